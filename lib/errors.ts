@@ -1,0 +1,106 @@
+/**
+ * Every error that this project throws on purpose: flat classes, data in fields, text that says what failed.
+ * Callers match the class; nobody matches the text.
+ * @module
+ */
+
+/** A command line that cannot be understood; the face prints its usage and exits 64 (sysexits EX_USAGE). */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+/** A configuration that cannot be used. `file`, `line` (from 1) and `option` say where, as far as they are known. */
+export class ConfigError extends Error {
+  override name = "ConfigError";
+  constructor(
+    message: string,
+    readonly where: { readonly file?: string; readonly line?: number; readonly option?: string } = {},
+  ) {
+    const place = where.file === undefined ? "" : `${where.file}${where.line === undefined ? "" : `:${where.line}`}: `;
+    const option = where.option === undefined ? "" : `${where.option}: `;
+    super(place + option + message);
+  }
+}
+
+/** A host that is not ready for the service (port taken, directory unwritable, …): one line, exit code 1. */
+export class PreflightError extends Error {
+  override name = "PreflightError";
+}
+
+/** YAML that Salt's loader would refuse. Lines and columns count from 1. */
+export class YamlError extends Error {
+  override name = "YamlError";
+  constructor(readonly problem: string, readonly file: string, readonly line: number, readonly column: number) {
+    super(`${file}:${line}:${column}: ${problem}`);
+  }
+}
+
+/** JSON that cannot be read. */
+export class JsonError extends Error {
+  override name = "JsonError";
+}
+
+/** Bytes that are not msgpack within the bounds. */
+export class MsgpackError extends Error {
+  override name = "MsgpackError";
+}
+
+/** A message off the wire that is not what its place asks for. `field` names the culprit. */
+export class WireError extends Error {
+  override name = "WireError";
+  constructor(message: string, readonly field?: string) {
+    super(message);
+  }
+}
+
+/** A crypticle, signature or nonce that does not prove what it should. Never says more, so that it is no oracle. */
+export class AuthenticationError extends Error {
+  override name = "AuthenticationError";
+}
+
+/** Credentials that the master refused. `kind` is Salt's name of the error. */
+export class RefusedError extends Error {
+  override name = "RefusedError";
+  constructor(readonly kind: string, message: string) {
+    super(message);
+  }
+}
+
+/** A sign-in that cannot succeed by waiting; the minion exits with `exitCode` (77 rejected, 42 wrong finger, 1 else). */
+export class SignInError extends Error {
+  override name = "SignInError";
+  constructor(message: string, readonly exitCode: number) {
+    super(message);
+  }
+}
+
+/** A request to the master that got no reply. */
+export class RequestTimeoutError extends Error {
+  override name = "RequestTimeoutError";
+  constructor(readonly address: string, readonly waitedMs: number) {
+    super(`No reply from ${address} in ${waitedMs} ms`);
+  }
+}
+
+/** No master is running where the command looked for one. */
+export class NoMasterError extends Error {
+  override name = "NoMasterError";
+}
+
+/** A function of a module could not do what it was asked to; Salt's CommandExecutionError. */
+export class CommandError extends Error {
+  override name = "CommandError";
+}
+
+/** Arguments that do not fit a function's parameters; Salt's SaltInvocationError or TypeError. */
+export class InvocationError extends Error {
+  override name = "InvocationError";
+}
+
+/** A function that no module has. */
+export class UnavailableError extends Error {
+  override name = "UnavailableError";
+  constructor(readonly fun: string) {
+    super(`'${fun}' is not available.`);
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * The values of Salt: what Python calls None, bool, int, float, str, bytes, list and dict.
+ *
+ * Everything that crosses a boundary (wire, disk, YAML, JSON, grains, pillar) is a `Value`, so that `1` and `1.0`,
+ * the order of a map's keys, and the key `22` beside the key `"22"` survive the trip. Knows nothing of encodings.
+ * Source: docs.python.org, "Built-in Types".
+ * @module
+ */
+
+/**
+ * A float without a fraction (`1.0`, `-0.0`, `1e300`). Every other float is a plain `number`, and a plain `number`
+ * without a fraction is an int. Make floats with {@linkcode float}, which chooses.
+ */
+export class Float {
+  /** @param value The number itself; it has no fraction. */
+  constructor(readonly value: number) {}
+}
+
+/** What Python calls a dict: insertion order and key types are kept. */
+export type ValueMap = Map<Value, Value>;
+
+/** One value of Salt. Ints are `number` while safe, else `bigint`; floats are `number` or {@linkcode Float}. */
+export type Value = null | boolean | number | bigint | Float | string | Uint8Array | Value[] | ValueMap;
+
+/** The float `n`, in the one form that this project gives to it. */
+export function float(n: number): number | Float {
+  return Number.isInteger(n) ? new Float(n) : n;
+}
+
+/** The int `n`: a `number` while that is exact, else the `bigint`. */
+export function int(n: bigint): number | bigint {
+  return n >= BigInt(Number.MIN_SAFE_INTEGER) && n <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(n) : n;
+}
+
+/** Whether `v` is a float, of either form. */
+export function isFloat(v: Value): v is number | Float {
+  return v instanceof Float || (typeof v === "number" && !Number.isInteger(v));
+}
+
+/** Whether `v` is an int (a bool is not one here, though Python counts it). */
+export function isInt(v: Value): v is number | bigint {
+  return typeof v === "bigint" || (typeof v === "number" && Number.isInteger(v));
+}
+
+/** Whether `v` is a map. */
+export function isMap(v: Value | undefined): v is ValueMap {
+  return v instanceof Map;
+}
+
+/** Python's name of the type of `v`: `NoneType`, `bool`, `int`, `float`, `str`, `bytes`, `list` or `dict`. */
+export function typeName(v: Value): string {
+  if (v === null) return "NoneType";
+  if (typeof v === "boolean") return "bool";
+  if (typeof v === "string") return "str";
+  if (v instanceof Uint8Array) return "bytes";
+  if (Array.isArray(v)) return "list";
+  if (v instanceof Map) return "dict";
+  return isFloat(v) ? "float" : "int";
+}
+
+/** The number that a bool, int or float stands for; `undefined` for anything else. JavaScript compares these exactly. */
+function numeric(v: Value | undefined): number | bigint | undefined {
+  if (typeof v === "number" || typeof v === "bigint") return v;
+  if (typeof v === "boolean") return v ? 1 : 0;
+  return v instanceof Float ? v.value : undefined;
+}
+
+/** The JavaScript number nearest to a bool, int or float; `undefined` for anything else. */
+export function toNumber(v: Value | undefined): number | undefined {
+  const n = numeric(v);
+  return n === undefined ? undefined : Number(n);
+}
+
+/** Python's truth of `v`: None, False, zero and everything empty are false. */
+export function truthy(v: Value | undefined): boolean {
+  if (v === null || v === undefined) return false;
+  if (Array.isArray(v) || typeof v === "string" || v instanceof Uint8Array) return v.length > 0;
+  if (v instanceof Map) return v.size > 0;
+  return toNumber(v) !== 0;
+}
+
+/** Python's `a == b`: `1`, `1.0` and `True` are equal; maps are equal in any order. */
+export function equals(a: Value, b: Value): boolean {
+  const numberA = numeric(a), numberB = numeric(b);
+  if (numberA !== undefined && numberB !== undefined) {
+    return !(numberA < numberB) && !(numberA > numberB) && numberA >= numberB;
+  }
+  if (a === b) return true;
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b) === 0;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, i) => equals(item, b[i]));
+  }
+  if (a instanceof Map && b instanceof Map && a.size === b.size) {
+    for (const [key, item] of a) {
+      const other = b.get(key);
+      if (other === undefined || !equals(item, other)) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const shared = Math.min(a.length, b.length);
+  for (let i = 0; i < shared; i++) if (a[i] !== b[i]) return a[i] - b[i];
+  return a.length - b.length;
+}
+
+/** Python's order of strings: by code point, where JavaScript's `<` goes by UTF-16 unit. */
+export function compareStrings(a: string, b: string): number {
+  const shared = Math.min(a.length, b.length);
+  for (let i = 0; i < shared; i++) {
+    if (a.charCodeAt(i) === b.charCodeAt(i)) continue;
+    // Back to the start of a surrogate pair, should the difference lie inside one.
+    const start = i > 0 && a.charCodeAt(i - 1) >= 0xd800 && a.charCodeAt(i - 1) < 0xdc00 ? i - 1 : i;
+    return (a.codePointAt(start) ?? 0) - (b.codePointAt(start) ?? 0);
+  }
+  return a.length - b.length;
+}
+
+/** What sorts before what when types differ, which Python refuses and an outputter must not. */
+const TYPE_RANK = ["NoneType", "bool", "int", "float", "str", "bytes", "list", "dict"];
+
+/**
+ * Python's order of `a` and `b`, made total: values that Python refuses to compare are ordered by the name of their
+ * type, so that a map with mixed keys can still be printed sorted.
+ * @returns Negative, zero or positive, as `Array.prototype.sort` wants.
+ */
+export function compare(a: Value, b: Value): number {
+  const numberA = numeric(a), numberB = numeric(b);
+  if (numberA !== undefined && numberB !== undefined) return numberA < numberB ? -1 : numberA > numberB ? 1 : 0;
+  if (typeof a === "string" && typeof b === "string") return compareStrings(a, b);
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b);
+  if (Array.isArray(a) && Array.isArray(b)) {
+    for (let i = 0; i < Math.min(a.length, b.length); i++) {
+      const order = compare(a[i], b[i]);
+      if (order !== 0) return order;
+    }
+    return a.length - b.length;
+  }
+  return TYPE_RANK.indexOf(typeName(a)) - TYPE_RANK.indexOf(typeName(b));
+}
+
+/**
+ * Python's `repr(v)`: `None`, `True`, `1.0`, `'it'`, `b'\\xff'`, `[1, 2]`, `{'a': 1}`.
+ * @see https://docs.python.org/3/library/functions.html#repr
+ */
+export function repr(v: Value): string {
+  if (v === null) return "None";
+  if (typeof v === "boolean") return v ? "True" : "False";
+  if (typeof v === "bigint") return String(v);
+  if (typeof v === "number") return Number.isInteger(v) ? String(v) : floatRepr(v);
+  if (v instanceof Float) return floatRepr(v.value);
+  if (typeof v === "string") return stringRepr(v);
+  if (v instanceof Uint8Array) return bytesRepr(v);
+  if (Array.isArray(v)) return `[${v.map(repr).join(", ")}]`;
+  return `{${[...v].map(([key, item]) => `${repr(key)}: ${repr(item)}`).join(", ")}}`;
+}
+
+/** Python's `str(v)`: a string as it is, everything else as {@linkcode repr}. */
+export function str(v: Value): string {
+  return typeof v === "string" ? v : repr(v);
+}
+
+/** Python's `repr` of a float: the shortest digits that read back, an exponent from 1e16 up and below 1e-4. */
+export function floatRepr(n: number): string {
+  if (Number.isNaN(n)) return "nan";
+  if (!Number.isFinite(n)) return n > 0 ? "inf" : "-inf";
+  if (n === 0) return Object.is(n, -0) ? "-0.0" : "0.0";
+  const [digits, exponentText] = n.toExponential().split("e");
+  const exponent = Number(exponentText);
+  if (exponent < -4 || exponent >= 16) {
+    return `${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
+  }
+  if (Number.isInteger(n)) return `${BigInt(n)}.0`;
+  const text = String(n);
+  if (!text.includes("e")) return text;
+  // JavaScript changes to an exponent at 1e-7, Python at 1e-5: only 1e-4 is left to both, so this cannot be reached.
+  return n.toFixed(20).replace(/0+$/, "");
+}
+
+const ESCAPES: Record<string, string> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+// What Python's str.isprintable refuses: controls, format characters, surrogates, private and unassigned ones, and every
+// separator but the space.
+const UNPRINTABLE = /[\p{C}\p{Z}]/u;
+
+function stringRepr(s: string): string {
+  const quote = s.includes("'") && !s.includes('"') ? '"' : "'";
+  let out = quote;
+  for (const char of s) {
+    const code = char.codePointAt(0) ?? 0;
+    if (Object.hasOwn(ESCAPES, char)) out += ESCAPES[char];
+    else if (char === quote) out += `\\${char}`;
+    else if (char === " " || !UNPRINTABLE.test(char)) out += char;
+    else if (code < 0x100) out += `\\x${code.toString(16).padStart(2, "0")}`;
+    else if (code < 0x10000) out += `\\u${code.toString(16).padStart(4, "0")}`;
+    else out += `\\U${code.toString(16).padStart(8, "0")}`;
+  }
+  return out + quote;
+}
+
+function bytesRepr(bytes: Uint8Array): string {
+  let out = "";
+  let quote = "'";
+  if (bytes.includes(0x27) && !bytes.includes(0x22)) quote = '"';
+  for (const byte of bytes) {
+    const char = String.fromCharCode(byte);
+    if (Object.hasOwn(ESCAPES, char)) out += ESCAPES[char];
+    else if (char === quote) out += `\\${char}`;
+    else if (byte >= 0x20 && byte < 0x7f) out += char;
+    else out += `\\x${byte.toString(16).padStart(2, "0")}`;
+  }
+  return `b${quote}${out}${quote}`;
+}
+
+/**
+ * The `Value` of a plain JavaScript value, as a module's function returns it: an object becomes a map with string keys,
+ * `undefined` becomes None, a `Set` becomes a list. Values that are already `Value`s pass through.
+ * @throws {TypeError} For a function, a symbol, or a structure that contains itself.
+ */
+export function toValue(plain: unknown): Value {
+  return convert(plain, new Set());
+}
+
+function convert(plain: unknown, parents: Set<object>): Value {
+  if (plain === null || plain === undefined) return null;
+  if (typeof plain === "boolean" || typeof plain === "string") return plain;
+  if (typeof plain === "bigint") return int(plain);
+  if (typeof plain === "number") {
+    return Number.isInteger(plain) && (!Number.isSafeInteger(plain) || Object.is(plain, -0)) ? new Float(plain) : plain;
+  }
+  if (plain instanceof Float || plain instanceof Uint8Array) return plain;
+  if (typeof plain !== "object") throw new TypeError(`Cannot make a value of a ${typeof plain}`);
+  if (parents.has(plain)) throw new TypeError("Cannot make a value of a structure that contains itself");
+  parents.add(plain);
+  let value: Value;
+  if (Array.isArray(plain) || plain instanceof Set) {
+    value = Array.from(plain, (item) => convert(item, parents));
+  } else {
+    const entries = plain instanceof Map ? [...plain] : Object.entries(plain);
+    value = new Map(entries.map(([key, item]) => [convert(key, parents), convert(item, parents)]));
+  }
+  parents.delete(plain);
+  return value;
+}
+
+/** A map with string keys from an object literal: `map({ jid, minions })`. */
+export function map(entries: Record<string, unknown>): ValueMap {
+  return new Map(Object.entries(entries).map(([key, item]) => [key, toValue(item)]));
+}
