@@ -58,6 +58,11 @@ export class AuthenticationError extends Error {
   override name = "AuthenticationError";
 }
 
+/** A key (PEM text, key file, minion's key) that cannot be used. Never quotes the key. */
+export class KeyError extends Error {
+  override name = "KeyError";
+}
+
 /** Credentials that the master refused. `kind` is Salt's name of the error. */
 export class RefusedError extends Error {
   override name = "RefusedError";
@@ -92,9 +97,20 @@ export class CommandError extends Error {
   override name = "CommandError";
 }
 
-/** Arguments that do not fit a function's parameters; Salt's SaltInvocationError or TypeError. */
+/**
+ * Arguments that do not fit a function's parameters. With `usage` (the function's documentation) their number or type is
+ * wrong, Python's TypeError; without, it is Salt's SaltInvocationError.
+ */
 export class InvocationError extends Error {
   override name = "InvocationError";
+  constructor(message: string, readonly usage?: string) {
+    super(message);
+  }
+}
+
+/** A program that a function needs is not on this host; Salt's CommandNotFoundError. */
+export class CommandNotFoundError extends Error {
+  override name = "CommandNotFoundError";
 }
 
 /** A function that no module has. */
@@ -102,5 +118,40 @@ export class UnavailableError extends Error {
   override name = "UnavailableError";
   constructor(readonly fun: string) {
     super(`'${fun}' is not available.`);
+  }
+}
+
+/** A call of the C library failed. */
+export class LibcError extends Error {
+  override name = "LibcError";
+  constructor(readonly call: string) {
+    super(`${call}() failed: no right to do so, or no more resources`);
+  }
+}
+
+/** A regular expression in Python's syntax that cannot be read, or that asks for what cannot be had here. */
+export class RegexError extends Error {
+  override name = "RegexError";
+  /** @param pattern The whole pattern; the message shows its beginning. */
+  constructor(readonly pattern: string, readonly problem: string) {
+    super(`Cannot read the regular expression ${JSON.stringify(pattern.slice(0, 200))}: ${problem}`);
+  }
+}
+
+/** A target that cannot be resolved. `tgtType` is its type. */
+export class TargetError extends Error {
+  override name = "TargetError";
+  /** @param tgtType Salt's name of the target's type. */
+  constructor(message: string, readonly tgtType: string) {
+    super(message);
+  }
+}
+
+/** A cache of the master that cannot be written or read. `path` says where; `cause` says why. */
+export class StoreError extends Error {
+  override name = "StoreError";
+  /** @param path What could not be written or read. */
+  constructor(message: string, readonly path: string, options?: ErrorOptions) {
+    super(message, options);
   }
 }

@@ -53,12 +53,14 @@ export interface CatalogueEntry {
   readonly fun: ModuleFunction<JobContext>;
 }
 
-/** All functions of the loaded execution modules. */
+/** The functions of the execution modules; a module is loaded when it is first asked for. */
 export interface Catalogue {
   /** The function called `name` (`test.ping`), if a module has it. */
-  get(name: string): ModuleFunction<JobContext> | undefined;
-  /** Every function, sorted by name. */
-  all(): readonly CatalogueEntry[];
+  get(name: string): Promise<ModuleFunction<JobContext> | undefined>;
+  /** Every function, sorted by name; this loads every module. */
+  all(): Promise<readonly CatalogueEntry[]>;
+  /** The modules that could not be loaded when that was tried, and why. */
+  problems(): ReadonlyMap<string, string>;
 }
 
 /** What a function of an execution module runs with. */

@@ -12,7 +12,7 @@
  * without a fraction is an int. Make floats with {@linkcode float}, which chooses.
  */
 export class Float {
-  /** @param value The number itself; it has no fraction. */
+  /** Holds `value`, which has no fraction. */
   constructor(readonly value: number) {}
 }
 
@@ -149,7 +149,10 @@ export function repr(v: Value): string {
   if (v === null) return "None";
   if (typeof v === "boolean") return v ? "True" : "False";
   if (typeof v === "bigint") return String(v);
-  if (typeof v === "number") return Number.isInteger(v) ? String(v) : floatRepr(v);
+  // JavaScript's own text of a number changes to an exponent at 1e21.
+  if (typeof v === "number") {
+    return Number.isInteger(v) ? String(Number.isSafeInteger(v) ? v : BigInt(v)) : floatRepr(v);
+  }
   if (v instanceof Float) return floatRepr(v.value);
   if (typeof v === "string") return stringRepr(v);
   if (v instanceof Uint8Array) return bytesRepr(v);

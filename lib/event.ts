@@ -1,0 +1,174 @@
+/**
+ * Events as the bus carries them: a tag, two newlines, and a msgpack map; and the tags that the master uses.
+ * Knows no sockets. Source: salt-protocol section 7 and docs.saltproject.io, "Salt Master Events".
+ * @module
+ */
+
+import { MsgpackError, WireError } from "./errors.ts";
+import { decode, encode } from "./msgpack.ts";
+import { isMap, type Value, type ValueMap } from "./value.ts";
+
+/** One event of a bus. */
+export interface BusEvent {
+  /** What it is about; subscribers choose by its beginning. */
+  readonly tag: string;
+  /** What happened, with `_stamp`. */
+  readonly data: ValueMap;
+}
+
+/** What stands in an event in the place of a value that was too large. */
+export const TRIMMED = "VALUE_TRIMMED";
+
+const NEWLINE = 0x0a;
+/** Tags of the oldest form are padded to this many bytes with {@linkcode PAD}. */
+const OLD_TAG_BYTES = 20;
+const PAD = /\|+$/;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/**
+ * The frame of an event.
+ * @param options.maxBytes Salt's `max_event_size`: larger data has its largest values replaced by {@linkcode TRIMMED}.
+ */
+export function packEvent(tag: string, data: ValueMap, options: { maxBytes?: number } = {}): Uint8Array {
+  const maxBytes = options.maxBytes ?? 0;
+  let body = encode(data, "disk");
+  if (maxBytes > 0 && body.length > maxBytes) body = encode(trim(data, maxBytes), "disk");
+  const head = encoder.encode(tag);
+  const frame = new Uint8Array(head.length + 2 + body.length);
+  frame.set(head);
+  frame[head.length] = frame[head.length + 1] = NEWLINE;
+  frame.set(body, head.length + 2);
+  return frame;
+}
+
+/**
+ * The event in a frame, of today's form or of the old one (the tag padded with `|` to 20 bytes, no newlines).
+ * @throws {WireError} If it is neither.
+ */
+export function unpackEvent(frame: Uint8Array): BusEvent {
+  const end = tagEnd(frame);
+  // A newline cannot stand in an old tag, so only a frame without one in its first 20 bytes can be of the old form.
+  if ((end < 0 || end >= OLD_TAG_BYTES) && startsMap(frame[OLD_TAG_BYTES])) {
+    const old = readMap(frame.subarray(OLD_TAG_BYTES));
+    if (old !== undefined) {
+      return { tag: decoder.decode(frame.subarray(0, OLD_TAG_BYTES)).replace(PAD, ""), data: old };
+    }
+  }
+  if (end < 0) throw new WireError("Cannot read an event: no tag in the frame", "tag");
+  const data = readMap(frame.subarray(end + 2));
+  if (data === undefined) throw new WireError("Cannot read an event: its data is no map", "data");
+  return { tag: decoder.decode(frame.subarray(0, end)), data };
+}
+
+/** The tag of a frame alone, without a look at its data; `undefined` for a frame that has none. */
+export function eventTag(frame: Uint8Array): string | undefined {
+  const end = tagEnd(frame);
+  return end < 0 ? undefined : decoder.decode(frame.subarray(0, end));
+}
+
+function tagEnd(frame: Uint8Array): number {
+  for (let i = frame.indexOf(NEWLINE); i >= 0; i = frame.indexOf(NEWLINE, i + 1)) {
+    if (frame[i + 1] === NEWLINE) return i;
+  }
+  return -1;
+}
+
+/** Whether `byte` opens a map in msgpack: fixmap, map16 or map32. */
+function startsMap(byte: number | undefined): boolean {
+  return byte !== undefined && ((byte >= 0x80 && byte <= 0x8f) || byte === 0xde || byte === 0xdf);
+}
+
+function readMap(bytes: Uint8Array): ValueMap | undefined {
+  try {
+    const value = decode(bytes, "disk");
+    return isMap(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof MsgpackError) return undefined;
+    throw error;
+  }
+}
+
+/** Replaces first the values above half of `maxBytes`, then smaller ones, a tenth of it at a time, until all fits. */
+function trim(data: ValueMap, maxBytes: number): ValueMap {
+  let trimmed = data;
+  for (let percent = 50; percent >= 0; percent -= 10) {
+    trimmed = trimAbove(trimmed, maxBytes * percent / 100);
+    if (encode(trimmed, "disk").length < maxBytes) break;
+  }
+  return trimmed;
+}
+
+function trimAbove(data: ValueMap, limitBytes: number): ValueMap {
+  const trimOne = (value: Value): Value => {
+    if (isMap(value)) return trimAbove(value, limitBytes);
+    return encode(value, "disk").length > limitBytes ? TRIMMED : value;
+  };
+  return new Map([...data].map(([key, value]) => [key, trimOne(value)]));
+}
+
+let lastStampMs = 0;
+let sameMs = 0;
+
+/**
+ * The time now as `_stamp` has it: UTC, ISO 8601, microseconds, `+00:00`. The clock counts milliseconds here; the last
+ * three digits count the stamps made in the same one, so that stamps of one process keep their order.
+ */
+export function stampNow(nowMs: number = Date.now()): string {
+  sameMs = nowMs === lastStampMs ? Math.min(sameMs + 1, 999) : 0;
+  lastStampMs = nowMs;
+  return `${new Date(nowMs).toISOString().slice(0, -1)}${String(sameMs).padStart(3, "0")}+00:00`;
+}
+
+/** A new map: `data` and its `_stamp`. */
+export function stamp(data: ValueMap, nowMs: number = Date.now()): ValueMap {
+  return new Map(data).set("_stamp", stampNow(nowMs));
+}
+
+/** `salt/job/<jid>/new`: a job was published. */
+export const jobNew = (jid: string): string => `salt/job/${jid}/new`;
+/** `salt/job/<jid>/publish`: the load that went to the minions. */
+export const jobPublish = (jid: string): string => `salt/job/${jid}/publish`;
+/** `salt/job/<jid>/ret/<id>`: a minion's return. */
+export const jobReturn = (jid: string, id: string): string => `salt/job/${jid}/ret/${id}`;
+/** `salt/job/<jid>/prog/<id>/<n>`: one step of a job that reports as it goes. */
+export const jobProgress = (jid: string, id: string, n: number): string => `salt/job/${jid}/prog/${id}/${n}`;
+/** `salt/job/<jid>/start/<id>`: a minion has begun a job. */
+export const jobStart = (jid: string, id: string): string => `salt/job/${jid}/start/${id}`;
+/** `salt/job/<jid>/error`: a job that was refused after it had its id. */
+export const jobError = (jid: string): string => `salt/job/${jid}/error`;
+/** What every event of a job begins with; a subscriber asks for this. */
+export const jobPrefix = (jid: string): string => `salt/job/${jid}`;
+/** `salt/auth`: a minion asked to be let in. */
+export const AUTH_EVENT = "salt/auth";
+/** `salt/key`: a key changed its state. */
+export const KEY_EVENT = "salt/key";
+/** `key`: the shared key was changed. */
+export const ROTATE_EVENT = "key";
+/** `salt/minion/<id>/start`: a minion is up. */
+export const minionStart = (id: string): string => `salt/minion/${id}/start`;
+/** `minion_start`, the older form of {@linkcode minionStart}. */
+export const LEGACY_START_EVENT = "minion_start";
+/** `minion/refresh/<id>`: the grains of a minion were stored anew. */
+export const minionRefresh = (id: string): string => `minion/refresh/${id}`;
+/** `salt/presence/present`: who is connected. */
+export const PRESENT_EVENT = "salt/presence/present";
+/** `salt/presence/change`: who came and who left. */
+export const PRESENCE_CHANGE_EVENT = "salt/presence/change";
+/** `salt/run/<jid>/<suffix>`: a runner's `new`, `ret`, or progress. */
+export const runEvent = (jid: string, suffix: string): string => `salt/run/${jid}/${suffix}`;
+/** `salt/wheel/<jid>/<suffix>`: a wheel function's `new` or `ret`. */
+export const wheelEvent = (jid: string, suffix: string): string => `salt/wheel/${jid}/${suffix}`;
+
+/**
+ * Tags that tell what the master itself did, as no minion may: events forged under them would be believed by whoever
+ * waits for a job or watches keys (salt-protocol section 13, CVE-2025-22239).
+ */
+const MASTER_ONLY =
+  /^(salt\/(job\/[^/]*\/(publish|new|error|ret(\/.*)?)|auth|key|presence\/.*|(cloud|run|cluster|stats|batch)\/.*|wheel\/.*)|key|\d{20}(_\d+)?)$/s;
+
+/** Whether a minion may fire an event under `tag` on the master's bus. */
+export function minionMayFire(tag: string): boolean {
+  return !MASTER_ONLY.test(tag);
+}

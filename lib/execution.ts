@@ -1,0 +1,188 @@
+/**
+ * What a minion does with `fun` and `arg` of a job: find the function, sort the arguments, run it, and make of its result
+ * or its failure what the return carries. Job workers and `salt-call` share it.
+ *
+ * Knows nothing of the wire, of workers or of output. Source: Salt 3008.3 `salt/minion.py` _thread_return,
+ * _thread_multi_return, _execute_job_function, load_args_and_kwargs.
+ * @module
+ */
+
+import { invoke } from "./call.ts";
+import { parseCliArgs } from "./cli_args.ts";
+import {
+  CommandError,
+  CommandNotFoundError,
+  InvocationError,
+  NoMasterError,
+  RefusedError,
+  RequestTimeoutError,
+  UnavailableError,
+} from "./errors.ts";
+import { asDocstring, collectDocs } from "./function_docs.ts";
+import type { JobContext } from "./job_context.ts";
+import type { ModuleFunction } from "./module.ts";
+import { equals, isMap, truthy, type Value, type ValueMap } from "./value.ts";
+
+/** What one function's execution puts into the return. */
+export interface Outcome {
+  return: Value;
+  /** 0, or what the function set, or 1 after a failure. */
+  retcode: number;
+  /** Whether `retcode` is 0. */
+  success: boolean;
+  /** The outputter that the return asks for: `nested` for the text of a failure. */
+  out?: string;
+  /** What was thrown, for `salt-call`, whose texts differ. Never sent. */
+  error?: Error;
+}
+
+/** What a job of several functions returns: by function name, or in order under `multifunc_ordered`. */
+export interface MultiOutcome {
+  return: Value;
+  retcode: Value;
+  success: Value;
+}
+
+/**
+ * Runs one function of a job. Never throws: a failure is an outcome.
+ * @param arg The arguments as the load has them: positionals, `name=value` strings, one `__kwarg__` map.
+ */
+export async function execute(name: string, arg: readonly Value[], context: JobContext): Promise<Outcome> {
+  try {
+    checkBlackout(name, context);
+    const fun = await context.catalogue.get(name);
+    if (fun === undefined) return await unavailable(name, context);
+    let retcode = 0;
+    const own = withRetcode(context, (code) => retcode = code);
+    const result = await invoke(fun, { name, ...sortArguments(fun, arg, context), context: own });
+    if (retcode === 0 && reportsFailure(result)) retcode = 1;
+    return { return: result, retcode, success: retcode === 0 };
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    context.log("error", `Function '${name}' failed: ${error.message}`);
+    return { return: failureText(name, error), retcode: 1, success: false, out: "nested", error };
+  }
+}
+
+/**
+ * Runs the functions of a compound job one after the other.
+ * @param options.ordered The option `multifunc_ordered`: lists in place of maps by function name.
+ */
+export async function executeMany(
+  job: { readonly fun: readonly string[]; readonly arg: readonly Value[] },
+  context: JobContext,
+  options: { readonly ordered?: boolean } = {},
+): Promise<MultiOutcome> {
+  const outcomes: Outcome[] = [];
+  for (const [i, name] of job.fun.entries()) {
+    const arg = job.arg[i] ?? [];
+    outcomes.push(await execute(name, Array.isArray(arg) ? arg : [arg], context));
+  }
+  const gather = (field: (outcome: Outcome) => Value): Value =>
+    options.ordered ? outcomes.map(field) : new Map(outcomes.map((outcome, i) => [job.fun[i], field(outcome)]));
+  return {
+    return: gather((outcome) => outcome.return),
+    retcode: gather((outcome) => outcome.retcode),
+    success: gather((outcome) => outcome.success),
+  };
+}
+
+/**
+ * Calls a function of this minion by name, for {@linkcode JobContext.call}.
+ * @throws {UnavailableError} If no module has it; else whatever the function throws.
+ */
+export async function callFunction(
+  name: string,
+  given: { readonly args?: readonly Value[]; readonly kwargs?: ValueMap; readonly context: JobContext },
+): Promise<Value> {
+  const fun = await given.context.catalogue.get(name);
+  if (fun === undefined) throw new UnavailableError(name);
+  return await invoke(fun, {
+    name,
+    args: given.args ?? [],
+    kwargs: given.kwargs ?? new Map(),
+    context: given.context,
+  });
+}
+
+/** The context of one execution: return codes, those of nested calls too, go to `setRetcode`. */
+function withRetcode(context: JobContext, setRetcode: (retcode: number) => void): JobContext {
+  const own: JobContext = {
+    opts: context.opts,
+    grains: context.grains,
+    pillar: context.pillar,
+    job: context.job,
+    catalogue: context.catalogue,
+    jobs: context.jobs,
+    outside: context.outside,
+    signal: context.signal,
+    call: (name, args, kwargs) => callFunction(name, { args, kwargs, context: own }),
+    setRetcode,
+    child: (pid, state) => context.child(pid, state),
+    log: (level, message) => context.log(level, message),
+  };
+  return own;
+}
+
+/** @throws {InvocationError} If the minion is in blackout and `name` is not one of the few that may run then. */
+function checkBlackout(name: string, context: JobContext): void {
+  if (name === "saltutil.refresh_pillar") return;
+  for (const source of [context.pillar, context.grains]) {
+    if (!truthy(source.get("minion_blackout"))) continue;
+    const whitelist = source.get("minion_blackout_whitelist");
+    if (Array.isArray(whitelist) && whitelist.some((allowed) => equals(allowed, name))) continue;
+    throw new InvocationError(
+      "Minion in blackout mode. Set 'minion_blackout' to False in pillar or grains to resume operations. " +
+        "Only saltutil.refresh_pillar allowed in blackout mode.",
+    );
+  }
+}
+
+/** The arguments of a load as positionals and keywords, with the publication's fields for a function that takes them. */
+function sortArguments(
+  fun: ModuleFunction<JobContext>,
+  arg: readonly Value[],
+  context: JobContext,
+): { args: Value[]; kwargs: ValueMap } {
+  const args: Value[] = [];
+  const kwargs: ValueMap = new Map();
+  for (const item of arg) {
+    const keywords = typeof item === "string"
+      ? parseCliArgs([item]).kwargs
+      : isMap(item) && item.get("__kwarg__") === true
+      ? item
+      : undefined;
+    if (keywords === undefined || keywords.size === 0) args.push(item);
+    else for (const [key, value] of keywords) if (key !== "__kwarg__") kwargs.set(key, value);
+  }
+  if (fun.varKwargs !== undefined) {
+    for (const [field, value] of Object.entries(context.job)) kwargs.set(`__pub_${field}`, value);
+  }
+  return { args, kwargs };
+}
+
+/** A map that says by its `result` or `success` that the function did not succeed. */
+function reportsFailure(result: Value): boolean {
+  return isMap(result) && ["result", "success"].some((key) => result.has(key) && !truthy(result.get(key)));
+}
+
+/** The outcome of a function that no module has: with the documentation of those whose names begin like it. */
+async function unavailable(name: string, context: JobContext): Promise<Outcome> {
+  const error = new UnavailableError(name);
+  const problem = context.catalogue.problems().get(name.split(".", 1)[0]);
+  const reason = problem === undefined ? error.message : `${error.message} Possible reasons: '${problem}'`;
+  const docs = collectDocs(await context.catalogue.all(), [`${name}*`]);
+  if (docs.size > 0) docs.set(name, error.message);
+  return { return: docs.size > 0 ? docs : reason, retcode: 1, success: false, out: "nested", error };
+}
+
+function failureText(name: string, error: Error): string {
+  if (error instanceof CommandNotFoundError) return `Command required for '${name}' not found: ${error.message}`;
+  if (error instanceof CommandError) return `ERROR: ${error.message}`;
+  if (error instanceof InvocationError && error.usage !== undefined) {
+    return `Passed invalid arguments to ${name}: ${error.message}\n${asDocstring(error.usage)}`;
+  }
+  const known = [InvocationError, NoMasterError, RequestTimeoutError, RefusedError];
+  if (known.some((kind) => error instanceof kind)) return `ERROR executing '${name}': ${error.message}`;
+  return `The minion function caused an exception: ${error.stack ?? error.message}`;
+}

@@ -1,0 +1,119 @@
+/**
+ * Shell patterns as Salt's targets, key globs and searches use them: `*`, `?`, `[seq]`, `[!seq]`, no quoting.
+ * Not a regular expression underneath: the matcher takes at most pattern × text steps, whatever the pattern.
+ * Knows nothing of ids or paths. Source: docs.python.org, "fnmatch" (`fnmatchcase`).
+ * @module
+ */
+
+/** One character that a set names, or a range of them, ends included. */
+type Range = readonly [low: number, high: number];
+
+/** One step of a pattern: a star, any one character, one given character, or one of a set. */
+type Token =
+  | { readonly kind: "star" }
+  | { readonly kind: "any" }
+  | { readonly kind: "char"; readonly code: number }
+  | { readonly kind: "set"; readonly negated: boolean; readonly ranges: readonly Range[] };
+
+/** Whether `text` as a whole matches `pattern`; case counts. Use {@linkcode compileGlob} for more than a few texts. */
+export function matchesGlob(pattern: string, text: string): boolean {
+  return compileGlob(pattern)(text);
+}
+
+/** The test that `pattern` stands for, read once. */
+export function compileGlob(pattern: string): (text: string) => boolean {
+  if (!/[*?[]/.test(pattern)) return (text) => text === pattern;
+  const tokens = parse(codePoints(pattern));
+  if (tokens.length === 1 && tokens[0].kind === "star") return () => true;
+  return (text) => run(tokens, codePoints(text));
+}
+
+/** Those of `texts` that match `pattern`, in their order. */
+export function filterGlob(pattern: string, texts: readonly string[]): string[] {
+  return texts.filter(compileGlob(pattern));
+}
+
+/** Whether `text` holds a character that is special in a pattern. */
+export function isGlob(text: string): boolean {
+  return /[*?[]/.test(text);
+}
+
+function codePoints(text: string): number[] {
+  const codes: number[] = [];
+  for (let i = 0; i < text.length; i++) {
+    const code = text.codePointAt(i) ?? 0;
+    if (code > 0xffff) i++;
+    codes.push(code);
+  }
+  return codes;
+}
+
+const STAR = 0x2a, QUESTION = 0x3f, OPEN = 0x5b, CLOSE = 0x5d, NOT = 0x21, HYPHEN = 0x2d;
+
+function parse(pattern: readonly number[]): Token[] {
+  const tokens: Token[] = [];
+  for (let i = 0; i < pattern.length; i++) {
+    const code = pattern[i];
+    if (code === STAR) {
+      if (tokens.at(-1)?.kind !== "star") tokens.push({ kind: "star" });
+    } else if (code === QUESTION) {
+      tokens.push({ kind: "any" });
+    } else if (code === OPEN) {
+      const negated = pattern[i + 1] === NOT;
+      const start = i + (negated ? 2 : 1);
+      // A bracket right at the start is a member of the set, not its end.
+      const end = pattern.indexOf(CLOSE, start + (pattern[start] === CLOSE ? 1 : 0));
+      if (end < 0) {
+        tokens.push({ kind: "char", code });
+      } else {
+        tokens.push({ kind: "set", negated, ranges: parseSet(pattern.slice(start, end)) });
+        i = end;
+      }
+    } else {
+      tokens.push({ kind: "char", code });
+    }
+  }
+  return tokens;
+}
+
+/** The ranges of what stands between the brackets. A range that runs backwards holds nothing. */
+function parseSet(members: readonly number[]): Range[] {
+  const ranges: Range[] = [];
+  for (let i = 0; i < members.length; i++) {
+    if (members[i + 1] === HYPHEN && i + 2 < members.length) {
+      ranges.push([members[i], members[i + 2]]);
+      i += 2;
+    } else {
+      ranges.push([members[i], members[i]]);
+    }
+  }
+  return ranges;
+}
+
+function accepts(token: Token, code: number): boolean {
+  if (token.kind === "char") return token.code === code;
+  if (token.kind === "set") return token.ranges.some(([low, high]) => code >= low && code <= high) !== token.negated;
+  return true;
+}
+
+/** Goes back to the last star only: an earlier one can never help where the last one could not. */
+function run(tokens: readonly Token[], text: readonly number[]): boolean {
+  let t = 0, starToken = -1, starText = 0;
+  for (let i = 0; i < text.length;) {
+    const token: Token | undefined = tokens[t];
+    if (token?.kind === "star") {
+      starToken = t++;
+      starText = i;
+    } else if (token !== undefined && accepts(token, text[i])) {
+      t++;
+      i++;
+    } else if (starToken >= 0) {
+      t = starToken + 1;
+      i = ++starText;
+    } else {
+      return false;
+    }
+  }
+  while (t < tokens.length && tokens[t].kind === "star") t++;
+  return t === tokens.length;
+}

@@ -1,0 +1,59 @@
+/**
+ * Whose request an MWorker is working on, in shared memory, so that it outlives the thread.
+ * @module
+ */
+
+import type { Frames } from "./sockets.ts";
+
+/** Room for the routing frames; a client's identity has at most 255 bytes. */
+const BYTES = 2_048;
+/** Int32: how many bytes are noted; 0 is nothing. Then, for each frame, its length (2 bytes) and itself. */
+const HEADER = 4;
+
+/** Memory for one MWorker. */
+export function heldMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(BYTES);
+}
+
+/** The note, as one thread sees it. */
+export class HeldRequest {
+  readonly #length: Int32Array;
+  readonly #bytes: Uint8Array;
+
+  /** @param memory From {@linkcode heldMemory}. */
+  constructor(memory: SharedArrayBuffer) {
+    this.#length = new Int32Array(memory, 0, 1);
+    this.#bytes = new Uint8Array(memory, HEADER);
+  }
+
+  /** Notes the way back to whoever asked. */
+  note(route: Frames): void {
+    let at = 0;
+    for (const frame of route) {
+      if (at + 2 + frame.length > this.#bytes.length) return; // a route like that is nobody's whom we owe an answer
+      this.#bytes[at] = frame.length >> 8;
+      this.#bytes[at + 1] = frame.length & 0xff;
+      this.#bytes.set(frame, at + 2);
+      at += 2 + frame.length;
+    }
+    Atomics.store(this.#length, 0, at);
+  }
+
+  /** Forgets it: the answer is on its way. */
+  clear(): void {
+    Atomics.store(this.#length, 0, 0);
+  }
+
+  /** The way back that a thread before this one noted and never cleared. */
+  take(): Frames | undefined {
+    const length = Atomics.exchange(this.#length, 0, 0);
+    if (length === 0) return undefined;
+    const route: Frames = [];
+    for (let at = 0; at < length;) {
+      const size = this.#bytes[at] * 256 + this.#bytes[at + 1];
+      route.push(this.#bytes.slice(at + 2, at + 2 + size));
+      at += 2 + size;
+    }
+    return route;
+  }
+}

@@ -1,0 +1,363 @@
+/**
+ * The job cache: each job's load, the minions it is for, and their returns, in the files and formats of Salt's `local_cache`,
+ * so that a Salt of either kind reads what the other wrote.
+ *
+ * ```text
+ * <cachedir>/jobs/<2 hex>/<rest of hash_type(jid)>/jid            the jid, as text
+ *                                                  nocache        empty: returns are not to be stored
+ *                                                  .load.p        the load as published
+ *                                                  .minions.p     the ids that it is for; .minions.<syndic>.p below syndics
+ *                                                  endtime        the time of the last return, as text
+ *                                                  <id>/return.p  {return, retcode, success}
+ *                                                  <id>/out.p     the name of an outputter
+ * ```
+ *
+ * Everything is synchronous: storing a return is on the path of every job, and costs a few system calls.
+ * Storing is repeatable: a return counts as stored once `return.p` is there, and the first one stays.
+ * Knows no events and no options but its own. Source: salt-protocol section 8.
+ * @module
+ */
+
+import { readTextFileIfExists, writeFileAtomic } from "./atomic_file.ts";
+import { StoreError } from "./errors.ts";
+import { isJid, jidDirectory, makeJid } from "./jid.ts";
+import { type CacheLog, cleanFiles, cleanJobs, isFile, listDirectory, readValue, writeOnce } from "./job_files.ts";
+import { isValidId } from "./key_store.ts";
+import { encode } from "./msgpack.ts";
+import { compareStrings, isMap, map, type Value, type ValueMap } from "./value.ts";
+
+/** How a {@linkcode JobCache} is set up. */
+export interface JobCacheOptions {
+  /** The master's `cachedir`; `jobs` is below it. */
+  readonly cachedir: string;
+  /** The option `hash_type`: it names the directories. */
+  readonly hashType: string;
+  /** The option `unique_jid`. @default {false} */
+  readonly uniqueJid?: boolean;
+  /** Hears of what cannot be read or is not to be stored. */
+  readonly log?: CacheLog;
+}
+
+/** What became of a return: `ignored` ones have no place (`nocache`), or no name that a file may have. */
+export type Stored = "stored" | "duplicate" | "ignored";
+
+/** One minion's return. */
+export interface JobReturn {
+  /** What the function gave back. */
+  readonly return: Value;
+  /** Absent from caches of old masters. A map by function if the job was of several. */
+  readonly retcode?: Value;
+  /** Absent from caches of old masters, and from returns of `salt-call`. */
+  readonly success?: Value;
+  /** The outputter that the minion asked for. */
+  readonly out?: Value;
+}
+
+/** One job as it was published. */
+export interface JobEntry {
+  readonly jid: string;
+  readonly load: ValueMap;
+}
+
+/** Names of files that stand beside the minions' directories. A minion of that name has no place in the cache. */
+const RESERVED: ReadonlySet<string> = new Set(["jid", "nocache", "endtime"]);
+const ATTEMPTS = 5;
+/** Jobs whose directory is known to be there, so that their next return need not ask. */
+const REMEMBERED = 1_000;
+
+/** The job cache of one master. Any number of threads and processes may use one directory. */
+export class JobCache {
+  readonly #root: string;
+  readonly #cachedir: string;
+  readonly #hashType: string;
+  readonly #uniqueJid: boolean;
+  readonly #log: CacheLog;
+  readonly #stored = new Set<string>();
+  readonly #temporary = `.${crypto.randomUUID()}`;
+
+  /** A cache below `options.cachedir`; nothing is made or read yet. */
+  constructor(options: JobCacheOptions) {
+    this.#root = `${options.cachedir}/jobs`;
+    this.#cachedir = options.cachedir;
+    this.#hashType = options.hashType;
+    this.#uniqueJid = options.uniqueJid ?? false;
+    this.#log = options.log ?? (() => {});
+  }
+
+  /**
+   * Makes a job's directory. Without `jid` a new one is made up that no other job of this cache has.
+   * @param options.nocache Whether the job's returns are not to be stored.
+   * @returns The jid.
+   * @throws {StoreError} If the directory cannot be written, or `jid` is no jid. The job can go on with a jid of
+   * `makeJid`; it will not be stored.
+   */
+  prepare(jid?: string, options: { nocache?: boolean } = {}): string {
+    return this.#storing("prepare a job", () => {
+      const prepared = jid === undefined ? this.#makeDirectory() : this.#ensureDirectory(this.#checked(jid), jid);
+      if (options.nocache === true) Deno.writeFileSync(`${this.#directory(prepared)}/nocache`, new Uint8Array());
+      return prepared;
+    });
+  }
+
+  /**
+   * Stores the load of a job, without its `key`, and the minions that it is for.
+   * @throws {StoreError} If they cannot be written.
+   */
+  saveLoad(jid: string, load: ValueMap, minions: readonly string[] = []): void {
+    const kept = new Map(load);
+    kept.delete("key");
+    this.#storing("store a load", () => {
+      const directory = this.#checked(jid);
+      this.#writeInJob(jid, () => writeFileAtomic(`${directory}/.load.p`, encode(kept, "disk")));
+    });
+    const tgt = load.get("tgt");
+    if (tgt !== undefined && tgt !== "") this.saveMinions(jid, minions);
+  }
+
+  /**
+   * Adds to the minions that a job is for.
+   * @param options.syndic The syndic that they are below.
+   * @throws {StoreError} If they cannot be written.
+   */
+  saveMinions(jid: string, minions: readonly string[], options: { syndic?: string } = {}): void {
+    this.#storing("store the minions of a job", () => {
+      const { syndic } = options;
+      if (syndic !== undefined && !isValidId(syndic)) {
+        throw new StoreError(`Cannot store minions of a syndic of the id ${JSON.stringify(syndic)}`, this.#root);
+      }
+      const file = `${this.#checked(jid)}/.minions${syndic === undefined ? "" : `.${syndic}`}.p`;
+      const merged = [...new Set([...this.#readIds(file), ...minions])].sort(compareStrings);
+      this.#writeInJob(jid, () => writeFileAtomic(file, encode(merged, "disk")));
+    });
+  }
+
+  /**
+   * Stores a return, unless one of that minion is there. A job that nobody prepared gets its directory, with the return
+   * as its load, as Salt does it.
+   * @param load What the minion sent: `jid`, `id`, `return`, and `retcode`, `success`, `out` as far as they are there.
+   * @throws {StoreError} If it cannot be written.
+   */
+  saveReturn(load: ValueMap): Stored {
+    const jid = load.get("jid"), id = load.get("id"), value = load.get("return");
+    if (typeof jid !== "string" || !isJid(jid) || typeof id !== "string" || value === undefined) return "ignored";
+    if (!isValidId(id) || RESERVED.has(id) || id.startsWith(".")) {
+      this.#log("warning", `The return of ${JSON.stringify(id)} for job ${jid} is not stored: that id has no place`);
+      return "ignored";
+    }
+    return this.#storing(`store the return of ${id} for job ${jid}`, () => {
+      const directory = this.#directory(jid);
+      if (!this.#stored.has(jid)) {
+        if (!isFile(`${directory}/jid`)) this.#ensureDirectory(directory, jid);
+        if (!isFile(`${directory}/.load.p`)) this.saveLoad(jid, load);
+        if (isFile(`${directory}/nocache`)) return "ignored";
+        if (this.#stored.size >= REMEMBERED) this.#stored.clear();
+        this.#stored.add(jid);
+      }
+      const place = `${directory}/${id}`;
+      try {
+        Deno.mkdirSync(place, { mode: 0o700 });
+      } catch (error) {
+        if (error instanceof Deno.errors.NotFound) {
+          // Cleaned away since this job was last seen.
+          this.#stored.delete(jid);
+          return this.saveReturn(load);
+        }
+        if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+        // The directory alone proves nothing: whoever made it may have been stopped before the return was in it.
+        if (isFile(`${place}/return.p`)) return "duplicate";
+      }
+      const out = load.get("out");
+      if (out !== undefined) writeFileAtomic(`${place}/out.p`, encode(out, "disk"));
+      const kept: ValueMap = new Map();
+      for (const key of ["return", "retcode", "success"]) {
+        const item = load.get(key);
+        if (item !== undefined) kept.set(key, item);
+      }
+      const temporary = `${place}/${this.#temporary}`;
+      return writeOnce(`${place}/return.p`, encode(kept, "disk"), temporary) ? "stored" : "duplicate";
+    });
+  }
+
+  /**
+   * Gives the return of a `salt-call` (jid `req`) a jid of its own, and stores it as a job.
+   * @returns The return with `jid`, `arg`, `tgt` and `tgt_type`; what {@linkcode saveReturn} is to be called with.
+   * @throws {StoreError} If it cannot be written.
+   */
+  adopt(load: ValueMap): ValueMap {
+    const adopted = new Map(load);
+    adopted.set("arg", load.get("arg") ?? load.get("fun_args") ?? []);
+    adopted.set("tgt_type", "glob");
+    adopted.set("tgt", load.get("id") ?? "");
+    const jid = this.prepare(undefined, { nocache: load.get("nocache") === true });
+    adopted.set("jid", jid);
+    const id = load.get("id");
+    this.saveLoad(jid, adopted, typeof id === "string" && isValidId(id) ? [id] : []);
+    return adopted;
+  }
+
+  /** The load of a job, with `Minions` as far as they are known; `undefined` if there is none, or it cannot be read. */
+  getLoad(jid: string): ValueMap | undefined {
+    if (!isJid(jid)) return undefined;
+    const directory = this.#directory(jid);
+    const load = this.#readLoad(directory);
+    if (load === undefined) return undefined;
+    const ids = new Set<string>();
+    for (const { name } of listDirectory(directory, this.#log)) {
+      if (/^\.minions\.(.+\.)?p$/.test(name)) { for (const id of this.#readIds(`${directory}/${name}`)) ids.add(id); }
+    }
+    if (ids.size > 0) load.set("Minions", [...ids].sort(compareStrings));
+    return load;
+  }
+
+  /** The returns of a job by minion, in the order of their ids. */
+  getReturns(jid: string): Map<string, JobReturn> {
+    const returns = new Map<string, JobReturn>();
+    if (!isJid(jid)) return returns;
+    const directory = this.#directory(jid);
+    const ids = listDirectory(directory, this.#log).filter(({ name, isDirectory }) =>
+      isDirectory && !name.startsWith(".")
+    );
+    for (const { name: id } of ids) {
+      const stored = this.getReturn(jid, id);
+      if (stored !== undefined) returns.set(id, stored);
+    }
+    return returns;
+  }
+
+  /** The return of one minion, if it is there and can be read. */
+  getReturn(jid: string, id: string): JobReturn | undefined {
+    if (!isJid(jid) || !isValidId(id)) return undefined;
+    const place = `${this.#directory(jid)}/${id}`;
+    const value = this.#read(`${place}/return.p`);
+    if (value === undefined) return undefined;
+    const fields = isMap(value) && value.has("return") ? value : map({ return: value });
+    const out = this.#read(`${place}/out.p`);
+    return {
+      return: fields.get("return") ?? null,
+      ...(fields.has("retcode") && { retcode: fields.get("retcode") }),
+      ...(fields.has("success") && { success: fields.get("success") }),
+      ...(out !== undefined && { out }),
+    };
+  }
+
+  /** Whether the return of a minion is stored. */
+  has(jid: string, id: string): boolean {
+    return isJid(jid) && isValidId(id) && isFile(`${this.#directory(jid)}/${id}/return.p`);
+  }
+
+  /** Whether there is such a job. */
+  exists(jid: string): boolean {
+    return isJid(jid) && isFile(`${this.#directory(jid)}/jid`);
+  }
+
+  /** Every job that has a load, in no order; loads are read as they are asked for, and have no `Minions`. */
+  *walk(): Generator<JobEntry> {
+    for (const top of listDirectory(this.#root, this.#log)) {
+      for (const { name } of listDirectory(`${this.#root}/${top.name}`, this.#log)) {
+        const directory = `${this.#root}/${top.name}/${name}`;
+        const load = this.#readLoad(directory);
+        if (load === undefined || load.size === 0) continue;
+        const jid = load.get("jid");
+        yield { jid: typeof jid === "string" ? jid : readTextFileIfExists(`${directory}/jid`) ?? "", load };
+      }
+    }
+  }
+
+  /** Every job that has a load, the oldest first. */
+  list(): JobEntry[] {
+    return [...this.walk()].sort((a, b) => compareStrings(a.jid, b.jid));
+  }
+
+  /** Notes when the last return of a job came. @throws {StoreError} If that cannot be written. */
+  saveEndTime(jid: string, text: string): void {
+    this.#storing("store the end of a job", () => {
+      const directory = this.#checked(jid);
+      this.#writeInJob(jid, () => writeFileAtomic(`${directory}/endtime`, text));
+    });
+  }
+
+  /** When the last return of a job came, if that was noted. */
+  getEndTime(jid: string): string | undefined {
+    if (!isJid(jid)) return undefined;
+    return readTextFileIfExists(`${this.#directory(jid)}/endtime`)?.replace(/\n+$/, "");
+  }
+
+  /**
+   * Removes the jobs that are older than `keepSeconds`, and the ruins of jobs; with 0 nothing.
+   * A job's age is that of its `jid` file, as a host's clock may have been wrong when its jid was made.
+   * @returns How many jobs were removed.
+   */
+  clean(nowMs: number, keepSeconds: number): number {
+    if (keepSeconds <= 0) return 0;
+    cleanFiles(`${this.#cachedir}/publish_auth`, nowMs - keepSeconds * 1000, this.#log);
+    return cleanJobs(this.#root, { nowMs, keepSeconds, log: this.#log });
+  }
+
+  #directory(jid: string): string {
+    return `${this.#root}/${jidDirectory(jid, this.#hashType)}`;
+  }
+
+  #checked(jid: string): string {
+    if (!isJid(jid)) throw new StoreError(`Cannot store a job of the id ${JSON.stringify(jid)}`, this.#root);
+    return this.#directory(jid);
+  }
+
+  /** A directory that was not there before, for a new jid. */
+  #makeDirectory(): string {
+    for (let attempt = 1;; attempt++) {
+      const jid = makeJid(undefined, { unique: this.#uniqueJid });
+      const directory = this.#directory(jid);
+      try {
+        Deno.mkdirSync(directory, { mode: 0o700 });
+      } catch (error) {
+        const missing = error instanceof Deno.errors.NotFound;
+        if (!missing && !(error instanceof Deno.errors.AlreadyExists) || attempt === ATTEMPTS) throw error;
+        if (missing) Deno.mkdirSync(directory.slice(0, directory.lastIndexOf("/")), { recursive: true, mode: 0o700 });
+        continue;
+      }
+      Deno.writeTextFileSync(`${directory}/jid`, jid, { mode: 0o600 });
+      return jid;
+    }
+  }
+
+  #ensureDirectory(directory: string, jid: string): string {
+    Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (!isFile(`${directory}/jid`)) Deno.writeTextFileSync(`${directory}/jid`, jid, { mode: 0o600 });
+    return jid;
+  }
+
+  /** Runs `write`, and again with the job's directory made if it was not there. */
+  #writeInJob(jid: string, write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+      this.#ensureDirectory(this.#directory(jid), jid);
+      write();
+    }
+  }
+
+  #storing<T>(what: string, run: () => T): T {
+    try {
+      return run();
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new StoreError(`Cannot ${what} in ${this.#root}: ${reason}`, this.#root, { cause: error });
+    }
+  }
+
+  #read(path: string): Value | undefined {
+    return readValue(path, this.#log);
+  }
+
+  #readLoad(directory: string): ValueMap | undefined {
+    const load = this.#read(`${directory}/.load.p`);
+    return isMap(load) ? load : undefined;
+  }
+
+  #readIds(path: string): string[] {
+    const ids = this.#read(path);
+    return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
+  }
+}

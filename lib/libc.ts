@@ -1,0 +1,138 @@
+/**
+ * The few calls of the C library that Deno does not have: waiting for descriptors, users, limits, process groups.
+ * The only door to FFI in this project. Every call either works or throws {@linkcode LibcError}.
+ * Source: POSIX.1-2024; errno values by the platform's own `strerror`.
+ * @module
+ */
+
+import { LibcError } from "./errors.ts";
+
+const SYMBOLS = {
+  poll: { parameters: ["buffer", "u64", "i32"], result: "i32", nonblocking: true },
+  pipe: { parameters: ["buffer"], result: "i32" },
+  write: { parameters: ["i32", "buffer", "usize"], result: "isize" },
+  close: { parameters: ["i32"], result: "i32" },
+  setgid: { parameters: ["u32"], result: "i32" },
+  setuid: { parameters: ["u32"], result: "i32" },
+  initgroups: { parameters: ["buffer", "u32"], result: "i32" },
+  setgroups: { parameters: ["usize", "buffer"], result: "i32" },
+  getrlimit: { parameters: ["i32", "buffer"], result: "i32" },
+  setrlimit: { parameters: ["i32", "buffer"], result: "i32" },
+  kill: { parameters: ["i32", "i32"], result: "i32" },
+} as const;
+
+type Library = Deno.DynamicLibrary<typeof SYMBOLS>;
+let library: Library | undefined;
+
+/** The library stays open for the life of the isolate; a first use costs about 1 ms, so nothing is opened at import. */
+function libc(): Library["symbols"] {
+  library ??= Deno.dlopen(Deno.build.os === "darwin" ? "libSystem.B.dylib" : "libc.so.6", SYMBOLS);
+  return library.symbols;
+}
+
+function check(call: string, result: number | bigint): void {
+  if (Number(result) < 0) throw new LibcError(call);
+}
+
+const POLLIN = 0x0001;
+/** Size of a `struct pollfd`: int fd, short events, short revents. */
+const POLLFD = 8;
+
+/** Waits until one descriptor can be read; another thread of this isolate's program can end the wait at any time. */
+export class ReadWait {
+  readonly #pollfds = new Uint8Array(2 * POLLFD);
+  readonly #wakeWriteFd: number;
+  readonly #wakeReadFd: number;
+  #waits = 0;
+  #closed = false;
+
+  /** @param fd The descriptor, which stays its owner's. */
+  constructor(fd: number) {
+    const ends = new Int32Array(2);
+    check("pipe", libc().pipe(new Uint8Array(ends.buffer)));
+    [this.#wakeReadFd, this.#wakeWriteFd] = ends;
+    const view = new DataView(this.#pollfds.buffer);
+    const little = true;
+    for (const [i, watched] of [fd, this.#wakeReadFd].entries()) {
+      view.setInt32(i * POLLFD, watched, little);
+      view.setInt16(i * POLLFD + 4, POLLIN, little);
+    }
+  }
+
+  /** @param timeoutMs How long at most; negative: without end. Resolves early for no reason now and then. */
+  async wait(timeoutMs: number): Promise<void> {
+    if (this.#closed) return;
+    this.#waits++;
+    try {
+      await libc().poll(this.#pollfds, 2n, Math.min(timeoutMs < 0 ? -1 : Math.ceil(timeoutMs), 0x7fffffff));
+    } finally {
+      this.#waits--;
+      if (this.#closed && this.#waits === 0) this.#release();
+    }
+  }
+
+  /** Ends every wait, now and later. Twice is fine. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    // A byte that nobody reads: every poll on the pipe returns from now on.
+    libc().write(this.#wakeWriteFd, new Uint8Array(1), 1n);
+    if (this.#waits === 0) this.#release();
+  }
+
+  #release(): void {
+    libc().close(this.#wakeReadFd);
+    libc().close(this.#wakeWriteFd);
+  }
+}
+
+/** A user to become: ids from the password file, and the name, which `initgroups` wants. */
+export interface UserIds {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * Drops this process's rights to those of `user`, for good: groups first, then gid, then uid.
+ * @throws {LibcError} Without the right to do so.
+ */
+export function becomeUser(user: UserIds): void {
+  const name = new TextEncoder().encode(`${user.name}\0`);
+  check("initgroups", libc().initgroups(name, user.gid));
+  check("setgid", libc().setgid(user.gid));
+  check("setuid", libc().setuid(user.uid));
+}
+
+const RLIMIT_NOFILE = Deno.build.os === "darwin" ? 8 : 7;
+
+/** The process's limit on open descriptors. */
+export interface OpenFileLimit {
+  readonly soft: number;
+  readonly hard: number;
+}
+
+/**
+ * Raises the soft limit on open descriptors to `wanted`, as far as the hard limit lets it.
+ * @returns The limits that are then in force.
+ */
+export function raiseOpenFileLimit(wanted: number): OpenFileLimit {
+  const limits = new BigUint64Array(2);
+  const bytes = new Uint8Array(limits.buffer);
+  check("getrlimit", libc().getrlimit(RLIMIT_NOFILE, bytes));
+  if (limits[0] < BigInt(wanted)) {
+    limits[0] = limits[1] < BigInt(wanted) ? limits[1] : BigInt(wanted);
+    check("setrlimit", libc().setrlimit(RLIMIT_NOFILE, bytes));
+  }
+  return { soft: Number(limits[0]), hard: Number(limits[1]) };
+}
+
+/**
+ * Sends a signal by number, to a process, or to a process group when `pid` is negative; signal 0 only asks.
+ * @returns Whether there was somebody to send it to and the right to do so.
+ */
+export function sendSignal(pid: number, signal: number): boolean {
+  // kill(0) and kill(-1) would hit our own group and everybody.
+  if (!Number.isInteger(pid) || pid === 0 || pid === -1) throw new RangeError(`Cannot send a signal to pid ${pid}`);
+  return libc().kill(pid, signal) === 0;
+}

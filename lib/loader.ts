@@ -1,0 +1,214 @@
+/**
+ * The families of plugins: execution modules here, runners with the same few calls. A built-in module is imported when one
+ * of its functions is first asked for; the user's own come from a directory and replace a built-in one of the same name.
+ *
+ * Knows nothing of what the functions do. A user's file imports nothing of ours: it exports plain functions, or objects
+ * with `run` and, as it likes, `doc`, `params`, `varArgs` and `varKwargs`, which are checked here.
+ * @module
+ */
+
+import type { Catalogue, JobContext } from "./job_context.ts";
+import type { ModuleFunction, Parameter, ParameterType } from "./module.ts";
+import { compareStrings, toValue, type Value } from "./value.ts";
+
+/** One function of a family. */
+export interface FamilyEntry<C> {
+  readonly name: string;
+  readonly fun: ModuleFunction<C>;
+}
+
+/** The functions of one family of plugins. */
+export interface Family<C> {
+  /** The function called `name` (`test.ping`), if a module has it. */
+  get(name: string): Promise<ModuleFunction<C> | undefined>;
+  /** Every function, sorted by name; this loads every module. */
+  all(): Promise<readonly FamilyEntry<C>[]>;
+  /** The modules that could not be loaded when that was tried, and why. */
+  problems(): ReadonlyMap<string, string>;
+}
+
+/**
+ * Built-in modules by name. Written as literal `() => import("../modules/test.ts")`, so that `deno compile` finds them.
+ */
+export type ModuleTable = Readonly<Record<string, () => Promise<object>>>;
+
+/** Where a family's user modules lie, and who hears of broken ones. */
+export interface FamilyOptions {
+  /** A directory of `<module>.ts` and `<module>.js` files; one that does not exist holds none. */
+  readonly directory?: string;
+  /** Hears, once for each broken module, which file and why. */
+  readonly warn?: (message: string) => void;
+}
+
+type Functions<C> = ReadonlyMap<string, ModuleFunction<C>>;
+
+/** A family of the modules in `table` and in the user's directory. */
+export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): Family<C> {
+  const sources = new Map<string, () => Promise<object>>(Object.entries(table));
+  for (const [name, file] of userFiles(options.directory)) sources.set(name, () => importFile(file));
+
+  const loaded = new Map<string, Promise<Functions<C>>>();
+  const problems = new Map<string, string>();
+
+  const load = (module: string): Promise<Functions<C>> | undefined => {
+    const known = loaded.get(module);
+    if (known !== undefined) return known;
+    const source = sources.get(module);
+    if (source === undefined) return undefined;
+    const functions = source().then((exports) => functionsOf<C>(exports)).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      problems.set(module, reason);
+      options.warn?.(`Cannot load the module '${module}': ${reason}`);
+      return new Map<string, ModuleFunction<C>>();
+    });
+    loaded.set(module, functions);
+    return functions;
+  };
+
+  return {
+    async get(name) {
+      const dot = name.indexOf(".");
+      return dot < 0 ? undefined : (await load(name.slice(0, dot)))?.get(name.slice(dot + 1));
+    },
+    async all() {
+      const modules = await Promise.all([...sources.keys()].map(async (module) => {
+        const functions = await load(module);
+        return [...functions ?? []].map(([name, fun]) => ({ name: `${module}.${name}`, fun }));
+      }));
+      return modules.flat().sort((a, b) => compareStrings(a.name, b.name));
+    },
+    problems: () => problems,
+  };
+}
+
+/** The user's files by module name. The date of change is part of what is imported, so that a changed file is read again. */
+function userFiles(directory: string | undefined): Map<string, URL> {
+  const files = new Map<string, URL>();
+  if (directory === undefined) return files;
+  let entries: Deno.DirEntry[];
+  try {
+    entries = [...Deno.readDirSync(directory)].sort((a, b) => compareStrings(a.name, b.name));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return files;
+    throw error;
+  }
+  for (const entry of entries) {
+    const module = /^([A-Za-z][A-Za-z0-9_]*)\.(ts|js)$/.exec(entry.name)?.[1];
+    if (module === undefined || entry.isDirectory) continue;
+    const path = `${directory}/${entry.name}`;
+    const url = new URL(`file://${path.split("/").map(encodeURIComponent).join("/")}`);
+    url.searchParams.set("changed", String(changedAt(path)));
+    files.set(module, url);
+  }
+  return files;
+}
+
+function changedAt(path: string): number {
+  try {
+    return Deno.statSync(path).mtime?.getTime() ?? 0;
+  } catch {
+    return 0; // the import will say what is wrong with it
+  }
+}
+
+async function importFile(file: URL): Promise<object> {
+  const exports: unknown = await import(file.href);
+  if (typeof exports !== "object" || exports === null) throw new TypeError(`${file.pathname} exports nothing`);
+  return exports;
+}
+
+/** The functions that a module exports, by the names Salt gives to them. */
+function functionsOf<C>(exports: object): Functions<C> {
+  const functions = new Map<string, ModuleFunction<C>>();
+  for (const [exported, candidate] of Object.entries(exports)) {
+    if (exported.startsWith("_") || exported === "default") continue;
+    const fun = asFunction<C>(candidate, exported);
+    if (fun !== undefined) functions.set(exported.replace(/_$/, ""), fun);
+  }
+  return functions;
+}
+
+function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | undefined {
+  if (isPlainFunction(candidate)) return ofPlainFunction<C>(candidate);
+  if (typeof candidate !== "object" || candidate === null || !("run" in candidate)) return undefined;
+  const { run, doc, params, varArgs, varKwargs } = candidate as Record<string, unknown>;
+  if (typeof run !== "function") throw new TypeError(`${name}.run is not a function`);
+  if (doc !== undefined && typeof doc !== "string") throw new TypeError(`${name}.doc is not a string`);
+  return {
+    doc: doc ?? "",
+    params: asParameters(params, name),
+    ...asVariable(varArgs, `${name}.varArgs`) && { varArgs: String(varArgs) },
+    ...asVariable(varKwargs, `${name}.varKwargs`) && { varKwargs: String(varKwargs) },
+    // The context's type cannot be seen at run time: the family's owner vouches for it.
+    run: (bound, context, rest) => run.call(candidate, bound, context, rest),
+  };
+}
+
+/** A plain function takes what is positional; JavaScript's own default values stand in for what is left out. */
+function ofPlainFunction<C>(plain: (...args: Value[]) => unknown): ModuleFunction<C> {
+  const doc: unknown = Object.hasOwn(plain, "doc") ? Reflect.get(plain, "doc") : undefined;
+  const required = Array.from({ length: plain.length }, (_, i) => `arg${i + 1}`);
+  return {
+    doc: typeof doc === "string" ? doc : "",
+    params: Object.fromEntries(required.map((parameter): [string, Parameter] => [parameter, { type: "any" }])),
+    varArgs: "args",
+    run: (bound, _context, rest) => plain(...required.map((parameter) => toValue(bound[parameter])), ...rest.args),
+  };
+}
+
+function isPlainFunction(candidate: unknown): candidate is (...args: Value[]) => unknown {
+  return typeof candidate === "function" && !/^class\b/.test(Function.prototype.toString.call(candidate));
+}
+
+const PARAMETER_TYPES: readonly string[] = ["any", "str", "int", "float", "bool", "list", "dict"];
+
+function isParameterType(type: unknown): type is ParameterType {
+  return typeof type === "string" && PARAMETER_TYPES.includes(type);
+}
+
+function asParameters(params: unknown, name: string): Record<string, Parameter> {
+  if (params === undefined) return {};
+  if (typeof params !== "object" || params === null) throw new TypeError(`${name}.params is not an object`);
+  return Object.fromEntries(
+    Object.entries(params).map(([parameter, declared]: [string, unknown]): [string, Parameter] => {
+      if (
+        typeof declared !== "object" || declared === null || !("type" in declared) || !isParameterType(declared.type)
+      ) {
+        throw new TypeError(`${name}.params.${parameter}.type is none of ${PARAMETER_TYPES.join(", ")}`);
+      }
+      const given: unknown = "default" in declared ? declared.default : undefined;
+      return [
+        parameter,
+        given === undefined ? { type: declared.type } : { type: declared.type, default: toValue(given) },
+      ];
+    }),
+  );
+}
+
+function asVariable(given: unknown, place: string): boolean {
+  if (given !== undefined && typeof given !== "string") throw new TypeError(`${place} is not a string`);
+  return given !== undefined;
+}
+
+/** The built-in execution modules. */
+const EXECUTION_MODULES: ModuleTable = {
+  config: () => import("../modules/config.ts"),
+  event: () => import("../modules/event.ts"),
+  grains: () => import("../modules/grains.ts"),
+  key: () => import("../modules/key.ts"),
+  match: () => import("../modules/match.ts"),
+  sys: () => import("../modules/sys.ts"),
+  test: () => import("../modules/test.ts"),
+};
+
+/**
+ * The execution modules of a minion.
+ * @param options.extensionModules The option `extension_modules`; the user's modules are in `modules` below it.
+ * @param options.warn Hears of broken modules.
+ */
+export function loadCatalogue(
+  options: { readonly extensionModules?: string; readonly warn?: (message: string) => void } = {},
+): Catalogue {
+  const directory = options.extensionModules === undefined ? undefined : `${options.extensionModules}/modules`;
+  return loadFamily<JobContext>(EXECUTION_MODULES, { directory, warn: options.warn });
+}

@@ -1,0 +1,90 @@
+/**
+ * The thread that keeps a master in order, on a timer: old jobs out of the cache, the shared key rotated when it is due.
+ * Source: salt-protocol.md sections 4 and 8.
+ * @module
+ */
+
+import { removeIfExists } from "./atomic_file.ts";
+import { StoreError } from "./errors.ts";
+import { JobCache } from "./job_cache.ts";
+import type { MasterOpts } from "./options.ts";
+import { unpackOpts } from "./opts_transfer.ts";
+import { serveThread, type ThreadHost } from "./thread.ts";
+
+/** What Maintenance starts with. */
+export interface MaintenanceInit {
+  readonly opts: Uint8Array;
+}
+
+/** What Maintenance asks its master to do. */
+export interface RotateRequest {
+  /** Why, for the log. */
+  readonly rotate: string;
+}
+
+/** `keep_jobs` counts hours. */
+const HOUR_S = 3_600;
+
+serveThread<MaintenanceInit>((init, host) => {
+  const opts = unpackOpts<MasterOpts>(init.opts);
+  const jobs = new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type });
+  let keyMadeMs = Date.now();
+  let rounds = 0;
+  let doing = "waiting for its time";
+
+  function round(): void {
+    rounds++;
+    doing = "cleaning old jobs";
+    cleanJobs(jobs, opts, host);
+    doing = "looking whether the key is due";
+    const reason = rotationReason(opts, keyMadeMs, host);
+    if (reason !== undefined) {
+      keyMadeMs = Date.now();
+      const request: RotateRequest = { rotate: reason };
+      host.post(request);
+    }
+    doing = "waiting for its time";
+  }
+
+  const timer = setInterval(round, opts.loop_interval * 1000);
+  return Promise.resolve({
+    describe: () => `${doing}; ${rounds} rounds`,
+    close() {
+      clearInterval(timer);
+      return Promise.resolve();
+    },
+  });
+});
+
+function cleanJobs(jobs: JobCache, opts: MasterOpts, { log }: ThreadHost): void {
+  const keepSeconds = opts.keep_jobs_seconds || opts.keep_jobs * HOUR_S;
+  if (keepSeconds === 0) return; // 0 keeps them for ever
+  try {
+    const removed = jobs.clean(Date.now(), keepSeconds);
+    if (removed > 0) log.info(`Removed ${removed} old jobs from the cache`);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`Could not clean the job cache: ${error.message}`);
+  }
+}
+
+/** Why the shared key is to be rotated now, if it is: it is too old, or salt-key dropped a file that asks for it. */
+function rotationReason(opts: MasterOpts, keyMadeMs: number, { log }: ThreadHost): string | undefined {
+  const dropfile = `${opts.cachedir}/.dfn`;
+  try {
+    const { mode, isFile } = Deno.lstatSync(dropfile);
+    // Only the owner can have made such a file: anything else is somebody's try to make all minions sign in again.
+    if (isFile && mode !== null && (mode & 0o777) === 0o400) {
+      const asker = Deno.readTextFileSync(dropfile).trim();
+      removeIfExists(dropfile);
+      if (asker === "" || asker === opts.id) return "a key was deleted or rejected";
+      log.error(`Ignored ${dropfile}, which is meant for the master ${asker}`);
+    } else {
+      log.error(`Ignored ${dropfile}: it must be a file with mode 0400`);
+    }
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  if (opts.publish_session > 0 && Date.now() - keyMadeMs > opts.publish_session * 1000) return "it is old enough";
+  return undefined;
+}

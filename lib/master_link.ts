@@ -1,0 +1,244 @@
+/**
+ * A minion's link to its master's port 4506: signs in, waits as the master says, and sends encrypted requests.
+ *
+ * When a reply does not open (the master restarted, or rotated its keys) it signs in again and sends the request once
+ * more. Knows nothing of publishes or jobs.
+ * Source: salt-protocol.md sections 2, 3 and 14.
+ * @module
+ */
+
+import { randomUUID } from "node:crypto";
+import { Crypticle } from "./crypticle.ts";
+import { AuthenticationError, RequestTimeoutError, SignInError, WireError } from "./errors.ts";
+import type { Logger } from "./log.ts";
+import { decode, encode } from "./msgpack.ts";
+import { asBytes, encryptedRequest } from "./payload.ts";
+import { RequestChannel, type RequestPatience } from "./request_channel.ts";
+import { type Applicant, type Credentials, SignIn, type SignInReply } from "./sign_in.ts";
+import { sleep } from "./sleep.ts";
+import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
+
+/** How long a sign-in waits for what. Times in milliseconds. */
+export interface SignInPatience {
+  /** For each try to reach the master. */
+  readonly authTimeoutMs: number;
+  readonly authTries: number;
+  /** Rounds of `authTries`; -1 is without end. */
+  readonly masterTries: number;
+  /** Between two questions whether the key has been accepted; doubles up to the maximum if that is larger. */
+  readonly acceptanceWaitMs: number;
+  readonly acceptanceWaitMaxMs: number;
+  /** Whether to go on asking after a rejection. */
+  readonly rejectedRetry: boolean;
+  /** Before giving up on a rejection, at random between these two. */
+  readonly rejectedWaitMs: readonly [number, number];
+  /** Whether to give up when the key is still pending after one wait, as salt-call does. */
+  readonly failOnPending: boolean;
+}
+
+/** What a link is made of. */
+export interface LinkSettings {
+  /** `tcp://host:4506`. */
+  readonly address: string;
+  readonly applicant: Applicant;
+  readonly patience: SignInPatience;
+  readonly requestPatience: RequestPatience;
+  /** Whether each request is signed with the minion's key, as `minion_sign_messages` asks. */
+  readonly signMessages: boolean;
+  readonly keepaliveIdleS: number;
+  readonly log: Logger;
+  /** Called after each sign-in, the first one included. */
+  onSignedIn?(credentials: Credentials): void;
+}
+
+/** An exit code of its own for a key that is still pending. */
+const EXIT_PENDING = 2;
+/** EX_NOPERM. */
+const EXIT_REJECTED = 77;
+
+/** The link. */
+export class MasterLink {
+  readonly #settings: LinkSettings;
+  readonly #channel: RequestChannel;
+  readonly #token: Uint8Array;
+  #signingIn: Promise<Credentials> | undefined;
+  #credentials: Credentials | undefined;
+  #session: Crypticle | undefined;
+
+  /** Opens nothing yet: {@linkcode signIn} does. */
+  constructor(settings: LinkSettings) {
+    this.#settings = settings;
+    this.#channel = new RequestChannel(settings.address, { keepaliveIdleS: settings.keepaliveIdleS });
+    this.#token = settings.applicant.key.signX931(new TextEncoder().encode("salt"));
+  }
+
+  /** The keys of the last sign-in. */
+  get credentials(): Credentials | undefined {
+    return this.#credentials;
+  }
+
+  /**
+   * Signs in, however long the operator takes; calls made meanwhile share one sign-in.
+   * @throws {SignInError} If waiting cannot help.
+   */
+  signIn(signal: AbortSignal): Promise<Credentials> {
+    this.#signingIn ??= this.#signInOnce(signal).finally(() => this.#signingIn = undefined);
+    return this.#signingIn;
+  }
+
+  async #signInOnce(signal: AbortSignal): Promise<Credentials> {
+    const { log, patience, applicant } = this.#settings;
+    let waitMs = patience.acceptanceWaitMs;
+    let asked = false;
+    for (let round = 1;; round++) {
+      signal.throwIfAborted();
+      const reply = await this.#apply(round);
+      switch (reply?.kind) {
+        case "accepted":
+          this.#credentials = reply.credentials;
+          this.#session = new Crypticle(reply.credentials.sessionKey);
+          log.info(`Signed in to the master at ${this.#settings.address} as ${applicant.id}`);
+          this.#settings.onSignedIn?.(reply.credentials);
+          return reply.credentials;
+        case "pending":
+          if (asked && patience.failOnPending) {
+            throw new SignInError(
+              "Minion failed to authenticate with the master, has the minion key been accepted?",
+              EXIT_PENDING,
+            );
+          }
+          asked = true;
+          log.error(
+            "The Salt Master has cached the public key for this node, this salt minion will wait for " +
+              `${waitMs / 1000} seconds before attempting to re-authenticate`,
+          );
+          break;
+        case "rejected": {
+          const [shortest, longest] = patience.rejectedWaitMs;
+          if (patience.rejectedRetry) {
+            log.error(`The master has rejected this minion's key; asking again in ${waitMs / 1000} seconds`);
+            break;
+          }
+          log.error("The master has rejected this minion's key. On the master: salt-key --delete or --accept it");
+          await sleep(shortest + Math.random() * (longest - shortest), signal);
+          throw new SignInError("The Salt Master has rejected this minion's public key", EXIT_REJECTED);
+        }
+        case "full":
+          log.error(`The master has as many minions as it takes; asking again in ${waitMs / 1000} seconds`);
+          break;
+        case undefined:
+          continue; // nobody there: #apply has waited already
+      }
+      await sleep(waitMs, signal);
+      waitMs = Math.min(waitMs * 2, Math.max(patience.acceptanceWaitMaxMs, patience.acceptanceWaitMs));
+    }
+  }
+
+  /** One question; `undefined` if nobody answered, or not with something that proves itself. */
+  async #apply(round: number): Promise<SignInReply | undefined> {
+    const { log, patience, address } = this.#settings;
+    const attempt = new SignIn(this.#settings.applicant);
+    const started = performance.now();
+    try {
+      const reply = await this.#channel.request(attempt.request(), {
+        timeoutMs: patience.authTimeoutMs,
+        tries: patience.authTries,
+      });
+      return attempt.accept(reply);
+    } catch (error) {
+      const last = patience.masterTries >= 0 && round >= patience.masterTries;
+      if (error instanceof RequestTimeoutError) {
+        const text = `No master answers at ${address} (${round} × ${patience.authTries} tries)`;
+        if (last) throw new SignInError(`Unable to sign_in to master: ${text}`, 1);
+        log.error(`${text}; trying on`);
+        return undefined;
+      }
+      if (error instanceof AuthenticationError || error instanceof WireError) {
+        if (last) throw new SignInError(`Unable to sign_in to master: ${error.message}`, 1);
+        log.critical(`Refused the answer of ${address} to our sign-in: ${error.message}`);
+        // A liar answers at once: do not ask it in a tight loop.
+        await sleep(Math.max(0, patience.authTimeoutMs - (performance.now() - started)));
+        return undefined;
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * Sends `load` (its `cmd` and fields) under the session key, and gives the reply.
+   * @throws {RequestTimeoutError} If the master does not answer in time.
+   * @throws {WireError} If it answers with an error, or with nothing that opens.
+   */
+  async request(load: ValueMap, signal: AbortSignal, patience?: RequestPatience): Promise<Value> {
+    return await this.#twice(signal, async () => {
+      const nonce = randomUUID().replaceAll("-", "");
+      const reply = decode(await this.#send(load, nonce, patience), "wire");
+      const sealed = asBytes(reply);
+      if (sealed === undefined || this.#session === undefined) throw new WireError(`The master answered ${str(reply)}`);
+      return this.#session.loads(sealed, nonce);
+    });
+  }
+
+  /**
+   * Asks for this minion's pillar, which comes under a key of its own and signed by the master.
+   * @throws {AuthenticationError} If a proof does not hold, even after a new sign-in.
+   */
+  async requestPillar(load: ValueMap, signal: AbortSignal): Promise<ValueMap> {
+    const { applicant } = this.#settings;
+    return await this.#twice(signal, async () => {
+      const nonce = randomUUID().replaceAll("-", "");
+      const reply = decode(await this.#send(load, nonce), "wire");
+      const key = isMap(reply) ? asBytes(reply.get("key")) : undefined;
+      const sealed = isMap(reply) ? asBytes(reply.get("pillar")) : undefined;
+      if (key === undefined || sealed === undefined) throw new WireError(`The master answered ${str(reply)}`);
+      const keyString = new TextDecoder().decode(applicant.key.decrypt(applicant.encAlgorithm, key));
+      const signed = new Crypticle(keyString).loads(sealed);
+      const data = isMap(signed) ? asBytes(signed.get("data")) : undefined;
+      const sig = isMap(signed) ? asBytes(signed.get("sig")) : undefined;
+      if (!data || !sig || !this.#credentials?.masterKey.verify(applicant.sigAlgorithm, data, sig)) {
+        throw new AuthenticationError("The master's signature of the pillar does not hold");
+      }
+      const inner = decode(data, "wire");
+      if (!isMap(inner) || inner.get("nonce") !== nonce) {
+        throw new AuthenticationError("The nonce of the pillar request did not come back");
+      }
+      const outerKey = asBytes(inner.get("key"));
+      if (outerKey === undefined || !key.every((byte, i) => byte === outerKey[i]) || key.length !== outerKey.length) {
+        throw new AuthenticationError("The pillar was signed for another key");
+      }
+      const pillar = inner.get("pillar");
+      return isMap(pillar) ? pillar : new Map();
+    });
+  }
+
+  /** Tries `ask`; if its reply does not open, signs in and tries once more. */
+  async #twice<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+    if (this.#credentials === undefined) await this.signIn(signal);
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof AuthenticationError || error instanceof WireError)) throw error;
+      this.#settings.log.debug(`${error.message}; signing in again`);
+      await this.signIn(signal);
+      return await ask();
+    }
+  }
+
+  async #send(load: ValueMap, nonce: string, patience?: RequestPatience): Promise<Uint8Array> {
+    const { applicant, requestPatience, signMessages } = this.#settings;
+    const { id, encAlgorithm, sigAlgorithm } = applicant;
+    const proof = map({ ts: Math.floor(Date.now() / 1000), id });
+    const full: ValueMap = new Map([...load, ["nonce", nonce], ...proof, ["tok", this.#token]]);
+    // Everything but nonce, tok and sig itself is signed, in the dialect of files.
+    if (signMessages) full.set("sig", applicant.key.sign(sigAlgorithm, encode(new Map([...load, ...proof]), "disk")));
+    const session = this.#session;
+    if (session === undefined) throw new AuthenticationError("Not signed in");
+    const frame = encryptedRequest(session.dumps(full), { id, encAlgorithm, sigAlgorithm });
+    return await this.#channel.request(frame, patience ?? requestPatience);
+  }
+
+  /** Ends it; requests under way fail. */
+  close(): void {
+    this.#channel.close();
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Where the master's threads and the operator's commands find each other under `sock_dir`.
+ * @module
+ */
+
+import { readTextFileIfExists } from "./atomic_file.ts";
+import { parseJson } from "./json.ts";
+import { isMap } from "./value.ts";
+
+/** Where MWorkers push loads to be published. */
+export function publishPullPath(sockDir: string): string {
+  return `${sockDir}/publish_pull.ipc`;
+}
+
+/** The DEALER's side of the request proxy. */
+export function workersPath(sockDir: string): string {
+  return `${sockDir}/workers.ipc`;
+}
+
+/** The ports that a master really listens on, which differ from its options where those say 0. */
+export interface MasterPorts {
+  readonly publishPort: number;
+  readonly requestPort: number;
+}
+
+/** The file in which a running master leaves {@linkcode MasterPorts}. */
+export function portsPath(sockDir: string): string {
+  return `${sockDir}/ports.json`;
+}
+
+/** The ports of the master running on this `sock_dir`; `undefined` if none wrote any. */
+export function readPorts(sockDir: string): MasterPorts | undefined {
+  const text = readTextFileIfExists(portsPath(sockDir));
+  const ports = text === undefined ? null : parseJson(text);
+  const publishPort = isMap(ports) ? ports.get("publish_port") : undefined;
+  const requestPort = isMap(ports) ? ports.get("ret_port") : undefined;
+  return typeof publishPort === "number" && typeof requestPort === "number" ? { publishPort, requestPort } : undefined;
+}

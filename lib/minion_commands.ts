@@ -1,0 +1,181 @@
+/**
+ * The encrypted commands of minions: what each does, as a table.
+ *
+ * Whoever calls has been authenticated: `id` is the minion that signed in, and the load's own `id` is the same.
+ * Source: salt-protocol.md sections 5 and 6.
+ * @module
+ */
+
+import { StoreError } from "./errors.ts";
+import { jobReturn, minionMayFire, minionRefresh } from "./event.ts";
+import { isJid } from "./jid.ts";
+import type { MasterServices } from "./master_services.ts";
+import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
+
+/** A reply for the minion's pillar is sealed for it alone; the others go under its session key. */
+export interface MinionReply {
+  readonly value: Value;
+  readonly sealed?: true;
+}
+
+type Handler = (load: ValueMap, id: string, services: MasterServices) => Promise<Value> | Value;
+
+/** Answers of a file server without files: what Salt says of a path that is not there. */
+const NO_FILE = { path: "", rel: "" };
+
+const HANDLERS: Readonly<Record<string, Handler>> = {
+  _return: storeReturn,
+  _minion_event: fireEvents,
+  _master_opts: masterOpts,
+  _master_tops: () => new Map(),
+  _register_resources: () => true,
+  _file_envs: () => [],
+  _file_list: () => [],
+  _file_list_emptydirs: () => [],
+  _dir_list: () => [],
+  _symlink_list: () => new Map(),
+  _file_find: () => map(NO_FILE),
+  _file_hash: () => "",
+  _file_hash_and_stat: () => ["", null],
+  _serve_file: () => map({ data: "", dest: "" }),
+  _mine_get: () => new Map(),
+  _mine: () => false,
+  _mine_delete: () => false,
+  _mine_flush: () => false,
+  // Peer publishing is allowed to nobody until `peer` is built; this is Salt's answer to whoever is not allowed.
+  minion_pub: () => new Map(),
+  minion_publish: () => new Map(),
+  minion_runner: () => new Map(),
+  pub_ret: () => "",
+  revoke_auth: revokeAuth,
+};
+
+/**
+ * Runs a minion's command.
+ * @returns Salt's answer; `{}` to a command that nobody knows.
+ */
+export async function minionCommand(load: ValueMap, id: string, services: MasterServices): Promise<MinionReply> {
+  const cmd = load.get("cmd");
+  if (cmd === "_pillar") return { value: servePillar(load, id, services), sealed: true };
+  if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {
+    services.log.warning(`Minion ${id} asked for the unknown command ${str(cmd ?? null)}`);
+    return { value: new Map() };
+  }
+  return { value: await HANDLERS[cmd](load, id, services) };
+}
+
+function servePillar(load: ValueMap, id: string, { data, opts, log, fire }: MasterServices): Value {
+  const grains = load.get("grains");
+  const pillar: ValueMap = new Map();
+  if (opts.minion_data_cache && isMap(grains)) {
+    try {
+      data.setGrains(id, grains);
+      data.setPillar(id, pillar);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      log.error(`The grains of ${id} are not in the data cache: ${error.message}`);
+    }
+    if (opts.minion_data_cache_events) void fire(minionRefresh(id), map({ "Minion data cache refresh": id }));
+  }
+  return pillar;
+}
+
+async function storeReturn(load: ValueMap, id: string, { jobs, opts, log, fire }: MasterServices): Promise<Value> {
+  let jid = load.get("jid");
+  const cached = opts.job_cache && opts.ext_job_cache === "";
+  try {
+    if (jid === "req") {
+      // salt-call without a job of its own: the master gives it one.
+      jid = jobs.prepare();
+      load.set("jid", jid);
+      const standalone = map({ arg: load.get("fun_args") ?? load.get("arg") ?? [], tgt: id, tgt_type: "glob" });
+      if (cached) jobs.saveLoad(jid, new Map([...load, ...standalone]), [id]);
+    }
+    if (typeof jid !== "string" || !isJid(jid)) {
+      log.warning(`Minion ${id} returned for ${str(jid ?? null)}, which is no job id`);
+      return null;
+    }
+    if (cached && jobs.saveReturn(load) === "duplicate") {
+      log.warning(`Minion ${id} returned twice for job ${jid}; the first return stands`);
+      return "";
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`The return of ${id} for job ${str(jid)} is not in the job cache: ${error.message}`);
+  }
+  log.info(`Got return from ${id} for job ${str(jid)}`);
+  await fire(jobReturn(str(jid), id), load);
+  return null;
+}
+
+async function fireEvents(load: ValueMap, id: string, services: MasterServices): Promise<Value> {
+  const grains = load.get("grains");
+  if (services.opts.minion_data_cache && isMap(grains) && grains.size > 0) {
+    try {
+      services.data.setGrains(id, grains);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      services.log.error(`The grains of ${id} are not in the data cache: ${error.message}`);
+    }
+  }
+  const pretag = load.get("pretag");
+  const events = load.get("events");
+  if (Array.isArray(events)) {
+    for (const event of events) {
+      const tag = isMap(event) ? event.get("tag") : undefined;
+      if (!isMap(event) || typeof tag !== "string") continue;
+      const data = event.get("data") ?? event;
+      await fireFor(id, tag, isMap(data) ? data : map({ data }), services);
+      if (typeof pretag === "string") {
+        await fireFor(id, `${pretag}/${tag}`, isMap(data) ? data : map({ data }), services);
+      }
+    }
+    return null;
+  }
+  const tag = load.get("tag");
+  if (typeof tag === "string") await fireFor(id, tag, load, services);
+  return null;
+}
+
+async function fireFor(id: string, tag: string, data: ValueMap, { fire, log }: MasterServices): Promise<void> {
+  if (!minionMayFire(tag)) {
+    log.warning(`Minion ${id} tried to fire the event ${tag}, which only a master may`);
+    return;
+  }
+  await fire(tag, data);
+}
+
+function masterOpts(load: ValueMap, _id: string, { opts }: MasterServices): Value {
+  const common = {
+    file_roots: { base: [] },
+    top_file_merging_strategy: opts.top_file_merging_strategy,
+    env_order: opts.env_order,
+    default_top: opts.default_top,
+  };
+  if (load.get("env_only") === true) return map(common);
+  return map({
+    ...common,
+    renderer: opts.renderer,
+    failhard: opts.failhard,
+    state_top: opts.state_top,
+    state_top_saltenv: null,
+    nodegroups: opts.nodegroups,
+    state_auto_order: true,
+    state_events: false,
+    state_aggregate: false,
+  });
+}
+
+async function revokeAuth(_load: ValueMap, id: string, services: MasterServices): Promise<Value> {
+  const { opts, keys, sessions, data, log, fire } = services;
+  if (!opts.allow_minion_key_revoke) {
+    log.warning(`Minion ${id} asked to revoke its key, which allow_minion_key_revoke forbids`);
+    return false;
+  }
+  keys.remove(id);
+  sessions.remove(id);
+  if (!opts.preserve_minion_cache) data.remove(id);
+  log.info(`The key of ${id} was deleted at its own request`);
+  await fire("salt/key", map({ result: true, act: "delete", id }));
+  return true;
+}

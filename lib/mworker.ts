@@ -1,0 +1,112 @@
+/**
+ * The thread of an MWorker: takes requests from `workers.ipc`, one after the other, and sends the replies.
+ *
+ * A DEALER rather than a REP: it sees who asked, and notes that in shared memory while it works. If this thread dies, the
+ * next one answers whoever was waiting.
+ * @module
+ */
+
+import { Access } from "./access.ts";
+import { DataCache } from "./data_cache.ts";
+import { stamp } from "./event.ts";
+import { EventSender, masterBus } from "./event_bus.ts";
+import { HeldRequest } from "./held_request.ts";
+import { JobCache } from "./job_cache.ts";
+import { KeyStore } from "./key_store.ts";
+import { publishPullPath, workersPath } from "./master_paths.ts";
+import { encode } from "./msgpack.ts";
+import type { MasterOpts } from "./options.ts";
+import { unpackOpts } from "./opts_transfer.ts";
+import { RequestHandler } from "./request_handler.ts";
+import { PrivateKey } from "./rsa.ts";
+import { SessionKeys } from "./session_keys.ts";
+import { SharedKey } from "./shared_key.ts";
+import { Duplex, type Frames, Outbox } from "./sockets.ts";
+import { serveThread } from "./thread.ts";
+
+/** What an MWorker starts with. */
+export interface MWorkerInit {
+  readonly opts: Uint8Array;
+  readonly sharedKey: SharedArrayBuffer;
+  /** Where it notes whose request it holds. */
+  readonly held: SharedArrayBuffer;
+  readonly masterPem: string;
+  readonly publishPort: number;
+  /** User name → key string. */
+  readonly accessKeys: ReadonlyMap<string, string>;
+  /** The user that the master runs as. */
+  readonly owner: string;
+}
+
+serveThread<MWorkerInit>(async (init, { log }) => {
+  const opts = unpackOpts<MasterOpts>(init.opts);
+  const bus = new EventSender(masterBus(opts.sock_dir).pull);
+  const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
+  publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
+  const handler = new RequestHandler({
+    opts,
+    publishPort: init.publishPort,
+    masterKey: PrivateKey.fromPem(init.masterPem),
+    sharedKey: new SharedKey(init.sharedKey),
+    sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
+    keys: new KeyStore(opts.pki_dir),
+    jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
+    data: new DataCache(opts.cachedir),
+    access: new Access(init.accessKeys, { owner: init.owner, acl: opts.publisher_acl }),
+    log,
+    async fire(tag, data) {
+      if (!await bus.fire(tag, stamp(data))) log.error(`The event bus did not take the event ${tag}`);
+    },
+    async publish(load) {
+      await publisher.send([encode(load, "disk")]);
+    },
+  });
+
+  const socket = Duplex.dealer({ highWaterMark: 0 });
+  socket.connect(`ipc://${workersPath(opts.sock_dir)}`);
+  const held = new HeldRequest(init.held);
+  const orphan = held.take();
+  if (orphan !== undefined) {
+    log.error("Answering a request that the thread before this one died of");
+    await socket.send([...orphan, encode("Some exception handling minion payload", "wire")]);
+  }
+
+  let handled = 0;
+  let since = 0;
+  const running = (async () => {
+    for (;;) {
+      const frames = await socket.receive();
+      if (frames === undefined) return;
+      const { route, body } = splitRoute(frames);
+      since = performance.now();
+      held.note(route);
+      const reply = await handler.handle(body);
+      await socket.send([...route, reply]);
+      held.clear();
+      since = 0;
+      handled++;
+    }
+  })();
+
+  return {
+    describe: () =>
+      since === 0
+        ? `waiting for a request; ${handled} handled`
+        : `at a request for ${Math.round(performance.now() - since)} ms; ${handled} handled`,
+    async close() {
+      socket.close();
+      await running;
+      bus.close();
+      publisher.close();
+    },
+  };
+});
+
+/** The way back to whoever asked, with its empty delimiter, and the request itself (empty if there was none). */
+function splitRoute(frames: Frames): { route: Frames; body: Uint8Array } {
+  const delimiter = frames.findIndex((frame, i) => i > 0 && frame.length === 0);
+  // Without a delimiter the sender was no REQ: the ROUTER's own frame is the way back all the same.
+  const end = delimiter < 0 ? 1 : delimiter + 1;
+  const body = frames.length === end + 1 ? frames[end] : new Uint8Array();
+  return { route: frames.slice(0, end), body };
+}

@@ -1,0 +1,37 @@
+/**
+ * The name that somebody most likely meant.
+ * Source: the optimal string alignment distance (edits and swaps of neighbours).
+ * @module
+ */
+
+/**
+ * The one of `names` that is nearest to `written`, if it is near: at most a third of its letters differ.
+ * Of equally near ones the first.
+ */
+export function nearestName(written: string, names: Iterable<string>): string | undefined {
+  let nearest: string | undefined;
+  let least = Math.floor(Math.max(written.length, 3) / 3) + 1;
+  for (const name of names) {
+    const distance = Math.abs(name.length - written.length) < least ? editDistance(written, name) : least;
+    if (distance < least) [nearest, least] = [name, distance];
+  }
+  return nearest;
+}
+
+/** How many letters must be added, removed, changed, or swapped with their neighbour, to make `b` of `a`. */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = last[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row[j] = Math.min(last[j] + 1, row[j - 1] + 1, change);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        row[j] = Math.min(row[j], beforeLast[j - 2] + 1);
+      }
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return last[b.length];
+}

@@ -1,0 +1,144 @@
+/**
+ * Outputters: what `--out` names, each a way to write a value for people or for programs.
+ *
+ * Every one gives text that is safe on a terminal. The machine formats (`json`, `yaml`, `raw`, `pprint`) keep the data
+ * exactly, because their own escapes can say every control character; the others (`nested`, `txt`, `no_return`,
+ * `newline_values_only`, `key`) show control characters as `\x1b`, also into a pipe or a file, so that a saved answer
+ * is as harmless as a shown one. Knows nothing of commands. Source: Salt's documentation, "Salt Output Modules".
+ * @module
+ */
+
+import { UsageError } from "./errors.ts";
+import { dumpJson } from "./json.ts";
+import { formatKeys } from "./output_key.ts";
+import { formatNested, formatNoReturn } from "./output_nested.ts";
+import { pformat } from "./pformat.ts";
+import { splitLines } from "./split_lines.ts";
+import { sanitize, sanitizeJson, sanitizeLine } from "./terminal.ts";
+import { repr, str, type Value } from "./value.ts";
+import { dumpYaml } from "./yaml_dump.ts";
+
+/** How a value is printed. */
+export interface OutputOptions {
+  /** The outputter's name; one that does not exist is `nested`, with a warning. */
+  readonly out: string;
+  /** Whether to print in Salt's colours. */
+  readonly color: boolean;
+  /** `--out-indent`: columns for each level of `json` (4 if unset; negative: all on one line) and `pprint`. */
+  readonly indent?: number;
+  /** The return's retcode: `nested` turns red if it is not 0. */
+  readonly retcode?: number;
+  /** Columns to the left of what `nested` prints. */
+  readonly nestedIndent?: number;
+  /** Told, in one line, of an outputter that does not exist. */
+  readonly warn?: (text: string) => void;
+}
+
+/** An outputter; `undefined` for data that is not of the shape which it prints, which `nested` prints then. */
+type Outputter = (data: Value, options: OutputOptions) => string | undefined;
+
+const OUTPUTTERS: ReadonlyMap<string, Outputter> = new Map<string, Outputter>([
+  ["nested", formatNested],
+  ["json", formatJson],
+  ["yaml", (data) => dumpYaml(data)],
+  ["raw", (data) => typeof data === "string" ? sanitize(data) : repr(data)],
+  ["pprint", (data, { indent = 1 }) => pformat(data, 80, { indent: indent < 0 ? 1 : indent })],
+  ["txt", formatTxt],
+  ["text", formatTxt],
+  ["quiet", () => ""],
+  ["no_return", formatNoReturn],
+  ["newline_values_only", formatValuesOnly],
+  ["key", formatKeys],
+  // Named by the answers of Python minions: without states there is nothing that these would show in another way.
+  ["highstate", () => undefined],
+  ["grains", () => undefined],
+]);
+
+/** The names that `--out` takes. */
+export const OUTPUTTER_NAMES: readonly string[] = [...OUTPUTTERS.keys()].sort();
+
+/**
+ * The outputter to use: what the user asked for (`--out`, or `output` in the configuration), else what the return
+ * suggests, else `nested`.
+ */
+export function chooseOutputter(asked: string | undefined, suggested?: string): string {
+  return asked || suggested || "nested";
+}
+
+/**
+ * `data` as the outputter `options.out` writes it, without white space at its end.
+ * @returns The text; the empty string means that nothing is to be printed, not even a newline.
+ */
+export function formatOutput(data: Value, options: OutputOptions): string {
+  const outputter = OUTPUTTERS.get(options.out);
+  if (outputter === undefined) {
+    options.warn?.(`Invalid outputter ${sanitizeLine(options.out)} specified, fall back to nested`);
+  }
+  return trimEnd(outputter?.(data, options) ?? formatNested(data, options));
+}
+
+/** Python's `rstrip`, which unlike JavaScript's keeps a byte order mark. */
+function trimEnd(text: string): string {
+  return text.replace(/[^\S\ufeff]+$/, "");
+}
+
+function formatJson(data: Value, options: OutputOptions): string {
+  const indent = options.indent ?? 4;
+  return sanitizeJson(dumpJson(data, { indent: indent < 0 ? undefined : indent, ensureAscii: false }));
+}
+
+function formatTxt(data: Value): string {
+  if (typeof data === "string") return sanitize(data);
+  if (!(data instanceof Map)) return pformat(data);
+  const lines: string[] = [];
+  for (const [key, value] of data) {
+    for (const line of textLines(value)) lines.push(`${sanitizeLine(str(key))}: ${sanitize(line)}`);
+  }
+  return lines.join("\n");
+}
+
+function textLines(value: Value): string[] {
+  if (typeof value === "string") return splitLines(value);
+  if (!(value instanceof Uint8Array)) return [repr(value)];
+  const lines = Array.from(value, (byte) => String.fromCharCode(byte)).join("").split(/\r\n|[\r\n]/);
+  if (lines.at(-1) === "") lines.pop();
+  return lines.map((line) => repr(Uint8Array.from(line, (char) => char.charCodeAt(0))));
+}
+
+function formatValuesOnly(data: Value): string | undefined {
+  if (!(data instanceof Map)) return undefined;
+  return [...data.values()].flat(1).map((value) => sanitize(str(value))).join("\n");
+}
+
+/** Where output goes. */
+export interface OutputDestination {
+  /** `--out-file`: the file that gets the output in place of `write`. */
+  readonly file?: string;
+  /** `--out-file-append`: keep what the file holds. */
+  readonly append?: boolean;
+  /** Writes to standard output. */
+  readonly write: (text: string) => void;
+}
+
+/**
+ * Opens the destination: the file, emptied unless `append` is set, or standard output.
+ * @returns A function that writes one text and a newline; the empty text writes nothing.
+ * @throws {UsageError} If the file cannot be written.
+ */
+export function outputWriter(destination: OutputDestination): (text: string) => void {
+  const { file, append = false, write } = destination;
+  function put(text: string, truncate: boolean): void {
+    try {
+      // The file keeps its mode and owner; made anew, it is the user's own.
+      Deno.writeTextFileSync(file ?? "", text, { append: !truncate });
+    } catch (error) {
+      throw new UsageError(`${file}: Access denied: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  if (file !== undefined) put("", !append);
+  return (text) => {
+    if (text === "") return;
+    if (file === undefined) write(text + "\n");
+    else put(text + "\n", false);
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * The two outputters made for people: `nested`, the default, and `no_return`, for minions that were silent.
+ *
+ * Text, order and colours are Salt's; what differs is that control characters of keys and values become visible
+ * (Salt replaces ESC by `?` in values only), and that a key stays on its line. Knows nothing of the other outputters.
+ * @module
+ */
+
+import { splitLines } from "./split_lines.ts";
+import { colours, sanitize, sanitizeLine } from "./terminal.ts";
+import { compare, isFloat, repr, str, typeName, type Value, type ValueMap } from "./value.ts";
+
+/** How `nested` prints. */
+export interface NestedOptions {
+  /** Whether to print in Salt's colours. */
+  readonly color: boolean;
+  /** The return's retcode: anything but 0 turns keys and rules red. */
+  readonly retcode?: number;
+  /** Columns to the left of everything; a map that is indented opens with a rule. */
+  readonly nestedIndent?: number;
+}
+
+/** `data` as Salt's `nested` outputter prints it, without a final newline. */
+export function formatNested(data: Value, options: NestedOptions): string {
+  const color = colours(options.color);
+  const failed = (options.retcode ?? 0) !== 0;
+  const keyColour = failed ? color.RED : color.CYAN;
+  const listColour = failed ? color.RED : color.GREEN;
+  const lines: string[] = [];
+
+  function add(indent: number, start: string, text: string, suffix = ""): void {
+    lines.push(`${" ".repeat(indent)}${start}${text}${color.ENDC}${suffix}`);
+  }
+
+  function show(value: Value, indent: number, prefix: string): void {
+    if (value instanceof Uint8Array) {
+      const text = decodeUtf8(value);
+      // Salt prints nothing at all for bytes that are not text.
+      if (text !== undefined) showText(text, indent, prefix);
+    } else if (typeof value === "string") {
+      showText(value, indent, prefix);
+    } else if (Array.isArray(value)) {
+      for (const item of value) {
+        if (!Array.isArray(item) && !(item instanceof Map)) {
+          show(item, indent, "- ");
+          continue;
+        }
+        add(indent, listColour, "|_");
+        show(item, indent + 2, item instanceof Map ? "" : "- ");
+      }
+    } else if (value instanceof Map) {
+      if (indent > 0) add(indent, keyColour, "----------");
+      for (const [key, item] of sortedEntries(value)) {
+        add(indent, keyColour, prefix + sanitizeLine(str(key)), ":");
+        show(item, indent + 4, "");
+      }
+    } else {
+      add(indent, color.LIGHT_YELLOW, prefix + repr(value));
+    }
+  }
+
+  function showText(text: string, indent: number, prefix: string): void {
+    let start = prefix;
+    for (const line of splitLines(text)) {
+      add(indent, color.GREEN, start + sanitize(line));
+      start = " ".repeat(prefix.length);
+    }
+  }
+
+  show(data, options.nestedIndent ?? 0, "");
+  return lines.join("\n");
+}
+
+/** The entries of a map as Salt sorts them: by key, or by the keys' text if Python cannot compare the keys. */
+function sortedEntries(map: ValueMap): [Value, Value][] {
+  const entries: [Value, Value][] = mixedKeys(map)
+    ? [...new Map([...map].map(([key, item]): [Value, Value] => [str(key), item]))]
+    : [...map];
+  return entries.sort(([a], [b]) => compare(a, b));
+}
+
+/** Whether Python cannot compare all keys of `map` with each other. */
+function mixedKeys(map: ValueMap): boolean {
+  const kinds = new Set([...map.keys()].map((key) => typeof key === "boolean" || isFloat(key) ? "int" : typeName(key)));
+  return kinds.size > 1;
+}
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * `data`, a map of minion ids to messages, as Salt's `no_return` outputter prints it: ids in cyan, messages in red.
+ * Values that are neither text nor maps are left out.
+ * @returns The text without a final newline, or `undefined` if the keys are of several types, as no ids are.
+ */
+export function formatNoReturn(data: Value, options: { readonly color: boolean }): string | undefined {
+  if (data instanceof Map && mixedKeys(data)) return undefined;
+  const color = colours(options.color);
+  const lines: string[] = [];
+
+  function show(value: Value, indent: number): void {
+    const margin = " ".repeat(indent);
+    if (typeof value === "string") {
+      for (const line of value.split("\n")) lines.push(`${color.RED}${margin}${sanitize(line)}${color.ENDC}`);
+    } else if (value instanceof Map) {
+      for (const [key, item] of sortedEntries(value)) {
+        lines.push(`${color.CYAN}${margin}${sanitizeLine(str(key))}${color.ENDC}:`);
+        show(item, indent + 4);
+      }
+    }
+  }
+
+  show(data, 0);
+  return lines.join("\n");
+}

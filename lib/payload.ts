@@ -1,0 +1,131 @@
+/**
+ * The envelopes on port 4506: clear `{enc, load, version}` and encrypted `{enc, load, version, id, …}`, both ways.
+ *
+ * Checks what comes off the wire once; decrypts nothing and dispatches nothing.
+ * Source: salt-protocol.md section 2, checked on Salt 3006 to 3008.
+ * @module
+ */
+
+import { WireError } from "./errors.ts";
+import { decode, encode } from "./msgpack.ts";
+import { isMap, map, type Value, type ValueMap } from "./value.ts";
+
+/** The version of the protocol that we speak: per-minion session keys; `ts`, `tok` and `id` in every request. */
+export const PROTOCOL_VERSION = 3;
+
+/** A request as it came in. */
+export type Request =
+  | { readonly enc: "clear"; readonly version: number; readonly load: ValueMap }
+  | {
+    readonly enc: "aes";
+    readonly version: number;
+    readonly load: Uint8Array;
+    /** The outer id; absent before version 3. */
+    readonly id: string | undefined;
+    /** The algorithms wanted for a private reply (`_pillar`). */
+    readonly encAlgorithm: string | undefined;
+    readonly sigAlgorithm: string | undefined;
+  };
+
+/**
+ * The request in `frame`.
+ * @throws {WireError} Its message is the reply that Salt gives: `bad load`, or `payload and load must be a dict`.
+ */
+export function parseRequest(frame: Uint8Array): Request {
+  let outer: Value;
+  try {
+    outer = decode(frame, "wire");
+  } catch {
+    throw new WireError("bad load");
+  }
+  if (!isMap(outer)) throw new WireError("payload and load must be a dict");
+  const enc = outer.get("enc");
+  const load = outer.get("load");
+  const version = parseVersion(outer.get("version"));
+  if (enc === "clear" && isMap(load)) return { enc, version, load };
+  if (enc === "aes" && (load instanceof Uint8Array || typeof load === "string")) {
+    const text = (key: string) => {
+      const field = outer.get(key);
+      return typeof field === "string" ? field : undefined;
+    };
+    return {
+      enc,
+      version,
+      // Ciphertext that happens to be valid UTF-8 arrives as a string.
+      load: typeof load === "string" ? new TextEncoder().encode(load) : load,
+      id: text("id"),
+      encAlgorithm: text("enc_algo"),
+      sigAlgorithm: text("sig_algo"),
+    };
+  }
+  throw new WireError(enc === "clear" ? "payload and load must be a dict" : "bad load");
+}
+
+/** Salt's `int(version)`; whatever that refuses is a bad load. Absent means 0, as up to 3004. */
+function parseVersion(version: Value | undefined): number {
+  if (version === undefined) return 0;
+  if (typeof version === "number" && Number.isInteger(version)) return version;
+  if (typeof version === "string" && /^\s*[+-]?\d{1,9}\s*$/.test(version)) return Number(version);
+  throw new WireError("bad load");
+}
+
+/** A request that everybody may read. */
+export function clearRequest(load: ValueMap): Uint8Array {
+  return encode(map({ enc: "clear", load, version: PROTOCOL_VERSION }), "wire");
+}
+
+/** A minion's encrypted request. `load` is its crypticle. */
+export function encryptedRequest(
+  load: Uint8Array,
+  sender: { readonly id: string; readonly encAlgorithm: string; readonly sigAlgorithm: string },
+): Uint8Array {
+  const { id, encAlgorithm, sigAlgorithm } = sender;
+  return encode(
+    map({ enc: "aes", load, version: PROTOCOL_VERSION, id, enc_algo: encAlgorithm, sig_algo: sigAlgorithm }),
+    "wire",
+  );
+}
+
+/** What the PUB socket carries. `load` is the crypticle under the shared key, `sig` the master's signature of it. */
+export interface Published {
+  readonly load: Uint8Array;
+  readonly sig: Uint8Array | undefined;
+  readonly sigAlgorithm: string | undefined;
+}
+
+/**
+ * The publish in `frame`.
+ * @throws {WireError} If it is none.
+ */
+export function parsePublished(frame: Uint8Array): Published {
+  const outer = decode(frame, "wire");
+  if (!isMap(outer) || outer.get("enc") !== "aes") throw new WireError("not an encrypted publish", "enc");
+  const load = asBytes(outer.get("load"));
+  if (load === undefined) throw new WireError("a publish without a load", "load");
+  const sigAlgorithm = outer.get("sig_algo");
+  return {
+    load,
+    sig: asBytes(outer.get("sig")),
+    sigAlgorithm: typeof sigAlgorithm === "string" ? sigAlgorithm : undefined,
+  };
+}
+
+/** Raw bytes that may have been read as a string because they happen to be valid UTF-8. */
+export function asBytes(v: Value | undefined): Uint8Array | undefined {
+  if (v instanceof Uint8Array) return v;
+  return typeof v === "string" ? new TextEncoder().encode(v) : undefined;
+}
+
+/** The string in field `key`. @throws {WireError} Naming the field, if it is not one. */
+export function stringField(load: ValueMap, key: string): string {
+  const field = load.get(key);
+  if (typeof field !== "string") throw new WireError(`"${key}" is not a string`, key);
+  return field;
+}
+
+/** The list in field `key`. @throws {WireError} Naming the field, if it is not one. */
+export function listField(load: ValueMap, key: string): Value[] {
+  const field = load.get(key);
+  if (!Array.isArray(field)) throw new WireError(`"${key}" is not a list`, key);
+  return field;
+}

@@ -1,0 +1,97 @@
+/**
+ * The clear command `publish`: who asks, which minions are meant, the job's id, its place in the cache, and out.
+ *
+ * Source: the seeds' steps of `salt '*' test.ping`; salt-protocol.md sections 5, 6 and 8.
+ * @module
+ */
+
+import { RefusedError, StoreError, TargetError } from "./errors.ts";
+import { jobNew, jobPublish } from "./event.ts";
+import { makeJid } from "./jid.ts";
+import type { MasterServices } from "./master_services.ts";
+import { listField, stringField } from "./payload.ts";
+import { type Resolved, resolveTarget } from "./target.ts";
+import { isMap, map, str, type ValueMap } from "./value.ts";
+
+/** Fields of a publish's `kwargs` that go on to the minions as fields of their load. */
+const PASSED_ON = ["to", "ret_config", "ret_kwargs", "metadata", "module_executors", "executor_opts", "start_event"];
+
+/**
+ * Publishes a job.
+ * @returns Salt's reply: `{enc, load: {jid, minions, missing}}`, or `{error: {name, message}}`.
+ * @throws {WireError} If a field is missing or of another type.
+ */
+export async function publishCommand(load: ValueMap, services: MasterServices): Promise<ValueMap> {
+  const { access, log } = services;
+  const fun = load.get("fun") ?? null;
+  const tgt = load.get("tgt") ?? null;
+  const args = listField(load, "arg");
+  const tgtType = load.get("tgt_type") ?? "glob";
+  const given = load.get("kwargs");
+  const kwargs: ValueMap = isMap(given) ? given : new Map();
+
+  let resolved: Resolved;
+  try {
+    const user = authenticate(load, kwargs, services);
+    resolved = resolveTarget(tgt, str(tgtType), services.keys.list("accepted"));
+    access.authorize(user, { fun, minions: resolved.minions });
+  } catch (error) {
+    if (error instanceof TargetError) return noMinions(`${error.message}`);
+    if (!(error instanceof RefusedError)) throw error;
+    log.warning(`Refused to publish ${str(fun)} for user ${str(load.get("user") ?? null)}: ${error.kind}`);
+    return map({ error: { name: error.kind, message: error.message } });
+  }
+  if (resolved.minions.length === 0) return noMinions(`Master could not resolve minions for target ${str(tgt)}`);
+
+  const jid = storeJob(load, resolved.minions, services);
+  const user = stringField(load, "user");
+  const ret = stringField(load, "ret");
+  const { minions, missing } = resolved;
+  await services.fire(jobNew(jid), map({ jid, tgt_type: tgtType, tgt, user, fun, arg: args, minions, missing }));
+
+  const publish = map({ fun, arg: args, tgt, jid, ret, tgt_type: tgtType, user });
+  if (load.has("id")) publish.set("id", load.get("id") ?? null);
+  for (const key of PASSED_ON) if (kwargs.has(key)) publish.set(key, kwargs.get(key) ?? null);
+  const delimiter = kwargs.get("delimiter");
+  if (typeof delimiter === "string" && delimiter !== ":") publish.set("delimiter", delimiter);
+  await services.fire(jobPublish(jid), publish);
+  await services.publish(publish);
+  log.info(`User ${user} published ${str(fun)} with jid ${jid} to ${minions.length} minions`);
+  return map({ enc: "clear", load: { jid, minions, missing } });
+}
+
+function authenticate(load: ValueMap, kwargs: ValueMap, services: MasterServices): string {
+  if (kwargs.has("token") || kwargs.has("eauth")) {
+    // External authentication is not built: whoever comes with it is nobody.
+    throw new RefusedError("AuthenticationError", "Authentication error occurred.");
+  }
+  const user = load.get("user");
+  const key = load.get("key");
+  if (typeof user !== "string" || typeof key !== "string") {
+    throw new RefusedError("AuthenticationError", "Authentication error occurred.");
+  }
+  return services.access.authenticate({ user, key });
+}
+
+function noMinions(error: string): ValueMap {
+  return map({ enc: "clear", load: { jid: null, minions: [], error } });
+}
+
+/** Keeps the job; a cache that cannot take it costs the record of the job, not the job. */
+function storeJob(load: ValueMap, minions: readonly string[], { opts, jobs, log }: MasterServices): string {
+  const wanted = load.get("jid");
+  const given = typeof wanted === "string" && wanted !== "" ? wanted : undefined;
+  let jid = given;
+  try {
+    jid = jobs.prepare(given);
+    const stored: ValueMap = new Map(load);
+    stored.delete("key");
+    stored.set("jid", jid);
+    if (opts.job_cache && opts.ext_job_cache === "") jobs.saveLoad(jid, stored, [...minions]);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    jid ??= makeJid(undefined, { unique: opts.unique_jid });
+    log.error(`Job ${jid} goes out, but is not in the job cache: ${error.message}`);
+  }
+  return jid;
+}

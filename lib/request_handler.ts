@@ -1,0 +1,142 @@
+/**
+ * One request to port 4506, from its bytes to the reply's bytes: whatever comes in, an answer goes out.
+ *
+ * The order of the checks is Salt's; a check that fails answers with Salt's words and one log line.
+ * Source: salt-protocol.md section 2, "Server order".
+ * @module
+ */
+
+import { clearCommand } from "./clear_commands.ts";
+import { Crypticle, generateKeyString } from "./crypticle.ts";
+import { AuthenticationError, MsgpackError, WireError } from "./errors.ts";
+import { isValidId } from "./key_store.ts";
+import { signInMinion } from "./master_auth.ts";
+import type { MasterServices } from "./master_services.ts";
+import { minionCommand } from "./minion_commands.ts";
+import { MinionKeys } from "./minion_keys.ts";
+import { encode } from "./msgpack.ts";
+import { asBytes, parseRequest, type Request } from "./payload.ts";
+import { isEncryptionAlgorithm, isSigningAlgorithm } from "./rsa.ts";
+import { isMap, map, repr, type Value, type ValueMap } from "./value.ts";
+
+type Encrypted = Request & { enc: "aes" };
+
+const BAD_LOAD = "bad load";
+const WORKER_FAILED = "Some exception handling minion payload";
+
+/** Answers requests with the services of its thread. */
+export class RequestHandler {
+  readonly #services: MasterServices;
+  readonly #minionKeys: MinionKeys;
+
+  /** @param services What the commands share. */
+  constructor(services: MasterServices) {
+    this.#services = services;
+    this.#minionKeys = new MinionKeys(services.keys);
+  }
+
+  /** The reply to `frame`. Never throws. */
+  async handle(frame: Uint8Array): Promise<Uint8Array> {
+    try {
+      return encode(await this.#answer(frame), "wire");
+    } catch (error) {
+      if (error instanceof WireError) {
+        this.#services.log.warning(`Refused a request: ${error.message}${error.field ? ` (${error.field})` : ""}`);
+        // A refused envelope is told by its message alone; a command that missed a field, by Salt's general words.
+        return encode(error.field === undefined ? error.message : WORKER_FAILED, "wire");
+      }
+      const text = error instanceof Error ? error.stack ?? error.message : String(error);
+      this.#services.log.error(`A request failed: ${text}`);
+      return encode(WORKER_FAILED, "wire");
+    }
+  }
+
+  async #answer(frame: Uint8Array): Promise<Value> {
+    const { opts } = this.#services;
+    const request = parseRequest(frame);
+    if (request.version < opts.minimum_auth_version) {
+      throw new WireError(BAD_LOAD);
+    }
+    if (request.enc === "clear") {
+      checkId(request.load.get("id"));
+      if (request.load.get("cmd") === "_auth") return await signInMinion(request.load, request.version, this.#services);
+      return await clearCommand(request.load, this.#services);
+    }
+    const load = this.#open(request);
+    checkId(load.get("id"));
+    const nonce = request.version > 1 ? load.get("nonce") : undefined;
+    if (request.version > 1) load.delete("nonce");
+    const id = this.#identify(request, load);
+    const { value, sealed } = await minionCommand(load, id, this.#services);
+    if (sealed) return this.#sealFor(id, value, request, nonce);
+    const crypticle = request.version > 2
+      ? this.#services.sessions.crypticle(id)
+      : this.#services.sharedKey.crypticle();
+    if (crypticle === undefined) throw new WireError(BAD_LOAD); // revoke_auth took the session with it
+    return crypticle.dumps(value, typeof nonce === "string" ? nonce : undefined);
+  }
+
+  #open(request: Encrypted): ValueMap {
+    const { sessions, sharedKey } = this.#services;
+    let crypticle: Crypticle | undefined;
+    if (request.version > 2) {
+      if (request.id === undefined || !isValidId(request.id)) throw new WireError(BAD_LOAD);
+      crypticle = sessions.crypticle(request.id);
+    } else {
+      crypticle = sharedKey.crypticle();
+    }
+    if (crypticle === undefined) throw new WireError(BAD_LOAD);
+    let load: Value;
+    try {
+      load = crypticle.loads(request.load);
+    } catch (error) {
+      if (error instanceof AuthenticationError || error instanceof MsgpackError) throw new WireError(BAD_LOAD);
+      throw error;
+    }
+    if (!isMap(load)) throw new WireError("payload and load must be a dict");
+    return load;
+  }
+
+  /** The minion that sent the request; proves it by its token. */
+  #identify(request: Encrypted, load: ValueMap): string {
+    const { opts } = this.#services;
+    const id = load.get("id");
+    const token = load.get("tok");
+    load.delete("tok");
+    if (typeof id !== "string" || !isValidId(id)) throw new WireError(BAD_LOAD);
+    if (request.version > 2) {
+      const ts = load.get("ts");
+      const age = Date.now() / 1000 - (typeof ts === "number" ? ts : 0);
+      if (opts.request_server_ttl > 0 && age > opts.request_server_ttl) throw new WireError(BAD_LOAD);
+      if (request.id !== id || token === undefined) throw new WireError(BAD_LOAD);
+    }
+    // Up to version 2 Salt lets a request without a token pass; the shared key alone would then make any minion any other.
+    if (!this.#minionKeys.provesToken(id, asBytes(token))) throw new WireError(BAD_LOAD);
+    return id;
+  }
+
+  /** A reply that only minion `id` can open, signed by the master. */
+  #sealFor(id: string, value: Value, request: Encrypted, nonce: Value | undefined): Value {
+    const encAlgorithm = request.encAlgorithm ?? "OAEP-SHA1";
+    const sigAlgorithm = request.sigAlgorithm ?? "PKCS1v15-SHA1";
+    const minion = this.#minionKeys.get(id);
+    if (!isEncryptionAlgorithm(encAlgorithm) || !isSigningAlgorithm(sigAlgorithm) || minion === undefined) {
+      throw new WireError(WORKER_FAILED);
+    }
+    const keyString = generateKeyString();
+    const key = minion.encrypt(encAlgorithm, new TextEncoder().encode(keyString));
+    const crypticle = new Crypticle(keyString);
+    if (request.version < 2) return map({ key, pillar: crypticle.dumps(value) });
+    if (typeof nonce !== "string") return map({ error: "Nonce not included in request" });
+    const data = encode(map({ key, pillar: value, nonce }), "wire");
+    const sig = this.#services.masterKey.sign(sigAlgorithm, data);
+    return map({ key, pillar: crypticle.dumps(map({ data, sig })) });
+  }
+}
+
+/** Salt's first words about ids, before anything is done with one. */
+function checkId(id: Value | undefined): void {
+  if (id === undefined) return;
+  if (typeof id !== "string") throw new WireError(`bad load: id ${repr(id)} is not a string`);
+  if (id.includes("\0")) throw new WireError("bad load: id contains a null byte");
+}

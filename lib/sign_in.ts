@@ -1,0 +1,213 @@
+/**
+ * The minion's half of authentication: the `_auth` request, and every check of the reply before a key is believed.
+ *
+ * First contact trusts the master's key (unless `master_finger` says what it must be) and keeps it in
+ * `minion_master.pub`; from then on a master with another key is refused. Knows no sockets and no retries.
+ * Source: salt-protocol.md section 3, "Minion checks, in order".
+ * @module
+ */
+
+import { createHash, randomUUID } from "node:crypto";
+import { readTextFileIfExists, writeFileAtomic } from "./atomic_file.ts";
+import { generateKeyString } from "./crypticle.ts";
+import { AuthenticationError, SignInError, WireError } from "./errors.ts";
+import { decode } from "./msgpack.ts";
+import { asBytes, clearRequest, stringField } from "./payload.ts";
+import {
+  type EncryptionAlgorithm,
+  fingerprint,
+  type PrivateKey,
+  PublicKey,
+  samePem,
+  type SigningAlgorithm,
+} from "./rsa.ts";
+import { isMap, map, type Value, type ValueMap } from "./value.ts";
+
+/** What a sign-in gives: the two keys, and where to listen. */
+export interface Credentials {
+  /** Key string of everything that is published. */
+  readonly sharedKey: string;
+  /** Key string of this minion's own requests. */
+  readonly sessionKey: string;
+  readonly publishPort: number;
+  readonly masterKey: PublicKey;
+}
+
+/** What the master said to a sign-in that it did not refuse for good. */
+export type SignInReply =
+  | { readonly kind: "accepted"; readonly credentials: Credentials }
+  /** The key waits for the operator. */
+  | { readonly kind: "pending" }
+  /** `max_minions` are connected. */
+  | { readonly kind: "full" }
+  /** The operator has rejected or denied the key. */
+  | { readonly kind: "rejected" };
+
+/** The minion's own side of a sign-in. */
+export interface Applicant {
+  readonly id: string;
+  readonly pkiDir: string;
+  readonly key: PrivateKey;
+  readonly encAlgorithm: EncryptionAlgorithm;
+  readonly sigAlgorithm: SigningAlgorithm;
+  /** Hash of `masterFinger`. */
+  readonly hashType: string;
+  /** Colon-separated hex of the only master key to trust at first contact, or "". */
+  readonly masterFinger: string;
+  /** Whether a master with a new key is taken, given a signature by the key in `master_sign.pub`. */
+  readonly verifyMasterPubkeySign: boolean;
+  readonly alwaysVerifySignature: boolean;
+  /** Grains that the master may accept the key by. */
+  readonly autosignGrains: ValueMap;
+}
+
+/** One sign-in: make one for each try. */
+export class SignIn {
+  readonly #applicant: Applicant;
+  readonly #nonce = randomUUID().replaceAll("-", "");
+  readonly #token: string | undefined;
+  readonly #knownMaster: string | undefined;
+
+  /** Reads `minion_master.pub`, if this minion has met its master. */
+  constructor(applicant: Applicant) {
+    this.#applicant = applicant;
+    this.#knownMaster = readTextFileIfExists(masterKeyPath(applicant.pkiDir));
+    // Only a master whose key we know can prove by it that it holds the other half.
+    this.#token = this.#knownMaster === undefined ? undefined : generateKeyString();
+  }
+
+  /** The request's bytes. */
+  request(): Uint8Array {
+    const { id, key, encAlgorithm, sigAlgorithm, autosignGrains } = this.#applicant;
+    const load = map({ cmd: "_auth", id, nonce: this.#nonce, enc_algo: encAlgorithm, sig_algo: sigAlgorithm });
+    if (autosignGrains.size > 0) load.set("autosign_grains", autosignGrains);
+    if (this.#token !== undefined && this.#knownMaster !== undefined) {
+      const master = PublicKey.fromPem(this.#knownMaster);
+      load.set("token", master.encrypt(encAlgorithm, new TextEncoder().encode(this.#token)));
+    }
+    load.set("pub", key.publicKey.pem);
+    return clearRequest(load);
+  }
+
+  /**
+   * Checks the master's reply and takes the keys out of it.
+   * @throws {SignInError} If waiting cannot help: another master key, a wrong finger, an algorithm it does not have.
+   * @throws {AuthenticationError} If a proof does not hold.
+   * @throws {WireError} If it is no sign-in reply at all.
+   */
+  accept(frame: Uint8Array): SignInReply {
+    const outer = decode(frame, "wire");
+    if (!isMap(outer)) throw new WireError(`the master answered ${JSON.stringify(outer)} to a sign-in`);
+    const load = outer.get("load");
+    if (isMap(load)) {
+      const reply = refusal(load);
+      // Whoever sits on the line could have made this up; a master that we know signs what it says.
+      if (this.#knownMaster !== undefined) throw new AuthenticationError("The master did not sign its reply");
+      return reply;
+    }
+    const signed = asBytes(load);
+    if (signed === undefined) throw new WireError("a sign-in reply without a load", "load");
+    const inner = decode(signed, "wire");
+    if (!isMap(inner)) throw new WireError("a sign-in reply whose load is no map", "load");
+    const credentials = inner.has("pub_key") ? this.#credentials(inner) : undefined;
+    this.#checkSignature(signed, asBytes(outer.get("sig")), credentials?.masterKey);
+    if (inner.get("nonce") !== this.#nonce) throw new AuthenticationError("The nonce of the sign-in did not come back");
+    if (credentials === undefined) return refusal(inner);
+    this.#keepMasterKey(credentials.masterKey);
+    return { kind: "accepted", credentials };
+  }
+
+  #credentials(inner: ValueMap): Credentials {
+    const { key, encAlgorithm } = this.#applicant;
+    const pem = stringField(inner, "pub_key");
+    this.#checkMasterKey(pem, inner.get("pub_sig"));
+    const masterKey = PublicKey.fromPem(pem);
+    const open = (field: string): string => {
+      const sealed = asBytes(inner.get(field));
+      if (sealed === undefined) throw new AuthenticationError(`The sign-in reply has no "${field}"`);
+      return new TextDecoder().decode(key.decrypt(encAlgorithm, sealed));
+    };
+    const sharedKey = open("aes");
+    const digest = createHash("sha256").update(sharedKey).digest("hex");
+    const signature = asBytes(inner.get("sig"));
+    if (signature === undefined || new TextDecoder().decode(masterKey.recoverX931(signature)) !== digest) {
+      throw new AuthenticationError("The master's signature of the shared key does not hold");
+    }
+    if (this.#token !== undefined && open("token") !== this.#token) {
+      throw new AuthenticationError("The master did not return our token: it does not hold its private key");
+    }
+    const publishPort = inner.get("publish_port");
+    if (typeof publishPort !== "number") throw new WireError("no publish port in the sign-in reply", "publish_port");
+    return { sharedKey, sessionKey: open("session"), publishPort, masterKey };
+  }
+
+  #checkMasterKey(pem: string, pubSig: Value | undefined): void {
+    const { alwaysVerifySignature, verifyMasterPubkeySign, masterFinger, hashType } = this.#applicant;
+    const known = this.#knownMaster;
+    const changed = known !== undefined && !samePem(known, pem);
+    if (verifyMasterPubkeySign && (changed || known === undefined || alwaysVerifySignature)) {
+      this.#checkKeySignature(pem, pubSig);
+    } else if (pubSig !== undefined && !verifyMasterPubkeySign) {
+      throw new SignInError(
+        "The master signs its public key, but verify_master_pubkey_sign is off on this minion: set it on both or on none",
+        42,
+      );
+    } else if (changed) {
+      throw new SignInError(
+        "The master's key has changed: either the master was set up anew, or somebody else answers in its place. " +
+          `Known: ${fingerprint(known, hashType)}, offered: ${fingerprint(pem, hashType)}. If the new key is right, ` +
+          `remove ${masterKeyPath(this.#applicant.pkiDir)} and start the minion again`,
+        42,
+      );
+    }
+    if (known === undefined && masterFinger !== "" && fingerprint(pem, hashType) !== masterFinger.toLowerCase()) {
+      throw new SignInError(
+        `The master's key has the fingerprint ${fingerprint(pem, hashType)}, but master_finger is ${masterFinger}`,
+        42,
+      );
+    }
+  }
+
+  #checkKeySignature(pem: string, pubSig: Value | undefined): void {
+    const path = `${this.#applicant.pkiDir}/master_sign.pub`;
+    const signer = readTextFileIfExists(path);
+    if (signer === undefined) {
+      throw new SignInError(`verify_master_pubkey_sign is on, but there is no ${path}`, 42);
+    }
+    const text = typeof pubSig === "string" ? pubSig : "";
+    const signature = Uint8Array.from(atob(text.trim()), (char) => char.charCodeAt(0));
+    if (!PublicKey.fromPem(signer).verify(this.#applicant.sigAlgorithm, new TextEncoder().encode(pem), signature)) {
+      throw new SignInError("The signature of the master's public key does not hold", 42);
+    }
+  }
+
+  #checkSignature(signed: Uint8Array, sig: Uint8Array | undefined, offered: PublicKey | undefined): void {
+    const master = this.#knownMaster === undefined ? offered : offered ?? PublicKey.fromPem(this.#knownMaster);
+    if (master === undefined) return; // before first contact there is nothing to hold a "wait" against
+    if (sig === undefined || !master.verify(this.#applicant.sigAlgorithm, signed, sig)) {
+      throw new AuthenticationError("The master's signature of its reply does not hold");
+    }
+  }
+
+  #keepMasterKey(masterKey: PublicKey): void {
+    if (this.#knownMaster !== undefined && samePem(this.#knownMaster, masterKey.pem)) return;
+    writeFileAtomic(masterKeyPath(this.#applicant.pkiDir), masterKey.pem, { mode: 0o644 });
+  }
+}
+
+/** Where a minion keeps the key of the master that it trusts. */
+export function masterKeyPath(pkiDir: string): string {
+  return `${pkiDir}/minion_master.pub`;
+}
+
+function refusal(load: ValueMap): SignInReply {
+  const ret = load.get("ret");
+  if (ret === true) return { kind: "pending" };
+  if (ret === false) return { kind: "rejected" };
+  if (ret === "full") return { kind: "full" };
+  if (ret === "bad sig algo" || ret === "bad enc algo") {
+    const option = ret === "bad sig algo" ? "signing_algorithm" : "encryption_algorithm";
+    throw new SignInError(`The master does not have this minion's ${option}`, 42);
+  }
+  throw new WireError("a sign-in reply that says nothing", "ret");
+}

@@ -1,0 +1,292 @@
+/**
+ * ZeroMQ sockets that wake up: every socket of this project is made here.
+ *
+ * Deno's `uv_poll` shim is one-shot, and libzmq's descriptor fires for handshakes too, so the addon's own waiting loses
+ * wake-ups for ever. Here the addon never waits: both time-outs are 0, and while a socket is not ready, `poll(2)` waits
+ * on its descriptor in a thread of its own. Moves frames only; knows nothing of encodings or keys.
+ * Source: ZeroMQ RFC 28 (request-reply), 29 (publish-subscribe), 30 (pipeline); zmq_getsockopt(3), ZMQ_FD.
+ * @module
+ */
+
+import * as zmq from "zeromq";
+import { ReadWait } from "./libc.ts";
+
+/** One message: its frames. */
+export type Frames = Uint8Array[];
+
+/** ZMQ_FD of zmq_getsockopt(3): the descriptor that says "ask me for my events again". */
+const ZMQ_FD = 14;
+
+/** What a socket is set to; every field is libzmq's option of that name. Times in milliseconds. */
+export interface SocketSettings {
+  /** Messages kept for a peer that does not read; 0 keeps all. libzmq drops or blocks beyond it. Default 1000. */
+  readonly highWaterMark?: number;
+  /** How long `close` tries to deliver what was sent. Default 0. */
+  readonly lingerMs?: number;
+  /** ZMTP PING this often, and a peer that is silent for `heartbeatTimeoutMs` is dropped. Default: off. */
+  readonly heartbeatIntervalMs?: number;
+  readonly heartbeatTimeoutMs?: number;
+  /** A peer that sends a larger frame is disconnected, in bytes. Default: any size. */
+  readonly maxFrameBytes?: number;
+  /** Wait before a new try to connect, and its upper bound when it doubles. Default 100, no doubling. */
+  readonly reconnectMs?: number;
+  readonly reconnectMaxMs?: number;
+  /** Pending connections of a listening socket. Default 100. */
+  readonly backlog?: number;
+  /** The identity that a ROUTER sees. */
+  readonly identity?: string;
+  /** Seconds of TCP keep-alive's first wait. Default: the system's. */
+  readonly keepaliveIdleS?: number;
+  /** Whether to listen on IPv6 addresses too. */
+  readonly ipv6?: boolean;
+}
+
+interface Reading {
+  receive(): Promise<Uint8Array[]>;
+}
+interface Writing {
+  send(frames: Uint8Array[]): Promise<void>;
+}
+
+class Base<S extends zmq.Socket> {
+  protected readonly raw: S;
+  readonly #wait: ReadWait;
+  #closed = false;
+
+  protected constructor(raw: S, settings: SocketSettings) {
+    this.raw = raw;
+    configure(raw, settings);
+    this.#wait = new ReadWait(fdOf(raw));
+  }
+
+  /** Whether {@linkcode close} was called. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** The address it is bound to, with the port that the system chose where 0 was asked for. */
+  get address(): string {
+    return this.raw.lastEndpoint ?? "";
+  }
+
+  /** Listens on `address` (`tcp://127.0.0.1:0`, `ipc:///run/x.ipc`). @throws {Error} If it is taken or not ours. */
+  async bind(address: string): Promise<void> {
+    await this.raw.bind(address);
+  }
+
+  /** Connects to `address`, now or as soon as somebody listens there. */
+  connect(address: string): void {
+    this.raw.connect(address);
+  }
+
+  /** Closes at once; whoever waits on the socket gets `undefined`. Twice is fine. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#wait.close();
+    this.raw.close();
+  }
+
+  /** `using` closes it. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /** Waits until `ready()`; false when `timeoutMs` (negative: never) is over or the socket is closed. */
+  protected async until(ready: () => boolean, timeoutMs: number): Promise<boolean> {
+    const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
+    while (!this.#closed) {
+      // Asking is what makes libzmq work off its commands and re-arm the descriptor: ask again after every wake-up.
+      if (ready()) return true;
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0) return false;
+      await this.#wait.wait(leftMs === Infinity ? -1 : leftMs);
+    }
+    return false;
+  }
+}
+
+function configure(socket: zmq.Socket, settings: SocketSettings): void {
+  const options = socket as unknown as Record<string, unknown>;
+  const set = (name: string, value: unknown) => {
+    if (value !== undefined && name in socket) options[name] = value;
+  };
+  set("sendHighWaterMark", settings.highWaterMark);
+  set("receiveHighWaterMark", settings.highWaterMark);
+  set("linger", settings.lingerMs ?? 0);
+  set("heartbeatInterval", settings.heartbeatIntervalMs);
+  set("heartbeatTimeout", settings.heartbeatTimeoutMs);
+  set("maxMessageSize", settings.maxFrameBytes);
+  set("reconnectInterval", settings.reconnectMs);
+  set("reconnectMaxInterval", settings.reconnectMaxMs);
+  set("backlog", settings.backlog);
+  set("routingId", settings.identity);
+  set("ipv6", settings.ipv6);
+  if (settings.keepaliveIdleS !== undefined) {
+    set("tcpKeepalive", 1);
+    set("tcpKeepaliveIdle", settings.keepaliveIdleS);
+  }
+  set("receiveTimeout", 0);
+  set("sendTimeout", 0);
+}
+
+/** `getInt32Option` is public in the addon and protected in its types. */
+function fdOf(socket: zmq.Socket): number {
+  return (socket as unknown as { getInt32Option(option: number): number }).getInt32Option(ZMQ_FD);
+}
+
+async function receiveFrom(socket: zmq.Socket & Reading): Promise<Frames> {
+  return await socket.receive();
+}
+
+/** A socket that receives and sends: REQ, DEALER, ROUTER. */
+export class Duplex extends Base<zmq.Request | zmq.Dealer | zmq.Router> {
+  private constructor(raw: zmq.Request | zmq.Dealer | zmq.Router, settings: SocketSettings) {
+    super(raw, settings);
+  }
+
+  /** REQ: one request, then its reply. */
+  static request(settings: SocketSettings = {}): Duplex {
+    return new Duplex(new zmq.Request(), settings);
+  }
+
+  /** DEALER: any number of messages either way; the empty delimiter of REQ and REP is the caller's to add and take off. */
+  static dealer(settings: SocketSettings = {}): Duplex {
+    return new Duplex(new zmq.Dealer(), settings);
+  }
+
+  /** ROUTER: the first frame names the peer. A peer that comes back under the same identity takes it over. */
+  static router(settings: SocketSettings = {}): Duplex {
+    const raw = new zmq.Router();
+    raw.handover = true;
+    return new Duplex(raw, settings);
+  }
+
+  /** @returns The next message, or `undefined` after `timeoutMs` (default: no end) or when closed. */
+  async receive(timeoutMs = -1): Promise<Frames | undefined> {
+    return await this.until(() => this.raw.readable, timeoutMs) ? receiveFrom(this.raw) : undefined;
+  }
+
+  /** @returns Whether the message was taken within `timeoutMs` (default: no end). */
+  async send(frames: Frames, timeoutMs = -1): Promise<boolean> {
+    if (!await this.until(() => this.raw.writable, timeoutMs)) return false;
+    await (this.raw as Writing).send(frames);
+    return true;
+  }
+}
+
+/** A socket that only receives: PULL, SUB. */
+export class Inbox extends Base<zmq.Pull | zmq.Subscriber> {
+  private constructor(raw: zmq.Pull | zmq.Subscriber, settings: SocketSettings) {
+    super(raw, settings);
+  }
+
+  /** PULL: what the pushers send, in turn. */
+  static pull(settings: SocketSettings = {}): Inbox {
+    return new Inbox(new zmq.Pull(), settings);
+  }
+
+  /** SUB: what a publisher sends, as far as {@linkcode subscribe} asked for it. */
+  static subscriber(settings: SocketSettings = {}): Inbox {
+    return new Inbox(new zmq.Subscriber(), settings);
+  }
+
+  /** Asks for every message whose first frame begins with `prefix`. */
+  subscribe(prefix: string): void {
+    if (this.raw instanceof zmq.Subscriber) this.raw.subscribe(prefix);
+  }
+
+  /** Takes a {@linkcode subscribe} back. */
+  unsubscribe(prefix: string): void {
+    if (this.raw instanceof zmq.Subscriber) this.raw.unsubscribe(prefix);
+  }
+
+  /** @returns The next message, or `undefined` after `timeoutMs` (default: no end) or when closed. */
+  async receive(timeoutMs = -1): Promise<Frames | undefined> {
+    return await this.until(() => this.raw.readable, timeoutMs) ? receiveFrom(this.raw) : undefined;
+  }
+}
+
+/** A socket that only sends: PUSH, PUB. */
+export class Outbox extends Base<zmq.Push | zmq.Publisher> {
+  private constructor(raw: zmq.Push | zmq.Publisher, settings: SocketSettings) {
+    super(raw, settings);
+  }
+
+  /** PUSH: each message to one puller; waits while nobody can take it. */
+  static push(settings: SocketSettings = {}): Outbox {
+    return new Outbox(new zmq.Push(), settings);
+  }
+
+  /** PUB: each message to every subscriber; dropped for those whose queue is at the high-water mark. */
+  static publisher(settings: SocketSettings = {}): Outbox {
+    return new Outbox(new zmq.Publisher(), settings);
+  }
+
+  /** @returns Whether the message was taken within `timeoutMs` (default: no end). */
+  async send(frames: Frames, timeoutMs = -1): Promise<boolean> {
+    if (!await this.until(() => this.raw.writable, timeoutMs)) return false;
+    await (this.raw as Writing).send(frames);
+    return true;
+  }
+}
+
+/** Two bound sockets and libzmq's native thread that moves messages between them. */
+export class Forwarder {
+  // Fields, not locals: a proxy or a socket that nothing references is collected while its thread runs.
+  readonly #front: zmq.Router | zmq.Pull;
+  readonly #back: zmq.Dealer | zmq.XPublisher;
+  readonly #proxy: zmq.Proxy;
+  #done: Promise<void> | undefined;
+
+  private constructor(front: zmq.Router | zmq.Pull, back: zmq.Dealer | zmq.XPublisher) {
+    this.#front = front;
+    this.#back = back;
+    this.#proxy = new zmq.Proxy(front, back);
+  }
+
+  /** Requests to a ROUTER in front go to the DEALER's workers behind, replies the other way. */
+  static requests(front: SocketSettings, back: SocketSettings): Forwarder {
+    const router = new zmq.Router();
+    router.handover = true;
+    const dealer = new zmq.Dealer();
+    configure(router, front);
+    configure(dealer, back);
+    return new Forwarder(router, dealer);
+  }
+
+  /**
+   * What is pushed to the PULL in front is published by the XPUB behind.
+   * @param welcome The message that each new subscriber gets first: when it has come, its subscription is live.
+   */
+  static events(front: SocketSettings, back: SocketSettings, welcome: string): Forwarder {
+    const pull = new zmq.Pull();
+    const publisher = new zmq.XPublisher();
+    publisher.welcomeMessage = welcome;
+    configure(pull, front);
+    configure(publisher, back);
+    return new Forwarder(pull, publisher);
+  }
+
+  /** Binds both sides and starts the thread. @returns The two addresses in force. */
+  async start(addresses: { readonly front: string; readonly back: string }): Promise<{ front: string; back: string }> {
+    await this.#front.bind(addresses.front);
+    await this.#back.bind(addresses.back);
+    const bound = { front: this.#front.lastEndpoint ?? "", back: this.#back.lastEndpoint ?? "" };
+    this.#done = this.#proxy.run();
+    return bound;
+  }
+
+  /** Ends the thread and closes both sockets. */
+  async close(): Promise<void> {
+    if (this.#done === undefined) {
+      this.#front.close();
+      this.#back.close();
+      return;
+    }
+    const done = this.#done;
+    this.#done = undefined;
+    this.#proxy.terminate();
+    await done;
+  }
+}

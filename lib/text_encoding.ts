@@ -1,0 +1,61 @@
+/**
+ * Bytes that a program wrote, as text: Python's names of encodings, and its way with bytes that do not fit.
+ * Source: docs.python.org, "Standard Encodings"; WHATWG Encoding Standard, which `TextDecoder` implements.
+ * @module
+ */
+
+import { Buffer } from "node:buffer";
+import { InvocationError } from "./errors.ts";
+
+/** The text of some bytes, and whether all of them meant something; those that did not have become U+FFFD. */
+export interface Decoded {
+  readonly text: string;
+  readonly exact: boolean;
+}
+
+/**
+ * A decoder for Python's encoding `name`; `null` is UTF-8.
+ * @throws {InvocationError} If there is no such encoding here.
+ */
+export function textDecoder(name: string | null): (bytes: Uint8Array) => Decoded {
+  const plain = (name ?? "utf-8").toLowerCase().replaceAll(/[_ ]/g, "-");
+  // WHATWG takes both for windows-1252, which gives 0x80 to 0x9f other characters.
+  if (/^(latin-?1|iso-?8859-1|l1)$/.test(plain)) {
+    return (bytes) => ({ text: Buffer.from(bytes).toString("latin1"), exact: true });
+  }
+  if (/^(us-)?ascii$/.test(plain)) {
+    return (bytes) => {
+      const text = Buffer.from(bytes).toString("latin1").replaceAll(/[\x80-\xff]/g, "\ufffd");
+      return { text, exact: !text.includes("\ufffd") };
+    };
+  }
+  // Python keeps a byte order mark, except in the encoding that is named for it.
+  const ignoreBOM = plain !== "utf-8-sig";
+  const label = plain === "utf-8-sig" ? "utf-8" : plain.replace(/^cp-?(125\d)$/, "windows-$1");
+  const decoder = (fatal: boolean): TextDecoder => {
+    try {
+      return new TextDecoder(label, { fatal, ignoreBOM });
+    } catch {
+      throw new InvocationError(`unknown encoding: ${name}`);
+    }
+  };
+  const strict = decoder(true), lenient = decoder(false);
+  return (bytes) => {
+    try {
+      return { text: strict.decode(bytes), exact: true };
+    } catch {
+      return { text: lenient.decode(bytes), exact: false };
+    }
+  };
+}
+
+/** What `str.isspace()` counts beside the characters that JavaScript trims; the byte order mark is not among them. */
+const PYTHON_SPACE = new Set("\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000");
+for (let code = 0x2000; code <= 0x200a; code++) PYTHON_SPACE.add(String.fromCharCode(code));
+
+/** Python's `text.rstrip()`. */
+export function rstrip(text: string): string {
+  let end = text.length;
+  while (end > 0 && PYTHON_SPACE.has(text[end - 1])) end--;
+  return text.slice(0, end);
+}

@@ -1,0 +1,203 @@
+/**
+ * A service in a Web Worker: started with its settings, asked what it is doing, told to stop, noticed when it dies.
+ *
+ * Both sides of the few messages are here; what a service does is its own file's business.
+ * @module
+ */
+
+import type { LogRecord } from "./log.ts";
+import { type Logger, postingLogger } from "./log.ts";
+
+/** What a service is, to the thread that it runs in. */
+export interface ThreadService {
+  /** One line: what it is doing now. */
+  describe(): string;
+  /** Ends it; sockets are closed when it resolves. */
+  close(): Promise<void>;
+}
+
+/** What a service gets beside its settings. */
+export interface ThreadHost {
+  readonly log: Logger;
+  /** Sends a message of the service's own to the thread that started it. */
+  post(message: unknown): void;
+}
+
+type ToThread =
+  | { readonly kind: "start"; readonly init: unknown; readonly logLevel: number }
+  | { readonly kind: "describe" }
+  | { readonly kind: "stop" }
+  | { readonly kind: "own"; readonly message: unknown };
+
+type FromThread =
+  | { readonly kind: "ready" }
+  | { readonly kind: "failed"; readonly reason: string }
+  | { readonly kind: "log"; readonly record: LogRecord }
+  | { readonly kind: "description"; readonly text: string }
+  | { readonly kind: "stopped" }
+  | { readonly kind: "own"; readonly message: unknown };
+
+/** The worker's global scope, as far as it is used here; the types of the main scope do not have it. */
+interface WorkerScope {
+  postMessage(message: FromThread): void;
+  onmessage: ((event: MessageEvent<ToThread>) => void) | null;
+  close(): void;
+}
+
+/**
+ * Runs a service in this worker: the whole body of a worker's file.
+ * @param start Makes the service from its settings; `init` is what the starter passed, of the same build.
+ * @param onMessage What to do with the starter's own messages.
+ */
+export function serveThread<Init>(
+  start: (init: Init, host: ThreadHost) => Promise<ThreadService>,
+  onMessage: (message: unknown) => void = () => {},
+): void {
+  const scope = globalThis as unknown as WorkerScope;
+  let service: ThreadService | undefined;
+  scope.onmessage = async ({ data }) => {
+    switch (data.kind) {
+      case "start":
+        try {
+          service = await start(data.init as Init, {
+            log: postingLogger((record) => scope.postMessage({ kind: "log", record }), data.logLevel),
+            post: (message) => scope.postMessage({ kind: "own", message }),
+          });
+          scope.postMessage({ kind: "ready" });
+        } catch (error) {
+          scope.postMessage({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
+        }
+        break;
+      case "describe":
+        scope.postMessage({ kind: "description", text: service?.describe() ?? "starting" });
+        break;
+      case "own":
+        onMessage(data.message);
+        break;
+      case "stop":
+        await service?.close();
+        scope.postMessage({ kind: "stopped" });
+        scope.close();
+        break;
+    }
+  };
+}
+
+/** How a thread is started. */
+export interface ThreadOptions<Init> {
+  /** As it appears in logs: `MWorker-1`. */
+  readonly name: string;
+  /** The file of the service. */
+  readonly url: URL;
+  readonly init: Init;
+  readonly log: Logger;
+  /** Called once if the thread ends without having been told to. */
+  onDeath?(reason: string): void;
+  /** Called with the service's own messages. */
+  onMessage?(message: unknown): void;
+}
+
+/** How long a thread may take to start, in milliseconds. */
+const START_MS = 30_000;
+
+/** A running service, seen from the thread that started it. */
+export class Thread<Init> {
+  /** As it appears in logs. */
+  readonly name: string;
+  /** Resolves when the service runs; rejects if it cannot. */
+  readonly ready: Promise<void>;
+  readonly #worker: Worker;
+  readonly #options: ThreadOptions<Init>;
+  readonly #stopped = Promise.withResolvers<void>();
+  #descriptions: ((text: string) => void)[] = [];
+  #ending = false;
+
+  /** Starts the thread. */
+  constructor(options: ThreadOptions<Init>) {
+    this.name = options.name;
+    this.#options = options;
+    const ready = Promise.withResolvers<void>();
+    this.ready = ready.promise;
+    this.ready.catch(() => {}); // whoever awaits it sees the failure; nobody has to
+    const timer = setTimeout(() => this.#die("did not start in time", ready.reject), START_MS);
+    this.#worker = new Worker(options.url, { type: "module", name: options.name });
+    this.#worker.onmessage = ({ data }: MessageEvent<FromThread>) => {
+      switch (data.kind) {
+        case "ready":
+          clearTimeout(timer);
+          return ready.resolve();
+        case "failed":
+          clearTimeout(timer);
+          return this.#die(data.reason, ready.reject);
+        case "log":
+          return options.log.write(data.record);
+        case "description":
+          return this.#descriptions.shift()?.(data.text);
+        case "own":
+          return options.onMessage?.(data.message);
+        case "stopped":
+          return this.#stopped.resolve();
+      }
+    };
+    this.#worker.onerror = (event) => {
+      // Unhandled, the error of a worker would end the whole process.
+      event.preventDefault();
+      clearTimeout(timer);
+      this.#die(event.message, ready.reject);
+    };
+    const start: ToThread = { kind: "start", init: options.init, logLevel: options.log.level };
+    this.#worker.postMessage(start);
+  }
+
+  #die(reason: string, reject: (error: Error) => void): void {
+    if (this.#ending) return;
+    this.#ending = true;
+    reject(new Error(`${this.name}: ${reason}`));
+    this.#worker.terminate();
+    this.#stopped.resolve();
+    for (const answer of this.#descriptions.splice(0)) answer("dead");
+    this.#options.onDeath?.(reason);
+  }
+
+  /** Sends a message of the service's own. */
+  post(message: unknown): void {
+    const own: ToThread = { kind: "own", message };
+    this.#worker.postMessage(own);
+  }
+
+  /** What the service is doing; says so if it does not answer within `timeoutMs`. */
+  async describe(timeoutMs = 1_000): Promise<string> {
+    if (this.#ending) return "ended";
+    const answer = Promise.withResolvers<string>();
+    this.#descriptions.push(answer.resolve);
+    const timer = setTimeout(() => answer.resolve(`busy: no answer in ${timeoutMs} ms`), timeoutMs);
+    const ask: ToThread = { kind: "describe" };
+    this.#worker.postMessage(ask);
+    try {
+      return await answer.promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Ends the service, by force after `timeoutMs`. Twice is fine. */
+  async stop(timeoutMs = 1_000): Promise<void> {
+    if (!this.#ending) {
+      this.#ending = true;
+      const timer = setTimeout(() => this.#stopped.resolve(), timeoutMs);
+      const stop: ToThread = { kind: "stop" };
+      this.#worker.postMessage(stop);
+      await this.#stopped.promise;
+      clearTimeout(timer);
+      this.#worker.terminate();
+    }
+    await this.#stopped.promise;
+  }
+
+  /** Ends the thread at once, whatever it is doing. */
+  kill(): void {
+    this.#ending = true;
+    this.#worker.terminate();
+    this.#stopped.resolve();
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * Users and groups of this host: `/etc/passwd` and `/etc/group`, then whatever `getent` knows (LDAP, sssd, …).
+ * Changes nothing and knows nothing of passwords.
+ * Source: passwd(5), group(5), getent(1).
+ * @module
+ */
+
+/** One line of passwd. */
+export interface User {
+  readonly name: string;
+  readonly uid: number;
+  /** The id of the primary group. */
+  readonly gid: number;
+  /** The comment field: a full name, as a rule. */
+  readonly gecos: string;
+  readonly home: string;
+  readonly shell: string;
+}
+
+/** One line of group. */
+export interface Group {
+  readonly name: string;
+  readonly gid: number;
+  /** Names of the users who are in the group beside those whose primary group it is. */
+  readonly members: readonly string[];
+}
+
+/** Where to look; tests name files of their own, and then `getent` is not asked. */
+export interface AccountFiles {
+  readonly passwd?: string;
+  readonly group?: string;
+}
+
+/** The users in the text of a passwd file; lines that are none (comments, NIS entries) are left out. */
+export function parsePasswd(text: string): User[] {
+  return records(text, 7).flatMap(([name, , uid, gid, gecos, home, shell]) =>
+    isId(uid) && isId(gid) ? [{ name, uid: Number(uid), gid: Number(gid), gecos, home, shell }] : []
+  );
+}
+
+/** The groups in the text of a group file. */
+export function parseGroup(text: string): Group[] {
+  return records(text, 4).flatMap(([name, , gid, members]) =>
+    isId(gid) ? [{ name, gid: Number(gid), members: members.split(",").filter((member) => member !== "") }] : []
+  );
+}
+
+function records(text: string, fields: number): string[][] {
+  return text.split("\n").map((line) => line.split(":")).filter((record) =>
+    record.length >= fields && record[0] !== "" && !/^[#+-]/.test(record[0])
+  );
+}
+
+function isId(text: string): boolean {
+  return /^\d{1,10}$/.test(text);
+}
+
+/** The user of that name, or of that uid if a number is given. */
+export function findUser(who: string | number, files: AccountFiles = {}): User | undefined {
+  const is = (user: User) => typeof who === "number" ? user.uid === who : user.name === who;
+  const local = parsePasswd(read(files.passwd ?? "/etc/passwd")).find(is);
+  return local ?? (files.passwd === undefined ? parsePasswd(getent("passwd", who)).find(is) : undefined);
+}
+
+/** The group of that name, or of that gid if a number is given. */
+export function findGroup(which: string | number, files: AccountFiles = {}): Group | undefined {
+  const is = (group: Group) => typeof which === "number" ? group.gid === which : group.name === which;
+  const local = parseGroup(read(files.group ?? "/etc/group")).find(is);
+  return local ?? (files.group === undefined ? parseGroup(getent("group", which)).find(is) : undefined);
+}
+
+/** The ids of all groups that `user` is in by the group file, the primary one first. */
+export function groupIdsOf(user: User, files: AccountFiles = {}): number[] {
+  const listed = parseGroup(read(files.group ?? "/etc/group")).filter((group) => group.members.includes(user.name));
+  return [...new Set([user.gid, ...listed.map((group) => group.gid)])];
+}
+
+/** The names of all groups that the user called `name` is in, the primary one first; none for an unknown user. */
+export function groupsOf(name: string, files: AccountFiles = {}): string[] {
+  const user = findUser(name, files);
+  if (user === undefined) return [];
+  return groupIdsOf(user, files).flatMap((gid) => findGroup(gid, files)?.name ?? []);
+}
+
+function read(path: string): string {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch {
+    return ""; // no file: no local accounts
+  }
+}
+
+/** What `getent` prints for one key; empty if it knows none, or is not there. */
+function getent(database: string, key: string | number): string {
+  if (key === "" || String(key).includes("\0")) return "";
+  try {
+    const { success, stdout } = new Deno.Command("getent", {
+      args: ["--", database, String(key)],
+      stdin: "null",
+      stdout: "piped",
+      stderr: "null",
+    }).outputSync();
+    return success ? new TextDecoder().decode(stdout) : "";
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Finding executables in the search path.
+ * Source: Salt 3008.3, `salt/utils/path.py`.
+ * @module
+ */
+
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
+
+/** Searched after `PATH`, in case a service manager started the minion with a poor one. */
+const USUAL_DIRECTORIES = ["/sbin", "/bin", "/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
+
+/** Whether `path` is a file that this process may execute. */
+export function isExecutableFile(path: string): boolean {
+  try {
+    if (!Deno.statSync(path).isFile) return false;
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The full path of the executable `name`, or `name` itself if that is a path to one; `undefined` if there is none. */
+export function which(name: string): string | undefined {
+  if (name === "") return undefined;
+  if (isExecutableFile(name)) return name;
+  const path = Deno.env.get("PATH")?.split(":") ?? [];
+  const directories = [...path, ...USUAL_DIRECTORIES.filter((directory) => !path.includes(directory))];
+  return directories.map((directory) => join(directory, name)).find(isExecutableFile);
+}
+
+/** What `execvp` would say of a program: it runs, it is not there, or it may not be executed. */
+export type Startable = "yes" | "missing" | "forbidden";
+
+/**
+ * Whether a child with the working directory `cwd` and the search path `path` could start `program`. Asked beforehand
+ * because a wrapper's failure to start it would look like the command's own.
+ */
+export function startable(program: string, { cwd, path }: { cwd: string; path: string | undefined }): Startable {
+  const directories = program.includes("/") ? [cwd] : (path ?? "/bin:/usr/bin").split(":");
+  const candidates = directories.map((directory) => program.startsWith("/") ? program : `${directory}/${program}`);
+  if (candidates.some(isExecutableFile)) return "yes";
+  return candidates.some(exists) ? "forbidden" : "missing";
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch (error) {
+    return error instanceof Deno.errors.PermissionDenied;
+  }
+}

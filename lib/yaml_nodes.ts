@@ -1,0 +1,285 @@
+/**
+ * A YAML document as a tree of nodes: js-yaml's parser events with tags, anchors and positions resolved.
+ *
+ * Aliases are the very node they name, so the tree may share nodes and contain itself, and never grows by them.
+ * Knows the syntax only; what a tag means, and what a map may hold, is for yaml.ts.
+ * Source: js-yaml 5 (`parseEvents`); PyYAML's composer and libyaml's limits for what Salt refuses beyond it.
+ * @module
+ */
+
+import {
+  COLLECTION_STYLE,
+  type Event,
+  EVENT_ID,
+  getScalarValue,
+  type MappingEvent,
+  parseEvents,
+  SCALAR_STYLE,
+  type ScalarEvent,
+  type SequenceEvent,
+  YAMLException,
+} from "js-yaml";
+import { scalarType } from "./yaml_scalar.ts";
+import type { YamlSource } from "./yaml_source.ts";
+
+/** What every node has: its full tag, and where it begins (an offset into the source). */
+interface NodeBase {
+  readonly tag: string;
+  readonly start: number;
+}
+
+/** A scalar with its text as read: quotes, folding and escapes are resolved. */
+export interface ScalarNode extends NodeBase {
+  readonly kind: "scalar";
+  readonly text: string;
+}
+
+/** A sequence. */
+export interface SequenceNode extends NodeBase {
+  readonly kind: "sequence";
+  readonly items: YamlNode[];
+}
+
+/** A mapping, its pairs in the order of the source; merging replaces them. */
+export interface MappingNode extends NodeBase {
+  readonly kind: "mapping";
+  pairs: [key: YamlNode, value: YamlNode][];
+}
+
+/** A node of the tree. */
+export type YamlNode = ScalarNode | SequenceNode | MappingNode;
+
+/** What the tags of YAML's own types begin with. */
+export const YAML_TAG = "tag:yaml.org,2002:";
+
+/** How deep nodes may lie in each other; deeper ones are refused before a stack overflows, here or in who reads the value. */
+const MAX_DEPTH = 200;
+
+/** libyaml looks no further than this for the colon after a key. */
+const MAX_KEY_LENGTH = 1024;
+
+// Everything that YAML's reader refuses outright. A regular expression of what is allowed, negated.
+const UNACCEPTABLE = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+/**
+ * The root node of the one document in `source`; `undefined` if there is none.
+ * @throws {YamlError} If it is not YAML, has more than one document, or goes beyond the limits of this file.
+ */
+export function composeYaml(source: YamlSource): YamlNode | undefined {
+  const bad = UNACCEPTABLE.exec(source.text);
+  if (bad !== null) {
+    const code = (bad[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    throw source.error(`the control character U+${code} is not allowed`, bad.index);
+  }
+  const events = parse(source);
+  if (events.length > 0) return new Composer(source, events).document();
+  const end = /^\.\.\./m.exec(source.text);
+  if (end !== null) throw source.error("a document ends here that has not begun", end.index);
+  return undefined;
+}
+
+function parse(source: YamlSource): Event[] {
+  while (true) {
+    try {
+      return parseEvents(source.text, { maxDepth: MAX_DEPTH });
+    } catch (error) {
+      if (!(error instanceof YAMLException) || error.mark === undefined) throw error;
+      // Within brackets or quotes libyaml lets a line begin anywhere, often a "]" in the first column; js-yaml does not.
+      // Leading spaces mean nothing there, so the line gets some more.
+      if (error.reason === "deficient indentation" && source.indent(error.mark.position)) continue;
+      const tooDeep = error.reason.startsWith("nesting exceeded");
+      throw source.error(tooDeep ? `nested deeper than ${MAX_DEPTH} levels` : error.reason, error.mark.position);
+    }
+  }
+}
+
+class Composer {
+  readonly #source: YamlSource;
+  readonly #events: Event[];
+  readonly #anchors = new Map<string, YamlNode>();
+  readonly #tagPrefixes = new Map([["!", "!"], ["!!", YAML_TAG]]);
+  #at = 0;
+  /** How many brackets are open. */
+  #flow = 0;
+  /** Where the last event that says so lies: the nearest that is known of an empty scalar's position. */
+  #position = 0;
+
+  constructor(source: YamlSource, events: Event[]) {
+    this.#source = source;
+    this.#events = events;
+  }
+
+  document(): YamlNode {
+    const event = this.#next();
+    if (event.type === EVENT_ID.DOCUMENT) {
+      for (const directive of event.directives) {
+        if (directive.kind === "tag") this.#tagPrefixes.set(directive.handle, directive.prefix);
+      }
+    }
+    const root = this.#node();
+    this.#next(); // the document's end
+    if (this.#at < this.#events.length) this.#refuseSecondDocument();
+    return root;
+  }
+
+  #next(): Event {
+    return this.#events[this.#at++];
+  }
+
+  #node(): YamlNode {
+    const event = this.#next();
+    if (event.type === EVENT_ID.ALIAS) return this.#alias(event.anchorStart, event.anchorEnd);
+    if (event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP) {
+      throw this.#source.error("the parser lost its way", this.#position);
+    }
+    const start = this.#start(event);
+    this.#position = start;
+    if (this.#flow === 0) this.#refuseTab(start);
+    if (event.type === EVENT_ID.SCALAR) {
+      const text = this.#text(event);
+      const node: ScalarNode = { kind: "scalar", tag: this.#scalarTag(event, text, start), text, start };
+      this.#anchor(event, node);
+      this.#position = Math.max(start, event.valueEnd);
+      return node;
+    }
+    const flow = event.style === COLLECTION_STYLE.FLOW ? 1 : 0;
+    this.#flow += flow;
+    const node = event.type === EVENT_ID.SEQUENCE ? this.#sequence(event, start) : this.#mapping(event, start);
+    this.#flow -= flow;
+    return node;
+  }
+
+  #sequence(event: Properties, start: number): SequenceNode {
+    const node: SequenceNode = { kind: "sequence", tag: this.#tag(event, start) ?? `${YAML_TAG}seq`, items: [], start };
+    this.#anchor(event, node);
+    while (this.#inside()) node.items.push(this.#node());
+    return node;
+  }
+
+  #mapping(event: MappingEvent, start: number): MappingNode {
+    const node: MappingNode = { kind: "mapping", tag: this.#tag(event, start) ?? `${YAML_TAG}map`, pairs: [], start };
+    this.#anchor(event, node);
+    // js-yaml takes a colon without a key for an empty one; YAML's rule is that a question mark must announce it.
+    if (this.#source.text[event.start] === ":") throw this.#source.error("a colon needs a key before it", start);
+    while (this.#inside()) {
+      const key = this.#key();
+      node.pairs.push([key, this.#node()]);
+    }
+    return node;
+  }
+
+  #text(event: ScalarEvent): string {
+    const source = this.#source.text;
+    const text = getScalarValue(source, event);
+    // js-yaml ends a block scalar with a line break even where the file ends without one.
+    const block = event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK;
+    return block && event.valueEnd >= source.length && !/[\r\n]$/.test(source) ? text.replace(/\n$/, "") : text;
+  }
+
+  /** Whether the current collection goes on; eats its end if not. */
+  #inside(): boolean {
+    if (this.#events[this.#at].type !== EVENT_ID.POP) return true;
+    this.#at++;
+    return false;
+  }
+
+  #key(): YamlNode {
+    const { text } = this.#source;
+    const event = this.#events[this.#at];
+    if (event.type !== EVENT_ID.SCALAR) return this.#node();
+    const key = this.#node();
+    if (event.valueEnd - key.start <= MAX_KEY_LENGTH || /\?\s+$/.test(text.slice(0, key.start))) return key;
+    throw this.#source.error(`a key of more than ${MAX_KEY_LENGTH} characters needs "? " before it`, key.start);
+  }
+
+  /** Refuses a tab where a block may begin: js-yaml takes some of them for separating space. */
+  #refuseTab(start: number): void {
+    const { text } = this.#source;
+    let lead = start;
+    while (text[lead - 1] === " " || text[lead - 1] === "\t") lead--;
+    const tab = text.slice(lead, start).indexOf("\t");
+    if (tab >= 0 && (lead === 0 || "\r\n-?".includes(text[lead - 1]))) {
+      throw this.#source.error("a tab cannot indent", lead + tab);
+    }
+  }
+
+  /** The name of an anchor, which libyaml keeps simple: what `&a: b` means otherwise depends on the reader. */
+  #name(start: number, end: number): string {
+    const name = this.#source.text.slice(start, end);
+    if (/^[A-Za-z0-9_-]+$/.test(name)) return name;
+    throw this.#source.error(`the anchor "${name}" may have letters, digits, "_" and "-" only`, start - 1);
+  }
+
+  #alias(start: number, end: number): YamlNode {
+    this.#position = start - 1;
+    const name = this.#name(start, end);
+    const node = this.#anchors.get(name);
+    if (node === undefined) throw this.#source.error(`nothing has the anchor "${name}"`, start - 1);
+    return node;
+  }
+
+  #anchor(event: Properties, node: YamlNode): void {
+    if (event.anchorStart < 0) return;
+    const name = this.#name(event.anchorStart, event.anchorEnd);
+    if (this.#anchors.has(name)) throw this.#source.error(`the anchor "${name}" is given twice`, node.start);
+    this.#anchors.set(name, node);
+  }
+
+  #scalarTag(event: ScalarEvent, text: string, start: number): string {
+    const raw = this.#source.text.slice(Math.max(0, event.tagStart), Math.max(0, event.tagEnd));
+    // A lone "!" makes even a quoted scalar speak for itself; in libyaml too, against the specification.
+    const implicit = raw === "" ? event.style === SCALAR_STYLE.PLAIN : raw === "!" && text !== "";
+    return this.#tag(event, start) ?? YAML_TAG + (implicit ? scalarType(text) : "str");
+  }
+
+  /** The full tag that the document gives; `undefined` if it gives none, or only `!`. */
+  #tag(event: Properties, start: number): string | undefined {
+    const raw = this.#source.text.slice(Math.max(0, event.tagStart), Math.max(0, event.tagEnd));
+    if (raw === "" || raw === "!") return undefined;
+    const [, verbatim, handle, suffix] = /^!(?:<(.*)>$|)((?<=!)(?:[\w-]*!)?)(.*)$/s.exec(raw) ?? [];
+    try {
+      if (verbatim !== undefined) return decodeURIComponent(verbatim);
+      return (this.#tagPrefixes.get(`!${handle}`) ?? "") + decodeURIComponent(suffix);
+    } catch {
+      throw this.#source.error(`the tag ${raw} is not valid`, start);
+    }
+  }
+
+  /** Where the node of `event` begins, its anchor and tag included. */
+  #start(event: ScalarEvent | SequenceEvent | MappingEvent): number {
+    const starts = event.type === EVENT_ID.SCALAR ? [this.#scalarStart(event)] : [event.start];
+    if (event.anchorStart >= 0) starts.push(event.anchorStart - 1);
+    if (event.tagStart >= 0) starts.push(event.tagStart);
+    const known = starts.filter((start) => start >= 0);
+    return known.length === 0 ? this.#position : Math.min(...known);
+  }
+
+  #scalarStart(event: ScalarEvent): number {
+    // The value of a quoted scalar begins after its quote, that of a block scalar on the line after its header.
+    return event.style === SCALAR_STYLE.PLAIN ? event.valueStart : event.valueStart - 1;
+  }
+
+  #refuseSecondDocument(): never {
+    const { text } = this.#source;
+    const second = this.#next();
+    let offset = -1;
+    if (second.type === EVENT_ID.DOCUMENT && second.explicitStart) {
+      const marker = /^---(?!\S)/gm;
+      marker.lastIndex = this.#position;
+      offset = marker.exec(text)?.index ?? -1;
+    }
+    if (offset < 0) {
+      this.#anchors.clear();
+      offset = this.#node().start;
+    }
+    throw this.#source.error("a second document begins here; only one is allowed", offset);
+  }
+}
+
+/** The part of js-yaml's node events that gives an anchor and a tag; -1 where there is none. */
+interface Properties {
+  readonly anchorStart: number;
+  readonly anchorEnd: number;
+  readonly tagStart: number;
+  readonly tagEnd: number;
+}

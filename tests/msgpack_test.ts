@@ -1,0 +1,222 @@
+import { MsgpackError } from "../lib/errors.ts";
+import { decode, decodeFirst, type Dialect, encode, MAX_DEPTH } from "../lib/msgpack.ts";
+import { Float, float, int, type Value } from "../lib/value.ts";
+import { assert, assertEquals, assertThrows } from "./assert.ts";
+import { fromTyped, readCorpus, type Typed } from "./typed_values.ts";
+
+const DIALECTS: Dialect[] = ["wire", "disk"];
+
+/** Base64, or of long ones the length, the first bytes and a hash. */
+type Bytes = string | [number, string, string];
+
+interface Written {
+  value: Typed;
+  wire: Bytes;
+  disk: Bytes;
+  /** What Python reads back, where that is not the value. */
+  wire_reads?: Typed;
+  disk_reads?: Typed;
+}
+
+interface Read {
+  name: string;
+  bytes: string;
+  /** What Python reads; absent where it refuses. */
+  wire?: Typed;
+  disk?: Typed;
+}
+
+const corpus = await readCorpus<Written | Read>("msgpack.json");
+const written = corpus.filter((entry) => "value" in entry);
+const read = corpus.filter((entry) => "name" in entry);
+
+function fromBase64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+
+async function shortened(bytes: Uint8Array): Promise<Bytes> {
+  if (bytes.length < 300) return toBase64(bytes);
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(bytes)));
+  const hex = Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [bytes.length, toBase64(bytes.subarray(0, 8)), hex];
+}
+
+/** A generator of numbers from 0 to 1, the same at each run. */
+function seeded(seed: number): () => number {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function randomValue(random: () => number, depth: number): Value {
+  const below = (n: number) => Math.floor(random() * n);
+  const text = () => Array.from({ length: below(60) }, () => String.fromCodePoint(below(3) ? below(128) : below(0xd800)));
+  switch (below(depth > 0 ? 10 : 8)) {
+    case 0:
+      return [null, true, false][below(3)];
+    case 1:
+      return int(BigInt(Math.floor((random() - 0.5) * 2 ** below(54))));
+    case 2:
+      return int(BigInt.asIntN(64, BigInt(below(2 ** 32)) << BigInt(below(33))));
+    case 3:
+      return float((random() - 0.5) * 10 ** (below(40) - 20));
+    case 4:
+      return new Float(below(100));
+    case 5:
+    case 6:
+      return text().join("");
+    case 7:
+      // No UTF-8, so that it comes back as bytes in either dialect.
+      return Uint8Array.from({ length: below(300) + 1 }, (_, i) => i === 0 ? 0xff : below(256));
+    case 8:
+      return Array.from({ length: below(20) }, () => randomValue(random, depth - 1));
+    default:
+      return new Map(Array.from({ length: below(20) }, (): [Value, Value] => [
+        below(4) ? text().join("") : below(1000),
+        randomValue(random, depth - 1),
+      ]));
+  }
+}
+
+for (const dialect of DIALECTS) {
+  Deno.test(`encode() writes the ${dialect} dialect's bytes as Python does`, async () => {
+    for (const entry of written) {
+      assertEquals(await shortened(encode(fromTyped(entry.value), dialect)), entry[dialect], JSON.stringify(entry));
+    }
+  });
+
+  Deno.test(`decode() reads back from the ${dialect} dialect what Python reads back`, () => {
+    for (const entry of written) {
+      const value = fromTyped(entry.value);
+      const expected = fromTyped(entry[`${dialect}_reads`] ?? entry.value);
+      assertEquals(decode(encode(value, dialect), dialect), expected, JSON.stringify(entry));
+    }
+  });
+
+  Deno.test(`decode() reads or refuses foreign bytes in the ${dialect} dialect as Python does`, () => {
+    for (const entry of read) {
+      const bytes = fromBase64(entry.bytes);
+      const expected = entry[dialect];
+      if (expected === undefined) assertThrows(() => decode(bytes, dialect), MsgpackError, "", entry.name);
+      else assertEquals(decode(bytes, dialect), fromTyped(expected), entry.name);
+    }
+  });
+
+  Deno.test(`decode() gives back any value that encode() wrote in the ${dialect} dialect`, () => {
+    const random = seeded(1);
+    for (let i = 0; i < 500; i++) {
+      const value = randomValue(random, 4);
+      assertEquals(decode(encode(value, dialect), dialect), value);
+    }
+  });
+
+  Deno.test(`decode() refuses every truncation of a value in the ${dialect} dialect`, () => {
+    const random = seeded(2);
+    for (let i = 0; i < 100; i++) {
+      const bytes = encode(randomValue(random, 2), dialect);
+      for (let length = 0; length < bytes.length; length += bytes.length > 500 ? 37 : 1) {
+        assertThrows(() => decode(bytes.subarray(0, length), dialect), MsgpackError);
+      }
+    }
+  });
+
+  Deno.test(`decode() of random bytes in the ${dialect} dialect throws nothing but MsgpackError`, () => {
+    const random = seeded(3);
+    let refused = 0;
+    for (let i = 0; i < 20_000; i++) {
+      const bytes = Uint8Array.from({ length: 1 + Math.floor(random() * 40) }, () => random() * 256);
+      try {
+        decodeFirst(bytes, dialect);
+      } catch (error) {
+        assert(error instanceof MsgpackError, `${bytes}: ${error}`);
+        refused++;
+      }
+    }
+    assert(refused > 1000, `only ${refused} were refused`);
+  });
+}
+
+Deno.test("decode() reads bytes in the text family of the disk dialect as bytes", () => {
+  assertEquals(decode(Uint8Array.of(0xa2, 0xff, 0x61), "disk"), Uint8Array.of(0xff, 0x61));
+  assertEquals(decode(Uint8Array.of(0xa2, 0xc3, 0xa9), "disk"), "é");
+});
+
+Deno.test("decode() tells text from bytes wherever in a long one the first wrong byte is", () => {
+  for (const length of [40, 60, 255, 256, 257, 300, 70_000]) {
+    for (const at of [0, 1, 47, 254, 255, 256, length - 1]) {
+      const bytes = new TextEncoder().encode("aé".repeat(length)).slice(0, length - length % 3);
+      assertEquals(decode(encode(bytes, "wire"), "wire"), new TextDecoder().decode(bytes));
+      if (at >= bytes.length) continue;
+      bytes[at] = 0xff;
+      assertEquals(decode(encode(bytes, "wire"), "wire"), bytes);
+    }
+  }
+});
+
+Deno.test("decode() refuses extension types that are not Salt's", () => {
+  for (const type of [0, 77, 79, 0xff]) assertThrows(() => decode(Uint8Array.of(0xd4, type, 0), "wire"), MsgpackError);
+});
+
+Deno.test("decode() makes a value that shares no memory with its input", () => {
+  const bytes = Uint8Array.of(0xc4, 2, 0xff, 0xfe);
+  const value = decode(bytes, "disk");
+  bytes.fill(0);
+  assertEquals(value, Uint8Array.of(0xff, 0xfe));
+});
+
+Deno.test("decode() reads from within a larger buffer", () => {
+  const buffer = Uint8Array.of(1, 2, 0xcd, 0x01, 0x00, 9);
+  assertEquals(decode(buffer.subarray(2, 5), "wire"), 256);
+});
+
+Deno.test("decodeFirst() says how many bytes the first value took", () => {
+  assertEquals(decodeFirst(Uint8Array.of(0x92, 1, 2, 0xc0), "wire"), { value: [1, 2], length: 3 });
+});
+
+Deno.test("encode() leaves what it gave before alone", () => {
+  const first = encode("first", "wire");
+  encode("other", "wire");
+  assertEquals(decode(first, "wire"), "first");
+});
+
+Deno.test("encode() writes lone surrogates as replacement characters", () => {
+  assertEquals(decode(encode("a\ud800b", "wire"), "wire"), "a\ufffdb");
+  assertEquals(decode(encode("\udc00".repeat(100), "disk"), "disk"), "\ufffd".repeat(100));
+});
+
+Deno.test("encode() and decode() go as deep as MAX_DEPTH and no deeper", () => {
+  let deep: Value = 1;
+  for (let i = 0; i < MAX_DEPTH; i++) deep = i % 2 ? [deep] : new Map([["k", deep]]);
+  assertEquals(decode(encode(deep, "wire"), "wire"), deep);
+  assertThrows(() => encode([deep], "wire"), MsgpackError);
+  assertThrows(() => decode(new Uint8Array(MAX_DEPTH + 2).fill(0x91), "wire"), MsgpackError, "deep");
+});
+
+Deno.test("encode() refuses a structure that contains itself", () => {
+  const list: Value[] = [];
+  list.push(list);
+  assertThrows(() => encode(list, "wire"), MsgpackError);
+  assertEquals(encode(1, "wire"), Uint8Array.of(1));
+});
+
+Deno.test("decode() of lists that each claim the rest of the input allocates little", () => {
+  const bytes = new Uint8Array(4_000_000);
+  for (let i = 0; i < 500 * 5; i += 5) bytes.set([0xdd, 0x00, 0x3c, 0x00, 0x00], i);
+  const before = Deno.memoryUsage().rss;
+  assertThrows(() => decode(bytes, "wire"), MsgpackError);
+  assert(Deno.memoryUsage().rss - before < 500e6);
+});
+
+Deno.test("decode() of a map with very many bytes keys takes no quadratic time", () => {
+  const map = new Map<Value, Value>();
+  for (let i = 0; i < 100_000; i++) map.set(Uint8Array.of(0xff, i >> 16, i >> 8, i), null);
+  const decoded = decode(encode(map, "wire"), "wire");
+  assert(decoded instanceof Map && decoded.size === map.size);
+});

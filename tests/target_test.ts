@@ -1,0 +1,55 @@
+import { TargetError } from "../lib/errors.ts";
+import { matchesTarget, resolveTarget } from "../lib/target.ts";
+import type { Value } from "../lib/value.ts";
+import { assert, assertEquals, assertThrows } from "./assert.ts";
+
+const IDS = ["db1", "web1", "web10", "web2"];
+
+const CASES: readonly [tgt: Value, type: string | undefined, minions: string[], missing: string[]][] = [
+  ["*", "glob", IDS, []],
+  ["*", undefined, IDS, []],
+  ["*", "", IDS, []],
+  ["web?", "glob", ["web1", "web2"], []],
+  ["web1", "glob", ["web1"], []],
+  ["web", "glob", [], []],
+  ["Web*", "glob", [], []],
+  [["web1"], "glob", [], []],
+  [null, "glob", [], []],
+  ["web1", "pcre", ["web1", "web10"], []],
+  ["web1$", "pcre", ["web1"], []],
+  ["eb", "pcre", [], []],
+  ["(?i)WEB|db", "pcre", IDS, []],
+  ["web2,web1", "list", ["web2", "web1"], []],
+  ["web1,,nobody,web1,nobody", "list", ["web1"], ["nobody"]],
+  [["db1", "gone", 5], "list", ["db1"], ["gone"]],
+  ["", "list", [], []],
+  ["web*", "list", [], ["web*"]],
+  [7, "list", [], []],
+];
+
+for (const [tgt, type, minions, missing] of CASES) {
+  Deno.test(`a ${type ?? "plain"} target ${JSON.stringify(tgt)} means ${minions.join(", ") || "nobody"}`, () => {
+    assertEquals(resolveTarget(tgt, type, IDS), { minions, missing });
+    assertEquals(IDS.filter((id) => matchesTarget(tgt, type, id)), [...minions].sort());
+  });
+}
+
+for (const type of ["grain", "compound", "nodegroup", "constructor", "__proto__"]) {
+  Deno.test(`a target of type ${type} is refused by name, not taken for nobody`, () => {
+    assertThrows(() => resolveTarget("x", type, IDS), TargetError, `"${type}"`);
+    assertThrows(() => matchesTarget("x", type, "web1"), TargetError, `"${type}"`);
+  });
+}
+
+Deno.test("a pcre target that Python would refuse is an error of the target", () => {
+  assertThrows(() => resolveTarget("web(", "pcre", IDS), TargetError, "web(");
+});
+
+Deno.test("10,000 ids are resolved in a few milliseconds", () => {
+  const ids = Array.from({ length: 10_000 }, (_, i) => `web${i}.example.com`);
+  for (const [tgt, type] of [["web*9.example.*", "glob"], [".*9[.]example", "pcre"], [ids.join(","), "list"]]) {
+    const started = performance.now();
+    assert(resolveTarget(tgt, type, ids).minions.length >= 1_000);
+    assert(performance.now() - started < 100, `${type}: too slow`);
+  }
+});
