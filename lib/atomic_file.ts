@@ -15,11 +15,14 @@ export interface AtomicWriteOptions {
    * it; it costs milliseconds. @default {false}
    */
   readonly sync?: boolean;
+  /** Whether a file that is already there stays and is an error: of several writers, one wins. @default {false} */
+  readonly createNew?: boolean;
 }
 
 /**
  * Writes the file `path`, whole: another process sees the old contents or the new ones, never a part, and never the new
  * ones with a mode wider than asked. A failure leaves the old file, and no temporary one. The directory must exist.
+ * @throws {Deno.errors.AlreadyExists} With `createNew`, if there is such a file.
  * @throws What `Deno.openSync` and `Deno.renameSync` throw (a full disk, no permission, no such directory, …).
  */
 export function writeFileAtomic(path: string, contents: Uint8Array | string, options: AtomicWriteOptions = {}): void {
@@ -38,7 +41,12 @@ export function writeFileAtomic(path: string, contents: Uint8Array | string, opt
       file.close();
     }
     if (mode !== 0o600) Deno.chmodSync(temporary, mode);
-    Deno.renameSync(temporary, path);
+    if (options.createNew) {
+      Deno.linkSync(temporary, path);
+      Deno.removeSync(temporary);
+    } else {
+      Deno.renameSync(temporary, path);
+    }
   } catch (error) {
     removeIfExists(temporary);
     throw error;

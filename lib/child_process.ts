@@ -60,6 +60,7 @@ export async function runChild(spec: ChildSpec, care: ChildCare): Promise<ChildO
     writer?.abort().catch(() => {});
   };
   care.signal.addEventListener("abort", stop);
+  if (care.signal.aborted) stop(); // whoever heard of the child may have ended the job at once
   const timer = care.timeoutMs === undefined ? undefined : setTimeout(() => {
     timedOut = true;
     stop();

@@ -85,6 +85,8 @@ export function yamlifyArgs(arg: readonly Value[]): Value[] {
 export function yamlifyArg(word: string): Value {
   const stripped = word.replace(BLANK_ENDS, "");
   if (stripped === "" || stripped === "---" || stripped === "...") return word;
+  // YAML would read nothing at all.
+  if (word === "!" || word === "|") return word;
   // YAML would read 1_000 as a thousand.
   if (/^[0-9_]+$/.test(stripped) && word.includes("_")) return word;
   if (/[\t\r\n]/.test(word)) return word;
@@ -100,7 +102,6 @@ export function yamlifyArg(word: string): Value {
   if (isMap(value)) return word.startsWith("{") ? value : word;
   if (Array.isArray(value)) return word.startsWith("[") ? value : word;
   if (value instanceof Uint8Array) return word;
-  if ((value === "" || value === null) && (word === "!" || word === "|")) return word;
   return value;
 }
 

@@ -35,7 +35,7 @@ export interface CmdArguments extends Parameters {
   readonly reset_system_locale: Parameter<boolean>;
   readonly ignore_retcode: Parameter<boolean>;
   readonly saltenv: Parameter<string | null>;
-  readonly use_vt: Parameter<boolean | null>;
+  readonly use_vt: Parameter<boolean>;
   readonly redirect_stderr: Parameter<boolean>;
   readonly bg: Parameter<boolean>;
   readonly password: Parameter<Value>;
@@ -69,7 +69,7 @@ export const CMD_ARGUMENTS: CmdArguments = {
   reset_system_locale: bool(true),
   ignore_retcode: bool(false),
   saltenv: str(null),
-  use_vt: bool(null),
+  use_vt: bool(false),
   redirect_stderr: bool(true),
   bg: bool(false),
   password: any(null),

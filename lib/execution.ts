@@ -8,7 +8,7 @@
  */
 
 import { invoke } from "./call.ts";
-import { parseCliArgs } from "./cli_args.ts";
+import { fromWireArgs } from "./cli_args.ts";
 import {
   CommandError,
   CommandNotFoundError,
@@ -144,17 +144,7 @@ function sortArguments(
   arg: readonly Value[],
   context: JobContext,
 ): { args: Value[]; kwargs: ValueMap } {
-  const args: Value[] = [];
-  const kwargs: ValueMap = new Map();
-  for (const item of arg) {
-    const keywords = typeof item === "string"
-      ? parseCliArgs([item]).kwargs
-      : isMap(item) && item.get("__kwarg__") === true
-      ? item
-      : undefined;
-    if (keywords === undefined || keywords.size === 0) args.push(item);
-    else for (const [key, value] of keywords) if (key !== "__kwarg__") kwargs.set(key, value);
-  }
+  const { args, kwargs } = fromWireArgs(arg);
   if (fun.varKwargs !== undefined) {
     for (const [field, value] of Object.entries(context.job)) kwargs.set(`__pub_${field}`, value);
   }

@@ -55,7 +55,9 @@ export interface JobReturn {
 
 /** One job as it was published. */
 export interface JobEntry {
+  /** The job's id. */
   readonly jid: string;
+  /** What was published: `fun`, `arg`, `tgt`, `tgt_type`, `user`, … */
   readonly load: ValueMap;
 }
 
@@ -308,12 +310,10 @@ export class JobCache {
       const jid = makeJid(undefined, { unique: this.#uniqueJid });
       const directory = this.#directory(jid);
       try {
-        Deno.mkdirSync(directory, { mode: 0o700 });
+        makeWithParent(directory);
       } catch (error) {
-        const missing = error instanceof Deno.errors.NotFound;
-        if (!missing && !(error instanceof Deno.errors.AlreadyExists) || attempt === ATTEMPTS) throw error;
-        if (missing) Deno.mkdirSync(directory.slice(0, directory.lastIndexOf("/")), { recursive: true, mode: 0o700 });
-        continue;
+        if (error instanceof Deno.errors.AlreadyExists && attempt < ATTEMPTS) continue; // another process was faster
+        throw error;
       }
       Deno.writeTextFileSync(`${directory}/jid`, jid, { mode: 0o600 });
       return jid;
@@ -359,5 +359,17 @@ export class JobCache {
   #readIds(path: string): string[] {
     const ids = this.#read(path);
     return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
+  }
+}
+
+/** Makes a directory, which must not be there yet, and what it is in, which cleaning may take away at any moment. */
+function makeWithParent(directory: string): void {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return Deno.mkdirSync(directory, { mode: 0o700 });
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound) || attempt === ATTEMPTS) throw error;
+      Deno.mkdirSync(directory.slice(0, directory.lastIndexOf("/")), { recursive: true, mode: 0o700 });
+    }
   }
 }

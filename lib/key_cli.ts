@@ -34,12 +34,14 @@ export interface KeyCliOptions {
   readonly includeRejected: boolean;
   /** `--include-denied`, for both. */
   readonly includeDenied: boolean;
+  /** `--include-all`: both of what the act may include beside denied keys. */
+  readonly includeAll: boolean;
   /** Keep the data of minions whose accepted key is deleted. */
   readonly preserveMinions: boolean;
   /** Digest of fingerprints. */
   readonly hashType: string;
   /** The master's own keys, by file name. */
-  readonly localKeys: ReadonlyMap<string, string>;
+  readonly localKeys: () => ReadonlyMap<string, string>;
   /** Prints a value as `--out` says; `key` is what lists of keys look like by default. */
   readonly show: (value: Value) => void;
   /** Asks the master for a new AES key, unless `rotate_aes_key` is off. */
@@ -77,7 +79,7 @@ export class KeyCli {
   readonly #options: KeyCliOptions;
   readonly #io: CommandIo;
 
-  /** @param manager The keys. */
+  /** Acts on the keys of `manager`. */
   constructor(manager: KeyManager, options: KeyCliOptions & { readonly io: CommandIo }) {
     this.#manager = manager;
     this.#options = options;
@@ -103,7 +105,7 @@ export class KeyCli {
     const digest = (pem: string) => fingerprint(pem, this.#options.hashType);
     const groups = this.#beside(this.#manager.match(globs), digest);
     const matches = compileGlobs(globs);
-    const local = [...this.#options.localKeys].filter(([name]) => matches(name));
+    const local = [...this.#options.localKeys()].filter(([name]) => matches(name));
     if (local.length > 0) groups.set("local", new Map(local.map(([name, pem]) => [name, digest(pem)])));
     this.#options.show(groups);
     return this.#found(globs, groups);
@@ -113,7 +115,7 @@ export class KeyCli {
   async act(act: KeyAct, globs: string, all: boolean): Promise<number> {
     const matches = this.#concerned(act, this.#manager.match(globs));
     if (matches.size === 0) {
-      this.#io.write(`The key glob '${sanitizeLine(globs)}' does not match any ${this.#statesSearched()} keys.\n`);
+      this.#io.write(`The key glob '${sanitizeLine(globs)}' does not match any ${this.#statesSearched(act)} keys.\n`);
       return all ? 0 : 1;
     }
     const { done, prompt, empty } = ACTS[act];
@@ -142,22 +144,24 @@ export class KeyCli {
   /** Of `matches`, what the act is about: everything for delete, else pending keys and those that were included. */
   #concerned(act: KeyAct, matches: KeyMatches): KeyMatches {
     if (act === "delete") return matches;
-    const { includeAccepted, includeRejected, includeDenied } = this.#options;
-    const states = new Set<KeyState>(["pending"]);
-    if (includeAccepted && act === "reject") states.add("accepted");
-    if (includeRejected && act === "accept") states.add("rejected");
-    if (includeDenied) states.add("denied");
+    const states = new Set(this.#included(act));
     return new Map([...matches].filter(([state]) => states.has(state)));
   }
 
-  #statesSearched(): string {
-    const { includeAccepted, includeRejected, includeDenied } = this.#options;
-    const states = ["unaccepted"];
-    if (includeAccepted) states.push("accepted");
-    if (includeRejected) states.push("rejected");
+  /** The states that an act is about; for delete, which is about all, those that Salt names when it finds nothing. */
+  #included(act: KeyAct): KeyState[] {
+    const { includeAccepted, includeRejected, includeDenied, includeAll } = this.#options;
+    const states: KeyState[] = ["pending"];
+    if (act !== "accept" && (includeAccepted || (includeAll && act === "reject"))) states.push("accepted");
+    if (act !== "reject" && (includeRejected || (includeAll && act === "accept"))) states.push("rejected");
     if (includeDenied) states.push("denied");
-    const last = states.pop() ?? "";
-    return states.length === 0 ? last : `${states.join(", ")} or ${last}`;
+    return states;
+  }
+
+  #statesSearched(act: KeyAct): string {
+    const words = this.#included(act).map((state) => state === "pending" ? "unaccepted" : state);
+    const last = words.pop() ?? "";
+    return words.length === 0 ? last : `${words.join(", ")} or ${last}`;
   }
 
   #beside(matches: KeyMatches, text: (pem: string) => string): ValueMap {

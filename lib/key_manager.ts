@@ -37,7 +37,7 @@ export class KeyManager {
   readonly #store: KeyStore;
   readonly #options: KeyManagerOptions;
 
-  /** @param store The keys. */
+  /** Manages the keys of `store`. */
   constructor(store: KeyStore, options: KeyManagerOptions) {
     this.#store = store;
     this.#options = options;
@@ -77,9 +77,7 @@ export class KeyManager {
           invalid.push(id);
           continue;
         }
-        this.#store.put(id, to, pem);
-        // Storing a key in one state clears the others, but never the denied one.
-        if (state === "denied") this.#store.delete(id, state);
+        if (!this.#store.move(id, state, to)) continue;
         changed.push(id);
         await this.#tell(id, to, pem);
       }

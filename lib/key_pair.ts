@@ -1,8 +1,7 @@
 /**
  * A daemon's own key pair on the disk: `<name>.pem` and `<name>.pub`, read or made.
  *
- * Knows nothing of what the keys are for. Source: Salt's `gen_keys` and `MasterKeys`; 3008 keeps the master's pair under
- * the host's name and leaves `master.pem` as a link to it, which reads like any file.
+ * Knows nothing of what the keys are for. Source: Salt's `gen_keys` and `MasterKeys`.
  * @module
  */
 
@@ -14,27 +13,41 @@ const PRIVATE_MODE = 0o400;
 const PUBLIC_MODE = 0o644;
 
 /**
- * Reads the private key `<name>.pem` in `dir`, or makes a pair of `keysize` bits. `<name>.pub` is written if it is missing or
- * belongs to another key, as `get_pub_str` of Salt would hand it out unseen.
- * @throws {KeyError} If the file is there and holds no usable private key: it is never replaced.
+ * Reads the private key `<name>.pem` in `dir`, or makes a pair of `keysize` bits; writes `<name>.pub` if it is missing. Of
+ * several processes that start at once, one makes the key and all get that one.
+ * @throws {KeyError} If `<name>.pem` is there and no usable private key, or a link to nothing, or if `<name>.pub` is not its
+ * public half: neither is ever replaced, since peers may have seen the key.
  */
 export async function loadOrCreateKeyPair(dir: string, name: string, keysize: number): Promise<PrivateKey> {
   const path = `${dir}/${name}.pem`;
-  const key = loadPrivateKey(path) ?? await create(dir, name, keysize);
+  const key = loadPrivateKey(path) ?? await create(path, keysize);
   const publicPath = `${dir}/${name}.pub`;
+  const { pem } = key.publicKey;
   const written = readTextFileIfExists(publicPath);
-  if (written === undefined || !samePem(written, key.publicKey.pem)) {
-    writeFileAtomic(publicPath, `${key.publicKey.pem}\n`, { mode: PUBLIC_MODE });
-  }
+  if (written === undefined) writeFileAtomic(publicPath, `${pem}\n`, { mode: PUBLIC_MODE });
+  else if (!samePem(written, pem)) throw new KeyError(`${publicPath}: not the public half of ${path}`);
   return key;
 }
 
+/** How {@linkcode loadOrCreateMasterKey} finds the key. */
+export interface MasterKeyOptions {
+  /** The master's id without `_master`: where Salt 3008 keeps the key. */
+  readonly id?: string;
+}
+
 /**
- * The master's own key: `master.pem` in `pkiDir`, of whichever Salt's making.
- * @throws {KeyError} As {@linkcode loadOrCreateKeyPair}; also if `master.pem` is a link to nothing.
+ * The master's own key: `master.pem` in `pkiDir`. Salt 3008 moves it to `<id>.pem` and leaves a link, which reads like any
+ * file; where the link is gone, `<id>.pem` is taken.
+ * @throws {KeyError} As {@linkcode loadOrCreateKeyPair}.
  */
-export function loadOrCreateMasterKey(pkiDir: string, keysize: number): Promise<PrivateKey> {
-  return loadOrCreateKeyPair(pkiDir, "master", keysize);
+export function loadOrCreateMasterKey(
+  pkiDir: string,
+  keysize: number,
+  options: MasterKeyOptions = {},
+): Promise<PrivateKey> {
+  const { id } = options;
+  const moved = id !== undefined && !exists(`${pkiDir}/master.pem`) && exists(`${pkiDir}/${id}.pem`);
+  return loadOrCreateKeyPair(pkiDir, moved ? id : "master", keysize);
 }
 
 /**
@@ -47,35 +60,33 @@ export function loadPrivateKey(path: string): PrivateKey | undefined {
   try {
     return PrivateKey.fromPem(pem);
   } catch (error) {
-    throw new KeyError(`${path}: ${error instanceof Error ? error.message : error}`);
+    throw error instanceof KeyError ? new KeyError(`${path}: ${error.message}`) : error;
   }
 }
 
 /** Whether others than the owner may read or write the private key in the file `path`; a missing file is not too open. */
 export function privateKeyTooOpen(path: string): boolean {
-  try {
-    return ((Deno.statSync(path).mode ?? 0) & 0o077) !== 0;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
+  return exists(path) && ((Deno.statSync(path).mode ?? 0) & 0o077) !== 0;
 }
 
-async function create(dir: string, name: string, keysize: number): Promise<PrivateKey> {
-  const path = `${dir}/${name}.pem`;
-  if (isLink(path)) throw new KeyError(`${path}: a link to a key that is not there`);
+async function create(path: string, keysize: number): Promise<PrivateKey> {
   const key = await PrivateKey.generate(keysize);
-  Deno.mkdirSync(dir, { recursive: true, mode: 0o700 });
-  // Another process may have been faster; its key, which peers may have seen, stays.
+  Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true, mode: 0o700 });
+  try {
+    writeFileAtomic(path, key.pem, { mode: PRIVATE_MODE, createNew: true, sync: true });
+    return key;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  }
   const winner = loadPrivateKey(path);
-  if (winner !== undefined) return winner;
-  writeFileAtomic(path, key.pem, { mode: PRIVATE_MODE, sync: true });
-  return key;
+  if (winner === undefined) throw new KeyError(`${path}: a link to a key that is not there`);
+  return winner;
 }
 
-function isLink(path: string): boolean {
+function exists(path: string): boolean {
   try {
-    return Deno.lstatSync(path).isSymlink;
+    Deno.statSync(path);
+    return true;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return false;
     throw error;

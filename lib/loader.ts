@@ -32,20 +32,32 @@ export interface Family<C> {
  */
 export type ModuleTable = Readonly<Record<string, () => Promise<object>>>;
 
-/** Where a family's user modules lie, and who hears of broken ones. */
+/** Where a family's user modules lie, which modules count, and who hears of broken ones. */
 export interface FamilyOptions {
-  /** A directory of `<module>.ts` and `<module>.js` files; one that does not exist holds none. */
-  readonly directory?: string;
+  /** Directories of `<module>.ts` and `<module>.js` files; one that does not exist holds none, of two the later wins. */
+  readonly directories?: readonly string[];
+  /** Modules that are left out. */
+  readonly disabled?: readonly string[];
+  /** If there are any, the only modules that are not left out. */
+  readonly only?: readonly string[];
   /** Hears, once for each broken module, which file and why. */
   readonly warn?: (message: string) => void;
 }
 
 type Functions<C> = ReadonlyMap<string, ModuleFunction<C>>;
 
-/** A family of the modules in `table` and in the user's directory. */
+/** A family of the modules in `table` and in the user's directories. */
 export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): Family<C> {
   const sources = new Map<string, () => Promise<object>>(Object.entries(table));
-  for (const [name, file] of userFiles(options.directory)) sources.set(name, () => importFile(file));
+  const paths = new Map<string, string>();
+  for (const directory of options.directories ?? []) {
+    for (const [name, path] of userFiles(directory)) paths.set(name, path);
+  }
+  for (const [name, path] of paths) sources.set(name, () => importFile(path));
+  for (const name of options.disabled ?? []) sources.delete(name);
+  if (options.only?.length) {
+    for (const name of sources.keys()) if (!options.only.includes(name)) sources.delete(name);
+  }
 
   const loaded = new Map<string, Promise<Functions<C>>>();
   const problems = new Map<string, string>();
@@ -56,9 +68,11 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
     const source = sources.get(module);
     if (source === undefined) return undefined;
     const functions = source().then((exports) => functionsOf<C>(exports)).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const text = error instanceof Error ? error.message : String(error);
+      // A syntax error spans lines, a log's line does not.
+      const reason = `${paths.get(module) ?? module}: ${text.replace(/\s*\n[\s|]*/g, " ")}`;
       problems.set(module, reason);
-      options.warn?.(`Cannot load the module '${module}': ${reason}`);
+      options.warn?.(`Cannot load the module '${module}' of ${reason}`);
       return new Map<string, ModuleFunction<C>>();
     });
     loaded.set(module, functions);
@@ -81,10 +95,9 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
   };
 }
 
-/** The user's files by module name. The date of change is part of what is imported, so that a changed file is read again. */
-function userFiles(directory: string | undefined): Map<string, URL> {
-  const files = new Map<string, URL>();
-  if (directory === undefined) return files;
+/** The paths of the user's files by module name. */
+function userFiles(directory: string): Map<string, string> {
+  const files = new Map<string, string>();
   let entries: Deno.DirEntry[];
   try {
     entries = [...Deno.readDirSync(directory)].sort((a, b) => compareStrings(a.name, b.name));
@@ -94,26 +107,18 @@ function userFiles(directory: string | undefined): Map<string, URL> {
   }
   for (const entry of entries) {
     const module = /^([A-Za-z][A-Za-z0-9_]*)\.(ts|js)$/.exec(entry.name)?.[1];
-    if (module === undefined || entry.isDirectory) continue;
-    const path = `${directory}/${entry.name}`;
-    const url = new URL(`file://${path.split("/").map(encodeURIComponent).join("/")}`);
-    url.searchParams.set("changed", String(changedAt(path)));
-    files.set(module, url);
+    if (module !== undefined && !entry.isDirectory) files.set(module, `${directory}/${entry.name}`);
   }
   return files;
 }
 
-function changedAt(path: string): number {
-  try {
-    return Deno.statSync(path).mtime?.getTime() ?? 0;
-  } catch {
-    return 0; // the import will say what is wrong with it
-  }
-}
-
-async function importFile(file: URL): Promise<object> {
-  const exports: unknown = await import(file.href);
-  if (typeof exports !== "object" || exports === null) throw new TypeError(`${file.pathname} exports nothing`);
+/** Imports a file. Its date of change is part of what is asked for, so that a changed file is read again. */
+async function importFile(path: string): Promise<object> {
+  const { mtime } = await Deno.stat(path);
+  const url = new URL(`file://${path.split("/").map(encodeURIComponent).join("/")}`);
+  url.searchParams.set("changed", String(mtime?.getTime() ?? 0));
+  const exports: unknown = await import(url.href);
+  if (typeof exports !== "object" || exports === null) throw new TypeError("it exports nothing");
   return exports;
 }
 
@@ -192,23 +197,40 @@ function asVariable(given: unknown, place: string): boolean {
 
 /** The built-in execution modules. */
 const EXECUTION_MODULES: ModuleTable = {
+  cmd: () => import("../modules/cmd.ts"),
   config: () => import("../modules/config.ts"),
   event: () => import("../modules/event.ts"),
   grains: () => import("../modules/grains.ts"),
   key: () => import("../modules/key.ts"),
   match: () => import("../modules/match.ts"),
+  saltutil: () => import("../modules/saltutil.ts"),
+  status: () => import("../modules/status.ts"),
   sys: () => import("../modules/sys.ts"),
   test: () => import("../modules/test.ts"),
 };
 
-/**
- * The execution modules of a minion.
- * @param options.extensionModules The option `extension_modules`; the user's modules are in `modules` below it.
- * @param options.warn Hears of broken modules.
- */
-export function loadCatalogue(
-  options: { readonly extensionModules?: string; readonly warn?: (message: string) => void } = {},
-): Catalogue {
-  const directory = options.extensionModules === undefined ? undefined : `${options.extensionModules}/modules`;
-  return loadFamily<JobContext>(EXECUTION_MODULES, { directory, warn: options.warn });
+/** Which execution modules there are: the minion's options of these names, and who hears of broken modules. */
+export interface CatalogueOptions {
+  /** `extension_modules`; the user's modules are in `modules` below it. */
+  readonly extensionModules?: string;
+  /** `module_dirs`; more such directories, which count less. */
+  readonly moduleDirs?: readonly string[];
+  /** `disable_modules` */
+  readonly disableModules?: readonly string[];
+  /** `whitelist_modules` */
+  readonly whitelistModules?: readonly string[];
+  /** Hears, once for each broken module, which file and why. */
+  readonly warn?: (message: string) => void;
+}
+
+/** The execution modules of a minion. */
+export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
+  const { extensionModules, moduleDirs = [] } = options;
+  const roots = extensionModules === undefined ? moduleDirs : [...moduleDirs, extensionModules];
+  return loadFamily<JobContext>(EXECUTION_MODULES, {
+    directories: roots.map((root) => `${root}/modules`),
+    disabled: options.disableModules,
+    only: options.whitelistModules,
+    warn: options.warn,
+  });
 }

@@ -8,6 +8,7 @@
  */
 
 import { levelName, type LogRecord } from "./log.ts";
+import { strftime } from "./strftime.ts";
 import { sanitizeLine } from "./terminal.ts";
 
 /** How lines are made. */
@@ -80,7 +81,7 @@ function fieldText(field: string, record: LogRecord, how: LineFormat): string | 
     case "colorprocess":
       return colour(PROCESS_COLOUR, `[${String(Deno.pid).padStart(5)}]`);
     case "asctime":
-      return strftime(how.datefmt, new Date(record.timeMs));
+      return strftime(new Date(record.timeMs), how.datefmt);
     case "msecs":
       return String(record.timeMs % 1000).padStart(3, "0");
     case "created":
@@ -101,86 +102,4 @@ function fieldText(field: string, record: LogRecord, how: LineFormat): string | 
     default:
       return undefined;
   }
-}
-
-const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const MONTHS = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
-
-/** C's `strftime` in the C locale and this host's time zone; directives that it lacks stay as they are. */
-export function strftime(format: string, date: Date): string {
-  return format.replace(/%([a-zA-Z%])/g, (whole, directive: string) => {
-    const two = (n: number) => String(n).padStart(2, "0");
-    switch (directive) {
-      case "Y":
-        return String(date.getFullYear());
-      case "y":
-        return two(date.getFullYear() % 100);
-      case "m":
-        return two(date.getMonth() + 1);
-      case "d":
-        return two(date.getDate());
-      case "e":
-        return String(date.getDate()).padStart(2);
-      case "H":
-        return two(date.getHours());
-      case "I":
-        return two(date.getHours() % 12 || 12);
-      case "p":
-        return date.getHours() < 12 ? "AM" : "PM";
-      case "M":
-        return two(date.getMinutes());
-      case "S":
-        return two(date.getSeconds());
-      case "f":
-        return String(date.getMilliseconds() * 1000).padStart(6, "0");
-      case "b":
-        return MONTHS[date.getMonth()].slice(0, 3);
-      case "B":
-        return MONTHS[date.getMonth()];
-      case "a":
-        return DAYS[date.getDay()].slice(0, 3);
-      case "A":
-        return DAYS[date.getDay()];
-      case "j":
-        return String(dayOfYear(date)).padStart(3, "0");
-      case "F":
-        return strftime("%Y-%m-%d", date);
-      case "T":
-        return strftime("%H:%M:%S", date);
-      case "c":
-        return strftime("%a %b %e %H:%M:%S %Y", date);
-      case "z":
-        return offset(date);
-      case "s":
-        return String(Math.floor(date.getTime() / 1000));
-      case "%":
-        return "%";
-      default:
-        return whole;
-    }
-  });
-}
-
-function dayOfYear(date: Date): number {
-  const midnight = Date.UTC(date.getFullYear(), date.getMonth(), date.getDate());
-  return (midnight - Date.UTC(date.getFullYear(), 0, 1)) / 86_400_000 + 1;
-}
-
-function offset(date: Date): string {
-  const minutes = -date.getTimezoneOffset();
-  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
-  return `${minutes < 0 ? "-" : "+"}${String(hours).padStart(2, "0")}${String(rest).padStart(2, "0")}`;
 }

@@ -25,7 +25,7 @@ import { tcpAddress } from "./request_channel.ts";
 import { SharedKey } from "./shared_key.ts";
 import { Forwarder, Outbox } from "./sockets.ts";
 import { Thread } from "./thread.ts";
-import { currentUser } from "./users.ts";
+import { findUser } from "./users.ts";
 import { map } from "./value.ts";
 
 /** Wait before a thread that died is started again, in milliseconds: a fault at start-up must not spin. */
@@ -70,7 +70,7 @@ export class Master {
   async #open(): Promise<void> {
     const opts = this.#opts;
     const masterKey = await loadOrCreateMasterKey(opts.pki_dir, opts.keysize);
-    const owner = currentUser();
+    const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
     const aclUsers = [...opts.publisher_acl.keys()].filter((name) => typeof name === "string");
     const accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...aclUsers]);
     const shared = { opts: packOpts(opts), sharedKey: this.#sharedKey.memory, masterPem: masterKey.pem };

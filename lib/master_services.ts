@@ -4,6 +4,7 @@
  */
 
 import type { Access } from "./access.ts";
+import type { Autosign } from "./autosign.ts";
 import type { DataCache } from "./data_cache.ts";
 import type { JobCache } from "./job_cache.ts";
 import type { KeyStore } from "./key_store.ts";
@@ -26,6 +27,7 @@ export interface MasterServices {
   readonly jobs: JobCache;
   readonly data: DataCache;
   readonly access: Access;
+  readonly autosign: Autosign;
   readonly log: Logger;
   /** Stamps an event and fires it on the master's bus. */
   fire(tag: string, data: ValueMap): Promise<void>;

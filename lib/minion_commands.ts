@@ -81,7 +81,7 @@ function servePillar(load: ValueMap, id: string, { data, opts, log, fire }: Mast
 }
 
 async function storeReturn(load: ValueMap, id: string, { jobs, opts, log, fire }: MasterServices): Promise<Value> {
-  let jid = load.get("jid");
+  let jid = load.get("jid") ?? null;
   const cached = opts.job_cache && opts.ext_job_cache === "";
   try {
     if (jid === "req") {
@@ -92,7 +92,7 @@ async function storeReturn(load: ValueMap, id: string, { jobs, opts, log, fire }
       if (cached) jobs.saveLoad(jid, new Map([...load, ...standalone]), [id]);
     }
     if (typeof jid !== "string" || !isJid(jid)) {
-      log.warning(`Minion ${id} returned for ${str(jid ?? null)}, which is no job id`);
+      log.warning(`Minion ${id} returned for ${str(jid)}, which is no job id`);
       return null;
     }
     if (cached && jobs.saveReturn(load) === "duplicate") {

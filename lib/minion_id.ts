@@ -6,7 +6,6 @@
  * @module
  */
 
-import { networkInterfaces } from "node:os";
 import { readTextFileIfExists, writeFileAtomic } from "./atomic_file.ts";
 import type { Value } from "./value.ts";
 
@@ -28,8 +27,9 @@ export function readHostNames(): HostNames {
     hostname: Deno.hostname(),
     hosts: readOr("/etc/hosts"),
     hostnameFile: readOr("/etc/hostname"),
-    addresses: Object.values(networkInterfaces()).flatMap((list) => list ?? []).filter((address) => !address.internal)
-      .map((address) => address.address),
+    addresses: Deno.networkInterfaces().map((one) => one.address).filter((address) =>
+      !/^(127\.|::1|fe80:)/.test(address)
+    ),
   };
 }
 

@@ -7,6 +7,7 @@
  */
 
 import { Access } from "./access.ts";
+import { Autosign } from "./autosign.ts";
 import { DataCache } from "./data_cache.ts";
 import { stamp } from "./event.ts";
 import { EventSender, masterBus } from "./event_bus.ts";
@@ -53,6 +54,7 @@ serveThread<MWorkerInit>(async (init, { log }) => {
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
     data: new DataCache(opts.cachedir),
     access: new Access(init.accessKeys, { owner: init.owner, acl: opts.publisher_acl }),
+    autosign: new Autosign(opts, { warn: log.warning }),
     log,
     async fire(tag, data) {
       if (!await bus.fire(tag, stamp(data))) log.error(`The event bus did not take the event ${tag}`);

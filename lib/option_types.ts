@@ -7,7 +7,7 @@
  * @module
  */
 
-import { float as floatValue, isInt, isMap, repr, toNumber, typeName, type Value, type ValueMap } from "./value.ts";
+import { isInt, isMap, repr, toNumber, typeName, type Value, type ValueMap } from "./value.ts";
 
 /** The type of an option; `path` is a string that is put under `root_dir`, `strs` a list of strings. */
 export type OptionType = "any" | "str" | "int" | "float" | "bool" | "path" | "strs" | "list" | "dict" | "choice";
@@ -74,8 +74,7 @@ export function float<D extends number | null>(
   doc: string,
   range: Range = {},
 ): Option<OrNull<D, number>> {
-  const value = defaultValue === null ? null : floatValue(defaultValue);
-  return { type: "float", default: value, doc, ...range };
+  return { type: "float", default: defaultValue, doc, ...range };
 }
 
 /** A TCP port; 0 lets the operating system choose one (not in Salt; tests and the demo use it). */

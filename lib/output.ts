@@ -88,7 +88,7 @@ function formatJson(data: Value, options: OutputOptions): string {
 }
 
 function formatTxt(data: Value): string {
-  if (typeof data === "string") return sanitize(data);
+  if (typeof data === "string") return splitLines(data).map(sanitize).join("\n");
   if (!(data instanceof Map)) return pformat(data);
   const lines: string[] = [];
   for (const [key, value] of data) {

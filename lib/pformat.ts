@@ -35,7 +35,7 @@ export function pformat(value: Value, width = 80, options: { readonly indent?: n
 function format(value: Value, place: Place, layout: Layout): string {
   const line = repr(sorted(value));
   if (length(line) <= layout.width - place.indent - place.allowance) return line;
-  if (typeof value === "string") return formatText(value, place, layout);
+  if (typeof value === "string" && value !== "") return formatText(value, place, layout);
   if (value instanceof Uint8Array) return formatBytes(value, place, layout);
   if (Array.isArray(value)) return formatList(value, place, layout);
   if (value instanceof Map) return formatMap(value, place, layout);

@@ -204,6 +204,7 @@ export class PrivateKey {
     const { modulus, size } = this.publicKey;
     const block = padX931(bytes, size);
     if (block === undefined) throw new KeyError(`Cannot sign ${bytes.length} bytes: the key has room for ${size - 2}`);
+    if (toInt(block) >= modulus) throw new KeyError("A key of this odd size cannot make X9.31 signatures");
     const power = toInt(privateDecrypt({ key: this.#key, padding: constants.RSA_NO_PADDING }, block));
     const other = modulus - power;
     return toBytes(power < other ? power : other, size);

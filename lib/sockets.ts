@@ -50,6 +50,11 @@ interface Writing {
 
 class Base<S extends zmq.Socket> {
   protected readonly raw: S;
+  /**
+   * Called when libzmq had something to tell that is no message. A connecting SUB hears so of a lost connection, at once;
+   * seldom, it is nothing.
+   */
+  onStir: (() => void) | undefined;
   readonly #wait: ReadWait;
   #closed = false;
 
@@ -95,11 +100,14 @@ class Base<S extends zmq.Socket> {
   /** Waits until `ready()`; false when `timeoutMs` (negative: never) is over or the socket is closed. */
   protected async until(ready: () => boolean, timeoutMs: number): Promise<boolean> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
+    let waited = false;
     while (!this.#closed) {
       // Asking is what makes libzmq work off its commands and re-arm the descriptor: ask again after every wake-up.
       if (ready()) return true;
       const leftMs = deadline - performance.now();
       if (leftMs <= 0) return false;
+      if (waited) this.onStir?.();
+      waited = true;
       await this.#wait.wait(leftMs === Infinity ? -1 : leftMs);
     }
     return false;

@@ -7,48 +7,44 @@
  * @module
  */
 
-/** The colours that Salt's outputters name, as the escape sequences that switch them on; `ENDC` switches all off. */
-const SEQUENCES = {
-  RED: "\x1b[0;31m",
-  LIGHT_RED: "\x1b[0;1;31m",
-  GREEN: "\x1b[0;32m",
-  LIGHT_GREEN: "\x1b[0;1;32m",
-  YELLOW: "\x1b[0;33m",
-  LIGHT_YELLOW: "\x1b[0;1;33m",
-  BLUE: "\x1b[0;34m",
-  LIGHT_BLUE: "\x1b[0;1;34m",
-  MAGENTA: "\x1b[0;35m",
-  LIGHT_MAGENTA: "\x1b[0;1;35m",
-  CYAN: "\x1b[0;36m",
-  LIGHT_CYAN: "\x1b[0;1;36m",
-  ENDC: "\x1b[0;0m",
-} as const;
-
-/** Salt's name of a colour. */
-export type ColourName = keyof typeof SEQUENCES;
+/** Salt's name of a colour; `ENDC` switches colour off. */
+export type ColourName =
+  | "RED"
+  | "LIGHT_RED"
+  | "GREEN"
+  | "LIGHT_GREEN"
+  | "YELLOW"
+  | "LIGHT_YELLOW"
+  | "BLUE"
+  | "LIGHT_BLUE"
+  | "MAGENTA"
+  | "LIGHT_MAGENTA"
+  | "CYAN"
+  | "LIGHT_CYAN"
+  | "ENDC";
 
 /** The escape sequence of each colour, or the empty string where colour is off. */
 export type Colours = Readonly<Record<ColourName, string>>;
 
-const NO_COLOURS: Colours = {
-  RED: "",
-  LIGHT_RED: "",
-  GREEN: "",
-  LIGHT_GREEN: "",
-  YELLOW: "",
-  LIGHT_YELLOW: "",
-  BLUE: "",
-  LIGHT_BLUE: "",
-  MAGENTA: "",
-  LIGHT_MAGENTA: "",
-  CYAN: "",
-  LIGHT_CYAN: "",
-  ENDC: "",
-};
-
 /** The colours to print with: Salt's if `on`, else empty strings. */
 export function colours(on: boolean): Colours {
-  return on ? SEQUENCES : NO_COLOURS;
+  // The numbers of ECMA-48's SGR; every colour starts from a reset.
+  const sgr = (numbers: string) => on ? `\x1b[${numbers}m` : "";
+  return {
+    RED: sgr("0;31"),
+    LIGHT_RED: sgr("0;1;31"),
+    GREEN: sgr("0;32"),
+    LIGHT_GREEN: sgr("0;1;32"),
+    YELLOW: sgr("0;33"),
+    LIGHT_YELLOW: sgr("0;1;33"),
+    BLUE: sgr("0;34"),
+    LIGHT_BLUE: sgr("0;1;34"),
+    MAGENTA: sgr("0;35"),
+    LIGHT_MAGENTA: sgr("0;1;35"),
+    CYAN: sgr("0;36"),
+    LIGHT_CYAN: sgr("0;1;36"),
+    ENDC: sgr("0;0"),
+  };
 }
 
 /** What decides whether output is coloured. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { yamlifyArgs } from "./cli_args.ts";
+import { yamlifyArg } from "./cli_args.ts";
 import { isMap, str, toNumber, type Value, type ValueMap } from "./value.ts";
 
 /** Salt's separator of a path's steps. */
@@ -28,7 +28,8 @@ export function traverse(data: ValueMap, path: Value, delimiter = DEFAULT_TARGET
 }
 
 function stepIntoMap(at: ValueMap, step: Value): Value | undefined {
-  return at.has(step) ? at.get(step) : at.get(yamlifyArgs([step])[0]);
+  if (at.has(step) || typeof step !== "string") return at.get(step);
+  return at.get(yamlifyArg(step));
 }
 
 function stepIntoList(at: Value[], step: Value): Value | undefined {

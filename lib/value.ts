@@ -92,12 +92,19 @@ export function equals(a: Value, b: Value): boolean {
   }
   if (a instanceof Map && b instanceof Map && a.size === b.size) {
     for (const [key, item] of a) {
-      const other = b.get(key);
+      const other = b.has(key) ? b.get(key) : valueOfEqualKey(b, key);
       if (other === undefined || !equals(item, other)) return false;
     }
     return true;
   }
   return false;
+}
+
+/** What `map` holds under a key that Python takes for `key`, though a JavaScript map tells them apart (`1.0`, bytes). */
+function valueOfEqualKey(map: ValueMap, key: Value): Value | undefined {
+  if (typeof key === "string") return undefined;
+  for (const [other, item] of map) if (equals(other, key)) return item;
+  return undefined;
 }
 
 function compareBytes(a: Uint8Array, b: Uint8Array): number {
@@ -118,17 +125,20 @@ export function compareStrings(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** What sorts before what when types differ, which Python refuses and an outputter must not. */
-const TYPE_RANK = ["NoneType", "bool", "int", "float", "str", "bytes", "list", "dict"];
+/** What sorts before what where Python refuses to compare: by the names of the types, as `pprint` does. */
+const TYPE_RANK = ["NoneType", "bytes", "dict", "bool", "float", "int", "list", "str"];
 
 /**
- * Python's order of `a` and `b`, made total: values that Python refuses to compare are ordered by the name of their
- * type, so that a map with mixed keys can still be printed sorted.
+ * Python's order of `a` and `b`, made total: values that Python refuses to compare are ordered by their types, and NaN
+ * comes after every other number, so that a map with mixed keys can still be printed sorted.
  * @returns Negative, zero or positive, as `Array.prototype.sort` wants.
  */
 export function compare(a: Value, b: Value): number {
   const numberA = numeric(a), numberB = numeric(b);
-  if (numberA !== undefined && numberB !== undefined) return numberA < numberB ? -1 : numberA > numberB ? 1 : 0;
+  if (numberA !== undefined && numberB !== undefined) {
+    if (numberA < numberB) return -1;
+    return numberA > numberB ? 1 : Number(Number.isNaN(numberA)) - Number(Number.isNaN(numberB));
+  }
   if (typeof a === "string" && typeof b === "string") return compareStrings(a, b);
   if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b);
   if (Array.isArray(a) && Array.isArray(b)) {

@@ -3,8 +3,10 @@
  * arguments.
  *
  * Dates stay text, `0644` is 644, keys must be scalars and may not occur twice (also not as `1` and `0x1`), sets are
- * lists of their members, `!!omap` and `!!pairs` lists of two-item lists. A recursive alias gives a value that contains itself; whoever
- * encodes such a value refuses it. Not as Salt: U+0085, U+2028 and U+2029 are no line breaks.
+ * lists of their members, `!!omap` and `!!pairs` lists of two-item lists. A recursive alias gives a value that
+ * contains itself; whoever encodes such a value refuses it. Not as Salt: U+0085, U+2028 and U+2029 are no line breaks,
+ * and malformed corners (`--- x` behind spaces, a block scalar as the whole document in the first column, tabs after
+ * a line break) may pass where libyaml refuses.
  * Source: salt/utils/yamlloader.py; tests/corpus/yaml.json holds what it made of tricky documents.
  * @module
  */

@@ -1,14 +1,184 @@
 /**
  * YAML as Salt writes it with `--out=yaml`: the bytes of PyYAML's safe dumper over libyaml, in block style.
  *
- * Keys are sorted where Python could sort them, lists lie in the column of their key, text is quoted only where YAML
- * 1.1 would read it as something else, and folded at 80 columns. Python writes an object that occurs twice as an
- * anchor and aliases; here, where values come off a wire, each occurrence is written out.
+ * Keys are sorted where Python could sort them, a list lies in the column of its key, and text is quoted only where
+ * YAML 1.1 would read it as something else. Python writes an object that occurs twice as an anchor and aliases; here,
+ * where values come off a wire, each occurrence is written out.
  * Source: libyaml 0.2.5's emitter (behaviour), PyYAML's representer, salt/utils/yamldumper.py;
  * tests/corpus/yaml_dump.json holds what they wrote.
  * @module
  */
 
-import { compare, Float, floatRepr, isFloat, isInt, type Value, type ValueMap } from "./value.ts";
+import { compare, equals, Float, floatRepr, isFloat, type Value, type ValueMap } from "./value.ts";
 import { scalarType } from "./yaml_scalar.ts";
-import { analyzeText, escapeChar, isBreak, isPrintable, MAX_SIMPLE_KEY, WIDTH } from "./yaml_text.ts";
+import { isBreak, isPrintable, YamlWriter } from "./yaml_writer.ts";
+
+/** A longer key (in bytes of UTF-8, its tag included) is written with a question mark. */
+const MAX_SIMPLE_KEY = 128;
+
+/**
+ * `value` as a YAML document, the last line feed included.
+ * @throws {TypeError} For a structure that contains itself.
+ */
+export function dumpYaml(value: Value): string {
+  const dumper = new Dumper();
+  dumper.node(value, "root");
+  dumper.writer.newLine();
+  return dumper.writer.text;
+}
+
+/** Where a node stands: a `key` is one that fits before its colon. */
+type Place = "root" | "item" | "key" | "longKey" | "mapValue";
+
+class Dumper {
+  readonly writer = new YamlWriter();
+  readonly #parents = new Set<Value>();
+
+  node(value: Value, place: Place): void {
+    if (!(value instanceof Map) && !Array.isArray(value)) return this.#scalar(value, place);
+    if (this.#parents.has(value)) throw new TypeError("Cannot write a structure that contains itself as YAML");
+    this.#parents.add(value);
+    if (value instanceof Map) this.#mapping(value);
+    else this.#sequence(value, place);
+    this.#parents.delete(value);
+  }
+
+  #sequence(items: Value[], place: Place): void {
+    if (items.length === 0) return this.#empty("[", "]");
+    const inMapping = place === "key" || place === "longKey" || place === "mapValue";
+    this.writer.increaseIndent({ indentless: inMapping && !this.writer.atIndention });
+    for (const item of items) {
+      this.writer.newLine();
+      this.writer.indicator("-", { spaced: true, indention: true });
+      this.node(item, "item");
+    }
+    this.writer.decreaseIndent();
+  }
+
+  #mapping(map: ValueMap): void {
+    if (map.size === 0) return this.#empty("{", "}");
+    this.writer.increaseIndent();
+    for (const [key, value] of sortedEntries(map)) {
+      this.writer.newLine();
+      if (isSimpleKey(key)) {
+        this.node(key, "key");
+        this.writer.indicator(":");
+      } else {
+        this.writer.indicator("?", { spaced: true, indention: true });
+        this.node(key, "longKey");
+        this.writer.newLine();
+        this.writer.indicator(":", { spaced: true, indention: true });
+      }
+      this.node(value, "mapValue");
+    }
+    this.writer.decreaseIndent();
+  }
+
+  #empty(open: string, close: string): void {
+    this.writer.indicator(open, { spaced: true });
+    this.writer.indicator(close);
+  }
+
+  #scalar(value: Scalar, place: Place): void {
+    const writer = this.writer;
+    const fold = place !== "key";
+    writer.increaseIndent({ scalar: true });
+    if (value instanceof Uint8Array) {
+      writer.indicator("!!binary", { spaced: true });
+      if (value.length === 0) writer.doubleQuoted("", fold);
+      else writer.literal(base64Lines(value));
+    } else if (typeof value !== "string") {
+      writer.plain(plainText(value), fold);
+    } else {
+      const { plain, singleQuoted } = stylesOf(value);
+      if (plain) writer.plain(value, fold);
+      else if (singleQuoted) writer.singleQuoted(value, fold);
+      else writer.doubleQuoted(value, fold);
+    }
+    writer.decreaseIndent();
+  }
+}
+
+type Scalar = Exclude<Value, Value[] | ValueMap>;
+
+function plainText(value: Exclude<Scalar, string | Uint8Array>): string {
+  if (value === null) return "null";
+  if (!isFloat(value)) return String(value);
+  const n = value instanceof Float ? value.value : value;
+  if (Number.isNaN(n)) return ".nan";
+  if (!Number.isFinite(n)) return n > 0 ? ".inf" : "-.inf";
+  const text = floatRepr(n);
+  // YAML 1.1 wants a dot in every float.
+  return text.includes(".") ? text : text.replace("e", ".0e");
+}
+
+function base64Lines(bytes: Uint8Array): string {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replace(/.{1,76}/g, "$&\n");
+}
+
+function isSimpleKey(key: Value): boolean {
+  if (Array.isArray(key)) return key.length === 0;
+  if (key instanceof Map) return key.size === 0;
+  if (key instanceof Uint8Array) return key.length === 0;
+  if (typeof key !== "string") return plainText(key).length <= MAX_SIMPLE_KEY;
+  for (const char of key) if (isBreak(char)) return false;
+  return new TextEncoder().encode(key).length <= MAX_SIMPLE_KEY;
+}
+
+/** Which styles can carry `text` and read back as this string; double quotes always can. */
+function stylesOf(text: string): { plain: boolean; singleQuoted: boolean } {
+  const chars = [...text];
+  const last = chars.length - 1;
+  let spaceBeforeBreak = false;
+  let breakBeforeSpace = false;
+  let special = false;
+  let breaks = false;
+  chars.forEach((char, i) => {
+    const after = chars[i + 1] ?? "";
+    if (isBreak(char)) {
+      breaks = true;
+      breakBeforeSpace ||= after === " ";
+    }
+    spaceBeforeBreak ||= char === " " && isBreak(after);
+    special ||= !isPrintable(char);
+  });
+  const singleQuoted = !special && !spaceBeforeBreak && !breakBeforeSpace;
+  const edges = chars[0] === " " || chars[last] === " ";
+  return {
+    plain: singleQuoted && !breaks && !edges && !hasIndicator(text) && scalarType(text) === "str",
+    singleQuoted,
+  };
+}
+
+/** Whether something in `text` would be read as syntax if it stood in a block, on one line and without quotes. */
+function hasIndicator(text: string): boolean {
+  return /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[?:-](?: |$))|:(?: |$)| #/.test(text);
+}
+
+/** The entries of `map` as Python's `sorted` orders them; in their own order if it cannot compare the keys. */
+function sortedEntries(map: ValueMap): [Value, Value][] {
+  const entries = [...map];
+  try {
+    return entries.sort(([a], [b]) => pythonOrder(a, b));
+  } catch (error) {
+    if (error instanceof TypeError) return [...map];
+    throw error;
+  }
+}
+
+function pythonOrder(a: Value, b: Value): number {
+  if (Array.isArray(a) && Array.isArray(b)) {
+    const at = a.findIndex((item, i) => i >= b.length || !equals(item, b[i]));
+    return at < 0 || at >= b.length ? a.length - b.length : pythonOrder(a[at], b[at]);
+  }
+  if (family(a) !== family(b) || a === null || a instanceof Map) throw new TypeError("Python cannot order these");
+  return compare(a, b);
+}
+
+function family(v: Value): string {
+  if (typeof v === "string") return "str";
+  if (v instanceof Uint8Array) return "bytes";
+  return typeof v === "object" && !(v instanceof Float) ? "other" : "number";
+}

@@ -22,27 +22,35 @@ import {
 import { scalarType } from "./yaml_scalar.ts";
 import type { YamlSource } from "./yaml_source.ts";
 
-/** What every node has: its full tag, and where it begins (an offset into the source). */
-interface NodeBase {
+/** What every node has. */
+export interface NodeBase {
+  /** The full tag, `tag:yaml.org,2002:int` or `!own`: the document's word, or what the text's type implies. */
   readonly tag: string;
+  /** Where the node begins, its anchor and tag included: an offset into the source. */
   readonly start: number;
 }
 
 /** A scalar with its text as read: quotes, folding and escapes are resolved. */
 export interface ScalarNode extends NodeBase {
+  /** Tells the kinds of nodes apart. */
   readonly kind: "scalar";
+  /** The text. */
   readonly text: string;
 }
 
 /** A sequence. */
 export interface SequenceNode extends NodeBase {
+  /** Tells the kinds of nodes apart. */
   readonly kind: "sequence";
+  /** The items, in order. */
   readonly items: YamlNode[];
 }
 
-/** A mapping, its pairs in the order of the source; merging replaces them. */
+/** A mapping. */
 export interface MappingNode extends NodeBase {
+  /** Tells the kinds of nodes apart. */
   readonly kind: "mapping";
+  /** The pairs in the order of the source, until merging replaces them. */
   pairs: [key: YamlNode, value: YamlNode][];
 }
 
@@ -71,11 +79,10 @@ export function composeYaml(source: YamlSource): YamlNode | undefined {
     const code = (bad[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
     throw source.error(`the control character U+${code} is not allowed`, bad.index);
   }
+  const end = /^(?:[ \t]*(?:#.*)?(?:\r\n?|\n))*\.\.\.(?!\S)/.exec(source.text);
+  if (end !== null) throw source.error("a document ends here that has not begun", end[0].length - 3);
   const events = parse(source);
-  if (events.length > 0) return new Composer(source, events).document();
-  const end = /^\.\.\./m.exec(source.text);
-  if (end !== null) throw source.error("a document ends here that has not begun", end.index);
-  return undefined;
+  return events.length === 0 ? undefined : new Composer(source, events).document();
 }
 
 function parse(source: YamlSource): Event[] {
@@ -159,8 +166,11 @@ class Composer {
   #mapping(event: MappingEvent, start: number): MappingNode {
     const node: MappingNode = { kind: "mapping", tag: this.#tag(event, start) ?? `${YAML_TAG}map`, pairs: [], start };
     this.#anchor(event, node);
-    // js-yaml takes a colon without a key for an empty one; YAML's rule is that a question mark must announce it.
-    if (this.#source.text[event.start] === ":") throw this.#source.error("a colon needs a key before it", start);
+    const key = this.#events[this.#at];
+    if (key.type === EVENT_ID.SCALAR && key.valueStart < 0 && this.#source.text[event.start] === ":") {
+      // js-yaml takes this for an empty key; YAML's rule is that a question mark must announce it.
+      throw this.#source.error("a colon needs a key before it", start);
+    }
     while (this.#inside()) {
       const key = this.#key();
       node.pairs.push([key, this.#node()]);
@@ -236,10 +246,10 @@ class Composer {
   #tag(event: Properties, start: number): string | undefined {
     const raw = this.#source.text.slice(Math.max(0, event.tagStart), Math.max(0, event.tagEnd));
     if (raw === "" || raw === "!") return undefined;
-    const [, verbatim, handle, suffix] = /^!(?:<(.*)>$|)((?<=!)(?:[\w-]*!)?)(.*)$/s.exec(raw) ?? [];
     try {
-      if (verbatim !== undefined) return decodeURIComponent(verbatim);
-      return (this.#tagPrefixes.get(`!${handle}`) ?? "") + decodeURIComponent(suffix);
+      if (raw.startsWith("!<")) return decodeURIComponent(raw.slice(2, -1));
+      const handle = /^!(?:[\w-]*!)?/.exec(raw)?.[0] ?? "!";
+      return (this.#tagPrefixes.get(handle) ?? handle) + decodeURIComponent(raw.slice(handle.length));
     } catch {
       throw this.#source.error(`the tag ${raw} is not valid`, start);
     }
@@ -261,11 +271,13 @@ class Composer {
 
   #refuseSecondDocument(): never {
     const { text } = this.#source;
+    const first = this.#events[0];
     const second = this.#next();
     let offset = -1;
     if (second.type === EVENT_ID.DOCUMENT && second.explicitStart) {
       const marker = /^---(?!\S)/gm;
-      marker.lastIndex = this.#position;
+      if (first.type === EVENT_ID.DOCUMENT && first.explicitStart) marker.test(text);
+      marker.lastIndex = Math.max(marker.lastIndex, this.#position);
       offset = marker.exec(text)?.index ?? -1;
     }
     if (offset < 0) {

@@ -19,6 +19,7 @@ export class YamlSource {
   readonly #padding = new Map<number, number>();
 
   /**
+   * A source to read from.
    * @param text The document.
    * @param file What errors call it.
    */
@@ -64,11 +65,12 @@ export class YamlSource {
   indent(offset: number): boolean {
     const line = this.line(offset);
     const start = this.#lineStarts?.[line - 1] ?? 0;
-    const spaces = this.#padding.get(line) ?? 8;
+    const before = this.#padding.get(line) ?? 0;
+    const spaces = before || 8;
     if (/^(?:---|\.\.\.)(?!\S)/.test(this.#text.slice(start, start + 4))) return false;
     if (spaces > this.#widest || this.#padding.size >= MAX_INDENTED_LINES) return false;
     this.#text = this.#text.slice(0, start) + " ".repeat(spaces) + this.#text.slice(start);
-    this.#padding.set(line, 2 * spaces);
+    this.#padding.set(line, before + spaces);
     this.#lineStarts = undefined;
     return true;
   }

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { NoMasterError, RequestTimeoutError } from "../lib/errors.ts";
 import { describe } from "../lib/function_docs.ts";
 import { fn, type JobContext } from "../lib/job_context.ts";
 import { any, bool, dict, type ModuleFunction, str } from "../lib/module.ts";
@@ -86,8 +85,8 @@ async function fireMaster(context: JobContext, { data, tag, preload }: MasterEve
     await context.outside.request(load);
     return true;
   } catch (error) {
-    if (!(error instanceof NoMasterError || error instanceof RequestTimeoutError)) throw error;
-    context.log("warning", `The event ${JSON.stringify(tag)} was not sent: ${error.message}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    context.log("warning", `The event ${JSON.stringify(tag)} was not sent: ${reason}`);
     return false;
   }
 }

@@ -62,6 +62,19 @@ Deno.test(
 );
 
 Deno.test(
+  "writeFileAtomic() with createNew writes a new file and leaves one that is there, a dangling link too",
+  inTemporaryDirectory((dir) => {
+    writeFileAtomic(`${dir}/key`, "first", { createNew: true, mode: 0o400 });
+    assertThrows(() => writeFileAtomic(`${dir}/key`, "second", { createNew: true }), Deno.errors.AlreadyExists);
+    Deno.symlinkSync(`${dir}/nothing`, `${dir}/link`);
+    assertThrows(() => writeFileAtomic(`${dir}/link`, "second", { createNew: true }), Deno.errors.AlreadyExists);
+    assertEquals(readTextFileIfExists(`${dir}/key`), "first");
+    assertEquals((Deno.statSync(`${dir}/key`).mode ?? 0) & 0o777, 0o400);
+    assertEquals(names(dir).sort(), ["key", "link"]);
+  }),
+);
+
+Deno.test(
   "writeFileAtomic() takes a name as long as the file system allows",
   inTemporaryDirectory((dir) => {
     const name = "n".repeat(255);

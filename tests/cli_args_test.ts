@@ -1,5 +1,5 @@
 import { fromWireArgs, parseCliArgs, toWireArgs, yamlifyArg, yamlifyArgs } from "../lib/cli_args.ts";
-import { Float, map, type Value } from "../lib/value.ts";
+import { Float, map, type Value, type ValueMap } from "../lib/value.ts";
 import { assertEquals } from "./assert.ts";
 import { fromTyped, readCorpus, type Typed } from "./typed_values.ts";
 
@@ -14,19 +14,20 @@ interface Case {
 /** To libyaml these characters are line ends, and fold to blanks; ours leaves them where they were typed. */
 const KEPT = ["a\x85b", "a=\u2028x"];
 
+function without(map: ValueMap, name: string): ValueMap {
+  return new Map([...map].filter(([key]) => key !== name));
+}
+
 const corpus = await readCorpus<Case>("cli_args.json");
 
 for (const { word, args, kwargs, wire } of corpus.filter(({ word }) => !KEPT.includes(word))) {
   Deno.test(`parseCliArgs() reads ${JSON.stringify(word)} as Salt does`, () => {
     const published = fromTyped(wire ?? args);
     const parsed = parseCliArgs([word]);
-    assertEquals(parsed, { args: published, kwargs: fromTyped(kwargs) } as typeof parsed);
+    assertEquals<unknown>(parsed, { args: published, kwargs: fromTyped(kwargs) });
     const arg = toWireArgs(parsed.args, parsed.kwargs);
     assertEquals(arg.length, 1);
-    // What a minion makes of it; text that looks like a keyword argument is one to it, however it was quoted.
-    if (!parsed.args.some((item) => typeof item === "string" && item.includes("="))) {
-      assertEquals(fromWireArgs(arg), parsed);
-    }
+    assertEquals(fromWireArgs(arg), { args: parsed.args, kwargs: without(parsed.kwargs, "__kwarg__") });
   });
 }
 

@@ -57,7 +57,8 @@ function seeded(seed: number): () => number {
 
 function randomValue(random: () => number, depth: number): Value {
   const below = (n: number) => Math.floor(random() * n);
-  const text = () => Array.from({ length: below(60) }, () => String.fromCodePoint(below(3) ? below(128) : below(0xd800)));
+  const text = () =>
+    Array.from({ length: below(60) }, () => String.fromCodePoint(below(3) ? below(128) : below(0xd800)));
   switch (below(depth > 0 ? 10 : 8)) {
     case 0:
       return [null, true, false][below(3)];
@@ -184,6 +185,30 @@ Deno.test("encode() leaves what it gave before alone", () => {
   const first = encode("first", "wire");
   encode("other", "wire");
   assertEquals(decode(first, "wire"), "first");
+});
+
+Deno.test("encode() makes room for every kind of value", () => {
+  const kinds: Value[] = [
+    null,
+    1,
+    -100,
+    300,
+    -30_000,
+    2 ** 31,
+    -(2 ** 31),
+    2 ** 40,
+    2n ** 60n,
+    0.5,
+    "ab",
+    "é",
+    new Map(),
+  ];
+  for (const kind of [...kinds, new Float(1), Uint8Array.of(0xff), "x".repeat(20_000)]) {
+    // So much that the buffer is given back, and has to grow again.
+    encode("x".repeat(400_000), "wire");
+    const list = new Array(20_000 / (typeof kind === "string" && kind.length > 9 ? 1000 : 1)).fill(kind);
+    assertEquals(decode(encode(list, "disk"), "disk"), list);
+  }
 });
 
 Deno.test("encode() writes lone surrogates as replacement characters", () => {

@@ -92,6 +92,16 @@ Deno.test("recoverX931() refuses every changed, foreign, short, long and sensele
   for (const wrong of cases) assertThrows(() => publicKey.recoverX931(wrong), AuthenticationError);
 });
 
+Deno.test("a signature plus the modulus, the same residue, is refused", () => {
+  const { private: key, public: publicKey } = keyOf("rsa2047"); // of 2047 bits, so that the sum has room in 256 bytes
+  const plusModulus = (signature: Uint8Array) =>
+    Uint8Array.fromHex((BigInt(`0x${signature.toHex()}`) + publicKey.modulus).toString(16).padStart(512, "0"));
+  assertThrows(() => publicKey.recoverX931(plusModulus(key.signX931(text("salt")))), AuthenticationError);
+  const signature = key.sign("PKCS1v15-SHA1", text("x"));
+  assert(publicKey.verify("PKCS1v15-SHA1", text("x"), signature));
+  assert(!publicKey.verify("PKCS1v15-SHA1", text("x"), plusModulus(signature)));
+});
+
 Deno.test("the block of X9.31 is OpenSSL's, and no other block is taken", () => {
   const blocks: [number, string, string | undefined][] = [
     [8, "", "6bbbbbbbbbbbbacc"],
@@ -182,6 +192,7 @@ Deno.test("data too long for the key is refused by name of the room there is", (
   assertThrows(() => publicKey.encrypt("OAEP-SHA224", new Uint8Array(76)), KeyError, "room for 70");
   assertEquals(publicKey.encrypt("OAEP-SHA1", new Uint8Array(76)).length, 128);
   assertThrows(() => key.signX931(new Uint8Array(127)), KeyError, "room for 126");
+  assertThrows(() => PrivateKey.fromPem(corpus.unsignable).signX931(text("salt")), KeyError, "odd size");
 });
 
 Deno.test("keys that cannot be used are refused with a reason and without the key", () => {

@@ -18,7 +18,9 @@ export function fromTyped(typed: Typed): Value {
   if (kind !== "M") throw new TypeError(`"${kind}" is no kind of value`);
   return new Map(parts.map((pair): [Value, Value] => {
     const [key, value] = Array.isArray(pair) ? pair : [];
-    if (key === undefined || value === undefined || typeof value === "number") throw new TypeError(`${pair} is no pair`);
+    if (key === undefined || value === undefined || typeof value === "number") {
+      throw new TypeError(`${pair} is no pair`);
+    }
     return [fromTyped(key), fromTyped(value)];
   }));
 }

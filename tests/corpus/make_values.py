@@ -4,6 +4,7 @@ Values are in the notation of README.md.
 """
 
 import base64
+import copy
 import datetime
 import functools
 import hashlib
@@ -146,14 +147,17 @@ write("msgpack.json", cases)
 
 WORDY = " ".join(["lorem", "ipsum", "dolor", "sit", "amet"] * 6)
 PRINTED = [
+    {"k" * 90: ""}, {"k" * 90: {"k": "", "l": [], "m": b"", "n": {}}}, [[["" for _ in range(40)]]],
     "a" * 100, WORDY, WORDY + " ", " " * 100, "a\n" * 50, WORDY + "\n" + WORDY, "x" * 78, "x" * 79, "y" * 76 + " z", "\r\n".join(["crlf " * 9] * 3), "日本" * 50,
     "🧂 " * 60, "\u3000".join(["wide"] * 30), "nbsp\xa0" * 30, "it's\t" * 30, "a\x1cb" * 40, bytes(range(256)), b"abc" * 40, b"\n" * 40, b"x" * 77, b"x" * 78,
     list(range(40)), [WORDY], [WORDY, 1], [[WORDY]], {"key": WORDY}, {"key": WORDY, "next": 1}, {"a": {"b": {"c": WORDY}}}, {"k" * 90: "v"}, {"long key " * 9: [1, 2, 3]},
     ["x" * 76], ["x" * 77], ["x" * 75, 1], {"b": 1, "a": 2, "B": 3, "é": 4, "z": {"2": 1, "10": 2}}, {2: "b", 1.5: "a", 10: "c"}, {i: i * i for i in range(30, 0, -1)},
     [{"id": f"web{i}", "roles": ["www", "db"], "up": True} for i in range(5)], {"bytes": b"\xff" * 30}, {"bytes": bytes(range(100)), "z": 1}, [b"\x00" * 20, b"ab"],
     {"local": {"pid": 1, "stdout": "Linux 6.1\nline two\n" * 5, "stderr": "", "retcode": 0}}, [[]] * 40, [{}] * 40, {"a": []}, {"deep": [[[[[[["x" * 60]]]]]]]},
-    {"mixed": [None, True, 1.0, 1e100, -0.0, 2**70, "é"]}, {"emoji🧂🧂": ["🧂" * 20, "🧂" * 20]}, {None: 1}, {True: 1, False: 2}, {"t": "word " * 14 + "end"}, ["word " * 14 + "en", 0],
-    {"\ue000": 1, "🧂": 2, "z": 3}, ["a" * 60 + "\n" + "b" * 60 + "\n"], {"k": "\n\n" + "z" * 90}, "\x85".join(["nel"] * 30), "a\u2028b" * 30,
+    {"mixed": [None, True, 1.0, 1e100, -0.0, 2**70, "é"]}, {"emoji🧂🧂": ["🧂" * 20, "🧂" * 20]}, {None: 1}, {True: 1, False: 2}, {"b": 1, 2: 2, None: 3, b"x": 4, "a": 5, 1.5: 6}, {"t": "word " * 14 + "end"}, ["word " * 14 + "en", 0],
+    {"\ue000": 1, "🧂": 2, "z": 3}, ["a" * 60 + "\n" + "b" * 60 + "\n"], {"k": "\n\n" + "z" * 90}, "\x85".join(["nel"] * 30), "a\u2028b" * 30, "word\x1f" * 30, "word\ufeff" * 30,
+    *([b"x" * n, 1] for n in range(68, 82)), *({"key": b"x" * n} for n in range(62, 76)), *(b"\n" * n for n in range(36, 42)),
+    *(["word " * 28 + "y" * n + "\n" + "z" * (n + 70)] for n in range(12)), *({"key": "word " * 13 + "y" * n + "\nz"} for n in range(8)), *("word " * 14 + "y" * n for n in range(4, 12)),
 ]  # fmt: skip
 
 cases = []
@@ -188,7 +192,7 @@ def less(a, b):
         return "-"  # Python refuses
 
 
-equal_rows = ["".join("1" if a == b else "0" for b in ORDERED) for a in ORDERED]
+equal_rows = ["".join("1" if a == b else "0" for b in copy.deepcopy(ORDERED)) for a in ORDERED]
 less_rows = ["".join(less(a, b) for b in ORDERED) for a in ORDERED]
 cases.append({"ordered": [typed(v) for v in ORDERED], "equal": equal_rows, "less": less_rows})
 

@@ -1,0 +1,76 @@
+/**
+ * All grains of a minion: core ones, the user's own functions, the static `grains` file, the `grains` option, each over the
+ * one before. Source: Salt 3008.3 `salt/loader/__init__.py` grains, `salt/grains/extra.py` config.
+ * @module
+ */
+
+import { promises } from "dns";
+import { coreGrains, type Host, thisHost } from "../grains/core.ts";
+import { fqdnsGrain } from "../grains/network.ts";
+import { YamlError } from "./errors.ts";
+import { loadFamily } from "./loader.ts";
+import type { MinionOpts } from "./options.ts";
+import { isMap, toValue, type Value, type ValueMap } from "./value.ts";
+import { loadYamlMapping } from "./yaml.ts";
+
+/** How {@linkcode loadGrains} looks at the world. */
+export interface GrainsSources {
+  /** Hears of a grains file or function that cannot be used. */
+  readonly warn?: (message: string) => void;
+  /** The host to look at, if not this one. */
+  readonly host?: Host;
+}
+
+/** How long `fqdns` waits for the resolver, ms. */
+const FQDNS_TIMEOUT_MS = 5_000;
+
+/** The grains of the minion that has these options. Never fails: what cannot be had is missing, and `warn` hears why. */
+export async function loadGrains(opts: MinionOpts, sources: GrainsSources = {}): Promise<ValueMap> {
+  const host = sources.host ?? thisHost();
+  const warn = sources.warn ?? (() => {});
+  const lookUp = (address: string) => promises.reverse(address);
+  const fqdns = opts.enable_fqdns_grains
+    ? await fqdnsGrain(host.addresses, { lookUp, timeoutMs: FQDNS_TIMEOUT_MS })
+    : { fqdns: [] };
+  const grains: ValueMap = new Map();
+  for (const part of [asMap(coreGrains(opts, host)), asMap(fqdns), ...await userGrains(opts, warn)]) {
+    merge(grains, part);
+  }
+  merge(grains, staticGrains(`${opts.config_dir}/grains`, warn));
+  merge(grains, opts.grains);
+  return grains;
+}
+
+function merge(into: ValueMap, from: ValueMap): void {
+  for (const [name, value] of from) into.set(name, value);
+}
+
+function asMap(plain: unknown): ValueMap {
+  const value: Value = toValue(plain);
+  return isMap(value) ? value : new Map();
+}
+
+/** What the functions in `grains` below `extension_modules` and in `grains_dirs` return; each takes no arguments. */
+async function userGrains(opts: MinionOpts, warn: (message: string) => void): Promise<ValueMap[]> {
+  const parts: ValueMap[] = [];
+  const family = loadFamily<null>({}, { directories: [...opts.grains_dirs, `${opts.extension_modules}/grains`], warn });
+  for (const { name, fun } of await family.all()) {
+    try {
+      parts.push(asMap(await fun.run({}, null, { args: [], kwargs: new Map() })));
+    } catch (error) {
+      warn(`The grains of '${name}' are missing: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  return parts;
+}
+
+function staticGrains(path: string, warn: (message: string) => void): ValueMap {
+  try {
+    return loadYamlMapping(Deno.readTextFileSync(path), path).value;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return new Map();
+    if (!(error instanceof YamlError || error instanceof Deno.errors.PermissionDenied)) throw error;
+    warn(`The static grains are missing: ${error.message}`);
+    return new Map();
+  }
+}

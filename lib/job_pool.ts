@@ -1,0 +1,217 @@
+/**
+ * The jobs that a minion is running, each in a worker of its own, and a warm worker for the next.
+ *
+ * A worker that is ready waits for the next job, so that `test.ping` costs no start-up; a job can be signalled and killed.
+ * @module
+ */
+
+import type { RunningJob } from "./job_context.ts";
+import { type Asked, type FromJob, type JobWorkerInit, type Knowledge, pack, type ToJob, unpack } from "./job_protocol.ts";
+import { sendSignal } from "./libc.ts";
+import type { Logger } from "./log.ts";
+import { Thread } from "./thread.ts";
+import { isMap, map, str, toValue, type Value, type ValueMap } from "./value.ts";
+
+/** How many workers wait for a job: one to answer at once, one while the first is at it. */
+const WARM_WORKERS = 2;
+/** After SIGTERM, how long a job may take to end before its worker is killed, in milliseconds. */
+const TERM_MS = 5_000;
+
+const SIGKILL = 9;
+const SIGTERM = 15;
+const SIGINT = 2;
+
+/** What a pool is made of. */
+export interface JobPoolOptions {
+  /** The minion's packed options. */
+  readonly opts: Uint8Array;
+  readonly knowledge: Knowledge;
+  readonly log: Logger;
+  /** Answers what jobs ask of the minion; `running` and `signal` the pool answers itself. */
+  answer(asked: Asked): Promise<Value>;
+}
+
+interface Job {
+  readonly jid: string;
+  readonly load: ValueMap;
+  readonly children: Set<number>;
+  readonly done: PromiseWithResolvers<ValueMap>;
+}
+
+type Worker = Thread<JobWorkerInit>;
+
+/** The pool. */
+export class JobPool {
+  readonly #options: JobPoolOptions;
+  readonly #idle: Worker[] = [];
+  readonly #busy = new Map<Worker, Job>();
+  /** Workers that know yesterday's modules: they end with their job. */
+  readonly #stale = new WeakSet<Worker>();
+  #knowledge: Knowledge;
+  #started = 0;
+  #closed = false;
+
+  /** Starts the first worker. */
+  constructor(options: JobPoolOptions) {
+    this.#options = options;
+    this.#knowledge = options.knowledge;
+    this.#warm();
+  }
+
+  /** How many jobs are being run. */
+  get size(): number {
+    return this.#busy.size;
+  }
+
+  /** Runs the job in `load`. @returns Its outcome: `return`, `retcode`, `success`, maybe `out`. Never rejects. */
+  run(load: ValueMap): Promise<ValueMap> {
+    const worker = this.#idle.shift() ?? this.#start();
+    const job: Job = { jid: str(load.get("jid") ?? ""), load, children: new Set(), done: Promise.withResolvers() };
+    this.#busy.set(worker, job);
+    // Messages wait in the worker's queue until it is ready.
+    this.#tell(worker, { kind: "run", load: pack(load) });
+    this.#warm();
+    return job.done.promise;
+  }
+
+  /** The jobs that are being run now. */
+  running(): RunningJob[] {
+    return [...this.#busy.values()].map(({ jid, load }) => {
+      const text = (key: string) => str(load.get(key) ?? "");
+      return {
+        jid,
+        fun: text("fun"),
+        arg: load.get("arg") ?? [],
+        tgt: load.get("tgt") ?? "",
+        tgt_type: text("tgt_type"),
+        ret: text("ret"),
+        user: text("user"),
+        pid: Deno.pid,
+      };
+    });
+  }
+
+  /**
+   * Sends a signal to job `jid`: to the process groups of its commands; SIGTERM and SIGINT also tell the job itself to
+   * end, SIGKILL ends it at once.
+   * @returns Whether such a job was running.
+   */
+  signal(jid: string, signal: number): boolean {
+    for (const [worker, job] of this.#busy) {
+      if (job.jid !== jid) continue;
+      for (const pid of job.children) sendSignal(-pid, signal);
+      if (signal === SIGKILL) this.#kill(worker, signal);
+      if (signal === SIGTERM || signal === SIGINT) {
+        this.#tell(worker, { kind: "abort" });
+        const timer = setTimeout(() => this.#busy.get(worker) === job && this.#kill(worker, signal), TERM_MS);
+        void job.done.promise.then(() => clearTimeout(timer));
+      }
+      return true;
+    }
+    return false;
+  }
+
+  /** New grains or pillar, for the jobs from now on. */
+  learn(knowledge: Knowledge): void {
+    this.#knowledge = knowledge;
+    for (const worker of [...this.#idle, ...this.#busy.keys()]) this.#tell(worker, { kind: "knowledge", knowledge });
+  }
+
+  /** Modules are to be loaded anew: by new workers, for a module that is loaded stays so for a thread's life. */
+  async reload(): Promise<void> {
+    for (const worker of this.#busy.keys()) this.#stale.add(worker);
+    const old = this.#idle.splice(0);
+    this.#warm();
+    await Promise.all(old.map((worker) => worker.stop()));
+  }
+
+  /** One line a worker: what it is doing. */
+  async describe(): Promise<string[]> {
+    const workers = [...this.#idle, ...this.#busy.keys()];
+    return await Promise.all(workers.map(async (worker) => `${worker.name}: ${await worker.describe()}`));
+  }
+
+  /** Ends every job and worker. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const [worker, job] of this.#busy) {
+      for (const pid of job.children) sendSignal(-pid, SIGTERM);
+      worker.kill();
+    }
+    await Promise.all(this.#idle.map((worker) => worker.stop()));
+  }
+
+  #kill(worker: Worker, signal: number): void {
+    const job = this.#busy.get(worker);
+    for (const pid of job?.children ?? []) sendSignal(-pid, SIGKILL);
+    worker.kill();
+    this.#finish(worker, failure(`The job was ended by signal ${signal}`), false);
+  }
+
+  #warm(): void {
+    if (!this.#closed && this.#idle.length === 0) this.#idle.push(this.#start());
+  }
+
+  #start(): Worker {
+    const worker: Worker = new Thread<JobWorkerInit>({
+      name: `Job-${this.#started++}`,
+      url: new URL("./job_worker.ts", import.meta.url),
+      init: { opts: this.#options.opts, knowledge: this.#knowledge },
+      log: this.#options.log,
+      onDeath: (reason) => {
+        this.#options.log.error(`A job worker died: ${reason}`);
+        this.#finish(worker, failure(`The job's worker died: ${reason}`), false);
+      },
+      onMessage: (message) => this.#hear(worker, message as FromJob),
+    });
+    return worker;
+  }
+
+  #tell(worker: Worker, message: ToJob): void {
+    worker.post(message);
+  }
+
+  #hear(worker: Worker, message: FromJob): void {
+    const job = this.#busy.get(worker);
+    switch (message.kind) {
+      case "done": {
+        const outcome = unpack(message.outcome);
+        return this.#finish(worker, isMap(outcome) ? outcome : failure("The job's worker sent no outcome"), true);
+      }
+      case "child":
+        if (message.state === "started") job?.children.add(message.pid);
+        else job?.children.delete(message.pid);
+        return;
+      case "ask":
+        return void this.#answer(worker, message.id, message.asked);
+    }
+  }
+
+  async #answer(worker: Worker, id: number, asked: Asked): Promise<void> {
+    try {
+      const value = asked.what === "running"
+        ? toValue(this.running())
+        : asked.what === "signal"
+        ? this.signal(asked.jid, asked.signal)
+        : await this.#options.answer(asked);
+      this.#tell(worker, { kind: "answer", id, value: pack(value) });
+    } catch (error) {
+      this.#tell(worker, { kind: "refused", id, reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  #finish(worker: Worker, outcome: ValueMap, alive: boolean): void {
+    const job = this.#busy.get(worker);
+    this.#busy.delete(worker);
+    const at = this.#idle.indexOf(worker);
+    if (at >= 0) this.#idle.splice(at, 1);
+    job?.done.resolve(outcome);
+    if (!alive) return;
+    if (this.#closed || this.#stale.has(worker) || this.#idle.length >= WARM_WORKERS) void worker.stop();
+    else this.#idle.unshift(worker); // the one that ran last is the warmest
+  }
+}
+
+function failure(text: string): ValueMap {
+  return map({ return: text, retcode: 1, success: false, out: "nested" });
+}

@@ -1,0 +1,52 @@
+/**
+ * The messages between a minion's main thread and a job worker. Values travel as msgpack, which keeps their types.
+ * @module
+ */
+
+import type { Refresh } from "./job_context.ts";
+import { decode, encode } from "./msgpack.ts";
+import { toValue, type Value } from "./value.ts";
+
+/** What a job worker starts with. */
+export interface JobWorkerInit {
+  readonly opts: Uint8Array;
+  readonly knowledge: Knowledge;
+}
+
+/** What the minion knows of its host, packed. */
+export interface Knowledge {
+  readonly grains: Uint8Array;
+  readonly pillar: Uint8Array;
+}
+
+/** What a job asks its minion for: the name, and the packed arguments' shape. */
+export type Asked =
+  | { readonly what: "request"; readonly load: Uint8Array }
+  | { readonly what: "fire"; readonly data: Uint8Array; readonly tag: string }
+  | { readonly what: "refresh"; readonly refresh: Refresh }
+  | { readonly what: "running" }
+  | { readonly what: "signal"; readonly jid: string; readonly signal: number };
+
+/** To a job worker. */
+export type ToJob =
+  | { readonly kind: "run"; readonly load: Uint8Array }
+  | { readonly kind: "abort" }
+  | { readonly kind: "knowledge"; readonly knowledge: Knowledge }
+  | { readonly kind: "answer"; readonly id: number; readonly value: Uint8Array }
+  | { readonly kind: "refused"; readonly id: number; readonly reason: string };
+
+/** From a job worker. */
+export type FromJob =
+  | { readonly kind: "done"; readonly outcome: Uint8Array }
+  | { readonly kind: "ask"; readonly id: number; readonly asked: Asked }
+  | { readonly kind: "child"; readonly pid: number; readonly state: "started" | "ended" };
+
+/** A value, or anything that can be one, for the trip. */
+export function pack(value: unknown): Uint8Array {
+  return encode(toValue(value), "disk");
+}
+
+/** The value that {@linkcode pack} packed. */
+export function unpack(bytes: Uint8Array): Value {
+  return decode(bytes, "disk");
+}

@@ -1,0 +1,40 @@
+/**
+ * Makes the {@linkcode JobContext} of one job from its parts: what is the same in a job worker and under `salt-call`.
+ * @module
+ */
+
+import { callFunction } from "./execution.ts";
+import type { Catalogue, JobContext, Jobs, Outside } from "./job_context.ts";
+import type { Logger } from "./log.ts";
+import type { MinionOpts } from "./options.ts";
+import { str, type Value, type ValueMap } from "./value.ts";
+
+/** The parts. */
+export interface ScopeParts {
+  readonly opts: MinionOpts;
+  readonly grains: ValueMap;
+  readonly pillar: ValueMap;
+  /** The job's load. */
+  readonly job: ValueMap;
+  readonly catalogue: Catalogue;
+  readonly jobs: Jobs;
+  readonly outside: Outside;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  child(pid: number, state: "started" | "ended"): void;
+}
+
+/** The context. `setRetcode` does nothing here: `execute` puts its own in its place. */
+export function makeContext(parts: ScopeParts): JobContext {
+  const { log, job, child, ...same } = parts;
+  const fields: Record<string, Value> = Object.fromEntries([...job].map(([key, field]) => [str(key), field]));
+  const context: JobContext = {
+    ...same,
+    job: fields,
+    call: (name, args, kwargs) => callFunction(name, { args, kwargs, context }),
+    setRetcode: () => {},
+    child: (pid, state) => child(pid, state),
+    log: (level, message) => log[level](message),
+  };
+  return context;
+}

@@ -1,0 +1,133 @@
+/**
+ * The thread that a minion's jobs run in, one after the other: a job that hangs or is greedy can be ended without the
+ * minion. What a job needs of the outside it asks the main thread for.
+ * @module
+ */
+
+import { execute, executeMany } from "./execution.ts";
+import type { Catalogue, JobContext, RunningJob } from "./job_context.ts";
+import { type Asked, type FromJob, type JobWorkerInit, pack, type ToJob, unpack } from "./job_protocol.ts";
+import { makeContext } from "./job_scope.ts";
+import { loadCatalogue } from "./loader.ts";
+import type { MinionOpts } from "./options.ts";
+import { unpackOpts } from "./opts_transfer.ts";
+import { serveThread, type ThreadHost } from "./thread.ts";
+import { isMap, str, type Value, type ValueMap } from "./value.ts";
+
+/** A job worker after its start. */
+class JobWorker {
+  readonly #host: ThreadHost;
+  readonly #opts: MinionOpts;
+  readonly #catalogue: Catalogue;
+  readonly #asked = new Map<number, PromiseWithResolvers<Value>>();
+  #grains: ValueMap = new Map();
+  #pillar: ValueMap = new Map();
+  #asks = 0;
+  #abort = new AbortController();
+  #doing = "waiting for a job";
+
+  constructor(init: JobWorkerInit, host: ThreadHost) {
+    this.#host = host;
+    this.#opts = unpackOpts<MinionOpts>(init.opts);
+    this.#catalogue = loadCatalogue({ extensionModules: this.#opts.extension_modules, warn: host.log.warning });
+    this.#learn(init.knowledge);
+  }
+
+  describe(): string {
+    return this.#doing;
+  }
+
+  hear(message: ToJob): void {
+    switch (message.kind) {
+      case "run":
+        return void this.#run(message.load);
+      case "abort":
+        return this.#abort.abort(new Error("The job was told to end"));
+      case "knowledge":
+        return this.#learn(message.knowledge);
+      case "answer":
+        return this.#settle(message.id)?.resolve(unpack(message.value));
+      case "refused":
+        return this.#settle(message.id)?.reject(new Error(message.reason));
+    }
+  }
+
+  #settle(id: number): PromiseWithResolvers<Value> | undefined {
+    const waiting = this.#asked.get(id);
+    this.#asked.delete(id);
+    return waiting;
+  }
+
+  #learn({ grains, pillar }: JobWorkerInit["knowledge"]): void {
+    this.#grains = asMap(unpack(grains));
+    this.#pillar = asMap(unpack(pillar));
+  }
+
+  #post(message: FromJob): void {
+    this.#host.post(message);
+  }
+
+  #ask(asked: Asked): Promise<Value> {
+    const id = this.#asks++;
+    const waiting = Promise.withResolvers<Value>();
+    this.#asked.set(id, waiting);
+    this.#post({ kind: "ask", id, asked });
+    return waiting.promise;
+  }
+
+  async #run(packed: Uint8Array): Promise<void> {
+    const load = asMap(unpack(packed));
+    const fun = load.get("fun") ?? null;
+    const listed = load.get("arg");
+    const arg = Array.isArray(listed) ? listed : [];
+    this.#abort = new AbortController();
+    this.#doing = `running ${str(fun)} for job ${str(load.get("jid") ?? null)}`;
+    const context = this.#context(load);
+    const outcome = Array.isArray(fun)
+      ? await executeMany({ fun: fun.map(str), arg }, context, { ordered: this.#opts.multifunc_ordered })
+      : await execute(str(fun), arg, context);
+    this.#doing = "waiting for a job";
+    const { return: result, retcode, success } = outcome;
+    const out = "out" in outcome ? outcome.out : undefined;
+    this.#post({ kind: "done", outcome: pack({ return: result, retcode, success, ...(out === undefined ? {} : { out }) }) });
+  }
+
+  #context(load: ValueMap): JobContext {
+    return makeContext({
+      opts: this.#opts,
+      grains: this.#grains,
+      pillar: this.#pillar,
+      job: load,
+      catalogue: this.#catalogue,
+      signal: this.#abort.signal,
+      log: this.#host.log,
+      child: (pid, state) => this.#post({ kind: "child", pid, state }),
+      jobs: {
+        running: async () => (await this.#ask({ what: "running" }) as unknown as ValueMap[]).map(toRunningJob),
+        signal: async (jid, signal) => await this.#ask({ what: "signal", jid, signal }) === true,
+      },
+      outside: {
+        request: (request) => this.#ask({ what: "request", load: pack(request) }),
+        fire: async (data, tag) => await this.#ask({ what: "fire", data: pack(data), tag }) === true,
+        refresh: async (refresh) => await this.#ask({ what: "refresh", refresh }) === true,
+      },
+    });
+  }
+}
+
+function asMap(value: Value): ValueMap {
+  if (!isMap(value)) throw new TypeError("the main thread sent something that is no map");
+  return value;
+}
+
+/** The main thread packs {@linkcode RunningJob}s, and nobody else speaks to this thread. */
+function toRunningJob(packed: ValueMap): RunningJob {
+  return Object.fromEntries(packed) as unknown as RunningJob;
+}
+
+let worker: JobWorker | undefined;
+
+serveThread<JobWorkerInit>((init, host) => {
+  worker = new JobWorker(init, host);
+  return Promise.resolve({ describe: () => worker?.describe() ?? "starting", close: () => Promise.resolve() });
+}, (message) => worker?.hear(message as ToJob));

@@ -1,0 +1,164 @@
+/**
+ * What becomes of the key in an `_auth` request: the whole rule of acceptance, as one table.
+ *
+ * Pure: the facts are gathered and the decision is carried out elsewhere. The first row whose conditions all hold
+ * decides. Source: salt-protocol.md section 3, "State machine"; Salt's `_auth` of 3006 and 3008.
+ * @module
+ */
+
+/** Everything that the decision depends on. */
+export interface KeyFacts {
+  /** Whether the id can be a minion's. */
+  readonly validId: boolean;
+  /** Whether more than `max_minions` are connected, and this id is not one of them. */
+  readonly full: boolean;
+  /** The option `open_mode`: every key is let in. */
+  readonly openMode: boolean;
+  /** Whether `autoreject_file` names the id. */
+  readonly autoReject: boolean;
+  /** Whether `auto_accept`, `autosign_file`, a stub or a grain lets the id in. */
+  readonly autoSign: boolean;
+  /** The state of the key that the store has of this id. A denied one is never consulted. */
+  readonly stored: "accepted" | "pending" | "rejected" | "none";
+  /** Whether the presented key is the stored one, line ends aside. */
+  readonly sameKey: boolean;
+  /** Whether the presented key is an RSA key that a reply can be encrypted with. */
+  readonly usable: boolean;
+}
+
+/** What `salt/auth` events call it. */
+export type AuthAct = "accept" | "pend" | "reject" | "denied" | "full";
+
+/** What to do. */
+export interface Decision {
+  /** The `ret` of the reply; `"accepted"` is a reply with the keys instead. */
+  readonly ret: boolean | "full" | "accepted";
+  /** What to do to the store: put the presented key into a state, or move the stored key there. */
+  readonly store?: {
+    readonly key: "presented" | "stored";
+    readonly to: "accepted" | "pending" | "rejected" | "denied";
+  };
+  /**
+   * The `act` of the `salt/auth` event; without one, no event is fired. Its `result` is false if `ret` is false or
+   * `"full"`, else true.
+   */
+  readonly act?: AuthAct;
+  /** Why, for the log. */
+  readonly because: string;
+}
+
+/** A row of the table: the facts that it asks for, and what follows. */
+export interface KeyRule {
+  /** The facts that must be so; the others may be anything. */
+  readonly when: Partial<KeyFacts>;
+  /** What follows. */
+  readonly then: Decision;
+}
+
+const presented = (to: "accepted" | "pending" | "rejected" | "denied") => ({ key: "presented", to }) as const;
+const stored = (to: "accepted" | "rejected") => ({ key: "stored", to }) as const;
+
+/**
+ * The rule, row by row. It differs from Salt's in one thing. Salt stores an empty or corrupt key like any other, and finds
+ * out when it comes to use it; here it is refused at once, so that what is pending can also be accepted.
+ */
+export const KEY_RULES: readonly KeyRule[] = [
+  { when: { validId: false }, then: { ret: false, because: "invalid id" } },
+  { when: { full: true }, then: { ret: "full", act: "full", because: "max_minions are connected" } },
+
+  {
+    when: { openMode: true, usable: false },
+    then: { ret: false, because: "the key is empty or corrupt" },
+  },
+  {
+    when: { openMode: true, stored: "accepted", sameKey: true },
+    then: { ret: "accepted", act: "accept", because: "open mode, known key" },
+  },
+  {
+    when: { openMode: true },
+    then: { ret: "accepted", store: presented("accepted"), act: "accept", because: "open mode, new key" },
+  },
+
+  { when: { stored: "rejected" }, then: { ret: false, act: "reject", because: "the key of this id is rejected" } },
+
+  {
+    when: { stored: "accepted", sameKey: false },
+    then: {
+      ret: false,
+      store: presented("denied"),
+      act: "denied",
+      because: "not the accepted key of this id: a minion set up anew, or somebody else",
+    },
+  },
+  {
+    when: { stored: "accepted", usable: false },
+    then: { ret: false, because: "the accepted key is empty or corrupt" },
+  },
+  { when: { stored: "accepted" }, then: { ret: "accepted", act: "accept", because: "accepted key" } },
+
+  {
+    when: { stored: "none", usable: false },
+    then: { ret: false, because: "the key is empty or corrupt" },
+  },
+  {
+    when: { stored: "none", autoReject: true },
+    then: { ret: false, store: presented("rejected"), act: "reject", because: "new key, named by autoreject_file" },
+  },
+  {
+    when: { stored: "none", autoSign: false },
+    then: { ret: true, store: presented("pending"), act: "pend", because: "new key" },
+  },
+  {
+    when: { stored: "none" },
+    then: { ret: "accepted", store: presented("accepted"), act: "accept", because: "new key, signed automatically" },
+  },
+
+  {
+    when: { stored: "pending", autoReject: true },
+    then: { ret: false, store: stored("rejected"), act: "reject", because: "pending key, named by autoreject_file" },
+  },
+  {
+    when: { stored: "pending", sameKey: false },
+    then: {
+      ret: false,
+      store: presented("denied"),
+      act: "denied",
+      because: "not the pending key of this id: a minion set up anew, or somebody else",
+    },
+  },
+  {
+    when: { stored: "pending", usable: false },
+    then: { ret: false, because: "the pending key is empty or corrupt" },
+  },
+  {
+    when: { stored: "pending", autoSign: false },
+    then: { ret: true, act: "pend", because: "the key waits to be accepted" },
+  },
+  {
+    when: { stored: "pending" },
+    then: { ret: "accepted", store: stored("accepted"), act: "accept", because: "pending key, signed automatically" },
+  },
+];
+
+const FACTS: readonly (keyof KeyFacts)[] = [
+  "validId",
+  "full",
+  "openMode",
+  "autoReject",
+  "autoSign",
+  "stored",
+  "sameKey",
+  "usable",
+];
+
+/** What becomes of a key with these facts: the first row of {@linkcode KEY_RULES} that fits. */
+export function decideKey(facts: KeyFacts): Decision {
+  const rule = KEY_RULES.find(({ when }) => fits(when, facts));
+  // The rows of each `stored` end with one that asks for nothing more.
+  if (rule === undefined) throw new Error(`No rule for ${JSON.stringify(facts)}`);
+  return rule.then;
+}
+
+function fits(when: Partial<KeyFacts>, facts: KeyFacts): boolean {
+  return FACTS.every((fact) => when[fact] === undefined || when[fact] === facts[fact]);
+}

@@ -1,0 +1,171 @@
+/**
+ * The minions' public keys: a file named by the id in the directory of its state, as every Salt keeps them.
+ *
+ * Knows nothing of who may be accepted (key_rules.ts), of events or of what operators type. Ids come off the wire: one
+ * that is not {@linkcode isValidId} never reaches the file system. Entries that are no plain files under such a name
+ * (directories, links, `.key_cache`, half-written files) are not there. Source: Salt's pki directory.
+ * @module
+ */
+
+import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "./atomic_file.ts";
+import { KeyError } from "./errors.ts";
+import { compileGlob } from "./glob.ts";
+import { PublicKey } from "./rsa.ts";
+import { compareStrings } from "./value.ts";
+
+/** Where a key stands. `denied` keys are only kept for the operator to see; an id may have one beside its other key. */
+export type KeyState = "accepted" | "pending" | "rejected" | "denied";
+
+/** The directory of each state, below the pki directory. */
+export const KEY_DIRECTORIES: Readonly<Record<KeyState, string>> = {
+  accepted: "minions",
+  pending: "minions_pre",
+  rejected: "minions_rejected",
+  denied: "minions_denied",
+};
+
+// An id is in one of these. Should a crash have left it in two, the harsher one counts, as in Salt.
+const EXCLUSIVE = ["rejected", "accepted", "pending"] as const;
+
+const MAX_ID_BYTES = 255; // of a file name
+const utf8 = new TextEncoder();
+
+/**
+ * Whether `id` can be a minion's: one name of a file, without control characters, and not hidden.
+ * Salt forbids `/`, `\`, NUL, `.` and `..`; the rest would not be listed, or would write on the operator's terminal.
+ */
+export function isValidId(id: string): boolean {
+  return id !== "" && !id.startsWith(".") && !/[/\\]|\p{Cc}/u.test(id) && utf8.encode(id).length <= MAX_ID_BYTES;
+}
+
+/** The keys in one pki directory. Several processes may use the same one: every file appears and goes whole. */
+export class KeyStore {
+  readonly #pkiDir: string;
+
+  /** Takes the pki directory, which need not be there: the first key makes what is missing. */
+  constructor(pkiDir: string) {
+    this.#pkiDir = pkiDir;
+  }
+
+  /** The ids with a key of that state, sorted by code points. */
+  list(state: KeyState): string[] {
+    const ids: string[] = [];
+    try {
+      for (const { name, isFile } of Deno.readDirSync(`${this.#pkiDir}/${KEY_DIRECTORIES[state]}`)) {
+        if (isFile && isValidId(name)) ids.push(name);
+      }
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+    return ids.sort(compareStrings);
+  }
+
+  /** The ids of every state. */
+  all(): Record<KeyState, string[]> {
+    return {
+      accepted: this.list("accepted"),
+      pending: this.list("pending"),
+      rejected: this.list("rejected"),
+      denied: this.list("denied"),
+    };
+  }
+
+  /** The ids that match `glob` (or one of several, separated by commas), for each of `states`. */
+  match(glob: string, states: readonly KeyState[]): Map<KeyState, string[]> {
+    const tests = glob.split(",").map(compileGlob);
+    return new Map(states.map((state) => [state, this.list(state).filter((id) => tests.some((test) => test(id)))]));
+  }
+
+  /** The PEM of the key of `id` in that state, as it was put. */
+  get(id: string, state: KeyState): string | undefined {
+    return this.#has(id, state) ? readTextFileIfExists(this.#path(id, state)) : undefined;
+  }
+
+  /** The state that counts: that of the key to compare with; a denied key counts for nothing. */
+  state(id: string): Exclude<KeyState, "denied"> | undefined {
+    return EXCLUSIVE.find((state) => this.#has(id, state));
+  }
+
+  /**
+   * Keeps `pem` as the key of `id` in that state, and in no other one; but a denied key neither replaces nor is replaced.
+   * @throws {KeyError} If `id` cannot be a minion's.
+   */
+  put(id: string, state: KeyState, pem: string): void {
+    this.#checkId(id);
+    this.#makeDirectory(state);
+    writeFileAtomic(this.#path(id, state), pem, { mode: 0o600 });
+    this.#clearOthers(id, state);
+  }
+
+  /**
+   * Moves the key of `id` from one state to another, over a key that is there.
+   * @returns Whether there was one to move.
+   */
+  move(id: string, from: KeyState, to: KeyState): boolean {
+    if (!this.#has(id, from)) return false;
+    if (from === to) return true;
+    this.#makeDirectory(to);
+    try {
+      Deno.renameSync(this.#path(id, from), this.#path(id, to));
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return false;
+      throw error;
+    }
+    this.#clearOthers(id, to);
+    return true;
+  }
+
+  /**
+   * Accepts a key that is pending, or stands `from` elsewhere.
+   * @returns Whether there was one.
+   * @throws {KeyError} If it is no key that could ever be used.
+   */
+  accept(id: string, from: KeyState = "pending"): boolean {
+    const pem = this.get(id, from);
+    if (pem === undefined) return false;
+    PublicKey.fromPem(pem);
+    return this.move(id, from, "accepted");
+  }
+
+  /** Rejects a key that is pending, or stands `from` elsewhere. @returns Whether there was one. */
+  reject(id: string, from: KeyState = "pending"): boolean {
+    return this.move(id, from, "rejected");
+  }
+
+  /** Deletes the key of `id` in that state. @returns Whether there was one. */
+  delete(id: string, state: KeyState): boolean {
+    return this.#has(id, state) && removeIfExists(this.#path(id, state));
+  }
+
+  /** Deletes every key of `id`. @returns The states that it had one in. */
+  remove(id: string): KeyState[] {
+    return [...EXCLUSIVE, "denied" as const].filter((state) => this.delete(id, state));
+  }
+
+  #path(id: string, state: KeyState): string {
+    return `${this.#pkiDir}/${KEY_DIRECTORIES[state]}/${id}`;
+  }
+
+  #has(id: string, state: KeyState): boolean {
+    if (!isValidId(id)) return false;
+    try {
+      return Deno.lstatSync(this.#path(id, state)).isFile;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return false;
+      throw error;
+    }
+  }
+
+  #clearOthers(id: string, state: KeyState): void {
+    if (state === "denied") return;
+    for (const other of EXCLUSIVE) if (other !== state) this.delete(id, other);
+  }
+
+  #makeDirectory(state: KeyState): void {
+    Deno.mkdirSync(`${this.#pkiDir}/${KEY_DIRECTORIES[state]}`, { recursive: true, mode: 0o700 });
+  }
+
+  #checkId(id: string): void {
+    if (!isValidId(id)) throw new KeyError(`${JSON.stringify(id.slice(0, 64))} cannot be the id of a minion`);
+  }
+}

@@ -1,0 +1,249 @@
+/**
+ * The operator's side of a job: publishes it on port 4506 and collects the returns from the master's event bus.
+ *
+ * It listens before it publishes, so that no return is missed, and looks into the job cache before it calls a minion
+ * silent. Prints nothing. Source: salt-protocol.md section 9; the seeds' steps of `salt '*' test.ping`.
+ * @module
+ */
+
+import { accessKeyPath } from "./access.ts";
+import { readTextFileIfExists } from "./atomic_file.ts";
+import { connectedIds } from "./connected_minions.ts";
+import { DataCache } from "./data_cache.ts";
+import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, WireError } from "./errors.ts";
+import { jobPrefix } from "./event.ts";
+import { EventSubscriber, masterBus } from "./event_bus.ts";
+import { JobCache } from "./job_cache.ts";
+import { publishPullPath, readPorts } from "./master_paths.ts";
+import { decode } from "./msgpack.ts";
+import type { MasterOpts } from "./options.ts";
+import { clearRequest } from "./payload.ts";
+import { RequestChannel, tcpAddress } from "./request_channel.ts";
+import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
+
+/** A job to publish. */
+export interface JobRequest {
+  readonly tgt: Value;
+  readonly tgtType: string;
+  /** A function, or the list of a compound job's. */
+  readonly fun: Value;
+  /** The arguments as they go on the wire: positionals, then one `__kwarg__` map. */
+  readonly arg: Value[];
+  /** Returners, comma-separated. */
+  readonly ret?: string;
+  /** A job id of the caller's own. */
+  readonly jid?: string;
+  /** Fields for the master and the minions: `delimiter`, `metadata`, … */
+  readonly kwargs?: ValueMap;
+}
+
+/** A job that has been published. */
+export interface PublishedJob {
+  readonly jid: string;
+  /** The minions that are to answer. */
+  readonly minions: readonly string[];
+  /** Ids of a list target that no accepted key has. */
+  readonly missing: readonly string[];
+}
+
+/** What one minion returned. */
+export interface Returned {
+  readonly kind: "returned";
+  readonly id: string;
+  readonly return: Value;
+  readonly retcode: Value;
+  /** The outputter that the minion asks for. */
+  readonly out?: string;
+}
+
+/** A minion that did not return. */
+export interface Silent {
+  readonly kind: "silent";
+  readonly id: string;
+  /** Whether it had no connection to the master, as far as one can tell. */
+  readonly connected: boolean;
+}
+
+/** How long to wait for what, in milliseconds. */
+export interface CollectPatience {
+  /** Before those that have not returned are asked whether they are still at it. */
+  readonly timeoutMs: number;
+  /** For the answers to that. */
+  readonly gatherMs: number;
+}
+
+/** How long the master may take to take a job. */
+const PUBLISH_PATIENCE = { timeoutMs: 15_000, tries: 1 };
+
+/** A connection to the master on this host. */
+export class LocalClient {
+  readonly #opts: MasterOpts;
+  readonly #user: string;
+  readonly #channel: RequestChannel;
+  readonly #events: EventSubscriber;
+  readonly #publishPort: number;
+
+  private constructor(opts: MasterOpts, user: string, parts: { channel: RequestChannel; events: EventSubscriber; port: number }) {
+    this.#opts = opts;
+    this.#user = user;
+    this.#channel = parts.channel;
+    this.#events = parts.events;
+    this.#publishPort = parts.port;
+  }
+
+  /**
+   * Connects to the master whose options are given, as `user`.
+   * @throws {NoMasterError} At once, if none is running.
+   */
+  static async connect(opts: MasterOpts, user: string): Promise<LocalClient> {
+    await checkRunning(opts.sock_dir);
+    const ports = readPorts(opts.sock_dir) ?? { publishPort: opts.publish_port, requestPort: opts.ret_port };
+    const host = ["0.0.0.0", "::", ""].includes(opts.interface) ? "127.0.0.1" : opts.interface;
+    const events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, ["salt/job/"]);
+    const channel = new RequestChannel(tcpAddress(host, ports.requestPort));
+    return new LocalClient(opts, user, { channel, events, port: ports.publishPort });
+  }
+
+  /**
+   * Publishes a job.
+   * @throws {RefusedError} If the master does not let this user. @throws {TargetError} If no minion matches.
+   * @throws {NoMasterError} If the master does not answer.
+   */
+  async publish(job: JobRequest): Promise<PublishedJob> {
+    let reply = await this.#ask(job);
+    // A master that has just restarted has new keys: read ours again, once.
+    if (isMap(reply) && reply.has("error")) reply = await this.#ask(job);
+    if (!isMap(reply)) throw new WireError(`The master answered ${str(reply)} to a publish`);
+    const error = reply.get("error");
+    if (isMap(error)) throw new RefusedError(str(error.get("name") ?? ""), str(error.get("message") ?? ""));
+    const load = reply.get("load");
+    const jid = isMap(load) ? load.get("jid") : undefined;
+    if (!isMap(load) || typeof jid !== "string") {
+      throw new TargetError(str(isMap(load) ? load.get("error") ?? "" : ""), job.tgtType);
+    }
+    return { jid, minions: strings(load.get("minions")), missing: strings(load.get("missing")) };
+  }
+
+  async #ask(job: JobRequest): Promise<Value> {
+    const key = readTextFileIfExists(accessKeyPath(this.#opts.cachedir, keyOwner(this.#user, this.#opts.user)))?.trim();
+    const load = map({
+      cmd: "publish",
+      tgt: job.tgt,
+      fun: job.fun,
+      arg: job.arg,
+      key: key ?? "",
+      tgt_type: job.tgtType,
+      ret: job.ret ?? "",
+      jid: job.jid ?? "",
+      kwargs: job.kwargs ?? new Map(),
+      user: this.#user,
+    });
+    try {
+      return decode(await this.#channel.request(clearRequest(load), PUBLISH_PATIENCE), "wire");
+    } catch (error) {
+      if (!(error instanceof RequestTimeoutError)) throw error;
+      throw new NoMasterError("Salt request timed out. The master is not responding.");
+    }
+  }
+
+  /**
+   * The returns of a job as they come, then those minions that stay silent; every minion of the job exactly once.
+   * @param signal Aborted when the operator wants no more.
+   */
+  async *collect(job: PublishedJob, patience: CollectPatience, signal?: AbortSignal): AsyncGenerator<Returned | Silent> {
+    const waiting = new Set(job.minions);
+    const running = new Map([...waiting].map((id) => [id, performance.now() + patience.timeoutMs]));
+    let question: { jid: string; unanswered: Set<string>; deadline: number } | undefined;
+    while (waiting.size > 0 && !signal?.aborted) {
+      const now = performance.now();
+      if (question !== undefined && (now >= question.deadline || question.unanswered.size === 0)) {
+        // Whoever has not answered whether it is at it, is not.
+        for (const id of question.unanswered) running.delete(id);
+        question = undefined;
+        if (running.size === 0) break;
+      }
+      if (question === undefined && now >= Math.max(...running.values())) {
+        const ids = [...running.keys()].filter((id) => waiting.has(id));
+        question = { jid: await this.#askWhetherRunning(job.jid, ids), unanswered: new Set(ids), deadline: now + patience.gatherMs };
+      }
+      const until = question?.deadline ?? Math.max(...running.values());
+      const event = await this.#events.next(Math.max(0, Math.min(until - performance.now(), 1_000)));
+      if (event === undefined) continue;
+      const id = event.data.get("id");
+      if (typeof id !== "string" || !event.data.has("return")) continue;
+      if (event.tag === `${jobPrefix(job.jid)}/ret/${id}` && waiting.delete(id)) {
+        running.delete(id);
+        question?.unanswered.delete(id);
+        yield toReturned(id, event.data);
+        if (running.size === 0 && question === undefined) break;
+      } else if (question !== undefined && event.tag === `${jobPrefix(question.jid)}/ret/${id}`) {
+        question.unanswered.delete(id);
+        const found = event.data.get("return");
+        if (isMap(found) && found.size > 0) running.set(id, performance.now() + patience.timeoutMs);
+        else running.delete(id);
+      }
+    }
+    if (waiting.size > 0) yield* this.#remaining(job.jid, waiting);
+  }
+
+  async #askWhetherRunning(jid: string, ids: string[]): Promise<string> {
+    try {
+      const asked = await this.publish({ tgt: ids, tgtType: "list", fun: "saltutil.find_job", arg: [jid] });
+      return asked.jid;
+    } catch (error) {
+      // Their keys may have been deleted meanwhile, or the master be gone: then nobody will answer.
+      if (error instanceof TargetError || error instanceof NoMasterError) return "";
+      throw error;
+    }
+  }
+
+  /** The last word on those that no event came from: what the job cache has of them, or their silence. */
+  *#remaining(jid: string, ids: ReadonlySet<string>): Generator<Returned | Silent> {
+    const { cachedir, hash_type } = this.#opts;
+    const stored = new JobCache({ cachedir, hashType: hash_type }).getReturns(jid);
+    const data = new DataCache(cachedir);
+    const connected = connectedIds(data, this.#publishPort);
+    for (const id of [...ids].sort()) {
+      const found = stored.get(id);
+      if (found !== undefined) yield toReturned(id, map({ ...found }));
+      else yield { kind: "silent", id, connected: connected.size === 0 || connected.has(id) || data.get(id) === undefined };
+    }
+  }
+
+  /** Ends the connection. */
+  close(): void {
+    this.#channel.close();
+    this.#events.close();
+  }
+
+  /** `using` closes it. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+async function checkRunning(sockDir: string): Promise<void> {
+  const path = publishPullPath(sockDir);
+  try {
+    (await Deno.connect({ transport: "unix", path })).close();
+  } catch (error) {
+    const gone = [Deno.errors.NotFound, Deno.errors.ConnectionRefused].some((kind) => error instanceof kind);
+    if (!gone) throw error;
+    throw new NoMasterError(`Unable to connect to the salt master publisher at ${sockDir}`);
+  }
+}
+
+/** Whose key file a user reads: under sudo, that of the master's own user. */
+function keyOwner(user: string, masterUser: string): string {
+  return user.startsWith("sudo_") ? masterUser : user;
+}
+
+function toReturned(id: string, data: ValueMap): Returned {
+  const out = data.get("out");
+  const plain: Returned = { kind: "returned", id, return: data.get("return") ?? null, retcode: data.get("retcode") ?? 0 };
+  return typeof out === "string" ? { ...plain, out } : plain;
+}
+
+function strings(listed: Value | undefined): string[] {
+  return Array.isArray(listed) ? listed.filter((item) => typeof item === "string") : [];
+}

@@ -1,0 +1,185 @@
+/**
+ * The master's half of authentication: an `_auth` request in, the state of its key decided and kept, a reply out.
+ *
+ * Every request is answered, also those that cost Salt a worker. The rule itself is key_rules.ts.
+ * Source: salt-protocol.md section 3.
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+import { readTextFileIfExists } from "./atomic_file.ts";
+import { connectedIds } from "./connected_minions.ts";
+import { KeyError, WireError } from "./errors.ts";
+import { AUTH_EVENT } from "./event.ts";
+import { type Decision, decideKey } from "./key_rules.ts";
+import { isValidId } from "./key_store.ts";
+import type { MasterServices } from "./master_services.ts";
+import { encode } from "./msgpack.ts";
+import { asBytes } from "./payload.ts";
+import {
+  type EncryptionAlgorithm,
+  isEncryptionAlgorithm,
+  isSigningAlgorithm,
+  PrivateKey,
+  PublicKey,
+  samePem,
+  type SigningAlgorithm,
+} from "./rsa.ts";
+import { isMap, map, type Value, type ValueMap } from "./value.ts";
+
+/** A sign-in request whose fields have been checked. */
+interface Application {
+  readonly id: string;
+  readonly pem: string;
+  readonly nonce: Value;
+  readonly encAlgorithm: EncryptionAlgorithm | undefined;
+  readonly sigAlgorithm: SigningAlgorithm | undefined;
+  readonly token: Uint8Array | undefined;
+  readonly autosignGrains: ValueMap | undefined;
+  /** Whether the reply is signed and carries the nonce: from version 2. */
+  readonly signed: boolean;
+}
+
+/**
+ * Answers an `_auth` request.
+ * @throws {WireError} If the request has no id, or from version 2 no nonce.
+ */
+export async function signInMinion(load: ValueMap, version: number, services: MasterServices): Promise<Value> {
+  const { log, opts } = services;
+  const wanted = parseApplication(load, version);
+  if (wanted.signed && wanted.sigAlgorithm === undefined) return badAlgorithm("sig");
+  if (wanted.encAlgorithm === undefined) return badAlgorithm("enc");
+  const { id, pem } = wanted;
+  const key = usableKey(pem);
+  const decision = decide(wanted, key !== undefined, services);
+  log[decision.ret === "accepted" || decision.ret === true ? "info" : "warning"](
+    `Authentication request from ${id}: ${decision.because}`,
+  );
+  if (decision.store?.key === "presented") services.keys.put(id, decision.store.to, pem);
+  else if (decision.store !== undefined) services.keys.move(id, "pending", decision.store.to);
+  if (decision.act !== undefined && opts.auth_events) {
+    const result = decision.ret === true || decision.ret === "accepted";
+    await services.fire(AUTH_EVENT, map({ result, act: decision.act, id, pub: pem }));
+  }
+  if (decision.ret !== "accepted" || key === undefined) {
+    return seal(map({ ret: decision.ret === "accepted" ? false : decision.ret }), wanted, services);
+  }
+  const reply = keysFor(wanted, key, wanted.encAlgorithm, services);
+  return seal(reply, wanted, services);
+}
+
+function parseApplication(load: ValueMap, version: number): Application {
+  const id = load.get("id");
+  const pub = load.get("pub");
+  const nonce = load.get("nonce");
+  const grains = load.get("autosign_grains");
+  const encAlgorithm = load.get("enc_algo") ?? "OAEP-SHA1";
+  const sigAlgorithm = load.get("sig_algo") ?? "PKCS1v15-SHA1";
+  if (typeof id !== "string") throw new WireError("an _auth without an id", "id");
+  if (version > 1 && nonce === undefined) throw new WireError("an _auth without a nonce", "nonce");
+  return {
+    id,
+    pem: typeof pub === "string" ? pub : "",
+    nonce: nonce ?? null,
+    encAlgorithm: isEncryptionAlgorithm(encAlgorithm) ? encAlgorithm : undefined,
+    sigAlgorithm: isSigningAlgorithm(sigAlgorithm) ? sigAlgorithm : undefined,
+    token: asBytes(load.get("token")),
+    autosignGrains: isMap(grains) ? grains : undefined,
+    signed: version > 1,
+  };
+}
+
+function usableKey(pem: string): PublicKey | undefined {
+  try {
+    return PublicKey.fromPem(pem);
+  } catch (error) {
+    if (error instanceof KeyError) return undefined;
+    throw error;
+  }
+}
+
+function decide(wanted: Application, usable: boolean, services: MasterServices): Decision {
+  const { opts, keys, autosign } = services;
+  const { id, pem } = wanted;
+  const validId = isValidId(id);
+  const stored = validId ? keys.state(id) ?? "none" : "none";
+  const storedPem = stored === "none" ? undefined : keys.get(id, stored);
+  return decideKey({
+    validId,
+    full: validId && isFull(id, services),
+    openMode: opts.open_mode,
+    autoReject: validId && autosign.rejects(id),
+    // A stub is used up by the question: ask only where the answer counts.
+    autoSign: (stored === "none" || stored === "pending") && validId && autosign.accepts(id, wanted.autosignGrains),
+    stored,
+    sameKey: storedPem !== undefined && samePem(storedPem, pem),
+    usable,
+  });
+}
+
+function isFull(id: string, { opts, data, publishPort }: MasterServices): boolean {
+  if (opts.max_minions <= 0) return false;
+  const connected = connectedIds(data, publishPort);
+  return connected.size > opts.max_minions && !connected.has(id);
+}
+
+/** The shared and the session key, sealed for the minion. */
+function keysFor(
+  { id, token, sigAlgorithm }: Application,
+  minion: PublicKey,
+  encAlgorithm: EncryptionAlgorithm,
+  services: MasterServices,
+): ValueMap {
+  const { opts, masterKey, sharedKey, sessions, publishPort, log } = services;
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const reply = map({ enc: "pub", pub_key: masterKey.publicKey.pem, publish_port: publishPort });
+  if (opts.master_sign_pubkey) reply.set("pub_sig", signatureOfMasterKey(services, sigAlgorithm ?? "PKCS1v15-SHA1"));
+  if (token !== undefined) {
+    try {
+      reply.set("token", minion.encrypt(encAlgorithm, masterKey.decrypt(encAlgorithm, token)));
+    } catch (error) {
+      log.warning(`The token in the sign-in of ${id} does not open: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  const shared = sharedKey.text;
+  reply.set("aes", minion.encrypt(encAlgorithm, bytes(shared)));
+  reply.set("session", minion.encrypt(encAlgorithm, bytes(sessions.forSignIn(id))));
+  reply.set("sig", sharedKeySignature(masterKey, shared));
+  return reply;
+}
+
+let signedKey: { readonly shared: string; readonly signature: Uint8Array } | undefined;
+
+/** The X9.31 signature of the shared key, which is the same for every minion: made once a key and thread. */
+function sharedKeySignature(masterKey: PrivateKey, shared: string): Uint8Array {
+  if (signedKey?.shared !== shared) {
+    const digest = createHash("sha256").update(shared).digest("hex");
+    signedKey = { shared, signature: masterKey.signX931(new TextEncoder().encode(digest)) };
+  }
+  return signedKey.signature;
+}
+
+/** `master_sign_pubkey`: the signature that was made beforehand, or one made now; base64 and a newline. */
+function signatureOfMasterKey({ opts, masterKey }: MasterServices, algorithm: SigningAlgorithm): string {
+  if (opts.master_use_pubkey_signature) {
+    const made = readTextFileIfExists(`${opts.pki_dir}/${opts.master_pubkey_signature}`);
+    if (made !== undefined) return made;
+  }
+  const path = `${opts.pki_dir}/${opts.master_sign_key_name}.pem`;
+  const pem = readTextFileIfExists(path);
+  if (pem === undefined) throw new KeyError(`master_sign_pubkey is on, but there is no ${path}`);
+  const signed = PrivateKey.fromPem(pem).sign(algorithm, new TextEncoder().encode(masterKey.publicKey.pem));
+  return `${signed.toBase64()}\n`;
+}
+
+function seal(inner: ValueMap, { nonce, signed, sigAlgorithm }: Application, { masterKey }: MasterServices): Value {
+  // Up to version 1 an accepted minion got the keys at the top level, and everything else as a clear load.
+  if (!signed) return inner.has("enc") ? inner : map({ enc: "clear", load: inner });
+  inner.set("nonce", nonce);
+  const load = encode(inner, "wire");
+  return map({ enc: "clear", load, sig: masterKey.sign(sigAlgorithm ?? "PKCS1v15-SHA1", load) });
+}
+
+function badAlgorithm(kind: "sig" | "enc"): Value {
+  return map({ enc: "clear", load: { ret: `bad ${kind} algo` } });
+}

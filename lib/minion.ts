@@ -1,0 +1,431 @@
+/**
+ * The minion: signs in, listens for jobs, has them run, and returns what they gave.
+ *
+ * Its main thread only moves messages; jobs run in workers, returns wait on disk until the master has them.
+ * Source: architecture.md "Processes of the minion"; salt-protocol.md sections 6 and 14.
+ * @module
+ */
+
+import { AuthenticationError, MsgpackError, RequestTimeoutError, SignInError, WireError } from "./errors.ts";
+import { jobStart, LEGACY_START_EVENT, minionStart, stamp, stampNow } from "./event.ts";
+import { EventBus, EventSender, EventSubscriber, minionBus } from "./event_bus.ts";
+import { loadGrains } from "./grains.ts";
+import { hashHex } from "./hash.ts";
+import { JobPool } from "./job_pool.ts";
+import { type Asked, pack, unpack } from "./job_protocol.ts";
+import type { Logger } from "./log.ts";
+import { MasterLink } from "./master_link.ts";
+import { applicantOf, linkSettings } from "./minion_link.ts";
+import { handleLocalEvent } from "./minion_events.ts";
+import type { MinionOpts } from "./options.ts";
+import { packOpts } from "./opts_transfer.ts";
+import { ProcFiles } from "./proc_files.ts";
+import { PublishReader } from "./publish_reader.ts";
+import { tcpAddress } from "./request_channel.ts";
+import { ReturnSpool } from "./return_spool.ts";
+import type { Credentials } from "./sign_in.ts";
+import { sleep } from "./sleep.ts";
+import { Inbox } from "./sockets.ts";
+import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
+
+/** Shortest time between two sign-ins that a disturbed connection caused, in milliseconds. */
+const SIGN_IN_AGAIN_MS = 2_000;
+/** How long a disturbance is left to settle before it is looked into, in milliseconds. */
+const SETTLE_MS = 50;
+
+/** A running minion. */
+export class Minion {
+  readonly #opts: MinionOpts;
+  readonly #log: Logger;
+  readonly #closing = new AbortController();
+  readonly #closed = Promise.withResolvers<void>();
+  readonly #reader: PublishReader;
+  readonly #proc: ProcFiles;
+  readonly #queue: ValueMap[] = [];
+  #link: MasterLink | undefined;
+  #spool: ReturnSpool | undefined;
+  #pool: JobPool | undefined;
+  #bus: EventBus | undefined;
+  #events: EventSubscriber | undefined;
+  #inbox: Inbox | undefined;
+  #grains: ValueMap = new Map();
+  #pillar: ValueMap = new Map();
+  #pingTimer: ReturnType<typeof setInterval> | undefined;
+  #signingInAgain = false;
+
+  private constructor(opts: MinionOpts, log: Logger) {
+    this.#opts = opts;
+    this.#log = log;
+    this.#proc = new ProcFiles(opts.cachedir);
+    this.#reader = new PublishReader({
+      id: opts.id,
+      requireSignature: opts.sign_pub_messages,
+      rememberedJids: opts.minion_jid_queue_hwm,
+      log,
+    });
+  }
+
+  /** Resolves when the minion has ended, rejects with what ended it. */
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  /**
+   * Starts a minion whose directories are there; resolves when it serves its own bus. It signs in after that, for as long
+   * as the operator takes; {@linkcode closed} tells if that can never be.
+   */
+  static async start(opts: MinionOpts, log: Logger): Promise<Minion> {
+    const minion = new Minion(opts, log);
+    try {
+      await minion.#open();
+    } catch (error) {
+      await minion.close();
+      throw error;
+    }
+    void minion.#serve();
+    return minion;
+  }
+
+  async #open(): Promise<void> {
+    const opts = this.#opts;
+    const paths = minionBus(opts.sock_dir, hashHex(opts.id, opts.hash_type).slice(0, 10));
+    this.#bus = await EventBus.open(paths);
+    this.#events = await EventSubscriber.connect(paths.pub, [""]);
+    this.#grains = await loadGrains(opts);
+    this.#pool = new JobPool({
+      opts: packOpts(opts),
+      knowledge: this.#knowledge(),
+      log: this.#log,
+      answer: (asked) => this.#answer(asked),
+    });
+    this.#link = new MasterLink(linkSettings(opts, {
+      applicant: await applicantOf(opts, this.#grains),
+      log: this.#log,
+      onSignedIn: (credentials) => this.#trust(credentials),
+    }));
+    this.#spool = new ReturnSpool({
+      directory: `${opts.cachedir}/returns`,
+      send: (load) => this.#deliver(load),
+      retryMs: [opts.return_retry_timer * 1000, Math.max(opts.return_retry_timer_max, opts.return_retry_timer) * 1000],
+      log: this.#log,
+    });
+    void this.#hearEvents(this.#events);
+  }
+
+  #knowledge() {
+    return { grains: pack(this.#grains), pillar: pack(this.#pillar) };
+  }
+
+  async #serve(): Promise<void> {
+    try {
+      const link = this.#connected();
+      const { publishPort } = await link.signIn(this.#closing.signal);
+      this.#inbox = this.#subscribe(this.#opts.publish_port ?? publishPort);
+      await this.#refreshPillar();
+      await this.#announce();
+      this.#spool?.flush();
+      if (this.#opts.ping_interval > 0) {
+        const ping = () => void this.fireMaster(map({ data: "ping", tag: "minion_ping" }));
+        this.#pingTimer = setInterval(ping, this.#opts.ping_interval * 60_000);
+      }
+      await this.#listen(this.#inbox);
+    } catch (error) {
+      if (this.#closing.signal.aborted) return;
+      await this.close();
+      this.#closed.reject(error);
+    }
+  }
+
+  #connected(): MasterLink {
+    if (this.#link === undefined) throw new Error("the minion is not open");
+    return this.#link;
+  }
+
+  #subscribe(port: number): Inbox {
+    const { id, master, recon_default, recon_max, recon_randomize, tcp_keepalive, tcp_keepalive_idle } = this.#opts;
+    // Spread over time, so that a master that comes back is not met by all its minions at once.
+    const reconnectMs = recon_randomize ? recon_default + Math.floor(Math.random() * recon_max) : recon_default;
+    const inbox = Inbox.subscriber({
+      identity: id,
+      highWaterMark: 0,
+      reconnectMs: Math.min(reconnectMs, recon_max),
+      reconnectMaxMs: recon_max,
+      keepaliveIdleS: tcp_keepalive ? tcp_keepalive_idle : undefined,
+      heartbeatIntervalMs: 10_000,
+      heartbeatTimeoutMs: 30_000,
+    });
+    if (this.#opts.zmq_filtering) {
+      for (const topic of ["broadcast", hashHex(id, "sha1")]) inbox.subscribe(topic);
+    } else {
+      inbox.subscribe("");
+    }
+    inbox.onStir = () => void this.#lookIntoDisturbance();
+    inbox.connect(tcpAddress(master, port));
+    return inbox;
+  }
+
+  /** A lost connection often means that the master restarted, with a new shared key: fetch it before the next job. */
+  async #lookIntoDisturbance(): Promise<void> {
+    if (this.#signingInAgain || this.#closing.signal.aborted) return;
+    this.#signingInAgain = true;
+    try {
+      await sleep(SETTLE_MS, this.#closing.signal);
+      this.#log.debug("The connection to the master was disturbed; signing in again");
+      await this.#signInAgain();
+      await sleep(SIGN_IN_AGAIN_MS, this.#closing.signal);
+    } catch (error) {
+      if (!this.#closing.signal.aborted) this.#end(error);
+    } finally {
+      this.#signingInAgain = false;
+    }
+  }
+
+  /** @returns Whether the master has a new shared key; it is told then that this minion is here. */
+  async #signInAgain(): Promise<boolean> {
+    const before = this.#connected().credentials?.sharedKey;
+    const { sharedKey } = await this.#connected().signIn(this.#closing.signal);
+    if (sharedKey === before) return false;
+    void this.#announce();
+    this.#spool?.flush();
+    return true;
+  }
+
+  #trust(credentials: Credentials): void {
+    this.#reader.trust(credentials);
+  }
+
+  async #listen(inbox: Inbox): Promise<void> {
+    for (;;) {
+      const frames = await inbox.receive();
+      if (frames === undefined) return;
+      // With zmq_filtering the topic comes first; either way the payload is last.
+      const load = await this.#read(frames[frames.length - 1]);
+      if (load !== undefined) this.#take(load);
+    }
+  }
+
+  async #read(frame: Uint8Array): Promise<ValueMap | undefined> {
+    try {
+      try {
+        return this.#reader.read(frame);
+      } catch (error) {
+        if (!(error instanceof AuthenticationError)) throw error;
+        this.#log.info(`A publish does not open (${error.message}); asking the master for its key`);
+        await this.#signInAgain();
+        return this.#reader.read(frame);
+      }
+    } catch (error) {
+      if (error instanceof SignInError) throw error;
+      if (error instanceof AuthenticationError || error instanceof WireError || error instanceof MsgpackError) {
+        this.#log.error(`Dropped a publish: ${error.message}`);
+        return undefined;
+      }
+      throw error;
+    }
+  }
+
+  /** Runs a job now, or when one of `process_count_max` others has ended. */
+  #take(load: ValueMap): void {
+    const most = this.#opts.process_count_max;
+    if (most > 0 && (this.#pool?.size ?? 0) >= most) {
+      this.#log.warning(`Job ${str(load.get("jid") ?? "")} waits: ${most} jobs are running (process_count_max)`);
+      this.#queue.push(load);
+      return;
+    }
+    void this.#run(load);
+  }
+
+  async #run(load: ValueMap): Promise<void> {
+    const jid = str(load.get("jid") ?? "");
+    const { id } = this.#opts;
+    const field = (key: string) => load.get(key) ?? null;
+    this.#log.info(`User ${str(field("user"))} executes ${str(field("fun"))} with jid ${jid}`);
+    try {
+      if (load.get("start_event") === true) {
+        const { fun, tgt, tgt_type, user } = Object.fromEntries(["fun", "tgt", "tgt_type", "user"].map((k) => [k, field(k)]));
+        void this.fireMaster(map({ tag: jobStart(jid, id), data: { id, jid, fun, tgt, tgt_type, user } }));
+      }
+      this.#noteProc(jid, load);
+      const outcome = await this.#pool?.run(load) ?? new Map();
+      this.#proc.remove(jid);
+      if (this.#closing.signal.aborted) return;
+      this.#spool?.add(this.#returnLoad(load, outcome));
+    } catch (error) {
+      this.#log.critical(`Job ${jid} was lost: ${error instanceof Error ? error.stack : error}`);
+    }
+    const next = this.#queue.shift();
+    if (next !== undefined) this.#take(next);
+  }
+
+  #noteProc(jid: string, load: ValueMap): void {
+    try {
+      this.#proc.add(jid, load);
+    } catch (error) {
+      // A full disk is no reason not to run a job that may be the one that clears it.
+      this.#log.error(`There is no proc file of job ${jid}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  #returnLoad(load: ValueMap, outcome: ValueMap): ValueMap {
+    const returned = map({
+      cmd: "_return",
+      id: this.#opts.id,
+      success: outcome.get("success"),
+      return: outcome.get("return"),
+      retcode: outcome.get("retcode"),
+      jid: load.get("jid"),
+      fun: load.get("fun"),
+      fun_args: load.get("arg"),
+      user: load.get("user"),
+      _stamp: stampNow(),
+    });
+    if (outcome.has("out")) returned.set("out", outcome.get("out") ?? null);
+    for (const key of ["master_id", "metadata"]) if (load.has(key)) returned.set(key, load.get(key) ?? null);
+    return returned;
+  }
+
+  async #deliver(load: ValueMap): Promise<void> {
+    await this.#connected().request(load, this.#closing.signal);
+  }
+
+  async #refreshPillar(): Promise<void> {
+    const request = map({
+      id: this.#opts.id,
+      grains: this.#grains,
+      saltenv: this.#opts.saltenv,
+      pillarenv: this.#opts.pillarenv,
+      pillar_override: {},
+      extra_minion_data: {},
+      ver: "2",
+      cmd: "_pillar",
+    });
+    this.#pillar = await this.#connected().requestPillar(request, this.#closing.signal);
+    this.#pool?.learn(this.#knowledge());
+  }
+
+  async #announce(): Promise<void> {
+    const { id, start_event_grains, enable_legacy_startup_events } = this.#opts;
+    const data = `Minion ${id} started at ${asctime(new Date())}`;
+    const grains: ValueMap = new Map();
+    for (const name of start_event_grains) if (this.#grains.has(name)) grains.set(name, this.#grains.get(name) ?? null);
+    const tags = [...(enable_legacy_startup_events ? [LEGACY_START_EVENT] : []), minionStart(id)];
+    for (const tag of tags) {
+      const event = map({ pretag: null, data, tag });
+      if (grains.size > 0) event.set("grains", grains);
+      await this.fireMaster(event);
+    }
+  }
+
+  /** Sends an event to the master: `tag` and `data`, or `events`. @returns Whether the master took it. */
+  async fireMaster(event: ValueMap): Promise<boolean> {
+    const load = new Map([...map({ id: this.#opts.id, cmd: "_minion_event" }), ...event]);
+    try {
+      await this.#connected().request(load, this.#closing.signal);
+      return true;
+    } catch (error) {
+      if (this.#closing.signal.aborted) return false;
+      if (!(error instanceof RequestTimeoutError || error instanceof WireError)) throw error;
+      this.#log.error(`The master did not take the event ${str(event.get("tag") ?? null)}: ${error.message}`);
+      return false;
+    }
+  }
+
+  async #hearEvents(events: EventSubscriber): Promise<void> {
+    for (;;) {
+      let event;
+      try {
+        event = await events.next();
+      } catch (error) {
+        this.#log.error(`Dropped an event: ${error instanceof Error ? error.message : error}`);
+        continue;
+      }
+      if (event === undefined) return;
+      try {
+        await handleLocalEvent(event, this);
+      } catch (error) {
+        if (this.#closing.signal.aborted) return;
+        this.#log.error(`The event ${event.tag} failed: ${error instanceof Error ? error.message : error}`);
+      }
+    }
+  }
+
+  /** Loads modules anew, for the jobs from now on. */
+  async refreshModules(): Promise<void> {
+    await this.#pool?.reload();
+  }
+
+  /** Computes the grains again, and tells the master with the pillar. */
+  async refreshGrains(): Promise<void> {
+    this.#grains = await loadGrains(this.#opts);
+    this.#pool?.learn(this.#knowledge());
+    await this.#refreshPillar();
+  }
+
+  /** Asks the master for the pillar, which tells it the grains as well. */
+  async refreshPillar(): Promise<void> {
+    await this.#refreshPillar();
+  }
+
+  /** What jobs ask of their minion. */
+  async #answer(asked: Asked): Promise<Value> {
+    switch (asked.what) {
+      case "request": {
+        const load = unpack(asked.load);
+        if (!isMap(load)) throw new WireError("a request that is no map");
+        return await this.#connected().request(load, this.#closing.signal);
+      }
+      case "fire": {
+        const data = unpack(asked.data);
+        return await this.#fireLocal(asked.tag, isMap(data) ? data : map({ data }));
+      }
+      case "refresh":
+        if (asked.refresh === "modules") await this.refreshModules();
+        if (asked.refresh === "grains") await this.refreshGrains();
+        if (asked.refresh === "pillar") await this.refreshPillar();
+        return true;
+      default:
+        throw new Error(`nobody answers ${asked.what}`);
+    }
+  }
+
+  async #fireLocal(tag: string, data: ValueMap): Promise<boolean> {
+    const { sock_dir, id, hash_type } = this.#opts;
+    using bus = new EventSender(minionBus(sock_dir, hashHex(id, hash_type).slice(0, 10)).pull);
+    return await bus.fire(tag, stamp(data));
+  }
+
+  /** One line for each thread: what it is doing now. */
+  async describeThreads(): Promise<string[]> {
+    const state = this.#inbox === undefined ? "signing in" : `listening for jobs; ${this.#spool?.size ?? 0} returns wait`;
+    return [`Main: ${state}`, ...await this.#pool?.describe() ?? []];
+  }
+
+  #end(error: unknown): void {
+    void this.close().then(() => this.#closed.reject(error));
+  }
+
+  /** Ends everything; jobs are told to end, returns stay spooled. Twice is fine. */
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort(new Error("The minion ends"));
+    clearInterval(this.#pingTimer);
+    this.#inbox?.close();
+    this.#link?.close();
+    this.#events?.close();
+    await this.#spool?.close();
+    await this.#pool?.close();
+    await this.#bus?.close();
+    this.#closed.resolve();
+  }
+
+  /** `await using` ends it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** Python's `time.asctime()`: `Sat Nov 21 10:00:00 2026`, local time. */
+function asctime(date: Date): string {
+  const [day, month, number, year, time] = date.toString().split(" ");
+  return `${day} ${month} ${String(Number(number)).padStart(2)} ${time} ${year}`;
+}

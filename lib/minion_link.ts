@@ -1,0 +1,66 @@
+/**
+ * A minion's options as its link to the master takes them; `salt-call` uses the same, with less patience.
+ * @module
+ */
+
+import { loadOrCreateKeyPair } from "./key_pair.ts";
+import type { Logger } from "./log.ts";
+import type { LinkSettings, SignInPatience } from "./master_link.ts";
+import type { MinionOpts } from "./options.ts";
+import { tcpAddress } from "./request_channel.ts";
+import type { Applicant, Credentials } from "./sign_in.ts";
+import type { ValueMap } from "./value.ts";
+
+/** Who signs in; makes the minion's key pair at its first start. */
+export async function applicantOf(opts: MinionOpts, grains: ValueMap): Promise<Applicant> {
+  const autosignGrains: ValueMap = new Map();
+  for (const name of opts.autosign_grains ?? []) {
+    const value = grains.get(name);
+    if (value !== undefined) autosignGrains.set(name, value);
+  }
+  return {
+    id: opts.id,
+    pkiDir: opts.pki_dir,
+    key: await loadOrCreateKeyPair(opts.pki_dir, "minion", opts.keysize),
+    encAlgorithm: opts.encryption_algorithm,
+    sigAlgorithm: opts.signing_algorithm,
+    hashType: opts.hash_type,
+    masterFinger: opts.master_finger,
+    verifyMasterPubkeySign: opts.verify_master_pubkey_sign,
+    alwaysVerifySignature: opts.always_verify_signature,
+    autosignGrains,
+  };
+}
+
+/** What a link needs beside the options. */
+export interface LinkParts {
+  readonly applicant: Applicant;
+  readonly log: Logger;
+  onSignedIn?(credentials: Credentials): void;
+  /** What differs from the options' patience. */
+  readonly patience?: Partial<SignInPatience>;
+}
+
+/** The settings of a link to the master that the options name. */
+export function linkSettings(opts: MinionOpts, parts: LinkParts): LinkSettings {
+  return {
+    address: tcpAddress(opts.master, opts.master_port),
+    applicant: parts.applicant,
+    patience: {
+      authTimeoutMs: opts.auth_timeout * 1000,
+      authTries: opts.auth_tries,
+      masterTries: opts.master_tries,
+      acceptanceWaitMs: opts.acceptance_wait_time * 1000,
+      acceptanceWaitMaxMs: opts.acceptance_wait_time_max * 1000,
+      rejectedRetry: opts.rejected_retry,
+      rejectedWaitMs: [opts.random_reauth_delay * 1000, opts.random_reauth_delay * 2000],
+      failOnPending: false,
+      ...parts.patience,
+    },
+    requestPatience: { timeoutMs: opts.request_channel_timeout * 1000, tries: opts.request_channel_tries },
+    signMessages: opts.minion_sign_messages,
+    keepaliveIdleS: opts.tcp_keepalive_idle,
+    log: parts.log,
+    onSignedIn: parts.onSignedIn,
+  };
+}

@@ -1,0 +1,253 @@
+/**
+ * What must be right before a service opens its first socket: user, directories, socket paths, ports, file roots, limits.
+ *
+ * Each failure is one clear line. What is only odd is a warning. Makes what is missing; opens nothing that stays open.
+ * Source: salt/utils/verify.
+ * @module
+ */
+
+import { LibcError, PreflightError } from "./errors.ts";
+import { raiseOpenFileLimit } from "./libc.ts";
+import { MASTER_OPTIONS, type MasterOpts, type MinionOpts } from "./options.ts";
+import { userToBecome } from "./run_user.ts";
+import type { User } from "./users.ts";
+import { equals, str, type ValueMap } from "./value.ts";
+
+/** Longest path of a Unix socket, in bytes: the size of `sun_path` less the final NUL. */
+export const MAX_SOCKET_PATH = Deno.build.os === "linux" ? 107 : 103;
+
+/** The longest names of sockets in each role's `sock_dir`. */
+const LONGEST_SOCKET = { master: "master_event_pull.ipc", minion: "minion_event_0123456789_pull.ipc" } as const;
+
+/** A node that is ready to start. */
+export interface Ready {
+  /** The user to become, once what needs rights is done; `undefined`: none. */
+  readonly user: User | undefined;
+  /** What is odd, a line each. */
+  readonly warnings: string[];
+}
+
+/** Checks and prepares the host for a master. @throws {PreflightError} With the first thing that is wrong. */
+export function preflightMaster(opts: MasterOpts): Ready {
+  const user = userToBecome(opts.user);
+  const warnings: string[] = [];
+  checkSocketPath(opts.sock_dir, LONGEST_SOCKET.master);
+  // Users that publisher_acl names must reach the sockets, and their own key in the cache directory.
+  const shared = opts.publisher_acl.size > 0 ? 0o755 : 0o700;
+  prepareDirectories(opts, user, [
+    { option: "pki_dir", path: opts.pki_dir, mode: 0o700, wider: [0o750] },
+    { option: "cachedir", path: opts.cachedir, mode: shared },
+    { option: "sock_dir", path: opts.sock_dir, mode: shared, wider: [] },
+  ]);
+  checkPorts(opts.interface, { publish_port: opts.publish_port, ret_port: opts.ret_port });
+  checkFileRoots("file_roots", opts.file_roots, warnings);
+  checkFileRoots("pillar_roots", opts.pillar_roots, warnings);
+  checkOpenFiles(opts.max_open_files, `${opts.pki_dir}/minions`, warnings);
+  return { user, warnings };
+}
+
+/** Checks and prepares the host for a minion. @throws {PreflightError} With the first thing that is wrong. */
+export function preflightMinion(opts: MinionOpts): Ready {
+  const user = userToBecome(opts.user);
+  const warnings: string[] = [];
+  checkSocketPath(opts.sock_dir, LONGEST_SOCKET.minion);
+  prepareDirectories(opts, user, [
+    { option: "pki_dir", path: opts.pki_dir, mode: 0o700, wider: [0o750] },
+    { option: "cachedir", path: opts.cachedir, mode: 0o700 },
+    { option: "sock_dir", path: opts.sock_dir, mode: 0o700, wider: [] },
+  ]);
+  if (opts.file_client === "local") {
+    checkFileRoots("file_roots", opts.file_roots, warnings);
+    checkFileRoots("pillar_roots", opts.pillar_roots, warnings);
+  }
+  checkOpenFiles(opts.max_open_files, undefined, warnings);
+  return { user, warnings };
+}
+
+/** Checks that a socket called `name` fits in `sockDir`. @throws {PreflightError} If its path is too long. */
+export function checkSocketPath(sockDir: string, name: string): void {
+  const length = new TextEncoder().encode(`${sockDir}/${name}`).length;
+  if (length > MAX_SOCKET_PATH) {
+    throw new PreflightError(
+      `sock_dir: ${sockDir} is too long: with ${name} it makes ${length} bytes, and a Unix socket's path has at most ` +
+        `${MAX_SOCKET_PATH}; set sock_dir to a shorter path`,
+    );
+  }
+}
+
+interface Directory {
+  readonly option: string;
+  readonly path: string;
+  /** Mode to make it with. */
+  readonly mode: number;
+  /** If there: an existing directory must have `mode` or one of these. */
+  readonly wider?: readonly number[];
+}
+
+interface Places {
+  readonly verify_env: boolean;
+  readonly log_file: string;
+  readonly pidfile: string;
+}
+
+function prepareDirectories(opts: Places, user: User | undefined, directories: readonly Directory[]): void {
+  if (opts.verify_env) {
+    for (const directory of directories) {
+      makeDirectory(directory.option, directory.path, { mode: directory.mode, user });
+      if (directory.wider !== undefined) tighten(directory);
+    }
+    for (const option of ["log_file", "pidfile"] as const) {
+      // Whose directory /var/run is is nobody's business here, so an existing one keeps its owner.
+      makeDirectory(option, parent(opts[option]), { mode: 0o755, user, keepOwner: true });
+    }
+    prepareLogFile(opts.log_file, user);
+  }
+  for (const { option, path } of directories) checkWritable(option, path);
+  checkWritable("pidfile", parent(opts.pidfile));
+}
+
+function parent(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
+}
+
+function makeDirectory(
+  option: string,
+  path: string,
+  { mode, user, keepOwner = false }: { mode: number; user: User | undefined; keepOwner?: boolean },
+): void {
+  try {
+    const there = statIfExists(path);
+    if (there !== undefined && !there.isDirectory) throw new PreflightError(`${option}: ${path} is no directory`);
+    if (there === undefined) {
+      Deno.mkdirSync(parent(path), { recursive: true, mode: 0o755 });
+      Deno.mkdirSync(path, { mode });
+      Deno.chmodSync(path, mode); // whatever the umask took
+    }
+    if (user !== undefined && !(keepOwner && there !== undefined) && there?.uid !== user.uid) {
+      Deno.chownSync(path, user.uid, user.gid);
+    }
+  } catch (error) {
+    throw asPreflightError(error, `${option}: the directory ${path} cannot be made`);
+  }
+}
+
+function tighten({ option, path, mode, wider = [] }: Directory): void {
+  const now = (Deno.statSync(path).mode ?? 0) & 0o777;
+  if (now === mode || wider.includes(now)) return;
+  try {
+    Deno.chmodSync(path, mode);
+  } catch (error) {
+    throw asPreflightError(error, `${option}: the mode of ${path} cannot be set to ${mode.toString(8)}`);
+  }
+}
+
+function prepareLogFile(path: string, user: User | undefined): void {
+  try {
+    Deno.openSync(path, { append: true, create: true, mode: 0o640 }).close();
+    if (user !== undefined) Deno.chownSync(path, user.uid, user.gid);
+  } catch (error) {
+    throw asPreflightError(error, `log_file: ${path} cannot be written`);
+  }
+}
+
+/** Only a file that was written proves that one can be: think of mounts, quotas and ACLs. */
+function checkWritable(option: string, path: string): void {
+  try {
+    Deno.removeSync(Deno.makeTempFileSync({ dir: path, prefix: ".preflight_" }));
+  } catch (error) {
+    throw asPreflightError(error, `${option}: nothing can be written in ${path}`);
+  }
+}
+
+function statIfExists(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.statSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+function asPreflightError(error: unknown, what: string): PreflightError {
+  if (error instanceof PreflightError) return error;
+  return new PreflightError(`${what}: ${reason(error)}`, { cause: error });
+}
+
+/** The system's reason without what Deno adds to it. */
+function reason(error: unknown): string {
+  if (error instanceof Deno.errors.PermissionDenied) return "no right to do so";
+  if (error instanceof Deno.errors.NotFound) return "no such directory";
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/ ?\(os error \d+\).*$/, "");
+}
+
+/** Checks that the ports can be listened on; port 0 always can. @throws {PreflightError} Naming the first that cannot. */
+export function checkPorts(address: string, ports: Readonly<Record<string, number>>): void {
+  const seen = new Map<number, string>();
+  for (const [option, port] of Object.entries(ports)) {
+    if (port === 0) continue;
+    const other = seen.get(port);
+    if (other !== undefined) throw new PreflightError(`${option}: ${port} is the port of ${other} already`);
+    seen.set(port, option);
+    try {
+      Deno.listen({ hostname: address, port }).close();
+    } catch (error) {
+      throw new PreflightError(portProblem(error, { option, address, port }), { cause: error });
+    }
+  }
+}
+
+function portProblem(error: unknown, at: { option: string; address: string; port: number }): string {
+  if (error instanceof Deno.errors.AddrInUse) {
+    return `${at.option}: port ${at.port} on ${at.address} is taken. Is another master running?`;
+  }
+  if (error instanceof Deno.errors.AddrNotAvailable) {
+    return `interface: ${at.address} is no address of this host`;
+  }
+  return `${at.option}: cannot listen on port ${at.port} of ${at.address}: ${reason(error)}`;
+}
+
+/** A root that is there must be readable; one that is missing is said, unless it is a default that nobody asked for. */
+function checkFileRoots(option: "file_roots" | "pillar_roots", roots: ValueMap, warnings: string[]): void {
+  if (equals(roots, MASTER_OPTIONS[option].default)) return;
+  for (const [env, paths] of roots) {
+    for (const path of Array.isArray(paths) ? paths.map(str) : []) {
+      try {
+        for (const _ of Deno.readDirSync(path)) break;
+      } catch (error) {
+        if (!(error instanceof Deno.errors.NotFound)) {
+          throw asPreflightError(error, `${option}: ${path} (${str(env)}) cannot be read`);
+        }
+        warnings.push(`${option}: ${path} (${str(env)}) does not exist`);
+      }
+    }
+  }
+}
+
+/** Every minion takes descriptors of the master; as Salt, four for each accepted key are held to be enough. */
+function checkOpenFiles(wanted: number, acceptedKeys: string | undefined, warnings: string[]): void {
+  let soft: number;
+  try {
+    soft = raiseOpenFileLimit(wanted).soft;
+  } catch (error) {
+    if (!(error instanceof LibcError)) throw error;
+    warnings.push(`max_open_files: the limit on open files cannot be raised to ${wanted}: ${error.message}`);
+    return;
+  }
+  const keys = acceptedKeys === undefined ? 0 : countFiles(acceptedKeys);
+  if (keys * 4 > soft) {
+    warnings.push(
+      `max_open_files: ${keys} accepted keys want ${
+        keys * 4
+      } open files, the limit is ${soft}; raise it for this service`,
+    );
+  }
+}
+
+function countFiles(path: string): number {
+  try {
+    return [...Deno.readDirSync(path)].length;
+  } catch {
+    return 0;
+  }
+}

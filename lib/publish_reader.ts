@@ -1,0 +1,105 @@
+/**
+ * What a minion makes of a publish: opened, proved, not seen before, and meant for it; or nothing.
+ *
+ * Knows the rules, no sockets. Source: salt-protocol.md sections 1, 4 (serial), 6 and 14.
+ * @module
+ */
+
+import { Crypticle } from "./crypticle.ts";
+import { AuthenticationError, TargetError, WireError } from "./errors.ts";
+import { isJid } from "./jid.ts";
+import type { Logger } from "./log.ts";
+import { parsePublished } from "./payload.ts";
+import { isSigningAlgorithm } from "./rsa.ts";
+import type { Credentials } from "./sign_in.ts";
+import { matchesTarget } from "./target.ts";
+import { isMap, str, type ValueMap } from "./value.ts";
+
+/** What a reader goes by. */
+export interface ReaderRules {
+  readonly id: string;
+  /** Whether a publish needs the master's signature (`sign_pub_messages` of the minion). */
+  readonly requireSignature: boolean;
+  /** How many job ids are remembered (`minion_jid_queue_hwm`). */
+  readonly rememberedJids: number;
+  readonly log: Logger;
+}
+
+/** Reads publishes under the keys of the last sign-in. */
+export class PublishReader {
+  readonly #rules: ReaderRules;
+  readonly #seenJids = new Set<string>();
+  #credentials: Credentials | undefined;
+  #crypticle: Crypticle | undefined;
+  #lastSerial = 0;
+
+  /** Reads nothing before {@linkcode trust}. */
+  constructor(rules: ReaderRules) {
+    this.#rules = rules;
+  }
+
+  /** Takes the keys of a sign-in; a new shared key begins its serials anew. @returns Whether the key is a new one. */
+  trust(credentials: Credentials): boolean {
+    const changed = this.#credentials?.sharedKey !== credentials.sharedKey;
+    this.#credentials = credentials;
+    if (changed) {
+      this.#crypticle = new Crypticle(credentials.sharedKey);
+      this.#lastSerial = 0;
+    }
+    return changed;
+  }
+
+  /**
+   * The job in `frame` that this minion is to run; `undefined` if there is none for it.
+   * @throws {AuthenticationError} If it does not open or prove itself: the master may have a new key.
+   * @throws {WireError} If it is no publish at all.
+   */
+  read(frame: Uint8Array): ValueMap | undefined {
+    const { id, log, requireSignature } = this.#rules;
+    const { load: sealed, sig, sigAlgorithm } = parsePublished(frame);
+    if (this.#crypticle === undefined || this.#credentials === undefined) throw new AuthenticationError("Not signed in");
+    if (requireSignature) {
+      const signed = sig !== undefined && isSigningAlgorithm(sigAlgorithm) &&
+        this.#credentials.masterKey.verify(sigAlgorithm, sealed, sig);
+      if (!signed) throw new AuthenticationError("A publish without the master's good signature");
+    }
+    const load = this.#crypticle.loads(sealed);
+    if (!isMap(load)) throw new WireError("a publish whose load is no map", "load");
+    const serial = load.get("serial");
+    if (typeof serial === "number") {
+      if (serial <= this.#lastSerial) {
+        log.warning(`Dropped a publish with serial ${serial} after ${this.#lastSerial}: it is a replay`);
+        return undefined;
+      }
+      this.#lastSerial = serial;
+    }
+    const jid = load.get("jid");
+    const tgt = load.get("tgt");
+    if (typeof jid !== "string" || tgt === undefined || !load.has("fun") || !Array.isArray(load.get("arg"))) {
+      throw new WireError("a publish without tgt, jid, fun or arg", "load");
+    }
+    if (!isJid(jid)) throw new WireError(`a publish with the job id ${str(jid)}`, "jid");
+    try {
+      if (!matchesTarget(tgt, str(load.get("tgt_type") ?? "glob"), id)) return undefined;
+    } catch (error) {
+      if (!(error instanceof TargetError)) throw error;
+      log.warning(`Job ${jid} has a target that this minion cannot match: ${error.message}`);
+      return undefined;
+    }
+    if (this.#seenJids.has(jid)) {
+      log.warning(`Job ${jid} came twice; it is run once`);
+      return undefined;
+    }
+    this.#remember(jid);
+    return load;
+  }
+
+  #remember(jid: string): void {
+    this.#seenJids.add(jid);
+    if (this.#seenJids.size <= this.#rules.rememberedJids) return;
+    for (const oldest of this.#seenJids) {
+      this.#seenJids.delete(oldest);
+      break;
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * The TCP connections of this host as Linux's `/proc/net/tcp` and `tcp6` list them.
+ * Source: proc_net_tcp(5): addresses are hexadecimal, in words of the host's byte order.
+ * @module
+ */
+
+const ESTABLISHED = 1;
+
+/** One end of a connection. */
+export interface Endpoint {
+  /** Dotted IPv4, also where IPv6 holds one; else IPv6 in its shortest form. */
+  readonly address: string;
+  readonly port: number;
+}
+
+/** One connection. */
+export interface Connection {
+  readonly local: Endpoint;
+  readonly remote: Endpoint;
+}
+
+/** The established connections in the text of `/proc/net/tcp` or `/proc/net/tcp6`. */
+export function parseConnections(text: string): Connection[] {
+  return text.split("\n").slice(1).flatMap((line) => {
+    const [, local, remote, state] = line.trim().split(/\s+/);
+    return state !== undefined && parseInt(state, 16) === ESTABLISHED
+      ? [{ local: endpoint(local), remote: endpoint(remote) }]
+      : [];
+  });
+}
+
+/** The addresses that this host is connected to on their port `port`. */
+export function addressesConnectedTo(port: number): Set<string> {
+  return new Set(connections().filter(({ remote }) => remote.port === port).map(({ remote }) => remote.address));
+}
+
+/** The addresses that are connected to this host's port `port`. */
+export function addressesConnectedHere(port: number): Set<string> {
+  return new Set(connections().filter(({ local }) => local.port === port).map(({ remote }) => remote.address));
+}
+
+function connections(): Connection[] {
+  return ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((path) => {
+    try {
+      return parseConnections(Deno.readTextFileSync(path));
+    } catch {
+      return []; // no IPv6, or no Linux
+    }
+  });
+}
+
+const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+
+function endpoint(text: string): Endpoint {
+  const [hex, port] = text.split(":");
+  const bytes = [...hex.matchAll(/.{8}/g)].flatMap(([word]) => {
+    const octets = [...word.matchAll(/../g)].map(([octet]) => parseInt(octet, 16));
+    return LITTLE_ENDIAN ? octets.reverse() : octets;
+  });
+  return { address: addressOf(bytes), port: parseInt(port, 16) };
+}
+
+function addressOf(bytes: number[]): string {
+  const mapped = bytes.length === 16 && bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff &&
+    bytes[11] === 0xff;
+  if (bytes.length === 4 || mapped) return bytes.slice(-4).join(".");
+  const groups = bytes.flatMap((byte, i) => i % 2 === 0 ? [(byte * 256 + bytes[i + 1]).toString(16)] : []);
+  return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1); // which writes it in its shortest form
+}

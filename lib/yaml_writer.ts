@@ -1,0 +1,191 @@
+/**
+ * YAML text on a page: indentation, indicators, and one scalar in each of its styles, folded where libyaml folds.
+ * Knows columns and characters; nothing of values, types or which style is right for what.
+ * Source: libyaml 0.2.5's emitter (behaviour).
+ * @module
+ */
+
+/** A scalar is folded at the first single space beyond this column. */
+const WIDTH = 80;
+
+const STEP = 2;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "\0": "0",
+  "\x07": "a",
+  "\b": "b",
+  "\t": "t",
+  "\n": "n",
+  "\v": "v",
+  "\f": "f",
+  "\r": "r",
+  "\x1b": "e",
+  '"': '"',
+  "\\": "\\",
+  "\x85": "N",
+  "\u2028": "L",
+  "\u2029": "P",
+};
+
+/** Whether YAML 1.1 takes `char` for a line break. */
+export function isBreak(char: string): boolean {
+  return char === "\n" || char === "\r" || char === "\x85" || char === "\u2028" || char === "\u2029";
+}
+
+/** Whether libyaml writes `char` as it is: no tab, no U+0085 and nothing beyond the Basic Multilingual Plane. */
+export function isPrintable(char: string): boolean {
+  return char === "\n" || (char >= " " && char <= "~") ||
+    (char.length === 1 && ((char >= "\xa0" && char <= "\ud7ff") || (char >= "\ue000" && char <= "\ufffd")) &&
+      char !== "\ufeff");
+}
+
+/** A page of YAML, written from top to bottom. */
+export class YamlWriter {
+  #out = "";
+  #column = 0;
+  #indent = -1; // -1: outside of every node
+  readonly #indents: number[] = [];
+  /** Whether the last thing written is white space. */
+  #whitespace = true;
+  /** Whether only indentation, or indicators that count as such (`-`, `?`), stand on the line so far. */
+  #indention = true;
+
+  /** What is written so far. */
+  get text(): string {
+    return this.#out;
+  }
+
+  /** Whether the line holds nothing yet but indentation and the indicators `-`, `?` and an explicit `:`. */
+  get atIndention(): boolean {
+    return this.#indention;
+  }
+
+  /** Goes one step to the right; `scalar` says for whose continuation lines, `indentless` that a list stays under its key. */
+  increaseIndent(options: { scalar?: boolean; indentless?: boolean } = {}): void {
+    this.#indents.push(this.#indent);
+    if (this.#indent < 0) this.#indent = options.scalar ? STEP : 0;
+    else if (!options.indentless) this.#indent += STEP;
+  }
+
+  /** Goes back to where the matching {@linkcode increaseIndent} was called. */
+  decreaseIndent(): void {
+    this.#indent = this.#indents.pop() ?? -1;
+  }
+
+  /** Begins a line at the current indentation, unless the line has only just begun. */
+  newLine(): void {
+    const indent = Math.max(0, this.#indent);
+    if (!this.#indention || this.#column > indent || (this.#column === indent && !this.#whitespace)) this.#break("\n");
+    if (this.#column < indent) this.#put(" ".repeat(indent - this.#column));
+    this.#whitespace = true;
+    this.#indention = true;
+  }
+
+  /** Writes `-`, `?`, `:`, a bracket or a tag; `spaced` with a space before it, `indention` if a block may follow on the line. */
+  indicator(text: string, options: { spaced?: boolean; indention?: boolean } = {}): void {
+    if (options.spaced && !this.#whitespace) this.#put(" ");
+    this.#put(text);
+    this.#whitespace = false;
+    this.#indention &&= options.indention === true;
+  }
+
+  /** Writes `text` without quotes; `fold` allows line breaks in it. */
+  plain(text: string, fold: boolean): void {
+    if (!this.#whitespace) this.#put(" ");
+    const chars = [...text];
+    let spaces = false;
+    chars.forEach((char, i) => {
+      if (char === " " && fold && !spaces && this.#column > WIDTH && chars[i + 1] !== " ") this.newLine();
+      else this.#put(char);
+      spaces = char === " ";
+    });
+    this.#endScalar();
+  }
+
+  /** Writes `text` in single quotes; `fold` allows line breaks beside its own. */
+  singleQuoted(text: string, fold: boolean): void {
+    this.indicator("'", { spaced: true });
+    const chars = [...text];
+    let spaces = false;
+    let breaks = false;
+    chars.forEach((char, i) => {
+      if (char === " ") {
+        const inside = i > 0 && i < chars.length - 1;
+        if (fold && !spaces && this.#column > WIDTH && inside && chars[i + 1] !== " ") this.newLine();
+        else this.#put(char);
+        spaces = true;
+      } else if (isBreak(char)) {
+        if (!breaks && char === "\n") this.#break("\n");
+        this.#break(char);
+        this.#indention = true;
+        breaks = true;
+      } else {
+        if (breaks) this.newLine();
+        this.#put(char === "'" ? "''" : char);
+        this.#indention = false;
+        spaces = false;
+        breaks = false;
+      }
+    });
+    if (breaks) this.newLine();
+    this.indicator("'");
+    this.#endScalar();
+  }
+
+  /** Writes `text` in double quotes, with escapes; `fold` allows line breaks in it. */
+  doubleQuoted(text: string, fold: boolean): void {
+    this.indicator('"', { spaced: true });
+    const chars = [...text];
+    let spaces = false;
+    chars.forEach((char, i) => {
+      if (char === " ") {
+        if (fold && !spaces && this.#column > WIDTH && i > 0 && i < chars.length - 1) {
+          this.newLine();
+          if (chars[i + 1] === " ") this.#put("\\");
+        } else this.#put(char);
+        spaces = true;
+      } else {
+        this.#put(escape(char));
+        spaces = false;
+      }
+    });
+    this.indicator('"');
+    this.#endScalar();
+  }
+
+  /** Writes the lines of `text` as a literal block; it ends in exactly one line feed and has no line that starts with a space. */
+  literal(text: string): void {
+    this.indicator("|", { spaced: true });
+    this.#break("\n");
+    this.#indention = true;
+    this.#whitespace = true;
+    for (const line of text.slice(0, -1).split("\n")) {
+      this.newLine();
+      this.#put(line);
+      this.#break("\n");
+    }
+  }
+
+  #endScalar(): void {
+    this.#whitespace = false;
+    this.#indention = false;
+  }
+
+  #put(text: string): void {
+    this.#out += text;
+    this.#column += text.length;
+  }
+
+  #break(char: string): void {
+    this.#out += char;
+    this.#column = 0;
+  }
+}
+
+function escape(char: string): string {
+  if (Object.hasOwn(ESCAPES, char)) return `\\${ESCAPES[char]}`;
+  if (isPrintable(char)) return char;
+  const code = char.codePointAt(0) ?? 0;
+  const hex = (width: number) => code.toString(16).toUpperCase().padStart(width, "0");
+  return code <= 0xff ? `\\x${hex(2)}` : code <= 0xffff ? `\\u${hex(4)}` : `\\U${hex(8)}`;
+}
