@@ -147,18 +147,20 @@ function distributionGrains(files: HostFiles): Distribution {
   const suse = /^cpe:[^o]*o:(open)?suse:/i.test(release.get("CPE_NAME") ?? "");
   const os = suse ? "SUSE" : shortName(name, release.get("ID"));
   const bracketed = /\(([^)]+)\)/.exec(release.get("PRETTY_NAME") ?? release.get("VERSION") ?? "")?.[1] ?? "";
-  let oscodename = lsb.lsb_distrib_codename?.trim() ?? "";
   // These put the code name into brackets, within the pretty name that stands in for it.
-  if (/^(Rocky|AlmaLinux|RedHat)/.test(os) && oscodename.includes("(")) oscodename = bracketed;
+  if (/^(Rocky|AlmaLinux)/.test(os) && lsb.lsb_distrib_codename?.includes("(")) lsb.lsb_distrib_codename = bracketed;
+  const codename = lsb.lsb_distrib_codename?.trim() ?? "";
+  const point = pointRelease(files, release);
+  if (point !== undefined) delete lsb.lsb_distrib_release;
   const leap = suse && name === "openSUSE Leap";
   const tumbleweed = suse && release.get("VERSION") === "Tumbleweed";
   return {
     ...lsb,
     os,
     os_family: Object.entries(FAMILIES).find(([, members]) => members.includes(os))?.[0] ?? os,
-    oscodename,
+    oscodename: codename.includes("Red Hat") ? bracketed : codename,
     osfullname: leap ? "Leap" : tumbleweed ? "Tumbleweed" : name,
-    osrelease: pointRelease(files, release) ?? lsb.lsb_distrib_release ?? "",
+    osrelease: (point ?? lsb.lsb_distrib_release ?? "").trim(),
   };
 }
 

@@ -11,6 +11,7 @@
 export interface ChildSpec {
   /** The program and its arguments. */
   readonly argv: readonly string[];
+  /** Absolute path of the directory to start in. */
   readonly cwd: string;
   /** The whole environment: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
@@ -32,12 +33,15 @@ export interface ChildCare {
 
 /** What became of a child. */
 export interface ChildOutcome {
+  /** Its process id, and its group's. */
   readonly pid: number;
   /** The exit code, or the negative number of the signal that ended it. */
   readonly retcode: number;
   /** Empty if the time ran out. */
   readonly stdout: Uint8Array;
+  /** Empty if the time ran out. */
   readonly stderr: Uint8Array;
+  /** Whether the time ran out. */
   readonly timedOut: boolean;
 }
 

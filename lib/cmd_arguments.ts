@@ -11,45 +11,11 @@ import { CommandError } from "./errors.ts";
 import { describe } from "./function_docs.ts";
 import { matchesGlob } from "./glob.ts";
 import type { JobContext } from "./job_context.ts";
-import { any, bool, type Bound, float, type Parameter, type Parameters, type Rest, str } from "./module.ts";
+import { any, bool, type Bound, float, type Parameters, type Rest, str } from "./module.ts";
 import { str as text, type Value } from "./value.ts";
 
 /** Every argument of `cmd.*` beside the command itself. */
-export interface CmdArguments extends Parameters {
-  readonly cwd: Parameter<string | null>;
-  readonly stdin: Parameter<Value>;
-  readonly runas: Parameter<string | null>;
-  readonly group: Parameter<string | null>;
-  readonly shell: Parameter<string>;
-  readonly python_shell: Parameter<boolean | null>;
-  readonly env: Parameter<Value>;
-  readonly clean_env: Parameter<boolean>;
-  readonly template: Parameter<string | null>;
-  readonly rstrip: Parameter<boolean>;
-  readonly umask: Parameter<Value>;
-  readonly output_encoding: Parameter<string | null>;
-  readonly output_loglevel: Parameter<string>;
-  readonly log_callback: Parameter<Value>;
-  readonly hide_output: Parameter<boolean>;
-  readonly timeout: Parameter<number | null>;
-  readonly reset_system_locale: Parameter<boolean>;
-  readonly ignore_retcode: Parameter<boolean>;
-  readonly saltenv: Parameter<string | null>;
-  readonly use_vt: Parameter<boolean>;
-  readonly redirect_stderr: Parameter<boolean>;
-  readonly bg: Parameter<boolean>;
-  readonly password: Parameter<Value>;
-  readonly encoded_cmd: Parameter<boolean>;
-  readonly raise_err: Parameter<boolean>;
-  readonly prepend_path: Parameter<string | null>;
-  readonly success_retcodes: Parameter<Value>;
-  readonly success_stdout: Parameter<Value>;
-  readonly success_stderr: Parameter<Value>;
-  readonly stdin_raw_newlines: Parameter<boolean>;
-}
-
-/** The table. */
-export const CMD_ARGUMENTS: CmdArguments = {
+export const CMD_ARGUMENTS = {
   cwd: str(null),
   stdin: any(null),
   runas: str(null),
@@ -82,7 +48,10 @@ export const CMD_ARGUMENTS: CmdArguments = {
   stdin_raw_newlines: bool(false),
 };
 
-const MEANING: Readonly<Record<string, string>> = {
+/** The type of the table. */
+export type CmdArguments = typeof CMD_ARGUMENTS;
+
+const MEANING: Readonly<Record<keyof CmdArguments, string>> = {
   cwd: "Directory to start in: an absolute path. Default: the home of the user.",
   stdin: "What the command reads; `\\n` in it becomes a line end, unless stdin_raw_newlines=True. Default: nothing.",
   runas: "User to run as, with the environment and the groups that the user has after logging in.",
@@ -112,6 +81,7 @@ const MEANING: Readonly<Record<string, string>> = {
   prepend_path: "Directories to put before PATH.",
   success_retcodes: "Return codes that count as 0.",
   success_stdout: "Texts that make the return code 0 if stdout holds one of them.",
+  stdin_raw_newlines: "Leave `\\n` in stdin as it is.",
   success_stderr: "Texts that make the return code 0 if stderr holds one of them.",
 };
 
@@ -126,7 +96,7 @@ export function document(
   what: string,
   { params, more = {}, examples }: { params: Parameters; more?: Record<string, string>; examples: string[] },
 ): string {
-  const meaning = { ...MEANING, ...more };
+  const meaning: Readonly<Record<string, string>> = { ...MEANING, ...more };
   const lines = Object.keys(params).map((name) => `${name}\n    ${meaning[name]}`);
   return describe([what, ...lines].join("\n\n"), ...examples);
 }

@@ -15,12 +15,13 @@ import {
   loginEnvironment,
   parseEnvironment,
 } from "./command_environment.ts";
+import { wrapCommand } from "./command_wrapper.ts";
 import { CommandError, InvocationError } from "./errors.ts";
 import { shlexSplit } from "./shlex.ts";
 import { rstrip, textDecoder } from "./text_encoding.ts";
-import { findGroup, findUser, groupIdsOf, type User } from "./users.ts";
+import { findGroup, findUser } from "./users.ts";
 import { map, repr, str, truthy, type Value } from "./value.ts";
-import { isExecutableFile, startable, which } from "./which.ts";
+import { isExecutableFile, startable } from "./which.ts";
 
 /** The shell that runs commands unless the caller names another: that of the minion's own environment. */
 export const DEFAULT_SHELL: string = Deno.env.get("SHELL") ?? "/bin/sh";
@@ -33,17 +34,21 @@ export interface CommandRequest {
   readonly cwd?: string | null;
   /** What the command reads; `\n` in it becomes a line end unless `stdin_raw_newlines`. */
   readonly stdin?: Value;
+  /** Whether `\n` in `stdin` stays as it is. */
   readonly stdin_raw_newlines?: boolean;
   /** Name of the user to run as. */
   readonly runas?: string | null;
   /** Name of the primary group to run with. */
   readonly group?: string | null;
+  /** Path of the shell; default: {@linkcode DEFAULT_SHELL}. */
   readonly shell?: string;
   /** Whether `shell` reads the command; else it is split into words and started directly. */
   readonly python_shell?: boolean | null;
   /** More environment variables: a map or a list of maps. */
   readonly env?: Value;
+  /** Whether the minion's own environment is left out. */
   readonly clean_env?: boolean;
+  /** Directories to put before `PATH`. */
   readonly prepend_path?: string | null;
   /** Whether white space at the end of the output is dropped; default true. */
   readonly rstrip?: boolean;
@@ -55,6 +60,7 @@ export interface CommandRequest {
   readonly output_loglevel?: string;
   /** Seconds. */
   readonly timeout?: number | null;
+  /** Whether the locale becomes C where nobody sets it; default true. */
   readonly reset_system_locale?: boolean;
   /** Whether a return code other than 0 is none of anybody's business. */
   readonly ignore_retcode?: boolean;
@@ -66,27 +72,35 @@ export interface CommandRequest {
   readonly success_retcodes?: Value;
   /** Texts that make the return code 0 when stdout has one of them. */
   readonly success_stdout?: Value;
+  /** Texts that make the return code 0 when stderr has one of them. */
   readonly success_stderr?: Value;
   /** Refused: there are no templates yet. */
   readonly template?: string | null;
+  /** Ignored, with a warning. */
   readonly use_vt?: boolean | null;
 }
 
 /** What running a command needs of its job; a `JobContext` has it. */
 export interface CommandHost {
+  /** Aborted when the job is to end. */
   readonly signal: AbortSignal;
+  /** Told when a child starts and when nothing of it is waited for any more. */
   child(pid: number, state: "started" | "ended"): void;
+  /** Writes to the minion's log. */
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
 }
 
 /** What became of a command. */
 export interface CommandResult {
+  /** The command's process. */
   readonly pid: number;
   /** Negative: the signal that ended it. `null` for a command in the background. 1 after a timeout. */
   readonly retcode: number | null;
   /** After a timeout, the sentence that says so. */
   readonly stdout: string;
+  /** Empty after a timeout, and where it went into stdout. */
   readonly stderr: string;
+  /** Whether it was killed because its time was over. */
   readonly timedOut: boolean;
 }
 
@@ -134,7 +148,11 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
   const start = startable(program, { cwd, path: env.PATH });
   if (start === "missing") throw refuse(`[Errno 2] No such file or directory: ${repr(program)}`);
   if (start === "forbidden") throw refuse(`[Errno 13] Permission denied: ${repr(program)}`);
-  const spec: ChildSpec = { ...asUser(words, { user, group, umask, request }), cwd, env };
+  const spec: ChildSpec = {
+    ...wrapCommand(words, { user, group, umask, joinOutput: joinsOutput(request), env }),
+    cwd,
+    env,
+  };
 
   try {
     if (request.bg === true) {
@@ -236,40 +254,8 @@ function spawnReason(error: Error, program: string): string {
   return found === null ? error.message : `[Errno ${found[2]}] ${found[1]}: ${repr(program)}`;
 }
 
-interface Becoming {
-  readonly user: User | undefined;
-  readonly group: { readonly gid: number } | undefined;
-  readonly umask: string | undefined;
-  readonly request: CommandRequest;
-}
-
-/**
- * Adds to the words what Deno cannot do between fork and exec: file mode mask, stderr into stdout, supplementary groups.
- * Each wrapper ends in an exec, so that the pid and the return code stay the command's own.
- */
-function asUser(words: string[], { user, group, umask, request }: Becoming): Pick<ChildSpec, "argv" | "user"> {
-  const own = Deno.uid();
-  const target = user ?? (group === undefined ? undefined : findUser(own ?? 0));
-  const gid = group?.gid ?? target?.gid;
-  const changes = target !== undefined && gid !== undefined && (target.uid !== own || gid !== Deno.gid());
-  let argv = words;
-  let direct: { uid: number; gid: number } | undefined;
-  if (changes) {
-    const setpriv = own === 0 ? which("setpriv") : undefined;
-    // Busybox has a setpriv that knows none of this.
-    if (setpriv !== undefined && !Deno.realPathSync(setpriv).endsWith("busybox")) {
-      const groups = groupIdsOf(target).join(",");
-      argv = [setpriv, `--reuid=${target.uid}`, `--regid=${gid}`, `--groups=${groups}`, "--", ...argv];
-    } else {
-      direct = { uid: target.uid, gid };
-    }
-  }
-  const setup = [
-    ...umask === undefined ? [] : [`umask ${umask}`],
-    ...request.redirect_stderr === true && request.bg !== true ? ["exec 2>&1"] : [],
-  ];
-  if (setup.length > 0) argv = ["/bin/sh", "-c", [...setup, 'exec "$@"'].join("; "), "sh", ...argv];
-  return { argv, user: direct };
+function joinsOutput(request: CommandRequest): boolean {
+  return request.redirect_stderr === true && request.bg !== true;
 }
 
 function parseUmask(umask: Value): string | undefined {

@@ -44,6 +44,7 @@ export interface EnvironmentRequest {
   readonly clean: boolean;
   /** Directories to search first. */
   readonly prependPath: string | null;
+  /** Sets the locale to C where nobody sets it. */
   readonly resetLocale: boolean;
 }
 
@@ -93,6 +94,7 @@ export function buildEnvironment({ given, login, clean, prependPath, resetLocale
 export interface LoginRequest {
   /** Shell to log in with; `null`: the user's own. */
   readonly shell: string | null;
+  /** Ends the asking. */
   readonly signal: AbortSignal;
   /** Hears why the environment could not be had. */
   readonly log: (level: "error", message: string) => void;
@@ -149,7 +151,7 @@ export function homeDirectory(user: User | undefined, own: () => User | undefine
   }
 }
 
-/** @throws {CommandError} Unless `cwd` is an absolute path of a directory. */
+/** Checks a directory to start in. @throws {CommandError} Unless `cwd` is an absolute path of a directory. */
 export function checkDirectory(cwd: string): void {
   try {
     if (cwd.startsWith("/") && Deno.statSync(cwd).isDirectory) return;

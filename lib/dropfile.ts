@@ -25,5 +25,5 @@ export function writeDropfile(cachedir: string, masterId: string): void {
   Deno.mkdirSync(cachedir, { recursive: true });
   writeFileAtomic(path, masterId, { mode: 0o400 });
   const { uid } = Deno.statSync(cachedir);
-  if (uid !== null && uid !== Deno.uid()) Deno.chownSync(path, uid, null);
+  if (uid !== null && uid !== 0 && Deno.uid() === 0) Deno.chownSync(path, uid, null);
 }

@@ -18,7 +18,9 @@ export interface ExtensionStore {
 
 /** Which modules to look at, by name; a name that `only` is set and does not hold is left alone. */
 export interface ModuleChoice {
+  /** If set, the only modules to look at. */
   readonly only?: readonly string[];
+  /** Modules to leave alone. */
   readonly except?: readonly string[];
 }
 

@@ -143,7 +143,7 @@ export class JobCache {
     const jid = load.get("jid"), id = load.get("id"), value = load.get("return");
     if (typeof jid !== "string" || !isJid(jid) || typeof id !== "string" || value === undefined) return "ignored";
     if (!isValidId(id) || RESERVED.has(id) || id.startsWith(".")) {
-      this.#log("warning", `The return of ${JSON.stringify(id)} for job ${jid} is not stored: that id has no place`);
+      this.#log(`The return of ${JSON.stringify(id)} for job ${jid} is not stored: that id has no place`);
       return "ignored";
     }
     return this.#storing(`store the return of ${id} for job ${jid}`, () => {

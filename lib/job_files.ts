@@ -9,7 +9,7 @@ import { decode } from "./msgpack.ts";
 import { compareStrings, type Value } from "./value.ts";
 
 /** Hears of what cannot be read, removed or stored. */
-export type CacheLog = (level: "error" | "warning" | "info" | "debug", message: string) => void;
+export type CacheLog = (message: string) => void;
 
 /** How old a job without its `jid` file must be before it is taken for a ruin, in milliseconds. */
 const UNFINISHED_MS = 60_000;
@@ -29,7 +29,7 @@ export function listDirectory(path: string, log: CacheLog): Deno.DirEntry[] {
     return [...Deno.readDirSync(path)].sort((a, b) => compareStrings(a.name, b.name));
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) {
-      log("error", `Cannot read ${path}: ${reason(error)}`);
+      log(`Cannot read ${path}: ${reason(error)}`);
     }
     return [];
   }
@@ -41,7 +41,7 @@ export function readValue(path: string, log: CacheLog): Value | undefined {
     const bytes = readFileIfExists(path);
     return bytes === undefined ? undefined : decode(bytes, "disk");
   } catch (error) {
-    log("warning", `Cannot read ${path}: ${reason(error)}`);
+    log(`Cannot read ${path}: ${reason(error)}`);
     return undefined;
   }
 }
@@ -104,7 +104,7 @@ function remove(path: string, log: CacheLog, options: { recursive?: boolean } = 
     Deno.removeSync(path, options);
     return true;
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) log("error", `Cannot remove ${path}: ${reason(error)}`);
+    if (!(error instanceof Deno.errors.NotFound)) log(`Cannot remove ${path}: ${reason(error)}`);
     return false;
   }
 }

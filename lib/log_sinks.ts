@@ -78,7 +78,10 @@ export function fileSink(path: string, options: SinkOptions): LogSink {
 }
 
 function open(path: string): Deno.FsFile {
-  return Deno.openSync(path, { append: true, create: true, mode: LOG_MODE });
+  const isNew = inodeOf(path) === undefined;
+  const file = Deno.openSync(path, { append: true, create: true, mode: LOG_MODE });
+  if (isNew) Deno.chmodSync(path, LOG_MODE); // whatever the umask took
+  return file;
 }
 
 /** What tells one file from another of the same name. */

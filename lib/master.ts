@@ -40,6 +40,7 @@ export class Master {
   #bus: EventBus | undefined;
   #requests: Forwarder | undefined;
   #ports: MasterPorts = { publishPort: 0, requestPort: 0 };
+  readonly #closed = Promise.withResolvers<void>();
   #closing = false;
 
   private constructor(opts: MasterOpts, log: Logger) {
@@ -50,6 +51,11 @@ export class Master {
   /** The ports that it listens on. */
   get ports(): MasterPorts {
     return this.#ports;
+  }
+
+  /** Resolves when it has ended. */
+  get closed(): Promise<void> {
+    return this.#closed.promise;
   }
 
   /**
@@ -181,6 +187,7 @@ export class Master {
     await this.#requests?.close();
     await this.#bus?.close();
     for (const path of [workersPath, publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));
+    this.#closed.resolve();
   }
 
   /** `await using` ends it. */

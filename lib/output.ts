@@ -2,7 +2,7 @@
  * Outputters: what `--out` names, each a way to write a value for people or for programs.
  *
  * Every one gives text that is safe on a terminal. The machine formats (`json`, `yaml`, `raw`, `pprint`) keep the data
- * exactly, because their own escapes can say every control character; the others (`nested`, `txt`, `no_return`,
+ * exactly, because their own escapes can say what a terminal would obey; the others (`nested`, `txt`, `no_return`,
  * `newline_values_only`, `key`) show control characters as `\x1b`, also into a pipe or a file, so that a saved answer
  * is as harmless as a shown one. Knows nothing of commands. Source: Salt's documentation, "Salt Output Modules".
  * @module
@@ -40,7 +40,9 @@ type Outputter = (data: Value, options: OutputOptions) => string | undefined;
 const OUTPUTTERS: ReadonlyMap<string, Outputter> = new Map<string, Outputter>([
   ["nested", formatNested],
   ["json", formatJson],
-  ["yaml", (data) => dumpYaml(data)],
+  // YAML escapes them all but for the bidirectional overrides, which Salt prints raw; here they become visible.
+  ["yaml", (data) => sanitize(dumpYaml(data))],
+  // A bare string is the one thing that `raw` does not quote.
   ["raw", (data) => typeof data === "string" ? sanitize(data) : repr(data)],
   ["pprint", (data, { indent = 1 }) => pformat(data, 80, { indent: indent < 0 ? 1 : indent })],
   ["txt", formatTxt],
@@ -88,7 +90,7 @@ function formatJson(data: Value, options: OutputOptions): string {
 }
 
 function formatTxt(data: Value): string {
-  if (typeof data === "string") return splitLines(data).map(sanitize).join("\n");
+  if (typeof data === "string") return sanitize(data.replaceAll("\r\n", "\n"));
   if (!(data instanceof Map)) return pformat(data);
   const lines: string[] = [];
   for (const [key, value] of data) {

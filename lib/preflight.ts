@@ -95,6 +95,7 @@ function prepareDirectories(opts: Places, user: User | undefined, directories: r
     for (const directory of directories) {
       makeDirectory(directory.option, directory.path, { mode: directory.mode, user });
       if (directory.wider !== undefined) tighten(directory);
+      if (user !== undefined) checkOwner(directory, user);
     }
     for (const option of ["log_file", "pidfile"] as const) {
       // Whose directory /var/run is is nobody's business here, so an existing one keeps its owner.
@@ -119,7 +120,7 @@ function makeDirectory(
     const there = statIfExists(path);
     if (there !== undefined && !there.isDirectory) throw new PreflightError(`${option}: ${path} is no directory`);
     if (there === undefined) {
-      Deno.mkdirSync(parent(path), { recursive: true, mode: 0o755 });
+      makeParents(parent(path));
       Deno.mkdirSync(path, { mode });
       Deno.chmodSync(path, mode); // whatever the umask took
     }
@@ -128,6 +129,28 @@ function makeDirectory(
     }
   } catch (error) {
     throw asPreflightError(error, `${option}: the directory ${path} cannot be made`);
+  }
+}
+
+/** Makes what is missing above a directory: open to all, for a service that has become another user passes through. */
+function makeParents(path: string): void {
+  if (path === "/" || statIfExists(path) !== undefined) return;
+  makeParents(parent(path));
+  Deno.mkdirSync(path, { mode: 0o755 });
+  Deno.chmodSync(path, 0o755);
+}
+
+/**
+ * What root left behind in the directory, `user` could not read. It is not given away here: chown follows links, and a link
+ * in a directory that `user` may write could point anywhere.
+ */
+function checkOwner({ option, path }: Directory, user: User): void {
+  for (const { name } of Deno.readDirSync(path)) {
+    const { uid } = Deno.lstatSync(`${path}/${name}`);
+    if (uid === user.uid) continue;
+    throw new PreflightError(
+      `${option}: ${path}/${name} belongs to another user than ${user.name}; chown -R ${user.name} ${path}`,
+    );
   }
 }
 
@@ -143,7 +166,9 @@ function tighten({ option, path, mode, wider = [] }: Directory): void {
 
 function prepareLogFile(path: string, user: User | undefined): void {
   try {
+    const isNew = statIfExists(path) === undefined;
     Deno.openSync(path, { append: true, create: true, mode: 0o640 }).close();
+    if (isNew) Deno.chmodSync(path, 0o640);
     if (user !== undefined) Deno.chownSync(path, user.uid, user.gid);
   } catch (error) {
     throw asPreflightError(error, `log_file: ${path} cannot be written`);

@@ -150,7 +150,9 @@ export function parseNetdev(text: string): ValueMap {
 
 /** One line of `/proc/mounts`. */
 export interface Mount {
+  /** Where it is mounted. */
   readonly path: string;
+  /** The type of the file system. */
   readonly type: string;
 }
 

@@ -8,6 +8,7 @@ import { findUser } from "./users.ts";
 
 /** One process. */
 export interface Process {
+  /** Its process id. */
   readonly pid: number;
   /** Name of the effective user, or the uid as text if it has no name. */
   readonly user: string;

@@ -12,7 +12,7 @@ import type { Parsed } from "./command_line.ts";
 import { loadClientConfig } from "./config.ts";
 import { DataCache } from "./data_cache.ts";
 import { writeDropfile } from "./dropfile.ts";
-import { ConfigError, KeyError, StoreError, UsageError } from "./errors.ts";
+import { KeyError, UsageError } from "./errors.ts";
 import { type CommandIo, KeyCli } from "./key_cli.ts";
 import { KeyManager } from "./key_manager.ts";
 import { loadOrCreateKeyPair } from "./key_pair.ts";
@@ -25,12 +25,14 @@ import { chooseOutputter, formatOutput, outputWriter } from "./output.ts";
 import { fingerprint } from "./rsa.ts";
 import {
   booleanOption,
+  checkUsage,
   chooseAction,
   SALT_KEY,
   type SaltKeyAction,
   type SaltKeyTable,
   type SaltKeyValues,
 } from "./salt_key_options.ts";
+import { startUp } from "./start_up.ts";
 import { sanitize, useColours } from "./terminal.ts";
 import type { Value, ValueMap } from "./value.ts";
 
@@ -41,6 +43,8 @@ const EX_NOPERM = 77;
 export interface SaltKeyIo extends CommandIo {
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
+  /** What the environment variable `NO_COLOR` holds. Default: the process's own. */
+  readonly noColor?: string;
   /** Fires an event on the bus of the master with these options; resolves also when no master is running. */
   fire(tag: string, data: ValueMap, opts: MasterOpts): Promise<void>;
 }
@@ -53,32 +57,24 @@ export async function runSaltKey(argv: readonly string[], io: SaltKeyIo): Promis
   try {
     return await runParsed(opening.parsed, io);
   } catch (error) {
-    return report(error, io);
+    if (error instanceof UsageError) {
+      io.writeError(sanitize(usageErrorText(SALT_KEY, error)));
+      return EX_USAGE;
+    }
+    const denied = error instanceof Deno.errors.PermissionDenied;
+    if (opening.parsed.options.hard_crash && !denied) throw error;
+    const hint = denied ? ". Run salt-key as root or as the master's user" : "";
+    io.writeError(sanitize(`salt-key: ${error instanceof Error ? error.message : error}${hint}\n`));
+    return denied ? EX_NOPERM : 1;
   }
-}
-
-function report(error: unknown, io: SaltKeyIo): number {
-  if (error instanceof UsageError) {
-    io.writeError(sanitize(usageErrorText(SALT_KEY, error)));
-    return EX_USAGE;
-  }
-  const denied = error instanceof Deno.errors.PermissionDenied;
-  const foreseen = denied || error instanceof ConfigError || error instanceof KeyError ||
-    error instanceof StoreError || error instanceof Deno.errors.NotFound;
-  if (!foreseen) throw error;
-  const hint = denied ? ". Run salt-key as root or as the master's user" : "";
-  io.writeError(sanitize(`salt-key: ${error.message}${hint}\n`));
-  return denied ? EX_NOPERM : 1;
 }
 
 async function runParsed(parsed: Parsed<SaltKeyTable>, io: SaltKeyIo): Promise<number> {
-  const { options } = parsed;
-  const action = chooseAction(parsed);
-  const { opts, warnings } = loadClientConfig({
-    configDir: options.config_dir ?? undefined,
-    overrides: overrides(options),
-  });
-  const logOpts = { ...opts, log_file: options.log_file ?? opts.key_logfile };
+  checkUsage(parsed);
+  const { opts, warnings } = startUp(SALT_KEY, parsed, { role: "master", load: loadClientConfig });
+  const { options } = parsed; // the Saltfile has had its say
+  const action = chooseAction(options);
+  const logOpts = { ...opts, log_file: options.log_file === null ? opts.key_logfile : opts.log_file };
   const { log, close } = openLog(logOpts, { terminal: (text) => io.writeError(text) });
   try {
     for (const warning of warnings) log.warning(warning);
@@ -86,12 +82,6 @@ async function runParsed(parsed: Parsed<SaltKeyTable>, io: SaltKeyIo): Promise<n
   } finally {
     close();
   }
-}
-
-function overrides(options: SaltKeyValues): Record<string, Value> {
-  const { user, log_level, log_level_logfile, keysize } = options;
-  const given = Object.entries({ user, log_level, log_level_logfile, keysize });
-  return Object.fromEntries(given.filter(([, value]) => value !== null));
 }
 
 /** What an action works with. */
@@ -125,14 +115,13 @@ async function perform(action: SaltKeyAction, options: SaltKeyValues, setting: S
 /** Prints values as `--out` and the options beside it say. */
 function shower(options: SaltKeyValues, { opts, log, io }: Setting): (value: Value) => void {
   // `highstate` in the configuration is about states, not about lists of keys.
-  const configured = opts.output === "highstate" ? undefined : opts.output ?? undefined;
-  const out = chooseOutputter(options.output ?? configured, "key");
+  const out = chooseOutputter(opts.output === "highstate" ? undefined : opts.output ?? undefined, "key");
   const file = options.output_file ?? undefined;
   const color = useColours({
     isTerminal: io.isTerminal && file === undefined,
     forceColor: options.force_color,
     noColor: options.no_color,
-    noColorVariable: Deno.env.get("NO_COLOR"),
+    noColorVariable: io.noColor ?? Deno.env.get("NO_COLOR"),
     configured: opts.color,
   });
   const put = outputWriter({ file, append: options.output_file_append, write: (text) => io.write(text) });
@@ -152,7 +141,6 @@ function keyCli(options: SaltKeyValues, { opts, io, log, show }: Showing): KeyCl
       if (!opts.preserve_minion_cache) cache.remove(id);
     },
   });
-  const rotate = booleanOption("--rotate-aes-key", options.rotate_aes_key) ?? opts.rotate_aes_key;
   return new KeyCli(manager, {
     io,
     show,
@@ -166,7 +154,7 @@ function keyCli(options: SaltKeyValues, { opts, io, log, show }: Showing): KeyCl
     hashType: opts.hash_type,
     localKeys: () => localKeys(opts.pki_dir),
     rotate: () => {
-      if (rotate) writeDropfile(opts.cachedir, opts.id);
+      if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
     },
   });
 }

@@ -117,10 +117,9 @@ export type SaltKeyAction =
 
 /**
  * The action that was asked for; of several, the one that Salt would take. Without any, all keys are listed.
- * @throws {UsageError} For arguments that do not make sense.
+ * @throws {UsageError} For a `--list` of nothing that there is.
  */
-export function chooseAction({ options, args }: Parsed<SaltKeyTable>): SaltKeyAction {
-  check(options, args);
+export function chooseAction(options: SaltKeyValues): SaltKeyAction {
   if (options.gen_keys) return { kind: "genKeys", name: options.gen_keys };
   if (options.gen_signature) return { kind: "genSignature" };
   if (options.list) {
@@ -141,7 +140,11 @@ export function chooseAction({ options, args }: Parsed<SaltKeyTable>): SaltKeyAc
   return { kind: "list", states: KEY_STATES };
 }
 
-function check(options: SaltKeyValues, args: readonly string[]): void {
+/**
+ * Refuses what was typed and cannot be meant, before any file is read.
+ * @throws {UsageError} That says what.
+ */
+export function checkUsage({ options, args }: Parsed<SaltKeyTable>): void {
   if (options.keysize !== null && options.keysize < 2048) throw new UsageError("The minimum value for keysize is 2048");
   if (options.keysize !== null && options.keysize > MAX_KEY_BITS) {
     throw new UsageError(`The maximum value for keysize is ${MAX_KEY_BITS}`);
@@ -149,6 +152,8 @@ function check(options: SaltKeyValues, args: readonly string[]): void {
   if (options.gen_keys && /[/\\\0]/.test(options.gen_keys)) {
     throw new UsageError(`'${options.gen_keys}' is not a name; --gen-keys-dir says where the keys are written`);
   }
+  // The configuration takes its word for it; here is the place to say that it is none.
+  booleanOption("--rotate-aes-key", options.rotate_aes_key);
   if (options.eauth || options.mktoken || options.username || options.password) {
     throw new UsageError("External authentication is not built; run salt-key as the master's user");
   }

@@ -3,7 +3,7 @@
  *
  *     salt-key:
  *       config_dir: etc/salt
- *       yes: true
+ *       output: json
  *
  * What was typed wins. What is no option of the command counts as configuration.
  * Source: salt/utils/parsers (SaltfileMixIn).

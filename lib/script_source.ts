@@ -13,6 +13,7 @@ export interface ScriptCopy {
   readonly directory?: string;
   /** Its owner; default: this process's user. */
   readonly uid?: number;
+  /** Ends a download. */
   readonly signal: AbortSignal;
 }
 

@@ -5,6 +5,7 @@
  */
 
 import { startProfile } from "./cpu_profile.ts";
+import { closeInspector } from "./inspector.ts";
 import type { Logger } from "./log.ts";
 
 /** Something that is undone once. */
@@ -60,6 +61,7 @@ export function onDiagnostics(options: DiagnosticsOptions): Undo {
   let profile: ReturnType<typeof startProfile> | undefined;
   let turn = Promise.resolve();
   const describe = async () => {
+    void closeInspector();
     const lines = await options.describeThreads();
     // Asked for by the operator, so written whatever the level is, short of quiet.
     log.critical(`${name} received a SIGUSR1: ${lines.length} threads, ${memory()}`);

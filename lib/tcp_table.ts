@@ -10,12 +10,15 @@ const ESTABLISHED = 1;
 export interface Endpoint {
   /** Dotted IPv4, also where IPv6 holds one; else IPv6 in its shortest form. */
   readonly address: string;
+  /** TCP port. */
   readonly port: number;
 }
 
 /** One connection. */
 export interface Connection {
+  /** This host's end. */
   readonly local: Endpoint;
+  /** The other end. */
   readonly remote: Endpoint;
 }
 

@@ -11,6 +11,12 @@ import { isMap, str, toNumber, type Value, type ValueMap } from "./value.ts";
 /** Salt's separator of a path's steps. */
 export const DEFAULT_TARGET_DELIM = ":";
 
+/** What lies at `path` below `data`, as {@linkcode traverse} finds it, else `fallback`; a None that is there counts. */
+export function traverseOr(data: ValueMap, path: Value, how: { delimiter: string; fallback: Value }): Value {
+  const found = traverse(data, path, how.delimiter);
+  return found === undefined ? how.fallback : found;
+}
+
 /**
  * What lies at `path` below `data`, or `undefined`. A step into a list is an index, or a key of one of the maps in it; a key
  * that is not there as text is tried as the YAML value that it spells.

@@ -7,19 +7,25 @@
 
 /** One line of passwd. */
 export interface User {
+  /** The login name. */
   readonly name: string;
+  /** The numeric id. */
   readonly uid: number;
   /** The id of the primary group. */
   readonly gid: number;
   /** The comment field: a full name, as a rule. */
   readonly gecos: string;
+  /** The home directory, which need not exist. */
   readonly home: string;
+  /** The login shell; empty: `/bin/sh`. */
   readonly shell: string;
 }
 
 /** One line of group. */
 export interface Group {
+  /** The group's name. */
   readonly name: string;
+  /** The numeric id. */
   readonly gid: number;
   /** Names of the users who are in the group beside those whose primary group it is. */
   readonly members: readonly string[];
@@ -27,7 +33,9 @@ export interface Group {
 
 /** Where to look; tests name files of their own, and then `getent` is not asked. */
 export interface AccountFiles {
+  /** Default: `/etc/passwd`. */
   readonly passwd?: string;
+  /** Default: `/etc/group`. */
   readonly group?: string;
 }
 

@@ -20,8 +20,6 @@ import { findUser } from "../lib/users.ts";
 import { str as text, truthy, type Value } from "../lib/value.ts";
 import { which as find } from "../lib/which.ts";
 
-type Fun = ModuleFunction<JobContext>;
-
 /** What `cmd.run_all` and the like return: Salt's map of four. */
 function asMap({ pid, retcode, stdout, stderr }: CommandResult, hide = false): Record<string, unknown> {
   return { pid, retcode, stdout: hide ? "" : stdout, stderr: hide ? "" : stderr };
@@ -45,7 +43,7 @@ const RUN = {
 };
 
 /** `cmd.run` */
-export const run: Fun = fn({
+export const run: ModuleFunction<JobContext> = fn({
   doc: document("Run a command and return its output. The job fails if the command's return code is not 0.", {
     params: RUN,
     more: THE_COMMAND,
@@ -73,7 +71,7 @@ const SHELL = {
 };
 
 /** `cmd.shell` */
-export const shell: Fun = fn({
+export const shell: ModuleFunction<JobContext> = fn({
   doc: document("Run a command line through the shell and return its output, wherever it is called from.", {
     params: SHELL,
     more: THE_COMMAND,
@@ -100,7 +98,7 @@ const RUN_STDOUT = {
 };
 
 /** `cmd.run_stdout` */
-export const run_stdout: Fun = fn({
+export const run_stdout: ModuleFunction<JobContext> = fn({
   doc: document("Run a command and return what it wrote to stdout.", {
     params: RUN_STDOUT,
     more: THE_COMMAND,
@@ -115,7 +113,7 @@ export const run_stdout: Fun = fn({
 });
 
 /** `cmd.run_stderr` */
-export const run_stderr: Fun = fn({
+export const run_stderr: ModuleFunction<JobContext> = fn({
   doc: document("Run a command and return what it wrote to stderr.", {
     params: RUN_STDOUT,
     more: THE_COMMAND,
@@ -141,7 +139,7 @@ const RUN_ALL = {
 };
 
 /** `cmd.run_all` */
-export const run_all: Fun = fn({
+export const run_all: ModuleFunction<JobContext> = fn({
   doc: document("Run a command and return a map of its `pid`, `retcode`, `stdout` and `stderr`.", {
     params: RUN_ALL,
     more: THE_COMMAND,
@@ -164,7 +162,7 @@ const RETCODE = {
 };
 
 /** `cmd.retcode` */
-export const retcode: Fun = fn({
+export const retcode: ModuleFunction<JobContext> = fn({
   doc: document("Run a command and return its return code.", {
     params: RETCODE,
     more: THE_COMMAND,
@@ -185,7 +183,7 @@ const RUN_BG = {
 };
 
 /** `cmd.run_bg` */
-export const run_bg: Fun = fn({
+export const run_bg: ModuleFunction<JobContext> = fn({
   doc: document("Start a command, leave it running, and return a map with its `pid`. It outlives the job.", {
     params: RUN_BG,
     more: { ...THE_COMMAND, timeout: "Ignored: nobody waits." },
@@ -209,7 +207,7 @@ const SCRIPT = {
 };
 
 /** `cmd.script` */
-export const script: Fun = fn({
+export const script: ModuleFunction<JobContext> = fn({
   doc: document(
     "Fetch a script, run it, and return a map of its `pid`, `retcode`, `stdout` and `stderr`. The copy that runs can be\n" +
       "read by its user alone and is removed afterwards. A script that is not there gives the return code 1 and\n" +
@@ -257,7 +255,7 @@ const CODE_MEANING = {
 };
 
 /** `cmd.exec_code_all` */
-export const exec_code_all: Fun = fn({
+export const exec_code_all: ModuleFunction<JobContext> = fn({
   doc: document("Run a program given as text and return a map of its `pid`, `retcode`, `stdout` and `stderr`.", {
     params: EXEC_CODE,
     more: CODE_MEANING,
@@ -282,7 +280,7 @@ export const exec_code_all: Fun = fn({
 });
 
 /** `cmd.exec_code` */
-export const exec_code: Fun = fn({
+export const exec_code: ModuleFunction<JobContext> = fn({
   doc: document("Run a program given as text and return what it wrote to stdout.", {
     params: EXEC_CODE,
     more: CODE_MEANING,
@@ -297,14 +295,14 @@ export const exec_code: Fun = fn({
 });
 
 /** `cmd.which` */
-export const which: Fun = fn({
+export const which: ModuleFunction<JobContext> = fn({
   doc: describe("Return the path of an executable, or None if PATH holds no such one.", "cmd.which cat"),
   params: { cmd: str() },
   run: ({ cmd }) => find(cmd) ?? null,
 });
 
 /** `cmd.which_bin` */
-export const which_bin: Fun = fn({
+export const which_bin: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the path of the first executable out of a list that is there, or None.",
     "cmd.which_bin '[pip2, pip, pip-python]'",
@@ -314,14 +312,14 @@ export const which_bin: Fun = fn({
 });
 
 /** `cmd.has_exec` */
-export const has_exec: Fun = fn({
+export const has_exec: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether an executable is found in PATH.", "cmd.has_exec cat"),
   params: { cmd: str() },
   run: ({ cmd }) => find(cmd) !== undefined,
 });
 
 /** `cmd.shells` */
-export const shells: Fun = fn({
+export const shells: ModuleFunction<JobContext> = fn({
   doc: describe("Return the shells that /etc/shells lists.", "cmd.shells"),
   params: {},
   async run(_bound, context) {
@@ -336,7 +334,7 @@ export const shells: Fun = fn({
 });
 
 /** `cmd.tty` */
-export const tty: Fun = fn({
+export const tty: ModuleFunction<JobContext> = fn({
   doc: describe("Write text to a terminal of the host.", "cmd.tty tty0 'This is a test'", "cmd.tty pts3 'And this'"),
   params: { device: str(), echo: str("") },
   async run({ device, echo }) {

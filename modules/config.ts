@@ -9,7 +9,7 @@ import { filterGlob } from "../lib/glob.ts";
 import { fn, type JobContext } from "../lib/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../lib/module.ts";
 import { optsValues } from "../lib/opts_values.ts";
-import { DEFAULT_TARGET_DELIM, traverse } from "../lib/traverse.ts";
+import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../lib/traverse.ts";
 import { isMap, map, str as text, type Value, type ValueMap } from "../lib/value.ts";
 
 type Fun = ModuleFunction<JobContext>;
@@ -62,7 +62,7 @@ export const get: Fun = fn({
       const all = sources(context, {}).reverse().reduce((merged, next) =>
         mergeMaps(merged, next, merge !== "overwrite")
       );
-      return traverse(all, key, delimiter) ?? fallback;
+      return traverseOr(all, key, { delimiter, fallback });
     }
     for (const source of sources(context, omit)) {
       const found = traverse(source, key, delimiter);
@@ -89,7 +89,10 @@ export const option: Fun = fn({
   },
   run: ({ value, default: fallback, omit_all, wildcard, ...omit }, context) => {
     const looked = omit_all ? [DEFAULTS] : sources(context, omit);
-    if (!wildcard) return looked.find((source) => source.has(value))?.get(value) ?? fallback ?? "";
+    if (!wildcard) {
+      const source = looked.find((source) => source.has(value));
+      return source === undefined ? fallback ?? "" : source.get(value);
+    }
     const found: ValueMap = new Map();
     for (const source of looked) {
       const names = [...source.keys()].filter((name) => typeof name === "string");

@@ -8,7 +8,7 @@ import { InvocationError } from "../lib/errors.ts";
 import { describe } from "../lib/function_docs.ts";
 import { fn, type JobContext } from "../lib/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../lib/module.ts";
-import { DEFAULT_TARGET_DELIM, traverse } from "../lib/traverse.ts";
+import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../lib/traverse.ts";
 import { compare, str as text, truthy, type Value, type ValueMap } from "../lib/value.ts";
 
 type Fun = ModuleFunction<JobContext>;
@@ -23,7 +23,7 @@ export const get: Fun = fn({
     "grains.get 'abc::def|ghi' delimiter='|'",
   ),
   params: { key: any(), default: any(""), delimiter: str(DEFAULT_TARGET_DELIM), ordered: bool(true) },
-  run: ({ key, default: fallback, delimiter }, { grains }) => traverse(grains, key, delimiter) ?? fallback,
+  run: ({ key, default: fallback, delimiter }, { grains }) => traverseOr(grains, key, { delimiter, fallback }),
 });
 
 /** `grains.fetch` */
@@ -44,7 +44,8 @@ export const equals: Fun = fn({
     "grains.equals systemd:version 219",
   ),
   params: { key: any(), value: any() },
-  run: ({ key, value }, { grains }) => text(traverse(grains, key) ?? "") === text(value),
+  run: ({ key, value }, { grains }) =>
+    text(traverseOr(grains, key, { delimiter: DEFAULT_TARGET_DELIM, fallback: "" })) === text(value),
 });
 
 /** `grains.items` */
@@ -73,9 +74,9 @@ export const item: Fun = fn({
   run: (_bound, { grains }, { args, kwargs }) => {
     const delimiter = kwargs.get("delimiter") ?? DEFAULT_TARGET_DELIM;
     if (typeof delimiter !== "string") throw new InvocationError("argument 'delimiter' must be a str");
-    const found: ValueMap = new Map(
-      args.map((path): [Value, Value] => [path, traverse(grains, path, delimiter) ?? kwargs.get("default") ?? ""]),
-    );
+    const given = kwargs.get("default");
+    const fallback = given === undefined ? "" : given;
+    const found: ValueMap = new Map(args.map((path) => [path, traverseOr(grains, path, { delimiter, fallback })]));
     return isTrue(kwargs.get("sanitize")) ? sanitized(found) : found;
   },
 });

@@ -16,8 +16,6 @@ import { any, bool, float, int, type ModuleFunction, str } from "../lib/module.t
 import { decode } from "../lib/msgpack.ts";
 import { isMap, map, str as text, type Value, type ValueMap } from "../lib/value.ts";
 
-type Fun = ModuleFunction<JobContext>;
-
 const SIGKILL = 9;
 const SIGTERM = 15;
 
@@ -32,14 +30,14 @@ async function others({ jobs, job }: JobContext): Promise<RunningJob[]> {
 }
 
 /** `saltutil.running` */
-export const running: Fun = fn({
+export const running: ModuleFunction<JobContext> = fn({
   doc: describe("Return the jobs that this minion is running, this one left out: a list of maps.", "saltutil.running"),
   params: {},
   run: async (_bound, context) => (await others(context)).map(asMap),
 });
 
 /** `saltutil.is_running` */
-export const is_running: Fun = fn({
+export const is_running: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the running jobs whose function a glob matches.",
     "saltutil.is_running state.highstate",
@@ -49,7 +47,7 @@ export const is_running: Fun = fn({
 });
 
 /** `saltutil.find_job` */
-export const find_job: Fun = fn({
+export const find_job: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the job with that id if this minion is running it, else an empty map.",
     "saltutil.find_job <job id>",
@@ -76,7 +74,7 @@ async function sendToAll(signal: number, context: JobContext): Promise<string[]>
 }
 
 /** `saltutil.signal_job` */
-export const signal_job: Fun = fn({
+export const signal_job: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Send a signal, by its number, to the job with that id and to the commands that it runs. Returns which pid got it, or an\n" +
       "empty text if there is no such job.",
@@ -87,35 +85,35 @@ export const signal_job: Fun = fn({
 });
 
 /** `saltutil.term_job` */
-export const term_job: Fun = fn({
+export const term_job: ModuleFunction<JobContext> = fn({
   doc: describe("Send SIGTERM (15) to the job with that id.", "saltutil.term_job <job id>"),
   params: { jid: str() },
   run: ({ jid }, context) => sendTo(jid, SIGTERM, context),
 });
 
 /** `saltutil.kill_job` */
-export const kill_job: Fun = fn({
+export const kill_job: ModuleFunction<JobContext> = fn({
   doc: describe("Send SIGKILL (9) to the job with that id, which ends it.", "saltutil.kill_job <job id>"),
   params: { jid: str() },
   run: ({ jid }, context) => sendTo(jid, SIGKILL, context),
 });
 
 /** `saltutil.term_all_jobs` */
-export const term_all_jobs: Fun = fn({
+export const term_all_jobs: ModuleFunction<JobContext> = fn({
   doc: describe("Send SIGTERM (15) to every job but this one; returns a list of texts.", "saltutil.term_all_jobs"),
   params: {},
   run: (_bound, context) => sendToAll(SIGTERM, context),
 });
 
 /** `saltutil.kill_all_jobs` */
-export const kill_all_jobs: Fun = fn({
+export const kill_all_jobs: ModuleFunction<JobContext> = fn({
   doc: describe("Send SIGKILL (9) to every job but this one; returns a list of texts.", "saltutil.kill_all_jobs"),
   params: {},
   run: (_bound, context) => sendToAll(SIGKILL, context),
 });
 
 /** `saltutil.refresh_grains` */
-export const refresh_grains: Fun = fn({
+export const refresh_grains: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Have the minion compute its grains again; then its pillar too, or with refresh_pillar=False its modules.\n" +
       "clean_pillar_cache is accepted: there is no such cache.",
@@ -130,7 +128,7 @@ export const refresh_grains: Fun = fn({
 });
 
 /** `saltutil.refresh_modules` */
-export const refresh_modules: Fun = fn({
+export const refresh_modules: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Have the minion load its modules again for the jobs that follow. async is accepted: the answer says whether the minion\n" +
       "has been told.",
@@ -146,28 +144,28 @@ const REFRESH_PILLAR_DOC =
   "has been told, and there is no cache.";
 
 /** `saltutil.refresh_pillar` */
-export const refresh_pillar: Fun = fn({
+export const refresh_pillar: ModuleFunction<JobContext> = fn({
   doc: describe(REFRESH_PILLAR_DOC, "saltutil.refresh_pillar"),
   params: REFRESH_PILLAR,
   run: (_bound, { outside }) => outside.refresh("pillar"),
 });
 
 /** `saltutil.pillar_refresh` */
-export const pillar_refresh: Fun = fn({
+export const pillar_refresh: ModuleFunction<JobContext> = fn({
   doc: describe("Another name of saltutil.refresh_pillar.", "saltutil.pillar_refresh"),
   params: REFRESH_PILLAR,
   run: (_bound, { outside }) => outside.refresh("pillar"),
 });
 
 /** `saltutil.refresh_beacons` */
-export const refresh_beacons: Fun = fn({
+export const refresh_beacons: ModuleFunction<JobContext> = fn({
   doc: describe("Have the minion read its beacons again.", "saltutil.refresh_beacons"),
   params: {},
   run: (_bound, { outside }) => outside.refresh("beacons"),
 });
 
 /** `saltutil.refresh_matchers` */
-export const refresh_matchers: Fun = fn({
+export const refresh_matchers: ModuleFunction<JobContext> = fn({
   doc: describe("Have the minion load its matchers again.", "saltutil.refresh_matchers"),
   params: {},
   run: (_bound, { outside }) => outside.refresh("matchers"),
@@ -200,7 +198,7 @@ function sync(family: string, { extmod_whitelist, extmod_blacklist }: SyncArgume
 }
 
 /** `saltutil.sync_modules` */
-export const sync_modules: Fun = fn({
+export const sync_modules: ModuleFunction<JobContext> = fn({
   doc: describe(`Load execution modules that changed.\n\n${SYNC_DOC}`, "saltutil.sync_modules"),
   params: SYNC,
   async run(bound, context) {
@@ -211,7 +209,7 @@ export const sync_modules: Fun = fn({
 });
 
 /** `saltutil.sync_grains` */
-export const sync_grains: Fun = fn({
+export const sync_grains: ModuleFunction<JobContext> = fn({
   doc: describe(`Load grains modules that changed.\n\n${SYNC_DOC}`, "saltutil.sync_grains"),
   params: { ...SYNC, clean_pillar_cache: bool(false) },
   async run(bound, context) {
@@ -249,7 +247,7 @@ const FAMILIES = [
 const LOADED = ["modules", "grains"];
 
 /** `saltutil.sync_all` */
-export const sync_all: Fun = fn({
+export const sync_all: ModuleFunction<JobContext> = fn({
   doc: describe(
     `Load modules of every family that changed: a map of lists. Only modules and grains are loaded yet.\n\n${SYNC_DOC}`,
     "saltutil.sync_all",
@@ -270,7 +268,7 @@ export const sync_all: Fun = fn({
 });
 
 /** `saltutil.list_extmods` */
-export const list_extmods: Fun = fn({
+export const list_extmods: ModuleFunction<JobContext> = fn({
   doc: describe("Return the modules in the directory extension_modules, by family.", "saltutil.list_extmods"),
   params: {},
   run(_bound, { opts }) {
@@ -291,7 +289,7 @@ export const list_extmods: Fun = fn({
 });
 
 /** `saltutil.clear_job_cache` */
-export const clear_job_cache: Fun = fn({
+export const clear_job_cache: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Remove the jobs that the minion has stored (option cache_jobs) and that are older than some hours. Returns whether that\n" +
       "worked.",
@@ -316,7 +314,7 @@ export const clear_job_cache: Fun = fn({
 });
 
 /** `saltutil.find_cached_job` */
-export const find_cached_job: Fun = fn({
+export const find_cached_job: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return what the minion has stored (option cache_jobs) of the job with that id; None if that cannot be read.",
     "saltutil.find_cached_job <job id>",
@@ -336,7 +334,7 @@ export const find_cached_job: Fun = fn({
 });
 
 /** `saltutil.revoke_auth` */
-export const revoke_auth: Fun = fn({
+export const revoke_auth: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Ask the master to delete this minion's key; it has to be accepted again. With preserve_minion_cache=True the master\n" +
       "keeps what it knows of the minion. Returns False if the master did not answer.",
@@ -355,7 +353,7 @@ export const revoke_auth: Fun = fn({
 });
 
 /** `saltutil.regen_keys` */
-export const regen_keys: Fun = fn({
+export const regen_keys: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Remove the minion's keys, the copy of its master's among them. New ones are made when the minion next starts, and the\n" +
       "master has to accept them.",

@@ -22,8 +22,6 @@ import { addressesConnectedTo } from "../lib/tcp_table.ts";
 import { float, isMap, map, str as text, type Value, type ValueMap } from "../lib/value.ts";
 import { which } from "../lib/which.ts";
 
-type Fun = ModuleFunction<JobContext>;
-
 const UNSUPPORTED = "This method is unsupported on the current operating system!";
 
 /** A function that shows one file of `/proc`. */
@@ -31,7 +29,7 @@ function fileReader(
   name: string,
   file: string,
   { shows, read }: { shows: string; read: (text: string) => Value },
-): Fun {
+): ModuleFunction<JobContext> {
   return fn({ doc: describe(`Return ${shows}.`, `status.${name}`), params: {}, run: () => readProc(file, read) });
 }
 
@@ -47,61 +45,61 @@ function readProc(file: string, read: (text: string) => Value): Value {
 }
 
 /** `status.meminfo` */
-export const meminfo: Fun = fileReader("meminfo", "meminfo", {
+export const meminfo: ModuleFunction<JobContext> = fileReader("meminfo", "meminfo", {
   shows: "the memory's statistics: for each a `value`, as text, and its `unit`",
   read: proc.parseMeminfo,
 });
 
 /** `status.cpuinfo` */
-export const cpuinfo: Fun = fileReader("cpuinfo", "cpuinfo", {
+export const cpuinfo: ModuleFunction<JobContext> = fileReader("cpuinfo", "cpuinfo", {
   shows: "what is known of the last processor",
   read: proc.parseCpuinfo,
 });
 
 /** `status.cpustats` */
-export const cpustats: Fun = fileReader("cpustats", "stat", {
+export const cpustats: ModuleFunction<JobContext> = fileReader("cpustats", "stat", {
   shows: "the processors' times, interrupts and counts since the host started",
   read: proc.parseCpuStats,
 });
 
 /** `status.diskstats` */
-export const diskstats: Fun = fileReader("diskstats", "diskstats", {
+export const diskstats: ModuleFunction<JobContext> = fileReader("diskstats", "diskstats", {
   shows: "what each block device has read and written",
   read: proc.parseDiskstats,
 });
 
 /** `status.vmstats` */
-export const vmstats: Fun = fileReader("vmstats", "vmstat", {
+export const vmstats: ModuleFunction<JobContext> = fileReader("vmstats", "vmstat", {
   shows: "the virtual memory's statistics",
   read: proc.parseVmstats,
 });
 
 /** `status.netstats` */
-export const netstats: Fun = fileReader("netstats", "net/netstat", {
+export const netstats: ModuleFunction<JobContext> = fileReader("netstats", "net/netstat", {
   shows: "the network protocols' counts",
   read: proc.parseNetstats,
 });
 
 /** `status.netdev` */
-export const netdev: Fun = fileReader("netdev", "net/dev", {
+export const netdev: ModuleFunction<JobContext> = fileReader("netdev", "net/dev", {
   shows: "what each network interface has received and sent",
   read: proc.parseNetdev,
 });
 
 /** `status.version` */
-export const version: Fun = fileReader("version", "version", {
+export const version: ModuleFunction<JobContext> = fileReader("version", "version", {
   shows: "the version of the host's kernel",
   read: (line) => line.trim(),
 });
 
 /** `status.nproc` */
-export const nproc: Fun = fileReader("nproc", "self/status", {
+export const nproc: ModuleFunction<JobContext> = fileReader("nproc", "self/status", {
   shows: "the number of processors that the minion may use",
   read: proc.parseAllowedCpus,
 });
 
 /** `status.loadavg` */
-export const loadavg: Fun = fn({
+export const loadavg: ModuleFunction<JobContext> = fn({
   doc: describe("Return the load of the last 1, 5 and 15 minutes.", "status.loadavg"),
   params: {},
   run: loads,
@@ -113,7 +111,7 @@ function loads(): ValueMap {
 }
 
 /** `status.uptime` */
-export const uptime: Fun = fn({
+export const uptime: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return how long the host has been up: `seconds`, whole `days`, the hours and minutes beyond them (`time`), the moment\n" +
       "of its start (`since_iso`, `since_t`) and, if `who` is there, the number of `users`.",
@@ -145,7 +143,7 @@ async function lines(cmd: string, context: JobContext): Promise<string[]> {
 }
 
 /** `status.w` */
-export const w: Fun = fn({
+export const w: ModuleFunction<JobContext> = fn({
   doc: describe("Return who is logged in and what they are doing: a list of maps.", "status.w"),
   params: {},
   run: (_bound, context) => loggedIn(context),
@@ -159,7 +157,7 @@ async function loggedIn(context: JobContext): Promise<Value> {
 }
 
 /** `status.diskusage` */
-export const diskusage: Fun = fn({
+export const diskusage: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the `total` and `available` bytes of file systems: of those named by a path or by a glob of their types, or of\n" +
       "all.",
@@ -195,7 +193,7 @@ function isMissing(error: unknown): boolean {
 }
 
 /** `status.procs` */
-export const procs: Fun = fn({
+export const procs: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the processes: for each pid, as text, its `user` and its command line (`cmd`).",
     "status.procs",
@@ -205,7 +203,7 @@ export const procs: Fun = fn({
 });
 
 /** `status.pid` */
-export const pid: Fun = fn({
+export const pid: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the pids of the processes whose user, pid or command line a regular expression finds, one a line. The minion\n" +
       "itself is never among them.",
@@ -222,7 +220,7 @@ export const pid: Fun = fn({
 });
 
 /** `status.all_status` */
-export const all_status: Fun = fn({
+export const all_status: ModuleFunction<JobContext> = fn({
   doc: describe("Return what the other functions of this module return, in one map.", "status.all_status"),
   params: {},
   run: async (_bound, context) => ({
@@ -242,7 +240,7 @@ export const all_status: Fun = fn({
 });
 
 /** `status.time` */
-export const time: Fun = fn({
+export const time: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the host's local time, in the given format of strftime.",
     "status.time",
@@ -253,7 +251,7 @@ export const time: Fun = fn({
 });
 
 /** `status.custom` */
-export const custom: Fun = fn({
+export const custom: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return what the configuration asks for: of the results of functions of this module, only the fields listed, as in\n" +
       "`status.cpustats.custom: ['cpu', 'ctxt']`.",
@@ -280,7 +278,7 @@ export const custom: Fun = fn({
 const PUBLISH_PORT = 4505;
 
 /** `status.master` */
-export const master: Fun = fn({
+export const master: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return whether this host is connected to the publish port of a master; None if the name is not known. If that is not\n" +
       "what `connected` says, the event `__master_connected` or `__master_disconnected` goes onto the minion's bus.",
@@ -309,7 +307,7 @@ async function addressesOf(host: string): Promise<string[]> {
 }
 
 /** `status.ping_master` */
-export const ping_master: Fun = fn({
+export const ping_master: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return whether a master answers on the request port, asked without keys. If it does, the event `__master_failback`\n" +
       "goes onto the minion's bus.",

@@ -23,7 +23,10 @@ import {
   type Value,
   type ValueMap,
 } from "../lib/value.ts";
+import { withoutPublication } from "./test_arguments.ts";
 import { VERSION, versionsInformation, versionsReport } from "../lib/version.ts";
+
+export { arg, arg_clean, arg_repr, arg_type, kwarg } from "./test_arguments.ts";
 
 type Fun = ModuleFunction<JobContext>;
 
@@ -55,69 +58,6 @@ export const outputter: Fun = fn({
   doc: describe("Return the argument, to see what an outputter makes of it.", "test.outputter foobar"),
   params: { data: any() },
   run: ({ data }) => data,
-});
-
-/** `test.arg` */
-export const arg: Fun = fn({
-  doc: describe(
-    "Return all arguments: a map of `args` and `kwargs`. The fields of the publication are among the latter, as\n" +
-      "`__pub_jid` and the like.",
-    `test.arg 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`,
-  ),
-  params: {},
-  varArgs: "args",
-  varKwargs: "kwargs",
-  run: (_bound, _context, rest) => ({ args: rest.args, kwargs: rest.kwargs }),
-});
-
-/** `test.arg_clean` */
-export const arg_clean: Fun = fn({
-  doc: describe(
-    "Return all arguments as test.arg does, without the fields of the publication.",
-    `test.arg_clean 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`,
-  ),
-  params: {},
-  varArgs: "args",
-  varKwargs: "kwargs",
-  run: (_bound, _context, rest) => ({ args: rest.args, kwargs: clean(rest.kwargs) }),
-});
-
-/** `test.arg_type` */
-export const arg_type: Fun = fn({
-  doc: describe("Return the Python name of each argument's type.", "test.arg_type 1 'int'"),
-  params: {},
-  varArgs: "args",
-  varKwargs: "kwargs",
-  run: (_bound, _context, rest) => ({
-    args: rest.args.map(className),
-    kwargs: new Map([...rest.kwargs].map(([key, item]) => [key, className(item)])),
-  }),
-});
-
-/** `test.arg_repr` */
-export const arg_repr: Fun = fn({
-  doc: describe(
-    "Return all arguments as Python would write them.",
-    `test.arg_repr 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`,
-  ),
-  params: {},
-  varArgs: "args",
-  varKwargs: "kwargs",
-  run: (_bound, _context, { args, kwargs }) => ({
-    args: `(${args.map(repr).join(", ")}${args.length === 1 ? "," : ""})`,
-    kwargs: repr(kwargs),
-  }),
-});
-
-/** `test.kwarg` */
-export const kwarg: Fun = fn({
-  doc: describe(
-    "Return the keyword arguments, the fields of the publication among them.",
-    `test.kwarg num=1 txt="two" env='{a: 1, b: "hello"}'`,
-  ),
-  params: {},
-  varKwargs: "kwargs",
-  run: (_bound, _context, rest) => rest.kwargs,
 });
 
 /** `test.version` */
@@ -300,7 +240,7 @@ export const try_: Fun = fn({
   varKwargs: "kwargs",
   run: async ({ module, return_try_exception }, context, rest) => {
     try {
-      return await context.call(module, [], clean(rest.kwargs));
+      return await context.call(module, [], withoutPublication(rest.kwargs));
     } catch (error) {
       return return_try_exception ? error instanceof Error ? error.message : String(error) : null;
     }
@@ -414,14 +354,6 @@ export const deprecation_warning: Fun = fn({
     return true;
   },
 });
-
-function clean(kwargs: ValueMap): ValueMap {
-  return new Map([...kwargs].filter(([key]) => !(typeof key === "string" && key.startsWith("__"))));
-}
-
-function className(value: Value): string {
-  return `<class '${typeName(value)}'>`;
-}
 
 function secondsSince(startMs: number): Value {
   return float((performance.now() - startMs) / 1000);

@@ -112,6 +112,11 @@ Deno.test("without a shell a line is split into words, and a list is taken as it
   assertEquals((await direct(["printf", "%s|", "a b", 3, true])).stdout, "a b|3|True|");
 });
 
+Deno.test("a program without a shell sees the name that it was called by", async () => {
+  assertEquals((await runCommand({ cmd: "sh -c 'echo $0'", python_shell: false }, host())).stdout, "sh");
+  assertEquals((await runCommand({ cmd: "/bin/sh -c 'echo $0'", python_shell: false }, host())).stdout, "/bin/sh");
+});
+
 Deno.test("a shell gets the first item of a list as its command, as Python has it", async () => {
   const result = await runCommand({ cmd: ["echo $0 $1", "a", "b"], shell: "/bin/sh", python_shell: true }, host());
   assertEquals(result.stdout, "a b");

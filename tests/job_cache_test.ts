@@ -1,6 +1,7 @@
 import { StoreError } from "../lib/errors.ts";
 import { isJid } from "../lib/jid.ts";
 import { JobCache, type JobCacheOptions } from "../lib/job_cache.ts";
+import { writeOnce } from "../lib/job_files.ts";
 import { map, repr, type ValueMap } from "../lib/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "./assert.ts";
 import corpus from "./corpus/job_cache.json" with { type: "json" };
@@ -15,7 +16,7 @@ function withCache(
   const root = Deno.makeTempDirSync({ prefix: "job_cache_" });
   const log: string[] = [];
   try {
-    const cache = new JobCache({ cachedir: root, hashType: "sha256", log: (_, text) => log.push(text), ...options });
+    const cache = new JobCache({ cachedir: root, hashType: "sha256", log: (text) => log.push(text), ...options });
     run(cache, root, log);
   } finally {
     Deno.removeSync(root, { recursive: true });
@@ -86,6 +87,14 @@ Deno.test("two caches over one directory store a return once", () =>
     assertEquals(cache.saveReturn(returned("web1")), "stored");
     assertEquals(other.saveReturn(returned("web1")), "duplicate");
     assertEquals(other.saveReturn(returned("web2")), "stored");
+  }));
+
+Deno.test("a file that another thread was faster to write stays as that one wrote it", () =>
+  withCache((_, root) => {
+    assertEquals(writeOnce(`${root}/return.p`, new Uint8Array([1]), `${root}/.a`), true);
+    assertEquals(writeOnce(`${root}/return.p`, new Uint8Array([2]), `${root}/.b`), false);
+    assertEquals(Deno.readFileSync(`${root}/return.p`), new Uint8Array([1]));
+    assertEquals([...Deno.readDirSync(root)].length, 1);
   }));
 
 Deno.test("nothing is left behind beside the files that Salt knows", () =>

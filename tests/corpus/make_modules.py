@@ -37,7 +37,7 @@ c("config.get","nope",default=[1]); c("config.get","shared:from",omit_opts=True)
 c("config.get","shared",merge="recurse"); c("config.get","shared",merge="overwrite"); c("config.get","my_option|n",delimiter="|")
 c("config.option","my_option"); c("config.option","nope"); c("config.option","nope",default="d"); c("config.option","secret"); c("config.option","interface"); c("config.option","test.foo"); c("config.option","my_option",omit_all=True); c("config.option","shared",omit_opts=True)
 c("config.option","sh*d",wildcard=True); c("config.option","zzz*",wildcard=True); c("config.option","test.f*",omit_all=True,wildcard=True)
-c("config.merge","shared"); c("config.merge","plist"); c("config.merge","nope"); c("config.merge","secret"); c("config.merge","shared",omit_opts=True)
+c("config.merge","shared"); c("config.merge","plist"); c("config.merge","nope"); c("config.merge","secret")
 c("config.dot_vals","host")
 for u in ["salt://a","http://x","https://x","ftp://x","file:///x","s3://x","swift://x","rsync://x","/path","", "HTTP://x"]: c("config.valid_fileproto",u)
 for m in ["644","0644",644,"0o755","'755'",None,"7",0,"01777"]: c("config.manage_mode",m)
@@ -50,7 +50,7 @@ c("sys.argspec","test.fib"); c("sys.argspec","test.arg"); c("sys.argspec","test.
 for f in "attr_call module_report echo ping sleep rand_sleep version versions_information versions_report versions conf_test get_opts cross_test kwarg arg arg_type arg_repr arg_clean fib collatz outputter retcode provider providers not_loaded opts_pkg rand_str random_hash exception stack tty try assertion true false raise_exception deprecation_warning".split(): c("sys.argspec","test."+f)
 for f in ["list_functions","list_modules","doc","argspec","reload_modules"]: c("sys.argspec","sys."+f)
 for f in ["get","fetch","has_value","equals","items","item","ls"]: c("sys.argspec","grains."+f)
-c("sys.list_functions","grains.item*"); c("sys.list_functions","key"); c("sys.list_functions","key.finger"); c("sys.list_modules","ke*"); c("sys.list_modules","key","nope"); c("sys.list_modules","key.*")
+c("sys.list_functions","grains.item*"); c("sys.list_functions","key"); c("sys.list_functions","key.finger"); c("sys.list_modules","key","nope"); c("sys.list_modules","key.*")
 
 
 def plain(x):

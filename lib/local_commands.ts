@@ -1,0 +1,40 @@
+/**
+ * The minions as runners reach them: each function run is a job of its own, through the local client.
+ * @module
+ */
+
+import { toWireArgs } from "./cli_args.ts";
+import { TargetError } from "./errors.ts";
+import { LocalClient } from "./local_client.ts";
+import type { MasterOpts } from "./options.ts";
+import type { LocalCommands, LocalReturn } from "./runner_context.ts";
+import { toNumber } from "./value.ts";
+
+/**
+ * The minions of the master whose options are given. It is connected to when the first function is run, not before.
+ * @param options.user Who gives the commands. @param options.signal Aborted when waiting is to end.
+ */
+export function localCommands(opts: MasterOpts, options: { user: string; signal?: AbortSignal }): LocalCommands {
+  return {
+    async run(tgt, fun, { arg = [], kwargs = new Map(), tgtType = "glob", timeoutS, gatherJobTimeoutS } = {}) {
+      const returns = new Map<string, LocalReturn>();
+      using client = await LocalClient.connect(opts, options.user);
+      const patience = {
+        timeoutMs: (timeoutS ?? opts.timeout) * 1000,
+        gatherMs: (gatherJobTimeoutS ?? opts.gather_job_timeout) * 1000,
+      };
+      try {
+        const job = await client.publish({ tgt, tgtType, fun, arg: toWireArgs(arg, kwargs) });
+        for await (const event of client.collect(job, patience, options.signal)) {
+          if (event.kind !== "returned") continue;
+          // A retcode that is no number is one by function: 0 only if it is empty.
+          const retcode = toNumber(event.retcode) ?? 1;
+          returns.set(event.id, { return: event.return, retcode });
+        }
+      } catch (error) {
+        if (!(error instanceof TargetError)) throw error;
+      }
+      return returns;
+    },
+  };
+}

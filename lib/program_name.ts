@@ -1,0 +1,22 @@
+/**
+ * Under which name this program was started: links beside an executable make of it several commands, as with busybox.
+ * @module
+ */
+
+/** A program's name and its own arguments. */
+export interface Program {
+  /** `salt-call`. */
+  readonly name: string;
+  readonly args: string[];
+}
+
+/**
+ * The name: that of the launcher or compiled executable; or the word after `--as`, for sources under `deno run`, which
+ * have no other way to say it.
+ * @param fallback The name of the sources' entry when nothing says otherwise.
+ */
+export function programName(args: readonly string[], fallback: string): Program {
+  if (args[0] === "--as" && args.length > 1) return { name: args[1], args: args.slice(2) };
+  const path = Deno.env.get("SALT_EXECUTABLE") || (Deno.build.standalone ? Deno.execPath() : fallback);
+  return { name: path.slice(path.lastIndexOf("/") + 1), args: [...args] };
+}

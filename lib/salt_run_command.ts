@@ -1,0 +1,247 @@
+/**
+ * `salt-run`: runs a function of a runner on the master's host.
+ *
+ * Reads the command line and the master's configuration, puts the parts together, shows the result, and turns how it ended
+ * into an exit code: 0 done; what the runner set; 1 it threw; 64 usage, an unknown function, arguments that do not fit; 69 no
+ * master; 77 refused, or no permission; 130 after Ctrl-C. Running itself is runner_job.ts.
+ * Source: Salt's documentation, "salt-run"; salt-protocol, section 9.
+ * @module
+ */
+
+import { callingUser } from "./calling_user.ts";
+import { parseCliArgs } from "./cli_args.ts";
+import { EX_USAGE, openCommandLine, usageErrorText } from "./command_face.ts";
+import { addStdinArgs, type Parsed } from "./command_line.ts";
+import { loadClientConfig } from "./config.ts";
+import { DataCache } from "./data_cache.ts";
+import { writeDropfile } from "./dropfile.ts";
+import { ConfigError, StoreError, UsageError } from "./errors.ts";
+import { collectDocs } from "./function_docs.ts";
+import { isJid, makeJid } from "./jid.ts";
+import { JobCache } from "./job_cache.ts";
+import { KeyManager } from "./key_manager.ts";
+import { KeyStore } from "./key_store.ts";
+import { type Family, loadFamily } from "./loader.ts";
+import type { Logger } from "./log.ts";
+import { openLog } from "./log_sinks.ts";
+import type { MasterOpts } from "./options.ts";
+import { chooseOutputter, formatOutput, outputWriter } from "./output.ts";
+import type { LocalCommands, RunnerContext } from "./runner_context.ts";
+import { type RunnerEnd, type RunnerHost, type RunnerOutcome, runRunner } from "./runner_job.ts";
+import { RUNNERS } from "./runners.ts";
+import { detachedWords, SALT_RUN, type SaltRunTable, type SaltRunValues } from "./salt_run_options.ts";
+import { startUp } from "./start_up.ts";
+import { sanitize, useColours } from "./terminal.ts";
+import { isMap, str, toNumber, type Value, type ValueMap } from "./value.ts";
+
+/** Exit code for files that may not be read or written, and for refusals (sysexits EX_NOPERM). */
+const EX_NOPERM = 77;
+/** Exit code where no master is running (sysexits EX_UNAVAILABLE). */
+const EX_UNAVAILABLE = 69;
+/** Exit code after Ctrl-C, as shells have it. */
+const EX_INTERRUPTED = 130;
+
+/** The exit code of each end, unless the runner set one of its own. */
+const EXIT_CODES: Readonly<Record<RunnerEnd, number>> = {
+  done: 0,
+  unavailable: EX_USAGE,
+  invalid: EX_USAGE,
+  failed: 1,
+  noMaster: EX_UNAVAILABLE,
+  refused: EX_NOPERM,
+};
+
+/** The world of `salt-run`. */
+export interface SaltRunIo {
+  /** Writes to standard output. */
+  write(text: string): void;
+  /** Writes to standard error. */
+  writeError(text: string): void;
+  /** Whether standard output is a terminal. */
+  readonly isTerminal: boolean;
+  /** All of standard input. */
+  readStdin(): Promise<string>;
+  /** Fires an event on the bus of the master with these options, and stamps it; resolves also when none is running. */
+  fire(tag: string, data: ValueMap, opts: MasterOpts): Promise<void>;
+  /** The minions of the master with these options. */
+  local(opts: MasterOpts, options: { user: string; signal: AbortSignal }): LocalCommands;
+  /** Starts `salt-run` with these words in the background. */
+  startDetached(words: readonly string[]): void;
+  /** Aborted when the user wants no more. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs `salt-run` with the words of its command line. @returns The exit code. */
+export async function runSaltRun(argv: readonly string[], io: SaltRunIo): Promise<number> {
+  const terminal = { out: (text: string) => io.write(text), err: (text: string) => io.writeError(text) };
+  const opening = await openCommandLine(SALT_RUN, argv, terminal);
+  if ("exitCode" in opening) return opening.exitCode;
+  try {
+    return await runParsed(opening.parsed, io);
+  } catch (error) {
+    return report(error, io);
+  }
+}
+
+function report(error: unknown, io: SaltRunIo): number {
+  if (error instanceof UsageError) {
+    io.writeError(sanitize(usageErrorText(SALT_RUN, error)));
+    return EX_USAGE;
+  }
+  const denied = error instanceof Deno.errors.PermissionDenied;
+  if (!(denied || error instanceof ConfigError || error instanceof StoreError)) throw error;
+  const hint = denied ? ". Run salt-run as root or as the master's user" : "";
+  io.writeError(sanitize(`salt-run: ${error.message}${hint}\n`));
+  return denied ? EX_NOPERM : 1;
+}
+
+async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<number> {
+  if (parsed.options.args_stdin) addStdinArgs(SALT_RUN, parsed, await io.readStdin());
+  const { opts, warnings } = startUp(SALT_RUN, parsed, { role: "master", load: loadClientConfig });
+  const { options, args: [fun, ...words] } = parsed;
+  const jid = options.jid ?? makeJid(undefined, { unique: opts.unique_jid });
+  if (!isJid(jid)) throw new UsageError(`option --jid: invalid job id: '${jid}'`);
+  if (options.eauth !== null || options.mktoken) {
+    throw new UsageError("external authentication is not built: run salt-run as the master's user");
+  }
+  const { log, close } = openLog(opts, { terminal: (text) => io.writeError(text) });
+  try {
+    for (const warning of warnings) log.warning(warning);
+    const catalogue = runners(opts, log);
+    if (options.doc || fun === undefined) return await printDocs(parsed.args, catalogue, io);
+    if (options.async) {
+      // An unknown function is better told now than in a log.
+      if (await catalogue.get(fun) !== undefined) return startInBackground(parsed, { jid, log, io });
+    }
+    const show = shower(options, { opts, log, io });
+    const host = runnerHost(jid, { opts, log, io, catalogue, show });
+    if (opts.show_jid && !options.quiet) io.write(`jid: ${jid}\n`);
+    const noParse = options.no_parse?.split(",").map((name) => name.trim());
+    const outcome = await runRunner({ fun, ...parseCliArgs(words, { noParse }) }, host);
+    if (io.signal.aborted) {
+      io.writeError(`\nStopped. The job was ${jid}.\n`);
+      return EX_INTERRUPTED;
+    }
+    return conclude(outcome, { show, log });
+  } finally {
+    close();
+  }
+}
+
+/** All runners: ours, and the user's own. */
+function runners(opts: MasterOpts, log: Logger): Family<RunnerContext> {
+  return loadFamily<RunnerContext>(RUNNERS, {
+    directories: [...opts.runner_dirs, `${opts.extension_modules}/runners`],
+    disabled: opts.disable_runners,
+    warn: (text) => log.warning(text),
+  });
+}
+
+async function printDocs(
+  selectors: readonly string[],
+  catalogue: Family<RunnerContext>,
+  io: SaltRunIo,
+): Promise<number> {
+  if (selectors.length > 1) throw new UsageError("You can only get documentation for one method at one time");
+  const docs = collectDocs(await catalogue.all(), selectors);
+  for (const [name, doc] of docs) io.write(`${str(name)}:\n${sanitize(str(doc))}\n`);
+  if (docs.size > 0) return 0;
+  io.writeError(sanitize(`'${selectors[0]}' is not available.\n`));
+  return EX_USAGE;
+}
+
+function startInBackground(
+  parsed: Parsed<SaltRunTable>,
+  { jid, log, io }: { jid: string; log: Logger; io: SaltRunIo },
+): number {
+  io.startDetached(detachedWords(parsed, jid));
+  log.warning(
+    "Running in asynchronous mode. Results of this execution may be collected by attaching to the master event bus or " +
+      `by examining the master job cache, if configured. This execution is running under tag salt/run/${jid}`,
+  );
+  return 0;
+}
+
+/** What shows a value, under the outputter that it suggests. */
+type Show = (value: Value, suggested?: string) => void;
+
+interface Setting {
+  readonly opts: MasterOpts;
+  readonly log: Logger;
+  readonly io: SaltRunIo;
+}
+
+/** Shows values as `--out` and the options beside it say. */
+function shower(options: SaltRunValues, { opts, log, io }: Setting): Show {
+  if (options.quiet) return () => {};
+  // `highstate`, asked for by whoever looks states up, is about the results that suggest it themselves.
+  const asked = [options.output, opts.output].find((out) => out !== "highstate" && out !== null) ?? undefined;
+  const file = options.output_file ?? undefined;
+  const color = useColours({
+    isTerminal: io.isTerminal && file === undefined,
+    forceColor: options.force_color,
+    noColor: options.no_color,
+    noColorVariable: Deno.env.get("NO_COLOR"),
+    configured: opts.color,
+  });
+  const put = outputWriter({ file, append: options.output_file_append, write: (text) => io.write(text) });
+  const indent = options.output_indent ?? undefined;
+  return (value, suggested) => {
+    const out = chooseOutputter(asked, suggested);
+    put(formatOutput(value, { out, color, indent, warn: (text) => log.error(text) }));
+  };
+}
+
+function runnerHost(
+  jid: string,
+  { opts, log, io, catalogue, show }: Setting & { catalogue: Family<RunnerContext>; show: Show },
+): RunnerHost {
+  const warn = (text: string) => log.warning(text);
+  const user = callingUser();
+  const keys = new KeyStore(opts.pki_dir);
+  const data = new DataCache(opts.cachedir, { log: warn });
+  const fire = (tag: string, event: ValueMap) => io.fire(tag, event, opts);
+  const manager = new KeyManager(keys, { fire, forget: (id) => void data.remove(id) });
+  return {
+    opts,
+    jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type, log: warn }),
+    keys,
+    data,
+    local: io.local(opts, { user, signal: io.signal }),
+    catalogue,
+    jid,
+    user,
+    signal: io.signal,
+    fire,
+    deleteKey: async (id) => {
+      await manager.delete(new Map([["accepted", [id]]]), { preserve: opts.preserve_minion_cache });
+      if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
+    },
+    showProgress: (event) => show(new Map<Value, Value>([["suffix", "progress"], ["event", event]])),
+    print: (line) => io.write(`${sanitize(line)}\n`),
+    log: (level, message) => log[level](message),
+  };
+}
+
+/** Shows the result, and gives the exit code. */
+function conclude(outcome: RunnerOutcome, { show, log }: { show: Show; log: Logger }): number {
+  const { end, return: result } = outcome;
+  if (end === "noMaster" || end === "refused") {
+    log.error(str(result));
+    return EXIT_CODES[end];
+  }
+  if (isMap(result) && result.size === 2 && result.has("data") && result.has("outputter")) {
+    const suggested = result.get("outputter");
+    show(result.get("data") ?? null, typeof suggested === "string" ? suggested : undefined);
+  } else {
+    show(result);
+  }
+  return end === "done" ? outcome.retcode || ownRetcode(result) : EXIT_CODES[end];
+}
+
+/** The `retcode` that a runner put into its result, as those of orchestration do. */
+function ownRetcode(result: Value): number {
+  if (!isMap(result)) return 0;
+  const inner = result.get("data");
+  return toNumber(result.get("retcode") ?? (isMap(inner) ? inner.get("retcode") : undefined)) ?? 0;
+}

@@ -1,0 +1,142 @@
+/**
+ * `salt-master` and `salt-minion` from their command line to their exit code: configuration, background, checks of the
+ * host, user, log, signals. What a service does is its own file's business.
+ * @module
+ */
+
+import { type CommandLine, type Parsed } from "./command_line.ts";
+import { openCommandLine, type Terminal } from "./command_face.ts";
+import { CONFIG_CLI_OPTIONS, LOG_CLI_OPTIONS, SERVICE_CLI_OPTIONS } from "./common_cli_options.ts";
+import type { ConfigRequest, LoadedConfig } from "./config.ts";
+import { daemonize, type DaemonRole, takeDaemonRole } from "./daemon.ts";
+import { ConfigError, KeyError, LibcError, PreflightError, SignInError } from "./errors.ts";
+import type { Logger } from "./log.ts";
+import { type LogOpts, openLog } from "./log_sinks.ts";
+import type { Role } from "./options.ts";
+import { claimPidFile, type PidFile } from "./pid_file.ts";
+import type { Ready } from "./preflight.ts";
+import { becomeRunUser } from "./run_user.ts";
+import { onDiagnostics, onShutdown } from "./signals.ts";
+import { startUp } from "./start_up.ts";
+import { sanitize, useColours } from "./terminal.ts";
+
+/** A running service. */
+export interface Service {
+  /** Rejects with what ended it, if it ends by itself. */
+  readonly closed: Promise<void>;
+  /** One line for each thread: what it is doing now. */
+  describeThreads(): Promise<string[]>;
+  /** Ends it. */
+  close(): Promise<void>;
+}
+
+/** The options that every service has. */
+export interface ServiceOpts extends LogOpts {
+  readonly pidfile: string;
+  readonly cachedir: string;
+}
+
+/** What makes one service. */
+export interface ServiceDefinition<O extends ServiceOpts> {
+  /** `salt-master` or `salt-minion`. */
+  readonly prog: string;
+  /** For help. */
+  readonly description: string;
+  readonly role: Role;
+  load(request: ConfigRequest): LoadedConfig<O>;
+  /** Makes the host ready. */
+  preflight(opts: O): Ready;
+  start(opts: O, log: Logger): Promise<Service>;
+}
+
+const SERVICE_OPTIONS = { ...CONFIG_CLI_OPTIONS, ...SERVICE_CLI_OPTIONS, ...LOG_CLI_OPTIONS } as const;
+
+/** How long a service may take to end before the process does so by force, in milliseconds. */
+const CLOSE_MS = 1_800;
+
+/** Runs a service with the words of its command line until it ends. @returns The exit code. */
+export async function runService<O extends ServiceOpts>(
+  definition: ServiceDefinition<O>,
+  argv: readonly string[],
+): Promise<number> {
+  const daemon = takeDaemonRole();
+  const terminal: Terminal = { out: (text) => write(Deno.stdout, text), err: (text) => write(Deno.stderr, text) };
+  const command: CommandLine<typeof SERVICE_OPTIONS> = {
+    prog: definition.prog,
+    usage: "[options]",
+    description: definition.description,
+    options: SERVICE_OPTIONS,
+  };
+  const opening = await openCommandLine(command, argv, terminal);
+  if ("exitCode" in opening) return opening.exitCode;
+  try {
+    const loaded = startUp(command, opening.parsed, definition);
+    if (opening.parsed.options.daemon && daemon === undefined) {
+      const outcome = await daemonize({ args: argv });
+      if (outcome.kind === "ready") return 0;
+      terminal.err(`${outcome.message}\n`);
+      return 1;
+    }
+    return await serve(definition, loaded, { parsed: opening.parsed, daemon });
+  } catch (error) {
+    const foreseen = [ConfigError, PreflightError, KeyError, LibcError].some((kind) => error instanceof kind);
+    if (!foreseen || !(error instanceof Error)) throw error;
+    terminal.err(sanitize(`${definition.prog}: ${error.message}\n`));
+    return 1;
+  }
+}
+
+async function serve<O extends ServiceOpts>(
+  definition: ServiceDefinition<O>,
+  { opts, warnings }: LoadedConfig<O>,
+  { daemon }: { parsed: Parsed<typeof SERVICE_OPTIONS>; daemon: DaemonRole | undefined },
+): Promise<number> {
+  const { prog } = definition;
+  // Whatever a service makes is its own: the odd file that others may read gets its mode when it is made.
+  Deno.umask(0o077);
+  const ready = definition.preflight(opts);
+  const pidFile: PidFile = claimPidFile(opts.pidfile, prog, ready.user);
+  let exitCode = 0;
+  const stop = new AbortController();
+  const undo: (() => void)[] = [() => pidFile.release()];
+  try {
+    if (ready.user !== undefined) becomeRunUser(ready.user);
+    const noColorVariable = Deno.env.get("NO_COLOR");
+    const colours = useColours({ isTerminal: Deno.stderr.isTerminal(), noColorVariable });
+    const { log, close } = openLog(opts, {
+      terminal: daemon === undefined ? (text) => write(Deno.stderr, text) : undefined,
+      colours,
+    });
+    undo.push(close);
+    for (const warning of [...warnings, ...ready.warnings]) log.warning(warning);
+    // Signals first: one that comes while the service starts must end it too.
+    undo.push(onShutdown({ controller: stop, log, name: prog, atOnce: () => pidFile.release() }));
+    const service = await definition.start(opts, log);
+    undo.push(onDiagnostics({
+      log,
+      name: prog,
+      profileDir: opts.cachedir,
+      describeThreads: () => service.describeThreads(),
+    }));
+    daemon?.ready();
+    const ended = Promise.race([service.closed, aborted(stop.signal)]);
+    exitCode = await ended.then(() => 0, (error) => {
+      log.critical(error instanceof Error ? error.message : String(error));
+      return error instanceof SignInError ? error.exitCode : 1;
+    });
+    await Promise.race([service.close(), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))]);
+  } finally {
+    for (const step of undo.reverse()) step();
+  }
+  return exitCode;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+function write(stream: { writeSync(bytes: Uint8Array): number }, text: string): void {
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length;) at += stream.writeSync(bytes.subarray(at));
+}

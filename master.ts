@@ -1,0 +1,22 @@
+/**
+ * `salt-master`: the control node.
+ * @module
+ */
+
+import { loadMasterConfig } from "./lib/config.ts";
+import { Master } from "./lib/master.ts";
+import { preflightMaster } from "./lib/preflight.ts";
+import { runService } from "./lib/service_command.ts";
+
+if (import.meta.main) {
+  Deno.exit(
+    await runService({
+      prog: "salt-master",
+      description: "The Salt master, which controls the minions.",
+      role: "master",
+      load: loadMasterConfig,
+      preflight: preflightMaster,
+      start: (opts, log) => Master.start(opts, log),
+    }, Deno.args),
+  );
+}
