@@ -24,7 +24,9 @@ export type CoreGrainsOpts = Pick<MinionOpts, "id" | "master" | "append_domain" 
 
 /** What is looked at; tests name another host's files and addresses. */
 export interface Host {
+  /** Where files are read. */
   readonly files: HostFiles;
+  /** The addresses of its interfaces. */
   readonly addresses: readonly InterfaceAddress[];
 }
 

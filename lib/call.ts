@@ -23,10 +23,13 @@ export interface BoundCall {
 
 /** A function's signature as `sys.argspec` shows it; None where there is nothing to say. */
 export interface Argspec {
+  /** The names of the parameters. */
   readonly args: string[] | null;
   /** The defaults of the last parameters, in order. */
   readonly defaults: Value[] | null;
+  /** Whether it takes more positional arguments. */
   readonly varargs: true | null;
+  /** Whether it takes more keyword arguments. */
   readonly kwargs: true | null;
 }
 

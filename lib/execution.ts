@@ -25,6 +25,7 @@ import { equals, isMap, truthy, type Value, type ValueMap } from "./value.ts";
 
 /** What one function's execution puts into the return. */
 export interface Outcome {
+  /** The function's result, or the text of its failure. */
   return: Value;
   /** 0, or what the function set, or 1 after a failure. */
   retcode: number;
@@ -38,8 +39,11 @@ export interface Outcome {
 
 /** What a job of several functions returns: by function name, or in order under `multifunc_ordered`. */
 export interface MultiOutcome {
+  /** Each function's result, or the text of its failure. */
   return: Value;
+  /** Each function's return code. */
   retcode: Value;
+  /** Whether each return code is 0. */
   success: Value;
 }
 

@@ -10,7 +10,9 @@ import type { Value, ValueMap } from "./value.ts";
 
 /** A named function with its documentation. */
 export interface Documented {
+  /** The full name, `test.ping`. */
   readonly name: string;
+  /** The function, of which only the documentation counts. */
   readonly fun: { readonly doc: string };
 }
 

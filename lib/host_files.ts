@@ -6,7 +6,10 @@
 
 /** The files of a host. */
 export class HostFiles {
-  /** @param root What stands for `/`, without a final slash; empty for this host. */
+  /**
+   * Makes the files below a directory.
+   * @param root What stands for `/`, without a final slash; empty for this host.
+   */
   constructor(readonly root = "") {}
 
   /** The text of a file; bytes that are no UTF-8 are replaced. `undefined` if it cannot be read. */

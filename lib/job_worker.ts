@@ -29,7 +29,14 @@ class JobWorker {
   constructor(init: JobWorkerInit, host: ThreadHost) {
     this.#host = host;
     this.#opts = unpackOpts<MinionOpts>(init.opts);
-    this.#catalogue = loadCatalogue({ extensionModules: this.#opts.extension_modules, warn: host.log.warning });
+    const { extension_modules, module_dirs, disable_modules, whitelist_modules } = this.#opts;
+    this.#catalogue = loadCatalogue({
+      extensionModules: extension_modules,
+      moduleDirs: module_dirs,
+      disableModules: disable_modules,
+      whitelistModules: whitelist_modules,
+      warn: host.log.warning,
+    });
     this.#learn(init.knowledge);
   }
 
@@ -89,7 +96,10 @@ class JobWorker {
     this.#doing = "waiting for a job";
     const { return: result, retcode, success } = outcome;
     const out = "out" in outcome ? outcome.out : undefined;
-    this.#post({ kind: "done", outcome: pack({ return: result, retcode, success, ...(out === undefined ? {} : { out }) }) });
+    this.#post({
+      kind: "done",
+      outcome: pack({ return: result, retcode, success, ...(out === undefined ? {} : { out }) }),
+    });
   }
 
   #context(load: ValueMap): JobContext {

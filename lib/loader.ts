@@ -13,7 +13,9 @@ import { compareStrings, toValue, type Value } from "./value.ts";
 
 /** One function of a family. */
 export interface FamilyEntry<C> {
+  /** The full name, `test.ping`. */
   readonly name: string;
+  /** The function itself. */
   readonly fun: ModuleFunction<C>;
 }
 

@@ -1,19 +1,24 @@
 /**
- * The thread that keeps a master in order, on a timer: old jobs out of the cache, the shared key rotated when it is due.
+ * The thread that keeps a master in order: old jobs out of the cache, the shared key rotated when it is due.
+ *
+ * It is started for each round and ends with it: at rest it costs no memory, and a large cache to clean holds up nobody.
  * Source: salt-protocol.md sections 4 and 8.
  * @module
  */
 
 import { removeIfExists } from "./atomic_file.ts";
+import { DROPFILE } from "./dropfile.ts";
 import { StoreError } from "./errors.ts";
 import { JobCache } from "./job_cache.ts";
 import type { MasterOpts } from "./options.ts";
 import { unpackOpts } from "./opts_transfer.ts";
 import { serveThread, type ThreadHost } from "./thread.ts";
 
-/** What Maintenance starts with. */
+/** What a round of Maintenance starts with. */
 export interface MaintenanceInit {
   readonly opts: Uint8Array;
+  /** When the shared key was made, in milliseconds since the epoch. */
+  readonly keyMadeMs: number;
 }
 
 /** What Maintenance asks its master to do. */
@@ -27,33 +32,13 @@ const HOUR_S = 3_600;
 
 serveThread<MaintenanceInit>((init, host) => {
   const opts = unpackOpts<MasterOpts>(init.opts);
-  const jobs = new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type });
-  let keyMadeMs = Date.now();
-  let rounds = 0;
-  let doing = "waiting for its time";
-
-  function round(): void {
-    rounds++;
-    doing = "cleaning old jobs";
-    cleanJobs(jobs, opts, host);
-    doing = "looking whether the key is due";
-    const reason = rotationReason(opts, keyMadeMs, host);
-    if (reason !== undefined) {
-      keyMadeMs = Date.now();
-      const request: RotateRequest = { rotate: reason };
-      host.post(request);
-    }
-    doing = "waiting for its time";
+  const reason = rotationReason(opts, init.keyMadeMs, host);
+  if (reason !== undefined) {
+    const request: RotateRequest = { rotate: reason };
+    host.post(request);
   }
-
-  const timer = setInterval(round, opts.loop_interval * 1000);
-  return Promise.resolve({
-    describe: () => `${doing}; ${rounds} rounds`,
-    close() {
-      clearInterval(timer);
-      return Promise.resolve();
-    },
-  });
+  cleanJobs(new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }), opts, host);
+  return Promise.resolve({ describe: () => "done", close: () => Promise.resolve() });
 });
 
 function cleanJobs(jobs: JobCache, opts: MasterOpts, { log }: ThreadHost): void {
@@ -70,7 +55,7 @@ function cleanJobs(jobs: JobCache, opts: MasterOpts, { log }: ThreadHost): void 
 
 /** Why the shared key is to be rotated now, if it is: it is too old, or salt-key dropped a file that asks for it. */
 function rotationReason(opts: MasterOpts, keyMadeMs: number, { log }: ThreadHost): string | undefined {
-  const dropfile = `${opts.cachedir}/.dfn`;
+  const dropfile = `${opts.cachedir}/${DROPFILE}`;
   try {
     const { mode, isFile } = Deno.lstatSync(dropfile);
     // Only the owner can have made such a file: anything else is somebody's try to make all minions sign in again.

@@ -41,6 +41,8 @@ export class Master {
   #requests: Forwarder | undefined;
   #ports: MasterPorts = { publishPort: 0, requestPort: 0 };
   readonly #closed = Promise.withResolvers<void>();
+  #maintenanceTimer: ReturnType<typeof setInterval> | undefined;
+  #keyMadeMs = Date.now();
   #closing = false;
 
   private constructor(opts: MasterOpts, log: Logger) {
@@ -104,9 +106,8 @@ export class Master {
       const own: MWorkerInit = { ...init, held: heldMemory() };
       return this.#keepRunning(`MWorker-${i}`, new URL("./mworker.ts", import.meta.url), own).ready;
     });
-    const maintenance: MaintenanceInit = { opts: shared.opts };
-    workers.push(this.#keepRunning("Maintenance", new URL("./maintenance.ts", import.meta.url), maintenance).ready);
     await Promise.all(workers);
+    this.#maintenanceTimer = setInterval(() => void this.#maintain(shared.opts), opts.loop_interval * 1000);
     const ports = JSON.stringify({ publish_port: publishPort, ret_port: this.#ports.requestPort });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
   }
@@ -146,15 +147,33 @@ export class Master {
         this.#log.critical(`${name} died and is started again: ${reason}`);
         setTimeout(() => this.#closing || this.#keepRunning(name, url, init), RESTART_MS);
       },
-      onMessage: (message) => void this.#rotate((message as RotateRequest).rotate),
     });
     this.#threads.set(name, thread as Thread<unknown>);
     return thread;
   }
 
+  /** One round of Maintenance, unless the last one is still at it. */
+  async #maintain(opts: Uint8Array): Promise<void> {
+    const name = "Maintenance";
+    if (this.#threads.has(name) || this.#closing) return;
+    const thread = new Thread<MaintenanceInit>({
+      name,
+      url: new URL("./maintenance.ts", import.meta.url),
+      init: { opts, keyMadeMs: this.#keyMadeMs },
+      log: this.#log,
+      onDeath: (reason) => this.#log.error(`Maintenance failed: ${reason}`),
+      onMessage: (message) => void this.#rotate((message as RotateRequest).rotate),
+    });
+    this.#threads.set(name, thread as Thread<unknown>);
+    await thread.ready.catch(() => {}); // onDeath has told why
+    await thread.stop();
+    this.#threads.delete(name);
+  }
+
   async #rotate(reason: string): Promise<void> {
     this.#log.info(`Rotating the AES key: ${reason}`);
     this.#sharedKey.rotate();
+    this.#keyMadeMs = Date.now();
     using bus = new EventSender(masterBus(this.#opts.sock_dir).pull);
     await bus.fire(ROTATE_EVENT, stamp(map({ rotate_aes_key: true })));
     if (!this.#opts.ping_on_rotate) return;
@@ -183,6 +202,7 @@ export class Master {
   async close(): Promise<void> {
     if (this.#closing) return;
     this.#closing = true;
+    clearInterval(this.#maintenanceTimer);
     await Promise.all([...this.#threads.values()].map((thread) => thread.stop()));
     await this.#requests?.close();
     await this.#bus?.close();

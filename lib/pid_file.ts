@@ -74,15 +74,15 @@ export function readPid(path: string): number | undefined {
 
 /** Whether process `pid` lives and is a `kind`, by its command line: ours (`master.ts`) or Python Salt's (`salt-master`). */
 export function isRunning(pid: number, kind: string): boolean {
-  const line = commandLine(pid);
-  return line.includes(kind) || line.includes(`${kind.replace(/^salt-/, "")}.ts`);
+  const names = [kind, `${kind.replace(/^salt-/, "")}.ts`];
+  return commandLine(pid).split(/[\0 ]/).some((word) => names.includes(word.slice(word.lastIndexOf("/") + 1)));
 }
 
 /** The words of a living process; empty for a dead one, and for one that has ended and waits for its parent. */
 function commandLine(pid: number): string {
   if (Deno.build.os === "linux") {
     try {
-      return Deno.readTextFileSync(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
+      return Deno.readTextFileSync(`/proc/${pid}/cmdline`);
     } catch {
       return "";
     }

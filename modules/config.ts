@@ -12,8 +12,6 @@ import { optsValues } from "../lib/opts_values.ts";
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../lib/traverse.ts";
 import { isMap, map, str as text, type Value, type ValueMap } from "../lib/value.ts";
 
-type Fun = ModuleFunction<JobContext>;
-
 /** What counts where nobody set anything. Salt's list has more, of modules that do not exist here. */
 const DEFAULTS: ValueMap = map({
   "test.foo": "unconfigured",
@@ -34,7 +32,7 @@ interface Omissions {
 }
 
 /** `config.get` */
-export const get: Fun = fn({
+export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return what a name or a path such as `pkg:apache` stands for: in the minion's options, else in its grains, else in its\n" +
       "pillar, else in the master's options, which pillar carries under `pillar_opts: True`; else `default`.\n" +
@@ -73,7 +71,7 @@ export const get: Fun = fn({
 });
 
 /** `config.option` */
-export const option: Fun = fn({
+export const option: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return an option by its whole name, looked for as config.get does. With `wildcard` the name is a glob, and the result a\n" +
       "map of all that it matches. `omit_all` looks at nothing but built-in defaults.",
@@ -103,7 +101,7 @@ export const option: Fun = fn({
 });
 
 /** `config.merge` */
-export const merge: Fun = fn({
+export const merge: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return an option as config.option does, but lists and maps of that name in options, pillar and the master's options as\n" +
       "one.",
@@ -136,7 +134,7 @@ export const merge: Fun = fn({
 });
 
 /** `config.dot_vals` */
-export const dot_vals: Fun = fn({
+export const dot_vals: ModuleFunction<JobContext> = fn({
   doc: describe("Return all options whose names begin with a module's name and a dot.", "config.dot_vals host"),
   params: { value: str() },
   run: ({ value }, { opts, pillar }) => {
@@ -146,21 +144,21 @@ export const dot_vals: Fun = fn({
 });
 
 /** `config.items` */
-export const items: Fun = fn({
+export const items: ModuleFunction<JobContext> = fn({
   doc: describe("Return all options of the running minion, defaults included.", "config.items"),
   params: {},
   run: (_bound, { opts }) => optsValues(opts),
 });
 
 /** `config.backup_mode` */
-export const backup_mode: Fun = fn({
+export const backup_mode: ModuleFunction<JobContext> = fn({
   doc: describe("Return the mode of backups: the argument, or the option `backup_mode`.", "config.backup_mode"),
   params: { backup: str("") },
   run: ({ backup }, { opts }) => backup === "" ? opts.backup_mode : backup,
 });
 
 /** `config.manage_mode` */
-export const manage_mode: Fun = fn({
+export const manage_mode: ModuleFunction<JobContext> = fn({
   doc: describe("Return a file mode as a string of four digits.", "config.manage_mode 644"),
   params: { mode: any() },
   run: ({ mode }) => {
@@ -171,7 +169,7 @@ export const manage_mode: Fun = fn({
 });
 
 /** `config.valid_fileproto` */
-export const valid_fileproto: Fun = fn({
+export const valid_fileproto: ModuleFunction<JobContext> = fn({
   doc: describe("Whether files can be had from a URI of this kind.", "config.valid_fileproto salt://path/to/file"),
   params: { uri: str() },
   run: ({ uri }) => FILE_SCHEMES.includes(/^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1].toLowerCase() ?? ""),

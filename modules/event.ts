@@ -9,10 +9,8 @@ import { fn, type JobContext } from "../lib/job_context.ts";
 import { any, bool, dict, type ModuleFunction, str } from "../lib/module.ts";
 import { isMap, map, toValue, truthy, type Value, type ValueMap } from "../lib/value.ts";
 
-type Fun = ModuleFunction<JobContext>;
-
 /** `event.fire` */
-export const fire: Fun = fn({
+export const fire: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Fire an event on the minion's own bus. The data is a map.",
     `event.fire '{"data": "my event data"}' 'tag'`,
@@ -22,7 +20,7 @@ export const fire: Fun = fn({
 });
 
 /** `event.fire_master` */
-export const fire_master: Fun = fn({
+export const fire_master: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Fire an event on the master's bus. The fields of `preload` are added to the request that carries it.",
     `event.fire_master '{"data": "my event data"}' 'tag'`,
@@ -32,7 +30,7 @@ export const fire_master: Fun = fn({
 });
 
 /** `event.send` */
-export const send: Fun = fn({
+export const send: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Fire an event on the master's bus; without a master, on the minion's own. Keyword arguments are added to its data.\n" +
       "`with_env`, `with_grains` and `with_pillar` add the environment, grains and pillar: True for all of it, or a list of\n" +

@@ -11,10 +11,8 @@ import { any, bool, type ModuleFunction, str } from "../lib/module.ts";
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../lib/traverse.ts";
 import { compare, str as text, truthy, type Value, type ValueMap } from "../lib/value.ts";
 
-type Fun = ModuleFunction<JobContext>;
-
 /** `grains.get` */
-export const get: Fun = fn({
+export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return a grain, or what lies below it at a path such as `systemd:version`; `default` if there is no such thing.\n" +
       "`delimiter` stands between the steps of the path. `ordered` is taken for Salt's sake: maps keep their order.",
@@ -27,17 +25,17 @@ export const get: Fun = fn({
 });
 
 /** `grains.fetch` */
-export const fetch: Fun = get;
+export const fetch: ModuleFunction<JobContext> = get;
 
 /** `grains.has_value` */
-export const has_value: Fun = fn({
+export const has_value: ModuleFunction<JobContext> = fn({
   doc: describe("Whether there is a grain, or something below it at a path.", "grains.has_value systemd:version"),
   params: { key: any() },
   run: ({ key }, { grains }) => traverse(grains, key) !== undefined,
 });
 
 /** `grains.equals` */
-export const equals: Fun = fn({
+export const equals: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Whether the grain at a path has a value; both are compared as text.",
     "grains.equals fqdn web1.example.com",
@@ -49,7 +47,7 @@ export const equals: Fun = fn({
 });
 
 /** `grains.items` */
-export const items: Fun = fn({
+export const items: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return all grains; with `sanitize`, without the names and serial number that tell who the host is.",
     "grains.items",
@@ -60,7 +58,7 @@ export const items: Fun = fn({
 });
 
 /** `grains.item` */
-export const item: Fun = fn({
+export const item: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return one or more grains by name or path, as a map. `default`, `delimiter` and `sanitize` are as in grains.get and\n" +
       "grains.items.",
@@ -82,7 +80,7 @@ export const item: Fun = fn({
 });
 
 /** `grains.ls` */
-export const ls: Fun = fn({
+export const ls: ModuleFunction<JobContext> = fn({
   doc: describe("List the names of all grains.", "grains.ls"),
   params: {},
   run: (_bound, { grains }) => [...grains.keys()].sort(compare),

@@ -9,10 +9,8 @@ import { fn, type JobContext } from "../lib/job_context.ts";
 import { type ModuleFunction, str } from "../lib/module.ts";
 import { fingerprint } from "../lib/pem.ts";
 
-type Fun = ModuleFunction<JobContext>;
-
 /** `key.finger` */
-export const finger: Fun = fn({
+export const finger: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the fingerprint of the minion's public key. Without `hash_type`, the minion's option of that name counts.",
     "key.finger",
@@ -22,7 +20,7 @@ export const finger: Fun = fn({
 });
 
 /** `key.finger_master` */
-export const finger_master: Fun = fn({
+export const finger_master: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the fingerprint of the master's public key as the minion has it.",
     "key.finger_master",

@@ -11,17 +11,15 @@ import { any, type ModuleFunction, str } from "../lib/module.ts";
 import { matchesTarget } from "../lib/target.ts";
 import type { Value } from "../lib/value.ts";
 
-type Fun = ModuleFunction<JobContext>;
-
 /** `match.glob` */
-export const glob: Fun = fn({
+export const glob: ModuleFunction<JobContext> = fn({
   doc: describe("Whether a glob matches this minion's id, or `minion_id`.", "match.glob '*'"),
   params: { tgt: str(), minion_id: str(null) },
   run: ({ tgt, minion_id }, context) => matches("glob", { tgt, id: minion_id }, context),
 });
 
 /** `match.pcre` */
-export const pcre: Fun = fn({
+export const pcre: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Whether a regular expression matches the start of this minion's id, or of `minion_id`.",
     "match.pcre '.*'",
@@ -31,7 +29,7 @@ export const pcre: Fun = fn({
 });
 
 /** `match.list` */
-export const list_: Fun = fn({
+export const list_: ModuleFunction<JobContext> = fn({
   doc: describe("Whether this minion's id, or `minion_id`, is in a list of ids.", "match.list 'server1,server2'"),
   params: { tgt: any(), minion_id: str(null) },
   run: ({ tgt, minion_id }, context) => matches("list", { tgt, id: minion_id }, context),

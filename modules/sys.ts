@@ -11,10 +11,8 @@ import { fn, type JobContext } from "../lib/job_context.ts";
 import { type ModuleFunction, str } from "../lib/module.ts";
 import { str as text } from "../lib/value.ts";
 
-type Fun = ModuleFunction<JobContext>;
-
 /** `sys.doc` */
-export const doc: Fun = fn({
+export const doc: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the documentation of all functions, or of those named: modules, functions or globs.",
     "sys.doc",
@@ -29,7 +27,7 @@ export const doc: Fun = fn({
 });
 
 /** `sys.list_functions` */
-export const list_functions: Fun = fn({
+export const list_functions: ModuleFunction<JobContext> = fn({
   doc: describe(
     "List all functions, or those of the modules and globs named.",
     "sys.list_functions",
@@ -43,7 +41,7 @@ export const list_functions: Fun = fn({
 });
 
 /** `sys.list_modules` */
-export const list_modules: Fun = fn({
+export const list_modules: ModuleFunction<JobContext> = fn({
   doc: describe(
     "List the modules, or those that the names or globs match.",
     "sys.list_modules",
@@ -62,7 +60,7 @@ export const list_modules: Fun = fn({
 });
 
 /** `sys.argspec` */
-export const argspec: Fun = fn({
+export const argspec: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the arguments of functions: their names, the defaults of the last of them, and whether more are taken.",
     "sys.argspec cmd.run",
@@ -78,7 +76,7 @@ export const argspec: Fun = fn({
 });
 
 /** `sys.reload_modules` */
-export const reload_modules: Fun = fn({
+export const reload_modules: ModuleFunction<JobContext> = fn({
   doc: describe("Have the minion look at its modules again.", "sys.reload_modules"),
   params: {},
   run: (_bound, { outside }) => outside.refresh("modules"),

@@ -12,26 +12,14 @@ import { fn, type JobContext } from "../lib/job_context.ts";
 import { any, bool, int, list, type ModuleFunction, str } from "../lib/module.ts";
 import { optsValues } from "../lib/opts_values.ts";
 import { sleep as wait } from "../lib/sleep.ts";
-import {
-  float,
-  int as wholeNumber,
-  map,
-  repr,
-  str as text,
-  truthy,
-  typeName,
-  type Value,
-  type ValueMap,
-} from "../lib/value.ts";
-import { withoutPublication } from "./test_arguments.ts";
+import { float, int as wholeNumber, map, repr, str as text, truthy, type Value } from "../lib/value.ts";
 import { VERSION, versionsInformation, versionsReport } from "../lib/version.ts";
+import { withoutPublication } from "./test_arguments.ts";
 
 export { arg, arg_clean, arg_repr, arg_type, kwarg } from "./test_arguments.ts";
 
-type Fun = ModuleFunction<JobContext>;
-
 /** `test.ping` */
-export const ping: Fun = fn({
+export const ping: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Answer True: the minion is up, hears jobs and can return. Not an ICMP ping.",
     "test.ping",
@@ -41,34 +29,42 @@ export const ping: Fun = fn({
 });
 
 /** `test.true` */
-export const true_: Fun = fn({ doc: describe("Always return True.", "test.true"), params: {}, run: () => true });
+export const true_: ModuleFunction<JobContext> = fn({
+  doc: describe("Always return True.", "test.true"),
+  params: {},
+  run: () => true,
+});
 
 /** `test.false` */
-export const false_: Fun = fn({ doc: describe("Always return False.", "test.false"), params: {}, run: () => false });
+export const false_: ModuleFunction<JobContext> = fn({
+  doc: describe("Always return False.", "test.false"),
+  params: {},
+  run: () => false,
+});
 
 /** `test.echo` */
-export const echo: Fun = fn({
+export const echo: ModuleFunction<JobContext> = fn({
   doc: describe("Return the argument: what went through the wire comes back.", "test.echo 'foo bar baz quo qux'"),
   params: { text: any() },
   run: ({ text }) => text,
 });
 
 /** `test.outputter` */
-export const outputter: Fun = fn({
+export const outputter: ModuleFunction<JobContext> = fn({
   doc: describe("Return the argument, to see what an outputter makes of it.", "test.outputter foobar"),
   params: { data: any() },
   run: ({ data }) => data,
 });
 
 /** `test.version` */
-export const version: Fun = fn({
+export const version: ModuleFunction<JobContext> = fn({
   doc: describe("Return the minion's version of Salt.", "test.version"),
   params: {},
   run: () => VERSION,
 });
 
 /** `test.versions_information` */
-export const versions_information: Fun = fn({
+export const versions_information: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the versions of Salt, of what it runs on and of the system, as a map.",
     "test.versions_information",
@@ -78,17 +74,17 @@ export const versions_information: Fun = fn({
 });
 
 /** `test.versions_report` */
-export const versions_report: Fun = fn({
+export const versions_report: ModuleFunction<JobContext> = fn({
   doc: describe("Return the versions of Salt, of what it runs on and of the system, as text.", "test.versions_report"),
   params: {},
   run: () => versionsReport(),
 });
 
 /** `test.versions` */
-export const versions: Fun = versions_report;
+export const versions: ModuleFunction<JobContext> = versions_report;
 
 /** `test.sleep` */
-export const sleep: Fun = fn({
+export const sleep: ModuleFunction<JobContext> = fn({
   doc: describe("Wait for a number of seconds, then return True.", "test.sleep 20"),
   params: { length: int() },
   run: async ({ length }, context) => {
@@ -98,7 +94,7 @@ export const sleep: Fun = fn({
 });
 
 /** `test.rand_sleep` */
-export const rand_sleep: Fun = fn({
+export const rand_sleep: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Wait for a random number of seconds up to `max`, then return True: minions that answer at different times.",
     "test.rand_sleep 60",
@@ -112,7 +108,7 @@ export const rand_sleep: Fun = fn({
 });
 
 /** `test.fib` */
-export const fib: Fun = fn({
+export const fib: ModuleFunction<JobContext> = fn({
   doc: describe("Return a number of Fibonacci's sequence, and the seconds that it took to compute.", "test.fib 3"),
   params: { num: int() },
   run: ({ num }) => {
@@ -125,7 +121,7 @@ export const fib: Fun = fn({
 });
 
 /** `test.collatz` */
-export const collatz: Fun = fn({
+export const collatz: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the steps of the Collatz conjecture from a number down to 1, and the seconds that they took.",
     "test.collatz 3",
@@ -146,7 +142,7 @@ export const collatz: Fun = fn({
 });
 
 /** `test.random_hash` */
-export const random_hash: Fun = fn({
+export const random_hash: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the digest of a random number from 0 to `size`. Without `hash_type`, the minion's option of that name counts.",
     "test.random_hash",
@@ -157,14 +153,14 @@ export const random_hash: Fun = fn({
 });
 
 /** `test.rand_str` */
-export const rand_str: Fun = fn({
+export const rand_str: ModuleFunction<JobContext> = fn({
   doc: describe("The old name of test.random_hash.", "test.rand_str"),
   params: { size: int(9999999999), hash_type: str(null) },
   run: ({ size, hash_type }, { opts }) => randomHash(size, hash_type ?? opts.hash_type),
 });
 
 /** `test.retcode` */
-export const retcode: Fun = fn({
+export const retcode: ModuleFunction<JobContext> = fn({
   doc: describe("Return True, with a return code of one's choice.", "test.retcode 42"),
   params: { code: int(42) },
   run: ({ code }, context) => {
@@ -174,7 +170,7 @@ export const retcode: Fun = fn({
 });
 
 /** `test.exception` */
-export const exception: Fun = fn({
+export const exception: ModuleFunction<JobContext> = fn({
   doc: describe("Fail as a function with a bug does.", "test.exception 'Oh noes!'"),
   params: { message: str("Test Exception") },
   run: ({ message }) => {
@@ -192,7 +188,7 @@ const KNOWN_EXCEPTIONS: Readonly<Record<string, (message: string) => Error>> = {
 };
 
 /** `test.raise_exception` */
-export const raise_exception: Fun = fn({
+export const raise_exception: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Fail with the exception of a name: one of Python's own, or one of `salt.exceptions`. A name that is neither returns\n" +
       "False.",
@@ -216,7 +212,7 @@ export const raise_exception: Fun = fn({
 });
 
 /** `test.assertion` */
-export const assertion: Fun = fn({
+export const assertion: ModuleFunction<JobContext> = fn({
   doc: describe("Fail unless the argument is true.", "test.assertion False"),
   params: { assertion: any() },
   run: ({ assertion }) => {
@@ -230,7 +226,7 @@ export const assertion: Fun = fn({
 });
 
 /** `test.try` */
-export const try_: Fun = fn({
+export const try_: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Run another function with the keyword arguments; None if that fails, or the failure's text with\n" +
       "`return_try_exception`.",
@@ -248,56 +244,56 @@ export const try_: Fun = fn({
 });
 
 /** `test.cross_test` */
-export const cross_test: Fun = fn({
+export const cross_test: ModuleFunction<JobContext> = fn({
   doc: describe("Run another function through the minion's own list of functions.", "test.cross_test grains.get os"),
   params: { func: str(), args: list(null) },
   run: ({ func, args }, context) => context.call(func, args ?? []),
 });
 
 /** `test.attr_call` */
-export const attr_call: Fun = fn({
+export const attr_call: ModuleFunction<JobContext> = fn({
   doc: describe("Run grains.items from within another function.", "test.attr_call"),
   params: {},
   run: (_bound, context) => context.call("grains.items"),
 });
 
 /** `test.conf_test` */
-export const conf_test: Fun = fn({
+export const conf_test: ModuleFunction<JobContext> = fn({
   doc: describe("Return the option `test.foo` of the minion's configuration, or its default.", "test.conf_test"),
   params: {},
   run: (_bound, context) => context.call("config.option", ["test.foo"]),
 });
 
 /** `test.get_opts` */
-export const get_opts: Fun = fn({
+export const get_opts: ModuleFunction<JobContext> = fn({
   doc: describe("Return the minion's options.", "test.get_opts"),
   params: {},
   run: (_bound, { opts }) => optsValues(opts),
 });
 
 /** `test.opts_pkg` */
-export const opts_pkg: Fun = fn({
+export const opts_pkg: ModuleFunction<JobContext> = fn({
   doc: describe("Return the minion's options, with its grains under `grains`.", "test.opts_pkg"),
   params: {},
   run: (_bound, { opts, grains }) => optsValues(opts).set("grains", grains),
 });
 
 /** `test.provider` */
-export const provider: Fun = fn({
+export const provider: ModuleFunction<JobContext> = fn({
   doc: describe("Return the name of the file that provides a module, or an empty string.", "test.provider service"),
   params: { module: str() },
   run: async ({ module }, context) => (await loadedModules(context)).includes(module) ? module : "",
 });
 
 /** `test.providers` */
-export const providers: Fun = fn({
+export const providers: ModuleFunction<JobContext> = fn({
   doc: describe("Return a map from the files that provide modules to the modules' names.", "test.providers"),
   params: {},
   run: async (_bound, context) => map(Object.fromEntries((await loadedModules(context)).map((name) => [name, name]))),
 });
 
 /** `test.not_loaded` */
-export const not_loaded: Fun = fn({
+export const not_loaded: ModuleFunction<JobContext> = fn({
   doc: describe("List the modules that could not be loaded.", "test.not_loaded"),
   params: {},
   run: async (_bound, { catalogue }) => {
@@ -307,7 +303,7 @@ export const not_loaded: Fun = fn({
 });
 
 /** `test.module_report` */
-export const module_report: Fun = fn({
+export const module_report: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the functions and modules of the minion, by the ways in which they can be reached.",
     "test.module_report",
@@ -329,14 +325,14 @@ export const module_report: Fun = fn({
 });
 
 /** `test.stack` */
-export const stack: Fun = fn({
+export const stack: ModuleFunction<JobContext> = fn({
   doc: describe("Return the stack of calls that led to this function.", "test.stack"),
   params: {},
   run: () => (new Error().stack ?? "").split("\n").slice(1).join("\n"),
 });
 
 /** `test.tty` */
-export const tty: Fun = fn({
+export const tty: ModuleFunction<JobContext> = fn({
   doc: describe("Moved to cmd.tty.", "test.tty tty0 'This is a test'"),
   params: {},
   varArgs: "args",
@@ -345,7 +341,7 @@ export const tty: Fun = fn({
 });
 
 /** `test.deprecation_warning` */
-export const deprecation_warning: Fun = fn({
+export const deprecation_warning: ModuleFunction<JobContext> = fn({
   doc: describe("Return True, and write two warnings of deprecation to the minion's log.", "test.deprecation_warning"),
   params: {},
   run: (_bound, context) => {

@@ -9,10 +9,8 @@ import { fn, type JobContext } from "../lib/job_context.ts";
 import type { ModuleFunction } from "../lib/module.ts";
 import { repr, typeName, type Value, type ValueMap } from "../lib/value.ts";
 
-type Fun = ModuleFunction<JobContext>;
-
 /** `test.arg` */
-export const arg: Fun = fn({
+export const arg: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return all arguments: a map of `args` and `kwargs`. The fields of the publication are among the latter, as\n" +
       "`__pub_jid` and the like.",
@@ -25,7 +23,7 @@ export const arg: Fun = fn({
 });
 
 /** `test.arg_clean` */
-export const arg_clean: Fun = fn({
+export const arg_clean: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return all arguments as test.arg does, without the fields of the publication.",
     `test.arg_clean 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`,
@@ -37,7 +35,7 @@ export const arg_clean: Fun = fn({
 });
 
 /** `test.arg_type` */
-export const arg_type: Fun = fn({
+export const arg_type: ModuleFunction<JobContext> = fn({
   doc: describe("Return the Python name of each argument's type.", "test.arg_type 1 'int'"),
   params: {},
   varArgs: "args",
@@ -49,7 +47,7 @@ export const arg_type: Fun = fn({
 });
 
 /** `test.arg_repr` */
-export const arg_repr: Fun = fn({
+export const arg_repr: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return all arguments as Python would write them.",
     `test.arg_repr 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`,
@@ -64,7 +62,7 @@ export const arg_repr: Fun = fn({
 });
 
 /** `test.kwarg` */
-export const kwarg: Fun = fn({
+export const kwarg: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the keyword arguments, the fields of the publication among them.",
     `test.kwarg num=1 txt="two" env='{a: 1, b: "hello"}'`,

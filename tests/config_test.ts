@@ -156,11 +156,11 @@ Deno.test("master.d is read in order: later files win, maps are merged, lists jo
     "etc/salt/master": "timeout: 1\npeer: {main: [x]}\nret_port: 1",
     "etc/salt/master.d/20.conf": "timeout: 20\npeer: {b: [y]}\nrunner_dirs: [/b, /a]",
     "etc/salt/master.d/10.conf": "timeout: 10\npeer: {a: [x]}\nrunner_dirs: [/a]",
-    "etc/salt/master.d/.hidden.conf": "timeout: 99",
+    "etc/salt/master.d/.hidden.conf": "timeout: 99\npub_hwm: 99",
     "etc/salt/master.d/readme.txt": "timeout: 98",
   });
   const { opts } = loadMasterConfig(place.request());
-  assertEquals([opts.timeout, opts.ret_port], [20, 1]);
+  assertEquals([opts.timeout, opts.ret_port, opts.pub_hwm], [20, 1, 1000]);
   assertEquals([...opts.peer.keys()].map(str), ["a", "b"]);
   assertEquals(opts.runner_dirs, ["/a", "/b"]);
 });
@@ -269,6 +269,8 @@ Deno.test("an id that is made from the host's name is cached when the minion ask
   assertEquals(loadMinionConfig(place.request()).opts.id, "old-name");
   assertEquals(loadMasterConfig(place.request()).opts.id, "old-name_master");
   assertEquals(loadMinionConfig(place.request({ id: "cli" })).opts.id, "cli");
+  Deno.writeTextFileSync(cache, "localhost\n");
+  assertEquals(loadMinionConfig(place.request()).opts.id, "box.example.org");
 });
 
 Deno.test("options that shape an id", () => {

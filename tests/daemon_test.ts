@@ -126,7 +126,6 @@ Deno.test("a daemon that fails has its last line repeated; one that says nothing
 });
 
 Deno.test("a daemon that never gets ready is ended", async () => {
-  using place = new Place();
   const self = { command: "/bin/sleep", args: ["60"] };
   const outcome = await daemonize({ args: [], self, timeoutMs: 100 });
   assertEquals(outcome, { kind: "failed", message: "not ready in 0.1 seconds; see its log" });

@@ -121,6 +121,7 @@ Deno.test("the log file has mode 0640, is appended to, and is made again when it
     first.write(record("two"));
     assertMatch(read(), /^[^\n]* two\n$/);
     Deno.removeSync(path);
+    Deno.writeTextFileSync(path, ""); // as logrotate's "create" does
     first.write(record("three"));
     assertMatch(read(), /^[^\n]* three\n$/);
     first.close();
