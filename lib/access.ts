@@ -7,12 +7,12 @@
  * @module
  */
 
-import { timingSafeEqual } from "node:crypto";
 import { removeIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { generateKeyString } from "./crypticle.ts";
 import { RefusedError } from "./errors.ts";
 import { matchesGlob } from "./glob.ts";
 import { pythonRegex } from "./regex.ts";
+import { timingSafeEqual } from "./timing_safe_equal.ts";
 import { findUser } from "./users.ts";
 import { isMap, type Value, type ValueMap } from "./value.ts";
 
@@ -46,9 +46,8 @@ export interface Credentials {
 }
 
 function sameKey(a: string, b: string): boolean {
-  const bytes = new TextEncoder();
-  const [x, y] = [bytes.encode(a), bytes.encode(b)];
-  return x.length === y.length && timingSafeEqual(x, y);
+  const utf8 = new TextEncoder();
+  return timingSafeEqual(utf8.encode(a), utf8.encode(b));
 }
 
 /** What a publish asks for, as far as the rules care. */

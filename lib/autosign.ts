@@ -9,7 +9,7 @@
 import { compileGlob } from "./glob.ts";
 import { RegexError } from "./errors.ts";
 import { readTextFileIfExists, removeIfExists } from "./atomic_file.ts";
-import { isValidId } from "./key_store.ts";
+import { isValidId } from "./minion_name.ts";
 import { pythonRegex } from "./regex.ts";
 import { findGroup } from "./users.ts";
 import { str, type ValueMap } from "./value.ts";

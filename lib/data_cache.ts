@@ -10,7 +10,7 @@
 import { removeIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { StoreError } from "./errors.ts";
 import { type CacheLog, listDirectory, readValue } from "./job_files.ts";
-import { isValidId } from "./key_store.ts";
+import { isValidId } from "./minion_name.ts";
 import { encode } from "./msgpack.ts";
 import { compareStrings, isMap, type ValueMap } from "./value.ts";
 

@@ -22,7 +22,7 @@ import { readTextFileIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { StoreError } from "./errors.ts";
 import { isJid, jidDirectory, makeJid } from "./jid.ts";
 import { type CacheLog, cleanFiles, cleanJobs, isFile, listDirectory, readValue, writeOnce } from "./job_files.ts";
-import { isValidId } from "./key_store.ts";
+import { isValidId } from "./minion_name.ts";
 import { encode } from "./msgpack.ts";
 import { compareStrings, isMap, map, type Value, type ValueMap } from "./value.ts";
 

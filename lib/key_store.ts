@@ -10,7 +10,7 @@
 import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { KeyError } from "./errors.ts";
 import { compileGlob } from "./glob.ts";
-import { PublicKey } from "./rsa.ts";
+import { isValidId } from "./minion_name.ts";
 import { compareStrings } from "./value.ts";
 
 /** Where a key stands. `denied` keys are only kept for the operator to see; an id may have one beside its other key. */
@@ -26,17 +26,6 @@ export const KEY_DIRECTORIES: Readonly<Record<KeyState, string>> = {
 
 // An id is in one of these. Should a crash have left it in two, the harsher one counts, as in Salt.
 const EXCLUSIVE = ["rejected", "accepted", "pending"] as const;
-
-const MAX_ID_BYTES = 255; // of a file name
-const utf8 = new TextEncoder();
-
-/**
- * Whether `id` can be a minion's: one name of a file, without control characters, and not hidden.
- * Salt forbids `/`, `\`, NUL, `.` and `..`; the rest would not be listed, or would write on the operator's terminal.
- */
-export function isValidId(id: string): boolean {
-  return id !== "" && !id.startsWith(".") && !/[/\\]|\p{Cc}/u.test(id) && utf8.encode(id).length <= MAX_ID_BYTES;
-}
 
 /** The keys in one pki directory. Several processes may use the same one: every file appears and goes whole. */
 export class KeyStore {
@@ -113,23 +102,6 @@ export class KeyStore {
     }
     this.#clearOthers(id, to);
     return true;
-  }
-
-  /**
-   * Accepts a key that is pending, or stands `from` elsewhere.
-   * @returns Whether there was one.
-   * @throws {KeyError} If it is no key that could ever be used.
-   */
-  accept(id: string, from: KeyState = "pending"): boolean {
-    const pem = this.get(id, from);
-    if (pem === undefined) return false;
-    PublicKey.fromPem(pem);
-    return this.move(id, from, "accepted");
-  }
-
-  /** Rejects a key that is pending, or stands `from` elsewhere. @returns Whether there was one. */
-  reject(id: string, from: KeyState = "pending"): boolean {
-    return this.move(id, from, "rejected");
   }
 
   /** Deletes the key of `id` in that state. @returns Whether there was one. */

@@ -27,9 +27,6 @@ export interface RotateRequest {
   readonly rotate: string;
 }
 
-/** `keep_jobs` counts hours. */
-const HOUR_S = 3_600;
-
 serveThread<MaintenanceInit>((init, host) => {
   const opts = unpackOpts<MasterOpts>(init.opts);
   const reason = rotationReason(opts, init.keyMadeMs, host);
@@ -42,7 +39,7 @@ serveThread<MaintenanceInit>((init, host) => {
 });
 
 function cleanJobs(jobs: JobCache, opts: MasterOpts, { log }: ThreadHost): void {
-  const keepSeconds = opts.keep_jobs_seconds || opts.keep_jobs * HOUR_S;
+  const keepSeconds = opts.keep_jobs_seconds;
   if (keepSeconds === 0) return; // 0 keeps them for ever
   try {
     const removed = jobs.clean(Date.now(), keepSeconds);

@@ -6,13 +6,13 @@
  * @module
  */
 
-import { createHash } from "node:crypto";
 import { readTextFileIfExists } from "./atomic_file.ts";
 import { connectedIds } from "./connected_minions.ts";
 import { KeyError, WireError } from "./errors.ts";
 import { AUTH_EVENT } from "./event.ts";
+import { hashHex } from "./hash.ts";
 import { type Decision, decideKey } from "./key_rules.ts";
-import { isValidId } from "./key_store.ts";
+import { isValidId } from "./minion_name.ts";
 import type { MasterServices } from "./master_services.ts";
 import { encode } from "./msgpack.ts";
 import { asBytes } from "./payload.ts";
@@ -153,7 +153,7 @@ let signedKey: { readonly shared: string; readonly signature: Uint8Array } | und
 /** The X9.31 signature of the shared key, which is the same for every minion: made once a key and thread. */
 function sharedKeySignature(masterKey: PrivateKey, shared: string): Uint8Array {
   if (signedKey?.shared !== shared) {
-    const digest = createHash("sha256").update(shared).digest("hex");
+    const digest = hashHex(shared, "sha256");
     signedKey = { shared, signature: masterKey.signX931(new TextEncoder().encode(digest)) };
   }
   return signedKey.signature;

@@ -7,7 +7,6 @@
  * @module
  */
 
-import { randomUUID } from "node:crypto";
 import { Crypticle } from "./crypticle.ts";
 import { AuthenticationError, RequestTimeoutError, SignInError, WireError } from "./errors.ts";
 import type { Logger } from "./log.ts";
@@ -171,7 +170,7 @@ export class MasterLink {
    */
   async request(load: ValueMap, signal: AbortSignal, patience?: RequestPatience): Promise<Value> {
     return await this.#twice(signal, async () => {
-      const nonce = randomUUID().replaceAll("-", "");
+      const nonce = crypto.randomUUID().replaceAll("-", "");
       const reply = decode(await this.#send(load, nonce, patience), "wire");
       const sealed = asBytes(reply);
       if (sealed === undefined || this.#session === undefined) throw new WireError(`The master answered ${str(reply)}`);
@@ -186,7 +185,7 @@ export class MasterLink {
   async requestPillar(load: ValueMap, signal: AbortSignal): Promise<ValueMap> {
     const { applicant } = this.#settings;
     return await this.#twice(signal, async () => {
-      const nonce = randomUUID().replaceAll("-", "");
+      const nonce = crypto.randomUUID().replaceAll("-", "");
       const reply = decode(await this.#send(load, nonce), "wire");
       const key = isMap(reply) ? asBytes(reply.get("key")) : undefined;
       const sealed = isMap(reply) ? asBytes(reply.get("pillar")) : undefined;

@@ -9,7 +9,7 @@
 import { clearCommand } from "./clear_commands.ts";
 import { Crypticle, generateKeyString } from "./crypticle.ts";
 import { AuthenticationError, MsgpackError, WireError } from "./errors.ts";
-import { isValidId } from "./key_store.ts";
+import { isValidId } from "./minion_name.ts";
 import { signInMinion } from "./master_auth.ts";
 import type { MasterServices } from "./master_services.ts";
 import { minionCommand } from "./minion_commands.ts";

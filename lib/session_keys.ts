@@ -8,7 +8,7 @@
 
 import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { Crypticle, generateKeyString } from "./crypticle.ts";
-import { isValidId } from "./key_store.ts";
+import { isValidId } from "./minion_name.ts";
 
 interface Session {
   readonly mtimeMs: number;

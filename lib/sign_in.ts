@@ -7,10 +7,10 @@
  * @module
  */
 
-import { createHash, randomUUID } from "node:crypto";
 import { readTextFileIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { generateKeyString } from "./crypticle.ts";
 import { AuthenticationError, SignInError, WireError } from "./errors.ts";
+import { hashHex } from "./hash.ts";
 import { decode } from "./msgpack.ts";
 import { asBytes, clearRequest, stringField } from "./payload.ts";
 import {
@@ -64,7 +64,7 @@ export interface Applicant {
 /** One sign-in: make one for each try. */
 export class SignIn {
   readonly #applicant: Applicant;
-  readonly #nonce = randomUUID().replaceAll("-", "");
+  readonly #nonce = crypto.randomUUID().replaceAll("-", "");
   readonly #token: string | undefined;
   readonly #knownMaster: string | undefined;
 
@@ -128,7 +128,7 @@ export class SignIn {
       return new TextDecoder().decode(key.decrypt(encAlgorithm, sealed));
     };
     const sharedKey = open("aes");
-    const digest = createHash("sha256").update(sharedKey).digest("hex");
+    const digest = hashHex(sharedKey, "sha256");
     const signature = asBytes(inner.get("sig"));
     if (signature === undefined || new TextDecoder().decode(masterKey.recoverX931(signature)) !== digest) {
       throw new AuthenticationError("The master's signature of the shared key does not hold");

@@ -16,6 +16,8 @@ export type Frames = Uint8Array[];
 
 /** ZMQ_FD of zmq_getsockopt(3): the descriptor that says "ask me for my events again". */
 const ZMQ_FD = 14;
+/** ZMQ_XPUB_WELCOME_MSG of zmq_setsockopt(3), which a PUB takes too. */
+const ZMQ_XPUB_WELCOME_MSG = 72;
 
 /** What a socket is set to; every field is libzmq's option of that name. Times in milliseconds. */
 export interface SocketSettings {
@@ -138,9 +140,14 @@ function configure(socket: zmq.Socket, settings: SocketSettings): void {
   set("sendTimeout", 0);
 }
 
-/** `getInt32Option` is public in the addon and protected in its types. */
+/** Public in the addon, protected in its types. */
+interface Options {
+  getInt32Option(option: number): number;
+  setStringOption(option: number, value: string): void;
+}
+
 function fdOf(socket: zmq.Socket): number {
-  return (socket as unknown as { getInt32Option(option: number): number }).getInt32Option(ZMQ_FD);
+  return (socket as unknown as Options).getInt32Option(ZMQ_FD);
 }
 
 async function receiveFrom(socket: zmq.Socket & Reading): Promise<Frames> {
@@ -243,11 +250,11 @@ export class Outbox extends Base<zmq.Push | zmq.Publisher> {
 export class Forwarder {
   // Fields, not locals: a proxy or a socket that nothing references is collected while its thread runs.
   readonly #front: zmq.Router | zmq.Pull;
-  readonly #back: zmq.Dealer | zmq.XPublisher;
+  readonly #back: zmq.Dealer | zmq.Publisher;
   readonly #proxy: zmq.Proxy;
   #done: Promise<void> | undefined;
 
-  private constructor(front: zmq.Router | zmq.Pull, back: zmq.Dealer | zmq.XPublisher) {
+  private constructor(front: zmq.Router | zmq.Pull, back: zmq.Dealer | zmq.Publisher) {
     this.#front = front;
     this.#back = back;
     this.#proxy = new zmq.Proxy(front, back);
@@ -264,15 +271,16 @@ export class Forwarder {
   }
 
   /**
-   * What is pushed to the PULL in front is published by the XPUB behind.
+   * What is pushed to the PULL in front is published by the PUB behind. No XPUB: it hands subscriptions to the proxy, which
+   * cannot pass them on to a PULL, and stops serving it.
    * @param welcome The message that each new subscriber gets first: when it has come, its subscription is live.
    */
   static events(front: SocketSettings, back: SocketSettings, welcome: string): Forwarder {
     const pull = new zmq.Pull();
-    const publisher = new zmq.XPublisher();
-    publisher.welcomeMessage = welcome;
+    const publisher = new zmq.Publisher();
     configure(pull, front);
     configure(publisher, back);
+    (publisher as unknown as Options).setStringOption(ZMQ_XPUB_WELCOME_MSG, welcome);
     return new Forwarder(pull, publisher);
   }
 

@@ -1,6 +1,7 @@
 /** @module */
 import { KeyError } from "../lib/errors.ts";
-import { isValidId, KEY_DIRECTORIES, type KeyState, KeyStore } from "../lib/key_store.ts";
+import { KEY_DIRECTORIES, type KeyState, KeyStore } from "../lib/key_store.ts";
+import { isValidId } from "../lib/minion_name.ts";
 import { assert, assertEquals, assertThrows } from "./assert.ts";
 import corpus from "./corpus/crypto.json" with { type: "json" };
 
@@ -58,7 +59,7 @@ Deno.test(
     assertEquals(store.get("web1", "accepted"), undefined);
     assertEquals(store.delete("web1", "accepted"), false);
     assertEquals(store.remove("web1"), []);
-    assertEquals(store.accept("web1"), false);
+    assertEquals(store.move("web1", "pending", "accepted"), false);
   }),
 );
 
@@ -120,31 +121,22 @@ Deno.test(
 );
 
 Deno.test(
-  "accept(), reject() and move() take the key along, and a second time change nothing",
+  "move() takes the key along, and a second time changes nothing",
   withStore((store) => {
     store.put("web1", "pending", PEM);
-    assertEquals([store.accept("web1"), store.accept("web1")], [true, false]);
+    const accept = () => store.move("web1", "pending", "accepted");
+    assertEquals([accept(), accept()], [true, false]);
     assertEquals([store.state("web1"), store.get("web1", "accepted")], ["accepted", PEM]);
-    assertEquals([store.reject("web1"), store.reject("web1", "accepted")], [false, true]);
+    assertEquals(store.move("web1", "accepted", "rejected"), true);
     assertEquals([store.state("web1"), store.get("web1", "rejected")], ["rejected", PEM]);
-    assertEquals(store.accept("web1", "rejected"), true);
+    assertEquals(store.move("web1", "rejected", "accepted"), true);
     store.put("web1", "denied", OTHER);
-    assertEquals(store.accept("web1", "denied"), true);
+    assertEquals(store.move("web1", "denied", "accepted"), true);
     assertEquals(store.all(), { accepted: ["web1"], pending: [], rejected: [], denied: [] });
     assertEquals(store.get("web1", "accepted"), OTHER);
     assertEquals(store.move("web1", "accepted", "accepted"), true);
     assertEquals(store.move("web1", "accepted", "pending"), true);
     assertEquals(store.state("web1"), "pending");
-  }),
-);
-
-Deno.test(
-  "accept() leaves what is no key where it is; reject() does not mind",
-  withStore((store) => {
-    store.put("web1", "pending", "garbage");
-    assertThrows(() => store.accept("web1"), KeyError);
-    assertEquals(store.state("web1"), "pending");
-    assertEquals(store.reject("web1"), true);
   }),
 );
 

@@ -1,0 +1,48 @@
+/**
+ * Fires one event on a bus of this host and sees it arrive: a command may exit right after, and libzmq would drop what a
+ * process that ends has not yet handed over.
+ * @module
+ */
+
+import { NoMasterError } from "./errors.ts";
+import { stamp } from "./event.ts";
+import { type BusPaths, EventSender, EventSubscriber } from "./event_bus.ts";
+import { equals, type ValueMap } from "./value.ts";
+
+/** How long the bus may take for an event, in milliseconds. */
+const ARRIVAL_MS = 2_000;
+
+/**
+ * Stamps `data` and fires it.
+ * @returns Whether the event arrived; false where no bus is running.
+ */
+export async function fireEvent(paths: BusPaths, tag: string, data: ValueMap): Promise<boolean> {
+  if (!await isServed(paths.pub)) return false;
+  try {
+    using events = await EventSubscriber.connect(paths.pub, [tag]);
+    using sender = new EventSender(paths.pull);
+    const stamped = stamp(data);
+    const deadline = performance.now() + ARRIVAL_MS;
+    if (!await sender.fire(tag, stamped, ARRIVAL_MS)) return false;
+    for (;;) {
+      const event = await events.next(Math.max(0, deadline - performance.now()));
+      if (event === undefined) return false;
+      if (event.tag === tag && equals(event.data.get("_stamp") ?? null, stamped.get("_stamp") ?? null)) return true;
+    }
+  } catch (error) {
+    if (error instanceof NoMasterError) return false;
+    throw error;
+  }
+}
+
+/** Whether somebody listens on the Unix socket `path`; a file that a service left behind when it died does not count. */
+async function isServed(path: string): Promise<boolean> {
+  try {
+    (await Deno.connect({ transport: "unix", path })).close();
+    return true;
+  } catch (error) {
+    const absent = [Deno.errors.NotFound, Deno.errors.ConnectionRefused, Deno.errors.PermissionDenied];
+    if (absent.some((kind) => error instanceof kind)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Prints results as `--out` and the options beside it say.
+ * @module
+ */
+
+import { chooseOutputter, formatOutput, outputWriter } from "./output.ts";
+import { useColours } from "./terminal.ts";
+import type { Value } from "./value.ts";
+
+/** What was typed and configured about output. */
+export interface OutputSettings {
+  /** `--out`, or `output` of the configuration. */
+  readonly out: string | null;
+  /** `--out-indent` */
+  readonly indent: number | null;
+  /** `--out-file` */
+  readonly file: string | null;
+  /** `--out-file-append` */
+  readonly append: boolean;
+  /** `--no-color` */
+  readonly noColor: boolean;
+  /** `--force-color` */
+  readonly forceColor: boolean;
+  /** The option `color` of the configuration. */
+  readonly color: boolean;
+}
+
+/** Where results go. */
+export interface OutputPlace {
+  /** Writes to standard output. */
+  write(text: string): void;
+  /** Whether standard output is a terminal. */
+  readonly isTerminal: boolean;
+  /** The environment variable `NO_COLOR`. */
+  readonly noColor?: string;
+  /** Told of an outputter that does not exist. */
+  warn(text: string): void;
+}
+
+/** What a result says about how to print it. */
+export interface PrintHints {
+  /** The outputter to use if the user asked for none. */
+  readonly out?: string;
+  /** Anything but 0 is printed as a failure. */
+  readonly retcode?: number;
+}
+
+/** Prints one value. */
+export type PrintResult = (value: Value, hints?: PrintHints) => void;
+
+/**
+ * The printer for one run of a command.
+ * @throws {UsageError} If the output file cannot be written.
+ */
+export function resultPrinter(settings: OutputSettings, place: OutputPlace): PrintResult {
+  // `highstate`, asked for by whoever looks states up, is about the results that suggest it themselves.
+  const asked = settings.out === "highstate" || settings.out === null ? undefined : settings.out;
+  const file = settings.file ?? undefined;
+  const color = useColours({
+    isTerminal: place.isTerminal && file === undefined,
+    forceColor: settings.forceColor,
+    noColor: settings.noColor,
+    noColorVariable: place.noColor,
+    configured: settings.color,
+  });
+  const put = outputWriter({ file, append: settings.append, write: (text) => place.write(text) });
+  const indent = settings.indent ?? undefined;
+  return (value, { out, retcode } = {}) =>
+    put(formatOutput(value, { out: chooseOutputter(asked, out), color, indent, retcode, warn: (text) => place.warn(text) }));
+}

@@ -1,0 +1,70 @@
+/**
+ * A minion's part in a job as `salt` shows it: what it returned, or that it did not.
+ * Source: Salt's client/__init__.py (`get_cli_event_returns`); salt-protocol, section 9.
+ * @module
+ */
+
+import type { CollectPatience, LocalClient, PublishedJob, Returned, Silent } from "./local_client.ts";
+import { isMap, toNumber, type Value } from "./value.ts";
+
+/** One minion's part. */
+export interface Answer {
+  /** The minion. */
+  readonly id: string;
+  /** What it returned; a text for whoever did not. */
+  readonly return: Value;
+  /** 0 if all went well; of a job of several functions, the highest. */
+  readonly retcode: number;
+  /** The outputter that suits it. */
+  readonly out?: string;
+  /** Whether it returned, and if not, whether it had no connection. */
+  readonly kind: "returned" | "silent" | "disconnected";
+}
+
+/** How to look up later what has not come yet. */
+export function lookupHint(jid: string): string {
+  return "The minions may not have all finished running and any remaining minions will return upon completion. " +
+    `To look up the return data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid ${jid}`;
+}
+
+/**
+ * The answers to a published job as they come; those who are silent, and those whom nobody has accepted, come last.
+ * @param options.signal Aborted when the operator wants no more.
+ */
+export async function* answers(
+  client: LocalClient,
+  published: PublishedJob,
+  options: { readonly patience: CollectPatience; readonly signal: AbortSignal },
+): AsyncGenerator<Answer> {
+  const { jid } = published;
+  for await (const event of client.collect(published, options.patience, options.signal)) {
+    if (options.signal.aborted) return;
+    yield event.kind === "returned" ? ofReturn(event) : ofSilence(event, jid);
+  }
+  if (options.signal.aborted) return;
+  for (const id of published.missing) yield ofSilence({ kind: "silent", id, connected: true }, jid);
+}
+
+function ofReturn(event: Returned): Answer {
+  const answer: Answer = {
+    id: event.id,
+    return: event.return,
+    retcode: plainRetcode(event.retcode),
+    kind: "returned",
+  };
+  return event.out === undefined ? answer : { ...answer, out: event.out };
+}
+
+function ofSilence({ id, connected }: Silent, jid: string): Answer {
+  const text = connected
+    ? `Minion did not return. [No response]\n${lookupHint(jid)}`
+    : "Minion did not return. [Not connected]";
+  return { id, return: text, retcode: 1, out: "no_return", kind: connected ? "silent" : "disconnected" };
+}
+
+/** A return code as one number: of one by function the highest. */
+export function plainRetcode(retcode: Value): number {
+  const numbers = isMap(retcode) ? [...retcode.values()] : Array.isArray(retcode) ? retcode : [retcode];
+  // What is no number is no success either.
+  return numbers.reduce<number>((highest, code) => Math.max(highest, code === null ? 0 : toNumber(code) ?? 1), 0);
+}

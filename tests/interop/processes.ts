@@ -1,0 +1,117 @@
+/**
+ * Programs as the tests run them: commands that end within a time, and services that are ended by their process id.
+ *
+ * Each gets a process group of its own, so that what it forked ends with it.
+ * @module
+ */
+
+import { eventually } from "./eventually.ts";
+
+/** What a command left behind. */
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** How long a command may take when nothing else is said, in milliseconds. */
+const COMMAND_MS = 60_000;
+
+/**
+ * Runs a command to its end.
+ * @throws {Error} If it has not ended in time; it is killed then.
+ */
+export async function run(words: readonly string[], withinMs = COMMAND_MS): Promise<Ran> {
+  const [command, ...args] = words;
+  const child = new Deno.Command(command, {
+    args,
+    env: ENVIRONMENT,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+    detached: true,
+  }).spawn();
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    killGroup(child.pid);
+  }, withinMs);
+  try {
+    const { code, stdout, stderr } = await child.output();
+    const ran = { code, out: text(stdout), err: text(stderr) };
+    if (late) throw new Error(`no end within ${withinMs} ms: ${words.join(" ")}\n${ran.out}\n${ran.err}`);
+    return ran;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Salt's programs behave alike whoever runs the tests: plain text, UTF-8, no warnings about Python itself. */
+const ENVIRONMENT = { NO_COLOR: "1", LC_ALL: "C.UTF-8", PYTHONWARNINGS: "ignore" };
+
+function text(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
+
+function killGroup(pid: number): void {
+  try {
+    Deno.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+/** How long a service may take to end, in milliseconds: Python Salt's master waits for its processes, one by one. */
+const STOP_MS = 20_000;
+
+/** A program that runs until it is stopped; what it writes is in a file. */
+export class Service {
+  /** For failures: what runs. */
+  readonly name: string;
+  /** Standard output and error. */
+  readonly output: string;
+  readonly #child: Deno.ChildProcess;
+  #code: number | undefined;
+
+  private constructor(name: string, output: string, child: Deno.ChildProcess) {
+    this.name = name;
+    this.output = output;
+    this.#child = child;
+    void child.status.then(({ code }) => this.#code = code);
+  }
+
+  /** Starts `words`; `output` is the file that takes what it writes. */
+  static start(name: string, words: readonly string[], output: string): Service {
+    // A file and no pipe: nobody has to read it while the service runs. `exec` keeps the process id.
+    const child = new Deno.Command("/bin/sh", {
+      args: ["-c", 'output=$1; shift; exec "$@" </dev/null >>"$output" 2>&1', "sh", output, ...words],
+      env: ENVIRONMENT,
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+      detached: true,
+    }).spawn();
+    return new Service(name, output, child);
+  }
+
+  /** Its exit code, or `undefined` while it runs. */
+  get exitCode(): number | undefined {
+    return this.#code;
+  }
+
+  /** Waits until it ends by itself. @throws {Error} If it does not. */
+  async ended(withinMs: number): Promise<number> {
+    await eventually(() => this.#code !== undefined, { withinMs, what: `${this.name} to end by itself` });
+    return this.#code ?? -1;
+  }
+
+  /** Asks it to end, and kills what is left then. Twice is fine. */
+  async stop(): Promise<void> {
+    if (this.#code === undefined) {
+      this.#child.kill("SIGTERM");
+      await this.ended(STOP_MS).catch(() => {});
+    }
+    killGroup(this.#child.pid);
+    await this.#child.status;
+  }
+}

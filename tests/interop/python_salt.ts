@@ -1,0 +1,85 @@
+/**
+ * Python Salt from PyPI, a virtual environment for each version: made once, outside of the tree, and kept.
+ *
+ * `SALT_INTEROP_VENVS` names the directory that holds them, one for each version; without it they are in the user's cache.
+ * @module
+ */
+
+import { run } from "./processes.ts";
+
+/** The versions that the tests are about: the last of each line that PyPI can install. */
+export const PYTHON_SALTS = ["3006.28", "3007.15", "3008.3"] as const;
+
+/** An installed Salt, or why there is none. */
+export type Installed = { readonly bin: string } | { readonly missing: string };
+
+/** An installation builds a wheel or two; on a slow host that takes its time. In milliseconds. */
+const INSTALL_MS = 15 * 60_000;
+
+/** What pip says where no index can be reached, or where the index that can has no such package. */
+const OUT_OF_REACH =
+  /No matching distribution found|NewConnectionError|ConnectTimeout|ReadTimeout|ConnectionError|ProxyError|SSLError|name resolution/;
+
+/**
+ * The programs of `version`, installed if they are not there.
+ * @throws {Error} If the installation fails for another reason than that python3 or PyPI is out of reach.
+ */
+export async function pythonSalt(version: string): Promise<Installed> {
+  const directory = `${venvsDirectory()}/${version}`;
+  if (await isInstalled(directory, version)) return { bin: `${directory}/bin` };
+  Deno.mkdirSync(venvsDirectory(), { recursive: true });
+  using lock = Deno.openSync(`${venvsDirectory()}/${version}.lock`, { create: true, write: true });
+  await lock.lock(true);
+  // Another test file may have installed it meanwhile.
+  if (!await isInstalled(directory, version)) {
+    const missing = await install(directory, version);
+    if (missing !== undefined) return { missing };
+  }
+  return { bin: `${directory}/bin` };
+}
+
+function venvsDirectory(): string {
+  const cache = Deno.env.get("XDG_CACHE_HOME") || `${Deno.env.get("HOME") ?? ""}/.cache`;
+  return Deno.env.get("SALT_INTEROP_VENVS") || `${cache}/salt-interop`;
+}
+
+async function isInstalled(directory: string, version: string): Promise<boolean> {
+  try {
+    const { code, out } = await run([`${directory}/bin/salt-call`, "--version"]);
+    return code === 0 && out.includes(version);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+/** @returns Why it cannot be installed here, if it cannot. */
+async function install(directory: string, version: string): Promise<string | undefined> {
+  const python = await usablePython();
+  if (python === undefined) return "there is no python3 with venv here";
+  Deno.stderr.writeSync(new TextEncoder().encode(`Installing Python Salt ${version} into ${directory}, once\n`));
+  await mustRun([python, "-m", "venv", "--clear", directory]);
+  const pip = await run(
+    [`${directory}/bin/pip`, "install", "--disable-pip-version-check", "--quiet", `salt==${version}`],
+    INSTALL_MS,
+  );
+  if (pip.code === 0 && await isInstalled(directory, version)) return undefined;
+  Deno.removeSync(directory, { recursive: true });
+  if (OUT_OF_REACH.test(pip.err)) return "PyPI is out of reach";
+  throw new Error(`pip cannot install salt==${version}:\n${pip.err.split("\n").slice(-30).join("\n")}`);
+}
+
+async function usablePython(): Promise<string | undefined> {
+  try {
+    const { code } = await run(["python3", "-c", "import ensurepip, venv"]);
+    return code === 0 ? "python3" : undefined;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+async function mustRun(words: readonly string[]): Promise<void> {
+  const { code, err } = await run(words, INSTALL_MS);
+  if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}:\n${err}`);
+}
