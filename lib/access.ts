@@ -41,7 +41,9 @@ export function createAccessKeys(cachedir: string, users: Iterable<string>): Acc
 
 /** The credentials of a clear request. */
 export interface Credentials {
+  /** The name. */
   readonly user: string;
+  /** What the key file of that user holds. */
   readonly key: string;
 }
 
@@ -52,7 +54,9 @@ function sameKey(a: string, b: string): boolean {
 
 /** What a publish asks for, as far as the rules care. */
 export interface Wanted {
+  /** The function, or the list of a compound job's. */
   readonly fun: Value;
+  /** The ids that the target resolved to. */
   readonly minions: readonly string[];
 }
 
@@ -62,7 +66,10 @@ export class Access {
   readonly #owner: string;
   readonly #acl: ValueMap;
 
-  /** @param options.owner The user that the master runs as. @param options.acl `publisher_acl`. */
+  /**
+   * Takes the keys and rules of one master.
+   * @param options.owner The user that the master runs as. @param options.acl `publisher_acl`.
+   */
   constructor(keys: AccessKeys, options: { readonly owner: string; readonly acl: ValueMap }) {
     this.#keys = keys;
     this.#owner = options.owner;

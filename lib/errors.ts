@@ -6,12 +6,15 @@
 
 /** A command line that cannot be understood; the face prints its usage and exits 64 (sysexits EX_USAGE). */
 export class UsageError extends Error {
+  /** The name of the class. */
   override name = "UsageError";
 }
 
 /** A configuration that cannot be used. `file`, `line` (from 1) and `option` say where, as far as they are known. */
 export class ConfigError extends Error {
+  /** The name of the class. */
   override name = "ConfigError";
+  /** Fills in the fields and the text. */
   constructor(
     message: string,
     readonly where: { readonly file?: string; readonly line?: number; readonly option?: string } = {},
@@ -24,12 +27,15 @@ export class ConfigError extends Error {
 
 /** A host that is not ready for the service (port taken, directory unwritable, …): one line, exit code 1. */
 export class PreflightError extends Error {
+  /** The name of the class. */
   override name = "PreflightError";
 }
 
 /** YAML that Salt's loader would refuse. Lines and columns count from 1. */
 export class YamlError extends Error {
+  /** The name of the class. */
   override name = "YamlError";
+  /** Fills in the fields and the text. */
   constructor(readonly problem: string, readonly file: string, readonly line: number, readonly column: number) {
     super(`${file}:${line}:${column}: ${problem}`);
   }
@@ -37,17 +43,21 @@ export class YamlError extends Error {
 
 /** JSON that cannot be read. */
 export class JsonError extends Error {
+  /** The name of the class. */
   override name = "JsonError";
 }
 
 /** Bytes that are not msgpack within the bounds. */
 export class MsgpackError extends Error {
+  /** The name of the class. */
   override name = "MsgpackError";
 }
 
 /** A message off the wire that is not what its place asks for. `field` names the culprit. */
 export class WireError extends Error {
+  /** The name of the class. */
   override name = "WireError";
+  /** Fills in the fields and the text. */
   constructor(message: string, readonly field?: string) {
     super(message);
   }
@@ -55,17 +65,21 @@ export class WireError extends Error {
 
 /** A crypticle, signature or nonce that does not prove what it should. Never says more, so that it is no oracle. */
 export class AuthenticationError extends Error {
+  /** The name of the class. */
   override name = "AuthenticationError";
 }
 
 /** A key (PEM text, key file, minion's key) that cannot be used. Never quotes the key. */
 export class KeyError extends Error {
+  /** The name of the class. */
   override name = "KeyError";
 }
 
 /** Credentials that the master refused. `kind` is Salt's name of the error. */
 export class RefusedError extends Error {
+  /** The name of the class. */
   override name = "RefusedError";
+  /** Fills in the fields and the text. */
   constructor(readonly kind: string, message: string) {
     super(message);
   }
@@ -73,7 +87,9 @@ export class RefusedError extends Error {
 
 /** A sign-in that cannot succeed by waiting; the minion exits with `exitCode` (77 rejected, 42 wrong finger, 1 else). */
 export class SignInError extends Error {
+  /** The name of the class. */
   override name = "SignInError";
+  /** Fills in the fields and the text. */
   constructor(message: string, readonly exitCode: number) {
     super(message);
   }
@@ -81,7 +97,9 @@ export class SignInError extends Error {
 
 /** A request to the master that got no reply. */
 export class RequestTimeoutError extends Error {
+  /** The name of the class. */
   override name = "RequestTimeoutError";
+  /** Fills in the fields and the text. */
   constructor(readonly address: string, readonly waitedMs: number) {
     super(`No reply from ${address} in ${waitedMs} ms`);
   }
@@ -89,11 +107,13 @@ export class RequestTimeoutError extends Error {
 
 /** No master is running where the command looked for one. */
 export class NoMasterError extends Error {
+  /** The name of the class. */
   override name = "NoMasterError";
 }
 
 /** A function of a module could not do what it was asked to; Salt's CommandExecutionError. */
 export class CommandError extends Error {
+  /** The name of the class. */
   override name = "CommandError";
 }
 
@@ -102,7 +122,9 @@ export class CommandError extends Error {
  * wrong, Python's TypeError; without, it is Salt's SaltInvocationError.
  */
 export class InvocationError extends Error {
+  /** The name of the class. */
   override name = "InvocationError";
+  /** Fills in the fields and the text. */
   constructor(message: string, readonly usage?: string) {
     super(message);
   }
@@ -110,12 +132,15 @@ export class InvocationError extends Error {
 
 /** A program that a function needs is not on this host; Salt's CommandNotFoundError. */
 export class CommandNotFoundError extends Error {
+  /** The name of the class. */
   override name = "CommandNotFoundError";
 }
 
 /** A function that no module has. */
 export class UnavailableError extends Error {
+  /** The name of the class. */
   override name = "UnavailableError";
+  /** Fills in the fields and the text. */
   constructor(readonly fun: string) {
     super(`'${fun}' is not available.`);
   }
@@ -123,7 +148,9 @@ export class UnavailableError extends Error {
 
 /** A call of the C library failed. */
 export class LibcError extends Error {
+  /** The name of the class. */
   override name = "LibcError";
+  /** Fills in the fields and the text. */
   constructor(readonly call: string) {
     super(`${call}() failed: no right to do so, or no more resources`);
   }
@@ -131,6 +158,7 @@ export class LibcError extends Error {
 
 /** A regular expression in Python's syntax that cannot be read, or that asks for what cannot be had here. */
 export class RegexError extends Error {
+  /** The name of the class. */
   override name = "RegexError";
   /** @param pattern The whole pattern; the message shows its beginning. */
   constructor(readonly pattern: string, readonly problem: string) {
@@ -140,6 +168,7 @@ export class RegexError extends Error {
 
 /** A target that cannot be resolved. `tgtType` is its type. */
 export class TargetError extends Error {
+  /** The name of the class. */
   override name = "TargetError";
   /** @param tgtType Salt's name of the target's type. */
   constructor(message: string, readonly tgtType: string) {
@@ -149,6 +178,7 @@ export class TargetError extends Error {
 
 /** A cache of the master that cannot be written or read. `path` says where; `cause` says why. */
 export class StoreError extends Error {
+  /** The name of the class. */
   override name = "StoreError";
   /** @param path What could not be written or read. */
   constructor(message: string, readonly path: string, options?: ErrorOptions) {

@@ -14,7 +14,9 @@ import type { ValueMap } from "./value.ts";
 
 /** The two ends of a bus, as paths of ipc sockets. */
 export interface BusPaths {
+  /** Where subscribers connect. */
   readonly pub: string;
+  /** Where events are pushed. */
   readonly pull: string;
 }
 
@@ -103,7 +105,10 @@ export class EventSubscriber {
     this.#inbox.unsubscribe(prefix);
   }
 
-  /** @returns The next event, or `undefined` after `timeoutMs` (default: no end) or when closed. */
+  /**
+   * Waits for an event.
+   * @returns The next event, or `undefined` after `timeoutMs` (default: no end) or when closed.
+   */
   async next(timeoutMs = -1): Promise<BusEvent | undefined> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
@@ -130,7 +135,10 @@ export class EventSubscriber {
 export class EventSender {
   readonly #outbox: Outbox;
 
-  /** @param pullPath The bus's pull socket. @param lingerMs How long `close` waits for events under way. */
+  /**
+   * Connects to a bus, now or when it is there.
+   * @param pullPath The bus's pull socket. @param lingerMs How long `close` waits for events under way.
+   */
   constructor(pullPath: string, lingerMs = 1_000) {
     this.#outbox = Outbox.push({ highWaterMark: 0, lingerMs, reconnectMs: 20 });
     this.#outbox.connect(`ipc://${pullPath}`);

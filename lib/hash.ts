@@ -9,7 +9,14 @@ import { sha224, sha256, sha384, sha512 } from "@noble/hashes/sha2.js";
 import { ConfigError } from "./errors.ts";
 
 // Not node:crypto's: to load that costs every command 17 ms and every thread 4 MB.
-const DIGESTS: Readonly<Record<string, (data: Uint8Array) => Uint8Array>> = { md5, sha1, sha224, sha256, sha384, sha512 };
+const DIGESTS: Readonly<Record<string, (data: Uint8Array) => Uint8Array>> = {
+  md5,
+  sha1,
+  sha224,
+  sha256,
+  sha384,
+  sha512,
+};
 
 /** The digests that `hash_type` may name. */
 export const HASH_TYPES: readonly string[] = Object.keys(DIGESTS);

@@ -20,7 +20,7 @@ export class HeldRequest {
   readonly #length: Int32Array;
   readonly #bytes: Uint8Array;
 
-  /** @param memory From {@linkcode heldMemory}. */
+  /** Looks at one worker's memory. @param memory From {@linkcode heldMemory}. */
   constructor(memory: SharedArrayBuffer) {
     this.#length = new Int32Array(memory, 0, 1);
     this.#bytes = new Uint8Array(memory, HEADER);

@@ -12,12 +12,19 @@ import type { Value, ValueMap } from "./value.ts";
 
 /** A job that this minion is running, as `saltutil.running` and Salt's `proc/<jid>` files show it. */
 export interface RunningJob {
+  /** The job's id. */
   readonly jid: string;
+  /** The function. */
   readonly fun: string;
+  /** Its arguments as the load had them. */
   readonly arg: Value;
+  /** What the operator aimed at. */
   readonly tgt: Value;
+  /** How that is meant: `glob`, `list`, …. */
   readonly tgt_type: string;
+  /** Returners, comma-separated. */
   readonly ret: string;
+  /** Who started it. */
   readonly user: string;
   /** The process that runs it. */
   readonly pid: number;
@@ -49,7 +56,9 @@ export interface Outside {
 
 /** One function as `sys` shows it. */
 export interface CatalogueEntry {
+  /** `test.ping`. */
   readonly name: string;
+  /** What it is. */
   readonly fun: ModuleFunction<JobContext>;
 }
 
@@ -67,12 +76,17 @@ export interface Catalogue {
 export interface JobContext {
   /** The minion's options. */
   readonly opts: MinionOpts;
+  /** What the minion knows of its host. */
   readonly grains: ValueMap;
+  /** What the master lets it know. */
   readonly pillar: ValueMap;
   /** The load of the job: `jid`, `fun`, `user`, `tgt`, …; under `salt-call`, what `salt-call` made up. */
   readonly job: Readonly<Record<string, Value>>;
+  /** All functions of this minion. */
   readonly catalogue: Catalogue;
+  /** The jobs of this minion. */
   readonly jobs: Jobs;
+  /** The way to the master and the minion's bus. */
   readonly outside: Outside;
   /** Aborted when the job is to end: children are to be killed, waits to be left. */
   readonly signal: AbortSignal;

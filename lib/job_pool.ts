@@ -6,7 +6,15 @@
  */
 
 import type { RunningJob } from "./job_context.ts";
-import { type Asked, type FromJob, type JobWorkerInit, type Knowledge, pack, type ToJob, unpack } from "./job_protocol.ts";
+import {
+  type Asked,
+  type FromJob,
+  type JobWorkerInit,
+  type Knowledge,
+  pack,
+  type ToJob,
+  unpack,
+} from "./job_protocol.ts";
 import { sendSignal } from "./libc.ts";
 import type { Logger } from "./log.ts";
 import { Thread } from "./thread.ts";
@@ -25,7 +33,9 @@ const SIGINT = 2;
 export interface JobPoolOptions {
   /** The minion's packed options. */
   readonly opts: Uint8Array;
+  /** Grains and pillar at the start. */
   readonly knowledge: Knowledge;
+  /** The minion's log. */
   readonly log: Logger;
   /** Answers what jobs ask of the minion; `running` and `signal` the pool answers itself. */
   answer(asked: Asked): Promise<Value>;

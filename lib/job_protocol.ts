@@ -9,13 +9,17 @@ import { toValue, type Value } from "./value.ts";
 
 /** What a job worker starts with. */
 export interface JobWorkerInit {
+  /** The minion's packed options. */
   readonly opts: Uint8Array;
+  /** Grains and pillar. */
   readonly knowledge: Knowledge;
 }
 
 /** What the minion knows of its host, packed. */
 export interface Knowledge {
+  /** Packed grains. */
   readonly grains: Uint8Array;
+  /** Packed pillar. */
   readonly pillar: Uint8Array;
 }
 

@@ -11,16 +11,25 @@ import { str, type Value, type ValueMap } from "./value.ts";
 
 /** The parts. */
 export interface ScopeParts {
+  /** The minion's options. */
   readonly opts: MinionOpts;
+  /** Its grains. */
   readonly grains: ValueMap;
+  /** Its pillar. */
   readonly pillar: ValueMap;
   /** The job's load. */
   readonly job: ValueMap;
+  /** Its functions. */
   readonly catalogue: Catalogue;
+  /** Its running jobs. */
   readonly jobs: Jobs;
+  /** Its way out. */
   readonly outside: Outside;
+  /** Aborted when the job is to end. */
   readonly signal: AbortSignal;
+  /** Its log. */
   readonly log: Logger;
+  /** Hears of the job's child processes. */
   child(pid: number, state: "started" | "ended"): void;
 }
 

@@ -46,7 +46,7 @@ export class ReadWait {
   #waits = 0;
   #closed = false;
 
-  /** @param fd The descriptor, which stays its owner's. */
+  /** Makes the wait for one descriptor. @param fd The descriptor, which stays its owner's. */
   constructor(fd: number) {
     const ends = new Int32Array(2);
     check("pipe", libc().pipe(new Uint8Array(ends.buffer)));
@@ -59,7 +59,10 @@ export class ReadWait {
     }
   }
 
-  /** @param timeoutMs How long at most; negative: without end. Resolves early for no reason now and then. */
+  /**
+   * Waits until the descriptor can be read.
+   * @param timeoutMs How long at most; negative: without end. Resolves early for no reason now and then.
+   */
   async wait(timeoutMs: number): Promise<void> {
     if (this.#closed) return;
     this.#waits++;
@@ -88,8 +91,11 @@ export class ReadWait {
 
 /** A user to become: ids from the password file, and the name, which `initgroups` wants. */
 export interface UserIds {
+  /** Login name. */
   readonly name: string;
+  /** User id. */
   readonly uid: number;
+  /** Primary group id. */
   readonly gid: number;
 }
 
@@ -108,7 +114,9 @@ const RLIMIT_NOFILE = Deno.build.os === "darwin" ? 8 : 7;
 
 /** The process's limit on open descriptors. */
 export interface OpenFileLimit {
+  /** What the process may open. */
   readonly soft: number;
+  /** What it may raise that to. */
   readonly hard: number;
 }
 

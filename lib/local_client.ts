@@ -23,7 +23,9 @@ import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
 
 /** A job to publish. */
 export interface JobRequest {
+  /** What to aim at. */
   readonly tgt: Value;
+  /** How that is meant: `glob`, `pcre`, `list`. */
   readonly tgtType: string;
   /** A function, or the list of a compound job's. */
   readonly fun: Value;
@@ -39,6 +41,7 @@ export interface JobRequest {
 
 /** A job that has been published. */
 export interface PublishedJob {
+  /** The job's id. */
   readonly jid: string;
   /** The minions that are to answer. */
   readonly minions: readonly string[];
@@ -48,9 +51,13 @@ export interface PublishedJob {
 
 /** What one minion returned. */
 export interface Returned {
+  /** Tells it from the other kind. */
   readonly kind: "returned";
+  /** The minion. */
   readonly id: string;
+  /** What the function gave. */
   readonly return: Value;
+  /** 0 if all went well; a map by function for a compound job. */
   readonly retcode: Value;
   /** The outputter that the minion asks for. */
   readonly out?: string;
@@ -58,7 +65,9 @@ export interface Returned {
 
 /** A minion that did not return. */
 export interface Silent {
+  /** Tells it from the other kind. */
   readonly kind: "silent";
+  /** The minion. */
   readonly id: string;
   /** Whether it had no connection to the master, as far as one can tell. */
   readonly connected: boolean;
@@ -83,7 +92,11 @@ export class LocalClient {
   readonly #events: EventSubscriber;
   readonly #publishPort: number;
 
-  private constructor(opts: MasterOpts, user: string, parts: { channel: RequestChannel; events: EventSubscriber; port: number }) {
+  private constructor(
+    opts: MasterOpts,
+    user: string,
+    parts: { channel: RequestChannel; events: EventSubscriber; port: number },
+  ) {
     this.#opts = opts;
     this.#user = user;
     this.#channel = parts.channel;
@@ -150,7 +163,11 @@ export class LocalClient {
    * The returns of a job as they come, then those minions that stay silent; every minion of the job exactly once.
    * @param signal Aborted when the operator wants no more.
    */
-  async *collect(job: PublishedJob, patience: CollectPatience, signal?: AbortSignal): AsyncGenerator<Returned | Silent> {
+  async *collect(
+    job: PublishedJob,
+    patience: CollectPatience,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Returned | Silent> {
     const waiting = new Set(job.minions);
     const running = new Map([...waiting].map((id) => [id, performance.now() + patience.timeoutMs]));
     let question: { jid: string; unanswered: Set<string>; deadline: number } | undefined;
@@ -164,7 +181,11 @@ export class LocalClient {
       }
       if (question === undefined && now >= Math.max(...running.values())) {
         const ids = [...running.keys()].filter((id) => waiting.has(id));
-        question = { jid: await this.#askWhetherRunning(job.jid, ids), unanswered: new Set(ids), deadline: now + patience.gatherMs };
+        question = {
+          jid: await this.#askWhetherRunning(job.jid, ids),
+          unanswered: new Set(ids),
+          deadline: now + patience.gatherMs,
+        };
       }
       const until = question?.deadline ?? Math.max(...running.values());
       const event = await this.#events.next(Math.max(0, Math.min(until - performance.now(), 1_000)));
@@ -206,7 +227,11 @@ export class LocalClient {
     for (const id of [...ids].sort()) {
       const found = stored.get(id);
       if (found !== undefined) yield toReturned(id, map({ ...found }));
-      else yield { kind: "silent", id, connected: connected.size === 0 || connected.has(id) || data.get(id) === undefined };
+      else {yield {
+          kind: "silent",
+          id,
+          connected: connected.size === 0 || connected.has(id) || data.get(id) === undefined,
+        };}
     }
   }
 
@@ -240,7 +265,12 @@ function keyOwner(user: string, masterUser: string): string {
 
 function toReturned(id: string, data: ValueMap): Returned {
   const out = data.get("out");
-  const plain: Returned = { kind: "returned", id, return: data.get("return") ?? null, retcode: data.get("retcode") ?? 0 };
+  const plain: Returned = {
+    kind: "returned",
+    id,
+    return: data.get("return") ?? null,
+    retcode: data.get("retcode") ?? 0,
+  };
   return typeof out === "string" ? { ...plain, out } : plain;
 }
 

@@ -16,6 +16,7 @@ import { serveThread, type ThreadHost } from "./thread.ts";
 
 /** What a round of Maintenance starts with. */
 export interface MaintenanceInit {
+  /** The master's packed options. */
   readonly opts: Uint8Array;
   /** When the shared key was made, in milliseconds since the epoch. */
   readonly keyMadeMs: number;

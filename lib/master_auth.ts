@@ -11,7 +11,7 @@ import { connectedIds } from "./connected_minions.ts";
 import { KeyError, WireError } from "./errors.ts";
 import { AUTH_EVENT } from "./event.ts";
 import { hashHex } from "./hash.ts";
-import { type Decision, decideKey } from "./key_rules.ts";
+import { decideKey, type Decision } from "./key_rules.ts";
 import { isValidId } from "./minion_name.ts";
 import type { MasterServices } from "./master_services.ts";
 import { encode } from "./msgpack.ts";

@@ -21,11 +21,13 @@ import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
 export interface SignInPatience {
   /** For each try to reach the master. */
   readonly authTimeoutMs: number;
+  /** Tries in a round. */
   readonly authTries: number;
   /** Rounds of `authTries`; -1 is without end. */
   readonly masterTries: number;
   /** Between two questions whether the key has been accepted; doubles up to the maximum if that is larger. */
   readonly acceptanceWaitMs: number;
+  /** The longest of these waits; below the first one, it never grows. */
   readonly acceptanceWaitMaxMs: number;
   /** Whether to go on asking after a rejection. */
   readonly rejectedRetry: boolean;
@@ -39,12 +41,17 @@ export interface SignInPatience {
 export interface LinkSettings {
   /** `tcp://host:4506`. */
   readonly address: string;
+  /** Who signs in. */
   readonly applicant: Applicant;
+  /** How long a sign-in waits. */
   readonly patience: SignInPatience;
+  /** How long other requests wait. */
   readonly requestPatience: RequestPatience;
   /** Whether each request is signed with the minion's key, as `minion_sign_messages` asks. */
   readonly signMessages: boolean;
+  /** Seconds before the first TCP keep-alive. */
   readonly keepaliveIdleS: number;
+  /** The minion's log. */
   readonly log: Logger;
   /** Called after each sign-in, the first one included. */
   onSignedIn?(credentials: Credentials): void;

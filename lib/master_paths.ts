@@ -19,7 +19,9 @@ export function workersPath(sockDir: string): string {
 
 /** The ports that a master really listens on, which differ from its options where those say 0. */
 export interface MasterPorts {
+  /** Where jobs are published. */
   readonly publishPort: number;
+  /** Where requests are taken. */
   readonly requestPort: number;
 }
 

@@ -17,17 +17,27 @@ import type { ValueMap } from "./value.ts";
 
 /** The services; a test may pass its own. */
 export interface MasterServices {
+  /** The master's options. */
   readonly opts: MasterOpts;
   /** The port that minions subscribe to. */
   readonly publishPort: number;
+  /** The master's own key. */
   readonly masterKey: PrivateKey;
+  /** The key of everything published. */
   readonly sharedKey: SharedKey;
+  /** The key of each minion's requests. */
   readonly sessions: SessionKeys;
+  /** The minions' public keys. */
   readonly keys: KeyStore;
+  /** The job cache. */
   readonly jobs: JobCache;
+  /** What is known of each minion. */
   readonly data: DataCache;
+  /** Who may publish. */
   readonly access: Access;
+  /** Whose key is accepted without an operator. */
   readonly autosign: Autosign;
+  /** The thread's log. */
   readonly log: Logger;
   /** Stamps an event and fires it on the master's bus. */
   fire(tag: string, data: ValueMap): Promise<void>;

@@ -242,7 +242,9 @@ export class Minion {
     this.#log.info(`User ${str(field("user"))} executes ${str(field("fun"))} with jid ${jid}`);
     try {
       if (load.get("start_event") === true) {
-        const { fun, tgt, tgt_type, user } = Object.fromEntries(["fun", "tgt", "tgt_type", "user"].map((k) => [k, field(k)]));
+        const { fun, tgt, tgt_type, user } = Object.fromEntries(
+          ["fun", "tgt", "tgt_type", "user"].map((k) => [k, field(k)]),
+        );
         void this.fireMaster(map({ tag: jobStart(jid, id), data: { id, jid, fun, tgt, tgt_type, user } }));
       }
       this.#noteProc(jid, load);
@@ -396,7 +398,9 @@ export class Minion {
 
   /** One line for each thread: what it is doing now. */
   async describeThreads(): Promise<string[]> {
-    const state = this.#inbox === undefined ? "signing in" : `listening for jobs; ${this.#spool?.size ?? 0} returns wait`;
+    const state = this.#inbox === undefined
+      ? "signing in"
+      : `listening for jobs; ${this.#spool?.size ?? 0} returns wait`;
     return [`Main: ${state}`, ...await this.#pool?.describe() ?? []];
   }
 

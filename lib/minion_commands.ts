@@ -14,7 +14,9 @@ import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
 
 /** A reply for the minion's pillar is sealed for it alone; the others go under its session key. */
 export interface MinionReply {
+  /** What the command answers. */
   readonly value: Value;
+  /** Whether only the minion's own key may open it. */
   readonly sealed?: true;
 }
 

@@ -23,7 +23,7 @@ export class MinionKeys {
   readonly #store: KeyStore;
   readonly #known = new Map<string, Known>();
 
-  /** @param store Where the accepted keys lie. */
+  /** Knows no key yet. @param store Where the accepted keys lie. */
   constructor(store: KeyStore) {
     this.#store = store;
   }

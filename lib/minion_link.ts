@@ -34,8 +34,11 @@ export async function applicantOf(opts: MinionOpts, grains: ValueMap): Promise<A
 
 /** What a link needs beside the options. */
 export interface LinkParts {
+  /** Who signs in. */
   readonly applicant: Applicant;
+  /** Where the link logs. */
   readonly log: Logger;
+  /** Called after each sign-in. */
   onSignedIn?(credentials: Credentials): void;
   /** What differs from the options' patience. */
   readonly patience?: Partial<SignInPatience>;

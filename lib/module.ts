@@ -14,7 +14,9 @@ export type ParameterType = "any" | "str" | "int" | "float" | "bool" | "list" | 
 
 /** One parameter: without `default` it must be given; with `default: null` the caller may also pass None. */
 export interface Parameter<T = unknown> {
+  /** What the argument may be. */
   readonly type: ParameterType;
+  /** What is taken if it is not given; without one it must be. */
   readonly default?: Value;
   /** Holds the TypeScript type of the bound argument; never set. */
   readonly bound?: T;
@@ -40,6 +42,7 @@ export interface Rest {
 export interface ModuleFunction<C> {
   /** Salt's documentation text, its `CLI Example:` included. */
   readonly doc: string;
+  /** The parameters, in order. */
   readonly params: Parameters;
   /** The name of `*args` if the function takes more positional arguments. */
   readonly varArgs?: string;
@@ -51,7 +54,9 @@ export interface ModuleFunction<C> {
 
 /** What {@linkcode fn} takes: a {@linkcode ModuleFunction} whose code sees its own parameters' types. */
 export interface Declaration<P extends Parameters, C> extends Omit<ModuleFunction<C>, "run" | "params"> {
+  /** The parameters, in order. */
   readonly params: P;
+  /** Runs it with arguments of the declared types. */
   run(bound: Bound<P>, context: C, rest: Rest): unknown;
 }
 
@@ -61,7 +66,8 @@ export function declare<P extends Parameters, C>(declaration: Declaration<P, C>)
   return declaration as unknown as ModuleFunction<C>;
 }
 
-type Parametric<T> = {
+/** Makes parameters of one type: `str()` must be given, `str("x")` has a default. */
+export type Parametric<T> = {
   /** A parameter that must be given. */
   (): Parameter<T>;
   /** A parameter with a default; `null` lets None through. */

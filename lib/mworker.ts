@@ -27,11 +27,15 @@ import { serveThread } from "./thread.ts";
 
 /** What an MWorker starts with. */
 export interface MWorkerInit {
+  /** The master's packed options. */
   readonly opts: Uint8Array;
+  /** The memory of the shared key. */
   readonly sharedKey: SharedArrayBuffer;
   /** Where it notes whose request it holds. */
   readonly held: SharedArrayBuffer;
+  /** The master's private key. */
   readonly masterPem: string;
+  /** The port that minions subscribe to. */
   readonly publishPort: number;
   /** User name → key string. */
   readonly accessKeys: ReadonlyMap<string, string>;

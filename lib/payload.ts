@@ -88,8 +88,11 @@ export function encryptedRequest(
 
 /** What the PUB socket carries. `load` is the crypticle under the shared key, `sig` the master's signature of it. */
 export interface Published {
+  /** The crypticle. */
   readonly load: Uint8Array;
+  /** The master's signature of it, if it came with one. */
   readonly sig: Uint8Array | undefined;
+  /** How that was made. */
   readonly sigAlgorithm: string | undefined;
 }
 

@@ -7,6 +7,7 @@
 export interface Program {
   /** `salt-call`. */
   readonly name: string;
+  /** What was typed after the name. */
   readonly args: string[];
 }
 

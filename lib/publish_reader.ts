@@ -17,11 +17,13 @@ import { isMap, str, type ValueMap } from "./value.ts";
 
 /** What a reader goes by. */
 export interface ReaderRules {
+  /** The minion. */
   readonly id: string;
   /** Whether a publish needs the master's signature (`sign_pub_messages` of the minion). */
   readonly requireSignature: boolean;
   /** How many job ids are remembered (`minion_jid_queue_hwm`). */
   readonly rememberedJids: number;
+  /** Where it says what it dropped. */
   readonly log: Logger;
 }
 
@@ -57,7 +59,9 @@ export class PublishReader {
   read(frame: Uint8Array): ValueMap | undefined {
     const { id, log, requireSignature } = this.#rules;
     const { load: sealed, sig, sigAlgorithm } = parsePublished(frame);
-    if (this.#crypticle === undefined || this.#credentials === undefined) throw new AuthenticationError("Not signed in");
+    if (this.#crypticle === undefined || this.#credentials === undefined) {
+      throw new AuthenticationError("Not signed in");
+    }
     if (requireSignature) {
       const signed = sig !== undefined && isSigningAlgorithm(sigAlgorithm) &&
         this.#credentials.masterKey.verify(sigAlgorithm, sealed, sig);

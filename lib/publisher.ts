@@ -20,8 +20,11 @@ import { isMap, map } from "./value.ts";
 
 /** What the publisher starts with. */
 export interface PublisherInit {
+  /** The master's packed options. */
   readonly opts: Uint8Array;
+  /** The memory of the shared key. */
   readonly sharedKey: SharedArrayBuffer;
+  /** The master's private key, which signs. */
   readonly masterPem: string;
 }
 

@@ -13,6 +13,7 @@ import { Duplex, type SocketSettings } from "./sockets.ts";
 export interface RequestPatience {
   /** Milliseconds for each try. */
   readonly timeoutMs: number;
+  /** How often; each on a fresh socket. */
   readonly tries: number;
 }
 
@@ -24,7 +25,7 @@ export class RequestChannel {
   #queue: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  /** @param address `tcp://host:port`. */
+  /** Opens nothing before the first request. @param address `tcp://host:port`. */
   constructor(address: string, settings: SocketSettings = {}) {
     this.#address = address;
     this.#settings = { reconnectMs: 100, reconnectMaxMs: 5_000, ...settings };

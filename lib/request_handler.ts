@@ -29,7 +29,7 @@ export class RequestHandler {
   readonly #services: MasterServices;
   readonly #minionKeys: MinionKeys;
 
-  /** @param services What the commands share. */
+  /** Answers for one thread. @param services What the commands share. */
   constructor(services: MasterServices) {
     this.#services = services;
     this.#minionKeys = new MinionKeys(services.keys);

@@ -66,5 +66,13 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace): Pri
   const put = outputWriter({ file, append: settings.append, write: (text) => place.write(text) });
   const indent = settings.indent ?? undefined;
   return (value, { out, retcode } = {}) =>
-    put(formatOutput(value, { out: chooseOutputter(asked, out), color, indent, retcode, warn: (text) => place.warn(text) }));
+    put(
+      formatOutput(value, {
+        out: chooseOutputter(asked, out),
+        color,
+        indent,
+        retcode,
+        warn: (text) => place.warn(text),
+      }),
+    );
 }

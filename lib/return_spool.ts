@@ -21,6 +21,7 @@ export interface SpoolOptions {
   send(load: ValueMap): Promise<void>;
   /** First and longest wait before a new try, in milliseconds. */
   readonly retryMs: readonly [number, number];
+  /** The minion's log. */
   readonly log: Logger;
 }
 
@@ -38,7 +39,8 @@ export class ReturnSpool {
   constructor(options: SpoolOptions) {
     this.#options = options;
     Deno.mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-    this.#names = [...Deno.readDirSync(options.directory)].map(({ name }) => name).filter((n) => n.endsWith(".p")).sort();
+    this.#names = [...Deno.readDirSync(options.directory)].map(({ name }) => name).filter((n) => n.endsWith(".p"))
+      .sort();
   }
 
   /** How many returns wait. */
@@ -115,7 +117,9 @@ export class ReturnSpool {
       Deno.removeSync(`${this.#options.directory}/${name}`);
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) {
-        this.#options.log.error(`Could not remove ${name} from the return spool: ${error instanceof Error ? error.message : error}`);
+        this.#options.log.error(
+          `Could not remove ${name} from the return spool: ${error instanceof Error ? error.message : error}`,
+        );
       }
     }
   }

@@ -62,9 +62,10 @@ function ofSilence({ id, connected }: Silent, jid: string): Answer {
   return { id, return: text, retcode: 1, out: "no_return", kind: connected ? "silent" : "disconnected" };
 }
 
-/** A return code as one number: of one by function the highest. */
+/** A return code as one number: of one by function the highest, but never 0 if one of them is not. */
 export function plainRetcode(retcode: Value): number {
-  const numbers = isMap(retcode) ? [...retcode.values()] : Array.isArray(retcode) ? retcode : [retcode];
-  // What is no number is no success either.
-  return numbers.reduce<number>((highest, code) => Math.max(highest, code === null ? 0 : toNumber(code) ?? 1), 0);
+  const listed = isMap(retcode) ? [...retcode.values()] : Array.isArray(retcode) ? retcode : [retcode];
+  // What is no number is no success either; a command that a signal ended has a negative one.
+  const bad = listed.map((code) => code === null ? 0 : toNumber(code) ?? 1).filter((code) => code !== 0);
+  return bad.length === 0 ? 0 : Math.max(...bad);
 }

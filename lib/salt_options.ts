@@ -3,7 +3,16 @@
  * @module
  */
 
-import { type CliTable, type CliValues, type CommandLine, flag, float, int, type Parsed, text } from "./command_line.ts";
+import {
+  type CliTable,
+  type CliValues,
+  type CommandLine,
+  flag,
+  float,
+  int,
+  type Parsed,
+  text,
+} from "./command_line.ts";
 import {
   ARGS_CLI_OPTIONS,
   AUTH_CLI_OPTIONS,
@@ -31,7 +40,10 @@ export const SALT_OPTIONS = {
   verbose: flag(["-v", "--verbose"], "Show the job's id, and more in a summary."),
   hide_timeout: flag(["--hide-timeout"], "Leave out the minions that do not answer."),
   show_jid: flag(["--show-jid"], "Show the job's id."),
-  batch: text(["-b", "--batch", "--batch-size"], "Run on so many minions at a time, or on so many percent of them: 10%."),
+  batch: text(
+    ["-b", "--batch", "--batch-size"],
+    "Run on so many minions at a time, or on so many percent of them: 10%.",
+  ),
   batch_wait: float(["--batch-wait"], "Seconds that a minion's place in the batch stays empty after it has returned.", {
     default: 0,
   }),
@@ -74,7 +86,8 @@ export type SaltValues = CliValues<SaltTable>;
 export const SALT: CommandLine<SaltTable> = {
   prog: "salt",
   usage: "[options] '<target>' <function> [arguments]",
-  description: "Runs a function of an execution module on all the minions that a target means, and shows what they return.",
+  description:
+    "Runs a function of an execution module on all the minions that a target means, and shows what they return.",
   options: SALT_OPTIONS,
 };
 

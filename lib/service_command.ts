@@ -32,7 +32,9 @@ export interface Service {
 
 /** The options that every service has. */
 export interface ServiceOpts extends LogOpts {
+  /** Where the process id is kept. */
   readonly pidfile: string;
+  /** Where profiles are written. */
   readonly cachedir: string;
 }
 
@@ -42,10 +44,13 @@ export interface ServiceDefinition<O extends ServiceOpts> {
   readonly prog: string;
   /** For help. */
   readonly description: string;
+  /** Whose configuration it has. */
   readonly role: Role;
+  /** Reads that configuration. */
   load(request: ConfigRequest): LoadedConfig<O>;
   /** Makes the host ready. */
   preflight(opts: O): Ready;
+  /** Starts it; resolves when it serves. */
   start(opts: O, log: Logger): Promise<Service>;
 }
 

@@ -22,7 +22,7 @@ export class SessionKeys {
   readonly #lifetimeMs: number;
   readonly #known = new Map<string, Session>();
 
-  /** @param lifetimeMs After how long a sign-in makes a new key. */
+  /** Makes the directory if it is not there. @param lifetimeMs After how long a sign-in makes a new key. */
   constructor(cachedir: string, lifetimeMs: number) {
     this.#directory = `${cachedir}/sessions`;
     this.#lifetimeMs = lifetimeMs;

@@ -25,7 +25,7 @@ export class SharedKey {
   #text = "";
   #crypticle: Crypticle | undefined;
 
-  /** @param memory Another thread's; without it a new key is made. */
+  /** A view of a key that exists, or a new key. @param memory Another thread's; without it a new key is made. */
   constructor(memory?: SharedArrayBuffer) {
     this.memory = memory ?? new SharedArrayBuffer(HEADER_BYTES + KEY_LENGTH);
     this.#header = new Int32Array(this.memory, 0, 2);

@@ -29,7 +29,9 @@ export interface Credentials {
   readonly sharedKey: string;
   /** Key string of this minion's own requests. */
   readonly sessionKey: string;
+  /** The port of the master's PUB socket. */
   readonly publishPort: number;
+  /** The master's public key, which has proved itself. */
   readonly masterKey: PublicKey;
 }
 
@@ -45,10 +47,15 @@ export type SignInReply =
 
 /** The minion's own side of a sign-in. */
 export interface Applicant {
+  /** The minion's id. */
   readonly id: string;
+  /** Where its keys lie. */
   readonly pkiDir: string;
+  /** Its own key. */
   readonly key: PrivateKey;
+  /** How the reply's keys are to be sealed. */
   readonly encAlgorithm: EncryptionAlgorithm;
+  /** How the reply is to be signed. */
   readonly sigAlgorithm: SigningAlgorithm;
   /** Hash of `masterFinger`. */
   readonly hashType: string;
@@ -56,6 +63,7 @@ export interface Applicant {
   readonly masterFinger: string;
   /** Whether a master with a new key is taken, given a signature by the key in `master_sign.pub`. */
   readonly verifyMasterPubkeySign: boolean;
+  /** Whether that signature is wanted from a known master too. */
   readonly alwaysVerifySignature: boolean;
   /** Grains that the master may accept the key by. */
   readonly autosignGrains: ValueMap;

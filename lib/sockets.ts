@@ -27,11 +27,13 @@ export interface SocketSettings {
   readonly lingerMs?: number;
   /** ZMTP PING this often, and a peer that is silent for `heartbeatTimeoutMs` is dropped. Default: off. */
   readonly heartbeatIntervalMs?: number;
+  /** How long a peer may be silent. */
   readonly heartbeatTimeoutMs?: number;
   /** A peer that sends a larger frame is disconnected, in bytes. Default: any size. */
   readonly maxFrameBytes?: number;
   /** Wait before a new try to connect, and its upper bound when it doubles. Default 100, no doubling. */
   readonly reconnectMs?: number;
+  /** The longest wait between two tries. */
   readonly reconnectMaxMs?: number;
   /** Pending connections of a listening socket. Default 100. */
   readonly backlog?: number;
@@ -43,27 +45,45 @@ export interface SocketSettings {
   readonly ipv6?: boolean;
 }
 
-interface Reading {
+/** The kinds of socket, each with what makes one. */
+const KINDS = {
+  request: () => new zmq.Request(),
+  dealer: () => new zmq.Dealer(),
+  router: () => new zmq.Router(),
+  pull: () => new zmq.Pull(),
+  subscriber: () => new zmq.Subscriber(),
+  push: () => new zmq.Push(),
+  publisher: () => new zmq.Publisher(),
+} as const;
+
+/** What the addon's sockets have in common, as far as it is used; a kind that cannot do a thing is never asked to. */
+interface Raw extends ProtectedOptions {
+  readonly readable: boolean;
+  readonly writable: boolean;
   receive(): Promise<Uint8Array[]>;
-}
-interface Writing {
   send(frames: Uint8Array[]): Promise<void>;
+  subscribe(prefix: string): void;
+  unsubscribe(prefix: string): void;
 }
 
-class Base<S extends zmq.Socket> {
-  protected readonly raw: S;
+/** A socket of any kind. */
+export abstract class Endpoint {
   /**
    * Called when libzmq had something to tell that is no message. A connecting SUB hears so of a lost connection, at once;
    * seldom, it is nothing.
    */
   onStir: (() => void) | undefined;
+  readonly #socket: zmq.Socket;
+  readonly #raw: Raw;
   readonly #wait: ReadWait;
   #closed = false;
 
-  protected constructor(raw: S, settings: SocketSettings) {
-    this.raw = raw;
-    configure(raw, settings);
-    this.#wait = new ReadWait(fdOf(raw));
+  /** Makes the socket; it neither listens nor connects yet. */
+  protected constructor(kind: keyof typeof KINDS, settings: SocketSettings) {
+    this.#socket = KINDS[kind]();
+    configure(this.#socket, settings);
+    this.#raw = this.#socket as unknown as Raw;
+    this.#wait = new ReadWait(this.#raw.getInt32Option(ZMQ_FD));
   }
 
   /** Whether {@linkcode close} was called. */
@@ -73,17 +93,17 @@ class Base<S extends zmq.Socket> {
 
   /** The address it is bound to, with the port that the system chose where 0 was asked for. */
   get address(): string {
-    return this.raw.lastEndpoint ?? "";
+    return this.#socket.lastEndpoint ?? "";
   }
 
   /** Listens on `address` (`tcp://127.0.0.1:0`, `ipc:///run/x.ipc`). @throws {Error} If it is taken or not ours. */
   async bind(address: string): Promise<void> {
-    await this.raw.bind(address);
+    await this.#socket.bind(address);
   }
 
   /** Connects to `address`, now or as soon as somebody listens there. */
   connect(address: string): void {
-    this.raw.connect(address);
+    this.#socket.connect(address);
   }
 
   /** Closes at once; whoever waits on the socket gets `undefined`. Twice is fine. */
@@ -91,7 +111,7 @@ class Base<S extends zmq.Socket> {
     if (this.#closed) return;
     this.#closed = true;
     this.#wait.close();
-    this.raw.close();
+    this.#socket.close();
   }
 
   /** `using` closes it. */
@@ -99,8 +119,26 @@ class Base<S extends zmq.Socket> {
     this.close();
   }
 
+  /** The next message, or `undefined` after `timeoutMs` (negative: no end) or when closed. */
+  protected async take(timeoutMs: number): Promise<Frames | undefined> {
+    return await this.#until(() => this.#raw.readable, timeoutMs) ? await this.#raw.receive() : undefined;
+  }
+
+  /** Whether the message was taken within `timeoutMs` (negative: no end). */
+  protected async give(frames: Frames, timeoutMs: number): Promise<boolean> {
+    if (!await this.#until(() => this.#raw.writable, timeoutMs)) return false;
+    await this.#raw.send(frames);
+    return true;
+  }
+
+  /** Asks for (`true`) or no longer for (`false`) messages that begin with `prefix`. */
+  protected want(prefix: string, wanted: boolean): void {
+    if (wanted) this.#raw.subscribe(prefix);
+    else this.#raw.unsubscribe(prefix);
+  }
+
   /** Waits until `ready()`; false when `timeoutMs` (negative: never) is over or the socket is closed. */
-  protected async until(ready: () => boolean, timeoutMs: number): Promise<boolean> {
+  async #until(ready: () => boolean, timeoutMs: number): Promise<boolean> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
     let waited = false;
     while (!this.#closed) {
@@ -136,113 +174,89 @@ function configure(socket: zmq.Socket, settings: SocketSettings): void {
     set("tcpKeepalive", 1);
     set("tcpKeepaliveIdle", settings.keepaliveIdleS);
   }
+  // A ROUTER's peer that comes back under the same identity takes the old one's place.
+  set("handover", true);
   set("receiveTimeout", 0);
   set("sendTimeout", 0);
 }
 
 /** Public in the addon, protected in its types. */
-interface Options {
+interface ProtectedOptions {
   getInt32Option(option: number): number;
   setStringOption(option: number, value: string): void;
 }
 
-function fdOf(socket: zmq.Socket): number {
-  return (socket as unknown as Options).getInt32Option(ZMQ_FD);
-}
-
-async function receiveFrom(socket: zmq.Socket & Reading): Promise<Frames> {
-  return await socket.receive();
-}
-
 /** A socket that receives and sends: REQ, DEALER, ROUTER. */
-export class Duplex extends Base<zmq.Request | zmq.Dealer | zmq.Router> {
-  private constructor(raw: zmq.Request | zmq.Dealer | zmq.Router, settings: SocketSettings) {
-    super(raw, settings);
-  }
-
+export class Duplex extends Endpoint {
   /** REQ: one request, then its reply. */
   static request(settings: SocketSettings = {}): Duplex {
-    return new Duplex(new zmq.Request(), settings);
+    return new Duplex("request", settings);
   }
 
   /** DEALER: any number of messages either way; the empty delimiter of REQ and REP is the caller's to add and take off. */
   static dealer(settings: SocketSettings = {}): Duplex {
-    return new Duplex(new zmq.Dealer(), settings);
+    return new Duplex("dealer", settings);
   }
 
-  /** ROUTER: the first frame names the peer. A peer that comes back under the same identity takes it over. */
+  /** ROUTER: the first frame names the peer. */
   static router(settings: SocketSettings = {}): Duplex {
-    const raw = new zmq.Router();
-    raw.handover = true;
-    return new Duplex(raw, settings);
+    return new Duplex("router", settings);
   }
 
-  /** @returns The next message, or `undefined` after `timeoutMs` (default: no end) or when closed. */
-  async receive(timeoutMs = -1): Promise<Frames | undefined> {
-    return await this.until(() => this.raw.readable, timeoutMs) ? receiveFrom(this.raw) : undefined;
+  /** Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no end) or when closed. */
+  receive(timeoutMs = -1): Promise<Frames | undefined> {
+    return this.take(timeoutMs);
   }
 
-  /** @returns Whether the message was taken within `timeoutMs` (default: no end). */
-  async send(frames: Frames, timeoutMs = -1): Promise<boolean> {
-    if (!await this.until(() => this.raw.writable, timeoutMs)) return false;
-    await (this.raw as Writing).send(frames);
-    return true;
+  /** Sends a message. @returns Whether it was taken within `timeoutMs` (default: no end). */
+  send(frames: Frames, timeoutMs = -1): Promise<boolean> {
+    return this.give(frames, timeoutMs);
   }
 }
 
 /** A socket that only receives: PULL, SUB. */
-export class Inbox extends Base<zmq.Pull | zmq.Subscriber> {
-  private constructor(raw: zmq.Pull | zmq.Subscriber, settings: SocketSettings) {
-    super(raw, settings);
-  }
-
+export class Inbox extends Endpoint {
   /** PULL: what the pushers send, in turn. */
   static pull(settings: SocketSettings = {}): Inbox {
-    return new Inbox(new zmq.Pull(), settings);
+    return new Inbox("pull", settings);
   }
 
   /** SUB: what a publisher sends, as far as {@linkcode subscribe} asked for it. */
   static subscriber(settings: SocketSettings = {}): Inbox {
-    return new Inbox(new zmq.Subscriber(), settings);
+    return new Inbox("subscriber", settings);
   }
 
-  /** Asks for every message whose first frame begins with `prefix`. */
+  /** Has a SUB ask for every message whose first frame begins with `prefix`. */
   subscribe(prefix: string): void {
-    if (this.raw instanceof zmq.Subscriber) this.raw.subscribe(prefix);
+    this.want(prefix, true);
   }
 
   /** Takes a {@linkcode subscribe} back. */
   unsubscribe(prefix: string): void {
-    if (this.raw instanceof zmq.Subscriber) this.raw.unsubscribe(prefix);
+    this.want(prefix, false);
   }
 
-  /** @returns The next message, or `undefined` after `timeoutMs` (default: no end) or when closed. */
-  async receive(timeoutMs = -1): Promise<Frames | undefined> {
-    return await this.until(() => this.raw.readable, timeoutMs) ? receiveFrom(this.raw) : undefined;
+  /** Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no end) or when closed. */
+  receive(timeoutMs = -1): Promise<Frames | undefined> {
+    return this.take(timeoutMs);
   }
 }
 
 /** A socket that only sends: PUSH, PUB. */
-export class Outbox extends Base<zmq.Push | zmq.Publisher> {
-  private constructor(raw: zmq.Push | zmq.Publisher, settings: SocketSettings) {
-    super(raw, settings);
-  }
-
+export class Outbox extends Endpoint {
   /** PUSH: each message to one puller; waits while nobody can take it. */
   static push(settings: SocketSettings = {}): Outbox {
-    return new Outbox(new zmq.Push(), settings);
+    return new Outbox("push", settings);
   }
 
   /** PUB: each message to every subscriber; dropped for those whose queue is at the high-water mark. */
   static publisher(settings: SocketSettings = {}): Outbox {
-    return new Outbox(new zmq.Publisher(), settings);
+    return new Outbox("publisher", settings);
   }
 
-  /** @returns Whether the message was taken within `timeoutMs` (default: no end). */
-  async send(frames: Frames, timeoutMs = -1): Promise<boolean> {
-    if (!await this.until(() => this.raw.writable, timeoutMs)) return false;
-    await (this.raw as Writing).send(frames);
-    return true;
+  /** Sends a message. @returns Whether it was taken within `timeoutMs` (default: no end). */
+  send(frames: Frames, timeoutMs = -1): Promise<boolean> {
+    return this.give(frames, timeoutMs);
   }
 }
 
@@ -263,7 +277,6 @@ export class Forwarder {
   /** Requests to a ROUTER in front go to the DEALER's workers behind, replies the other way. */
   static requests(front: SocketSettings, back: SocketSettings): Forwarder {
     const router = new zmq.Router();
-    router.handover = true;
     const dealer = new zmq.Dealer();
     configure(router, front);
     configure(dealer, back);
@@ -280,7 +293,7 @@ export class Forwarder {
     const publisher = new zmq.Publisher();
     configure(pull, front);
     configure(publisher, back);
-    (publisher as unknown as Options).setStringOption(ZMQ_XPUB_WELCOME_MSG, welcome);
+    (publisher as unknown as ProtectedOptions).setStringOption(ZMQ_XPUB_WELCOME_MSG, welcome);
     return new Forwarder(pull, publisher);
   }
 

@@ -18,6 +18,7 @@ export interface ThreadService {
 
 /** What a service gets beside its settings. */
 export interface ThreadHost {
+  /** A log that ends in the starting thread's. */
   readonly log: Logger;
   /** Sends a message of the service's own to the thread that started it. */
   post(message: unknown): void;
@@ -89,7 +90,9 @@ export interface ThreadOptions<Init> {
   readonly name: string;
   /** The file of the service. */
   readonly url: URL;
+  /** Its settings; they must survive structured clone. */
   readonly init: Init;
+  /** Where the thread's log ends. */
   readonly log: Logger;
   /** Called once if the thread ends without having been told to. */
   onDeath?(reason: string): void;

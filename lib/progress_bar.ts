@@ -1,0 +1,42 @@
+/**
+ * The line that `salt --progress` keeps on the terminal while minions return.
+ * @module
+ */
+
+/** Where it is drawn. */
+export interface ProgressPlace {
+  /** Writes to the terminal. */
+  write(text: string): void;
+  /** Its width in characters. Default: 80. */
+  readonly columns?: number;
+}
+
+/** A progress bar. */
+export class ProgressBar {
+  readonly #total: number;
+  readonly #place: ProgressPlace;
+  readonly #startedMs = performance.now();
+
+  /** Draws an empty bar for `total` minions. */
+  constructor(total: number, place: ProgressPlace) {
+    this.#total = total;
+    this.#place = place;
+    this.update(0);
+  }
+
+  /** Draws that `count` minions have returned. */
+  update(count: number): void {
+    const part = this.#total === 0 ? 1 : Math.min(1, count / this.#total);
+    const seconds = Math.floor((performance.now() - this.#startedMs) / 1000);
+    const before = `${String(Math.floor(part * 100)).padStart(3)}% |`;
+    const after = `| ${seconds} s, returns: ${count}/${this.#total}`;
+    const room = Math.max(5, (this.#place.columns ?? 80) - before.length - after.length - 1);
+    const done = Math.round(part * room);
+    this.#place.write(`\r${before}${"#".repeat(done)}${" ".repeat(room - done)}${after}`);
+  }
+
+  /** Leaves the line as it is. */
+  end(): void {
+    this.#place.write("\n");
+  }
+}

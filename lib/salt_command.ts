@@ -1,0 +1,295 @@
+/**
+ * `salt`: runs a function on minions and shows what they return.
+ *
+ * Reads the command line and the master's configuration, publishes the job, prints each return as it comes, and turns how
+ * it went into an exit code: 0 all well; 1 a minion failed or was silent; 2 nobody was meant, or nobody returned; 42 half
+ * a command line; 64 usage; 69 no master; 77 refused; 130 Ctrl-C; with `--batch` the highest return code.
+ * Source: Salt's cli/salt.py; salt-protocol, section 9.
+ * @module
+ */
+
+import { callingUser } from "./calling_user.ts";
+import { EX_USAGE, openCommandLine, usageErrorText } from "./command_face.ts";
+import { helpText } from "./command_help.ts";
+import { addStdinArgs, type Parsed } from "./command_line.ts";
+import { loadClientConfig, loadMasterConfig } from "./config.ts";
+import { ConfigError, NoMasterError, RefusedError, TargetError, UsageError } from "./errors.ts";
+import { KeyStore } from "./key_store.ts";
+import { type JobRequest, LocalClient, type PublishedJob } from "./local_client.ts";
+import { openLog } from "./log_sinks.ts";
+import { EX_INTERRUPTED } from "./process_io.ts";
+import { resultPrinter } from "./result_printer.ts";
+import { type Answer, answers, lookupHint } from "./salt_answers.ts";
+import { mergedDocs } from "./salt_docs.ts";
+import { wantedJob } from "./salt_job.ts";
+import { SALT, type SaltTable } from "./salt_options.ts";
+import { EX_MINIONS, EX_NOBODY, FAILED_TEXT, NO_RETURN_TEXT, type SaltIo, type Session } from "./salt_session.ts";
+import { summaryText } from "./salt_summary.ts";
+import { startUp } from "./start_up.ts";
+import { resolveTarget } from "./target.ts";
+import { sanitize } from "./terminal.ts";
+import { str, toValue, type Value } from "./value.ts";
+import { dumpYaml } from "./yaml_dump.ts";
+
+/** Exit code of a command line that names no target or no function. */
+const EX_INCOMPLETE = 42;
+/** Exit code where no master is running (sysexits EX_UNAVAILABLE). */
+const EX_UNAVAILABLE = 69;
+/** Exit code for refusals, and for files that may not be read (sysexits EX_NOPERM). */
+const EX_NOPERM = 77;
+
+const UNCONTACTED = "The salt master could not be contacted. Is master running?";
+const NOBODY_MATCHED = "No minions matched the target. No command was sent, no jid was assigned.\n";
+
+/** Target types that the master resolves, and that say by themselves why they match nobody. */
+const PLAIN_TYPES: readonly string[] = ["glob", "pcre", "list"];
+
+/** Runs `salt` with the words of its command line. @returns The exit code. */
+export async function runSalt(argv: readonly string[], io: SaltIo): Promise<number> {
+  const terminal = { out: (text: string) => io.write(text), err: (text: string) => io.writeError(text) };
+  const opening = await openCommandLine(SALT, argv, { ...terminal, columns: io.columns });
+  if ("exitCode" in opening) return opening.exitCode;
+  try {
+    return await runParsed(opening.parsed, io);
+  } catch (error) {
+    return report(error, io);
+  }
+}
+
+function report(error: unknown, io: SaltIo): number {
+  if (error instanceof UsageError) {
+    io.writeError(sanitize(usageErrorText(SALT, error)));
+    return EX_USAGE;
+  }
+  const denied = error instanceof Deno.errors.PermissionDenied;
+  if (!denied && !(error instanceof ConfigError)) throw error;
+  const hint = denied ? ". Run salt as root or as the master's user" : "";
+  io.writeError(sanitize(`salt: ${error.message}${hint}\n`));
+  return denied ? EX_NOPERM : 1;
+}
+
+async function runParsed(parsed: Parsed<SaltTable>, io: SaltIo): Promise<number> {
+  if (parsed.options.args_stdin) addStdinArgs(SALT, parsed, await io.readStdin());
+  const { options, args } = parsed;
+  if (options.config_dump) return dumpConfig(parsed, io);
+  if (args.length < 2 && !options.doc && !options.preview_target) io.write(helpText(SALT, io.columns));
+  const wanted = wantedJob(parsed);
+  if ("incomplete" in wanted) {
+    io.writeError(wanted.incomplete);
+    return EX_INCOMPLETE;
+  }
+  if (options.eauth !== null || options.mktoken) {
+    throw new UsageError("external authentication is not built: run salt as the master's user");
+  }
+  // As Salt has it: no time at all means the usual time.
+  if (options.timeout !== null && options.timeout <= 0) parsed.given.delete("timeout");
+  const { opts, warnings } = startUp(SALT, parsed, { role: "master", load: loadClientConfig });
+  const { log, close } = openLog(opts, { terminal: (text) => io.writeError(text) });
+  try {
+    for (const warning of warnings) log.warning(warning);
+    const print = resultPrinter({
+      out: opts.output,
+      indent: options.output_indent,
+      file: options.output_file,
+      append: options.output_file_append,
+      noColor: options.no_color,
+      forceColor: options.force_color,
+      color: opts.color,
+    }, {
+      write: (text) => io.write(text),
+      isTerminal: io.isTerminal,
+      noColor: io.noColor,
+      warn: (text) => log.error(text),
+    });
+    const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
+    const session: Session = { io, options, opts, log, user: callingUser(), print, patience };
+    return await dispatch(wanted.job, session);
+  } finally {
+    close();
+  }
+}
+
+function dumpConfig(parsed: Parsed<SaltTable>, io: SaltIo): number {
+  const { opts } = startUp(SALT, parsed, { role: "master", load: loadMasterConfig });
+  io.write(dumpYaml(toValue(opts)));
+  return 0;
+}
+
+async function dispatch(job: JobRequest, session: Session): Promise<number> {
+  const { options, io } = session;
+  try {
+    if (options.preview_target) return preview(job, session);
+    let batch = options.batch || undefined;
+    if (batch === undefined && options.batch_safe_limit > 1) {
+      if (matching(job, session).length >= options.batch_safe_limit) {
+        io.write("\nNOTICE: Too many minions targeted, switching to batch execution.\n");
+        batch = options.batch_safe_size;
+      }
+    }
+    if (batch !== undefined) {
+      if (options.async) throw new UsageError("--async cannot go with --batch: nobody would start the next minions");
+      const { runBatch } = await import("./salt_batch.ts");
+      return await runBatch(job, { session, spec: batch });
+    }
+    return await runJob(job, session);
+  } catch (error) {
+    return reportMaster(error, { job, session });
+  }
+}
+
+/** What the master's refusal or absence means for the operator. */
+function reportMaster(error: unknown, { job, session }: { job: JobRequest; session: Session }): number {
+  const { io, log, print } = session;
+  if (error instanceof TargetError) {
+    // Why a type of target that is not built matches nobody, the operator could not guess.
+    if (!PLAIN_TYPES.includes(job.tgtType)) log.error(error.message);
+    io.write(NOBODY_MATCHED);
+    io.writeError(NO_RETURN_TEXT);
+    return EX_NOBODY;
+  }
+  if (error instanceof RefusedError) {
+    print(error.message, { retcode: 1 });
+    return EX_NOPERM;
+  }
+  if (error instanceof NoMasterError) {
+    log.error(error.message);
+    print(UNCONTACTED, { retcode: 1 });
+    return EX_UNAVAILABLE;
+  }
+  throw error;
+}
+
+/** The accepted minions that the target means, by what this host knows. */
+function matching({ tgt, tgtType }: JobRequest, { opts }: Session): string[] {
+  return resolveTarget(tgt, tgtType, new KeyStore(opts.pki_dir).list("accepted")).minions;
+}
+
+function preview(job: JobRequest, session: Session): number {
+  let minions: string[];
+  try {
+    minions = matching(job, session);
+  } catch (error) {
+    if (!(error instanceof TargetError)) throw error;
+    session.log.error(error.message);
+    minions = [];
+  }
+  session.print(minions);
+  if (minions.length > 0) return 0;
+  session.io.writeError(NO_RETURN_TEXT);
+  return EX_NOBODY;
+}
+
+/** Publishes the job, and shows what comes of it. */
+async function runJob(wanted: JobRequest, session: Session): Promise<number> {
+  const { opts, user, options, io } = session;
+  using client = await LocalClient.connect(opts, user);
+  // Closing is what wakes up whoever waits for an event.
+  const interrupt = () => client.close();
+  io.signal.addEventListener("abort", interrupt);
+  let published: PublishedJob | undefined;
+  try {
+    const job = options.subset > 0 ? await randomSubset(client, wanted, session) : wanted;
+    published = await client.publish(job);
+    if (options.async) {
+      io.write(`Executed command with job ID: ${published.jid}\n`);
+      return 0;
+    }
+    announce(published.jid, session);
+    const exitCode = await show(client, published, { job, session });
+    if (!io.signal.aborted) return exitCode;
+  } catch (error) {
+    // Whatever a closed connection does to those who were using it.
+    if (!io.signal.aborted) throw error;
+  } finally {
+    io.signal.removeEventListener("abort", interrupt);
+  }
+  const jid = published === undefined ? "" : `\nThis job's jid is: ${published.jid}\n${lookupHint(published.jid)}`;
+  io.writeError(`\nExiting gracefully on Ctrl-c${jid}\n`);
+  return EX_INTERRUPTED;
+}
+
+function announce(jid: string, { options, opts, io }: Session): void {
+  if (options.verbose) {
+    const text = `Executing job with jid ${jid}`;
+    io.write(`${text}\n${"-".repeat(text.length)}\n\n`);
+  } else if (opts.show_jid) io.write(`jid: ${jid}\n`);
+}
+
+/** The job on a few minions, chosen at random, that have its functions. */
+async function randomSubset(client: LocalClient, job: JobRequest, session: Session): Promise<JobRequest> {
+  const { options: { subset }, patience, io } = session;
+  const { tgt, tgtType } = job;
+  const published = await client.publish({ tgt, tgtType, fun: "sys.list_functions", arg: [] });
+  const funs = Array.isArray(job.fun) ? job.fun : [job.fun];
+  const able: string[] = [];
+  for await (const answer of answers(client, published, { patience, signal: io.signal })) {
+    const functions = answer.return;
+    if (Array.isArray(functions) && funs.every((fun) => functions.includes(fun))) able.push(answer.id);
+  }
+  for (let i = able.length - 1; i > 0; i--) {
+    const j = Math.floor(Math.random() * (i + 1));
+    [able[i], able[j]] = [able[j], able[i]];
+  }
+  return { ...job, tgt: able.slice(0, subset), tgtType: "list" };
+}
+
+/** Shows the answers in the way asked for. */
+async function show(
+  client: LocalClient,
+  published: PublishedJob,
+  { job, session }: { job: JobRequest; session: Session },
+): Promise<number> {
+  const { options, opts, patience, io, print } = session;
+  const docs = job.fun === "sys.doc";
+  const each = !docs && !options.static && !options.progress;
+  const all: Answer[] = [];
+  const bar = options.progress ? await progressBar(published, session) : undefined;
+  for await (const answer of answers(client, published, { patience, signal: io.signal })) {
+    if (answer.kind !== "returned" && options.hide_timeout) continue;
+    all.push(answer);
+    bar?.update(all.filter(({ kind }) => kind === "returned").length);
+    if (each) print(new Map([[answer.id, answer.return]]), { out: answer.out, retcode: answer.retcode });
+  }
+  bar?.end();
+  if (io.signal.aborted) return EX_INTERRUPTED;
+  if (docs) return showDocs(all, session);
+  if (options.static) {
+    if (!all.some(({ kind }) => kind === "returned")) {
+      io.writeError(NO_RETURN_TEXT);
+      return EX_NOBODY;
+    }
+    print(new Map<Value, Value>(all.map(({ id, return: returned }) => [id, returned])), { retcode: worst(all) });
+  }
+  const summary = options.progress || (opts.cli_summary && opts.output === null);
+  if (summary) io.write(summaryText(all, { verbose: options.verbose }));
+  if (worst(all) === 0) return 0;
+  io.writeError(FAILED_TEXT);
+  return EX_MINIONS;
+}
+
+function worst(all: readonly Answer[]): number {
+  return all.find(({ retcode }) => retcode !== 0)?.retcode ?? 0;
+}
+
+async function progressBar(published: PublishedJob, { io }: Session) {
+  if (!io.isErrorTerminal) return undefined;
+  const { ProgressBar } = await import("./progress_bar.ts");
+  return new ProgressBar(published.minions.length, { write: (text) => io.writeError(text), columns: io.columns });
+}
+
+/** `sys.doc`: the documentation of all minions, each function's once. */
+function showDocs(all: readonly Answer[], { opts, io, print }: Session): number {
+  const { docs, failures } = mergedDocs(all);
+  if (all.length === 0) {
+    io.writeError("No minions found to gather docs from\n");
+    return EX_NOBODY;
+  }
+  for (const [name, doc] of docs) {
+    if (opts.output !== null) print(new Map([[name, doc]]));
+    else io.write(sanitize(`${str(name)}:\n${str(doc)}\n\n`));
+  }
+  for (const { id, return: returned, out } of failures) print(new Map([[id, returned]]), { out, retcode: 1 });
+  if (failures.length === 0) return 0;
+  io.writeError(FAILED_TEXT);
+  return EX_MINIONS;
+}

@@ -1,0 +1,53 @@
+/**
+ * What one run of `salt` works with: the world, the options, the log, the way to print, and how long to wait.
+ * @module
+ */
+
+import type { CollectPatience } from "./local_client.ts";
+import type { Logger } from "./log.ts";
+import type { MasterOpts } from "./options.ts";
+import type { PrintResult } from "./result_printer.ts";
+import type { SaltValues } from "./salt_options.ts";
+
+/** The world of `salt`. */
+export interface SaltIo {
+  /** Writes to standard output. */
+  write(text: string): void;
+  /** Writes to standard error. */
+  writeError(text: string): void;
+  /** Whether standard output is a terminal. */
+  readonly isTerminal: boolean;
+  /** Whether standard error is one. */
+  readonly isErrorTerminal: boolean;
+  /** Width of the terminal in characters. */
+  readonly columns?: number;
+  /** The environment variable `NO_COLOR`. */
+  readonly noColor?: string;
+  /** All of standard input. */
+  readStdin(): Promise<string>;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+/** One run. */
+export interface Session {
+  readonly io: SaltIo;
+  readonly options: SaltValues;
+  readonly opts: MasterOpts;
+  readonly log: Logger;
+  /** Who gives the command. */
+  readonly user: string;
+  /** Prints a result as `--out` says. */
+  readonly print: PrintResult;
+  readonly patience: CollectPatience;
+}
+
+/** Exit code of a run in which a minion failed or did not return. */
+export const EX_MINIONS = 1;
+/** Exit code of a run in which nobody was meant or nobody returned. */
+export const EX_NOBODY = 2;
+
+/** What standard error is told where nobody returned. */
+export const NO_RETURN_TEXT = "ERROR: No return received\n";
+/** What standard error is told where a minion failed. */
+export const FAILED_TEXT = "ERROR: Minions returned with non-zero exit code\n";

@@ -1,0 +1,195 @@
+/**
+ * `deno task build`: the three executables, into `dist/`. By `deno compile`; or, where the base that it builds upon cannot
+ * be fetched, as self-extracting files that hold Deno itself.
+ *
+ * Both start from the same directory of production files, so nothing is shipped that was not listed.
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+import { EXECUTABLES, productionConfig, productionFiles, TARGETS, WORKERS } from "./production.ts";
+import { type TarFile, tarStream } from "./tar.ts";
+import { VERSION } from "../lib/version.ts";
+
+const USAGE = `Usage: deno task build [options]
+
+  --target TRIPLE   The platform to build for: ${TARGETS.join(", ")}.
+                    Default: this one.
+  --out DIR         Where to. Default: dist.
+  --pack            Pack self-extracting executables without trying deno compile.
+
+DENORT_BIN names a denort to compile with, where none can be fetched.
+`;
+
+const ROOT = decodeURIComponent(new URL("..", import.meta.url).pathname).replace(/\/$/, "");
+
+/** Bytes of a packed executable in front of its archive. */
+const HEAD_BYTES = 8192;
+
+/** How long the first `deno compile` may take, in milliseconds: it may have 40 MB to fetch. */
+const COMPILE_MS = 300_000;
+
+/** What is to be built. */
+interface Build {
+  /** Directory of the production files. */
+  readonly stage: string;
+  readonly files: readonly TarFile[];
+  readonly target: string;
+  readonly out: string;
+}
+
+/** A build that cannot be; its message is for the user. */
+class BuildError extends Error {
+  override name = "BuildError";
+}
+
+async function main(argv: string[]): Promise<number> {
+  const { values: options } = parseArgs({
+    args: argv,
+    options: {
+      target: { type: "string", default: Deno.build.target },
+      out: { type: "string", default: "dist" },
+      pack: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  if (options.help) return say(USAGE), 0;
+  if (!TARGETS.includes(options.target)) {
+    throw new BuildError(`cannot build for ${options.target}; there are ${TARGETS.join(", ")}`);
+  }
+  const out = await Deno.realPath(await made(options.out));
+  const stage = await Deno.makeTempDir({ prefix: "salt_build_" });
+  try {
+    const build = { stage, files: await fillStage(stage, options.target), target: options.target, out };
+    if (options.pack || !await compiled(build)) await pack(build);
+    for (const { name, links } of EXECUTABLES) {
+      for (const link of links) await linkTo(name, `${out}/${link}`);
+    }
+  } finally {
+    await Deno.remove(stage, { recursive: true });
+  }
+  for (const { name, links } of EXECUTABLES) {
+    const { size } = await Deno.stat(`${out}/${name}`);
+    const also = links.length > 0 ? `, also ${links.join(" and ")}` : "";
+    say(`${options.out}/${name}  ${(size / 1e6).toFixed(1)} MB${also}\n`);
+  }
+  return 0;
+}
+
+async function made(directory: string): Promise<string> {
+  await Deno.mkdir(directory, { recursive: true });
+  return directory;
+}
+
+/** Copies what is shipped into `stage`. @returns The files there, by name. */
+async function fillStage(stage: string, target: string): Promise<TarFile[]> {
+  const files = productionFiles(ROOT, target).map(({ name, path }) => {
+    Deno.mkdirSync(`${stage}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
+    Deno.copyFileSync(path, `${stage}/${name}`);
+    return { name, path: `${stage}/${name}`, executable: false };
+  });
+  await Deno.writeTextFile(`${stage}/deno.json`, productionConfig(ROOT));
+  return [...files, { name: "deno.json", path: `${stage}/deno.json`, executable: false }];
+}
+
+/** Runs `deno compile` for each executable. @returns Whether it could: not where there is no denort to build upon. */
+async function compiled(build: Build): Promise<boolean> {
+  for (const { name, entry } of EXECUTABLES) {
+    const output = `${build.stage}/${name}.compiled`;
+    const result = await new Deno.Command(Deno.execPath(), {
+      // The types were checked by `deno task ok`, where they are at hand.
+      args: ["compile", "--quiet", "--allow-all", "--no-prompt", "--no-check", "--no-lock"].concat(
+        ["--config", `${build.stage}/deno.json`, "--target", build.target, "--output", output],
+        WORKERS.flatMap((worker) => ["--include", `${build.stage}/${worker}`]),
+        `${build.stage}/${entry}`,
+      ),
+      env: { NO_COLOR: "1" },
+      stdin: "null",
+      signal: AbortSignal.timeout(COMPILE_MS),
+    }).output();
+    const errors = new TextDecoder().decode(result.stderr).trim();
+    if (!result.success && Deno.env.get("DENORT_BIN") === undefined && /denort|dl\.deno\.land/.test(errors)) {
+      say(
+        "deno compile cannot fetch denort, and DENORT_BIN is not set: packing self-extracting executables instead.\n",
+      );
+      return false;
+    }
+    if (!result.success) throw new BuildError(`deno compile of ${entry} failed:\n${errors}`);
+    await replace(output, `${build.out}/${name}`);
+  }
+  return true;
+}
+
+/** Writes the self-extracting executables. They differ in their head: one unpacked directory serves all three. */
+async function pack({ stage, files, target, out }: Build): Promise<void> {
+  if (target !== Deno.build.target) {
+    throw new BuildError(
+      `cannot pack for ${target} on ${Deno.build.target}: what is packed is this machine's own Deno. ` +
+        "Build there, or give deno compile a denort.",
+    );
+  }
+  const deno = { name: "deno", path: Deno.execPath(), executable: true };
+  const payload = await gzip([deno, ...denoLicence(), ...files]);
+  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", payload)).toHex();
+  const template = await Deno.readTextFile(`${ROOT}/scripts/launcher.sh`);
+  for (const { name, entry } of EXECUTABLES) {
+    const values: Record<string, string> = {
+      NAME: name,
+      ENTRY: entry,
+      VERSION,
+      TARGET: target,
+      SUM: sum,
+      RELEASE: `${VERSION}-${sum.slice(0, 16)}`,
+      OFFSET: String(HEAD_BYTES + 1),
+    };
+    const head = new TextEncoder().encode(template.replace(/@([A-Z]+)@/g, (_, key: string) => values[key]));
+    // The shell reads no further than `exec`; a line of blanks fills the head up.
+    if (head.length >= HEAD_BYTES) throw new BuildError(`the launcher is longer than ${HEAD_BYTES} bytes`);
+    const file = await Deno.open(`${stage}/${name}.packed`, { write: true, createNew: true, mode: 0o755 });
+    await new Blob([head, " ".repeat(HEAD_BYTES - head.length - 1) + "\n", payload]).stream().pipeTo(file.writable);
+    await replace(`${stage}/${name}.packed`, `${out}/${name}`);
+  }
+}
+
+/** Deno's licence asks to be shipped with it. The npm package has it beside the executable. */
+function denoLicence(): TarFile[] {
+  const path = Deno.execPath().replace(/[^/]*$/, "LICENSE");
+  try {
+    return Deno.statSync(path).isFile ? [{ name: "LICENSE.deno", path, executable: false }] : [];
+  } catch {
+    return [];
+  }
+}
+
+async function gzip(files: readonly TarFile[]): Promise<Uint8Array<ArrayBuffer>> {
+  return await new Response(tarStream(files).pipeThrough(new CompressionStream("gzip"))).bytes();
+}
+
+/** Moves a file, to another file system if need be, in one step: a running executable is left alone. */
+async function replace(from: string, to: string): Promise<void> {
+  await Deno.copyFile(from, `${to}.new`);
+  await Deno.chmod(`${to}.new`, 0o755);
+  await Deno.rename(`${to}.new`, to);
+}
+
+async function linkTo(target: string, path: string): Promise<void> {
+  await Deno.remove(path).catch((error) => {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  });
+  await Deno.symlink(target, path);
+}
+
+function say(text: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(text));
+}
+
+if (import.meta.main) {
+  try {
+    Deno.exit(await main(Deno.args));
+  } catch (error) {
+    const foreseen = error instanceof BuildError || error instanceof TypeError;
+    if (!foreseen) throw error;
+    Deno.stderr.writeSync(new TextEncoder().encode(`build: ${error.message}\n`));
+    Deno.exit(error instanceof BuildError ? 1 : 64);
+  }
+}

@@ -1,0 +1,109 @@
+#!/bin/sh
+# @NAME@ @VERSION@, for @TARGET@.
+#
+# This file is a program: the script that you read, and behind it a gzipped tar archive of Deno, the sources and the
+# libraries. At the first start the archive is unpacked into a directory named by its checksum; every start runs from
+# there. It needs nothing but a POSIX shell, ls, id, mkdir, mv, rm, tail, gzip, tar, and sha256sum or shasum if it is
+# there.
+#
+# Unpacked below: $SALT_UNPACK_DIR if it is set, else /var/lib/salt-deno for root, and for others
+# ${XDG_CACHE_HOME:-$HOME/.cache}/salt-deno, or /var/tmp/salt-deno-<uid> where that cannot be written.
+set -uf
+
+name='@NAME@'
+entry='@ENTRY@'
+release='@RELEASE@'
+sum='@SUM@'
+
+fail() {
+  printf '%s: %s\n' "$name" "$1" >&2
+  exit 1
+}
+
+# Whether $1 is a directory of ours or of root's into which nobody else can write.
+trusted() {
+  [ -d "$1" ] || return 1
+  set -- "$1" $(ls -ldn "$1")
+  [ "$4" = "$uid" ] || [ "$4" = 0 ] || return 1
+  case $2 in
+    l*) trusted "$1/" ;;
+    d????w* | d???????w*) return 1 ;;
+  esac
+}
+
+usable() {
+  trusted "$1" && [ -x "$1/deno" ] && [ -f "$1/$entry" ]
+}
+
+payload() {
+  tail -c +@OFFSET@ "$self"
+}
+
+checksum() {
+  if command -v sha256sum >/dev/null 2>&1; then payload | sha256sum
+  elif command -v shasum >/dev/null 2>&1; then payload | shasum -a 256
+  else payload | gzip -t && printf '%s' "$sum"
+  fi
+}
+
+# Unpacks below $1, or says why not. Whoever comes second when two do so at once throws the own copy away.
+unpack() (
+  if [ "$uid" = 0 ]; then umask 022; else umask 077; fi
+  mkdir -p "$1" 2>/dev/null || { printf 'cannot make %s' "$1"; exit 1; }
+  trusted "$1" || { printf 'others may write to %s, or it is not yours' "$1"; exit 1; }
+  new=.$release.$$
+  mkdir "$1/$new" 2>/dev/null || { printf 'cannot write to %s' "$1"; exit 1; }
+  trap 'rm -rf "$1/$new"' EXIT
+  trap 'exit 1' HUP INT TERM
+  case $(checksum) in "$sum"*) ;; *) printf 'the file is damaged: its checksum is wrong'; exit 1 ;; esac
+  payload | gzip -dc | (cd "$1/$new" && tar -xof -) || { printf 'cannot unpack into %s' "$1"; exit 1; }
+  "$1/$new/deno" --version >/dev/null 2>&1 || {
+    printf '%s does not run from %s: it is for @TARGET@, and the file system must allow programs' "$name" "$1"
+    exit 1
+  }
+  usable "$1/$release" && exit 0
+  if [ -e "$1/$release" ]; then mv "$1/$release" "$1/$new/broken"; fi
+  mv "$1/$new" "$1/$release" || { printf 'cannot make %s' "$1/$release"; exit 1; }
+  # If another made it in between, ours now lies inside.
+  rm -rf "$1/$release/$new" "$1/$release/broken"
+)
+
+# Sets $home to the unpacked directory; the directories to unpack into are given in the order of preference.
+find_home() {
+  for base; do
+    home=$base/$release
+    if usable "$home"; then return; fi
+  done
+  reasons=
+  for base; do
+    home=$base/$release
+    if reason=$(unpack "$base"); then
+      usable "$home" && return
+      reason="cannot trust what lies in $home"
+    fi
+    reasons="$reasons${reasons:+; }$reason"
+  done
+  fail "$reasons. Set SALT_UNPACK_DIR to a directory of your own to unpack into."
+}
+
+# The path that was called, links and all: the name decides which program this is.
+case $0 in
+  /*) self=$0 ;;
+  */*) self=$(cd "${0%/*}" && pwd)/${0##*/} ;;
+  *) self=$(command -v "$0") || self=$0
+    case $self in /*) ;; *) self=$(pwd)/$self ;; esac ;;
+esac
+
+uid=$(id -u)
+if [ -n "${SALT_UNPACK_DIR:-}" ]; then
+  case $SALT_UNPACK_DIR in /*) ;; *) fail "SALT_UNPACK_DIR is not an absolute path: $SALT_UNPACK_DIR" ;; esac
+  find_home "$SALT_UNPACK_DIR"
+elif [ "$uid" = 0 ]; then find_home /var/lib/salt-deno
+elif [ -n "${XDG_CACHE_HOME:-${HOME:-}}" ]; then
+  find_home "${XDG_CACHE_HOME:-$HOME/.cache}/salt-deno" "/var/tmp/salt-deno-$uid"
+else find_home "/var/tmp/salt-deno-$uid"
+fi
+
+export SALT_EXECUTABLE="$self" DENO_DIR="$home/cache" DENO_NO_UPDATE_CHECK=1
+exec "$home/deno" run --allow-all --quiet --no-prompt --cached-only --no-lock --config "$home/deno.json" \
+  "$home/$entry" "$@"

@@ -1,0 +1,205 @@
+/**
+ * What a master and a minion of two implementations must do together, from the first sight of a key to its deletion.
+ *
+ * The same list for either side: the operator's commands are those of the master's implementation.
+ * @module
+ */
+
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../assert.ts";
+import { samePem } from "../../lib/rsa.ts";
+import { eventually } from "./eventually.ts";
+import type { Salt } from "./salts.ts";
+import { exists, Site } from "./site.ts";
+
+/** Who meets whom. */
+export interface Pair {
+  readonly master: Salt;
+  readonly minion: Salt;
+}
+
+/** EX_NOPERM, with which a rejected minion ends. */
+const EXIT_REJECTED = 77;
+
+/** Grains that a host has only one answer to, whoever computes them. */
+const HOST_GRAINS = [
+  "kernel",
+  "kernelrelease",
+  "os",
+  "os_family",
+  "osrelease",
+  "osarch",
+  "cpuarch",
+  "num_cpus",
+  "host",
+];
+
+/** Proves the whole list, a step for each entry. */
+export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair): Promise<void> {
+  await using site = new Site();
+  const step = (name: string, prove: () => Promise<void>) => t.step(name, () => site.explain(prove));
+  const id = "web1";
+
+  const met = await step("a new minion's key is pending until salt-key accepts it", async () => {
+    await site.startMaster(master);
+    site.startMinion(minion, id);
+    await site.keyComes(id, "minions_pre");
+    assertEquals((await site.keys()).minions_pre, [id]);
+    assertEquals(await site.salt([id, "test.ping"], 2), {});
+    const { code, out } = await site.operate("salt-key", ["-y", "-a", id]);
+    assertEquals(code, 0);
+    assertStringIncludes(out, `Key for minion ${id} accepted.`);
+    const own = Deno.readTextFileSync(`${site.minionRoot(id)}/etc/salt/pki/minion/minion.pub`);
+    assert(samePem(Deno.readTextFileSync(`${site.pkiDir}/minions/${id}`), own), "the accepted key is the minion's");
+    await site.answers(id);
+  });
+  if (!met) return;
+
+  // The rejected minion takes 10 to 20 seconds to give up: it does so beside the other steps.
+  const rejected = site.startMinion(minion, "bad1");
+
+  await step("a rejected minion is told so", async () => {
+    await site.keyComes("bad1", "minions_pre");
+    const { out } = await site.operate("salt-key", ["-y", "-r", "bad1"]);
+    assertStringIncludes(out, "Key for minion bad1 rejected.");
+    const { minions, minions_rejected } = await site.keys();
+    assertEquals({ minions, minions_rejected }, { minions: [id], minions_rejected: ["bad1"] });
+  });
+
+  await step("test.ping, and nobody else answers", async () => {
+    assertEquals(await site.salt(["*", "test.ping"]), { [id]: true });
+    assertEquals(await site.salt(["-E", "web[0-9]", "test.ping"]), { [id]: true });
+    assertEquals(await site.salt(["-L", id, "test.ping"]), { [id]: true });
+  });
+
+  await step("cmd.run gives what the command wrote", async () => {
+    assertEquals(await site.salt([id, "cmd.run", "echo 'ä €'; uname -s"]), { [id]: "ä €\nLinux" });
+    const all = (await site.salt([id, "cmd.run_all", "echo out; echo err >&2"]))[id];
+    const { pid, ...rest } = all as Record<string, unknown>;
+    assertEquals(typeof pid, "number");
+    assertEquals(rest, { retcode: 0, stdout: "out", stderr: "err" });
+  });
+
+  await step("arguments arrive as what they are", async () => {
+    const words = ["1", "1.0", "1e3", "0644", "yes", "None", "{a: 1}", "[1, 2]", "12345678901234567890", "2014-01-02"];
+    const { out } = await site.operate("salt", ["--out=json", id, "test.arg", ...words, "key=value", "n=2"]);
+    const { args, kwargs } = JSON.parse(out)[id];
+    assertEquals(args, [1, 1, "1e3", 420, true, null, { a: 1 }, [1, 2], 12345678901234567890, "2014-01-02"]);
+    assertEquals({ key: kwargs.key, n: kwargs.n }, { key: "value", n: 2 });
+    assertMatch(out, /\b1\.0,/);
+    assertMatch(out, /\b12345678901234567890,/);
+  });
+
+  await step("grains.items tells the host", async () => {
+    const grains = (await site.salt([id, "grains.items"]))[id] as Record<string, unknown>;
+    assertEquals(grains.id, id);
+    assertEquals(grains.master, "127.0.0.1");
+    assertEquals(grains.kernel, "Linux");
+    assertEquals(grains.num_cpus, navigator.hardwareConcurrency);
+    if (minion.version !== undefined) assertEquals(grains.saltversion, minion.version);
+    // The other implementation, asked on the same host, says the same.
+    const { out } = await site.call(minion.version === undefined ? master : minion, id, [
+      "--local",
+      "--out=json",
+      "grains.items",
+    ]);
+    const theirs = JSON.parse(out).local;
+    const pick = (all: Record<string, unknown>) => Object.fromEntries(HOST_GRAINS.map((name) => [name, all[name]]));
+    assertEquals(pick(grains), pick(theirs));
+  });
+
+  await step("an unknown function is an error", async () => {
+    assertEquals(await site.salt([id, "no.such"], 1), { [id]: "'no.such' is not available." });
+  });
+
+  await step("a job that fails says so in the exit code and in the jobs cache", async () => {
+    assertEquals(await site.salt([id, "cmd.run", "echo no; exit 3"], 1), { [id]: "no" });
+    const thrown = (await site.salt([id, "test.exception", "boom"], 1))[id];
+    assertStringIncludes(String(thrown), "The minion function caused an exception");
+    const jid = await site.publish([id, "cmd.run", "exit 3"]);
+    const { Result } = await jobWithResult(site, jid, id);
+    assertEquals(Result[id].retcode, 3);
+    assertEquals(Result[id].success, false);
+  });
+
+  await step("a long job is waited for, because saltutil.find_job finds it", async () => {
+    assertEquals(await site.salt(["-t", "1", id, "test.sleep", "4"]), { [id]: true });
+  });
+
+  await step("a running job is seen from everywhere", async () => {
+    const jid = await site.publish([id, "test.sleep", "6"]);
+    const found = await eventually(async () => {
+      const answer = (await site.salt([id, "saltutil.find_job", jid]))[id] as Record<string, unknown>;
+      return "pid" in answer ? answer : undefined;
+    }, { withinMs: 5_000, what: "saltutil.find_job to find the job" });
+    assertEquals([found.jid, found.fun, found.arg], [jid, "test.sleep", [6]]);
+    const active = await site.saltRun(["jobs.active"]) as Record<string, Record<string, unknown>>;
+    assertEquals(active[jid]?.Function, "test.sleep");
+    assertEquals(JSON.stringify(active[jid]?.Running).includes(id), true);
+    const { Result } = await jobWithResult(site, jid, id);
+    assertEquals(Result[id].return, true);
+  });
+
+  await step("salt-run manage.up knows who is there", async () => {
+    assertEquals(await site.saltRun(["manage.up"]), [id]);
+  });
+
+  await step("the documentation and the list of functions come across", async () => {
+    const functions = (await site.salt([id, "sys.list_functions", "test"]))[id] as string[];
+    assert(functions.includes("test.ping"), `no test.ping in ${functions}`);
+    const { out } = await site.operate("salt", ["-d", id, "test.ping"]);
+    assertStringIncludes(out, "test.ping:");
+  });
+
+  await step("salt-call beside the minion works through the master, which keeps the job", async () => {
+    const { code, out, err } = await site.call(minion, id, ["--out=json", "test.arg", "called"]);
+    assertEquals(code, 0, err);
+    assertEquals(JSON.parse(out).local.args, ["called"]);
+    await eventually(async () => {
+      const jobs = await site.saltRun(["jobs.list_jobs"]) as Record<string, Record<string, unknown>>;
+      return Object.values(jobs).some(({ Function, Arguments, Target }) =>
+        Function === "test.arg" && Target === id && JSON.stringify(Arguments) === '["called"]'
+      );
+    }, { withinMs: 10_000, what: "the job of salt-call in the jobs cache" });
+  });
+
+  await step("a restarted master is found again", async () => {
+    await site.stopMaster();
+    await site.startMaster(master);
+    await site.answers(id);
+    assertEquals(await site.salt([id, "test.ping"]), { [id]: true });
+  });
+
+  await step("a rejected minion ends with EX_NOPERM", async () => {
+    assertEquals(await rejected.ended(40_000), EXIT_REJECTED);
+  });
+
+  await step("after the AES key is rotated, the next job arrives all the same", async () => {
+    // Deleting any key rotates the shared one: its minion must not read what is published from now on.
+    const { out } = await site.operate("salt-key", ["-y", "-d", "bad1"]);
+    assertStringIncludes(out, "Key for minion bad1 deleted.");
+    const dropfile = `${site.cacheDir}/.dfn`;
+    await eventually(() => !exists(dropfile), { withinMs: 10_000, what: "the master to rotate its key" });
+    assertEquals(await site.salt(["-t", "10", id, "test.ping"]), { [id]: true });
+  });
+
+  await step("a minion whose key was deleted is a stranger again", async () => {
+    await site.operate("salt-key", ["-y", "-d", id]);
+    assertEquals(await site.salt([id, "test.ping"], 2), {});
+    await site.stopMinion(id);
+    site.startMinion(minion, id);
+    await site.keyComes(id, "minions_pre");
+    await site.operate("salt-key", ["-y", "-a", id]);
+    await site.answers(id);
+  });
+}
+
+interface Job {
+  readonly Result: Record<string, { return: unknown; retcode: unknown; success: unknown }>;
+}
+
+async function jobWithResult(site: Site, jid: string, id: string): Promise<Job> {
+  return await eventually(async () => {
+    const job = await site.saltRun(["jobs.list_job", jid]) as Partial<Job>;
+    return job.Result !== undefined && id in job.Result ? { Result: job.Result } : undefined;
+  }, { withinMs: 20_000, what: `the return of ${id} for job ${jid} in the jobs cache` });
+}

@@ -1,0 +1,242 @@
+/**
+ * A place of its own for a master and its minions: a temporary root, free ports, their configuration, what runs in it.
+ *
+ * Which Salt runs as what is said when it is started: the same directories may see several of them, one after the other.
+ * @module
+ */
+
+import { assertEquals } from "../assert.ts";
+import { eventually } from "./eventually.ts";
+import { type Ran, run, Service } from "./processes.ts";
+import type { Salt } from "./salts.ts";
+
+/** A service must be up in this time, in milliseconds. */
+const START_MS = 40_000;
+
+/** A minion must have signed in and answer in this time, in milliseconds. */
+const ANSWER_MS = 40_000;
+
+/** How many lines of each log a failure shows. */
+const LOG_LINES = 15;
+
+/** A master's options: Salt's names, for every implementation. Short times, so that the tests need not wait. */
+function masterConfig(root: string, ports: { publish: number; request: number }): string {
+  return `
+root_dir: ${root}
+user: ${userName()}
+interface: 127.0.0.1
+publish_port: ${ports.publish}
+ret_port: ${ports.request}
+worker_threads: 3
+loop_interval: 1
+timeout: 5
+gather_job_timeout: 5
+log_level_logfile: info
+enable_fqdns_grains: false
+enable_gpu_grains: false
+`;
+}
+
+function minionConfig(root: string, id: string, port: number): string {
+  return `
+root_dir: ${root}
+user: ${userName()}
+id: ${id}
+master: 127.0.0.1
+master_port: ${port}
+acceptance_wait_time: 1
+random_reauth_delay: 1
+recon_default: 100
+recon_max: 300
+log_level_logfile: info
+enable_fqdns_grains: false
+enable_gpu_grains: false
+`;
+}
+
+function userName(): string {
+  const { stdout } = new Deno.Command("id", { args: ["-un"] }).outputSync();
+  return new TextDecoder().decode(stdout).trim();
+}
+
+/** The root, and what runs in it. */
+export class Site {
+  /** Where everything is. */
+  readonly root: string;
+  readonly #ports = { publish: freePort(), request: freePort() };
+  readonly #minions = new Map<string, { readonly root: string; service: Service | undefined }>();
+  #master: { readonly salt: Salt; readonly service: Service } | undefined;
+
+  /** Makes an empty site. */
+  constructor() {
+    this.root = Deno.makeTempDirSync({ prefix: "salt_" });
+    writeConfig(`${this.root}/etc/salt/master`, masterConfig(this.root, this.#ports));
+  }
+
+  /** Starts a master; resolves when it listens. */
+  async startMaster(salt: Salt): Promise<void> {
+    const name = `the master (${salt.name})`;
+    const words = [...salt.command("salt-master"), "-c", `${this.root}/etc/salt`];
+    const service = Service.start(name, words, `${this.root}/master.out`);
+    this.#master = { salt, service };
+    await eventually(async () => {
+      if (service.exitCode !== undefined) return true;
+      for (const port of Object.values(this.#ports)) (await Deno.connect({ port })).close();
+      return true;
+    }, { withinMs: START_MS, what: `${name} to listen` });
+    if (service.exitCode !== undefined) throw new Error(`${name} ended with ${service.exitCode}`);
+  }
+
+  /** Ends the master. */
+  async stopMaster(): Promise<void> {
+    await this.#master?.service.stop();
+    this.#master = undefined;
+  }
+
+  /** Starts a minion; under an id that was here before it finds what its predecessor left. */
+  startMinion(salt: Salt, id: string): Service {
+    const root = this.minionRoot(id);
+    writeConfig(`${root}/etc/salt/minion`, minionConfig(root, id, this.#ports.request));
+    const words = [...salt.command("salt-minion"), "-c", `${root}/etc/salt`];
+    const service = Service.start(`the minion ${id} (${salt.name})`, words, `${root}/minion.out`);
+    this.#minions.set(id, { root, service });
+    return service;
+  }
+
+  /** Ends a minion. */
+  async stopMinion(id: string): Promise<void> {
+    await this.#minions.get(id)?.service?.stop();
+  }
+
+  /** The root of a minion. */
+  minionRoot(id: string): string {
+    return `${this.root}/${id}`;
+  }
+
+  /** The master's directory of keys. */
+  get pkiDir(): string {
+    return `${this.root}/etc/salt/pki/master`;
+  }
+
+  /** The master's cache directory. */
+  get cacheDir(): string {
+    return `${this.root}/var/cache/salt/master`;
+  }
+
+  /** Runs an operator's command of the master that is running, or of `salt`. */
+  async operate(program: "salt" | "salt-key" | "salt-run", args: readonly string[], salt?: Salt): Promise<Ran> {
+    const by = salt ?? this.#master?.salt;
+    if (by === undefined) throw new Error("no master runs: say whose command is meant");
+    return await run([...by.command(program), "-c", `${this.root}/etc/salt`, ...args]);
+  }
+
+  /** Runs `salt-call` beside minion `id`. */
+  async call(salt: Salt, id: string, args: readonly string[]): Promise<Ran> {
+    return await run([...salt.command("salt-call"), "-c", `${this.minionRoot(id)}/etc/salt`, ...args]);
+  }
+
+  /** Runs `salt` and gives what each minion returned; `expectCode` is its exit code. */
+  async salt(args: readonly string[], expectCode = 0): Promise<Record<string, unknown>> {
+    const ran = await this.operate("salt", ["--out=json", ...args]);
+    assertEquals(ran.code, expectCode, `exit code of salt ${args.join(" ")}:\n${ran.out}${ran.err}`);
+    return jsonDocuments(ran.out);
+  }
+
+  /** Runs `salt-run` and gives its result. */
+  async saltRun(args: readonly string[], salt?: Salt): Promise<unknown> {
+    const { out, err } = await this.operate("salt-run", ["--out=json", ...args], salt);
+    return parse(out, `salt-run ${args.join(" ")} wrote ${out}${err}`);
+  }
+
+  /** Publishes a job without waiting for it. @returns The job's id. */
+  async publish(args: readonly string[]): Promise<string> {
+    const { out, err } = await this.operate("salt", ["--async", ...args]);
+    const jid = /job ID: (\d{20})/.exec(out)?.[1];
+    if (jid === undefined) throw new Error(`salt --async ${args.join(" ")} named no job: ${out}${err}`);
+    return jid;
+  }
+
+  /** The ids of a state of keys, as `salt-key` lists them. */
+  async keys(salt?: Salt): Promise<Record<string, string[]>> {
+    const { out, err } = await this.operate("salt-key", ["--out=json", "-L"], salt);
+    return parse(out, `salt-key -L wrote ${out}${err}`) as Record<string, string[]>;
+  }
+
+  /** Waits until the key of `id` is in `state`. */
+  async keyComes(id: string, state: "minions" | "minions_pre" | "minions_rejected"): Promise<void> {
+    const path = `${this.pkiDir}/${state}/${id}`;
+    await eventually(() => exists(path), { withinMs: ANSWER_MS, what: `the key of ${id} in ${state}` });
+  }
+
+  /** Waits until `id` answers a `test.ping`. */
+  async answers(id: string): Promise<void> {
+    await eventually(async () => {
+      const { out } = await this.operate("salt", ["--out=json", "-t", "2", id, "test.ping"]);
+      return jsonDocuments(out)[id] === true;
+    }, { withinMs: ANSWER_MS, what: `${id} to answer test.ping` });
+  }
+
+  /** Runs `prove`; if it fails, the ends of all logs are in the failure. */
+  async explain<T>(prove: () => Promise<T>): Promise<T> {
+    try {
+      return await prove();
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      throw new Error(`${message}\n${this.#logs().join("\n")}`, { cause: error });
+    }
+  }
+
+  #logs(): string[] {
+    const master = [`${this.root}/master.out`, `${this.root}/var/log/salt/master`];
+    const minions = [...this.#minions.values()].flatMap(({ root }) => [
+      `${root}/minion.out`,
+      `${root}/var/log/salt/minion`,
+    ]);
+    return [...master, ...minions].filter(exists).flatMap((path) => [
+      `--- the end of ${path}`,
+      ...Deno.readTextFileSync(path).split("\n").slice(-LOG_LINES),
+    ]);
+  }
+
+  /** Ends everything and removes the root. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const minions = [...this.#minions.values()].map(({ service }) => service?.stop());
+    await Promise.all([...minions, this.stopMaster()]);
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+/** The maps that `salt --out=json` writes, one after the other, as one. */
+export function jsonDocuments(text: string): Record<string, unknown> {
+  const documents = text.trim().split(/(?<=^\})\n/m).filter((part) => part.startsWith("{"));
+  return Object.assign({}, ...documents.map((part) => parse(part, `not JSON: ${part}`)));
+}
+
+function parse(text: string, complaint: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(complaint, { cause: error });
+  }
+}
+
+function writeConfig(path: string, text: string): void {
+  Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  Deno.writeTextFileSync(path, text);
+}
+
+/** Whether there is something at `path`. */
+export function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
