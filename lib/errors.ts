@@ -160,7 +160,7 @@ export class LibcError extends Error {
 export class RegexError extends Error {
   /** The name of the class. */
   override name = "RegexError";
-  /** @param pattern The whole pattern; the message shows its beginning. */
+  /** Takes both. @param pattern The whole pattern; the message shows its beginning. */
   constructor(readonly pattern: string, readonly problem: string) {
     super(`Cannot read the regular expression ${JSON.stringify(pattern.slice(0, 200))}: ${problem}`);
   }
@@ -170,7 +170,7 @@ export class RegexError extends Error {
 export class TargetError extends Error {
   /** The name of the class. */
   override name = "TargetError";
-  /** @param tgtType Salt's name of the target's type. */
+  /** Takes the text. @param tgtType Salt's name of the target's type. */
   constructor(message: string, readonly tgtType: string) {
     super(message);
   }
@@ -180,7 +180,7 @@ export class TargetError extends Error {
 export class StoreError extends Error {
   /** The name of the class. */
   override name = "StoreError";
-  /** @param path What could not be written or read. */
+  /** Takes the text. @param path What could not be written or read. */
   constructor(message: string, readonly path: string, options?: ErrorOptions) {
     super(message, options);
   }

@@ -243,6 +243,11 @@ export class MasterLink {
     return await this.#channel.request(frame, patience ?? requestPatience);
   }
 
+  /** Connects anew, for whoever knows that the connection is lost; a request under way is sent again. */
+  reconnect(): void {
+    this.#channel.reset();
+  }
+
   /** Ends it; requests under way fail. */
   close(): void {
     this.#channel.close();

@@ -128,7 +128,7 @@ export class Minion {
         const ping = () => void this.fireMaster(map({ data: "ping", tag: "minion_ping" }));
         this.#pingTimer = setInterval(ping, this.#opts.ping_interval * 60_000);
       }
-      await this.#listen(this.#inbox);
+      await this.#listen();
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       await this.close();
@@ -171,7 +171,12 @@ export class Minion {
     try {
       await sleep(SETTLE_MS, this.#closing.signal);
       this.#log.debug("The connection to the master was disturbed; signing in again");
+      this.#connected().reconnect();
       await this.#signInAgain();
+      // The master is there: no need to sit out the time until libzmq tries again.
+      const lost = this.#inbox;
+      this.#inbox = this.#subscribe(this.#opts.publish_port ?? this.#connected().credentials?.publishPort ?? 0);
+      lost?.close();
       await sleep(SIGN_IN_AGAIN_MS, this.#closing.signal);
     } catch (error) {
       if (!this.#closing.signal.aborted) this.#end(error);
@@ -194,10 +199,10 @@ export class Minion {
     this.#reader.trust(credentials);
   }
 
-  async #listen(inbox: Inbox): Promise<void> {
-    for (;;) {
-      const frames = await inbox.receive();
-      if (frames === undefined) return;
+  async #listen(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      const frames = await this.#inbox?.receive();
+      if (frames === undefined) continue; // this subscription was given up for a new one
       // With zmq_filtering the topic comes first; either way the payload is last.
       const load = await this.#read(frames[frames.length - 1]);
       if (load !== undefined) this.#take(load);

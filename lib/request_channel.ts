@@ -1,13 +1,18 @@
 /**
  * Requests to a master's port 4506: one at a time, each with its reply or an error, over a REQ socket.
  *
- * A REQ socket that got no reply is stuck: it is thrown away and a new one made, which also asks DNS again. Moves bytes
- * only; knows nothing of envelopes or keys.
+ * A REQ socket that got no reply is stuck: it is thrown away and a new one made, which also asks DNS again. A request
+ * whose connection is lost is sent again, so it may arrive twice. Moves bytes only; knows nothing of envelopes or
+ * keys.
  * @module
  */
 
 import { RequestTimeoutError } from "./errors.ts";
+import { sleep } from "./sleep.ts";
 import { Duplex, type SocketSettings } from "./sockets.ts";
+
+/** Before a request whose connection was lost is sent again, in milliseconds; doubles each time. */
+const LOST_WAIT_MS = 50;
 
 /** How long a request may take, and how often it is tried. */
 export interface RequestPatience {
@@ -43,17 +48,38 @@ export class RequestChannel {
 
   async #ask(frame: Uint8Array, { timeoutMs, tries }: RequestPatience): Promise<Uint8Array> {
     for (let attempt = 0; attempt < tries && !this.#closed; attempt++) {
-      this.#socket ??= this.#open();
-      const socket = this.#socket;
       const deadline = performance.now() + timeoutMs;
-      if (await socket.send([frame], timeoutMs)) {
-        const reply = await socket.receive(Math.max(0, deadline - performance.now()));
-        if (reply !== undefined) return reply[0];
+      let waitMs = LOST_WAIT_MS;
+      let outcome = await this.#askOnce(frame, deadline);
+      // A lost connection took the request or its reply with it: ask again, within the same try.
+      while (outcome === "lost" && performance.now() + waitMs < deadline && !this.#closed) {
+        await sleep(waitMs);
+        waitMs *= 2;
+        outcome = await this.#askOnce(frame, deadline);
       }
-      socket.close();
-      this.#socket = undefined;
+      if (typeof outcome !== "string") return outcome;
     }
     throw new RequestTimeoutError(this.#address, timeoutMs * tries);
+  }
+
+  async #askOnce(frame: Uint8Array, deadline: number): Promise<Uint8Array | "lost" | "silent"> {
+    this.#socket ??= this.#open();
+    const socket = this.#socket;
+    const leftMs = () => Math.max(0, deadline - performance.now());
+    if (await socket.send([frame], leftMs())) {
+      const reply = await socket.receive(leftMs());
+      if (reply !== undefined) return reply[0];
+    }
+    const lost = socket.closed;
+    socket.close();
+    if (this.#socket === socket) this.#socket = undefined;
+    return lost ? "lost" : "silent";
+  }
+
+  /** Makes a new connection at once, for whoever knows that the old one is lost; a request under way is sent again. */
+  reset(): void {
+    this.#socket?.close();
+    this.#socket = undefined;
   }
 
   #open(): Duplex {
