@@ -120,7 +120,7 @@ export class Minion {
     try {
       const link = this.#connected();
       const { publishPort } = await link.signIn(this.#closing.signal);
-      this.#inbox = this.#subscribe(this.#opts.publish_port ?? publishPort);
+      this.#listen(this.#opts.publish_port ?? publishPort);
       await this.#refreshPillar();
       await this.#announce();
       this.#spool?.flush();
@@ -128,11 +128,8 @@ export class Minion {
         const ping = () => void this.fireMaster(map({ data: "ping", tag: "minion_ping" }));
         this.#pingTimer = setInterval(ping, this.#opts.ping_interval * 60_000);
       }
-      await this.#listen();
     } catch (error) {
-      if (this.#closing.signal.aborted) return;
-      await this.close();
-      this.#closed.reject(error);
+      if (!this.#closing.signal.aborted) this.#end(error);
     }
   }
 
@@ -168,19 +165,21 @@ export class Minion {
   async #lookIntoDisturbance(): Promise<void> {
     if (this.#signingInAgain || this.#closing.signal.aborted) return;
     this.#signingInAgain = true;
+    let old: Inbox | undefined;
     try {
       await sleep(SETTLE_MS, this.#closing.signal);
       this.#log.debug("The connection to the master was disturbed; signing in again");
       this.#connected().reconnect();
       await this.#signInAgain();
-      // The master is there: no need to sit out the time until libzmq tries again.
-      const lost = this.#inbox;
-      this.#inbox = this.#subscribe(this.#opts.publish_port ?? this.#connected().credentials?.publishPort ?? 0);
-      lost?.close();
+      // The master is there: no need to sit out the time until libzmq tries again. The old subscription, should it live
+      // after all, is read until the new one surely does; what comes twice is dropped by its serial.
+      old = this.#inbox;
+      this.#listen(this.#opts.publish_port ?? this.#connected().credentials?.publishPort ?? 0);
       await sleep(SIGN_IN_AGAIN_MS, this.#closing.signal);
     } catch (error) {
       if (!this.#closing.signal.aborted) this.#end(error);
     } finally {
+      old?.close();
       this.#signingInAgain = false;
     }
   }
@@ -199,14 +198,20 @@ export class Minion {
     this.#reader.trust(credentials);
   }
 
-  async #listen(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
-      const frames = await this.#inbox?.receive();
-      if (frames === undefined) continue; // this subscription was given up for a new one
-      // With zmq_filtering the topic comes first; either way the payload is last.
-      const load = await this.#read(frames[frames.length - 1]);
-      if (load !== undefined) this.#take(load);
-    }
+  /** Subscribes, and takes what comes until the subscription is closed. */
+  #listen(port: number): void {
+    const inbox = this.#subscribe(port);
+    this.#inbox = inbox;
+    const take = async () => {
+      for (;;) {
+        const frames = await inbox.receive();
+        if (frames === undefined) return;
+        // With zmq_filtering the topic comes first; either way the payload is last.
+        const load = await this.#read(frames[frames.length - 1]);
+        if (load !== undefined) this.#take(load);
+      }
+    };
+    take().catch((error) => this.#closing.signal.aborted || this.#end(error));
   }
 
   async #read(frame: Uint8Array): Promise<ValueMap | undefined> {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { parseArgs } from "node:util";
+import { parseArgs, stripVTControlCharacters } from "node:util";
 import { DemoError, DemoFleet } from "./demo_fleet.ts";
 
 const USAGE = `Usage: deno task demo [options]
@@ -81,7 +81,7 @@ async function show(fleet: DemoFleet, { about, command, expect }: Step, signal: 
   const colour = colours ? ["--force-color"] : [];
   const { code, output } = await fleet.run([command[0], ...colour, ...command.slice(1)], signal);
   say(output);
-  const plain = stripAnsiCode(output);
+  const plain = stripVTControlCharacters(output);
   if (code !== 0) throw new DemoError(`${command[0]} ended with exit code ${code}`);
   if (!expect.test(plain)) throw new DemoError(`that is not what ${command[0]} should have answered`);
 }

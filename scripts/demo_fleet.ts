@@ -110,11 +110,11 @@ export class DemoFleet {
 
   /** Resolves when both minions answer, which an accepted minion does when it has asked for its acceptance again. */
   async answering(signal: AbortSignal): Promise<void> {
-    const caches = `${this.#root}/master/var/cache/salt/master/minions`;
-    await until("the minions to sign in", signal, () => MINIONS.every((id) => isThere(`${caches}/${id}`)));
+    const grains = `${this.#root}/master/var/cache/salt/master/grains`;
+    await until("the minions to sign in", signal, () => MINIONS.every((id) => isThere(`${grains}/${id}.p`)));
     await until("the minions to answer", signal, async () => {
       const { code } = await this.run(
-        ["salt", "--out=quiet", "--timeout=1", "--list", MINIONS.join(), "test.ping"],
+        ["salt", "--out=quiet", "--timeout=1", "--gather-job-timeout=1", "--list", MINIONS.join(), "test.ping"],
         signal,
       );
       return code === 0;
