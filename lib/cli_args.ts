@@ -73,14 +73,6 @@ export function fromWireArgs(arg: readonly Value[]): CallArgs {
   return { args, kwargs };
 }
 
-/**
- * Every string of `arg` as {@linkcode yamlifyArg} reads it. A Salt minion does not do this to a load: it is for callers
- * whose arguments are still as they were typed (`publish.publish`, a job of a connected `salt-call`).
- */
-export function yamlifyArgs(arg: readonly Value[]): Value[] {
-  return arg.map((item) => typeof item === "string" ? yamlifyArg(item) : item);
-}
-
 /** What the typed `word` means: the value of the YAML in it, or the word itself where Salt does not trust YAML with it. */
 export function yamlifyArg(word: string): Value {
   const stripped = word.replace(BLANK_ENDS, "");

@@ -138,11 +138,6 @@ export const DOC_CLI_OPTIONS = {
   doc: flag(["-d", "--doc", "--documentation"], "Show the documentation of a function, a module, or all of them."),
 } as const satisfies CliTable;
 
-/** `-m`: more plugins. */
-export const MODULE_DIRS_CLI_OPTIONS = {
-  module_dirs: append(["-m", "--module-dirs"], "Another directory of execution modules; may be given more than once."),
-} as const satisfies CliTable;
-
 /** `-t`, with the default that the command has, in seconds. */
 export function timeoutCliOption(seconds: number): { timeout: CliOption<number | null> } {
   return { timeout: float(["-t", "--timeout"], `Seconds to wait. Default: ${seconds}.`) };

@@ -49,7 +49,7 @@ export const COMMON_OPTIONS = {
   transport: choice("zeromq", "How messages travel. Only ZeroMQ is built.", ["zeromq"]),
   ipv6: bool(null, "Whether sockets listen and connect over IPv6; unset: as the address says."),
   ipc_mode: choice("ipc", "How the processes of one host reach each other. Only Unix sockets are built.", ["ipc"]),
-  max_event_size: int(1_048_576, "Bytes of the largest event; longer values in it are trimmed.", { min: 1024 }),
+  max_event_size: int(1_048_576, "Accepted for Salt's sake: no event is trimmed here.", { min: 1024 }),
   zmq_filtering: bool(
     false,
     "Whether publishes carry a topic, so that a minion receives only what is meant for it. Both sides must agree.",

@@ -16,9 +16,6 @@ export interface BusEvent {
   readonly data: ValueMap;
 }
 
-/** What stands in an event in the place of a value that was too large. */
-export const TRIMMED = "VALUE_TRIMMED";
-
 const NEWLINE = 0x0a;
 /** Tags of the oldest form are padded to this many bytes with {@linkcode PAD}. */
 const OLD_TAG_BYTES = 20;
@@ -27,14 +24,9 @@ const PAD = /\|+$/;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/**
- * The frame of an event.
- * @param options.maxBytes Salt's `max_event_size`: larger data has its largest values replaced by {@linkcode TRIMMED}.
- */
-export function packEvent(tag: string, data: ValueMap, options: { maxBytes?: number } = {}): Uint8Array {
-  const maxBytes = options.maxBytes ?? 0;
-  let body = encode(data, "disk");
-  if (maxBytes > 0 && body.length > maxBytes) body = encode(trim(data, maxBytes), "disk");
+/** The frame of an event. Salt trims large values (`max_event_size`); here a large return arrives whole. */
+export function packEvent(tag: string, data: ValueMap): Uint8Array {
+  const body = encode(data, "disk");
   const head = encoder.encode(tag);
   const frame = new Uint8Array(head.length + 2 + body.length);
   frame.set(head);
@@ -62,12 +54,6 @@ export function unpackEvent(frame: Uint8Array): BusEvent {
   return { tag: decoder.decode(frame.subarray(0, end)), data };
 }
 
-/** The tag of a frame alone, without a look at its data; `undefined` for a frame that has none. */
-export function eventTag(frame: Uint8Array): string | undefined {
-  const end = tagEnd(frame);
-  return end < 0 ? undefined : decoder.decode(frame.subarray(0, end));
-}
-
 function tagEnd(frame: Uint8Array): number {
   for (let i = frame.indexOf(NEWLINE); i >= 0; i = frame.indexOf(NEWLINE, i + 1)) {
     if (frame[i + 1] === NEWLINE) return i;
@@ -88,24 +74,6 @@ function readMap(bytes: Uint8Array): ValueMap | undefined {
     if (error instanceof MsgpackError) return undefined;
     throw error;
   }
-}
-
-/** Replaces first the values above half of `maxBytes`, then smaller ones, a tenth of it at a time, until all fits. */
-function trim(data: ValueMap, maxBytes: number): ValueMap {
-  let trimmed = data;
-  for (let percent = 50; percent >= 0; percent -= 10) {
-    trimmed = trimAbove(trimmed, maxBytes * percent / 100);
-    if (encode(trimmed, "disk").length < maxBytes) break;
-  }
-  return trimmed;
-}
-
-function trimAbove(data: ValueMap, limitBytes: number): ValueMap {
-  const trimOne = (value: Value): Value => {
-    if (isMap(value)) return trimAbove(value, limitBytes);
-    return encode(value, "disk").length > limitBytes ? TRIMMED : value;
-  };
-  return new Map([...data].map(([key, value]) => [key, trimOne(value)]));
 }
 
 let lastStampMs = 0;

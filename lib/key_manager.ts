@@ -5,6 +5,7 @@
  * @module
  */
 
+import { KEY_EVENT } from "./event.ts";
 import { compileGlob } from "./glob.ts";
 import { KEY_DIRECTORIES, type KeyState, KeyStore } from "./key_store.ts";
 import { PublicKey } from "./rsa.ts";
@@ -109,7 +110,7 @@ export class KeyManager {
     const data: ValueMap = new Map();
     data.set("result", true).set("act", act).set("id", id);
     if (pub !== undefined) data.set("pub", pub);
-    await this.#options.fire("salt/key", data);
+    await this.#options.fire(KEY_EVENT, data);
   }
 }
 

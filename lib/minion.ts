@@ -39,6 +39,7 @@ export class Minion {
   readonly #log: Logger;
   readonly #closing = new AbortController();
   readonly #closed = Promise.withResolvers<void>();
+  #ending: Promise<void> | undefined;
   readonly #reader: PublishReader;
   readonly #proc: ProcFiles;
   readonly #queue: ValueMap[] = [];
@@ -415,12 +416,21 @@ export class Minion {
   }
 
   #end(error: unknown): void {
-    void this.close().then(() => this.#closed.reject(error));
+    void this.#shutDown().then(() => this.#closed.reject(error));
   }
 
   /** Ends everything; jobs are told to end, returns stay spooled. Twice is fine. */
   async close(): Promise<void> {
-    if (this.#closing.signal.aborted) return;
+    await this.#shutDown();
+    this.#closed.resolve();
+  }
+
+  /** Both ways to end share it: whoever comes second waits for the first. */
+  #shutDown(): Promise<void> {
+    return this.#ending ??= this.#closeAll();
+  }
+
+  async #closeAll(): Promise<void> {
     this.#closing.abort(new Error("The minion ends"));
     clearInterval(this.#pingTimer);
     this.#inbox?.close();
@@ -429,7 +439,6 @@ export class Minion {
     await this.#spool?.close();
     await this.#pool?.close();
     await this.#bus?.close();
-    this.#closed.resolve();
   }
 
   /** `await using` ends it. */

@@ -7,7 +7,7 @@
  */
 
 import { StoreError } from "./errors.ts";
-import { jobReturn, minionMayFire, minionRefresh } from "./event.ts";
+import { jobReturn, KEY_EVENT, minionMayFire, minionRefresh } from "./event.ts";
 import { isJid } from "./jid.ts";
 import type { MasterServices } from "./master_services.ts";
 import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
@@ -178,6 +178,6 @@ async function revokeAuth(_load: ValueMap, id: string, services: MasterServices)
   sessions.remove(id);
   if (!opts.preserve_minion_cache) data.remove(id);
   log.info(`The key of ${id} was deleted at its own request`);
-  await fire("salt/key", map({ result: true, act: "delete", id }));
+  await fire(KEY_EVENT, map({ result: true, act: "delete", id }));
   return true;
 }

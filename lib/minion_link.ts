@@ -27,7 +27,9 @@ export async function applicantOf(opts: MinionOpts, grains: ValueMap): Promise<A
     hashType: opts.hash_type,
     masterFinger: opts.master_finger,
     verifyMasterPubkeySign: opts.verify_master_pubkey_sign,
+    masterSignKeyName: opts.master_sign_key_name,
     alwaysVerifySignature: opts.always_verify_signature,
+    openMode: opts.open_mode,
     autosignGrains,
   };
 }

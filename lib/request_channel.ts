@@ -8,6 +8,7 @@
  */
 
 import { RequestTimeoutError } from "./errors.ts";
+import { bracketHost } from "./host_port.ts";
 import { sleep } from "./sleep.ts";
 import { Duplex, type SocketSettings } from "./sockets.ts";
 
@@ -103,5 +104,5 @@ export class RequestChannel {
 
 /** `tcp://host:port`, with brackets around an IPv6 address. */
 export function tcpAddress(host: string, port: number): string {
-  return `tcp://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}`;
+  return `tcp://${bracketHost(host)}:${port}`;
 }

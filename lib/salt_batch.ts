@@ -52,7 +52,7 @@ export async function runBatch(job: JobRequest, how: { session: Session; spec: s
   if (io.signal.aborted) return interrupted(session, run.jid);
   const worst = Math.max(down.length > 0 ? EX_MINIONS : 0, ...all.map(({ retcode }) => Math.abs(retcode)));
   if (quiet) session.print(new Map<Value, Value>(all.map((answer) => [answer.id, answer.return])), { retcode: worst });
-  if (worst !== 0) io.writeError(FAILED_TEXT);
+  if (quiet && worst !== 0) io.writeError(FAILED_TEXT);
   return Math.min(worst, 255);
 }
 
@@ -67,7 +67,7 @@ async function ping({ tgt, tgtType }: JobRequest, session: Session): Promise<{ u
   for await (const answer of publishedAnswers({ tgt, tgtType, fun: "test.ping", arg: [] }, session)) {
     (answer.kind === "returned" ? up : down).push(answer.id);
   }
-  return { up, down: down.sort(compareStrings) };
+  return { up: up.sort(compareStrings), down: down.sort(compareStrings) };
 }
 
 /** Publishes under a connection of its own: the parts of a batch wait beside each other. */
@@ -144,7 +144,7 @@ class BatchRun {
 
   async #run(ids: string[]): Promise<void> {
     const { session, quiet } = this.#plan;
-    if (!quiet) session.io.write(`\nExecuting run on ${sanitizeLine(repr([...ids].sort(compareStrings)))}\n\n`);
+    if (!quiet) session.io.write(`\nExecuting run on ${sanitizeLine(repr(ids))}\n\n`);
     for await (const answer of publishedAnswers({ ...this.#job, tgt: ids, tgtType: "list" }, session)) {
       if (this.#halted) return;
       this.#take(answer);

@@ -1,2 +1,4 @@
 /** @module */
-export function runSaltCall(_argv: readonly string[], _io?: unknown): Promise<number> { return Promise.resolve(0); }
+export function runSaltCall(_argv: readonly string[], _io?: unknown): Promise<number> {
+  return Promise.resolve(0);
+}

@@ -144,6 +144,7 @@ function reportMaster(error: unknown, { job, session }: { job: JobRequest; sessi
     // Why a type of target that is not built matches nobody, the operator could not guess.
     if (!PLAIN_TYPES.includes(job.tgtType)) log.error(error.message);
     io.write(NOBODY_MATCHED);
+    if (!session.options.async) print(new Map());
     io.writeError(NO_RETURN_TEXT);
     return EX_NOBODY;
   }
@@ -255,6 +256,7 @@ async function show(
   if (docs) return showDocs(all, session);
   if (options.static) {
     if (!all.some(({ kind }) => kind === "returned")) {
+      print(new Map());
       io.writeError(NO_RETURN_TEXT);
       return EX_NOBODY;
     }
@@ -279,11 +281,11 @@ async function progressBar(published: PublishedJob, { io }: Session) {
 
 /** `sys.doc`: the documentation of all minions, each function's once. */
 function showDocs(all: readonly Answer[], { opts, io, print }: Session): number {
-  const { docs, failures } = mergedDocs(all);
   if (all.length === 0) {
     io.writeError("No minions found to gather docs from\n");
     return EX_NOBODY;
   }
+  const { docs, failures } = mergedDocs(all);
   for (const [name, doc] of docs) {
     if (opts.output !== null) print(new Map([[name, doc]]));
     else io.write(sanitize(`${str(name)}:\n${str(doc)}\n\n`));

@@ -10,7 +10,7 @@ import { compare, isMap, truthy, type Value } from "./value.ts";
 export interface MergedDocs {
   /** Documentation by function, sorted; of several minions' the first counts. */
   readonly docs: [Value, Value][];
-  /** The minions that returned none. */
+  /** The minions that returned something else; those that were silent too, if nobody returned any. */
   readonly failures: Answer[];
 }
 
@@ -25,5 +25,9 @@ export function mergedDocs(all: readonly Answer[]): MergedDocs {
     }
     for (const [name, doc] of answer.return) if (!docs.has(name) && truthy(doc)) docs.set(name, doc);
   }
-  return { docs: [...docs].sort(([a], [b]) => compare(a, b)), failures };
+  const answered = all.some(({ kind, return: returned }) => kind === "returned" && isMap(returned));
+  return {
+    docs: [...docs].sort(([a], [b]) => compare(a, b)),
+    failures: failures.filter(({ kind }) => kind === "returned" || !answered),
+  };
 }

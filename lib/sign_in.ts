@@ -8,8 +8,8 @@
  */
 
 import { readTextFileIfExists, writeFileAtomic } from "./atomic_file.ts";
-import { generateKeyString } from "./crypticle.ts";
-import { AuthenticationError, SignInError, WireError } from "./errors.ts";
+import { Crypticle, generateKeyString } from "./crypticle.ts";
+import { AuthenticationError, KeyError, MsgpackError, SignInError, WireError } from "./errors.ts";
 import { hashHex } from "./hash.ts";
 import { decode } from "./msgpack.ts";
 import { asBytes, clearRequest, stringField } from "./payload.ts";
@@ -21,7 +21,7 @@ import {
   samePem,
   type SigningAlgorithm,
 } from "./rsa.ts";
-import { isMap, map, type Value, type ValueMap } from "./value.ts";
+import { isMap, map, repr, type Value, type ValueMap } from "./value.ts";
 
 /** What a sign-in gives: the two keys, and where to listen. */
 export interface Credentials {
@@ -59,12 +59,16 @@ export interface Applicant {
   readonly sigAlgorithm: SigningAlgorithm;
   /** Hash of `masterFinger`. */
   readonly hashType: string;
-  /** Colon-separated hex of the only master key to trust at first contact, or "". */
+  /** Colon-separated hex, in any letter case, of the only master key to trust, or "". */
   readonly masterFinger: string;
-  /** Whether a master with a new key is taken, given a signature by the key in `master_sign.pub`. */
+  /** Whether a master with a new key is taken, given a signature by the key in `<masterSignKeyName>.pub`. */
   readonly verifyMasterPubkeySign: boolean;
+  /** Name of that key. */
+  readonly masterSignKeyName: string;
   /** Whether that signature is wanted from a known master too. */
   readonly alwaysVerifySignature: boolean;
+  /** Whether every sign-in is a first contact: any master is trusted. */
+  readonly openMode: boolean;
   /** Grains that the master may accept the key by. */
   readonly autosignGrains: ValueMap;
 }
@@ -79,7 +83,7 @@ export class SignIn {
   /** Reads `minion_master.pub`, if this minion has met its master. */
   constructor(applicant: Applicant) {
     this.#applicant = applicant;
-    this.#knownMaster = readTextFileIfExists(masterKeyPath(applicant.pkiDir));
+    this.#knownMaster = applicant.openMode ? undefined : readTextFileIfExists(masterKeyPath(applicant.pkiDir));
     // Only a master whose key we know can prove by it that it holds the other half.
     this.#token = this.#knownMaster === undefined ? undefined : generateKeyString();
   }
@@ -90,7 +94,7 @@ export class SignIn {
     const load = map({ cmd: "_auth", id, nonce: this.#nonce, enc_algo: encAlgorithm, sig_algo: sigAlgorithm });
     if (autosignGrains.size > 0) load.set("autosign_grains", autosignGrains);
     if (this.#token !== undefined && this.#knownMaster !== undefined) {
-      const master = PublicKey.fromPem(this.#knownMaster);
+      const master = this.#readKey(masterKeyPath(this.#applicant.pkiDir), this.#knownMaster);
       load.set("token", master.encrypt(encAlgorithm, new TextEncoder().encode(this.#token)));
     }
     load.set("pub", key.publicKey.pem);
@@ -104,14 +108,28 @@ export class SignIn {
    * @throws {WireError} If it is no sign-in reply at all.
    */
   accept(frame: Uint8Array): SignInReply {
+    try {
+      return this.#check(frame);
+    } catch (error) {
+      // What cannot be read, or holds what is no key, is somebody's nonsense: no reason to end.
+      if (error instanceof MsgpackError || error instanceof KeyError) {
+        throw new WireError(`no sign-in reply: ${error.message}`);
+      }
+      throw error;
+    }
+  }
+
+  #check(frame: Uint8Array): SignInReply {
     const outer = decode(frame, "wire");
-    if (!isMap(outer)) throw new WireError(`the master answered ${JSON.stringify(outer)} to a sign-in`);
+    if (!isMap(outer)) throw new WireError(`the master answered ${repr(outer)} to a sign-in`);
     const load = outer.get("load");
     if (isMap(load)) {
-      const reply = refusal(load);
-      // Whoever sits on the line could have made this up; a master that we know signs what it says.
-      if (this.#knownMaster !== undefined) throw new AuthenticationError("The master did not sign its reply");
-      return reply;
+      // Whoever sits on the line could have made this up; a master that we know signs what it says. That of an algorithm
+      // no master signs: it is no reason to end either, then.
+      if (this.#knownMaster !== undefined) {
+        throw new AuthenticationError(`The master did not sign its reply ${repr(load.get("ret") ?? null)}`);
+      }
+      return refusal(load);
     }
     const signed = asBytes(load);
     if (signed === undefined) throw new WireError("a sign-in reply without a load", "load");
@@ -130,6 +148,8 @@ export class SignIn {
     const pem = stringField(inner, "pub_key");
     this.#checkMasterKey(pem, inner.get("pub_sig"));
     const masterKey = PublicKey.fromPem(pem);
+    // A master with another key, vouched for, could not open a token sealed for the one before.
+    const knowsToken = this.#knownMaster !== undefined && samePem(this.#knownMaster, pem);
     const open = (field: string): string => {
       const sealed = asBytes(inner.get(field));
       if (sealed === undefined) throw new AuthenticationError(`The sign-in reply has no "${field}"`);
@@ -141,25 +161,30 @@ export class SignIn {
     if (signature === undefined || new TextDecoder().decode(masterKey.recoverX931(signature)) !== digest) {
       throw new AuthenticationError("The master's signature of the shared key does not hold");
     }
-    if (this.#token !== undefined && open("token") !== this.#token) {
+    if (knowsToken && open("token") !== this.#token) {
       throw new AuthenticationError("The master did not return our token: it does not hold its private key");
     }
     const publishPort = inner.get("publish_port");
-    if (typeof publishPort !== "number") throw new WireError("no publish port in the sign-in reply", "publish_port");
-    return { sharedKey, sessionKey: open("session"), publishPort, masterKey };
+    if (typeof publishPort !== "number" || !Number.isInteger(publishPort) || publishPort < 1 || publishPort > 65_535) {
+      throw new WireError("no publish port in the sign-in reply", "publish_port");
+    }
+    const sessionKey = open("session");
+    for (const keyString of [sharedKey, sessionKey]) new Crypticle(keyString); // throws if it is no key
+    return { sharedKey, sessionKey, publishPort, masterKey };
   }
 
   #checkMasterKey(pem: string, pubSig: Value | undefined): void {
     const { alwaysVerifySignature, verifyMasterPubkeySign, masterFinger, hashType } = this.#applicant;
     const known = this.#knownMaster;
     const changed = known !== undefined && !samePem(known, pem);
-    if (verifyMasterPubkeySign && (changed || known === undefined || alwaysVerifySignature)) {
-      this.#checkKeySignature(pem, pubSig);
-    } else if (pubSig !== undefined && !verifyMasterPubkeySign) {
-      throw new SignInError(
-        "The master signs its public key, but verify_master_pubkey_sign is off on this minion: set it on both or on none",
-        42,
-      );
+    if (verifyMasterPubkeySign !== (pubSig !== undefined)) {
+      const who = verifyMasterPubkeySign
+        ? "The master does not sign its public key, but verify_master_pubkey_sign is on"
+        : "The master signs its public key, but verify_master_pubkey_sign is off";
+      throw new SignInError(`${who} on this minion: set both or none`, 42);
+    }
+    if (verifyMasterPubkeySign) {
+      if (changed || known === undefined || alwaysVerifySignature) this.#checkKeySignature(pem, pubSig);
     } else if (changed) {
       throw new SignInError(
         "The master's key has changed: either the master was set up anew, or somebody else answers in its place. " +
@@ -168,7 +193,7 @@ export class SignIn {
         42,
       );
     }
-    if (known === undefined && masterFinger !== "" && fingerprint(pem, hashType) !== masterFinger.toLowerCase()) {
+    if (masterFinger !== "" && fingerprint(pem, hashType) !== masterFinger.toLowerCase()) {
       throw new SignInError(
         `The master's key has the fingerprint ${fingerprint(pem, hashType)}, but master_finger is ${masterFinger}`,
         42,
@@ -177,23 +202,33 @@ export class SignIn {
   }
 
   #checkKeySignature(pem: string, pubSig: Value | undefined): void {
-    const path = `${this.#applicant.pkiDir}/master_sign.pub`;
+    const { pkiDir, masterSignKeyName, sigAlgorithm } = this.#applicant;
+    const path = `${pkiDir}/${masterSignKeyName}.pub`;
     const signer = readTextFileIfExists(path);
     if (signer === undefined) {
       throw new SignInError(`verify_master_pubkey_sign is on, but there is no ${path}`, 42);
     }
-    const text = typeof pubSig === "string" ? pubSig : "";
-    const signature = Uint8Array.from(atob(text.trim()), (char) => char.charCodeAt(0));
-    if (!PublicKey.fromPem(signer).verify(this.#applicant.sigAlgorithm, new TextEncoder().encode(pem), signature)) {
+    const key = this.#readKey(path, signer);
+    if (!key.verify(sigAlgorithm, new TextEncoder().encode(pem), fromBase64(pubSig))) {
       throw new SignInError("The signature of the master's public key does not hold", 42);
     }
   }
 
   #checkSignature(signed: Uint8Array, sig: Uint8Array | undefined, offered: PublicKey | undefined): void {
-    const master = this.#knownMaster === undefined ? offered : offered ?? PublicKey.fromPem(this.#knownMaster);
+    const known = this.#knownMaster;
+    const master = offered ?? (known && this.#readKey(masterKeyPath(this.#applicant.pkiDir), known));
     if (master === undefined) return; // before first contact there is nothing to hold a "wait" against
     if (sig === undefined || !master.verify(this.#applicant.sigAlgorithm, signed, sig)) {
       throw new AuthenticationError("The master's signature of its reply does not hold");
+    }
+  }
+
+  #readKey(path: string, pem: string): PublicKey {
+    try {
+      return PublicKey.fromPem(pem);
+    } catch (error) {
+      if (!(error instanceof KeyError)) throw error;
+      throw new SignInError(`${path}: ${error.message}`, 42);
     }
   }
 
@@ -206,6 +241,14 @@ export class SignIn {
 /** Where a minion keeps the key of the master that it trusts. */
 export function masterKeyPath(pkiDir: string): string {
   return `${pkiDir}/minion_master.pub`;
+}
+
+function fromBase64(text: Value | undefined): Uint8Array {
+  try {
+    return Uint8Array.fromBase64(typeof text === "string" ? text : "");
+  } catch {
+    return new Uint8Array(); // proves nothing
+  }
 }
 
 function refusal(load: ValueMap): SignInReply {

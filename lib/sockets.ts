@@ -19,6 +19,27 @@ const ZMQ_FD = 14;
 /** ZMQ_XPUB_WELCOME_MSG of zmq_setsockopt(3), which a PUB takes too. */
 const ZMQ_XPUB_WELCOME_MSG = 72;
 
+/** Waits until one descriptor can be read; {@linkcode ReadWait} is the usual one. */
+export interface DescriptorWait {
+  /** Resolves when it can be read, after `timeoutMs` (negative: never), or early for no reason. */
+  wait(timeoutMs: number): Promise<void>;
+  /** Ends every wait, now and later. */
+  close(): void;
+}
+
+let waitFor: (fd: number) => DescriptorWait = (fd) => new ReadWait(fd);
+
+/**
+ * Prepares this thread for thousands of sockets, before the first is made: libzmq's limit is 1,023, and a parked thread for
+ * each, of which Deno has 512, would not do.
+ * @param count How many at most.
+ * @param wait Waits for a descriptor together with all the others.
+ */
+export function prepareManySockets(count: number, wait: (fd: number) => DescriptorWait): void {
+  zmq.context.maxSockets = count;
+  waitFor = wait;
+}
+
 /** What a socket is set to; every field is libzmq's option of that name. Times in milliseconds. */
 export interface SocketSettings {
   /** Messages kept for a peer that does not read; 0 keeps all. libzmq drops or blocks beyond it. Default 1000. */
@@ -75,7 +96,7 @@ export abstract class Endpoint {
   onStir: (() => void) | undefined;
   readonly #socket: zmq.Socket;
   readonly #raw: Raw;
-  readonly #wait: ReadWait;
+  readonly #wait: DescriptorWait;
   #closed = false;
 
   /** Makes the socket; it neither listens nor connects yet. */

@@ -8,7 +8,8 @@
 
 import { parseArgs } from "node:util";
 import { EXECUTABLES, productionConfig, productionFiles, TARGETS, WORKERS } from "./production.ts";
-import { type TarFile, tarStream } from "./tar.ts";
+import { packedExecutable, packPayload } from "./pack.ts";
+import type { TarFile } from "./tar.ts";
 import { VERSION } from "../lib/version.ts";
 
 const USAGE = `Usage: deno task build [options]
@@ -22,9 +23,6 @@ DENORT_BIN names a denort to compile with, where none can be fetched.
 `;
 
 const ROOT = decodeURIComponent(new URL("..", import.meta.url).pathname).replace(/\/$/, "");
-
-/** Bytes of a packed executable in front of its archive. */
-const HEAD_BYTES = 8192;
 
 /** How long the first `deno compile` may take, in milliseconds: it may have 40 MB to fetch. */
 const COMPILE_MS = 300_000;
@@ -129,24 +127,10 @@ async function pack({ stage, files, target, out }: Build): Promise<void> {
     );
   }
   const deno = { name: "deno", path: Deno.execPath(), executable: true };
-  const payload = await gzip([deno, ...denoLicence(), ...files]);
-  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", payload)).toHex();
-  const template = await Deno.readTextFile(`${ROOT}/scripts/launcher.sh`);
+  const payload = await packPayload([deno, ...denoLicence(), ...files]);
   for (const { name, entry } of EXECUTABLES) {
-    const values: Record<string, string> = {
-      NAME: name,
-      ENTRY: entry,
-      VERSION,
-      TARGET: target,
-      SUM: sum,
-      RELEASE: `${VERSION}-${sum.slice(0, 16)}`,
-      OFFSET: String(HEAD_BYTES + 1),
-    };
-    const head = new TextEncoder().encode(template.replace(/@([A-Z]+)@/g, (_, key: string) => values[key]));
-    // The shell reads no further than `exec`; a line of blanks fills the head up.
-    if (head.length >= HEAD_BYTES) throw new BuildError(`the launcher is longer than ${HEAD_BYTES} bytes`);
-    const file = await Deno.open(`${stage}/${name}.packed`, { write: true, createNew: true, mode: 0o755 });
-    await new Blob([head, " ".repeat(HEAD_BYTES - head.length - 1) + "\n", payload]).stream().pipeTo(file.writable);
+    const file = await Deno.open(`${stage}/${name}.packed`, { write: true, createNew: true });
+    await packedExecutable({ name, entry, version: VERSION, target }, payload).stream().pipeTo(file.writable);
     await replace(`${stage}/${name}.packed`, `${out}/${name}`);
   }
 }
@@ -159,10 +143,6 @@ function denoLicence(): TarFile[] {
   } catch {
     return [];
   }
-}
-
-async function gzip(files: readonly TarFile[]): Promise<Uint8Array<ArrayBuffer>> {
-  return await new Response(tarStream(files).pipeThrough(new CompressionStream("gzip"))).bytes();
 }
 
 /** Moves a file, to another file system if need be, in one step: a running executable is left alone. */

@@ -93,13 +93,16 @@ export class DemoFleet {
 
   /** Starts the services; resolves when all serve. @throws {DemoError} With what a service said when it ended. */
   async start(signal: AbortSignal): Promise<void> {
-    await Promise.all(SERVICES.map(async (service) => {
+    // Not to be interrupted half-way: a service has written its process id when its starter ends, not before.
+    const results = await Promise.all(SERVICES.map(async (service) => {
       const { node, role } = service;
       this.#started.push(service);
-      const command = this.#command(`salt-${role}`);
-      const { code, output } = await runCommand([...command, "-c", `${this.#root}/${node}/etc/salt`, "-d"], signal);
-      if (code !== 0) throw new DemoError(`salt-${role} of ${node} does not start: ${output.trim()}`);
+      const words = [...this.#command(`salt-${role}`), "-c", `${this.#root}/${node}/etc/salt`, "-d"];
+      return { node, ...await runCommand(words) };
     }));
+    signal.throwIfAborted();
+    const failed = results.find(({ code }) => code !== 0);
+    if (failed !== undefined) throw new DemoError(`${failed.node} does not start: ${failed.output.trim()}`);
   }
 
   /** Resolves when the keys of both minions lie before the master. */
@@ -108,17 +111,10 @@ export class DemoFleet {
     await until("the minions' keys to arrive", signal, () => MINIONS.every((id) => isThere(`${directory}/${id}`)));
   }
 
-  /** Resolves when both minions answer, which an accepted minion does when it has asked for its acceptance again. */
-  async answering(signal: AbortSignal): Promise<void> {
+  /** Resolves when both minions have asked again, are in, and have told the master their grains. */
+  async signedIn(signal: AbortSignal): Promise<void> {
     const grains = `${this.#root}/master/var/cache/salt/master/grains`;
     await until("the minions to sign in", signal, () => MINIONS.every((id) => isThere(`${grains}/${id}.p`)));
-    await until("the minions to answer", signal, async () => {
-      const { code } = await this.run(
-        ["salt", "--out=quiet", "--timeout=1", "--gather-job-timeout=1", "--list", MINIONS.join(), "test.ping"],
-        signal,
-      );
-      return code === 0;
-    });
   }
 
   /** Runs a command of the operator: a name and its arguments. */
@@ -191,7 +187,13 @@ Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
     for (const { node, role } of SERVICES) {
       await Deno.mkdir(`${root}/${node}/etc/salt`, { recursive: true, mode: 0o755 });
       const ofRole = role === "master"
-        ? { interface: "127.0.0.1", publish_port: publishPort, ret_port: requestPort }
+        ? {
+          interface: "127.0.0.1",
+          publish_port: publishPort,
+          ret_port: requestPort,
+          timeout: 2,
+          gather_job_timeout: 2,
+        }
         // A key that is accepted here is accepted at once, so the minion asks more often than once in ten seconds.
         : { id: node, master: "127.0.0.1", master_port: requestPort, acceptance_wait_time: 0.3 };
       const settings = { root_dir: `${root}/${node}`, log_level_logfile: "info", ...ofRole };
@@ -222,24 +224,32 @@ Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
   }
 }
 
-async function runCommand([command, ...args]: readonly string[], signal: AbortSignal): Promise<CommandResult> {
-  signal.throwIfAborted();
+/** Runs a command to its end. The signal kills it. */
+async function runCommand([command, ...args]: readonly string[], signal?: AbortSignal): Promise<CommandResult> {
+  signal?.throwIfAborted();
+  let result: Deno.CommandOutput;
   try {
-    const result = await new Deno.Command(command, { args, stdin: "null", signal }).output();
-    signal.throwIfAborted();
-    const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-    return { code: result.code, output: text(result.stdout) + text(result.stderr) };
+    result = await new Deno.Command(command, { args, stdin: "null", signal }).output();
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) throw new DemoError(`there is no ${command}`);
     throw error;
   }
+  signal?.throwIfAborted();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code: result.code, output: text(result.stdout) + text(result.stderr) };
 }
 
-async function until(what: string, signal: AbortSignal, holds: () => boolean | Promise<boolean>): Promise<void> {
+async function until(
+  what: string,
+  signal: AbortSignal,
+  holds: () => boolean,
+): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
-  while (!await holds()) {
+  while (!holds()) {
     signal.throwIfAborted();
-    if (Date.now() > deadline) throw new DemoError(`waited ${PATIENCE_MS / 1000} s for ${what}`);
+    if (Date.now() > deadline) {
+      throw new DemoError(`waited ${PATIENCE_MS / 1000} s for ${what}`);
+    }
     await pause();
   }
 }

@@ -1,4 +1,4 @@
-import { fromWireArgs, parseCliArgs, toWireArgs, yamlifyArg, yamlifyArgs } from "../lib/cli_args.ts";
+import { fromWireArgs, parseCliArgs, toWireArgs, yamlifyArg } from "../lib/cli_args.ts";
 import { Float, map, type Value, type ValueMap } from "../lib/value.ts";
 import { assertEquals } from "./assert.ts";
 import { fromTyped, readCorpus, type Typed } from "./typed_values.ts";
@@ -71,9 +71,4 @@ Deno.test("fromWireArgs() takes only True for the mark, leaves out any other, an
   const marked = map({ __kwarg__: 1, a: 1 });
   assertEquals(fromWireArgs([marked]), { args: [map({ a: 1 })], kwargs: new Map() });
   assertEquals(marked, map({ __kwarg__: 1, a: 1 }));
-});
-
-Deno.test("yamlifyArgs() reads strings and nothing else", () => {
-  assertEquals(yamlifyArgs(["1", "yes", ["1"], null]), [1, true, ["1"], null]);
-  assertEquals(yamlifyArg("1e3"), "1e3");
 });

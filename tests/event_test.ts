@@ -46,18 +46,6 @@ for (
   });
 }
 
-Deno.test("data above the bound loses its largest values first, and the caller's map stays whole", () => {
-  const data = map({ id: "web1", small: "x".repeat(100), return: { big: "y".repeat(900), other: 5 } });
-  const packed = event.packEvent("t", data, { maxBytes: 500 });
-  assertEquals(
-    event.unpackEvent(packed).data,
-    map({ id: "web1", small: "x".repeat(100), return: { big: event.TRIMMED, other: 5 } }),
-  );
-  assertEquals((data.get("return") as ValueMap).get("big"), "y".repeat(900));
-  assertEquals(event.unpackEvent(event.packEvent("t", data, { maxBytes: 0 })).data, data);
-  assertEquals(event.unpackEvent(event.packEvent("t", data, { maxBytes: 5_000 })).data, data);
-});
-
 Deno.test("stamps are UTC with microseconds, and rise within one millisecond", () => {
   const now = Date.UTC(2024, 0, 2, 3, 4, 5, 678);
   const first = event.stampNow(now), second = event.stampNow(now);
@@ -66,11 +54,6 @@ Deno.test("stamps are UTC with microseconds, and rise within one millisecond", (
   const data = map({ a: 1 });
   assertMatch(String(event.stamp(data).get("_stamp")), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/);
   assertEquals(data.has("_stamp"), false);
-});
-
-Deno.test("eventTag() reads the tag without the data", () => {
-  assertEquals(event.eventTag(event.packEvent(event.jobNew(JID), new Map())), `salt/job/${JID}/new`);
-  assertEquals(event.eventTag(concat("nothing")), undefined);
 });
 
 const MINION_TAGS: readonly [string, boolean][] = [

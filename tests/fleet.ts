@@ -121,7 +121,8 @@ export class Fleet implements AsyncDisposable {
 
   /** Starts the master; again, on the ports that it had. */
   async startMaster(): Promise<Master> {
-    const ports = this.#masterOpts && { publish_port: this.#masterOpts.publish_port, ret_port: this.#masterOpts.ret_port };
+    const ports = this.#masterOpts &&
+      { publish_port: this.#masterOpts.publish_port, ret_port: this.#masterOpts.ret_port };
     const { autoAccept = true } = this.#options;
     writeConfig(this.configDir, "master", {
       root_dir: this.configDir,
@@ -369,6 +370,13 @@ function exists(path: string): boolean {
 }
 
 /** Waits until the minion `id` has a key in the state, as the master sees it. */
-export async function untilKey(fleet: Fleet, id: string, state: "accepted" | "pending" | "rejected" | "denied"): Promise<void> {
-  await eventually(() => fleet.keys.list(state).includes(id), { withinMs: 10_000, what: `the key of ${id}, ${state},` });
+export async function untilKey(
+  fleet: Fleet,
+  id: string,
+  state: "accepted" | "pending" | "rejected" | "denied",
+): Promise<void> {
+  await eventually(() => fleet.keys.list(state).includes(id), {
+    withinMs: 10_000,
+    what: `the key of ${id}, ${state},`,
+  });
 }

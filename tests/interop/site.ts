@@ -30,7 +30,7 @@ ret_port: ${ports.request}
 worker_threads: 3
 loop_interval: 1
 timeout: 5
-gather_job_timeout: 5
+gather_job_timeout: 2
 log_level_logfile: info
 enable_fqdns_grains: false
 enable_gpu_grains: false
