@@ -70,6 +70,8 @@ export class SimulatedMinion {
         hashType: "sha256",
         masterFinger: "",
         verifyMasterPubkeySign: false,
+        masterSignKeyName: "master_sign",
+        openMode: false,
         alwaysVerifySignature: false,
         autosignGrains: new Map(),
       },

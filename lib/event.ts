@@ -6,7 +6,7 @@
 
 import { MsgpackError, WireError } from "./errors.ts";
 import { decode, encode } from "./msgpack.ts";
-import { isMap, type Value, type ValueMap } from "./value.ts";
+import { isMap, type ValueMap } from "./value.ts";
 
 /** One event of a bus. */
 export interface BusEvent {

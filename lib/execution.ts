@@ -63,7 +63,6 @@ export async function execute(name: string, arg: readonly Value[], context: JobC
     return { return: result, retcode, success: retcode === 0 };
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-    context.log("error", `Function '${name}' failed: ${error.message}`);
     return { return: failureText(name, error), retcode: 1, success: false, out: "nested", error };
   }
 }

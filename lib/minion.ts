@@ -19,6 +19,7 @@ import { applicantOf, linkSettings } from "./minion_link.ts";
 import { handleLocalEvent } from "./minion_events.ts";
 import type { MinionOpts } from "./options.ts";
 import { packOpts } from "./opts_transfer.ts";
+import { pillarRequest } from "./pillar_request.ts";
 import { ProcFiles } from "./proc_files.ts";
 import { PublishReader } from "./publish_reader.ts";
 import { tcpAddress } from "./request_channel.ts";
@@ -302,16 +303,7 @@ export class Minion {
   }
 
   async #refreshPillar(): Promise<void> {
-    const request = map({
-      id: this.#opts.id,
-      grains: this.#grains,
-      saltenv: this.#opts.saltenv,
-      pillarenv: this.#opts.pillarenv,
-      pillar_override: {},
-      extra_minion_data: {},
-      ver: "2",
-      cmd: "_pillar",
-    });
+    const request = pillarRequest(this.#opts, this.#grains);
     this.#pillar = await this.#connected().requestPillar(request, this.#closing.signal);
     this.#pool?.learn(this.#knowledge());
   }

@@ -216,8 +216,8 @@ export class SignIn {
 
   #checkSignature(signed: Uint8Array, sig: Uint8Array | undefined, offered: PublicKey | undefined): void {
     const known = this.#knownMaster;
-    const master = offered ?? (known && this.#readKey(masterKeyPath(this.#applicant.pkiDir), known));
-    if (master === undefined) return; // before first contact there is nothing to hold a "wait" against
+    if (offered === undefined && known === undefined) return; // before first contact there is nothing to hold a "wait" against
+    const master = offered ?? this.#readKey(masterKeyPath(this.#applicant.pkiDir), known ?? "");
     if (sig === undefined || !master.verify(this.#applicant.sigAlgorithm, signed, sig)) {
       throw new AuthenticationError("The master's signature of its reply does not hold");
     }

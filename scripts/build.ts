@@ -167,9 +167,9 @@ if (import.meta.main) {
   try {
     Deno.exit(await main(Deno.args));
   } catch (error) {
-    const foreseen = error instanceof BuildError || error instanceof TypeError;
-    if (!foreseen) throw error;
+    const isUsage = error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+    if (!isUsage && !(error instanceof BuildError)) throw error;
     Deno.stderr.writeSync(new TextEncoder().encode(`build: ${error.message}\n`));
-    Deno.exit(error instanceof BuildError ? 1 : 64);
+    Deno.exit(isUsage ? 64 : 1);
   }
 }

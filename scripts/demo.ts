@@ -115,8 +115,9 @@ if (import.meta.main) {
   try {
     Deno.exit(await main(Deno.args));
   } catch (error) {
-    if (!(error instanceof DemoError) && !(error instanceof TypeError)) throw error;
+    const isUsage = error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+    if (!isUsage && !(error instanceof DemoError)) throw error;
     complain(`demo: ${error.message}\n`);
-    Deno.exit(error instanceof DemoError ? 1 : 64);
+    Deno.exit(isUsage ? 64 : 1);
   }
 }

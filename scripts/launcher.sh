@@ -10,13 +10,12 @@
 # ${XDG_CACHE_HOME:-$HOME/.cache}/salt-deno, or /var/tmp/salt-deno-<uid> where that cannot be written.
 set -uf
 
-name='@NAME@'
 entry='@ENTRY@'
 release='@RELEASE@'
 sum='@SUM@'
 
 fail() {
-  printf '%s: %s\n' "$name" "$1" >&2
+  printf '%s: %s\n' "${0##*/}" "$1" >&2
   exit 1
 }
 
@@ -48,24 +47,25 @@ checksum() {
 
 # Unpacks below $1, or says why not. Whoever comes second when two do so at once throws the own copy away.
 unpack() (
+  base=$1
+  new=$base/.$release.$$
   if [ "$uid" = 0 ]; then umask 022; else umask 077; fi
-  mkdir -p "$1" 2>/dev/null || { printf 'cannot make %s' "$1"; exit 1; }
-  trusted "$1" || { printf 'others may write to %s, or it is not yours' "$1"; exit 1; }
-  new=.$release.$$
-  mkdir "$1/$new" 2>/dev/null || { printf 'cannot write to %s' "$1"; exit 1; }
-  trap 'rm -rf "$1/$new"' EXIT
+  mkdir -p "$base" 2>/dev/null || { printf 'cannot make %s' "$base"; exit 1; }
+  trusted "$base" || { printf 'others may write to %s, or it is not yours' "$base"; exit 1; }
+  mkdir "$new" 2>/dev/null || { printf 'cannot write to %s' "$base"; exit 1; }
+  trap 'rm -rf "$new"' EXIT
   trap 'exit 1' HUP INT TERM
-  case $(checksum) in "$sum"*) ;; *) printf 'the file is damaged: its checksum is wrong'; exit 1 ;; esac
-  payload | gzip -dc | (cd "$1/$new" && tar -xof -) || { printf 'cannot unpack into %s' "$1"; exit 1; }
-  "$1/$new/deno" --version >/dev/null 2>&1 || {
-    printf '%s does not run from %s: it is for @TARGET@, and the file system must allow programs' "$name" "$1"
+  case $(checksum) in "$sum"*) ;; *) printf 'the file %s is damaged: its checksum is wrong' "$self"; exit 1 ;; esac
+  payload | gzip -dc | (cd "$new" && tar -xof -) || { printf 'cannot unpack into %s' "$base"; exit 1; }
+  "$new/deno" --version >/dev/null 2>&1 || {
+    printf 'Deno does not run from %s: this file is for @TARGET@, and programs must be allowed there' "$base"
     exit 1
   }
-  usable "$1/$release" && exit 0
-  if [ -e "$1/$release" ]; then mv "$1/$release" "$1/$new/broken"; fi
-  mv "$1/$new" "$1/$release" || { printf 'cannot make %s' "$1/$release"; exit 1; }
+  usable "$base/$release" && exit 0
+  if [ -e "$base/$release" ]; then mv "$base/$release" "$new/broken"; fi
+  mv "$new" "$base/$release" || { printf 'cannot make %s' "$base/$release"; exit 1; }
   # If another made it in between, ours now lies inside.
-  rm -rf "$1/$release/$new" "$1/$release/broken"
+  rm -rf "$base/$release/${new##*/}" "$base/$release/broken"
 )
 
 # Sets $home to the unpacked directory; the directories to unpack into are given in the order of preference.
@@ -77,7 +77,7 @@ find_home() {
   reasons=
   for base; do
     home=$base/$release
-    if reason=$(unpack "$base"); then
+    if reason=$(unpack "$base" 2>/dev/null); then
       usable "$home" && return
       reason="cannot trust what lies in $home"
     fi
@@ -94,7 +94,7 @@ case $0 in
     case $self in /*) ;; *) self=$(pwd)/$self ;; esac ;;
 esac
 
-uid=$(id -u)
+uid=$(id -u) || fail "cannot find the system's commands; PATH is ${PATH:-empty}"
 if [ -n "${SALT_UNPACK_DIR:-}" ]; then
   case $SALT_UNPACK_DIR in /*) ;; *) fail "SALT_UNPACK_DIR is not an absolute path: $SALT_UNPACK_DIR" ;; esac
   find_home "$SALT_UNPACK_DIR"
