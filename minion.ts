@@ -1,20 +1,18 @@
 /**
- * `salt-minion`: the operating node. Started under the name `salt-call`, it runs one function on this host.
+ * `salt-minion`: the operating node. Started under the name `salt-call`, it runs one function on this host. Each is
+ * imported only when it is the one that was started.
  * @module
  */
 
-import { loadMinionConfig } from "./lib/config.ts";
-import { Minion } from "./lib/minion.ts";
-import { preflightMinion } from "./lib/preflight.ts";
 import { programName } from "./lib/program_name.ts";
-import { runService } from "./lib/service_command.ts";
 
-async function main(args: string[]): Promise<number> {
-  const program = programName(args, "salt-minion");
-  if (program.name === "salt-call") {
-    const { runSaltCall } = await import("./lib/salt_call_command.ts");
-    return await runSaltCall(program.args);
-  }
+async function runMinion(args: readonly string[]): Promise<number> {
+  const [{ runService }, { loadMinionConfig }, { preflightMinion }, { Minion }] = await Promise.all([
+    import("./lib/service_command.ts"),
+    import("./lib/config.ts"),
+    import("./lib/preflight.ts"),
+    import("./lib/minion.ts"),
+  ]);
   return await runService({
     prog: "salt-minion",
     description: "The Salt minion, which obeys its master.",
@@ -22,7 +20,14 @@ async function main(args: string[]): Promise<number> {
     load: (request) => loadMinionConfig({ ...request, cacheId: true }),
     preflight: preflightMinion,
     start: (opts, log) => Minion.start(opts, log),
-  }, program.args);
+  }, args);
 }
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
+async function main(): Promise<number> {
+  const { name, args } = programName(Deno.args, "salt-minion");
+  if (name !== "salt-call") return await runMinion(args);
+  const { runSaltCall } = await import("./lib/salt_call_command.ts");
+  return await runSaltCall(args);
+}
+
+if (import.meta.main) Deno.exit(await main());
