@@ -9,7 +9,7 @@
 
 import { parseArgs } from "node:util";
 import { Crypticle } from "../lib/crypticle.ts";
-import { AuthenticationError, WireError } from "../lib/errors.ts";
+import { WireError } from "../lib/errors.ts";
 import { KeyStore } from "../lib/key_store.ts";
 import { raiseOpenFileLimit } from "../lib/libc.ts";
 import { parsePublished } from "../lib/payload.ts";

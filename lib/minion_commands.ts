@@ -82,31 +82,27 @@ function servePillar(load: ValueMap, id: string, { data, opts, log, fire }: Mast
   return pillar;
 }
 
-async function storeReturn(load: ValueMap, id: string, { jobs, opts, log, fire }: MasterServices): Promise<Value> {
-  let jid = load.get("jid") ?? null;
+async function storeReturn(sent: ValueMap, id: string, { jobs, opts, log, fire }: MasterServices): Promise<Value> {
+  let load = sent;
+  const jid = () => str(load.get("jid") ?? null);
   const cached = opts.job_cache && opts.ext_job_cache === "";
   try {
-    if (jid === "req") {
-      // salt-call without a job of its own: the master gives it one.
-      jid = jobs.prepare();
-      load.set("jid", jid);
-      const standalone = map({ arg: load.get("fun_args") ?? load.get("arg") ?? [], tgt: id, tgt_type: "glob" });
-      if (cached) jobs.saveLoad(jid, new Map([...load, ...standalone]), [id]);
-    }
-    if (typeof jid !== "string" || !isJid(jid)) {
-      log.warning(`Minion ${id} returned for ${str(jid)}, which is no job id`);
+    // salt-call without a job of its own: the master gives it one.
+    if (load.get("jid") === "req") load = jobs.adopt(load);
+    if (!isJid(jid())) {
+      log.warning(`Minion ${id} returned for ${jid()}, which is no job id`);
       return null;
     }
     if (cached && jobs.saveReturn(load) === "duplicate") {
-      log.warning(`Minion ${id} returned twice for job ${jid}; the first return stands`);
+      log.warning(`Minion ${id} returned twice for job ${jid()}; the first return stands`);
       return "";
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    log.error(`The return of ${id} for job ${str(jid)} is not in the job cache: ${error.message}`);
+    log.error(`The return of ${id} for job ${jid()} is not in the job cache: ${error.message}`);
   }
-  log.info(`Got return from ${id} for job ${str(jid)}`);
-  await fire(jobReturn(str(jid), id), load);
+  log.info(`Got return from ${id} for job ${jid()}`);
+  await fire(jobReturn(jid(), id), load);
   return null;
 }
 

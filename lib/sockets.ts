@@ -104,7 +104,7 @@ export abstract class Endpoint {
     this.#socket = KINDS[kind]();
     configure(this.#socket, settings);
     this.#raw = this.#socket as unknown as Raw;
-    this.#wait = new ReadWait(this.#raw.getInt32Option(ZMQ_FD));
+    this.#wait = waitFor(this.#raw.getInt32Option(ZMQ_FD));
   }
 
   /** Whether {@linkcode close} was called. */

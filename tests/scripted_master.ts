@@ -120,8 +120,8 @@ export class MasterKeys {
   }
 
   /** A publish as the PUB socket carries it. */
-  publish(load: unknown, change: PublishLies = {}): Uint8Array {
-    const sealed = new Crypticle(change.sharedKey ?? this.sharedKey).dumps(change.value ?? map(load as object));
+  publish(load: Readonly<Record<string, unknown>>, change: PublishLies = {}): Uint8Array {
+    const sealed = new Crypticle(change.sharedKey ?? this.sharedKey).dumps(change.value ?? map(load));
     const envelope = map({ enc: "aes", load: sealed });
     if (change.signer !== undefined) {
       envelope.set("sig_algo", "PKCS1v15-SHA1");

@@ -1,0 +1,72 @@
+/**
+ * `deno task ok`: everything that must hold before a change is committed. What a gate says is shown when it fails; its
+ * last line counts.
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+
+const USAGE = `Usage: deno task ok [--without-tests]
+`;
+
+/** Directories of files whose exported names are documented; "." are the entries. */
+const DOCUMENTED = [".", "grains", "lib", "modules", "runners", "scripts"] as const;
+
+/** One command that must succeed. */
+interface Gate {
+  readonly name: string;
+  /** Arguments of Deno. */
+  readonly args: readonly string[];
+}
+
+function gates(): Gate[] {
+  return [
+    { name: "format", args: ["fmt", "--check"] },
+    { name: "lint", args: ["lint"] },
+    { name: "types", args: ["check"] },
+    { name: "documentation", args: ["doc", "--lint", ...DOCUMENTED.flatMap(sources)] },
+    { name: "tests", args: ["task", "test"] },
+  ];
+}
+
+function sources(directory: string): string[] {
+  return [...Deno.readDirSync(directory)].filter(({ name }) => name.endsWith(".ts"))
+    .map(({ name }) => `${directory}/${name}`).sort();
+}
+
+async function main(argv: string[]): Promise<number> {
+  const { values: options } = parseArgs({ args: argv, options: { "without-tests": { type: "boolean" } } });
+  Deno.chdir(new URL("..", import.meta.url));
+  let failed = 0;
+  let passed = 0;
+  for (const { name, args } of gates()) {
+    if (options["without-tests"] && name === "tests") continue;
+    const started = performance.now();
+    const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args: [...args] }).output();
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    if (success) passed++;
+    else {
+      failed++;
+      for (const bytes of [stdout, stderr]) Deno.stdout.writeSync(bytes);
+    }
+    say(`${name}: ${success ? "passed" : "failed"} (${seconds} s)\n`);
+  }
+  say(`${passed} passed, ${failed} failed\n`);
+  return failed === 0 ? 0 : 1;
+}
+
+function say(text: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(text));
+}
+
+if (import.meta.main) {
+  try {
+    Deno.exit(await main(Deno.args));
+  } catch (error) {
+    if (!(error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"))) {
+      throw error;
+    }
+    Deno.stderr.writeSync(new TextEncoder().encode(`ok: ${error.message}\n${USAGE}`));
+    Deno.exit(64);
+  }
+}
