@@ -4,9 +4,14 @@
  * @module
  */
 
-import { fireEvent } from "./lib/fire_event.ts";
+import type { MasterOpts } from "./lib/options.ts";
 import * as process from "./lib/process_io.ts";
 import { programName } from "./lib/program_name.ts";
+import { reportingUnforeseen } from "./lib/unforeseen.ts";
+import type { ValueMap } from "./lib/value.ts";
+
+/** Exit code of what cannot be had (sysexits EX_UNAVAILABLE). */
+const EX_UNAVAILABLE = 69;
 
 /** What every command is given of this process. */
 const IO = {
@@ -17,6 +22,15 @@ const IO = {
   readStdin: process.readStdin,
 };
 
+/** Fires an event on the master's bus; most runs of `salt-key` have none to fire, and load no sockets. */
+async function fire(tag: string, data: ValueMap, { sock_dir }: MasterOpts): Promise<void> {
+  const [{ fireEvent }, { masterBus }] = await Promise.all([
+    import("./lib/fire_event.ts"),
+    import("./lib/event_bus.ts"),
+  ]);
+  await fireEvent(masterBus(sock_dir), tag, data);
+}
+
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   "salt": async (args) => {
     const { runSalt } = await import("./lib/salt_command.ts");
@@ -25,38 +39,35 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
     return await runSalt(args, { ...IO, isErrorTerminal, columns, signal: process.interruptSignal() });
   },
   "salt-key": async (args) => {
-    const [{ runSaltKey }, { masterBus }] = await Promise.all([
-      import("./lib/salt_key_command.ts"),
-      import("./lib/event_bus.ts"),
-    ]);
-    return await runSaltKey(args, {
-      ...IO,
-      readLine: process.readLine,
-      fire: async (tag, data, { sock_dir }) => void await fireEvent(masterBus(sock_dir), tag, data),
-    });
+    const { runSaltKey } = await import("./lib/salt_key_command.ts");
+    return await runSaltKey(args, { ...IO, readLine: process.readLine, fire });
   },
   "salt-run": async (args) => {
-    const [{ runSaltRun }, { masterBus }, { localCommands }, { startDetached }] = await Promise.all([
+    const [{ runSaltRun }, { localCommands }, { startDetached }] = await Promise.all([
       import("./lib/salt_run_command.ts"),
-      import("./lib/event_bus.ts"),
       import("./lib/local_commands.ts"),
       import("./lib/detached.ts"),
     ]);
     return await runSaltRun(args, {
       ...IO,
-      fire: async (tag, data, { sock_dir }) => void await fireEvent(masterBus(sock_dir), tag, data),
+      fire,
       local: localCommands,
       startDetached: (words) => void startDetached(["--as", "salt-run", ...words]),
       signal: process.interruptSignal(),
     });
+  },
+  "salt-cp": () => {
+    // Rather than to take its files for targets.
+    process.writeError("salt-cp: not built yet\n");
+    return Promise.resolve(EX_UNAVAILABLE);
   },
 };
 
 async function main(): Promise<number> {
   const { name, args } = programName(Deno.args, "salt");
   // An executable may be called anything: what is no name of ours is `salt` itself.
-  const run = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : COMMANDS["salt"];
-  return await run(args);
+  const known = Object.hasOwn(COMMANDS, name) ? name : "salt";
+  return await reportingUnforeseen({ name: known, args, writeError: process.writeError }, COMMANDS[known]);
 }
 
 if (import.meta.main) Deno.exit(await main());

@@ -9,7 +9,7 @@
 
 import { removeIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { generateKeyString } from "./crypticle.ts";
-import { RefusedError } from "./errors.ts";
+import { RefusedError, RegexError } from "./errors.ts";
 import { matchesGlob } from "./glob.ts";
 import { pythonRegex } from "./regex.ts";
 import { timingSafeEqual } from "./timing_safe_equal.ts";
@@ -60,20 +60,30 @@ export interface Wanted {
   readonly minions: readonly string[];
 }
 
+/** What {@linkcode Access} goes by. */
+export interface AccessRules {
+  /** The user that the master runs as. */
+  readonly owner: string;
+  /** `publisher_acl`: what other users may publish. */
+  readonly acl: ValueMap;
+  /** `publisher_acl_blacklist`: `users` who may publish nothing, and functions, `modules`, that nobody may. */
+  readonly blacklist?: ValueMap;
+  /** `sudo_acl`: whether the rules of `alice` count for `sudo_alice`, too. */
+  readonly sudoAcl?: boolean;
+}
+
+/** The function with which the commands ask whether a job is still running: whoever may publish at all may ask that. */
+const FIND_JOB = "saltutil.find_job";
+
 /** The rules of one master. */
 export class Access {
   readonly #keys: AccessKeys;
-  readonly #owner: string;
-  readonly #acl: ValueMap;
+  readonly #rules: AccessRules;
 
-  /**
-   * Takes the keys and rules of one master.
-   * @param options.owner The user that the master runs as. @param options.acl `publisher_acl`.
-   */
-  constructor(keys: AccessKeys, options: { readonly owner: string; readonly acl: ValueMap }) {
+  /** Takes the keys and rules of one master. */
+  constructor(keys: AccessKeys, rules: AccessRules) {
     this.#keys = keys;
-    this.#owner = options.owner;
-    this.#acl = options.acl;
+    this.#rules = rules;
   }
 
   /**
@@ -82,36 +92,49 @@ export class Access {
    */
   authenticate(credentials: Credentials): string {
     const { user, key } = credentials;
-    // The master's owner, root and `sudo_*` may come with any key of ours; others with their own alone.
-    const privileged = this.#isPrivileged(user);
+    // Salt lets root and `sudo_*` come with any key of ours: whoever publisher_acl names could then call themselves root.
+    const own = !this.#isPrivileged(user);
     let proved = false;
     for (const [name, known] of this.#keys) {
-      if (sameKey(key, known) && (name === user || privileged || name === this.#owner || name === "root")) {
-        proved = true;
-      }
+      if (sameKey(key, known) && (this.#isOperators(name) || (own && name === user))) proved = true;
     }
     if (!proved) throw new RefusedError("AuthenticationError", "Authentication error occurred.");
     return user;
   }
 
   /**
-   * Lets `user` publish `wanted`, or not.
+   * Lets `user`, who has been authenticated, publish `wanted`, or not.
    * @throws {RefusedError} AuthorizationError.
    */
   authorize(user: string, wanted: Wanted): void {
-    if (this.#isPrivileged(user) || !this.#keys.has(user)) return; // an unlisted name came with the owner's key
+    const { acl, blacklist, sudoAcl } = this.#rules;
     const funs = (Array.isArray(wanted.fun) ? wanted.fun : [wanted.fun]).map(String);
-    for (const [pattern, rules] of this.#acl) {
-      if (typeof pattern !== "string" || !fullMatch(pattern, user) || !Array.isArray(rules)) continue;
-      if (funs.every((fun) => rules.some((rule) => allows(rule, fun, wanted.minions)))) return;
+    const banned = lists(blacklist?.get("users"), user) || funs.some((fun) => lists(blacklist?.get("modules"), fun));
+    const name = sudoAcl && acl.size > 0 && user.startsWith(SUDO) ? user.slice(SUDO.length) : user;
+    if (!banned) {
+      // An unlisted name came with an operator's key.
+      if (name === user && (this.#isPrivileged(user) || !this.#keys.has(user))) return;
+      if (funs.every((fun) => fun === FIND_JOB)) return;
+      for (const [pattern, rules] of acl) {
+        if (typeof pattern !== "string" || !matches(pattern, name) || !Array.isArray(rules)) continue;
+        if (funs.every((fun) => rules.some((rule) => allows(rule, fun, wanted.minions)))) return;
+      }
     }
     throw new RefusedError("AuthorizationError", "Authorization error occurred.");
   }
 
   #isPrivileged(user: string): boolean {
-    return user === "root" || user === this.#owner || user.startsWith("sudo_");
+    return user === "root" || user === this.#rules.owner || user.startsWith(SUDO);
+  }
+
+  /** Whether the key of `name` is one that only who runs the master can read: anybody's but those of `publisher_acl`. */
+  #isOperators(name: string): boolean {
+    return name === "root" || name === this.#rules.owner || !lists([...this.#rules.acl.keys()], name);
   }
 }
+
+/** What the name of a user begins with who became root by sudo. */
+const SUDO = "sudo_";
 
 /** One entry of `publisher_acl`: `test.*`, or `{web*: [test.*, cmd.run]}`. */
 function allows(rule: Value, fun: string, minions: readonly string[]): boolean {
@@ -125,6 +148,22 @@ function allows(rule: Value, fun: string, minions: readonly string[]): boolean {
   return false;
 }
 
+/** Whether one of the patterns in `listed`, as it stands in the configuration, matches. */
+function lists(listed: Value | undefined, text: string): boolean {
+  const patterns = Array.isArray(listed) ? listed : [listed];
+  return patterns.some((pattern) => typeof pattern === "string" && matches(pattern, text));
+}
+
+/** Whether `pattern`, a glob or an expression, is for the whole of `text`. */
+function matches(pattern: string, text: string): boolean {
+  return pattern === text || matchesGlob(pattern, text) || fullMatch(pattern, text);
+}
+
 function fullMatch(pattern: string, text: string): boolean {
-  return pythonRegex(`(?:${pattern})\\Z`).test(text);
+  try {
+    return pythonRegex(`(?:${pattern})\\Z`).test(text);
+  } catch (error) {
+    if (error instanceof RegexError) return pattern === text; // most globs are no expressions
+    throw error;
+  }
 }

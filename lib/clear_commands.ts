@@ -4,9 +4,10 @@
  * @module
  */
 
+import { briefValue } from "./brief.ts";
 import type { MasterServices } from "./master_services.ts";
 import { publishCommand } from "./publish_command.ts";
-import { map, str, type Value, type ValueMap } from "./value.ts";
+import { map, type Value, type ValueMap } from "./value.ts";
 
 type Handler = (load: ValueMap, services: MasterServices) => Promise<Value> | Value;
 
@@ -28,7 +29,7 @@ function refused(name: string): Value {
 export async function clearCommand(load: ValueMap, services: MasterServices): Promise<Value> {
   const cmd = load.get("cmd");
   if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {
-    services.log.warning(`Somebody asked for the unknown command ${str(cmd ?? null)}`);
+    services.log.warning(`Somebody asked for the unknown command ${briefValue(cmd)}`);
     return new Map();
   }
   return await HANDLERS[cmd](load, services);

@@ -49,8 +49,13 @@ export class EventBus {
   /** Opens the bus; left-over socket files of a bus that died are replaced. */
   static async open(paths: BusPaths): Promise<EventBus> {
     const forwarder = Forwarder.events({ highWaterMark: 0 }, { highWaterMark: 0 }, WELCOME);
-    await forwarder.start({ front: `ipc://${paths.pull}`, back: `ipc://${paths.pub}` });
-    for (const path of [paths.pull, paths.pub]) Deno.chmodSync(path, 0o600);
+    try {
+      await forwarder.start({ front: `ipc://${paths.pull}`, back: `ipc://${paths.pub}` });
+      for (const path of [paths.pull, paths.pub]) Deno.chmodSync(path, 0o600);
+    } catch (error) {
+      await forwarder.close();
+      throw error;
+    }
     return new EventBus(forwarder, paths);
   }
 

@@ -67,6 +67,13 @@ export async function execute(name: string, arg: readonly Value[], context: JobC
   }
 }
 
+/** As {@linkcode execute}; a failure goes to the log as well. */
+export async function executeLogged(name: string, arg: readonly Value[], context: JobContext): Promise<Outcome> {
+  const outcome = await execute(name, arg, context);
+  if (outcome.error !== undefined) context.log("error", `Function '${name}' failed: ${outcome.error.message}`);
+  return outcome;
+}
+
 /**
  * Runs the functions of a compound job one after the other.
  * @param options.ordered The option `multifunc_ordered`: lists in place of maps by function name.
@@ -79,7 +86,7 @@ export async function executeMany(
   const outcomes: Outcome[] = [];
   for (const [i, name] of job.fun.entries()) {
     const arg = job.arg[i] ?? [];
-    outcomes.push(await execute(name, Array.isArray(arg) ? arg : [arg], context));
+    outcomes.push(await executeLogged(name, Array.isArray(arg) ? arg : [arg], context));
   }
   const gather = (field: (outcome: Outcome) => Value): Value =>
     options.ordered ? outcomes.map(field) : new Map(outcomes.map((outcome, i) => [job.fun[i], field(outcome)]));

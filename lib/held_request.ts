@@ -28,6 +28,7 @@ export class HeldRequest {
 
   /** Notes the way back to whoever asked. */
   note(route: Frames): void {
+    this.clear();
     let at = 0;
     for (const frame of route) {
       if (at + 2 + frame.length > this.#bytes.length) return; // a route like that is nobody's whom we owe an answer

@@ -15,8 +15,10 @@ import {
   type ToJob,
   unpack,
 } from "./job_protocol.ts";
+import { RequestTimeoutError } from "./errors.ts";
 import { sendSignal } from "./libc.ts";
 import type { Logger } from "./log.ts";
+import { sleep } from "./sleep.ts";
 import { Thread } from "./thread.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "./value.ts";
 
@@ -24,6 +26,9 @@ import { isMap, map, str, toValue, type Value, type ValueMap } from "./value.ts"
 const WARM_WORKERS = 2;
 /** After SIGTERM, how long a job may take to end before its worker is killed, in milliseconds. */
 const TERM_MS = 5_000;
+
+/** When the minion ends, how long the commands of its jobs may take to do so before they are killed, in milliseconds. */
+const CLOSE_MS = 500;
 
 const SIGKILL = 9;
 const SIGTERM = 15;
@@ -75,6 +80,7 @@ export class JobPool {
 
   /** Runs the job in `load`. @returns Its outcome: `return`, `retcode`, `success`, maybe `out`. Never rejects. */
   run(load: ValueMap): Promise<ValueMap> {
+    if (this.#closed) return Promise.resolve(failure("The minion ended before the job began"));
     const worker = this.#idle.shift() ?? this.#start();
     const job: Job = { jid: str(load.get("jid") ?? ""), load, children: new Set(), done: Promise.withResolvers() };
     this.#busy.set(worker, job);
@@ -141,14 +147,16 @@ export class JobPool {
     return await Promise.all(workers.map(async (worker) => `${worker.name}: ${await worker.describe()}`));
   }
 
-  /** Ends every job and worker. */
+  /** Ends every job, with an outcome that says so, and every worker. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const [worker, job] of this.#busy) {
-      for (const pid of job.children) sendSignal(-pid, SIGTERM);
+    const children = [...this.#busy.values()].flatMap((job) => [...job.children]);
+    for (const pid of children) sendSignal(-pid, SIGTERM);
+    for (const worker of [...this.#busy.keys()]) {
       worker.kill();
+      this.#finish(worker, failure("The minion ended before the job did"), false);
     }
-    await Promise.all(this.#idle.map((worker) => worker.stop()));
+    await Promise.all([...this.#idle.map((worker) => worker.stop()), killUnlessEnded(children)]);
   }
 
   #kill(worker: Worker, signal: number): void {
@@ -206,7 +214,11 @@ export class JobPool {
         : await this.#options.answer(asked);
       this.#tell(worker, { kind: "answer", id, value: pack(value) });
     } catch (error) {
-      this.#tell(worker, { kind: "refused", id, reason: error instanceof Error ? error.message : String(error) });
+      const reason = error instanceof Error ? error.message : String(error);
+      const timeout = error instanceof RequestTimeoutError
+        ? { address: error.address, waitedMs: error.waitedMs }
+        : undefined;
+      this.#tell(worker, { kind: "refused", id, reason, timeout });
     }
   }
 
@@ -220,6 +232,13 @@ export class JobPool {
     if (this.#closed || this.#stale.has(worker) || this.#idle.length >= WARM_WORKERS) void worker.stop();
     else this.#idle.unshift(worker); // the one that ran last is the warmest
   }
+}
+
+/** Waits a little for process groups that were asked to end, and then makes them. */
+async function killUnlessEnded(pids: readonly number[]): Promise<void> {
+  const deadline = performance.now() + CLOSE_MS;
+  while (pids.some((pid) => sendSignal(-pid, 0)) && performance.now() < deadline) await sleep(20);
+  for (const pid of pids) sendSignal(-pid, SIGKILL);
 }
 
 function failure(text: string): ValueMap {

@@ -37,7 +37,13 @@ export type ToJob =
   | { readonly kind: "abort" }
   | { readonly kind: "knowledge"; readonly knowledge: Knowledge }
   | { readonly kind: "answer"; readonly id: number; readonly value: Uint8Array }
-  | { readonly kind: "refused"; readonly id: number; readonly reason: string };
+  | {
+    readonly kind: "refused";
+    readonly id: number;
+    readonly reason: string;
+    /** What a {@linkcode RequestTimeoutError} holds, which jobs tell from other refusals. */
+    readonly timeout: { readonly address: string; readonly waitedMs: number } | undefined;
+  };
 
 /** From a job worker. */
 export type FromJob =

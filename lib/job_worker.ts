@@ -4,7 +4,8 @@
  * @module
  */
 
-import { execute, executeMany } from "./execution.ts";
+import { RequestTimeoutError } from "./errors.ts";
+import { executeLogged, executeMany } from "./execution.ts";
 import type { Catalogue, JobContext, RunningJob } from "./job_context.ts";
 import { type Asked, type FromJob, type JobWorkerInit, pack, type ToJob, unpack } from "./job_protocol.ts";
 import { makeContext } from "./job_scope.ts";
@@ -55,7 +56,11 @@ class JobWorker {
       case "answer":
         return this.#settle(message.id)?.resolve(unpack(message.value));
       case "refused":
-        return this.#settle(message.id)?.reject(new Error(message.reason));
+        return this.#settle(message.id)?.reject(
+          message.timeout === undefined
+            ? new Error(message.reason)
+            : new RequestTimeoutError(message.timeout.address, message.timeout.waitedMs),
+        );
     }
   }
 
@@ -92,7 +97,7 @@ class JobWorker {
     const context = this.#context(load);
     const outcome = Array.isArray(fun)
       ? await executeMany({ fun: fun.map(str), arg }, context, { ordered: this.#opts.multifunc_ordered })
-      : await execute(str(fun), arg, context);
+      : await executeLogged(str(fun), arg, context);
     this.#doing = "waiting for a job";
     const { return: result, retcode, success } = outcome;
     const out = "out" in outcome ? outcome.out : undefined;

@@ -10,6 +10,8 @@ import { LibcError } from "./errors.ts";
 const SYMBOLS = {
   poll: { parameters: ["buffer", "u64", "i32"], result: "i32", nonblocking: true },
   pipe: { parameters: ["buffer"], result: "i32" },
+  // Not on macOS.
+  pipe2: { parameters: ["buffer", "i32"], result: "i32", optional: true },
   write: { parameters: ["i32", "buffer", "usize"], result: "isize" },
   close: { parameters: ["i32"], result: "i32" },
   setgid: { parameters: ["u32"], result: "i32" },
@@ -37,6 +39,8 @@ function check(call: string, result: number | bigint): void {
 const POLLIN = 0x0001;
 /** Size of a `struct pollfd`: int fd, short events, short revents. */
 const POLLFD = 8;
+/** Linux's flag for `pipe2`: children that a job starts do not inherit the pipe. */
+const O_CLOEXEC = 0o2000000;
 
 /** Waits until one descriptor can be read; another thread of this isolate's program can end the wait at any time. */
 export class ReadWait {
@@ -49,7 +53,8 @@ export class ReadWait {
   /** Makes the wait for one descriptor. @param fd The descriptor, which stays its owner's. */
   constructor(fd: number) {
     const ends = new Int32Array(2);
-    check("pipe", libc().pipe(new Uint8Array(ends.buffer)));
+    const bytes = new Uint8Array(ends.buffer);
+    check("pipe", libc().pipe2?.(bytes, O_CLOEXEC) ?? libc().pipe(bytes));
     [this.#wakeReadFd, this.#wakeWriteFd] = ends;
     const view = new DataView(this.#pollfds.buffer);
     const little = true;

@@ -258,9 +258,9 @@ async function checkRunning(sockDir: string): Promise<void> {
   }
 }
 
-/** Whose key file a user reads: under sudo, that of the master's own user. */
+/** Whose key file a user reads: root, and whoever came there by sudo, that of the master's own user. */
 function keyOwner(user: string, masterUser: string): string {
-  return user.startsWith("sudo_") ? masterUser : user;
+  return user === "root" || user.startsWith("sudo_") ? masterUser : user;
 }
 
 function toReturned(id: string, data: ValueMap): Returned {

@@ -8,6 +8,7 @@
 
 import { createAccessKeys } from "./access.ts";
 import { writeFileAtomic } from "./atomic_file.ts";
+import { PreflightError } from "./errors.ts";
 import { ROTATE_EVENT, stamp } from "./event.ts";
 import { EventBus, EventSender, masterBus, removeSocketFile } from "./event_bus.ts";
 import { heldMemory } from "./held_request.ts";
@@ -30,6 +31,16 @@ import { map } from "./value.ts";
 
 /** Wait before a thread that died is started again, in milliseconds: a fault at start-up must not spin. */
 const RESTART_MS = 500;
+/** How long a round of Maintenance may take, which cleans the whole job cache. */
+const MAINTENANCE_MS = 3_600_000;
+
+/**
+ * Requests that may wait for one MWorker, beside what the system buffers. Few, so that an idle one gets the next, and little
+ * is lost with a thread that dies.
+ */
+const WORKER_QUEUE = 10;
+/** Requests that may wait for each peer: a REQ has one under way. */
+const PEER_QUEUE = 100;
 
 /** A running master. */
 export class Master {
@@ -43,6 +54,9 @@ export class Master {
   readonly #closed = Promise.withResolvers<void>();
   #maintenanceTimer: ReturnType<typeof setInterval> | undefined;
   #keyMadeMs = Date.now();
+  #rotating: Promise<void> = Promise.resolve();
+  readonly #restarts = new Set<ReturnType<typeof setTimeout>>();
+  #serving = false;
   #closing = false;
 
   private constructor(opts: MasterOpts, log: Logger) {
@@ -62,9 +76,14 @@ export class Master {
 
   /**
    * Starts a master whose directories are there (see preflight.ts); resolves when it serves.
-   * @throws {Error} If a socket or thread cannot be started; nothing is left behind then.
+   * @throws {PreflightError} If one is running on this `sock_dir`, or an address cannot be listened on.
+   * @throws {Error} If a thread cannot be started. Nothing is left behind then.
    */
   static async start(opts: MasterOpts, log: Logger): Promise<Master> {
+    // Before anything is touched: binding an ipc address takes it away from whoever has it.
+    if (await answers(publishPullPath(opts.sock_dir))) {
+      throw new PreflightError(`A master is already running with the sock_dir ${opts.sock_dir}`);
+    }
     const master = new Master(opts, log);
     try {
       await master.#open();
@@ -83,21 +102,22 @@ export class Master {
     const accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...aclUsers]);
     const shared = { opts: packOpts(opts), sharedKey: this.#sharedKey.memory, masterPem: masterKey.pem };
 
-    this.#bus = await EventBus.open(masterBus(opts.sock_dir));
-    const publishPort = await this.#startPublisher(shared);
+    this.#bus = await listening("the event bus", EventBus.open(masterBus(opts.sock_dir)));
+    const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
     this.#requests = Forwarder.requests(
       {
         backlog: opts.zmq_backlog,
+        highWaterMark: PEER_QUEUE,
+        maxFrameBytes: opts.max_request_bytes,
         heartbeatIntervalMs: 10_000,
         heartbeatTimeoutMs: 30_000,
         ipv6: opts.ipv6 ?? undefined,
       },
-      { highWaterMark: 0 },
+      { highWaterMark: WORKER_QUEUE },
     );
-    const bound = await this.#requests.start({
-      front: tcpAddress(opts.interface, opts.ret_port),
-      back: `ipc://${workersPath(opts.sock_dir)}`,
-    });
+    const front = tcpAddress(opts.interface, opts.ret_port);
+    const back = `ipc://${workersPath(opts.sock_dir)}`;
+    const bound = await listening(`ret_port ${opts.ret_port}`, this.#requests.start({ front, back }));
     Deno.chmodSync(workersPath(opts.sock_dir), 0o600);
     this.#ports = { publishPort, requestPort: Number(bound.front.split(":").at(-1)) };
 
@@ -110,6 +130,7 @@ export class Master {
     this.#maintenanceTimer = setInterval(() => void this.#maintain(shared.opts), opts.loop_interval * 1000);
     const ports = JSON.stringify({ publish_port: publishPort, ret_port: this.#ports.requestPort });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
+    this.#serving = true;
   }
 
   async #startPublisher(init: PublisherInit): Promise<number> {
@@ -129,12 +150,21 @@ export class Master {
   }
 
   #restartPublisher(init: PublisherInit, reason: string): void {
-    this.#log.critical(`Publisher died: ${reason}`);
-    setTimeout(() => {
-      if (this.#closing) return;
-      this.#startPublisher({ ...init, opts: packOpts({ ...this.#opts, publish_port: this.#ports.publishPort }) })
-        .catch((error) => this.#log.critical(`The publisher cannot be started again: ${error.message}`));
+    if (!this.#serving) return; // whoever starts the master hears of it
+    this.#log.critical(`Publisher died and is started again: ${reason}`);
+    this.#soon(() => {
+      const opts = packOpts({ ...this.#opts, publish_port: this.#ports.publishPort });
+      this.#startPublisher({ ...init, opts }).catch(() => {}); // its onDeath tries on
+    });
+  }
+
+  #soon(run: () => void): void {
+    if (this.#closing) return;
+    const timer = setTimeout(() => {
+      this.#restarts.delete(timer);
+      run();
     }, RESTART_MS);
+    this.#restarts.add(timer);
   }
 
   #keepRunning<Init>(name: string, url: URL, init: Init): Thread<Init> {
@@ -144,8 +174,9 @@ export class Master {
       init,
       log: this.#log,
       onDeath: (reason) => {
+        if (!this.#serving) return;
         this.#log.critical(`${name} died and is started again: ${reason}`);
-        setTimeout(() => this.#closing || this.#keepRunning(name, url, init), RESTART_MS);
+        this.#soon(() => this.#keepRunning(name, url, init));
       },
     });
     this.#threads.set(name, thread as Thread<unknown>);
@@ -162,7 +193,8 @@ export class Master {
       init: { opts, keyMadeMs: this.#keyMadeMs },
       log: this.#log,
       onDeath: (reason) => this.#log.error(`Maintenance failed: ${reason}`),
-      onMessage: (message) => void this.#rotate((message as RotateRequest).rotate),
+      onMessage: (message) => this.#rotating = this.#rotate((message as RotateRequest).rotate),
+      startMs: MAINTENANCE_MS,
     });
     this.#threads.set(name, thread as Thread<unknown>);
     await thread.ready.catch(() => {}); // onDeath has told why
@@ -200,9 +232,11 @@ export class Master {
 
   /** Ends everything; no socket file is left. Twice is fine. */
   async close(): Promise<void> {
-    if (this.#closing) return;
+    if (this.#closing) return await this.closed;
     this.#closing = true;
     clearInterval(this.#maintenanceTimer);
+    this.#restarts.forEach(clearTimeout);
+    await this.#rotating;
     await Promise.all([...this.#threads.values()].map((thread) => thread.stop()));
     await this.#requests?.close();
     await this.#bus?.close();
@@ -213,5 +247,24 @@ export class Master {
   /** `await using` ends it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+}
+
+/** Waits for an address to be listened on. @throws {PreflightError} If it cannot be. */
+async function listening<T>(what: string, start: Promise<T>): Promise<T> {
+  try {
+    return await start;
+  } catch (error) {
+    throw new PreflightError(`Cannot listen on ${what}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** Whether somebody listens on the Unix socket `path`. */
+async function answers(path: string): Promise<boolean> {
+  try {
+    (await Deno.connect({ transport: "unix", path })).close();
+    return true;
+  } catch {
+    return false; // nobody, or only the file that they left
   }
 }

@@ -7,6 +7,7 @@
  */
 
 import { readTextFileIfExists } from "./atomic_file.ts";
+import { brief } from "./brief.ts";
 import { connectedIds } from "./connected_minions.ts";
 import { KeyError, WireError } from "./errors.ts";
 import { AUTH_EVENT } from "./event.ts";
@@ -26,6 +27,11 @@ import {
   type SigningAlgorithm,
 } from "./rsa.ts";
 import { isMap, map, type Value, type ValueMap } from "./value.ts";
+
+/** Length of what a minion's key must be able to encrypt. */
+const KEY_STRING_BYTES = 76;
+/** A key of 2,048 bits or more has room for it with any algorithm. */
+const ROOMY_KEY_BYTES = 256;
 
 /** A sign-in request whose fields have been checked. */
 interface Application {
@@ -50,13 +56,19 @@ export async function signInMinion(load: ValueMap, version: number, services: Ma
   if (wanted.signed && wanted.sigAlgorithm === undefined) return badAlgorithm("sig");
   if (wanted.encAlgorithm === undefined) return badAlgorithm("enc");
   const { id, pem } = wanted;
-  const key = usableKey(pem);
+  const key = usableKey(pem, wanted.encAlgorithm);
   const decision = decide(wanted, key !== undefined, services);
   log[decision.ret === "accepted" || decision.ret === true ? "info" : "warning"](
-    `Authentication request from ${id}: ${decision.because}`,
+    `Authentication request from ${brief(id)}: ${decision.because}`,
   );
-  if (decision.store?.key === "presented") services.keys.put(id, decision.store.to, pem);
-  else if (decision.store !== undefined) services.keys.move(id, "pending", decision.store.to);
+  try {
+    if (decision.store?.key === "presented") services.keys.put(id, decision.store.to, pem);
+    else if (decision.store !== undefined) services.keys.move(id, "pending", decision.store.to);
+  } catch (error) {
+    log.error(`The key of ${id} could not be stored: ${error instanceof Error ? error.message : error}`);
+    // Nothing was decided that will last: let it ask again, as it does while its key is pending.
+    return seal(map({ ret: decision.ret === "accepted" ? true : decision.ret }), wanted, services);
+  }
   if (decision.act !== undefined && opts.auth_events) {
     const result = decision.ret === true || decision.ret === "accepted";
     await services.fire(AUTH_EVENT, map({ result, act: decision.act, id, pub: pem }));
@@ -89,9 +101,12 @@ function parseApplication(load: ValueMap, version: number): Application {
   };
 }
 
-function usableKey(pem: string): PublicKey | undefined {
+/** The key, if it is one that the reply's keys fit into. */
+function usableKey(pem: string, encAlgorithm: EncryptionAlgorithm): PublicKey | undefined {
   try {
-    return PublicKey.fromPem(pem);
+    const key = PublicKey.fromPem(pem);
+    if (key.size < ROOMY_KEY_BYTES) key.encrypt(encAlgorithm, new Uint8Array(KEY_STRING_BYTES));
+    return key;
   } catch (error) {
     if (error instanceof KeyError) return undefined;
     throw error;

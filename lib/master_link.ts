@@ -8,11 +8,11 @@
  */
 
 import { Crypticle } from "./crypticle.ts";
-import { AuthenticationError, RequestTimeoutError, SignInError, WireError } from "./errors.ts";
+import { AuthenticationError, MsgpackError, RequestTimeoutError, SignInError, WireError } from "./errors.ts";
 import type { Logger } from "./log.ts";
 import { decode, encode } from "./msgpack.ts";
 import { asBytes, encryptedRequest } from "./payload.ts";
-import { RequestChannel, type RequestPatience } from "./request_channel.ts";
+import { RequestChannel, type RequestOptions, type RequestPatience } from "./request_channel.ts";
 import { type Applicant, type Credentials, SignIn, type SignInReply } from "./sign_in.ts";
 import { sleep } from "./sleep.ts";
 import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
@@ -23,7 +23,7 @@ export interface SignInPatience {
   readonly authTimeoutMs: number;
   /** Tries in a round. */
   readonly authTries: number;
-  /** Rounds of `authTries`; -1 is without end. */
+  /** Rounds of `authTries` at first contact; -1 is without end. A link that has been up does not give up. */
   readonly masterTries: number;
   /** Between two questions whether the key has been accepted; doubles up to the maximum if that is larger. */
   readonly acceptanceWaitMs: number;
@@ -33,7 +33,7 @@ export interface SignInPatience {
   readonly rejectedRetry: boolean;
   /** Before giving up on a rejection, at random between these two. */
   readonly rejectedWaitMs: readonly [number, number];
-  /** Whether to give up when the key is still pending after one wait, as salt-call does. */
+  /** Whether to give up when the key is still not accepted after one wait, as salt-call does. */
   readonly failOnPending: boolean;
 }
 
@@ -51,6 +51,8 @@ export interface LinkSettings {
   readonly signMessages: boolean;
   /** Seconds before the first TCP keep-alive. */
   readonly keepaliveIdleS: number;
+  /** Whether names may mean IPv6 addresses; default: as the address says. */
+  readonly ipv6?: boolean;
   /** The minion's log. */
   readonly log: Logger;
   /** Called after each sign-in, the first one included. */
@@ -61,12 +63,19 @@ export interface LinkSettings {
 const EXIT_PENDING = 2;
 /** EX_NOPERM. */
 const EXIT_REJECTED = 77;
+/**
+ * So many rounds of a link that was up before are of one short try, this many milliseconds more each round: a master that
+ * ends takes the first question with it, and mostly another one is there soon.
+ */
+const QUICK_ROUNDS = 2;
+const QUICK_MS = 1_000;
 
 /** The link. */
 export class MasterLink {
   readonly #settings: LinkSettings;
   readonly #channel: RequestChannel;
   readonly #token: Uint8Array;
+  readonly #closing = new AbortController();
   #signingIn: Promise<Credentials> | undefined;
   #credentials: Credentials | undefined;
   #session: Crypticle | undefined;
@@ -74,7 +83,8 @@ export class MasterLink {
   /** Opens nothing yet: {@linkcode signIn} does. */
   constructor(settings: LinkSettings) {
     this.#settings = settings;
-    this.#channel = new RequestChannel(settings.address, { keepaliveIdleS: settings.keepaliveIdleS });
+    const { address, keepaliveIdleS, ipv6 } = settings;
+    this.#channel = new RequestChannel(address, { keepaliveIdleS, ipv6 });
     this.#token = settings.applicant.key.signX931(new TextEncoder().encode("salt"));
   }
 
@@ -88,7 +98,9 @@ export class MasterLink {
    * @throws {SignInError} If waiting cannot help.
    */
   signIn(signal: AbortSignal): Promise<Credentials> {
-    this.#signingIn ??= this.#signInOnce(signal).finally(() => this.#signingIn = undefined);
+    this.#signingIn ??= this.#signInOnce(AbortSignal.any([signal, this.#closing.signal])).finally(() =>
+      this.#signingIn = undefined
+    );
     return this.#signingIn;
   }
 
@@ -98,22 +110,26 @@ export class MasterLink {
     let asked = false;
     for (let round = 1;; round++) {
       signal.throwIfAborted();
-      const reply = await this.#apply(round);
+      const reply = await this.#apply(round, signal);
+      const waits = reply?.kind === "pending" || reply?.kind === "full" ||
+        reply?.kind === "rejected" && patience.rejectedRetry;
+      if (waits && asked && patience.failOnPending) {
+        throw new SignInError(
+          "Minion failed to authenticate with the master, has the minion key been accepted?",
+          EXIT_PENDING,
+        );
+      }
+      asked ||= waits;
       switch (reply?.kind) {
         case "accepted":
+          // A new key is a new master process: what was asked of the old one will not be answered.
+          if (this.#credentials && this.#credentials.sharedKey !== reply.credentials.sharedKey) this.reconnect();
           this.#credentials = reply.credentials;
           this.#session = new Crypticle(reply.credentials.sessionKey);
           log.info(`Signed in to the master at ${this.#settings.address} as ${applicant.id}`);
           this.#settings.onSignedIn?.(reply.credentials);
           return reply.credentials;
         case "pending":
-          if (asked && patience.failOnPending) {
-            throw new SignInError(
-              "Minion failed to authenticate with the master, has the minion key been accepted?",
-              EXIT_PENDING,
-            );
-          }
-          asked = true;
           log.error(
             "The Salt Master has cached the public key for this node, this salt minion will wait for " +
               `${waitMs / 1000} seconds before attempting to re-authenticate`,
@@ -141,29 +157,33 @@ export class MasterLink {
   }
 
   /** One question; `undefined` if nobody answered, or not with something that proves itself. */
-  async #apply(round: number): Promise<SignInReply | undefined> {
-    const { log, patience, address } = this.#settings;
+  async #apply(round: number, signal: AbortSignal): Promise<SignInReply | undefined> {
+    const { log, patience, address, keepaliveIdleS, ipv6 } = this.#settings;
     const attempt = new SignIn(this.#settings.applicant);
     const started = performance.now();
+    const last = this.#credentials === undefined && patience.masterTries >= 0 && round >= patience.masterTries;
+    const quick = this.#credentials !== undefined && round <= QUICK_ROUNDS;
+    // A channel of its own: requests that an ending master left unanswered are not to be waited for.
+    using channel = new RequestChannel(address, { keepaliveIdleS, ipv6 });
+    const { authTimeoutMs, authTries } = patience;
+    const tries = quick
+      ? { timeoutMs: Math.min(round * QUICK_MS, authTimeoutMs), tries: 1 }
+      : { timeoutMs: authTimeoutMs, tries: authTries };
     try {
-      const reply = await this.#channel.request(attempt.request(), {
-        timeoutMs: patience.authTimeoutMs,
-        tries: patience.authTries,
-      });
-      return attempt.accept(reply);
+      return attempt.accept(await channel.request(attempt.request(), { ...tries, signal }));
     } catch (error) {
-      const last = patience.masterTries >= 0 && round >= patience.masterTries;
+      signal.throwIfAborted();
       if (error instanceof RequestTimeoutError) {
-        const text = `No master answers at ${address} (${round} × ${patience.authTries} tries)`;
+        const text = `No master answers at ${address} (round ${round} of ${tries.tries} tries)`;
         if (last) throw new SignInError(`Unable to sign_in to master: ${text}`, 1);
-        log.error(`${text}; trying on`);
+        log[quick ? "debug" : "error"](`${text}; trying on`);
         return undefined;
       }
       if (error instanceof AuthenticationError || error instanceof WireError) {
         if (last) throw new SignInError(`Unable to sign_in to master: ${error.message}`, 1);
         log.critical(`Refused the answer of ${address} to our sign-in: ${error.message}`);
         // A liar answers at once: do not ask it in a tight loop.
-        await sleep(Math.max(0, patience.authTimeoutMs - (performance.now() - started)));
+        await sleep(Math.max(0, authTimeoutMs - (performance.now() - started)), signal);
         return undefined;
       }
       throw error;
@@ -178,7 +198,10 @@ export class MasterLink {
   async request(load: ValueMap, signal: AbortSignal, patience?: RequestPatience): Promise<Value> {
     return await this.#twice(signal, async () => {
       const nonce = crypto.randomUUID().replaceAll("-", "");
-      const reply = decode(await this.#send(load, nonce, patience), "wire");
+      const reply = decode(
+        await this.#send(load, nonce, { ...patience ?? this.#settings.requestPatience, signal }),
+        "wire",
+      );
       const sealed = asBytes(reply);
       if (sealed === undefined || this.#session === undefined) throw new WireError(`The master answered ${str(reply)}`);
       return this.#session.loads(sealed, nonce);
@@ -193,7 +216,7 @@ export class MasterLink {
     const { applicant } = this.#settings;
     return await this.#twice(signal, async () => {
       const nonce = crypto.randomUUID().replaceAll("-", "");
-      const reply = decode(await this.#send(load, nonce), "wire");
+      const reply = decode(await this.#send(load, nonce, { ...this.#settings.requestPatience, signal }), "wire");
       const key = isMap(reply) ? asBytes(reply.get("key")) : undefined;
       const sealed = isMap(reply) ? asBytes(reply.get("pillar")) : undefined;
       if (key === undefined || sealed === undefined) throw new WireError(`The master answered ${str(reply)}`);
@@ -221,17 +244,17 @@ export class MasterLink {
   async #twice<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
     if (this.#credentials === undefined) await this.signIn(signal);
     try {
-      return await ask();
+      return await readable(ask);
     } catch (error) {
       if (!(error instanceof AuthenticationError || error instanceof WireError)) throw error;
       this.#settings.log.debug(`${error.message}; signing in again`);
       await this.signIn(signal);
-      return await ask();
+      return await readable(ask);
     }
   }
 
-  async #send(load: ValueMap, nonce: string, patience?: RequestPatience): Promise<Uint8Array> {
-    const { applicant, requestPatience, signMessages } = this.#settings;
+  async #send(load: ValueMap, nonce: string, options: RequestOptions): Promise<Uint8Array> {
+    const { applicant, signMessages } = this.#settings;
     const { id, encAlgorithm, sigAlgorithm } = applicant;
     const proof = map({ ts: Math.floor(Date.now() / 1000), id });
     const full: ValueMap = new Map([...load, ["nonce", nonce], ...proof, ["tok", this.#token]]);
@@ -240,7 +263,7 @@ export class MasterLink {
     const session = this.#session;
     if (session === undefined) throw new AuthenticationError("Not signed in");
     const frame = encryptedRequest(session.dumps(full), { id, encAlgorithm, sigAlgorithm });
-    return await this.#channel.request(frame, patience ?? requestPatience);
+    return await this.#channel.request(frame, options);
   }
 
   /** Connects anew, for whoever knows that the connection is lost; a request under way is sent again. */
@@ -248,8 +271,18 @@ export class MasterLink {
     this.#channel.reset();
   }
 
-  /** Ends it; requests under way fail. */
+  /** Ends it; requests and sign-ins under way fail. */
   close(): void {
+    this.#closing.abort(new Error("The link to the master is closed"));
     this.#channel.close();
+  }
+}
+
+/** Does `ask`; a reply that is no msgpack counts as any other nonsense on the wire. */
+async function readable<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw error instanceof MsgpackError ? new WireError(`The master's answer cannot be read: ${error.message}`) : error;
   }
 }

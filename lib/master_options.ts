@@ -56,6 +56,11 @@ export const MASTER_OPTIONS = {
   rotate_aes_key: bool(true, "Whether the deletion or rejection of a key also replaces the AES key."),
   ping_on_rotate: bool(false, "Whether every minion is pinged after that, so that all fetch the new key at once."),
   max_minions: int(0, "Connected minions allowed; 0: no bound.", { min: 0 }),
+  max_request_bytes: int(
+    104_857_600,
+    "Bytes of the largest request: who sends more is disconnected. Not in Salt, whose masters take any size.",
+    { min: 65_536 },
+  ),
   max_open_files: int(100_000, "Open descriptors asked of the system: every minion takes two.", { min: 256 }),
   open_mode: bool(false, "Whether any key is accepted, a changed one too. Dangerous."),
   auto_accept: bool(false, "Whether every new key is accepted without a look."),

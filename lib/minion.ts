@@ -53,7 +53,11 @@ export class Minion {
   #grains: ValueMap = new Map();
   #pillar: ValueMap = new Map();
   #pingTimer: ReturnType<typeof setInterval> | undefined;
-  #signingInAgain = false;
+  /** Whether somebody looks into a disturbance, and whether there was one that nobody has looked into. */
+  #looking = false;
+  #disturbed = false;
+  /** The shared key when the connection was last disturbed. */
+  #keyBefore: string | undefined;
 
   private constructor(opts: MinionOpts, log: Logger) {
     this.#opts = opts;
@@ -93,7 +97,7 @@ export class Minion {
     const paths = minionBus(opts.sock_dir, hashHex(opts.id, opts.hash_type).slice(0, 10));
     this.#bus = await EventBus.open(paths);
     this.#events = await EventSubscriber.connect(paths.pub, [""]);
-    this.#grains = await loadGrains(opts);
+    this.#grains = await this.#loadGrains();
     this.#pool = new JobPool({
       opts: packOpts(opts),
       knowledge: this.#knowledge(),
@@ -114,6 +118,10 @@ export class Minion {
     void this.#hearEvents(this.#events);
   }
 
+  #loadGrains(): Promise<ValueMap> {
+    return loadGrains(this.#opts, { warn: this.#log.warning });
+  }
+
   #knowledge() {
     return { grains: pack(this.#grains), pillar: pack(this.#pillar) };
   }
@@ -123,7 +131,7 @@ export class Minion {
       const link = this.#connected();
       const { publishPort } = await link.signIn(this.#closing.signal);
       this.#listen(this.#opts.publish_port ?? publishPort);
-      await this.#refreshPillar();
+      await this.#firstPillar();
       await this.#announce();
       this.#spool?.flush();
       if (this.#opts.ping_interval > 0) {
@@ -132,6 +140,16 @@ export class Minion {
       }
     } catch (error) {
       if (!this.#closing.signal.aborted) this.#end(error);
+    }
+  }
+
+  /** A master that does not give the pillar, or restarts meanwhile, is no reason to end. */
+  async #firstPillar(): Promise<void> {
+    try {
+      await this.#refreshPillar();
+    } catch (error) {
+      if (!isTrouble(error)) throw error;
+      this.#log.error(`The pillar stays empty until it is refreshed: ${error.message}`);
     }
   }
 
@@ -152,6 +170,7 @@ export class Minion {
       keepaliveIdleS: tcp_keepalive ? tcp_keepalive_idle : undefined,
       heartbeatIntervalMs: 10_000,
       heartbeatTimeoutMs: 30_000,
+      ipv6: this.#opts.ipv6 ?? master.includes(":"),
     });
     if (this.#opts.zmq_filtering) {
       for (const topic of ["broadcast", hashHex(id, "sha1")]) inbox.subscribe(topic);
@@ -165,39 +184,55 @@ export class Minion {
 
   /** A lost connection often means that the master restarted, with a new shared key: fetch it before the next job. */
   async #lookIntoDisturbance(): Promise<void> {
-    if (this.#signingInAgain || this.#closing.signal.aborted) return;
-    this.#signingInAgain = true;
-    let old: Inbox | undefined;
+    if (!this.#disturbed) this.#keyBefore = this.#connected().credentials?.sharedKey;
+    this.#disturbed = true;
+    if (this.#looking || this.#closing.signal.aborted) return;
+    this.#looking = true;
     try {
-      await sleep(SETTLE_MS, this.#closing.signal);
-      this.#log.debug("The connection to the master was disturbed; signing in again");
-      this.#connected().reconnect();
-      await this.#signInAgain();
-      // The master is there: no need to sit out the time until libzmq tries again. The old subscription, should it live
-      // after all, is read until the new one surely does; what comes twice is dropped by its serial.
-      old = this.#inbox;
-      this.#listen(this.#opts.publish_port ?? this.#connected().credentials?.publishPort ?? 0);
-      await sleep(SIGN_IN_AGAIN_MS, this.#closing.signal);
+      // A master that is ending may still answer: one that seems to be the same is asked once more.
+      for (let calm = 0; calm < 2; calm++) {
+        const restarted = await this.#reconnect();
+        if (this.#disturbed) calm = -1;
+        else if (restarted) break;
+      }
     } catch (error) {
       if (!this.#closing.signal.aborted) this.#end(error);
     } finally {
-      old?.close();
-      this.#signingInAgain = false;
+      this.#looking = false;
     }
   }
 
-  /** @returns Whether the master has a new shared key; it is told then that this minion is here. */
-  async #signInAgain(): Promise<boolean> {
-    const before = this.#connected().credentials?.sharedKey;
-    const { sharedKey } = await this.#connected().signIn(this.#closing.signal);
-    if (sharedKey === before) return false;
-    void this.#announce();
-    this.#spool?.flush();
-    return true;
+  /** Signs in and subscribes anew. @returns Whether the master is a new one; it is told then that this minion is here. */
+  async #reconnect(): Promise<boolean> {
+    const { signal } = this.#closing;
+    const link = this.#connected();
+    let old: Inbox | undefined;
+    try {
+      await sleep(SETTLE_MS, signal);
+      const lost = this.#disturbed;
+      this.#disturbed = false;
+      this.#log.debug("The connection to the master was disturbed; signing in again");
+      if (lost) link.reconnect();
+      const { publishPort, sharedKey } = await link.signIn(signal);
+      const restarted = sharedKey !== this.#keyBefore;
+      this.#keyBefore = sharedKey;
+      if (lost || restarted) {
+        // The master is there: no need to sit out the time until libzmq tries again. The old subscription, should it live
+        // after all, is read until the new one surely does; what comes twice is dropped by its serial.
+        old = this.#inbox;
+        this.#listen(this.#opts.publish_port ?? publishPort);
+      }
+      if (restarted) void this.#announce();
+      await sleep(SIGN_IN_AGAIN_MS, signal);
+      return restarted;
+    } finally {
+      old?.close();
+    }
   }
 
   #trust(credentials: Credentials): void {
-    this.#reader.trust(credentials);
+    // Whoever hands out a new key is there, and takes the returns that wait.
+    if (this.#reader.trust(credentials)) this.#spool?.flush();
   }
 
   /** Subscribes, and takes what comes until the subscription is closed. */
@@ -223,7 +258,7 @@ export class Minion {
       } catch (error) {
         if (!(error instanceof AuthenticationError)) throw error;
         this.#log.info(`A publish does not open (${error.message}); asking the master for its key`);
-        await this.#signInAgain();
+        await this.#connected().signIn(this.#closing.signal);
         return this.#reader.read(frame);
       }
     } catch (error) {
@@ -262,7 +297,6 @@ export class Minion {
       this.#noteProc(jid, load);
       const outcome = await this.#pool?.run(load) ?? new Map();
       this.#proc.remove(jid);
-      if (this.#closing.signal.aborted) return;
       this.#spool?.add(this.#returnLoad(load, outcome));
     } catch (error) {
       this.#log.critical(`Job ${jid} was lost: ${error instanceof Error ? error.stack : error}`);
@@ -299,7 +333,12 @@ export class Minion {
   }
 
   async #deliver(load: ValueMap): Promise<void> {
-    await this.#connected().request(load, this.#closing.signal);
+    try {
+      await this.#connected().request(load, this.#closing.signal);
+    } catch (error) {
+      if (error instanceof SignInError) this.#end(error);
+      throw error;
+    }
   }
 
   async #refreshPillar(): Promise<void> {
@@ -321,7 +360,7 @@ export class Minion {
     }
   }
 
-  /** Sends an event to the master: `tag` and `data`, or `events`. @returns Whether the master took it. */
+  /** Sends an event to the master: `tag` and `data`, or `events`. @returns Whether the master took it. Never rejects. */
   async fireMaster(event: ValueMap): Promise<boolean> {
     const load = new Map([...map({ id: this.#opts.id, cmd: "_minion_event" }), ...event]);
     try {
@@ -329,8 +368,9 @@ export class Minion {
       return true;
     } catch (error) {
       if (this.#closing.signal.aborted) return false;
-      if (!(error instanceof RequestTimeoutError || error instanceof WireError)) throw error;
-      this.#log.error(`The master did not take the event ${str(event.get("tag") ?? null)}: ${error.message}`);
+      const reason = error instanceof Error ? error.message : error;
+      this.#log.error(`The master did not take the event ${str(event.get("tag") ?? null)}: ${reason}`);
+      if (!isTrouble(error)) this.#end(error);
       return false;
     }
   }
@@ -361,7 +401,7 @@ export class Minion {
 
   /** Computes the grains again, and tells the master with the pillar. */
   async refreshGrains(): Promise<void> {
-    this.#grains = await loadGrains(this.#opts);
+    this.#grains = await this.#loadGrains();
     this.#pool?.learn(this.#knowledge());
     await this.#refreshPillar();
   }
@@ -437,6 +477,11 @@ export class Minion {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/** Whether an error is one that a master or the way to it may have at any time. */
+function isTrouble(error: unknown): error is Error {
+  return [RequestTimeoutError, WireError, AuthenticationError].some((kind) => error instanceof kind);
 }
 
 /** Python's `time.asctime()`: `Sat Nov 21 10:00:00 2026`, local time. */

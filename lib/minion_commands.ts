@@ -6,10 +6,16 @@
  * @module
  */
 
-import { StoreError } from "./errors.ts";
+import { brief, briefValue } from "./brief.ts";
+import { SIGNING_ALGORITHMS } from "./common_options.ts";
+import { writeDropfile } from "./dropfile.ts";
+import { StoreError, WireError } from "./errors.ts";
 import { jobReturn, KEY_EVENT, minionMayFire, minionRefresh } from "./event.ts";
-import { isJid } from "./jid.ts";
+import { isJid, makeJid } from "./jid.ts";
 import type { MasterServices } from "./master_services.ts";
+import { encode } from "./msgpack.ts";
+import { asBytes } from "./payload.ts";
+import { PublicKey } from "./rsa.ts";
 import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
 
 /** A reply for the minion's pillar is sealed for it alone; the others go under its session key. */
@@ -54,16 +60,23 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
 
 /**
  * Runs a minion's command.
- * @returns Salt's answer; `{}` to a command that nobody knows.
+ * @returns Salt's answer; `{}` to a command that nobody knows, `""` to one that failed.
+ * @throws {WireError} If there is no command.
  */
 export async function minionCommand(load: ValueMap, id: string, services: MasterServices): Promise<MinionReply> {
   const cmd = load.get("cmd");
+  if (cmd === undefined) throw new WireError(`a request of ${id} without a command`, "cmd");
   if (cmd === "_pillar") return { value: servePillar(load, id, services), sealed: true };
   if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {
-    services.log.warning(`Minion ${id} asked for the unknown command ${str(cmd ?? null)}`);
+    services.log.warning(`Minion ${id} asked for the unknown command ${briefValue(cmd)}`);
     return { value: new Map() };
   }
-  return { value: await HANDLERS[cmd](load, id, services) };
+  try {
+    return { value: await HANDLERS[cmd](load, id, services) };
+  } catch (error) {
+    services.log.error(`The command ${cmd} of minion ${id} failed: ${error instanceof Error ? error.stack : error}`);
+    return { value: "" };
+  }
 }
 
 function servePillar(load: ValueMap, id: string, { data, opts, log, fire }: MasterServices): Value {
@@ -82,28 +95,56 @@ function servePillar(load: ValueMap, id: string, { data, opts, log, fire }: Mast
   return pillar;
 }
 
-async function storeReturn(sent: ValueMap, id: string, { jobs, opts, log, fire }: MasterServices): Promise<Value> {
+async function storeReturn(sent: ValueMap, id: string, services: MasterServices): Promise<Value> {
+  const { jobs, opts, log, fire } = services;
+  if (!acceptsSignature(sent, id, services)) return false;
   let load = sent;
   const jid = () => str(load.get("jid") ?? null);
   const cached = opts.job_cache && opts.ext_job_cache === "";
+  let reply: Value = null;
   try {
     // salt-call without a job of its own: the master gives it one.
-    if (load.get("jid") === "req") load = jobs.adopt(load);
+    if (cached && load.get("jid") === "req") load = jobs.adopt(load);
+    if (load.get("jid") === "req") load = new Map(load).set("jid", makeJid());
     if (!isJid(jid())) {
-      log.warning(`Minion ${id} returned for ${jid()}, which is no job id`);
+      log.warning(`Minion ${id} returned for ${briefValue(load.get("jid"))}, which is no job id`);
       return null;
     }
     if (cached && jobs.saveReturn(load) === "duplicate") {
+      // Told all the same, as Salt does: the first time, the storing may have been all that was done.
       log.warning(`Minion ${id} returned twice for job ${jid()}; the first return stands`);
-      return "";
+      reply = "";
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
+    if (load.get("jid") === "req") load = new Map(load).set("jid", makeJid());
     log.error(`The return of ${id} for job ${jid()} is not in the job cache: ${error.message}`);
   }
   log.info(`Got return from ${id} for job ${jid()}`);
   await fire(jobReturn(jid(), id), load);
-  return null;
+  return reply;
+}
+
+/** What `require_minion_sign_messages` and `drop_messages_signature_fail` say of a return. */
+function acceptsSignature(load: ValueMap, id: string, { opts, keys, log }: MasterServices): boolean {
+  const signature = asBytes(load.get("sig"));
+  if (signature === undefined) {
+    if (!opts.require_minion_sign_messages) return true;
+    log.critical(`Dropped a return of ${id}: it is not signed, and require_minion_sign_messages is on`);
+    return false;
+  }
+  const signed = new Map(load);
+  signed.delete("sig");
+  const bytes = encode(signed, "disk");
+  const key = PublicKey.fromPem(keys.get(id, "accepted") ?? "");
+  if (SIGNING_ALGORITHMS.some((algorithm) => key.verify(algorithm, bytes, signature))) return true;
+  const dropped = opts.drop_messages_signature_fail;
+  log[dropped ? "critical" : "warning"](
+    `The signature of a return of ${id} does not hold${
+      dropped ? ": dropped" : "; drop_messages_signature_fail is off"
+    }`,
+  );
+  return !dropped;
 }
 
 async function fireEvents(load: ValueMap, id: string, services: MasterServices): Promise<Value> {
@@ -136,8 +177,9 @@ async function fireEvents(load: ValueMap, id: string, services: MasterServices):
 }
 
 async function fireFor(id: string, tag: string, data: ValueMap, { fire, log }: MasterServices): Promise<void> {
-  if (!minionMayFire(tag)) {
-    log.warning(`Minion ${id} tried to fire the event ${tag}, which only a master may`);
+  // A newline could end the tag early, and make data of the minion's own out of the rest.
+  if (!minionMayFire(tag) || /\p{Cc}/u.test(tag)) {
+    log.warning(`Minion ${id} tried to fire the event ${brief(tag)}, which only a master may`);
     return;
   }
   await fire(tag, data);
@@ -173,6 +215,8 @@ async function revokeAuth(_load: ValueMap, id: string, services: MasterServices)
   keys.remove(id);
   sessions.remove(id);
   if (!opts.preserve_minion_cache) data.remove(id);
+  // What is published from now on is not for it any more.
+  if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
   log.info(`The key of ${id} was deleted at its own request`);
   await fire(KEY_EVENT, map({ result: true, act: "delete", id }));
   return true;

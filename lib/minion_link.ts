@@ -65,6 +65,7 @@ export function linkSettings(opts: MinionOpts, parts: LinkParts): LinkSettings {
     requestPatience: { timeoutMs: opts.request_channel_timeout * 1000, tries: opts.request_channel_tries },
     signMessages: opts.minion_sign_messages,
     keepaliveIdleS: opts.tcp_keepalive_idle,
+    ipv6: opts.ipv6 ?? undefined,
     log: parts.log,
     onSignedIn: parts.onSignedIn,
   };

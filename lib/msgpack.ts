@@ -2,7 +2,7 @@
  * MessagePack over Salt's values, byte for byte as Python's `msgpack` writes it, in Salt's two dialects.
  *
  * Reading is bounded: a length is checked against the input that is left before anything is made of it, and nesting
- * ends at {@linkcode MAX_DEPTH}. Knows nothing of envelopes, frames or keys.
+ * ends at {@linkcode MAX_DEPTH}, and what a message costs in memory has a bound. Knows nothing of envelopes, frames or keys.
  * Source: Salt's payload.py and transport/frame.py.
  * @module
  */

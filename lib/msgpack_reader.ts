@@ -14,6 +14,13 @@ const SHORT_TEXT = 48;
 /** How many bytes are looked at before the runtime's decoder is asked: it takes 10 µs to refuse. */
 const PROBED = 256;
 
+/**
+ * What one message may cost in memory, where an entry counts 1 and a list, a map or a byte string counts 16 more: one
+ * byte makes an empty map of 200. At most this is some 150 MB.
+ */
+const MOST_MEMORY = 8_000_000;
+const CONTAINER = 16;
+
 const textDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Keys repeat from message to message: the text of a short one is kept, in a slot chosen by its bytes. */
@@ -25,6 +32,7 @@ export class Reader {
   readonly #view: DataView;
   readonly #binAsText: boolean;
   #position = 0;
+  #memory = 0;
 
   /** Starts at the first byte. @param options.binAsText Whether the bin types may hold text, as they do where writers did not tell. */
   constructor(bytes: Uint8Array, options: { readonly binAsText: boolean }) {
@@ -132,6 +140,17 @@ export class Reader {
     if (count * size > this.#bytes.length - this.#position) {
       throw new MsgpackError(`Truncated: ${count} entries expected at ${this.#position}`);
     }
+    this.#spend(count + CONTAINER);
+  }
+
+  #spend(memory: number): void {
+    this.#memory += memory;
+    if (this.#memory > MOST_MEMORY) throw new MsgpackError("More lists, maps and entries than one message may have");
+  }
+
+  #copy(bytes: Uint8Array): Uint8Array {
+    this.#spend(CONTAINER);
+    return bytes.slice();
   }
 
   #readList(count: number, depth: number): Value[] {
@@ -193,18 +212,18 @@ export class Reader {
       if (i === end) return text;
     }
     const slice = bytes.subarray(start, end);
-    if (!looksLikeText(slice)) return slice.slice();
+    if (!looksLikeText(slice)) return this.#copy(slice);
     try {
       return textDecoder.decode(slice);
     } catch {
-      return slice.slice();
+      return this.#copy(slice);
     }
   }
 
   #readBin(length: number): string | Uint8Array {
     if (this.#binAsText) return this.#readText(length);
     const start = this.#take(length);
-    return this.#bytes.slice(start, start + length);
+    return this.#copy(this.#bytes.subarray(start, start + length));
   }
 
   #readExtension(length: number): string {

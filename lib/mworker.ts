@@ -23,7 +23,7 @@ import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
 import { Duplex, type Frames, Outbox } from "./sockets.ts";
-import { serveThread } from "./thread.ts";
+import { serveThread, surviveErrors } from "./thread.ts";
 
 /** What an MWorker starts with. */
 export interface MWorkerInit {
@@ -43,7 +43,8 @@ export interface MWorkerInit {
   readonly owner: string;
 }
 
-serveThread<MWorkerInit>(async (init, { log }) => {
+serveThread<MWorkerInit>(async (init, { log, fail }) => {
+  surviveErrors(log);
   const opts = unpackOpts<MasterOpts>(init.opts);
   const bus = new EventSender(masterBus(opts.sock_dir).pull);
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
@@ -57,7 +58,12 @@ serveThread<MWorkerInit>(async (init, { log }) => {
     keys: new KeyStore(opts.pki_dir),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
     data: new DataCache(opts.cachedir),
-    access: new Access(init.accessKeys, { owner: init.owner, acl: opts.publisher_acl }),
+    access: new Access(init.accessKeys, {
+      owner: init.owner,
+      acl: opts.publisher_acl,
+      blacklist: opts.publisher_acl_blacklist,
+      sudoAcl: opts.sudo_acl,
+    }),
     autosign: new Autosign(opts, { warn: log.warning }),
     log,
     async fire(tag, data) {
@@ -68,7 +74,8 @@ serveThread<MWorkerInit>(async (init, { log }) => {
     },
   });
 
-  const socket = Duplex.dealer({ highWaterMark: 0 });
+  // The proxy keeps what waits, and gives it to whichever thread is idle.
+  const socket = Duplex.dealer({ highWaterMark: 1 });
   socket.connect(`ipc://${workersPath(opts.sock_dir)}`);
   const held = new HeldRequest(init.held);
   const orphan = held.take();
@@ -79,7 +86,9 @@ serveThread<MWorkerInit>(async (init, { log }) => {
 
   let handled = 0;
   let since = 0;
-  const running = (async () => {
+  const running = serve().catch((error) => fail(error instanceof Error ? error.message : String(error)));
+
+  async function serve(): Promise<void> {
     for (;;) {
       const frames = await socket.receive();
       if (frames === undefined) return;
@@ -92,7 +101,7 @@ serveThread<MWorkerInit>(async (init, { log }) => {
       since = 0;
       handled++;
     }
-  })();
+  }
 
   return {
     describe: () =>

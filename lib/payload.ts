@@ -29,16 +29,13 @@ export type Request =
 
 /**
  * The request in `frame`.
- * @throws {WireError} Its message is the reply that Salt gives: `bad load`, or `payload and load must be a dict`.
+ * @throws {WireError} Its message is the reply that Salt gives: `bad load`, or `payload and load must be a dict`; with a
+ * field, it is Salt's general one.
+ * @throws {MsgpackError} If `frame` is no value at all, or one out of bounds.
  */
 export function parseRequest(frame: Uint8Array): Request {
-  let outer: Value;
-  try {
-    outer = decode(frame, "wire");
-  } catch {
-    throw new WireError("bad load");
-  }
-  if (!isMap(outer)) throw new WireError("payload and load must be a dict");
+  const outer = decode(frame, "wire");
+  if (!isMap(outer) || !outer.has("enc") || !outer.has("load")) throw new WireError("bad load");
   const enc = outer.get("enc");
   const load = outer.get("load");
   const version = parseVersion(outer.get("version"));
@@ -58,7 +55,9 @@ export function parseRequest(frame: Uint8Array): Request {
       sigAlgorithm: text("sig_algo"),
     };
   }
-  throw new WireError(enc === "clear" ? "payload and load must be a dict" : "bad load");
+  if (enc === "aes") throw new WireError("bad load");
+  if (enc === "clear" || !isMap(load)) throw new WireError("payload and load must be a dict");
+  throw new WireError("an envelope that is neither clear nor aes", "enc");
 }
 
 /** Salt's `int(version)`; whatever that refuses is a bad load. Absent means 0, as up to 3004. */

@@ -5,13 +5,14 @@
  * @module
  */
 
-import { RefusedError, StoreError, TargetError } from "./errors.ts";
+import { briefValue } from "./brief.ts";
+import { RefusedError, StoreError, TargetError, WireError } from "./errors.ts";
 import { jobNew, jobPublish } from "./event.ts";
-import { makeJid } from "./jid.ts";
+import { isJid, makeJid } from "./jid.ts";
 import type { MasterServices } from "./master_services.ts";
 import { listField, stringField } from "./payload.ts";
 import { type Resolved, resolveTarget } from "./target.ts";
-import { isMap, map, str, type ValueMap } from "./value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
 
 /** Fields of a publish's `kwargs` that go on to the minions as fields of their load. */
 const PASSED_ON = ["to", "ret_config", "ret_kwargs", "metadata", "module_executors", "executor_opts", "start_event"];
@@ -25,7 +26,13 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   const { access, log } = services;
   const fun = load.get("fun") ?? null;
   const tgt = load.get("tgt") ?? null;
+  if (!isFunctions(fun)) throw new WireError("a publish without a function", "fun");
+  if (tgt === null) throw new WireError("a publish without a target", "tgt");
   const args = listField(load, "arg");
+  const wantedJid = load.get("jid") ?? "";
+  if (wantedJid !== "" && (typeof wantedJid !== "string" || !isJid(wantedJid))) {
+    throw new WireError(`a publish with the job id ${briefValue(wantedJid)}`, "jid");
+  }
   const tgtType = load.get("tgt_type") ?? "glob";
   const given = load.get("kwargs");
   const kwargs: ValueMap = isMap(given) ? given : new Map();
@@ -38,7 +45,7 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   } catch (error) {
     if (error instanceof TargetError) return noMinions(`${error.message}`);
     if (!(error instanceof RefusedError)) throw error;
-    log.warning(`Refused to publish ${str(fun)} for user ${str(load.get("user") ?? null)}: ${error.kind}`);
+    log.warning(`Refused to publish ${briefValue(fun)} for user ${briefValue(load.get("user"))}: ${error.kind}`);
     return map({ error: { name: error.kind, message: error.message } });
   }
   if (resolved.minions.length === 0) return noMinions(`Master could not resolve minions for target ${str(tgt)}`);
@@ -58,6 +65,10 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   await services.publish(publish);
   log.info(`User ${user} published ${str(fun)} with jid ${jid} to ${minions.length} minions`);
   return map({ enc: "clear", load: { jid, minions, missing } });
+}
+
+function isFunctions(fun: Value): boolean {
+  return typeof fun === "string" || (Array.isArray(fun) && fun.every((name) => typeof name === "string"));
 }
 
 function authenticate(load: ValueMap, kwargs: ValueMap, services: MasterServices): string {

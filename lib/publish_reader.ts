@@ -77,6 +77,7 @@ export class PublishReader {
       }
       this.#lastSerial = serial;
     }
+    load.delete("serial"); // of the envelope's business, none of the job's
     const jid = load.get("jid");
     const tgt = load.get("tgt");
     if (typeof jid !== "string" || tgt === undefined || !load.has("fun") || !Array.isArray(load.get("arg"))) {

@@ -15,7 +15,7 @@ import { tcpAddress } from "./request_channel.ts";
 import { PrivateKey } from "./rsa.ts";
 import { SharedKey } from "./shared_key.ts";
 import { Inbox, Outbox } from "./sockets.ts";
-import { serveThread } from "./thread.ts";
+import { serveThread, surviveErrors } from "./thread.ts";
 import { isMap, map } from "./value.ts";
 
 /** What the publisher starts with. */
@@ -35,6 +35,7 @@ export interface PublisherReady {
 }
 
 serveThread<PublisherInit>(async (init, host) => {
+  surviveErrors(host.log);
   const opts = unpackOpts<MasterOpts>(init.opts);
   const key = PrivateKey.fromPem(init.masterPem);
   const sharedKey = new SharedKey(init.sharedKey);
@@ -54,7 +55,9 @@ serveThread<PublisherInit>(async (init, host) => {
   host.post(ready);
 
   let published = 0;
-  const running = (async () => {
+  const running = serve().catch((error) => host.fail(error instanceof Error ? error.message : String(error)));
+
+  async function serve(): Promise<void> {
     for (;;) {
       const frames = await inbox.receive();
       if (frames === undefined) return;
@@ -65,7 +68,7 @@ serveThread<PublisherInit>(async (init, host) => {
         host.log.error(`Could not publish a job: ${error instanceof Error ? error.message : error}`);
       }
     }
-  })();
+  }
 
   function wrap(frame: Uint8Array): Uint8Array {
     const load = decode(frame, "disk");

@@ -23,43 +23,68 @@ export interface RequestPatience {
   readonly tries: number;
 }
 
+/** Patience, and what ends it early. */
+export interface RequestOptions extends RequestPatience {
+  /** Ends the request at once when it is aborted. */
+  readonly signal?: AbortSignal;
+}
+
 /** A way to ask one master. */
 export class RequestChannel {
   readonly #address: string;
   readonly #settings: SocketSettings;
   #socket: Duplex | undefined;
   #queue: Promise<unknown> = Promise.resolve();
+  /** Ends the request under way. */
+  #end: (() => void) | undefined;
   #closed = false;
 
   /** Opens nothing before the first request. @param address `tcp://host:port`. */
   constructor(address: string, settings: SocketSettings = {}) {
     this.#address = address;
-    this.#settings = { reconnectMs: 100, reconnectMaxMs: 5_000, ...settings };
+    const ipv6 = settings.ipv6 ?? address.startsWith("tcp://[");
+    this.#settings = { reconnectMs: 100, reconnectMaxMs: 5_000, ...settings, ipv6 };
   }
 
   /**
    * Sends `frame` when those before it have been answered, and gives the reply.
    * @throws {RequestTimeoutError} When all tries are over, or the channel is closed.
+   * @throws {unknown} The signal's reason, when it is aborted.
    */
-  request(frame: Uint8Array, patience: RequestPatience): Promise<Uint8Array> {
-    const answer = this.#queue.then(() => this.#ask(frame, patience));
+  request(frame: Uint8Array, options: RequestOptions): Promise<Uint8Array> {
+    const answer = this.#queue.then(() => this.#ask(frame, options));
     this.#queue = answer.catch(() => {}); // the next in line does not care how this one ended
     return answer;
   }
 
-  async #ask(frame: Uint8Array, { timeoutMs, tries }: RequestPatience): Promise<Uint8Array> {
-    for (let attempt = 0; attempt < tries && !this.#closed; attempt++) {
-      const deadline = performance.now() + timeoutMs;
-      let waitMs = LOST_WAIT_MS;
-      let outcome = await this.#askOnce(frame, deadline);
-      // A lost connection took the request or its reply with it: ask again, within the same try.
-      while (outcome === "lost" && performance.now() + waitMs < deadline && !this.#closed) {
-        await sleep(waitMs);
-        waitMs *= 2;
-        outcome = await this.#askOnce(frame, deadline);
+  async #ask(frame: Uint8Array, { timeoutMs, tries, signal }: RequestOptions): Promise<Uint8Array> {
+    const ended = new AbortController();
+    const end = () => {
+      ended.abort();
+      this.reset();
+    };
+    if (this.#closed || signal?.aborted) end();
+    signal?.addEventListener("abort", end);
+    this.#end = end;
+    const stop = ended.signal;
+    try {
+      for (let attempt = 0; attempt < tries && !stop.aborted; attempt++) {
+        const deadline = performance.now() + timeoutMs;
+        let waitMs = LOST_WAIT_MS;
+        let outcome = await this.#askOnce(frame, deadline);
+        // A lost connection took the request or its reply with it: ask again, within the same try.
+        while (outcome === "lost" && performance.now() + waitMs < deadline && !stop.aborted) {
+          await sleep(waitMs, stop).catch(() => {}); // the loop sees that it is to stop
+          waitMs *= 2;
+          if (!stop.aborted) outcome = await this.#askOnce(frame, deadline);
+        }
+        if (typeof outcome !== "string") return outcome;
       }
-      if (typeof outcome !== "string") return outcome;
+    } finally {
+      signal?.removeEventListener("abort", end);
+      this.#end = undefined;
     }
+    signal?.throwIfAborted();
     throw new RequestTimeoutError(this.#address, timeoutMs * tries);
   }
 
@@ -92,8 +117,8 @@ export class RequestChannel {
   /** Ends it; requests under way fail. Twice is fine. */
   close(): void {
     this.#closed = true;
-    this.#socket?.close();
-    this.#socket = undefined;
+    this.#end?.();
+    this.reset();
   }
 
   /** `using` closes it. */

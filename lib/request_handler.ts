@@ -6,6 +6,7 @@
  * @module
  */
 
+import { brief, briefValue } from "./brief.ts";
 import { clearCommand } from "./clear_commands.ts";
 import { Crypticle, generateKeyString } from "./crypticle.ts";
 import { AuthenticationError, MsgpackError, WireError } from "./errors.ts";
@@ -17,7 +18,7 @@ import { MinionKeys } from "./minion_keys.ts";
 import { encode } from "./msgpack.ts";
 import { asBytes, parseRequest, type Request } from "./payload.ts";
 import { isEncryptionAlgorithm, isSigningAlgorithm } from "./rsa.ts";
-import { isMap, map, repr, type Value, type ValueMap } from "./value.ts";
+import { isMap, map, type Value, type ValueMap } from "./value.ts";
 
 type Encrypted = Request & { enc: "aes" };
 
@@ -41,9 +42,15 @@ export class RequestHandler {
       return encode(await this.#answer(frame), "wire");
     } catch (error) {
       if (error instanceof WireError) {
-        this.#services.log.warning(`Refused a request: ${error.message}${error.field ? ` (${error.field})` : ""}`);
+        this.#services.log.warning(
+          `Refused a request: ${brief(error.message)}${error.field ? ` (${error.field})` : ""}`,
+        );
         // A refused envelope is told by its message alone; a command that missed a field, by Salt's general words.
         return encode(error.field === undefined ? error.message : WORKER_FAILED, "wire");
+      }
+      if (error instanceof MsgpackError) {
+        this.#services.log.warning(`Refused a request that cannot be read: ${error.message}`);
+        return encode(map({ msg: BAD_LOAD }), "wire");
       }
       const text = error instanceof Error ? error.stack ?? error.message : String(error);
       this.#services.log.error(`A request failed: ${text}`);
@@ -62,21 +69,18 @@ export class RequestHandler {
       if (request.load.get("cmd") === "_auth") return await signInMinion(request.load, request.version, this.#services);
       return await clearCommand(request.load, this.#services);
     }
-    const load = this.#open(request);
+    const { load, crypticle } = this.#open(request);
     checkId(load.get("id"));
     const nonce = request.version > 1 ? load.get("nonce") : undefined;
     if (request.version > 1) load.delete("nonce");
     const id = this.#identify(request, load);
     const { value, sealed } = await minionCommand(load, id, this.#services);
     if (sealed) return this.#sealFor(id, value, request, nonce);
-    const crypticle = request.version > 2
-      ? this.#services.sessions.crypticle(id)
-      : this.#services.sharedKey.crypticle();
-    if (crypticle === undefined) throw new WireError(BAD_LOAD); // revoke_auth took the session with it
+    // Under the key that opened the request: revoke_auth has removed the session, a rotation changed the shared key.
     return crypticle.dumps(value, typeof nonce === "string" ? nonce : undefined);
   }
 
-  #open(request: Encrypted): ValueMap {
+  #open(request: Encrypted): { load: ValueMap; crypticle: Crypticle } {
     const { sessions, sharedKey } = this.#services;
     let crypticle: Crypticle | undefined;
     if (request.version > 2) {
@@ -94,7 +98,7 @@ export class RequestHandler {
       throw error;
     }
     if (!isMap(load)) throw new WireError("payload and load must be a dict");
-    return load;
+    return { load, crypticle };
   }
 
   /** The minion that sent the request; proves it by its token. */
@@ -110,8 +114,12 @@ export class RequestHandler {
       if (opts.request_server_ttl > 0 && age > opts.request_server_ttl) throw new WireError(BAD_LOAD);
       if (request.id !== id || token === undefined) throw new WireError(BAD_LOAD);
     }
-    // Up to version 2 Salt lets a request without a token pass; the shared key alone would then make any minion any other.
-    if (!this.#minionKeys.provesToken(id, asBytes(token))) throw new WireError(BAD_LOAD);
+    // Up to version 2 minions send a token with some requests only. That any of them can then be any other is what
+    // minimum_auth_version guards against; but a key that was deleted is nobody's.
+    const proved = token === undefined
+      ? this.#minionKeys.get(id) !== undefined
+      : this.#minionKeys.provesToken(id, asBytes(token));
+    if (!proved) throw new WireError(BAD_LOAD);
     return id;
   }
 
@@ -137,6 +145,6 @@ export class RequestHandler {
 /** Salt's first words about ids, before anything is done with one. */
 function checkId(id: Value | undefined): void {
   if (id === undefined) return;
-  if (typeof id !== "string") throw new WireError(`bad load: id ${repr(id)} is not a string`);
+  if (typeof id !== "string") throw new WireError(`bad load: id ${briefValue(id)} is not a string`);
   if (id.includes("\0")) throw new WireError("bad load: id contains a null byte");
 }

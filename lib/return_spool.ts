@@ -2,15 +2,15 @@
  * Returns on their way to the master, on disk until it has them: a master that restarts, or a minion, loses none.
  *
  * One file a return, named so that they sort in the order they were made; sent one after the other, tried for as long as
- * it takes. Knows nothing of the wire: it is given a way to send.
+ * it takes. One that fails otherwise than by silence does not hold up the others: it goes to the end of the line. Knows
+ * nothing of the wire: it is given a way to send.
  * @module
  */
 
 import { writeFileAtomic } from "./atomic_file.ts";
-import { MsgpackError } from "./errors.ts";
+import { MsgpackError, RequestTimeoutError } from "./errors.ts";
 import type { Logger } from "./log.ts";
 import { decode, encode } from "./msgpack.ts";
-import { sleep } from "./sleep.ts";
 import { isMap, str, type ValueMap } from "./value.ts";
 
 /** What a spool is made of. */
@@ -34,6 +34,8 @@ export class ReturnSpool {
   readonly #loads = new Map<string, ValueMap>();
   #count = 0;
   #sending: Promise<void> | undefined;
+  /** Ends the wait for the next try. */
+  #wake = () => {};
 
   /** Takes up what an earlier process left; nothing is sent before {@linkcode flush} or {@linkcode add}. */
   constructor(options: SpoolOptions) {
@@ -59,55 +61,75 @@ export class ReturnSpool {
       const reason = error instanceof Error ? error.message : error;
       this.#options.log.error(`The return of job ${str(load.get("jid") ?? null)} is in memory only: ${reason}`);
     }
-    this.flush();
+    this.#start();
   }
 
-  /** Sends what waits, unless that is under way. */
+  /** Sends what waits, now: whoever calls knows that the master is there. After {@linkcode close} nothing is sent. */
   flush(): void {
+    this.#wake();
+    this.#start();
+  }
+
+  #start(): void {
+    if (this.#closing.signal.aborted) return;
     this.#sending ??= this.#sendAll().catch((error) => {
       if (!this.#closing.signal.aborted) this.#options.log.error(`The return spool stopped: ${error.message}`);
     }).finally(() => {
       this.#sending = undefined;
-      if (this.#names.length > 0 && !this.#closing.signal.aborted) this.flush();
+      if (this.#names.length > 0) this.#start();
     });
   }
 
   async #sendAll(): Promise<void> {
     const { log, retryMs: [firstMs, longestMs] } = this.#options;
     let waitMs = firstMs;
-    while (this.#names.length > 0) {
+    while (this.#names.length > 0 && !this.#closing.signal.aborted) {
       const name = this.#names[0];
       const load = this.#load(name);
       if (load !== undefined) {
         try {
           await this.#options.send(load);
+          this.#remove(name);
           waitMs = firstMs;
         } catch (error) {
           if (this.#closing.signal.aborted) return;
           const reason = error instanceof Error ? error.message : error;
           log.warning(`The return of job ${str(load.get("jid") ?? null)} waits; ${this.size} in all: ${reason}`);
-          await sleep(waitMs, this.#closing.signal);
+          if (!(error instanceof RequestTimeoutError)) this.#names.push(...this.#names.splice(0, 1));
+          await this.#wait(waitMs);
           waitMs = Math.min(waitMs * 2, longestMs);
           continue;
         }
       }
       this.#names.shift();
       this.#loads.delete(name);
-      this.#remove(name);
     }
   }
 
-  /** The return called `name`; `undefined` if its file is gone or broken, which the log says. */
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** The return called `name`; `undefined` if its file is gone, broken (then it goes) or unreadable, which the log says. */
   #load(name: string): ValueMap | undefined {
     const known = this.#loads.get(name);
     if (known !== undefined) return known;
+    const { directory, log } = this.#options;
     try {
-      const load = decode(Deno.readFileSync(`${this.#options.directory}/${name}`), "disk");
+      const load = decode(Deno.readFileSync(`${directory}/${name}`), "disk");
       if (isMap(load)) return load;
-      this.#options.log.error(`Dropped ${name} from the return spool: it is no return`);
+      throw new MsgpackError("it is no return");
     } catch (error) {
-      if (!(error instanceof MsgpackError || error instanceof Deno.errors.NotFound)) throw error;
-      this.#options.log.error(`Dropped ${name} from the return spool: ${error.message}`);
+      if (!(error instanceof Error)) throw error;
+      const broken = error instanceof MsgpackError;
+      log.error(`${broken ? "Dropped" : "Cannot read"} ${name} of the return spool: ${error.message}`);
+      if (broken) this.#remove(name);
     }
     return undefined;
   }
@@ -126,7 +148,8 @@ export class ReturnSpool {
 
   /** Stops sending; what was not acknowledged stays on disk for the next start. */
   async close(): Promise<void> {
-    this.#closing.abort(new Error("The minion ends"));
+    this.#closing.abort();
+    this.#wake();
     await this.#sending;
   }
 }

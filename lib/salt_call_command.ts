@@ -1,4 +1,287 @@
-/** @module */
-export function runSaltCall(_argv: readonly string[], _io?: unknown): Promise<number> {
-  return Promise.resolve(0);
+/**
+ * `salt-call`: runs a function on this host, with its minion's configuration, and shows the result under `local`.
+ *
+ * Exit codes: 0 done; 1 the function failed, or a master did not let us in; 2 the key is still pending; 64 usage; 77
+ * rejected, or no permission; 130 Ctrl-C; 255 there is no such function. With `--retcode-passthrough` the function's own.
+ * Source: Salt's cli/call.py and cli/caller.py; salt-protocol, section 9.
+ * @module
+ */
+
+import { parseCliArgs, toWireArgs, yamlifyArg } from "./cli_args.ts";
+import { EX_USAGE, openCommandLine, usageErrorText } from "./command_face.ts";
+import { helpText } from "./command_help.ts";
+import { addStdinArgs, type Parsed } from "./command_line.ts";
+import { loadMinionConfig } from "./config.ts";
+import {
+  AuthenticationError,
+  ConfigError,
+  KeyError,
+  PreflightError,
+  RequestTimeoutError,
+  SignInError,
+  UsageError,
+  WireError,
+} from "./errors.ts";
+import { loadGrains } from "./grains.ts";
+import { makeJid } from "./jid.ts";
+import type { Catalogue } from "./job_context.ts";
+import { loadCatalogue } from "./loader.ts";
+import type { Logger } from "./log.ts";
+import { openLog } from "./log_sinks.ts";
+import type { MinionOpts } from "./options.ts";
+import { EX_INTERRUPTED, interruptSignal, readStdin, terminalColumns, writeError, writeOut } from "./process_io.ts";
+import { type PrintResult, resultPrinter } from "./result_printer.ts";
+import { absolutePath } from "./root_path.ts";
+import { becomeRunUser, userToBecome } from "./run_user.ts";
+import { callFailure, type CallMaster, runCall, WITHOUT_MASTER } from "./salt_call_job.ts";
+import { SALT_CALL, type SaltCallTable, type SaltCallValues } from "./salt_call_options.ts";
+import { startUp } from "./start_up.ts";
+import { sanitize, useColours } from "./terminal.ts";
+import { map, type Value, type ValueMap } from "./value.ts";
+
+/** Exit code for files that may not be read or written (sysexits EX_NOPERM). */
+const EX_NOPERM = 77;
+
+/** The world of `salt-call`. */
+export interface SaltCallIo {
+  /** Writes to standard output. */
+  write(text: string): void;
+  /** Writes to standard error. */
+  writeError(text: string): void;
+  /** Whether standard output is a terminal. */
+  readonly isTerminal: boolean;
+  /** Whether standard error is one. */
+  readonly isErrorTerminal: boolean;
+  /** Width of the terminal in characters. */
+  readonly columns?: number;
+  /** The environment variable `NO_COLOR`. */
+  readonly noColor?: string;
+  /** All of standard input. */
+  readStdin(): Promise<string>;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+/** This process. */
+function processIo(): SaltCallIo {
+  return {
+    write: writeOut,
+    writeError,
+    isTerminal: Deno.stdout.isTerminal(),
+    isErrorTerminal: Deno.stderr.isTerminal(),
+    columns: terminalColumns(),
+    noColor: Deno.env.get("NO_COLOR"),
+    readStdin,
+    signal: interruptSignal(),
+  };
+}
+
+/** Runs `salt-call` with the words of its command line. @returns The exit code. */
+export async function runSaltCall(argv: readonly string[], io: SaltCallIo = processIo()): Promise<number> {
+  const terminal = { out: (text: string) => io.write(text), err: (text: string) => io.writeError(text) };
+  const opening = await openCommandLine(SALT_CALL, argv, { ...terminal, columns: io.columns });
+  if ("exitCode" in opening) return opening.exitCode;
+  try {
+    return await runParsed(opening.parsed, io);
+  } catch (error) {
+    return report(error, io);
+  }
+}
+
+function report(error: unknown, io: SaltCallIo): number {
+  if (io.signal.aborted) {
+    io.writeError("\nExiting gracefully on Ctrl-c\n");
+    return EX_INTERRUPTED;
+  }
+  if (error instanceof UsageError) {
+    io.writeError(sanitize(usageErrorText(SALT_CALL, error)));
+    return EX_USAGE;
+  }
+  if (error instanceof SignInError) {
+    io.writeError(sanitize(`${error.message}\n`));
+    return error.exitCode;
+  }
+  const foreseen = [ConfigError, PreflightError, KeyError, AuthenticationError, RequestTimeoutError, WireError];
+  const denied = error instanceof Deno.errors.PermissionDenied;
+  if (!(error instanceof Error) || !(denied || foreseen.some((kind) => error instanceof kind))) throw error;
+  const hint = denied ? ". Run salt-call as root or as the minion's user" : "";
+  io.writeError(sanitize(`salt-call: ${error.message}${hint}\n`));
+  return denied ? EX_NOPERM : 1;
+}
+
+async function runParsed(parsed: Parsed<SaltCallTable>, io: SaltCallIo): Promise<number> {
+  const { options } = parsed;
+  if (options.args_stdin) addStdinArgs(SALT_CALL, parsed, await io.readStdin());
+  checkWords(parsed, io);
+  const { opts, warnings } = loadOptions(parsed);
+  const { log, close } = openLog(opts, {
+    terminal: (text) => io.writeError(text),
+    colours: useColours({ isTerminal: io.isErrorTerminal, noColor: options.no_color, noColorVariable: io.noColor }),
+  });
+  try {
+    for (const warning of [...warnings, ...ignoredRoots(options)]) log.warning(warning);
+    return await perform(parsed, { opts, log, io, print: printer(options, { opts, log, io }) });
+  } finally {
+    close();
+  }
+}
+
+function checkWords({ options, args }: Parsed<SaltCallTable>, io: SaltCallIo): void {
+  if (args.length === 0 && !options.grains_run && !options.doc) {
+    io.write(helpText(SALT_CALL, io.columns));
+    throw new UsageError("Requires function, --grains or --doc");
+  }
+  if (args.length > 0 && options.grains_run) throw new UsageError("-g/--grains does not accept any arguments");
+  if (args.length > 1 && options.doc) {
+    throw new UsageError("You can only get documentation for one method at one time");
+  }
+  if (options.return) throw new UsageError("--return: returners are not built yet");
+}
+
+function loadOptions(parsed: Parsed<SaltCallTable>) {
+  const { options } = parsed;
+  const absolute = (paths: readonly string[]) => paths.map((path) => absolutePath(path, Deno.cwd()));
+  const fixed: Record<string, Value> = {};
+  if (options.local) fixed.file_client = "local";
+  if (options.file_root.length > 0) fixed.file_roots = map({ base: absolute(options.file_root) });
+  if (options.pillar_root.length > 0) fixed.pillar_roots = map({ base: absolute(options.pillar_root) });
+  if (options.module_dirs.length > 0) {
+    fixed.module_dirs = absolute(options.module_dirs.flatMap((path) => path.split(",")));
+  }
+  return startUp(SALT_CALL, parsed, {
+    role: "minion",
+    // Who only looks at this host leaves no trace on it.
+    load: (request) => loadMinionConfig({ ...request, cacheId: !options.local }),
+    fixed,
+  });
+}
+
+/** Salt's warning about options that do nothing without `--local`. */
+function ignoredRoots(options: SaltCallValues): string[] {
+  const given = [
+    ["--file-root", options.file_root],
+    ["--pillar-root", options.pillar_root],
+    ["--states-dir", options.states_dir],
+  ] as const;
+  const idle = given.filter(([, paths]) => paths.length > 0).map(([name]) => name);
+  return options.local || idle.length === 0 ? [] : [`${idle.join(", ")}: no effect without --local`];
+}
+
+interface Setting {
+  readonly opts: MinionOpts;
+  readonly log: Logger;
+  readonly io: SaltCallIo;
+}
+
+function printer(options: SaltCallValues, { opts, log, io }: Setting): PrintResult {
+  return resultPrinter({
+    out: opts.output,
+    indent: options.output_indent,
+    file: options.output_file,
+    append: options.output_file_append,
+    noColor: options.no_color,
+    forceColor: options.force_color,
+    color: opts.color,
+  }, {
+    write: (text) => io.write(text),
+    isTerminal: io.isTerminal,
+    noColor: io.noColor,
+    warn: (text) => log.error(text),
+  });
+}
+
+async function perform(
+  { options, args }: Parsed<SaltCallTable>,
+  setting: Setting & { readonly print: PrintResult },
+): Promise<number> {
+  const { opts, log, io, print } = setting;
+  const isLocal = opts.file_client === "local" && !opts.use_master_when_local || opts.master_type === "disable";
+  const catalogue = loadCatalogue({
+    extensionModules: opts.extension_modules,
+    moduleDirs: opts.module_dirs,
+    disableModules: opts.disable_modules,
+    whitelistModules: opts.whitelist_modules,
+    warn: log.warning,
+  });
+  if (options.doc) return await printDocs(args[0] ?? "", catalogue, io);
+  const grains: ValueMap = options.skip_grains ? new Map() : await loadGrains(opts, { warn: log.warning });
+  if (options.grains_run) {
+    print(map({ local: grains }), { out: "grains" });
+    return 0;
+  }
+  using master = await connect(isLocal, { ...setting, grains });
+  const [fun, ...words] = args;
+  const jid = makeJid();
+  const metadata = options.metadata === null ? undefined : yamlifyArg(options.metadata);
+  const noParse = options.no_parse?.split(",").map((name) => name.trim());
+  const { args: positional, kwargs } = parseCliArgs(words, { noParse });
+  const outcome = await runCall({ fun, arg: toWireArgs(positional, kwargs), jid, metadata }, {
+    opts,
+    grains,
+    catalogue,
+    master,
+    log,
+    signal: io.signal,
+  });
+  if (io.signal.aborted) return report(undefined, io);
+  const failed = callFailure(fun, outcome);
+  if (failed !== undefined) {
+    io.writeError(sanitize(failed.err));
+    io.write(sanitize(failed.out));
+    return failed.exitCode;
+  }
+  const result = map({ jid, return: outcome.return, retcode: outcome.retcode });
+  if (outcome.out !== undefined) result.set("out", outcome.out);
+  for (const [key, value] of map({ id: opts.id, fun, fun_args: words })) result.set(key, value);
+  if (metadata !== undefined) result.set("metadata", metadata);
+  if (!isLocal && !options.no_return_event) await giveBack(result, { master, opts, log });
+  if (options.print_metadata) print(map({ local: result }), { out: "nested", retcode: outcome.retcode });
+  else print(map({ local: outcome.return }), { out: outcome.out, retcode: outcome.retcode });
+  if (options.retcode_passthrough) return outcome.retcode & 0xff;
+  return outcome.retcode === 0 ? 0 : 1;
+}
+
+async function connect(
+  isLocal: boolean,
+  { opts, log, io, grains }: Setting & { readonly grains: ValueMap },
+): Promise<CallMaster> {
+  if (isLocal) {
+    const user = userToBecome(opts.user);
+    if (user !== undefined) becomeRunUser(user);
+    return WITHOUT_MASTER;
+  }
+  // Only who has a master needs sockets and keys.
+  const [{ openMasterSession }, { preflightMinion }] = await Promise.all([
+    import("./master_session.ts"),
+    import("./preflight.ts"),
+  ]);
+  const ready = preflightMinion(opts);
+  for (const warning of ready.warnings) log.warning(warning);
+  if (ready.user !== undefined) becomeRunUser(ready.user);
+  return await openMasterSession(opts, { grains, log, signal: io.signal });
+}
+
+async function printDocs(prefix: string, catalogue: Catalogue, io: SaltCallIo): Promise<number> {
+  const { asDocstring, stripRst } = await import("./function_docs.ts");
+  for (const { name, fun } of await catalogue.all()) {
+    const doc = asDocstring(stripRst(fun.doc));
+    if (name.startsWith(prefix) && doc !== "") io.write(sanitize(`${name}:\n${doc}\n\n`));
+  }
+  return 0;
+}
+
+/** Returns the result to the master, as a job that it did not know of. */
+async function giveBack(
+  result: ValueMap,
+  { master, opts, log }: { master: CallMaster; opts: MinionOpts; log: Logger },
+): Promise<void> {
+  const load = new Map([...map({ cmd: "_return", id: opts.id }), ...result]);
+  try {
+    await master.request(load.set("jid", "req"));
+  } catch (error) {
+    if (!(error instanceof RequestTimeoutError || error instanceof WireError || error instanceof AuthenticationError)) {
+      throw error;
+    }
+    log.warning(`The result did not get to the master: ${error.message}`);
+  }
 }

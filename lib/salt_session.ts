@@ -31,14 +31,19 @@ export interface SaltIo {
 
 /** One run. */
 export interface Session {
+  /** The world. */
   readonly io: SaltIo;
+  /** What was typed. */
   readonly options: SaltValues;
+  /** The master's options. */
   readonly opts: MasterOpts;
+  /** The log. */
   readonly log: Logger;
   /** Who gives the command. */
   readonly user: string;
   /** Prints a result as `--out` says. */
   readonly print: PrintResult;
+  /** How long minions are waited for. */
   readonly patience: CollectPatience;
 }
 

@@ -2,16 +2,19 @@
  * The key that each minion's own requests are encrypted with: one file a minion under `<cachedir>/sessions`.
  *
  * Made at the first sign-in, kept over restarts, replaced when it is older than `publish_session`. All MWorkers share the
- * files; each keeps what it has read until a file's time changes.
+ * files; each keeps what it has read until a file changes.
  * @module
  */
 
 import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { Crypticle, generateKeyString } from "./crypticle.ts";
+import { KeyError } from "./errors.ts";
 import { isValidId } from "./minion_name.ts";
 
 interface Session {
   readonly mtimeMs: number;
+  /** The file itself: the clock of its time may tick 250 times a second only. */
+  readonly inode: number | null;
   readonly text: string;
   readonly crypticle: Crypticle;
 }
@@ -57,20 +60,26 @@ export class SessionKeys {
 
   #read(id: string): Session | undefined {
     const path = this.#path(id);
-    let mtimeMs: number;
+    let mtimeMs: number, inode: number | null;
     try {
-      mtimeMs = Deno.statSync(path).mtime?.getTime() ?? 0;
+      const { mtime, ino } = Deno.statSync(path);
+      [mtimeMs, inode] = [mtime?.getTime() ?? 0, ino];
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
       this.#known.delete(id);
       return undefined;
     }
     const known = this.#known.get(id);
-    if (known !== undefined && known.mtimeMs === mtimeMs) return known;
+    if (known !== undefined && known.mtimeMs === mtimeMs && known.inode === inode) return known;
     const text = readTextFileIfExists(path)?.trim();
     if (text === undefined) return undefined;
-    const session = { mtimeMs, text, crypticle: new Crypticle(text) };
-    this.#known.set(id, session);
-    return session;
+    try {
+      const session = { mtimeMs, inode, text, crypticle: new Crypticle(text) };
+      this.#known.set(id, session);
+      return session;
+    } catch (error) {
+      if (error instanceof KeyError) return undefined; // the next sign-in makes a new one
+      throw error;
+    }
   }
 }

@@ -103,6 +103,8 @@ export abstract class Endpoint {
   protected constructor(kind: keyof typeof KINDS, settings: SocketSettings) {
     this.#socket = KINDS[kind]();
     configure(this.#socket, settings);
+    // Not in a Forwarder: its thread is to wait where a queue is full, and would end instead.
+    neverWait(this.#socket);
     this.#raw = this.#socket as unknown as Raw;
     this.#wait = waitFor(this.#raw.getInt32Option(ZMQ_FD));
   }
@@ -197,8 +199,12 @@ function configure(socket: zmq.Socket, settings: SocketSettings): void {
   }
   // A ROUTER's peer that comes back under the same identity takes the old one's place.
   set("handover", true);
-  set("receiveTimeout", 0);
-  set("sendTimeout", 0);
+}
+
+/** The addon is never to wait by itself: what cannot be done at once is an error. */
+function neverWait(socket: zmq.Socket): void {
+  const options = socket as unknown as Record<string, unknown>;
+  for (const name of ["receiveTimeout", "sendTimeout"]) if (name in socket) options[name] = 0;
 }
 
 /** Public in the addon, protected in its types. */

@@ -22,6 +22,8 @@ export interface ThreadHost {
   readonly log: Logger;
   /** Sends a message of the service's own to the thread that started it. */
   post(message: unknown): void;
+  /** Ends this thread as one that died: it cannot go on. */
+  fail(reason: string): void;
 }
 
 type ToThread =
@@ -63,6 +65,7 @@ export function serveThread<Init>(
           service = await start(data.init as Init, {
             log: postingLogger((record) => scope.postMessage({ kind: "log", record }), data.logLevel),
             post: (message) => scope.postMessage({ kind: "own", message }),
+            fail: (reason) => scope.postMessage({ kind: "failed", reason }),
           });
           scope.postMessage({ kind: "ready" });
         } catch (error) {
@@ -84,6 +87,26 @@ export function serveThread<Init>(
   };
 }
 
+/**
+ * Keeps this worker alive when an error goes by unwatched, a rejection or a timer's: it is logged instead. For services with
+ * sockets, in which the requests of others wait that would be lost with the thread.
+ */
+export function surviveErrors(log: Logger): void {
+  const tell = (error: unknown) => log.critical(`An error that nobody watched: ${describeError(error)}`);
+  globalThis.addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    tell(event.reason);
+  });
+  globalThis.addEventListener("error", (event) => {
+    event.preventDefault();
+    tell(event.error);
+  });
+}
+
+function describeError(error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}
+
 /** How a thread is started. */
 export interface ThreadOptions<Init> {
   /** As it appears in logs: `MWorker-1`. */
@@ -94,13 +117,14 @@ export interface ThreadOptions<Init> {
   readonly init: Init;
   /** Where the thread's log ends. */
   readonly log: Logger;
+  /** Milliseconds that it may take to start. Default: 30,000. */
+  readonly startMs?: number;
   /** Called once if the thread ends without having been told to. */
   onDeath?(reason: string): void;
   /** Called with the service's own messages. */
   onMessage?(message: unknown): void;
 }
 
-/** How long a thread may take to start, in milliseconds. */
 const START_MS = 30_000;
 
 /** A running service, seen from the thread that started it. */
@@ -112,6 +136,7 @@ export class Thread<Init> {
   readonly #worker: Worker;
   readonly #options: ThreadOptions<Init>;
   readonly #stopped = Promise.withResolvers<void>();
+  readonly #startTimer: ReturnType<typeof setTimeout>;
   #descriptions: ((text: string) => void)[] = [];
   #ending = false;
 
@@ -122,15 +147,15 @@ export class Thread<Init> {
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
     this.ready.catch(() => {}); // whoever awaits it sees the failure; nobody has to
-    const timer = setTimeout(() => this.#die("did not start in time", ready.reject), START_MS);
+    const startMs = options.startMs ?? START_MS;
+    this.#startTimer = setTimeout(() => this.#die("did not start in time", ready.reject), startMs);
     this.#worker = new Worker(options.url, { type: "module", name: options.name });
     this.#worker.onmessage = ({ data }: MessageEvent<FromThread>) => {
       switch (data.kind) {
         case "ready":
-          clearTimeout(timer);
+          clearTimeout(this.#startTimer);
           return ready.resolve();
         case "failed":
-          clearTimeout(timer);
           return this.#die(data.reason, ready.reject);
         case "log":
           return options.log.write(data.record);
@@ -145,7 +170,6 @@ export class Thread<Init> {
     this.#worker.onerror = (event) => {
       // Unhandled, the error of a worker would end the whole process.
       event.preventDefault();
-      clearTimeout(timer);
       this.#die(event.message, ready.reject);
     };
     const start: ToThread = { kind: "start", init: options.init, logLevel: options.log.level };
@@ -155,6 +179,7 @@ export class Thread<Init> {
   #die(reason: string, reject: (error: Error) => void): void {
     if (this.#ending) return;
     this.#ending = true;
+    clearTimeout(this.#startTimer);
     reject(new Error(`${this.name}: ${reason}`));
     this.#worker.terminate();
     this.#stopped.resolve();
@@ -190,6 +215,7 @@ export class Thread<Init> {
       const timer = setTimeout(() => this.#stopped.resolve(), timeoutMs);
       const stop: ToThread = { kind: "stop" };
       this.#worker.postMessage(stop);
+      clearTimeout(this.#startTimer);
       await this.#stopped.promise;
       clearTimeout(timer);
       this.#worker.terminate();
@@ -200,6 +226,7 @@ export class Thread<Init> {
   /** Ends the thread at once, whatever it is doing. */
   kill(): void {
     this.#ending = true;
+    clearTimeout(this.#startTimer);
     this.#worker.terminate();
     this.#stopped.resolve();
   }

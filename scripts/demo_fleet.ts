@@ -10,6 +10,7 @@ import { EXECUTABLES } from "./production.ts";
 
 /** What went wrong, for the user. */
 export class DemoError extends Error {
+  /** The name of the class. */
   override name = "DemoError";
 }
 
@@ -25,6 +26,7 @@ export interface DemoFleetOptions {
 
 /** What a command said. */
 export interface CommandResult {
+  /** Its exit code. */
   readonly code: number;
   /** Standard output, then standard error. */
   readonly output: string;

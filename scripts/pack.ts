@@ -11,6 +11,7 @@ const HEAD_BYTES = 8192;
 
 /** An archive to put behind launchers. */
 export interface Payload {
+  /** The gzipped archive. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** SHA-256, in hexadecimal. */
   readonly sum: string;
@@ -18,8 +19,11 @@ export interface Payload {
 
 /** What a launcher says of itself, and which file it has Deno run. */
 export interface PackedProgram {
+  /** `salt-minion`. */
   readonly name: string;
+  /** `minion.ts`. */
   readonly entry: string;
+  /** The project's. */
   readonly version: string;
   /** The platform. */
   readonly target: string;

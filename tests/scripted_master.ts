@@ -121,7 +121,9 @@ export class MasterKeys {
 
   /** A publish as the PUB socket carries it. */
   publish(load: Readonly<Record<string, unknown>>, change: PublishLies = {}): Uint8Array {
-    const sealed = new Crypticle(change.sharedKey ?? this.sharedKey).dumps(change.value ?? map(load));
+    const sealed = new Crypticle(change.sharedKey ?? this.sharedKey).dumps(
+      change.value === undefined ? map(load) : change.value,
+    );
     const envelope = map({ enc: "aes", load: sealed });
     if (change.signer !== undefined) {
       envelope.set("sig_algo", "PKCS1v15-SHA1");

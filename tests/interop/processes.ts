@@ -53,16 +53,19 @@ function text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-function killGroup(pid: number): void {
+/** @returns Whether there was anything to kill. */
+function killGroup(pid: number): boolean {
   try {
     Deno.kill(-pid, "SIGKILL");
+    return true;
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
   }
 }
 
-/** How long a service may take to end, in milliseconds: Python Salt's master waits for its processes, one by one. */
-const STOP_MS = 20_000;
+/** How long it takes at most until what was killed is gone, in milliseconds. */
+const GONE_MS = 10_000;
 
 /** A program that runs until it is stopped; what it writes is in a file. */
 export class Service {
@@ -105,13 +108,14 @@ export class Service {
     return this.#code ?? -1;
   }
 
-  /** Asks it to end, and kills what is left then. Twice is fine. */
-  async stop(): Promise<void> {
+  /** Asks it to end, and kills what is left after `withinMs`. When it resolves nothing is left. Twice is fine. */
+  async stop(withinMs: number): Promise<void> {
     if (this.#code === undefined) {
       this.#child.kill("SIGTERM");
-      await this.ended(STOP_MS).catch(() => {});
+      await this.ended(withinMs).catch(() => {});
     }
-    killGroup(this.#child.pid);
+    const what = `the processes of ${this.name} to be gone`;
+    await eventually(() => !killGroup(this.#child.pid), { withinMs: GONE_MS, what });
     await this.#child.status;
   }
 }

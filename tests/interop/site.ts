@@ -16,6 +16,12 @@ const START_MS = 40_000;
 /** A minion must have signed in and answer in this time, in milliseconds. */
 const ANSWER_MS = 40_000;
 
+/** A master ends in good order: what it stored is looked at afterwards. In milliseconds. */
+const MASTER_STOP_MS = 20_000;
+
+/** A minion need not: the processes of 3007's jobs may live on for half a minute. In milliseconds. */
+const MINION_STOP_MS = 3_000;
+
 /** How many lines of each log a failure shows. */
 const LOG_LINES = 15;
 
@@ -37,13 +43,15 @@ enable_gpu_grains: false
 `;
 }
 
-function minionConfig(root: string, id: string, port: number): string {
+/** A minion's options. `ports.publish` only where the program cannot do without: it is told to a minion that signs in. */
+function minionConfig(root: string, id: string, ports: { publish: number | undefined; request: number }): string {
   return `
 root_dir: ${root}
 user: ${userName()}
 id: ${id}
 master: 127.0.0.1
-master_port: ${port}
+master_port: ${ports.request}
+${ports.publish === undefined ? "" : `publish_port: ${ports.publish}`}
 acceptance_wait_time: 1
 random_reauth_delay: 1
 recon_default: 100
@@ -64,7 +72,7 @@ export class Site {
   /** Where everything is. */
   readonly root: string;
   readonly #ports = { publish: freePort(), request: freePort() };
-  readonly #minions = new Map<string, { readonly root: string; service: Service | undefined }>();
+  readonly #minions = new Map<string, { readonly root: string; readonly service: Service }>();
   #master: { readonly salt: Salt; readonly service: Service } | undefined;
 
   /** Makes an empty site. */
@@ -89,14 +97,16 @@ export class Site {
 
   /** Ends the master. */
   async stopMaster(): Promise<void> {
-    await this.#master?.service.stop();
+    await this.#master?.service.stop(MASTER_STOP_MS);
     this.#master = undefined;
   }
 
   /** Starts a minion; under an id that was here before it finds what its predecessor left. */
   startMinion(salt: Salt, id: string): Service {
     const root = this.minionRoot(id);
-    writeConfig(`${root}/etc/salt/minion`, minionConfig(root, id, this.#ports.request));
+    // After a lost connection 3007 looks every second for one to `publish_port`, and connects anew where it finds none.
+    const publish = salt.version === undefined ? undefined : this.#ports.publish;
+    writeConfig(`${root}/etc/salt/minion`, minionConfig(root, id, { ...this.#ports, publish }));
     const words = [...salt.command("salt-minion"), "-c", `${root}/etc/salt`];
     const service = Service.start(`the minion ${id} (${salt.name})`, words, `${root}/minion.out`);
     this.#minions.set(id, { root, service });
@@ -105,7 +115,7 @@ export class Site {
 
   /** Ends a minion. */
   async stopMinion(id: string): Promise<void> {
-    await this.#minions.get(id)?.service?.stop();
+    await this.#minions.get(id)?.service.stop(MINION_STOP_MS);
   }
 
   /** The root of a minion. */
@@ -162,6 +172,12 @@ export class Site {
     return parse(out, `salt-key -L wrote ${out}${err}`) as Record<string, string[]>;
   }
 
+  /** Accepts every pending key. */
+  async acceptAll(): Promise<void> {
+    const { code, out, err } = await this.operate("salt-key", ["-y", "-A"]);
+    assertEquals(code, 0, `salt-key -A: ${out}${err}`);
+  }
+
   /** Waits until the key of `id` is in `state`. */
   async keyComes(id: string, state: "minions" | "minions_pre" | "minions_rejected"): Promise<void> {
     const path = `${this.pkiDir}/${state}/${id}`;
@@ -200,7 +216,7 @@ export class Site {
 
   /** Ends everything and removes the root. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const minions = [...this.#minions.values()].map(({ service }) => service?.stop());
+    const minions = [...this.#minions.values()].map(({ service }) => service.stop(MINION_STOP_MS));
     await Promise.all([...minions, this.stopMaster()]);
     Deno.removeSync(this.root, { recursive: true });
   }

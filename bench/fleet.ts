@@ -1,0 +1,161 @@
+/**
+ * A master of one implementation with real or simulated minions, in a temporary root of its own.
+ *
+ * The configuration is the default but for root, ports and user. Keys are accepted before a minion comes.
+ * @module
+ */
+
+import { loadOrCreateKeyPair } from "../lib/key_pair.ts";
+import { KeyStore } from "../lib/key_store.ts";
+import { clearRequest } from "../lib/payload.ts";
+import { RequestChannel, tcpAddress } from "../lib/request_channel.ts";
+import { map } from "../lib/value.ts";
+import { run, Service, until } from "./processes.ts";
+import { benchCommand, type Program, type Side } from "./sides.ts";
+import type { SwarmJob } from "./swarm_jobs.ts";
+
+const HOST = "127.0.0.1";
+/** How long anything may take to come up, in milliseconds. */
+const UP_MS = 120_000;
+
+/** A fleet; nothing runs until it is started. */
+export class Fleet {
+  /** Whose programs run. */
+  readonly side: Side;
+  /** Where everything is. */
+  readonly root = Deno.makeTempDirSync({ prefix: "bench_" });
+  readonly #ports = { publish: freePort(), request: freePort() };
+  readonly #minions = new Map<string, Service>();
+  readonly #swarms: Service[] = [];
+  #simulated = 0;
+  #master: Service | undefined;
+
+  /** Writes the master's configuration. */
+  constructor(side: Side) {
+    this.side = side;
+    this.#configure(this.root, "master", { publish_port: this.#ports.publish, ret_port: this.#ports.request });
+    // The master's own, which it would only make in its first second.
+    Deno.mkdirSync(`${this.pkiDir}/minions`, { recursive: true, mode: 0o700 });
+  }
+
+  /** The master's configuration directory. */
+  get configDir(): string {
+    return `${this.root}/etc/salt`;
+  }
+
+  /** The master's `pki_dir`. */
+  get pkiDir(): string {
+    return `${this.root}/etc/salt/pki/master`;
+  }
+
+  /** The master, which must have been started. */
+  get master(): Service {
+    if (this.#master === undefined) throw new Error("no master runs");
+    return this.#master;
+  }
+
+  /** Starts the master. @returns Milliseconds until it answered a request. */
+  async startMaster(): Promise<number> {
+    const started = performance.now();
+    this.#master = this.#start("salt-master", this.root, "master.out");
+    using channel = new RequestChannel(tcpAddress(HOST, this.#ports.request), { reconnectMs: 10, reconnectMaxMs: 10 });
+    await channel.request(clearRequest(map({ cmd: "ping" })), { timeoutMs: UP_MS, tries: 1 });
+    return performance.now() - started;
+  }
+
+  /** Ends the master. */
+  async stopMaster(): Promise<void> {
+    await this.#master?.stop();
+    this.#master = undefined;
+  }
+
+  /** Makes what a minion needs to be let in: its configuration, its key, and the key's acceptance. */
+  async prepareMinion(id: string): Promise<string> {
+    const root = `${this.root}/${id}`;
+    this.#configure(root, "minion", { id, master: HOST, master_port: this.#ports.request });
+    const key = await loadOrCreateKeyPair(`${root}/etc/salt/pki/minion`, "minion", 2048);
+    new KeyStore(this.pkiDir).put(id, "accepted", key.publicKey.pem);
+    return root;
+  }
+
+  /** Starts a minion, of another implementation if `side` says so. */
+  async startMinion(id: string, side: Side = this.side): Promise<Service> {
+    const root = await this.prepareMinion(id);
+    const minion = this.#start("salt-minion", root, "minion.out", side);
+    this.#minions.set(id, minion);
+    return minion;
+  }
+
+  /** Ends a minion. */
+  async stopMinion(id: string): Promise<void> {
+    await this.#minions.get(id)?.stop();
+    this.#minions.delete(id);
+  }
+
+  /** Waits until every minion of `target` answers, twice: what the first job warms up is not to be measured. */
+  async warmUp(target: string, count: number): Promise<void> {
+    for (let answered = 0; answered < 2;) {
+      await until(async () => {
+        const { out } = await run([...this.words("salt"), "-t", "10", target, "test.ping"]).catch(() => ({ out: "" }));
+        return (out.match(/^ +True$/gm) ?? []).length === count;
+      }, { what: `${count} answers`, withinMs: UP_MS });
+      answered++;
+    }
+  }
+
+  /** The words of a command on this master. */
+  words(program: Program): string[] {
+    return [...this.side.command(program), "-c", this.configDir];
+  }
+
+  /** Has so many simulated minions, `sim-1` to `sim-<count>`; as many as are missing are started. */
+  async simulate(count: number): Promise<void> {
+    const missing = count - this.#simulated;
+    if (missing <= 0) return;
+    const words = [...benchCommand("swarm.ts"), "--json", "--minions", String(missing)];
+    words.push("--from", String(this.#simulated + 1), "--master", `${HOST}:${this.#ports.request}`);
+    words.push("--accept-in", this.pkiDir);
+    const swarm = Service.start(words, `${this.root}/swarm-${this.#swarms.length}.out`);
+    this.#swarms.push(swarm);
+    await until(() => {
+      if (!swarm.running) throw new Error(`the swarm ended: ${swarm.output}`);
+      return swarm.output.includes('"event":"ready"');
+    }, { what: `${missing} simulated minions`, withinMs: UP_MS });
+    this.#simulated = count;
+  }
+
+  /** What each of the swarms says of the job `jid`, when all of them have done with it. */
+  async swarmJob(jid: string): Promise<SwarmJob[]> {
+    return await until(() => {
+      const jobs = this.#swarms.map(({ output }) => {
+        const line = output.split("\n").find((text) => text.includes(`"jid":"${jid}"`));
+        return line === undefined ? undefined : JSON.parse(line) as SwarmJob;
+      });
+      return jobs.every((job) => job !== undefined) ? jobs : undefined;
+    }, { what: `the end of job ${jid}`, withinMs: UP_MS });
+  }
+
+  #start(program: Program, root: string, output: string, side: Side = this.side): Service {
+    return Service.start([...side.command(program), "-c", `${root}/etc/salt`], `${root}/${output}`);
+  }
+
+  #configure(root: string, name: "master" | "minion", options: Record<string, string | number>): void {
+    Deno.mkdirSync(`${root}/etc/salt`, { recursive: true });
+    const user = new TextDecoder().decode(new Deno.Command("id", { args: ["-un"] }).outputSync().stdout).trim();
+    const all = { root_dir: root, user, ...name === "master" ? { interface: HOST } : {}, ...options };
+    const text = Object.entries(all).map(([key, value]) => `${key}: ${value}\n`).join("");
+    Deno.writeTextFileSync(`${root}/etc/salt/${name}`, text);
+  }
+
+  /** Ends everything and removes the root. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#swarms, ...this.#minions.values()].map((service) => service.stop()));
+    await this.stopMaster();
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: HOST, port: 0 });
+  return listener.addr.port;
+}

@@ -1,0 +1,134 @@
+/**
+ * Rows: a master and one real minion, at rest and with one job.
+ * @module
+ */
+
+import { callingUser } from "../lib/calling_user.ts";
+import { loadClientConfig } from "../lib/config.ts";
+import { LocalClient } from "../lib/local_client.ts";
+import { bareRoundTrip } from "./bare_round_trip.ts";
+import type { Fleet } from "./fleet.ts";
+import { treeCpuMs, treeMemory } from "./process_figures.ts";
+import { run, type Service } from "./processes.ts";
+import { FINE_MS, MB, MS, PERCENT, type Row, type Stage } from "./row.ts";
+import type { Side } from "./sides.ts";
+import { median } from "./statistics.ts";
+
+const MINION = "bench-1";
+const GROUP = "fleet of one";
+/** How long processes at rest are watched, in milliseconds. */
+const WATCH_MS = 10_000;
+/** How long a service is left alone before it counts as at rest, in milliseconds. */
+const SETTLE_MS = 10_000;
+/** Jobs of which one measurement of the latency is the median. */
+const JOBS = 25;
+
+interface Running {
+  readonly fleet: Fleet;
+  readonly minion: Service;
+}
+
+const minions = new WeakMap<Fleet, Service>();
+const settled = new WeakSet<Fleet>();
+
+async function running(stage: Stage, side: Side): Promise<Running> {
+  const fleet = await stage.fleet(side, async (fleet) => {
+    await fleet.startMaster();
+    minions.set(fleet, await fleet.startMinion(MINION));
+    await fleet.warmUp("*", 1);
+  });
+  const minion = minions.get(fleet);
+  if (minion === undefined) throw new Error("the fleet has no minion");
+  return { fleet, minion };
+}
+
+async function atRest(stage: Stage, side: Side): Promise<Running> {
+  const all = await running(stage, side);
+  if (!settled.has(all.fleet)) await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  settled.add(all.fleet);
+  return all;
+}
+
+async function cpuPercent({ pid }: Service): Promise<number> {
+  const before = treeCpuMs(pid);
+  const started = performance.now();
+  await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
+  return (treeCpuMs(pid) - before) / (performance.now() - started) * 100;
+}
+
+async function latency({ fleet }: Running): Promise<number> {
+  if (fleet.side.python !== undefined) {
+    const script = decodeURIComponent(new URL("job_latency.py", import.meta.url).pathname);
+    const { out } = await run([fleet.side.python, script, `${fleet.configDir}/master`, MINION, String(JOBS)]);
+    return median(JSON.parse(out));
+  }
+  const { opts } = loadClientConfig({ configDir: fleet.configDir });
+  using client = await LocalClient.connect(opts, callingUser());
+  const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
+  const times: number[] = [];
+  for (let i = 0; i < JOBS; i++) {
+    const started = performance.now();
+    const job = await client.publish({ tgt: MINION, tgtType: "glob", fun: "test.ping", arg: [] });
+    for await (const answer of client.collect(job, patience)) {
+      if (answer.kind !== "returned") throw new Error(`${answer.id} did not return`);
+    }
+    times.push(performance.now() - started);
+  }
+  return median(times);
+}
+
+/** One minion. */
+export const FLEET_OF_ONE_ROWS: readonly Row[] = [
+  {
+    name: "cli",
+    title: "`salt minion test.ping`, whole process, 1 minion",
+    unit: MS,
+    group: GROUP,
+    async measure(stage, side) {
+      const { fleet } = await running(stage, side);
+      return (await run([...fleet.words("salt"), MINION, "test.ping"])).ms;
+    },
+    limit: bareRoundTrip,
+  },
+  {
+    name: "latency",
+    title: `job: publish sent → return event, 1 minion (median of ${JOBS})`,
+    unit: FINE_MS,
+    group: GROUP,
+    measure: async (stage, side) => await latency(await running(stage, side)),
+  },
+  ...(["rss", "pss"] as const).flatMap((kind): Row[] => [
+    {
+      name: `master-${kind}`,
+      title: `master at rest, 5 workers, process tree: ${kind.toUpperCase()}`,
+      unit: MB,
+      group: GROUP,
+      runs: 1,
+      measure: async (stage, side) => treeMemory((await atRest(stage, side)).fleet.master.pid)[`${kind}Kb`] / 1024,
+    },
+    {
+      name: `minion-${kind}`,
+      title: `minion at rest, process tree: ${kind.toUpperCase()}`,
+      unit: MB,
+      group: GROUP,
+      runs: 1,
+      measure: async (stage, side) => treeMemory((await atRest(stage, side)).minion.pid)[`${kind}Kb`] / 1024,
+    },
+  ]),
+  {
+    name: "master-cpu",
+    title: `master at rest: processor time over ${WATCH_MS / 1000} s`,
+    unit: PERCENT,
+    group: GROUP,
+    runs: 1,
+    measure: async (stage, side) => await cpuPercent((await atRest(stage, side)).fleet.master),
+  },
+  {
+    name: "minion-cpu",
+    title: `minion at rest: processor time over ${WATCH_MS / 1000} s`,
+    unit: PERCENT,
+    group: GROUP,
+    runs: 1,
+    measure: async (stage, side) => await cpuPercent((await atRest(stage, side)).minion),
+  },
+];

@@ -1,0 +1,30 @@
+/**
+ * Where and with what something was measured.
+ * @module
+ */
+
+/** What a figure depends on beside the program. */
+export interface Machine {
+  readonly date: string;
+  readonly processor: string;
+  readonly processors: number;
+  readonly memoryGb: number;
+  readonly system: string;
+  readonly deno: string;
+  /** The load of the last minute when the benchmark began: what else ran. */
+  readonly loadBefore: number;
+}
+
+/** This machine, now. */
+export function thisMachine(): Machine {
+  const cpuinfo = Deno.build.os === "linux" ? Deno.readTextFileSync("/proc/cpuinfo") : "";
+  return {
+    date: new Date().toISOString(),
+    processor: /^model name\s*:\s*(.+)$/m.exec(cpuinfo)?.[1] ?? Deno.build.arch,
+    processors: navigator.hardwareConcurrency,
+    memoryGb: Math.round(Deno.systemMemoryInfo().total / 2 ** 30),
+    system: `${Deno.build.os} ${Deno.osRelease()}`,
+    deno: Deno.version.deno,
+    loadBefore: Deno.loadavg()[0],
+  };
+}

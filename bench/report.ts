@@ -1,0 +1,76 @@
+/**
+ * The figures as a Markdown table, for a terminal and for docs/performance.md alike.
+ * @module
+ */
+
+import type { Machine } from "./machine.ts";
+import type { Unit } from "./row.ts";
+import { median } from "./statistics.ts";
+
+/** One row, measured. */
+export interface Measured {
+  readonly name: string;
+  readonly title: string;
+  readonly unit: Unit;
+  /** Every figure of each side, by the side's name. */
+  readonly figures: Readonly<Record<string, readonly number[]>>;
+  /** Figures of what no implementation can beat. */
+  readonly limit: readonly number[];
+  readonly remarks: readonly string[];
+}
+
+/** All of a run. */
+export interface Report {
+  readonly machine: Machine;
+  /** Names of the sides, ours first. */
+  readonly sides: readonly string[];
+  /** Why a side is not among them. */
+  readonly missing: readonly string[];
+  readonly rows: readonly Measured[];
+}
+
+/** The report as Markdown. */
+export function reportText({ machine, sides, missing, rows }: Report): string {
+  const { date, processor, processors, memoryGb, system, deno, loadBefore } = machine;
+  const [ours, ...others] = sides;
+  const head = ["row", "what", ...sides, ...others.map((name) => `${ours} : ${name}`), "bare sockets"];
+  const table = rows.map((row) => [
+    row.name,
+    row.title,
+    ...sides.map((side) => cell(row.figures[side], row.unit)),
+    ...others.map((side) => ratio(row, ours, side)),
+    cell(row.limit, row.unit),
+  ]);
+  const remarks = rows.flatMap(({ name, remarks }) => remarks.map((remark) => `- ${name}: ${remark}\n`));
+  return [
+    `${
+      date.slice(0, 16).replace("T", " ")
+    } UTC; ${processors} × ${processor}, ${memoryGb} GB, ${system}, Deno ${deno}; `,
+    `load before: ${loadBefore.toFixed(2)}. Medians, with the smallest and the largest figure.\n\n`,
+    markdown(head, table),
+    ...missing.map((text) => `\n${text}\n`),
+    ...remarks.length > 0 ? ["\n", ...remarks] : [],
+  ].join("");
+}
+
+function cell(figures: readonly number[] | undefined, { name, digits }: Unit): string {
+  if (figures === undefined || figures.length === 0) return "–";
+  const show = (figure: number) => figure.toFixed(digits);
+  const middle = `${show(median(figures))} ${name}`;
+  if (figures.length === 1) return middle;
+  return `${middle} (${show(Math.min(...figures))}–${show(Math.max(...figures))})`;
+}
+
+/** How many times better ours is. */
+function ratio({ figures, unit }: Measured, ours: string, other: string): string {
+  const a = median(figures[ours] ?? []);
+  const b = median(figures[other] ?? []);
+  const times = unit.lessIsBetter ? b / a : a / b;
+  return Number.isFinite(times) ? `${times.toFixed(times < 10 ? 1 : 0)} ×` : "–";
+}
+
+function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i].length)));
+  const line = (cells: readonly string[]) => `| ${cells.map((text, i) => text.padEnd(widths[i])).join(" | ")} |\n`;
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("");
+}

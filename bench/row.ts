@@ -1,0 +1,75 @@
+/**
+ * What a row of the benchmark is.
+ * @module
+ */
+
+import { Fleet } from "./fleet.ts";
+import type { Side } from "./sides.ts";
+
+/** What a figure counts, and whether less of it is better. */
+export interface Unit {
+  readonly name: string;
+  readonly lessIsBetter: boolean;
+  /** Digits after the point. */
+  readonly digits: number;
+}
+
+/** Milliseconds. */
+export const MS: Unit = { name: "ms", lessIsBetter: true, digits: 0 };
+/** Milliseconds where tenths count. */
+export const FINE_MS: Unit = { name: "ms", lessIsBetter: true, digits: 1 };
+/** Megabytes of 2^20 bytes. */
+export const MB: Unit = { name: "MB", lessIsBetter: true, digits: 1 };
+/** Part of one processor. */
+export const PERCENT: Unit = { name: "%", lessIsBetter: true, digits: 2 };
+/** How many a second. */
+export const PER_SECOND: Unit = { name: "/s", lessIsBetter: false, digits: 0 };
+
+/** One question. */
+export interface Row {
+  /** How it is asked for alone: `deno task bench cli`. */
+  readonly name: string;
+  /** What is measured. */
+  readonly title: string;
+  readonly unit: Unit;
+  /** Rows of one group share fleets; when the group has been measured, its fleets end. */
+  readonly group: string;
+  /** How often it is measured on each side, in turn. Default: as often as the run is told to. */
+  readonly runs?: number;
+  /** Measures it once. */
+  measure(stage: Stage, side: Side): Promise<number>;
+  /** What no implementation can beat: the same work through bare sockets. */
+  limit?(): Promise<number>;
+}
+
+/** The fleets of a group, made when they are first asked for, and remarks on what was measured. */
+export class Stage {
+  readonly #fleets = new Map<string, Promise<Fleet>>();
+  /** Whatever makes a figure doubtful. */
+  readonly remarks = new Set<string>();
+
+  /** The fleet of `side`; `prepare` is run once, with a new one. */
+  fleet(side: Side, prepare: (fleet: Fleet) => Promise<void>): Promise<Fleet> {
+    const known = this.#fleets.get(side.name);
+    if (known !== undefined) return known;
+    const made = (async () => {
+      const fleet = new Fleet(side);
+      try {
+        await prepare(fleet);
+        return fleet;
+      } catch (error) {
+        await fleet[Symbol.asyncDispose]();
+        throw error;
+      }
+    })();
+    this.#fleets.set(side.name, made);
+    return made;
+  }
+
+  /** Ends every fleet. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const fleets = await Promise.allSettled(this.#fleets.values());
+    for (const made of fleets) if (made.status === "fulfilled") await made.value[Symbol.asyncDispose]();
+    this.#fleets.clear();
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Rows: simulated minions, as many as a name says.
+ * @module
+ */
+
+import { run } from "./processes.ts";
+import { FINE_MS, MS, PER_SECOND, type Row, type Stage } from "./row.ts";
+import type { Side } from "./sides.ts";
+import type { Fleet } from "./fleet.ts";
+import { BUSY_LIMIT, type SwarmJob } from "./swarm_jobs.ts";
+import { median } from "./statistics.ts";
+
+const RETURNING = 500;
+const SIZES = [100, 200, 400, 800] as const;
+
+async function swarm(stage: Stage, side: Side, count: number): Promise<Fleet> {
+  const fleet = await stage.fleet(side, async (fleet) => void await fleet.startMaster());
+  await fleet.simulate(count);
+  if (warm.get(fleet) !== count) await fleet.warmUp("*", count);
+  warm.set(fleet, count);
+  return fleet;
+}
+
+const warm = new WeakMap<Fleet, number>();
+
+/** Publishes a job and leaves; what became of it the swarm tells. */
+async function publish(fleet: Fleet, fun: string): Promise<SwarmJob[]> {
+  const { out } = await run([...fleet.words("salt"), "--async", "*", fun]);
+  const jid = /\d{20}/.exec(out)?.[0];
+  if (jid === undefined) throw new Error(`salt --async named no job: ${out}`);
+  return await fleet.swarmJob(jid);
+}
+
+/** Simulated minions. */
+export const SWARM_ROWS: readonly Row[] = [
+  {
+    name: "master-latency",
+    title: "the master's share of a job: published → return acknowledged, 1 simulated minion",
+    unit: FINE_MS,
+    group: "one simulated minion",
+    async measure(stage, side) {
+      const fleet = await swarm(stage, side, 1);
+      const times: number[] = [];
+      for (let i = 0; i < 5; i++) times.push((await publish(fleet, "test.ping"))[0].ms);
+      return median(times);
+    },
+  },
+  {
+    name: "returns",
+    title: `returns a second, ${RETURNING} simulated minions at once: stored, fired, acknowledged`,
+    unit: PER_SECOND,
+    group: "returns",
+    async measure(stage, side) {
+      const fleet = await swarm(stage, side, RETURNING);
+      const [{ acknowledged, failed, ms, busy }] = await publish(fleet, "test.ping");
+      if (acknowledged !== RETURNING || failed > 0) {
+        stage.remarks.add(`${side.name}: only ${acknowledged} acknowledged`);
+      }
+      if (busy > BUSY_LIMIT) stage.remarks.add(`${side.name}: the swarm itself was busy ${Math.round(busy * 100)}%`);
+      return acknowledged / ms * 1000;
+    },
+  },
+  ...SIZES.map((size): Row => ({
+    name: `ping-${size}`,
+    title: `\`salt '*' test.ping\`, ${size} simulated minions, until the last return is printed`,
+    unit: MS,
+    group: "pings",
+    async measure(stage, side) {
+      const fleet = await swarm(stage, side, size);
+      const { out, ms } = await run([...fleet.words("salt"), "-t", "60", "*", "test.ping"]);
+      const answered = (out.match(/^ +True$/gm) ?? []).length;
+      if (answered !== size) stage.remarks.add(`${side.name}: ${answered} of ${size} answered`);
+      return ms;
+    },
+  })),
+];

@@ -1,0 +1,188 @@
+/**
+ * Feeds one target: inputs by number, each from its own seed, so that any of them can be fed again alone.
+ *
+ * A fault is an error that the target does not declare, a property that does not hold, an input that takes a second, an
+ * honest request that is not served, or memory that grows. Knows no target.
+ * @module
+ */
+
+import { Random } from "./mutate.ts";
+import type { FuzzTarget, Session } from "./target.ts";
+
+/** Inputs slower than this are reported, in milliseconds; it must be so twice, as anything may be slow once. */
+const SLOW_MS = 100;
+/** Slower than this is a fault. */
+const HANG_MS = 1_000;
+/** A target with more faults than this has said enough. */
+const MOST_FAULTS = 10;
+/** Growth of the heap, between the second quarter's lowest and the last quarter's, that is a fault, in bytes. */
+const MOST_GROWTH = 48 * 1024 * 1024;
+
+/** What to feed. */
+export interface Feed {
+  /** The seed of the run. */
+  readonly seed: string;
+  /** How many inputs. */
+  readonly inputs: number;
+  /** The number of the only input to feed, in place of all. */
+  readonly at?: number;
+  /** Told of each input before it is fed. */
+  readonly note?: (index: number, input: Uint8Array | string) => void;
+}
+
+/** One thing wrong. */
+export interface Fault {
+  /** What, with a stack as far as there is one. */
+  readonly problem: string;
+  /** The number of the input. */
+  readonly index: number;
+  /** The input, as {@linkcode show} shows it. */
+  readonly input: string;
+}
+
+/** What became of the inputs of one target. */
+export interface Tally {
+  /** The target's name. */
+  readonly name: string;
+  /** How many were fed. */
+  readonly inputs: number;
+  /** How many came to which end: the words of the target, or the name of an error. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** The slowest input's time in milliseconds. */
+  readonly slowestMs: number;
+  /** Those that were slow twice. */
+  readonly slow: readonly { readonly index: number; readonly ms: number; readonly input: string }[];
+  /** What is wrong. */
+  readonly faults: readonly Fault[];
+  /** All of it, in milliseconds. */
+  readonly tookMs: number;
+}
+
+/** Feeds `target`. Never throws: what goes wrong is in the tally. */
+export async function feedTarget(target: FuzzTarget, feed: Feed): Promise<Tally> {
+  const started = performance.now();
+  const run = new Run(target, feed);
+  let session: Session | undefined;
+  try {
+    session = await target.open();
+    await run.all(session);
+  } catch (error) {
+    run.fault(`while it ran: ${stackOf(error)}`);
+  }
+  try {
+    await session?.close();
+  } catch (error) {
+    run.fault(`at the end: ${stackOf(error)}`);
+  }
+  return run.tally(performance.now() - started);
+}
+
+class Run {
+  readonly #target: FuzzTarget;
+  readonly #feed: Feed;
+  readonly #outcomes: Record<string, number> = {};
+  readonly #slow: { index: number; ms: number; input: string }[] = [];
+  readonly #faults: Fault[] = [];
+  readonly #problems = new Set<string>();
+  readonly #lowest = [Infinity, Infinity, Infinity, Infinity];
+  #slowestMs = 0;
+  #index = 0;
+  #count = 0;
+  #input: Uint8Array | string = "";
+
+  constructor(target: FuzzTarget, feed: Feed) {
+    this.#target = target;
+    this.#feed = feed;
+  }
+
+  async all(session: Session): Promise<void> {
+    const { inputs, at } = this.#feed;
+    const honestEvery = this.#target.honestEvery ?? 500;
+    const first = at ?? 0;
+    const end = at === undefined ? inputs : at + 1;
+    for (this.#index = first; this.#index < end && this.#faults.length < MOST_FAULTS; this.#index++) {
+      const ms = await this.#one(session);
+      if (ms > this.#slowestMs) this.#slowestMs = ms;
+      if (ms > SLOW_MS) await this.#again(session, ms);
+      this.#count++;
+      if (this.#count % honestEvery === 0 || this.#index === end - 1) await this.#honest(session);
+      if (this.#count % 64 === 0) this.#weigh(end - first);
+    }
+    const [, before, , after] = this.#lowest;
+    if (after - before > MOST_GROWTH) this.fault(`the heap grew by ${Math.round((after - before) / 1024 / 1024)} MiB`);
+  }
+
+  /** Feeds the current input; gives the milliseconds that it took. */
+  async #one(session: Session): Promise<number> {
+    const random = new Random(`${this.#feed.seed}/${this.#target.name}/${this.#index}`);
+    let started = performance.now();
+    const note = (input: Uint8Array | string) => {
+      this.#input = input;
+      this.#feed.note?.(this.#index, input);
+      started = performance.now(); // making it does not count
+    };
+    let outcome: string;
+    try {
+      const fed = session.feed(random, note);
+      outcome = typeof fed === "string" ? fed : await fed;
+    } catch (error) {
+      const declared = error instanceof Error && this.#target.refusals.some((refusal) => error instanceof refusal);
+      if (!declared) this.fault(stackOf(error));
+      outcome = error instanceof Error ? error.name : String(error);
+    }
+    this.#outcomes[outcome] = (this.#outcomes[outcome] ?? 0) + 1;
+    return performance.now() - started;
+  }
+
+  async #again(session: Session, firstMs: number): Promise<void> {
+    const input = show(this.#input);
+    const ms = Math.min(firstMs, await this.#one(session));
+    if (ms <= SLOW_MS) return;
+    this.#slow.push({ index: this.#index, ms, input });
+    if (ms > HANG_MS) this.fault(`took ${Math.round(ms)} ms, twice`);
+  }
+
+  async #honest(session: Session): Promise<void> {
+    try {
+      await session.honest();
+    } catch (error) {
+      this.fault(`an honest request was not served: ${stackOf(error)}`);
+    }
+  }
+
+  #weigh(inputs: number): void {
+    const quarter = Math.min(3, Math.floor(4 * this.#count / inputs));
+    const { heapUsed, external } = Deno.memoryUsage();
+    this.#lowest[quarter] = Math.min(this.#lowest[quarter], heapUsed + external);
+  }
+
+  /** Notes a fault, once for each kind. */
+  fault(problem: string): void {
+    const kind = problem.split("\n").slice(0, 2).join().replaceAll(/"[^"]*"|\d+/g, "");
+    if (this.#problems.has(kind)) return;
+    this.#problems.add(kind);
+    this.#faults.push({ problem, index: this.#index, input: show(this.#input) });
+  }
+
+  tally(tookMs: number): Tally {
+    return {
+      name: this.#target.name,
+      inputs: this.#count,
+      outcomes: this.#outcomes,
+      slowestMs: this.#slowestMs,
+      slow: this.#slow,
+      faults: this.#faults,
+      tookMs,
+    };
+  }
+}
+
+/** An input as a line that a test can hold: hex, or a JSON string; a long one is cut. */
+export function show(input: Uint8Array | string): string {
+  const text = typeof input === "string" ? JSON.stringify(input) : `hex:${input.subarray(0, 4_000).toHex()}`;
+  return text.length <= 4_000 ? text : `${text.slice(0, 4_000)}… (${input.length} in all)`;
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}

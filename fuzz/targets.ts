@@ -1,0 +1,34 @@
+/**
+ * Everything that is fed.
+ * @module
+ */
+
+import { crypticles, events, msgpack } from "./codecs.ts";
+import { caches, configFiles, keyFiles, spools } from "./files.ts";
+import { publishes, signInReplies } from "./minion_side.ts";
+import { envelopes, minionCommands, parser } from "./requests.ts";
+import { signInRequests } from "./sign_in_requests.ts";
+import type { FuzzTarget } from "./target.ts";
+import { cliArgs, commandLines, json, targets as targetExpressions, yaml } from "./texts.ts";
+
+/** All targets. */
+export const TARGETS: readonly FuzzTarget[] = [
+  msgpack,
+  crypticles,
+  events,
+  parser,
+  envelopes,
+  minionCommands,
+  signInRequests,
+  publishes,
+  signInReplies,
+  targetExpressions,
+  cliArgs,
+  commandLines,
+  yaml,
+  json,
+  caches,
+  spools,
+  keyFiles,
+  configFiles,
+];

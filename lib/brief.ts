@@ -1,0 +1,19 @@
+/**
+ * Texts of strangers, short enough for a log line or a reply.
+ * @module
+ */
+
+import { str, type Value } from "./value.ts";
+
+const LONGEST = 200;
+
+/** `text`, cut after 200 characters. */
+export function brief(text: string): string {
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
+}
+
+/** `value` as Python's `str` has it, cut; a list or map by its type alone, for its text may be a thousand times as long. */
+export function briefValue(value: Value | undefined): string {
+  if (Array.isArray(value) || value instanceof Map) return Array.isArray(value) ? "a list" : "a map";
+  return brief(str(value ?? null));
+}

@@ -1,0 +1,251 @@
+/** @module */
+import { RequestTimeoutError, WireError } from "../lib/errors.ts";
+import { encode } from "../lib/msgpack.ts";
+import { ReturnSpool } from "../lib/return_spool.ts";
+import { Float, isMap, map, type ValueMap } from "../lib/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "./assert.ts";
+import { eventually } from "./eventually.ts";
+import { keptLog } from "./scripted_master.ts";
+
+const DOWN = new RequestTimeoutError("tcp://master:4506", 1);
+
+/** A directory for spools, and a master that takes what `take` does not refuse by throwing. */
+class World implements Disposable {
+  readonly directory = `${Deno.makeTempDirSync({ prefix: "spool_" })}/returns`;
+  readonly taken: ValueMap[] = [];
+  readonly tried: string[] = [];
+  readonly lines: string[];
+  readonly log;
+  take: (load: ValueMap) => void | Promise<void> = () => {};
+
+  constructor() {
+    ({ log: this.log, lines: this.lines } = keptLog());
+  }
+
+  open(retryMs: readonly [number, number] = [5, 20]): ReturnSpool {
+    return new ReturnSpool({
+      directory: this.directory,
+      retryMs,
+      log: this.log,
+      send: async (load) => {
+        this.tried.push(String(load.get("jid")));
+        await this.take(load);
+        this.taken.push(load);
+      },
+    });
+  }
+
+  get jids(): string[] {
+    return this.taken.map((load) => String(load.get("jid")));
+  }
+
+  get files(): string[] {
+    return [...Deno.readDirSync(this.directory)].map(({ name }) => name).sort();
+  }
+
+  async until(count: number): Promise<void> {
+    await eventually(() => this.taken.length >= count, { withinMs: 5_000, what: `${count} returns`, everyMs: 2 });
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.directory.replace(/\/returns$/, ""), { recursive: true });
+  }
+}
+
+const ret = (jid: string, value: unknown = true) => map({ cmd: "_return", jid, return: value });
+const down = () => {
+  throw DOWN;
+};
+
+Deno.test("returns are sent in order, one after the other, and leave no file", async () => {
+  using world = new World();
+  let under = 0;
+  world.take = async () => {
+    assertEquals(++under, 1);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    under--;
+  };
+  const spool = world.open();
+  for (const jid of ["1", "2", "3", "4"]) spool.add(ret(jid));
+  assertEquals([spool.size, world.files.length], [4, 4]);
+  await world.until(4);
+  assertEquals(world.jids, ["1", "2", "3", "4"]);
+  await spool.close();
+  assertEquals([spool.size, world.files], [0, []]);
+});
+
+Deno.test("a spooled return is the owner's alone, and comes back as it was", async () => {
+  using world = new World();
+  world.take = down;
+  const first = world.open([10_000, 10_000]);
+  const value = new Map<never, never>();
+  const load = ret("1", [new Float(1), 1, "é", new Uint8Array([0xff]), 2n ** 63n, null, value]);
+  first.add(load);
+  const [name] = world.files;
+  assertEquals((Deno.statSync(`${world.directory}/${name}`).mode ?? 0) & 0o777, 0o600);
+  assertEquals((Deno.statSync(world.directory).mode ?? 0) & 0o777, 0o700);
+  await first.close();
+  world.take = () => {};
+  const second = world.open();
+  assertEquals(second.size, 1);
+  second.flush();
+  await world.until(1);
+  assertEquals(world.taken, [load]);
+  await second.close();
+});
+
+Deno.test("what an earlier process left goes first, in its order, when it is told to", async () => {
+  using world = new World();
+  world.take = down;
+  const first = world.open([10_000, 10_000]);
+  for (const jid of ["1", "2", "3"]) first.add(ret(jid));
+  await first.close();
+  world.take = () => {};
+  const second = world.open();
+  await Promise.resolve();
+  assertEquals(world.taken, []);
+  second.add(ret("4"));
+  await world.until(4);
+  assertEquals(world.jids, ["1", "2", "3", "4"]);
+  await second.close();
+  assertEquals(world.files, []);
+});
+
+Deno.test("a master that cannot be reached gets the same return again, less and less often, until it takes it", async () => {
+  using world = new World();
+  const times: number[] = [];
+  world.take = () => {
+    times.push(performance.now());
+    if (times.length < 6) throw DOWN;
+  };
+  const spool = world.open([10, 40]);
+  spool.add(ret("1"));
+  spool.add(ret("2"));
+  await world.until(2);
+  assertEquals(world.tried, ["1", "1", "1", "1", "1", "1", "2"]);
+  const waits = times.slice(1, 6).map((time, i) => time - times[i]);
+  for (const [i, least] of [10, 20, 40, 40, 40].entries()) {
+    assert(waits[i] >= least - 2, `wait ${i}: ${waits[i]} ms`);
+  }
+  assertStringIncludes(world.lines[0], "WARNING The return of job 1 waits; 2 in all: No reply from tcp://master:4506");
+  await spool.close();
+});
+
+Deno.test("flush ends the wait", async () => {
+  using world = new World();
+  world.take = down;
+  const spool = world.open([20_000, 20_000]);
+  spool.add(ret("1"));
+  await eventually(() => world.lines.length === 1, { withinMs: 2_000, what: "a first failure" });
+  world.take = () => {};
+  spool.flush();
+  await world.until(1);
+  await spool.close();
+});
+
+Deno.test("a return that the master will not have does not hold up the others", async () => {
+  using world = new World();
+  world.take = (load) => {
+    if (load.get("jid") === "bad") throw new WireError("The master answered Some exception handling minion payload");
+  };
+  const spool = world.open();
+  for (const jid of ["bad", "1", "2"]) spool.add(ret(jid));
+  await world.until(2);
+  assertEquals(world.jids, ["1", "2"]);
+  await spool.close();
+  assertEquals([spool.size, world.files.length], [1, 1]);
+});
+
+Deno.test("nothing is sent twice once it was taken: not after a failure of the next, not by the next process", async () => {
+  using world = new World();
+  let failures = 0;
+  world.take = (load) => {
+    if (load.get("jid") === "2" && failures++ < 3) throw DOWN;
+  };
+  const spool = world.open();
+  for (const jid of ["1", "2", "3"]) spool.add(ret(jid));
+  await world.until(3);
+  await spool.close();
+  const next = world.open();
+  next.flush();
+  await next.close();
+  assertEquals(world.tried, ["1", "2", "2", "2", "2", "3"]);
+});
+
+Deno.test("a file that is no return is dropped with a line in the log; the others are sent", async () => {
+  using world = new World();
+  const broken = [
+    new Uint8Array([0xc1]),
+    new Uint8Array(),
+    encode(["no", "map"], "disk"),
+    encode(ret("9"), "disk").slice(0, -1),
+  ];
+  Deno.mkdirSync(world.directory);
+  for (const [i, bytes] of broken.entries()) Deno.writeFileSync(`${world.directory}/00000${i}.p`, bytes);
+  Deno.writeFileSync(`${world.directory}/000009.p`, encode(ret("1"), "disk"));
+  Deno.writeFileSync(`${world.directory}/.half.tmp`, new Uint8Array(3));
+  const spool = world.open();
+  assertEquals(spool.size, 5);
+  spool.flush();
+  await world.until(1);
+  assertEquals(world.jids, ["1"]);
+  await eventually(() => spool.size === 0, { withinMs: 2_000, what: "an empty spool" });
+  assertEquals(world.files, [".half.tmp"]);
+  assertEquals(world.lines.filter((line) => line.startsWith("ERROR Dropped 00000")).length, 4);
+  await spool.close();
+});
+
+Deno.test("a file that cannot be read stays, is told of once, and holds up nothing", async () => {
+  using world = new World();
+  Deno.mkdirSync(`${world.directory}/000001.p`, { recursive: true });
+  const spool = world.open();
+  spool.add(ret("1"));
+  await world.until(1);
+  await spool.close();
+  assertEquals(world.files, ["000001.p"]);
+  assertEquals(world.lines.filter((line) => line.startsWith("ERROR Cannot read 000001.p")).length, 1);
+});
+
+Deno.test("on a full disk a return is delivered from memory, and the log says so", async () => {
+  using world = new World();
+  world.take = down;
+  const spool = world.open();
+  Deno.removeSync(world.directory, { recursive: true }); // as good as full
+  spool.add(ret("1"));
+  spool.add(ret("2"));
+  world.take = () => {};
+  await world.until(2);
+  assertEquals(world.jids, ["1", "2"]);
+  assertStringIncludes(world.lines[0], "ERROR The return of job 1 is in memory only");
+  await spool.close();
+});
+
+Deno.test("close ends a wait at once; a return that comes later is kept for the next process, unsent", async () => {
+  using world = new World();
+  world.take = down;
+  const spool = world.open([20_000, 20_000]);
+  spool.add(ret("1"));
+  await eventually(() => world.tried.length === 1, { withinMs: 2_000, what: "a first try" });
+  const started = performance.now();
+  await spool.close();
+  assert(performance.now() - started < 500);
+  spool.add(ret("2"));
+  spool.flush();
+  await spool.close();
+  assertEquals([world.tried, world.files.length], [["1"], 2]);
+});
+
+Deno.test("close while the last one is being sent does not send the next", async () => {
+  using world = new World();
+  const gate = Promise.withResolvers<void>();
+  world.take = () => gate.promise;
+  const spool = world.open();
+  spool.add(ret("1"));
+  spool.add(ret("2"));
+  await eventually(() => world.tried.length === 1, { withinMs: 2_000, what: "a first try" });
+  const closed = spool.close();
+  gate.resolve();
+  await closed;
+  assertEquals([world.jids, world.files.length], [["1"], 1]);
+  assert(isMap(world.taken[0]));
+});
