@@ -9,7 +9,7 @@ import { CommandError, CommandNotFoundError, InvocationError, RefusedError } fro
 import { describe } from "../lib/function_docs.ts";
 import { hashHex } from "../lib/hash.ts";
 import { fn, type JobContext } from "../lib/job_context.ts";
-import { any, bool, int, list, type ModuleFunction, str } from "../lib/module.ts";
+import { any, bool, float, int, list, type ModuleFunction, str } from "../lib/module.ts";
 import { optsValues } from "../lib/opts_values.ts";
 import { sleep as wait } from "../lib/sleep.ts";
 import { float, int as wholeNumber, map, repr, str as text, truthy, type Value } from "../lib/value.ts";
@@ -86,7 +86,7 @@ export const versions: ModuleFunction<JobContext> = versions_report;
 /** `test.sleep` */
 export const sleep: ModuleFunction<JobContext> = fn({
   doc: describe("Wait for a number of seconds, then return True.", "test.sleep 20"),
-  params: { length: int() },
+  params: { length: float() },
   run: async ({ length }, context) => {
     await wait(length * 1000, context.signal);
     return true;
