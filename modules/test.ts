@@ -12,7 +12,7 @@ import { fn, type JobContext } from "../lib/job_context.ts";
 import { any, bool, float, int, list, type ModuleFunction, str } from "../lib/module.ts";
 import { optsValues } from "../lib/opts_values.ts";
 import { sleep as wait } from "../lib/sleep.ts";
-import { float, int as wholeNumber, map, repr, str as text, truthy, type Value } from "../lib/value.ts";
+import { float as floatValue, int as wholeNumber, map, repr, str as text, truthy, type Value } from "../lib/value.ts";
 import { VERSION, versionsInformation, versionsReport } from "../lib/version.ts";
 import { withoutPublication } from "./test_arguments.ts";
 
@@ -133,7 +133,7 @@ export const collatz: ModuleFunction<JobContext> = fn({
     const steps: Value[] = [];
     // Python's division makes a float of the number, which stays one.
     for (let n = start, halved = false; n !== 1;) {
-      steps.push(halved ? float(n) : n);
+      steps.push(halved ? floatValue(n) : n);
       halved ||= n % 2 === 0;
       n = n % 2 === 0 ? n / 2 : n * 3 + 1;
     }
@@ -352,7 +352,7 @@ export const deprecation_warning: ModuleFunction<JobContext> = fn({
 });
 
 function secondsSince(startMs: number): Value {
-  return float((performance.now() - startMs) / 1000);
+  return floatValue((performance.now() - startMs) / 1000);
 }
 
 function randomHash(size: number, hashType: string): string {
