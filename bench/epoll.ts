@@ -48,13 +48,13 @@ export class Epoll {
   #waiting = false;
   #wakesAt = Infinity;
 
-  /** Waits for nothing yet. */
+  /** Opens it; it waits for nothing yet. @throws {Error} If too many files are open. */
   constructor() {
     if (this.#fd < 0 || this.#wakeFd < 0) throw new Error("no epoll: too many open files?");
     this.#control(EPOLL_CTL_ADD, this.#wakeFd, EPOLLIN);
   }
 
-  /** A wait for `fd`, for {@linkcode prepareManySockets}. */
+  /** A wait for `fd`, as {@linkcode prepareManySockets} wants it. */
   add(fd: number): DescriptorWait {
     this.#control(EPOLL_CTL_ADD, fd, 0);
     let closed = false;

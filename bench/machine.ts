@@ -5,11 +5,17 @@
 
 /** What a figure depends on beside the program. */
 export interface Machine {
+  /** When, ISO 8601, UTC. */
   readonly date: string;
+  /** Model of the processor. */
   readonly processor: string;
+  /** How many of them. */
   readonly processors: number;
+  /** In units of 2^30 bytes. */
   readonly memoryGb: number;
+  /** Operating system and its release. */
   readonly system: string;
+  /** Version of Deno. */
   readonly deno: string;
   /** The load of the last minute when the benchmark began: what else ran. */
   readonly loadBefore: number;

@@ -10,6 +10,7 @@ export interface Memory {
   readonly rssKb: number;
   /** Proportional set size: a shared page counts for its part. */
   readonly pssKb: number;
+  /** How many there are. */
   readonly processes: number;
 }
 

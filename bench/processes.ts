@@ -8,8 +8,11 @@ const ENVIRONMENT = { NO_COLOR: "1", LC_ALL: "C.UTF-8", PYTHONWARNINGS: "ignore"
 
 /** A command that has ended. */
 export interface Ran {
+  /** Exit code. */
   readonly code: number;
+  /** Standard output. */
   readonly out: string;
+  /** Standard error. */
   readonly err: string;
   /** From its start to its end, in milliseconds. */
   readonly ms: number;

@@ -9,23 +9,29 @@ import { median } from "./statistics.ts";
 
 /** One row, measured. */
 export interface Measured {
+  /** How it is asked for. */
   readonly name: string;
+  /** What was measured. */
   readonly title: string;
+  /** What the figures count. */
   readonly unit: Unit;
   /** Every figure of each side, by the side's name. */
   readonly figures: Readonly<Record<string, readonly number[]>>;
   /** Figures of what no implementation can beat. */
   readonly limit: readonly number[];
+  /** What makes a figure doubtful. */
   readonly remarks: readonly string[];
 }
 
 /** All of a run. */
 export interface Report {
+  /** Where it was run. */
   readonly machine: Machine;
   /** Names of the sides, ours first. */
   readonly sides: readonly string[];
   /** Why a side is not among them. */
   readonly missing: readonly string[];
+  /** In the order in which they were measured. */
   readonly rows: readonly Measured[];
 }
 

@@ -8,7 +8,9 @@ import type { Side } from "./sides.ts";
 
 /** What a figure counts, and whether less of it is better. */
 export interface Unit {
+  /** As it stands behind a figure. */
   readonly name: string;
+  /** Whether less of it is better. */
   readonly lessIsBetter: boolean;
   /** Digits after the point. */
   readonly digits: number;
@@ -31,6 +33,7 @@ export interface Row {
   readonly name: string;
   /** What is measured. */
   readonly title: string;
+  /** What the figure counts. */
   readonly unit: Unit;
   /** Rows of one group share fleets; when the group has been measured, its fleets end. */
   readonly group: string;

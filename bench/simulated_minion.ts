@@ -17,6 +17,7 @@ import { map, str, type Value, type ValueMap } from "../lib/value.ts";
 
 /** What the minions of a swarm have in common. */
 export interface SwarmSettings {
+  /** Where the master is. */
   readonly host: string;
   /** The master's `ret_port`. */
   readonly port: number;

@@ -8,12 +8,15 @@ import { threadCpuMs } from "./process_figures.ts";
 
 /** A job, when nothing more of it is to be expected. Times in milliseconds. */
 export interface SwarmJob {
+  /** Its id. */
   readonly jid: string;
+  /** What was run. */
   readonly fun: string;
   /** Minions that heard of it. */
   readonly received: number;
   /** Returns that the master has acknowledged. */
   readonly acknowledged: number;
+  /** Returns that the master did not take. */
   readonly failed: number;
   /** From the first minion that heard of it to the last return that was acknowledged. */
   readonly ms: number;
@@ -47,7 +50,7 @@ export class SwarmJobs {
   readonly #ended: (job: SwarmJob) => void;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** @param ended Told of each job that has ended. */
+  /** Counts nothing yet. @param ended Told of each job that has ended. */
   constructor(ended: (job: SwarmJob) => void) {
     this.#ended = ended;
   }

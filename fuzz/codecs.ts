@@ -101,7 +101,10 @@ export const events: FuzzTarget = {
     feed(random, note) {
       const data: Value = randomValue(random);
       const tag = random.pick(["salt/job/1/ret/web1", "minion_start|||||||||", ...NASTY_TEXTS]);
-      const frame = packEvent(tag, map({ data: random.chance(0.9) ? "x" : data, _stamp: "2024-01-02T03:04:05.000006" }));
+      const frame = packEvent(
+        tag,
+        map({ data: random.chance(0.9) ? "x" : data, _stamp: "2024-01-02T03:04:05.000006" }),
+      );
       const sent = random.chance(0.2)
         ? Uint8Array.from([...new TextEncoder().encode(tag), ...packed(random, "disk")])
         : mutateBytes(random, frame);
@@ -109,7 +112,10 @@ export const events: FuzzTarget = {
       const event = unpackEvent(sent);
       // Whoever is between here and the next bus packs it again.
       const again = unpackEvent(packEvent(event.tag, event.data));
-      hold(event.tag.includes("\n\n") || again.tag === event.tag || again.tag === event.tag.replace(/\|+$/, ""), `${event.tag} became ${again.tag}`);
+      hold(
+        event.tag.includes("\n\n") || again.tag === event.tag || again.tag === event.tag.replace(/\|+$/, ""),
+        `${event.tag} became ${again.tag}`,
+      );
       return "read";
     },
     honest: () => hold(unpackEvent(packEvent("a/b", map({ x: 1 }))).data.get("x") === 1, "no event"),

@@ -34,14 +34,17 @@ const utf8 = new TextEncoder();
 
 /** The bytes of a cache file, after something happened to it. */
 function torn(random: Random): Uint8Array {
-  const honest = encode(map({ return: true, retcode: 0, jid: "20240102030405000006", fun: "test.ping", tgt: "*", Minions: ["a"] }), "disk");
+  const honest = encode(
+    map({ return: true, retcode: 0, jid: "20240102030405000006", fun: "test.ping", tgt: "*", Minions: ["a"] }),
+    "disk",
+  );
   return random.chance(0.5) ? mutateBytes(random, honest) : packed(random, "disk");
 }
 
 /** Job cache and data cache: every reader over files of nonsense. */
 export const caches: FuzzTarget = {
   name: "caches",
-  share: 4,
+  share: 3,
   refusals: [StoreError],
   open() {
     const cage = new Cage();
@@ -52,7 +55,9 @@ export const caches: FuzzTarget = {
     for (const name of [`${job}/web1`, `${cage.root}/grains`, `${cage.root}/minions/web1`, `${cage.root}/pillar`]) {
       Deno.mkdirSync(name, { recursive: true });
     }
-    const files = [".load.p", ".minions.p", ".minions.syndic.p", "endtime", "jid", "web1/return.p", "web1/out.p"].map((name) => `${job}/${name}`);
+    const files = [".load.p", ".minions.p", ".minions.syndic.p", "endtime", "jid", "web1/return.p", "web1/out.p"].map((
+      name,
+    ) => `${job}/${name}`);
     files.push(`${cage.root}/grains/web1.p`, `${cage.root}/pillar/web1.p`, `${cage.root}/minions/web1/data.p`);
     return {
       feed(random, note) {
@@ -73,7 +78,10 @@ export const caches: FuzzTarget = {
         const other = jobs.prepare();
         jobs.saveLoad(other, map({ jid: other, fun: "test.ping", tgt: "*" }), ["web1"]);
         hold(jobs.saveReturn(map({ jid: other, id: "web1", return: true })) === "stored", "a return is not stored");
-        hold(jobs.getReturn(other, "web1")?.return === true && jobs.getLoad(other)?.get("fun") === "test.ping", "a job is not read");
+        hold(
+          jobs.getReturn(other, "web1")?.return === true && jobs.getLoad(other)?.get("fun") === "test.ping",
+          "a job is not read",
+        );
         jobs.clean(Date.now() + 10_000, 1);
         jobs.prepare(jid);
         Deno.mkdirSync(`${job}/web1`, { recursive: true });
@@ -86,7 +94,7 @@ export const caches: FuzzTarget = {
 /** The minion's spool of returns, as an earlier process may have left it. */
 export const spools: FuzzTarget = {
   name: "spools",
-  share: 2,
+  share: 1,
   refusals: [],
   honestEvery: 100,
   open() {
@@ -103,7 +111,9 @@ export const spools: FuzzTarget = {
         log: SILENT_LOGGER,
       });
       spool.flush();
-      for (let turns = 0; spool.size > 0 && turns < 1_000; turns++) await new Promise((resolve) => setTimeout(resolve, 0));
+      for (let turns = 0; spool.size > 0 && turns < 1_000; turns++) {
+        await new Promise((resolve) => setTimeout(resolve, 0));
+      }
       const left = spool.size;
       await spool.close();
       Deno.removeSync(directory, { recursive: true });
@@ -122,7 +132,8 @@ export const spools: FuzzTarget = {
         }, 1);
         return delivered === 2 ? "delivered" : "dropped";
       },
-      honest: async () => void await deliver((directory) => Deno.writeFileSync(`${directory}/1.p`, encode(map({ jid: "1" }), "disk")), 1),
+      honest: async () =>
+        void await deliver((directory) => Deno.writeFileSync(`${directory}/1.p`, encode(map({ jid: "1" }), "disk")), 1),
       close: () => cage.close(),
     };
   },
@@ -156,7 +167,14 @@ export const keyFiles: FuzzTarget = {
             return "a public key";
           }
           case 1: {
-            const pem = mutateText(random, key.pem, ["-----BEGIN RSA PRIVATE KEY-----\n", "\n", "=", "A", "PRIVATE KEY", "Proc-Type: 4,ENCRYPTED\n"]);
+            const pem = mutateText(random, key.pem, [
+              "-----BEGIN RSA PRIVATE KEY-----\n",
+              "\n",
+              "=",
+              "A",
+              "PRIVATE KEY",
+              "Proc-Type: 4,ENCRYPTED\n",
+            ]);
             note(pem);
             Deno.writeTextFileSync(path, pem);
             loadPrivateKey(path)?.sign("PKCS1v15-SHA1", utf8.encode("x"));
@@ -167,7 +185,9 @@ export const keyFiles: FuzzTarget = {
             note(pem);
             Deno.writeTextFileSync(`${cage.root}/minions/web1`, pem);
             try {
-              return minions.provesToken("web1", random.chance(0.5) ? token : random.bytes(128)) ? "proved" : "not proved";
+              return minions.provesToken("web1", random.chance(0.5) ? token : random.bytes(128))
+                ? "proved"
+                : "not proved";
             } finally {
               store.put("web1", "accepted", key.publicKey.pem);
             }
@@ -183,7 +203,9 @@ export const keyFiles: FuzzTarget = {
               const given = sessions.forSignIn("web1");
               hold(sessions.crypticle("web1")?.keyString === given, "the session handed out is not the one in force");
             } catch (error) {
-              if (error instanceof KeyError) throw new PropertyError(`a torn session locks its minion out: ${error.message}`);
+              if (error instanceof KeyError) {
+                throw new PropertyError(`a torn session locks its minion out: ${error.message}`);
+              }
               throw error;
             }
             return "a session";
@@ -223,7 +245,20 @@ export const configFiles: FuzzTarget = {
       const request = { configDir: root, overrides: { root_dir: root, id: "web1" } };
       return role === "master" ? loadMasterConfig(request).opts.id : loadMinionConfig(request).opts.id;
     };
-    const names = ["interface", "worker_threads", "timeout", "publisher_acl", "log_level", "include", "default_include", "nodegroups", "master", "id", "file_roots", "ret_port"];
+    const names = [
+      "interface",
+      "worker_threads",
+      "timeout",
+      "publisher_acl",
+      "log_level",
+      "include",
+      "default_include",
+      "nodegroups",
+      "master",
+      "id",
+      "file_roots",
+      "ret_port",
+    ];
     return {
       feed(random, note) {
         const role = random.pick(["master", "minion"] as const);
@@ -237,7 +272,8 @@ export const configFiles: FuzzTarget = {
             return "a Saltfile";
           }
           case 1: {
-            const lines = Array.from({ length: 3 }, () => random.pick(REGEX_TOKENS) + random.pick(REGEX_TOKENS) + "$").join("\n");
+            const lines = Array.from({ length: 3 }, () => random.pick(REGEX_TOKENS) + random.pick(REGEX_TOKENS) + "$")
+              .join("\n");
             Deno.writeTextFileSync(autosignFile, lines, { mode: 0o600 });
             note(lines);
             return autosign.accepts("a".repeat(200) + "!") ? "signed" : "not signed";

@@ -139,11 +139,22 @@ export async function openMaster(): Promise<FixtureMaster> {
     async honest() {
       const nonce = "n".repeat(32);
       const before = fired;
-      const event = map({ cmd: "_minion_event", id: HONEST_ID, tag: "fuzz/honest", data: {}, tok: token, nonce, ts: 0 });
+      const event = map({
+        cmd: "_minion_event",
+        id: HONEST_ID,
+        tag: "fuzz/honest",
+        data: {},
+        tok: token,
+        nonce,
+        ts: 0,
+      });
       const reply = decode(await handler.handle(seal(event)), "wire");
       hold(reply instanceof Uint8Array && session.loads(reply, nonce) === null, `the reply is ${str(reply)}`);
       hold(fired > before, "no event was fired");
-      const ping = decode(await handler.handle(encode(map({ enc: "clear", version: 3, load: { cmd: "ping" } }), "wire")), "wire");
+      const ping = decode(
+        await handler.handle(encode(map({ enc: "clear", version: 3, load: { cmd: "ping" } }), "wire")),
+        "wire",
+      );
       hold(ping instanceof Map && ping.get("cmd") === "ping", `the ping is answered by ${str(ping)}`);
     },
     close: () => cage.close(),

@@ -38,7 +38,8 @@ export const publishes: FuzzTarget = {
       return reader;
     };
     const readers = [openReader(false), openReader(true)];
-    const honestLoad = () => map({ fun: "test.ping", arg: [], tgt: "web*", tgt_type: "glob", jid: makeJid(), ret: "", user: "root" });
+    const honestLoad = () =>
+      map({ fun: "test.ping", arg: [], tgt: "web*", tgt_type: "glob", jid: makeJid(), ret: "", user: "root" });
     const envelope = (load: Uint8Array, signer?: PrivateKey) => {
       const outer = map({ enc: "aes", load });
       if (signer !== undefined) outer.set("sig_algo", "PKCS1v15-SHA1").set("sig", signer.sign("PKCS1v15-SHA1", load));
@@ -57,7 +58,9 @@ export const publishes: FuzzTarget = {
 
         function makePublish(random: Random): [Uint8Array, boolean] {
           const load = honestLoad();
-          if (random.chance(0.3)) load.set("tgt_type", "pcre").set("tgt", random.pick(REGEX_TOKENS) + random.pick(REGEX_TOKENS));
+          if (random.chance(0.3)) {
+            load.set("tgt_type", "pcre").set("tgt", random.pick(REGEX_TOKENS) + random.pick(REGEX_TOKENS));
+          }
           const spoiled = random.chance(0.7) ? mutateMap(random, load) : load;
           // A serial at the end of all numbers would leave no room for honest ones.
           if (spoiled.has("serial")) spoiled.set("serial", random.pick([-1, "x", null, 0.5, 2n ** 64n]));
@@ -68,7 +71,12 @@ export const publishes: FuzzTarget = {
             : crypticle.dumps(encodable(spoiled));
           const outer = envelope(sealed, signed ? key : undefined);
           if (random.chance(0.6)) return [encode(outer, "wire"), right];
-          return [random.chance(0.5) ? mutateBytes(random, encode(outer, "wire")) : encode(encodable(mutateMap(random, outer)), "wire"), right];
+          return [
+            random.chance(0.5)
+              ? mutateBytes(random, encode(outer, "wire"))
+              : encode(encodable(mutateMap(random, outer)), "wire"),
+            right,
+          ];
         }
       },
       honest() {
@@ -90,7 +98,11 @@ export const signInReplies: FuzzTarget = {
   refusals: [AuthenticationError, WireError, SignInError],
   async open() {
     const cage = new Cage();
-    const [minion, master, stranger] = await Promise.all([PrivateKey.generate(FUZZ_KEY_BITS), MasterKeys.make(), MasterKeys.make()]);
+    const [minion, master, stranger] = await Promise.all([
+      PrivateKey.generate(FUZZ_KEY_BITS),
+      MasterKeys.make(),
+      MasterKeys.make(),
+    ]);
     const attempt = () => new SignIn(applicant(minion, cage.root, { masterFinger: "" }));
     const known = masterKeyPath(cage.root);
     const loadOf = (signIn: SignIn) => {
@@ -108,7 +120,12 @@ export const signInReplies: FuzzTarget = {
           const who = random.pick([master, master, stranger]);
           const outerOnly = random.chance(0.4);
           const honest = who.signIn(request, {
-            ...(random.chance(0.2) && { ret: randomValue(random, 1) === null ? null : random.pick([true, false, "full", "bad sig algo", 5, null]) }),
+            ...(random.chance(0.2) &&
+              {
+                ret: randomValue(random, 1) === null
+                  ? null
+                  : random.pick([true, false, "full", "bad sig algo", 5, null]),
+              }),
             inner: (inner) => {
               if (!outerOnly) spoil(random, inner, master.key.publicKey.pem);
             },

@@ -17,7 +17,16 @@ import { mutateMap, randomMsgpack, randomValue } from "./values.ts";
 
 /** Honest clear requests, to spoil. */
 function clearLoads(): ValueMap[] {
-  const publish = { cmd: "publish", user: "root", key: ACCESS_KEY, fun: "test.ping", arg: [], jid: "", ret: "", kwargs: { delimiter: ":" } };
+  const publish = {
+    cmd: "publish",
+    user: "root",
+    key: ACCESS_KEY,
+    fun: "test.ping",
+    arg: [],
+    jid: "",
+    ret: "",
+    kwargs: { delimiter: ":" },
+  };
   return [
     map({ ...publish, tgt: "*", tgt_type: "glob" }),
     map({ ...publish, tgt: "w(eb|db)\\d+$", tgt_type: "pcre" }),
@@ -34,7 +43,12 @@ function clearLoads(): ValueMap[] {
 
 /** Honest requests of a minion, to spoil. */
 function minionLoads({ token }: FixtureMaster): ValueMap[] {
-  const own = { id: HONEST_ID, tok: token, nonce: "0123456789abcdef0123456789abcdef", ts: Math.floor(Date.now() / 1000) };
+  const own = {
+    id: HONEST_ID,
+    tok: token,
+    nonce: "0123456789abcdef0123456789abcdef",
+    ts: Math.floor(Date.now() / 1000),
+  };
   const jid = makeJid();
   const result = { jid, fun: "test.ping", fun_args: [], return: true, retcode: 0, success: true };
   const file = { path: "top.sls", saltenv: "base", loc: 0, gzip: false };
@@ -44,13 +58,37 @@ function minionLoads({ token }: FixtureMaster): ValueMap[] {
     map({ ...own, cmd: "_return", ...result, sig: new Uint8Array(128) }),
     map({ ...own, cmd: "_syndic_return", load: [result] }),
     map({ ...own, cmd: "_minion_event", tag: `salt/minion/${HONEST_ID}/start`, data: "started", pretag: null }),
-    map({ ...own, cmd: "_minion_event", events: [{ tag: "a/b", data: { x: 1 } }, { tag: "c", data: "text" }], pretag: "pre", grains: { os: "x" } }),
+    map({
+      ...own,
+      cmd: "_minion_event",
+      events: [{ tag: "a/b", data: { x: 1 } }, { tag: "c", data: "text" }],
+      pretag: "pre",
+      grains: { os: "x" },
+    }),
     map({ ...own, cmd: "_minion_event", tag: "fire", data: { a: [1, 2] }, grains: { id: HONEST_ID } }),
-    map({ ...own, cmd: "_pillar", grains: { os: "Debian" }, saltenv: null, pillarenv: null, pillar_override: {}, ver: "2" }),
+    map({
+      ...own,
+      cmd: "_pillar",
+      grains: { os: "Debian" },
+      saltenv: null,
+      pillarenv: null,
+      pillar_override: {},
+      ver: "2",
+    }),
     map({ ...own, cmd: "_master_opts", env_only: true }),
     map({ ...own, cmd: "_master_tops", opts: {}, grains: {} }),
     map({ ...own, cmd: "_register_resources", resources: {}, resource_grains: {} }),
-    ...["_file_envs", "_file_list", "_file_list_emptydirs", "_dir_list", "_symlink_list", "_file_find", "_file_hash", "_file_hash_and_stat", "_serve_file"]
+    ...[
+      "_file_envs",
+      "_file_list",
+      "_file_list_emptydirs",
+      "_dir_list",
+      "_symlink_list",
+      "_file_find",
+      "_file_hash",
+      "_file_hash_and_stat",
+      "_serve_file",
+    ]
       .map((cmd) => map({ ...own, ...file, cmd })),
     map({ ...own, cmd: "_file_recv", path: ["a", "..", "b"], loc: 0, data: "x", size: 1 }),
     map({ ...own, cmd: "_mine", data: { "test.ping": true } }),
@@ -118,7 +156,7 @@ export const minionCommands: FuzzTarget = {
         default: {
           const spoiled = mutateMap(random, load);
           // Most inputs are to get past the door.
-          if (random.chance(0.9)) for (const key of ["id", "tok", "cmd"]) spoiled.set(key, load.get(key) ?? null);
+          if (random.chance(0.9)) { for (const key of ["id", "tok", "cmd"]) spoiled.set(key, load.get(key) ?? null); }
           return sealed(master, spoiled);
         }
       }
@@ -133,12 +171,23 @@ export const parser: FuzzTarget = {
   refusals: [WireError, MsgpackError],
   open: () => ({
     feed(random, note) {
-      const envelope = map({ enc: random.pick(["clear", "aes"]), load: random.pick(clearLoads()), version: random.pick(VERSIONS), id: "x" });
-      const frame = random.chance(0.5) ? mutateBytes(random, tryEncode(envelope)) : tryEncode(mutateMap(random, envelope));
+      const envelope = map({
+        enc: random.pick(["clear", "aes"]),
+        load: random.pick(clearLoads()),
+        version: random.pick(VERSIONS),
+        id: "x",
+      });
+      const frame = random.chance(0.5)
+        ? mutateBytes(random, tryEncode(envelope))
+        : tryEncode(mutateMap(random, envelope));
       note(frame);
       return parseRequest(frame).enc;
     },
-    honest: () => hold(parseRequest(tryEncode(map({ enc: "clear", load: { cmd: "ping" }, version: 3 }))).enc === "clear", "no ping"),
+    honest: () =>
+      hold(
+        parseRequest(tryEncode(map({ enc: "clear", load: { cmd: "ping" }, version: 3 }))).enc === "clear",
+        "no ping",
+      ),
     close() {},
   }),
 };

@@ -64,7 +64,9 @@ function frameOf(random: Random, load: ValueMap): Uint8Array {
 
 /** A public key with something wrong: in its text, or in its numbers. */
 export function mutatePem(random: Random, pem: string): string {
-  if (random.chance(0.4)) return mutateText(random, pem, ["-----BEGIN PUBLIC KEY-----\n", "\n", "=", "A", "RSA ", "\r\n"]);
+  if (random.chance(0.4)) {
+    return mutateText(random, pem, ["-----BEGIN PUBLIC KEY-----\n", "\n", "=", "A", "RSA ", "\r\n"]);
+  }
   const der = Uint8Array.fromBase64(pem.split("\n").slice(1, -1).join(""));
   const mutated = random.chance(0.3) ? wideExponent(der) : mutateBytes(random, der);
   return `-----BEGIN PUBLIC KEY-----\n${mutated.toBase64().replace(/.{64}/g, "$&\n")}\n-----END PUBLIC KEY-----`;

@@ -6,7 +6,9 @@
 import { crypticles, events, msgpack } from "./codecs.ts";
 import { caches, configFiles, keyFiles, spools } from "./files.ts";
 import { publishes, signInReplies } from "./minion_side.ts";
+import { presence } from "./presence.ts";
 import { envelopes, minionCommands, parser } from "./requests.ts";
+import { tcpRequests, zmtpPublishes, zmtpRequests } from "./running_master.ts";
 import { signInRequests } from "./sign_in_requests.ts";
 import type { FuzzTarget } from "./target.ts";
 import { cliArgs, commandLines, json, targets as targetExpressions, yaml } from "./texts.ts";
@@ -31,4 +33,8 @@ export const TARGETS: readonly FuzzTarget[] = [
   spools,
   keyFiles,
   configFiles,
+  presence,
+  tcpRequests,
+  zmtpRequests,
+  zmtpPublishes,
 ];

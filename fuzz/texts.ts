@@ -9,7 +9,7 @@ import { JsonError, MsgpackError, TargetError, UsageError, YamlError } from "../
 import { dumpJson, parseJson } from "../lib/json.ts";
 import { decode, encode } from "../lib/msgpack.ts";
 import { SALT_CALL } from "../lib/salt_call_options.ts";
-import { chooseAction, checkUsage, SALT_KEY } from "../lib/salt_key_options.ts";
+import { checkUsage, chooseAction, SALT_KEY } from "../lib/salt_key_options.ts";
 import { SALT, targetType } from "../lib/salt_options.ts";
 import { SALT_RUN } from "../lib/salt_run_options.ts";
 import { shlexSplit } from "../lib/shlex.ts";
@@ -22,12 +22,84 @@ import { randomValue } from "./values.ts";
 
 /** Pieces of regular expressions, those that make others hang among them. */
 export const REGEX_TOKENS = [
-  ...["a", "b", "web", "\\d", "\\w", "\\s", ".", "^", "$", "|", "(", ")", "(?:", "(?=", "(?!", "(?<=", "(?<!", "(?P<n>", "(?P=n)"],
-  ...["*", "+", "?", "{2,}", "{,3}", "{3}", "{1000}", "*?", "+?", "[a-z]", "[^a]", "[", "]", "\\1", "\\", "(?i)", "(?x)", "\\b", "-"],
-  ...["(a+)+", "(a|a)*", "(a*)*", "(.*)*", "(a|aa)+$", "(?:a?){30}a{30}", ".*.*.*.*", "(\\w+\\s?)*", "\\Z", "\\A", "\\u0061", "\\x61"],
+  ...[
+    "a",
+    "b",
+    "web",
+    "\\d",
+    "\\w",
+    "\\s",
+    ".",
+    "^",
+    "$",
+    "|",
+    "(",
+    ")",
+    "(?:",
+    "(?=",
+    "(?!",
+    "(?<=",
+    "(?<!",
+    "(?P<n>",
+    "(?P=n)",
+  ],
+  ...[
+    "*",
+    "+",
+    "?",
+    "{2,}",
+    "{,3}",
+    "{3}",
+    "{1000}",
+    "*?",
+    "+?",
+    "[a-z]",
+    "[^a]",
+    "[",
+    "]",
+    "\\1",
+    "\\",
+    "(?i)",
+    "(?x)",
+    "\\b",
+    "-",
+  ],
+  ...[
+    "(a+)+",
+    "(a|a)*",
+    "(a*)*",
+    "(.*)*",
+    "(a|aa)+$",
+    "(?:a?){30}a{30}",
+    ".*.*.*.*",
+    "(\\w+\\s?)*",
+    "\\Z",
+    "\\A",
+    "\\u0061",
+    "\\x61",
+  ],
 ];
-const TARGETS = ["*", "web*", "web[0-9]*", "w?b1", "[!a]*", "web1,db1", "^(web|db)-?\\d+$", "(a+)+$", "E@web and not G@os:x", "[[:alpha:]]"];
-const IDS = ["web1", "db1", "a".repeat(255), "a".repeat(254) + "!", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", "\u{1f9c2}", "x-1.example.org"];
+const TARGETS = [
+  "*",
+  "web*",
+  "web[0-9]*",
+  "w?b1",
+  "[!a]*",
+  "web1,db1",
+  "^(web|db)-?\\d+$",
+  "(a+)+$",
+  "E@web and not G@os:x",
+  "[[:alpha:]]",
+];
+const IDS = [
+  "web1",
+  "db1",
+  "a".repeat(255),
+  "a".repeat(254) + "!",
+  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",
+  "\u{1f9c2}",
+  "x-1.example.org",
+];
 const GLOB_TOKENS = ["*", "?", "[", "]", "!", "-", "a", "b", "[a-z]", "[!a]", "*a*", "**", "\\", ","];
 
 /** Targets of every type on the master's and the minion's side. */
@@ -51,10 +123,65 @@ export const targets: FuzzTarget = {
   }),
 };
 
-const ARGUMENTS = ["a=1", "[1, 2]", "{a: b}", "name=[a, {b: c}]", "&a [*a]", "1_000", "0x1f", "'quoted'", "2024-01-02", "a b", "- x", "!!binary aGk="];
+const ARGUMENTS = [
+  "a=1",
+  "[1, 2]",
+  "{a: b}",
+  "name=[a, {b: c}]",
+  "&a [*a]",
+  "1_000",
+  "0x1f",
+  "'quoted'",
+  "2024-01-02",
+  "a b",
+  "- x",
+  "!!binary aGk=",
+];
 const YAML_TOKENS = [
-  ...["a", "1", ":", ": ", "- ", "\n", "\n  ", "  ", "\t", "#", "&a ", "*a", "<<: ", "? ", "[", "]", "{", "}", ",", "'", '"', "|\n", ">-\n", "---\n", "...\n"],
-  ...["!!int ", "!!binary ", "!!set ", "!!omap ", "!!python/object:os.system ", "!x ", "~", "yes", "0o17", "1:30", ".inf", "%TAG ! x\n", "\\u", "&a [*a]", "&b {<<: *b}"],
+  ...[
+    "a",
+    "1",
+    ":",
+    ": ",
+    "- ",
+    "\n",
+    "\n  ",
+    "  ",
+    "\t",
+    "#",
+    "&a ",
+    "*a",
+    "<<: ",
+    "? ",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "'",
+    '"',
+    "|\n",
+    ">-\n",
+    "---\n",
+    "...\n",
+  ],
+  ...[
+    "!!int ",
+    "!!binary ",
+    "!!set ",
+    "!!omap ",
+    "!!python/object:os.system ",
+    "!x ",
+    "~",
+    "yes",
+    "0o17",
+    "1:30",
+    ".inf",
+    "%TAG ! x\n",
+    "\\u",
+    "&a [*a]",
+    "&b {<<: *b}",
+  ],
 ];
 
 /** Words of a command line as arguments, on the wire and back. */
@@ -64,8 +191,11 @@ export const cliArgs: FuzzTarget = {
   refusals: [MsgpackError],
   open: () => ({
     feed(random, note) {
-      const words = Array.from({ length: 1 + random.int(4) }, () =>
-        random.chance(0.3) ? textOf(random, YAML_TOKENS) : mutateText(random, random.pick(ARGUMENTS), YAML_TOKENS));
+      const words = Array.from(
+        { length: 1 + random.int(4) },
+        () =>
+          random.chance(0.3) ? textOf(random, YAML_TOKENS) : mutateText(random, random.pick(ARGUMENTS), YAML_TOKENS),
+      );
       note(words.join("\u241f"));
       const { args, kwargs } = parseCliArgs(words, { noParse: ["name"] });
       // What a shared anchor stands for grows when it is written out; one that is in itself has no end, and is refused.
@@ -81,7 +211,28 @@ export const cliArgs: FuzzTarget = {
 };
 
 const COMMANDS: readonly CommandLine<CliTable>[] = [SALT, SALT_KEY, SALT_RUN, SALT_CALL];
-const WORDS = ["*", "test.ping", "--", "-", "--=", "-=", "--timeout=", "-t", "-t5", "-t-1", "-vb", "0x", "--out", "--output=json", "--he", "--version", "1e5", "1e999", "-A", "-E"];
+const WORDS = [
+  "*",
+  "test.ping",
+  "--",
+  "-",
+  "--=",
+  "-=",
+  "--timeout=",
+  "-t",
+  "-t5",
+  "-t-1",
+  "-vb",
+  "0x",
+  "--out",
+  "--output=json",
+  "--he",
+  "--version",
+  "1e5",
+  "1e999",
+  "-A",
+  "-E",
+];
 
 /** Whole command lines of every command. */
 export const commandLines: FuzzTarget = {
@@ -139,7 +290,9 @@ export const yaml: FuzzTarget = {
   refusals: [YamlError],
   open: () => ({
     feed(random, note) {
-      const text = random.chance(0.4) ? textOf(random, YAML_TOKENS, 60) : mutateText(random, random.pick(DOCUMENTS), YAML_TOKENS);
+      const text = random.chance(0.4)
+        ? textOf(random, YAML_TOKENS, 60)
+        : mutateText(random, random.pick(DOCUMENTS), YAML_TOKENS);
       note(text);
       const value = random.chance(0.7) ? loadYaml(text, "fuzz") : loadYamlMapping(text, "fuzz").value;
       if ((text.match(/\*/g) ?? []).length <= 3) dumpOrLoop(() => dumpYaml(value));
@@ -159,7 +312,33 @@ function dumpOrLoop(dump: () => unknown): void {
   }
 }
 
-const JSON_TOKENS = ["{", "}", "[", "]", ",", ":", '"', "\\", "\\u", "\\ud800", "1", "-", ".", "e", "E+", "0", "NaN", "-Infinity", "null", "true", " ", "\n", '"a"', '{"a":', "[["];
+const JSON_TOKENS = [
+  "{",
+  "}",
+  "[",
+  "]",
+  ",",
+  ":",
+  '"',
+  "\\",
+  "\\u",
+  "\\ud800",
+  "1",
+  "-",
+  ".",
+  "e",
+  "E+",
+  "0",
+  "NaN",
+  "-Infinity",
+  "null",
+  "true",
+  " ",
+  "\n",
+  '"a"',
+  '{"a":',
+  "[[",
+];
 
 /** JSON texts. */
 export const json: FuzzTarget = {
@@ -169,7 +348,9 @@ export const json: FuzzTarget = {
   open: () => ({
     feed(random, note) {
       let text = random.chance(0.5) ? dumpJson(randomValue(random), { indent: random.pick([undefined, 4]) }) : "";
-      if (text === "" || random.chance(0.8)) text = text === "" ? textOf(random, JSON_TOKENS, 60) : mutateText(random, text, JSON_TOKENS);
+      if (text === "" || random.chance(0.8)) {
+        text = text === "" ? textOf(random, JSON_TOKENS, 60) : mutateText(random, text, JSON_TOKENS);
+      }
       note(text);
       const value = parseJson(text);
       const once = dumpJson(value);

@@ -8,7 +8,23 @@ import { Float, type Value, type ValueMap } from "../lib/value.ts";
 import { NASTY_TEXTS, type Random } from "./mutate.ts";
 
 const NUMBERS: readonly Value[] = [
-  ...[0, 1, -1, 127, 128, 255, 256, -32, -33, 65_535, 65_536, 2 ** 31, 2 ** 32, -(2 ** 31) - 1, Number.MAX_SAFE_INTEGER],
+  ...[
+    0,
+    1,
+    -1,
+    127,
+    128,
+    255,
+    256,
+    -32,
+    -33,
+    65_535,
+    65_536,
+    2 ** 31,
+    2 ** 32,
+    -(2 ** 31) - 1,
+    Number.MAX_SAFE_INTEGER,
+  ],
   ...[2n ** 63n, 2n ** 64n - 1n, 2n ** 64n, -(2n ** 63n), -(2n ** 63n) - 1n, 10n ** 400n],
   ...[0.5, NaN, Infinity, -Infinity, 5e-324, new Float(1), new Float(-0), new Float(1e300)],
 ];
@@ -76,8 +92,14 @@ export function mutateMap(random: Random, map: ValueMap): ValueMap {
 
 function mutateInside(random: Random, value: Value): Value {
   if (value instanceof Map) return mutateMap(random, value);
-  if (Array.isArray(value)) return value.length === 0 ? [randomValue(random)] : value.map((v) => random.chance(0.5) ? mutateInside(random, v) : v);
-  if (typeof value === "string") return random.chance(0.5) ? value + random.pick(NASTY_TEXTS) : random.pick(NASTY_TEXTS) + value;
+  if (Array.isArray(value)) {
+    return value.length === 0
+      ? [randomValue(random)]
+      : value.map((v) => random.chance(0.5) ? mutateInside(random, v) : v);
+  }
+  if (typeof value === "string") {
+    return random.chance(0.5) ? value + random.pick(NASTY_TEXTS) : random.pick(NASTY_TEXTS) + value;
+  }
   if (value instanceof Uint8Array) return value.slice(0, random.int(value.length + 1));
   return randomValue(random);
 }
@@ -91,13 +113,37 @@ export function randomMsgpack(random: Random): Uint8Array {
 }
 
 const LENGTH_BYTES: Readonly<Record<number, number>> = {
-  ...{ 0xc4: 1, 0xc5: 2, 0xc6: 4, 0xc7: 1, 0xc8: 2, 0xc9: 4, 0xd9: 1, 0xda: 2, 0xdb: 4, 0xdc: 2, 0xdd: 4, 0xde: 2, 0xdf: 4 },
+  ...{
+    0xc4: 1,
+    0xc5: 2,
+    0xc6: 4,
+    0xc7: 1,
+    0xc8: 2,
+    0xc9: 4,
+    0xd9: 1,
+    0xda: 2,
+    0xdb: 4,
+    0xdc: 2,
+    0xdd: 4,
+    0xde: 2,
+    0xdf: 4,
+  },
 };
 const FIXED_BYTES: Readonly<Record<number, number>> = {
   ...{ 0xca: 4, 0xcb: 8, 0xcc: 1, 0xcd: 2, 0xce: 4, 0xcf: 8, 0xd0: 1, 0xd1: 2, 0xd2: 4, 0xd3: 8 },
   ...{ 0xd4: 2, 0xd5: 3, 0xd6: 5, 0xd7: 9, 0xd8: 17 },
 };
-const KEYS = [[0xa1, 0x61], [0xa1, 0x61], [0x01], [0xc3], [0xcb, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0], [0xc4, 1, 0x61], [0xc0], [0x90], [0x80]];
+const KEYS = [
+  [0xa1, 0x61],
+  [0xa1, 0x61],
+  [0x01],
+  [0xc3],
+  [0xcb, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0],
+  [0xc4, 1, 0x61],
+  [0xc0],
+  [0x90],
+  [0x80],
+];
 
 function writeItem(random: Random, out: number[], depth: number): void {
   if (random.chance(0.03)) return nestMsgpack(random, out);
@@ -121,14 +167,23 @@ function writeItem(random: Random, out: number[], depth: number): void {
   } else if (size > 0) {
     const extension = code >= 0xc7 && code <= 0xc9;
     if (extension) out.push(random.pick([78, 0, 5, 0xff]));
-    const text = random.chance(0.5) || extension ? [..."20240102T03:04:05.000006é"].map((c) => c.charCodeAt(0) & 0xff) : [];
+    const text = random.chance(0.5) || extension
+      ? [..."20240102T03:04:05.000006é"].map((c) => c.charCodeAt(0) & 0xff)
+      : [];
     for (let i = 0; i < size; i++) out.push(text[i] ?? random.bits() & 0xff);
   }
 }
 
 /** Lists in lists or maps in maps, each claiming as much as it may. */
 function nestMsgpack(random: Random, out: number[]): void {
-  const layer = random.pick([[0x91], [0x81, 0xa1, 0x61], [0x81], [0xdd, 0, 0, 0, 1], [0xdd, 0, 0, 0x20, 0], [0xdf, 0, 0, 0, 1, 1]]);
+  const layer = random.pick([[0x91], [0x81, 0xa1, 0x61], [0x81], [0xdd, 0, 0, 0, 1], [0xdd, 0, 0, 0x20, 0], [
+    0xdf,
+    0,
+    0,
+    0,
+    1,
+    1,
+  ]]);
   for (let count = random.pick([10, 400, 511, 513, 5_000, 20_000]); count > 0; count--) out.push(...layer);
   out.push(0xc0);
 }

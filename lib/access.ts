@@ -11,6 +11,7 @@ import { removeIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { generateKeyString } from "./crypticle.ts";
 import { RefusedError, RegexError } from "./errors.ts";
 import { matchesGlob } from "./glob.ts";
+import { accessKeyPath } from "./master_paths.ts";
 import { pythonRegex } from "./regex.ts";
 import { timingSafeEqual } from "./timing_safe_equal.ts";
 import { findUser } from "./users.ts";
@@ -18,11 +19,6 @@ import { isMap, type Value, type ValueMap } from "./value.ts";
 
 /** The keys that users prove themselves by: user name → key string. */
 export type AccessKeys = ReadonlyMap<string, string>;
-
-/** Where the key of `user` lies. */
-export function accessKeyPath(cachedir: string, user: string): string {
-  return `${cachedir}/.${user.replaceAll(/[/\\]/g, "_")}_key`;
-}
 
 /** Makes a new key for each of `users`, readable by that user alone. */
 export function createAccessKeys(cachedir: string, users: Iterable<string>): AccessKeys {

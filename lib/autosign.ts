@@ -10,7 +10,7 @@ import { compileGlob } from "./glob.ts";
 import { RegexError } from "./errors.ts";
 import { readTextFileIfExists, removeIfExists } from "./atomic_file.ts";
 import { isValidId } from "./minion_name.ts";
-import { pythonRegex } from "./regex.ts";
+import { type PythonRegex, pythonRegex } from "./regex.ts";
 import { findGroup } from "./users.ts";
 import { str, type ValueMap } from "./value.ts";
 
@@ -141,7 +141,7 @@ function compileLine(line: string): (id: string) => boolean {
   return (id) => glob(id) || (regex !== undefined && regex.test(id));
 }
 
-function compileRegex(line: string): RegExp | undefined {
+function compileRegex(line: string): PythonRegex | undefined {
   try {
     pythonRegex(line); // `a)|(b` must not pass by the brackets that are put around it
     // In a group, so that `web|db` is two whole ids. In Salt it is all that starts with `web`.

@@ -31,6 +31,9 @@ const LOCALE = [
   "LANGUAGE",
 ];
 
+/** What scripts/launcher.sh sets. */
+const LAUNCHER_VARIABLES = ["SALT_EXECUTABLE", "DENO_DIR", "DENO_NO_UPDATE_CHECK"];
+
 /** How long a login may take before the command runs without that user's environment, as Salt. */
 const LOGIN_TIMEOUT_MS = 10_000;
 
@@ -81,13 +84,20 @@ function entries(env: Value): [Value, Value][] {
 export function buildEnvironment({ given, login, clean, prependPath, resetLocale }: EnvironmentRequest): Environment {
   const chosen = { ...login, ...given };
   const locale = resetLocale ? Object.fromEntries(LOCALE.map((name) => [name, "C"])) : {};
-  const environment: Environment = { ...(clean ? {} : Deno.env.toObject()), ...locale, ...chosen };
+  const environment: Environment = { ...(clean ? {} : ownEnvironment()), ...locale, ...chosen };
   if (prependPath !== null) {
     environment.PATH = environment.PATH === undefined ? prependPath : `${prependPath}:${environment.PATH}`;
   }
   // A child that tells systemd that it is ready would speak for the minion.
   if (!Object.hasOwn(chosen, "NOTIFY_SOCKET")) delete environment.NOTIFY_SOCKET;
   return environment;
+}
+
+/** This process's variables, without those that the launcher of a packed executable set for itself. */
+function ownEnvironment(): Environment {
+  const own = Deno.env.toObject();
+  if (own.SALT_EXECUTABLE !== undefined) for (const name of LAUNCHER_VARIABLES) delete own[name];
+  return own;
 }
 
 /** Who asks for a login environment. */
@@ -111,7 +121,7 @@ export async function loginEnvironment(user: User, request: LoginRequest): Promi
     const { stdout, stderr } = await runChild({
       argv: [which("su") ?? "su", ...shell, "-", user.name, "-c", script],
       cwd: "/",
-      env: Deno.env.toObject(),
+      env: ownEnvironment(),
     }, { timeoutMs: LOGIN_TIMEOUT_MS, signal: request.signal, child: () => {} });
     const parts = new TextDecoder().decode(stdout).split(marker);
     if (parts.length === 3) return { ...parseEnviron(parts[1]), ...identity };

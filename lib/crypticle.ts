@@ -2,14 +2,13 @@
  * Crypticle: Salt's authenticated encryption under a key that both sides hold (the shared key or a session key).
  *
  * AES-192-CBC with PKCS#7 padding, then HMAC-SHA256; a message is IV ‖ ciphertext ‖ MAC. Knows nothing of who holds which
- * key, nor of `serial`, which the receiver of publishes checks. AES is @noble/ciphers': node:crypto in Deno has no
- * AES-192-CBC, and WebCrypto's is asynchronous and slower. Source: `salt.crypt.Crypticle`.
+ * key, nor of `serial`, which the receiver of publishes checks. Source: `salt.crypt.Crypticle`.
  * @module
  */
 
-import { cbc } from "@noble/ciphers/aes.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
+import { AesKey, BLOCK } from "./aes.ts";
 import { AuthenticationError, KeyError } from "./errors.ts";
 import { decode, encode } from "./msgpack.ts";
 import { timingSafeEqual } from "./timing_safe_equal.ts";
@@ -17,7 +16,6 @@ import type { Value } from "./value.ts";
 
 const AES_BYTES = 24;
 const MAC_BYTES = 32;
-const BLOCK = 16;
 const NONCE_LENGTH = 32;
 
 const PREFIX = new TextEncoder().encode("pickle::");
@@ -30,7 +28,7 @@ export function generateKeyString(): string {
 
 /** Encrypts and decrypts under one key. */
 export class Crypticle {
-  readonly #aesKey: Uint8Array;
+  readonly #aes: AesKey;
   /** HMAC with the key already in it: cloned for each message, which saves two of its blocks. */
   readonly #keyedMac: ReturnType<typeof hmac.create>;
 
@@ -49,7 +47,7 @@ export class Crypticle {
       key = new Uint8Array();
     }
     if (key.length !== AES_BYTES + MAC_BYTES) throw new KeyError("Not the key of a crypticle: 56 bytes in base64");
-    this.#aesKey = key.slice(0, AES_BYTES);
+    this.#aes = new AesKey(key.subarray(0, AES_BYTES));
     this.#keyedMac = hmac.create(sha256, key.slice(AES_BYTES));
   }
 
@@ -60,7 +58,7 @@ export class Crypticle {
     const iv = message.subarray(0, BLOCK);
     crypto.getRandomValues(iv);
     const sealed = message.subarray(0, BLOCK + padded);
-    cbc(this.#aesKey, iv).encrypt(bytes, message.subarray(BLOCK, BLOCK + padded));
+    this.#aes.encryptCbc(iv, bytes, message.subarray(BLOCK, BLOCK + padded));
     message.set(this.#mac(sealed), sealed.length);
     return message;
   }
@@ -74,11 +72,9 @@ export class Crypticle {
     const mac = message.subarray(sealed.length);
     // The MAC comes first: nothing is decrypted, and no padding looked at, that this key did not seal.
     if (mac.length !== MAC_BYTES || !timingSafeEqual(this.#mac(sealed), mac)) throw refusal();
-    try {
-      return cbc(this.#aesKey, sealed.subarray(0, BLOCK)).decrypt(sealed.subarray(BLOCK));
-    } catch {
-      throw refusal();
-    }
+    const bytes = this.#aes.decryptCbc(sealed.subarray(0, BLOCK), sealed.subarray(BLOCK));
+    if (bytes === undefined) throw refusal();
+    return bytes;
   }
 
   /** Packs `value` for the wire and encrypts it. @param nonce The 32 characters of the request that it answers. */

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { NoMasterError } from "./errors.ts";
+import { NoMasterError, WireError } from "./errors.ts";
 import { type BusEvent, packEvent, unpackEvent } from "./event.ts";
 import { Forwarder, Inbox, Outbox } from "./sockets.ts";
 import type { ValueMap } from "./value.ts";
@@ -121,7 +121,11 @@ export class EventSubscriber {
       if (frames === undefined) return undefined;
       // A bus that restarted welcomes us again.
       if (frames[0][0] === WELCOME.charCodeAt(0)) continue;
-      return unpackEvent(frames[0]);
+      try {
+        return unpackEvent(frames[0]);
+      } catch (error) {
+        if (!(error instanceof WireError)) throw error; // what is no event concerns nobody
+      }
     }
   }
 

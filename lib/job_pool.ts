@@ -5,6 +5,7 @@
  * @module
  */
 
+import { ChildPids } from "./child_pids.ts";
 import type { RunningJob } from "./job_context.ts";
 import {
   type Asked,
@@ -49,7 +50,6 @@ export interface JobPoolOptions {
 interface Job {
   readonly jid: string;
   readonly load: ValueMap;
-  readonly children: Set<number>;
   readonly done: PromiseWithResolvers<ValueMap>;
 }
 
@@ -62,6 +62,7 @@ export class JobPool {
   readonly #busy = new Map<Worker, Job>();
   /** Workers that know yesterday's modules: they end with their job. */
   readonly #stale = new WeakSet<Worker>();
+  readonly #children = new WeakMap<Worker, ChildPids>();
   #knowledge: Knowledge;
   #started = 0;
   #closed = false;
@@ -82,7 +83,7 @@ export class JobPool {
   run(load: ValueMap): Promise<ValueMap> {
     if (this.#closed) return Promise.resolve(failure("The minion ended before the job began"));
     const worker = this.#idle.shift() ?? this.#start();
-    const job: Job = { jid: str(load.get("jid") ?? ""), load, children: new Set(), done: Promise.withResolvers() };
+    const job: Job = { jid: str(load.get("jid") ?? ""), load, done: Promise.withResolvers() };
     this.#busy.set(worker, job);
     // Messages wait in the worker's queue until it is ready.
     this.#tell(worker, { kind: "run", load: pack(load) });
@@ -115,7 +116,7 @@ export class JobPool {
   signal(jid: string, signal: number): boolean {
     for (const [worker, job] of this.#busy) {
       if (job.jid !== jid) continue;
-      for (const pid of job.children) sendSignal(-pid, signal);
+      for (const pid of this.#commands(worker)) sendSignal(-pid, signal);
       if (signal === SIGKILL) this.#kill(worker, signal);
       if (signal === SIGTERM || signal === SIGINT) {
         this.#tell(worker, { kind: "abort" });
@@ -150,19 +151,24 @@ export class JobPool {
   /** Ends every job, with an outcome that says so, and every worker. */
   async close(): Promise<void> {
     this.#closed = true;
-    const children = [...this.#busy.values()].flatMap((job) => [...job.children]);
-    for (const pid of children) sendSignal(-pid, SIGTERM);
+    const children: number[] = [];
     for (const worker of [...this.#busy.keys()]) {
-      worker.kill();
+      worker.kill(); // from now on it starts nothing
+      children.push(...this.#commands(worker));
       this.#finish(worker, failure("The minion ended before the job did"), false);
     }
+    for (const pid of children) sendSignal(-pid, SIGTERM);
     await Promise.all([...this.#idle.map((worker) => worker.stop()), killUnlessEnded(children)]);
   }
 
+  /** Process groups of the commands that a worker's job is running. */
+  #commands(worker: Worker): number[] {
+    return this.#children.get(worker)?.list() ?? [];
+  }
+
   #kill(worker: Worker, signal: number): void {
-    const job = this.#busy.get(worker);
-    for (const pid of job?.children ?? []) sendSignal(-pid, SIGKILL);
     worker.kill();
+    for (const pid of this.#commands(worker)) sendSignal(-pid, SIGKILL);
     this.#finish(worker, failure(`The job was ended by signal ${signal}`), false);
   }
 
@@ -171,17 +177,20 @@ export class JobPool {
   }
 
   #start(): Worker {
+    const children = new ChildPids();
     const worker: Worker = new Thread<JobWorkerInit>({
       name: `Job-${this.#started++}`,
       url: new URL("./job_worker.ts", import.meta.url),
-      init: { opts: this.#options.opts, knowledge: this.#knowledge },
+      init: { opts: this.#options.opts, knowledge: this.#knowledge, children: children.memory },
       log: this.#options.log,
       onDeath: (reason) => {
         this.#options.log.error(`A job worker died: ${reason}`);
+        for (const pid of this.#commands(worker)) sendSignal(-pid, SIGTERM);
         this.#finish(worker, failure(`The job's worker died: ${reason}`), false);
       },
       onMessage: (message) => this.#hear(worker, message as FromJob),
     });
+    this.#children.set(worker, children);
     return worker;
   }
 
@@ -196,10 +205,6 @@ export class JobPool {
         const outcome = unpack(message.outcome);
         return this.#finish(worker, isMap(outcome) ? outcome : failure("The job's worker sent no outcome"), true);
       }
-      case "child":
-        if (message.state === "started") job?.children.add(message.pid);
-        else job?.children.delete(message.pid);
-        return;
       case "ask":
         return void this.#answer(worker, message.id, message.asked);
     }

@@ -13,6 +13,8 @@ export interface JobWorkerInit {
   readonly opts: Uint8Array;
   /** Grains and pillar. */
   readonly knowledge: Knowledge;
+  /** Memory of a `ChildPids`. */
+  readonly children: SharedArrayBuffer;
 }
 
 /** What the minion knows of its host, packed. */
@@ -48,8 +50,7 @@ export type ToJob =
 /** From a job worker. */
 export type FromJob =
   | { readonly kind: "done"; readonly outcome: Uint8Array }
-  | { readonly kind: "ask"; readonly id: number; readonly asked: Asked }
-  | { readonly kind: "child"; readonly pid: number; readonly state: "started" | "ended" };
+  | { readonly kind: "ask"; readonly id: number; readonly asked: Asked };
 
 /** A value, or anything that can be one, for the trip. */
 export function pack(value: unknown): Uint8Array {

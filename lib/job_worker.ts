@@ -4,6 +4,7 @@
  * @module
  */
 
+import { ChildPids } from "./child_pids.ts";
 import { RequestTimeoutError } from "./errors.ts";
 import { executeLogged, executeMany } from "./execution.ts";
 import type { Catalogue, JobContext, RunningJob } from "./job_context.ts";
@@ -20,6 +21,7 @@ class JobWorker {
   readonly #host: ThreadHost;
   readonly #opts: MinionOpts;
   readonly #catalogue: Catalogue;
+  readonly #children: ChildPids;
   readonly #asked = new Map<number, PromiseWithResolvers<Value>>();
   #grains: ValueMap = new Map();
   #pillar: ValueMap = new Map();
@@ -29,6 +31,7 @@ class JobWorker {
 
   constructor(init: JobWorkerInit, host: ThreadHost) {
     this.#host = host;
+    this.#children = new ChildPids(init.children);
     this.#opts = unpackOpts<MinionOpts>(init.opts);
     const { extension_modules, module_dirs, disable_modules, whitelist_modules } = this.#opts;
     this.#catalogue = loadCatalogue({
@@ -93,6 +96,7 @@ class JobWorker {
     const listed = load.get("arg");
     const arg = Array.isArray(listed) ? listed : [];
     this.#abort = new AbortController();
+    this.#children.clear();
     this.#doing = `running ${str(fun)} for job ${str(load.get("jid") ?? null)}`;
     const context = this.#context(load);
     const outcome = Array.isArray(fun)
@@ -116,7 +120,7 @@ class JobWorker {
       catalogue: this.#catalogue,
       signal: this.#abort.signal,
       log: this.#host.log,
-      child: (pid, state) => this.#post({ kind: "child", pid, state }),
+      child: (pid, state) => this.#children[state === "started" ? "add" : "delete"](pid),
       jobs: {
         running: async () => (await this.#ask({ what: "running" }) as unknown as ValueMap[]).map(toRunningJob),
         signal: async (jid, signal) => await this.#ask({ what: "signal", jid, signal }) === true,
@@ -143,6 +147,13 @@ function toRunningJob(packed: ValueMap): RunningJob {
 let worker: JobWorker | undefined;
 
 serveThread<JobWorkerInit>((init, host) => {
+  // In a worker it would end the worker without a word to anybody, and the job would seem to run for ever.
+  Object.assign(Deno, {
+    exit(code = 0) {
+      host.fail(`the job called Deno.exit(${code})`);
+      throw new Error(`The job called Deno.exit(${code})`);
+    },
+  });
   worker = new JobWorker(init, host);
   return Promise.resolve({ describe: () => worker?.describe() ?? "starting", close: () => Promise.resolve() });
 }, (message) => worker?.hear(message as ToJob));

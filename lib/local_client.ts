@@ -6,7 +6,6 @@
  * @module
  */
 
-import { accessKeyPath } from "./access.ts";
 import { readTextFileIfExists } from "./atomic_file.ts";
 import { connectedIds } from "./connected_minions.ts";
 import { DataCache } from "./data_cache.ts";
@@ -14,7 +13,7 @@ import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, WireErro
 import { jobPrefix } from "./event.ts";
 import { EventSubscriber, masterBus } from "./event_bus.ts";
 import { JobCache } from "./job_cache.ts";
-import { publishPullPath, readPorts } from "./master_paths.ts";
+import { accessKeyPath, publishPullPath, readPorts } from "./master_paths.ts";
 import { decode } from "./msgpack.ts";
 import type { MasterOpts } from "./options.ts";
 import { clearRequest } from "./payload.ts";

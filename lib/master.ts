@@ -237,8 +237,13 @@ export class Master {
     clearInterval(this.#maintenanceTimer);
     this.#restarts.forEach(clearTimeout);
     await this.#rotating;
-    await Promise.all([...this.#threads.values()].map((thread) => thread.stop()));
+    // The publisher goes last. Its minions see it go and sign in at once: if this master still answered, they would be
+    // content with its old key, and Python's would not ask the next master.
+    const publisher = this.#threads.get("Publisher");
+    const others = [...this.#threads.values()].filter((thread) => thread !== publisher);
+    await Promise.all(others.map((thread) => thread.stop()));
     await this.#requests?.close();
+    await publisher?.stop();
     await this.#bus?.close();
     for (const path of [workersPath, publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));
     this.#closed.resolve();

@@ -1,5 +1,5 @@
 /**
- * Where the master's threads and the operator's commands find each other under `sock_dir`.
+ * Where the master's threads and the operator's commands find each other under `sock_dir`, and the users' keys.
  * @module
  */
 
@@ -10,6 +10,11 @@ import { isMap } from "./value.ts";
 /** Where MWorkers push loads to be published. */
 export function publishPullPath(sockDir: string): string {
   return `${sockDir}/publish_pull.ipc`;
+}
+
+/** Where the key lies by which `user` proves to be that user. */
+export function accessKeyPath(cachedir: string, user: string): string {
+  return `${cachedir}/.${user.replaceAll(/[/\\]/g, "_")}_key`;
 }
 
 /** The DEALER's side of the request proxy. */

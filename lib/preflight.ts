@@ -7,6 +7,7 @@
  */
 
 import { LibcError, PreflightError } from "./errors.ts";
+import { KEY_DIRECTORIES } from "./key_store.ts";
 import { raiseOpenFileLimit } from "./libc.ts";
 import { MASTER_OPTIONS, type MasterOpts, type MinionOpts } from "./options.ts";
 import { userToBecome } from "./run_user.ts";
@@ -36,6 +37,12 @@ export function preflightMaster(opts: MasterOpts): Ready {
   const shared = opts.publisher_acl.size > 0 ? 0o755 : 0o700;
   prepareDirectories(opts, user, [
     { option: "pki_dir", path: opts.pki_dir, mode: 0o700, wider: [0o750] },
+    // Made here: made by salt-key as root, another user could not read them.
+    ...Object.values(KEY_DIRECTORIES).map((name) => ({
+      option: "pki_dir",
+      path: `${opts.pki_dir}/${name}`,
+      mode: 0o700,
+    })),
     { option: "cachedir", path: opts.cachedir, mode: shared },
     { option: "sock_dir", path: opts.sock_dir, mode: shared, wider: [] },
   ]);

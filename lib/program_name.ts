@@ -18,6 +18,12 @@ export interface Program {
  */
 export function programName(args: readonly string[], fallback: string): Program {
   if (args[0] === "--as" && args.length > 1) return { name: args[1], args: args.slice(2) };
-  const path = Deno.env.get("SALT_EXECUTABLE") || (Deno.build.standalone ? Deno.execPath() : fallback);
+  const path = Deno.env.get("SALT_EXECUTABLE") || (Deno.build.standalone ? calledAs() : fallback);
   return { name: path.slice(path.lastIndexOf("/") + 1), args: [...args] };
+}
+
+/** The word that a compiled executable was called by; `Deno.execPath()` would name the file behind the link. */
+function calledAs(): string {
+  const { process } = globalThis as { process?: { argv0?: string } };
+  return process?.argv0 || Deno.execPath();
 }

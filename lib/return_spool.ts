@@ -32,7 +32,8 @@ export class ReturnSpool {
   readonly #names: string[];
   /** The loads of names spooled by this process; those of an earlier one are read from disk. */
   readonly #loads = new Map<string, ValueMap>();
-  #count = 0;
+  /** What the last name was made of: microseconds since the epoch, or one more than the name before. */
+  #last: number;
   #sending: Promise<void> | undefined;
   /** Ends the wait for the next try. */
   #wake = () => {};
@@ -43,6 +44,7 @@ export class ReturnSpool {
     Deno.mkdirSync(options.directory, { recursive: true, mode: 0o700 });
     this.#names = [...Deno.readDirSync(options.directory)].map(({ name }) => name).filter((n) => n.endsWith(".p"))
       .sort();
+    this.#last = Number.parseInt(this.#names.at(-1) ?? "0") || 0;
   }
 
   /** How many returns wait. */
@@ -52,7 +54,9 @@ export class ReturnSpool {
 
   /** Keeps a return and sees to it that it is delivered. */
   add(load: ValueMap): void {
-    const name = `${String(Date.now()).padStart(15, "0")}-${String(this.#count++).padStart(8, "0")}.p`;
+    // Above the last one even if the clock was set back: no return takes another's name or place.
+    this.#last = Math.max(Date.now() * 1000, this.#last + 1);
+    const name = `${String(this.#last).padStart(20, "0")}.p`;
     this.#loads.set(name, load);
     this.#names.push(name);
     try {

@@ -87,6 +87,12 @@ interface Raw extends ProtectedOptions {
   unsubscribe(prefix: string): void;
 }
 
+interface Waiter {
+  readonly deadline: number;
+  ready(): boolean;
+  resolve(ready: boolean): void;
+}
+
 /** A socket of any kind. */
 export abstract class Endpoint {
   /**
@@ -97,6 +103,9 @@ export abstract class Endpoint {
   readonly #socket: zmq.Socket;
   readonly #raw: Raw;
   readonly #wait: DescriptorWait;
+  readonly #waiters = new Set<Waiter>();
+  /** When the poll under way ends, as `performance.now()` counts; negative: there is none. */
+  #pollEnd = -1;
   #closed = false;
 
   /** Makes the socket; it neither listens nor connects yet. */
@@ -122,11 +131,13 @@ export abstract class Endpoint {
   /** Listens on `address` (`tcp://127.0.0.1:0`, `ipc:///run/x.ipc`). @throws {Error} If it is taken or not ours. */
   async bind(address: string): Promise<void> {
     await this.#socket.bind(address);
+    this.#look();
   }
 
   /** Connects to `address`, now or as soon as somebody listens there. */
   connect(address: string): void {
     this.#socket.connect(address);
+    this.#look();
   }
 
   /** Closes at once; whoever waits on the socket gets `undefined`. Twice is fine. */
@@ -144,14 +155,33 @@ export abstract class Endpoint {
 
   /** The next message, or `undefined` after `timeoutMs` (negative: no end) or when closed. */
   protected async take(timeoutMs: number): Promise<Frames | undefined> {
-    return await this.#until(() => this.#raw.readable, timeoutMs) ? await this.#raw.receive() : undefined;
+    const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
+    while (await this.#until(() => this.#raw.readable, deadline)) {
+      const frames = await this.#unlessTaken(() => this.#raw.receive());
+      if (frames !== undefined) return frames.map(plain);
+    }
+    return undefined;
   }
 
   /** Whether the message was taken within `timeoutMs` (negative: no end). */
   protected async give(frames: Frames, timeoutMs: number): Promise<boolean> {
-    if (!await this.#until(() => this.#raw.writable, timeoutMs)) return false;
-    await this.#raw.send(frames);
-    return true;
+    const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
+    while (await this.#until(() => this.#raw.writable, deadline)) {
+      if (await this.#unlessTaken(() => this.#raw.send(frames).then(() => true))) return true;
+    }
+    return false;
+  }
+
+  /** What `run` gives; `undefined` if somebody else was faster with the message, or with the room for one. */
+  async #unlessTaken<T>(run: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await run();
+    } catch (error) {
+      if (this.#closed || (error instanceof Error && "code" in error && error.code === "EAGAIN")) return undefined;
+      throw error;
+    } finally {
+      this.#look();
+    }
   }
 
   /** Asks for (`true`) or no longer for (`false`) messages that begin with `prefix`. */
@@ -160,20 +190,57 @@ export abstract class Endpoint {
     else this.#raw.unsubscribe(prefix);
   }
 
-  /** Waits until `ready()`; false when `timeoutMs` (negative: never) is over or the socket is closed. */
-  async #until(ready: () => boolean, timeoutMs: number): Promise<boolean> {
-    const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
-    let waited = false;
-    while (!this.#closed) {
-      // Asking is what makes libzmq work off its commands and re-arm the descriptor: ask again after every wake-up.
-      if (ready()) return true;
-      const leftMs = deadline - performance.now();
-      if (leftMs <= 0) return false;
-      if (waited) this.onStir?.();
-      waited = true;
-      await this.#wait.wait(leftMs === Infinity ? -1 : leftMs);
+  /** Waits until `ready()`; false at `deadline` (as `performance.now()` counts) or when the socket is closed. */
+  async #until(ready: () => boolean, deadline: number): Promise<boolean> {
+    if (this.#closed) return false;
+    this.#look();
+    if (ready()) return true;
+    const leftMs = deadline - performance.now();
+    if (leftMs <= 0) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const waiter: Waiter = { ready, deadline, resolve };
+    this.#waiters.add(waiter);
+    // The poll under way may be longer than this wait.
+    const late = deadline < this.#pollEnd ? setTimeout(() => resolve(false), Math.ceil(leftMs)) : undefined;
+    if (this.#pollEnd < 0) void this.#poll();
+    const is = await promise;
+    clearTimeout(late);
+    this.#waiters.delete(waiter);
+    return is;
+  }
+
+  /** One poll for all who wait: were there two, whoever wakes first could eat what the other was to wake for. */
+  async #poll(): Promise<void> {
+    while (this.#waiters.size > 0 && !this.#closed) {
+      this.#pollEnd = Math.min(...Array.from(this.#waiters, ({ deadline }) => deadline));
+      await this.#wait.wait(this.#pollEnd === Infinity ? -1 : Math.max(0, this.#pollEnd - performance.now()));
+      const found = this.#look();
+      const now = performance.now();
+      if (!found && !this.#closed && now < this.#pollEnd) this.onStir?.();
+      for (const waiter of this.#waiters) if (this.#closed || waiter.deadline <= now) this.#end(waiter, false);
     }
-    return false;
+    this.#pollEnd = -1;
+  }
+
+  #end(waiter: Waiter, ready: boolean): void {
+    this.#waiters.delete(waiter);
+    waiter.resolve(ready);
+  }
+
+  /**
+   * Asks for everybody who waits; to be done after every wake-up and whatever else libzmq was called for. Asking is what
+   * makes it work off its commands and re-arm the descriptor, which then says nothing more to the others.
+   * @returns Whether somebody need not wait any longer.
+   */
+  #look(): boolean {
+    let found = false;
+    if (this.#closed) return found;
+    for (const waiter of this.#waiters) {
+      if (!waiter.ready()) continue;
+      this.#end(waiter, true);
+      found = true;
+    }
+    return found;
   }
 }
 
@@ -345,4 +412,9 @@ export class Forwarder {
     this.#proxy.terminate();
     await done;
   }
+}
+
+/** Node's Buffer, which the addon gives, prints, compares and slices otherwise than the Uint8Array that all code expects. */
+function plain({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

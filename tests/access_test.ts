@@ -1,5 +1,6 @@
 /** @module */
-import { Access, accessKeyPath, createAccessKeys } from "../lib/access.ts";
+import { Access, createAccessKeys } from "../lib/access.ts";
+import { accessKeyPath } from "../lib/master_paths.ts";
 import { RefusedError } from "../lib/errors.ts";
 import { toValue, type ValueMap } from "../lib/value.ts";
 import { assert, assertEquals, assertNotEquals, assertThrows } from "./assert.ts";

@@ -144,6 +144,22 @@ Deno.test("first starts at the same time all run, from one directory", async () 
   ]);
 });
 
+Deno.test("whoever comes second with an unpacked directory leaves nothing of it", async () => {
+  await using packed = await Packed.make();
+  // Another is quicker by a hair: its directory is there when ours is to be moved to that name.
+  const quicker = `#!/bin/sh\n${which("cp")} -R "$1" "$2"\nexec ${which("mv")} "$@"\n`;
+  await Deno.remove(`${packed.root}/bin/mv`);
+  await Deno.writeTextFile(`${packed.root}/bin/mv`, quicker, { mode: 0o755 });
+  const { code, err } = await packed.run();
+  assertEquals({ code, err }, { code: 0, err: "" });
+  assertEquals(packed.unpacked(), [packed.release]);
+  assertEquals([...Deno.readDirSync(`${packed.unpackDir}/${packed.release}`)].map(({ name }) => name).sort(), [
+    "deno",
+    "deno.json",
+    "minion.ts",
+  ]);
+});
+
 Deno.test("a directory that lost files is unpacked anew", async () => {
   await using packed = await Packed.make();
   await packed.run();

@@ -180,7 +180,7 @@ Deno.test("a minion waits for a master that is not there yet", async () => {
   await using world = await start({ address, patience: { authTimeoutMs: 50, authTries: 1 } });
   const signingIn = world.link.signIn(world.never);
   await eventually(() => world.lines.some((line) => line.includes("No master answers at tcp://127.0.0.1:")), {
-    withinMs: 2_000,
+    withinMs: 10_000,
     what: "a word that nobody is there",
   });
   await using _master = await ScriptedMaster.start(new MasterKeys(masterKey), { ports: { request: port, publish: 0 } });
@@ -235,10 +235,10 @@ for (const [during, options, asked] of WAITS) {
       const controller = new AbortController();
       const reason = new Error("it is over");
       const ended = assertRejects(() => world.link.signIn(controller.signal));
-      await eventually(() => world.master.asked.length >= asked, { withinMs: 2_000, what: "a sign-in" });
+      await eventually(() => world.master.asked.length >= asked, { withinMs: 10_000, what: "a sign-in" });
       // What the master answered has been said by now, or is about to be.
       await eventually(() => asked === 0 || options.script === WAITS[0][1].script || world.lines.length > 0, {
-        withinMs: 2_000,
+        withinMs: 10_000,
         what: "a word on the answer",
       });
       const said = world.lines.length;
@@ -362,7 +362,7 @@ Deno.test("abort ends a request at once", async () => {
   const controller = new AbortController();
   await world.link.signIn(world.never);
   const ended = assertRejects(() => world.link.request(map({ cmd: "x" }), controller.signal), Error, "enough");
-  await eventually(() => world.master.asked.length === 2, { withinMs: 2_000, what: "the request" });
+  await eventually(() => world.master.asked.length === 2, { withinMs: 10_000, what: "the request" });
   const started = performance.now();
   controller.abort(new Error("enough"));
   await ended;
@@ -377,7 +377,7 @@ Deno.test("a sign-in does not wait for a request that a restarted master will ne
   });
   await world.link.signIn(world.never);
   const asking = world.ask();
-  await eventually(() => world.master.count("_return") === 1, { withinMs: 2_000, what: "the request" });
+  await eventually(() => world.master.count("_return") === 1, { withinMs: 10_000, what: "the request" });
   lost = false;
   world.master.keys.sharedKey = generateKeyString();
   await world.link.signIn(world.never);

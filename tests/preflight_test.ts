@@ -45,7 +45,9 @@ Deno.test("the master's directories are made with their modes, whatever the umas
       ];
       assertEquals(paths.map((path) => root.mode(path)), ["700", "700", "700", "755", "755"]);
       assertEquals(root.mode("var/log/salt/master"), "640");
-      assertEquals([...Deno.readDirSync(`${root.path}/etc/salt/pki/master`)], []);
+      const keys = Array.from(Deno.readDirSync(`${root.path}/etc/salt/pki/master`), ({ name }) => name).sort();
+      assertEquals(keys, ["minions", "minions_denied", "minions_pre", "minions_rejected"]);
+      assertEquals(keys.map((name) => root.mode(`etc/salt/pki/master/${name}`)), ["700", "700", "700", "700"]);
     }
   } finally {
     Deno.umask(umask);

@@ -66,7 +66,7 @@ Deno.test("requests are sent one at a time, in order, each with its own reply", 
   port.answer = () => undefined;
   const replies = ["a", "b", "c"].map(async (body) => text(await channel.request(bytes(body), LATER)));
   for (const came of [["a"], ["a", "b"], ["a", "b", "c"]]) {
-    await eventually(() => port.came.length === came.length, { withinMs: 2_000, what: `request ${came.length}` });
+    await eventually(() => port.came.length === came.length, { withinMs: 10_000, what: `request ${came.length}` });
     assertEquals(port.came, came);
     await port.release();
   }
@@ -83,7 +83,7 @@ Deno.test("a request without a reply is tried again on a new connection; its lat
   );
   assertEquals([error.address, error.waitedMs, port.came], [port.address, 150, ["a", "a", "a"]]);
   const reply = channel.request(bytes("b"), LATER);
-  await eventually(() => port.came.length === 4, { withinMs: 2_000, what: "the next request" });
+  await eventually(() => port.came.length === 4, { withinMs: 10_000, what: "the next request" });
   await port.release();
   assertEquals(text(await reply), "re: b");
 });
@@ -104,7 +104,7 @@ Deno.test("reset sends the request under way again, within the same try", async 
   using channel = new RequestChannel(port.address);
   port.answer = () => undefined;
   const reply = channel.request(bytes("a"), LATER);
-  await eventually(() => port.came.length === 1, { withinMs: 2_000, what: "the request" });
+  await eventually(() => port.came.length === 1, { withinMs: 10_000, what: "the request" });
   port.answer = () => "at last";
   channel.reset();
   assertEquals([text(await reply), port.came.length], ["at last", 2]);
@@ -115,7 +115,7 @@ Deno.test("close fails the request under way and those in line, at once; later o
   const channel = new RequestChannel(port.address);
   port.answer = () => undefined;
   const all = [1, 2].map((n) => assertRejects(() => channel.request(bytes(`${n}`), LATER), RequestTimeoutError));
-  await eventually(() => port.came.length === 1, { withinMs: 2_000, what: "the request" });
+  await eventually(() => port.came.length === 1, { withinMs: 10_000, what: "the request" });
   const started = performance.now();
   channel.close();
   channel.close();
@@ -136,7 +136,7 @@ Deno.test("abort ends the request under way at once and leaves the next alone", 
     "enough",
   );
   const found = channel.request(bytes("found"), LATER);
-  await eventually(() => port.came.length === 1, { withinMs: 2_000, what: "the request" });
+  await eventually(() => port.came.length === 1, { withinMs: 10_000, what: "the request" });
   controller.abort(new Error("enough"));
   await lost;
   assertEquals(text(await found), "here");
@@ -153,7 +153,7 @@ Deno.test("a master that comes back on its port is found again", async () => {
   // The first try may go out on the connection that is just being lost.
   const reply = channel.request(bytes("b"), { timeoutMs: 300, tries: 20 });
   // libzmq closes in its own time.
-  await using second = await eventually(() => Port.open(address), { withinMs: 2_000, what: "the port" });
+  await using second = await eventually(() => Port.open(address), { withinMs: 10_000, what: "the port" });
   assertEquals([text(await reply), second.came], ["re: b", ["b"]]);
 });
 

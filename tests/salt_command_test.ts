@@ -458,11 +458,11 @@ Deno.test("salt shows help and version without any configuration", async () => {
 Deno.test("a progress bar fills its line", () => {
   let line = "";
   const bar = new ProgressBar(4, { write: (text) => void (line = text), columns: 60 });
-  assertMatch(line, /^\r {2}0% \| {31}\| 0 s, returns: 0\/4$/);
+  assertMatch(line, /^\r {2}0% \| {34}\| 0 s, returns: 0\/4$/);
   bar.update(2);
-  assertMatch(line, /^\r 50% \|#{16} {15}\| 0 s, returns: 2\/4$/);
+  assertMatch(line, /^\r 50% \|#{17} {17}\| 0 s, returns: 2\/4$/);
   bar.update(4);
-  assertMatch(line, /^\r100% \|#{31}\| /);
+  assertMatch(line, /^\r100% \|#{34}\| /);
 });
 
 Deno.test("an error that nobody foresaw is one line and code 70, or thrown with --hard-crash", async () => {

@@ -6,6 +6,8 @@
  */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../assert.ts";
+import { DataCache } from "../../lib/data_cache.ts";
+import { dumpJson } from "../../lib/json.ts";
 import { samePem } from "../../lib/rsa.ts";
 import { eventually } from "./eventually.ts";
 import type { Salt } from "./salts.ts";
@@ -107,6 +109,7 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     const theirs = JSON.parse(out).local;
     const pick = (all: Record<string, unknown>) => Object.fromEntries(HOST_GRAINS.map((name) => [name, all[name]]));
     assertEquals(pick(grains), pick(theirs));
+    assertEquals(pick(await cachedGrains(site, master, id)), pick(theirs), "what the master keeps of them");
   });
 
   await step("an unknown function is an error", async () => {
@@ -128,12 +131,12 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
   });
 
   await step("a running job is seen from everywhere", async () => {
-    const jid = await site.publish([id, "test.sleep", "6"]);
+    const jid = await site.publish([id, "test.sleep", "5"]);
     const found = await eventually(async () => {
       const answer = (await site.salt([id, "saltutil.find_job", jid]))[id] as Record<string, unknown>;
       return "pid" in answer ? answer : undefined;
     }, { withinMs: 5_000, what: "saltutil.find_job to find the job" });
-    assertEquals([found.jid, found.fun, found.arg], [jid, "test.sleep", [6]]);
+    assertEquals([found.jid, found.fun, found.arg], [jid, "test.sleep", [5]]);
     const active = await site.saltRun(["jobs.active"]) as Record<string, Record<string, unknown>>;
     assertEquals(active[jid]?.Function, "test.sleep");
     assertEquals(JSON.stringify(active[jid]?.Running).includes(id), true);
@@ -205,6 +208,15 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     await site.operate("salt-key", ["-y", "-a", id]);
     await site.answers(id);
   });
+}
+
+/** The grains that the minion sent with its request for the pillar, as the master keeps them. */
+async function cachedGrains(site: Site, master: Salt, id: string): Promise<Record<string, unknown>> {
+  if (master.version === undefined) {
+    const grains = new DataCache(site.cacheDir).get(id)?.grains ?? new Map();
+    return JSON.parse(dumpJson(grains));
+  }
+  return (await site.saltRun(["cache.grains", id]) as Record<string, Record<string, unknown>>)[id];
 }
 
 interface Job {

@@ -1,0 +1,45 @@
+/**
+ * The topics that subscribers of port 4505 claim to be there with.
+ * @module
+ */
+
+import { generateKeyString } from "../lib/crypticle.ts";
+import { PresenceBook, presenceTopic } from "../lib/presence.ts";
+import { mutateBytes, mutateText, NASTY_TEXTS } from "./mutate.ts";
+import { type FuzzTarget, hold } from "./target.ts";
+
+/** Subscriptions. */
+export const presence: FuzzTarget = {
+  name: "presence",
+  share: 5,
+  refusals: [],
+  open() {
+    const key = generateKeyString();
+    const book = new PresenceBook((id) => id === "web1" ? key : undefined);
+    const frame = (first: number, topic: string) => Uint8Array.from([first, ...new TextEncoder().encode(topic)]);
+    const honest = presenceTopic("web1", key);
+    return {
+      feed(random, note) {
+        const topic = random.chance(0.5)
+          ? mutateText(random, honest, ["/", "salt/present/", ...NASTY_TEXTS])
+          : presenceTopic(random.pick(NASTY_TEXTS), key);
+        const whole = frame(random.pick([0, 1, 1, 2]), topic);
+        const sent = random.chance(0.5) ? mutateBytes(random, whole) : whole;
+        note(sent);
+        const change = book.hear(sent, 0);
+        hold(
+          change === undefined || new TextDecoder().decode(sent.subarray(1)) === honest,
+          "somebody is taken for web1",
+        );
+        return change === undefined ? "nobody" : "web1";
+      },
+      honest() {
+        book.hear(frame(1, honest), 0);
+        hold(book.since.has("web1") && book.since.size === 1, `present: ${[...book.since.keys()]}`);
+        book.hear(frame(0, honest), 0);
+        hold(book.since.size === 0, "nobody leaves");
+      },
+      close() {},
+    };
+  },
+};

@@ -1,0 +1,51 @@
+/**
+ * Watches a target being fed in a worker: an input that never comes back, or ends the worker, is a fault like others.
+ * @module
+ */
+
+import type { Tally } from "./engine.ts";
+import { type FeedOrder, type FeedReport, watched, watchMemory } from "./feeder.ts";
+
+/** An input that has not come back after this is not waited for, in milliseconds. */
+const HANG_MS = 20_000;
+
+/** Feeds a target in a worker of its own. Never throws: what goes wrong is in the tally. */
+export async function feedWatched(order: Omit<FeedOrder, "memory">): Promise<Tally> {
+  const started = performance.now();
+  const memory = watchMemory();
+  const worker = new Worker(new URL("./feeder.ts", import.meta.url), { type: "module" });
+  const done = Promise.withResolvers<FeedReport>();
+  let last = -1;
+  let lastMs = started;
+  const lost = (problem: string) => {
+    const { index, input } = watched(memory);
+    const tookMs = performance.now() - started;
+    const fault = { problem, index, input };
+    done.resolve({
+      name: order.name,
+      inputs: index,
+      outcomes: {},
+      slowestMs: tookMs,
+      slow: [],
+      faults: [fault],
+      tookMs,
+    });
+  };
+  const timer = setInterval(() => {
+    const { index } = watched(memory);
+    if (index !== last) [last, lastMs] = [index, performance.now()];
+    else if (performance.now() - lastMs > HANG_MS) lost(`does not come back: ${HANG_MS} ms`);
+  }, 500);
+  worker.onmessage = ({ data }: MessageEvent<FeedReport>) => done.resolve(data);
+  worker.onerror = (event) => {
+    event.preventDefault();
+    lost(`not caught: ${event.message}`);
+  };
+  worker.postMessage({ ...order, memory });
+  try {
+    return await done.promise;
+  } finally {
+    clearInterval(timer);
+    worker.terminate();
+  }
+}

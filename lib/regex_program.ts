@@ -1,0 +1,296 @@
+/**
+ * Runs regular expressions in bounded time, whatever the expression and the text: `(a+)+$` too.
+ *
+ * A step that failed at a place of the text fails there again, so each is taken once at each place: time and memory are the
+ * product of both lengths. Only what a reference to a group (`\1`) adds can need more; then the count of steps is the
+ * bound. Ids that strangers choose meet expressions that operators wrote in haste, and nothing else must wait for that.
+ * @module
+ */
+
+import type { Assertion, CharTest, RegexNode } from "./regex_nodes.ts";
+
+/** How many steps an expression may have, its repeats written out. */
+export const MAX_STATES = 5_000;
+/** How many steps one text may cost: far more than any id can with an expression without references. */
+export const MAX_STEPS = 5_000_000;
+/** More places of a text than this are not remembered: such a text is too long. */
+const MAX_PLACES = 2 ** 28;
+
+type Step =
+  | { readonly op: "char"; readonly test: CharTest }
+  | { readonly op: "place"; readonly holds: Assertion }
+  | { readonly op: "either"; first: number; second: number }
+  | { readonly op: "jump"; to: number }
+  | { readonly op: "save"; readonly slot: number }
+  | { readonly op: "same"; readonly group: number; readonly ignoreCase: boolean }
+  | { readonly op: "look"; readonly back: number; readonly negated: boolean; then: number }
+  | { readonly op: "accept" };
+
+/** Where a match begins and ends, in code points. */
+export interface Span {
+  /** The first character. */
+  readonly start: number;
+  /** Behind the last one. */
+  readonly end: number;
+}
+
+/** An expression, ready to run. */
+export class RegexProgram {
+  readonly #steps: Step[] = [];
+  #references = false;
+
+  /** Takes the tree. @throws {RangeError} If it has more than {@linkcode MAX_STATES} steps. */
+  constructor(root: RegexNode) {
+    this.#compile(root);
+    this.#add({ op: "accept" });
+  }
+
+  /**
+   * The match that Python would find in `codes`, at the beginning or, in a `search`, anywhere.
+   * @throws {RangeError} If that takes more than {@linkcode MAX_STEPS}.
+   */
+  match(codes: readonly number[], options: { search: boolean }): Span | undefined {
+    if (this.#steps.length * (codes.length + 1) > MAX_PLACES) throw new RangeError("the text is too long for it");
+    const run = new Run(this.#steps, codes, this.#references);
+    for (let start = 0; start <= (options.search ? codes.length : 0); start++) {
+      const end = run.from(0, start);
+      if (end !== undefined) return { start, end };
+    }
+    return undefined;
+  }
+
+  #add(step: Step): number {
+    if (this.#steps.length >= MAX_STATES) throw new RangeError(`it has more than ${MAX_STATES} steps`);
+    return this.#steps.push(step) - 1;
+  }
+
+  #compile(node: RegexNode): void {
+    switch (node.kind) {
+      case "char":
+        this.#add({ op: "char", test: node.test });
+        return;
+      case "place":
+        this.#add({ op: "place", holds: node.holds });
+        return;
+      case "sequence":
+        for (const item of node.items) this.#compile(item);
+        return;
+      case "either":
+        return this.#either(node.options);
+      case "repeat":
+        return this.#repeat(node);
+      case "group":
+        this.#add({ op: "save", slot: 2 * node.number });
+        this.#compile(node.item);
+        this.#add({ op: "save", slot: 2 * node.number + 1 });
+        return;
+      case "same":
+        this.#references = true;
+        this.#add({ op: "same", group: node.number, ignoreCase: node.ignoreCase });
+        return;
+      case "look": {
+        const look = { op: "look" as const, back: node.back, negated: node.negated, then: 0 };
+        this.#add(look);
+        this.#compile(node.item);
+        this.#add({ op: "accept" });
+        look.then = this.#steps.length;
+      }
+    }
+  }
+
+  #either(options: readonly RegexNode[]): void {
+    const jumps: { op: "jump"; to: number }[] = [];
+    options.forEach((option, i) => {
+      const last = i === options.length - 1;
+      const choice = { op: "either" as const, first: 0, second: 0 };
+      if (!last) choice.first = this.#add(choice) + 1;
+      this.#compile(option);
+      if (last) return;
+      const jump = { op: "jump" as const, to: 0 };
+      this.#add(jump);
+      jumps.push(jump);
+      choice.second = this.#steps.length;
+    });
+    for (const jump of jumps) jump.to = this.#steps.length;
+  }
+
+  #repeat({ item, least, most, lazy }: RegexNode & { kind: "repeat" }): void {
+    for (let i = 0; i < least; i++) {
+      const before = this.#steps.length;
+      this.#compile(item);
+      if (this.#steps.length === before) return; // nothing, as often as you like
+    }
+    const choices: { first: number; second: number }[] = [];
+    const choose = () => {
+      const choice = { op: "either" as const, first: 0, second: 0 };
+      const at = this.#add(choice);
+      choices.push(choice);
+      choice[lazy ? "second" : "first"] = at + 1;
+      this.#compile(item);
+      return at;
+    };
+    if (most === Infinity) this.#add({ op: "jump", to: choose() });
+    else for (let i = least; i < most; i++) choose();
+    for (const choice of choices) choice[lazy ? "first" : "second"] = this.#steps.length;
+  }
+}
+
+/** A step at a place of the text, and what the groups hold there. */
+interface Thread {
+  readonly at: number;
+  readonly place: number;
+  readonly saved: readonly number[];
+}
+
+const NOTHING: readonly number[] = [];
+
+/** One text, under one program. */
+class Run {
+  readonly #steps: readonly Step[];
+  readonly #codes: readonly number[];
+  readonly #references: boolean;
+  readonly #seen: Seen;
+  /** Whether the look at a step holds at a place. */
+  #looks: Map<number, boolean> | undefined;
+  #count = 0;
+
+  constructor(steps: readonly Step[], codes: readonly number[], references: boolean) {
+    this.#steps = steps;
+    this.#codes = codes;
+    this.#references = references;
+    this.#seen = this.#unseen();
+  }
+
+  #unseen(): Seen {
+    return this.#references ? new SeenWithGroups() : new SeenPlaces(this.#steps.length * (this.#codes.length + 1));
+  }
+
+  /** Where the match ends that begins with the step `start` at `place`. What failed is known to later calls. */
+  from(start: number, place: number): number | undefined {
+    return this.#run({ at: start, place, saved: NOTHING }, this.#seen)?.place;
+  }
+
+  #run(start: Thread, seen: Seen): Thread | undefined {
+    const width = this.#codes.length + 1;
+    // What is still to be tried, the last first: steps, their places, and, where it matters, their groups.
+    const steps: number[] = [start.at];
+    const places: number[] = [start.place];
+    const groups: (readonly number[])[] = [start.saved];
+    while (steps.length > 0) {
+      let at = steps.pop() ?? 0;
+      let place = places.pop() ?? 0;
+      let saved = this.#references ? groups.pop() ?? NOTHING : NOTHING;
+      // Goes on for as long as there is one way to go.
+      while (true) {
+        if (++this.#count > MAX_STEPS) throw new RangeError(`it takes more than ${MAX_STEPS} steps`);
+        const step: Step = this.#steps[at];
+        if (step.op === "accept") return { at, place, saved };
+        if (step.op === "either") {
+          if (!seen.add(at * width + place, saved)) break;
+          steps.push(step.second);
+          places.push(place);
+          if (this.#references) groups.push(saved);
+          at = step.first;
+        } else if (step.op === "char") {
+          if (place === width - 1 || !step.test(this.#codes[place])) break;
+          at++;
+          place++;
+        } else if (step.op === "jump") {
+          at = step.to;
+        } else if (step.op === "place") {
+          if (!step.holds(this.#codes, place)) break;
+          at++;
+        } else if (step.op === "save") {
+          if (this.#references) saved = withSaved(saved, step.slot, place);
+          at++;
+        } else if (step.op === "same") {
+          const length = this.#same(step, { at, place, saved });
+          if (length === undefined) break;
+          place += length;
+          at++;
+        } else {
+          const looked = this.#look(step, { at, place, saved });
+          if (looked === undefined) break;
+          saved = looked;
+          at = step.then;
+        }
+      }
+    }
+    return undefined;
+  }
+
+  /** How long the text is that the group matched, if it stands here again. */
+  #same(step: Step & { op: "same" }, { place, saved }: Thread): number | undefined {
+    const start = saved[2 * step.group], end = saved[2 * step.group + 1];
+    if (start === undefined || end === undefined || end < start) return undefined;
+    const length = end - start;
+    if (place + length > this.#codes.length) return undefined;
+    this.#count += length;
+    for (let i = 0; i < length; i++) {
+      const a = this.#codes[start + i], b = this.#codes[place + i];
+      if (a !== b && !(step.ignoreCase && lower(a) === lower(b))) return undefined;
+    }
+    return length;
+  }
+
+  /** The groups after a look that holds; `undefined` if it does not. */
+  #look(step: Step & { op: "look" }, thread: Thread): readonly number[] | undefined {
+    const key = thread.at * (this.#codes.length + 1) + thread.place;
+    const known = this.#references ? undefined : this.#looks?.get(key);
+    if (known !== undefined) return known ? thread.saved : undefined;
+    const place = thread.place - step.back;
+    // Places of its own: what leads to a match inside is no failure for the next look.
+    const found = place < 0 ? undefined : this.#run({ ...thread, at: thread.at + 1, place }, this.#unseen());
+    const holds = (found !== undefined) !== step.negated;
+    if (!this.#references) (this.#looks ??= new Map()).set(key, holds);
+    if (!holds) return undefined;
+    return step.negated || found === undefined ? thread.saved : found.saved;
+  }
+}
+
+/** Which steps have been taken at which places. */
+interface Seen {
+  /** Notes one. @returns Whether it is new. */
+  add(key: number, saved: readonly number[]): boolean;
+}
+
+class SeenPlaces implements Seen {
+  readonly #size: number;
+  #bits: Uint8Array | undefined;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  add(key: number): boolean {
+    this.#bits ??= new Uint8Array((this.#size >> 3) + 1);
+    const bit = 1 << (key & 7);
+    if ((this.#bits[key >> 3] & bit) !== 0) return false;
+    this.#bits[key >> 3] |= bit;
+    return true;
+  }
+}
+
+/** With references it matters what the groups hold, too. */
+class SeenWithGroups implements Seen {
+  readonly #known = new Set<string>();
+
+  add(key: number, saved: readonly number[]): boolean {
+    const text = `${key}:${saved}`;
+    if (this.#known.has(text)) return false;
+    // A set of millions would be a bound of the wrong kind.
+    if (this.#known.size >= 50_000) throw new RangeError("its references take too many steps");
+    this.#known.add(text);
+    return true;
+  }
+}
+
+function withSaved(saved: readonly number[], slot: number, place: number): readonly number[] {
+  const copy = saved.slice();
+  copy[slot] = place;
+  return copy;
+}
+
+function lower(code: number): string {
+  return String.fromCodePoint(code).toLowerCase();
+}

@@ -1,0 +1,288 @@
+/** @module */
+import type { Asked } from "../lib/job_protocol.ts";
+import { pack } from "../lib/job_protocol.ts";
+import { JobPool } from "../lib/job_pool.ts";
+import { packOpts } from "../lib/opts_transfer.ts";
+import { sendSignal } from "../lib/libc.ts";
+import { isMap, map, type Value, type ValueMap } from "../lib/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "./assert.ts";
+import { eventually } from "./eventually.ts";
+import { testOpts } from "./job_context.ts";
+import { keptLog } from "./scripted_master.ts";
+
+/** A user's module: what a minion has to survive. */
+const MODULE = `
+const stamp = Math.random();
+export function forever() { for (;;); }
+export function thread() { return stamp; }
+export function version() { return 1; }
+export async function wait(path) {
+  for (;;) {
+    try { return Deno.readTextFileSync(path); } catch { await new Promise((resolve) => setTimeout(resolve, 5)); }
+  }
+}
+export function die() { return new Promise(() => setTimeout(() => { throw new Error("out of the blue"); })); }
+export function leave() { return new Promise(() => Deno.exit(3)); }
+export function reject() { Promise.reject(new Error("nobody watches")); return new Promise(() => {}); }
+export async function ask(action) { return await new Promise(() => {}); }
+`;
+
+class World implements AsyncDisposable {
+  readonly root = Deno.makeTempDirSync({ prefix: "pool_" });
+  readonly asked: Asked[] = [];
+  readonly lines: string[];
+  readonly pool: JobPool;
+  answer: (asked: Asked) => Promise<Value> = () => Promise.resolve(true);
+  #jids = 0;
+
+  constructor() {
+    this.write("own", MODULE);
+    const { log, lines } = keptLog();
+    this.lines = lines;
+    this.pool = new JobPool({
+      opts: packOpts(testOpts({ root_dir: this.root, extension_modules: `${this.root}/ext` })),
+      knowledge: knowledge({ os: "Debian" }),
+      log,
+      answer: (asked) => {
+        this.asked.push(asked);
+        return this.answer(asked);
+      },
+    });
+  }
+
+  write(module: string, text: string): void {
+    Deno.mkdirSync(`${this.root}/ext/modules`, { recursive: true });
+    Deno.writeTextFileSync(`${this.root}/ext/modules/${module}.js`, text);
+  }
+
+  /** Starts a job, not waiting for it. */
+  start(fun: Value, ...arg: Value[]): { jid: string; outcome: Promise<ValueMap> } {
+    const jid = `2026010100000000${String(++this.#jids).padStart(4, "0")}`;
+    const load = map({ jid, fun, arg, tgt: "*", tgt_type: "glob", ret: "", user: "root" });
+    return { jid, outcome: this.pool.run(load) };
+  }
+
+  /** Runs a job. @returns What it gave. */
+  async run(fun: Value, ...arg: Value[]): Promise<Value> {
+    return (await this.start(fun, ...arg).outcome).get("return") ?? null;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.pool.close();
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+const knowledge = (grains: Record<string, unknown>) => ({ grains: pack(map(grains)), pillar: pack(new Map()) });
+
+async function soon<T>(outcome: Promise<T>, what: string, withinMs = 20_000): Promise<T> {
+  let timer;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} did not come in ${withinMs} ms`)), withinMs);
+  });
+  try {
+    return await Promise.race([outcome, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const killed = (signal: number) =>
+  map({ return: `The job was ended by signal ${signal}`, retcode: 1, success: false, out: "nested" });
+
+Deno.test("a job's outcome has its return, its retcode and whether it succeeded", async () => {
+  await using world = new World();
+  assertEquals(await world.start("test.ping").outcome, map({ return: true, retcode: 0, success: true }));
+  const failed = await world.start("no.such").outcome;
+  assertEquals([failed.get("retcode"), failed.get("success"), failed.get("out")], [1, false, "nested"]);
+  assertEquals(
+    await world.start(["test.ping", "test.echo"], [], ["x"]).outcome,
+    map({
+      return: { "test.ping": true, "test.echo": "x" },
+      retcode: { "test.ping": 0, "test.echo": 0 },
+      success: { "test.ping": true, "test.echo": true },
+    }),
+  );
+});
+
+Deno.test("jobs run side by side, each in a worker of its own", async () => {
+  await using world = new World();
+  const path = `${world.root}/go`;
+  const waiting = [1, 2, 3, 4].map(() => world.start("own.wait", path));
+  assertEquals(world.pool.size, 4);
+  assertEquals(await world.run("test.ping"), true);
+  Deno.writeTextFileSync(path, "gone");
+  for (const { outcome } of waiting) assertEquals((await outcome).get("return"), "gone");
+  assertEquals(world.pool.size, 0);
+});
+
+Deno.test("one worker serves job after job", async () => {
+  await using world = new World();
+  const seen = new Set<Value>();
+  for (let i = 0; i < 10; i++) seen.add(await world.run("own.thread"));
+  // The first job leaves a second worker warming up, which may have a turn.
+  assert(seen.size <= 2, `${seen.size} workers for ten jobs`);
+});
+
+Deno.test("a job that never lets go is killed by signal 9, and the others go on", async () => {
+  await using world = new World();
+  const hung = world.start("own.forever");
+  const path = `${world.root}/go`;
+  const waiting = world.start("own.wait", path);
+  assertEquals(await world.run("test.ping"), true);
+  assertEquals(world.pool.running().map(({ jid, fun }) => [jid, fun]), [
+    [hung.jid, "own.forever"],
+    [waiting.jid, "own.wait"],
+  ]);
+  assertEquals(world.pool.signal(hung.jid, 9), true);
+  assertEquals(await hung.outcome, killed(9));
+  assertEquals(world.pool.signal(hung.jid, 9), false);
+  Deno.writeTextFileSync(path, "gone");
+  assertEquals((await waiting.outcome).get("return"), "gone");
+  assertEquals(await world.run("test.ping"), true);
+});
+
+Deno.test("a job can be killed before its worker has started", async () => {
+  await using world = new World();
+  const jobs = [1, 2, 3].map(() => world.start("own.forever"));
+  for (const { jid } of jobs) assertEquals(world.pool.signal(jid, 9), true);
+  for (const { outcome } of jobs) assertEquals(await outcome, killed(9));
+});
+
+Deno.test("nobody is signalled for a job that does not run", async () => {
+  await using world = new World();
+  assertEquals(world.pool.signal("20260101000000000099", 15), false);
+});
+
+/** Starts a command of a job that writes its pid and sleeps. @returns The job, and the pid of the sleeping command. */
+async function sleeping(world: World, shell = "sleep 60") {
+  const path = `${world.root}/pid`;
+  const job = world.start(
+    "cmd.run",
+    `echo $$ > ${path}; ${shell} & echo $! >> ${path}; wait`,
+    map({ __kwarg__: true, python_shell: true }),
+  );
+  const pids = await eventually(() => {
+    const lines = Deno.readTextFileSync(path).trim().split("\n");
+    return lines.length === 2 && lines.map(Number);
+  }, { withinMs: 20_000, what: "the command" });
+  assertEquals(pids.map((pid) => sendSignal(pid, 0)), [true, true]);
+  return { job, pids };
+}
+
+async function gone(pids: number[]): Promise<void> {
+  const lives = (pid: number) => {
+    try {
+      return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
+    } catch {
+      return false;
+    }
+  };
+  await eventually(() => !pids.some(lives), { withinMs: 20_000, what: `the end of ${pids}` });
+}
+
+for (const signal of [15, 9, 2]) {
+  Deno.test(`signal ${signal} ends the commands of a job with their children, and the job`, async () => {
+    await using world = new World();
+    const { job, pids } = await sleeping(world);
+    assertEquals(world.pool.signal(job.jid, signal), true);
+    const outcome = await soon(job.outcome, "the end of the job");
+    // Killing its worker is the last resort of the others.
+    assertEquals(outcome.get("return") === killed(signal).get("return"), signal === 9);
+    await gone(pids);
+    assertEquals(await world.run("test.ping"), true);
+  });
+}
+
+Deno.test("SIGTERM ends a job that sleeps without a command", async () => {
+  await using world = new World();
+  const job = world.start("test.sleep", 60);
+  // The job must have begun to hear of it; before that the message waits for it.
+  world.pool.signal(job.jid, 15);
+  const outcome = await soon(job.outcome, "the end of the job");
+  assertEquals([outcome.get("success"), outcome.get("return") === killed(15).get("return")], [false, false]);
+});
+
+const DEATHS = [["own.die", "out of the blue"], ["own.reject", "nobody watches"], [
+  "own.leave",
+  "Deno.exit(3)",
+]] as const;
+for (const [fun, says] of DEATHS) {
+  Deno.test(`a job whose worker dies (${fun}) has that as its outcome, and the next one runs`, async () => {
+    await using world = new World();
+    const outcome = await soon(world.start(fun).outcome, "the outcome");
+    assertEquals([outcome.get("retcode"), outcome.get("success")], [1, false]);
+    assertStringIncludes(String(outcome.get("return")), says);
+    assertEquals(await world.run("test.ping"), true);
+    assertEquals(world.pool.size, 0);
+  });
+}
+
+Deno.test("after reload the next job has the changed module; a job under way keeps its own", async () => {
+  await using world = new World();
+  const path = `${world.root}/go`;
+  const waiting = world.start("own.wait", path);
+  assertEquals(await world.run("own.version"), 1);
+  assertEquals(await world.run("own.added"), "'own.added' is not available.");
+  world.write("own", "export function version() { return 2; }\nexport function added() { return 'here'; }");
+  world.write("fresh", "export function hello() { return 'hello'; }");
+  assertEquals(await world.run("own.version"), 1);
+  await world.pool.reload();
+  assertEquals(await world.run("own.version"), 2);
+  assertEquals(await world.run("own.added"), "here");
+  assertEquals(await world.run("fresh.hello"), "hello");
+  Deno.writeTextFileSync(path, "gone");
+  assertEquals((await waiting.outcome).get("return"), "gone");
+  for (let i = 0; i < 3; i++) assertEquals(await world.run("own.version"), 2);
+});
+
+Deno.test("new grains are known to the jobs that follow, in workers old and new", async () => {
+  await using world = new World();
+  assertEquals(await world.run("grains.get", "os"), "Debian");
+  world.pool.learn(knowledge({ os: "Fedora" }));
+  for (const ran of await Promise.all([1, 2, 3].map(() => world.run("grains.get", "os")))) assertEquals(ran, "Fedora");
+});
+
+Deno.test("a job sees the jobs that run, itself not among them, and can end them", async () => {
+  await using world = new World();
+  const hung = world.start("own.forever");
+  const [found] = [await world.run("saltutil.running")].flat();
+  assert(isMap(found ?? null) && found instanceof Map);
+  assertEquals([...found.keys()], ["pid", "fun", "arg", "tgt", "jid", "ret", "tgt_type", "user"]);
+  assertEquals([found.get("jid"), found.get("fun"), found.get("pid")], [hung.jid, "own.forever", Deno.pid]);
+  assertEquals(await world.run("saltutil.find_job", hung.jid), found);
+  assertEquals(await world.run("saltutil.kill_job", hung.jid), `Signal 9 sent to job ${hung.jid} at pid ${Deno.pid}`);
+  assertEquals(await hung.outcome, killed(9));
+  assertEquals(await world.run("saltutil.find_job", hung.jid), new Map());
+});
+
+Deno.test("what a job asks of its minion is answered, and a refusal is the job's", async () => {
+  await using world = new World();
+  assertEquals(await world.run("saltutil.refresh_pillar"), true);
+  assertEquals(world.asked, [{ what: "refresh", refresh: "pillar" }]);
+  world.answer = () => Promise.reject(new Error("the master is away"));
+  assertStringIncludes(String(await world.run("saltutil.refresh_pillar")), "the master is away");
+});
+
+Deno.test("describe has a line for each worker, a hung one too", async () => {
+  await using world = new World();
+  const job = world.start("own.wait", `${world.root}/go`);
+  const line = `running own.wait for job ${job.jid}`;
+  const lines = await eventually(async () => {
+    const described = await world.pool.describe();
+    return described.some((described) => described.endsWith(line)) && described;
+  }, { withinMs: 20_000, what: `"${line}"` });
+  assert(lines.every((described) => /^Job-\d+: /.test(described)), lines.join("\n"));
+});
+
+Deno.test("close ends jobs and their commands, also such as do not want to, and says so in their outcome", async () => {
+  await using world = new World();
+  const hung = world.start("own.forever");
+  const { job, pids } = await sleeping(world, "trap '' TERM; sleep 60");
+  await world.pool.close();
+  for (const { outcome } of [hung, job]) {
+    assertEquals((await outcome).get("return"), "The minion ended before the job did");
+  }
+  await gone(pids);
+  assertEquals(await world.run("test.ping"), "The minion ended before the job began");
+});

@@ -1,0 +1,395 @@
+/** @module */
+import { PreflightError } from "../lib/errors.ts";
+import { masterBus } from "../lib/event_bus.ts";
+import { SILENT_LOGGER } from "../lib/log.ts";
+import { Master } from "../lib/master.ts";
+import { accessKeyPath, workersPath } from "../lib/master_paths.ts";
+import type { MasterOpts } from "../lib/options.ts";
+import { clearRequest, parsePublished } from "../lib/payload.ts";
+import { RequestChannel } from "../lib/request_channel.ts";
+import { Duplex, Inbox } from "../lib/sockets.ts";
+import { map } from "../lib/value.ts";
+import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, assertStringIncludes } from "./assert.ts";
+import { eventually, type Fleet, fleetTest, startFleet } from "./fleet.ts";
+import { asMap, envelope, makeNonce, opened, ScriptedMinion, testKey } from "./scripted_minion.ts";
+
+const BOUND_MS = 10_000;
+
+const requestAddress = ({ masterOpts }: Fleet) => `tcp://127.0.0.1:${masterOpts.ret_port}`;
+
+function openChannel(fleet: Fleet): RequestChannel {
+  return new RequestChannel(requestAddress(fleet));
+}
+
+function scripted(fleet: Fleet, id: string, key: ScriptedMinion["key"]): ScriptedMinion {
+  return new ScriptedMinion(id, key, async (frame) => {
+    using channel = openChannel(fleet);
+    return await channel.request(frame, { timeoutMs: BOUND_MS, tries: 1 });
+  });
+}
+
+function subscribe(fleet: Fleet): Inbox {
+  const inbox = Inbox.subscriber({ highWaterMark: 0, reconnectMs: 20 });
+  inbox.subscribe("");
+  inbox.connect(`tcp://127.0.0.1:${fleet.masterOpts.publish_port}`);
+  return inbox;
+}
+
+/** A publish of root's. */
+function publishRequest({ cachedir }: MasterOpts, over: Record<string, unknown> = {}): Uint8Array {
+  const key = Deno.readTextFileSync(accessKeyPath(cachedir, "root"));
+  const job = { tgt: "*", fun: "test.ping", arg: [], tgt_type: "glob", ret: "", jid: "", kwargs: {}, user: "root" };
+  return clearRequest(map({ cmd: "publish", key, ...job, ...over }));
+}
+
+async function ping(fleet: Fleet, tries = 1): Promise<void> {
+  using channel = openChannel(fleet);
+  const nonce = makeNonce();
+  const reply = await channel.request(clearRequest(map({ cmd: "ping", nonce })), {
+    timeoutMs: BOUND_MS / tries,
+    tries,
+  });
+  assertEquals(asMap(opened(reply)).get("nonce"), nonce);
+}
+
+Deno.test("a master ends within 2 s, whoever is connected, and leaves no socket file", async () => {
+  await using fleet = await startFleet();
+  using inbox = subscribe(fleet);
+  using peer = Duplex.dealer();
+  peer.connect(requestAddress(fleet));
+  assert(await peer.send([new Uint8Array(), clearRequest(map({ cmd: "ping" }))], BOUND_MS));
+  assert(await peer.receive(BOUND_MS) !== undefined);
+  const { sock_dir } = fleet.masterOpts;
+  for (const { name } of Deno.readDirSync(sock_dir)) {
+    assertEquals((Deno.statSync(`${sock_dir}/${name}`).mode ?? 0) & 0o077, 0, `others may reach ${name}`);
+  }
+  const { master } = fleet;
+  const start = performance.now();
+  await Promise.all([master.close(), master.close(), master.closed]);
+  assert(performance.now() - start < 2_000, `it took ${performance.now() - start} ms`);
+  assertEquals([...Deno.readDirSync(sock_dir)], []);
+  inbox.close();
+});
+
+fleetTest("a second master on the same sock_dir is refused, and the first one does not notice", {}, async (fleet) => {
+  const { cachedir, sock_dir } = fleet.masterOpts;
+  const before = [...Deno.readDirSync(sock_dir)].map(({ name }) => name).sort();
+  const key = Deno.readTextFileSync(accessKeyPath(cachedir, "root"));
+  const opts = { ...fleet.masterOpts, publish_port: 0, ret_port: 0 };
+  const error = await assertRejects(() => Master.start(opts, SILENT_LOGGER), PreflightError);
+  assertStringIncludes(error.message, "already running");
+  assertEquals([...Deno.readDirSync(sock_dir)].map(({ name }) => name).sort(), before);
+  assertEquals(Deno.readTextFileSync(accessKeyPath(cachedir, "root")), key);
+  using events = await fleet.listen("salt/auth");
+  await scripted(fleet, "web1", await testKey("web1")).signIn();
+  assertEquals((await events.next(BOUND_MS))?.data.get("id"), "web1");
+});
+
+fleetTest("a master whose port is taken says which, and leaves nothing behind", {}, async (fleet) => {
+  const root = Deno.makeTempDirSync({ prefix: "second_" });
+  for (const taken of ["publish_port", "ret_port"] as const) {
+    const opts = {
+      ...fleet.masterOpts,
+      pki_dir: fleet.masterOpts.pki_dir,
+      cachedir: `${root}/cache`,
+      sock_dir: `${root}/sock`,
+      publish_port: 0,
+      ret_port: 0,
+      [taken]: fleet.masterOpts[taken],
+    };
+    Deno.mkdirSync(opts.sock_dir, { recursive: true });
+    Deno.mkdirSync(opts.cachedir, { recursive: true });
+    const logged: string[] = [];
+    const log = { ...SILENT_LOGGER, critical: (text: string) => logged.push(text), level: 50 };
+    const { message } = await assertRejects(() => Master.start(opts, log), PreflightError);
+    assertMatch(message, new RegExp(`^Cannot listen on ${taken} ${opts[taken]}: .*[Aa]ddress already in use`));
+    assertEquals([...Deno.readDirSync(opts.sock_dir)], []);
+    assertEquals(logged, []);
+  }
+  Deno.removeSync(root, { recursive: true });
+  await ping(fleet);
+});
+
+fleetTest("200 jobs published at once go out with increasing serials, each once", {}, async (fleet) => {
+  const { masterOpts } = fleet;
+  const minion = scripted(fleet, "web1", await testKey("web1"));
+  await minion.signIn();
+  using inbox = subscribe(fleet);
+  await untilSubscribed(fleet, inbox);
+  const channels = Array.from({ length: 10 }, () => openChannel(fleet));
+  const jids = await Promise.all(Array.from({ length: 200 }, async (_, n) => {
+    const patience = { timeoutMs: BOUND_MS, tries: 1 };
+    const reply = asMap(opened(await channels[n % 10].request(publishRequest(masterOpts, { arg: [n] }), patience)));
+    return asMap(reply.get("load")).get("jid");
+  }));
+  for (const channel of channels) channel.close();
+  const heard: unknown[] = [];
+  let last = 0;
+  while (heard.length < 200) {
+    const frames = await inbox.receive(BOUND_MS);
+    assert(frames !== undefined && minion.shared !== undefined, `${heard.length} of 200 came`);
+    const load = asMap(minion.shared.loads(parsePublished(frames[0]).load));
+    if (load.get("fun") !== "test.ping") continue;
+    const serial = Number(load.get("serial"));
+    assert(serial > last, `serial ${serial} after ${last}`);
+    last = serial;
+    heard.push(load.get("jid"));
+  }
+  assertEquals(heard.sort(), jids.sort());
+});
+
+/** Publishes until `inbox` hears it, and reads away what it has heard. */
+async function untilSubscribed(fleet: Fleet, inbox: Inbox): Promise<void> {
+  using channel = openChannel(fleet);
+  await eventually(async () => {
+    const frame = publishRequest(fleet.masterOpts, { fun: "test.echo", arg: ["here?"] });
+    await channel.request(frame, { timeoutMs: BOUND_MS, tries: 1 });
+    return await inbox.receive(100) !== undefined;
+  }, { withinMs: BOUND_MS, what: "a publish" });
+  while (await inbox.receive(100) !== undefined);
+}
+
+fleetTest("a dropfile rotates the shared key: serials begin again, and old keys open nothing", {
+  master: { loop_interval: 0.2 },
+}, async (fleet) => {
+  const { masterOpts } = fleet;
+  using channel = openChannel(fleet);
+  using events = await fleet.listen("key");
+  const minion = scripted(fleet, "web1", await testKey("web1"));
+  await minion.signIn();
+  using inbox = subscribe(fleet);
+  await untilSubscribed(fleet, inbox);
+  const publish = async () => {
+    await channel.request(publishRequest(masterOpts), { timeoutMs: BOUND_MS, tries: 1 });
+    return parsePublished((await inbox.receive(BOUND_MS))?.[0] ?? new Uint8Array());
+  };
+  const old = minion.shared;
+  const session = minion.session?.keyString;
+  assert(old !== undefined);
+  old.loads((await publish()).load);
+
+  const dropfile = `${masterOpts.cachedir}/.dfn`;
+  // What others could have made is ignored.
+  Deno.writeTextFileSync(dropfile, "", { mode: 0o644 });
+  await eventually(() => fleet.logs.some((line) => line.includes("Ignored")), {
+    withinMs: BOUND_MS,
+    what: "the refusal",
+  });
+  Deno.removeSync(dropfile);
+  Deno.writeTextFileSync(dropfile, "another_master", { mode: 0o400 });
+  await eventually(() => fleet.logs.some((line) => line.includes("another_master")), {
+    withinMs: BOUND_MS,
+    what: "the refusal",
+  });
+  if (exists(dropfile)) Deno.removeSync(dropfile);
+  old.loads((await publish()).load);
+
+  Deno.writeTextFileSync(dropfile, masterOpts.id, { mode: 0o400 });
+  assertEquals((await events.next(BOUND_MS))?.data.get("rotate_aes_key"), true);
+  assert(!exists(dropfile), "the dropfile is used up");
+  const { load, sig, sigAlgorithm } = await publish();
+  let opens = true;
+  try {
+    old.loads(load);
+  } catch {
+    opens = false;
+  }
+  assert(!opens, "the old key still opens what is published");
+  const { inner } = await minion.signIn();
+  assertNotEquals(minion.shared?.keyString, old.keyString);
+  assertEquals(minion.session?.keyString, session, "sessions stay");
+  const job = asMap(minion.shared?.loads(load));
+  assertEquals(job.get("serial"), 1);
+  assert(sig !== undefined && sigAlgorithm === "PKCS1v15-SHA1" && inner.has("pub_key"));
+  assertEquals(await minion.request({ cmd: "_master_tops" }), new Map());
+});
+
+function exists(path: string): boolean {
+  try {
+    return Deno.lstatSync(path) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+fleetTest("no job is lost while the shared key and the sessions are replaced by age", {
+  minions: ["web1"],
+  master: { publish_session: 1, loop_interval: 0.3 },
+}, async (fleet) => {
+  const shared = new Set<string>();
+  const deadline = performance.now() + 15_000;
+  for (let n = 0; shared.size < 4 || n < 12; n++) {
+    assert(performance.now() < deadline, `${shared.size} keys after ${n} jobs`);
+    const run = await fleet.salt("--out=json", "--static", "web1", "test.echo", `job ${n}`);
+    assertEquals([run.code, JSON.parse(run.out || "null")], [0, { web1: `job ${n}` }], run.err);
+    const rotated = fleet.logs.filter((line) => line.includes("Rotating the AES key")).length;
+    shared.add(String(rotated));
+  }
+});
+
+fleetTest("ping_on_rotate has every minion fetch the new key", {
+  minions: ["web1"],
+  master: { ping_on_rotate: true, loop_interval: 0.2 },
+}, async (fleet) => {
+  using events = await fleet.listen("salt/job/");
+  Deno.writeTextFileSync(`${fleet.masterOpts.cachedir}/.dfn`, "", { mode: 0o400 });
+  const event = await events.next(BOUND_MS);
+  assertEquals([event?.data.get("fun"), event?.data.get("return")], ["test.ping", true]);
+});
+
+for (const how of ["a file in the way", "a full disk"] as const) {
+  const ignore = how === "a full disk" && !canMount();
+  Deno.test({
+    name: `a job returns to the command when the cache cannot be written: ${how}`,
+    ignore,
+    fn: async () => {
+      await using fleet = await startFleet({ minions: ["web1"] });
+      const jobs = `${fleet.masterOpts.cachedir}/jobs`;
+      if (exists(jobs)) Deno.removeSync(jobs, { recursive: true });
+      if (how === "a full disk") {
+        Deno.mkdirSync(jobs);
+        mount("-t", "tmpfs", "-o", "size=64k", "tmpfs", jobs);
+        try {
+          Deno.writeFileSync(`${jobs}/ballast`, new Uint8Array(1_000_000));
+        } catch {
+          // full, as it is to be
+        }
+      } else Deno.writeTextFileSync(jobs, "");
+      try {
+        const run = await fleet.salt("--out=json", "--static", "web1", "test.echo", "through");
+        assertEquals([run.code, JSON.parse(run.out || "null")], [0, { web1: "through" }], run.err);
+        const errors = fleet.logs.filter((line) => line.includes("[ERROR]"));
+        assert(errors.some((line) => /Job \d{20} goes out, but is not in the job cache/.test(line)), errors.join("\n"));
+        assert(
+          errors.some((line) => /The return of web1 for job \d{20} is not in the job cache/.test(line)),
+          errors.join("\n"),
+        );
+      } finally {
+        if (how === "a full disk") new Deno.Command("umount", { args: [jobs] }).outputSync();
+      }
+    },
+  });
+}
+
+function mount(...args: string[]): boolean {
+  try {
+    return new Deno.Command("mount", { args, stderr: "null" }).outputSync().success;
+  } catch {
+    return false;
+  }
+}
+
+function canMount(): boolean {
+  if (Deno.uid() !== 0 || Deno.build.os !== "linux") return false;
+  const dir = Deno.makeTempDirSync({ prefix: "mount_" });
+  const mounted = mount("-t", "tmpfs", "-o", "size=64k", "tmpfs", dir);
+  if (mounted) new Deno.Command("umount", { args: [dir] }).outputSync();
+  Deno.removeSync(dir);
+  return mounted;
+}
+
+/** Every worker that was started, by name: what a thread of a master cannot do to itself, a test does to it. */
+class ObservedWorkers implements Disposable {
+  readonly #started = new Map<string, Worker[]>();
+  readonly #original = globalThis.Worker;
+
+  constructor() {
+    const started = this.#started;
+    globalThis.Worker = class extends Worker {
+      constructor(url: string | URL, options?: WorkerOptions) {
+        super(url, options);
+        const name = options?.name ?? "";
+        started.set(name, [...started.get(name) ?? [], this]);
+      }
+    };
+  }
+
+  count(name: string): number {
+    return this.#started.get(name)?.length ?? 0;
+  }
+
+  /** Ends the worker in the middle of whatever it does, as a fault of the runtime would. */
+  kill(name: string): void {
+    const worker = this.#started.get(name)?.at(-1);
+    assert(worker !== undefined, `no worker ${name}`);
+    worker.terminate();
+    worker.dispatchEvent(new ErrorEvent("error", { message: "killed by the test", cancelable: true }));
+  }
+
+  [Symbol.dispose](): void {
+    globalThis.Worker = this.#original;
+  }
+}
+
+Deno.test("a request that a dying MWorker held is answered with an error, and another thread takes its place", async () => {
+  using workers = new ObservedWorkers();
+  await using fleet = await startFleet({ autoAccept: false });
+  const { masterOpts, master, configDir } = fleet;
+  await fleet.stopMaster();
+  // A sign-in reads this file, and waits: nobody writes into the pipe.
+  const pipe = `${configDir}/autosign`;
+  assert(new Deno.Command("mkfifo", { args: ["-m", "600", pipe] }).outputSync().success);
+  assertEquals(master.ports.requestPort, masterOpts.ret_port);
+  const logged: string[] = [];
+  const log = { ...SILENT_LOGGER, level: 50, critical: (text: string) => logged.push(text) };
+  await using blocking = await Master.start({ ...masterOpts, autosign_file: pipe }, log);
+  const web1 = scripted(fleet, "web1", await testKey("web1"));
+  const held = web1.send(
+    envelope({ enc: "clear", version: 3, load: { cmd: "_auth", id: "web1", nonce: "n", pub: web1.key.publicKey.pem } }),
+  );
+  const busy = await eventually(async () => {
+    const line = (await blocking.describeThreads()).find((text) => text.includes("busy"));
+    return /^MWorker-\d/.exec(line ?? "")?.[0];
+  }, { withinMs: BOUND_MS, what: "a worker that is at the request" });
+
+  const before = workers.count(busy);
+  workers.kill(busy);
+  assertEquals(await held, "Some exception handling minion payload");
+  assertEquals(logged, [`${busy} died and is started again: killed by the test`]);
+  assertEquals(workers.count(busy), before + 1);
+  // All are there again.
+  await Promise.all(Array.from({ length: 20 }, () => ping(fleet)));
+  assertEquals((await blocking.describeThreads()).filter((text) => /^MWorker-\d: waiting/.test(text)).length, 2);
+  // Lets the thread that hangs in the pipe go.
+  const end = Deno.openSync(pipe, { read: true, write: true });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  end.close();
+});
+
+Deno.test("clients that ask again lose no request while MWorkers die under load", async () => {
+  using workers = new ObservedWorkers();
+  await using fleet = await startFleet();
+  let running = true;
+  let answered = 0;
+  const clients = Array.from({ length: 8 }, async () => {
+    using channel = openChannel(fleet);
+    while (running) {
+      const nonce = makeNonce();
+      const reply = await channel.request(clearRequest(map({ cmd: "ping", nonce })), { timeoutMs: 500, tries: 20 });
+      const outcome = opened(reply);
+      if (outcome !== "Some exception handling minion payload") assertEquals(asMap(outcome).get("nonce"), nonce);
+      answered++;
+    }
+  });
+  for (const name of ["MWorker-0", "MWorker-1", "MWorker-0"]) {
+    const before = answered;
+    await eventually(() => answered > before + 50, { withinMs: BOUND_MS, what: "answers" });
+    const count = workers.count(name);
+    workers.kill(name);
+    await eventually(() => workers.count(name) > count, { withinMs: BOUND_MS, what: `a new ${name}` });
+  }
+  running = false;
+  await Promise.all(clients);
+  await ping(fleet);
+});
+
+Deno.test("a publisher that dies comes back on its port, and jobs reach the minions again", async () => {
+  using workers = new ObservedWorkers();
+  await using fleet = await startFleet({ minions: ["web1"] });
+  workers.kill("Publisher");
+  await eventually(() => workers.count("Publisher") === 2, { withinMs: BOUND_MS, what: "another publisher" });
+  await eventually(async () => {
+    const run = await fleet.salt("-t", "1", "--out=json", "--static", "web1", "test.ping");
+    return run.code === 0 && run.out.includes("true");
+  }, { withinMs: 20_000, what: "an answer of web1" });
+});

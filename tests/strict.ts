@@ -1,0 +1,14 @@
+/**
+ * A test that fails when it leaves an operation or a resource behind, which Deno no longer looks for by itself.
+ * @module
+ */
+
+import { ReadWait } from "../lib/libc.ts";
+
+// The C library stays open once it is used: not by the first test.
+new ReadWait(0).close();
+
+/** As `Deno.test(name, run)`, with the sanitizers on. */
+export function strictTest(name: string, run: (t: Deno.TestContext) => void | Promise<void>): void {
+  Deno.test({ name, fn: run, sanitizeOps: true, sanitizeResources: true });
+}

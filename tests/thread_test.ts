@@ -1,0 +1,93 @@
+/** @module */
+import { SILENT_LOGGER } from "../lib/log.ts";
+import { Thread, type ThreadOptions } from "../lib/thread.ts";
+import { strictTest } from "./strict.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "./assert.ts";
+import { eventually } from "./eventually.ts";
+import { recordingLogger } from "./services.ts";
+
+interface Init {
+  readonly start?: "throw" | "hang";
+  readonly survive?: boolean;
+}
+
+function startThread(options: Partial<ThreadOptions<Init>> = {}): Thread<Init> {
+  const url = new URL("./thread_service.ts", import.meta.url);
+  return new Thread<Init>({ name: "Test-0", url, init: {}, log: SILENT_LOGGER, ...options });
+}
+
+strictTest("a thread starts, logs, describes itself, answers and stops", async () => {
+  const logged: string[] = [];
+  const heard: unknown[] = [];
+  const thread = startThread({ log: recordingLogger(logged), onMessage: (message) => heard.push(message) });
+  await thread.ready;
+  assertEquals(await thread.describe(), "doing what it is told");
+  thread.post("nothing");
+  await eventually(() => heard.length > 0, { withinMs: 5_000, what: "a message" });
+  assertEquals([heard, logged], [["did nothing"], ["INFO: started"]]);
+  await thread.stop();
+  await thread.stop();
+  assertEquals(await thread.describe(), "ended");
+});
+
+strictTest("a thread that cannot start says why, to whoever waits and to onDeath", async () => {
+  const deaths: string[] = [];
+  const cases: [Partial<ThreadOptions<Init>>, string][] = [
+    [{ init: { start: "throw" } }, "cannot start"],
+    [{ init: { start: "hang" }, startMs: 300 }, "did not start in time"],
+    [{ url: new URL("./no_such_file.ts", import.meta.url) }, "Test-0"],
+  ];
+  for (const [options, reason] of cases) {
+    const thread = startThread({ ...options, onDeath: (text) => deaths.push(text) });
+    assertStringIncludes((await assertRejects(() => thread.ready, Error)).message, reason);
+    await thread.stop();
+  }
+  assertEquals(deaths.length, cases.length);
+});
+
+for (const how of ["reject", "throw later", "fail"]) {
+  strictTest(`a thread that ends with "${how}" is noticed once, and its descriptions are answered`, async () => {
+    const deaths: string[] = [];
+    const thread = startThread({ onDeath: (reason) => deaths.push(reason) });
+    await thread.ready;
+    thread.post(how);
+    await eventually(() => deaths.length > 0, { withinMs: 5_000, what: "the thread's death" });
+    assert(["dead", "ended"].includes(await thread.describe()));
+    await thread.stop();
+    assertEquals(deaths.length, 1);
+  });
+}
+
+strictTest("surviveErrors() logs what nobody watched, and the thread goes on", async () => {
+  const logged: string[] = [];
+  const thread = startThread({
+    init: { survive: true },
+    log: recordingLogger(logged),
+    onDeath: (reason) => logged.push(`died: ${reason}`),
+  });
+  await thread.ready;
+  for (const how of ["reject", "throw later"]) thread.post(how);
+  await eventually(() => logged.length === 3, { withinMs: 5_000, what: "both errors in the log" });
+  assertStringIncludes(logged[1] + logged[2], "nobody caught this");
+  assertStringIncludes(logged[1] + logged[2], "nor this");
+  assert(logged.slice(1).every((line) => line.startsWith("CRITICAL: An error that nobody watched")), logged.join("\n"));
+  assertEquals(await thread.describe(), "doing what it is told");
+  await thread.stop();
+});
+
+strictTest("a thread that is busy says so, and is ended by force", async () => {
+  const thread = startThread();
+  await thread.ready;
+  thread.post("spin");
+  assertEquals(await thread.describe(100), "busy: no answer in 100 ms");
+  const start = performance.now();
+  await thread.stop(200);
+  assert(performance.now() - start < 1_500, "stop() waited for a thread that never answers");
+});
+
+strictTest("a thread that is stopped while it starts is stopped", async () => {
+  const deaths: string[] = [];
+  const thread = startThread({ init: { start: "hang" }, onDeath: (reason) => deaths.push(reason) });
+  await thread.stop(300);
+  assertEquals(deaths, []);
+});
