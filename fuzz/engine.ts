@@ -13,6 +13,8 @@ import type { FuzzTarget, Session } from "./target.ts";
 const SLOW_MS = 100;
 /** Slower than this is a fault. */
 const HANG_MS = 1_000;
+/** So is this, even if it is so only once: what is kept of an input may make it faster. */
+const HANG_ONCE_MS = 5_000;
 /** A target with more faults than this has said enough. */
 const MOST_FAULTS = 10;
 /** Growth of the heap, between the second quarter's lowest and the last quarter's, that is a fault, in bytes. */
@@ -137,6 +139,7 @@ class Run {
   async #again(session: Session, firstMs: number): Promise<void> {
     const input = show(this.#input);
     const ms = Math.min(firstMs, await this.#one(session));
+    if (firstMs > HANG_ONCE_MS) this.fault(`took ${Math.round(firstMs)} ms, then ${Math.round(ms)}`);
     if (ms <= SLOW_MS) return;
     this.#slow.push({ index: this.#index, ms, input });
     if (ms > HANG_MS) this.fault(`took ${Math.round(ms)} ms, twice`);

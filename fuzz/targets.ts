@@ -6,6 +6,7 @@
 import { crypticles, events, msgpack } from "./codecs.ts";
 import { caches, configFiles, keyFiles, spools } from "./files.ts";
 import { publishes, signInReplies } from "./minion_side.ts";
+import { outputs } from "./outputs.ts";
 import { presence } from "./presence.ts";
 import { envelopes, minionCommands, parser } from "./requests.ts";
 import { tcpRequests, zmtpPublishes, zmtpRequests } from "./running_master.ts";
@@ -29,6 +30,7 @@ export const TARGETS: readonly FuzzTarget[] = [
   commandLines,
   yaml,
   json,
+  outputs,
   caches,
   spools,
   keyFiles,

@@ -102,6 +102,18 @@ const IDS = [
 ];
 const GLOB_TOKENS = ["*", "?", "[", "]", "!", "-", "a", "b", "[a-z]", "[!a]", "*a*", "**", "\\", ","];
 
+/** An expression that can mostly be read. */
+function regexText(random: Random, depth = 3): string {
+  let text = "";
+  for (let count = 1 + random.int(4); count > 0; count--) {
+    text += depth > 0 && random.chance(0.4)
+      ? `${random.pick(["(", "(", "(?:", "(?=", "(?!", "(?i:"])}${regexText(random, depth - 1)})`
+      : random.pick(["a", "a", "b", "web", "\\d", "\\w", ".", "[a-z]", "[^a]", "\\b", "|", "$", "^", "\\1"]);
+    if (random.chance(0.4)) text += random.pick(["*", "+", "?", "{2,}", "{,3}", "{40}", "*?", "+?", "{1000}"]);
+  }
+  return text;
+}
+
 /** Targets of every type on the master's and the minion's side. */
 export const targets: FuzzTarget = {
   name: "targets",
@@ -109,7 +121,9 @@ export const targets: FuzzTarget = {
   refusals: [TargetError],
   open: () => ({
     feed(random, note) {
-      const type = random.pick(["glob", "pcre", "pcre", "list", "compound", "", ...NASTY_TEXTS]);
+      const type = random.chance(0.95)
+        ? random.pick(["glob", "pcre", "pcre", "pcre", "list", ""])
+        : random.pick(["compound", ...NASTY_TEXTS]);
       const tokens = type === "pcre" ? REGEX_TOKENS : GLOB_TOKENS;
       const text = random.chance(0.5) ? textOf(random, tokens, 30) : mutateText(random, random.pick(TARGETS), tokens);
       const tgt = random.chance(0.05) ? randomValue(random) : text;

@@ -138,7 +138,17 @@ function lines(path: string): string[] {
 function compileLine(line: string): (id: string) => boolean {
   const glob = compileGlob(line);
   const regex = compileRegex(line);
-  return (id) => glob(id) || (regex !== undefined && regex.test(id));
+  return (id) => glob(id) || (regex !== undefined && matches(regex, id));
+}
+
+/** An expression whose references would take no end says nothing of this id. */
+function matches(regex: PythonRegex, id: string): boolean {
+  try {
+    return regex.test(id);
+  } catch (error) {
+    if (error instanceof RegexError) return false;
+    throw error;
+  }
 }
 
 function compileRegex(line: string): PythonRegex | undefined {

@@ -31,8 +31,7 @@ const KWARG_MARK = "__kwarg__";
 const KWARG = /^([\p{L}\p{Nl}\p{No}_][\p{L}\p{N}_.-]*)=(?!=)([^\n]*)\n?$/u;
 
 // Python's whitespace, which is JavaScript's but for a byte order mark and a few control characters.
-const BLANK = "[\\t-\\r\\x1c- \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+";
-const BLANK_ENDS = new RegExp(`^${BLANK}|${BLANK}$`, "g");
+const BLANK = new RegExp("[\\t-\\r\\x1c- \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]");
 
 /** The arguments that `words` of a command line stand for. */
 export function parseCliArgs(words: readonly string[], options: CliArgsOptions = {}): CallArgs {
@@ -75,7 +74,7 @@ export function fromWireArgs(arg: readonly Value[]): CallArgs {
 
 /** What the typed `word` means: the value of the YAML in it, or the word itself where Salt does not trust YAML with it. */
 export function yamlifyArg(word: string): Value {
-  const stripped = word.replace(BLANK_ENDS, "");
+  const stripped = strip(word);
   if (stripped === "" || stripped === "---" || stripped === "...") return word;
   // YAML would read nothing at all.
   if (word === "!" || word === "|") return word;
@@ -95,6 +94,15 @@ export function yamlifyArg(word: string): Value {
   if (Array.isArray(value)) return word.startsWith("[") ? value : word;
   if (value instanceof Uint8Array) return word;
   return value;
+}
+
+/** Python's `strip`. Not by an expression with `+$`, which looks at every run of blanks from each of its characters. */
+function strip(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && BLANK.test(text[start])) start++;
+  while (end > start && BLANK.test(text[end - 1])) end--;
+  return text.slice(start, end);
 }
 
 /** An int that looks like a job id, as text: 20 digits do not fit msgpack's ints. */

@@ -160,12 +160,26 @@ export class LocalClient {
 
   /**
    * The returns of a job as they come, then those minions that stay silent; every minion of the job exactly once.
-   * @param signal Aborted when the operator wants no more.
+   * @param signal Aborted when the operator wants no more: it ends at once then, and this client hears no more events.
    */
   async *collect(
     job: PublishedJob,
     patience: CollectPatience,
     signal?: AbortSignal,
+  ): AsyncGenerator<Returned | Silent> {
+    const deafen = () => this.#events.close();
+    signal?.addEventListener("abort", deafen);
+    try {
+      yield* this.#collect(job, patience, signal);
+    } finally {
+      signal?.removeEventListener("abort", deafen);
+    }
+  }
+
+  async *#collect(
+    job: PublishedJob,
+    patience: CollectPatience,
+    signal: AbortSignal | undefined,
   ): AsyncGenerator<Returned | Silent> {
     const waiting = new Set(job.minions);
     const running = new Map([...waiting].map((id) => [id, performance.now() + patience.timeoutMs]));
@@ -199,11 +213,12 @@ export class LocalClient {
       } else if (question !== undefined && event.tag === `${jobPrefix(question.jid)}/ret/${id}`) {
         question.unanswered.delete(id);
         const found = event.data.get("return");
-        if (isMap(found) && found.size > 0) running.set(id, performance.now() + patience.timeoutMs);
+        // Its return may have overtaken the word that it is still at it.
+        if (isMap(found) && found.size > 0 && waiting.has(id)) running.set(id, performance.now() + patience.timeoutMs);
         else running.delete(id);
       }
     }
-    if (waiting.size > 0) yield* this.#remaining(job.jid, waiting);
+    if (!signal?.aborted) yield* this.#remaining(job.jid, waiting);
   }
 
   async #askWhetherRunning(jid: string, ids: string[]): Promise<string> {
@@ -220,17 +235,14 @@ export class LocalClient {
   /** The last word on those that no event came from: what the job cache has of them, or their silence. */
   *#remaining(jid: string, ids: ReadonlySet<string>): Generator<Returned | Silent> {
     const { cachedir, hash_type } = this.#opts;
+    if (ids.size === 0) return;
     const stored = new JobCache({ cachedir, hashType: hash_type }).getReturns(jid);
     const data = new DataCache(cachedir);
     const connected = connectedIds(data, this.#publishPort);
     for (const id of [...ids].sort()) {
       const found = stored.get(id);
-      if (found !== undefined) yield toReturned(id, map({ ...found }));
-      else {yield {
-          kind: "silent",
-          id,
-          connected: connected.size === 0 || connected.has(id) || data.get(id) === undefined,
-        };}
+      const there = connected.size === 0 || connected.has(id) || data.get(id) === undefined;
+      yield found === undefined ? { kind: "silent", id, connected: there } : toReturned(id, map({ ...found }));
     }
   }
 

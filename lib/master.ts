@@ -34,14 +34,6 @@ const RESTART_MS = 500;
 /** How long a round of Maintenance may take, which cleans the whole job cache. */
 const MAINTENANCE_MS = 3_600_000;
 
-/**
- * Requests that may wait for one MWorker, beside what the system buffers. Few, so that an idle one gets the next, and little
- * is lost with a thread that dies.
- */
-const WORKER_QUEUE = 10;
-/** Requests that may wait for each peer: a REQ has one under way. */
-const PEER_QUEUE = 100;
-
 /** A running master. */
 export class Master {
   readonly #opts: MasterOpts;
@@ -107,13 +99,13 @@ export class Master {
     this.#requests = Forwarder.requests(
       {
         backlog: opts.zmq_backlog,
-        highWaterMark: PEER_QUEUE,
         maxFrameBytes: opts.max_request_bytes,
         heartbeatIntervalMs: 10_000,
         heartbeatTimeoutMs: 30_000,
         ipv6: opts.ipv6 ?? undefined,
       },
-      { highWaterMark: WORKER_QUEUE },
+      // Unbounded here and in the MWorkers: libzmq's proxy waits for room on one side without serving the other.
+      { highWaterMark: 0 },
     );
     const front = tcpAddress(opts.interface, opts.ret_port);
     const back = `ipc://${workersPath(opts.sock_dir)}`;
@@ -237,13 +229,8 @@ export class Master {
     clearInterval(this.#maintenanceTimer);
     this.#restarts.forEach(clearTimeout);
     await this.#rotating;
-    // The publisher goes last. Its minions see it go and sign in at once: if this master still answered, they would be
-    // content with its old key, and Python's would not ask the next master.
-    const publisher = this.#threads.get("Publisher");
-    const others = [...this.#threads.values()].filter((thread) => thread !== publisher);
-    await Promise.all(others.map((thread) => thread.stop()));
+    await Promise.all([...this.#threads.values()].map((thread) => thread.stop()));
     await this.#requests?.close();
-    await publisher?.stop();
     await this.#bus?.close();
     for (const path of [workersPath, publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));
     this.#closed.resolve();

@@ -74,8 +74,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     },
   });
 
-  // The proxy keeps what waits, and gives it to whichever thread is idle.
-  const socket = Duplex.dealer({ highWaterMark: 1 });
+  const socket = Duplex.dealer({ highWaterMark: 0 });
   socket.connect(`ipc://${workersPath(opts.sock_dir)}`);
   const held = new HeldRequest(init.held);
   const orphan = held.take();

@@ -81,7 +81,10 @@ export function formatOutput(data: Value, options: OutputOptions): string {
 
 /** Python's `rstrip`, which unlike JavaScript's keeps a byte order mark. */
 function trimEnd(text: string): string {
-  return text.replace(/[^\S\ufeff]+$/, "");
+  // Not by an expression with `+$`, which looks at every run of blanks from each of its characters.
+  let end = text.length;
+  while (end > 0 && /[^\S\ufeff]/.test(text[end - 1])) end--;
+  return text.slice(0, end);
 }
 
 function formatJson(data: Value, options: OutputOptions): string {

@@ -33,13 +33,33 @@ export function pformat(value: Value, width = 80, options: { readonly indent?: n
 }
 
 function format(value: Value, place: Place, layout: Layout): string {
-  const line = repr(sorted(value));
-  if (length(line) <= layout.width - place.indent - place.allowance) return line;
+  const room = layout.width - place.indent - place.allowance;
+  const line = mayFit(value, room) ? repr(sorted(value)) : undefined;
+  if (line !== undefined && length(line) <= room) return line;
   if (typeof value === "string" && value !== "") return formatText(value, place, layout);
   if (value instanceof Uint8Array) return formatBytes(value, place, layout);
   if (Array.isArray(value)) return formatList(value, place, layout);
   if (value instanceof Map) return formatMap(value, place, layout);
-  return line;
+  return line ?? repr(value);
+}
+
+/**
+ * Whether the line that `value` makes may have no more than `room` characters, as far as can be told without writing it:
+ * what is deep inside would else be written once for every list and map around it.
+ */
+function mayFit(value: Value, room: number): boolean {
+  let left = room;
+  const count = (item: Value): boolean => {
+    // Brackets or quotes; a character beyond UTF-16's first 65,536 has two units.
+    if (typeof item === "string") left -= item.length / 2 + 2;
+    else left -= item instanceof Uint8Array ? item.length + 3 : Array.isArray(item) || item instanceof Map ? 2 : 1;
+    if (left < 0) return false;
+    if (Array.isArray(item)) return item.every(count);
+    if (!(item instanceof Map)) return true;
+    for (const [key, inner] of item) if (!count(key) || !count(inner)) return false;
+    return true;
+  };
+  return count(value);
 }
 
 function formatList(list: Value[], place: Place, layout: Layout): string {

@@ -28,7 +28,7 @@ export class PythonRegex {
   ) {
     this.#search = options.search;
     const root = new RegexReader(pattern).read();
-    this.#program = this.#bounded(() => new RegexProgram(root));
+    this.#program = this.#bounded(() => new RegexProgram(root, pattern.length));
   }
 
   /** Whether it matches `text`. @throws {RegexError} If that takes too many steps; no id is long enough for that. */
@@ -59,6 +59,8 @@ export class PythonRegex {
 
 const cache = new Map<string, PythonRegex>();
 const CACHED = 64;
+/** Longer patterns are read each time, so that what is kept is bounded. */
+const CACHED_LENGTH = 1_000;
 
 /**
  * The expression that the Python pattern stands for, matching at the start of the text as `re.match` does.
@@ -74,6 +76,6 @@ export function pythonRegex(pattern: string, options: { search?: boolean } = {})
   }
   const regex = new PythonRegex(pattern, { search: options.search === true });
   if (cache.size >= CACHED) cache.clear();
-  cache.set(key, regex);
+  if (pattern.length <= CACHED_LENGTH) cache.set(key, regex);
   return regex;
 }

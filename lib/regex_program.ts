@@ -9,13 +9,12 @@
 
 import type { Assertion, CharTest, RegexNode } from "./regex_nodes.ts";
 
-/** How many steps an expression may have, its repeats written out. */
-export const MAX_STATES = 5_000;
-/** How many steps one text may cost: far more than any id can with an expression without references. */
-export const MAX_STEPS = 5_000_000;
-/** More places of a text than this are not remembered: such a text is too long. */
-const MAX_PLACES = 2 ** 28;
-
+/** How many steps an expression may have beyond its own length, when its repeats are written out. */
+export const MAX_REPEATED = 5_000;
+/** How many steps one text may cost: more than any id does with an expression that somebody wrote. */
+export const MAX_STEPS = 1_000_000;
+/** So many places are remembered as bits; more of them one by one, as most will never be seen. */
+const MAX_BITS = 2 ** 20;
 type Step =
   | { readonly op: "char"; readonly test: CharTest }
   | { readonly op: "place"; readonly holds: Assertion }
@@ -37,10 +36,16 @@ export interface Span {
 /** An expression, ready to run. */
 export class RegexProgram {
   readonly #steps: Step[] = [];
+  readonly #mostSteps: number;
   #references = false;
 
-  /** Takes the tree. @throws {RangeError} If it has more than {@linkcode MAX_STATES} steps. */
-  constructor(root: RegexNode) {
+  /**
+   * Takes the tree of a pattern.
+   * @param patternLength The pattern's, in characters.
+   * @throws {RangeError} If it has more than {@linkcode MAX_REPEATED} steps beyond what the pattern's length allows.
+   */
+  constructor(root: RegexNode, patternLength: number) {
+    this.#mostSteps = 2 * patternLength + MAX_REPEATED;
     this.#compile(root);
     this.#add({ op: "accept" });
   }
@@ -50,7 +55,6 @@ export class RegexProgram {
    * @throws {RangeError} If that takes more than {@linkcode MAX_STEPS}.
    */
   match(codes: readonly number[], options: { search: boolean }): Span | undefined {
-    if (this.#steps.length * (codes.length + 1) > MAX_PLACES) throw new RangeError("the text is too long for it");
     const run = new Run(this.#steps, codes, this.#references);
     for (let start = 0; start <= (options.search ? codes.length : 0); start++) {
       const end = run.from(0, start);
@@ -60,7 +64,7 @@ export class RegexProgram {
   }
 
   #add(step: Step): number {
-    if (this.#steps.length >= MAX_STATES) throw new RangeError(`it has more than ${MAX_STATES} steps`);
+    if (this.#steps.length >= this.#mostSteps) throw new RangeError(`it has more than ${this.#mostSteps} steps`);
     return this.#steps.push(step) - 1;
   }
 
@@ -162,7 +166,9 @@ class Run {
   }
 
   #unseen(): Seen {
-    return this.#references ? new SeenWithGroups() : new SeenPlaces(this.#steps.length * (this.#codes.length + 1));
+    if (this.#references) return new SeenWithGroups();
+    const places = this.#steps.length * (this.#codes.length + 1);
+    return places > MAX_BITS ? new SeenSparse() : new SeenPlaces(places);
   }
 
   /** Where the match ends that begins with the step `start` at `place`. What failed is known to later calls. */
@@ -268,6 +274,14 @@ class SeenPlaces implements Seen {
     if ((this.#bits[key >> 3] & bit) !== 0) return false;
     this.#bits[key >> 3] |= bit;
     return true;
+  }
+}
+
+class SeenSparse implements Seen {
+  readonly #known = new Set<number>();
+
+  add(key: number): boolean {
+    return this.#known.size < this.#known.add(key).size;
   }
 }
 

@@ -8,6 +8,8 @@ import { RegexError } from "./errors.ts";
 import { type Assertion, type CharTest, type RegexNode, widthOf } from "./regex_nodes.ts";
 import { classEscape, PythonSet } from "./regex_set.ts";
 
+/** How many different sets and classes one pattern may hold: reading one takes up to a millisecond. */
+const MAX_SETS = 256;
 /** How deep groups may lie in each other. */
 const MAX_DEPTH = 200;
 
@@ -54,6 +56,7 @@ export class RegexReader {
   #at = 0;
   #depth = 0;
   #groups = 0;
+  #sets = 0;
   readonly #open = new Set<number>();
   readonly #names = new Map<string, number>();
   readonly #tests = new Map<string, CharTest>();
@@ -182,10 +185,11 @@ export class RegexReader {
     let test = this.#tests.get(key);
     if (test === undefined) {
       const single = /^\\u\{([0-9a-f]+)\}$/.exec(set);
-      if (single !== null && !ignoreCase) {
+      if (single !== null) {
         const wanted = parseInt(single[1], 16);
-        test = (code) => code === wanted;
+        test = ignoreCase ? anyCase(wanted) : (code) => code === wanted;
       } else {
+        if (++this.#sets > MAX_SETS) this.#fail(`more than ${MAX_SETS} different sets`);
         test = setTest(this.#compiled(set, ignoreCase));
       }
       this.#tests.set(key, test);
@@ -313,6 +317,18 @@ export class RegexReader {
 
 function place(holds: Assertion): Piece {
   return { node: { kind: "place", holds }, last: "nothing" };
+}
+
+/** `wanted` in either case. */
+function anyCase(wanted: number): CharTest {
+  const char = String.fromCodePoint(wanted);
+  if (wanted < 128) {
+    const [lower, upper] = [char.toLowerCase(), char.toUpperCase()].map((each) => each.codePointAt(0));
+    // Two letters beyond ASCII count for one within: the Kelvin sign, and the long s.
+    const other = lower === 0x6b ? 0x212a : lower === 0x73 ? 0x17f : lower;
+    return (code) => code === lower || code === upper || code === other;
+  }
+  return setTest(new RegExp(`^\\u{${wanted.toString(16)}}$`, "iv"));
 }
 
 /** What `regex` says of a character, asked once for each of ASCII. */

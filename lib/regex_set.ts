@@ -15,6 +15,9 @@ const CLASSES: Readonly<Record<string, readonly [unicode: string, ascii: string]
 
 const CONTROL: Readonly<Record<string, number>> = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11 };
 
+/** How many characters, ranges and classes a set may hold. */
+const MAX_MEMBERS = 256;
+
 /** The set for the class `letter` (`d`, `w`, `s`; upper case for all others), brackets included. */
 export function classEscape(letter: string, ascii: boolean): string {
   const [unicode, plain] = CLASSES[letter.toLowerCase()];
@@ -42,22 +45,24 @@ export class PythonSet {
   read(ascii: boolean): string {
     const negated = this.#chars[this.at] === "^";
     if (negated) this.at++;
-    let members = "";
+    // Each once, and not too many: JavaScript takes half a minute for thousands of them.
+    const members = new Set<string>();
     for (let first = true; first || this.#chars[this.at] !== "]"; first = false) {
+      if (members.size >= MAX_MEMBERS) this.#fail(`a set of more than ${MAX_MEMBERS} members`);
       const low = this.#member(ascii);
       const ranged = this.#chars[this.at] === "-" && this.at + 1 < this.#chars.length &&
         this.#chars[this.at + 1] !== "]";
       if (!ranged) {
-        members += typeof low === "number" ? spell(low) : low;
+        members.add(typeof low === "number" ? spell(low) : low);
         continue;
       }
       this.at++;
       const high = this.#member(ascii);
       if (typeof low !== "number" || typeof high !== "number" || high < low) this.#fail("bad character range");
-      members += `${spell(low)}-${spell(high)}`;
+      members.add(`${spell(low)}-${spell(high)}`);
     }
     this.at++;
-    return `[${negated ? "^" : ""}${members}]`;
+    return `[${negated ? "^" : ""}${[...members].join("")}]`;
   }
 
   /** The escape outside a set as JavaScript spells it. @throws {RegexError} If Python has no such escape. */

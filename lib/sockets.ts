@@ -10,6 +10,9 @@
 
 import * as zmq from "zeromq";
 import { ReadWait } from "./libc.ts";
+import { type DescriptorWait, SocketWait } from "./socket_wait.ts";
+
+export type { DescriptorWait } from "./socket_wait.ts";
 
 /** One message: its frames. */
 export type Frames = Uint8Array[];
@@ -19,19 +22,11 @@ const ZMQ_FD = 14;
 /** ZMQ_XPUB_WELCOME_MSG of zmq_setsockopt(3), which a PUB takes too. */
 const ZMQ_XPUB_WELCOME_MSG = 72;
 
-/** Waits until one descriptor can be read; {@linkcode ReadWait} is the usual one. */
-export interface DescriptorWait {
-  /** Resolves when it can be read, after `timeoutMs` (negative: never), or early for no reason. */
-  wait(timeoutMs: number): Promise<void>;
-  /** Ends every wait, now and later. */
-  close(): void;
-}
-
 let waitFor: (fd: number) => DescriptorWait = (fd) => new ReadWait(fd);
 
 /**
  * Prepares this thread for thousands of sockets, before the first is made: libzmq's limit is 1,023, and a parked thread for
- * each, of which Deno has 512, would not do.
+ * each, of which an isolate has 32, would not do.
  * @param count How many at most.
  * @param wait Waits for a descriptor together with all the others.
  */
@@ -87,25 +82,11 @@ interface Raw extends ProtectedOptions {
   unsubscribe(prefix: string): void;
 }
 
-interface Waiter {
-  readonly deadline: number;
-  ready(): boolean;
-  resolve(ready: boolean): void;
-}
-
 /** A socket of any kind. */
 export abstract class Endpoint {
-  /**
-   * Called when libzmq had something to tell that is no message. A connecting SUB hears so of a lost connection, at once;
-   * seldom, it is nothing.
-   */
-  onStir: (() => void) | undefined;
   readonly #socket: zmq.Socket;
   readonly #raw: Raw;
-  readonly #wait: DescriptorWait;
-  readonly #waiters = new Set<Waiter>();
-  /** When the poll under way ends, as `performance.now()` counts; negative: there is none. */
-  #pollEnd = -1;
+  readonly #wait: SocketWait;
   #closed = false;
 
   /** Makes the socket; it neither listens nor connects yet. */
@@ -115,7 +96,15 @@ export abstract class Endpoint {
     // Not in a Forwarder: its thread is to wait where a queue is full, and would end instead.
     neverWait(this.#socket);
     this.#raw = this.#socket as unknown as Raw;
-    this.#wait = waitFor(this.#raw.getInt32Option(ZMQ_FD));
+    this.#wait = new SocketWait(waitFor(this.#raw.getInt32Option(ZMQ_FD)));
+  }
+
+  /**
+   * Called when libzmq had something to tell that is no message. A connecting SUB hears so of a lost connection, at once;
+   * seldom, it is nothing.
+   */
+  set onStir(stirred: (() => void) | undefined) {
+    this.#wait.onStir = stirred;
   }
 
   /** Whether {@linkcode close} was called. */
@@ -131,13 +120,13 @@ export abstract class Endpoint {
   /** Listens on `address` (`tcp://127.0.0.1:0`, `ipc:///run/x.ipc`). @throws {Error} If it is taken or not ours. */
   async bind(address: string): Promise<void> {
     await this.#socket.bind(address);
-    this.#look();
+    this.#wait.look();
   }
 
   /** Connects to `address`, now or as soon as somebody listens there. */
   connect(address: string): void {
     this.#socket.connect(address);
-    this.#look();
+    this.#wait.look();
   }
 
   /** Closes at once; whoever waits on the socket gets `undefined`. Twice is fine. */
@@ -156,7 +145,7 @@ export abstract class Endpoint {
   /** The next message, or `undefined` after `timeoutMs` (negative: no end) or when closed. */
   protected async take(timeoutMs: number): Promise<Frames | undefined> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
-    while (await this.#until(() => this.#raw.readable, deadline)) {
+    while (await this.#wait.until(() => this.#raw.readable, deadline)) {
       const frames = await this.#unlessTaken(() => this.#raw.receive());
       if (frames !== undefined) return frames.map(plain);
     }
@@ -166,7 +155,7 @@ export abstract class Endpoint {
   /** Whether the message was taken within `timeoutMs` (negative: no end). */
   protected async give(frames: Frames, timeoutMs: number): Promise<boolean> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
-    while (await this.#until(() => this.#raw.writable, deadline)) {
+    while (await this.#wait.until(() => this.#raw.writable, deadline)) {
       if (await this.#unlessTaken(() => this.#raw.send(frames).then(() => true))) return true;
     }
     return false;
@@ -180,7 +169,7 @@ export abstract class Endpoint {
       if (this.#closed || (error instanceof Error && "code" in error && error.code === "EAGAIN")) return undefined;
       throw error;
     } finally {
-      this.#look();
+      this.#wait.look();
     }
   }
 
@@ -188,59 +177,6 @@ export abstract class Endpoint {
   protected want(prefix: string, wanted: boolean): void {
     if (wanted) this.#raw.subscribe(prefix);
     else this.#raw.unsubscribe(prefix);
-  }
-
-  /** Waits until `ready()`; false at `deadline` (as `performance.now()` counts) or when the socket is closed. */
-  async #until(ready: () => boolean, deadline: number): Promise<boolean> {
-    if (this.#closed) return false;
-    this.#look();
-    if (ready()) return true;
-    const leftMs = deadline - performance.now();
-    if (leftMs <= 0) return false;
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiter: Waiter = { ready, deadline, resolve };
-    this.#waiters.add(waiter);
-    // The poll under way may be longer than this wait.
-    const late = deadline < this.#pollEnd ? setTimeout(() => resolve(false), Math.ceil(leftMs)) : undefined;
-    if (this.#pollEnd < 0) void this.#poll();
-    const is = await promise;
-    clearTimeout(late);
-    this.#waiters.delete(waiter);
-    return is;
-  }
-
-  /** One poll for all who wait: were there two, whoever wakes first could eat what the other was to wake for. */
-  async #poll(): Promise<void> {
-    while (this.#waiters.size > 0 && !this.#closed) {
-      this.#pollEnd = Math.min(...Array.from(this.#waiters, ({ deadline }) => deadline));
-      await this.#wait.wait(this.#pollEnd === Infinity ? -1 : Math.max(0, this.#pollEnd - performance.now()));
-      const found = this.#look();
-      const now = performance.now();
-      if (!found && !this.#closed && now < this.#pollEnd) this.onStir?.();
-      for (const waiter of this.#waiters) if (this.#closed || waiter.deadline <= now) this.#end(waiter, false);
-    }
-    this.#pollEnd = -1;
-  }
-
-  #end(waiter: Waiter, ready: boolean): void {
-    this.#waiters.delete(waiter);
-    waiter.resolve(ready);
-  }
-
-  /**
-   * Asks for everybody who waits; to be done after every wake-up and whatever else libzmq was called for. Asking is what
-   * makes it work off its commands and re-arm the descriptor, which then says nothing more to the others.
-   * @returns Whether somebody need not wait any longer.
-   */
-  #look(): boolean {
-    let found = false;
-    if (this.#closed) return found;
-    for (const waiter of this.#waiters) {
-      if (!waiter.ready()) continue;
-      this.#end(waiter, true);
-      found = true;
-    }
-    return found;
   }
 }
 

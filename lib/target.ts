@@ -13,6 +13,9 @@ import type { Value } from "./value.ts";
 /** The kinds of target that are understood. */
 export type TargetType = "glob" | "pcre" | "list";
 
+/** How long one expression may keep its thread from other requests, in milliseconds. */
+const MAX_MATCHING_MS = 5_000;
+
 /** What a target means to the master. */
 export interface Resolved {
   /** The accepted ids that it matches, each once. */
@@ -61,9 +64,21 @@ function listedIds(tgt: Value): string[] {
 }
 
 function matchRegex(tgt: string): (id: string) => boolean {
+  const regex = readable(() => pythonRegex(tgt));
+  const started = performance.now();
+  return (id) => {
+    // Each id is bounded; many may still be too much for one request.
+    if (performance.now() - started > MAX_MATCHING_MS) {
+      throw new TargetError(`${tgt.slice(0, 200)} takes too long`, "pcre");
+    }
+    return readable(() => regex.test(id));
+  };
+}
+
+/** What `act` gives; an expression that cannot be read, or takes no end, is a target that cannot. */
+function readable<T>(act: () => T): T {
   try {
-    const regex = pythonRegex(tgt);
-    return (id) => regex.test(id);
+    return act();
   } catch (error) {
     if (!(error instanceof RegexError)) throw error;
     throw new TargetError(error.message, "pcre");

@@ -3,9 +3,14 @@
  * @module
  */
 
+import { Autosign } from "../lib/autosign.ts";
+import { yamlifyArg } from "../lib/cli_args.ts";
+import { TargetError } from "../lib/errors.ts";
 import { packEvent, unpackEvent } from "../lib/event.ts";
+import { formatOutput } from "../lib/output.ts";
+import { resolveTarget } from "../lib/target.ts";
 import { map } from "../lib/value.ts";
-import { assertEquals } from "./assert.ts";
+import { assert, assertEquals, assertThrows } from "./assert.ts";
 
 Deno.test("a tag behind a byte order mark is not read as the tag itself", () => {
   const tag = "\ufeffsalt/auth";
@@ -17,4 +22,54 @@ Deno.test("a long tag that is an event of the old form is read as a tag all the 
   const tag = `salt/auth${"|".repeat(11)}\u0780 ${"0".repeat(2 * 0x8020 - 3)}`;
   const event = unpackEvent(packEvent(tag, map({ a: 1 })));
   assertEquals([event.tag === tag, event.data], [true, map({ a: 1 })]);
+});
+
+/** Runs `act`, which once took ten seconds or much longer. */
+function soon<T>(act: () => T): T {
+  const started = performance.now();
+  const result = act();
+  assert(performance.now() - started < 2_000, "too slow");
+  return result;
+}
+
+const BLANKS = `a${" ".repeat(100_000)}b`;
+
+Deno.test("a return with a long run of blanks is shown at once", () => {
+  assertEquals(soon(() => formatOutput(BLANKS, { out: "txt", color: false })), BLANKS);
+  assertEquals(formatOutput("a \n\t ", { out: "txt", color: false }), "a");
+});
+
+Deno.test("an argument with a long run of blanks is read at once", () => {
+  assertEquals(soon(() => yamlifyArg(BLANKS)), BLANKS);
+  assertEquals(yamlifyArg(" \u3000\x1c"), " \u3000\x1c");
+});
+
+const ENDLESS = "(a*)*\\1b";
+const LONG_ID = `${"a".repeat(254)}!`;
+
+Deno.test("a target whose references take no end is refused", () => {
+  assertThrows(() => soon(() => resolveTarget(ENDLESS, "pcre", [LONG_ID])), TargetError, "steps");
+});
+
+Deno.test("a line of an autosign_file whose references take no end lets nobody in, and nobody wait", () => {
+  const path = Deno.makeTempFileSync();
+  try {
+    Deno.writeTextFileSync(path, `${ENDLESS}\n${LONG_ID}\n`);
+    const accepts = (autosign_file: string) =>
+      new Autosign({
+        pki_dir: "/nonexistent",
+        user: "root",
+        auto_accept: false,
+        autosign_file,
+        autoreject_file: null,
+        autosign_timeout: 0,
+        autosign_grains_dir: null,
+        permissive_pki_access: false,
+      }, { warn: () => {} }).accepts(LONG_ID);
+    assertEquals(soon(() => accepts(path)), true);
+    Deno.writeTextFileSync(path, ENDLESS);
+    assertEquals(soon(() => accepts(path)), false);
+  } finally {
+    Deno.removeSync(path);
+  }
 });

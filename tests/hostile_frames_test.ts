@@ -105,7 +105,9 @@ async function ping(channel: RequestChannel): Promise<void> {
 }
 
 function assertValue(actual: Value, expected: Value, message = ""): void {
-  if (!equals(actual, expected)) throw new Error(`${message} ${repr(actual).slice(0, 500)} is not ${repr(expected).slice(0, 500)}`);
+  if (!equals(actual, expected)) {
+    throw new Error(`${message} ${repr(actual).slice(0, 500)} is not ${repr(expected).slice(0, 500)}`);
+  }
 }
 
 function assertNobodyDied({ logs }: Fleet): void {

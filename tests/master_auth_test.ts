@@ -7,7 +7,7 @@ import { RequestHandler } from "../lib/request_handler.ts";
 import { PrivateKey } from "../lib/rsa.ts";
 import { map, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "./assert.ts";
-import { asMap, makeNonce, opened, ScriptedMinion, testKey } from "./scripted_minion.ts";
+import { asMap, makeNonce, ScriptedMinion, testKey } from "./scripted_minion.ts";
 import { type TestServices, testServices } from "./services.ts";
 
 interface Site extends Disposable {

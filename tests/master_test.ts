@@ -1,9 +1,8 @@
 /** @module */
 import { PreflightError } from "../lib/errors.ts";
-import { masterBus } from "../lib/event_bus.ts";
 import { SILENT_LOGGER } from "../lib/log.ts";
 import { Master } from "../lib/master.ts";
-import { accessKeyPath, workersPath } from "../lib/master_paths.ts";
+import { accessKeyPath } from "../lib/master_paths.ts";
 import type { MasterOpts } from "../lib/options.ts";
 import { clearRequest, parsePublished } from "../lib/payload.ts";
 import { RequestChannel } from "../lib/request_channel.ts";
@@ -344,16 +343,15 @@ Deno.test("a request that a dying MWorker held is answered with an error, and an
 
   const before = workers.count(busy);
   workers.kill(busy);
+  // Lets the thread out of the system call that it hangs in: only then can it end.
+  const end = Deno.openSync(pipe, { read: true, write: true });
   assertEquals(await held, "Some exception handling minion payload");
   assertEquals(logged, [`${busy} died and is started again: killed by the test`]);
   assertEquals(workers.count(busy), before + 1);
-  // All are there again.
-  await Promise.all(Array.from({ length: 20 }, () => ping(fleet)));
-  assertEquals((await blocking.describeThreads()).filter((text) => /^MWorker-\d: waiting/.test(text)).length, 2);
-  // Lets the thread that hangs in the pipe go.
-  const end = Deno.openSync(pipe, { read: true, write: true });
-  await new Promise((resolve) => setTimeout(resolve, 50));
   end.close();
+  // All are there again.
+  await Promise.all(Array.from({ length: 20 }, () => ping(fleet, 4)));
+  assertEquals((await blocking.describeThreads()).filter((text) => /^MWorker-\d: waiting/.test(text)).length, 2);
 });
 
 Deno.test("clients that ask again lose no request while MWorkers die under load", async () => {

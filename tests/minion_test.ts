@@ -8,7 +8,7 @@ import { hashHex } from "../lib/hash.ts";
 import { JobCache } from "../lib/job_cache.ts";
 import { decode } from "../lib/msgpack.ts";
 import { Outbox } from "../lib/sockets.ts";
-import { isMap, map, type Value, type ValueMap } from "../lib/value.ts";
+import { isMap, map, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "./assert.ts";
 import { eventually, type Fleet, fleetTest, startFleet, untilKey } from "./fleet.ts";
 import { runJob, runOn, startJob } from "./jobs.ts";

@@ -91,6 +91,21 @@ for (
   });
 }
 
+Deno.test("a list of a thousand ids is an expression like others", () => {
+  const ids = Array.from({ length: 3_000 }, (_, i) => `web${i}.example.org`);
+  const regex = pythonRegex(`(${ids.join("|")})$`);
+  assert(regex.test("web2999.example.org") && !regex.test("web3000.example.org"));
+});
+
+Deno.test("a set of all there is is read at once, or refused", () => {
+  const started = performance.now();
+  assert(pythonRegex(`[${"\\d".repeat(30_000)}]`).test("1"));
+  const chars = Array.from({ length: 30_000 }, (_, i) => String.fromCodePoint(0x4e00 + i));
+  assertThrows(() => pythonRegex(`(?i)[${chars.join("")}]`), RegexError, "256");
+  assertThrows(() => pythonRegex(chars.map((char) => `[\\w${char}]`).join("").slice(0, 60_000)), RegexError, "256");
+  assert(performance.now() - started < 2_000);
+});
+
 Deno.test("nothing is repeated a billion times at no cost", () => {
   assert(pythonRegex("(?:){999999999}(?:|){3}a").test("a"));
 });

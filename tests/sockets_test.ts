@@ -267,3 +267,28 @@ strictTest("a busy worker's requests do not pile up behind it while another is i
   await forwarder.close();
   Deno.removeSync(dir, { recursive: true });
 });
+
+strictTest(
+  "requests that come while no worker is there, more than the queues hold, are all answered later",
+  async () => {
+    const dir = Deno.makeTempDirSync({ prefix: "sockets_" });
+    const forwarder = Forwarder.requests({ highWaterMark: 10 }, { highWaterMark: 2 });
+    const { front, back } = await forwarder.start({ front: "tcp://127.0.0.1:0", back: `ipc://${dir}/workers.ipc` });
+    using first = Duplex.dealer({ highWaterMark: 1 });
+    first.connect(back); // takes what it can hold, and reads nothing yet
+    const clients = Array.from({ length: 200 }, () => Duplex.request());
+    const asking = clients.map(async (client, i) => {
+      client.connect(front);
+      for (let n = 0; n < 3; n++) await roundTrip(client, `${i}:${n} ${"x".repeat(5_000)}`);
+    });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    using second = Duplex.dealer({ highWaterMark: 1 });
+    second.connect(back);
+    const served = [echo(first), echo(second)];
+    await Promise.all(asking);
+    for (const socket of [...clients, first, second]) socket.close();
+    await Promise.all(served);
+    await forwarder.close();
+    Deno.removeSync(dir, { recursive: true });
+  },
+);

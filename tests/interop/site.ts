@@ -187,7 +187,7 @@ export class Site {
   /** Waits until `id` answers a `test.ping`. */
   async answers(id: string): Promise<void> {
     await eventually(async () => {
-      const { out } = await this.operate("salt", ["--out=json", "-t", "2", id, "test.ping"]);
+      const { out } = await this.operate("salt", ["--out=json", "-t", "1", id, "test.ping"]);
       return jsonDocuments(out)[id] === true;
     }, { withinMs: ANSWER_MS, what: `${id} to answer test.ping` });
   }

@@ -1,0 +1,105 @@
+/**
+ * Many jobs on twenty minions: none lost, none doubled. Prints how long it took.
+ * @module
+ */
+
+import { JobCache } from "../lib/job_cache.ts";
+import { LocalClient } from "../lib/local_client.ts";
+import { packOpts } from "../lib/opts_transfer.ts";
+import { Thread } from "../lib/thread.ts";
+import type { Value } from "../lib/value.ts";
+import { assertEquals } from "./assert.ts";
+import { type Fleet, startFleet } from "./fleet.ts";
+import { runJob } from "./jobs.ts";
+import type { MinionThreadInit } from "./minion_thread.ts";
+import { keptLog } from "./scripted_master.ts";
+
+const IDS = Array.from({ length: 20 }, (_, i) => `minion${String(i).padStart(2, "0")}`);
+const CONSECUTIVE = 200;
+const CONCURRENT = 50;
+
+/** Every event of a return since `listen`, by job and minion. */
+async function countReturns(fleet: Fleet, run: () => Promise<void>): Promise<Map<string, number>> {
+  const events = await fleet.listen("salt/job/");
+  const counts = new Map<string, number>();
+  const counting = (async () => {
+    for (let event = await events.next(); event !== undefined; event = await events.next()) {
+      if (/\/ret\//.test(event.tag)) counts.set(event.tag, (counts.get(event.tag) ?? 0) + 1);
+    }
+  })();
+  try {
+    await run();
+  } finally {
+    events.close();
+    await counting;
+  }
+  return counts;
+}
+
+/** Starts the minions, five in a thread: an isolate can wait for 32 sockets at once, and each minion has two or three. */
+async function startMinions(fleet: Fleet): Promise<AsyncDisposable> {
+  const threads: Thread<MinionThreadInit>[] = [];
+  const { log } = keptLog();
+  await fleet.untilServing(IDS, async () => {
+    for (let i = 0; i < IDS.length; i += 5) {
+      const opts = IDS.slice(i, i + 5).map((id) => packOpts(fleet.minionOpts(id)));
+      const url = new URL("./minion_thread.ts", import.meta.url);
+      threads.push(new Thread<MinionThreadInit>({ name: `Minions-${i}`, url, init: { opts }, log }));
+    }
+    await Promise.all(threads.map((thread) => thread.ready));
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      await Promise.all(threads.map((thread) => thread.stop(10_000)));
+    },
+  };
+}
+
+function report(what: string, startedMs: number): void {
+  const tookMs = performance.now() - startedMs;
+  const rssMb = Deno.memoryUsage().rss / 2 ** 20;
+  const line = `  ${what}: ${(tookMs / 1000).toFixed(1)} s, ${rssMb.toFixed(0)} MB RSS\n`;
+  Deno.stderr.writeSync(new TextEncoder().encode(line));
+}
+
+Deno.test("200 jobs in a row and 50 at once over 20 minions: no return is lost, none comes twice", async () => {
+  const startMs = performance.now();
+  await using fleet = await startFleet();
+  await using _minions = await startMinions(fleet);
+  report("20 minions started", startMs);
+
+  const jids: string[] = [];
+  const consecutive = async () => {
+    using client = await LocalClient.connect(fleet.masterOpts, "root");
+    for (let i = 0; i < CONSECUTIVE; i++) {
+      const job = await client.publish({ tgt: "*", tgtType: "glob", fun: "test.echo", arg: [i] });
+      jids.push(job.jid);
+      const returned: [string, Value][] = [];
+      for await (const one of client.collect(job, { timeoutMs: 20_000, gatherMs: 10_000 })) {
+        if (one.kind === "silent") throw new Error(`${one.id} is silent on job ${i}`);
+        returned.push([one.id, one.return]);
+      }
+      assertEquals(returned.sort(), IDS.map((id) => [id, i]));
+    }
+  };
+  const row = performance.now();
+  const counts = await countReturns(fleet, consecutive);
+  report("200 jobs in a row", row);
+  assertEquals(jids.length, CONSECUTIVE);
+  const tags = jids.flatMap((jid) => IDS.map((id) => `salt/job/${jid}/ret/${id}`));
+  assertEquals([...counts.keys()].sort(), tags.sort());
+  assertEquals([...counts.values()].filter((count) => count !== 1), []);
+  const jobs = new JobCache({ cachedir: fleet.masterOpts.cachedir, hashType: fleet.masterOpts.hash_type });
+  for (const [i, jid] of jids.entries()) {
+    const kept = [...jobs.getReturns(jid)].map(([id, found]) => [id, found.return]);
+    assertEquals(kept, IDS.map((id) => [id, i]));
+  }
+
+  const heap = performance.now();
+  await Promise.all(Array.from({ length: CONCURRENT }, async (_, i) => {
+    // 50 patient operators.
+    const returns = await runJob(fleet, "test.echo", { arg: [i], timeoutMs: 60_000 });
+    assertEquals([...returns].sort(), IDS.map((id): [string, Value] => [id, i]));
+  }));
+  report("50 jobs at once", heap);
+});

@@ -1,0 +1,34 @@
+import { assertEquals } from "./assert.ts";
+import { Duplex, Forwarder } from "../lib/sockets.ts";
+
+Deno.test("a Forwarder whose workers' queues are full waits, and loses no request", async () => {
+  const clients = 60;
+  const directory = Deno.makeTempDirSync({ prefix: "forwarder_" });
+  const forwarder = Forwarder.requests({}, { highWaterMark: 1 });
+  const { front, back } = await forwarder.start({ front: "tcp://127.0.0.1:0", back: `ipc://${directory}/back.ipc` });
+  const worker = Duplex.dealer({ highWaterMark: 1 });
+  worker.connect(back);
+  const sockets = Array.from({ length: clients }, () => Duplex.request());
+  try {
+    for (const [i, socket] of sockets.entries()) {
+      socket.connect(front);
+      await socket.send([Uint8Array.of(i)]);
+    }
+    // Let the proxy fill every queue on the way to a worker that takes nothing yet.
+    await sockets[0].receive(200);
+    const echo = (async () => {
+      for (let frames = await worker.receive(); frames !== undefined; frames = await worker.receive()) {
+        await worker.send(frames);
+      }
+    })();
+    const replies = await Promise.all(sockets.slice(1).map((socket) => socket.receive(5_000)));
+    assertEquals(replies.map((frames) => frames?.[0][0]), Array.from({ length: clients - 1 }, (_, i) => i + 1));
+    worker.close();
+    await echo;
+  } finally {
+    for (const socket of sockets) socket.close();
+    worker.close();
+    await forwarder.close();
+    Deno.removeSync(directory, { recursive: true });
+  }
+});
