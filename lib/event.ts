@@ -106,6 +106,8 @@ export const jobReturn = (jid: string, id: string): string => `salt/job/${jid}/r
 export const jobProgress = (jid: string, id: string, n: number): string => `salt/job/${jid}/prog/${id}/${n}`;
 /** `salt/job/<jid>/start/<id>`: a minion has begun a job. */
 export const jobStart = (jid: string, id: string): string => `salt/job/${jid}/start/${id}`;
+/** `salt/job/<jid>/ack/<id>`: a minion has the job; `state` in it says whether it has begun. */
+export const jobAck = (jid: string, id: string): string => `salt/job/${jid}/ack/${id}`;
 /** `salt/job/<jid>/error`: a job that was refused after it had its id. */
 export const jobError = (jid: string): string => `salt/job/${jid}/error`;
 /** What every event of a job begins with; a subscriber asks for this. */
@@ -141,4 +143,20 @@ const MASTER_ONLY =
 /** Whether a minion may fire an event under `tag` on the master's bus. */
 export function minionMayFire(tag: string): boolean {
   return !MASTER_ONLY.test(tag);
+}
+
+/** A sign that a minion gave of a job. */
+export interface JobSign {
+  /** The job's id. */
+  readonly jid: string;
+  /** What it was: its return, or that it has the job. */
+  readonly kind: "ret" | "ack";
+  /** The minion. */
+  readonly id: string;
+}
+
+/** The sign of a job that an event's tag tells of; `undefined` if it tells of none. */
+export function jobSign(tag: string): JobSign | undefined {
+  const match = /^salt\/job\/([^/]+)\/(ret|ack)\/([^/]+)$/.exec(tag);
+  return match === null ? undefined : { jid: match[1], kind: match[2] as JobSign["kind"], id: match[3] };
 }

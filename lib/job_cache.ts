@@ -49,6 +49,8 @@ export interface JobReturn {
   readonly retcode?: Value;
   /** Absent from caches of old masters, and from returns of `salt-call`. */
   readonly success?: Value;
+  /** Whether the minion ended, or was restarted, while it was at it. */
+  readonly interrupted?: true;
   /** The outputter that the minion asked for. */
   readonly out?: Value;
 }
@@ -171,7 +173,7 @@ export class JobCache {
       const out = load.get("out");
       if (out !== undefined) writeFileAtomic(`${place}/out.p`, encode(out, "disk"));
       const kept: ValueMap = new Map();
-      for (const key of ["return", "retcode", "success"]) {
+      for (const key of ["return", "retcode", "success", "interrupted"]) {
         const item = load.get(key);
         if (item !== undefined) kept.set(key, item);
       }
@@ -238,6 +240,7 @@ export class JobCache {
       return: fields.get("return") ?? null,
       ...(fields.has("retcode") && { retcode: fields.get("retcode") }),
       ...(fields.has("success") && { success: fields.get("success") }),
+      ...(fields.get("interrupted") === true && { interrupted: true }),
       ...(out !== undefined && { out }),
     };
   }

@@ -213,7 +213,7 @@ export class Master {
       tgt_type: "glob",
       user: this.#opts.user,
     };
-    await publisher.send([encode(map(ping), "disk")], 5_000);
+    await publisher.send([encode(map({ load: ping, minions: [], ttl_ms: 0 }), "disk")], 5_000);
   }
 
   /** One line for each thread: what it is doing now. */

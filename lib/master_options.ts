@@ -40,6 +40,11 @@ export const MASTER_OPTIONS = {
   timeout: float(5, "Seconds that the commands wait for minions before asking whether they are still running.", {
     min: 0,
   }),
+  job_ttl: float(
+    null,
+    "Seconds that a job is delivered again to minions that gave no sign of it, also to those that connect meanwhile. Unset: `timeout`. Not in Salt.",
+    { min: 0 },
+  ),
   gather_job_timeout: float(10, "Seconds to wait for the answer to that question.", { min: 0 }),
   keep_jobs: int(24, "Hours that jobs are kept, for configurations that do not have `keep_jobs_seconds`.", { min: 0 }),
   keep_jobs_seconds: int(86_400, "Seconds that jobs are kept; 0: for ever.", { min: 0 }),

@@ -6,6 +6,7 @@
 import type { Access } from "./access.ts";
 import type { Autosign } from "./autosign.ts";
 import type { DataCache } from "./data_cache.ts";
+import type { JobAcks } from "./job_acks.ts";
 import type { JobCache } from "./job_cache.ts";
 import type { KeyStore } from "./key_store.ts";
 import type { Logger } from "./log.ts";
@@ -31,6 +32,8 @@ export interface MasterServices {
   readonly keys: KeyStore;
   /** The job cache. */
   readonly jobs: JobCache;
+  /** What minions have acknowledged. */
+  readonly acks: JobAcks;
   /** What is known of each minion. */
   readonly data: DataCache;
   /** Who may publish. */
@@ -41,6 +44,6 @@ export interface MasterServices {
   readonly log: Logger;
   /** Stamps an event and fires it on the master's bus. */
   fire(tag: string, data: ValueMap): Promise<void>;
-  /** Hands a load to the publisher. */
-  publish(load: ValueMap): Promise<void>;
+  /** Hands a load to the publisher, to be delivered to `minions` for `ttlMs` milliseconds. */
+  publish(load: ValueMap, delivery: { readonly minions: readonly string[]; readonly ttlMs: number }): Promise<void>;
 }

@@ -7,7 +7,7 @@
  */
 
 import { AuthenticationError, MsgpackError, RequestTimeoutError, SignInError, WireError } from "./errors.ts";
-import { jobStart, LEGACY_START_EVENT, minionStart, stamp, stampNow } from "./event.ts";
+import { jobAck, jobStart, LEGACY_START_EVENT, minionStart, stamp, stampNow } from "./event.ts";
 import { EventBus, EventSender, EventSubscriber, minionBus } from "./event_bus.ts";
 import { loadGrains } from "./grains.ts";
 import { hashHex } from "./hash.ts";
@@ -20,6 +20,8 @@ import { handleLocalEvent } from "./minion_events.ts";
 import type { MinionOpts } from "./options.ts";
 import { packOpts } from "./opts_transfer.ts";
 import { pillarRequest } from "./pillar_request.ts";
+import type { Acknowledged } from "./outcome.ts";
+import { presenceTopic } from "./presence.ts";
 import { ProcFiles } from "./proc_files.ts";
 import { PublishReader } from "./publish_reader.ts";
 import { tcpAddress } from "./request_channel.ts";
@@ -33,6 +35,13 @@ import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
 const SIGN_IN_AGAIN_MS = 2_000;
 /** How long a disturbance is left to settle before it is looked into, in milliseconds. */
 const SETTLE_MS = 50;
+
+/** How long a job may run before it is acknowledged by itself, in milliseconds. */
+const ACKNOWLEDGE_MS = 100;
+/** How many job ids are remembered at the least, over restarts too. */
+const REMEMBERED_JIDS = 1_000;
+/** What the return of a job says that its minion did not survive. */
+const INTERRUPTED = "The minion ended while it ran this job";
 
 /** A running minion. */
 export class Minion {
@@ -50,6 +59,8 @@ export class Minion {
   #bus: EventBus | undefined;
   #events: EventSubscriber | undefined;
   #inbox: Inbox | undefined;
+  /** The topic by which the master knows that this minion is there. */
+  #topic: string | undefined;
   #grains: ValueMap = new Map();
   #pillar: ValueMap = new Map();
   #pingTimer: ReturnType<typeof setInterval> | undefined;
@@ -66,7 +77,8 @@ export class Minion {
     this.#reader = new PublishReader({
       id: opts.id,
       requireSignature: opts.sign_pub_messages,
-      rememberedJids: opts.minion_jid_queue_hwm,
+      rememberedJids: Math.max(opts.minion_jid_queue_hwm, REMEMBERED_JIDS),
+      jidFile: `${opts.cachedir}/jids`,
       log,
     });
   }
@@ -115,6 +127,7 @@ export class Minion {
       retryMs: [opts.return_retry_timer * 1000, Math.max(opts.return_retry_timer_max, opts.return_retry_timer) * 1000],
       log: this.#log,
     });
+    this.#returnInterrupted();
     void this.#hearEvents(this.#events);
   }
 
@@ -177,6 +190,7 @@ export class Minion {
     } else {
       inbox.subscribe("");
     }
+    if (this.#topic !== undefined) inbox.subscribe(this.#topic);
     inbox.onStir = () => void this.#lookIntoDisturbance();
     inbox.connect(tcpAddress(master, port));
     return inbox;
@@ -231,6 +245,12 @@ export class Minion {
   }
 
   #trust(credentials: Credentials): void {
+    const topic = presenceTopic(this.#opts.id, credentials.sessionKey);
+    if (topic !== this.#topic) {
+      this.#inbox?.subscribe(topic);
+      if (this.#topic !== undefined) this.#inbox?.unsubscribe(this.#topic);
+      this.#topic = topic;
+    }
     // Whoever hands out a new key is there, and takes the returns that wait.
     if (this.#reader.trust(credentials)) this.#spool?.flush();
   }
@@ -277,6 +297,7 @@ export class Minion {
     if (most > 0 && (this.#pool?.size ?? 0) >= most) {
       this.#log.warning(`Job ${str(load.get("jid") ?? "")} waits: ${most} jobs are running (process_count_max)`);
       this.#queue.push(load);
+      void this.#acknowledge(load, "received");
       return;
     }
     void this.#run(load);
@@ -295,14 +316,33 @@ export class Minion {
         void this.fireMaster(map({ tag: jobStart(jid, id), data: { id, jid, fun, tgt, tgt_type, user } }));
       }
       this.#noteProc(jid, load);
+      // A job that is over by then is acknowledged by its return.
+      const acknowledging = setTimeout(() => void this.#acknowledge(load, "running"), ACKNOWLEDGE_MS);
       const outcome = await this.#pool?.run(load) ?? new Map();
-      this.#proc.remove(jid);
+      clearTimeout(acknowledging);
       this.#spool?.add(this.#returnLoad(load, outcome));
+      this.#proc.remove(jid);
     } catch (error) {
       this.#log.critical(`Job ${jid} was lost: ${error instanceof Error ? error.stack : error}`);
     }
     const next = this.#queue.shift();
     if (next !== undefined) this.#take(next);
+  }
+
+  /** Tells the master that this minion has a job, so that it neither sends it again nor asks for it. */
+  async #acknowledge(load: ValueMap, state: Acknowledged): Promise<void> {
+    const { id } = this.#opts;
+    const jid = str(load.get("jid") ?? "");
+    await this.fireMaster(map({ tag: jobAck(jid, id), data: { id, jid, fun: load.get("fun"), state } }));
+  }
+
+  /** Returns for the jobs that the last process of this minion was at when it died. */
+  #returnInterrupted(): void {
+    for (const load of this.#proc.left) {
+      const returned = this.#returnLoad(load, map({ return: INTERRUPTED, retcode: 1, success: false, out: "nested" }));
+      returned.set("interrupted", true);
+      this.#spool?.add(returned);
+    }
   }
 
   #noteProc(jid: string, load: ValueMap): void {

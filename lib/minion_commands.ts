@@ -10,7 +10,7 @@ import { brief, briefValue } from "./brief.ts";
 import { SIGNING_ALGORITHMS } from "./common_options.ts";
 import { writeDropfile } from "./dropfile.ts";
 import { StoreError, WireError } from "./errors.ts";
-import { jobReturn, KEY_EVENT, minionMayFire, minionRefresh } from "./event.ts";
+import { jobReturn, type JobSign, jobSign, KEY_EVENT, minionMayFire, minionRefresh } from "./event.ts";
 import { isJid, makeJid } from "./jid.ts";
 import type { MasterServices } from "./master_services.ts";
 import { encode } from "./msgpack.ts";
@@ -176,13 +176,33 @@ async function fireEvents(load: ValueMap, id: string, services: MasterServices):
   return null;
 }
 
-async function fireFor(id: string, tag: string, data: ValueMap, { fire, log }: MasterServices): Promise<void> {
+async function fireFor(id: string, tag: string, data: ValueMap, services: MasterServices): Promise<void> {
+  const { fire, log } = services;
   // A newline could end the tag early, and make data of the minion's own out of the rest.
   if (!minionMayFire(tag) || /\p{Cc}/u.test(tag)) {
     log.warning(`Minion ${id} tried to fire the event ${brief(tag)}, which only a master may`);
     return;
   }
+  const sign = jobSign(tag);
+  if (sign !== undefined && !keepAck(sign, id, data, services)) return;
   await fire(tag, data);
+}
+
+/** Keeps an acknowledgement with its job. @returns Whether it is the minion's own, of a kind that there is. */
+function keepAck(sign: JobSign, id: string, data: ValueMap, { acks, log }: MasterServices): boolean {
+  const about = data.get("data");
+  const state = isMap(about) ? about.get("state") : undefined;
+  if (sign.id !== id || (state !== "received" && state !== "running")) {
+    log.warning(`Minion ${id} sent an acknowledgement that is not its own, or says nothing`);
+    return false;
+  }
+  try {
+    acks.save(sign.jid, id, { state, sinceMs: Date.now() });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`The acknowledgement of ${id} for job ${sign.jid} is not in the job cache: ${error.message}`);
+  }
+  return true;
 }
 
 function masterOpts(load: ValueMap, _id: string, { opts }: MasterServices): Value {

@@ -12,6 +12,7 @@ import { DataCache } from "./data_cache.ts";
 import { stamp } from "./event.ts";
 import { EventSender, masterBus } from "./event_bus.ts";
 import { HeldRequest } from "./held_request.ts";
+import { JobAcks } from "./job_acks.ts";
 import { JobCache } from "./job_cache.ts";
 import { KeyStore } from "./key_store.ts";
 import { publishPullPath, workersPath } from "./master_paths.ts";
@@ -23,6 +24,7 @@ import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
 import { Duplex, type Frames, Outbox } from "./sockets.ts";
+import { map } from "./value.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
 
 /** What an MWorker starts with. */
@@ -57,6 +59,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
     keys: new KeyStore(opts.pki_dir),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
+    acks: new JobAcks(opts.cachedir, opts.hash_type),
     data: new DataCache(opts.cachedir),
     access: new Access(init.accessKeys, {
       owner: init.owner,
@@ -69,8 +72,8 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     async fire(tag, data) {
       if (!await bus.fire(tag, stamp(data))) log.error(`The event bus did not take the event ${tag}`);
     },
-    async publish(load) {
-      await publisher.send([encode(load, "disk")]);
+    async publish(load, { minions, ttlMs }) {
+      await publisher.send([encode(map({ load, minions, ttl_ms: ttlMs }), "disk")]);
     },
   });
 

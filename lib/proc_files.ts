@@ -4,19 +4,29 @@
  * @module
  */
 
-import { removeIfExists, writeFileAtomic } from "./atomic_file.ts";
-import { encode } from "./msgpack.ts";
-import type { ValueMap } from "./value.ts";
+import { readFileIfExists, removeIfExists, writeFileAtomic } from "./atomic_file.ts";
+import { MsgpackError } from "./errors.ts";
+import { decode, encode } from "./msgpack.ts";
+import { isMap, type ValueMap } from "./value.ts";
 
 /** The files of one minion. */
 export class ProcFiles {
   readonly #directory: string;
 
-  /** Removes what a minion that died has left: none of its jobs runs any more. */
+  /** The jobs that an earlier minion was at when it died. */
+  readonly left: readonly ValueMap[];
+
+  /** Takes up what a minion that died has left, and removes it: none of its jobs runs any more. */
   constructor(cachedir: string) {
     this.#directory = `${cachedir}/proc`;
     Deno.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-    for (const { name } of Deno.readDirSync(this.#directory)) removeIfExists(`${this.#directory}/${name}`);
+    this.left = [...Deno.readDirSync(this.#directory)].flatMap(({ name }) => {
+      const path = `${this.#directory}/${name}`;
+      const load = readLoad(path);
+      removeIfExists(path);
+      // Only what was published has a serial: salt-call notes its own jobs here as well.
+      return load?.has("serial") ? [load] : [];
+    });
   }
 
   /** Says that job `jid` is being run. */
@@ -28,5 +38,16 @@ export class ProcFiles {
   /** Says that it no longer is. */
   remove(jid: string): void {
     removeIfExists(`${this.#directory}/${jid}`);
+  }
+}
+
+function readLoad(path: string): ValueMap | undefined {
+  try {
+    const bytes = readFileIfExists(path);
+    const load = bytes === undefined ? undefined : decode(bytes, "disk");
+    return isMap(load) ? load : undefined;
+  } catch (error) {
+    if (error instanceof MsgpackError) return undefined; // cut off while it was written
+    throw error;
   }
 }

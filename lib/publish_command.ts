@@ -12,7 +12,10 @@ import { isJid, makeJid } from "./jid.ts";
 import type { MasterServices } from "./master_services.ts";
 import { listField, stringField } from "./payload.ts";
 import { type Resolved, resolveTarget } from "./target.ts";
-import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "./value.ts";
+
+/** A queue for minions that are away is no archive, in seconds. */
+const MAX_TTL_S = 30 * 86_400;
 
 /** Fields of a publish's `kwargs` that go on to the minions as fields of their load. */
 const PASSED_ON = ["to", "ret_config", "ret_kwargs", "metadata", "module_executors", "executor_opts", "start_event"];
@@ -62,9 +65,15 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   const delimiter = kwargs.get("delimiter");
   if (typeof delimiter === "string" && delimiter !== ":") publish.set("delimiter", delimiter);
   await services.fire(jobPublish(jid), publish);
-  await services.publish(publish);
+  await services.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services) });
   log.info(`User ${user} published ${str(fun)} with jid ${jid} to ${minions.length} minions`);
   return map({ enc: "clear", load: { jid, minions, missing } });
+}
+
+/** How long the job may be delivered: as asked, by default as long as the commands wait for it. */
+function jobTtlMs(kwargs: ValueMap, { opts }: MasterServices): number {
+  const asked = toNumber(kwargs.get("job_ttl"));
+  return 1000 * (asked !== undefined && asked >= 0 ? Math.min(asked, MAX_TTL_S) : opts.job_ttl ?? opts.timeout);
 }
 
 function isFunctions(fun: Value): boolean {

@@ -8,6 +8,7 @@
 import { Crypticle } from "./crypticle.ts";
 import { AuthenticationError, TargetError, WireError } from "./errors.ts";
 import { isJid } from "./jid.ts";
+import { JidMemory } from "./jid_memory.ts";
 import type { Logger } from "./log.ts";
 import { parsePublished } from "./payload.ts";
 import { isSigningAlgorithm } from "./rsa.ts";
@@ -23,6 +24,8 @@ export interface ReaderRules {
   readonly requireSignature: boolean;
   /** How many job ids are remembered (`minion_jid_queue_hwm`). */
   readonly rememberedJids: number;
+  /** Where they are kept for the next start; without it, only in memory. */
+  readonly jidFile?: string;
   /** Where it says what it dropped. */
   readonly log: Logger;
 }
@@ -30,7 +33,7 @@ export interface ReaderRules {
 /** Reads publishes under the keys of the last sign-in. */
 export class PublishReader {
   readonly #rules: ReaderRules;
-  readonly #seenJids = new Set<string>();
+  readonly #jids: JidMemory;
   #credentials: Credentials | undefined;
   #crypticle: Crypticle | undefined;
   #lastSerial = 0;
@@ -38,6 +41,7 @@ export class PublishReader {
   /** Reads nothing before {@linkcode trust}. */
   constructor(rules: ReaderRules) {
     this.#rules = rules;
+    this.#jids = new JidMemory({ limit: rules.rememberedJids, path: rules.jidFile, log: rules.log });
   }
 
   /** Takes the keys of a sign-in; a new shared key begins its serials anew. @returns Whether the key is a new one. */
@@ -91,20 +95,10 @@ export class PublishReader {
       log.warning(`Job ${jid} has a target that this minion cannot match: ${error.message}`);
       return undefined;
     }
-    if (this.#seenJids.has(jid)) {
-      log.warning(`Job ${jid} came twice; it is run once`);
+    if (!this.#jids.add(jid)) {
+      log.debug(`Job ${jid} came again; it is run once`);
       return undefined;
     }
-    this.#remember(jid);
     return load;
-  }
-
-  #remember(jid: string): void {
-    this.#seenJids.add(jid);
-    if (this.#seenJids.size <= this.#rules.rememberedJids) return;
-    for (const oldest of this.#seenJids) {
-      this.#seenJids.delete(oldest);
-      break;
-    }
   }
 }

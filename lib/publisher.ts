@@ -2,21 +2,27 @@
  * The thread behind port 4505: takes loads from the MWorkers, numbers, encrypts and signs them, and publishes.
  *
  * One thread does it, because minions refuse a serial that is not above the last one: numbered by several threads, two
- * jobs could overtake each other on their way to the PUB socket, and the slower would be lost.
+ * jobs could overtake each other on their way to the PUB socket, and the slower would be lost. It also knows who is
+ * connected (presence.ts) and publishes again what was missed (redelivery.ts).
  * @module
  */
 
-import { removeSocketFile } from "./event_bus.ts";
+import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stamp } from "./event.ts";
+import { EventSender, EventSubscriber, masterBus, removeSocketFile } from "./event_bus.ts";
 import { publishPullPath } from "./master_paths.ts";
 import { decode, encode } from "./msgpack.ts";
 import type { MasterOpts } from "./options.ts";
 import { unpackOpts } from "./opts_transfer.ts";
+import { PresenceBook, type PresenceChange } from "./presence.ts";
+import { writePresence } from "./presence_file.ts";
+import { Redelivery } from "./redelivery.ts";
 import { tcpAddress } from "./request_channel.ts";
 import { PrivateKey } from "./rsa.ts";
+import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
-import { Inbox, Outbox } from "./sockets.ts";
+import { Duplex, Inbox } from "./sockets.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
-import { isMap, map } from "./value.ts";
+import { isMap, map, str, toNumber, type ValueMap } from "./value.ts";
 
 /** What the publisher starts with. */
 export interface PublisherInit {
@@ -34,45 +40,61 @@ export interface PublisherReady {
   readonly publishPort: number;
 }
 
+/** How often jobs that a connected minion gave no sign of are looked for, in milliseconds. */
+const LOOK_MS = 500;
+/** How long changes of presence are gathered before they are told, in milliseconds. */
+const GATHER_MS = 100;
+
 serveThread<PublisherInit>(async (init, host) => {
   surviveErrors(host.log);
   const opts = unpackOpts<MasterOpts>(init.opts);
   const key = PrivateKey.fromPem(init.masterPem);
   const sharedKey = new SharedKey(init.sharedKey);
+  const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000);
+  const book = new PresenceBook((id) => sessions.crypticle(id)?.keyString);
+  const redelivery = new Redelivery();
   const inbox = Inbox.pull({ highWaterMark: 0 });
   const path = publishPullPath(opts.sock_dir);
-  const outbox = Outbox.publisher({
+  const socket = Duplex.announcer({
     highWaterMark: opts.pub_hwm,
     backlog: opts.zmq_backlog,
     heartbeatIntervalMs: 10_000,
-    heartbeatTimeoutMs: 30_000,
+    heartbeatTimeoutMs: 20_000,
     ipv6: opts.ipv6 ?? undefined,
   });
-  await outbox.bind(tcpAddress(opts.interface, opts.publish_port));
+  await socket.bind(tcpAddress(opts.interface, opts.publish_port));
   await inbox.bind(`ipc://${path}`);
   Deno.chmodSync(path, 0o600);
-  const ready: PublisherReady = { publishPort: Number(outbox.address.split(":").at(-1)) };
+  const bus = masterBus(opts.sock_dir);
+  const sender = new EventSender(bus.pull);
+  const signs = await EventSubscriber.connect(bus.pub, [jobPrefix("")]);
+  writePresence(opts.cachedir, book.since);
+  const ready: PublisherReady = { publishPort: Number(socket.address.split(":").at(-1)) };
   host.post(ready);
 
   let published = 0;
-  const running = serve().catch((error) => host.fail(error instanceof Error ? error.message : String(error)));
+  let changes: PresenceChange[] = [];
+  let telling: ReturnType<typeof setTimeout> | undefined;
+  const timer = setInterval(() => {
+    for (const load of redelivery.due((id) => book.since.has(id), Date.now())) void publish(load);
+  }, LOOK_MS);
+  const running = [takeJobs(), hearSubscribers(), hearSigns()].map((loop) =>
+    loop.catch((error) => host.fail(error instanceof Error ? error.message : String(error)))
+  );
 
-  async function serve(): Promise<void> {
-    for (;;) {
-      const frames = await inbox.receive();
-      if (frames === undefined) return;
+  async function takeJobs(): Promise<void> {
+    for (let frames = await inbox.receive(); frames !== undefined; frames = await inbox.receive()) {
       try {
-        await outbox.send([wrap(frames[0])]);
-        published++;
+        const { load, minions, ttlMs } = parseDelivery(frames[0]);
+        await publish(load);
+        redelivery.published({ jid: str(load.get("jid") ?? ""), load, minions, ttlMs }, Date.now());
       } catch (error) {
         host.log.error(`Could not publish a job: ${error instanceof Error ? error.message : error}`);
       }
     }
   }
 
-  function wrap(frame: Uint8Array): Uint8Array {
-    const load = decode(frame, "disk");
-    if (!isMap(load)) throw new TypeError("what came to be published is no load");
+  async function publish(load: ValueMap): Promise<void> {
     const { crypticle, serial } = sharedKey.forPublish();
     const sealed = crypticle.dumps(new Map([...load, ["serial", serial]]));
     const envelope = map({ enc: "aes", load: sealed });
@@ -81,16 +103,68 @@ serveThread<PublisherInit>(async (init, host) => {
       envelope.set("sig_algo", algorithm);
       envelope.set("sig", key.sign(algorithm, sealed));
     }
-    return encode(envelope, "wire");
+    await socket.send([encode(envelope, "wire")]);
+    published++;
+  }
+
+  /** Who comes and goes; who comes gets the jobs that it has missed. */
+  async function hearSubscribers(): Promise<void> {
+    for (let frames = await socket.receive(); frames !== undefined; frames = await socket.receive()) {
+      const change = book.hear(frames[0]);
+      if (change === undefined) continue;
+      changes.push(change);
+      telling ??= setTimeout(() => void tell(), GATHER_MS);
+      if (change.present) { for (const load of redelivery.arrived(change.id, Date.now())) await publish(load); }
+    }
+  }
+
+  async function hearSigns(): Promise<void> {
+    for (let event = await signs.next(); event !== undefined; event = await signs.next()) {
+      const sign = jobSign(event.tag);
+      if (sign !== undefined) redelivery.heard(sign.jid, sign.id);
+    }
+  }
+
+  async function tell(): Promise<void> {
+    telling = undefined;
+    const told = changes;
+    changes = [];
+    try {
+      writePresence(opts.cachedir, book.since);
+    } catch (error) {
+      host.log.error(`Who is present could not be written: ${error instanceof Error ? error.message : error}`);
+    }
+    // Somebody who went and came back within the gathering is no news.
+    const last = new Map(told.map(({ id, present }) => [id, present]));
+    const ids = (present: boolean) => [...last].filter(([, is]) => is === present).map(([id]) => id);
+    await sender.fire(PRESENCE_CHANGE_EVENT, stamp(map({ new: ids(true), lost: ids(false) })));
   }
 
   return {
-    describe: () => `waiting for jobs to publish; ${published} published`,
+    describe: () =>
+      `waiting for jobs to publish; ${published} published, ${redelivery.size} without a sign, ${book.since.size} minions present`,
     async close() {
+      clearInterval(timer);
+      clearTimeout(telling);
       inbox.close();
-      await running;
-      outbox.close();
+      signs.close();
+      socket.close();
+      await Promise.all(running);
+      sender.close();
       removeSocketFile(path);
     },
   };
 });
+
+/** What an MWorker pushed: a load, and for whom and how long. */
+function parseDelivery(frame: Uint8Array): { load: ValueMap; minions: string[]; ttlMs: number } {
+  const pushed = decode(frame, "disk");
+  const load = isMap(pushed) ? pushed.get("load") : undefined;
+  if (!isMap(pushed) || !isMap(load)) throw new TypeError("what came to be published is no load");
+  const minions = pushed.get("minions");
+  return {
+    load,
+    minions: Array.isArray(minions) ? minions.filter((id) => typeof id === "string") : [],
+    ttlMs: toNumber(pushed.get("ttl_ms")) ?? 0,
+  };
+}

@@ -70,6 +70,7 @@ const KINDS = {
   subscriber: () => new zmq.Subscriber(),
   push: () => new zmq.Push(),
   publisher: () => new zmq.Publisher(),
+  announcer: () => new zmq.XPublisher(),
 } as const;
 
 /** What the addon's sockets have in common, as far as it is used; a kind that cannot do a thing is never asked to. */
@@ -216,7 +217,7 @@ interface ProtectedOptions {
   setStringOption(option: number, value: string): void;
 }
 
-/** A socket that receives and sends: REQ, DEALER, ROUTER. */
+/** A socket that receives and sends: REQ, DEALER, ROUTER, XPUB. */
 export class Duplex extends Endpoint {
   /** REQ: one request, then its reply. */
   static request(settings: SocketSettings = {}): Duplex {
@@ -231,6 +232,12 @@ export class Duplex extends Endpoint {
   /** ROUTER: the first frame names the peer. */
   static router(settings: SocketSettings = {}): Duplex {
     return new Duplex("router", settings);
+  }
+
+  /** XPUB: each message to every subscriber, as PUB; receives a 1 or 0 and the topic when the first of a topic's
+   * subscribers comes, or the last one goes. */
+  static announcer(settings: SocketSettings = {}): Duplex {
+    return new Duplex("announcer", settings);
   }
 
   /** Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no end) or when closed. */
