@@ -4,7 +4,7 @@
  * @module
  */
 
-import { append, choice, type CliOption, type CliTable, flag, float, int, text } from "./command_line.ts";
+import { choice, type CliOption, type CliTable, flag, float, int, text } from "./command_line.ts";
 import { LOG_LEVELS, type LogLevel } from "./common_options.ts";
 
 /** Where configuration is. */

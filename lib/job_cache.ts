@@ -21,7 +21,16 @@
 import { readTextFileIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { StoreError } from "./errors.ts";
 import { isJid, jidDirectory, makeJid } from "./jid.ts";
-import { type CacheLog, cleanFiles, cleanJobs, isFile, listDirectory, readValue, writeOnce } from "./job_files.ts";
+import {
+  type CacheLog,
+  changedMs,
+  cleanFiles,
+  cleanJobs,
+  isFile,
+  listDirectory,
+  readValue,
+  writeOnce,
+} from "./job_files.ts";
 import { isValidId } from "./minion_name.ts";
 import { encode } from "./msgpack.ts";
 import { compareStrings, isMap, map, type Value, type ValueMap } from "./value.ts";
@@ -243,6 +252,11 @@ export class JobCache {
       ...(fields.get("interrupted") === true && { interrupted: true }),
       ...(out !== undefined && { out }),
     };
+  }
+
+  /** When the return of a minion was stored, in milliseconds since the epoch. */
+  returnedMs(jid: string, id: string): number | undefined {
+    return isJid(jid) && isValidId(id) ? changedMs(`${this.#directory(jid)}/${id}/return.p`) : undefined;
   }
 
   /** Whether the return of a minion is stored. */

@@ -109,7 +109,8 @@ function remove(path: string, log: CacheLog, options: { recursive?: boolean } = 
   }
 }
 
-function changedMs(path: string): number | undefined {
+/** When a file was last changed, in milliseconds since the epoch; `undefined` if it is not there. */
+export function changedMs(path: string): number | undefined {
   try {
     return Deno.statSync(path).mtime?.getTime();
   } catch {

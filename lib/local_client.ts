@@ -7,15 +7,16 @@
  */
 
 import { readTextFileIfExists } from "./atomic_file.ts";
-import { connectedIds } from "./connected_minions.ts";
-import { DataCache } from "./data_cache.ts";
 import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, WireError } from "./errors.ts";
-import { jobPrefix } from "./event.ts";
+import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "./event.ts";
 import { EventSubscriber, masterBus } from "./event_bus.ts";
 import { JobCache } from "./job_cache.ts";
+import { jobOutcomes } from "./job_outcomes.ts";
+import { JobWatch } from "./job_watch.ts";
 import { accessKeyPath, publishPullPath, readPorts } from "./master_paths.ts";
 import { decode } from "./msgpack.ts";
 import type { MasterOpts } from "./options.ts";
+import type { Outcome } from "./outcome.ts";
 import { clearRequest } from "./payload.ts";
 import { RequestChannel, tcpAddress } from "./request_channel.ts";
 import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
@@ -68,8 +69,8 @@ export interface Silent {
   readonly kind: "silent";
   /** The minion. */
   readonly id: string;
-  /** Whether it had no connection to the master, as far as one can tell. */
-  readonly connected: boolean;
+  /** What is known of it. */
+  readonly outcome: Outcome;
 }
 
 /** How long to wait for what, in milliseconds. */
@@ -111,7 +112,7 @@ export class LocalClient {
     await checkRunning(opts.sock_dir);
     const ports = readPorts(opts.sock_dir) ?? { publishPort: opts.publish_port, requestPort: opts.ret_port };
     const host = ["0.0.0.0", "::", ""].includes(opts.interface) ? "127.0.0.1" : opts.interface;
-    const events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, ["salt/job/"]);
+    const events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [jobPrefix(""), PRESENCE_CHANGE_EVENT]);
     const channel = new RequestChannel(tcpAddress(host, ports.requestPort));
     return new LocalClient(opts, user, { channel, events, port: ports.publishPort });
   }
@@ -181,44 +182,35 @@ export class LocalClient {
     patience: CollectPatience,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Returned | Silent> {
-    const waiting = new Set(job.minions);
-    const running = new Map([...waiting].map((id) => [id, performance.now() + patience.timeoutMs]));
-    let question: { jid: string; unanswered: Set<string>; deadline: number } | undefined;
-    while (waiting.size > 0 && !signal?.aborted) {
-      const now = performance.now();
-      if (question !== undefined && (now >= question.deadline || question.unanswered.size === 0)) {
-        // Whoever has not answered whether it is at it, is not.
-        for (const id of question.unanswered) running.delete(id);
-        question = undefined;
-        if (running.size === 0) break;
+    const now = () => performance.now();
+    const watch = new JobWatch(job.minions, { timeoutMs: patience.timeoutMs, now: now() });
+    let questionJid = "";
+    while (!watch.done && !signal?.aborted) {
+      const due = watch.toAsk(now());
+      if (due.length > 0) {
+        questionJid = await this.#askWhetherRunning(job.jid, due);
+        watch.asked(due, now() + patience.gatherMs);
       }
-      if (question === undefined && now >= Math.max(...running.values())) {
-        const ids = [...running.keys()].filter((id) => waiting.has(id));
-        question = {
-          jid: await this.#askWhetherRunning(job.jid, ids),
-          unanswered: new Set(ids),
-          deadline: now + patience.gatherMs,
-        };
-      }
-      const until = question?.deadline ?? Math.max(...running.values());
-      const event = await this.#events.next(Math.max(0, Math.min(until - performance.now(), 1_000)));
+      const event = await this.#events.next(Math.max(0, Math.min(watch.nextAt - now(), 1_000)));
+      watch.tick(now());
       if (event === undefined) continue;
-      const id = event.data.get("id");
-      if (typeof id !== "string" || !event.data.has("return")) continue;
-      if (event.tag === `${jobPrefix(job.jid)}/ret/${id}` && waiting.delete(id)) {
-        running.delete(id);
-        question?.unanswered.delete(id);
-        yield toReturned(id, event.data);
-        if (running.size === 0 && question === undefined) break;
-      } else if (question !== undefined && event.tag === `${jobPrefix(question.jid)}/ret/${id}`) {
-        question.unanswered.delete(id);
-        const found = event.data.get("return");
-        // Its return may have overtaken the word that it is still at it.
-        if (isMap(found) && found.size > 0 && waiting.has(id)) running.set(id, performance.now() + patience.timeoutMs);
-        else running.delete(id);
+      if (event.tag === PRESENCE_CHANGE_EVENT) {
+        for (const id of strings(event.data.get("lost"))) watch.presence(id, false, now());
+        for (const id of strings(event.data.get("new"))) watch.presence(id, true, now());
+        continue;
       }
+      const sign = jobSign(event.tag);
+      if (sign === undefined) continue;
+      if (sign.jid === job.jid && sign.kind === "ack") watch.acknowledged(sign.id);
+      else if (sign.jid === job.jid && event.data.has("return") && watch.returned(sign.id)) {
+        yield toReturned(sign.id, event.data);
+      } else if (sign.jid === questionJid && sign.kind === "ret") {
+        const found = event.data.get("return");
+        watch.answered(sign.id, isMap(found) && found.size > 0, now());
+      }
+      watch.tick(now());
     }
-    if (!signal?.aborted) yield* this.#remaining(job.jid, waiting);
+    if (!signal?.aborted) yield* this.#remaining(job.jid, watch.unreturned);
   }
 
   async #askWhetherRunning(jid: string, ids: string[]): Promise<string> {
@@ -237,12 +229,11 @@ export class LocalClient {
     const { cachedir, hash_type } = this.#opts;
     if (ids.size === 0) return;
     const stored = new JobCache({ cachedir, hashType: hash_type }).getReturns(jid);
-    const data = new DataCache(cachedir);
-    const connected = connectedIds(data, this.#publishPort);
+    const outcomes = jobOutcomes(jid, ids, { opts: this.#opts, publishPort: this.#publishPort });
     for (const id of [...ids].sort()) {
       const found = stored.get(id);
-      const there = connected.size === 0 || connected.has(id) || data.get(id) === undefined;
-      yield found === undefined ? { kind: "silent", id, connected: there } : toReturned(id, map({ ...found }));
+      if (found !== undefined) yield toReturned(id, map({ ...found }));
+      else yield { kind: "silent", id, outcome: outcomes.get(id)?.outcome ?? "not received" };
     }
   }
 

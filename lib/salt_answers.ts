@@ -42,7 +42,7 @@ export async function* answers(
     yield event.kind === "returned" ? ofReturn(event) : ofSilence(event, jid);
   }
   if (options.signal.aborted) return;
-  for (const id of published.missing) yield ofSilence({ kind: "silent", id, connected: true }, jid);
+  for (const id of published.missing) yield ofSilence({ kind: "silent", id, outcome: "no such minion" }, jid);
 }
 
 function ofReturn(event: Returned): Answer {
@@ -55,11 +55,21 @@ function ofReturn(event: Returned): Answer {
   return event.out === undefined ? answer : { ...answer, out: event.out };
 }
 
-function ofSilence({ id, connected }: Silent, jid: string): Answer {
-  const text = connected
-    ? `Minion did not return. [No response]\n${lookupHint(jid)}`
-    : "Minion did not return. [Not connected]";
+/** Salt's words, and more where more is known. */
+function ofSilence({ id, outcome }: Silent, jid: string): Answer {
+  const connected = outcome !== "not connected";
+  const text = outcome === "not connected"
+    ? "Minion did not return. [Not connected]"
+    : outcome === "no such minion"
+    ? "Minion did not return. [No such minion]"
+    : `Minion did not return. [${outcome === "not received" ? "No response" : capitalized(outcome)}]\n${
+      lookupHint(jid)
+    }`;
   return { id, return: text, retcode: 1, out: "no_return", kind: connected ? "silent" : "disconnected" };
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** A return code as one number: of one by function the highest, but never 0 if one of them is not. */

@@ -7,6 +7,7 @@ import { Access, createAccessKeys } from "../lib/access.ts";
 import { Autosign } from "../lib/autosign.ts";
 import { loadMasterConfig } from "../lib/config.ts";
 import { DataCache } from "../lib/data_cache.ts";
+import { JobAcks } from "../lib/job_acks.ts";
 import { JobCache } from "../lib/job_cache.ts";
 import { KeyStore } from "../lib/key_store.ts";
 import { createLogger, levelName, type Logger } from "../lib/log.ts";
@@ -63,6 +64,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     sharedKey: new SharedKey(),
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
     keys: new KeyStore(opts.pki_dir),
+    acks: new JobAcks(opts.cachedir, opts.hash_type),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
     data: new DataCache(opts.cachedir),
     access: new Access(accessKeys, {

@@ -1,0 +1,60 @@
+/**
+ * What became of a job on each of its minions, from everything that the master keeps: keys, returns, acknowledgements,
+ * and who is connected.
+ * @module
+ */
+
+import { connectedIds } from "./connected_minions.ts";
+import { DataCache } from "./data_cache.ts";
+import { JobAcks } from "./job_acks.ts";
+import { JobCache, type JobReturn } from "./job_cache.ts";
+import { KeyStore } from "./key_store.ts";
+import type { MasterOpts } from "./options.ts";
+import { decideOutcome, type Outcome, type OutcomeFacts } from "./outcome.ts";
+import { readPresence } from "./presence_file.ts";
+import { isMap, toNumber } from "./value.ts";
+
+/** What became of a job on one minion. */
+export interface JobOutcome {
+  /** One word. */
+  readonly outcome: Outcome;
+  /** When the master last heard something of it, in milliseconds since the epoch; `undefined` if it never did. */
+  readonly sinceMs: number | undefined;
+}
+
+/**
+ * The outcomes of job `jid` for `ids`.
+ * @param publishPort The port that minions connect to.
+ */
+export function jobOutcomes(
+  jid: string,
+  ids: Iterable<string>,
+  { opts, publishPort }: { readonly opts: MasterOpts; readonly publishPort: number },
+): Map<string, JobOutcome> {
+  const jobs = new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type });
+  const returns = jobs.getReturns(jid);
+  const acks = new JobAcks(opts.cachedir, opts.hash_type).all(jid);
+  const accepted = new Set(new KeyStore(opts.pki_dir).list("accepted"));
+  const present = readPresence(opts.cachedir);
+  // A Python minion does not tell that it is there: its address has to.
+  const connected = connectedIds(new DataCache(opts.cachedir), publishPort);
+  return new Map([...ids].map((id) => {
+    const returned = returns.get(id);
+    const ack = acks.get(id);
+    const facts: OutcomeFacts = {
+      accepted: accepted.has(id),
+      returned: returned === undefined ? undefined : wordOf(returned),
+      acknowledged: ack?.state,
+      present: present.has(id) || (ack === undefined && connected.has(id)),
+    };
+    const sinceMs = returned === undefined ? ack?.sinceMs : jobs.returnedMs(jid, id);
+    return [id, { outcome: decideOutcome(facts), sinceMs }];
+  }));
+}
+
+function wordOf(returned: JobReturn): OutcomeFacts["returned"] {
+  if (returned.interrupted) return "interrupted";
+  const { retcode = 0 } = returned;
+  const codes = isMap(retcode) ? [...retcode.values()] : Array.isArray(retcode) ? retcode : [retcode];
+  return codes.every((code) => (toNumber(code) ?? 0) === 0) ? "well" : "failed";
+}

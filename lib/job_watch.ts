@@ -1,0 +1,90 @@
+/**
+ * Whom an operator's command still waits for, and when it asks: the rule, without a clock or sockets of its own.
+ *
+ * A minion that acknowledges is waited for as long as it is connected, and never asked. Any other is asked whether it is
+ * still at the job when it has been silent for the time-out, and given up when it says no, or nothing.
+ * Source: salt-protocol.md section 9.
+ * @module
+ */
+
+/** The watch over one job. Times are milliseconds of the caller's clock. */
+export class JobWatch {
+  readonly #timeoutMs: number;
+  /** When each minion that may still answer has been silent for too long. */
+  readonly #deadlines: Map<string, number>;
+  readonly #unreturned: Set<string>;
+  readonly #acknowledged = new Set<string>();
+  #question: { readonly unanswered: Set<string>; readonly deadline: number } | undefined;
+
+  /** Begins to wait for `ids`. */
+  constructor(ids: readonly string[], options: { readonly timeoutMs: number; readonly now: number }) {
+    this.#timeoutMs = options.timeoutMs;
+    this.#deadlines = new Map(ids.map((id) => [id, options.now + options.timeoutMs]));
+    this.#unreturned = new Set(ids);
+  }
+
+  /** Those that have not returned. */
+  get unreturned(): ReadonlySet<string> {
+    return this.#unreturned;
+  }
+
+  /** Whether nobody is waited for any more. */
+  get done(): boolean {
+    return this.#deadlines.size === 0;
+  }
+
+  /** When to look again, should nothing happen. */
+  get nextAt(): number {
+    return Math.min(this.#question?.deadline ?? Infinity, ...this.#deadlines.values());
+  }
+
+  /** Minion `id` returned. @returns Whether that is news. */
+  returned(id: string): boolean {
+    this.#deadlines.delete(id);
+    this.#question?.unanswered.delete(id);
+    return this.#unreturned.delete(id);
+  }
+
+  /** Minion `id` has the job. */
+  acknowledged(id: string): void {
+    if (!this.#unreturned.has(id)) return;
+    this.#acknowledged.add(id);
+    this.#deadlines.set(id, Infinity);
+    this.#question?.unanswered.delete(id);
+  }
+
+  /** Minion `id` came or went. Of one that has the job and went, nothing is known after the time-out. */
+  presence(id: string, present: boolean, now: number): void {
+    if (this.#acknowledged.has(id) && this.#deadlines.has(id)) {
+      this.#deadlines.set(id, present ? Infinity : now + this.#timeoutMs);
+    }
+  }
+
+  /** Those to ask now whether they are at the job; nobody while a question is open. */
+  toAsk(now: number): string[] {
+    if (this.#question !== undefined) return [];
+    return [...this.#deadlines].filter(([, deadline]) => deadline <= now).map(([id]) => id);
+  }
+
+  /** `ids` have been asked, and have until `deadline` to answer. */
+  asked(ids: readonly string[], deadline: number): void {
+    this.#question = { unanswered: new Set(ids), deadline };
+    // Their silence is the question's business now.
+    for (const id of ids) this.#deadlines.set(id, Infinity);
+  }
+
+  /** Minion `id` answered. */
+  answered(id: string, running: boolean, now: number): void {
+    if (!this.#question?.unanswered.delete(id) || !this.#deadlines.has(id)) return;
+    if (running) this.#deadlines.set(id, now + this.#timeoutMs);
+    else this.#deadlines.delete(id);
+  }
+
+  /** Gives up those who have left the question unanswered for too long. */
+  tick(now: number): void {
+    const question = this.#question;
+    if (question === undefined || (question.unanswered.size > 0 && now < question.deadline)) return;
+    for (const id of question.unanswered) this.#deadlines.delete(id);
+    this.#question = undefined;
+  }
+}
