@@ -96,7 +96,7 @@ export function buildEnvironment({ given, login, clean, prependPath, resetLocale
 /** This process's variables, without those that the launcher of a packed executable set for itself. */
 function ownEnvironment(): Environment {
   const own = Deno.env.toObject();
-  if (own.SALT_EXECUTABLE !== undefined) for (const name of LAUNCHER_VARIABLES) delete own[name];
+  if (own.SALT_EXECUTABLE !== undefined) { for (const name of LAUNCHER_VARIABLES) delete own[name]; }
   return own;
 }
 

@@ -10,6 +10,7 @@ import { readTextFileIfExists } from "./atomic_file.ts";
 import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, WireError } from "./errors.ts";
 import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "./event.ts";
 import { EventSubscriber, masterBus } from "./event_bus.ts";
+import { JobAcks } from "./job_acks.ts";
 import { JobCache } from "./job_cache.ts";
 import { jobOutcomes } from "./job_outcomes.ts";
 import { JobWatch } from "./job_watch.ts";
@@ -47,6 +48,8 @@ export interface PublishedJob {
   readonly minions: readonly string[];
   /** Ids of a list target that no accepted key has. */
   readonly missing: readonly string[];
+  /** Those of the minions that have acknowledged it already. */
+  readonly acknowledged?: readonly string[];
 }
 
 /** What one minion returned. */
@@ -184,6 +187,7 @@ export class LocalClient {
   ): AsyncGenerator<Returned | Silent> {
     const now = () => performance.now();
     const watch = new JobWatch(job.minions, { timeoutMs: patience.timeoutMs, now: now() });
+    for (const id of job.acknowledged ?? []) watch.acknowledged(id);
     let questionJid = "";
     while (!watch.done && !signal?.aborted) {
       const due = watch.toAsk(now());
@@ -211,6 +215,22 @@ export class LocalClient {
       watch.tick(now());
     }
     if (!signal?.aborted) yield* this.#remaining(job.jid, watch.unreturned);
+  }
+
+  /**
+   * A job that was published before, by whomever: the returns that are there, then the rest as they come.
+   * @throws {TargetError} If the job cache has no such job.
+   */
+  async *attach(jid: string, patience: CollectPatience, signal?: AbortSignal): AsyncGenerator<Returned | Silent> {
+    const { cachedir, hash_type } = this.#opts;
+    const jobs = new JobCache({ cachedir, hashType: hash_type });
+    const load = jobs.getLoad(jid);
+    if (load === undefined) throw new TargetError(`There is no job ${jid} in the job cache`, "jid");
+    const returned = jobs.getReturns(jid);
+    for (const [id, stored] of returned) yield toReturned(id, map({ ...stored }));
+    const minions = strings(load.get("Minions")).filter((id) => !returned.has(id));
+    const acknowledged = [...new JobAcks(cachedir, hash_type).all(jid).keys()];
+    yield* this.collect({ jid, minions, missing: [], acknowledged }, patience, signal);
   }
 
   async #askWhetherRunning(jid: string, ids: string[]): Promise<string> {

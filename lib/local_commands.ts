@@ -5,8 +5,11 @@
 
 import { toWireArgs } from "./cli_args.ts";
 import { TargetError } from "./errors.ts";
+import { jobOutcomes } from "./job_outcomes.ts";
 import { LocalClient } from "./local_client.ts";
+import { readPorts } from "./master_paths.ts";
 import type { MasterOpts } from "./options.ts";
+import { plainRetcode } from "./salt_answers.ts";
 import type { LocalCommands, LocalReturn } from "./runner_context.ts";
 import { toNumber } from "./value.ts";
 
@@ -35,6 +38,22 @@ export function localCommands(opts: MasterOpts, options: { user: string; signal?
         if (!(error instanceof TargetError)) throw error;
       }
       return returns;
+    },
+    async *attach(jid) {
+      using client = await LocalClient.connect(opts, options.user);
+      const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
+      for await (const event of client.attach(jid, patience, options.signal)) {
+        if (event.kind === "silent") {
+          yield { id: event.id, returned: undefined, outcome: event.outcome };
+        } else {
+          const outcome = plainRetcode(event.retcode) === 0 ? "returned" : "failed";
+          yield { id: event.id, returned: event.return, outcome, out: event.out };
+        }
+      }
+    },
+    outcomes(jid, ids) {
+      const publishPort = readPorts(opts.sock_dir)?.publishPort ?? opts.publish_port;
+      return jobOutcomes(jid, ids, { opts, publishPort });
     },
   };
 }

@@ -7,10 +7,12 @@
 
 import type { DataCache } from "./data_cache.ts";
 import type { JobCache } from "./job_cache.ts";
+import type { JobOutcome } from "./job_outcomes.ts";
 import type { KeyStore } from "./key_store.ts";
 import type { Family } from "./loader.ts";
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
 import type { MasterOpts } from "./options.ts";
+import type { Outcome } from "./outcome.ts";
 import type { Value, ValueMap } from "./value.ts";
 
 /** What one minion gave back. */
@@ -19,6 +21,18 @@ export interface LocalReturn {
   readonly return: Value;
   /** 0 if all went well. */
   readonly retcode: number;
+}
+
+/** A minion's part in a job that one is attached to. */
+export interface AttachedReturn {
+  /** The minion. */
+  readonly id: string;
+  /** What it returned; `undefined` if it did not. */
+  readonly returned: Value | undefined;
+  /** What became of it. */
+  readonly outcome: Outcome;
+  /** The outputter that the minion asks for. */
+  readonly out?: string;
 }
 
 /** How a function is run on minions. */
@@ -43,6 +57,13 @@ export interface LocalCommands {
    * @throws {NoMasterError} If no master is running here. @throws {RefusedError} If it does not let this user.
    */
   run(tgt: Value, fun: string, options?: LocalOptions): Promise<Map<string, LocalReturn>>;
+  /**
+   * The returns of a job that was published before, those that are there and then the rest as they come.
+   * @throws {TargetError} If there is no such job. @throws {NoMasterError} If no master is running here.
+   */
+  attach(jid: string): AsyncIterable<AttachedReturn>;
+  /** What became of a job on each of `ids`: one word, and when the master last heard of it (ms since the epoch). */
+  outcomes(jid: string, ids: readonly string[]): Map<string, JobOutcome>;
 }
 
 /** What a function of a runner runs with. */

@@ -9,6 +9,7 @@ import { isJid } from "../lib/jid.ts";
 import type { JobReturn } from "../lib/job_cache.ts";
 import { formatJob, formatStartedJob, jobFilter } from "../lib/job_listing.ts";
 import { any, bool, int, str } from "../lib/module.ts";
+import { formatOutput } from "../lib/output.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../lib/runner_context.ts";
 import { runningRunners } from "../lib/runner_process.ts";
 import { equals, isMap, map, truthy, type Value, type ValueMap } from "../lib/value.ts";
@@ -245,12 +246,62 @@ export const active: RunnerFunction = runner({
   },
 });
 
+/** `jobs.outcomes` */
+export const outcomes: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Say in one word what became of a job on each of its minions, and when the master last heard of it: returned, failed,
+running, received, interrupted, not received, not connected, no such minion. Not in Salt.`,
+    "jobs.outcomes 20130916125524463507",
+  ),
+  params: { jid: str() },
+  run({ jid }, context) {
+    const found = context.local.outcomes(jid, minionsOf(jid, context));
+    return new Map([...found].map(([id, { outcome, sinceMs }]) => {
+      const since = sinceMs === undefined ? null : new Date(sinceMs).toISOString();
+      return [id, map({ outcome, since })];
+    }));
+  },
+});
+
+/** `jobs.attach` */
+export const attach: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Print what has come of a job, then what comes, until every minion has answered or is known not to: for a command that
+was cut off, or ran with --async. The result is the outcome of each minion. Not in Salt.`,
+    "jobs.attach 20130916125524463507",
+  ),
+  params: { jid: str() },
+  async run({ jid }, context) {
+    minionsOf(jid, context);
+    const outcomes = new Map<string, string>();
+    for await (const { id, returned, outcome, out } of context.local.attach(jid)) {
+      outcomes.set(id, outcome);
+      if (returned !== undefined) {
+        context.print(formatOutput(new Map([[id, returned]]), { out: out ?? "nested", color: false }));
+      }
+    }
+    if ([...outcomes.values()].some((outcome) => outcome !== "returned")) context.setRetcode(1);
+    return outcomes;
+  },
+});
+
 /** `jobs.master` */
 export const master: RunnerFunction = runner({
   doc: runnerDoc("Show the runners that are running on this master.", "jobs.master"),
   params: {},
   run: (_, context) => runningRunners(context.opts.cachedir),
 });
+
+/** The minions that a job was for. @throws {CommandError} If there is no such job. */
+function minionsOf(jid: string, context: RunnerContext): string[] {
+  const load = context.jobs.getLoad(jid);
+  if (load === undefined) throw new CommandError(`There is no job ${jid} in the job cache`);
+  const minions = load.get("Minions");
+  const wanted = load.get("tgt_type") === "list" ? load.get("tgt") : undefined;
+  const listed = typeof wanted === "string" ? wanted.split(",") : Array.isArray(wanted) ? wanted : [];
+  const ids = [...Array.isArray(minions) ? minions : [], ...listed].filter((id) => typeof id === "string" && id !== "");
+  return [...new Set(ids.map(String))].sort();
+}
 
 /** A job under Salt's headings, with its returns. */
 function describeJob(context: RunnerContext, jid: string): ValueMap {

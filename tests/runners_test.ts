@@ -48,6 +48,10 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
       keys: new KeyStore(`${root}/pki`),
       data: new DataCache(root),
       local: {
+        attach: () => {
+          throw new Error("no job is attached to here");
+        },
+        outcomes: () => new Map(),
         run(tgt, fun, options: LocalOptions = {}) {
           done.push(`${fun} on ${repr(tgt)} (${options.tgtType ?? "glob"}) in ${options.timeoutS} s`);
           return Promise.resolve(new Map(answers));

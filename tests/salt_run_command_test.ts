@@ -8,6 +8,14 @@ import { map, repr, type ValueMap } from "../lib/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "./assert.ts";
 import files from "./corpus/job_cache.json" with { type: "json" };
 
+/** The parts of the local client that no test here comes to. */
+const NO_JOBS = {
+  attach: () => {
+    throw new Error("no job is attached to here");
+  },
+  outcomes: () => new Map(),
+};
+
 interface World {
   readonly root: string;
   readonly jobs: JobCache;
@@ -42,7 +50,7 @@ async function withWorld(test: (world: World) => Promise<void>, config = ""): Pr
         isTerminal: false,
         readStdin: () => Promise.resolve(""),
         fire: (tag, data) => Promise.resolve(void events.push([tag, new Map(data)])),
-        local: () => ({ run: () => Promise.resolve(new Map(answers)) }),
+        local: () => ({ ...NO_JOBS, run: () => Promise.resolve(new Map(answers)) }),
         startDetached: (given) => void detached.push([...given]),
         signal: new AbortController().signal,
         ...changes,
@@ -122,6 +130,7 @@ Deno.test("while a runner runs its proc file says so", () =>
     let note: unknown;
     const proc = `${root}/var/cache/salt/master/proc`;
     const local: LocalCommands = {
+      ...NO_JOBS,
       run: () => {
         const [entry] = [...Deno.readDirSync(proc)];
         note = decode(Deno.readFileSync(`${proc}/${entry.name}`), "disk");
