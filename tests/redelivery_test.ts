@@ -1,0 +1,42 @@
+import { Redelivery } from "../lib/redelivery.ts";
+import { map } from "../lib/value.ts";
+import { assertEquals } from "./assert.ts";
+
+const LOAD = map({ fun: "test.ping" });
+const everybody = () => true;
+
+function published(ttlMs = 10_000): Redelivery {
+  const jobs = new Redelivery();
+  jobs.published({ jid: "1", load: LOAD, minions: ["web1", "web2"], ttlMs }, 0);
+  return jobs;
+}
+
+Deno.test("a job that everybody gave a sign of is forgotten", () => {
+  const jobs = published();
+  jobs.heard("1", "web1");
+  jobs.heard("1", "web2");
+  jobs.heard("2", "web1");
+  assertEquals([jobs.size, jobs.due(everybody, 5_000)], [0, []]);
+});
+
+Deno.test("a connected minion that gives no sign gets the job again, at most every second and a half", () => {
+  const jobs = published();
+  assertEquals(jobs.due(everybody, 1_499), []);
+  assertEquals(jobs.due(everybody, 1_500), [LOAD]);
+  assertEquals(jobs.due(everybody, 2_999), []);
+  assertEquals(jobs.due(everybody, 3_000), [LOAD]);
+});
+
+Deno.test("a minion that is away gets the job when it comes, and nobody is bothered meanwhile", () => {
+  const jobs = published();
+  jobs.heard("1", "web2");
+  assertEquals(jobs.due((id) => id === "web2", 5_000), []);
+  assertEquals(jobs.arrived("web1", 9_000), [LOAD]);
+  assertEquals(jobs.arrived("web2", 9_000), []);
+});
+
+Deno.test("a job is delivered until its time is over, and not at all without one", () => {
+  const jobs = published(5_000);
+  assertEquals([jobs.arrived("web1", 5_001), jobs.size], [[], 0]);
+  assertEquals(published(0).size, 0);
+});
