@@ -12,6 +12,7 @@ import { DataCache } from "../lib/data_cache.ts";
 import { stamp } from "../lib/event.ts";
 import { unpackEvent } from "../lib/event.ts";
 import { packEvent } from "../lib/event.ts";
+import { JobAcks } from "../lib/job_acks.ts";
 import { JobCache } from "../lib/job_cache.ts";
 import { KeyStore } from "../lib/key_store.ts";
 import { createLogger, LEVEL_NUMBERS } from "../lib/log.ts";
@@ -101,6 +102,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     sharedKey: new SharedKey(),
     sessions,
     keys,
+    acks: new JobAcks(opts.cachedir, opts.hash_type),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
     data: new DataCache(opts.cachedir),
     access: new Access(new Map([["root", ACCESS_KEY]]), { owner: "root", acl: new Map() }),

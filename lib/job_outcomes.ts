@@ -35,9 +35,11 @@ export function jobOutcomes(
   const returns = jobs.getReturns(jid);
   const acks = new JobAcks(opts.cachedir, opts.hash_type).all(jid);
   const accepted = new Set(new KeyStore(opts.pki_dir).list("accepted"));
-  const present = readPresence(opts.cachedir);
-  // A Python minion does not tell that it is there: its address has to.
-  const connected = connectedIds(new DataCache(opts.cachedir), publishPort);
+  const presence = readPresence(opts.cachedir);
+  // A Python minion does not tell that it is there: its address has to, if it is known and there are any.
+  const data = new DataCache(opts.cachedir);
+  const connected = connectedIds(data, publishPort);
+  const seems = (id: string) => connected.size === 0 || connected.has(id) || data.get(id) === undefined;
   return new Map([...ids].map((id) => {
     const returned = returns.get(id);
     const ack = acks.get(id);
@@ -45,7 +47,7 @@ export function jobOutcomes(
       accepted: accepted.has(id),
       returned: returned === undefined ? undefined : wordOf(returned),
       acknowledged: ack?.state,
-      present: present.has(id) || (ack === undefined && connected.has(id)),
+      present: presence.present.has(id) || (!presence.gone.has(id) && seems(id)),
     };
     const sinceMs = returned === undefined ? ack?.sinceMs : jobs.returnedMs(jid, id);
     return [id, { outcome: decideOutcome(facts), sinceMs }];

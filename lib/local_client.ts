@@ -204,7 +204,7 @@ export class LocalClient {
         continue;
       }
       const sign = jobSign(event.tag);
-      if (sign === undefined) continue;
+      if (sign === undefined || event.data.get("id") !== sign.id) continue;
       if (sign.jid === job.jid && sign.kind === "ack") watch.acknowledged(sign.id);
       else if (sign.jid === job.jid && event.data.has("return") && watch.returned(sign.id)) {
         yield toReturned(sign.id, event.data);

@@ -41,7 +41,7 @@ export class PresenceBook {
   }
 
   /** Who is there, and since when, in milliseconds since the epoch. */
-  get since(): ReadonlyMap<string, number> {
+  get since(): Map<string, number> {
     return this.#since;
   }
 

@@ -14,7 +14,7 @@ import { decode, encode } from "./msgpack.ts";
 import type { MasterOpts } from "./options.ts";
 import { unpackOpts } from "./opts_transfer.ts";
 import { PresenceBook, type PresenceChange } from "./presence.ts";
-import { writePresence } from "./presence_file.ts";
+import { type Presence, readPresence, writePresence } from "./presence_file.ts";
 import { Redelivery } from "./redelivery.ts";
 import { tcpAddress } from "./request_channel.ts";
 import { PrivateKey } from "./rsa.ts";
@@ -68,7 +68,8 @@ serveThread<PublisherInit>(async (init, host) => {
   const bus = masterBus(opts.sock_dir);
   const sender = new EventSender(bus.pull);
   const signs = await EventSubscriber.connect(bus.pub, [jobPrefix("")]);
-  writePresence(opts.cachedir, book.since);
+  const gone = allGone(readPresence(opts.cachedir));
+  writePresence(opts.cachedir, { present: book.since, gone });
   const ready: PublisherReady = { publishPort: Number(socket.address.split(":").at(-1)) };
   host.post(ready);
 
@@ -113,6 +114,8 @@ serveThread<PublisherInit>(async (init, host) => {
       const change = book.hear(frames[0]);
       if (change === undefined) continue;
       changes.push(change);
+      if (change.present) gone.delete(change.id);
+      else gone.set(change.id, Date.now());
       telling ??= setTimeout(() => void tell(), GATHER_MS);
       if (change.present) { for (const load of redelivery.arrived(change.id, Date.now())) await publish(load); }
     }
@@ -130,7 +133,7 @@ serveThread<PublisherInit>(async (init, host) => {
     const told = changes;
     changes = [];
     try {
-      writePresence(opts.cachedir, book.since);
+      writePresence(opts.cachedir, { present: book.since, gone });
     } catch (error) {
       host.log.error(`Who is present could not be written: ${error instanceof Error ? error.message : error}`);
     }
@@ -155,6 +158,11 @@ serveThread<PublisherInit>(async (init, host) => {
     },
   };
 });
+
+/** Whoever was there under the last master has left with it, until it comes again. */
+function allGone({ present, gone }: Presence): Map<string, number> {
+  return new Map([...gone, ...[...present.keys()].map((id) => [id, Date.now()] as const)]);
+}
 
 /** What an MWorker pushed: a load, and for whom and how long. */
 function parseDelivery(frame: Uint8Array): { load: ValueMap; minions: string[]; ttlMs: number } {

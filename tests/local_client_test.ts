@@ -5,6 +5,7 @@ import { NoMasterError, RefusedError, TargetError, WireError } from "../lib/erro
 import { jobReturn } from "../lib/event.ts";
 import { EventBus, EventSender, masterBus } from "../lib/event_bus.ts";
 import { JobCache } from "../lib/job_cache.ts";
+import { KeyStore } from "../lib/key_store.ts";
 import {
   type CollectPatience,
   LocalClient,
@@ -81,6 +82,11 @@ class Host implements AsyncDisposable {
     await this.#events.fire(tag, map(data));
   }
 
+  /** Has the keys of these minions. */
+  accept(...ids: string[]): void {
+    for (const id of ids) new KeyStore(this.opts.pki_dir).put(id, "accepted", "a key");
+  }
+
   /** Who was asked whether the job runs, one list a question. */
   get questions(): Value[] {
     return this.published.filter((load) => load.get("fun") === "saltutil.find_job").map((load) =>
@@ -124,7 +130,7 @@ async function collect(
       for await (const one of client.collect(job, patience, signal)) {
         all.push(one);
         if (one.kind === "returned") seen.push(`${one.id}: ${one.return}`);
-        else seen.push(`${one.id} is ${one.connected ? "silent" : "not connected"}`);
+        else seen.push(`${one.id} is ${one.outcome === "not connected" ? "not connected" : "silent"}`);
       }
     } finally {
       client.close();
@@ -243,6 +249,7 @@ Deno.test("a return that overtakes the word that the job runs leaves nobody to w
 
 Deno.test("a return that only the job cache has is given in the end", async () => {
   await using host = await Host.start();
+  host.accept("a", "b");
   const jobs = new JobCache({ cachedir: host.opts.cachedir, hashType: host.opts.hash_type });
   jobs.prepare(JID);
   jobs.saveLoad(JID, map({ fun: "test.ping", jid: JID }), ["a", "b"]);
@@ -250,13 +257,14 @@ Deno.test("a return that only the job cache has is given in the end", async () =
   const { all, done } = await collect(host, ["a", "b"], QUICK);
   await done;
   assertEquals<unknown>(all, [
-    { kind: "silent", id: "a", connected: true },
+    { kind: "silent", id: "a", outcome: "not received" },
     { kind: "returned", id: "b", return: "kept", retcode: 2, out: "nested" },
   ]);
 });
 
 Deno.test("a silent minion is not connected if its address is not, as far as one can tell", async () => {
   await using host = await Host.start();
+  host.accept("away", "here", "new");
   const data = new DataCache(host.opts.cachedir);
   data.setGrains("here", map({ ipv4: ["127.0.0.1"] }));
   data.setGrains("away", map({ ipv4: ["192.0.2.1"] }));

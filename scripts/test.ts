@@ -1,0 +1,92 @@
+/**
+ * `deno task test`: every test file in a process of its own, as many at once as there are cores.
+ *
+ * Deno's `--parallel` runs the files as threads of one process; libzmq's sockets and native threads belong to a process,
+ * so that one file's end would pull them from under another. Prints what fails, then a line as `deno test` ends with.
+ *
+ * `deno task test [FILE…]`: those files alone, with all that they print.
+ * @module
+ */
+
+const decoder = new TextDecoder();
+/** How long one file may take before it counts as failed, in milliseconds. */
+const FILE_MS = 240_000;
+
+interface Outcome {
+  readonly file: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly ignored: number;
+  readonly seconds: number;
+  /** What it printed. */
+  readonly output: string;
+}
+
+async function run(file: string): Promise<Outcome> {
+  const started = performance.now();
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["test", "--allow-all", "--no-check", "--quiet", "--trace-leaks", file],
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const timer = setTimeout(() => child.kill("SIGKILL"), FILE_MS);
+  const { code, signal, stdout, stderr } = await child.output();
+  clearTimeout(timer);
+  const output = decoder.decode(stdout) + decoder.decode(stderr);
+  const seconds = (performance.now() - started) / 1000;
+  const line = output.split("\n").findLast((text) => /^(ok|FAILED) \| \d+ passed/.test(text)) ?? "";
+  const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(line)?.[1] ?? 0);
+  const ended = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
+  const failed = count("failed");
+  // A file that ends before its tests do has failed, whatever it counted.
+  const whole = code === 0 || failed > 0;
+  return {
+    file,
+    passed: count("passed"),
+    failed: whole ? failed : failed + 1,
+    ignored: count("ignored"),
+    seconds,
+    output: whole ? output : `${output}\n${file}: ${ended}\n`,
+  };
+}
+
+function testFiles(directory: string): string[] {
+  return [...Deno.readDirSync(directory)].filter(({ name, isFile }) => isFile && name.endsWith("_test.ts"))
+    .map(({ name }) => `${directory}/${name}`).sort();
+}
+
+async function main(): Promise<number> {
+  const started = performance.now();
+  const named = Deno.args.filter((word) => !word.startsWith("-"));
+  const waiting = named.length > 0 ? [...named] : testFiles("tests");
+  const all = waiting.length;
+  const done: Outcome[] = [];
+  const write = (text: string) => Deno.stdout.writeSync(new TextEncoder().encode(text));
+  const work = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const outcome = await run(file);
+      done.push(outcome);
+      const word = outcome.failed > 0 ? "FAILED" : "ok";
+      const ignored = outcome.ignored > 0 ? `, ${outcome.ignored} ignored` : "";
+      write(
+        `[${done.length}/${all}] ${file} ${word}: ${outcome.passed} passed, ${outcome.failed} failed${ignored} ` +
+          `(${outcome.seconds.toFixed(1)} s)\n`,
+      );
+      if (outcome.failed > 0 || named.length > 0) write(`${outcome.output}\n`);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(2, navigator.hardwareConcurrency) }, work));
+  const sum = (field: "passed" | "failed" | "ignored") => done.reduce((total, outcome) => total + outcome[field], 0);
+  const seconds = Math.round((performance.now() - started) / 1000);
+  const failed = sum("failed");
+  write(
+    `\n${failed === 0 ? "ok" : "FAILED"} | ${sum("passed")} passed | ${failed} failed | ${
+      sum("ignored")
+    } ignored (${seconds}s)\n`,
+  );
+  return failed === 0 ? 0 : 1;
+}
+
+if (import.meta.main) Deno.exit(await main());
