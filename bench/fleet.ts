@@ -22,8 +22,8 @@ const UP_MS = 120_000;
 export class Fleet {
   /** Whose programs run. */
   readonly side: Side;
-  /** Where everything is. */
-  readonly root = Deno.makeTempDirSync({ prefix: "bench_" });
+  /** The directory that everything is in. */
+  readonly root: string = Deno.makeTempDirSync({ prefix: "bench_" });
   readonly #ports = { publish: freePort(), request: freePort() };
   readonly #minions = new Map<string, Service>();
   readonly #swarms: Service[] = [];

@@ -17,7 +17,6 @@ import type { Credentials } from "../lib/sign_in.ts";
 import { sleep } from "../lib/sleep.ts";
 import { prepareManySockets } from "../lib/sockets.ts";
 import { isMap, str, type Value, type ValueMap } from "../lib/value.ts";
-import { Epoll } from "./epoll.ts";
 import { keyPool } from "./key_pool.ts";
 import { SimulatedMinion } from "./simulated_minion.ts";
 import { BUSY_LIMIT, type SwarmJob, SwarmJobs } from "./swarm_jobs.ts";
@@ -129,8 +128,7 @@ async function main(args: string[]): Promise<void> {
     complain(`${count} minions need ${count * SOCKETS * DESCRIPTORS} open files, the limit is ${limit.soft}\n`);
     Deno.exit(1);
   }
-  const epoll = new Epoll();
-  prepareManySockets(count * SOCKETS + 10, (fd) => epoll.add(fd));
+  prepareManySockets(count * SOCKETS + 10);
 
   const keys = await keyPool(Math.min(count, number("keys", values.keys)), number("bits", values.bits));
   const ids = Array.from({ length: count }, (_, i) => `${values.prefix}${first + i}`);

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { cpuUsage } from "node:process";
 import { Random } from "./mutate.ts";
 import type { FuzzTarget, Session } from "./target.ts";
 
@@ -17,8 +18,11 @@ const HANG_MS = 1_000;
 const HANG_ONCE_MS = 5_000;
 /** A target with more faults than this has said enough. */
 const MOST_FAULTS = 10;
-/** Growth of the heap, between the second quarter's lowest and the last quarter's, that is a fault, in bytes. */
-const MOST_GROWTH = 48 * 1024 * 1024;
+/** Growth, between the second quarter's lowest and the last quarter's, that is a fault: MiB of the heap, and of the process. */
+const MOST_GROWTH = { heap: 32, process: 128 } as const;
+
+/** How often memory is looked at. */
+const WEIGHINGS = 24;
 
 /** What to feed. */
 export interface Feed {
@@ -86,7 +90,11 @@ class Run {
   readonly #slow: { index: number; ms: number; input: string }[] = [];
   readonly #faults: Fault[] = [];
   readonly #problems = new Set<string>();
-  readonly #lowest = [Infinity, Infinity, Infinity, Infinity];
+  /** The lowest in each quarter of the run, in MiB. */
+  readonly #lowest = {
+    heap: [Infinity, Infinity, Infinity, Infinity],
+    process: [Infinity, Infinity, Infinity, Infinity],
+  };
   #slowestMs = 0;
   #index = 0;
   #count = 0;
@@ -108,10 +116,12 @@ class Run {
       if (ms > SLOW_MS) await this.#again(session, ms);
       this.#count++;
       if (this.#count % honestEvery === 0 || this.#index === end - 1) await this.#honest(session);
-      if (this.#count % 64 === 0) this.#weigh(end - first);
+      if (this.#count % Math.ceil(inputs / WEIGHINGS) === 0) this.#weigh(end - first);
     }
-    const [, before, , after] = this.#lowest;
-    if (after - before > MOST_GROWTH) this.fault(`the heap grew by ${Math.round((after - before) / 1024 / 1024)} MiB`);
+    for (const what of ["heap", "process"] as const) {
+      const [, before, , after] = this.#lowest[what];
+      if (after - before > MOST_GROWTH[what]) this.fault(`the ${what} grew by ${Math.round(after - before)} MiB`);
+    }
   }
 
   /** Feeds the current input; gives the milliseconds that it took. */
@@ -138,7 +148,11 @@ class Run {
 
   async #again(session: Session, firstMs: number): Promise<void> {
     const input = show(this.#input);
-    const ms = Math.min(firstMs, await this.#one(session));
+    const before = cpuUsage();
+    const againMs = await this.#one(session);
+    const { user, system } = cpuUsage(before);
+    // On a busy machine, anything is slow; what cost no processor time was not at fault.
+    const ms = Math.min(firstMs, againMs, (user + system) / 1000);
     if (firstMs > HANG_ONCE_MS) this.fault(`took ${Math.round(firstMs)} ms, then ${Math.round(ms)}`);
     if (ms <= SLOW_MS) return;
     this.#slow.push({ index: this.#index, ms, input });
@@ -154,9 +168,15 @@ class Run {
   }
 
   #weigh(inputs: number): void {
+    // Without a collection just before, the heap says more of the collector than of what is kept.
+    const { gc } = globalThis as { gc?: () => void };
+    if (gc === undefined) return;
+    gc();
     const quarter = Math.min(3, Math.floor(4 * this.#count / inputs));
-    const { heapUsed, external } = Deno.memoryUsage();
-    this.#lowest[quarter] = Math.min(this.#lowest[quarter], heapUsed + external);
+    const { heapUsed, external, rss } = Deno.memoryUsage();
+    for (const [what, bytes] of [["heap", heapUsed + external], ["process", rss]] as const) {
+      this.#lowest[what][quarter] = Math.min(this.#lowest[what][quarter], bytes / 1024 / 1024);
+    }
   }
 
   /** Notes a fault, once for each kind. */

@@ -28,7 +28,8 @@ import { Cage, FUZZ_KEY_BITS } from "./master_fixture.ts";
 import { mutateBytes, mutateText, type Random } from "./mutate.ts";
 import { mutatePem } from "./sign_in_requests.ts";
 import { type FuzzTarget, hold, PropertyError } from "./target.ts";
-import { REGEX_TOKENS, yamlText } from "./texts.ts";
+import { REGEX_TOKENS } from "./target_expressions.ts";
+import { yamlText } from "./texts.ts";
 
 const utf8 = new TextEncoder();
 

@@ -30,7 +30,7 @@ export const FUZZ_KEY_BITS = 1024;
 /** The minion that has been accepted. */
 export const HONEST_ID = "web1";
 /** The access key of the operator. */
-export const ACCESS_KEY = "k".repeat(76);
+export const ACCESS_KEY: string = "k".repeat(76);
 
 /** A directory that fuzzed names cannot leave without being caught: everything lies two levels down. */
 export class Cage {

@@ -18,7 +18,7 @@ import { Cage, FUZZ_KEY_BITS } from "./master_fixture.ts";
 import { mutateBytes, type Random } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { mutatePem } from "./sign_in_requests.ts";
-import { REGEX_TOKENS } from "./texts.ts";
+import { REGEX_TOKENS } from "./target_expressions.ts";
 import { mutateMap, randomMsgpack, randomValue } from "./values.ts";
 
 /** Publishes, under the right key and under others. */

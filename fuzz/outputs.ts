@@ -29,8 +29,8 @@ const PIECES = [
   "{",
   "\u2028",
 ];
-/** All that a terminal would obey. */
-const OBEYED = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]");
+/** All that a terminal would obey, but for the line feed and the tab. */
+const OBEYED = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u;
 
 /** Everything that `--out` names. */
 export const outputs: FuzzTarget = {

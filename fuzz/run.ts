@@ -15,7 +15,7 @@ import { feedWatched } from "./watch.ts";
 const USAGE = `Usage: deno task fuzz [options]
 
   --seed N     Another run; the same seed gives the same inputs. Default: 1.
-  --inputs N   How many in all, or for the only target. Default: 400000.
+  --inputs N   How many in all, or for the only target. Default: 240000.
   --only NAME  One target, or all whose names begin so.
   --at N       Feed the input of that number alone; with --only.
   --list       List the targets.
@@ -33,7 +33,7 @@ async function main(argv: string[]): Promise<number> {
     args: argv,
     options: {
       seed: { type: "string", default: "1" },
-      inputs: { type: "string", default: "400000" },
+      inputs: { type: "string", default: "240000" },
       only: { type: "string" },
       at: { type: "string" },
       list: { type: "boolean", default: false },
@@ -96,6 +96,7 @@ async function feedInProcess(target: FuzzTarget, { seed, inputs, at }: Options):
   const args = [
     "run",
     "-A",
+    "--v8-flags=--expose-gc",
     import.meta.filename ?? "",
     "--child",
     "--only",

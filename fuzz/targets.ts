@@ -12,7 +12,8 @@ import { envelopes, minionCommands, parser } from "./requests.ts";
 import { tcpRequests, zmtpPublishes, zmtpRequests } from "./running_master.ts";
 import { signInRequests } from "./sign_in_requests.ts";
 import type { FuzzTarget } from "./target.ts";
-import { cliArgs, commandLines, json, targets as targetExpressions, yaml } from "./texts.ts";
+import { targetExpressions } from "./target_expressions.ts";
+import { cliArgs, commandLines, json, yaml } from "./texts.ts";
 
 /** All targets. */
 export const TARGETS: readonly FuzzTarget[] = [

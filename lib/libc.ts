@@ -10,8 +10,14 @@ import { LibcError } from "./errors.ts";
 const SYMBOLS = {
   poll: { parameters: ["buffer", "u64", "i32"], result: "i32", nonblocking: true },
   pipe: { parameters: ["buffer"], result: "i32" },
-  // Not on macOS.
+  // Linux's alone.
   pipe2: { parameters: ["buffer", "i32"], result: "i32", optional: true },
+  epoll_create1: { parameters: ["i32"], result: "i32", optional: true },
+  epoll_ctl: { parameters: ["i32", "i32", "i32", "buffer"], result: "i32", optional: true },
+  epoll_wait: { parameters: ["i32", "buffer", "i32", "i32"], result: "i32", nonblocking: true, optional: true },
+  eventfd: { parameters: ["u32", "i32"], result: "i32", optional: true },
+  eventfd_read: { parameters: ["i32", "buffer"], result: "i32", optional: true },
+  eventfd_write: { parameters: ["i32", "u64"], result: "i32", optional: true },
   write: { parameters: ["i32", "buffer", "usize"], result: "isize" },
   close: { parameters: ["i32"], result: "i32" },
   setgid: { parameters: ["u32"], result: "i32" },
@@ -41,6 +47,49 @@ const POLLIN = 0x0001;
 const POLLFD = 8;
 /** Linux's flag for `pipe2`: children that a job starts do not inherit the pipe. */
 const O_CLOEXEC = 0o2000000;
+
+/** What epoll(7) and eventfd(2) have, as far as it is used. Only {@linkcode EpollCalls.wait} blocks, in a thread. */
+export interface EpollCalls {
+  /** A new instance; not inherited by children. */
+  create(): number;
+  /** `op` is one of `EPOLL_CTL_…`, `event` a `struct epoll_event`. */
+  control(epollFd: number, op: number, fd: number, event: Uint8Array): void;
+  /** Fills `events`, of room for `count`. @returns How many came; 0 at the time-out in milliseconds, negative on a signal. */
+  wait(epollFd: number, events: Uint8Array, count: number, timeoutMs: number): Promise<number>;
+  /** A new counter that can be read when it is not 0; not inherited by children. */
+  createEvent(): number;
+  /** Takes the counter to 0. */
+  resetEvent(fd: number): void;
+  /** Adds 1 to the counter. */
+  setEvent(fd: number): void;
+  /** Closes either of them. */
+  close(fd: number): void;
+}
+
+const EFD_NONBLOCK = 0o4000;
+
+/** The calls, where the system has them: on Linux. */
+export function epollCalls(): EpollCalls | undefined {
+  const { epoll_create1, epoll_ctl, epoll_wait, eventfd, eventfd_read, eventfd_write, close } = libc();
+  if (!epoll_create1 || !epoll_ctl || !epoll_wait || !eventfd || !eventfd_read || !eventfd_write) return undefined;
+  return {
+    create() {
+      const fd = epoll_create1(O_CLOEXEC);
+      check("epoll_create1", fd);
+      return fd;
+    },
+    control: (epollFd, op, fd, event) => check("epoll_ctl", epoll_ctl(epollFd, op, fd, event)),
+    wait: (epollFd, events, count, timeoutMs) => epoll_wait(epollFd, events, count, timeoutMs),
+    createEvent() {
+      const fd = eventfd(0, O_CLOEXEC | EFD_NONBLOCK);
+      check("eventfd", fd);
+      return fd;
+    },
+    resetEvent: (fd) => void eventfd_read(fd, new Uint8Array(8)),
+    setEvent: (fd) => check("eventfd_write", eventfd_write(fd, 1n)),
+    close: (fd) => void close(fd),
+  };
+}
 
 /** Waits until one descriptor can be read; another thread of this isolate's program can end the wait at any time. */
 export class ReadWait {

@@ -236,6 +236,7 @@ export class Minion {
         old = this.#inbox;
         this.#listen(this.#opts.publish_port ?? publishPort);
       }
+      this.#log.debug(restarted ? "The master is a new one" : "The master is the same");
       if (restarted) void this.#announce();
       await sleep(SIGN_IN_AGAIN_MS, signal);
       return restarted;

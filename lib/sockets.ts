@@ -2,17 +2,15 @@
  * ZeroMQ sockets that wake up: every socket of this project is made here.
  *
  * Deno's `uv_poll` shim is one-shot, and libzmq's descriptor fires for handshakes too, so the addon's own waiting loses
- * wake-ups for ever. Here the addon never waits: both time-outs are 0, and while a socket is not ready, `poll(2)` waits
- * on its descriptor in a thread of its own. Moves frames only; knows nothing of encodings or keys.
+ * wake-ups for ever. Here the addon never waits: both time-outs are 0, and while a socket is not ready, a thread
+ * waits for the descriptors of all of them (descriptor_waits.ts). Moves frames only; knows nothing of encodings or keys.
  * Source: ZeroMQ RFC 28 (request-reply), 29 (publish-subscribe), 30 (pipeline); zmq_getsockopt(3), ZMQ_FD.
  * @module
  */
 
 import * as zmq from "zeromq";
-import { ReadWait } from "./libc.ts";
-import { type DescriptorWait, SocketWait } from "./socket_wait.ts";
-
-export type { DescriptorWait } from "./socket_wait.ts";
+import { waitForDescriptor } from "./descriptor_waits.ts";
+import { SocketWait } from "./socket_wait.ts";
 
 /** One message: its frames. */
 export type Frames = Uint8Array[];
@@ -22,17 +20,9 @@ const ZMQ_FD = 14;
 /** ZMQ_XPUB_WELCOME_MSG of zmq_setsockopt(3), which a PUB takes too. */
 const ZMQ_XPUB_WELCOME_MSG = 72;
 
-let waitFor: (fd: number) => DescriptorWait = (fd) => new ReadWait(fd);
-
-/**
- * Prepares this thread for thousands of sockets, before the first is made: libzmq's limit is 1,023, and a parked thread for
- * each, of which an isolate has 32, would not do.
- * @param count How many at most.
- * @param wait Waits for a descriptor together with all the others.
- */
-export function prepareManySockets(count: number, wait: (fd: number) => DescriptorWait): void {
+/** Lets this thread have `count` sockets, where libzmq's own limit is 1,023; to be called before the first is made. */
+export function prepareManySockets(count: number): void {
   zmq.context.maxSockets = count;
-  waitFor = wait;
 }
 
 /** What a socket is set to; every field is libzmq's option of that name. Times in milliseconds. */
@@ -97,7 +87,7 @@ export abstract class Endpoint {
     // Not in a Forwarder: its thread is to wait where a queue is full, and would end instead.
     neverWait(this.#socket);
     this.#raw = this.#socket as unknown as Raw;
-    this.#wait = new SocketWait(waitFor(this.#raw.getInt32Option(ZMQ_FD)));
+    this.#wait = new SocketWait(waitForDescriptor(this.#raw.getInt32Option(ZMQ_FD)));
   }
 
   /**

@@ -41,7 +41,7 @@ export function loadYaml(text: string, file = "<string>"): Value {
 /**
  * The mapping in `text`, a configuration file's content, and the line (from 1) of each key at its top level.
  * An empty document is an empty mapping.
- * @throws {YamlError} As {@linkcode loadYaml}, and if the document is no mapping.
+ * @throws {YamlError} As {@linkcode loadYaml}, and if the document is no mapping, or contains itself.
  */
 export function loadYamlMapping(text: string, file: string): { value: ValueMap; lines: Map<string, number> } {
   const source = new YamlSource(text, file);
@@ -53,8 +53,21 @@ export function loadYamlMapping(text: string, file: string): { value: ValueMap; 
   if (!(value instanceof Map) || root.kind !== "mapping") {
     throw source.error(`expected a mapping of options, but found a ${root.kind}`, root.start);
   }
+  // Of no use as options, and whoever compares or shows them would not come back.
+  if (containsItself(value, new Set())) throw source.error("an alias stands for what contains it", root.start);
   for (const [key] of root.pairs) lines.set(str(constructor.value(key)), source.line(key.start));
   return { value, lines };
+}
+
+/** Whether `value` contains itself. @param open What it lies in. @param done What is known not to; aliases make it many times. */
+function containsItself(value: Value, open: Set<Value>, done: Set<Value> = new Set()): boolean {
+  if ((!Array.isArray(value) && !(value instanceof Map)) || done.has(value)) return false;
+  if (open.has(value)) return true;
+  open.add(value);
+  for (const item of value.values()) if (containsItself(item, open, done)) return true;
+  open.delete(value);
+  done.add(value);
+  return false;
 }
 
 class Constructor {

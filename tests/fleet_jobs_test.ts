@@ -9,8 +9,7 @@ import { packOpts } from "../lib/opts_transfer.ts";
 import { Thread } from "../lib/thread.ts";
 import type { Value } from "../lib/value.ts";
 import { assertEquals } from "./assert.ts";
-import { type Fleet, startFleet } from "./fleet.ts";
-import { runJob } from "./jobs.ts";
+import { eventually, type Fleet, startFleet } from "./fleet.ts";
 import type { MinionThreadInit } from "./minion_thread.ts";
 import { keptLog } from "./scripted_master.ts";
 
@@ -19,7 +18,10 @@ const CONSECUTIVE = 200;
 const CONCURRENT = 50;
 
 /** Every event of a return since `listen`, by job and minion. */
-async function countReturns(fleet: Fleet, run: () => Promise<void>): Promise<Map<string, number>> {
+async function countReturns(
+  fleet: Fleet,
+  run: (counts: ReadonlyMap<string, number>) => Promise<void>,
+): Promise<Map<string, number>> {
   const events = await fleet.listen("salt/job/");
   const counts = new Map<string, number>();
   const counting = (async () => {
@@ -28,7 +30,7 @@ async function countReturns(fleet: Fleet, run: () => Promise<void>): Promise<Map
     }
   })();
   try {
-    await run();
+    await run(counts);
   } finally {
     events.close();
     await counting;
@@ -64,12 +66,12 @@ function report(what: string, startedMs: number): void {
 
 Deno.test("200 jobs in a row and 50 at once over 20 minions: no return is lost, none comes twice", async () => {
   const startMs = performance.now();
-  await using fleet = await startFleet();
+  await using fleet = await startFleet({ minion: { process_count_max: 4 } });
   await using _minions = await startMinions(fleet);
   report("20 minions started", startMs);
 
   const jids: string[] = [];
-  const consecutive = async () => {
+  const consecutive = async (counts: ReadonlyMap<string, number>) => {
     using client = await LocalClient.connect(fleet.masterOpts, "root");
     for (let i = 0; i < CONSECUTIVE; i++) {
       const job = await client.publish({ tgt: "*", tgtType: "glob", fun: "test.echo", arg: [i] });
@@ -81,14 +83,13 @@ Deno.test("200 jobs in a row and 50 at once over 20 minions: no return is lost, 
       }
       assertEquals(returned.sort(), IDS.map((id) => [id, i]));
     }
+    await all(counts, CONSECUTIVE);
   };
   const row = performance.now();
   const counts = await countReturns(fleet, consecutive);
   report("200 jobs in a row", row);
   assertEquals(jids.length, CONSECUTIVE);
-  const tags = jids.flatMap((jid) => IDS.map((id) => `salt/job/${jid}/ret/${id}`));
-  assertEquals([...counts.keys()].sort(), tags.sort());
-  assertEquals([...counts.values()].filter((count) => count !== 1), []);
+  checkCounts(counts, jids);
   const jobs = new JobCache({ cachedir: fleet.masterOpts.cachedir, hashType: fleet.masterOpts.hash_type });
   for (const [i, jid] of jids.entries()) {
     const kept = [...jobs.getReturns(jid)].map(([id, found]) => [id, found.return]);
@@ -96,10 +97,26 @@ Deno.test("200 jobs in a row and 50 at once over 20 minions: no return is lost, 
   }
 
   const heap = performance.now();
-  await Promise.all(Array.from({ length: CONCURRENT }, async (_, i) => {
-    // 50 patient operators.
-    const returns = await runJob(fleet, "test.echo", { arg: [i], timeoutMs: 60_000 });
-    assertEquals([...returns].sort(), IDS.map((id): [string, Value] => [id, i]));
-  }));
+  const heaped: string[] = [];
+  const atOnce = async (counts: ReadonlyMap<string, number>) => {
+    using client = await LocalClient.connect(fleet.masterOpts, "root");
+    await Promise.all(Array.from({ length: CONCURRENT }, async (_, i) => {
+      heaped.push((await client.publish({ tgt: "*", tgtType: "glob", fun: "test.echo", arg: [i] })).jid);
+    }));
+    await all(counts, CONCURRENT);
+  };
+  const heapCounts = await countReturns(fleet, atOnce);
   report("50 jobs at once", heap);
+  checkCounts(heapCounts, heaped);
 });
+
+async function all(counts: ReadonlyMap<string, number>, jobs: number): Promise<void> {
+  await eventually(() => counts.size >= jobs * IDS.length, { withinMs: 60_000, what: "the event of every return" });
+}
+
+/** Each minion has returned once for each job, and for no other. */
+function checkCounts(counts: ReadonlyMap<string, number>, jids: readonly string[]): void {
+  const tags = jids.flatMap((jid) => IDS.map((id) => `salt/job/${jid}/ret/${id}`));
+  assertEquals([...counts.keys()].sort(), tags.sort());
+  assertEquals([...counts.values()].filter((count) => count !== 1), []);
+}

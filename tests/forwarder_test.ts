@@ -6,7 +6,8 @@ Deno.test("a Forwarder whose workers' queues are full waits, and loses no reques
   const directory = Deno.makeTempDirSync({ prefix: "forwarder_" });
   const forwarder = Forwarder.requests({}, { highWaterMark: 1 });
   const { front, back } = await forwarder.start({ front: "tcp://127.0.0.1:0", back: `ipc://${directory}/back.ipc` });
-  const worker = Duplex.dealer({ highWaterMark: 1 });
+  // Bounded on both sides, replies and requests would wait for each other for ever.
+  const worker = Duplex.dealer({ highWaterMark: 0 });
   worker.connect(back);
   const sockets = Array.from({ length: clients }, () => Duplex.request());
   try {

@@ -5,11 +5,13 @@
 
 import { Autosign } from "../lib/autosign.ts";
 import { yamlifyArg } from "../lib/cli_args.ts";
-import { TargetError } from "../lib/errors.ts";
+import { TargetError, YamlError } from "../lib/errors.ts";
 import { packEvent, unpackEvent } from "../lib/event.ts";
 import { formatOutput } from "../lib/output.ts";
+import { pformat } from "../lib/pformat.ts";
 import { resolveTarget } from "../lib/target.ts";
-import { map } from "../lib/value.ts";
+import { map, type Value } from "../lib/value.ts";
+import { loadYamlMapping } from "../lib/yaml.ts";
 import { assert, assertEquals, assertThrows } from "./assert.ts";
 
 Deno.test("a tag behind a byte order mark is not read as the tag itself", () => {
@@ -72,4 +74,19 @@ Deno.test("a line of an autosign_file whose references take no end lets nobody i
   } finally {
     Deno.removeSync(path);
   }
+});
+
+Deno.test("a configuration that contains itself is refused, one that only repeats itself is not", () => {
+  for (const text of ["a: &a [1, *a]", "a: &a {b: {c: *a}}", "&a {interface: *a}"]) {
+    assertThrows(() => loadYamlMapping(text, "master"), YamlError, "contains it");
+  }
+  const doubling = Array.from({ length: 60 }, (_, i) => `k${i + 1}: &a${i + 1} [*a${i}, *a${i}]`);
+  assertEquals(soon(() => loadYamlMapping(`k0: &a0 x\n${doubling.join("\n")}`, "master")).value.size, 61);
+});
+
+Deno.test("what is nested deep is printed at once", () => {
+  let value: Value = "x".repeat(10_000);
+  for (let depth = 0; depth < 500; depth++) value = [value];
+  const wide = Array.from({ length: 200 }, () => value);
+  assert(soon(() => pformat(wide)).endsWith("]"));
 });

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { cpuUsage } from "node:process";
 import { feedTarget, type Tally } from "../fuzz/engine.ts";
 import { Random } from "../fuzz/mutate.ts";
 import { type FuzzTarget, hold } from "../fuzz/target.ts";
@@ -84,16 +85,25 @@ Deno.test("an honest request that is not served is a fault", async () => {
 });
 
 Deno.test("an input that takes a second, and again when it is fed again, is a fault", async () => {
-  const wait = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  // Of processor time, however busy the machine is.
+  const work = (ms: number) => {
+    const before = cpuUsage();
+    for (let spent = 0; spent < ms * 1000;) {
+      const until = performance.now() + 10;
+      while (performance.now() < until);
+      const { user, system } = cpuUsage(before);
+      spent = user + system;
+    }
+  };
   let times = 0;
   const once = await faulty(() => {
-    if (++times === 5) wait(150);
+    if (++times === 5) work(150);
     return "taken";
   });
   assertEquals([once.faults.length, once.slow.length], [0, 0]);
   times = 0;
   const twice = await faulty(() => {
-    if (++times === 5 || times === 6) wait(1_050);
+    if (++times === 5 || times === 6) work(1_050);
     return "taken";
   });
   assertEquals([twice.faults.length, twice.slow.length], [1, 1]);

@@ -167,6 +167,11 @@ async function sleeping(world: World, shell = "sleep 60") {
     return lines.length === 2 && lines.map(Number);
   }, { withinMs: 20_000, what: "the command" });
   assertEquals(pids.map((pid) => sendSignal(pid, 0)), [true, true]);
+  // The shell can be faster than the worker that notes that it has started it: one that describes itself has done so.
+  await eventually(async () => (await world.pool.describe()).some((line) => line.endsWith(`for job ${job.jid}`)), {
+    withinMs: 20_000,
+    what: "a word from the job's worker",
+  });
   return { job, pids };
 }
 

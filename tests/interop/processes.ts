@@ -17,6 +17,27 @@ export interface Ran {
   readonly err: string;
 }
 
+/** Process ids of all that runs. */
+const running = new Set<number>();
+
+/** Whoever interrupts the tests, as CI does when time is up, is not to be left with masters and minions. */
+function endWithTests(pid: number): void {
+  if (running.size === 0) {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, killAll);
+  }
+  running.add(pid);
+}
+
+function forget(pid: number): void {
+  if (!running.delete(pid) || running.size > 0) return;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.removeSignalListener(signal, killAll);
+}
+
+function killAll(): void {
+  for (const pid of running) killGroup(pid);
+  Deno.kill(Deno.pid, "SIGKILL");
+}
+
 /** How long a command may take when nothing else is said, in milliseconds. */
 const COMMAND_MS = 60_000;
 
@@ -34,6 +55,7 @@ export async function run(words: readonly string[], withinMs = COMMAND_MS): Prom
     stderr: "piped",
     detached: true,
   }).spawn();
+  endWithTests(child.pid);
   let late = false;
   const timer = setTimeout(() => {
     late = true;
@@ -46,6 +68,7 @@ export async function run(words: readonly string[], withinMs = COMMAND_MS): Prom
     return ran;
   } finally {
     clearTimeout(timer);
+    forget(child.pid);
   }
 }
 
@@ -84,6 +107,7 @@ export class Service {
     this.output = output;
     this.#child = child;
     void child.status.then(({ code }) => this.#code = code);
+    endWithTests(child.pid);
   }
 
   /** Starts `words`; `output` is the file that takes what it writes. */
@@ -120,5 +144,6 @@ export class Service {
     const what = `the processes of ${this.name} to be gone`;
     await eventually(() => !killGroup(this.#child.pid), { withinMs: GONE_MS, what });
     await this.#child.status;
+    forget(this.#child.pid);
   }
 }
