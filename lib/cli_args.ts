@@ -31,7 +31,8 @@ const KWARG_MARK = "__kwarg__";
 const KWARG = /^([\p{L}\p{Nl}\p{No}_][\p{L}\p{N}_.-]*)=(?!=)([^\n]*)\n?$/u;
 
 // Python's whitespace, which is JavaScript's but for a byte order mark and a few control characters.
-const BLANK = new RegExp("[\\t-\\r\\x1c- \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]");
+const BLANKS = "\\t-\\r\\x1c- \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const BLANK = new RegExp(`[${BLANKS}]`);
 
 /** The arguments that `words` of a command line stand for. */
 export function parseCliArgs(words: readonly string[], options: CliArgsOptions = {}): CallArgs {

@@ -33,7 +33,7 @@ let shared: Epoll | undefined;
 /** A wait for the descriptor `fd`, which stays its owner's. @throws {LibcError} If too many files are open. */
 export function waitForDescriptor(fd: number): DescriptorWait {
   if (shared === undefined) {
-    const calls = epollCalls();
+    const calls = epollCalls(EVENT_BYTES, EVENTS);
     if (calls === undefined) return new ReadWait(fd);
     shared = new Epoll(calls);
   }
@@ -51,7 +51,6 @@ class Epoll {
   readonly #timed = new Set<number>();
   /** Waiters whose descriptor was closed. */
   readonly #orphans: Waiter[] = [];
-  readonly #events = new Uint8Array(EVENTS * EVENT_BYTES);
   readonly #event = new Uint8Array(EVENT_BYTES);
   #serving = false;
   #wakesAt = Infinity;
@@ -127,14 +126,14 @@ class Epoll {
 
   async #serve(): Promise<void> {
     this.#serving = true;
-    const view = new DataView(this.#events.buffer);
+    const view = new DataView(this.#calls.events.buffer);
     while (this.#waiters.size > 0 || this.#orphans.length > 0) {
       this.#wakesAt = Infinity;
       for (const fd of this.#timed) {
         this.#wakesAt = Math.min(this.#wakesAt, this.#waiters.get(fd)?.deadline ?? Infinity);
       }
       const waitMs = this.#wakesAt === Infinity ? -1 : Math.max(0, Math.ceil(this.#wakesAt - performance.now()));
-      const count = await this.#calls.wait(this.#fd, this.#events, EVENTS, Math.min(waitMs, 0x7fffffff));
+      const count = await this.#calls.wait(this.#fd, Math.min(waitMs, 0x7fffffff));
       for (let i = 0; i < count; i++) {
         const fd = view.getInt32(i * EVENT_BYTES + DATA_AT, LITTLE);
         if (fd === this.#wakeFd) this.#calls.resetEvent(fd);

@@ -199,7 +199,6 @@ export class JobPool {
   }
 
   #hear(worker: Worker, message: FromJob): void {
-    const job = this.#busy.get(worker);
     switch (message.kind) {
       case "done": {
         const outcome = unpack(message.outcome);

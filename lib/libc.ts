@@ -8,13 +8,15 @@
 import { LibcError } from "./errors.ts";
 
 const SYMBOLS = {
-  poll: { parameters: ["buffer", "u64", "i32"], result: "i32", nonblocking: true },
+  calloc: { parameters: ["usize", "usize"], result: "pointer" },
+  free: { parameters: ["pointer"], result: "void" },
+  poll: { parameters: ["pointer", "u64", "i32"], result: "i32", nonblocking: true },
   pipe: { parameters: ["buffer"], result: "i32" },
   // Linux's alone.
   pipe2: { parameters: ["buffer", "i32"], result: "i32", optional: true },
   epoll_create1: { parameters: ["i32"], result: "i32", optional: true },
   epoll_ctl: { parameters: ["i32", "i32", "i32", "buffer"], result: "i32", optional: true },
-  epoll_wait: { parameters: ["i32", "buffer", "i32", "i32"], result: "i32", nonblocking: true, optional: true },
+  epoll_wait: { parameters: ["i32", "pointer", "i32", "i32"], result: "i32", nonblocking: true, optional: true },
   eventfd: { parameters: ["u32", "i32"], result: "i32", optional: true },
   eventfd_read: { parameters: ["i32", "buffer"], result: "i32", optional: true },
   eventfd_write: { parameters: ["i32", "u64"], result: "i32", optional: true },
@@ -42,6 +44,22 @@ function check(call: string, result: number | bigint): void {
   if (Number(result) < 0) throw new LibcError(call);
 }
 
+/** Memory of the C library's own, and JavaScript's view of it. */
+interface NativeMemory {
+  readonly pointer: Deno.PointerObject;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Memory for a call that waits in another thread. Not an ArrayBuffer's: that would be freed under the call's hands when a
+ * worker is ended meanwhile.
+ */
+function nativeMemory(length: number): NativeMemory {
+  const pointer = libc().calloc(1n, BigInt(length));
+  if (pointer === null) throw new LibcError("calloc");
+  return { pointer, bytes: new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, length)) };
+}
+
 const POLLIN = 0x0001;
 /** Size of a `struct pollfd`: int fd, short events, short revents. */
 const POLLFD = 8;
@@ -54,8 +72,10 @@ export interface EpollCalls {
   create(): number;
   /** `op` is one of `EPOLL_CTL_…`, `event` a `struct epoll_event`. */
   control(epollFd: number, op: number, fd: number, event: Uint8Array): void;
-  /** Fills `events`, of room for `count`. @returns How many came; 0 at the time-out in milliseconds, negative on a signal. */
-  wait(epollFd: number, events: Uint8Array, count: number, timeoutMs: number): Promise<number>;
+  /** The `struct epoll_event`s that the last {@linkcode EpollCalls.wait} brought. */
+  readonly events: Uint8Array<ArrayBuffer>;
+  /** Fills {@linkcode EpollCalls.events}. @returns How many came; 0 at the time-out in milliseconds, negative on a signal. */
+  wait(epollFd: number, timeoutMs: number): Promise<number>;
   /** A new counter that can be read when it is not 0; not inherited by children. */
   createEvent(): number;
   /** Takes the counter to 0. */
@@ -68,18 +88,20 @@ export interface EpollCalls {
 
 const EFD_NONBLOCK = 0o4000;
 
-/** The calls, where the system has them: on Linux. */
-export function epollCalls(): EpollCalls | undefined {
+/** The calls, where the system has them: on Linux. @param eventBytes Size of an event. @param count How many at most. */
+export function epollCalls(eventBytes: number, count: number): EpollCalls | undefined {
   const { epoll_create1, epoll_ctl, epoll_wait, eventfd, eventfd_read, eventfd_write, close } = libc();
   if (!epoll_create1 || !epoll_ctl || !epoll_wait || !eventfd || !eventfd_read || !eventfd_write) return undefined;
+  const events = nativeMemory(eventBytes * count);
   return {
+    events: events.bytes,
     create() {
       const fd = epoll_create1(O_CLOEXEC);
       check("epoll_create1", fd);
       return fd;
     },
     control: (epollFd, op, fd, event) => check("epoll_ctl", epoll_ctl(epollFd, op, fd, event)),
-    wait: (epollFd, events, count, timeoutMs) => epoll_wait(epollFd, events, count, timeoutMs),
+    wait: (epollFd, timeoutMs) => epoll_wait(epollFd, events.pointer, count, timeoutMs),
     createEvent() {
       const fd = eventfd(0, O_CLOEXEC | EFD_NONBLOCK);
       check("eventfd", fd);
@@ -93,7 +115,7 @@ export function epollCalls(): EpollCalls | undefined {
 
 /** Waits until one descriptor can be read; another thread of this isolate's program can end the wait at any time. */
 export class ReadWait {
-  readonly #pollfds = new Uint8Array(2 * POLLFD);
+  readonly #pollfds = nativeMemory(2 * POLLFD);
   readonly #wakeWriteFd: number;
   readonly #wakeReadFd: number;
   #waits = 0;
@@ -105,7 +127,7 @@ export class ReadWait {
     const bytes = new Uint8Array(ends.buffer);
     check("pipe", libc().pipe2?.(bytes, O_CLOEXEC) ?? libc().pipe(bytes));
     [this.#wakeReadFd, this.#wakeWriteFd] = ends;
-    const view = new DataView(this.#pollfds.buffer);
+    const view = new DataView(this.#pollfds.bytes.buffer);
     const little = true;
     for (const [i, watched] of [fd, this.#wakeReadFd].entries()) {
       view.setInt32(i * POLLFD, watched, little);
@@ -121,7 +143,7 @@ export class ReadWait {
     if (this.#closed) return;
     this.#waits++;
     try {
-      await libc().poll(this.#pollfds, 2n, Math.min(timeoutMs < 0 ? -1 : Math.ceil(timeoutMs), 0x7fffffff));
+      await libc().poll(this.#pollfds.pointer, 2n, Math.min(timeoutMs < 0 ? -1 : Math.ceil(timeoutMs), 0x7fffffff));
     } finally {
       this.#waits--;
       if (this.#closed && this.#waits === 0) this.#release();
@@ -140,6 +162,7 @@ export class ReadWait {
   #release(): void {
     libc().close(this.#wakeReadFd);
     libc().close(this.#wakeWriteFd);
+    libc().free(this.#pollfds.pointer);
   }
 }
 

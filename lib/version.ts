@@ -26,7 +26,6 @@ export async function versionsInformation(): Promise<Versions> {
     "Salt Version": { "Salt": VERSION, "Compatible with": SALT_VERSION },
     "Runtime Version": { "Deno": Deno.version.deno, "TypeScript": Deno.version.typescript, "V8": Deno.version.v8 },
     "Dependency Versions": {
-      "@noble/ciphers": packageVersion("@noble/ciphers"),
       "js-yaml": packageVersion("js-yaml"),
       "libzmq": await libzmqVersion(),
       "zeromq": packageVersion("zeromq"),

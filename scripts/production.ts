@@ -23,7 +23,6 @@ const SOURCE_DIRECTORIES = ["grains", "lib", "modules", "runners"] as const;
  * build, so that a new dependency is looked at.
  */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
-  "@noble/ciphers": /^[\w-]+\.js$/,
   "@noble/hashes": /^[\w-]+\.js$/,
   "cmake-ts": /^build\/loader\.js$/,
   "deno-std": /\.js$/,

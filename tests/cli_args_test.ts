@@ -1,4 +1,4 @@
-import { fromWireArgs, parseCliArgs, toWireArgs, yamlifyArg } from "../lib/cli_args.ts";
+import { fromWireArgs, parseCliArgs, toWireArgs } from "../lib/cli_args.ts";
 import { Float, map, type Value, type ValueMap } from "../lib/value.ts";
 import { assertEquals } from "./assert.ts";
 import { fromTyped, readCorpus, type Typed } from "./typed_values.ts";

@@ -30,7 +30,7 @@ Deno.test("a long tag that is an event of the old form is read as a tag all the 
 function soon<T>(act: () => T): T {
   const started = performance.now();
   const result = act();
-  assert(performance.now() - started < 2_000, "too slow");
+  assert(performance.now() - started < 8_000, "too slow");
   return result;
 }
 
