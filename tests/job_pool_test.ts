@@ -18,7 +18,11 @@ export function thread() { return stamp; }
 export function version() { return 1; }
 export async function wait(path) {
   for (;;) {
-    try { return Deno.readTextFileSync(path); } catch { await new Promise((resolve) => setTimeout(resolve, 5)); }
+    try {
+      const text = Deno.readTextFileSync(path);
+      if (text !== "") return text; // made, and not yet written
+    } catch { /* not yet made */ }
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 export function die() { return new Promise(() => setTimeout(() => { throw new Error("out of the blue"); })); }
