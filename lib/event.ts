@@ -133,18 +133,6 @@ export const runEvent = (jid: string, suffix: string): string => `salt/run/${jid
 /** `salt/wheel/<jid>/<suffix>`: a wheel function's `new` or `ret`. */
 export const wheelEvent = (jid: string, suffix: string): string => `salt/wheel/${jid}/${suffix}`;
 
-/**
- * Tags that tell what the master itself did, as no minion may: events forged under them would be believed by whoever
- * waits for a job or watches keys (salt-protocol section 13, CVE-2025-22239).
- */
-const MASTER_ONLY =
-  /^(salt\/(job\/[^/]*\/(publish|new|error|ret(\/.*)?)|auth|key|presence\/.*|(cloud|run|cluster|stats|batch)\/.*|wheel\/.*)|key|\d{20}(_\d+)?)$/s;
-
-/** Whether a minion may fire an event under `tag` on the master's bus. */
-export function minionMayFire(tag: string): boolean {
-  return !MASTER_ONLY.test(tag);
-}
-
 /** A sign that a minion gave of a job. */
 export interface JobSign {
   /** The job's id. */

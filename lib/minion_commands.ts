@@ -10,9 +10,10 @@ import { brief, briefValue } from "./brief.ts";
 import { SIGNING_ALGORITHMS } from "./common_options.ts";
 import { writeDropfile } from "./dropfile.ts";
 import { StoreError, WireError } from "./errors.ts";
-import { jobReturn, type JobSign, jobSign, KEY_EVENT, minionMayFire, minionRefresh } from "./event.ts";
+import { jobReturn, type JobSign, jobSign, KEY_EVENT, minionRefresh } from "./event.ts";
 import { isJid, makeJid } from "./jid.ts";
 import type { MasterServices } from "./master_services.ts";
+import { minionMayFire } from "./minion_tags.ts";
 import { encode } from "./msgpack.ts";
 import { asBytes } from "./payload.ts";
 import { PublicKey } from "./rsa.ts";
@@ -179,8 +180,8 @@ async function fireEvents(load: ValueMap, id: string, services: MasterServices):
 async function fireFor(id: string, tag: string, data: ValueMap, services: MasterServices): Promise<void> {
   const { fire, log } = services;
   // A newline could end the tag early, and make data of the minion's own out of the rest.
-  if (!minionMayFire(tag) || /\p{Cc}/u.test(tag)) {
-    log.warning(`Minion ${id} tried to fire the event ${brief(tag)}, which only a master may`);
+  if (!minionMayFire(tag, id) || /\p{Cc}/u.test(tag)) {
+    log.warning(`Minion ${id} tried to fire the event ${brief(tag)}, which is not its own`);
     return;
   }
   const sign = jobSign(tag);

@@ -55,32 +55,3 @@ Deno.test("stamps are UTC with microseconds, and rise within one millisecond", (
   assertMatch(String(event.stamp(data).get("_stamp")), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/);
   assertEquals(data.has("_stamp"), false);
 });
-
-const MINION_TAGS: readonly [string, boolean][] = [
-  [event.jobNew(JID), false],
-  [event.jobPublish(JID), false],
-  [event.jobReturn(JID, "web1"), false],
-  [event.jobReturn(JID, "a/b"), false],
-  [event.jobError(JID), false],
-  [event.AUTH_EVENT, false],
-  [event.KEY_EVENT, false],
-  [event.ROTATE_EVENT, false],
-  [JID, false],
-  [event.runEvent(JID, "new"), false],
-  [event.wheelEvent(JID, "ret"), false],
-  [event.PRESENT_EVENT, false],
-  ["salt/cloud/x", false],
-  [event.jobProgress(JID, "web1", 3), true],
-  [event.jobStart(JID, "web1"), true],
-  [event.minionStart("web1"), true],
-  [event.LEGACY_START_EVENT, true],
-  ["salt/beacon/web1/load/", true],
-  ["my/own/new", true],
-  ["keys", true],
-  ["salt/keyring", true],
-];
-for (const [tag, allowed] of MINION_TAGS) {
-  Deno.test(`a minion may ${allowed ? "" : "not "}fire ${tag}`, () => {
-    assertEquals(event.minionMayFire(tag), allowed);
-  });
-}

@@ -186,6 +186,21 @@ Deno.test("a replay is not run", async () => {
   assertEquals(world.returns.filter(({ load }) => load.get("jid") === "20260101000000880001").length, 1);
 });
 
+Deno.test("a publish without a job id is not run, neither the first time nor when it is sent again", async () => {
+  await using world = await start();
+  const { master, lines } = world;
+  const load = { fun: "test.ping", arg: [], tgt: "*", ret: "", tgt_type: "glob", user: "root" };
+  for (const changes of [{}, { jid: "" }, { jid: null }, { jid: "req" }, { jid: "x" }]) {
+    const frame = master.keys.publish({ ...load, serial: ++serial, ...changes });
+    await master.publish(frame);
+    await master.publish(frame);
+  }
+  await world.returned(await world.publish());
+  const odd = world.returns.filter(({ load }) => !/^2026010100000001\d{4}$/.test(String(load.get("jid"))));
+  assertEquals(odd, []);
+  assertEquals(lines.filter((line) => line.includes("Dropped a publish")).length, 10);
+});
+
 Deno.test("a master that answers no event, no return and no pillar for a while loses no return, and no minion", async () => {
   let deaf = true;
   await using world = await start({}, (master) => {
