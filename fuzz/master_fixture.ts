@@ -14,6 +14,7 @@ import { unpackEvent } from "../lib/event.ts";
 import { packEvent } from "../lib/event.ts";
 import { JobAcks } from "../lib/job_acks.ts";
 import { JobCache } from "../lib/job_cache.ts";
+import { JobOutputs } from "../lib/job_outputs.ts";
 import { KeyStore } from "../lib/key_store.ts";
 import { createLogger, LEVEL_NUMBERS } from "../lib/log.ts";
 import { decode, encode } from "../lib/msgpack.ts";
@@ -103,6 +104,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     sessions,
     keys,
     acks: new JobAcks(opts.cachedir, opts.hash_type),
+    outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
     data: new DataCache(opts.cachedir),
     access: new Access(new Map([["root", ACCESS_KEY]]), { owner: "root", acl: new Map() }),

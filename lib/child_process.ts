@@ -29,6 +29,8 @@ export interface ChildCare {
   readonly signal: AbortSignal;
   /** Told the child's pid when it starts and when nothing of it is waited for any more. */
   child(pid: number, state: "started" | "ended"): void;
+  /** Told what the child writes, as it is read. */
+  output?(stream: "stdout" | "stderr", bytes: Uint8Array): void;
 }
 
 /** What became of a child. */
@@ -73,8 +75,8 @@ export async function runChild(spec: ChildSpec, care: ChildCare): Promise<ChildO
   try {
     const [status, stdout, stderr] = await Promise.all([
       child.status,
-      readAll(readers[0]),
-      readAll(readers[1]),
+      readAll(readers[0], (bytes) => care.output?.("stdout", bytes)),
+      readAll(readers[1], (bytes) => care.output?.("stderr", bytes)),
       writer === undefined ? undefined : feed(writer, spec.stdin ?? new Uint8Array()),
     ]);
     care.signal.throwIfAborted();
@@ -125,12 +127,16 @@ function killGroup(pid: number): void {
   }
 }
 
-async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array> {
+async function readAll(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  told: (bytes: Uint8Array) => void,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for (;;) {
     const { value, done } = await reader.read();
     if (done) break;
+    told(value);
     chunks.push(value);
     length += value.length;
   }

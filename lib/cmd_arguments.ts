@@ -115,12 +115,16 @@ export async function execute(
 ): Promise<CommandResult> {
   const published = (rest.kwargs.get("__pub_jid") ?? "") !== "";
   if (rest.kwargs.has("__pub_jid")) refuseForbidden(given.cmd, context);
-  const request: CommandRequest = { ...undeclared(rest, name), ...given };
+  const asked: Given = { ...undeclared(rest, name), ...given };
+  const request: CommandRequest = asked;
   const shellByDefault = published || context.opts.cmd_safe === false;
-  const result = await runCommand(
-    { ...request, python_shell: request.python_shell ?? shellByDefault },
-    context,
-  );
+  const watch = asked.hide_output === true ? undefined : context.watchCommand;
+  const result = await runCommand({ ...request, python_shell: request.python_shell ?? shellByDefault }, {
+    signal: context.signal,
+    child: (pid, state) => context.child(pid, state),
+    log: (level, message) => context.log(level, message),
+    output: watch?.(request.output_encoding ?? null),
+  });
   if (request.ignore_retcode === true || request.bg === true) context.setRetcode(0);
   else if (!result.timedOut) context.setRetcode(result.retcode ?? 0);
   return result;

@@ -86,6 +86,8 @@ export interface CommandHost {
   readonly signal: AbortSignal;
   /** Told when a child starts and when nothing of it is waited for any more. */
   child(pid: number, state: "started" | "ended"): void;
+  /** Told what the command writes, as it is read. */
+  output?(stream: "stdout" | "stderr", bytes: Uint8Array): void;
   /** Writes to the minion's log. */
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
 }
@@ -164,6 +166,7 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
       {
         signal: host.signal,
         child: (pid, state) => host.child(pid, state),
+        output: (stream, bytes) => host.output?.(stream, bytes),
         timeoutMs: timeout === 0 ? undefined : timeout * 1000,
       },
     );

@@ -108,6 +108,8 @@ export const jobProgress = (jid: string, id: string, n: number): string => `salt
 export const jobStart = (jid: string, id: string): string => `salt/job/${jid}/start/${id}`;
 /** `salt/job/<jid>/ack/<id>`: a minion has the job; `state` in it says whether it has begun. */
 export const jobAck = (jid: string, id: string): string => `salt/job/${jid}/ack/${id}`;
+/** `salt/job/<jid>/out/<id>`: what the commands of a watched job have written, in a numbered batch (live_batch.ts). */
+export const jobOutput = (jid: string, id: string): string => `salt/job/${jid}/out/${id}`;
 /** `salt/job/<jid>/error`: a job that was refused after it had its id. */
 export const jobError = (jid: string): string => `salt/job/${jid}/error`;
 /** What every event of a job begins with; a subscriber asks for this. */
@@ -137,14 +139,14 @@ export const wheelEvent = (jid: string, suffix: string): string => `salt/wheel/$
 export interface JobSign {
   /** The job's id. */
   readonly jid: string;
-  /** What it was: its return, or that it has the job. */
-  readonly kind: "ret" | "ack";
+  /** What it was: its return, that it has the job, or what a command of the job wrote. */
+  readonly kind: "ret" | "ack" | "out";
   /** The minion. */
   readonly id: string;
 }
 
 /** The sign of a job that an event's tag tells of; `undefined` if it tells of none. */
 export function jobSign(tag: string): JobSign | undefined {
-  const match = /^salt\/job\/([^/]+)\/(ret|ack)\/([^/]+)$/.exec(tag);
+  const match = /^salt\/job\/([^/]+)\/(ret|ack|out)\/([^/]+)$/.exec(tag);
   return match === null ? undefined : { jid: match[1], kind: match[2] as JobSign["kind"], id: match[3] };
 }

@@ -129,6 +129,7 @@ function withRetcode(context: JobContext, setRetcode: (retcode: number) => void)
     call: (name, args, kwargs) => callFunction(name, { args, kwargs, context: own }),
     setRetcode,
     child: (pid, state) => context.child(pid, state),
+    watchCommand: context.watchCommand,
     log: (level, message) => context.log(level, message),
   };
   return own;

@@ -72,6 +72,9 @@ export interface Catalogue {
   problems(): ReadonlyMap<string, string>;
 }
 
+/** Takes what a command writes, as it is read. */
+export type CommandWatch = (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
+
 /** What a function of an execution module runs with. */
 export interface JobContext {
   /** The minion's options. */
@@ -96,6 +99,11 @@ export interface JobContext {
   setRetcode(retcode: number): void;
   /** Tells the minion that this job has started or ended a child process, so that `saltutil.kill_job` finds it. */
   child(pid: number, state: "started" | "ended"): void;
+  /**
+   * Begins to show the output of one of the job's commands to whoever watches the job; `undefined` if nobody does.
+   * @param encoding Python's name of the output's encoding; `null` is UTF-8.
+   */
+  readonly watchCommand?: (encoding: string | null) => CommandWatch;
   /** Writes to the minion's log. */
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
 }

@@ -18,6 +18,7 @@ import {
 } from "./job_protocol.ts";
 import { RequestTimeoutError } from "./errors.ts";
 import { sendSignal } from "./libc.ts";
+import type { Written } from "./live_output.ts";
 import type { Logger } from "./log.ts";
 import { sleep } from "./sleep.ts";
 import { Thread } from "./thread.ts";
@@ -51,6 +52,7 @@ interface Job {
   readonly jid: string;
   readonly load: ValueMap;
   readonly done: PromiseWithResolvers<ValueMap>;
+  readonly onOutput: (written: Written) => void;
 }
 
 type Worker = Thread<JobWorkerInit>;
@@ -79,11 +81,14 @@ export class JobPool {
     return this.#busy.size;
   }
 
-  /** Runs the job in `load`. @returns Its outcome: `return`, `retcode`, `success`, maybe `out`. Never rejects. */
-  run(load: ValueMap): Promise<ValueMap> {
+  /**
+   * Runs the job in `load`. @param onOutput Takes what its commands write, if the load asks for that (`live`).
+   * @returns Its outcome: `return`, `retcode`, `success`, maybe `out`. Never rejects.
+   */
+  run(load: ValueMap, onOutput: (written: Written) => void = () => {}): Promise<ValueMap> {
     if (this.#closed) return Promise.resolve(failure("The minion ended before the job began"));
     const worker = this.#idle.shift() ?? this.#start();
-    const job: Job = { jid: str(load.get("jid") ?? ""), load, done: Promise.withResolvers() };
+    const job: Job = { jid: str(load.get("jid") ?? ""), load, done: Promise.withResolvers(), onOutput };
     this.#busy.set(worker, job);
     // Messages wait in the worker's queue until it is ready.
     this.#tell(worker, { kind: "run", load: pack(load) });
@@ -204,6 +209,8 @@ export class JobPool {
         const outcome = unpack(message.outcome);
         return this.#finish(worker, isMap(outcome) ? outcome : failure("The job's worker sent no outcome"), true);
       }
+      case "output":
+        return this.#busy.get(worker)?.onOutput(message.written);
       case "ask":
         return void this.#answer(worker, message.id, message.asked);
     }

@@ -4,6 +4,7 @@
  */
 
 import type { Refresh } from "./job_context.ts";
+import type { Written } from "./live_output.ts";
 import { decode, encode } from "./msgpack.ts";
 import { toValue, type Value } from "./value.ts";
 
@@ -50,6 +51,7 @@ export type ToJob =
 /** From a job worker. */
 export type FromJob =
   | { readonly kind: "done"; readonly outcome: Uint8Array }
+  | { readonly kind: "output"; readonly written: Written }
   | { readonly kind: "ask"; readonly id: number; readonly asked: Asked };
 
 /** A value, or anything that can be one, for the trip. */

@@ -4,7 +4,7 @@
  */
 
 import { callFunction } from "./execution.ts";
-import type { Catalogue, JobContext, Jobs, Outside } from "./job_context.ts";
+import type { Catalogue, CommandWatch, JobContext, Jobs, Outside } from "./job_context.ts";
 import type { Logger } from "./log.ts";
 import type { MinionOpts } from "./options.ts";
 import { str, type Value, type ValueMap } from "./value.ts";
@@ -29,6 +29,8 @@ export interface ScopeParts {
   readonly signal: AbortSignal;
   /** Its log. */
   readonly log: Logger;
+  /** Begins to show a command's output, if somebody watches the job. */
+  readonly watchCommand?: (encoding: string | null) => CommandWatch;
   /** Hears of the job's child processes. */
   child(pid: number, state: "started" | "ended"): void;
 }

@@ -111,6 +111,14 @@ class JobWorker {
     });
   }
 
+  #watch(): NonNullable<JobContext["watchCommand"]> {
+    let commands = 0;
+    return (encoding) => {
+      const command = ++commands;
+      return (stream, bytes) => this.#post({ kind: "output", written: { command, stream, bytes, encoding } });
+    };
+  }
+
   #context(load: ValueMap): JobContext {
     return makeContext({
       opts: this.#opts,
@@ -120,6 +128,7 @@ class JobWorker {
       catalogue: this.#catalogue,
       signal: this.#abort.signal,
       log: this.#host.log,
+      watchCommand: load.get("live") === true ? this.#watch() : undefined,
       child: (pid, state) => this.#children[state === "started" ? "add" : "delete"](pid),
       jobs: {
         running: async () => (await this.#ask({ what: "running" }) as unknown as ValueMap[]).map(toRunningJob),

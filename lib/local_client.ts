@@ -12,12 +12,15 @@ import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "./event.ts";
 import { EventSubscriber, masterBus } from "./event_bus.ts";
 import { JobAcks } from "./job_acks.ts";
 import { JobCache } from "./job_cache.ts";
+import { JobOutputs } from "./job_outputs.ts";
 import { jobOutcomes } from "./job_outcomes.ts";
 import { JobWatch } from "./job_watch.ts";
+import { batchFromMap } from "./live_batch.ts";
 import { accessKeyPath, publishPullPath, readPorts } from "./master_paths.ts";
 import { decode } from "./msgpack.ts";
 import type { MasterOpts } from "./options.ts";
 import type { Outcome } from "./outcome.ts";
+import { OutputFollower, type OutputListener } from "./output_follower.ts";
 import { clearRequest } from "./payload.ts";
 import { RequestChannel, tcpAddress } from "./request_channel.ts";
 import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
@@ -82,6 +85,14 @@ export interface CollectPatience {
   readonly timeoutMs: number;
   /** For the answers to that. */
   readonly gatherMs: number;
+}
+
+/** What whoever collects wants beside the returns. */
+export interface CollectOptions {
+  /** Aborted when the operator wants no more: it ends at once then, and the client hears no more events. */
+  readonly signal?: AbortSignal;
+  /** Takes what the job's commands write: all of what a minion wrote before its return. */
+  readonly onOutput?: OutputListener;
 }
 
 /** How long the master may take to take a job. */
@@ -164,17 +175,18 @@ export class LocalClient {
 
   /**
    * The returns of a job as they come, then those minions that stay silent; every minion of the job exactly once.
-   * @param signal Aborted when the operator wants no more: it ends at once then, and this client hears no more events.
    */
   async *collect(
     job: PublishedJob,
     patience: CollectPatience,
-    signal?: AbortSignal,
+    options: CollectOptions = {},
   ): AsyncGenerator<Returned | Silent> {
+    const { signal, onOutput } = options;
     const deafen = () => this.#events.close();
     signal?.addEventListener("abort", deafen);
     try {
-      yield* this.#collect(job, patience, signal);
+      const output = onOutput === undefined ? undefined : this.#follow(job.jid, onOutput);
+      yield* this.#collect(job, patience, { signal, output });
     } finally {
       signal?.removeEventListener("abort", deafen);
     }
@@ -183,7 +195,7 @@ export class LocalClient {
   async *#collect(
     job: PublishedJob,
     patience: CollectPatience,
-    signal: AbortSignal | undefined,
+    { signal, output }: { readonly signal?: AbortSignal; readonly output?: OutputFollower },
   ): AsyncGenerator<Returned | Silent> {
     const now = () => performance.now();
     const watch = new JobWatch(job.minions, { timeoutMs: patience.timeoutMs, now: now() });
@@ -206,7 +218,12 @@ export class LocalClient {
       const sign = jobSign(event.tag);
       if (sign === undefined || event.data.get("id") !== sign.id) continue;
       if (sign.jid === job.jid && sign.kind === "ack") watch.acknowledged(sign.id);
-      else if (sign.jid === job.jid && event.data.has("return") && watch.returned(sign.id)) {
+      else if (sign.jid === job.jid && sign.kind === "out") {
+        watch.acknowledged(sign.id);
+        const batch = batchFromMap(event.data.get("data"));
+        if (batch !== undefined) output?.hear(sign.id, batch);
+      } else if (sign.jid === job.jid && event.data.has("return") && watch.returned(sign.id)) {
+        output?.catchUp(sign.id);
         yield toReturned(sign.id, event.data);
       } else if (sign.jid === questionJid && sign.kind === "ret") {
         const found = event.data.get("return");
@@ -214,23 +231,43 @@ export class LocalClient {
       }
       watch.tick(now());
     }
-    if (!signal?.aborted) yield* this.#remaining(job.jid, watch.unreturned);
+    if (signal?.aborted) return;
+    for (const id of watch.unreturned) output?.catchUp(id);
+    yield* this.#remaining(job.jid, watch.unreturned);
+  }
+
+  #follow(jid: string, listener: OutputListener): OutputFollower {
+    const { cachedir, hash_type, live_output_max } = this.#opts;
+    const outputs = new JobOutputs(cachedir, { hashType: hash_type, maxBytes: live_output_max });
+    return new OutputFollower(jid, { outputs, listener });
   }
 
   /**
-   * A job that was published before, by whomever: the returns that are there, then the rest as they come.
+   * A job that was published before, by whomever: the output and the returns that are there, then the rest as they come.
    * @throws {TargetError} If the job cache has no such job.
    */
-  async *attach(jid: string, patience: CollectPatience, signal?: AbortSignal): AsyncGenerator<Returned | Silent> {
+  async *attach(
+    jid: string,
+    patience: CollectPatience,
+    { signal, onOutput }: CollectOptions = {},
+  ): AsyncGenerator<Returned | Silent> {
     const { cachedir, hash_type } = this.#opts;
     const jobs = new JobCache({ cachedir, hashType: hash_type });
     const load = jobs.getLoad(jid);
     if (load === undefined) throw new TargetError(`There is no job ${jid} in the job cache`, "jid");
     const returned = jobs.getReturns(jid);
+    const output = onOutput === undefined ? undefined : this.#follow(jid, onOutput);
+    output?.catchUpAll();
     for (const [id, stored] of returned) yield toReturned(id, map({ ...stored }));
     const minions = strings(load.get("Minions")).filter((id) => !returned.has(id));
     const acknowledged = [...new JobAcks(cachedir, hash_type).all(jid).keys()];
-    yield* this.collect({ jid, minions, missing: [], acknowledged }, patience, signal);
+    const deafen = () => this.#events.close();
+    signal?.addEventListener("abort", deafen);
+    try {
+      yield* this.#collect({ jid, minions, missing: [], acknowledged }, patience, { signal, output });
+    } finally {
+      signal?.removeEventListener("abort", deafen);
+    }
   }
 
   async #askWhetherRunning(jid: string, ids: string[]): Promise<string> {

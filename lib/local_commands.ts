@@ -28,7 +28,7 @@ export function localCommands(opts: MasterOpts, options: { user: string; signal?
       };
       try {
         const job = await client.publish({ tgt, tgtType, fun, arg: toWireArgs(arg, kwargs) });
-        for await (const event of client.collect(job, patience, options.signal)) {
+        for await (const event of client.collect(job, patience, { signal: options.signal })) {
           if (event.kind !== "returned") continue;
           // A retcode that is no number is one by function: 0 only if it is empty.
           const retcode = toNumber(event.retcode) ?? 1;
@@ -39,10 +39,10 @@ export function localCommands(opts: MasterOpts, options: { user: string; signal?
       }
       return returns;
     },
-    async *attach(jid) {
+    async *attach(jid, onOutput) {
       using client = await LocalClient.connect(opts, options.user);
       const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
-      for await (const event of client.attach(jid, patience, options.signal)) {
+      for await (const event of client.attach(jid, patience, { signal: options.signal, onOutput })) {
         if (event.kind === "silent") {
           yield { id: event.id, returned: undefined, outcome: event.outcome };
         } else {

@@ -49,6 +49,11 @@ export const MASTER_OPTIONS = {
   keep_jobs: int(24, "Hours that jobs are kept, for configurations that do not have `keep_jobs_seconds`.", { min: 0 }),
   keep_jobs_seconds: int(86_400, "Seconds that jobs are kept; 0: for ever.", { min: 0 }),
   job_cache: bool(true, "Whether jobs and returns are stored."),
+  live_output_max: int(
+    8_388_608,
+    "Bytes of live output (`salt --live`) that are kept with a job for each of its minions. Not in Salt.",
+    { min: 0 },
+  ),
   job_cache_store_endtime: bool(false, "Whether the time of a job's last return is stored."),
   ext_job_cache: str("", "Returner that minions store their results with instead. Not acted upon yet."),
   master_job_cache: str("local_cache", "Where jobs are stored. Only `local_cache` is built."),

@@ -8,6 +8,7 @@ import type { Autosign } from "./autosign.ts";
 import type { DataCache } from "./data_cache.ts";
 import type { JobAcks } from "./job_acks.ts";
 import type { JobCache } from "./job_cache.ts";
+import type { JobOutputs } from "./job_outputs.ts";
 import type { KeyStore } from "./key_store.ts";
 import type { Logger } from "./log.ts";
 import type { MasterOpts } from "./options.ts";
@@ -34,6 +35,8 @@ export interface MasterServices {
   readonly jobs: JobCache;
   /** What minions have acknowledged. */
   readonly acks: JobAcks;
+  /** What the commands of watched jobs have written. */
+  readonly outputs: JobOutputs;
   /** What is known of each minion. */
   readonly data: DataCache;
   /** Who may publish. */
@@ -44,6 +47,16 @@ export interface MasterServices {
   readonly log: Logger;
   /** Stamps an event and fires it on the master's bus. */
   fire(tag: string, data: ValueMap): Promise<void>;
-  /** Hands a load to the publisher, to be delivered to `minions` for `ttlMs` milliseconds. */
-  publish(load: ValueMap, delivery: { readonly minions: readonly string[]; readonly ttlMs: number }): Promise<void>;
+  /** Hands a load to the publisher, to be delivered. */
+  publish(load: ValueMap, how: DeliveryWish): Promise<void>;
+}
+
+/** How a load is to be delivered. */
+export interface DeliveryWish {
+  /** For whom. */
+  readonly minions: readonly string[];
+  /** For how long, in milliseconds. */
+  readonly ttlMs: number;
+  /** Whether the minions that can are to send what commands write, as they write it. */
+  readonly live: boolean;
 }

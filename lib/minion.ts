@@ -7,12 +7,14 @@
  */
 
 import { AuthenticationError, MsgpackError, RequestTimeoutError, SignInError, WireError } from "./errors.ts";
-import { jobAck, jobStart, LEGACY_START_EVENT, minionStart, stamp, stampNow } from "./event.ts";
+import { jobAck, jobOutput, jobStart, LEGACY_START_EVENT, minionStart, stamp, stampNow } from "./event.ts";
 import { EventBus, EventSender, EventSubscriber, minionBus } from "./event_bus.ts";
 import { loadGrains } from "./grains.ts";
 import { hashHex } from "./hash.ts";
 import { JobPool } from "./job_pool.ts";
 import { type Asked, pack, unpack } from "./job_protocol.ts";
+import { batchToMap, type LiveBatch } from "./live_batch.ts";
+import { LiveOutput } from "./live_output.ts";
 import type { Logger } from "./log.ts";
 import { MasterLink } from "./master_link.ts";
 import { applicantOf, linkSettings } from "./minion_link.ts";
@@ -40,6 +42,8 @@ const SETTLE_MS = 50;
 const ACKNOWLEDGE_MS = 100;
 /** How many job ids are remembered at the least, over restarts too. */
 const REMEMBERED_JIDS = 1_000;
+/** How long a return waits for the job's output on its way, in milliseconds. */
+const OUTPUT_MS = 500;
 /** What the return of a job says that its minion did not survive. */
 const INTERRUPTED = "The minion ended while it ran this job";
 
@@ -319,8 +323,11 @@ export class Minion {
       this.#noteProc(jid, load);
       // A job that is over by then is acknowledged by its return.
       const acknowledging = setTimeout(() => void this.#acknowledge(load, "running"), ACKNOWLEDGE_MS);
-      const outcome = await this.#pool?.run(load) ?? new Map();
+      const live = load.get("live") === true ? this.#liveOutput(load) : undefined;
+      const outcome = await this.#pool?.run(load, (written) => live?.write(written)) ?? new Map();
       clearTimeout(acknowledging);
+      // In line before the return, so that whoever watches the job has all when that comes.
+      for (const batch of await live?.end(OUTPUT_MS) ?? []) this.#spool?.add(this.#outputLoad(load, batch));
       this.#spool?.add(this.#returnLoad(load, outcome));
       this.#proc.remove(jid);
     } catch (error) {
@@ -335,6 +342,21 @@ export class Minion {
     const { id } = this.#opts;
     const jid = str(load.get("jid") ?? "");
     await this.fireMaster(map({ tag: jobAck(jid, id), data: { id, jid, fun: load.get("fun"), state } }));
+  }
+
+  #liveOutput(load: ValueMap): LiveOutput {
+    const { live_output_rate, live_output_max } = this.#opts;
+    return new LiveOutput({
+      send: (batch) => this.fireMaster(this.#outputLoad(load, batch)),
+      limits: { rateBytes: live_output_rate, maxBytes: live_output_max },
+    });
+  }
+
+  #outputLoad(load: ValueMap, batch: LiveBatch): ValueMap {
+    const { id } = this.#opts;
+    const jid = str(load.get("jid") ?? "");
+    const data = new Map([...map({ id, jid }), ...batchToMap(batch)]);
+    return map({ id, cmd: "_minion_event", jid, tag: jobOutput(jid, id), data });
   }
 
   /** Returns for the jobs that the last process of this minion was at when it died. */

@@ -12,6 +12,7 @@ import { writeDropfile } from "./dropfile.ts";
 import { StoreError, WireError } from "./errors.ts";
 import { jobReturn, type JobSign, jobSign, KEY_EVENT, minionRefresh } from "./event.ts";
 import { isJid, makeJid } from "./jid.ts";
+import { batchFromMap } from "./live_batch.ts";
 import type { MasterServices } from "./master_services.ts";
 import { minionMayFire } from "./minion_tags.ts";
 import { encode } from "./msgpack.ts";
@@ -185,23 +186,54 @@ async function fireFor(id: string, tag: string, data: ValueMap, services: Master
     return;
   }
   const sign = jobSign(tag);
-  if (sign !== undefined && !keepAck(sign, id, data, services)) return;
+  if (sign !== undefined && !keepSign(sign, id, data, services)) return;
   await fire(tag, data);
 }
 
-/** Keeps an acknowledgement with its job. @returns Whether it is the minion's own, of a kind that there is. */
-function keepAck(sign: JobSign, id: string, data: ValueMap, { acks, log }: MasterServices): boolean {
-  const about = data.get("data");
-  const state = isMap(about) ? about.get("state") : undefined;
-  if (sign.id !== id || (state !== "received" && state !== "running")) {
-    log.warning(`Minion ${id} sent an acknowledgement that is not its own, or says nothing`);
+/** Keeps a sign that a minion gave of a job. @returns Whether others are to hear of it. */
+function keepSign(sign: JobSign, id: string, data: ValueMap, services: MasterServices): boolean {
+  if (sign.id !== id) {
+    services.log.warning(`Minion ${id} sent a sign of a job for ${brief(sign.id)}`);
+    return false;
+  }
+  return sign.kind === "out" ? keepOutput(sign, data, services) : keepAck(sign, data, services);
+}
+
+/** Keeps what a command wrote; what came before, or was not asked for, nobody hears of. */
+function keepOutput({ jid, id }: JobSign, data: ValueMap, { outputs, jobs, log }: MasterServices): boolean {
+  const batch = batchFromMap(data.get("data"));
+  if (batch === undefined) {
+    log.warning(`Minion ${id} sent output of job ${jid} that cannot be read`);
     return false;
   }
   try {
-    acks.save(sign.jid, id, { state, sinceMs: Date.now() });
+    if (!outputs.has(jid, id)) {
+      const meant = jobs.getLoad(jid)?.get("Minions");
+      if (!Array.isArray(meant) || !meant.includes(id)) return false;
+    }
+    const appended = outputs.append(jid, id, batch);
+    if (appended === "refused") log.info(`Output of ${id} for job ${jid} is not kept: nobody asked, or it is too much`);
+    return appended === "stored";
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    log.error(`The acknowledgement of ${id} for job ${sign.jid} is not in the job cache: ${error.message}`);
+    log.error(`Output of ${id} for job ${jid} is not in the job cache: ${error.message}`);
+    return true; // whoever watches need not suffer
+  }
+}
+
+/** Keeps an acknowledgement with its job. @returns Whether it is of a kind that there is. */
+function keepAck({ jid, id }: JobSign, data: ValueMap, { acks, log }: MasterServices): boolean {
+  const about = data.get("data");
+  const state = isMap(about) ? about.get("state") : undefined;
+  if (state !== "received" && state !== "running") {
+    log.warning(`Minion ${id} sent an acknowledgement of job ${jid} that says nothing`);
+    return false;
+  }
+  try {
+    acks.save(jid, id, { state, sinceMs: Date.now() });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`The acknowledgement of ${id} for job ${jid} is not in the job cache: ${error.message}`);
   }
   return true;
 }

@@ -65,6 +65,12 @@ export const MINION_OPTIONS = {
   return_retry_tries: int(3, "Times that a return is sent before it waits for the master's next sign of life.", {
     min: 1,
   }),
+  live_output_rate: int(262_144, "Bytes a second of a job's live output (`salt --live`) at most. Not in Salt.", {
+    min: 1024,
+  }),
+  live_output_max: int(4_194_304, "Bytes of a job's live output in all; the return is not bounded. Not in Salt.", {
+    min: 0,
+  }),
   recon_default: float(1000, "Least milliseconds before a lost connection to the publisher is made again.", { min: 1 }),
   recon_max: float(10_000, "Milliseconds that are added to that at most.", { min: 0 }),
   recon_randomize: bool(true, "Whether the time is chosen by chance, so that a fleet does not return at once."),

@@ -14,6 +14,7 @@ import { EventSender, masterBus } from "./event_bus.ts";
 import { HeldRequest } from "./held_request.ts";
 import { JobAcks } from "./job_acks.ts";
 import { JobCache } from "./job_cache.ts";
+import { JobOutputs } from "./job_outputs.ts";
 import { KeyStore } from "./key_store.ts";
 import { publishPullPath, workersPath } from "./master_paths.ts";
 import { encode } from "./msgpack.ts";
@@ -60,6 +61,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     keys: new KeyStore(opts.pki_dir),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
     acks: new JobAcks(opts.cachedir, opts.hash_type),
+    outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
     data: new DataCache(opts.cachedir),
     access: new Access(init.accessKeys, {
       owner: init.owner,
@@ -72,8 +74,8 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     async fire(tag, data) {
       if (!await bus.fire(tag, stamp(data))) log.error(`The event bus did not take the event ${tag}`);
     },
-    async publish(load, { minions, ttlMs }) {
-      await publisher.send([encode(map({ load, minions, ttl_ms: ttlMs }), "disk")]);
+    async publish(load, { minions, ttlMs, live }) {
+      await publisher.send([encode(map({ load, minions, ttl_ms: ttlMs, live }), "disk")]);
     },
   });
 

@@ -59,6 +59,9 @@ const OUTPUTTERS: ReadonlyMap<string, Outputter> = new Map<string, Outputter>([
 /** The names that `--out` takes. */
 export const OUTPUTTER_NAMES: readonly string[] = [...OUTPUTTERS.keys()].sort();
 
+/** Those that programs read. */
+export const MACHINE_OUTPUTTERS: readonly string[] = ["json", "yaml", "raw", "pprint"];
+
 /**
  * The outputter to use: what the user asked for (`--out`, or `output` in the configuration), else what the return
  * suggests, else `nested`.

@@ -53,7 +53,8 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   }
   if (resolved.minions.length === 0) return noMinions(`Master could not resolve minions for target ${str(tgt)}`);
 
-  const jid = storeJob(load, resolved.minions, services);
+  const live = kwargs.get("live") === true;
+  const jid = storeJob(load, { minions: resolved.minions, live }, services);
   const user = stringField(load, "user");
   const ret = stringField(load, "ret");
   const { minions, missing } = resolved;
@@ -65,7 +66,7 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   const delimiter = kwargs.get("delimiter");
   if (typeof delimiter === "string" && delimiter !== ":") publish.set("delimiter", delimiter);
   await services.fire(jobPublish(jid), publish);
-  await services.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services) });
+  await services.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services), live });
   log.info(`User ${user} published ${str(fun)} with jid ${jid} to ${minions.length} minions`);
   return map({ enc: "clear", load: { jid, minions, missing } });
 }
@@ -98,7 +99,11 @@ function noMinions(error: string): ValueMap {
 }
 
 /** Keeps the job; a cache that cannot take it costs the record of the job, not the job. */
-function storeJob(load: ValueMap, minions: readonly string[], { opts, jobs, log }: MasterServices): string {
+function storeJob(
+  load: ValueMap,
+  { minions, live }: { readonly minions: readonly string[]; readonly live: boolean },
+  { opts, jobs, outputs, log }: MasterServices,
+): string {
   const wanted = load.get("jid");
   const given = typeof wanted === "string" && wanted !== "" ? wanted : undefined;
   let jid = given;
@@ -108,6 +113,7 @@ function storeJob(load: ValueMap, minions: readonly string[], { opts, jobs, log 
     stored.delete("key");
     stored.set("jid", jid);
     if (opts.job_cache && opts.ext_job_cache === "") jobs.saveLoad(jid, stored, [...minions]);
+    if (live) outputs.open(jid);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     jid ??= makeJid(undefined, { unique: opts.unique_jid });

@@ -15,7 +15,7 @@ import type { MasterOpts } from "./options.ts";
 import { unpackOpts } from "./opts_transfer.ts";
 import { PresenceBook, type PresenceChange } from "./presence.ts";
 import { type Presence, readPresence, writePresence } from "./presence_file.ts";
-import { Redelivery } from "./redelivery.ts";
+import { type Delivery, type Missed, Redelivery } from "./redelivery.ts";
 import { tcpAddress } from "./request_channel.ts";
 import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
@@ -77,7 +77,7 @@ serveThread<PublisherInit>(async (init, host) => {
   let changes: PresenceChange[] = [];
   let telling: ReturnType<typeof setTimeout> | undefined;
   const timer = setInterval(() => {
-    for (const load of redelivery.due((id) => book.since.has(id), Date.now())) void publish(load);
+    for (const missed of redelivery.due((id) => book.since.has(id), Date.now())) void deliverAgain(missed);
   }, LOOK_MS);
   const running = [takeJobs(), hearSubscribers(), hearSigns()].map((loop) =>
     loop.catch((error) => host.fail(error instanceof Error ? error.message : String(error)))
@@ -86,13 +86,29 @@ serveThread<PublisherInit>(async (init, host) => {
   async function takeJobs(): Promise<void> {
     for (let frames = await inbox.receive(); frames !== undefined; frames = await inbox.receive()) {
       try {
-        const { load, minions, ttlMs } = parseDelivery(frames[0]);
-        await publish(load);
-        redelivery.published({ jid: str(load.get("jid") ?? ""), load, minions, ttlMs }, Date.now());
+        const delivery = parseDelivery(frames[0]);
+        await deliver(delivery);
+        redelivery.published(delivery, Date.now());
       } catch (error) {
         host.log.error(`Could not publish a job: ${error instanceof Error ? error.message : error}`);
       }
     }
+  }
+
+  /**
+   * A first time. Who is present can send live output; a Python minion is not asked for it: if both are meant, the first
+   * get a publish of their own before the common one, which they drop as one that comes twice.
+   */
+  async function deliver({ load, minions, live }: Delivery): Promise<void> {
+    const able = live ? minions.filter((id) => book.since.has(id)) : [];
+    if (able.length > 0 && able.length === minions.length) return await publish(new Map([...load, ["live", true]]));
+    if (able.length > 0) await publish(liveLoad(load, able));
+    await publish(load);
+  }
+
+  /** Again, for those who are present and gave no sign. */
+  async function deliverAgain({ delivery: { load, live }, ids }: Missed): Promise<void> {
+    await publish(live ? liveLoad(load, ids) : load);
   }
 
   async function publish(load: ValueMap): Promise<void> {
@@ -117,7 +133,7 @@ serveThread<PublisherInit>(async (init, host) => {
       if (change.present) gone.delete(change.id);
       else gone.set(change.id, Date.now());
       telling ??= setTimeout(() => void tell(), GATHER_MS);
-      if (change.present) { for (const load of redelivery.arrived(change.id, Date.now())) await publish(load); }
+      if (change.present) { for (const missed of redelivery.arrived(change.id, Date.now())) await deliverAgain(missed); }
     }
   }
 
@@ -164,14 +180,21 @@ function allGone({ present, gone }: Presence): Map<string, number> {
   return new Map([...gone, ...[...present.keys()].map((id) => [id, Date.now()] as const)]);
 }
 
+/** The load for these minions alone, and with the wish for live output. */
+function liveLoad(load: ValueMap, ids: readonly string[]): ValueMap {
+  return new Map([...load, ["tgt", [...ids]], ["tgt_type", "list"], ["live", true]]);
+}
+
 /** What an MWorker pushed: a load, and for whom and how long. */
-function parseDelivery(frame: Uint8Array): { load: ValueMap; minions: string[]; ttlMs: number } {
+function parseDelivery(frame: Uint8Array): Delivery {
   const pushed = decode(frame, "disk");
   const load = isMap(pushed) ? pushed.get("load") : undefined;
   if (!isMap(pushed) || !isMap(load)) throw new TypeError("what came to be published is no load");
   const minions = pushed.get("minions");
   return {
+    jid: str(load.get("jid") ?? ""),
     load,
+    live: pushed.get("live") === true,
     minions: Array.isArray(minions) ? minions.filter((id) => typeof id === "string") : [],
     ttlMs: toNumber(pushed.get("ttl_ms")) ?? 0,
   };

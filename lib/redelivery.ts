@@ -13,7 +13,7 @@ import type { ValueMap } from "./value.ts";
 const SILENCE_MS = 1_500;
 
 interface Pending {
-  readonly load: ValueMap;
+  readonly delivery: Delivery;
   /** The minions that have given no sign yet. */
   readonly silent: Set<string>;
   readonly untilMs: number;
@@ -30,6 +30,16 @@ export interface Delivery {
   readonly minions: readonly string[];
   /** How long it may be delivered, in milliseconds. */
   readonly ttlMs: number;
+  /** Whether minions that can are to send what commands write, as they write it. */
+  readonly live: boolean;
+}
+
+/** A job that is to go out again. */
+export interface Missed {
+  /** The job. */
+  readonly delivery: Delivery;
+  /** The minions that missed it and are there. */
+  readonly ids: readonly string[];
 }
 
 /** The jobs under way. */
@@ -42,10 +52,11 @@ export class Redelivery {
   }
 
   /** A job has been published. */
-  published({ jid, load, minions, ttlMs }: Delivery, nowMs: number): void {
+  published(delivery: Delivery, nowMs: number): void {
+    const { jid, minions, ttlMs } = delivery;
     if (ttlMs <= 0 || minions.length === 0) return;
     this.#pending.set(jid, {
-      load,
+      delivery,
       silent: new Set(minions),
       untilMs: nowMs + ttlMs,
       againMs: nowMs + SILENCE_MS,
@@ -59,24 +70,25 @@ export class Redelivery {
   }
 
   /** Minion `id` has just connected. @returns The jobs that it has missed. */
-  arrived(id: string, nowMs: number): ValueMap[] {
-    const missed: ValueMap[] = [];
+  arrived(id: string, nowMs: number): Missed[] {
+    const missed: Missed[] = [];
     for (const [jid, pending] of this.#pending) {
       if (nowMs > pending.untilMs) this.#pending.delete(jid);
-      else if (pending.silent.has(id)) missed.push(pending.load);
+      else if (pending.silent.has(id)) missed.push({ delivery: pending.delivery, ids: [id] });
     }
     return missed;
   }
 
   /** The jobs that a connected minion has given no sign of for a while; each at most once in that while. */
-  due(isPresent: (id: string) => boolean, nowMs: number): ValueMap[] {
-    const due: ValueMap[] = [];
+  due(isPresent: (id: string) => boolean, nowMs: number): Missed[] {
+    const due: Missed[] = [];
     for (const [jid, pending] of this.#pending) {
       if (nowMs > pending.untilMs) {
         this.#pending.delete(jid);
       } else if (nowMs >= pending.againMs) {
         pending.againMs = nowMs + SILENCE_MS;
-        if ([...pending.silent].some(isPresent)) due.push(pending.load);
+        const ids = [...pending.silent].filter(isPresent);
+        if (ids.length > 0) due.push({ delivery: pending.delivery, ids });
       }
     }
     return due;

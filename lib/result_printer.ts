@@ -48,6 +48,17 @@ export interface PrintHints {
 /** Prints one value. */
 export type PrintResult = (value: Value, hints?: PrintHints) => void;
 
+/** Whether what a command shows is coloured. */
+export function coloured(settings: OutputSettings, place: Pick<OutputPlace, "isTerminal" | "noColor">): boolean {
+  return useColours({
+    isTerminal: place.isTerminal,
+    forceColor: settings.forceColor,
+    noColor: settings.noColor,
+    noColorVariable: place.noColor,
+    configured: settings.color,
+  });
+}
+
 /**
  * The printer for one run of a command.
  * @throws {UsageError} If the output file cannot be written.
@@ -56,13 +67,7 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace): Pri
   // `highstate`, asked for by whoever looks states up, is about the results that suggest it themselves.
   const asked = settings.out === "highstate" || settings.out === null ? undefined : settings.out;
   const file = settings.file ?? undefined;
-  const color = useColours({
-    isTerminal: place.isTerminal && file === undefined,
-    forceColor: settings.forceColor,
-    noColor: settings.noColor,
-    noColorVariable: place.noColor,
-    configured: settings.color,
-  });
+  const color = coloured(settings, { ...place, isTerminal: place.isTerminal && file === undefined });
   const put = outputWriter({ file, append: settings.append, write: (text) => place.write(text) });
   const indent = settings.indent ?? undefined;
   return (value, { out, retcode } = {}) =>

@@ -13,6 +13,7 @@ import type { Family } from "./loader.ts";
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
 import type { MasterOpts } from "./options.ts";
 import type { Outcome } from "./outcome.ts";
+import type { OutputListener } from "./output_follower.ts";
 import type { Value, ValueMap } from "./value.ts";
 
 /** What one minion gave back. */
@@ -59,9 +60,10 @@ export interface LocalCommands {
   run(tgt: Value, fun: string, options?: LocalOptions): Promise<Map<string, LocalReturn>>;
   /**
    * The returns of a job that was published before, those that are there and then the rest as they come.
+   * @param onOutput Takes what the job's commands have written, and write, if it is a job that is watched.
    * @throws {TargetError} If there is no such job. @throws {NoMasterError} If no master is running here.
    */
-  attach(jid: string): AsyncIterable<AttachedReturn>;
+  attach(jid: string, onOutput?: OutputListener): AsyncIterable<AttachedReturn>;
   /** What became of a job on each of `ids`: one word, and when the master last heard of it (ms since the epoch). */
   outcomes(jid: string, ids: readonly string[]): Map<string, JobOutcome>;
 }
@@ -90,7 +92,7 @@ export interface RunnerContext {
   deleteKey(id: string): Promise<void>;
   /** Fires the event `salt/run/<jid>/progress`, and shows it. */
   progress(data: ValueMap): Promise<void>;
-  /** Writes a line to standard output, beside the result. */
+  /** Writes a line beside the result: to standard output, or to standard error if a program reads the result. */
   print(line: string): void;
   /** Sets the exit code; the job counts as failed unless it is 0. */
   setRetcode(retcode: number): void;

@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { LivePart } from "./live_batch.ts";
+import type { LiveLines } from "./live_lines.ts";
 import type { CollectPatience, LocalClient, PublishedJob, Returned, Silent } from "./local_client.ts";
 import { isMap, toNumber, type Value } from "./value.ts";
 
@@ -27,21 +29,30 @@ export function lookupHint(jid: string): string {
     `To look up the return data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid ${jid}`;
 }
 
-/**
- * The answers to a published job as they come; those who are silent, and those whom nobody has accepted, come last.
- * @param options.signal Aborted when the operator wants no more.
- */
+/** How answers are waited for. */
+export interface AnswerOptions {
+  /** For how long. */
+  readonly patience: CollectPatience;
+  /** Aborted when the operator wants no more. */
+  readonly signal: AbortSignal;
+  /** Shows what commands write, as they write it. */
+  readonly live?: LiveLines;
+}
+
+/** The answers to a published job as they come; those who are silent, and those whom nobody has accepted, come last. */
 export async function* answers(
   client: LocalClient,
   published: PublishedJob,
-  options: { readonly patience: CollectPatience; readonly signal: AbortSignal },
+  { patience, signal, live }: AnswerOptions,
 ): AsyncGenerator<Answer> {
   const { jid } = published;
-  for await (const event of client.collect(published, options.patience, options.signal)) {
-    if (options.signal.aborted) return;
-    yield event.kind === "returned" ? ofReturn(event) : ofSilence(event, jid);
+  const onOutput = live && ((id: string, parts: readonly LivePart[]) => live.show(id, parts));
+  for await (const event of client.collect(published, patience, { signal, onOutput })) {
+    if (signal.aborted) return;
+    const answer = event.kind === "returned" ? ofReturn(event) : ofSilence(event, jid);
+    yield live === undefined ? answer : { ...answer, return: live.end(event.id, answer.return) };
   }
-  if (options.signal.aborted) return;
+  if (signal.aborted) return;
   for (const id of published.missing) yield ofSilence({ kind: "silent", id, outcome: "no such minion" }, jid);
 }
 

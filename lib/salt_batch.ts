@@ -71,12 +71,12 @@ async function ping({ tgt, tgtType }: JobRequest, session: Session): Promise<{ u
 }
 
 /** Publishes under a connection of its own: the parts of a batch wait beside each other. */
-async function* publishedAnswers(job: JobRequest, { opts, user, patience, io }: Session): AsyncGenerator<Answer> {
+async function* publishedAnswers(job: JobRequest, { opts, user, patience, io, live }: Session): AsyncGenerator<Answer> {
   using client = await LocalClient.connect(opts, user);
   const interrupt = () => client.close();
   io.signal.addEventListener("abort", interrupt);
   try {
-    yield* answers(client, await client.publish(job), { patience, signal: io.signal });
+    yield* answers(client, await client.publish(job), { patience, signal: io.signal, live });
   } catch (error) {
     if (!io.signal.aborted) throw error;
   } finally {

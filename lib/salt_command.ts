@@ -15,10 +15,12 @@ import { addStdinArgs, type Parsed } from "./command_line.ts";
 import { loadClientConfig, loadMasterConfig } from "./config.ts";
 import { ConfigError, NoMasterError, RefusedError, TargetError, UsageError } from "./errors.ts";
 import { KeyStore } from "./key_store.ts";
+import { LiveLines } from "./live_lines.ts";
 import { type JobRequest, LocalClient, type PublishedJob } from "./local_client.ts";
 import { openLog } from "./log_sinks.ts";
 import { EX_INTERRUPTED } from "./process_io.ts";
-import { resultPrinter } from "./result_printer.ts";
+import { MACHINE_OUTPUTTERS } from "./output.ts";
+import { coloured, type OutputSettings, resultPrinter } from "./result_printer.ts";
 import { type Answer, answers, lookupHint } from "./salt_answers.ts";
 import { mergedDocs } from "./salt_docs.ts";
 import { wantedJob } from "./salt_job.ts";
@@ -87,7 +89,7 @@ async function runParsed(parsed: Parsed<SaltTable>, io: SaltIo): Promise<number>
   const { log, close } = openLog(opts, { terminal: (text) => io.writeError(text) });
   try {
     for (const warning of warnings) log.warning(warning);
-    const print = resultPrinter({
+    const output = {
       out: opts.output,
       indent: options.output_indent,
       file: options.output_file,
@@ -95,18 +97,33 @@ async function runParsed(parsed: Parsed<SaltTable>, io: SaltIo): Promise<number>
       noColor: options.no_color,
       forceColor: options.force_color,
       color: opts.color,
-    }, {
+    };
+    const print = resultPrinter(output, {
       write: (text) => io.write(text),
       isTerminal: io.isTerminal,
       noColor: io.noColor,
       warn: (text) => log.error(text),
     });
     const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
-    const session: Session = { io, options, opts, log, user: callingUser(), print, patience };
+    const session: Session = { io, options, opts, log, user: callingUser(), print, live: liveLines(output, { options, io }), patience };
     return await dispatch(wanted.job, session);
   } finally {
     close();
   }
+}
+
+/**
+ * Where what commands write is shown: on standard output; on standard error, if a program reads the results. A return that
+ * stands above already is not shown in full again, unless an outputter was asked for.
+ */
+function liveLines(output: OutputSettings, { options, io }: Pick<Session, "options" | "io">): LiveLines | undefined {
+  if (!options.live) return undefined;
+  const forProgram = output.out !== null && MACHINE_OUTPUTTERS.includes(output.out);
+  return new LiveLines({
+    write: (text) => forProgram ? io.writeError(text) : io.write(text),
+    color: coloured(output, { isTerminal: forProgram ? io.isErrorTerminal : io.isTerminal, noColor: io.noColor }),
+    brief: output.out === null && output.file === null,
+  });
 }
 
 function dumpConfig(parsed: Parsed<SaltTable>, io: SaltIo): number {
@@ -240,12 +257,12 @@ async function show(
   published: PublishedJob,
   { job, session }: { job: JobRequest; session: Session },
 ): Promise<number> {
-  const { options, opts, patience, io, print } = session;
+  const { options, opts, patience, io, print, live } = session;
   const docs = job.fun === "sys.doc";
   const each = !docs && !options.static && !options.progress;
   const all: Answer[] = [];
   const bar = options.progress ? await progressBar(published, session) : undefined;
-  for await (const answer of answers(client, published, { patience, signal: io.signal })) {
+  for await (const answer of answers(client, published, { patience, signal: io.signal, live })) {
     if (answer.kind !== "returned" && options.hide_timeout) continue;
     all.push(answer);
     bar?.update(all.filter(({ kind }) => kind === "returned").length);

@@ -105,6 +105,7 @@ function publishKwargs({ options }: Parsed<SaltTable>): ValueMap {
   for (const [name, typed, yaml] of given) {
     if (typed !== null && typed !== "") kwargs.set(name, yaml ? yamlifyArg(typed) : typed);
   }
+  if (options.live) kwargs.set("live", true);
   if (options.start_event) kwargs.set("start_event", true);
   return kwargs;
 }

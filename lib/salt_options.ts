@@ -37,6 +37,10 @@ export const SALT_OPTIONS = {
   failhard: flag(["--failhard"], "End a batch at the first return that failed."),
   async: flag(["--async"], "Publish the job, show its id, and do not wait for returns."),
   subset: int(["--subset"], "Take so many minions at random of those that have the function.", { default: 0 }),
+  live: flag(
+    ["--live"],
+    "Show what commands write, line by line, while they run; with --async, keep it for salt-run jobs.attach.",
+  ),
   verbose: flag(["-v", "--verbose"], "Show the job's id, and more in a summary."),
   hide_timeout: flag(["--hide-timeout"], "Leave out the minions that do not answer."),
   show_jid: flag(["--show-jid"], "Show the job's id."),

@@ -25,7 +25,7 @@ import { type Family, loadFamily } from "./loader.ts";
 import type { Logger } from "./log.ts";
 import { openLog } from "./log_sinks.ts";
 import type { MasterOpts } from "./options.ts";
-import { chooseOutputter, formatOutput, outputWriter } from "./output.ts";
+import { chooseOutputter, formatOutput, MACHINE_OUTPUTTERS, outputWriter } from "./output.ts";
 import type { LocalCommands, RunnerContext } from "./runner_context.ts";
 import { type RunnerEnd, type RunnerHost, type RunnerOutcome, runRunner } from "./runner_job.ts";
 import { RUNNERS } from "./runners.ts";
@@ -114,7 +114,13 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
       if (await catalogue.get(fun) !== undefined) return startInBackground(parsed, { jid, log, io });
     }
     const show = shower(options, { opts, log, io });
-    const host = runnerHost(jid, { opts, log, io, catalogue, show });
+    const forProgram = MACHINE_OUTPUTTERS.includes(options.output ?? opts.output ?? "");
+    const print = (line: string) => {
+      const text = `${sanitize(line)}\n`;
+      if (forProgram) io.writeError(text);
+      else io.write(text);
+    };
+    const host = runnerHost(jid, { opts, log, io, catalogue, show, print });
     if (opts.show_jid && !options.quiet) io.write(`jid: ${jid}\n`);
     const noParse = options.no_parse?.split(",").map((name) => name.trim());
     const outcome = await runRunner({ fun, ...parseCliArgs(words, { noParse }) }, host);
@@ -194,7 +200,11 @@ function shower(options: SaltRunValues, { opts, log, io }: Setting): Show {
 
 function runnerHost(
   jid: string,
-  { opts, log, io, catalogue, show }: Setting & { catalogue: Family<RunnerContext>; show: Show },
+  { opts, log, io, catalogue, show, print }: Setting & {
+    catalogue: Family<RunnerContext>;
+    show: Show;
+    print: (line: string) => void;
+  },
 ): RunnerHost {
   const warn = (text: string) => log.warning(text);
   const user = callingUser();
@@ -218,7 +228,7 @@ function runnerHost(
       if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
     },
     showProgress: (event) => show(new Map<Value, Value>([["suffix", "progress"], ["event", event]])),
-    print: (line) => io.write(`${sanitize(line)}\n`),
+    print,
     log: (level, message) => log[level](message),
   };
 }

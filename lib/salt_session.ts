@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { LiveLines } from "./live_lines.ts";
 import type { CollectPatience } from "./local_client.ts";
 import type { Logger } from "./log.ts";
 import type { MasterOpts } from "./options.ts";
@@ -43,6 +44,8 @@ export interface Session {
   readonly user: string;
   /** Prints a result as `--out` says. */
   readonly print: PrintResult;
+  /** Shows what commands write, as they write it, if that is wanted. */
+  readonly live: LiveLines | undefined;
   /** How long minions are waited for. */
   readonly patience: CollectPatience;
 }

@@ -15,33 +15,45 @@ export interface Decoded {
   readonly exact: boolean;
 }
 
+/** The two encodings that WHATWG takes for windows-1252, which gives 0x80 to 0x9f other characters. */
+const OWN_ENCODINGS: readonly (readonly [name: RegExp, decode: (bytes: Uint8Array) => string])[] = [
+  [/^(latin-?1|iso-?8859-1|l1)$/, (bytes) => Buffer.from(bytes).toString("latin1")],
+  [/^(us-)?ascii$/, (bytes) => Buffer.from(bytes).toString("latin1").replaceAll(/[\x80-\xff]/g, "\ufffd")],
+];
+
+function plainName(name: string | null): string {
+  return (name ?? "utf-8").toLowerCase().replaceAll(/[_ ]/g, "-");
+}
+
+function ownDecoder(name: string | null): ((bytes: Uint8Array) => string) | undefined {
+  return OWN_ENCODINGS.find(([names]) => names.test(plainName(name)))?.[1];
+}
+
+function platformDecoder(name: string | null, fatal: boolean): TextDecoder {
+  const plain = plainName(name);
+  // Python keeps a byte order mark, except in the encoding that is named for it.
+  const ignoreBOM = plain !== "utf-8-sig";
+  const label = plain === "utf-8-sig" ? "utf-8" : plain.replace(/^cp-?(125\d)$/, "windows-$1");
+  try {
+    return new TextDecoder(label, { fatal, ignoreBOM });
+  } catch {
+    throw new InvocationError(`unknown encoding: ${name}`);
+  }
+}
+
 /**
  * A decoder for Python's encoding `name`; `null` is UTF-8.
  * @throws {InvocationError} If there is no such encoding here.
  */
 export function textDecoder(name: string | null): (bytes: Uint8Array) => Decoded {
-  const plain = (name ?? "utf-8").toLowerCase().replaceAll(/[_ ]/g, "-");
-  // WHATWG takes both for windows-1252, which gives 0x80 to 0x9f other characters.
-  if (/^(latin-?1|iso-?8859-1|l1)$/.test(plain)) {
-    return (bytes) => ({ text: Buffer.from(bytes).toString("latin1"), exact: true });
-  }
-  if (/^(us-)?ascii$/.test(plain)) {
+  const own = ownDecoder(name);
+  if (own !== undefined) {
     return (bytes) => {
-      const text = Buffer.from(bytes).toString("latin1").replaceAll(/[\x80-\xff]/g, "\ufffd");
+      const text = own(bytes);
       return { text, exact: !text.includes("\ufffd") };
     };
   }
-  // Python keeps a byte order mark, except in the encoding that is named for it.
-  const ignoreBOM = plain !== "utf-8-sig";
-  const label = plain === "utf-8-sig" ? "utf-8" : plain.replace(/^cp-?(125\d)$/, "windows-$1");
-  const decoder = (fatal: boolean): TextDecoder => {
-    try {
-      return new TextDecoder(label, { fatal, ignoreBOM });
-    } catch {
-      throw new InvocationError(`unknown encoding: ${name}`);
-    }
-  };
-  const strict = decoder(true), lenient = decoder(false);
+  const strict = platformDecoder(name, true), lenient = platformDecoder(name, false);
   return (bytes) => {
     try {
       return { text: strict.decode(bytes), exact: true };
@@ -49,6 +61,17 @@ export function textDecoder(name: string | null): (bytes: Uint8Array) => Decoded
       return { text: lenient.decode(bytes), exact: false };
     }
   };
+}
+
+/**
+ * A decoder, as {@linkcode textDecoder}, for text that comes in pieces: what is not yet a character waits for the next.
+ * @throws {InvocationError} If there is no such encoding here.
+ */
+export function streamDecoder(name: string | null): (bytes: Uint8Array, last: boolean) => string {
+  const own = ownDecoder(name);
+  if (own !== undefined) return own;
+  const decoder = platformDecoder(name, false);
+  return (bytes, last) => decoder.decode(bytes, { stream: !last });
 }
 
 /** What `str.isspace()` counts beside the characters that JavaScript trims; the byte order mark is not among them. */

@@ -9,6 +9,7 @@ import { isJid } from "../lib/jid.ts";
 import type { JobReturn } from "../lib/job_cache.ts";
 import { formatJob, formatStartedJob, jobFilter } from "../lib/job_listing.ts";
 import { any, bool, int, str } from "../lib/module.ts";
+import { LiveLines } from "../lib/live_lines.ts";
 import { formatOutput } from "../lib/output.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../lib/runner_context.ts";
 import { runningRunners } from "../lib/runner_process.ts";
@@ -267,17 +268,21 @@ running, received, interrupted, not received, not connected, no such minion. Not
 export const attach: RunnerFunction = runner({
   doc: runnerDoc(
     `Print what has come of a job, then what comes, until every minion has answered or is known not to: for a command that
-was cut off, or ran with --async. The result is the outcome of each minion. Not in Salt.`,
+was cut off, or ran with --async. Of a job with --live, the lines that its commands wrote come first. The result is the
+outcome of each minion. Not in Salt.`,
     "jobs.attach 20130916125524463507",
   ),
   params: { jid: str() },
   async run({ jid }, context) {
     minionsOf(jid, context);
     const outcomes = new Map<string, string>();
-    for await (const { id, returned, outcome, out } of context.local.attach(jid)) {
+    const live = new LiveLines({ write: (text) => context.print(text.slice(0, -1)), color: false, brief: true });
+    const attached = context.local.attach(jid, (id, parts) => live.show(id, parts));
+    for await (const { id, returned, outcome, out } of attached) {
       outcomes.set(id, outcome);
+      const shown = live.end(id, returned ?? null);
       if (returned !== undefined) {
-        context.print(formatOutput(new Map([[id, returned]]), { out: out ?? "nested", color: false }));
+        context.print(formatOutput(new Map([[id, shown]]), { out: out ?? "nested", color: false }));
       }
     }
     if ([...outcomes.values()].some((outcome) => outcome !== "returned")) context.setRetcode(1);

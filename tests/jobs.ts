@@ -51,7 +51,7 @@ async function collect(client: LocalClient, job: PublishedJob, options: JobOptio
   const { timeoutMs = 15_000, gatherMs = 5_000, signal } = options;
   const collected: (Returned | Silent)[] = [];
   try {
-    for await (const one of client.collect(job, { timeoutMs, gatherMs }, signal)) collected.push(one);
+    for await (const one of client.collect(job, { timeoutMs, gatherMs }, { signal })) collected.push(one);
   } finally {
     client.close();
   }

@@ -127,7 +127,7 @@ async function collect(
   const seen: string[] = [];
   const run = async () => {
     try {
-      for await (const one of client.collect(job, patience, signal)) {
+      for await (const one of client.collect(job, patience, { signal })) {
         all.push(one);
         if (one.kind === "returned") seen.push(`${one.id}: ${one.return}`);
         else seen.push(`${one.id} is ${one.outcome === "not connected" ? "not connected" : "silent"}`);

@@ -9,6 +9,7 @@ import { loadMasterConfig } from "../lib/config.ts";
 import { DataCache } from "../lib/data_cache.ts";
 import { JobAcks } from "../lib/job_acks.ts";
 import { JobCache } from "../lib/job_cache.ts";
+import { JobOutputs } from "../lib/job_outputs.ts";
 import { KeyStore } from "../lib/key_store.ts";
 import { createLogger, levelName, type Logger } from "../lib/log.ts";
 import type { MasterServices } from "../lib/master_services.ts";
@@ -65,6 +66,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
     keys: new KeyStore(opts.pki_dir),
     acks: new JobAcks(opts.cachedir, opts.hash_type),
+    outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
     data: new DataCache(opts.cachedir),
     access: new Access(accessKeys, {
