@@ -55,7 +55,8 @@ export class JobOutputs {
 
   /** Whether something of minion `id` is kept. */
   has(jid: string, id: string): boolean {
-    return isJid(jid) && isValidId(id) && readable(() => Deno.statSync(`${this.#directory(jid)}/${id}`).isFile) === true;
+    return isJid(jid) && isValidId(id) &&
+      readable(() => Deno.statSync(`${this.#directory(jid)}/${id}`).isFile) === true;
   }
 
   /**

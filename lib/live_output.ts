@@ -65,6 +65,7 @@ export class LiveOutput {
   readonly #pieces: Written[] = [];
   #held = 0;
   #accepted = 0;
+  #full = false;
   /** Lines that were left out before the first of the pieces. */
   #leftOut = 0;
   /** Streams of which the rest of a line goes too, because its beginning was left out. */
@@ -88,12 +89,19 @@ export class LiveOutput {
   /** Takes what was written. */
   write(written: Written): void {
     if (this.#ending.signal.aborted || written.bytes.length === 0) return;
-    if (this.#accepted >= this.#options.limits.maxBytes) {
-      const { lines, unfinished } = countLines(written.bytes, this.#beyondCut);
+    const room = this.#options.limits.maxBytes - this.#accepted;
+    if (this.#full || written.bytes.length > room) {
+      // What there is room for, to the end of a line; and nothing after that, were it ever so short.
+      const end = this.#full ? 0 : written.bytes.subarray(0, room).lastIndexOf(NEWLINE) + 1;
+      this.#full = true;
+      const { lines, unfinished } = countLines(written.bytes.subarray(end), this.#beyondCut);
       this.#beyond += lines;
       this.#beyondCut = unfinished;
-      return;
-    }
+      if (end > 0) this.#accept({ ...written, bytes: written.bytes.subarray(0, end) });
+    } else this.#accept(written);
+  }
+
+  #accept(written: Written): void {
     this.#pieces.push(written);
     this.#held += written.bytes.length;
     this.#accepted += written.bytes.length;
@@ -128,8 +136,8 @@ export class LiveOutput {
     const { signal } = this.#ending;
     try {
       while (this.#unsent !== undefined || this.#pieces.length > 0) {
-        await sleep(this.#pauseMs(), signal);
-        this.#unsent ??= this.#take(BATCH_BYTES, false);
+        for (let ms = this.#pauseMs(); ms > 0; ms = this.#pauseMs()) await sleep(ms, signal);
+        this.#unsent ??= this.#take(Math.min(this.#allowance, BATCH_BYTES), false);
         if (this.#unsent === undefined) continue;
         const taken = await this.#options.send(this.#unsent);
         if (taken) this.#unsent = undefined;
@@ -146,7 +154,7 @@ export class LiveOutput {
     const now = performance.now();
     this.#allowance = Math.min(rateBytes, this.#allowance + rateBytes * (now - this.#allowedAt) / 1000);
     this.#allowedAt = now;
-    return this.#allowance > 0 ? 0 : -1000 * this.#allowance / rateBytes;
+    return this.#allowance >= 1 ? 0 : Math.ceil(1000 * (1 - this.#allowance) / rateBytes);
   }
 
   /** The next batch, of `most` bytes and a piece; `undefined` if there is nothing. */

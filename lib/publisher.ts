@@ -133,7 +133,9 @@ serveThread<PublisherInit>(async (init, host) => {
       if (change.present) gone.delete(change.id);
       else gone.set(change.id, Date.now());
       telling ??= setTimeout(() => void tell(), GATHER_MS);
-      if (change.present) { for (const missed of redelivery.arrived(change.id, Date.now())) await deliverAgain(missed); }
+      if (change.present) {
+        for (const missed of redelivery.arrived(change.id, Date.now())) await deliverAgain(missed);
+      }
     }
   }
 

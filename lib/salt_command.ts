@@ -105,7 +105,16 @@ async function runParsed(parsed: Parsed<SaltTable>, io: SaltIo): Promise<number>
       warn: (text) => log.error(text),
     });
     const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
-    const session: Session = { io, options, opts, log, user: callingUser(), print, live: liveLines(output, { options, io }), patience };
+    const session: Session = {
+      io,
+      options,
+      opts,
+      log,
+      user: callingUser(),
+      print,
+      live: liveLines(output, { options, io }),
+      patience,
+    };
     return await dispatch(wanted.job, session);
   } finally {
     close();
