@@ -17,6 +17,8 @@ if (import.meta.main) {
       load: loadMasterConfig,
       preflight: preflightMaster,
       start: (opts, log) => Master.start(opts, log),
+      // Whatever a master makes is its own: the odd file that others may read gets its mode when it is made.
+      umask: 0o077,
     }, Deno.args),
   );
 }

@@ -15,10 +15,13 @@ import { type LogOpts, openLog } from "./log_sinks.ts";
 import type { Role } from "./options.ts";
 import { claimPidFile, type PidFile } from "./pid_file.ts";
 import type { Ready } from "./preflight.ts";
+import { writeError, writeOut } from "./process_io.ts";
 import { becomeRunUser } from "./run_user.ts";
 import { onDiagnostics, onShutdown } from "./signals.ts";
 import { startUp } from "./start_up.ts";
 import { sanitize, useColours } from "./terminal.ts";
+import { describeError, surviveErrors } from "./thread.ts";
+import { EX_SOFTWARE } from "./unforeseen.ts";
 
 /** A running service. */
 export interface Service {
@@ -52,9 +55,14 @@ export interface ServiceDefinition<O extends ServiceOpts> {
   preflight(opts: O): Ready;
   /** Starts it; resolves when it serves. */
   start(opts: O, log: Logger): Promise<Service>;
+  /** The file mode mask that it runs with. Default: the one that it was started with, which the commands of jobs inherit. */
+  readonly umask?: number;
 }
 
 const SERVICE_OPTIONS = { ...CONFIG_CLI_OPTIONS, ...SERVICE_CLI_OPTIONS, ...LOG_CLI_OPTIONS } as const;
+
+/** The file mode mask of a service in the background, as Salt's: whose shell started it is of no account there. */
+const DAEMON_UMASK = 0o022;
 
 /** How long a service may take to end before the process does so by force, in milliseconds. */
 const CLOSE_MS = 1_800;
@@ -65,7 +73,7 @@ export async function runService<O extends ServiceOpts>(
   argv: readonly string[],
 ): Promise<number> {
   const daemon = takeDaemonRole();
-  const terminal: Terminal = { out: (text) => write(Deno.stdout, text), err: (text) => write(Deno.stderr, text) };
+  const terminal: Terminal = { out: writeOut, err: writeError };
   const command: CommandLine<typeof SERVICE_OPTIONS> = {
     prog: definition.prog,
     usage: "[options]",
@@ -84,11 +92,15 @@ export async function runService<O extends ServiceOpts>(
     }
     return await serve(definition, loaded, { parsed: opening.parsed, daemon });
   } catch (error) {
-    const foreseen = [ConfigError, PreflightError, KeyError, LibcError].some((kind) => error instanceof kind);
-    if (!foreseen || !(error instanceof Error)) throw error;
-    terminal.err(sanitize(`${definition.prog}: ${error.message}\n`));
-    return 1;
+    const text = isForeseen(error) ? error.message : String(error);
+    terminal.err(sanitize(`${definition.prog}: ${text}\n`));
+    return isForeseen(error) ? 1 : EX_SOFTWARE;
   }
+}
+
+/** Whether an error is of the kinds whose text says all that an operator must know. */
+function isForeseen(error: unknown): error is Error {
+  return [ConfigError, PreflightError, KeyError, LibcError].some((kind) => error instanceof kind);
 }
 
 async function serve<O extends ServiceOpts>(
@@ -97,8 +109,10 @@ async function serve<O extends ServiceOpts>(
   { daemon }: { parsed: Parsed<typeof SERVICE_OPTIONS>; daemon: DaemonRole | undefined },
 ): Promise<number> {
   const { prog } = definition;
-  // Whatever a service makes is its own: the odd file that others may read gets its mode when it is made.
-  Deno.umask(0o077);
+  // A service must not keep the file system busy on which somebody happened to be.
+  if (daemon !== undefined) Deno.chdir("/");
+  const umask = definition.umask ?? (daemon === undefined ? undefined : DAEMON_UMASK);
+  if (umask !== undefined) Deno.umask(umask);
   const ready = definition.preflight(opts);
   const pidFile: PidFile = claimPidFile(opts.pidfile, prog, ready.user);
   let exitCode = 0;
@@ -109,14 +123,18 @@ async function serve<O extends ServiceOpts>(
     const noColorVariable = Deno.env.get("NO_COLOR");
     const colours = useColours({ isTerminal: Deno.stderr.isTerminal(), noColorVariable });
     const { log, close } = openLog(opts, {
-      terminal: daemon === undefined ? (text) => write(Deno.stderr, text) : undefined,
+      terminal: daemon === undefined ? writeError : undefined,
       colours,
     });
     undo.push(close);
+    undo.push(surviveErrors(log));
     for (const warning of [...warnings, ...ready.warnings]) log.warning(warning);
     // Signals first: one that comes while the service starts must end it too.
     undo.push(onShutdown({ controller: stop, log, name: prog, atOnce: () => pidFile.release() }));
-    const service = await definition.start(opts, log);
+    const service = await definition.start(opts, log).catch((error) => {
+      if (!isForeseen(error)) log.critical(`Cannot start: ${describeError(error)}`);
+      throw error;
+    });
     undo.push(onDiagnostics({
       log,
       name: prog,
@@ -139,9 +157,4 @@ async function serve<O extends ServiceOpts>(
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-}
-
-function write(stream: { writeSync(bytes: Uint8Array): number }, text: string): void {
-  const bytes = new TextEncoder().encode(text);
-  for (let at = 0; at < bytes.length;) at += stream.writeSync(bytes.subarray(at));
 }

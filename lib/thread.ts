@@ -88,22 +88,30 @@ export function serveThread<Init>(
 }
 
 /**
- * Keeps this worker alive when an error goes by unwatched, a rejection or a timer's: it is logged instead. For services with
+ * Keeps this thread alive when an error goes by unwatched, a rejection or a timer's: it is logged instead. For services with
  * sockets, in which the requests of others wait that would be lost with the thread.
+ * @returns What ends it.
  */
-export function surviveErrors(log: Logger): void {
+export function surviveErrors(log: Logger): () => void {
   const tell = (error: unknown) => log.critical(`An error that nobody watched: ${describeError(error)}`);
-  globalThis.addEventListener("unhandledrejection", (event) => {
+  const rejected = (event: PromiseRejectionEvent) => {
     event.preventDefault();
     tell(event.reason);
-  });
-  globalThis.addEventListener("error", (event) => {
+  };
+  const thrown = (event: ErrorEvent) => {
     event.preventDefault();
     tell(event.error);
-  });
+  };
+  globalThis.addEventListener("unhandledrejection", rejected);
+  globalThis.addEventListener("error", thrown);
+  return () => {
+    globalThis.removeEventListener("unhandledrejection", rejected);
+    globalThis.removeEventListener("error", thrown);
+  };
 }
 
-function describeError(error: unknown): string {
+/** An error for a log: where it happened, too. */
+export function describeError(error: unknown): string {
   return error instanceof Error ? error.stack ?? error.message : String(error);
 }
 

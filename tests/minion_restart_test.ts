@@ -32,7 +32,7 @@ Deno.test("after a restart of the master minions are back by themselves, and a r
     const path = `${fleet.root}/done`;
     const job = await startJob(fleet, "cmd.run", {
       tgt: "web1",
-      arg: [`touch ${path}.began; while [ ! -e ${path} ]; do sleep 0.02; done; echo late`],
+      arg: [`touch ${path}.began; while [ -e ${path}.began ] && [ ! -e ${path} ]; do sleep 0.02; done; echo late`],
       kwargs: { python_shell: true },
       signal: AbortSignal.abort(),
     });
