@@ -11,7 +11,7 @@ import type { ConfigRequest, LoadedConfig } from "./config.ts";
 import { daemonize, type DaemonRole, takeDaemonRole } from "./daemon.ts";
 import { ConfigError, KeyError, LibcError, PreflightError, SignInError } from "./errors.ts";
 import type { Logger } from "./log.ts";
-import { type LogOpts, openLog } from "./log_sinks.ts";
+import { type LogOpts, type OpenLog, openLog } from "./log_sinks.ts";
 import type { Role } from "./options.ts";
 import { claimPidFile, type PidFile } from "./pid_file.ts";
 import type { Ready } from "./preflight.ts";
@@ -114,23 +114,28 @@ async function serve<O extends ServiceOpts>(
   const umask = definition.umask ?? (daemon === undefined ? undefined : DAEMON_UMASK);
   if (umask !== undefined) Deno.umask(umask);
   const ready = definition.preflight(opts);
-  const pidFile: PidFile = claimPidFile(opts.pidfile, prog, ready.user);
+  let pidFile: PidFile | undefined;
+  let opened: OpenLog | undefined;
   let exitCode = 0;
   const stop = new AbortController();
-  const undo: (() => void)[] = [() => pidFile.release()];
+  const undo: (() => void)[] = [() => pidFile?.release()];
   try {
+    // Signals first: one that comes while the service starts must end it too, and leave no file behind.
+    undo.push(onShutdown({
+      controller: stop,
+      log: { warning: (text) => opened?.log.warning(text) },
+      name: prog,
+      atOnce: () => pidFile?.release(),
+    }));
+    pidFile = claimPidFile(opts.pidfile, prog, ready.user);
     if (ready.user !== undefined) becomeRunUser(ready.user);
-    const noColorVariable = Deno.env.get("NO_COLOR");
-    const colours = useColours({ isTerminal: Deno.stderr.isTerminal(), noColorVariable });
-    const { log, close } = openLog(opts, {
+    opened = openLog(opts, {
       terminal: daemon === undefined ? writeError : undefined,
-      colours,
+      colours: useColours({ isTerminal: Deno.stderr.isTerminal(), noColorVariable: Deno.env.get("NO_COLOR") }),
     });
-    undo.push(close);
-    undo.push(surviveErrors(log));
+    const { log, close } = opened;
+    undo.push(close, surviveErrors(log));
     for (const warning of [...warnings, ...ready.warnings]) log.warning(warning);
-    // Signals first: one that comes while the service starts must end it too.
-    undo.push(onShutdown({ controller: stop, log, name: prog, atOnce: () => pidFile.release() }));
     const service = await definition.start(opts, log).catch((error) => {
       if (!isForeseen(error)) log.critical(`Cannot start: ${describeError(error)}`);
       throw error;

@@ -22,7 +22,7 @@ export interface ShutdownOptions {
   /** Aborted at the first signal, with the signal's name as reason. */
   readonly controller: AbortController;
   /** The log. */
-  readonly log: Logger;
+  readonly log: Pick<Logger, "warning">;
   /** The service's name, for the log: `salt-master`. */
   readonly name: string;
   /** Called at the second signal, before the process exits at once. */
