@@ -7,7 +7,7 @@
 import { InvocationError } from "./errors.ts";
 import { compileGlob } from "./glob.ts";
 import { jidToStartTime } from "./jid.ts";
-import { equals, isMap, str, truthy, type Value, type ValueMap } from "./value.ts";
+import { compareStrings, equals, isMap, str, truthy, type Value, type ValueMap } from "./value.ts";
 
 /** What {@linkcode jobFilter} keeps: jobs that fit everything that is given. */
 export interface JobSearch {
@@ -21,6 +21,15 @@ export interface JobSearch {
   readonly startTime?: string | null;
   /** A time in words; jobs that began later are left out. */
   readonly endTime?: string | null;
+}
+
+/** The minions that a job is for, sorted: those that its target means, and those of a list that nobody has accepted. */
+export function jobMinions(load: ValueMap | undefined): string[] {
+  const meant = load?.get("Minions");
+  const wanted = load?.get("tgt_type") === "list" ? load.get("tgt") : undefined;
+  const listed = typeof wanted === "string" ? wanted.split(",") : Array.isArray(wanted) ? wanted : [];
+  const ids = [...Array.isArray(meant) ? meant : [], ...listed].filter((id) => typeof id === "string" && id !== "");
+  return [...new Set(ids.map((id) => str(id)))].sort(compareStrings);
 }
 
 /**

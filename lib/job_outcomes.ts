@@ -7,12 +7,11 @@
 import { connectedIds } from "./connected_minions.ts";
 import { DataCache } from "./data_cache.ts";
 import { JobAcks } from "./job_acks.ts";
-import { JobCache, type JobReturn } from "./job_cache.ts";
+import { JobCache } from "./job_cache.ts";
 import { KeyStore } from "./key_store.ts";
 import type { MasterOpts } from "./options.ts";
-import { decideOutcome, type Outcome, type OutcomeFacts } from "./outcome.ts";
+import { decideOutcome, type Outcome, type OutcomeFacts, outcomeOfReturn } from "./outcome.ts";
 import { readPresence } from "./presence_file.ts";
-import { isMap, toNumber } from "./value.ts";
 
 /** What became of a job on one minion. */
 export interface JobOutcome {
@@ -20,6 +19,8 @@ export interface JobOutcome {
   readonly outcome: Outcome;
   /** When the master last heard something of it, in milliseconds since the epoch; `undefined` if it never did. */
   readonly sinceMs: number | undefined;
+  /** Whether the minion is one that acknowledges jobs. */
+  readonly acknowledges: boolean;
 }
 
 /**
@@ -43,20 +44,14 @@ export function jobOutcomes(
   return new Map([...ids].map((id) => {
     const returned = returns.get(id);
     const ack = acks.get(id);
+    const present = presence.present.has(id), gone = presence.gone.has(id);
     const facts: OutcomeFacts = {
       accepted: accepted.has(id),
-      returned: returned === undefined ? undefined : wordOf(returned),
+      returned: returned && outcomeOfReturn(returned),
       acknowledged: ack?.state,
-      present: presence.present.has(id) || (!presence.gone.has(id) && seems(id)),
+      present: present || (!gone && seems(id)),
     };
     const sinceMs = returned === undefined ? ack?.sinceMs : jobs.returnedMs(jid, id);
-    return [id, { outcome: decideOutcome(facts), sinceMs }];
+    return [id, { outcome: decideOutcome(facts), sinceMs, acknowledges: present || gone }];
   }));
-}
-
-function wordOf(returned: JobReturn): OutcomeFacts["returned"] {
-  if (returned.interrupted) return "interrupted";
-  const { retcode = 0 } = returned;
-  const codes = isMap(retcode) ? [...retcode.values()] : Array.isArray(retcode) ? retcode : [retcode];
-  return codes.every((code) => (toNumber(code) ?? 0) === 0) ? "well" : "failed";
 }

@@ -86,7 +86,7 @@ export class JobPool {
    * @returns Its outcome: `return`, `retcode`, `success`, maybe `out`. Never rejects.
    */
   run(load: ValueMap, onOutput: (written: Written) => void = () => {}): Promise<ValueMap> {
-    if (this.#closed) return Promise.resolve(failure("The minion ended before the job began"));
+    if (this.#closed) return Promise.resolve(interruption("The minion ended before the job began"));
     const worker = this.#idle.shift() ?? this.#start();
     const job: Job = { jid: str(load.get("jid") ?? ""), load, done: Promise.withResolvers(), onOutput };
     this.#busy.set(worker, job);
@@ -160,7 +160,7 @@ export class JobPool {
     for (const worker of [...this.#busy.keys()]) {
       worker.kill(); // from now on it starts nothing
       children.push(...this.#commands(worker));
-      this.#finish(worker, failure("The minion ended before the job did"), false);
+      this.#finish(worker, interruption("The minion ended before the job did"), false);
     }
     for (const pid of children) sendSignal(-pid, SIGTERM);
     await Promise.all([...this.#idle.map((worker) => worker.stop()), killUnlessEnded(children)]);
@@ -250,6 +250,11 @@ async function killUnlessEnded(pids: readonly number[]): Promise<void> {
   const deadline = performance.now() + CLOSE_MS;
   while (pids.some((pid) => sendSignal(-pid, 0)) && performance.now() < deadline) await sleep(20);
   for (const pid of pids) sendSignal(-pid, SIGKILL);
+}
+
+/** The outcome of a job that its minion did not see to the end. */
+export function interruption(text: string): ValueMap {
+  return failure(text).set("interrupted", true);
 }
 
 function failure(text: string): ValueMap {

@@ -13,13 +13,14 @@ import { EventSubscriber, masterBus } from "./event_bus.ts";
 import { JobAcks } from "./job_acks.ts";
 import { JobCache } from "./job_cache.ts";
 import { JobOutputs } from "./job_outputs.ts";
+import { jobMinions } from "./job_listing.ts";
 import { jobOutcomes } from "./job_outcomes.ts";
 import { JobWatch } from "./job_watch.ts";
 import { batchFromMap } from "./live_batch.ts";
 import { accessKeyPath, publishPullPath, readPorts } from "./master_paths.ts";
 import { decode } from "./msgpack.ts";
 import type { MasterOpts } from "./options.ts";
-import type { Outcome } from "./outcome.ts";
+import { type Outcome, outcomeOfReturn, type ReturnOutcome } from "./outcome.ts";
 import { OutputFollower, type OutputListener } from "./output_follower.ts";
 import { clearRequest } from "./payload.ts";
 import { RequestChannel, tcpAddress } from "./request_channel.ts";
@@ -67,6 +68,8 @@ export interface Returned {
   readonly retcode: Value;
   /** The outputter that the minion asks for. */
   readonly out?: string;
+  /** How it went. */
+  readonly outcome: ReturnOutcome;
 }
 
 /** A minion that did not return. */
@@ -259,12 +262,17 @@ export class LocalClient {
     const output = onOutput === undefined ? undefined : this.#follow(jid, onOutput);
     output?.catchUpAll();
     for (const [id, stored] of returned) yield toReturned(id, map({ ...stored }));
-    const minions = strings(load.get("Minions")).filter((id) => !returned.has(id));
+    const meant = new Set(strings(load.get("Minions")));
+    const minions = [...meant].filter((id) => !returned.has(id));
     const acknowledged = [...new JobAcks(cachedir, hash_type).all(jid).keys()];
     const deafen = () => this.#events.close();
     signal?.addEventListener("abort", deafen);
     try {
       yield* this.#collect({ jid, minions, missing: [], acknowledged }, patience, { signal, output });
+      if (signal?.aborted) return;
+      for (const id of jobMinions(load)) {
+        if (!meant.has(id) && !returned.has(id)) yield { kind: "silent", id, outcome: "no such minion" };
+      }
     } finally {
       signal?.removeEventListener("abort", deafen);
     }
@@ -329,6 +337,7 @@ function toReturned(id: string, data: ValueMap): Returned {
     id,
     return: data.get("return") ?? null,
     retcode: data.get("retcode") ?? 0,
+    outcome: outcomeOfReturn({ retcode: data.get("retcode"), interrupted: data.get("interrupted") === true }),
   };
   return typeof out === "string" ? { ...plain, out } : plain;
 }

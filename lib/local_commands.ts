@@ -9,16 +9,18 @@ import { jobOutcomes } from "./job_outcomes.ts";
 import { LocalClient } from "./local_client.ts";
 import { readPorts } from "./master_paths.ts";
 import type { MasterOpts } from "./options.ts";
-import { plainRetcode } from "./salt_answers.ts";
 import type { LocalCommands, LocalReturn } from "./runner_context.ts";
-import { toNumber } from "./value.ts";
+import { isMap, toNumber } from "./value.ts";
+
+/** How long minions that do not acknowledge are waited for when they are asked about a job. */
+const BRIEFLY = { timeoutS: 2, gatherJobTimeoutS: 0 };
 
 /**
  * The minions of the master whose options are given. It is connected to when the first function is run, not before.
  * @param options.user Who gives the commands. @param options.signal Aborted when waiting is to end.
  */
 export function localCommands(opts: MasterOpts, options: { user: string; signal?: AbortSignal }): LocalCommands {
-  return {
+  const commands: LocalCommands = {
     async run(tgt, fun, { arg = [], kwargs = new Map(), tgtType = "glob", timeoutS, gatherJobTimeoutS } = {}) {
       const returns = new Map<string, LocalReturn>();
       using client = await LocalClient.connect(opts, options.user);
@@ -46,14 +48,25 @@ export function localCommands(opts: MasterOpts, options: { user: string; signal?
         if (event.kind === "silent") {
           yield { id: event.id, returned: undefined, outcome: event.outcome };
         } else {
-          const outcome = plainRetcode(event.retcode) === 0 ? "returned" : "failed";
-          yield { id: event.id, returned: event.return, outcome, out: event.out };
+          yield { id: event.id, returned: event.return, outcome: event.outcome, out: event.out };
         }
       }
     },
-    outcomes(jid, ids) {
+    async outcomes(jid, ids) {
       const publishPort = readPorts(opts.sock_dir)?.publishPort ?? opts.publish_port;
-      return jobOutcomes(jid, ids, { opts, publishPort });
+      const outcomes = jobOutcomes(jid, ids, { opts, publishPort });
+      const unsure = [...outcomes].filter(([, { outcome, acknowledges }]) =>
+        outcome === "not received" && !acknowledges
+      );
+      if (unsure.length === 0) return outcomes;
+      const asked = unsure.map(([id]) => id);
+      const answers = await commands.run(asked, "saltutil.find_job", { tgtType: "list", arg: [jid], ...BRIEFLY });
+      for (const [id, { return: found }] of answers) {
+        const known = outcomes.get(id);
+        if (known !== undefined && isMap(found) && found.size > 0) outcomes.set(id, { ...known, outcome: "running" });
+      }
+      return outcomes;
     },
   };
+  return commands;
 }

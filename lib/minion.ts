@@ -11,7 +11,7 @@ import { jobAck, jobOutput, jobStart, LEGACY_START_EVENT, minionStart, stamp, st
 import { EventBus, EventSender, EventSubscriber, minionBus } from "./event_bus.ts";
 import { loadGrains } from "./grains.ts";
 import { hashHex } from "./hash.ts";
-import { JobPool } from "./job_pool.ts";
+import { interruption, JobPool } from "./job_pool.ts";
 import { type Asked, pack, unpack } from "./job_protocol.ts";
 import { batchToMap, type LiveBatch } from "./live_batch.ts";
 import { LiveOutput } from "./live_output.ts";
@@ -40,6 +40,10 @@ const SETTLE_MS = 50;
 
 /** How long a job may run before it is acknowledged by itself, in milliseconds. */
 const ACKNOWLEDGE_MS = 100;
+/** What looks at jobs, or ends them, never waits for its turn behind them. */
+const ABOUT_JOBS: ReadonlySet<string> = new Set(
+  ["running", "is_running", "find_job", "kill_job", "term_job", "signal_job"].map((name) => `saltutil.${name}`),
+);
 /** How many job ids are remembered at the least, over restarts too. */
 const REMEMBERED_JIDS = 1_000;
 /** How long a return waits for the job's output on its way, in milliseconds. */
@@ -298,14 +302,16 @@ export class Minion {
 
   /** Runs a job now, or when one of `process_count_max` others has ended. */
   #take(load: ValueMap): void {
+    if (this.#hasRoom() || ABOUT_JOBS.has(str(load.get("fun") ?? null))) return void this.#run(load);
     const most = this.#opts.process_count_max;
-    if (most > 0 && (this.#pool?.size ?? 0) >= most) {
-      this.#log.warning(`Job ${str(load.get("jid") ?? "")} waits: ${most} jobs are running (process_count_max)`);
-      this.#queue.push(load);
-      void this.#acknowledge(load, "received");
-      return;
-    }
-    void this.#run(load);
+    this.#log.warning(`Job ${str(load.get("jid") ?? "")} waits: ${most} jobs are running (process_count_max)`);
+    this.#queue.push(load);
+    void this.#acknowledge(load, "received");
+  }
+
+  #hasRoom(): boolean {
+    const most = this.#opts.process_count_max;
+    return most <= 0 || (this.#pool?.size ?? 0) < most;
   }
 
   async #run(load: ValueMap): Promise<void> {
@@ -333,8 +339,8 @@ export class Minion {
     } catch (error) {
       this.#log.critical(`Job ${jid} was lost: ${error instanceof Error ? error.stack : error}`);
     }
-    const next = this.#queue.shift();
-    if (next !== undefined) this.#take(next);
+    const next = this.#hasRoom() ? this.#queue.shift() : undefined;
+    if (next !== undefined) void this.#run(next);
   }
 
   /** Tells the master that this minion has a job, so that it neither sends it again nor asks for it. */
@@ -362,9 +368,7 @@ export class Minion {
   /** Returns for the jobs that the last process of this minion was at when it died. */
   #returnInterrupted(): void {
     for (const load of this.#proc.left) {
-      const returned = this.#returnLoad(load, map({ return: INTERRUPTED, retcode: 1, success: false, out: "nested" }));
-      returned.set("interrupted", true);
-      this.#spool?.add(returned);
+      this.#spool?.add(this.#returnLoad(load, interruption(INTERRUPTED)));
     }
   }
 
@@ -390,7 +394,7 @@ export class Minion {
       user: load.get("user"),
       _stamp: stampNow(),
     });
-    if (outcome.has("out")) returned.set("out", outcome.get("out") ?? null);
+    for (const key of ["out", "interrupted"]) if (outcome.has(key)) returned.set(key, outcome.get(key) ?? null);
     for (const key of ["master_id", "metadata"]) if (load.has(key)) returned.set(key, load.get(key) ?? null);
     return returned;
   }

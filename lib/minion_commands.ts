@@ -113,8 +113,10 @@ async function storeReturn(sent: ValueMap, id: string, services: MasterServices)
       return null;
     }
     if (cached && jobs.saveReturn(load) === "duplicate") {
-      // Told all the same, as Salt does: the first time, the storing may have been all that was done.
+      // Told all the same, as Salt does: the first time, the storing may have been all that was done. What is told is
+      // what is stored.
       log.warning(`Minion ${id} returned twice for job ${jid()}; the first return stands`);
+      load = new Map([...load, ...map({ ...jobs.getReturn(jid(), id) })]);
       reply = "";
     }
   } catch (error) {

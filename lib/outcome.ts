@@ -3,6 +3,9 @@
  * @module
  */
 
+import { plainRetcode } from "./retcode.ts";
+import type { Value } from "./value.ts";
+
 /** The words, from the best to the worst. */
 export const OUTCOMES = [
   /** It returned, and all went well. */
@@ -29,12 +32,35 @@ export type Outcome = typeof OUTCOMES[number];
 /** What a minion has acknowledged. */
 export type Acknowledged = "received" | "running";
 
+/** The outcomes of a job that has returned. */
+export type ReturnOutcome = "returned" | "failed" | "interrupted";
+
+/** The outcome of a return. @param interrupted Whether the minion says that it ended while it was at the job. */
+export function outcomeOfReturn({ retcode = 0, interrupted }: {
+  readonly retcode?: Value;
+  readonly interrupted?: boolean;
+}): ReturnOutcome {
+  if (interrupted) return "interrupted";
+  return plainRetcode(retcode) === 0 ? "returned" : "failed";
+}
+
+/** Whether an outcome is one of a job that has returned. */
+export function hasReturned(outcome: Outcome): outcome is ReturnOutcome {
+  return outcome === "returned" || outcome === "failed" || outcome === "interrupted";
+}
+
+/** Salt's words for a minion that did not return, and why. */
+export function silenceText(outcome: Outcome): string {
+  const reason = outcome === "not received" ? "no response" : outcome;
+  return `Minion did not return. [${reason.charAt(0).toUpperCase()}${reason.slice(1)}]`;
+}
+
 /** What is known of a job on one minion. */
 export interface OutcomeFacts {
   /** Whether the id has an accepted key. */
   readonly accepted: boolean;
   /** What its return says, if there is one. */
-  readonly returned?: "well" | "failed" | "interrupted";
+  readonly returned?: ReturnOutcome;
   /** What it has acknowledged last. */
   readonly acknowledged?: Acknowledged;
   /** Whether it is connected now. */
@@ -43,7 +69,7 @@ export interface OutcomeFacts {
 
 /** The first row whose conditions hold decides. */
 const RULES: readonly (readonly [when: Partial<OutcomeFacts>, then: Outcome])[] = [
-  [{ returned: "well" }, "returned"],
+  [{ returned: "returned" }, "returned"],
   [{ returned: "failed" }, "failed"],
   [{ returned: "interrupted" }, "interrupted"],
   [{ accepted: false }, "no such minion"],

@@ -64,8 +64,11 @@ export interface LocalCommands {
    * @throws {TargetError} If there is no such job. @throws {NoMasterError} If no master is running here.
    */
   attach(jid: string, onOutput?: OutputListener): AsyncIterable<AttachedReturn>;
-  /** What became of a job on each of `ids`: one word, and when the master last heard of it (ms since the epoch). */
-  outcomes(jid: string, ids: readonly string[]): Map<string, JobOutcome>;
+  /**
+   * What became of a job on each of `ids`: one word, and when the master last heard of it (ms since the epoch). Those that
+   * do not acknowledge jobs are asked whether they are at it.
+   */
+  outcomes(jid: string, ids: readonly string[]): Promise<Map<string, JobOutcome>>;
 }
 
 /** What a function of a runner runs with. */

@@ -7,7 +7,9 @@
 import type { LivePart } from "./live_batch.ts";
 import type { LiveLines } from "./live_lines.ts";
 import type { CollectPatience, LocalClient, PublishedJob, Returned, Silent } from "./local_client.ts";
-import { isMap, toNumber, type Value } from "./value.ts";
+import { type Outcome, silenceText } from "./outcome.ts";
+import { plainRetcode } from "./retcode.ts";
+import type { Value } from "./value.ts";
 
 /** One minion's part. */
 export interface Answer {
@@ -19,8 +21,8 @@ export interface Answer {
   readonly retcode: number;
   /** The outputter that suits it. */
   readonly out?: string;
-  /** Whether it returned, and if not, whether it had no connection. */
-  readonly kind: "returned" | "silent" | "disconnected";
+  /** What became of the job on it. */
+  readonly outcome: Outcome;
 }
 
 /** How to look up later what has not come yet. */
@@ -61,32 +63,14 @@ function ofReturn(event: Returned): Answer {
     id: event.id,
     return: event.return,
     retcode: plainRetcode(event.retcode),
-    kind: "returned",
+    outcome: event.outcome,
   };
   return event.out === undefined ? answer : { ...answer, out: event.out };
 }
 
-/** Salt's words, and more where more is known. */
+/** Where a return may still come, how to look it up. */
 function ofSilence({ id, outcome }: Silent, jid: string): Answer {
-  const connected = outcome !== "not connected";
-  const text = outcome === "not connected"
-    ? "Minion did not return. [Not connected]"
-    : outcome === "no such minion"
-    ? "Minion did not return. [No such minion]"
-    : `Minion did not return. [${outcome === "not received" ? "No response" : capitalized(outcome)}]\n${
-      lookupHint(jid)
-    }`;
-  return { id, return: text, retcode: 1, out: "no_return", kind: connected ? "silent" : "disconnected" };
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-/** A return code as one number: of one by function the highest, but never 0 if one of them is not. */
-export function plainRetcode(retcode: Value): number {
-  const listed = isMap(retcode) ? [...retcode.values()] : Array.isArray(retcode) ? retcode : [retcode];
-  // What is no number is no success either; a command that a signal ended has a negative one.
-  const bad = listed.map((code) => code === null ? 0 : toNumber(code) ?? 1).filter((code) => code !== 0);
-  return bad.length === 0 ? 0 : Math.max(...bad);
+  const final = outcome === "not connected" || outcome === "no such minion";
+  const text = final ? silenceText(outcome) : `${silenceText(outcome)}\n${lookupHint(jid)}`;
+  return { id, return: text, retcode: 1, out: "no_return", outcome };
 }

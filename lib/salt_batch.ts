@@ -9,6 +9,7 @@
 import { UsageError } from "./errors.ts";
 import { makeJid } from "./jid.ts";
 import { type JobRequest, LocalClient } from "./local_client.ts";
+import { hasReturned } from "./outcome.ts";
 import { EX_INTERRUPTED } from "./process_io.ts";
 import { type Answer, answers, lookupHint } from "./salt_answers.ts";
 import { EX_MINIONS, EX_NOBODY, FAILED_TEXT, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
@@ -65,7 +66,7 @@ function interrupted({ io }: Session, jid?: string): number {
 async function ping({ tgt, tgtType }: JobRequest, session: Session): Promise<{ up: string[]; down: string[] }> {
   const up: string[] = [], down: string[] = [];
   for await (const answer of publishedAnswers({ tgt, tgtType, fun: "test.ping", arg: [] }, session)) {
-    (answer.kind === "returned" ? up : down).push(answer.id);
+    (hasReturned(answer.outcome) ? up : down).push(answer.id);
   }
   return { up: up.sort(compareStrings), down: down.sort(compareStrings) };
 }
@@ -181,7 +182,7 @@ class BatchRun {
 
   #show(answer: Answer): void {
     const { io, print } = this.#plan.session;
-    if (answer.kind !== "returned") {
+    if (!hasReturned(answer.outcome)) {
       io.write(`Minion '${sanitizeLine(answer.id)}' failed to respond to job sent\n`);
       return;
     }

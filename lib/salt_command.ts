@@ -19,6 +19,7 @@ import { LiveLines } from "./live_lines.ts";
 import { type JobRequest, LocalClient, type PublishedJob } from "./local_client.ts";
 import { openLog } from "./log_sinks.ts";
 import { EX_INTERRUPTED } from "./process_io.ts";
+import { hasReturned } from "./outcome.ts";
 import { MACHINE_OUTPUTTERS } from "./output.ts";
 import { coloured, type OutputSettings, resultPrinter } from "./result_printer.ts";
 import { type Answer, answers, lookupHint } from "./salt_answers.ts";
@@ -98,12 +99,14 @@ async function runParsed(parsed: Parsed<SaltTable>, io: SaltIo): Promise<number>
       forceColor: options.force_color,
       color: opts.color,
     };
-    const print = resultPrinter(output, {
-      write: (text) => io.write(text),
+    const place = {
+      write: (text: string) => io.write(text),
       isTerminal: io.isTerminal,
       noColor: io.noColor,
-      warn: (text) => log.error(text),
-    });
+      warn: (text: string) => log.error(text),
+    };
+    const print = resultPrinter(output, place);
+    const color = coloured(output, place);
     const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
     const session: Session = {
       io,
@@ -112,6 +115,7 @@ async function runParsed(parsed: Parsed<SaltTable>, io: SaltIo): Promise<number>
       log,
       user: callingUser(),
       print,
+      color,
       live: liveLines(output, { options, io }),
       patience,
     };
@@ -272,16 +276,16 @@ async function show(
   const all: Answer[] = [];
   const bar = options.progress ? await progressBar(published, session) : undefined;
   for await (const answer of answers(client, published, { patience, signal: io.signal, live })) {
-    if (answer.kind !== "returned" && options.hide_timeout) continue;
+    if (!hasReturned(answer.outcome) && options.hide_timeout) continue;
     all.push(answer);
-    bar?.update(all.filter(({ kind }) => kind === "returned").length);
+    bar?.update(all.filter(({ outcome }) => hasReturned(outcome)).length);
     if (each) print(new Map([[answer.id, answer.return]]), { out: answer.out, retcode: answer.retcode });
   }
   bar?.end();
   if (io.signal.aborted) return EX_INTERRUPTED;
   if (docs) return showDocs(all, session);
   if (options.static) {
-    if (!all.some(({ kind }) => kind === "returned")) {
+    if (!all.some(({ outcome }) => hasReturned(outcome))) {
       print(new Map());
       io.writeError(NO_RETURN_TEXT);
       return EX_NOBODY;
@@ -289,7 +293,7 @@ async function show(
     print(new Map<Value, Value>(all.map(({ id, return: returned }) => [id, returned])), { retcode: worst(all) });
   }
   const summary = options.progress || (opts.cli_summary && opts.output === null);
-  if (summary) io.write(summaryText(all, { verbose: options.verbose }));
+  if (summary) io.write(summaryText(all, { verbose: options.verbose, color: session.color }));
   if (worst(all) === 0) return 0;
   io.writeError(FAILED_TEXT);
   return EX_MINIONS;

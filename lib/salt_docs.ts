@@ -3,6 +3,7 @@
  * @module
  */
 
+import { hasReturned } from "./outcome.ts";
 import type { Answer } from "./salt_answers.ts";
 import { compare, isMap, truthy, type Value } from "./value.ts";
 
@@ -25,9 +26,9 @@ export function mergedDocs(all: readonly Answer[]): MergedDocs {
     }
     for (const [name, doc] of answer.return) if (!docs.has(name) && truthy(doc)) docs.set(name, doc);
   }
-  const answered = all.some(({ kind, return: returned }) => kind === "returned" && isMap(returned));
+  const answered = all.some(({ outcome, return: returned }) => hasReturned(outcome) && isMap(returned));
   return {
     docs: [...docs].sort(([a], [b]) => compare(a, b)),
-    failures: failures.filter(({ kind }) => kind === "returned" || !answered),
+    failures: failures.filter(({ outcome }) => hasReturned(outcome) || !answered),
   };
 }

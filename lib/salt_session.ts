@@ -44,6 +44,8 @@ export interface Session {
   readonly user: string;
   /** Prints a result as `--out` says. */
   readonly print: PrintResult;
+  /** Whether standard output is in colour. */
+  readonly color: boolean;
   /** Shows what commands write, as they write it, if that is wanted. */
   readonly live: LiveLines | undefined;
   /** How long minions are waited for. */

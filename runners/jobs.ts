@@ -7,9 +7,11 @@
 import { CommandError } from "../lib/errors.ts";
 import { isJid } from "../lib/jid.ts";
 import type { JobReturn } from "../lib/job_cache.ts";
-import { formatJob, formatStartedJob, jobFilter } from "../lib/job_listing.ts";
+import type { JobOutcome } from "../lib/job_outcomes.ts";
+import { formatJob, formatStartedJob, jobFilter, jobMinions } from "../lib/job_listing.ts";
 import { any, bool, int, str } from "../lib/module.ts";
 import { LiveLines } from "../lib/live_lines.ts";
+import { silenceText } from "../lib/outcome.ts";
 import { formatOutput } from "../lib/output.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../lib/runner_context.ts";
 import { runningRunners } from "../lib/runner_process.ts";
@@ -117,7 +119,7 @@ export const list_job: RunnerFunction = runner({
   async run({ jid, ext_source, display_progress }, context) {
     checkSource(ext_source);
     await querying(context, display_progress);
-    return new Map<Value, Value>([["jid", jid], ...describeJob(context, jid)]);
+    return new Map<Value, Value>([["jid", jid], ...await describeJob(context, jid)]);
   },
 });
 
@@ -128,9 +130,9 @@ export const print_job: RunnerFunction = runner({
     "jobs.print_job 20130916125524463507",
   ),
   params: { jid: str(), ext_source: EXT_SOURCE },
-  run({ jid, ext_source }, context) {
+  async run({ jid, ext_source }, context) {
     checkSource(ext_source);
-    return new Map([[jid, describeJob(context, jid)]]);
+    return new Map([[jid, await describeJob(context, jid)]]);
   },
 });
 
@@ -143,7 +145,7 @@ returned : True
     Show the minions that returned.
 
 missing : False
-    Show also those that did not.
+    Show also those that did not, and why, in the words of jobs.outcomes.
 
 display_progress : False
     Tell on the event bus of each step.`,
@@ -167,7 +169,12 @@ display_progress : False
       if (returned) result.set(id, stored.return);
     }
     if (missing) {
-      for (const id of targeted(context, jid)) if (!returns.has(id)) result.set(id, "Minion did not return");
+      const outcomes = await outcomesOf(context, jid);
+      for (const id of jobMinions(context.jobs.getLoad(jid))) {
+        if (returns.has(id)) continue;
+        const outcome = outcomes.get(id)?.outcome;
+        result.set(id, outcome === undefined ? "Minion did not return" : silenceText(outcome));
+      }
     }
     const out = [...returns.values()].at(0)?.out;
     return shown(result, typeof out === "string" ? out : null);
@@ -212,7 +219,8 @@ export const last_run: RunnerFunction = runner({
     if (truthy(metadata) && !isMap(metadata)) return false;
     await querying(context, display_progress, " for jobs.");
     const newest = [...listJobs(context, { metadata, fun, target }).keys()].at(-1);
-    return newest === undefined ? false : shown(new Map([[newest, describeJob(context, String(newest))]]), outputter);
+    if (newest === undefined) return false;
+    return shown(new Map([[newest, await describeJob(context, String(newest))]]), outputter);
   },
 });
 
@@ -239,10 +247,13 @@ export const active: RunnerFunction = runner({
         active.set(jid, entry);
       }
     }
-    return new Map([...active].map(([jid, { job, running }]) => {
+    return new Map([...active].flatMap(([jid, { job, running }]) => {
       const shownJob = formatStartedJob(jid, job);
-      shownJob.set("Running", running).set("Returned", [...context.jobs.getReturns(jid).keys()]);
-      return [jid, shownJob];
+      const returned = context.jobs.getReturns(jid);
+      // Whose return came after it had answered is at it no more.
+      const still = running.filter((one) => [...one.keys()].every((id) => !returned.has(String(id))));
+      shownJob.set("Running", still).set("Returned", [...returned.keys()]);
+      return still.length === 0 ? [] : [[jid, shownJob]];
     }));
   },
 });
@@ -255,8 +266,9 @@ running, received, interrupted, not received, not connected, no such minion. Not
     "jobs.outcomes 20130916125524463507",
   ),
   params: { jid: str() },
-  run({ jid }, context) {
-    const found = context.local.outcomes(jid, minionsOf(jid, context));
+  async run({ jid }, context) {
+    checkThere(context, jid);
+    const found = await outcomesOf(context, jid);
     return new Map([...found].map(([id, { outcome, sinceMs }]) => {
       const since = sinceMs === undefined ? null : new Date(sinceMs).toISOString();
       return [id, map({ outcome, since })];
@@ -274,7 +286,7 @@ outcome of each minion. Not in Salt.`,
   ),
   params: { jid: str() },
   async run({ jid }, context) {
-    minionsOf(jid, context);
+    checkThere(context, jid);
     const outcomes = new Map<string, string>();
     const live = new LiveLines({ write: (text) => context.print(text.slice(0, -1)), color: false, brief: true });
     const attached = context.local.attach(jid, (id, parts) => live.show(id, parts));
@@ -297,25 +309,26 @@ export const master: RunnerFunction = runner({
   run: (_, context) => runningRunners(context.opts.cachedir),
 });
 
-/** The minions that a job was for. @throws {CommandError} If there is no such job. */
-function minionsOf(jid: string, context: RunnerContext): string[] {
-  const load = context.jobs.getLoad(jid);
-  if (load === undefined) throw new CommandError(`There is no job ${jid} in the job cache`);
-  const minions = load.get("Minions");
-  const wanted = load.get("tgt_type") === "list" ? load.get("tgt") : undefined;
-  const listed = typeof wanted === "string" ? wanted.split(",") : Array.isArray(wanted) ? wanted : [];
-  const ids = [...Array.isArray(minions) ? minions : [], ...listed].filter((id) => typeof id === "string" && id !== "");
-  return [...new Set(ids.map(String))].sort();
+/** @throws {CommandError} If there is no such job. */
+function checkThere(context: RunnerContext, jid: string): void {
+  if (!context.jobs.exists(jid)) throw new CommandError(`There is no job ${jid} in the job cache`);
 }
 
-/** A job under Salt's headings, with its returns. */
-function describeJob(context: RunnerContext, jid: string): ValueMap {
+/** What became of a job on each of its minions: what every function here goes by. */
+async function outcomesOf(context: RunnerContext, jid: string): Promise<Map<string, JobOutcome>> {
+  return await context.local.outcomes(jid, jobMinions(context.jobs.getLoad(jid)));
+}
+
+/** A job under Salt's headings, with its returns, and what became of it on each minion. */
+async function describeJob(context: RunnerContext, jid: string): Promise<ValueMap> {
   const job = formatStartedJob(jid, context.jobs.getLoad(jid));
   job.set("Result", new Map([...context.jobs.getReturns(jid)].map(([id, stored]) => [id, asMap(stored)])));
   if (context.opts.job_cache_store_endtime) {
     const endTime = context.jobs.getEndTime(jid);
     if (endTime !== undefined) job.set("EndTime", endTime);
   }
+  const outcomes = await outcomesOf(context, jid);
+  if (outcomes.size > 0) job.set("Outcomes", new Map([...outcomes].map(([id, { outcome }]) => [id, outcome])));
   return job;
 }
 

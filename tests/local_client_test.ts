@@ -148,9 +148,9 @@ Deno.test("returns are given as they come, and with the last one it is over", as
   await host.returns(JID, "b", null, { retcode: { f: 1 } });
   await done;
   assertEquals<unknown>(all, [
-    { kind: "returned", id: "c", return: true, retcode: 3, out: "nested" },
-    { kind: "returned", id: "a", return: "x", retcode: 0 },
-    { kind: "returned", id: "b", return: null, retcode: map({ f: 1 }) },
+    { kind: "returned", id: "c", return: true, retcode: 3, out: "nested", outcome: "failed" },
+    { kind: "returned", id: "a", return: "x", retcode: 0, outcome: "returned" },
+    { kind: "returned", id: "b", return: null, retcode: map({ f: 1 }), outcome: "failed" },
   ]);
   assertEquals(host.published, []);
 });
@@ -258,7 +258,7 @@ Deno.test("a return that only the job cache has is given in the end", async () =
   await done;
   assertEquals<unknown>(all, [
     { kind: "silent", id: "a", outcome: "not received" },
-    { kind: "returned", id: "b", return: "kept", retcode: 2, out: "nested" },
+    { kind: "returned", id: "b", return: "kept", retcode: 2, out: "nested", outcome: "failed" },
   ]);
 });
 

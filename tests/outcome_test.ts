@@ -4,11 +4,11 @@ import { assertEquals } from "./assert.ts";
 const HERE: OutcomeFacts = { accepted: true, present: true };
 
 const CASES: readonly (readonly [string, Partial<OutcomeFacts>, Outcome])[] = [
-  ["a good return", { returned: "well" }, "returned"],
+  ["a good return", { returned: "returned" }, "returned"],
   ["a bad return", { returned: "failed" }, "failed"],
   ["a return of an interrupted job", { returned: "interrupted" }, "interrupted"],
-  ["a return of a minion that has left", { returned: "well", present: false, acknowledged: "running" }, "returned"],
-  ["a return of a minion whose key is gone", { returned: "well", accepted: false }, "returned"],
+  ["a return of a minion that has left", { returned: "returned", present: false, acknowledged: "running" }, "returned"],
+  ["a return of a minion whose key is gone", { returned: "returned", accepted: false }, "returned"],
   ["a begun job", { acknowledged: "running" }, "running"],
   ["a job in a queue", { acknowledged: "received" }, "received"],
   ["a begun job of a minion that has left", { acknowledged: "running", present: false }, "not connected"],

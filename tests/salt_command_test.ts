@@ -1,7 +1,7 @@
 import { runSalt } from "../lib/salt_command.ts";
 import { ProgressBar } from "../lib/progress_bar.ts";
 import { batchSize } from "../lib/salt_batch.ts";
-import { plainRetcode } from "../lib/salt_answers.ts";
+import { plainRetcode } from "../lib/retcode.ts";
 import { UsageError } from "../lib/errors.ts";
 import { reportingUnforeseen } from "../lib/unforeseen.ts";
 import { isMap, map, type Value, type ValueMap } from "../lib/value.ts";
@@ -142,7 +142,8 @@ const CASES: Readonly<Record<string, Case>> = {
     out:
       "web1:\n\n\n-------------------------------------------\nSummary\n-------------------------------------------\n" +
       "# of minions targeted: 1\n# of minions returned: 1\n# of minions that did not return: 0\n" +
-      "# of minions with errors: 1\n-------------------------------------------\n",
+      "# of minions with errors: 1\n# of minions by outcome:\n  failed: 1\n" +
+      "-------------------------------------------\n",
     err: FAILED,
     code: 1,
   },
