@@ -60,6 +60,13 @@ export class JobWatch {
     }
   }
 
+  /** The master is gone, and with it all news: whoever has the job has the time-out to be heard of again. */
+  masterGone(now: number): void {
+    for (const id of this.#acknowledged) {
+      if (this.#deadlines.get(id) === Infinity) this.presence(id, false, now);
+    }
+  }
+
   /** Those to ask now whether they are at the job; nobody while a question is open. */
   toAsk(now: number): string[] {
     if (this.#question !== undefined) return [];

@@ -126,7 +126,9 @@ export class LocalClient {
    * @throws {NoMasterError} At once, if none is running.
    */
   static async connect(opts: MasterOpts, user: string): Promise<LocalClient> {
-    await checkRunning(opts.sock_dir);
+    if (!(await isRunning(opts.sock_dir))) {
+      throw new NoMasterError(`Unable to connect to the salt master publisher at ${opts.sock_dir}`);
+    }
     const ports = readPorts(opts.sock_dir) ?? { publishPort: opts.publish_port, requestPort: opts.ret_port };
     const host = ["0.0.0.0", "::", ""].includes(opts.interface) ? "127.0.0.1" : opts.interface;
     const events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [jobPrefix(""), PRESENCE_CHANGE_EVENT]);
@@ -178,6 +180,7 @@ export class LocalClient {
 
   /**
    * The returns of a job as they come, then those minions that stay silent; every minion of the job exactly once.
+   * @throws {NoMasterError} If the master is gone and stays away for longer than `patience` allows.
    */
   async *collect(
     job: PublishedJob,
@@ -207,12 +210,16 @@ export class LocalClient {
     while (!watch.done && !signal?.aborted) {
       const due = watch.toAsk(now());
       if (due.length > 0) {
+        if (!(await isRunning(this.#opts.sock_dir))) throw new NoMasterError(lostMasterText(job.jid));
         questionJid = await this.#askWhetherRunning(job.jid, due);
         watch.asked(due, now() + patience.gatherMs);
       }
       const event = await this.#events.next(Math.max(0, Math.min(watch.nextAt - now(), 1_000)));
       watch.tick(now());
-      if (event === undefined) continue;
+      if (event === undefined) {
+        if (!(await isRunning(this.#opts.sock_dir))) watch.masterGone(now());
+        continue;
+      }
       if (event.tag === PRESENCE_CHANGE_EVENT) {
         for (const id of strings(event.data.get("lost"))) watch.presence(id, false, now());
         for (const id of strings(event.data.get("new"))) watch.presence(id, true, now());
@@ -314,15 +321,20 @@ export class LocalClient {
   }
 }
 
-async function checkRunning(sockDir: string): Promise<void> {
-  const path = publishPullPath(sockDir);
+/** Whether a master listens; a socket file that a killed one left behind does not count. */
+async function isRunning(sockDir: string): Promise<boolean> {
   try {
-    (await Deno.connect({ transport: "unix", path })).close();
+    (await Deno.connect({ transport: "unix", path: publishPullPath(sockDir) })).close();
+    return true;
   } catch (error) {
     const gone = [Deno.errors.NotFound, Deno.errors.ConnectionRefused].some((kind) => error instanceof kind);
     if (!gone) throw error;
-    throw new NoMasterError(`Unable to connect to the salt master publisher at ${sockDir}`);
+    return false;
   }
+}
+
+function lostMasterText(jid: string): string {
+  return `The Salt master ended while job ${jid} ran. The minions go on with it; when the master is back: salt-run jobs.attach ${jid}`;
 }
 
 /** Whose key file a user reads: root, and whoever came there by sudo, that of the master's own user. */

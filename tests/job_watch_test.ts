@@ -56,6 +56,16 @@ Deno.test("who has the job and loses its connection has the time-out to come bac
   assertEquals([watch.nextAt, watch.toAsk(15_000)], [15_000, ["web1"]]);
 });
 
+Deno.test("without a master whoever has the job has one time-out to be heard of, however often that is noticed", () => {
+  const watch = watchOf("web1", "web2");
+  watch.acknowledged("web1");
+  watch.acknowledged("web2");
+  watch.masterGone(10_000);
+  watch.masterGone(11_000);
+  watch.presence("web2", true, 12_000);
+  assertEquals([watch.nextAt, watch.toAsk(15_000)], [15_000, ["web1"]]);
+});
+
 Deno.test("whose presence changes without an acknowledgement is waited for as before", () => {
   const watch = watchOf("web1");
   watch.presence("web1", false, 1_000);

@@ -2,7 +2,7 @@
 import { loadMasterConfig } from "../lib/config.ts";
 import { DataCache } from "../lib/data_cache.ts";
 import { NoMasterError, RefusedError, TargetError, WireError } from "../lib/errors.ts";
-import { jobReturn } from "../lib/event.ts";
+import { jobAck, jobReturn } from "../lib/event.ts";
 import { EventBus, EventSender, masterBus } from "../lib/event_bus.ts";
 import { JobCache } from "../lib/job_cache.ts";
 import { KeyStore } from "../lib/key_store.ts";
@@ -34,6 +34,7 @@ class Host implements AsyncDisposable {
   readonly #listener: Deno.Listener;
   readonly #accepting: Promise<void>;
   readonly #events: EventSender;
+  #dead = false;
   /** The publishes that came, all for jobs with ids of their own. */
   readonly published: ValueMap[] = [];
   /** What a find_job is answered with, by minion, at once; whoever is not in it stays silent. */
@@ -94,10 +95,16 @@ class Host implements AsyncDisposable {
     );
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#events.close();
+  /** Ends as a killed master does: the file of its socket stays. */
+  async die(): Promise<void> {
+    this.#dead = true;
     this.#listener.close();
     await this.#accepting;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#events.close();
+    if (!this.#dead) await this.die();
     await this.bus.close();
     await this.master[Symbol.asyncDispose]();
     Deno.removeSync(this.root, { recursive: true });
@@ -292,6 +299,16 @@ Deno.test("abort ends the collecting at once, and nobody is called silent", asyn
   const late = await collect(host, ["a"], { timeoutMs: LONG, gatherMs: LONG }, controller.signal);
   await late.done;
   assertEquals(late.seen, []);
+});
+
+Deno.test("a master that dies while a minion has the job is an error after the timeout, and no wait for ever", async () => {
+  await using host = await Host.start();
+  const { seen, done } = await collect(host, ["a", "b"], QUICK);
+  await host.fire(jobAck(JID, "a"), { id: "a" });
+  await host.returns(JID, "b", "in time");
+  await eventually(() => seen.length === 1, { ...SOON, what: "a return" });
+  await host.die();
+  await assertRejects(() => done, NoMasterError, `salt-run jobs.attach ${JID}`);
 });
 
 Deno.test("a question that the master refuses to publish is answered by silence", async () => {
