@@ -31,7 +31,7 @@ export interface Outcome {
   retcode: number;
   /** Whether `retcode` is 0. */
   success: boolean;
-  /** The outputter that the return asks for: `nested` for the text of a failure. */
+  /** The outputter that the return asks for: that of the function, or `nested` for the text of a failure. */
   out?: string;
   /** What was thrown, for `salt-call`, whose texts differ. Never sent. */
   error?: Error;
@@ -60,7 +60,8 @@ export async function execute(name: string, arg: readonly Value[], context: JobC
     const own = withRetcode(context, (code) => retcode = code);
     const result = await invoke(fun, { name, ...sortArguments(fun, arg, context), context: own });
     if (retcode === 0 && reportsFailure(result)) retcode = 1;
-    return { return: result, retcode, success: retcode === 0 };
+    const outcome: Outcome = { return: result, retcode, success: retcode === 0 };
+    return fun.outputter === undefined ? outcome : { ...outcome, out: fun.outputter };
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     return { return: failureText(name, error), retcode: 1, success: false, out: "nested", error };

@@ -138,7 +138,7 @@ function functionsOf<C>(exports: object): Functions<C> {
 function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | undefined {
   if (isPlainFunction(candidate)) return ofPlainFunction<C>(candidate);
   if (typeof candidate !== "object" || candidate === null || !("run" in candidate)) return undefined;
-  const { run, doc, params, varArgs, varKwargs } = candidate as Record<string, unknown>;
+  const { run, doc, params, varArgs, varKwargs, outputter } = candidate as Record<string, unknown>;
   if (typeof run !== "function") throw new TypeError(`${name}.run is not a function`);
   if (doc !== undefined && typeof doc !== "string") throw new TypeError(`${name}.doc is not a string`);
   return {
@@ -146,6 +146,7 @@ function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | un
     params: asParameters(params, name),
     ...asVariable(varArgs, `${name}.varArgs`) && { varArgs: String(varArgs) },
     ...asVariable(varKwargs, `${name}.varKwargs`) && { varKwargs: String(varKwargs) },
+    ...asVariable(outputter, `${name}.outputter`) && { outputter: String(outputter) },
     // The context's type cannot be seen at run time: the family's owner vouches for it.
     run: (bound, context, rest) => run.call(candidate, bound, context, rest),
   };

@@ -48,6 +48,8 @@ export interface ModuleFunction<C> {
   readonly varArgs?: string;
   /** The name of `**kwargs` if the function takes more keyword arguments. */
   readonly varKwargs?: string;
+  /** The outputter that its returns ask for, which counts where the operator names none. Default: the configured one. */
+  readonly outputter?: string;
   /** Runs it; whatever it returns goes through `toValue`. A thrown `CommandError` is the caller's fault or the host's. */
   run(bound: Readonly<Record<string, unknown>>, context: C, rest: Rest): unknown;
 }

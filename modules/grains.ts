@@ -54,6 +54,7 @@ export const items: ModuleFunction<JobContext> = fn({
     "grains.items sanitize=True",
   ),
   params: { sanitize: bool(false) },
+  outputter: "nested",
   run: ({ sanitize }, { grains }) => sanitize ? sanitized(grains) : grains,
 });
 
@@ -69,6 +70,7 @@ export const item: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "args",
   varKwargs: "kwargs",
+  outputter: "nested",
   run: (_bound, { grains }, { args, kwargs }) => {
     const delimiter = kwargs.get("delimiter") ?? DEFAULT_TARGET_DELIM;
     if (typeof delimiter !== "string") throw new InvocationError("argument 'delimiter' must be a str");

@@ -8,6 +8,18 @@ Deno.test("a function that succeeds returns its result with retcode 0 and no out
   assertEquals(await run("test.echo", ["hello"]), { return: "hello", retcode: 0, success: true });
 });
 
+for (
+  const [name, arg, out] of [["grains.items", [], "nested"], ["grains.item", ["os"], "nested"], [
+    "grains.ls",
+    [],
+    undefined,
+  ]] as const
+) {
+  Deno.test(`a return of ${name} asks for the outputter ${out}, as Salt's does`, async () => {
+    assertEquals((await run(name, [...arg])).out, out);
+  });
+}
+
 /** Function, `arg`, and what the return says; checked against Salt 3008.3. */
 const FAILURES: readonly [string, Value[], RegExp][] = [
   ["test.raise_exception", ["salt.exceptions.CommandExecutionError", "no"], /^ERROR: no$/],
