@@ -142,13 +142,9 @@ function undeclared(rest: Rest, name: string): Partial<Bound<CmdArguments>> {
 /** The options `cmd_whitelist_glob` and `cmd_blacklist_glob`. */
 function refuseForbidden(cmd: Value, context: JobContext): void {
   const line = Array.isArray(cmd) ? cmd.map((word) => text(word)).join(" ") : text(cmd);
-  const listed = (option: string): string[] => {
-    const globs = context.opts.extra.get(option) ?? null;
-    return Array.isArray(globs) ? globs.map((glob) => text(glob)) : globs === null ? [] : [text(globs)];
-  };
+  const { cmd_whitelist_glob: allowed, cmd_blacklist_glob: forbidden } = context.opts;
   const matches = (glob: string) => matchesGlob(glob, line);
-  const allowed = listed("cmd_whitelist_glob");
-  if (listed("cmd_blacklist_glob").some(matches) || (allowed.length > 0 && !allowed.some(matches))) {
+  if (forbidden.some(matches) || (allowed.length > 0 && !allowed.some(matches))) {
     throw new CommandError(`The shell command "${line}" is not permitted`);
   }
 }

@@ -4,7 +4,21 @@
  */
 
 import { HASH_TYPES } from "./hash.ts";
-import { any, bool, choice, dict, float, int, list, type Option, path, str, strs } from "./option_types.ts";
+import {
+  any,
+  bool,
+  choice,
+  dict,
+  float,
+  int,
+  list,
+  moot,
+  type Option,
+  path,
+  planned,
+  str,
+  strs,
+} from "./option_types.ts";
 
 /** Salt's names of log levels, from the quietest up. */
 export const LOG_LEVELS = [
@@ -48,22 +62,24 @@ export const COMMON_OPTIONS = {
   keysize: int(2048, "Bits of a new RSA key.", { min: 2048, max: 16384 }),
   transport: choice("zeromq", "How messages travel. Only ZeroMQ is built.", ["zeromq"]),
   ipv6: bool(null, "Whether sockets listen and connect over IPv6; unset: as the address says."),
-  ipc_mode: choice("ipc", "How the processes of one host reach each other. Only Unix sockets are built.", ["ipc"]),
-  max_event_size: int(1_048_576, "Accepted for Salt's sake: no event is trimmed here.", { min: 1024 }),
+  ipc_mode: moot(
+    choice("ipc", "How the processes of one host reach each other. Only Unix sockets are built.", ["ipc"]),
+  ),
+  max_event_size: moot(int(1_048_576, "Accepted for Salt's sake: no event is trimmed here.", { min: 1024 })),
   zmq_filtering: bool(
     false,
     "Whether publishes carry a topic, so that a minion receives only what is meant for it. Both sides must agree.",
   ),
-  zmq_monitor: bool(
+  zmq_monitor: moot(bool(
     false,
-    "Whether the states of sockets are logged. Accepted for Salt's sake; reconnections are always seen.",
-  ),
+    "Accepted for Salt's sake: reconnections are always seen, and the states of sockets never logged.",
+  )),
   tcp_keepalive: bool(true, "Whether idle TCP connections are probed."),
   tcp_keepalive_idle: float(300, "Seconds of silence before the first probe.", { min: -1 }),
-  tcp_keepalive_cnt: float(-1, "Unanswered probes after which a connection is dead; -1: the system's own.", {
+  tcp_keepalive_cnt: planned(float(-1, "Unanswered probes after which a connection is dead; -1: the system's own.", {
     min: -1,
-  }),
-  tcp_keepalive_intvl: float(-1, "Seconds between probes; -1: the system's own.", { min: -1 }),
+  })),
+  tcp_keepalive_intvl: planned(float(-1, "Seconds between probes; -1: the system's own.", { min: -1 })),
   log_level: choice("warning", "What is written to the terminal.", LOG_LEVELS),
   log_level_logfile: choice(null, "What is written to the log file; unset: as `log_level`.", LOG_LEVELS),
   log_dir: str(null, "Directory of the log file, where `log_file` is unset or relative."),
@@ -74,34 +90,34 @@ export const COMMON_OPTIONS = {
     "%(asctime)s,%(msecs)03d [%(name)-17s][%(levelname)-8s][%(process)d] %(message)s",
     "A line of the log file. Salt's default also has a line number, which means nothing here.",
   ),
-  renderer: str("jinja|yaml", "Renderers of a state file that does not name its own."),
-  state_top: str("top.sls", "Name of the top file."),
-  state_verbose: bool(true, "Whether states that did nothing are shown."),
-  state_output: str("full", "How much of each state is shown."),
-  file_ignore_regex: strs([], "Files of the file roots that match one of these expressions are not served."),
-  file_ignore_glob: strs([], "Files of the file roots that match one of these globs are not served."),
-  fileserver_backend: strs(["roots"], "Where files to serve come from. Only `roots` is built."),
-  file_roots: dict(
+  renderer: planned(str("jinja|yaml", "Renderers of a state file that does not name its own.")),
+  state_top: planned(str("top.sls", "Name of the top file.")),
+  state_verbose: planned(bool(true, "Whether states that did nothing are shown.")),
+  state_output: planned(str("full", "How much of each state is shown.")),
+  file_ignore_regex: planned(strs([], "Files of the file roots that match one of these expressions are not served.")),
+  file_ignore_glob: planned(strs([], "Files of the file roots that match one of these globs are not served.")),
+  fileserver_backend: planned(strs(["roots"], "Where files to serve come from. Only `roots` is built.")),
+  file_roots: planned(dict(
     new Map([["base", ["/srv/salt", "/srv/spm/salt"]]]),
     "Directories of files and states to serve, a list for each environment.",
-  ),
-  pillar_roots: dict(
+  )),
+  pillar_roots: planned(dict(
     new Map([["base", ["/srv/pillar", "/srv/spm/pillar"]]]),
     "Directories of pillar files, a list for each environment.",
-  ),
-  saltenv: str(null, "The environment to take files from where none is named."),
-  pillarenv: str(null, "The environment to take pillar from where none is named."),
-  default_top: str("base", "The environment whose top file counts when they are not merged."),
-  env_order: strs([], "The order in which top files are merged."),
-  top_file_merging_strategy: choice("merge", "How the top files of several environments become one.", [
+  )),
+  saltenv: planned(str(null, "The environment to take files from where none is named.")),
+  pillarenv: planned(str(null, "The environment to take pillar from where none is named.")),
+  default_top: planned(str("base", "The environment whose top file counts when they are not merged.")),
+  env_order: planned(strs([], "The order in which top files are merged.")),
+  top_file_merging_strategy: planned(choice("merge", "How the top files of several environments become one.", [
     "merge",
     "same",
     "merge_all",
-  ]),
-  failhard: bool(false, "Whether a highstate stops at the first failed state."),
-  schedule: dict(new Map(), "Jobs on a timer. Not acted upon yet."),
-  engines: list([], "Long-running plugins. Not acted upon yet."),
-  outputter_dirs: strs([], "More directories of outputters. Not acted upon yet."),
+  ])),
+  failhard: planned(bool(false, "Whether a highstate stops at the first failed state.")),
+  schedule: planned(dict(new Map(), "Jobs on a timer.")),
+  engines: planned(list([], "Long-running plugins.")),
+  outputter_dirs: planned(strs([], "More directories of outputters.")),
   module_dirs: strs([], "More directories of plugins; execution modules lie in `modules` below each."),
   extension_modules: path(null, "Directory of plugins of this host; unset: `extmods` in the cache directory."),
   id: str(null, "Name of this node. Unset: the `minion_id` file of the configuration directory, else the host's name."),
@@ -114,5 +130,5 @@ export const COMMON_OPTIONS = {
   ),
   output: str(null, "Outputter of the commands where `--out` is not given."),
   color: bool(true, "Whether the commands' output is coloured."),
-  strip_colors: bool(true, "Whether escape sequences in results are taken out before they are shown."),
+  strip_colors: moot(bool(true, "Accepted for Salt's sake: control characters in results are always made visible.")),
 } as const satisfies Readonly<Record<string, Option>>;

@@ -20,7 +20,7 @@ import { checkOption, type Option } from "./option_types.ts";
 import { type MasterOpts, type MinionOpts, OPTION_TABLES, type Role } from "./options.ts";
 import { absolutePath, isUri, underRoot } from "./root_path.ts";
 import { SALT_OPTION_NAMES } from "./salt_option_names.ts";
-import { isMap, str, type Value, type ValueMap } from "./value.ts";
+import { equals, isMap, str, type Value, type ValueMap } from "./value.ts";
 
 /** What to load. */
 export interface ConfigRequest {
@@ -54,7 +54,9 @@ const RENAMED: Readonly<Record<string, string>> = {
  */
 export function loadMasterConfig(request: ConfigRequest = {}): LoadedConfig<MasterOpts> {
   const draft = new Draft("master", request);
-  return finishMaster(draft);
+  const loaded = finishMaster(draft);
+  draft.tellPlanned();
+  return loaded;
 }
 
 /**
@@ -97,6 +99,7 @@ export interface MinionConfigRequest extends ConfigRequest {
 export function loadMinionConfig(request: MinionConfigRequest = {}): LoadedConfig<MinionOpts> {
   const draft = new Draft("minion", request);
   draft.check();
+  draft.tellPlanned();
   draft.deriveId("", request.cacheId);
   draft.derivePaths();
   draft.deriveMaster();
@@ -154,6 +157,18 @@ class Draft {
       this.values[name] = directories(name, this.values[name] as ValueMap, this.#written.get(name));
     }
     this.values.user ??= this.surroundings.user();
+  }
+
+  /** Warns of what was set and belongs to a part of Salt that is not built. The operator's commands do not repeat it. */
+  tellPlanned(): void {
+    const table = OPTION_TABLES[this.#role];
+    const idle = [...this.#written].filter(([name, { file, value }]) =>
+      file !== undefined && Object.hasOwn(table, name) && table[name].unheeded === "planned" &&
+      value !== null && !equals(value, table[name].default)
+    );
+    for (const [file, set] of Map.groupBy(idle, ([, { file }]) => file)) {
+      this.warnings.push(`${file}: not acted upon yet: ${set.map(([name]) => name).join(", ")}`);
+    }
   }
 
   #rename(): void {

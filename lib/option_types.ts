@@ -26,8 +26,23 @@ export interface Option<T = unknown> {
   readonly max?: number;
   /** What a `choice` chooses from. */
   readonly choices?: readonly string[];
+  /**
+   * Why nothing heeds it: `planned`, for it belongs to a part of Salt that is not built; `moot`, for it has no meaning here,
+   * as its documentation says. Absent: it counts.
+   */
+  readonly unheeded?: "planned" | "moot";
   /** Holds the TypeScript type of the value; never set. */
   readonly bound?: T;
+}
+
+/** An option of a part of Salt that is not built: checked and kept, and whoever sets it is told. */
+export function planned<O extends Option>(option: O): O {
+  return { ...option, unheeded: "planned" };
+}
+
+/** An option of Salt that has no meaning here. */
+export function moot<O extends Option>(option: O): O {
+  return { ...option, unheeded: "moot" };
 }
 
 /** Options by name. */

@@ -21,7 +21,7 @@ Everything hangs under \`root_dir\`: a path in a file is put under it, an absolu
 command line are not.
 
 A bad value ends the program with the file, the line and the option. An option that nobody knows is a warning, which suggests the
-nearest name; it is kept, and \`config.get\` finds it. Booleans are YAML 1.1's: \`true\`, \`yes\`, \`on\` and their opposites, without quotes.
+nearest name, and so is one that is set and not acted upon yet; both are kept, and \`config.get\` finds them. Booleans are YAML 1.1's: \`true\`, \`yes\`, \`on\` and their opposites, without quotes.
 Times are seconds unless the option says otherwise. A port of 0 lets the system choose one (not in Salt).
 `;
 
@@ -37,7 +37,9 @@ export function configReference(): string {
 
 function section(title: string, table: OptionTable, without: OptionTable): string {
   const rows = Object.entries(table).filter(([name]) => !Object.hasOwn(without, name)).map(([name, option]) =>
-    `| \`${name}\` | ${typeText(option)} | ${defaultText(option.default)} | ${escape(option.doc)} |`
+    `| \`${name}\` | ${typeText(option)} | ${defaultText(option.default)} | ${escape(option.doc)}${
+      option.unheeded === "planned" ? " *Not acted upon yet.*" : ""
+    } |`
   );
   return [`## ${title}`, "", "| option | type | default | meaning |", "| --- | --- | --- | --- |", ...rows, ""].join(
     "\n",

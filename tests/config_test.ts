@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "./asse
 import { type ConfigRequest, loadClientConfig, loadMasterConfig, loadMinionConfig } from "../lib/config.ts";
 import type { Surroundings } from "../lib/config_place.ts";
 import { ConfigError } from "../lib/errors.ts";
-import { str, type ValueMap } from "../lib/value.ts";
+import { map, str, type ValueMap } from "../lib/value.ts";
 
 /** A directory with the given files, by relative path, and surroundings that know nothing of this host. */
 class Place {
@@ -85,7 +85,8 @@ nodegroups: [{a: "L@x"}, {b: "L@y"}]
 `,
   });
   const { opts, warnings } = loadMasterConfig(place.request());
-  assertEquals(warnings, []);
+  assertEquals(warnings, [`${place.path("etc/salt/master")}: not acted upon yet: file_ignore_glob, nodegroups`]);
+  assertEquals(loadClientConfig(place.request()).warnings, [], "said by the master, and not by each command again");
   assertEquals([opts.ret_port, opts.timeout, opts.loop_interval], [14506, 2.5, 3]);
   assertEquals([opts.open_mode, opts.id, opts.hash_type], [true, "7", "sha512"]);
   assertEquals(opts.file_ignore_glob, ["*.pyc"]);
@@ -226,10 +227,10 @@ Deno.test("keep_jobs counts where keep_jobs_seconds is not set", () => {
 });
 
 Deno.test("old names of options still count, with a warning", () => {
-  using place = new Place({ "etc/salt/minion": "environment: dev" });
-  const { opts, warnings } = loadMinionConfig(place.request());
-  assertEquals(opts.saltenv, "dev");
-  assertEquals(warnings, [`${place.path("etc/salt/minion")}:1: environment: is called saltenv now`]);
+  using place = new Place({ "etc/salt/master": "client_acl: {fred: [test.ping]}" });
+  const { opts, warnings } = loadMasterConfig(place.request());
+  assertEquals(opts.publisher_acl, map({ fred: ["test.ping"] }));
+  assertEquals(warnings, [`${place.path("etc/salt/master")}:1: client_acl: is called publisher_acl now`]);
 });
 
 const MASTERS: [yaml: string, master: string, port: number][] = [

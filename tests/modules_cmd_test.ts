@@ -6,7 +6,7 @@ import type { ModuleFunction } from "../lib/module.ts";
 import { map, toValue, type Value } from "../lib/value.ts";
 import * as cmd from "../modules/cmd.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "./assert.ts";
-import { testContext } from "./job_context.ts";
+import { testContext, testOpts } from "./job_context.ts";
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = cmd;
 
@@ -126,8 +126,7 @@ Deno.test("cmd_safe: False gives callers a shell that did not ask for one", asyn
 });
 
 Deno.test("cmd_blacklist_glob and cmd_whitelist_glob forbid commands to published jobs", async () => {
-  const { opts } = testContext({});
-  const listing = (lists: Record<string, unknown>) => ({ opts: { ...opts, extra: map(lists) } });
+  const listing = (lists: Record<string, string[]>) => ({ opts: testOpts(lists) });
   const black = listing({ cmd_blacklist_glob: ["rm *", "echo b*"] });
   await assertRejects(
     () => call("run", { args: ["echo bad"], context: black }),

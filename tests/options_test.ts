@@ -199,3 +199,24 @@ Deno.test("maps and lists among the defaults are of Python's kinds", () => {
   assert(isMap(OPTION_TABLES.master.file_roots.default));
   assert(Array.isArray(OPTION_TABLES.master.event_return.default));
 });
+
+/** The text of every source that may heed an option, but for the tables themselves. */
+function sources(): string {
+  const files = ["lib", "modules", "grains", "runners"].flatMap((directory) =>
+    [...Deno.readDirSync(new URL(`../${directory}`, import.meta.url))].map(({ name }) => `${directory}/${name}`)
+  );
+  return files.filter((path) =>
+    path.endsWith(".ts") && !/(common|master|minion)_options\.ts$|salt_option_names/.test(path)
+  )
+    .map((path) => Deno.readTextFileSync(new URL(`../${path}`, import.meta.url))).join("\n");
+}
+
+Deno.test("every option is heeded, or says that it is planned, or why it is moot", () => {
+  const words = new Set(sources().match(/\w+/g));
+  for (const [role, table] of Object.entries(OPTION_TABLES)) {
+    for (const [name, { unheeded, doc }] of Object.entries(table)) {
+      if (unheeded === undefined) assert(words.has(name), `nothing heeds the ${role}'s ${name}`);
+      if (unheeded === "moot") assert(/Accepted for Salt's sake|[Oo]nly/.test(doc), `${name}: ${doc}`);
+    }
+  }
+});
