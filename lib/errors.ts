@@ -31,6 +31,16 @@ export class PreflightError extends Error {
   override name = "PreflightError";
 }
 
+/** A call of libzmq that failed: an address that is taken, too many sockets. */
+export class SocketError extends Error {
+  /** The name of the class. */
+  override name = "SocketError";
+  /** Fills in the field and the text. @param call What was called. @param reason libzmq's word for it. */
+  constructor(readonly call: string, reason: string) {
+    super(`${call}: ${reason}`);
+  }
+}
+
 /** YAML that Salt's loader would refuse. Lines and columns count from 1. */
 export class YamlError extends Error {
   /** The name of the class. */

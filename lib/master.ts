@@ -24,12 +24,15 @@ import { packOpts } from "./opts_transfer.ts";
 import type { PublisherInit, PublisherReady } from "./publisher.ts";
 import { tcpAddress } from "./request_channel.ts";
 import { SharedKey } from "./shared_key.ts";
-import { Forwarder, Outbox } from "./sockets.ts";
+import { closeSocketsOf, Forwarder, Outbox, socketNotes } from "./sockets.ts";
 import { Thread } from "./thread.ts";
 import { findUser } from "./users.ts";
 import { map } from "./value.ts";
 
-/** Wait before a thread that died is started again, in milliseconds: a fault at start-up must not spin. */
+/**
+ * Wait before a thread that died is started again, in milliseconds: a fault at start-up must not spin, and what the thread
+ * was at in the C libraries is over by then, so that its sockets can be closed.
+ */
 const RESTART_MS = 500;
 /** How long a round of Maintenance may take, which cleans the whole job cache. */
 const MAINTENANCE_MS = 3_600_000;
@@ -95,7 +98,8 @@ export class Master {
     const shared = { opts: packOpts(opts), sharedKey: this.#sharedKey.memory, masterPem: masterKey.pem };
 
     this.#bus = await listening("the event bus", EventBus.open(masterBus(opts.sock_dir)));
-    const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
+    const publisher = this.#startPublisher({ ...shared, sockets: socketNotes() });
+    const publishPort = await listening(`publish_port ${opts.publish_port}`, publisher);
     this.#requests = Forwarder.requests(
       {
         backlog: opts.zmq_backlog,
@@ -113,9 +117,9 @@ export class Master {
     Deno.chmodSync(workersPath(opts.sock_dir), 0o600);
     this.#ports = { publishPort, requestPort: Number(bound.front.split(":").at(-1)) };
 
-    const init: Omit<MWorkerInit, "held"> = { ...shared, publishPort, accessKeys, owner };
+    const init: Omit<MWorkerInit, "held" | "sockets"> = { ...shared, publishPort, accessKeys, owner };
     const workers = Array.from({ length: opts.worker_threads }, (_, i) => {
-      const own: MWorkerInit = { ...init, held: heldMemory() };
+      const own: MWorkerInit = { ...init, held: heldMemory(), sockets: socketNotes() };
       return this.#keepRunning(`MWorker-${i}`, new URL("./mworker.ts", import.meta.url), own).ready;
     });
     await Promise.all(workers);
@@ -145,6 +149,7 @@ export class Master {
     if (!this.#serving) return; // whoever starts the master hears of it
     this.#log.critical(`Publisher died and is started again: ${reason}`);
     this.#soon(() => {
+      closeSocketsOf(init.sockets);
       const opts = packOpts({ ...this.#opts, publish_port: this.#ports.publishPort });
       this.#startPublisher({ ...init, opts }).catch(() => {}); // its onDeath tries on
     });
@@ -159,7 +164,7 @@ export class Master {
     this.#restarts.add(timer);
   }
 
-  #keepRunning<Init>(name: string, url: URL, init: Init): Thread<Init> {
+  #keepRunning<Init extends { readonly sockets: SharedArrayBuffer }>(name: string, url: URL, init: Init): Thread<Init> {
     const thread = new Thread<Init>({
       name,
       url,
@@ -168,7 +173,10 @@ export class Master {
       onDeath: (reason) => {
         if (!this.#serving) return;
         this.#log.critical(`${name} died and is started again: ${reason}`);
-        this.#soon(() => this.#keepRunning(name, url, init));
+        this.#soon(() => {
+          closeSocketsOf(init.sockets);
+          this.#keepRunning(name, url, init);
+        });
       },
     });
     this.#threads.set(name, thread as Thread<unknown>);

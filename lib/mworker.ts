@@ -24,7 +24,7 @@ import { RequestHandler } from "./request_handler.ts";
 import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
-import { Duplex, type Frames, Outbox } from "./sockets.ts";
+import { Duplex, type Frames, noteSockets, Outbox } from "./sockets.ts";
 import { map } from "./value.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
 
@@ -36,6 +36,8 @@ export interface MWorkerInit {
   readonly sharedKey: SharedArrayBuffer;
   /** Where it notes whose request it holds. */
   readonly held: SharedArrayBuffer;
+  /** Where it notes its sockets, for the case that it dies. */
+  readonly sockets: SharedArrayBuffer;
   /** The master's private key. */
   readonly masterPem: string;
   /** The port that minions subscribe to. */
@@ -48,6 +50,7 @@ export interface MWorkerInit {
 
 serveThread<MWorkerInit>(async (init, { log, fail }) => {
   surviveErrors(log);
+  noteSockets(init.sockets);
   const opts = unpackOpts<MasterOpts>(init.opts);
   const bus = new EventSender(masterBus(opts.sock_dir).pull);
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });

@@ -20,7 +20,7 @@ import { tcpAddress } from "./request_channel.ts";
 import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
-import { Duplex, Inbox } from "./sockets.ts";
+import { Duplex, Inbox, noteSockets } from "./sockets.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
 import { isMap, map, str, toNumber, type ValueMap } from "./value.ts";
 
@@ -30,6 +30,8 @@ export interface PublisherInit {
   readonly opts: Uint8Array;
   /** The memory of the shared key. */
   readonly sharedKey: SharedArrayBuffer;
+  /** Where it notes its sockets, for the case that it dies. */
+  readonly sockets: SharedArrayBuffer;
   /** The master's private key, which signs. */
   readonly masterPem: string;
 }
@@ -47,6 +49,7 @@ const GATHER_MS = 100;
 
 serveThread<PublisherInit>(async (init, host) => {
   surviveErrors(host.log);
+  noteSockets(init.sockets);
   const opts = unpackOpts<MasterOpts>(init.opts);
   const key = PrivateKey.fromPem(init.masterPem);
   const sharedKey = new SharedKey(init.sharedKey);

@@ -1,28 +1,80 @@
 /**
  * ZeroMQ sockets that wake up: every socket of this project is made here.
  *
- * Deno's `uv_poll` shim is one-shot, and libzmq's descriptor fires for handshakes too, so the addon's own waiting loses
- * wake-ups for ever. Here the addon never waits: both time-outs are 0, and while a socket is not ready, a thread
- * waits for the descriptors of all of them (descriptor_waits.ts). Moves frames only; knows nothing of encodings or keys.
+ * libzmq is only ever asked for what can be done at once; while a socket is not ready, a thread waits for the descriptors of
+ * all of them (descriptor_waits.ts). They fire for handshakes too, so after each wake-up the socket is asked again. Moves
+ * frames only; knows nothing of encodings or keys.
  * Source: ZeroMQ RFC 28 (request-reply), 29 (publish-subscribe), 30 (pipeline); zmq_getsockopt(3), ZMQ_FD.
  * @module
  */
 
-import * as zmq from "zeromq";
 import { waitForDescriptor } from "./descriptor_waits.ts";
+import { closeLeft, type Frames, type SocketKind, type SocketOption, ZmqContext, ZmqSocket } from "./libzmq.ts";
 import { SocketWait } from "./socket_wait.ts";
 
-/** One message: its frames. */
-export type Frames = Uint8Array[];
+export type { Frames } from "./libzmq.ts";
 
-/** ZMQ_FD of zmq_getsockopt(3): the descriptor that says "ask me for my events again". */
-const ZMQ_FD = 14;
-/** ZMQ_XPUB_WELCOME_MSG of zmq_setsockopt(3), which a PUB takes too. */
-const ZMQ_XPUB_WELCOME_MSG = 72;
+/** After so many messages that were there already, whatever else waits in this thread gets its turn. */
+const IN_A_ROW = 256;
+let inARow = 0;
+
+/** This isolate's sockets share a context, which ends with the last of them: what was sent is then on its way. */
+let shared: ZmqContext | undefined;
+let open = 0;
+let maxSockets: number | undefined;
 
 /** Lets this thread have `count` sockets, where libzmq's own limit is 1,023; to be called before the first is made. */
 export function prepareManySockets(count: number): void {
-  zmq.context.maxSockets = count;
+  maxSockets = count;
+}
+
+/** How many sockets a thread with a {@linkcode socketNotes} may have. */
+const NOTES = 16;
+/** Addresses of this thread's context and sockets, for whoever outlives it; 0 is none. */
+let notes: BigUint64Array = new BigUint64Array(0);
+
+/** Memory for the notes of one thread. */
+export function socketNotes(): SharedArrayBuffer {
+  return new SharedArrayBuffer(8 * (1 + NOTES));
+}
+
+/**
+ * Notes this thread's sockets in `memory` from now on. A thread that dies cannot close them, and what still is connected gets
+ * messages that nobody reads: whoever outlives it closes them, with {@linkcode closeSocketsOf}.
+ */
+export function noteSockets(memory: SharedArrayBuffer): void {
+  notes = new BigUint64Array(memory);
+}
+
+/** Closes the sockets of a thread that has died; to be called when it surely does nothing any more. */
+export function closeSocketsOf(memory: SharedArrayBuffer): void {
+  const [context, ...sockets] = new BigUint64Array(memory);
+  if (context !== 0n) closeLeft({ context, sockets: sockets.filter((address) => address !== 0n) });
+  new BigUint64Array(memory).fill(0n);
+}
+
+function openSocket(kind: SocketKind): ZmqSocket {
+  shared ??= new ZmqContext(maxSockets);
+  const socket = shared.socket(kind);
+  open++;
+  if (notes.length > 0) {
+    const free = notes.indexOf(0n, 1);
+    if (free < 0) throw new RangeError(`A thread that notes its sockets has more than ${NOTES}`);
+    notes[free] = socket.address;
+    notes[0] = shared.address;
+  }
+  return socket;
+}
+
+function closeSocket(socket: ZmqSocket): void {
+  const noted = notes.indexOf(socket.address, 1);
+  if (noted > 0) notes[noted] = 0n;
+  socket.close();
+  open--;
+  if (open > 0) return;
+  notes.fill(0n);
+  shared?.terminate();
+  shared = undefined;
 }
 
 /** What a socket is set to; every field is libzmq's option of that name. Times in milliseconds. */
@@ -51,43 +103,22 @@ export interface SocketSettings {
   readonly ipv6?: boolean;
 }
 
-/** The kinds of socket, each with what makes one. */
-const KINDS = {
-  request: () => new zmq.Request(),
-  dealer: () => new zmq.Dealer(),
-  router: () => new zmq.Router(),
-  pull: () => new zmq.Pull(),
-  subscriber: () => new zmq.Subscriber(),
-  push: () => new zmq.Push(),
-  publisher: () => new zmq.Publisher(),
-  announcer: () => new zmq.XPublisher(),
-} as const;
-
-/** What the addon's sockets have in common, as far as it is used; a kind that cannot do a thing is never asked to. */
-interface Raw extends ProtectedOptions {
-  readonly readable: boolean;
-  readonly writable: boolean;
-  receive(): Promise<Uint8Array[]>;
-  send(frames: Uint8Array[]): Promise<void>;
-  subscribe(prefix: string): void;
-  unsubscribe(prefix: string): void;
-}
-
 /** A socket of any kind. */
 export abstract class Endpoint {
-  readonly #socket: zmq.Socket;
-  readonly #raw: Raw;
+  readonly #socket: ZmqSocket;
   readonly #wait: SocketWait;
   #closed = false;
 
   /** Makes the socket; it neither listens nor connects yet. */
-  protected constructor(kind: keyof typeof KINDS, settings: SocketSettings) {
-    this.#socket = KINDS[kind]();
-    configure(this.#socket, settings);
-    // Not in a Forwarder: its thread is to wait where a queue is full, and would end instead.
-    neverWait(this.#socket);
-    this.#raw = this.#socket as unknown as Raw;
-    this.#wait = new SocketWait(waitForDescriptor(this.#raw.getInt32Option(ZMQ_FD)));
+  protected constructor(kind: SocketKind, settings: SocketSettings) {
+    this.#socket = openSocket(kind);
+    try {
+      configure(this.#socket, kind, settings);
+      this.#wait = new SocketWait(waitForDescriptor(this.#socket.descriptor));
+    } catch (error) {
+      closeSocket(this.#socket);
+      throw error;
+    }
   }
 
   /**
@@ -105,12 +136,13 @@ export abstract class Endpoint {
 
   /** The address it is bound to, with the port that the system chose where 0 was asked for. */
   get address(): string {
-    return this.#socket.lastEndpoint ?? "";
+    return this.#socket.lastEndpoint;
   }
 
   /** Listens on `address` (`tcp://127.0.0.1:0`, `ipc:///run/x.ipc`). @throws {Error} If it is taken or not ours. */
+  // deno-lint-ignore require-await -- what fails is a rejection
   async bind(address: string): Promise<void> {
-    await this.#socket.bind(address);
+    this.#socket.bind(address);
     this.#wait.look();
   }
 
@@ -125,7 +157,7 @@ export abstract class Endpoint {
     if (this.#closed) return;
     this.#closed = true;
     this.#wait.close();
-    this.#socket.close();
+    closeSocket(this.#socket);
   }
 
   /** `using` closes it. */
@@ -136,9 +168,13 @@ export abstract class Endpoint {
   /** The next message, or `undefined` after `timeoutMs` (negative: no end) or when closed. */
   protected async take(timeoutMs: number): Promise<Frames | undefined> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
-    while (await this.#wait.until(() => this.#raw.readable, deadline)) {
-      const frames = await this.#unlessTaken(() => this.#raw.receive());
-      if (frames !== undefined) return frames.map(plain);
+    if (++inARow > IN_A_ROW) {
+      await new Promise((resolve) => setTimeout(resolve));
+      inARow = 0;
+    }
+    while (await this.#wait.until(() => this.#socket.readable, deadline)) {
+      const frames = this.#unlessClosed(() => this.#socket.tryReceive());
+      if (frames !== undefined) return frames;
     }
     return undefined;
   }
@@ -146,65 +182,47 @@ export abstract class Endpoint {
   /** Whether the message was taken within `timeoutMs` (negative: no end). */
   protected async give(frames: Frames, timeoutMs: number): Promise<boolean> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
-    while (await this.#wait.until(() => this.#raw.writable, deadline)) {
-      if (await this.#unlessTaken(() => this.#raw.send(frames).then(() => true))) return true;
+    while (await this.#wait.until(() => this.#socket.writable, deadline)) {
+      if (this.#unlessClosed(() => this.#socket.trySend(frames))) return true;
     }
     return false;
   }
 
-  /** What `run` gives; `undefined` if somebody else was faster with the message, or with the room for one. */
-  async #unlessTaken<T>(run: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await run();
-    } catch (error) {
-      if (this.#closed || (error instanceof Error && "code" in error && error.code === "EAGAIN")) return undefined;
-      throw error;
-    } finally {
-      this.#wait.look();
-    }
+  /** What `run` gives; nothing if the socket was closed between the wake-up and the one who waited for it. */
+  #unlessClosed<T>(run: () => T): T | undefined {
+    if (this.#closed) return undefined;
+    const result = run();
+    this.#wait.look();
+    return result;
   }
 
   /** Asks for (`true`) or no longer for (`false`) messages that begin with `prefix`. */
   protected want(prefix: string, wanted: boolean): void {
-    if (wanted) this.#raw.subscribe(prefix);
-    else this.#raw.unsubscribe(prefix);
+    this.#socket.set(wanted ? "subscribe" : "unsubscribe", prefix);
   }
 }
 
-function configure(socket: zmq.Socket, settings: SocketSettings): void {
-  const options = socket as unknown as Record<string, unknown>;
-  const set = (name: string, value: unknown) => {
-    if (value !== undefined && name in socket) options[name] = value;
+function configure(socket: ZmqSocket, kind: SocketKind, settings: SocketSettings): void {
+  const options: Partial<Record<SocketOption, number | string>> = {
+    sendHighWaterMark: settings.highWaterMark,
+    receiveHighWaterMark: settings.highWaterMark,
+    linger: settings.lingerMs ?? 0,
+    heartbeatInterval: settings.heartbeatIntervalMs,
+    heartbeatTimeout: settings.heartbeatTimeoutMs,
+    maxMessageSize: settings.maxFrameBytes,
+    reconnectInterval: settings.reconnectMs,
+    reconnectMaxInterval: settings.reconnectMaxMs,
+    backlog: settings.backlog,
+    routingId: settings.identity,
+    ipv6: settings.ipv6 === undefined ? undefined : Number(settings.ipv6),
+    tcpKeepalive: settings.keepaliveIdleS === undefined ? undefined : 1,
+    tcpKeepaliveIdle: settings.keepaliveIdleS,
+    // A peer that comes back under the same identity takes the old one's place.
+    routerHandover: kind === "router" ? 1 : undefined,
   };
-  set("sendHighWaterMark", settings.highWaterMark);
-  set("receiveHighWaterMark", settings.highWaterMark);
-  set("linger", settings.lingerMs ?? 0);
-  set("heartbeatInterval", settings.heartbeatIntervalMs);
-  set("heartbeatTimeout", settings.heartbeatTimeoutMs);
-  set("maxMessageSize", settings.maxFrameBytes);
-  set("reconnectInterval", settings.reconnectMs);
-  set("reconnectMaxInterval", settings.reconnectMaxMs);
-  set("backlog", settings.backlog);
-  set("routingId", settings.identity);
-  set("ipv6", settings.ipv6);
-  if (settings.keepaliveIdleS !== undefined) {
-    set("tcpKeepalive", 1);
-    set("tcpKeepaliveIdle", settings.keepaliveIdleS);
+  for (const [option, value] of Object.entries(options)) {
+    if (value !== undefined) socket.set(option as SocketOption, value);
   }
-  // A ROUTER's peer that comes back under the same identity takes the old one's place.
-  set("handover", true);
-}
-
-/** The addon is never to wait by itself: what cannot be done at once is an error. */
-function neverWait(socket: zmq.Socket): void {
-  const options = socket as unknown as Record<string, unknown>;
-  for (const name of ["receiveTimeout", "sendTimeout"]) if (name in socket) options[name] = 0;
-}
-
-/** Public in the addon, protected in its types. */
-interface ProtectedOptions {
-  getInt32Option(option: number): number;
-  setStringOption(option: number, value: string): void;
 }
 
 /** A socket that receives and sends: REQ, DEALER, ROUTER, XPUB. */
@@ -287,27 +305,29 @@ export class Outbox extends Endpoint {
   }
 }
 
-/** Two bound sockets and libzmq's native thread that moves messages between them. */
+/** Two bound sockets, and a native thread in which libzmq moves messages between them. */
 export class Forwarder {
-  // Fields, not locals: a proxy or a socket that nothing references is collected while its thread runs.
-  readonly #front: zmq.Router | zmq.Pull;
-  readonly #back: zmq.Dealer | zmq.Publisher;
-  readonly #proxy: zmq.Proxy;
+  /** Of its own: to shut it down is what ends the thread. */
+  readonly #context = new ZmqContext();
+  readonly #front: ZmqSocket;
+  readonly #back: ZmqSocket;
   #done: Promise<void> | undefined;
+  #closed = false;
 
-  private constructor(front: zmq.Router | zmq.Pull, back: zmq.Dealer | zmq.Publisher) {
-    this.#front = front;
-    this.#back = back;
-    this.#proxy = new zmq.Proxy(front, back);
+  private constructor(
+    front: { readonly kind: SocketKind; readonly settings: SocketSettings },
+    back: { readonly kind: SocketKind; readonly settings: SocketSettings },
+  ) {
+    [this.#front, this.#back] = [front, back].map(({ kind, settings }) => {
+      const socket = this.#context.socket(kind);
+      configure(socket, kind, settings);
+      return socket;
+    });
   }
 
   /** Requests to a ROUTER in front go to the DEALER's workers behind, replies the other way. */
   static requests(front: SocketSettings, back: SocketSettings): Forwarder {
-    const router = new zmq.Router();
-    const dealer = new zmq.Dealer();
-    configure(router, front);
-    configure(dealer, back);
-    return new Forwarder(router, dealer);
+    return new Forwarder({ kind: "router", settings: front }, { kind: "dealer", settings: back });
   }
 
   /**
@@ -316,38 +336,29 @@ export class Forwarder {
    * @param welcome The message that each new subscriber gets first: when it has come, its subscription is live.
    */
   static events(front: SocketSettings, back: SocketSettings, welcome: string): Forwarder {
-    const pull = new zmq.Pull();
-    const publisher = new zmq.Publisher();
-    configure(pull, front);
-    configure(publisher, back);
-    (publisher as unknown as ProtectedOptions).setStringOption(ZMQ_XPUB_WELCOME_MSG, welcome);
-    return new Forwarder(pull, publisher);
+    const forwarder = new Forwarder({ kind: "pull", settings: front }, { kind: "publisher", settings: back });
+    forwarder.#back.set("welcomeMessage", welcome);
+    return forwarder;
   }
 
-  /** Binds both sides and starts the thread. @returns The two addresses in force. */
+  /** Binds both sides and starts the thread. @returns The two addresses in force. @throws {SocketError} If it cannot. */
+  // deno-lint-ignore require-await -- what fails is a rejection
   async start(addresses: { readonly front: string; readonly back: string }): Promise<{ front: string; back: string }> {
-    await this.#front.bind(addresses.front);
-    await this.#back.bind(addresses.back);
-    const bound = { front: this.#front.lastEndpoint ?? "", back: this.#back.lastEndpoint ?? "" };
-    this.#done = this.#proxy.run();
+    this.#front.bind(addresses.front);
+    this.#back.bind(addresses.back);
+    const bound = { front: this.#front.lastEndpoint, back: this.#back.lastEndpoint };
+    this.#done = ZmqSocket.proxy(this.#front, this.#back);
     return bound;
   }
 
-  /** Ends the thread and closes both sockets. */
+  /** Ends the thread and closes both sockets. Twice is fine. */
   async close(): Promise<void> {
-    if (this.#done === undefined) {
-      this.#front.close();
-      this.#back.close();
-      return;
-    }
-    const done = this.#done;
-    this.#done = undefined;
-    this.#proxy.terminate();
-    await done;
+    if (this.#closed) return await this.#done;
+    this.#closed = true;
+    this.#context.shutdown();
+    await this.#done;
+    this.#front.close();
+    this.#back.close();
+    this.#context.terminate();
   }
-}
-
-/** Node's Buffer, which the addon gives, prints, compares and slices otherwise than the Uint8Array that all code expects. */
-function plain({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }

@@ -18,8 +18,8 @@ export const VERSION_TEXT: string = `${VERSION} (compatible with Salt ${SALT_VER
 export type Versions = Record<string, Record<string, string>>;
 
 /**
- * The versions of Salt, of the runtime, of the libraries and of the system. The addon of ZeroMQ is loaded for it, if it
- * was not before.
+ * The versions of Salt, of the runtime, of the libraries and of the system. libzmq is loaded for it, if it was
+ * not before.
  */
 export async function versionsInformation(): Promise<Versions> {
   return {
@@ -27,7 +27,7 @@ export async function versionsInformation(): Promise<Versions> {
     "Runtime Version": { "Deno": Deno.version.deno, "TypeScript": Deno.version.typescript, "V8": Deno.version.v8 },
     "Dependency Versions": {
       "js-yaml": packageVersion("js-yaml"),
-      "libzmq": await libzmqVersion(),
+      "libzmq": await loadedLibzmqVersion(),
       "zeromq": packageVersion("zeromq"),
     },
     "System Versions": {
@@ -56,10 +56,11 @@ function packageVersion(name: string): string {
   return /@([^@/]+)$/.exec(IMPORTS[name] ?? "")?.[1] ?? "Not Installed";
 }
 
-async function libzmqVersion(): Promise<string> {
+/** Loads the library, which `--version` alone has no need for. */
+async function loadedLibzmqVersion(): Promise<string> {
   try {
-    const { version } = await import("zeromq");
-    return version;
+    const { libzmqVersion } = await import("./libzmq.ts");
+    return libzmqVersion();
   } catch {
     return "Not Installed";
   }

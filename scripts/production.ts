@@ -24,14 +24,13 @@ const SOURCE_DIRECTORIES = ["grains", "lib", "modules", "runners"] as const;
  */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   "@noble/hashes": /^[\w-]+\.js$/,
-  "cmake-ts": /^build\/loader\.js$/,
   "deno-std": /\.js$/,
   "js-yaml": /^dist\/js-yaml\.mjs$/,
-  "zeromq": /^(lib\/[\w-]+\.js|build\/manifest\.json)$/,
+  "zeromq": /^build\/manifest\.json$/,
 };
 
-/** Packages that are installed and not loaded: what zeromq is compiled with, and what js-yaml's own command needs. */
-const UNUSED_PACKAGES: readonly string[] = ["argparse", "node-addon-api"];
+/** Packages that are installed and not loaded: what zeromq is compiled and loaded with in Node, and js-yaml's command needs. */
+const UNUSED_PACKAGES: readonly string[] = ["argparse", "cmake-ts", "node-addon-api"];
 
 /** A platform as Deno names it, `x86_64-unknown-linux-gnu`, in the words of Node and of zeromq. */
 interface Platform {
@@ -107,7 +106,7 @@ function packageFiles({ name, path }: InstalledPackage, platform: Platform): Tar
   return files.map((file) => ({ name: `node_modules/${name}/${file}`, path: `${path}/${file}`, executable: false }));
 }
 
-/** The addon that zeromq's loader takes: the newest for the platform. */
+/** The addon that `lib/libzmq.ts` tries first: the newest for the platform. */
 function addon(path: string, { os, arch, libc }: Platform): string {
   const manifest: Record<string, string> = JSON.parse(Deno.readTextFileSync(`${path}/build/manifest.json`));
   const [newest] = Object.entries(manifest)

@@ -4,9 +4,11 @@
  */
 
 import { ReadWait } from "../lib/libc.ts";
+import { libzmqVersion } from "../lib/libzmq.ts";
 
-// The C library stays open once it is used: not by the first test.
+// The C library and libzmq stay open once they are used: not by the first test.
 new ReadWait(0).close();
+libzmqVersion();
 
 /** As `Deno.test(name, run)`, with the sanitizers on. */
 export function strictTest(name: string, run: (t: Deno.TestContext) => void | Promise<void>): void {
