@@ -10,6 +10,7 @@ import { KeyStore } from "../lib/key_store.ts";
 import { clearRequest } from "../lib/payload.ts";
 import { RequestChannel, tcpAddress } from "../lib/request_channel.ts";
 import { map } from "../lib/value.ts";
+import { treeCpuMs } from "./process_figures.ts";
 import { run, Service, until } from "./processes.ts";
 import { benchCommand, type Program, type Side } from "./sides.ts";
 import type { SwarmJob } from "./swarm_jobs.ts";
@@ -63,9 +64,25 @@ export class Fleet {
     return performance.now() - started;
   }
 
+  /** Where clients and minions send requests: host and port. */
+  get requestAddress(): { readonly host: string; readonly port: number } {
+    return { host: HOST, port: this.#ports.request };
+  }
+
+  /** The master's `sock_dir`. */
+  get sockDir(): string {
+    return `${this.root}/var/run/salt/master`;
+  }
+
   /** Ends the master. */
   async stopMaster(): Promise<void> {
     await this.#master?.stop();
+    this.#master = undefined;
+  }
+
+  /** Ends the master as a failing machine does: every process of it, at once. */
+  async killMaster(): Promise<void> {
+    await this.#master?.kill();
     this.#master = undefined;
   }
 
@@ -124,6 +141,18 @@ export class Fleet {
     this.#simulated = count;
   }
 
+  /**
+   * Runs `work`, and tells what part of the time the busiest of the swarms was at work itself: near 1 (or above, as it has
+   * more threads than one), it is the swarm that was measured.
+   */
+  async swarmBusy<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly busy: number }> {
+    const before = this.#swarms.map(({ pid }) => treeCpuMs(pid));
+    const started = performance.now();
+    const result = await work();
+    const ms = performance.now() - started;
+    return { result, busy: Math.max(...this.#swarms.map(({ pid }, i) => (treeCpuMs(pid) - before[i]) / ms)) };
+  }
+
   /** What each of the swarms says of the job `jid`, when all of them have done with it. */
   async swarmJob(jid: string): Promise<SwarmJob[]> {
     return await until(() => {
@@ -147,12 +176,22 @@ export class Fleet {
     Deno.writeTextFileSync(`${root}/etc/salt/${name}`, text);
   }
 
-  /** Ends everything and removes the root. */
+  /** Ends everything. The root stays until {@linkcode removeRoots}. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#swarms, ...this.#minions.values()].map((service) => service.stop()));
     await this.stopMaster();
-    Deno.removeSync(this.root, { recursive: true });
+    roots.push(this.root);
   }
+}
+
+const roots: string[] = [];
+
+/**
+ * Removes what the fleets wrote. After the last row alone: ext4 does not use an inode again in the first minute after its
+ * file was removed, and looks at each of thousands of them for every file that the next row's masters make.
+ */
+export function removeRoots(): void {
+  for (const root of roots.splice(0)) Deno.removeSync(root, { recursive: true });
 }
 
 function freePort(): number {

@@ -11,7 +11,7 @@ import type { Fleet } from "./fleet.ts";
 import { treeCpuMs, treeMemory } from "./process_figures.ts";
 import { run, type Service } from "./processes.ts";
 import { FINE_MS, MB, MS, PERCENT, type Row, type Stage } from "./row.ts";
-import type { Side } from "./sides.ts";
+import { benchScript, type Side } from "./sides.ts";
 import { median } from "./statistics.ts";
 
 const MINION = "bench-1";
@@ -20,6 +20,7 @@ const GROUP = "fleet of one";
 const WATCH_MS = 10_000;
 /** How long a service is left alone before it counts as at rest, in milliseconds. */
 const SETTLE_MS = 10_000;
+const RESULT_BYTES = 10_000_000;
 /** Jobs of which one measurement of the latency is the median. */
 const JOBS = 25;
 
@@ -58,8 +59,13 @@ async function cpuPercent({ pid }: Service): Promise<number> {
 
 async function latency({ fleet }: Running): Promise<number> {
   if (fleet.side.python !== undefined) {
-    const script = decodeURIComponent(new URL("job_latency.py", import.meta.url).pathname);
-    const { out } = await run([fleet.side.python, script, `${fleet.configDir}/master`, MINION, String(JOBS)]);
+    const { out } = await run([
+      fleet.side.python,
+      benchScript("job_latency.py"),
+      `${fleet.configDir}/master`,
+      MINION,
+      String(JOBS),
+    ]);
     return median(JSON.parse(out));
   }
   const { opts } = loadClientConfig({ configDir: fleet.configDir });
@@ -96,6 +102,21 @@ export const FLEET_OF_ONE_ROWS: readonly Row[] = [
     unit: FINE_MS,
     group: GROUP,
     measure: async (stage, side) => await latency(await running(stage, side)),
+  },
+  {
+    name: "result-10mb",
+    title: `${RESULT_BYTES / 1e6} MB result of one function, whole process`,
+    unit: MS,
+    group: GROUP,
+    long: true,
+    async measure(stage, side) {
+      const { fleet } = await running(stage, side);
+      const command = `head -c ${RESULT_BYTES} /dev/zero | tr '\\0' x`;
+      const { out, ms } = await run([...fleet.words("salt"), "-t", "120", MINION, "cmd.run", command]);
+      const got = (out.match(/x+/g) ?? []).reduce((sum, text) => sum + text.length, 0);
+      if (got < RESULT_BYTES) stage.remarks.add(`${side.name}: ${got} of ${RESULT_BYTES} bytes were printed`);
+      return ms;
+    },
   },
   ...(["rss", "pss"] as const).flatMap((kind): Row[] => [
     {

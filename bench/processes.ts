@@ -18,11 +18,19 @@ export interface Ran {
   readonly ms: number;
 }
 
-/** Runs a command to its end. @throws {Error} If its exit code is not 0. */
+/** How long a command may take, in milliseconds. */
+const RUN_MS = 180_000;
+
+/** Runs a command to its end. @throws {Error} If its exit code is not 0, or it takes longer than three minutes. */
 export async function run(words: readonly string[]): Promise<Ran> {
   const [command, ...args] = words;
   const started = performance.now();
-  const { code, stdout, stderr } = await new Deno.Command(command, { args, env: ENVIRONMENT, stdin: "null" }).output();
+  const { code, stdout, stderr } = await new Deno.Command(command, {
+    args,
+    env: ENVIRONMENT,
+    stdin: "null",
+    signal: AbortSignal.timeout(RUN_MS),
+  }).output();
   const ms = performance.now() - started;
   const ran = { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr), ms };
   if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}:\n${ran.out}${ran.err}`);
@@ -83,6 +91,12 @@ export class Service {
       clearTimeout(late);
     }
     this.#killGroup();
+  }
+
+  /** Kills it and all that it started, with no chance to clean up. */
+  async kill(): Promise<void> {
+    this.#killGroup();
+    await this.#child.status;
   }
 
   #killGroup(): void {

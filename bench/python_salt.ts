@@ -7,11 +7,17 @@
 
 import type { Program, Side } from "./sides.ts";
 
-/** The versions that are worth a comparison. */
+/** The versions that are worth a comparison: the newest, and one that does some things faster. */
 export const PYTHON_SALTS = ["3008.3", "3006.28"] as const;
 
+/** One of them. */
+export type PythonVersion = typeof PYTHON_SALTS[number];
+
+/** What every row is compared with that does not say otherwise. */
+export const NEWEST_PYTHON: readonly PythonVersion[] = ["3008.3"];
+
 /** Python Salt of a version; `undefined` where it is not installed. */
-export function findPythonSalt(version: string): Side | undefined {
+export function findPythonSalt(version: PythonVersion): Side | undefined {
   const cache = Deno.env.get("XDG_CACHE_HOME") || `${Deno.env.get("HOME") ?? ""}/.cache`;
   const bin = `${Deno.env.get("SALT_INTEROP_VENVS") || `${cache}/salt-interop`}/${version}/bin`;
   try {

@@ -31,12 +31,14 @@ export interface Report {
   readonly sides: readonly string[];
   /** Why a side is not among them. */
   readonly missing: readonly string[];
+  /** How long all of it took. */
+  readonly seconds: number;
   /** In the order in which they were measured. */
   readonly rows: readonly Measured[];
 }
 
 /** The report as Markdown. */
-export function reportText({ machine, sides, missing, rows }: Report): string {
+export function reportText({ machine, sides, missing, rows, seconds }: Report): string {
   const { date, processor, processors, memoryGb, system, deno, loadBefore } = machine;
   const [ours, ...others] = sides;
   const head = ["row", "what", ...sides, ...others.map((name) => `${ours} : ${name}`), "bare sockets"];
@@ -52,7 +54,8 @@ export function reportText({ machine, sides, missing, rows }: Report): string {
     `${
       date.slice(0, 16).replace("T", " ")
     } UTC; ${processors} × ${processor}, ${memoryGb} GB, ${system}, Deno ${deno}; `,
-    `load before: ${loadBefore.toFixed(2)}. Medians, with the smallest and the largest figure.\n\n`,
+    `load before: ${loadBefore.toFixed(2)}; ${Math.ceil(seconds / 60)} minutes. `,
+    "Medians, with the smallest and the largest figure.\n\n",
     markdown(head, table),
     ...missing.map((text) => `\n${text}\n`),
     ...remarks.length > 0 ? ["\n", ...remarks] : [],

@@ -4,6 +4,7 @@
  */
 
 import { Fleet } from "./fleet.ts";
+import type { PythonVersion } from "./python_salt.ts";
 import type { Side } from "./sides.ts";
 
 /** What a figure counts, and whether less of it is better. */
@@ -39,6 +40,10 @@ export interface Row {
   readonly group: string;
   /** How often it is measured on each side, in turn. Default: as often as the run is told to. */
   readonly runs?: number;
+  /** The Python Salts to compare it with. Default: {@linkcode NEWEST_PYTHON}. */
+  readonly pythons?: readonly PythonVersion[];
+  /** Whether a short run leaves it out, unless it is asked for by name. */
+  readonly long?: true;
   /** Measures it once. */
   measure(stage: Stage, side: Side): Promise<number>;
   /** What no implementation can beat: the same work through bare sockets. */

@@ -7,21 +7,41 @@
 
 import { parseArgs } from "node:util";
 import { COMMAND_ROWS } from "./command_rows.ts";
+import { removeRoots } from "./fleet.ts";
 import { FLEET_OF_ONE_ROWS } from "./fleet_of_one_rows.ts";
+import { LOAD_ROWS } from "./load_rows.ts";
 import { thisMachine } from "./machine.ts";
-import { findPythonSalt, PYTHON_SALTS } from "./python_salt.ts";
+import { minionsPlot } from "./plot.ts";
+import { findPythonSalt, NEWEST_PYTHON, PYTHON_SALTS, type PythonVersion } from "./python_salt.ts";
 import { type Measured, type Report, reportText } from "./report.ts";
 import { type Row, Stage } from "./row.ts";
 import { OURS, type Side } from "./sides.ts";
 import { START_ROWS } from "./start_rows.ts";
+import { STORE_ROWS } from "./store_rows.ts";
 import { SWARM_ROWS } from "./swarm_rows.ts";
 
-const ROWS: readonly Row[] = [...COMMAND_ROWS, ...FLEET_OF_ONE_ROWS, ...START_ROWS, ...SWARM_ROWS];
+const ROWS: readonly Row[] = [
+  ...COMMAND_ROWS,
+  ...FLEET_OF_ONE_ROWS,
+  ...START_ROWS,
+  ...STORE_ROWS,
+  ...LOAD_ROWS,
+  ...SWARM_ROWS,
+];
+
+/** No more runs of a row are begun after so long, in milliseconds: one slow side is not to cost the evening. */
+const ROW_MS = 150_000;
+const DOCS = decodeURIComponent(new URL("../docs", import.meta.url).pathname);
+const RESULTS = decodeURIComponent(new URL("results", import.meta.url).pathname);
 
 const USAGE = `Usage: deno task bench [options] [row…]
 
   --runs N          How often each row is measured on each side. Default: 5.
-  --python VERSION  The Python Salt to compare with; more than once for several; "none". Default: ${PYTHON_SALTS[0]}.
+  --quick           One run of each row, without the rows that take long.
+  --minutes N       No row is begun after so long. Default: 40.
+  --python VERSION  The Python Salt to compare all rows with; more than once for several; "none".
+                    Default: ${NEWEST_PYTHON}, and ${PYTHON_SALTS[1]} for the rows where it is the faster one.
+  --docs            Put the table and the plot into docs/.
   --list            List the rows.
   --help            Show this.
 
@@ -34,40 +54,60 @@ async function main(args: string[]): Promise<void> {
     allowPositionals: true,
     options: {
       runs: { type: "string", default: "5" },
-      python: { type: "string", multiple: true, default: [PYTHON_SALTS[0]] },
+      quick: { type: "boolean", default: false },
+      minutes: { type: "string", default: "40" },
+      python: { type: "string", multiple: true },
+      docs: { type: "boolean", default: false },
       list: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   if (values.help) return say(USAGE);
   if (values.list) return say(ROWS.map(({ name, title }) => `${name.padEnd(16)} ${title}\n`).join(""));
-  const rows = chosen(positionals);
-  const runs = Number(values.runs);
-  if (!(runs >= 1)) throw new TypeError(`--runs: ${values.runs} is no number of runs`);
-  const wanted = values.python.filter((version) => version !== "none");
-  const found = wanted.map(findPythonSalt).filter((side) => side !== undefined);
+  const rows = chosen(positionals).filter((row) => !(values.quick && row.long && !positionals.includes(row.name)));
+  const runs = values.quick ? 1 : number("runs", values.runs);
+  const pythons = values.python?.filter((version) => version !== "none").map(pythonVersion);
+  const compared = (row: Row) => pythons ?? row.pythons ?? NEWEST_PYTHON;
+  const wanted = PYTHON_SALTS.filter((version) => rows.some((row) => compared(row).includes(version)));
   const missing = wanted.filter((version) => findPythonSalt(version) === undefined)
     .map((version) => `Python Salt ${version} is not installed here: \`deno task interop\` installs it.`);
+  const sidesOf = (row: Row) => [OURS, ...compared(row).map(findPythonSalt).filter((side) => side !== undefined)];
 
-  const sides = [OURS, ...found];
   const machine = thisMachine();
   const measured: Measured[] = [];
+  const end = performance.now() + number("minutes", values.minutes) * 60_000;
   let open: Stage | undefined;
   const interrupt = async () => {
     await open?.[Symbol.asyncDispose]();
+    removeRoots();
     Deno.exit(130);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, interrupt);
   for (const group of new Set(rows.map((row) => row.group))) {
     await using stage = open = new Stage();
     for (const row of rows.filter((each) => each.group === group)) {
-      measured.push(await measure(row, { stage, sides, runs }));
+      if (performance.now() < end) measured.push(await measure(row, { stage, sides: sidesOf(row), runs }));
+      else missing.push(`No time was left for the row ${row.name}.`);
     }
   }
+  removeRoots();
   for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.removeSignalListener(signal, interrupt);
-  const report: Report = { machine, sides: sides.map(({ name }) => name), missing, rows: measured };
+  const sides = [OURS, ...wanted.map(findPythonSalt).filter((side) => side !== undefined)].map(({ name }) => name);
+  const report: Report = { machine, sides, missing, rows: measured, seconds: Math.round(performance.now() / 1000) };
   say(`\n${reportText(report)}\n`);
   progress(`All figures: ${save(report)}\n`);
+  if (values.docs) putIntoDocs(report);
+}
+
+function number(name: string, text: string): number {
+  if (Number(text) >= 1) return Number(text);
+  throw new TypeError(`--${name}: ${text} is no number from 1`);
+}
+
+function pythonVersion(text: string): PythonVersion {
+  const version = PYTHON_SALTS.find((known) => known === text);
+  if (version === undefined) throw new TypeError(`--python: ${text} is none of ${PYTHON_SALTS.join(", ")}`);
+  return version;
 }
 
 function chosen(names: readonly string[]): readonly Row[] {
@@ -92,10 +132,26 @@ async function measure(row: Row, { stage, sides, runs }: Conditions): Promise<Me
   const figures: Record<string, number[]> = Object.fromEntries(sides.map(({ name }) => [name, []]));
   const limit: number[] = [];
   const times = row.runs ?? runs;
+  const failed = new Set<Side>();
+  const end = performance.now() + ROW_MS;
   for (let i = 1; i <= times; i++) {
-    for (const side of sides) {
-      progress(`${row.name} ${i}/${times}, ${side.name}\n`);
-      figures[side.name].push(await row.measure(stage, side));
+    if (performance.now() > end) {
+      stage.remarks.add(`only ${i - 1} of ${times} runs were made in ${ROW_MS / 1000} s`);
+      break;
+    }
+    for (const side of sides.filter((each) => !failed.has(each))) {
+      progress(`${elapsed()} ${row.name} ${i}/${times}, ${side.name}: `);
+      try {
+        const figure = await row.measure(stage, side);
+        figures[side.name].push(figure);
+        progress(`${figure.toFixed(row.unit.digits)} ${row.unit.name}\n`);
+      } catch (error) {
+        // The other rows are still worth their time.
+        failed.add(side);
+        const text = error instanceof Error ? error.message : String(error);
+        stage.remarks.add(`${side.name} failed: ${text.slice(0, 300)}`);
+        progress(`${text}\n`);
+      }
     }
     if (row.limit !== undefined) limit.push(await row.limit());
   }
@@ -106,11 +162,28 @@ async function measure(row: Row, { stage, sides, runs }: Conditions): Promise<Me
 
 /** @returns The file. */
 function save(report: Report): string {
-  const directory = decodeURIComponent(new URL("results", import.meta.url).pathname);
-  Deno.mkdirSync(directory, { recursive: true });
-  const path = `${directory}/${report.machine.date.replace(/[:.]/g, "-")}.json`;
-  Deno.writeTextFileSync(path, `${JSON.stringify(report, null, 2)}\n`);
-  return path;
+  Deno.mkdirSync(RESULTS, { recursive: true });
+  const path = `${RESULTS}/${report.machine.date.replace(/[:.]/g, "-")}`;
+  Deno.writeTextFileSync(`${path}.json`, `${JSON.stringify(report, null, 2)}\n`);
+  const plot = minionsPlot(report);
+  if (plot !== undefined) Deno.writeTextFileSync(`${path}.svg`, plot);
+  return `${path}.json`;
+}
+
+/** Where the table stands in docs/performance.md. */
+const TABLE = /(?<=<!-- table -->\n)[^]*(?=<!-- end of the table -->)/;
+
+function putIntoDocs(report: Report): void {
+  const path = `${DOCS}/performance.md`;
+  const page = Deno.readTextFileSync(path);
+  Deno.writeTextFileSync(path, page.replace(TABLE, () => `\n${reportText(report)}\n`));
+  const plot = minionsPlot(report);
+  if (plot !== undefined) Deno.writeTextFileSync(`${DOCS}/minions.svg`, plot);
+}
+
+function elapsed(): string {
+  const seconds = Math.floor(performance.now() / 1000);
+  return `${String(Math.floor(seconds / 60)).padStart(2)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
 function say(text: string): void {

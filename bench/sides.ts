@@ -40,3 +40,8 @@ export const OURS: Side = {
 export function benchCommand(file: string): string[] {
   return [Deno.execPath(), "run", "--allow-all", "--no-prompt", "--quiet", `${ROOT}bench/${file}`];
 }
+
+/** The path of a script of this directory. */
+export function benchScript(file: string): string {
+  return `${ROOT}bench/${file}`;
+}

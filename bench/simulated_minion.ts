@@ -10,7 +10,7 @@ import { SILENT_LOGGER } from "../lib/log.ts";
 import { MasterLink } from "../lib/master_link.ts";
 import type { PrivateKey } from "../lib/rsa.ts";
 import { tcpAddress } from "../lib/request_channel.ts";
-import type { Credentials } from "../lib/sign_in.ts";
+import type { Applicant, Credentials } from "../lib/sign_in.ts";
 import { Inbox } from "../lib/sockets.ts";
 import { matchesTarget } from "../lib/target.ts";
 import { map, str, type Value, type ValueMap } from "../lib/value.ts";
@@ -44,6 +44,24 @@ const SIGN_IN_PATIENCE = {
   failOnPending: false,
 } as const;
 
+/** Who signs in, as a minion's defaults have it. */
+export function applicantOf(id: string, key: PrivateKey, pkiDir: string): Applicant {
+  return {
+    id,
+    pkiDir,
+    key,
+    encAlgorithm: "OAEP-SHA1",
+    sigAlgorithm: "PKCS1v15-SHA1",
+    hashType: "sha256",
+    masterFinger: "",
+    verifyMasterPubkeySign: false,
+    masterSignKeyName: "master_sign",
+    openMode: false,
+    alwaysVerifySignature: false,
+    autosignGrains: new Map(),
+  };
+}
+
 /** One of them. */
 export class SimulatedMinion {
   /** Its id. */
@@ -62,20 +80,7 @@ export class SimulatedMinion {
     this.#settings = settings;
     this.#link = new MasterLink({
       address: tcpAddress(settings.host, settings.port),
-      applicant: {
-        id,
-        pkiDir: settings.pkiDir,
-        key,
-        encAlgorithm: "OAEP-SHA1",
-        sigAlgorithm: "PKCS1v15-SHA1",
-        hashType: "sha256",
-        masterFinger: "",
-        verifyMasterPubkeySign: false,
-        masterSignKeyName: "master_sign",
-        openMode: false,
-        alwaysVerifySignature: false,
-        autosignGrains: new Map(),
-      },
+      applicant: applicantOf(id, key, settings.pkiDir),
       patience: SIGN_IN_PATIENCE,
       requestPatience: PATIENCE,
       signMessages: false,

@@ -35,7 +35,7 @@ export const START_ROWS: readonly Row[] = [
       // One master for all sides, whose bus we can listen to: the minion alone is to differ.
       const fleet = await stage.fleet(OURS, async (fleet: Fleet) => void await fleet.startMaster());
       await fleet.prepareMinion(MINION);
-      using events = await EventSubscriber.connect(masterBus(sockDir(fleet)).pub, [minionStart(MINION)]);
+      using events = await EventSubscriber.connect(masterBus(fleet.sockDir).pub, [minionStart(MINION)]);
       const started = performance.now();
       await fleet.startMinion(MINION, side);
       if (await events.next(START_MS) === undefined) throw new Error(`the minion of ${side.name} did not start`);
@@ -45,7 +45,3 @@ export const START_ROWS: readonly Row[] = [
     },
   },
 ];
-
-function sockDir({ root }: Fleet): string {
-  return `${root}/var/run/salt/master`;
-}

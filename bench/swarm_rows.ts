@@ -3,7 +3,9 @@
  * @module
  */
 
+import { bareProxy } from "./bare_proxy.ts";
 import { run } from "./processes.ts";
+import { PYTHON_SALTS } from "./python_salt.ts";
 import { FINE_MS, MS, PER_SECOND, type Row, type Stage } from "./row.ts";
 import type { Side } from "./sides.ts";
 import type { Fleet } from "./fleet.ts";
@@ -11,9 +13,12 @@ import { BUSY_LIMIT, type SwarmJob } from "./swarm_jobs.ts";
 import { median } from "./statistics.ts";
 
 const RETURNING = 500;
-const SIZES = [100, 200, 400, 800] as const;
+/** How many; those that Python Salt is not asked for are more than it can take in the time. */
+const SIZES = [100, 200, 400, 800, 1600, 5000] as const;
+const PYTHON_SIZE = 800;
 
-async function swarm(stage: Stage, side: Side, count: number): Promise<Fleet> {
+/** A fleet with so many simulated minions, all of which have answered before. */
+export async function warmSwarm(stage: Stage, side: Side, count: number): Promise<Fleet> {
   const fleet = await stage.fleet(side, async (fleet) => void await fleet.startMaster());
   await fleet.simulate(count);
   if (warm.get(fleet) !== count) await fleet.warmUp("*", count);
@@ -39,7 +44,7 @@ export const SWARM_ROWS: readonly Row[] = [
     unit: FINE_MS,
     group: "one simulated minion",
     async measure(stage, side) {
-      const fleet = await swarm(stage, side, 1);
+      const fleet = await warmSwarm(stage, side, 1);
       const times: number[] = [];
       for (let i = 0; i < 5; i++) times.push((await publish(fleet, "test.ping"))[0].ms);
       return median(times);
@@ -50,8 +55,10 @@ export const SWARM_ROWS: readonly Row[] = [
     title: `returns a second, ${RETURNING} simulated minions at once: stored, fired, acknowledged`,
     unit: PER_SECOND,
     group: "returns",
+    pythons: PYTHON_SALTS,
+    limit: () => bareProxy(RETURNING),
     async measure(stage, side) {
-      const fleet = await swarm(stage, side, RETURNING);
+      const fleet = await warmSwarm(stage, side, RETURNING);
       const [{ acknowledged, failed, ms, busy }] = await publish(fleet, "test.ping");
       if (acknowledged !== RETURNING || failed > 0) {
         stage.remarks.add(`${side.name}: only ${acknowledged} acknowledged`);
@@ -65,8 +72,9 @@ export const SWARM_ROWS: readonly Row[] = [
     title: `\`salt '*' test.ping\`, ${size} simulated minions, until the last return is printed`,
     unit: MS,
     group: "pings",
+    ...size > PYTHON_SIZE && { pythons: [], long: true },
     async measure(stage, side) {
-      const fleet = await swarm(stage, side, size);
+      const fleet = await warmSwarm(stage, side, size);
       const { out, ms } = await run([...fleet.words("salt"), "-t", "60", "*", "test.ping"]);
       const answered = (out.match(/^ +True$/gm) ?? []).length;
       if (answered !== size) stage.remarks.add(`${side.name}: ${answered} of ${size} answered`);
