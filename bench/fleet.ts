@@ -34,7 +34,12 @@ export class Fleet {
   /** Writes the master's configuration. */
   constructor(side: Side) {
     this.side = side;
-    this.#configure(this.root, "master", { publish_port: this.#ports.publish, ret_port: this.#ports.request });
+    this.#configure(this.root, "master", {
+      publish_port: this.#ports.publish,
+      ret_port: this.#ports.request,
+      // By default Python Salt prints VALUE_TRIMMED in place of a result of more than 1 MB.
+      ...side.python !== undefined && { max_event_size: 100_000_000 },
+    });
     // The master's own, which it would only make in its first second.
     Deno.mkdirSync(`${this.pkiDir}/minions`, { recursive: true, mode: 0o700 });
   }
@@ -113,6 +118,7 @@ export class Fleet {
   async warmUp(target: string, count: number): Promise<void> {
     for (let answered = 0; answered < 2;) {
       await until(async () => {
+        this.checkSwarms();
         const { out } = await run([...this.words("salt"), "-t", "10", target, "test.ping"]).catch(() => ({ out: "" }));
         return (out.match(/^ +True$/gm) ?? []).length === count;
       }, { what: `${count} answers`, withinMs: UP_MS });
@@ -135,10 +141,17 @@ export class Fleet {
     const swarm = Service.start(words, `${this.root}/swarm-${this.#swarms.length}.out`);
     this.#swarms.push(swarm);
     await until(() => {
-      if (!swarm.running) throw new Error(`the swarm ended: ${swarm.output}`);
+      this.checkSwarms();
       return swarm.output.includes('"event":"ready"');
     }, { what: `${missing} simulated minions`, withinMs: UP_MS });
     this.#simulated = count;
+  }
+
+  /** @throws {Error} If a swarm has ended, with what it said. */
+  checkSwarms(): void {
+    for (const swarm of this.#swarms) {
+      if (!swarm.running) throw new Error(`the swarm ended: ${swarm.output.slice(-2_000)}`);
+    }
   }
 
   /**

@@ -95,6 +95,7 @@ export const LOAD_ROWS: readonly Row[] = [
       await fleet.killMaster();
       await fleet.startMaster();
       await until(async () => {
+        fleet.checkSwarms();
         // A job that some did not get ends with an error, which is no reason to give up.
         const { out } = await run([...fleet.words("salt"), "-t", "2", "*", "test.ping"]).catch(() => ({ out: "" }));
         return (out.match(/^ +True$/gm) ?? []).length === RETURNING_FLEET;

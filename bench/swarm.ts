@@ -36,8 +36,11 @@ const USAGE = `Usage: deno task swarm [options]
   --help             Show this.
 `;
 
-/** Sockets a minion, and descriptors of each: libzmq's own and the connection. */
-const SOCKETS = 2;
+/**
+ * Sockets a minion: SUB, REQ, and one for a sign-in, twice, as libzmq closes sockets in its own time and a lost master makes
+ * all sign in again. Descriptors of each: libzmq's own and the connection.
+ */
+const SOCKETS = 4;
 const DESCRIPTORS = 2;
 /** How many sign in at the same time. */
 const SIGN_INS = 32;
