@@ -126,7 +126,7 @@ export function byDirectory(matches: KeyMatches): ValueMap {
 }
 
 /** `texts` sorted without regard to case, as Salt's API lists keys. */
-export function sortIgnoringCase(texts: readonly string[]): string[] {
+function sortIgnoringCase(texts: readonly string[]): string[] {
   const lower = new Map(texts.map((text) => [text, text.toLowerCase()]));
   return [...texts].sort((a, b) =>
     (lower.get(a) ?? a) < (lower.get(b) ?? b) ? -1 : lower.get(a) === lower.get(b) ? 0 : 1

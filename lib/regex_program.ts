@@ -10,9 +10,9 @@
 import type { Assertion, CharTest, RegexNode } from "./regex_nodes.ts";
 
 /** How many steps an expression may have beyond its own length, when its repeats are written out. */
-export const MAX_REPEATED = 5_000;
+const MAX_REPEATED = 5_000;
 /** How many steps one text may cost: more than any id does with an expression that somebody wrote. */
-export const MAX_STEPS = 1_000_000;
+const MAX_STEPS = 1_000_000;
 /** So many places are remembered as bits; more of them one by one, as most will never be seen. */
 const MAX_BITS = 2 ** 20;
 type Step =

@@ -30,7 +30,7 @@ export type EncryptionAlgorithm = "OAEP-SHA1" | "OAEP-SHA224";
 export type SigningAlgorithm = "PKCS1v15-SHA1" | "PKCS1v15-SHA224";
 
 /** The smallest key, in bits, that is taken; Salt's own library makes none smaller. */
-export const MIN_KEY_BITS = 1024;
+const MIN_KEY_BITS = 1024;
 /** The largest key, in bits, that is taken: Deno reads no larger public key. */
 export const MAX_KEY_BITS = 4096;
 

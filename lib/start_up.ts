@@ -46,7 +46,7 @@ export function startUp<T extends CliTable, O>(
 }
 
 /** What was typed for options that `table` lists too. */
-export function configOverrides<T extends CliTable>(parsed: Parsed<T>, table: OptionTable): Record<string, Value> {
+function configOverrides<T extends CliTable>(parsed: Parsed<T>, table: OptionTable): Record<string, Value> {
   const overrides: Record<string, Value> = {};
   for (const [name, value] of Object.entries(parsed.options)) {
     if (!parsed.given.has(name) || !Object.hasOwn(table, name)) continue;

@@ -24,6 +24,7 @@ function gates(): Gate[] {
     { name: "format", args: ["fmt", "--check"] },
     { name: "lint", args: ["lint"] },
     { name: "types", args: ["check"] },
+    { name: "structure", args: ["run", "--allow-read", "scripts/structure.ts"] },
     { name: "documentation", args: ["doc", "--lint", ...DOCUMENTED.flatMap(sources)] },
     { name: "tests", args: ["task", "test"] },
   ];

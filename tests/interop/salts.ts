@@ -41,7 +41,7 @@ export const OURS: Salt = {
 };
 
 /** Python Salt of a version, or why there is none here. */
-export async function findPythonSalt(version: string): Promise<Salt | { readonly missing: string }> {
+async function findPythonSalt(version: string): Promise<Salt | { readonly missing: string }> {
   const installed = await pythonSalt(version);
   if ("missing" in installed) return installed;
   return { name: `Python Salt ${version}`, version, command: (program) => [`${installed.bin}/${program}`] };

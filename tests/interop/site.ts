@@ -223,7 +223,7 @@ export class Site {
 }
 
 /** The maps that `salt --out=json` writes, one after the other, as one. */
-export function jsonDocuments(text: string): Record<string, unknown> {
+function jsonDocuments(text: string): Record<string, unknown> {
   const documents = text.trim().split(/(?<=^\})\n/m).filter((part) => part.startsWith("{"));
   return Object.assign({}, ...documents.map((part) => parse(part, `not JSON: ${part}`)));
 }
