@@ -25,16 +25,20 @@ export class JidMemory {
     this.#lines = this.#limit; // so that the first new one rewrites the file
   }
 
-  /** Remembers `jid`. @returns Whether it is new. */
-  add(jid: string): boolean {
-    if (this.#jids.has(jid)) return false;
+  /** Whether `jid` is one of them. */
+  has(jid: string): boolean {
+    return this.#jids.has(jid);
+  }
+
+  /** Remembers `jid`, if it is new. */
+  add(jid: string): void {
+    if (this.#jids.has(jid)) return;
     this.#jids.add(jid);
     for (const oldest of this.#jids) {
       if (this.#jids.size <= this.#limit) break;
       this.#jids.delete(oldest);
     }
     if (this.#path !== undefined) this.#write(this.#path, jid);
-    return true;
   }
 
   #write(path: string, jid: string): void {

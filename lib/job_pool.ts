@@ -20,6 +20,7 @@ import { RequestTimeoutError } from "./errors.ts";
 import { sendSignal } from "./libc.ts";
 import type { Written } from "./live_output.ts";
 import type { Logger } from "./log.ts";
+import type { ProcState } from "./proc_files.ts";
 import { sleep } from "./sleep.ts";
 import { Thread } from "./thread.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "./value.ts";
@@ -31,6 +32,12 @@ const TERM_MS = 5_000;
 
 /** When the minion ends, how long the commands of its jobs may take to do so before they are killed, in milliseconds. */
 const CLOSE_MS = 500;
+
+/** What the return of a job says whose minion ended, by how far the job was. */
+const INTERRUPTED: Readonly<Record<ProcState, string>> = {
+  running: "The minion ended while it ran this job",
+  queued: "The minion ended before it began this job",
+};
 
 const SIGKILL = 9;
 const SIGTERM = 15;
@@ -86,7 +93,7 @@ export class JobPool {
    * @returns Its outcome: `return`, `retcode`, `success`, maybe `out`. Never rejects.
    */
   run(load: ValueMap, onOutput: (written: Written) => void = () => {}): Promise<ValueMap> {
-    if (this.#closed) return Promise.resolve(interruption("The minion ended before the job began"));
+    if (this.#closed) return Promise.resolve(interrupted("queued"));
     const worker = this.#idle.shift() ?? this.#start();
     const job: Job = { jid: str(load.get("jid") ?? ""), load, done: Promise.withResolvers(), onOutput };
     this.#busy.set(worker, job);
@@ -160,7 +167,7 @@ export class JobPool {
     for (const worker of [...this.#busy.keys()]) {
       worker.kill(); // from now on it starts nothing
       children.push(...this.#commands(worker));
-      this.#finish(worker, interruption("The minion ended before the job did"), false);
+      this.#finish(worker, interrupted("running"), false);
     }
     for (const pid of children) sendSignal(-pid, SIGTERM);
     await Promise.all([...this.#idle.map((worker) => worker.stop()), killUnlessEnded(children)]);
@@ -252,9 +259,9 @@ async function killUnlessEnded(pids: readonly number[]): Promise<void> {
   for (const pid of pids) sendSignal(-pid, SIGKILL);
 }
 
-/** The outcome of a job that its minion did not see to the end. */
-export function interruption(text: string): ValueMap {
-  return failure(text).set("interrupted", true);
+/** The outcome of a job whose minion ended. */
+export function interrupted(state: ProcState): ValueMap {
+  return new Map([...failure(INTERRUPTED[state]), ["interrupted", true]]);
 }
 
 function failure(text: string): ValueMap {

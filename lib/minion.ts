@@ -11,7 +11,7 @@ import { jobAck, jobOutput, jobStart, LEGACY_START_EVENT, minionStart, stamp, st
 import { EventBus, EventSender, EventSubscriber, minionBus } from "./event_bus.ts";
 import { loadGrains } from "./grains.ts";
 import { hashHex } from "./hash.ts";
-import { interruption, JobPool } from "./job_pool.ts";
+import { interrupted, JobPool } from "./job_pool.ts";
 import { type Asked, pack, unpack } from "./job_protocol.ts";
 import { batchToMap, type LiveBatch } from "./live_batch.ts";
 import { LiveOutput } from "./live_output.ts";
@@ -24,7 +24,7 @@ import { packOpts } from "./opts_transfer.ts";
 import { pillarRequest } from "./pillar_request.ts";
 import type { Acknowledged } from "./outcome.ts";
 import { presenceTopic } from "./presence.ts";
-import { ProcFiles } from "./proc_files.ts";
+import { ProcFiles, type ProcState } from "./proc_files.ts";
 import { PublishReader } from "./publish_reader.ts";
 import { tcpAddress } from "./request_channel.ts";
 import { ReturnSpool } from "./return_spool.ts";
@@ -48,8 +48,6 @@ const ABOUT_JOBS: ReadonlySet<string> = new Set(
 const REMEMBERED_JIDS = 1_000;
 /** How long a return waits for the job's output on its way, in milliseconds. */
 const OUTPUT_MS = 500;
-/** What the return of a job says that its minion did not survive. */
-const INTERRUPTED = "The minion ended while it ran this job";
 
 /** A running minion. */
 export class Minion {
@@ -87,8 +85,11 @@ export class Minion {
       requireSignature: opts.sign_pub_messages,
       rememberedJids: Math.max(opts.minion_jid_queue_hwm, REMEMBERED_JIDS),
       jidFile: `${opts.cachedir}/jids`,
+      admit: (jid, load) => this.#noteProc(jid, load, "running"),
       log,
     });
+    // The file of ids may be behind: whoever died wrote it second.
+    for (const { load } of this.#proc.left) this.#reader.remember(str(load.get("jid") ?? ""));
   }
 
   /** Resolves when the minion has ended, rejects with what ended it. */
@@ -306,12 +307,21 @@ export class Minion {
     const most = this.#opts.process_count_max;
     this.#log.warning(`Job ${str(load.get("jid") ?? "")} waits: ${most} jobs are running (process_count_max)`);
     this.#queue.push(load);
+    this.#noteProc(str(load.get("jid") ?? ""), load, "queued");
     void this.#acknowledge(load, "received");
   }
 
   #hasRoom(): boolean {
     const most = this.#opts.process_count_max;
     return most <= 0 || (this.#pool?.size ?? 0) < most;
+  }
+
+  /** Runs a job that had to wait. */
+  #takeNext(): void {
+    const next = this.#hasRoom() ? this.#queue.shift() : undefined;
+    if (next === undefined) return;
+    this.#noteProc(str(next.get("jid") ?? ""), next, "running");
+    void this.#run(next);
   }
 
   async #run(load: ValueMap): Promise<void> {
@@ -326,7 +336,6 @@ export class Minion {
         );
         void this.fireMaster(map({ tag: jobStart(jid, id), data: { id, jid, fun, tgt, tgt_type, user } }));
       }
-      this.#noteProc(jid, load);
       // A job that is over by then is acknowledged by its return.
       const acknowledging = setTimeout(() => void this.#acknowledge(load, "running"), ACKNOWLEDGE_MS);
       const live = load.get("live") === true ? this.#liveOutput(load) : undefined;
@@ -339,8 +348,7 @@ export class Minion {
     } catch (error) {
       this.#log.critical(`Job ${jid} was lost: ${error instanceof Error ? error.stack : error}`);
     }
-    const next = this.#hasRoom() ? this.#queue.shift() : undefined;
-    if (next !== undefined) void this.#run(next);
+    this.#takeNext();
   }
 
   /** Tells the master that this minion has a job, so that it neither sends it again nor asks for it. */
@@ -365,16 +373,23 @@ export class Minion {
     return map({ id, cmd: "_minion_event", jid, tag: jobOutput(jid, id), data });
   }
 
-  /** Returns for the jobs that the last process of this minion was at when it died. */
+  /** Returns for the jobs that the last process of this minion had when it died, unless their own returns wait already. */
   #returnInterrupted(): void {
-    for (const load of this.#proc.left) {
-      this.#spool?.add(this.#returnLoad(load, interruption(INTERRUPTED)));
+    const { left } = this.#proc;
+    const spooled = left.length === 0 ? undefined : this.#spool?.jids();
+    for (const { load, state } of left) {
+      const jid = str(load.get("jid") ?? "");
+      if (!spooled?.has(jid)) {
+        this.#spool?.add(this.#returnLoad(load, interrupted(state)));
+        this.#log.warning(`Job ${jid}, which was ${state} when this minion ended, is returned as interrupted`);
+      }
+      this.#proc.remove(jid);
     }
   }
 
-  #noteProc(jid: string, load: ValueMap): void {
+  #noteProc(jid: string, load: ValueMap, state: ProcState): void {
     try {
-      this.#proc.add(jid, load);
+      this.#proc.add(jid, load, state);
     } catch (error) {
       // A full disk is no reason not to run a job that may be the one that clears it.
       this.#log.error(`There is no proc file of job ${jid}: ${error instanceof Error ? error.message : error}`);

@@ -10,6 +10,7 @@ import { Access } from "./access.ts";
 import { Autosign } from "./autosign.ts";
 import { DataCache } from "./data_cache.ts";
 import { stamp } from "./event.ts";
+import { StoreError } from "./errors.ts";
 import { EventSender, masterBus } from "./event_bus.ts";
 import { HeldRequest } from "./held_request.ts";
 import { JobAcks } from "./job_acks.ts";
@@ -20,13 +21,15 @@ import { publishPullPath, workersPath } from "./master_paths.ts";
 import { encode } from "./msgpack.ts";
 import type { MasterOpts } from "./options.ts";
 import { unpackOpts } from "./opts_transfer.ts";
+import type { Delivery } from "./redelivery.ts";
 import { RequestHandler } from "./request_handler.ts";
 import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
 import { Duplex, type Frames, noteSockets, Outbox } from "./sockets.ts";
-import { map } from "./value.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
+import { UndeliveredJobs } from "./undelivered_jobs.ts";
+import { map, str } from "./value.ts";
 
 /** What an MWorker starts with. */
 export interface MWorkerInit {
@@ -55,6 +58,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
   const bus = new EventSender(masterBus(opts.sock_dir).pull);
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
   publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
+  const undelivered = new UndeliveredJobs(opts.cachedir);
   const handler = new RequestHandler({
     opts,
     publishPort: init.publishPort,
@@ -78,6 +82,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
       if (!await bus.fire(tag, stamp(data))) log.error(`The event bus did not take the event ${tag}`);
     },
     async publish(load, { minions, ttlMs, live }) {
+      if (ttlMs > 0) keep({ jid: str(load.get("jid") ?? ""), load, minions, ttlMs, live });
       await publisher.send([encode(map({ load, minions, ttl_ms: ttlMs, live }), "disk")]);
     },
   });
@@ -89,6 +94,16 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
   if (orphan !== undefined) {
     log.error("Answering a request that the thread before this one died of");
     await socket.send([...orphan, encode("Some exception handling minion payload", "wire")]);
+  }
+
+  /** So that the job goes out even if this master dies now. */
+  function keep(delivery: Delivery): void {
+    try {
+      undelivered.save(delivery, Date.now());
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      log.error(error.message);
+    }
   }
 
   let handled = 0;

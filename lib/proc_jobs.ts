@@ -38,7 +38,7 @@ export function noteJob(cachedir: string, note: ValueMap): () => void {
   };
 }
 
-/** The jobs whose processes are alive, the oldest first. */
+/** The jobs that are being run by processes that are alive, the oldest first. */
 export function notedJobs(cachedir: string): RunningJob[] {
   let names: string[];
   try {
@@ -50,6 +50,7 @@ export function notedJobs(cachedir: string): RunningJob[] {
     const note = readNote(`${cachedir}/proc/${jid}`);
     const pid = note?.get("pid");
     if (note === undefined || typeof pid !== "number" || !isAlive(pid)) return [];
+    if (note.get("state") === "queued") return [];
     const text = (key: string) => str(note.get(key) ?? "");
     return [{
       jid,

@@ -26,6 +26,8 @@ export interface ReaderRules {
   readonly rememberedJids: number;
   /** Where they are kept for the next start; without it, only in memory. */
   readonly jidFile?: string;
+  /** Called with a job that is new, before it is remembered: what is known to have come must not get lost. */
+  admit?(jid: string, load: ValueMap): void;
   /** Where it says what it dropped. */
   readonly log: Logger;
 }
@@ -42,6 +44,11 @@ export class PublishReader {
   constructor(rules: ReaderRules) {
     this.#rules = rules;
     this.#jids = new JidMemory({ limit: rules.rememberedJids, path: rules.jidFile, log: rules.log });
+  }
+
+  /** Counts job `jid` among those that have come. */
+  remember(jid: string): void {
+    this.#jids.add(jid);
   }
 
   /** Takes the keys of a sign-in; a new shared key begins its serials anew. @returns Whether the key is a new one. */
@@ -95,10 +102,12 @@ export class PublishReader {
       log.warning(`Job ${jid} has a target that this minion cannot match: ${error.message}`);
       return undefined;
     }
-    if (!this.#jids.add(jid)) {
+    if (this.#jids.has(jid)) {
       log.debug(`Job ${jid} came again; it is run once`);
       return undefined;
     }
+    this.#rules.admit?.(jid, load);
+    this.#jids.add(jid);
     return load;
   }
 }

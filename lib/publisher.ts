@@ -9,6 +9,8 @@
 
 import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stamp } from "./event.ts";
 import { EventSender, EventSubscriber, masterBus, removeSocketFile } from "./event_bus.ts";
+import { JobAcks } from "./job_acks.ts";
+import { JobCache } from "./job_cache.ts";
 import { publishPullPath } from "./master_paths.ts";
 import { decode, encode } from "./msgpack.ts";
 import type { MasterOpts } from "./options.ts";
@@ -22,6 +24,7 @@ import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
 import { Duplex, Inbox, noteSockets } from "./sockets.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
+import { UndeliveredJobs } from "./undelivered_jobs.ts";
 import { isMap, map, str, toNumber, type ValueMap } from "./value.ts";
 
 /** What the publisher starts with. */
@@ -55,7 +58,15 @@ serveThread<PublisherInit>(async (init, host) => {
   const sharedKey = new SharedKey(init.sharedKey);
   const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000);
   const book = new PresenceBook((id) => sessions.crypticle(id)?.keyString);
-  const redelivery = new Redelivery();
+  const undelivered = new UndeliveredJobs(opts.cachedir);
+  const redelivery = new Redelivery((jid) => {
+    try {
+      undelivered.remove(jid);
+    } catch (error) {
+      host.log.error(`Job ${jid} stays among the undelivered: ${error instanceof Error ? error.message : error}`);
+    }
+  });
+  takeUp();
   const inbox = Inbox.pull({ highWaterMark: 0 });
   const path = publishPullPath(opts.sock_dir);
   const socket = Duplex.announcer({
@@ -76,11 +87,24 @@ serveThread<PublisherInit>(async (init, host) => {
   const ready: PublisherReady = { publishPort: Number(socket.address.split(":").at(-1)) };
   host.post(ready);
 
+  /** What the last master did not get rid of: to those who have given no sign of it. */
+  function takeUp(): void {
+    const jobs = new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type });
+    const acks = new JobAcks(opts.cachedir, opts.hash_type);
+    for (const delivery of undelivered.left(Date.now())) {
+      const { jid } = delivery;
+      const heard = acks.all(jid);
+      const minions = delivery.minions.filter((id) => !heard.has(id) && !jobs.has(jid, id));
+      redelivery.published({ ...delivery, minions }, performance.now());
+    }
+    if (redelivery.size > 0) host.log.info(`Jobs that the last master did not deliver: ${redelivery.size}`);
+  }
+
   let published = 0;
   let changes: PresenceChange[] = [];
   let telling: ReturnType<typeof setTimeout> | undefined;
   const timer = setInterval(() => {
-    for (const missed of redelivery.due((id) => book.since.has(id), Date.now())) void deliverAgain(missed);
+    for (const missed of redelivery.due((id) => book.since.has(id), performance.now())) void deliverAgain(missed);
   }, LOOK_MS);
   const running = [takeJobs(), hearSubscribers(), hearSigns()].map((loop) =>
     loop.catch((error) => host.fail(error instanceof Error ? error.message : String(error)))
@@ -91,7 +115,7 @@ serveThread<PublisherInit>(async (init, host) => {
       try {
         const delivery = parseDelivery(frames[0]);
         await deliver(delivery);
-        redelivery.published(delivery, Date.now());
+        redelivery.published(delivery, performance.now());
       } catch (error) {
         host.log.error(`Could not publish a job: ${error instanceof Error ? error.message : error}`);
       }
@@ -137,7 +161,7 @@ serveThread<PublisherInit>(async (init, host) => {
       else gone.set(change.id, Date.now());
       telling ??= setTimeout(() => void tell(), GATHER_MS);
       if (change.present) {
-        for (const missed of redelivery.arrived(change.id, Date.now())) await deliverAgain(missed);
+        for (const missed of redelivery.arrived(change.id, performance.now())) await deliverAgain(missed);
       }
     }
   }

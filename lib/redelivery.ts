@@ -42,9 +42,15 @@ export interface Missed {
   readonly ids: readonly string[];
 }
 
-/** The jobs under way. */
+/** The jobs under way. Times are milliseconds of the caller's clock. */
 export class Redelivery {
   readonly #pending = new Map<string, Pending>();
+  readonly #over: (jid: string) => void;
+
+  /** Knows no jobs yet. @param over Told of each job that needs no more delivering: all have it, or its time is over. */
+  constructor(over: (jid: string) => void = () => {}) {
+    this.#over = over;
+  }
 
   /** How many jobs still wait for a sign. */
   get size(): number {
@@ -54,7 +60,7 @@ export class Redelivery {
   /** A job has been published. */
   published(delivery: Delivery, nowMs: number): void {
     const { jid, minions, ttlMs } = delivery;
-    if (ttlMs <= 0 || minions.length === 0) return;
+    if (ttlMs <= 0 || minions.length === 0) return this.#over(jid);
     this.#pending.set(jid, {
       delivery,
       silent: new Set(minions),
@@ -66,14 +72,19 @@ export class Redelivery {
   /** Minion `id` has acknowledged job `jid`, or returned. */
   heard(jid: string, id: string): void {
     const pending = this.#pending.get(jid);
-    if (pending?.silent.delete(id) && pending.silent.size === 0) this.#pending.delete(jid);
+    if (pending?.silent.delete(id) && pending.silent.size === 0) this.#forget(jid);
+  }
+
+  #forget(jid: string): void {
+    this.#pending.delete(jid);
+    this.#over(jid);
   }
 
   /** Minion `id` has just connected. @returns The jobs that it has missed. */
   arrived(id: string, nowMs: number): Missed[] {
     const missed: Missed[] = [];
     for (const [jid, pending] of this.#pending) {
-      if (nowMs > pending.untilMs) this.#pending.delete(jid);
+      if (nowMs > pending.untilMs) this.#forget(jid);
       else if (pending.silent.has(id)) missed.push({ delivery: pending.delivery, ids: [id] });
     }
     return missed;
@@ -84,7 +95,7 @@ export class Redelivery {
     const due: Missed[] = [];
     for (const [jid, pending] of this.#pending) {
       if (nowMs > pending.untilMs) {
-        this.#pending.delete(jid);
+        this.#forget(jid);
       } else if (nowMs >= pending.againMs) {
         pending.againMs = nowMs + SILENCE_MS;
         const ids = [...pending.silent].filter(isPresent);

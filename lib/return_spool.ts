@@ -52,6 +52,11 @@ export class ReturnSpool {
     return this.#names.length;
   }
 
+  /** The jobs whose returns wait, those that an earlier process left included. */
+  jids(): Set<string> {
+    return new Set(this.#names.map((name) => str(this.#load(name)?.get("jid") ?? "")));
+  }
+
   /** Keeps a return and sees to it that it is delivered. */
   add(load: ValueMap): void {
     // Above the last one even if the clock was set back: no return takes another's name or place.

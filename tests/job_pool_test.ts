@@ -290,8 +290,8 @@ Deno.test("close ends jobs and their commands, also such as do not want to, and 
   const { job, pids } = await sleeping(world, "trap '' TERM; sleep 60");
   await world.pool.close();
   for (const { outcome } of [hung, job]) {
-    assertEquals((await outcome).get("return"), "The minion ended before the job did");
+    assertEquals((await outcome).get("return"), "The minion ended while it ran this job");
   }
   await gone(pids);
-  assertEquals(await world.run("test.ping"), "The minion ended before the job began");
+  assertEquals(await world.run("test.ping"), "The minion ended before it began this job");
 });

@@ -7,6 +7,7 @@ import { EventSender, type EventSubscriber, minionBus } from "../lib/event_bus.t
 import { hashHex } from "../lib/hash.ts";
 import { JobCache } from "../lib/job_cache.ts";
 import { decode } from "../lib/msgpack.ts";
+import { notedJobs } from "../lib/proc_jobs.ts";
 import { Outbox } from "../lib/sockets.ts";
 import { isMap, map, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "./assert.ts";
@@ -259,14 +260,15 @@ fleetTest("with process_count_max more jobs than that wait for their turn", {
       what: "two jobs that wait",
     },
   );
-  const proc = () => [...Deno.readDirSync(`${fleet.minionConfigDir("web1")}/var/cache/salt/minion/proc`)].length;
-  assertEquals(proc(), 2);
+  const cachedir = `${fleet.minionConfigDir("web1")}/var/cache/salt/minion`;
+  const notes = () => [...Deno.readDirSync(`${cachedir}/proc`)].length;
+  assertEquals([notes(), notedJobs(cachedir).length], [4, 2]);
   for (const [i, path] of paths.entries()) Deno.writeTextFileSync(path, `${i}`);
   const returns = await Promise.all(
     jobs.map(async ({ done }) => (await done).map((one) => one.kind === "returned" && one.return)),
   );
   assertEquals(returns, [["0"], ["1"], ["2"], ["3"]]);
-  assertEquals(proc(), 0);
+  assertEquals(notes(), 0);
 });
 
 fleetTest("after a rotation of the shared key the next job is not lost, and no minion claims to have started", {

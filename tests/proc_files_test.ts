@@ -1,15 +1,15 @@
 /** @module */
-import { decode } from "../lib/msgpack.ts";
+import { decode, encode } from "../lib/msgpack.ts";
 import { ProcFiles } from "../lib/proc_files.ts";
 import { map } from "../lib/value.ts";
 import { assertEquals } from "./assert.ts";
 
 const JID = "20260101000000000001";
 
-function withCache(test: (cachedir: string) => void): void {
+async function withCache(test: (cachedir: string) => void | Promise<void>): Promise<void> {
   const cachedir = Deno.makeTempDirSync({ prefix: "proc_" });
   try {
-    test(cachedir);
+    await test(cachedir);
   } finally {
     Deno.removeSync(cachedir, { recursive: true });
   }
@@ -24,16 +24,37 @@ Deno.test("a job that runs has a file with its load and the minion's pid, until 
     files.add(JID, load);
     assertEquals(names(cachedir), [JID]);
     const path = `${cachedir}/proc/${JID}`;
-    assertEquals(decode(Deno.readFileSync(path), "disk"), new Map([...load, ["pid", Deno.pid]]));
+    assertEquals(decode(Deno.readFileSync(path), "disk"), new Map([...load, ["pid", Deno.pid], ["state", "running"]]));
     assertEquals((Deno.statSync(path).mode ?? 0) & 0o777, 0o600);
     files.remove(JID);
     files.remove(JID);
     assertEquals(names(cachedir), []);
   }));
 
-Deno.test("files that a minion left when it died are removed when the next one starts", () =>
+Deno.test("the next minion finds the jobs of one that died, and how far they were, until it removes them", () =>
   withCache((cachedir) => {
-    new ProcFiles(cachedir).add(JID, map({ jid: JID }));
-    new ProcFiles(cachedir);
-    assertEquals(names(cachedir), []);
+    const load = map({ fun: "test.ping", jid: JID, tgt: "*", tgt_type: "glob" });
+    const died = new ProcFiles(cachedir);
+    died.add(JID, load);
+    died.add("20260101000000000002", load, "queued");
+    assertEquals(new ProcFiles(cachedir).left.map(({ state }) => state).sort(), ["queued", "running"]);
+    const next = new ProcFiles(cachedir);
+    assertEquals(next.left[0].load, load);
+    next.remove(JID);
+    next.remove("20260101000000000002");
+    assertEquals(new ProcFiles(cachedir).left, []);
+  }));
+
+Deno.test("the next minion keeps the note of a salt-call that runs, and removes those of one that is gone and of nobody", () =>
+  withCache((cachedir) => {
+    Deno.mkdirSync(`${cachedir}/proc`);
+    const note = (jid: string, bytes: Uint8Array) => Deno.writeFileSync(`${cachedir}/proc/${jid}`, bytes);
+    const child = new Deno.Command("true").spawn();
+    note(JID, encode(map({ jid: JID, fun: "test.ping", pid: 1, tgt: "salt-call" }), "disk"));
+    note("20260101000000000002", new Uint8Array([0xc1]));
+    return child.status.then(() => {
+      note("20260101000000000003", encode(map({ fun: "test.ping", pid: child.pid, tgt: "salt-call" }), "disk"));
+      assertEquals(new ProcFiles(cachedir).left, []);
+      assertEquals(names(cachedir), [JID]);
+    });
   }));

@@ -40,6 +40,22 @@ Deno.test("a minion that is away gets the job when it comes, and nobody is bothe
   assertEquals(jobs.arrived("web2", 9_000), []);
 });
 
+Deno.test("who keeps the jobs is told when one is over: all have it, its time is up, or nobody was waited for", () => {
+  const over: string[] = [];
+  const jobs = new Redelivery((jid) => over.push(jid));
+  const publish = (jid: string, minions: string[], ttlMs: number) =>
+    jobs.published({ jid, load: LOAD, minions, ttlMs, live: false }, 0);
+  publish("1", ["web1"], 10_000);
+  publish("2", ["web1"], 1_000);
+  publish("3", ["web1"], 0);
+  publish("4", [], 1_000);
+  assertEquals(over, ["3", "4"]);
+  jobs.heard("1", "web1");
+  jobs.heard("1", "web1");
+  jobs.due(everybody, 2_000);
+  assertEquals(over, ["3", "4", "1", "2"]);
+});
+
 Deno.test("a job is delivered until its time is over, and not at all without one", () => {
   const jobs = published(5_000);
   assertEquals([jobs.arrived("web1", 5_001), jobs.size], [[], 0]);

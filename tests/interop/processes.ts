@@ -124,6 +124,11 @@ export class Service {
     return new Service(name, output, child);
   }
 
+  /** Its process id. */
+  get pid(): number {
+    return this.#child.pid;
+  }
+
   /** Its exit code, or `undefined` while it runs. */
   get exitCode(): number | undefined {
     return this.#code;
@@ -133,6 +138,12 @@ export class Service {
   async ended(withinMs: number): Promise<number> {
     await eventually(() => this.#code !== undefined, { withinMs, what: `${this.name} to end by itself` });
     return this.#code ?? -1;
+  }
+
+  /** Ends the process alone, at once, with no chance to do anything; what it forked stays. Resolves when it is gone. */
+  async crash(): Promise<void> {
+    if (this.#code === undefined) this.#child.kill("SIGKILL");
+    await this.#child.status;
   }
 
   /** Asks it to end, and kills what is left after `withinMs`. When it resolves nothing is left. Twice is fine. */

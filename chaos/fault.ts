@@ -1,0 +1,54 @@
+/**
+ * What a fault is: a name, what is promised under it, and a run that gives figures, each with the bound that it must keep.
+ * @module
+ */
+
+import type { Random } from "../fuzz/mutate.ts";
+
+/** One figure of a run. */
+export interface Figure {
+  /** What was counted or measured, with its unit: `returns lost`, `slowest answer, ms`. */
+  readonly name: string;
+  /** The figure itself. */
+  readonly value: number;
+  /** The promise does not hold above this. */
+  readonly atMost?: number;
+  /** The promise does not hold below this. */
+  readonly atLeast?: number;
+}
+
+/** How a fault is run. */
+export interface FaultRun {
+  /** The long form, of minutes, or the short one, of seconds. */
+  readonly long: boolean;
+  /** Where every choice comes from. */
+  readonly random: Random;
+  /** Tells a person how far it is. */
+  say(text: string): void;
+}
+
+/** A machine that cannot make the fault: no rights, or no such tool. */
+export class CannotMakeFault extends Error {
+  /** The name of the class. */
+  override name = "CannotMakeFault";
+}
+
+/** A fault. */
+export interface Fault {
+  /** As `--only` takes it. */
+  readonly name: string;
+  /** What happens. */
+  readonly what: string;
+  /** What is promised all the same. */
+  readonly promise: string;
+  /**
+   * Makes the fault happen to real processes, and counts.
+   * @throws {CannotMakeFault} If this machine does not let it.
+   */
+  run(run: FaultRun): Promise<readonly Figure[]>;
+}
+
+/** Whether a figure keeps its bounds. */
+export function holds({ value, atMost = Infinity, atLeast = -Infinity }: Figure): boolean {
+  return value <= atMost && value >= atLeast;
+}

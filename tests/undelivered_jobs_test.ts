@@ -1,0 +1,56 @@
+/** @module */
+import { UndeliveredJobs } from "../lib/undelivered_jobs.ts";
+import { map } from "../lib/value.ts";
+import { assertEquals } from "./assert.ts";
+
+const JID = "20260101000000000001";
+const LATER = "20260101000000000002";
+const DELIVERY = {
+  jid: JID,
+  load: map({ fun: "test.ping", jid: JID }),
+  minions: ["web1", "db1"],
+  ttlMs: 5_000,
+  live: true,
+};
+
+function withCache(test: (cachedir: string) => void): void {
+  const cachedir = Deno.makeTempDirSync({ prefix: "undelivered_" });
+  try {
+    test(cachedir);
+  } finally {
+    Deno.removeSync(cachedir, { recursive: true });
+  }
+}
+
+const names = (cachedir: string) => [...Deno.readDirSync(`${cachedir}/undelivered`)].map(({ name }) => name);
+
+Deno.test("the next master finds the jobs of one that died, with the time that they still have", () =>
+  withCache((cachedir) => {
+    new UndeliveredJobs(cachedir).save(DELIVERY, 1_000_000);
+    assertEquals(new UndeliveredJobs(cachedir).left(1_002_000), [{ ...DELIVERY, ttlMs: 3_000 }]);
+  }));
+
+Deno.test("a job whose time is over is removed, and so is a file that was cut off", () =>
+  withCache((cachedir) => {
+    const jobs = new UndeliveredJobs(cachedir);
+    jobs.save(DELIVERY, 1_000_000);
+    Deno.writeFileSync(`${cachedir}/undelivered/${LATER}`, new Uint8Array([0x84, 0xa4]));
+    assertEquals(jobs.left(1_005_000), []);
+    assertEquals(names(cachedir), []);
+  }));
+
+Deno.test("a clock that was set back gives a job no more time than it had", () =>
+  withCache((cachedir) => {
+    const jobs = new UndeliveredJobs(cachedir);
+    jobs.save(DELIVERY, 1_000_000);
+    assertEquals(jobs.left(1_000_000 - 3_600_000), [DELIVERY]);
+  }));
+
+Deno.test("a job that was delivered is forgotten, once and again", () =>
+  withCache((cachedir) => {
+    const jobs = new UndeliveredJobs(cachedir);
+    jobs.save(DELIVERY, 1_000_000);
+    jobs.remove(JID);
+    jobs.remove(JID);
+    assertEquals([jobs.left(1_000_000), names(cachedir)], [[], []]);
+  }));
