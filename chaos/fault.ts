@@ -27,12 +27,6 @@ export interface FaultRun {
   say(text: string): void;
 }
 
-/** A machine that cannot make the fault: no rights, or no such tool. */
-export class CannotMakeFault extends Error {
-  /** The name of the class. */
-  override name = "CannotMakeFault";
-}
-
 /** A fault. */
 export interface Fault {
   /** As `--only` takes it. */
@@ -41,10 +35,9 @@ export interface Fault {
   readonly what: string;
   /** What is promised all the same. */
   readonly promise: string;
-  /**
-   * Makes the fault happen to real processes, and counts.
-   * @throws {CannotMakeFault} If this machine does not let it.
-   */
+  /** What this machine lacks to make it: rights, or a tool. */
+  missing?(): string | undefined;
+  /** Makes the fault happen to real processes, and counts. */
   run(run: FaultRun): Promise<readonly Figure[]>;
 }
 

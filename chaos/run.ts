@@ -7,7 +7,7 @@
 
 import { parseArgs } from "node:util";
 import { Random } from "../fuzz/mutate.ts";
-import { CannotMakeFault, type Fault, type Figure, holds } from "./fault.ts";
+import { type Fault, type Figure, holds } from "./fault.ts";
 import { FAULTS } from "./faults.ts";
 
 const USAGE = `Usage: deno task chaos [options]
@@ -70,14 +70,15 @@ async function make(fault: Fault, { long, seed }: { long: boolean; seed: string 
   const started = performance.now();
   const seconds = () => Math.round((performance.now() - started) / 1000);
   say(`\n${name}: ${fault.what}\n`);
+  const missing = fault.missing?.();
+  if (missing !== undefined) return { name, figures: [], seconds: 0, problem: missing, word: "skipped" };
   try {
     const random = new Random(`${seed}/${name}`);
     const figures = await fault.run({ long, random, say: (text) => say(`  [${seconds()} s] ${text}\n`) });
     return { name, figures, seconds: seconds(), word: figures.every(holds) ? "holds" : "BROKEN" };
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    const word = error instanceof CannotMakeFault ? "skipped" : "BROKEN";
-    return { name, figures: [], seconds: seconds(), problem, word };
+    return { name, figures: [], seconds: seconds(), problem, word: "BROKEN" };
   }
 }
 

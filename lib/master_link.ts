@@ -64,8 +64,9 @@ const EXIT_PENDING = 2;
 /** EX_NOPERM. */
 const EXIT_REJECTED = 77;
 /**
- * So many rounds of a link that was up before are of one short try, this many milliseconds more each round: a master that
- * ends takes the first question with it, and mostly another one is there soon.
+ * After a lost connection, so many rounds are of one short try, this many milliseconds more each round: a master that ends
+ * takes the first question with it, and mostly another one is there soon. Where the connection holds, nothing is asked
+ * twice: a whole fleet may be asking, because the shared key is a new one, and the master has its hands full.
  */
 const QUICK_ROUNDS = 2;
 const QUICK_MS = 1_000;
@@ -79,6 +80,10 @@ export class MasterLink {
   #signingIn: Promise<Credentials> | undefined;
   #credentials: Credentials | undefined;
   #session: Crypticle | undefined;
+  /** Rounds of a sign-in that are still to be quick. */
+  #quickRounds = 0;
+  /** What the sign-in under way asks through. */
+  #signInChannel: RequestChannel | undefined;
 
   /** Opens nothing yet: {@linkcode signIn} does. */
   constructor(settings: LinkSettings) {
@@ -123,7 +128,7 @@ export class MasterLink {
       switch (reply?.kind) {
         case "accepted":
           // A new key is a new master process: what was asked of the old one will not be answered.
-          if (this.#credentials && this.#credentials.sharedKey !== reply.credentials.sharedKey) this.reconnect();
+          if (this.#credentials && this.#credentials.sharedKey !== reply.credentials.sharedKey) this.#channel.reset();
           this.#credentials = reply.credentials;
           this.#session = new Crypticle(reply.credentials.sessionKey);
           log.info(`Signed in to the master at ${this.#settings.address} as ${applicant.id}`);
@@ -162,13 +167,15 @@ export class MasterLink {
     const attempt = new SignIn(this.#settings.applicant);
     const started = performance.now();
     const last = this.#credentials === undefined && patience.masterTries >= 0 && round >= patience.masterTries;
-    const quick = this.#credentials !== undefined && round <= QUICK_ROUNDS;
+    const quick = this.#credentials !== undefined && this.#quickRounds > 0;
     // A channel of its own: requests that an ending master left unanswered are not to be waited for.
     using channel = new RequestChannel(address, { keepaliveIdleS, ipv6 });
+    this.#signInChannel = channel;
     const { authTimeoutMs, authTries } = patience;
     const tries = quick
-      ? { timeoutMs: Math.min(round * QUICK_MS, authTimeoutMs), tries: 1 }
+      ? { timeoutMs: Math.min((QUICK_ROUNDS - this.#quickRounds + 1) * QUICK_MS, authTimeoutMs), tries: 1 }
       : { timeoutMs: authTimeoutMs, tries: authTries };
+    if (quick) this.#quickRounds--;
     try {
       return attempt.accept(await channel.request(attempt.request(), { ...tries, signal }));
     } catch (error) {
@@ -187,6 +194,8 @@ export class MasterLink {
         return undefined;
       }
       throw error;
+    } finally {
+      this.#signInChannel = undefined;
     }
   }
 
@@ -266,9 +275,11 @@ export class MasterLink {
     return await this.#channel.request(frame, options);
   }
 
-  /** Connects anew, for whoever knows that the connection is lost; a request under way is sent again. */
+  /** Connects anew, for whoever knows that the connection is lost; a request or sign-in under way is sent again. */
   reconnect(): void {
+    this.#quickRounds = QUICK_ROUNDS;
     this.#channel.reset();
+    this.#signInChannel?.reset();
   }
 
   /** Ends it; requests and sign-ins under way fail. */

@@ -385,7 +385,20 @@ Deno.test("a sign-in does not wait for a request that a restarted master will ne
   assertEquals(world.master.count("_return"), 2);
 });
 
-Deno.test("a link that was up asks soon again, and does not give up, whatever master_tries says", async () => {
+Deno.test("a new sign-in over a connection that holds is patient at once: the master may be busy with a whole fleet", async () => {
+  let silent = 0;
+  await using world = await start({
+    script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
+    patience: { authTries: 1, authTimeoutMs: 80 },
+  });
+  await world.link.signIn(world.never);
+  silent = 1;
+  await world.link.signIn(world.never);
+  // A round that is quick is no news.
+  assertEquals(world.lines.filter((line) => line.startsWith("ERROR No master answers")).length, 1);
+});
+
+Deno.test("a link that lost its connection asks soon again, and does not give up, whatever master_tries says", async () => {
   let silent = 0;
   await using world = await start({
     script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
@@ -393,6 +406,7 @@ Deno.test("a link that was up asks soon again, and does not give up, whatever ma
   });
   await world.link.signIn(world.never);
   silent = 4;
+  world.link.reconnect();
   await world.link.signIn(world.never);
   assertEquals(world.master.count("_auth"), 6);
   // The first two rounds are no news.
