@@ -114,8 +114,9 @@ serveThread<PublisherInit>(async (init, host) => {
     for (let frames = await inbox.receive(); frames !== undefined; frames = await inbox.receive()) {
       try {
         const delivery = parseDelivery(frames[0]);
-        await deliver(delivery);
+        // First: a fast minion's sign must find it.
         redelivery.published(delivery, performance.now());
+        await deliver(delivery);
       } catch (error) {
         host.log.error(`Could not publish a job: ${error instanceof Error ? error.message : error}`);
       }
