@@ -11,6 +11,7 @@
 const DIRECTORIES = [
   ".",
   "bench",
+  "chaos",
   "fuzz",
   "grains",
   "lib",
@@ -31,7 +32,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "scripts": [".", "lib"],
   "fuzz": [".", "lib", "tests"],
   "bench": [".", "lib", "scripts", "tests"],
-  "tests": [".", "bench", "fuzz", "grains", "lib", "modules", "runners", "scripts"],
+  "chaos": [".", "bench", "fuzz", "lib", "tests", "tests/interop"],
+  "tests": [".", "bench", "chaos", "fuzz", "grains", "lib", "modules", "runners", "scripts"],
   "tests/interop": [".", "lib", "scripts", "tests"],
 };
 
