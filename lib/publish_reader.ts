@@ -14,7 +14,7 @@ import { parsePublished } from "./payload.ts";
 import { isSigningAlgorithm } from "./rsa.ts";
 import type { Credentials } from "./sign_in.ts";
 import { matchesTarget } from "./target.ts";
-import { isMap, str, type ValueMap } from "./value.ts";
+import { isMap, str, type Value, type ValueMap } from "./value.ts";
 
 /** What a reader goes by. */
 export interface ReaderRules {
@@ -32,6 +32,9 @@ export interface ReaderRules {
   readonly log: Logger;
 }
 
+/** How many publishes back one may come twice without a word: two subscriptions overlap when a connection is made anew. */
+const OVERLAP = 64;
+
 /** Reads publishes under the keys of the last sign-in. */
 export class PublishReader {
   readonly #rules: ReaderRules;
@@ -39,6 +42,8 @@ export class PublishReader {
   #credentials: Credentials | undefined;
   #crypticle: Crypticle | undefined;
   #lastSerial = 0;
+  /** Job ids of the last publishes, by serial. */
+  readonly #recent = new Map<number, Value>();
 
   /** Reads nothing before {@linkcode trust}. */
   constructor(rules: ReaderRules) {
@@ -58,6 +63,7 @@ export class PublishReader {
     if (changed) {
       this.#crypticle = new Crypticle(credentials.sharedKey);
       this.#lastSerial = 0;
+      this.#recent.clear();
     }
     return changed;
   }
@@ -81,15 +87,9 @@ export class PublishReader {
     const load = this.#crypticle.loads(sealed);
     if (!isMap(load)) throw new WireError("a publish whose load is no map", "load");
     const serial = load.get("serial");
-    if (typeof serial === "number") {
-      if (serial <= this.#lastSerial) {
-        log.warning(`Dropped a publish with serial ${serial} after ${this.#lastSerial}: it is a replay`);
-        return undefined;
-      }
-      this.#lastSerial = serial;
-    }
-    load.delete("serial"); // of the envelope's business, none of the job's
     const jid = load.get("jid");
+    if (typeof serial === "number" && !this.#isNext(serial, jid ?? null)) return undefined;
+    load.delete("serial"); // of the envelope's business, none of the job's
     const tgt = load.get("tgt");
     if (typeof jid !== "string" || tgt === undefined || !load.has("fun") || !Array.isArray(load.get("arg"))) {
       throw new WireError("a publish without tgt, jid, fun or arg", "load");
@@ -109,5 +109,20 @@ export class PublishReader {
     this.#rules.admit?.(jid, load);
     this.#jids.add(jid);
     return load;
+  }
+
+  /** Whether a publish is above all before it; else it is dropped, with a warning unless it is one of the last once more. */
+  #isNext(serial: number, jid: Value): boolean {
+    if (serial <= this.#lastSerial) {
+      const text = `Dropped a publish with serial ${serial} after ${this.#lastSerial}`;
+      if (this.#recent.get(serial) === jid) this.#rules.log.debug(`${text}: it came twice`);
+      else this.#rules.log.warning(`${text}: it is a replay`);
+      return false;
+    }
+    this.#lastSerial = serial;
+    this.#recent.set(serial, jid);
+    const [oldest] = this.#recent.keys();
+    if (this.#recent.size > OVERLAP) this.#recent.delete(oldest);
+    return true;
   }
 }

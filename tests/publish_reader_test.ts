@@ -99,6 +99,9 @@ Deno.test("a serial that is not above the last one is a replay", () => {
   for (const serial of [7, 6, 1, 0, -1]) assertEquals(read({ serial, jid: jid(100 + serial) }), undefined);
   assert(read({ serial: 8, jid: jid(2) }));
   assertEquals(lines.filter((line) => line.includes("replay")).length, 5);
+  assertEquals(read({ serial: 8, jid: jid(2) }), undefined);
+  // Of two subscriptions that overlap; nothing that an operator would have to look into.
+  assertEquals(lines.at(-1), "DEBUG Dropped a publish with serial 8 after 8: it came twice");
 });
 
 Deno.test("a job for others counts for the serials all the same", () => {
