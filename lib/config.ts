@@ -8,7 +8,7 @@
  * @module
  */
 
-import { clientFile, configFile, DEFAULT_CONFIG_DIR, PROCESS, type Surroundings } from "./config_place.ts";
+import { clientFile, configFile, DEFAULT_CONFIG_DIR, isDirectory, PROCESS, type Surroundings } from "./config_place.ts";
 import { readConfigFile, readConfigFiles, type Written, type WrittenOptions } from "./config_files.ts";
 import { ConfigError } from "./errors.ts";
 import { globPaths } from "./glob_paths.ts";
@@ -129,7 +129,12 @@ class Draft {
     this.#written = read.options;
     this.warnings = read.warnings;
     this.values.conf_file = file;
-    this.values.config_dir = file.slice(0, file.lastIndexOf("/")) || "/";
+    const directory = file.slice(0, file.lastIndexOf("/")) || "/";
+    // A default that is missing is nobody's mistake.
+    if (directory !== DEFAULT_CONFIG_DIR && !isDirectory(directory)) {
+      this.warnings.push(`${directory}: there is no such configuration directory; every option has its default`);
+    }
+    this.values.config_dir = directory;
   }
 
   /** Adds the options of one more file, if it is there; they win over those read so far. */

@@ -62,7 +62,8 @@ export function isFile(path: string): boolean {
   }
 }
 
-function isDirectory(path: string): boolean {
+/** Whether there is a directory at `path`. */
+export function isDirectory(path: string): boolean {
   try {
     return Deno.statSync(path).isDirectory;
   } catch {

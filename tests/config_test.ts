@@ -51,6 +51,10 @@ class Place {
 
 Deno.test("a missing configuration file means defaults, under root_dir", () => {
   using place = new Place();
+  const directory = place.path("etc/salt");
+  const told = [`${directory}: there is no such configuration directory; every option has its default`];
+  assertEquals(loadMasterConfig(place.request()).warnings, told);
+  Deno.mkdirSync(directory, { recursive: true });
   const { opts, warnings } = loadMasterConfig(place.request());
   assertEquals(warnings, []);
   assertEquals([opts.publish_port, opts.ret_port, opts.worker_threads, opts.user], [4505, 4506, 5, "tester"]);
