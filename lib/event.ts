@@ -41,7 +41,18 @@ export function packEvent(tag: string, data: ValueMap): Uint8Array {
  * @throws {WireError} If it is neither.
  */
 export function unpackEvent(frame: Uint8Array): BusEvent {
+  return unpackWanted(frame, () => true) as BusEvent;
+}
+
+/**
+ * As {@linkcode unpackEvent}; but of an event whose tag is not `wanted`, the data are not even read, and it is `undefined`.
+ * On a busy bus most events concern somebody else.
+ * @throws {WireError} If it is an event of neither form.
+ */
+export function unpackWanted(frame: Uint8Array, wanted: (tag: string) => boolean): BusEvent | undefined {
   const end = tagEnd(frame);
+  // A tag that is not wanted is known as one of today's form by what follows it, read or not.
+  if (end >= 0 && startsMap(frame[end + 2]) && !wanted(decoder.decode(frame.subarray(0, end)))) return undefined;
   const data = end < 0 ? undefined : readMap(frame.subarray(end + 2));
   if (data !== undefined) return { tag: decoder.decode(frame.subarray(0, end)), data };
   // Only what cannot be of today's form: else a minion could fire a long tag that reads as an old event of the master's.

@@ -8,7 +8,7 @@
  */
 
 import { NoMasterError, WireError } from "./errors.ts";
-import { type BusEvent, packEvent, unpackEvent } from "./event.ts";
+import { type BusEvent, packEvent, unpackWanted } from "./event.ts";
 import { Forwarder, Inbox, Outbox } from "./sockets.ts";
 import type { ValueMap } from "./value.ts";
 
@@ -112,9 +112,10 @@ export class EventSubscriber {
 
   /**
    * Waits for an event.
+   * @param wanted Passes over events by their tags, whose data need not be read then. Default: none.
    * @returns The next event, or `undefined` after `timeoutMs` (default: no end) or when closed.
    */
-  async next(timeoutMs = -1): Promise<BusEvent | undefined> {
+  async next(timeoutMs = -1, wanted: (tag: string) => boolean = () => true): Promise<BusEvent | undefined> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       const frames = await this.#inbox.receive(timeoutMs < 0 ? -1 : Math.max(0, deadline - performance.now()));
@@ -122,7 +123,8 @@ export class EventSubscriber {
       // A bus that restarted welcomes us again.
       if (frames[0][0] === WELCOME.charCodeAt(0)) continue;
       try {
-        return unpackEvent(frames[0]);
+        const event = unpackWanted(frames[0], wanted);
+        if (event !== undefined) return event;
       } catch (error) {
         if (!(error instanceof WireError)) throw error; // what is no event concerns nobody
       }

@@ -29,7 +29,7 @@ import {
   isFile,
   listDirectory,
   readValue,
-  writeOnce,
+  writeDirectoryOnce,
 } from "./job_files.ts";
 import { isValidId } from "./minion_name.ts";
 import { encode } from "./msgpack.ts";
@@ -166,28 +166,22 @@ export class JobCache {
         if (this.#stored.size >= REMEMBERED) this.#stored.clear();
         this.#stored.add(jid);
       }
-      const place = `${directory}/${id}`;
-      try {
-        Deno.mkdirSync(place, { mode: 0o700 });
-      } catch (error) {
-        if (error instanceof Deno.errors.NotFound) {
-          // Cleaned away since this job was last seen.
-          this.#stored.delete(jid);
-          return this.saveReturn(load);
-        }
-        if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-        // The directory alone proves nothing: whoever made it may have been stopped before the return was in it.
-        if (isFile(`${place}/return.p`)) return "duplicate";
-      }
-      const out = load.get("out");
-      if (out !== undefined) writeFileAtomic(`${place}/out.p`, encode(out, "disk"));
       const kept: ValueMap = new Map();
       for (const key of ["return", "retcode", "success", "interrupted"]) {
         const item = load.get(key);
         if (item !== undefined) kept.set(key, item);
       }
-      const temporary = `${place}/${this.#temporary}`;
-      return writeOnce(`${place}/return.p`, encode(kept, "disk"), temporary) ? "stored" : "duplicate";
+      const files = new Map([["return.p", encode(kept, "disk")]]);
+      const out = load.get("out");
+      if (out !== undefined) files.set("out.p", encode(out, "disk"));
+      const stored = writeDirectoryOnce(`${directory}/${id}`, files, {
+        essential: "return.p",
+        temporary: `${directory}/${this.#temporary}`,
+      });
+      if (stored !== undefined) return stored ? "stored" : "duplicate";
+      // Cleaned away since this job was last seen.
+      this.#stored.delete(jid);
+      return this.saveReturn(load);
     });
   }
 

@@ -23,6 +23,15 @@ export function isFile(path: string): boolean {
   }
 }
 
+/** Whether there is a directory at `path`. */
+function isDirectory(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
 /** What a directory holds, sorted by name; nothing if it is not there. */
 export function listDirectory(path: string, log: CacheLog): Deno.DirEntry[] {
   try {
@@ -47,22 +56,50 @@ export function readValue(path: string, log: CacheLog): Value | undefined {
 }
 
 /**
- * Writes a file, whole, that nobody else has written.
- * @param temporary A name, in the same directory, that nobody else uses.
- * @returns Whether it was this call that wrote it.
+ * Writes a directory, whole, that nobody else has written: made under another name, and renamed, which fails where one with
+ * something in it stands. Three calls to the system for a file; a name of its own for the file in the directory itself, and
+ * a link to say who was first, were six, and half as slow again.
+ * @param files Contents by name.
+ * @param names.essential The file without which the directory does not count: then another one takes its place.
+ * @param names.temporary A path in the same directory as `path` that nobody else uses.
+ * @returns Whether it was this call that wrote it; `undefined` if the directory that it is to be in is not there.
  */
-export function writeOnce(path: string, bytes: Uint8Array, temporary: string): boolean {
-  Deno.writeFileSync(temporary, bytes, { mode: 0o600 });
+export function writeDirectoryOnce(
+  path: string,
+  files: ReadonlyMap<string, Uint8Array>,
+  names: { readonly essential: string; readonly temporary: string },
+): boolean | undefined {
+  const { essential, temporary } = names;
   try {
-    Deno.linkSync(temporary, path);
-  } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) return false;
-    Deno.renameSync(temporary, path); // a file system without hard links
+    makeEmpty(temporary);
+    for (const [name, bytes] of files) Deno.writeFileSync(`${temporary}/${name}`, bytes, { mode: 0o600 });
+    Deno.renameSync(temporary, path);
     return true;
-  } finally {
-    remove(temporary, () => {});
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    const there = isFile(`${path}/${essential}`);
+    // Whoever made it was stopped before all was in it, or it is of a version that wrote file by file.
+    if (!there && isDirectory(path)) {
+      for (const name of files.keys()) {
+        if (name !== essential) Deno.renameSync(`${temporary}/${name}`, `${path}/${name}`);
+      }
+      Deno.renameSync(`${temporary}/${essential}`, `${path}/${essential}`);
+    }
+    remove(temporary, () => {}, { recursive: true });
+    if (!there && !isFile(`${path}/${essential}`)) throw error;
+    return !there;
   }
-  return true;
+}
+
+/** Makes a directory that is empty, whatever a failure left under its name. */
+function makeEmpty(path: string): void {
+  try {
+    Deno.mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    Deno.removeSync(path, { recursive: true });
+    Deno.mkdirSync(path, { mode: 0o700 });
+  }
 }
 
 /** Removes the jobs below `root` that {@linkcode JobCache.clean} is to remove. @returns How many those were. */

@@ -70,6 +70,16 @@ export class KeyStore {
     return this.#has(id, state) ? readTextFileIfExists(this.#path(id, state)) : undefined;
   }
 
+  /**
+   * What tells the key of `id` in that state from any other that was or will be there, for whoever keeps what it was made
+   * into: one call to the system, where reading it takes four.
+   */
+  version(id: string, state: KeyState): string | undefined {
+    const file = this.#stat(id, state);
+    // The clock of the time may tick 250 times a second only: a file that took another's place is told by its inode.
+    return file?.isFile ? `${file.ino}:${file.mtime?.getTime()}:${file.size}` : undefined;
+  }
+
   /** The state that counts: that of the key to compare with; a denied key counts for nothing. */
   state(id: string): Exclude<KeyState, "denied"> | undefined {
     return EXCLUSIVE.find((state) => this.#has(id, state));
@@ -119,11 +129,15 @@ export class KeyStore {
   }
 
   #has(id: string, state: KeyState): boolean {
-    if (!isValidId(id)) return false;
+    return this.#stat(id, state)?.isFile ?? false;
+  }
+
+  #stat(id: string, state: KeyState): Deno.FileInfo | undefined {
+    if (!isValidId(id)) return undefined;
     try {
-      return Deno.lstatSync(this.#path(id, state)).isFile;
+      return Deno.lstatSync(this.#path(id, state));
     } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return false;
+      if (error instanceof Deno.errors.NotFound) return undefined;
       throw error;
     }
   }

@@ -207,6 +207,10 @@ export class LocalClient {
     const watch = new JobWatch(job.minions, { timeoutMs: patience.timeoutMs, now: now() });
     for (const id of job.acknowledged ?? []) watch.acknowledged(id);
     let questionJid = "";
+    const concerns = (tag: string) => {
+      const jid = jobSign(tag)?.jid;
+      return jid === job.jid || (jid !== undefined && jid === questionJid) || tag === PRESENCE_CHANGE_EVENT;
+    };
     while (!watch.done && !signal?.aborted) {
       const due = watch.toAsk(now());
       if (due.length > 0) {
@@ -214,7 +218,7 @@ export class LocalClient {
         questionJid = await this.#askWhetherRunning(job.jid, due);
         watch.asked(due, now() + patience.gatherMs);
       }
-      const event = await this.#events.next(Math.max(0, Math.min(watch.nextAt - now(), 1_000)));
+      const event = await this.#events.next(Math.max(0, Math.min(watch.nextAt - now(), 1_000)), concerns);
       watch.tick(now());
       if (event === undefined) {
         if (!(await isRunning(this.#opts.sock_dir))) watch.masterGone(now());

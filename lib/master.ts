@@ -21,6 +21,7 @@ import { encode } from "./msgpack.ts";
 import type { MWorkerInit } from "./mworker.ts";
 import type { MasterOpts } from "./options.ts";
 import { packOpts } from "./opts_transfer.ts";
+import { ProvedTokens } from "./proved_tokens.ts";
 import type { PublisherInit, PublisherReady } from "./publisher.ts";
 import { tcpAddress } from "./request_channel.ts";
 import { SharedKey } from "./shared_key.ts";
@@ -117,7 +118,8 @@ export class Master {
     Deno.chmodSync(workersPath(opts.sock_dir), 0o600);
     this.#ports = { publishPort, requestPort: Number(bound.front.split(":").at(-1)) };
 
-    const init: Omit<MWorkerInit, "held" | "sockets"> = { ...shared, publishPort, accessKeys, owner };
+    const proved = new ProvedTokens().memory;
+    const init: Omit<MWorkerInit, "held" | "sockets"> = { ...shared, proved, publishPort, accessKeys, owner };
     const workers = Array.from({ length: opts.worker_threads }, (_, i) => {
       const own: MWorkerInit = { ...init, held: heldMemory(), sockets: socketNotes() };
       return this.#keepRunning(`MWorker-${i}`, new URL("./mworker.ts", import.meta.url), own).ready;

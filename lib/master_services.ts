@@ -12,6 +12,7 @@ import type { JobOutputs } from "./job_outputs.ts";
 import type { KeyStore } from "./key_store.ts";
 import type { Logger } from "./log.ts";
 import type { MasterOpts } from "./options.ts";
+import type { ProvedTokens } from "./proved_tokens.ts";
 import type { PrivateKey } from "./rsa.ts";
 import type { SessionKeys } from "./session_keys.ts";
 import type { SharedKey } from "./shared_key.ts";
@@ -31,6 +32,8 @@ export interface MasterServices {
   readonly sessions: SessionKeys;
   /** The minions' public keys. */
   readonly keys: KeyStore;
+  /** The tokens that have been checked. */
+  readonly proved: ProvedTokens;
   /** The job cache. */
   readonly jobs: JobCache;
   /** What minions have acknowledged. */

@@ -21,6 +21,7 @@ import { publishPullPath, workersPath } from "./master_paths.ts";
 import { encode } from "./msgpack.ts";
 import type { MasterOpts } from "./options.ts";
 import { unpackOpts } from "./opts_transfer.ts";
+import { ProvedTokens } from "./proved_tokens.ts";
 import type { Delivery } from "./redelivery.ts";
 import { RequestHandler } from "./request_handler.ts";
 import { PrivateKey } from "./rsa.ts";
@@ -37,6 +38,8 @@ export interface MWorkerInit {
   readonly opts: Uint8Array;
   /** The memory of the shared key. */
   readonly sharedKey: SharedArrayBuffer;
+  /** The memory of the tokens that have been checked. */
+  readonly proved: SharedArrayBuffer;
   /** Where it notes whose request it holds. */
   readonly held: SharedArrayBuffer;
   /** Where it notes its sockets, for the case that it dies. */
@@ -66,6 +69,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     sharedKey: new SharedKey(init.sharedKey),
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
     keys: new KeyStore(opts.pki_dir),
+    proved: new ProvedTokens(init.proved),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
     acks: new JobAcks(opts.cachedir, opts.hash_type),
     outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),

@@ -167,11 +167,13 @@ serveThread<PublisherInit>(async (init, host) => {
     }
   }
 
+  /** The tags say all: of thousands of returns, not one is to be read a second time here. */
   async function hearSigns(): Promise<void> {
-    for (let event = await signs.next(); event !== undefined; event = await signs.next()) {
-      const sign = jobSign(event.tag);
+    await signs.next(-1, (tag) => {
+      const sign = jobSign(tag);
       if (sign !== undefined) redelivery.heard(sign.jid, sign.id);
-    }
+      return false;
+    });
   }
 
   async function tell(): Promise<void> {

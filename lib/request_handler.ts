@@ -33,7 +33,7 @@ export class RequestHandler {
   /** Answers for one thread. @param services What the commands share. */
   constructor(services: MasterServices) {
     this.#services = services;
-    this.#minionKeys = new MinionKeys(services.keys);
+    this.#minionKeys = new MinionKeys(services.keys, services.proved);
   }
 
   /** The reply to `frame`. Never throws. */

@@ -55,3 +55,15 @@ Deno.test("stamps are UTC with microseconds, and rise within one millisecond", (
   assertMatch(String(event.stamp(data).get("_stamp")), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/);
   assertEquals(data.has("_stamp"), false);
 });
+
+Deno.test("of an event whose tag is not wanted the data are not read; one in the old form is", () => {
+  const frame = event.packEvent("salt/job/1/new", map({ a: 1 }));
+  assertEquals(event.unpackWanted(frame, (tag) => tag === "salt/job/1/new"), {
+    tag: "salt/job/1/new",
+    data: map({ a: 1 }),
+  });
+  assertEquals(event.unpackWanted(frame, () => false), undefined);
+  const broken = frame.slice(0, -1);
+  assertEquals(event.unpackWanted(broken, () => false), undefined);
+  assertThrows(() => event.unpackWanted(broken, () => true), WireError);
+});

@@ -1,7 +1,7 @@
 import { StoreError } from "../lib/errors.ts";
 import { isJid } from "../lib/jid.ts";
 import { JobCache, type JobCacheOptions } from "../lib/job_cache.ts";
-import { writeOnce } from "../lib/job_files.ts";
+import { writeDirectoryOnce } from "../lib/job_files.ts";
 import { map, repr, type ValueMap } from "../lib/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "./assert.ts";
 import corpus from "./corpus/job_cache.json" with { type: "json" };
@@ -89,12 +89,27 @@ Deno.test("two caches over one directory store a return once", () =>
     assertEquals(other.saveReturn(returned("web2")), "stored");
   }));
 
-Deno.test("a file that another thread was faster to write stays as that one wrote it", () =>
+Deno.test("a directory that another thread was faster to write stays as that one wrote it", () =>
   withCache((_, root) => {
-    assertEquals(writeOnce(`${root}/return.p`, new Uint8Array([1]), `${root}/.a`), true);
-    assertEquals(writeOnce(`${root}/return.p`, new Uint8Array([2]), `${root}/.b`), false);
-    assertEquals(Deno.readFileSync(`${root}/return.p`), new Uint8Array([1]));
-    assertEquals([...Deno.readDirSync(root)].length, 1);
+    const write = (byte: number, temporary: string) =>
+      writeDirectoryOnce(`${root}/web1`, new Map([["return.p", Uint8Array.of(byte)], ["out.p", Uint8Array.of(byte)]]), {
+        essential: "return.p",
+        temporary: `${root}/${temporary}`,
+      });
+    assertEquals(write(1, ".a"), true);
+    assertEquals(write(2, ".b"), false);
+    assertEquals(Deno.readFileSync(`${root}/web1/return.p`), Uint8Array.of(1));
+    assertEquals(Deno.readFileSync(`${root}/web1/out.p`), Uint8Array.of(1));
+    assertEquals([...Deno.readDirSync(root)].map(({ name }) => name), ["web1"]);
+    // Stopped half-way, by a version that wrote file by file; and a failure of our own left something.
+    Deno.removeSync(`${root}/web1/return.p`);
+    Deno.mkdirSync(`${root}/.b`);
+    Deno.writeTextFileSync(`${root}/.b/stale`, "");
+    assertEquals(write(3, ".b"), true);
+    assertEquals(Deno.readFileSync(`${root}/web1/return.p`), Uint8Array.of(3));
+    assertEquals([...Deno.readDirSync(`${root}/web1`)].map(({ name }) => name).sort(), ["out.p", "return.p"]);
+    assertEquals([...Deno.readDirSync(root)].map(({ name }) => name), ["web1"]);
+    assertEquals(write(4, "gone/.b"), undefined);
   }));
 
 Deno.test("nothing is left behind beside the files that Salt knows", () =>

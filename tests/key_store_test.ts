@@ -204,3 +204,21 @@ Deno.test(
     assertEquals(store.list("accepted"), ["old", "web1"]);
   }),
 );
+
+Deno.test(
+  "the version of a key is another one when another key takes its place, and none where there is none",
+  withStore((store) => {
+    assertEquals(store.version("web1", "accepted"), undefined);
+    store.put("web1", "accepted", PEM);
+    const first = store.version("web1", "accepted");
+    assertEquals(store.version("web1", "accepted"), first);
+    assertEquals(store.version("web1", "pending"), undefined);
+    // In the same tick of the clock, and of the same size.
+    store.put("web1", "accepted", OTHER);
+    const second = store.version("web1", "accepted");
+    assert(second !== undefined && second !== first);
+    store.move("web1", "accepted", "rejected");
+    assertEquals(store.version("web1", "accepted"), undefined);
+    assertEquals(store.version("../master.pem", "accepted"), undefined);
+  }),
+);

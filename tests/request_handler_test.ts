@@ -350,7 +350,7 @@ Deno.test("what fails unforeseen is answered and logged as an error", async () =
   const broken = {
     ...site.services,
     keys: Object.create(site.services.keys, {
-      get: {
+      version: {
         value: () => {
           throw new Error("disk on fire");
         },

@@ -14,6 +14,7 @@ import { KeyStore } from "../lib/key_store.ts";
 import { createLogger, levelName, type Logger } from "../lib/log.ts";
 import type { MasterServices } from "../lib/master_services.ts";
 import type { MasterOpts } from "../lib/options.ts";
+import { ProvedTokens } from "../lib/proved_tokens.ts";
 import { PrivateKey } from "../lib/rsa.ts";
 import { SessionKeys } from "../lib/session_keys.ts";
 import { SharedKey } from "../lib/shared_key.ts";
@@ -65,6 +66,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     sharedKey: new SharedKey(),
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
     keys: new KeyStore(opts.pki_dir),
+    proved: new ProvedTokens(),
     acks: new JobAcks(opts.cachedir, opts.hash_type),
     outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
