@@ -13,6 +13,7 @@ import { DataCache } from "../lib/data_cache.ts";
 import { JobCache } from "../lib/job_cache.ts";
 import { jidDirectory, makeJid } from "../lib/jid.ts";
 import { loadPrivateKey } from "../lib/key_pair.ts";
+import { ProvedTokens } from "../lib/proved_tokens.ts";
 import { KeyStore } from "../lib/key_store.ts";
 import { SILENT_LOGGER } from "../lib/log.ts";
 import { MinionKeys } from "../lib/minion_keys.ts";
@@ -150,7 +151,7 @@ export const keyFiles: FuzzTarget = {
     const key = await PrivateKey.generate(FUZZ_KEY_BITS);
     const store = new KeyStore(cage.root);
     store.put("web1", "accepted", key.publicKey.pem);
-    const minions = new MinionKeys(store);
+    const minions = new MinionKeys(store, new ProvedTokens());
     const token = key.signX931(utf8.encode("salt"));
     const sessions = new SessionKeys(cage.root, 86_400_000);
     const sessionText = sessions.forSignIn("web1");

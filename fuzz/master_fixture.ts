@@ -15,6 +15,7 @@ import { packEvent } from "../lib/event.ts";
 import { JobAcks } from "../lib/job_acks.ts";
 import { JobCache } from "../lib/job_cache.ts";
 import { JobOutputs } from "../lib/job_outputs.ts";
+import { ProvedTokens } from "../lib/proved_tokens.ts";
 import { KeyStore } from "../lib/key_store.ts";
 import { createLogger, LEVEL_NUMBERS } from "../lib/log.ts";
 import { decode, encode } from "../lib/msgpack.ts";
@@ -101,6 +102,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     publishPort: 4505,
     masterKey,
     sharedKey: new SharedKey(),
+    proved: new ProvedTokens(),
     sessions,
     keys,
     acks: new JobAcks(opts.cachedir, opts.hash_type),
