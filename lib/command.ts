@@ -24,7 +24,13 @@ import { map, repr, str, truthy, type Value } from "./value.ts";
 import { isExecutableFile, startable } from "./which.ts";
 
 /** The shell that runs commands unless the caller names another: that of the minion's own environment. */
-export const DEFAULT_SHELL: string = Deno.env.get("SHELL") ?? "/bin/sh";
+export const DEFAULT_SHELL: string = usersShell() ?? "/bin/sh";
+
+/** What SHELL says; nothing where this is only loaded to be described, and may not read the environment. */
+function usersShell(): string | undefined {
+  const { state } = Deno.permissions.querySync({ name: "env", variable: "SHELL" });
+  return state === "granted" ? Deno.env.get("SHELL") : undefined;
+}
 
 /** What a command may be told, under Salt's names; only `cmd` is needed. */
 export interface CommandRequest {

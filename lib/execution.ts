@@ -178,9 +178,17 @@ async function unavailable(name: string, context: JobContext): Promise<Outcome> 
   return { return: docs.size > 0 ? docs : reason, retcode: 1, success: false, out: "nested", error };
 }
 
+/** What Deno refused, and how a function gets it. */
+function undeclared(name: string, error: Error): string {
+  const wanted = /^Requires (.+?),? run again with/.exec(error.message)?.[1] ?? error.message;
+  return `The permissions that the function declares do not allow this: ${wanted}. A module of your own declares what ` +
+    `${name} needs in its "permissions".`;
+}
+
 function failureText(name: string, error: Error): string {
   if (error instanceof CommandNotFoundError) return `Command required for '${name}' not found: ${error.message}`;
   if (error instanceof CommandError) return `ERROR: ${error.message}`;
+  if (error instanceof Deno.errors.NotCapable) return `ERROR executing '${name}': ${undeclared(name, error)}`;
   if (error instanceof InvocationError && error.usage !== undefined) {
     return `Passed invalid arguments to ${name}: ${error.message}\n${asDocstring(error.usage)}`;
   }

@@ -2,6 +2,8 @@
  * The jobs that a minion is running, each in a worker of its own, and a warm worker for the next.
  *
  * A worker that is ready waits for the next job, so that `test.ping` costs no start-up; a job can be signalled and killed.
+ * A worker may do what the functions of its jobs declare. The main thread loads no modules, so a job goes to a worker
+ * without permissions first; that one says what the function declares, and it is remembered for the next time.
  * @module
  */
 
@@ -21,12 +23,15 @@ import { sendSignal } from "./libc.ts";
 import type { Written } from "./live_output.ts";
 import type { Logger } from "./log.ts";
 import type { ProcState } from "./proc_files.ts";
+import { IdleWorkers } from "./idle_workers.ts";
+import { moduleDirectories } from "./loader.ts";
+import type { MinionOpts } from "./options.ts";
+import { unpackOpts } from "./opts_transfer.ts";
+import { permissionKey, type Permissions, workerPermissions } from "./permissions.ts";
 import { sleep } from "./sleep.ts";
 import { Thread } from "./thread.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "./value.ts";
 
-/** How many workers wait for a job: one to answer at once, one while the first is at it. */
-const WARM_WORKERS = 2;
 /** After SIGTERM, how long a job may take to end before its worker is killed, in milliseconds. */
 const TERM_MS = 5_000;
 
@@ -38,6 +43,8 @@ const INTERRUPTED: Readonly<Record<ProcState, string>> = {
   running: "The minion ended while it ran this job",
   queued: "The minion ended before it began this job",
 };
+/** Workers that knew different versions of a module could hand a job to and fro. */
+const MOST_MOVES = 3;
 
 const SIGKILL = 9;
 const SIGTERM = 15;
@@ -60,18 +67,35 @@ interface Job {
   readonly load: ValueMap;
   readonly done: PromiseWithResolvers<ValueMap>;
   readonly onOutput: (written: Written) => void;
+  /** The signal that it was told to end by. */
+  ended?: number;
+  /** How often a worker has said that another is the right one. */
+  moves: number;
 }
 
 type Worker = Thread<JobWorkerInit>;
 
+/** What a worker may do, and the name of that. */
+interface Allowed {
+  readonly permissions: Permissions;
+  readonly key: string;
+}
+
+const NOTHING: Allowed = { permissions: "none", key: "none" };
+
 /** The pool. */
 export class JobPool {
   readonly #options: JobPoolOptions;
-  readonly #idle: Worker[] = [];
+  readonly #idle = new IdleWorkers<Worker>();
   readonly #busy = new Map<Worker, Job>();
   /** Workers that know yesterday's modules: they end with their job. */
   readonly #stale = new WeakSet<Worker>();
   readonly #children = new WeakMap<Worker, ChildPids>();
+  /** The name of what each worker may do. */
+  readonly #keys = new WeakMap<Worker, string>();
+  /** What functions were found to declare, by their names in a load. */
+  readonly #declared = new Map<string, Allowed>();
+  readonly #opts: MinionOpts;
   #knowledge: Knowledge;
   #started = 0;
   #closed = false;
@@ -79,6 +103,7 @@ export class JobPool {
   /** Starts the first worker. */
   constructor(options: JobPoolOptions) {
     this.#options = options;
+    this.#opts = unpackOpts<MinionOpts>(options.opts);
     this.#knowledge = options.knowledge;
     this.#warm();
   }
@@ -94,13 +119,42 @@ export class JobPool {
    */
   run(load: ValueMap, onOutput: (written: Written) => void = () => {}): Promise<ValueMap> {
     if (this.#closed) return Promise.resolve(interrupted("queued"));
-    const worker = this.#idle.shift() ?? this.#start();
-    const job: Job = { jid: str(load.get("jid") ?? ""), load, done: Promise.withResolvers(), onOutput };
+    const job: Job = { jid: str(load.get("jid") ?? ""), load, done: Promise.withResolvers(), onOutput, moves: 0 };
+    this.#give(job, this.#declared.get(functionsOf(load)) ?? NOTHING);
+    return job.done.promise;
+  }
+
+  /** Gives a job to a worker that may do exactly this. */
+  #give(job: Job, allowed: Allowed): void {
+    let worker: Worker;
+    try {
+      worker = this.#idle.take(allowed.key) ?? this.#start(allowed);
+    } catch (error) {
+      // A declaration that Deno does not take: a path of an option that does not exist, a host that is none.
+      const reason = error instanceof Error ? error.message : String(error);
+      return job.done.resolve(failure(`The permissions that the function declares cannot be given: ${reason}`));
+    }
     this.#busy.set(worker, job);
     // Messages wait in the worker's queue until it is ready.
-    this.#tell(worker, { kind: "run", load: pack(load) });
+    this.#tell(worker, { kind: "run", load: pack(job.load) });
     this.#warm();
-    return job.done.promise;
+  }
+
+  /** Moves a job that was not begun to a worker that may do what its functions declare. */
+  #move(worker: Worker, permissions: Permissions): void {
+    const job = this.#busy.get(worker);
+    if (job === undefined) return;
+    const allowed = { permissions, key: permissionKey(permissions) };
+    this.#busy.delete(worker);
+    this.#shelve(worker);
+    if (job.ended !== undefined) return job.done.resolve(failure(`The job was ended by signal ${job.ended}`));
+    if (++job.moves > MOST_MOVES) {
+      return job.done.resolve(
+        failure("The module of the function was changed while the job began: refresh the modules"),
+      );
+    }
+    this.#declared.set(functionsOf(job.load), allowed);
+    this.#give(job, allowed);
   }
 
   /** The jobs that are being run now. */
@@ -131,6 +185,7 @@ export class JobPool {
       for (const pid of this.#commands(worker)) sendSignal(-pid, signal);
       if (signal === SIGKILL) this.#kill(worker, signal);
       if (signal === SIGTERM || signal === SIGINT) {
+        job.ended = signal;
         this.#tell(worker, { kind: "abort" });
         const timer = setTimeout(() => this.#busy.get(worker) === job && this.#kill(worker, signal), TERM_MS);
         void job.done.promise.then(() => clearTimeout(timer));
@@ -143,20 +198,23 @@ export class JobPool {
   /** New grains or pillar, for the jobs from now on. */
   learn(knowledge: Knowledge): void {
     this.#knowledge = knowledge;
-    for (const worker of [...this.#idle, ...this.#busy.keys()]) this.#tell(worker, { kind: "knowledge", knowledge });
+    for (const worker of [...this.#idle.all, ...this.#busy.keys()]) {
+      this.#tell(worker, { kind: "knowledge", knowledge });
+    }
   }
 
   /** Modules are to be loaded anew: by new workers, for a module that is loaded stays so for a thread's life. */
   async reload(): Promise<void> {
     for (const worker of this.#busy.keys()) this.#stale.add(worker);
-    const old = this.#idle.splice(0);
+    this.#declared.clear();
+    const old = this.#idle.clear();
     this.#warm();
     await Promise.all(old.map((worker) => worker.stop()));
   }
 
   /** One line a worker: what it is doing. */
   async describe(): Promise<string[]> {
-    const workers = [...this.#idle, ...this.#busy.keys()];
+    const workers = [...this.#idle.all, ...this.#busy.keys()];
     return await Promise.all(workers.map(async (worker) => `${worker.name}: ${await worker.describe()}`));
   }
 
@@ -170,7 +228,7 @@ export class JobPool {
       this.#finish(worker, interrupted("running"), false);
     }
     for (const pid of children) sendSignal(-pid, SIGTERM);
-    await Promise.all([...this.#idle.map((worker) => worker.stop()), killUnlessEnded(children)]);
+    await Promise.all([...this.#idle.clear().map((worker) => worker.stop()), killUnlessEnded(children)]);
   }
 
   /** Process groups of the commands that a worker's job is running. */
@@ -185,15 +243,24 @@ export class JobPool {
   }
 
   #warm(): void {
-    if (!this.#closed && this.#idle.length === 0) this.#idle.push(this.#start());
+    if (!this.#closed && !this.#idle.hasFree) this.#idle.put(this.#start(NOTHING), NOTHING.key);
   }
 
-  #start(): Worker {
+  /** @throws {TypeError} If the permissions cannot be given. */
+  #start(allowed: Allowed): Worker {
     const children = new ChildPids();
+    const { extension_modules, module_dirs } = this.#opts;
+    const modules = moduleDirectories({ extensionModules: extension_modules, moduleDirs: module_dirs });
     const worker: Worker = new Thread<JobWorkerInit>({
       name: `Job-${this.#started++}`,
       url: new URL("./job_worker.ts", import.meta.url),
-      init: { opts: this.#options.opts, knowledge: this.#knowledge, children: children.memory },
+      init: {
+        opts: this.#options.opts,
+        knowledge: this.#knowledge,
+        permissions: allowed.permissions,
+        children: children.memory,
+      },
+      permissions: workerPermissions(allowed.permissions, { opts: this.#opts, modules }),
       log: this.#options.log,
       onDeath: (reason) => {
         this.#options.log.error(`A job worker died: ${reason}`);
@@ -203,6 +270,7 @@ export class JobPool {
       onMessage: (message) => this.#hear(worker, message as FromJob),
     });
     this.#children.set(worker, children);
+    this.#keys.set(worker, allowed.key);
     return worker;
   }
 
@@ -218,6 +286,8 @@ export class JobPool {
       }
       case "output":
         return this.#busy.get(worker)?.onOutput(message.written);
+      case "elsewhere":
+        return this.#move(worker, message.permissions);
       case "ask":
         return void this.#answer(worker, message.id, message.asked);
     }
@@ -243,13 +313,21 @@ export class JobPool {
   #finish(worker: Worker, outcome: ValueMap, alive: boolean): void {
     const job = this.#busy.get(worker);
     this.#busy.delete(worker);
-    const at = this.#idle.indexOf(worker);
-    if (at >= 0) this.#idle.splice(at, 1);
+    this.#idle.remove(worker);
     job?.done.resolve(outcome);
-    if (!alive) return;
-    if (this.#closed || this.#stale.has(worker) || this.#idle.length >= WARM_WORKERS) void worker.stop();
-    else this.#idle.unshift(worker); // the one that ran last is the warmest
+    if (alive) this.#shelve(worker);
   }
+
+  /** Keeps a worker for the next job, unless it is of no more use. */
+  #shelve(worker: Worker): void {
+    if (this.#closed || this.#stale.has(worker)) void worker.stop();
+    else this.#idle.put(worker, this.#keys.get(worker) ?? "");
+  }
+}
+
+/** The functions of a job, as one text. */
+function functionsOf(load: ValueMap): string {
+  return JSON.stringify(load.get("fun") ?? null);
 }
 
 /** Waits a little for process groups that were asked to end, and then makes them. */

@@ -6,6 +6,7 @@
 import type { Refresh } from "./job_context.ts";
 import type { Written } from "./live_output.ts";
 import { decode, encode } from "./msgpack.ts";
+import type { Permissions } from "./permissions.ts";
 import { toValue, type Value } from "./value.ts";
 
 /** What a job worker starts with. */
@@ -14,6 +15,8 @@ export interface JobWorkerInit {
   readonly opts: Uint8Array;
   /** Grains and pillar. */
   readonly knowledge: Knowledge;
+  /** What it may do: the functions of its jobs declare this, and no less. */
+  readonly permissions: Permissions;
   /** Memory of a `ChildPids`. */
   readonly children: SharedArrayBuffer;
 }
@@ -52,6 +55,8 @@ export type ToJob =
 export type FromJob =
   | { readonly kind: "done"; readonly outcome: Uint8Array }
   | { readonly kind: "output"; readonly written: Written }
+  /** The job was not begun: its functions declare something else than this worker may do. */
+  | { readonly kind: "elsewhere"; readonly permissions: Permissions }
   | { readonly kind: "ask"; readonly id: number; readonly asked: Asked };
 
 /** A value, or anything that can be one, for the trip. */

@@ -13,6 +13,7 @@ import { makeContext } from "./job_scope.ts";
 import { loadCatalogue } from "./loader.ts";
 import type { MinionOpts } from "./options.ts";
 import { unpackOpts } from "./opts_transfer.ts";
+import { joinPermissions, permissionKey, type Permissions } from "./permissions.ts";
 import { serveThread, type ThreadHost } from "./thread.ts";
 import { isMap, str, type Value, type ValueMap } from "./value.ts";
 
@@ -22,6 +23,8 @@ class JobWorker {
   readonly #opts: MinionOpts;
   readonly #catalogue: Catalogue;
   readonly #children: ChildPids;
+  /** What this worker may do, by name. */
+  readonly #permissions: string;
   readonly #asked = new Map<number, PromiseWithResolvers<Value>>();
   #grains: ValueMap = new Map();
   #pillar: ValueMap = new Map();
@@ -32,6 +35,7 @@ class JobWorker {
   constructor(init: JobWorkerInit, host: ThreadHost) {
     this.#host = host;
     this.#children = new ChildPids(init.children);
+    this.#permissions = permissionKey(init.permissions);
     this.#opts = unpackOpts<MinionOpts>(init.opts);
     const { extension_modules, module_dirs, disable_modules, whitelist_modules } = this.#opts;
     this.#catalogue = loadCatalogue({
@@ -95,7 +99,9 @@ class JobWorker {
     const fun = load.get("fun") ?? null;
     const listed = load.get("arg");
     const arg = Array.isArray(listed) ? listed : [];
-    this.#abort = new AbortController();
+    this.#abort = new AbortController(); // before the first wait: the job may be told to end from now on
+    const permissions = await this.#declared((Array.isArray(fun) ? fun : [fun]).map(str));
+    if (permissionKey(permissions) !== this.#permissions) return this.#post({ kind: "elsewhere", permissions });
     this.#children.clear();
     this.#doing = `running ${str(fun)} for job ${str(load.get("jid") ?? null)}`;
     const context = this.#context(load);
@@ -117,6 +123,12 @@ class JobWorker {
       const command = ++commands;
       return (stream, bytes) => this.#post({ kind: "output", written: { command, stream, bytes, encoding } });
     };
+  }
+
+  /** What these functions declare; what nobody has is looked for without any permissions. */
+  async #declared(funs: readonly string[]): Promise<Permissions> {
+    const functions = await Promise.all(funs.map((name) => this.#catalogue.get(name)));
+    return joinPermissions(functions.map((fun) => fun?.permissions ?? "none"));
   }
 
   #context(load: ValueMap): JobContext {

@@ -3,12 +3,13 @@
  * of its functions is first asked for; the user's own come from a directory and replace a built-in one of the same name.
  *
  * Knows nothing of what the functions do. A user's file imports nothing of ours: it exports plain functions, or objects
- * with `run` and, as it likes, `doc`, `params`, `varArgs` and `varKwargs`, which are checked here.
+ * with `run` and, as it likes, `doc`, `params`, `varArgs`, `varKwargs` and `permissions`, which are checked here.
  * @module
  */
 
 import type { Catalogue, JobContext } from "./job_context.ts";
 import type { ModuleFunction, Parameter, ParameterType } from "./module.ts";
+import { parsePermissions } from "./permissions.ts";
 import { compareStrings, toValue, type Value } from "./value.ts";
 
 /** One function of a family. */
@@ -138,7 +139,7 @@ function functionsOf<C>(exports: object): Functions<C> {
 function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | undefined {
   if (isPlainFunction(candidate)) return ofPlainFunction<C>(candidate);
   if (typeof candidate !== "object" || candidate === null || !("run" in candidate)) return undefined;
-  const { run, doc, params, varArgs, varKwargs, outputter } = candidate as Record<string, unknown>;
+  const { run, doc, params, varArgs, varKwargs, outputter, permissions } = candidate as Record<string, unknown>;
   if (typeof run !== "function") throw new TypeError(`${name}.run is not a function`);
   if (doc !== undefined && typeof doc !== "string") throw new TypeError(`${name}.doc is not a string`);
   return {
@@ -147,6 +148,7 @@ function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | un
     ...asVariable(varArgs, `${name}.varArgs`) && { varArgs: String(varArgs) },
     ...asVariable(varKwargs, `${name}.varKwargs`) && { varKwargs: String(varKwargs) },
     ...asVariable(outputter, `${name}.outputter`) && { outputter: String(outputter) },
+    permissions: parsePermissions(permissions, `${name}.permissions`),
     // The context's type cannot be seen at run time: the family's owner vouches for it.
     run: (bound, context, rest) => run.call(candidate, bound, context, rest),
   };
@@ -155,11 +157,13 @@ function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | un
 /** A plain function takes what is positional; JavaScript's own default values stand in for what is left out. */
 function ofPlainFunction<C>(plain: (...args: Value[]) => unknown): ModuleFunction<C> {
   const doc: unknown = Object.hasOwn(plain, "doc") ? Reflect.get(plain, "doc") : undefined;
+  const permissions: unknown = Object.hasOwn(plain, "permissions") ? Reflect.get(plain, "permissions") : undefined;
   const required = Array.from({ length: plain.length }, (_, i) => `arg${i + 1}`);
   return {
     doc: typeof doc === "string" ? doc : "",
     params: Object.fromEntries(required.map((parameter): [string, Parameter] => [parameter, { type: "any" }])),
     varArgs: "args",
+    permissions: parsePermissions(permissions, `${plain.name}.permissions`),
     run: (bound, _context, rest) => plain(...required.map((parameter) => toValue(bound[parameter])), ...rest.args),
   };
 }
@@ -226,12 +230,16 @@ export interface CatalogueOptions {
   readonly warn?: (message: string) => void;
 }
 
+/** The directories of the user's execution modules, those that count less first. */
+export function moduleDirectories({ extensionModules, moduleDirs = [] }: CatalogueOptions): string[] {
+  const roots = extensionModules === undefined ? moduleDirs : [...moduleDirs, extensionModules];
+  return roots.map((root) => `${root}/modules`);
+}
+
 /** The execution modules of a minion. */
 export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
-  const { extensionModules, moduleDirs = [] } = options;
-  const roots = extensionModules === undefined ? moduleDirs : [...moduleDirs, extensionModules];
   return loadFamily<JobContext>(EXECUTION_MODULES, {
-    directories: roots.map((root) => `${root}/modules`),
+    directories: moduleDirectories(options),
     disabled: options.disableModules,
     only: options.whitelistModules,
     warn: options.warn,

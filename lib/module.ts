@@ -7,6 +7,7 @@
  * @module
  */
 
+import type { Permissions } from "./permissions.ts";
 import type { Value, ValueMap } from "./value.ts";
 
 /** What an argument may be. `str` takes numbers too, as their text: the command line's YAML made numbers of them. */
@@ -50,6 +51,8 @@ export interface ModuleFunction<C> {
   readonly varKwargs?: string;
   /** The outputter that its returns ask for, which counts where the operator names none. Default: the configured one. */
   readonly outputter?: string;
+  /** What it may reach of its host when it runs as a minion's job. Default: "none". */
+  readonly permissions?: Permissions;
   /** Runs it; whatever it returns goes through `toValue`. A thrown `CommandError` is the caller's fault or the host's. */
   run(bound: Readonly<Record<string, unknown>>, context: C, rest: Rest): unknown;
 }

@@ -125,6 +125,8 @@ export interface ThreadOptions<Init> {
   readonly init: Init;
   /** Where the thread's log ends. */
   readonly log: Logger;
+  /** What Deno lets it do. Default: what this thread may. */
+  readonly permissions?: Deno.PermissionOptions;
   /** Milliseconds that it may take to start. Default: 30,000. */
   readonly startMs?: number;
   /** Called once if the thread ends without having been told to. */
@@ -157,7 +159,11 @@ export class Thread<Init> {
     this.ready.catch(() => {}); // whoever awaits it sees the failure; nobody has to
     const startMs = options.startMs ?? START_MS;
     this.#startTimer = setTimeout(() => this.#die("did not start in time", ready.reject), startMs);
-    this.#worker = new Worker(options.url, { type: "module", name: options.name });
+    this.#worker = new Worker(options.url, {
+      type: "module",
+      name: options.name,
+      ...(options.permissions !== undefined && { deno: { permissions: options.permissions } }),
+    });
     this.#worker.onmessage = ({ data }: MessageEvent<FromThread>) => {
       switch (data.kind) {
         case "ready":

@@ -16,7 +16,9 @@ export function isExecutableFile(path: string): boolean {
     if (!Deno.statSync(path).isFile) return false;
     accessSync(path, constants.X_OK);
     return true;
-  } catch {
+  } catch (error) {
+    // That a job may not look is no answer.
+    if (error instanceof Deno.errors.NotCapable) throw error;
     return false;
   }
 }

@@ -13,6 +13,7 @@ import { CommandError } from "../lib/errors.ts";
 import { describe } from "../lib/function_docs.ts";
 import { fn, type JobContext } from "../lib/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../lib/module.ts";
+import type { Permissions } from "../lib/permissions.ts";
 import { copyScript } from "../lib/script_source.ts";
 import { shlexSplit } from "../lib/shlex.ts";
 import { splitLines } from "../lib/split_lines.ts";
@@ -42,6 +43,9 @@ const RUN = {
   ...SUCCESS,
 };
 
+/** What looking for a program takes. */
+const SEARCH: Permissions = { env: ["PATH"], read: true, sys: ["uid", "gid"] };
+
 /** `cmd.run` */
 export const run: ModuleFunction<JobContext> = fn({
   doc: document("Run a command and return its output. The job fails if the command's return code is not 0.", {
@@ -49,6 +53,7 @@ export const run: ModuleFunction<JobContext> = fn({
     more: THE_COMMAND,
     examples: [`cmd.run "ls -l | awk '/foo/{print \\\\$2}'"`, "cmd.run 'echo $HOME' runas=www-data cwd=/tmp"],
   }),
+  permissions: "all",
   params: RUN,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
@@ -77,6 +82,7 @@ export const shell: ModuleFunction<JobContext> = fn({
     more: THE_COMMAND,
     examples: [`cmd.shell "ls -l | awk '/foo/{print \\\\$2}'"`],
   }),
+  permissions: "all",
   params: SHELL,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
@@ -104,6 +110,7 @@ export const run_stdout: ModuleFunction<JobContext> = fn({
     more: THE_COMMAND,
     examples: [`cmd.run_stdout "ls -l | awk '/foo/{print \\\\$2}'"`],
   }),
+  permissions: "all",
   params: RUN_STDOUT,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
@@ -119,6 +126,7 @@ export const run_stderr: ModuleFunction<JobContext> = fn({
     more: THE_COMMAND,
     examples: [`cmd.run_stderr "ls -l | awk '/foo/{print \\\\$2}'"`],
   }),
+  permissions: "all",
   params: RUN_STDOUT,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
@@ -145,6 +153,7 @@ export const run_all: ModuleFunction<JobContext> = fn({
     more: THE_COMMAND,
     examples: [`cmd.run_all "ls -l | awk '/foo/{print \\\\$2}'"`],
   }),
+  permissions: "all",
   params: RUN_ALL,
   varKwargs: "kwargs",
   run: async (bound, context, rest) =>
@@ -168,6 +177,7 @@ export const retcode: ModuleFunction<JobContext> = fn({
     more: THE_COMMAND,
     examples: ['cmd.retcode "file /bin/bash"'],
   }),
+  permissions: "all",
   params: RETCODE,
   varKwargs: "kwargs",
   run: async (bound, context, rest) =>
@@ -189,6 +199,7 @@ export const run_bg: ModuleFunction<JobContext> = fn({
     more: { ...THE_COMMAND, timeout: "Ignored: nobody waits." },
     examples: ['cmd.run_bg "fstrim-all"'],
   }),
+  permissions: "all",
   params: RUN_BG,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
@@ -223,6 +234,7 @@ export const script: ModuleFunction<JobContext> = fn({
       examples: ["cmd.script /opt/scripts/runme.sh 'arg1 arg2 \"arg 3\"'"],
     },
   ),
+  permissions: "all",
   params: SCRIPT,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
@@ -261,6 +273,7 @@ export const exec_code_all: ModuleFunction<JobContext> = fn({
     more: CODE_MEANING,
     examples: [`cmd.exec_code_all ruby 'puts "cheese"'`],
   }),
+  permissions: "all",
   params: EXEC_CODE,
   varKwargs: "kwargs",
   async run({ lang, code, cwd, args }, context, rest) {
@@ -286,6 +299,7 @@ export const exec_code: ModuleFunction<JobContext> = fn({
     more: CODE_MEANING,
     examples: [`cmd.exec_code ruby 'puts "cheese"'`, `cmd.exec_code ruby 'puts "cheese"' args='["arg1", "arg2"]'`],
   }),
+  permissions: "all",
   params: EXEC_CODE,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
@@ -297,6 +311,7 @@ export const exec_code: ModuleFunction<JobContext> = fn({
 /** `cmd.which` */
 export const which: ModuleFunction<JobContext> = fn({
   doc: describe("Return the path of an executable, or None if PATH holds no such one.", "cmd.which cat"),
+  permissions: SEARCH,
   params: { cmd: str() },
   run: ({ cmd }) => find(cmd) ?? null,
 });
@@ -307,6 +322,7 @@ export const which_bin: ModuleFunction<JobContext> = fn({
     "Return the path of the first executable out of a list that is there, or None.",
     "cmd.which_bin '[pip2, pip, pip-python]'",
   ),
+  permissions: SEARCH,
   params: { cmds: any() },
   run: ({ cmds }) => (Array.isArray(cmds) ? cmds : [cmds]).flatMap((cmd) => find(text(cmd)) ?? []).at(0) ?? null,
 });
@@ -314,6 +330,7 @@ export const which_bin: ModuleFunction<JobContext> = fn({
 /** `cmd.has_exec` */
 export const has_exec: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether an executable is found in PATH.", "cmd.has_exec cat"),
+  permissions: SEARCH,
   params: { cmd: str() },
   run: ({ cmd }) => find(cmd) !== undefined,
 });
@@ -321,6 +338,7 @@ export const has_exec: ModuleFunction<JobContext> = fn({
 /** `cmd.shells` */
 export const shells: ModuleFunction<JobContext> = fn({
   doc: describe("Return the shells that /etc/shells lists.", "cmd.shells"),
+  permissions: { read: ["/etc/shells"] },
   params: {},
   async run(_bound, context) {
     try {
@@ -336,6 +354,7 @@ export const shells: ModuleFunction<JobContext> = fn({
 /** `cmd.tty` */
 export const tty: ModuleFunction<JobContext> = fn({
   doc: describe("Write text to a terminal of the host.", "cmd.tty tty0 'This is a test'", "cmd.tty pts3 'And this'"),
+  permissions: "all",
   params: { device: str(), echo: str("") },
   async run({ device, echo }) {
     if (!/^(tty|pts)\/?\w*$/.test(device)) return { Error: "The specified device is not a valid TTY" };

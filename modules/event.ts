@@ -38,6 +38,7 @@ export const send: ModuleFunction<JobContext> = fn({
     "event.send myco/mytag foo=Foo bar=Bar",
     "event.send 'myco/mytag' '{foo: Foo, bar: Bar}'",
   ),
+  permissions: { env: true },
   params: {
     tag: str(),
     data: any(null),

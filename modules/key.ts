@@ -15,6 +15,7 @@ export const finger: ModuleFunction<JobContext> = fn({
     "Return the fingerprint of the minion's public key. Without `hash_type`, the minion's option of that name counts.",
     "key.finger",
   ),
+  permissions: { read: ["{pki_dir}"] },
   params: { hash_type: str(null) },
   run: ({ hash_type }, { opts }) => fingerprintOf(`${opts.pki_dir}/minion.pub`, hash_type ?? opts.hash_type),
 });
@@ -25,6 +26,7 @@ export const finger_master: ModuleFunction<JobContext> = fn({
     "Return the fingerprint of the master's public key as the minion has it.",
     "key.finger_master",
   ),
+  permissions: { read: ["{pki_dir}"] },
   params: { hash_type: str(null) },
   run: ({ hash_type }, { opts }) => fingerprintOf(`${opts.pki_dir}/minion_master.pub`, hash_type ?? opts.hash_type),
 });

@@ -14,6 +14,7 @@ import { matchesGlob } from "../lib/glob.ts";
 import { fn, type JobContext, type RunningJob } from "../lib/job_context.ts";
 import { any, bool, float, int, type ModuleFunction, str } from "../lib/module.ts";
 import { decode } from "../lib/msgpack.ts";
+import type { Permissions } from "../lib/permissions.ts";
 import { isMap, map, str as text, type Value, type ValueMap } from "../lib/value.ts";
 
 const SIGKILL = 9;
@@ -171,6 +172,8 @@ export const refresh_matchers: ModuleFunction<JobContext> = fn({
   run: (_bound, { outside }) => outside.refresh("matchers"),
 });
 
+/** What looking for changed modules takes. */
+const SYNCING: Permissions = { read: ["{extension_modules}", "{cachedir}"], write: ["{cachedir}"] };
 const SYNC = { saltenv: any(null), refresh: bool(true), extmod_whitelist: any(null), extmod_blacklist: any(null) };
 const SYNC_DOC =
   "Modules are not fetched from the master yet: they are those in the minion's directory extension_modules. " +
@@ -200,6 +203,7 @@ function sync(family: string, { extmod_whitelist, extmod_blacklist }: SyncArgume
 /** `saltutil.sync_modules` */
 export const sync_modules: ModuleFunction<JobContext> = fn({
   doc: describe(`Load execution modules that changed.\n\n${SYNC_DOC}`, "saltutil.sync_modules"),
+  permissions: SYNCING,
   params: SYNC,
   async run(bound, context) {
     const changed = sync("modules", bound, context);
@@ -211,6 +215,7 @@ export const sync_modules: ModuleFunction<JobContext> = fn({
 /** `saltutil.sync_grains` */
 export const sync_grains: ModuleFunction<JobContext> = fn({
   doc: describe(`Load grains modules that changed.\n\n${SYNC_DOC}`, "saltutil.sync_grains"),
+  permissions: SYNCING,
   params: { ...SYNC, clean_pillar_cache: bool(false) },
   async run(bound, context) {
     const changed = sync("grains", bound, context);
@@ -252,6 +257,7 @@ export const sync_all: ModuleFunction<JobContext> = fn({
     `Load modules of every family that changed: a map of lists. Only modules and grains are loaded yet.\n\n${SYNC_DOC}`,
     "saltutil.sync_all",
   ),
+  permissions: SYNCING,
   params: { ...SYNC, clean_pillar_cache: bool(false) },
   async run(bound, context) {
     const local = context.opts.file_client === "local";
@@ -270,6 +276,7 @@ export const sync_all: ModuleFunction<JobContext> = fn({
 /** `saltutil.list_extmods` */
 export const list_extmods: ModuleFunction<JobContext> = fn({
   doc: describe("Return the modules in the directory extension_modules, by family.", "saltutil.list_extmods"),
+  permissions: { read: ["{extension_modules}"] },
   params: {},
   run(_bound, { opts }) {
     const names = (path: string) => Array.from(Deno.readDirSync(path), ({ name }) => name).sort();
@@ -288,6 +295,9 @@ export const list_extmods: ModuleFunction<JobContext> = fn({
   },
 });
 
+/** What the minion's own store of jobs takes. */
+const JOBS_CACHE: Permissions = { read: ["{cachedir}/minion_jobs"], write: ["{cachedir}/minion_jobs"] };
+
 /** `saltutil.clear_job_cache` */
 export const clear_job_cache: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -295,6 +305,7 @@ export const clear_job_cache: ModuleFunction<JobContext> = fn({
       "worked.",
     "saltutil.clear_job_cache hours=12",
   ),
+  permissions: JOBS_CACHE,
   params: { hours: float(24) },
   run({ hours }, context) {
     const directory = `${context.opts.cachedir}/minion_jobs`;
@@ -319,6 +330,7 @@ export const find_cached_job: ModuleFunction<JobContext> = fn({
     "Return what the minion has stored (option cache_jobs) of the job with that id; None if that cannot be read.",
     "saltutil.find_cached_job <job id>",
   ),
+  permissions: JOBS_CACHE,
   params: { jid: str() },
   run({ jid }, { opts }) {
     const directory = `${opts.cachedir}/minion_jobs/${jid}`;
@@ -359,6 +371,7 @@ export const regen_keys: ModuleFunction<JobContext> = fn({
       "master has to accept them.",
     "saltutil.regen_keys",
   ),
+  permissions: { read: ["{pki_dir}"], write: ["{pki_dir}"] },
   params: {},
   run(_bound, { opts }) {
     for (const { name, isFile } of Deno.readDirSync(opts.pki_dir)) {

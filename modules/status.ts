@@ -30,7 +30,12 @@ function fileReader(
   file: string,
   { shows, read }: { shows: string; read: (text: string) => Value },
 ): ModuleFunction<JobContext> {
-  return fn({ doc: describe(`Return ${shows}.`, `status.${name}`), params: {}, run: () => readProc(file, read) });
+  return fn({
+    doc: describe(`Return ${shows}.`, `status.${name}`),
+    permissions: "all", // of /proc, which Deno lets nobody else read
+    params: {},
+    run: () => readProc(file, read),
+  });
 }
 
 /** What `read` makes of a file under `/proc`; as Salt, an empty map if the file is not there on Linux. */
@@ -101,6 +106,7 @@ export const nproc: ModuleFunction<JobContext> = fileReader("nproc", "self/statu
 /** `status.loadavg` */
 export const loadavg: ModuleFunction<JobContext> = fn({
   doc: describe("Return the load of the last 1, 5 and 15 minutes.", "status.loadavg"),
+  permissions: { sys: ["loadavg"] },
   params: {},
   run: loads,
 });
@@ -117,6 +123,7 @@ export const uptime: ModuleFunction<JobContext> = fn({
       "of its start (`since_iso`, `since_t`) and, if `who` is there, the number of `users`.",
     "status.uptime",
   ),
+  permissions: "all",
   params: {},
   run: (_bound, context) => upSince(context),
 });
@@ -145,6 +152,7 @@ async function lines(cmd: string, context: JobContext): Promise<string[]> {
 /** `status.w` */
 export const w: ModuleFunction<JobContext> = fn({
   doc: describe("Return who is logged in and what they are doing: a list of maps.", "status.w"),
+  permissions: "all",
   params: {},
   run: (_bound, context) => loggedIn(context),
 });
@@ -166,6 +174,7 @@ export const diskusage: ModuleFunction<JobContext> = fn({
     "status.diskusage ext?",
     "status.diskusage / ext?",
   ),
+  permissions: "all",
   params: {},
   varArgs: "args",
   run: (_bound, context, rest) => usage(rest.args.map((arg) => text(arg)), context),
@@ -198,6 +207,7 @@ export const procs: ModuleFunction<JobContext> = fn({
     "Return the processes: for each pid, as text, its `user` and its command line (`cmd`).",
     "status.procs",
   ),
+  permissions: "all",
   params: {},
   run: () => new Map(listProcesses().map(({ pid, user, command }) => [String(pid), map({ user, cmd: command })])),
 });
@@ -209,6 +219,7 @@ export const pid: ModuleFunction<JobContext> = fn({
       "itself is never among them.",
     "status.pid <sig>",
   ),
+  permissions: "all",
   params: { sig: str() },
   run({ sig }) {
     const regex = pythonRegex(sig, { search: true });
@@ -222,6 +233,7 @@ export const pid: ModuleFunction<JobContext> = fn({
 /** `status.all_status` */
 export const all_status: ModuleFunction<JobContext> = fn({
   doc: describe("Return what the other functions of this module return, in one map.", "status.all_status"),
+  permissions: "all",
   params: {},
   run: async (_bound, context) => ({
     cpuinfo: readProc("cpuinfo", proc.parseCpuinfo),
@@ -257,6 +269,7 @@ export const custom: ModuleFunction<JobContext> = fn({
       "`status.cpustats.custom: ['cpu', 'ctxt']`.",
     "status.custom",
   ),
+  permissions: "all",
   params: {},
   async run(_bound, context) {
     const found: ValueMap = new Map();
@@ -285,6 +298,7 @@ export const master: ModuleFunction<JobContext> = fn({
     "status.master",
     "status.master salt.example.com connected=False",
   ),
+  permissions: "all",
   params: { master: str(null), connected: bool(true) },
   async run({ master, connected }, { opts, outside }) {
     const addresses = master === null || master === "" ? [] : await addressesOf(master);
@@ -313,6 +327,7 @@ export const ping_master: ModuleFunction<JobContext> = fn({
       "goes onto the minion's bus.",
     "status.ping_master localhost",
   ),
+  permissions: "all",
   params: { master: any() },
   async run({ master }, { opts, outside }) {
     if (master === null || master === "") return false;

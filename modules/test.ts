@@ -69,6 +69,7 @@ export const versions_information: ModuleFunction<JobContext> = fn({
     "Return the versions of Salt, of what it runs on and of the system, as a map.",
     "test.versions_information",
   ),
+  permissions: "all",
   params: {},
   run: () => versionsInformation(),
 });
@@ -76,6 +77,7 @@ export const versions_information: ModuleFunction<JobContext> = fn({
 /** `test.versions_report` */
 export const versions_report: ModuleFunction<JobContext> = fn({
   doc: describe("Return the versions of Salt, of what it runs on and of the system, as text.", "test.versions_report"),
+  permissions: "all",
   params: {},
   run: () => versionsReport(),
 });

@@ -65,12 +65,12 @@ export function productionFiles(root: string, target: string): TarFile[] {
 }
 
 /**
- * `deno.json` as it is shipped: the version of the project and of its dependencies are read from it, and it says that
- * node_modules is complete as it lies there, so that nobody looks for a registry.
+ * `deno.json` as it is shipped: the version of the project and of its dependencies and Deno's options are read from it, and
+ * it says that node_modules is complete as it lies there, so that nobody looks for a registry.
  */
 export function productionConfig(root: string): string {
-  const { imports }: Record<string, unknown> = JSON.parse(Deno.readTextFileSync(`${root}/deno.json`));
-  return JSON.stringify({ nodeModulesDir: "manual", imports }, null, 2) + "\n";
+  const { imports, unstable }: Record<string, unknown> = JSON.parse(Deno.readTextFileSync(`${root}/deno.json`));
+  return JSON.stringify({ nodeModulesDir: "manual", unstable, imports }, null, 2) + "\n";
 }
 
 function source(root: string, name: string): TarFile {

@@ -25,6 +25,7 @@ export async function wait(path) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
+wait.permissions = { read: true };
 export function die() { return new Promise(() => setTimeout(() => { throw new Error("out of the blue"); })); }
 export function leave() { return new Promise(() => Deno.exit(3)); }
 export function reject() { Promise.reject(new Error("nobody watches")); return new Promise(() => {}); }

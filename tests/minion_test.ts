@@ -248,7 +248,8 @@ fleetTest("with process_count_max more jobs than that wait for their turn", {
         } catch { /* not yet made */ }
         await new Promise((r) => setTimeout(r, 5));
       }
-    }`,
+    }
+    wait.permissions = { read: true };`,
   );
   assertEquals(await runOn(fleet, "web1", "saltutil.refresh_modules"), true);
   const paths = [1, 2, 3, 4].map((n) => `${fleet.root}/go${n}`);
