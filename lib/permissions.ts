@@ -8,11 +8,10 @@
 
 import { compareStrings } from "./value.ts";
 
-/** Deno's permissions, but for `import`: a module's files are all that is ever loaded. */
-const NAMES = ["env", "ffi", "net", "read", "run", "sys", "write"] as const;
+/** One of Deno's permissions; not `import`: a module's files are all that is ever loaded. */
+export type PermissionName = "env" | "ffi" | "net" | "read" | "run" | "sys" | "write";
 
-/** One of Deno's permissions. */
-export type PermissionName = typeof NAMES[number];
+const NAMES: readonly PermissionName[] = ["env", "ffi", "net", "read", "run", "sys", "write"];
 
 /**
  * Some of Deno's permissions: `true` for the whole of one, or the paths, hosts, programs or names that it is for. A path

@@ -8,7 +8,7 @@ import { JobPool } from "../lib/job_pool.ts";
 import { loadCatalogue } from "../lib/loader.ts";
 import { packOpts } from "../lib/opts_transfer.ts";
 import { permissionKey } from "../lib/permissions.ts";
-import { isMap, map, repr, str, type Value, type ValueMap } from "../lib/value.ts";
+import { map, repr, str, type Value, type ValueMap } from "../lib/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "./assert.ts";
 import { testOpts } from "./job_context.ts";
 import { keptLog } from "./scripted_master.ts";
