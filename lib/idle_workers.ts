@@ -42,14 +42,30 @@ export class IdleWorkers<W extends { stop(): Promise<void> }> {
     return found?.worker;
   }
 
-  /** Keeps a worker for the next job, and ends one if too many wait. */
+  /** Adds a worker that has only just been started: the others are taken before it. */
+  add(worker: W, key: string): void {
+    this.#waiting.push(this.#wait(worker, key));
+  }
+
+  /** Keeps a worker that has ended a job for the next one, or ends it, or another in its place. */
   put(worker: W, key: string): void {
-    const timer = key === FREE ? undefined : setTimeout(() => this.#retire(worker), IDLE_MS);
-    this.#waiting.unshift({ worker, key, timer });
-    if (this.#waiting.length <= WARM_WORKERS) return;
-    const free = this.#waiting.filter((waiting) => waiting.key === FREE);
-    const spare = free.length > 1 ? free.at(-1) : this.#waiting.findLast((waiting) => waiting.key !== FREE);
-    if (spare !== undefined) this.#retire(spare.worker);
+    if (this.#waiting.length >= WARM_WORKERS) {
+      // Of workers without permissions this one is ended: one that waits may be starting still.
+      if (key === FREE && this.hasFree) return void worker.stop();
+      const spare = this.#waiting.findLast((waiting) => waiting.key !== FREE) ??
+        this.#waiting[this.#waiting.length - 1];
+      this.remove(spare.worker);
+      void spare.worker.stop();
+    }
+    this.#waiting.unshift(this.#wait(worker, key));
+  }
+
+  #wait(worker: W, key: string): Waiting<W> {
+    const retire = () => {
+      this.remove(worker);
+      void worker.stop();
+    };
+    return { worker, key, timer: key === FREE ? undefined : setTimeout(retire, IDLE_MS) };
   }
 
   /** Takes out this worker, if it waits. */
@@ -63,10 +79,5 @@ export class IdleWorkers<W extends { stop(): Promise<void> }> {
     const all = this.all;
     for (const worker of all) this.remove(worker);
     return all;
-  }
-
-  #retire(worker: W): void {
-    this.remove(worker);
-    void worker.stop();
   }
 }

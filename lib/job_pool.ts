@@ -243,7 +243,7 @@ export class JobPool {
   }
 
   #warm(): void {
-    if (!this.#closed && !this.#idle.hasFree) this.#idle.put(this.#start(NOTHING), NOTHING.key);
+    if (!this.#closed && !this.#idle.hasFree) this.#idle.add(this.#start(NOTHING), NOTHING.key);
   }
 
   /** @throws {TypeError} If the permissions cannot be given. */
