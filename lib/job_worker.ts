@@ -104,6 +104,10 @@ class JobWorker {
     if (permissionKey(permissions) !== this.#permissions) return this.#post({ kind: "elsewhere", permissions });
     this.#children.clear();
     this.#doing = `running ${str(fun)} for job ${str(load.get("jid") ?? null)}`;
+    const returners = load.get("ret");
+    if (typeof returners === "string" && returners !== "") {
+      this.#host.log.error(`Returners are not built yet: the master alone gets the result, not ${returners}`);
+    }
     const context = this.#context(load);
     const outcome = Array.isArray(fun)
       ? await executeMany({ fun: fun.map(str), arg }, context, { ordered: this.#opts.multifunc_ordered })

@@ -110,6 +110,13 @@ Deno.test("a job's outcome has its return, its retcode and whether it succeeded"
   );
 });
 
+Deno.test("a job that names a returner gives its result, and the log says that nobody else gets it", async () => {
+  await using world = new World();
+  const load = map({ jid: "20260101000000009999", fun: "test.ping", arg: [], tgt: "*", ret: "mysql", user: "root" });
+  assertEquals((await world.pool.run(load)).get("return"), true);
+  assert(world.lines.some((line) => /^ERROR Returners are not built yet: .* not mysql$/.test(line)), `${world.lines}`);
+});
+
 Deno.test("jobs run side by side, each in a worker of its own", async () => {
   await using world = new World();
   const path = `${world.root}/go`;
