@@ -1,5 +1,6 @@
 import configuration from "../deno.json" with { type: "json" };
 import { EXECUTABLES, TARGETS } from "../scripts/production.ts";
+import { loadCatalogue } from "../lib/loader.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "./assert.ts";
 import { eventually } from "./eventually.ts";
 
@@ -86,6 +87,17 @@ Deno.test("the README names the execution modules and runners that there are", (
     // A module may be spread over files: `test_arguments.ts` is a part of `test`.
     const files = [...Deno.readDirSync(`${ROOT}/${family}`)].map(({ name }) => name.replace(/(_\w+)?\.ts$/, ""));
     assertEquals(words(pattern.exec(text)?.[1] ?? "").sort(), [...new Set(files)].sort(), family);
+  }
+});
+
+Deno.test("what docs/differences.md says is not built is not built", async () => {
+  const rows = table(section("docs/differences.md", "Not built yet"));
+  const catalogue = loadCatalogue();
+  assert(rows.length > 3);
+  for (const [module, names] of rows) {
+    for (const name of words(names).filter((word) => !word.includes("*"))) {
+      assertEquals(await catalogue.get(`${words(module)[0]}.${name}`), undefined, `${module}.${name} is built`);
+    }
   }
 });
 
