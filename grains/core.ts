@@ -7,7 +7,7 @@
  * @module
  */
 
-import { createHash } from "crypto";
+import { hashHex } from "../lib/hash.ts";
 import { HostFiles } from "../lib/host_files.ts";
 import type { MinionOpts } from "../lib/options.ts";
 import { findGroup, findUser } from "../lib/users.ts";
@@ -66,7 +66,7 @@ export function coreGrains(opts: CoreGrainsOpts, host: Host = thisHost()): Grain
 
 /** A number that follows from the id, as MySQL's replication wants one. */
 function serverId(id: string): number {
-  return Number(BigInt(`0x${createHash("sha256").update(id).digest("hex")}`) % 2n ** 31n);
+  return Number(BigInt(`0x${hashHex(id, "sha256")}`) % 2n ** 31n);
 }
 
 function machineId(files: HostFiles): Grains {

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { promises } from "dns";
 import { coreGrains, type Host, thisHost } from "../grains/core.ts";
 import { fqdnsGrain } from "../grains/network.ts";
 import { YamlError } from "./errors.ts";
@@ -28,9 +27,8 @@ const FQDNS_TIMEOUT_MS = 5_000;
 export async function loadGrains(opts: MinionOpts, sources: GrainsSources = {}): Promise<ValueMap> {
   const host = sources.host ?? thisHost();
   const warn = sources.warn ?? (() => {});
-  const lookUp = (address: string) => promises.reverse(address);
   const fqdns = opts.enable_fqdns_grains
-    ? await fqdnsGrain(host.addresses, { lookUp, timeoutMs: FQDNS_TIMEOUT_MS })
+    ? await fqdnsGrain(host.addresses, { lookUp: await reverseLookUp(), timeoutMs: FQDNS_TIMEOUT_MS })
     : { fqdns: [] };
   const grains: ValueMap = new Map();
   for (const part of [asMap(coreGrains(opts, host)), asMap(fqdns), ...await userGrains(opts, warn)]) {
@@ -39,6 +37,12 @@ export async function loadGrains(opts: MinionOpts, sources: GrainsSources = {}):
   merge(grains, staticGrains(`${opts.config_dir}/grains`, warn));
   merge(grains, opts.grains);
   return grains;
+}
+
+/** Loaded with Node's compatibility layer, so not before it is needed. */
+async function reverseLookUp(): Promise<(address: string) => Promise<string[]>> {
+  const { reverse } = await import("node:dns/promises");
+  return reverse;
 }
 
 function merge(into: ValueMap, from: ValueMap): void {

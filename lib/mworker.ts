@@ -62,10 +62,14 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
   publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
   const undelivered = new UndeliveredJobs(opts.cachedir);
+  let masterKey: PrivateKey | undefined;
   const handler = new RequestHandler({
     opts,
     publishPort: init.publishPort,
-    masterKey: PrivateKey.fromPem(init.masterPem),
+    // Read when somebody signs in: a thread that never meets one needs no RSA.
+    get masterKey() {
+      return masterKey ??= PrivateKey.fromPem(init.masterPem);
+    },
     sharedKey: new SharedKey(init.sharedKey),
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
     keys: new KeyStore(opts.pki_dir),

@@ -54,7 +54,7 @@ serveThread<PublisherInit>(async (init, host) => {
   surviveErrors(host.log);
   noteSockets(init.sockets);
   const opts = unpackOpts<MasterOpts>(init.opts);
-  const key = PrivateKey.fromPem(init.masterPem);
+  let key: PrivateKey | undefined;
   const sharedKey = new SharedKey(init.sharedKey);
   const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000);
   const book = new PresenceBook((id) => sessions.crypticle(id)?.keyString);
@@ -146,6 +146,7 @@ serveThread<PublisherInit>(async (init, host) => {
     if (opts.sign_pub_messages) {
       const algorithm = opts.publish_signing_algorithm;
       envelope.set("sig_algo", algorithm);
+      key ??= PrivateKey.fromPem(init.masterPem);
       envelope.set("sig", key.sign(algorithm, sealed));
     }
     await socket.send([encode(envelope, "wire")]);

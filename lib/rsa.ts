@@ -7,18 +7,10 @@
  * @module
  */
 
-import {
-  constants,
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPair,
-  type KeyObject,
-  privateDecrypt,
-  publicEncrypt,
-  sign,
-} from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { AuthenticationError, KeyError } from "./errors.ts";
+import { hashHex } from "./hash.ts";
+import { nodeCrypto } from "./node_crypto.ts";
 import { cleanPem } from "./pem.ts";
 import { padX931, unpadX931 } from "./x931.ts";
 
@@ -91,7 +83,7 @@ export class PublicKey {
     const text = cleanPem(pem);
     // createPublicKey would also take a certificate or a private key.
     if (!/^-----BEGIN (RSA )?PUBLIC KEY-----\n/.test(text)) throw new KeyError("Not a public key in PEM form");
-    return new PublicKey(read("public", () => createPublicKey(text)));
+    return new PublicKey(read("public", () => nodeCrypto().createPublicKey(text)));
   }
 
   /** Encrypts `bytes`. @throws {KeyError} If they are more than a key of this size can hold. */
@@ -101,8 +93,8 @@ export class PublicKey {
     if (bytes.length > room) {
       throw new KeyError(`Cannot encrypt ${bytes.length} bytes with ${algorithm}: the key has room for ${room}`);
     }
-    const options = { key: this.#key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: hash.name };
-    return plain(publicEncrypt(options, bytes));
+    const { constants: { RSA_PKCS1_OAEP_PADDING }, publicEncrypt } = nodeCrypto();
+    return plain(publicEncrypt({ key: this.#key, padding: RSA_PKCS1_OAEP_PADDING, oaepHash: hash.name }, bytes));
   }
 
   /** Whether `signature` is this key's signature of `bytes`. */
@@ -152,7 +144,9 @@ export class PrivateKey {
     this.#key = key;
     // Deno derives no larger public key, and says so in riddles.
     checkBits(key.asymmetricKeyDetails?.modulusLength ?? 0);
-    this.publicKey = PublicKey.fromPem(String(createPublicKey(key).export({ type: "spki", format: "pem" })));
+    this.publicKey = PublicKey.fromPem(
+      String(nodeCrypto().createPublicKey(key).export({ type: "spki", format: "pem" })),
+    );
     this.pem = String(key.export({ type: "pkcs1", format: "pem" }));
   }
 
@@ -160,7 +154,7 @@ export class PrivateKey {
   static generate(bits: number): Promise<PrivateKey> {
     return new Promise((resolve, reject) => {
       checkBits(bits);
-      generateKeyPair("rsa", { modulusLength: bits }, (error, _publicKey, privateKey) => {
+      nodeCrypto().generateKeyPair("rsa", { modulusLength: bits }, (error, _publicKey, privateKey) => {
         if (error) reject(error);
         else resolve(new PrivateKey(privateKey));
       });
@@ -177,18 +171,15 @@ export class PrivateKey {
       throw new KeyError("The private key is encrypted with a passphrase, which is not supported");
     }
     if (!/^-----BEGIN (RSA )?PRIVATE KEY-----\n/.test(text)) throw new KeyError("Not a private key in PEM form");
-    return new PrivateKey(read("private", () => createPrivateKey(text)));
+    return new PrivateKey(read("private", () => nodeCrypto().createPrivateKey(text)));
   }
 
   /** Undoes {@linkcode PublicKey.encrypt}. @throws {AuthenticationError} If `bytes` was not encrypted so, for this key. */
   decrypt(algorithm: EncryptionAlgorithm, bytes: Uint8Array): Uint8Array {
-    const options = {
-      key: this.#key,
-      padding: constants.RSA_PKCS1_OAEP_PADDING,
-      oaepHash: ENCRYPTION[algorithm].name,
-    };
+    const { constants: { RSA_PKCS1_OAEP_PADDING }, privateDecrypt } = nodeCrypto();
+    const oaepHash = ENCRYPTION[algorithm].name;
     try {
-      return plain(privateDecrypt(options, bytes));
+      return plain(privateDecrypt({ key: this.#key, padding: RSA_PKCS1_OAEP_PADDING, oaepHash }, bytes));
     } catch {
       throw new AuthenticationError("Not encrypted for this key");
     }
@@ -196,7 +187,7 @@ export class PrivateKey {
 
   /** Signs `bytes`. */
   sign(algorithm: SigningAlgorithm, bytes: Uint8Array): Uint8Array {
-    return plain(sign(SIGNING[algorithm].name, bytes, this.#key));
+    return plain(nodeCrypto().sign(SIGNING[algorithm].name, bytes, this.#key));
   }
 
   /** Signs `bytes` themselves, unhashed, so that the signature gives them back. @throws {KeyError} If they do not fit. */
@@ -205,7 +196,8 @@ export class PrivateKey {
     const block = padX931(bytes, size);
     if (block === undefined) throw new KeyError(`Cannot sign ${bytes.length} bytes: the key has room for ${size - 2}`);
     if (toInt(block) >= modulus) throw new KeyError("A key of this odd size cannot make X9.31 signatures");
-    const power = toInt(privateDecrypt({ key: this.#key, padding: constants.RSA_NO_PADDING }, block));
+    const { constants: { RSA_NO_PADDING }, privateDecrypt } = nodeCrypto();
+    const power = toInt(privateDecrypt({ key: this.#key, padding: RSA_NO_PADDING }, block));
     const other = modulus - power;
     return toBytes(power < other ? power : other, size);
   }
@@ -230,7 +222,7 @@ function read(kind: string, parse: () => KeyObject): KeyObject {
 
 function signatureBlock(hash: Hash, bytes: Uint8Array, size: number): Uint8Array {
   const block = new Uint8Array(size).fill(0xff);
-  const digest = createHash(hash.name).update(bytes).digest();
+  const digest = Uint8Array.fromHex(hashHex(bytes, hash.name));
   const prefixAt = size - digest.length - hash.prefix.length;
   block[0] = 0;
   block[1] = 1;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { startProfile } from "./cpu_profile.ts";
+import type { RunningProfile } from "./cpu_profile.ts";
 import { closeInspector } from "./inspector.ts";
 import type { Logger } from "./log.ts";
 
@@ -58,7 +58,7 @@ export interface DiagnosticsOptions {
 /** Answers SIGUSR1 and SIGUSR2. */
 export function onDiagnostics(options: DiagnosticsOptions): Undo {
   const { log, name } = options;
-  let profile: ReturnType<typeof startProfile> | undefined;
+  let profile: RunningProfile | undefined;
   let turn = Promise.resolve();
   const describe = async () => {
     void closeInspector();
@@ -69,6 +69,7 @@ export function onDiagnostics(options: DiagnosticsOptions): Undo {
   };
   const toggleProfile = async () => {
     if (profile === undefined) {
+      const { startProfile } = await import("./cpu_profile.ts");
       profile = startProfile();
       await profile.started;
       log.critical(`${name} received a SIGUSR2: profiling the main thread until the next one`);
