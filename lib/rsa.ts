@@ -12,6 +12,7 @@ import { AuthenticationError, KeyError } from "./errors.ts";
 import { hashHex } from "./hash.ts";
 import { nodeCrypto } from "./node_crypto.ts";
 import { cleanPem } from "./pem.ts";
+import { publicPem, readPublicPem, type RsaNumbers } from "./rsa_public_pem.ts";
 import { padX931, unpadX931 } from "./x931.ts";
 
 export { cleanPem, fingerprint, samePem } from "./pem.ts";
@@ -61,18 +62,17 @@ export class PublicKey {
   readonly size: number;
   /** The modulus. */
   readonly modulus: bigint;
-  readonly #key: KeyObject;
   readonly #exponent: bigint;
+  /** Made when something is encrypted; the public operation does without. */
+  #key: KeyObject | undefined;
 
-  private constructor(key: KeyObject) {
-    const { n = "", e = "" } = key.export({ format: "jwk" });
-    this.modulus = toInt(Uint8Array.fromBase64(n, { alphabet: "base64url" }));
-    this.#exponent = toInt(Uint8Array.fromBase64(e, { alphabet: "base64url" }));
-    const bits = this.modulus.toString(2).length;
+  private constructor({ modulus, exponent }: RsaNumbers) {
+    const bits = modulus.toString(2).length;
     checkBits(bits);
+    this.modulus = modulus;
+    this.#exponent = exponent;
     this.size = Math.ceil(bits / 8);
-    this.pem = String(key.export({ type: "spki", format: "pem" })).trim();
-    this.#key = key;
+    this.pem = publicPem({ modulus, exponent });
   }
 
   /**
@@ -80,10 +80,7 @@ export class PublicKey {
    * @throws {KeyError} If it is none, not RSA, or of a size that is not taken.
    */
   static fromPem(pem: string): PublicKey {
-    const text = cleanPem(pem);
-    // createPublicKey would also take a certificate or a private key.
-    if (!/^-----BEGIN (RSA )?PUBLIC KEY-----\n/.test(text)) throw new KeyError("Not a public key in PEM form");
-    return new PublicKey(read("public", () => nodeCrypto().createPublicKey(text)));
+    return new PublicKey(readPublicPem(pem));
   }
 
   /** Encrypts `bytes`. @throws {KeyError} If they are more than a key of this size can hold. */
@@ -93,7 +90,8 @@ export class PublicKey {
     if (bytes.length > room) {
       throw new KeyError(`Cannot encrypt ${bytes.length} bytes with ${algorithm}: the key has room for ${room}`);
     }
-    const { constants: { RSA_PKCS1_OAEP_PADDING }, publicEncrypt } = nodeCrypto();
+    const { constants: { RSA_PKCS1_OAEP_PADDING }, createPublicKey, publicEncrypt } = nodeCrypto();
+    this.#key ??= createPublicKey(this.pem);
     return plain(publicEncrypt({ key: this.#key, padding: RSA_PKCS1_OAEP_PADDING, oaepHash: hash.name }, bytes));
   }
 
@@ -171,7 +169,7 @@ export class PrivateKey {
       throw new KeyError("The private key is encrypted with a passphrase, which is not supported");
     }
     if (!/^-----BEGIN (RSA )?PRIVATE KEY-----\n/.test(text)) throw new KeyError("Not a private key in PEM form");
-    return new PrivateKey(read("private", () => nodeCrypto().createPrivateKey(text)));
+    return new PrivateKey(readPrivate(text));
   }
 
   /** Undoes {@linkcode PublicKey.encrypt}. @throws {AuthenticationError} If `bytes` was not encrypted so, for this key. */
@@ -208,13 +206,13 @@ function checkBits(bits: number): void {
   throw new KeyError(`A key of ${bits} bits is not taken: ${MIN_KEY_BITS} to ${MAX_KEY_BITS} are`);
 }
 
-function read(kind: string, parse: () => KeyObject): KeyObject {
+function readPrivate(pem: string): KeyObject {
   let key: KeyObject;
   try {
-    key = parse();
+    key = nodeCrypto().createPrivateKey(pem);
   } catch {
     // The cause would only say what the parser tripped over, and may quote the key.
-    throw new KeyError(`Not a usable ${kind} key: corrupt, not RSA, or larger than ${MAX_KEY_BITS} bits`);
+    throw new KeyError(`Not a usable private key: corrupt, not RSA, or larger than ${MAX_KEY_BITS} bits`);
   }
   if (key.asymmetricKeyType !== "rsa") throw new KeyError(`Not an RSA key but ${key.asymmetricKeyType}`);
   return key;

@@ -208,7 +208,7 @@ Deno.test("keys that cannot be used are refused with a reason and without the ke
     [good.private, "Not a public key"],
     [refused.ecPublic, "Not an RSA key"],
     [refused.rsa512Public, "512 bits"],
-    [refused.rsa8192Public, "larger than 4096 bits"],
+    [refused.rsa8192Public, "8192 bits"],
   ];
   for (const [pem, reason] of publicCases) assertThrows(() => PublicKey.fromPem(pem), KeyError, reason);
   const privateCases: [string, string][] = [
@@ -220,6 +220,34 @@ Deno.test("keys that cannot be used are refused with a reason and without the ke
     [refused.rsa512Private, "512 bits"],
   ];
   for (const [pem, reason] of privateCases) assertThrows(() => PrivateKey.fromPem(pem), KeyError, reason);
+});
+
+Deno.test("a public key has one encoding: every changed byte, length or end makes another key or none", () => {
+  const pem = corpus.keys.rsa2048.public;
+  const { modulus } = PublicKey.fromPem(pem);
+  const [head, foot] = ["-----BEGIN PUBLIC KEY-----\n", "\n-----END PUBLIC KEY-----"];
+  const der = Uint8Array.fromBase64(pem.trim().slice(head.length, -foot.length));
+  const read = (bytes: Uint8Array) => PublicKey.fromPem(head + bytes.toBase64() + foot);
+  assertEquals(read(der).modulus, modulus);
+  let keys = 0;
+  for (let i = 0; i < der.length; i++) {
+    for (const change of [1, 0x80]) {
+      const changed = der.with(i, der[i] ^ change);
+      try {
+        const key = read(changed);
+        // What is taken is written back as the very same bytes.
+        assertEquals(key.pem.replace(/-----.*-----|\n/g, ""), changed.toBase64());
+        keys++;
+      } catch (error) {
+        assert(error instanceof KeyError, `byte ${i}: ${error}`);
+      }
+    }
+  }
+  assert(keys > 0 && keys <= 2 * (256 + 3), `${keys} changed keys are taken`);
+  for (let length = 0; length < der.length; length++) {
+    assertThrows(() => read(der.subarray(0, length)), KeyError);
+  }
+  assertThrows(() => read(Uint8Array.of(...der, 0)), KeyError, "left over");
 });
 
 Deno.test("generate() makes a key of the size asked for, and refuses the sizes that are not taken", async () => {
