@@ -3,6 +3,8 @@
  * @module
  */
 
+import { DENO_RUN } from "../lib/self_command.ts";
+
 /** A program of Salt. */
 export type Program = "salt-master" | "salt-minion" | "salt-call" | "salt" | "salt-key" | "salt-run";
 
@@ -32,13 +34,13 @@ export const OURS: Side = {
   name: "ours",
   command(program) {
     const [entry, ...words] = ENTRIES[program];
-    return [Deno.execPath(), "run", "--allow-all", "--no-prompt", "--quiet", `${ROOT}${entry}`, ...words];
+    return [Deno.execPath(), ...DENO_RUN, `${ROOT}${entry}`, ...words];
   },
 };
 
 /** The words that run a program of this directory. */
 export function benchCommand(file: string): string[] {
-  return [Deno.execPath(), "run", "--allow-all", "--no-prompt", "--quiet", `${ROOT}bench/${file}`];
+  return [Deno.execPath(), ...DENO_RUN, `${ROOT}bench/${file}`];
 }
 
 /** The path of a script of this directory. */

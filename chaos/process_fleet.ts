@@ -11,6 +11,7 @@ import { KeyStore } from "../lib/key_store.ts";
 import { LocalClient } from "../lib/local_client.ts";
 import type { MasterOpts } from "../lib/options.ts";
 import { readPresence } from "../lib/presence_file.ts";
+import { DENO_RUN } from "../lib/self_command.ts";
 import { eventually } from "../tests/eventually.ts";
 import { type Ran, run, Service } from "../tests/interop/processes.ts";
 
@@ -244,7 +245,7 @@ export class ProcessFleet implements AsyncDisposable {
   }
 }
 
-const DENO = [Deno.execPath(), "run", "--allow-all", "--no-prompt", "--quiet"];
+const DENO = [Deno.execPath(), ...DENO_RUN];
 
 async function serves(socket: string, ports: string): Promise<boolean> {
   try {

@@ -6,7 +6,8 @@
 
 import type * as Crypto from "node:crypto";
 
-type NodeCrypto = typeof Crypto;
+/** What the module exports. */
+export type NodeCrypto = typeof Crypto;
 
 let loaded: NodeCrypto | undefined;
 

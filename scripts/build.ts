@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { EXECUTABLES, productionConfig, productionFiles, TARGETS, WORKERS } from "./production.ts";
 import { packedExecutable, packPayload } from "./pack.ts";
 import type { TarFile } from "./tar.ts";
+import { V8_FLAGS } from "../lib/self_command.ts";
 import { VERSION } from "../lib/version.ts";
 
 const USAGE = `Usage: deno task build [options]
@@ -96,11 +97,12 @@ async function compiled(build: Build): Promise<boolean> {
     const output = `${build.stage}/${name}.compiled`;
     const result = await new Deno.Command(Deno.execPath(), {
       // The types were checked by `deno task ok`, where they are at hand.
-      args: ["compile", "--quiet", "--allow-all", "--no-prompt", "--no-check", "--no-lock"].concat(
-        ["--config", `${build.stage}/deno.json`, "--target", build.target, "--output", output],
-        WORKERS.flatMap((worker) => ["--include", `${build.stage}/${worker}`]),
-        `${build.stage}/${entry}`,
-      ),
+      args: ["compile", "--quiet", "--allow-all", "--no-prompt", "--no-check", "--no-lock", `--v8-flags=${V8_FLAGS}`]
+        .concat(
+          ["--config", `${build.stage}/deno.json`, "--target", build.target, "--output", output],
+          WORKERS.flatMap((worker) => ["--include", `${build.stage}/${worker}`]),
+          `${build.stage}/${entry}`,
+        ),
       env: { NO_COLOR: "1" },
       stdin: "null",
       signal: AbortSignal.timeout(COMPILE_MS),

@@ -6,6 +6,7 @@
 
 import process from "node:process";
 import { MAX_SOCKET_PATH } from "../lib/preflight.ts";
+import { DENO_RUN } from "../lib/self_command.ts";
 import { EXECUTABLES } from "./production.ts";
 
 /** What went wrong, for the user. */
@@ -221,7 +222,7 @@ Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
     if (dist !== undefined) return [`${dist}/${name}`];
     const found = EXECUTABLES.find((one) => one.name === name || one.links.some((link) => link === name));
     if (found === undefined) throw new RangeError(`no entry answers to ${name}`);
-    const run = [Deno.execPath(), "run", "--allow-all", "--no-prompt", "--quiet", `${project}/${found.entry}`];
+    const run = [Deno.execPath(), ...DENO_RUN, `${project}/${found.entry}`];
     return found.name === name ? run : [...run, "--as", name];
   }
 }

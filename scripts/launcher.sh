@@ -105,5 +105,5 @@ else find_home "/var/tmp/salt-deno-$uid"
 fi
 
 export SALT_EXECUTABLE="$self" DENO_DIR="$home/cache" DENO_NO_UPDATE_CHECK=1
-exec "$home/deno" run --allow-all --quiet --no-prompt --cached-only --no-lock --config "$home/deno.json" \
-  "$home/$entry" "$@"
+exec "$home/deno" run --allow-all --quiet --no-prompt --cached-only --no-lock --v8-flags='@V8_FLAGS@' \
+  --config "$home/deno.json" "$home/$entry" "$@"

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { V8_FLAGS } from "../lib/self_command.ts";
 import { type TarFile, tarStream } from "./tar.ts";
 
 /** Bytes in front of the archive. The shell reads no further than the launcher's `exec`. */
@@ -49,10 +50,11 @@ export function packedExecutable({ name, entry, version, target }: PackedProgram
     TARGET: target,
     RELEASE: releaseName(version, payload),
     SUM: payload.sum,
+    V8_FLAGS,
     OFFSET: String(HEAD_BYTES + 1),
   };
   const template = Deno.readTextFileSync(new URL("launcher.sh", import.meta.url));
-  const head = new TextEncoder().encode(template.replace(/@([A-Z]+)@/g, (_, key: string) => values[key]));
+  const head = new TextEncoder().encode(template.replace(/@([A-Z0-9_]+)@/g, (_, key: string) => values[key]));
   if (head.length >= HEAD_BYTES) throw new RangeError(`the launcher is longer than ${HEAD_BYTES} bytes`);
   return new Blob([head, " ".repeat(HEAD_BYTES - head.length - 1) + "\n", payload.bytes]);
 }

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "./assert.ts";
+import { V8_FLAGS } from "../lib/self_command.ts";
 import { packedExecutable, packPayload, releaseName } from "../scripts/pack.ts";
 import { EXECUTABLES, productionFiles, TARGETS, WORKERS } from "../scripts/production.ts";
 import { type TarFile, tarStream } from "../scripts/tar.ts";
@@ -99,7 +100,8 @@ Deno.test("a packed executable runs its entry with Deno, offline, with the words
   assertEquals(out.trimEnd().split("\n"), [
     `SALT_EXECUTABLE=${packed.executable}`,
     `DENO_DIR=${home}/cache`,
-    ...["run", "--allow-all", "--quiet", "--no-prompt", "--cached-only", "--no-lock", "--config", `${home}/deno.json`]
+    ...["run", "--allow-all", "--quiet", "--no-prompt", "--cached-only", "--no-lock"]
+      .concat(`--v8-flags=${V8_FLAGS}`, "--config", `${home}/deno.json`)
       .concat(`${home}/minion.ts`, "-c", "two words", "")
       .map((word) => `word=${word}`),
   ]);

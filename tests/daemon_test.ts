@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertThrows } from "./assert.ts";
 import { daemonize } from "../lib/daemon.ts";
 import { PreflightError } from "../lib/errors.ts";
 import { claimPidFile, isRunning, readPid } from "../lib/pid_file.ts";
-import { selfCommand } from "../lib/self_command.ts";
+import { DENO_RUN, selfCommand } from "../lib/self_command.ts";
 
 /** The service that the tests start: `salt-test` by its file's name. */
 const SERVICE = `
@@ -200,7 +200,7 @@ Deno.test("a program starts itself again as it was started", () => {
   };
   assertEquals(selfCommand(facts), {
     command: "/bin/deno",
-    args: ["run", "--allow-all", "--no-prompt", "--quiet", "/a b/master.ts"],
+    args: [...DENO_RUN, "/a b/master.ts"],
   });
   assertEquals(selfCommand({ ...facts, standalone: true, execPath: "/opt/salt-master" }), {
     command: "/opt/salt-master",

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { DENO_RUN } from "../../lib/self_command.ts";
 import { pythonSalt } from "./python_salt.ts";
 
 /** A program of Salt. */
@@ -34,7 +35,7 @@ export const OURS: Salt = {
   name: "ours",
   version: undefined,
   command(program) {
-    const deno = [Deno.execPath(), "run", "--allow-all", "--no-prompt", "--quiet", "--config", `${ROOT}deno.json`];
+    const deno = [Deno.execPath(), ...DENO_RUN, "--config", `${ROOT}deno.json`];
     const entry = ENTRIES[program];
     return [...deno, `${ROOT}${entry}`, ...(program === "salt-master" ? [] : ["--as", program])];
   },
