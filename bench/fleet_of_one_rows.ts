@@ -17,7 +17,7 @@ import { median } from "./statistics.ts";
 const MINION = "bench-1";
 const GROUP = "fleet of one";
 /** How long processes at rest are watched, in milliseconds. */
-const WATCH_MS = 10_000;
+const WATCH_MS = 60_000;
 /** How long a service is left alone before it counts as at rest, in milliseconds. */
 const SETTLE_MS = 10_000;
 const RESULT_BYTES = 10_000_000;
@@ -142,6 +142,7 @@ export const FLEET_OF_ONE_ROWS: readonly Row[] = [
     unit: PERCENT,
     group: GROUP,
     runs: 1,
+    long: true,
     measure: async (stage, side) => await cpuPercent((await atRest(stage, side)).fleet.master),
   },
   {
@@ -150,6 +151,7 @@ export const FLEET_OF_ONE_ROWS: readonly Row[] = [
     unit: PERCENT,
     group: GROUP,
     runs: 1,
+    long: true,
     measure: async (stage, side) => await cpuPercent((await atRest(stage, side)).minion),
   },
 ];

@@ -23,6 +23,8 @@ export const MS: Unit = { name: "ms", lessIsBetter: true, digits: 0 };
 export const FINE_MS: Unit = { name: "ms", lessIsBetter: true, digits: 1 };
 /** Megabytes of 2^20 bytes. */
 export const MB: Unit = { name: "MB", lessIsBetter: true, digits: 1 };
+/** Kilobytes of 2^10 bytes. */
+export const KB: Unit = { name: "KB", lessIsBetter: true, digits: 1 };
 /** Part of one processor. */
 export const PERCENT: Unit = { name: "%", lessIsBetter: true, digits: 2 };
 /** How many a second. */
@@ -50,8 +52,9 @@ export interface Row {
   limit?(): Promise<number>;
 }
 
-/** The fleets of a group, made when they are first asked for, and remarks on what was measured. */
+/** The fleets of a group, made when they are first asked for, directories of its own, and remarks on what was measured. */
 export class Stage {
+  readonly #directories: string[] = [];
   readonly #fleets = new Map<string, Promise<Fleet>>();
   /** Whatever makes a figure doubtful. */
   readonly remarks = new Set<string>();
@@ -74,10 +77,18 @@ export class Stage {
     return made;
   }
 
+  /** A new directory, which goes with the group. */
+  directory(): string {
+    const path = Deno.makeTempDirSync({ prefix: "bench_" });
+    this.#directories.push(path);
+    return path;
+  }
+
   /** Ends every fleet. */
   async [Symbol.asyncDispose](): Promise<void> {
     const fleets = await Promise.allSettled(this.#fleets.values());
     for (const made of fleets) if (made.status === "fulfilled") await made.value[Symbol.asyncDispose]();
     this.#fleets.clear();
+    for (const path of this.#directories.splice(0)) Deno.removeSync(path, { recursive: true });
   }
 }

@@ -7,10 +7,12 @@
 
 import { parseArgs } from "node:util";
 import { COMMAND_ROWS } from "./command_rows.ts";
+import { EXECUTABLE_ROWS } from "./executable_rows.ts";
 import { removeRoots } from "./fleet.ts";
 import { FLEET_OF_ONE_ROWS } from "./fleet_of_one_rows.ts";
 import { LOAD_ROWS } from "./load_rows.ts";
 import { thisMachine } from "./machine.ts";
+import { MEMORY_ROWS } from "./memory_rows.ts";
 import { minionsPlot } from "./plot.ts";
 import { findPythonSalt, NEWEST_PYTHON, PYTHON_SALTS, type PythonVersion } from "./python_salt.ts";
 import { type Measured, type Report, reportText } from "./report.ts";
@@ -27,6 +29,8 @@ const ROWS: readonly Row[] = [
   ...STORE_ROWS,
   ...LOAD_ROWS,
   ...SWARM_ROWS,
+  ...MEMORY_ROWS,
+  ...EXECUTABLE_ROWS,
 ];
 
 /** No more runs of a row are begun after so long, in milliseconds: one slow side is not to cost the evening. */

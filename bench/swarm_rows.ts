@@ -28,8 +28,8 @@ export async function warmSwarm(stage: Stage, side: Side, count: number): Promis
 
 const warm = new WeakMap<Fleet, number>();
 
-/** Publishes a job and leaves; what became of it the swarm tells. */
-async function publish(fleet: Fleet, fun: string): Promise<SwarmJob[]> {
+/** Publishes a job to all simulated minions and leaves; what became of it the swarm tells. */
+export async function publishToSwarm(fleet: Fleet, fun: string): Promise<SwarmJob[]> {
   const { out } = await run([...fleet.words("salt"), "--async", "*", fun]);
   const jid = /\d{20}/.exec(out)?.[0];
   if (jid === undefined) throw new Error(`salt --async named no job: ${out}`);
@@ -46,7 +46,7 @@ export const SWARM_ROWS: readonly Row[] = [
     async measure(stage, side) {
       const fleet = await warmSwarm(stage, side, 1);
       const times: number[] = [];
-      for (let i = 0; i < 5; i++) times.push((await publish(fleet, "test.ping"))[0].ms);
+      for (let i = 0; i < 5; i++) times.push((await publishToSwarm(fleet, "test.ping"))[0].ms);
       return median(times);
     },
   },
@@ -59,7 +59,7 @@ export const SWARM_ROWS: readonly Row[] = [
     limit: () => bareProxy(RETURNING),
     async measure(stage, side) {
       const fleet = await warmSwarm(stage, side, RETURNING);
-      const [{ acknowledged, failed, ms, busy }] = await publish(fleet, "test.ping");
+      const [{ acknowledged, failed, ms, busy }] = await publishToSwarm(fleet, "test.ping");
       if (acknowledged !== RETURNING || failed > 0) {
         stage.remarks.add(`${side.name}: only ${acknowledged} acknowledged`);
       }

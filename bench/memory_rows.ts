@@ -1,0 +1,92 @@
+/**
+ * Rows: what a master's memory grows by: minions that are connected, returns, large results.
+ * @module
+ */
+
+import type { Fleet } from "./fleet.ts";
+import { treeMemory } from "./process_figures.ts";
+import { run } from "./processes.ts";
+import { KB, MB, type Row, type Stage } from "./row.ts";
+import type { Side } from "./sides.ts";
+import { publishToSwarm, warmSwarm } from "./swarm_rows.ts";
+
+const MINION = "bench-1";
+/** Enough for every thread to have signed minions in, which is no minion's share. */
+const CONNECTED_BEFORE = 100;
+const CONNECTED = 500;
+const RETURNING = 500;
+const RETURNS = 20_000;
+const LARGE_BYTES = 10_000_000;
+const LARGE_RESULTS = 6;
+/** How long a master is left alone before it is weighed, in milliseconds: what it is about to give back is not growth. */
+const SETTLE_MS = 5_000;
+
+/** The master's memory, PSS in KiB, after a while of peace. */
+async function weigh(fleet: Fleet): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  return treeMemory(fleet.master.pid).pssKb;
+}
+
+/** What the master has more, in KiB, after `work`. */
+async function growth(fleet: Fleet, work: () => Promise<void>): Promise<number> {
+  const before = await weigh(fleet);
+  await work();
+  return await weigh(fleet) - before;
+}
+
+async function returns(stage: Stage, side: Side, fleet: Fleet): Promise<void> {
+  let acknowledged = 0;
+  for (let i = 0; i < RETURNS / RETURNING; i++) {
+    for (const job of await publishToSwarm(fleet, "test.ping")) acknowledged += job.acknowledged;
+  }
+  if (acknowledged !== RETURNS) stage.remarks.add(`${side.name}: ${acknowledged} of ${RETURNS} acknowledged`);
+}
+
+/** Growth. */
+export const MEMORY_ROWS: readonly Row[] = [
+  {
+    name: "minion-share",
+    title: `a connected minion's share of the master (PSS, ${CONNECTED} simulated minions more)`,
+    unit: KB,
+    group: "connected minions",
+    runs: 1,
+    long: true,
+    async measure(stage, side) {
+      const fleet = await warmSwarm(stage, side, CONNECTED_BEFORE);
+      return await growth(fleet, () => fleet.simulate(CONNECTED_BEFORE + CONNECTED)) / CONNECTED;
+    },
+  },
+  {
+    name: "growth-returns",
+    title: `master's growth by ${RETURNS} returns of ${RETURNING} simulated minions (PSS)`,
+    unit: MB,
+    group: "many returns",
+    runs: 1,
+    long: true,
+    async measure(stage, side) {
+      const fleet = await warmSwarm(stage, side, RETURNING);
+      return await growth(fleet, () => returns(stage, side, fleet)) / 1024;
+    },
+  },
+  {
+    name: "growth-10mb",
+    title: `master's growth after ${LARGE_RESULTS} results of ${LARGE_BYTES / 1e6} MB (PSS)`,
+    unit: MB,
+    group: "large results",
+    runs: 1,
+    long: true,
+    async measure(stage, side) {
+      const fleet = await stage.fleet(side, async (fleet) => {
+        await fleet.startMaster();
+        await fleet.startMinion(MINION);
+        await fleet.warmUp("*", 1);
+      });
+      const command = `head -c ${LARGE_BYTES} /dev/zero | tr '\\0' x`;
+      return await growth(fleet, async () => {
+        for (let i = 0; i < LARGE_RESULTS; i++) {
+          await run([...fleet.words("salt"), "-t", "120", "--out=quiet", MINION, "cmd.run", command]);
+        }
+      }) / 1024;
+    },
+  },
+];
