@@ -101,10 +101,10 @@ export class SimulatedMinion {
     inbox.subscribe("");
     inbox.connect(tcpAddress(this.#settings.host, publishPort));
     // A connection that was lost may mean a master with a new key.
-    inbox.onStir = () => {
+    inbox.onLost(() => {
       this.#link.reconnect();
       void this.#signIn().catch(() => {});
-    };
+    });
     void this.#listen(inbox);
     const tag = minionStart(this.id);
     const data = `Minion ${this.id} started at ${new Date().toString()}`;

@@ -37,10 +37,10 @@ const USAGE = `Usage: deno task swarm [options]
 `;
 
 /**
- * Sockets a minion: SUB, REQ, and one for a sign-in, twice, as libzmq closes sockets in its own time and a lost master makes
- * all sign in again. Descriptors of each: libzmq's own and the connection.
+ * Sockets a minion: SUB and what hears of its losses, REQ, and one for a sign-in; some twice, as libzmq closes sockets in its
+ * own time and a lost master makes all sign in again. Descriptors of each: libzmq's own and the connection.
  */
-const SOCKETS = 4;
+const SOCKETS = 5;
 const DESCRIPTORS = 2;
 /** How many sign in at the same time. */
 const SIGN_INS = 32;

@@ -28,6 +28,7 @@ const SYMBOLS = {
   zmq_msg_data: { parameters: ["buffer"], result: "pointer" },
   zmq_msg_more: { parameters: ["buffer"], result: "i32" },
   zmq_msg_close: { parameters: ["buffer"], result: "i32" },
+  zmq_socket_monitor: { parameters: ["pointer", "buffer", "i32"], result: "i32" },
   zmq_proxy: { parameters: ["pointer", "pointer", "pointer"], result: "i32", nonblocking: true },
   zmq_errno: { parameters: [], result: "i32" },
   zmq_strerror: { parameters: ["i32"], result: "pointer" },
@@ -100,6 +101,7 @@ function cString(text: string): Uint8Array<ArrayBuffer> {
 
 /** The kinds of socket that are used, with libzmq's numbers. */
 export const SOCKET_KINDS = {
+  pair: 0,
   publisher: 1,
   subscriber: 2,
   request: 3,
@@ -148,6 +150,7 @@ const ZMQ_POLLOUT = 2;
 const ZMQ_DONTWAIT = 1;
 const ZMQ_SNDMORE = 2;
 const ZMQ_MAX_SOCKETS = 2;
+const ZMQ_EVENT_DISCONNECTED = 0x200;
 
 /** One message: its frames. */
 export type Frames = Uint8Array[];
@@ -256,6 +259,11 @@ export class ZmqSocket {
   /** Connects, now or as soon as somebody listens there. @throws {SocketError} If that is no address. */
   connect(address: string): void {
     check(`cannot connect to ${address}`, zmq().zmq_connect(this.#pointer, cString(address)));
+  }
+
+  /** Has libzmq tell of each lost connection at `address` (`inproc://…`), by a message to the PAIR that connects there. */
+  monitorLosses(address: string): void {
+    check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, cString(address), ZMQ_EVENT_DISCONNECTED));
   }
 
   /** Sends a message. @returns False if nothing of it was taken, for want of room or of a peer. */

@@ -200,7 +200,7 @@ export class Minion {
       inbox.subscribe("");
     }
     if (this.#topic !== undefined) inbox.subscribe(this.#topic);
-    inbox.onStir = () => void this.#lookIntoDisturbance();
+    inbox.onLost(() => void this.#lookIntoDisturbance());
     inbox.connect(tcpAddress(master, port));
     return inbox;
   }

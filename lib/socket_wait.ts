@@ -23,8 +23,6 @@ interface Waiter {
 
 /** The waits on one socket. */
 export class SocketWait {
-  /** Called when the descriptor woke a wait, and nobody's turn had come. */
-  onStir: (() => void) | undefined;
   readonly #descriptor: DescriptorWait;
   readonly #waiters = new Set<Waiter>();
   /** When the poll under way ends, as `performance.now()` counts; negative: there is none. */
@@ -63,9 +61,8 @@ export class SocketWait {
     while (this.#waiters.size > 0 && !this.#closed) {
       this.#pollEnd = Math.min(...Array.from(this.#waiters, ({ deadline }) => deadline));
       await this.#descriptor.wait(this.#pollEnd === Infinity ? -1 : Math.max(0, this.#pollEnd - performance.now()));
-      const found = this.look();
+      this.look();
       const now = performance.now();
-      if (!found && !this.#closed && now < this.#pollEnd) this.onStir?.();
       for (const waiter of this.#waiters) if (this.#closed || waiter.deadline <= now) this.#end(waiter, false);
     }
     this.#pollEnd = -1;
@@ -79,17 +76,10 @@ export class SocketWait {
   /**
    * Asks for everybody who waits; to be done after every wake-up and whatever else libzmq was called for. Asking is what
    * makes it work off its commands and re-arm the descriptor, which then says nothing more to the others.
-   * @returns Whether somebody need not wait any longer.
    */
-  look(): boolean {
-    let found = false;
-    if (this.#closed) return found;
-    for (const waiter of this.#waiters) {
-      if (!waiter.ready()) continue;
-      this.#end(waiter, true);
-      found = true;
-    }
-    return found;
+  look(): void {
+    if (this.#closed) return;
+    for (const waiter of this.#waiters) if (waiter.ready()) this.#end(waiter, true);
   }
 
   /** Ends every wait, now and later. Twice is fine. */

@@ -107,6 +107,7 @@ export interface SocketSettings {
 export abstract class Endpoint {
   readonly #socket: ZmqSocket;
   readonly #wait: SocketWait;
+  #losses: Endpoint | undefined;
   #closed = false;
 
   /** Makes the socket; it neither listens nor connects yet. */
@@ -121,14 +122,6 @@ export abstract class Endpoint {
     }
   }
 
-  /**
-   * Called when libzmq had something to tell that is no message. A connecting SUB hears so of a lost connection, at once;
-   * seldom, it is nothing.
-   */
-  set onStir(stirred: (() => void) | undefined) {
-    this.#wait.onStir = stirred;
-  }
-
   /** Whether {@linkcode close} was called. */
   get closed(): boolean {
     return this.#closed;
@@ -140,10 +133,11 @@ export abstract class Endpoint {
   }
 
   /** Listens on `address` (`tcp://127.0.0.1:0`, `ipc:///run/x.ipc`). @throws {Error} If it is taken or not ours. */
-  // deno-lint-ignore require-await -- what fails is a rejection
-  async bind(address: string): Promise<void> {
-    this.#socket.bind(address);
-    this.#wait.look();
+  bind(address: string): Promise<void> {
+    return Promise.try(() => {
+      this.#socket.bind(address);
+      this.#wait.look();
+    });
   }
 
   /** Connects to `address`, now or as soon as somebody listens there. */
@@ -157,6 +151,7 @@ export abstract class Endpoint {
     if (this.#closed) return;
     this.#closed = true;
     this.#wait.close();
+    this.#losses?.close();
     closeSocket(this.#socket);
   }
 
@@ -194,6 +189,15 @@ export abstract class Endpoint {
     const result = run();
     this.#wait.look();
     return result;
+  }
+
+  /** What hears of this socket's lost connections; closed with it. */
+  protected monitor<Monitor extends Endpoint>(monitor: Monitor): Monitor {
+    const address = `inproc://losses-${this.#socket.address}`;
+    this.#socket.monitorLosses(address);
+    monitor.connect(address);
+    this.#losses = monitor;
+    return monitor;
   }
 
   /** Asks for (`true`) or no longer for (`false`) messages that begin with `prefix`. */
@@ -271,6 +275,15 @@ export class Inbox extends Endpoint {
     return new Inbox("subscriber", settings);
   }
 
+  /** Calls `lost` whenever a connection is lost: ended by the peer, reset, or silent for too long. For one caller. */
+  onLost(lost: () => void): void {
+    const losses = this.monitor(new Inbox("pair", {}));
+    const listen = async () => {
+      while (await losses.receive() !== undefined) lost();
+    };
+    void listen();
+  }
+
   /** Has a SUB ask for every message whose first frame begins with `prefix`. */
   subscribe(prefix: string): void {
     this.want(prefix, true);
@@ -342,13 +355,14 @@ export class Forwarder {
   }
 
   /** Binds both sides and starts the thread. @returns The two addresses in force. @throws {SocketError} If it cannot. */
-  // deno-lint-ignore require-await -- what fails is a rejection
-  async start(addresses: { readonly front: string; readonly back: string }): Promise<{ front: string; back: string }> {
-    this.#front.bind(addresses.front);
-    this.#back.bind(addresses.back);
-    const bound = { front: this.#front.lastEndpoint, back: this.#back.lastEndpoint };
-    this.#done = ZmqSocket.proxy(this.#front, this.#back);
-    return bound;
+  start(addresses: { readonly front: string; readonly back: string }): Promise<{ front: string; back: string }> {
+    return Promise.try(() => {
+      this.#front.bind(addresses.front);
+      this.#back.bind(addresses.back);
+      const bound = { front: this.#front.lastEndpoint, back: this.#back.lastEndpoint };
+      this.#done = ZmqSocket.proxy(this.#front, this.#back);
+      return bound;
+    });
   }
 
   /** Ends the thread and closes both sockets. Twice is fine. */

@@ -271,3 +271,37 @@ strictTest("hundreds of requests, more than Deno has threads, wait for a worker 
   await forwarder.close();
   Deno.removeSync(dir, { recursive: true });
 });
+
+strictTest("a subscriber hears of each lost connection, also of one that is lost while nobody waits", async () => {
+  const first = Outbox.publisher();
+  await first.bind("tcp://127.0.0.1:0");
+  const { address } = first;
+  using inbox = Inbox.subscriber({ reconnectMs: 20 });
+  let losses = 0;
+  let lost = Promise.withResolvers<void>();
+  inbox.onLost(() => {
+    losses++;
+    lost.resolve();
+  });
+  inbox.subscribe("");
+  inbox.connect(address);
+  const arrived = async (outbox: Outbox) => {
+    while (await inbox.receive(20) === undefined) await outbox.send([frame("hello")]);
+  };
+  await arrived(first);
+  // Nobody receives, and the loss comes with a message.
+  await first.send([frame("last")]);
+  first.close();
+  await lost.promise;
+  assertEquals(losses, 1);
+  while (text(await inbox.receive(BOUND_MS))?.[0] !== "last");
+
+  lost = Promise.withResolvers();
+  using second = Outbox.publisher();
+  await second.bind(address);
+  await arrived(second);
+  assertEquals(losses, 1, "a connection that is made is no loss");
+  second.close();
+  await lost.promise;
+  assertEquals(losses, 2);
+});
