@@ -133,6 +133,7 @@ export class Minion {
     this.#spool = new ReturnSpool({
       directory: `${opts.cachedir}/returns`,
       send: (load) => this.#deliver(load),
+      limits: { maxBytes: opts.return_spool_max_size, maxAgeMs: opts.return_spool_max_age * 1000 },
       retryMs: [opts.return_retry_timer * 1000, Math.max(opts.return_retry_timer_max, opts.return_retry_timer) * 1000],
       log: this.#log,
     });

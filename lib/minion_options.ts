@@ -81,6 +81,16 @@ export const MINION_OPTIONS = {
       min: 1,
     }),
   ),
+  return_spool_max_size: int(
+    268_435_456,
+    "Bytes of returns that wait on disk for a master that is away; of more the oldest are given up, with a warning. 0: no bound. Not in Salt.",
+    { min: 0 },
+  ),
+  return_spool_max_age: int(
+    604_800,
+    "Seconds after which a return that the master did not take is given up, with a warning. 0: never. Not in Salt.",
+    { min: 0 },
+  ),
   live_output_rate: int(262_144, "Bytes a second of a job's live output (`salt --live`) at most. Not in Salt.", {
     min: 1024,
   }),

@@ -2,8 +2,8 @@
  * Returns on their way to the master, on disk until it has them: a master that restarts, or a minion, loses none.
  *
  * One file a return, named so that they sort in the order they were made; sent one after the other, tried for as long as
- * it takes. One that fails otherwise than by silence does not hold up the others: it goes to the end of the line. Knows
- * nothing of the wire: it is given a way to send.
+ * it takes, or as age and size allow: then the oldest go, and the log says which. One that fails otherwise than by silence
+ * does not hold up the others: it goes to the end of the line. Knows nothing of the wire: it is given a way to send.
  * @module
  */
 
@@ -13,6 +13,14 @@ import type { Logger } from "./log.ts";
 import { decode, encode } from "./msgpack.ts";
 import { isMap, str, type ValueMap } from "./value.ts";
 
+/** How much a spool keeps. */
+export interface SpoolLimits {
+  /** Bytes of all returns together; the newest one is kept whatever its size. 0: no bound. */
+  readonly maxBytes: number;
+  /** Milliseconds that a return is kept. 0: no bound. */
+  readonly maxAgeMs: number;
+}
+
 /** What a spool is made of. */
 export interface SpoolOptions {
   /** A directory of its own. */
@@ -21,17 +29,35 @@ export interface SpoolOptions {
   send(load: ValueMap): Promise<void>;
   /** First and longest wait before a new try, in milliseconds. */
   readonly retryMs: readonly [number, number];
+  /** How much it keeps. Default: everything. */
+  readonly limits?: SpoolLimits;
   /** The minion's log. */
   readonly log: Logger;
 }
 
+/** A return that waits. */
+interface Entry {
+  /** The name of its file: microseconds since the epoch. */
+  readonly name: string;
+  /** Its size on disk. */
+  readonly bytes: number;
+  /** What it holds, while that is at hand; else it is read from disk. */
+  readonly load: ValueMap | undefined;
+}
+
+const NO_LIMITS: SpoolLimits = { maxBytes: 0, maxAgeMs: 0 };
+/** While no more than so many wait, they are at hand in memory as well. */
+const AT_HAND = 16;
+/** What is put behind the name of a file that cannot be read as a return. */
+const BROKEN = ".broken";
+
 /** The spool. */
 export class ReturnSpool {
   readonly #options: SpoolOptions;
+  readonly #limits: SpoolLimits;
   readonly #closing = new AbortController();
-  readonly #names: string[];
-  /** The loads of names spooled by this process; those of an earlier one are read from disk. */
-  readonly #loads = new Map<string, ValueMap>();
+  readonly #entries: Entry[];
+  #bytes: number;
   /** What the last name was made of: microseconds since the epoch, or one more than the name before. */
   #last: number;
   #sending: Promise<void> | undefined;
@@ -41,15 +67,19 @@ export class ReturnSpool {
   /** Takes up what an earlier process left; nothing is sent before {@linkcode flush} or {@linkcode add}. */
   constructor(options: SpoolOptions) {
     this.#options = options;
-    Deno.mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-    this.#names = [...Deno.readDirSync(options.directory)].map(({ name }) => name).filter((n) => n.endsWith(".p"))
-      .sort();
-    this.#last = Number.parseInt(this.#names.at(-1) ?? "0") || 0;
+    this.#limits = options.limits ?? NO_LIMITS;
+    const { directory } = options;
+    Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const names = [...Deno.readDirSync(directory)].map(({ name }) => name).filter((name) => name.endsWith(".p")).sort();
+    this.#entries = names.map((name) => ({ name, bytes: sizeOf(`${directory}/${name}`), load: undefined }));
+    this.#bytes = this.#entries.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.#last = Number.parseInt(names.at(-1) ?? "0") || 0;
+    this.#obeyLimits();
   }
 
   /** How many returns wait. */
   get size(): number {
-    return this.#names.length;
+    return this.#entries.length;
   }
 
   /** The jobs whose returns wait, those that an earlier process left included. */
@@ -62,14 +92,19 @@ export class ReturnSpool {
     // Above the last one even if the clock was set back: no return takes another's name or place.
     this.#last = Math.max(Date.now() * 1000, this.#last + 1);
     const name = `${String(this.#last).padStart(20, "0")}.p`;
-    this.#loads.set(name, load);
-    this.#names.push(name);
+    const encoded = encode(load, "disk");
+    let kept = false;
     try {
-      writeFileAtomic(`${this.#options.directory}/${name}`, encode(load, "disk"), { mode: 0o600 });
+      writeFileAtomic(`${this.#options.directory}/${name}`, encoded, { mode: 0o600 });
+      kept = true;
     } catch (error) {
       const reason = error instanceof Error ? error.message : error;
       this.#options.log.error(`The return of job ${str(load.get("jid") ?? null)} is in memory only: ${reason}`);
     }
+    const atHand = !kept || this.#entries.length < AT_HAND;
+    this.#entries.push({ name, bytes: encoded.length, load: atHand ? load : undefined });
+    this.#bytes += encoded.length;
+    this.#obeyLimits();
     this.#start();
   }
 
@@ -79,40 +114,72 @@ export class ReturnSpool {
     this.#start();
   }
 
+  /** Lets the first in line go while they are too old, or too much. */
+  #obeyLimits(): void {
+    const { maxBytes, maxAgeMs } = this.#limits;
+    const oldest = maxAgeMs > 0 ? (Date.now() - maxAgeMs) * 1000 : -Infinity;
+    for (;;) {
+      const first = this.#entries.at(0);
+      if (first === undefined) return;
+      const old = Number.parseInt(first.name) < oldest;
+      const tooMuch = maxBytes > 0 && this.#bytes > maxBytes && this.#entries.length > 1;
+      if (!old && !tooMuch) return;
+      const why = old
+        ? `it is ${maxAgeMs / 1000} s old (return_spool_max_age)`
+        : "too many wait (return_spool_max_size)";
+      const jid = str(this.#load(first)?.get("jid") ?? "that cannot be read");
+      this.#options.log.warning(`Gave up the return of job ${jid}, which the master did not take: ${why}`);
+      this.#leave(first);
+      this.#remove(first.name);
+    }
+  }
+
   #start(): void {
     if (this.#closing.signal.aborted) return;
     this.#sending ??= this.#sendAll().catch((error) => {
       if (!this.#closing.signal.aborted) this.#options.log.error(`The return spool stopped: ${error.message}`);
     }).finally(() => {
       this.#sending = undefined;
-      if (this.#names.length > 0) this.#start();
+      if (this.#entries.length > 0) this.#start();
     });
   }
 
   async #sendAll(): Promise<void> {
     const { log, retryMs: [firstMs, longestMs] } = this.#options;
     let waitMs = firstMs;
-    while (this.#names.length > 0 && !this.#closing.signal.aborted) {
-      const name = this.#names[0];
-      const load = this.#load(name);
-      if (load !== undefined) {
-        try {
-          await this.#options.send(load);
-          this.#remove(name);
-          waitMs = firstMs;
-        } catch (error) {
-          if (this.#closing.signal.aborted) return;
-          const reason = error instanceof Error ? error.message : error;
-          log.warning(`The return of job ${str(load.get("jid") ?? null)} waits; ${this.size} in all: ${reason}`);
-          if (!(error instanceof RequestTimeoutError)) this.#names.push(...this.#names.splice(0, 1));
-          await this.#wait(waitMs);
-          waitMs = Math.min(waitMs * 2, longestMs);
-          continue;
-        }
+    for (;;) {
+      this.#obeyLimits();
+      const entry = this.#entries.at(0);
+      if (entry === undefined || this.#closing.signal.aborted) return;
+      const load = this.#load(entry);
+      if (load === undefined) {
+        this.#leave(entry);
+        continue;
       }
-      this.#names.shift();
-      this.#loads.delete(name);
+      try {
+        await this.#options.send(load);
+        this.#leave(entry);
+        this.#remove(entry.name);
+        waitMs = firstMs;
+      } catch (error) {
+        if (this.#closing.signal.aborted) return;
+        const reason = error instanceof Error ? error.message : error;
+        log.warning(`The return of job ${str(load.get("jid") ?? null)} waits; ${this.size} in all: ${reason}`);
+        if (!(error instanceof RequestTimeoutError) && this.#entries[0] === entry) {
+          this.#entries.push(...this.#entries.splice(0, 1));
+        }
+        await this.#wait(waitMs);
+        waitMs = Math.min(waitMs * 2, longestMs);
+      }
     }
+  }
+
+  /** Takes an entry out of the line. */
+  #leave(entry: Entry): void {
+    const at = this.#entries.indexOf(entry);
+    if (at < 0) return; // it was given up while it was under way
+    this.#entries.splice(at, 1);
+    this.#bytes -= entry.bytes;
   }
 
   #wait(ms: number): Promise<void> {
@@ -125,22 +192,34 @@ export class ReturnSpool {
     });
   }
 
-  /** The return called `name`; `undefined` if its file is gone, broken (then it goes) or unreadable, which the log says. */
-  #load(name: string): ValueMap | undefined {
-    const known = this.#loads.get(name);
-    if (known !== undefined) return known;
+  /** What an entry holds; `undefined` if its file is gone, broken (then it is set aside) or unreadable: the log says so. */
+  #load({ name, load }: Entry): ValueMap | undefined {
+    if (load !== undefined) return load;
     const { directory, log } = this.#options;
     try {
-      const load = decode(Deno.readFileSync(`${directory}/${name}`), "disk");
-      if (isMap(load)) return load;
+      const read = decode(Deno.readFileSync(`${directory}/${name}`), "disk");
+      if (isMap(read)) return read;
       throw new MsgpackError("it is no return");
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      const broken = error instanceof MsgpackError;
-      log.error(`${broken ? "Dropped" : "Cannot read"} ${name} of the return spool: ${error.message}`);
-      if (broken) this.#remove(name);
+      if (error instanceof MsgpackError) this.#setAside(name, error.message);
+      else log.error(`Cannot read ${name} of the return spool: ${error.message}`);
     }
     return undefined;
+  }
+
+  #setAside(name: string, reason: string): void {
+    const { directory, log } = this.#options;
+    try {
+      Deno.renameSync(`${directory}/${name}`, `${directory}/${name}${BROKEN}`);
+      log.error(`Set a broken file of the return spool aside, as ${directory}/${name}${BROKEN}: ${reason}`);
+    } catch (error) {
+      log.error(
+        `Cannot set aside ${name} of the return spool, which is broken (${reason}): ${
+          error instanceof Error ? error.message : error
+        }`,
+      );
+    }
   }
 
   #remove(name: string): void {
@@ -160,5 +239,13 @@ export class ReturnSpool {
     this.#closing.abort();
     this.#wake();
     await this.#sending;
+  }
+}
+
+function sizeOf(path: string): number {
+  try {
+    return Deno.statSync(path).size;
+  } catch {
+    return 0; // whoever reads it will say what is wrong with it
   }
 }

@@ -25,6 +25,11 @@ export interface Answer {
   readonly outcome: Outcome;
 }
 
+/** How to come back to a job that was left. */
+export function attachHint(jid: string): string {
+  return `To see what has come of this job and follow the rest, run the following command:\n\nsalt-run jobs.attach ${jid}`;
+}
+
 /** How to look up later what has not come yet. */
 export function lookupHint(jid: string): string {
   return "The minions may not have all finished running and any remaining minions will return upon completion. " +

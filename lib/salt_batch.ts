@@ -10,9 +10,8 @@ import { UsageError } from "./errors.ts";
 import { makeJid } from "./jid.ts";
 import { type JobRequest, LocalClient } from "./local_client.ts";
 import { hasReturned } from "./outcome.ts";
-import { EX_INTERRUPTED } from "./process_io.ts";
-import { type Answer, answers, lookupHint } from "./salt_answers.ts";
-import { EX_MINIONS, EX_NOBODY, FAILED_TEXT, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
+import { type Answer, answers } from "./salt_answers.ts";
+import { EX_MINIONS, EX_NOBODY, FAILED_TEXT, interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
 import { sanitizeLine } from "./terminal.ts";
 import { compareStrings, repr, type Value } from "./value.ts";
 
@@ -55,12 +54,6 @@ export async function runBatch(job: JobRequest, how: { session: Session; spec: s
   if (quiet) session.print(new Map<Value, Value>(all.map((answer) => [answer.id, answer.return])), { retcode: worst });
   if (quiet && worst !== 0) io.writeError(FAILED_TEXT);
   return Math.min(worst, 255);
-}
-
-function interrupted({ io }: Session, jid?: string): number {
-  const job = jid === undefined ? "" : `\nThis job's jid is: ${jid}\n${lookupHint(jid)}`;
-  io.writeError(`\nExiting gracefully on Ctrl-c${job}\n`);
-  return EX_INTERRUPTED;
 }
 
 async function ping({ tgt, tgtType }: JobRequest, session: Session): Promise<{ up: string[]; down: string[] }> {

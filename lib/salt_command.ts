@@ -22,11 +22,19 @@ import { EX_INTERRUPTED } from "./process_io.ts";
 import { hasReturned } from "./outcome.ts";
 import { MACHINE_OUTPUTTERS } from "./output.ts";
 import { coloured, type OutputSettings, resultPrinter } from "./result_printer.ts";
-import { type Answer, answers, lookupHint } from "./salt_answers.ts";
+import { type Answer, answers } from "./salt_answers.ts";
 import { mergedDocs } from "./salt_docs.ts";
 import { wantedJob } from "./salt_job.ts";
 import { SALT, type SaltTable } from "./salt_options.ts";
-import { EX_MINIONS, EX_NOBODY, FAILED_TEXT, NO_RETURN_TEXT, type SaltIo, type Session } from "./salt_session.ts";
+import {
+  EX_MINIONS,
+  EX_NOBODY,
+  FAILED_TEXT,
+  interrupted,
+  NO_RETURN_TEXT,
+  type SaltIo,
+  type Session,
+} from "./salt_session.ts";
 import { summaryText } from "./salt_summary.ts";
 import { startUp } from "./start_up.ts";
 import { resolveTarget } from "./target.ts";
@@ -234,9 +242,7 @@ async function runJob(wanted: JobRequest, session: Session): Promise<number> {
   } finally {
     io.signal.removeEventListener("abort", interrupt);
   }
-  const jid = published === undefined ? "" : `\nThis job's jid is: ${published.jid}\n${lookupHint(published.jid)}`;
-  io.writeError(`\nExiting gracefully on Ctrl-c${jid}\n`);
-  return EX_INTERRUPTED;
+  return interrupted(session, published?.jid);
 }
 
 function announce(jid: string, { options, opts, io }: Session): void {

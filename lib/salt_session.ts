@@ -7,7 +7,9 @@ import type { LiveLines } from "./live_lines.ts";
 import type { CollectPatience } from "./local_client.ts";
 import type { Logger } from "./log.ts";
 import type { MasterOpts } from "./options.ts";
+import { EX_INTERRUPTED } from "./process_io.ts";
 import type { PrintResult } from "./result_printer.ts";
+import { attachHint, lookupHint } from "./salt_answers.ts";
 import type { SaltValues } from "./salt_options.ts";
 
 /** The world of `salt`. */
@@ -50,6 +52,13 @@ export interface Session {
   readonly live: LiveLines | undefined;
   /** How long minions are waited for. */
   readonly patience: CollectPatience;
+}
+
+/** Tells, after Ctrl-C, how to come back to the job. @returns The exit code. */
+export function interrupted({ io }: Session, jid?: string): number {
+  const job = jid === undefined ? "" : `\nThis job's jid is: ${jid}\n${lookupHint(jid)}\n\n${attachHint(jid)}`;
+  io.writeError(`\nExiting gracefully on Ctrl-c${job}\n`);
+  return EX_INTERRUPTED;
 }
 
 /** Exit code of a run in which a minion failed or did not return. */

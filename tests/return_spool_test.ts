@@ -1,7 +1,7 @@
 /** @module */
 import { RequestTimeoutError, WireError } from "../lib/errors.ts";
 import { encode } from "../lib/msgpack.ts";
-import { ReturnSpool } from "../lib/return_spool.ts";
+import { ReturnSpool, type SpoolLimits } from "../lib/return_spool.ts";
 import { Float, isMap, map, type ValueMap } from "../lib/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "./assert.ts";
 import { eventually } from "./eventually.ts";
@@ -22,10 +22,11 @@ class World implements Disposable {
     ({ log: this.log, lines: this.lines } = keptLog());
   }
 
-  open(retryMs: readonly [number, number] = [5, 20]): ReturnSpool {
+  open(retryMs: readonly [number, number] = [5, 20], limits?: SpoolLimits): ReturnSpool {
     return new ReturnSpool({
       directory: this.directory,
       retryMs,
+      limits,
       log: this.log,
       send: async (load) => {
         this.tried.push(String(load.get("jid")));
@@ -189,7 +190,7 @@ Deno.test("nothing is sent twice once it was taken: not after a failure of the n
   assertEquals(world.tried, ["1", "2", "2", "2", "2", "3"]);
 });
 
-Deno.test("a file that is no return is dropped with a line in the log; the others are sent", async () => {
+Deno.test("a file that is no return is set aside with a line in the log; the others are sent", async () => {
   using world = new World();
   const broken = [
     new Uint8Array([0xc1]),
@@ -207,8 +208,8 @@ Deno.test("a file that is no return is dropped with a line in the log; the other
   await world.until(1);
   assertEquals(world.jids, ["1"]);
   await eventually(() => spool.size === 0, { withinMs: 10_000, what: "an empty spool" });
-  assertEquals(world.files, [".half.tmp"]);
-  assertEquals(world.lines.filter((line) => line.startsWith("ERROR Dropped 00000")).length, 4);
+  assertEquals(world.files, [".half.tmp", ...broken.map((_, i) => `00000${i}.p.broken`)]);
+  assertEquals(world.lines.filter((line) => line.includes("of the return spool aside, as")).length, 4);
   await spool.close();
 });
 
@@ -265,4 +266,59 @@ Deno.test("close while the last one is being sent does not send the next", async
   await closed;
   assertEquals([world.jids, world.files.length], [["1"], 1]);
   assert(isMap(world.taken[0]));
+});
+
+Deno.test("of too much the oldest are given up, with a warning that names the job; the newest stays, were it alone too much", async () => {
+  using world = new World();
+  world.take = down;
+  const room = encode(ret("1", "x".repeat(100)), "disk").length * 3;
+  const first = world.open([20_000, 20_000], { maxBytes: room, maxAgeMs: 0 });
+  for (const jid of ["1", "2", "3", "4"]) first.add(ret(jid, "x".repeat(100)));
+  assertEquals([first.size, world.files.length], [3, 3]);
+  assertEquals(world.lines.filter((line) => line.includes("Gave up")), [
+    "WARNING Gave up the return of job 1, which the master did not take: too many wait (return_spool_max_size)",
+  ]);
+  await first.close();
+  // The next process has the same bound.
+  const second = world.open([5, 5], { maxBytes: room - 1, maxAgeMs: 0 });
+  assertEquals([second.size, world.files.length], [2, 2]);
+  second.add(ret("5", "x".repeat(10_000)));
+  assertEquals([second.size, world.files.length], [1, 1]);
+  world.take = () => {};
+  second.flush();
+  await world.until(1);
+  assertEquals(world.jids, ["5"]);
+  await second.close();
+  assertEquals(world.files, []);
+});
+
+Deno.test("a return that is too old is given up with a warning, the others are sent", async () => {
+  using world = new World();
+  Deno.mkdirSync(world.directory);
+  const name = (ageMs: number) => `${String((Date.now() - ageMs) * 1000).padStart(20, "0")}.p`;
+  for (const [jid, ageMs] of [["old", 7_200_000], ["young", 60_000]] as const) {
+    Deno.writeFileSync(`${world.directory}/${name(ageMs)}`, encode(ret(jid), "disk"));
+  }
+  const spool = world.open([5, 20], { maxBytes: 0, maxAgeMs: 3_600_000 });
+  spool.flush();
+  await world.until(1);
+  assertEquals(world.jids, ["young"]);
+  await spool.close();
+  assertEquals(world.files, []);
+  assertStringIncludes(world.lines[0], "WARNING Gave up the return of job old");
+  assertStringIncludes(world.lines[0], "it is 3600 s old (return_spool_max_age)");
+});
+
+Deno.test("a hundred returns that wait come in their order, though most are on disk only", async () => {
+  using world = new World();
+  world.take = down;
+  const spool = world.open([20_000, 20_000]);
+  const jids = Array.from({ length: 100 }, (_, i) => String(i));
+  for (const jid of jids) spool.add(ret(jid));
+  await eventually(() => world.tried.length === 1, { withinMs: 10_000, what: "a first try" });
+  world.take = () => {};
+  spool.flush();
+  await world.until(100);
+  assertEquals(world.jids, jids);
+  await spool.close();
 });

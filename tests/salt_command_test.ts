@@ -379,7 +379,9 @@ for (const batch of [[], ["-b", "1"]]) {
       assertEquals(run.code, 130);
       assertEquals(
         run.err,
-        `\nExiting gracefully on Ctrl-c\nThis job's jid is: ${jid}\n${LOOKUP}\n\nsalt-run jobs.lookup_jid ${jid}\n`,
+        `\nExiting gracefully on Ctrl-c\nThis job's jid is: ${jid}\n${LOOKUP}\n\nsalt-run jobs.lookup_jid ${jid}\n\n` +
+          "To see what has come of this job and follow the rest, run the following command:\n\n" +
+          `salt-run jobs.attach ${jid}\n`,
       );
     },
   );

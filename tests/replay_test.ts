@@ -1,0 +1,76 @@
+/**
+ * A publish that comes again: the job is run once, whoever was started anew meanwhile.
+ * @module
+ */
+
+import { LocalClient } from "../lib/local_client.ts";
+import { packOpts } from "../lib/opts_transfer.ts";
+import { Thread } from "../lib/thread.ts";
+import { assertEquals } from "./assert.ts";
+import { startCli } from "./cli_process.ts";
+import { eventually, type Fleet, fleetTest, startFleet } from "./fleet.ts";
+import { runJob } from "./jobs.ts";
+import type { MinionThreadInit } from "./minion_thread.ts";
+import { keptLog } from "./scripted_master.ts";
+
+const SOON = { withinMs: 20_000 };
+
+/** Publishes a job that leaves a line in `ran`, under an id of its own or one that was used. @returns The id. */
+async function publish(fleet: Fleet, jid?: string): Promise<string> {
+  using client = await LocalClient.connect(fleet.masterOpts, "root");
+  const arg = [`echo ran >> ${fleet.root}/ran`];
+  const job = await client.publish({ tgt: "web1", tgtType: "glob", fun: "cmd.run", arg, jid });
+  return job.jid;
+}
+
+async function runs(fleet: Fleet): Promise<number> {
+  // A job behind the others: when it has returned, they have been looked at.
+  await runJob(fleet, "test.ping");
+  return Deno.readTextFileSync(`${fleet.root}/ran`).split("\n").filter((line) => line === "ran").length;
+}
+
+Deno.test("a job that is published again is run once, also by a minion or a master that was started anew", async () => {
+  await using fleet = await startFleet();
+  const init = { opts: [packOpts(fleet.minionOpts("web1"))] };
+  const url = new URL("./minion_thread.ts", import.meta.url);
+  const start = async () => {
+    const thread = new Thread<MinionThreadInit>({ name: "Minions", url, init, log: keptLog().log });
+    await fleet.untilServing(["web1"], () => thread.ready);
+    return thread;
+  };
+  let minion = await start();
+  try {
+    const jid = await publish(fleet);
+    await eventually(() => runs(fleet), { ...SOON, what: "the first run" });
+    assertEquals([await publish(fleet, jid), await runs(fleet)], [jid, 1]);
+    await minion.stop(10_000);
+    minion = await start();
+    assertEquals([await publish(fleet, jid), await runs(fleet)], [jid, 1]);
+    await fleet.stopMaster();
+    await fleet.startMaster();
+    assertEquals([await publish(fleet, jid), await runs(fleet)], [jid, 1]);
+    const other = await publish(fleet);
+    await eventually(async () => await runs(fleet) === 2, { ...SOON, what: `the run of job ${other}` });
+  } finally {
+    await minion.stop(10_000);
+  }
+});
+
+fleetTest("SIGINT tells a salt of its own process how to come back, and jobs.attach gives all", {
+  minions: ["web1"],
+}, async (fleet) => {
+  const gate = `${fleet.root}/gate`;
+  const command = `echo one; while [ ! -e ${gate} ]; do sleep 0.02; done; echo two`;
+  const salt = startCli(fleet, "salt", "--live", "web1", "cmd.run", command);
+  await eventually(() => salt.lines.length > 0, { ...SOON, what: "the first line" });
+  salt.child.kill("SIGINT");
+  const { code, out, err } = await salt.ended;
+  assertEquals([code, out], [130, "web1: one\n"]);
+  const attach = /\nsalt-run (jobs\.attach \d{20})\n$/.exec(err)?.[1] ?? "";
+  Deno.writeTextFileSync(gate, "");
+  const attached = await fleet.saltRun(...attach.split(" "));
+  assertEquals(
+    [attached.code, attached.out],
+    [0, "web1: one\nweb1: two\nweb1:\n    (the 2 lines above)\nweb1:\n    returned\n"],
+  );
+});
