@@ -8,18 +8,19 @@
 import type { DataCache } from "./data_cache.ts";
 import { addressesConnectedHere } from "./tcp_table.ts";
 
-/** The ids of cached minions that have one of the connected addresses. */
-export function connectedIds(data: DataCache, publishPort: number): Set<string> {
+/** The cached minions that have one of the connected addresses, each with the first such one of its. */
+export function connectedAddresses(data: DataCache, publishPort: number): Map<string, string> {
   const peers = addressesConnectedHere(publishPort);
-  const ids = new Set<string>();
-  if (peers.size === 0) return ids;
+  const found = new Map<string, string>();
+  if (peers.size === 0) return found;
   for (const id of data.list()) {
     const grains = data.get(id)?.grains;
     const own = ["ipv4", "ipv6"].flatMap((key) => {
       const listed = grains?.get(key);
       return Array.isArray(listed) ? listed : [];
     });
-    if (own.some((address) => typeof address === "string" && peers.has(address))) ids.add(id);
+    const address = own.find((address) => typeof address === "string" && peers.has(address));
+    if (typeof address === "string") found.set(id, address);
   }
-  return ids;
+  return found;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { connectedIds } from "./connected_minions.ts";
+import { connectedAddresses } from "./connected_minions.ts";
 import { DataCache } from "./data_cache.ts";
 import { JobAcks } from "./job_acks.ts";
 import { JobCache } from "./job_cache.ts";
@@ -39,7 +39,7 @@ export function jobOutcomes(
   const presence = readPresence(opts.cachedir);
   // A Python minion does not tell that it is there: its address has to, if it is known and there are any.
   const data = new DataCache(opts.cachedir);
-  const connected = connectedIds(data, publishPort);
+  const connected = connectedAddresses(data, publishPort);
   const seems = (id: string) => connected.size === 0 || connected.has(id) || data.get(id) === undefined;
   return new Map([...ids].map((id) => {
     const returned = returns.get(id);

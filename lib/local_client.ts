@@ -17,7 +17,8 @@ import { jobMinions } from "./job_listing.ts";
 import { jobOutcomes } from "./job_outcomes.ts";
 import { JobWatch } from "./job_watch.ts";
 import { batchFromMap } from "./live_batch.ts";
-import { accessKeyPath, publishPullPath, readPorts } from "./master_paths.ts";
+import { accessKeyPath, readPorts } from "./master_paths.ts";
+import { checkMasterRunning, isMasterRunning } from "./master_running.ts";
 import { decode } from "./msgpack.ts";
 import type { MasterOpts } from "./options.ts";
 import { type Outcome, outcomeOfReturn, type ReturnOutcome } from "./outcome.ts";
@@ -126,9 +127,7 @@ export class LocalClient {
    * @throws {NoMasterError} At once, if none is running.
    */
   static async connect(opts: MasterOpts, user: string): Promise<LocalClient> {
-    if (!(await isRunning(opts.sock_dir))) {
-      throw new NoMasterError(`Unable to connect to the salt master publisher at ${opts.sock_dir}`);
-    }
+    await checkMasterRunning(opts.sock_dir);
     const ports = readPorts(opts.sock_dir) ?? { publishPort: opts.publish_port, requestPort: opts.ret_port };
     const host = ["0.0.0.0", "::", ""].includes(opts.interface) ? "127.0.0.1" : opts.interface;
     const events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [jobPrefix(""), PRESENCE_CHANGE_EVENT]);
@@ -214,14 +213,14 @@ export class LocalClient {
     while (!watch.done && !signal?.aborted) {
       const due = watch.toAsk(now());
       if (due.length > 0) {
-        if (!(await isRunning(this.#opts.sock_dir))) throw new NoMasterError(lostMasterText(job.jid));
+        if (!(await isMasterRunning(this.#opts.sock_dir))) throw new NoMasterError(lostMasterText(job.jid));
         questionJid = await this.#askWhetherRunning(job.jid, due);
         watch.asked(due, now() + patience.gatherMs);
       }
       const event = await this.#events.next(Math.max(0, Math.min(watch.nextAt - now(), 1_000)), concerns);
       watch.tick(now());
       if (event === undefined) {
-        if (!(await isRunning(this.#opts.sock_dir))) watch.masterGone(now());
+        if (!(await isMasterRunning(this.#opts.sock_dir))) watch.masterGone(now());
         continue;
       }
       if (event.tag === PRESENCE_CHANGE_EVENT) {
@@ -322,18 +321,6 @@ export class LocalClient {
   /** `using` closes it. */
   [Symbol.dispose](): void {
     this.close();
-  }
-}
-
-/** Whether a master listens; a socket file that a killed one left behind does not count. */
-async function isRunning(sockDir: string): Promise<boolean> {
-  try {
-    (await Deno.connect({ transport: "unix", path: publishPullPath(sockDir) })).close();
-    return true;
-  } catch (error) {
-    const gone = [Deno.errors.NotFound, Deno.errors.ConnectionRefused].some((kind) => error instanceof kind);
-    if (!gone) throw error;
-    return false;
   }
 }
 

@@ -7,8 +7,10 @@ import { toWireArgs } from "./cli_args.ts";
 import { TargetError } from "./errors.ts";
 import { jobOutcomes } from "./job_outcomes.ts";
 import { LocalClient } from "./local_client.ts";
+import { checkMasterRunning } from "./master_running.ts";
 import { readPorts } from "./master_paths.ts";
 import type { MasterOpts } from "./options.ts";
+import { presentMinions } from "./present_minions.ts";
 import type { LocalCommands, LocalReturn } from "./runner_context.ts";
 import { isMap, toNumber } from "./value.ts";
 
@@ -52,8 +54,12 @@ export function localCommands(opts: MasterOpts, options: { user: string; signal?
         }
       }
     },
+    async present() {
+      await checkMasterRunning(opts.sock_dir);
+      return presentMinions(opts, { publishPort: publishPortOf(opts) });
+    },
     async outcomes(jid, ids) {
-      const publishPort = readPorts(opts.sock_dir)?.publishPort ?? opts.publish_port;
+      const publishPort = publishPortOf(opts);
       const outcomes = jobOutcomes(jid, ids, { opts, publishPort });
       const unsure = [...outcomes].filter(([, { outcome, acknowledges }]) =>
         outcome === "not received" && !acknowledges
@@ -69,4 +75,8 @@ export function localCommands(opts: MasterOpts, options: { user: string; signal?
     },
   };
   return commands;
+}
+
+function publishPortOf(opts: MasterOpts): number {
+  return readPorts(opts.sock_dir)?.publishPort ?? opts.publish_port;
 }

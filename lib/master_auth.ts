@@ -8,7 +8,7 @@
 
 import { readTextFileIfExists } from "./atomic_file.ts";
 import { brief } from "./brief.ts";
-import { connectedIds } from "./connected_minions.ts";
+import { connectedAddresses } from "./connected_minions.ts";
 import { KeyError, WireError } from "./errors.ts";
 import { AUTH_EVENT } from "./event.ts";
 import { hashHex } from "./hash.ts";
@@ -134,7 +134,7 @@ function decide(wanted: Application, usable: boolean, services: MasterServices):
 
 function isFull(id: string, { opts, data, publishPort }: MasterServices): boolean {
   if (opts.max_minions <= 0) return false;
-  const connected = connectedIds(data, publishPort);
+  const connected = connectedAddresses(data, publishPort);
   return connected.size > opts.max_minions && !connected.has(id);
 }
 

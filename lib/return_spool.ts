@@ -84,7 +84,8 @@ export class ReturnSpool {
 
   /** The jobs whose returns wait, those that an earlier process left included. */
   jids(): Set<string> {
-    return new Set(this.#names.map((name) => str(this.#load(name)?.get("jid") ?? "")));
+    const returns = this.#entries.map((entry) => this.#load(entry)).filter((load) => load?.get("cmd") === "_return");
+    return new Set(returns.map((load) => str(load?.get("jid") ?? "")));
   }
 
   /** Keeps a return and sees to it that it is delivered. */

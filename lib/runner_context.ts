@@ -65,6 +65,11 @@ export interface LocalCommands {
    */
   attach(jid: string, onOutput?: OutputListener): AsyncIterable<AttachedReturn>;
   /**
+   * The accepted minions that are connected, sorted, each with its address if that is known; no minion is asked.
+   * @throws {NoMasterError} If no master is running here.
+   */
+  present(): Promise<Map<string, string | undefined>>;
+  /**
    * What became of a job on each of `ids`: one word, and when the master last heard of it (ms since the epoch). Those that
    * do not acknowledge jobs are asked whether they are at it.
    */

@@ -1,5 +1,5 @@
 /**
- * Runner `manage`: which minions answer, and which do not.
+ * Runner `manage`: which minions answer, which are connected, and which are not.
  * Source: the functions and results of Salt 3008.3 `salt/runners/manage.py`.
  * @module
  */
@@ -67,6 +67,77 @@ removekeys : False
     return down;
   },
 });
+
+const LISTED = `
+
+subset : None
+    Ids; no others are listed.
+
+show_ip : False
+    Show an address that each is connected from, too.`;
+
+/** Minions that are connected; Salt has a name of this for each state, and gives the same for all of them. */
+function connected(name: string): RunnerFunction {
+  return runner({
+    doc: runnerDoc(
+      `List the minions that are connected now. No minion is asked: the master knows.${LISTED}`,
+      `manage.${name}`,
+      `manage.${name} show_ip=True`,
+    ),
+    params: { subset: any(null), show_ip: bool(false) },
+    async run({ subset, show_ip }, context) {
+      const wanted = idsIn(subset);
+      const here = [...await context.local.present()].filter(([id]) => wanted.length === 0 || wanted.includes(id));
+      return show_ip ? new Map(here.map(([id, address]) => [id, address ?? null])) : here.map(([id]) => id);
+    },
+  });
+}
+
+/** Accepted minions that are not connected. */
+function notConnected(name: string): RunnerFunction {
+  return runner({
+    doc: runnerDoc(
+      `List the accepted minions that are not connected now. No minion is asked: the master knows.${LISTED}`,
+      `manage.${name}`,
+    ),
+    params: { subset: any(null), show_ip: bool(false) },
+    async run({ subset }, context) {
+      const here = await context.local.present();
+      const wanted = subset === null ? undefined : idsIn(subset);
+      return context.keys.list("accepted").filter((id) => !here.has(id) && (wanted?.includes(id) ?? true));
+    },
+  });
+}
+
+function idsIn(subset: Value): string[] {
+  const listed = typeof subset === "string" ? subset.split(",") : Array.isArray(subset) ? subset : [];
+  return listed.map((id) => text(id).trim()).filter((id) => id !== "");
+}
+
+/** `manage.list_state` */
+export const list_state: RunnerFunction = connected("list_state");
+/** `manage.list_not_state` */
+export const list_not_state: RunnerFunction = notConnected("list_not_state");
+/** `manage.present` */
+export const present: RunnerFunction = connected("present");
+/** `manage.not_present` */
+export const not_present: RunnerFunction = notConnected("not_present");
+/** `manage.joined` */
+export const joined: RunnerFunction = connected("joined");
+/** `manage.not_joined` */
+export const not_joined: RunnerFunction = notConnected("not_joined");
+/** `manage.allowed` */
+export const allowed: RunnerFunction = connected("allowed");
+/** `manage.not_allowed` */
+export const not_allowed: RunnerFunction = notConnected("not_allowed");
+/** `manage.alived` */
+export const alived: RunnerFunction = connected("alived");
+/** `manage.not_alived` */
+export const not_alived: RunnerFunction = notConnected("not_alived");
+/** `manage.reaped` */
+export const reaped: RunnerFunction = connected("reaped");
+/** `manage.not_reaped` */
+export const not_reaped: RunnerFunction = notConnected("not_reaped");
 
 /** What `manage.versions` calls a minion, by how its version compares to the master's. */
 const LABELS: Readonly<Record<"-1" | "0" | "1", string>> = {

@@ -180,7 +180,7 @@ fleetTest("a job in each of the outcomes is the same in jobs.*, and in what salt
   const { code, out } = await running;
   assertEquals(code, 1);
   for (const id of ["good", "busy", "queued"]) assertStringIncludes(out, `\n${id}:\n    True\n`);
-  assertStringIncludes(out, "\ndead:\n    The minion ended before the job did\n");
+  assertStringIncludes(out, "\ndead:\n    The minion ended while it ran this job\n");
   for (const id of ["away", "ghost", "mute"] as const) {
     assertStringIncludes(out, `\n${id}:\n    ${silenceText(EXPECTED[id])}\n`);
   }

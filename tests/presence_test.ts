@@ -1,5 +1,7 @@
+import { parseJson } from "../lib/json.ts";
 import { PresenceBook, presenceTopic } from "../lib/presence.ts";
 import { assertEquals } from "./assert.ts";
+import { eventually, fleetTest } from "./fleet.ts";
 
 const SESSIONS = new Map([["web1", "key of web1"], ["web2", "key of web2"]]);
 const frame = (first: number, topic: string) => new Uint8Array([first, ...new TextEncoder().encode(topic)]);
@@ -46,4 +48,25 @@ Deno.test("a minion that changes its session stays present until the last of its
   assertEquals(present.hear(frame(1, presenceTopic("web1", "new"))), undefined);
   assertEquals(present.hear(frame(0, presenceTopic("web1", "old"))), undefined);
   assertEquals(present.hear(frame(0, presenceTopic("web1", "new"))), { id: "web1", present: false });
+});
+
+fleetTest("manage.present and manage.not_present know who comes and goes, and whose key was deleted", {
+  minions: ["web1", "web2"],
+}, async (fleet) => {
+  const list = async (name: string) => parseJson((await fleet.saltRun("--out=json", `manage.${name}`)).out);
+  const until = (present: string[], not: string[]) =>
+    eventually(async () => {
+      assertEquals([await list("present"), await list("not_present")], [present, not]);
+      return true;
+    }, { withinMs: 20_000, what: `the presence of ${present}` });
+  await until(["web1", "web2"], []);
+  await fleet.stopMinion("web2");
+  await until(["web1"], ["web2"]);
+  await fleet.startMinion("web2");
+  await until(["web1", "web2"], []);
+  fleet.keys.remove("web1");
+  await until(["web2"], []);
+  await fleet.stopMaster();
+  const { code, err } = await fleet.saltRun("manage.present");
+  assertEquals([code, err.includes("Unable to connect")], [69, true]);
 });

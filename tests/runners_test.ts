@@ -24,6 +24,7 @@ interface World {
   readonly done: string[];
   /** What minions will answer. */
   readonly answers: Map<string, LocalReturn>;
+  readonly here: Map<string, string | undefined>;
   call(name: string, args?: unknown[], kwargs?: Record<string, unknown>): Promise<Value>;
 }
 
@@ -40,6 +41,7 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
     }
     const done: string[] = [];
     const answers = new Map<string, LocalReturn>();
+    const here = new Map<string, string | undefined>();
     const catalogue: Family<RunnerContext> = loadFamily<RunnerContext>(RUNNERS);
     const opts = { cachedir: root, timeout: 5, gather_job_timeout: 10, extra: new Map() } as unknown as MasterOpts;
     const context: RunnerContext = {
@@ -51,6 +53,7 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
         attach: () => {
           throw new Error("no job is attached to here");
         },
+        present: () => Promise.resolve(new Map([...here].sort())),
         outcomes: () => Promise.resolve(new Map()),
         run(tgt, fun, options: LocalOptions = {}) {
           done.push(`${fun} on ${repr(tgt)} (${options.tgtType ?? "glob"}) in ${options.timeoutS} s`);
@@ -72,7 +75,7 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
       assert(fun !== undefined, `no runner ${name}`);
       return await invoke(fun, { name, args: args.map(toValue), kwargs: map(kwargs), context });
     };
-    await run({ context, root, done, answers, call });
+    await run({ context, root, done, answers, here, call });
   } finally {
     Deno.removeSync(root, { recursive: true });
   }
@@ -258,3 +261,21 @@ Deno.test("a time alone is today's", () => {
   const read = parseTime("19:30");
   assert([before, today()].map((day) => `${day}193000000000`).includes(read), read);
 });
+
+Deno.test("manage.present and its like list who is connected, as Salt does, and ask nobody", () =>
+  withWorld(async ({ call, here, done }) => {
+    here.set("db1", "10.0.0.7").set("web2", undefined);
+    for (const name of ["present", "joined", "allowed", "alived", "reaped", "list_state"]) {
+      assertEquals(await call(`manage.${name}`), ["db1", "web2"]);
+      assertEquals(await call(`manage.${name}`, [], { subset: ["web2", "web1"] }), ["web2"]);
+      assertEquals(await call(`manage.${name}`, [], { subset: "web2,db1" }), ["db1", "web2"]);
+      assertEquals(await call(`manage.${name}`, [], { show_ip: true }), map({ db1: "10.0.0.7", web2: null }));
+    }
+    for (const name of ["not_present", "not_joined", "not_allowed", "not_alived", "not_reaped", "list_not_state"]) {
+      assertEquals(await call(`manage.${name}`), ["web1"]);
+      assertEquals(await call(`manage.${name}`, [], { subset: ["db1", "web1"], show_ip: true }), ["web1"]);
+      assertEquals(await call(`manage.${name}`, [], { subset: ["db1"] }), []);
+      assertEquals(await call(`manage.${name}`, [], { subset: [] }), []);
+    }
+    assertEquals(done, []);
+  }));

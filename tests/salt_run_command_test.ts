@@ -13,6 +13,7 @@ const NO_JOBS = {
   attach: () => {
     throw new Error("no job is attached to here");
   },
+  present: () => Promise.resolve(new Map()),
   outcomes: () => Promise.resolve(new Map()),
 };
 

@@ -1,0 +1,25 @@
+/**
+ * Whether a master runs on this host: somebody listens where its MWorkers hand over what is to be published.
+ * @module
+ */
+
+import { NoMasterError } from "./errors.ts";
+import { publishPullPath } from "./master_paths.ts";
+
+/** Whether a master listens; a socket file that a killed one left behind does not count. */
+export async function isMasterRunning(sockDir: string): Promise<boolean> {
+  try {
+    (await Deno.connect({ transport: "unix", path: publishPullPath(sockDir) })).close();
+    return true;
+  } catch (error) {
+    const gone = [Deno.errors.NotFound, Deno.errors.ConnectionRefused].some((kind) => error instanceof kind);
+    if (!gone) throw error;
+    return false;
+  }
+}
+
+/** Nothing, if a master runs here. @throws {NoMasterError} If none does. */
+export async function checkMasterRunning(sockDir: string): Promise<void> {
+  if (await isMasterRunning(sockDir)) return;
+  throw new NoMasterError(`Unable to connect to the salt master publisher at ${sockDir}`);
+}
