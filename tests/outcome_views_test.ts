@@ -38,7 +38,8 @@ function writeModule(fleet: Fleet, id: string, how: "waits" | "fails" | "returns
       try {
         Deno.statSync(${JSON.stringify(`${fleet.root}/gate`)});
         break;
-      } catch {
+      } catch (error) {
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     }`;
@@ -47,7 +48,8 @@ function writeModule(fleet: Fleet, id: string, how: "waits" | "fails" | "returns
     `export async function it() {
       ${how === "waits" ? wait : ""}
       ${how === "fails" ? 'throw new Error("it went wrong");' : "return true;"}
-    }`,
+    }
+    it.permissions = { read: true };`,
   );
 }
 
