@@ -6,6 +6,7 @@
  */
 
 import { readTextFileIfExists, writeFileAtomic } from "../lib/atomic_file.ts";
+import { opensslOperations } from "../lib/openssl.ts";
 import { PrivateKey } from "../lib/rsa.ts";
 
 /** `count` keys of `bits` bits; those that are not in the cache yet are made. */
@@ -16,7 +17,7 @@ export async function keyPool(count: number, bits: number): Promise<PrivateKey[]
   for (let i = 0; i < count; i++) {
     const path = `${directory}/${i}.pem`;
     const pem = readTextFileIfExists(path);
-    const key = pem === undefined ? await PrivateKey.generate(bits) : PrivateKey.fromPem(pem);
+    const key = pem === undefined ? await PrivateKey.generate(bits) : PrivateKey.fromPem(pem, opensslOperations(pem));
     if (pem === undefined) writeFileAtomic(path, key.pem, { mode: 0o600 });
     keys.push(key);
   }

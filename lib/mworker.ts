@@ -19,6 +19,7 @@ import { JobOutputs } from "./job_outputs.ts";
 import { KeyStore } from "./key_store.ts";
 import { publishPullPath, workersPath } from "./master_paths.ts";
 import { encode } from "./msgpack.ts";
+import { opensslOperations } from "./openssl.ts";
 import type { MasterOpts } from "./options.ts";
 import { unpackOpts } from "./opts_transfer.ts";
 import { ProvedTokens } from "./proved_tokens.ts";
@@ -68,7 +69,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     publishPort: init.publishPort,
     // Read when somebody signs in: a thread that never meets one needs no RSA.
     get masterKey() {
-      return masterKey ??= PrivateKey.fromPem(init.masterPem);
+      return masterKey ??= PrivateKey.fromPem(init.masterPem, opensslOperations(init.masterPem));
     },
     sharedKey: new SharedKey(init.sharedKey),
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),

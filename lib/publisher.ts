@@ -13,6 +13,7 @@ import { JobAcks } from "./job_acks.ts";
 import { JobCache } from "./job_cache.ts";
 import { publishPullPath } from "./master_paths.ts";
 import { decode, encode } from "./msgpack.ts";
+import { opensslOperations } from "./openssl.ts";
 import type { MasterOpts } from "./options.ts";
 import { unpackOpts } from "./opts_transfer.ts";
 import { PresenceBook, type PresenceChange } from "./presence.ts";
@@ -146,7 +147,7 @@ serveThread<PublisherInit>(async (init, host) => {
     if (opts.sign_pub_messages) {
       const algorithm = opts.publish_signing_algorithm;
       envelope.set("sig_algo", algorithm);
-      key ??= PrivateKey.fromPem(init.masterPem);
+      key ??= PrivateKey.fromPem(init.masterPem, opensslOperations(init.masterPem));
       envelope.set("sig", key.sign(algorithm, sealed));
     }
     await socket.send([encode(envelope, "wire")]);

@@ -1,0 +1,121 @@
+/**
+ * RSA's private half through the system's OpenSSL, where there is one: five to six times as fast as the runtime's own.
+ *
+ * A master signs each publish, and opens and signs each sign-in, so this is what bounds jobs and sign-ins a second. Nothing
+ * depends on it: without the library (macOS, a minimal container), or where a policy forbids what is asked for (SHA-1), the
+ * caller uses the runtime's. OpenSSL's operations are blinded and take the same time whatever the message.
+ * Source: EVP_DigestSign(3), EVP_PKEY_decrypt(3), EVP_PKEY_CTX_ctrl_str(3); measured.
+ * @module
+ */
+
+const SYMBOLS = {
+  BIO_new_mem_buf: { parameters: ["buffer", "i32"], result: "pointer" },
+  BIO_free: { parameters: ["pointer"], result: "i32" },
+  PEM_read_bio_PrivateKey: { parameters: ["pointer", "pointer", "pointer", "pointer"], result: "pointer" },
+  EVP_get_digestbyname: { parameters: ["buffer"], result: "pointer" },
+  EVP_MD_CTX_new: { parameters: [], result: "pointer" },
+  EVP_MD_CTX_free: { parameters: ["pointer"], result: "void" },
+  EVP_DigestSignInit: { parameters: ["pointer", "pointer", "pointer", "pointer", "pointer"], result: "i32" },
+  EVP_DigestSign: { parameters: ["pointer", "buffer", "buffer", "buffer", "usize"], result: "i32" },
+  EVP_PKEY_CTX_new: { parameters: ["pointer", "pointer"], result: "pointer" },
+  EVP_PKEY_CTX_free: { parameters: ["pointer"], result: "void" },
+  EVP_PKEY_CTX_ctrl_str: { parameters: ["pointer", "buffer", "buffer"], result: "i32" },
+  EVP_PKEY_decrypt_init: { parameters: ["pointer"], result: "i32" },
+  EVP_PKEY_decrypt: { parameters: ["pointer", "buffer", "buffer", "buffer", "usize"], result: "i32" },
+  ERR_clear_error: { parameters: [], result: "void" },
+} as const;
+
+/** Versions whose functions are these. */
+const FILES = ["libcrypto.so.3", "libcrypto.so.1.1"];
+
+type Library = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
+let library: Library | null | undefined;
+
+/** The private operations of one key. What OpenSSL does not do, or refuses, is `undefined`. */
+export interface PrivateOperations {
+  /** The PKCS#1 v1.5 signature of `bytes` under `hash` (`sha1`, `sha224`). */
+  sign(hash: string, bytes: Uint8Array): Uint8Array | undefined;
+  /** What was encrypted for this key with OAEP under `hash`. */
+  decrypt(hash: string, bytes: Uint8Array): Uint8Array | undefined;
+}
+
+/** The operations of the key in `pem`; it is kept for the life of the thread. `undefined` without an OpenSSL. */
+export function opensslOperations(pem: string): PrivateOperations | undefined {
+  library ??= open();
+  if (library === null) return undefined;
+  const ssl = library;
+  const key = readKey(ssl, pem);
+  if (key === null) return undefined;
+  return {
+    sign: (hash, bytes) => sign(ssl, { key, hash, bytes }),
+    decrypt: (hash, bytes) => decrypt(ssl, { key, hash, bytes }),
+  };
+}
+
+function open(): Library | null {
+  if (Deno.build.os !== "linux") return null;
+  for (const file of FILES) {
+    try {
+      return Deno.dlopen(file, SYMBOLS).symbols;
+    } catch {
+      // Not this version: the next one, or none.
+    }
+  }
+  return null;
+}
+
+function readKey(ssl: Library, pem: string): Deno.PointerValue {
+  const bytes = new TextEncoder().encode(pem);
+  // It reads from the bytes themselves, which outlive both calls; what is longer than 64 bytes does not move.
+  const bio = ssl.BIO_new_mem_buf(bytes, bytes.length);
+  if (bio === null) return null;
+  const key = ssl.PEM_read_bio_PrivateKey(bio, null, null, null);
+  ssl.BIO_free(bio);
+  ssl.ERR_clear_error();
+  return key;
+}
+
+interface Work {
+  readonly key: Deno.PointerValue;
+  readonly hash: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The largest key that is taken, 4,096 bits. */
+const MAX_BYTES = 512;
+
+function sign(ssl: Library, { key, hash, bytes }: Work): Uint8Array | undefined {
+  const digest = ssl.EVP_get_digestbyname(cString(hash));
+  if (digest === null) return undefined; // it would sign under a hash of its own choice
+  const context = ssl.EVP_MD_CTX_new();
+  const signature = new Uint8Array(MAX_BYTES);
+  const length = BigUint64Array.of(BigInt(MAX_BYTES));
+  const made = ssl.EVP_DigestSignInit(context, null, digest, null, key) === 1 &&
+    ssl.EVP_DigestSign(context, signature, length, owned(bytes), BigInt(bytes.length)) === 1;
+  ssl.EVP_MD_CTX_free(context);
+  ssl.ERR_clear_error();
+  return made ? signature.slice(0, Number(length[0])) : undefined;
+}
+
+function decrypt(ssl: Library, { key, hash, bytes }: Work): Uint8Array | undefined {
+  const context = ssl.EVP_PKEY_CTX_new(key, null);
+  const opened = new Uint8Array(MAX_BYTES);
+  const length = BigUint64Array.of(BigInt(MAX_BYTES));
+  const done = ssl.EVP_PKEY_decrypt_init(context) === 1 &&
+    ssl.EVP_PKEY_CTX_ctrl_str(context, cString("rsa_padding_mode"), cString("oaep")) === 1 &&
+    ssl.EVP_PKEY_CTX_ctrl_str(context, cString("rsa_oaep_md"), cString(hash)) === 1 &&
+    ssl.EVP_PKEY_CTX_ctrl_str(context, cString("rsa_mgf1_md"), cString(hash)) === 1 &&
+    ssl.EVP_PKEY_decrypt(context, opened, length, owned(bytes), BigInt(bytes.length)) === 1;
+  ssl.EVP_PKEY_CTX_free(context);
+  ssl.ERR_clear_error();
+  return done ? opened.slice(0, Number(length[0])) : undefined;
+}
+
+function cString(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(`${text}\0`);
+}
+
+/** In memory of this thread alone, as a call wants it. */
+function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
+}

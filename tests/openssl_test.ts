@@ -1,0 +1,55 @@
+/** @module */
+import { AuthenticationError } from "../lib/errors.ts";
+import { opensslOperations, type PrivateOperations } from "../lib/openssl.ts";
+import { type EncryptionAlgorithm, PrivateKey, type SigningAlgorithm } from "../lib/rsa.ts";
+import { assert, assertEquals, assertThrows } from "./assert.ts";
+import corpus from "./corpus/crypto.json" with { type: "json" };
+
+const PEM = corpus.keys.rsa2048.private;
+const BYTES = new TextEncoder().encode("what is signed or sealed");
+const SIGNING: SigningAlgorithm[] = ["PKCS1v15-SHA1", "PKCS1v15-SHA224"];
+const ENCRYPTION: EncryptionAlgorithm[] = ["OAEP-SHA1", "OAEP-SHA224"];
+const ABSENT = opensslOperations(PEM) === undefined;
+
+Deno.test({
+  name: "the system's OpenSSL signs and decrypts as the runtime does",
+  ignore: ABSENT,
+  fn() {
+    const operations = opensslOperations(PEM);
+    assert(operations !== undefined);
+    const fast = PrivateKey.fromPem(PEM, operations);
+    const slow = PrivateKey.fromPem(PEM);
+    for (const algorithm of SIGNING) {
+      assertEquals(fast.sign(algorithm, BYTES), slow.sign(algorithm, BYTES));
+      assert(fast.publicKey.verify(algorithm, BYTES, fast.sign(algorithm, BYTES)));
+    }
+    assert(operations.sign("sha1", BYTES) !== undefined, "OpenSSL itself has done it");
+    for (const algorithm of ENCRYPTION) {
+      assertEquals(fast.decrypt(algorithm, slow.publicKey.encrypt(algorithm, BYTES)), BYTES);
+    }
+    assertEquals(operations.decrypt("sha1", slow.publicKey.encrypt("OAEP-SHA1", BYTES)), BYTES);
+    assertEquals(operations.decrypt("sha1", slow.publicKey.encrypt("OAEP-SHA224", BYTES)), undefined);
+    assertEquals(operations.sign("no such hash", BYTES), undefined);
+  },
+});
+
+Deno.test("what was not encrypted for a key is refused, with OpenSSL or without", () => {
+  const fast = PrivateKey.fromPem(PEM, opensslOperations(PEM));
+  for (const length of [0, 1, 255, 256, 257, 600]) {
+    assertThrows(() => fast.decrypt("OAEP-SHA1", new Uint8Array(length).fill(3)), AuthenticationError);
+  }
+});
+
+Deno.test("what the faster operations refuse, the runtime does", () => {
+  const refusing: PrivateOperations = { sign: () => undefined, decrypt: () => undefined };
+  const key = PrivateKey.fromPem(PEM, refusing);
+  assert(key.publicKey.verify("PKCS1v15-SHA1", BYTES, key.sign("PKCS1v15-SHA1", BYTES)));
+  assertEquals(key.decrypt("OAEP-SHA1", key.publicKey.encrypt("OAEP-SHA1", BYTES)), BYTES);
+});
+
+Deno.test("a text that is no key has no operations", () => {
+  assertEquals(
+    opensslOperations("-----BEGIN RSA PRIVATE KEY-----\nnonsense\n-----END RSA PRIVATE KEY-----\n"),
+    undefined,
+  );
+});
