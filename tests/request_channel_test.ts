@@ -4,6 +4,7 @@ import { RequestChannel, tcpAddress } from "../lib/request_channel.ts";
 import { Duplex, type Frames } from "../lib/sockets.ts";
 import { assert, assertEquals, assertRejects } from "./assert.ts";
 import { eventually } from "./eventually.ts";
+import { AT_ONCE_MS } from "./time.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (frame: Uint8Array) => new TextDecoder().decode(frame);
@@ -121,7 +122,7 @@ Deno.test("close fails the request under way and those in line, at once; later o
   channel.close();
   await Promise.all(all);
   await assertRejects(() => channel.request(bytes("3"), LATER), RequestTimeoutError);
-  assert(performance.now() - started < 500);
+  assert(performance.now() - started < AT_ONCE_MS);
   assertEquals(port.came, ["1"]);
 });
 

@@ -5,6 +5,7 @@ import { strictTest } from "./strict.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "./assert.ts";
 import { eventually } from "./eventually.ts";
 import { recordingLogger } from "./services.ts";
+import { AT_ONCE_MS } from "./time.ts";
 
 interface Init {
   readonly start?: "throw" | "hang";
@@ -82,7 +83,7 @@ strictTest("a thread that is busy says so, and is ended by force", async () => {
   assertEquals(await thread.describe(100), "busy: no answer in 100 ms");
   const start = performance.now();
   await thread.stop(200);
-  assert(performance.now() - start < 1_500, "stop() waited for a thread that never answers");
+  assert(performance.now() - start < AT_ONCE_MS, "stop() waited for a thread that never answers");
 });
 
 strictTest("a thread that is stopped while it starts is stopped", async () => {
