@@ -64,6 +64,7 @@ export class ProcessFleet implements AsyncDisposable {
     this.#options = options;
     this.#places = options.places ?? LOOPBACK;
     this.root = Deno.makeTempDirSync({ prefix: "chaos_" });
+    Deno.chmodSync(this.root, 0o755); // a service that becomes another user passes through
     this.ids = Array.from({ length: options.minions }, (_, i) => `m${String(i).padStart(2, "0")}`);
     this.#ports = freePorts();
   }

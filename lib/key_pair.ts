@@ -12,15 +12,26 @@ import { PrivateKey, samePem } from "./rsa.ts";
 const PRIVATE_MODE = 0o400;
 const PUBLIC_MODE = 0o644;
 
+/** Who may read a private key beside its owner: nobody, unless the operator says so. */
+export interface KeyAccess {
+  /** The option `permissive_pki_access`: the group may. */
+  readonly permissive?: boolean;
+}
+
 /**
  * Reads the private key `<name>.pem` in `dir`, or makes a pair of `keysize` bits; writes `<name>.pub` if it is missing. Of
  * several processes that start at once, one makes the key and all get that one.
- * @throws {KeyError} If `<name>.pem` is there and no usable private key, or a link to nothing, or if `<name>.pub` is not its
- * public half: neither is ever replaced, since peers may have seen the key.
+ * @throws {KeyError} If `<name>.pem` is there and no usable private key, or a link to nothing, or open to others, or if
+ * `<name>.pub` is not its public half: neither is ever replaced, since peers may have seen the key.
  */
-export async function loadOrCreateKeyPair(dir: string, name: string, keysize: number): Promise<PrivateKey> {
+export async function loadOrCreateKeyPair(
+  dir: string,
+  name: string,
+  keysize: number,
+  access: KeyAccess = {},
+): Promise<PrivateKey> {
   const path = `${dir}/${name}.pem`;
-  const key = loadPrivateKey(path) ?? await create(path, keysize);
+  const key = loadPrivateKey(path, access) ?? await create(path, keysize);
   const publicPath = `${dir}/${name}.pub`;
   const { pem } = key.publicKey;
   const written = readTextFileIfExists(publicPath);
@@ -30,7 +41,7 @@ export async function loadOrCreateKeyPair(dir: string, name: string, keysize: nu
 }
 
 /** How {@linkcode loadOrCreateMasterKey} finds the key. */
-export interface MasterKeyOptions {
+export interface MasterKeyOptions extends KeyAccess {
   /** The master's id without `_master`: where Salt 3008 keeps the key. */
   readonly id?: string;
 }
@@ -47,14 +58,15 @@ export function loadOrCreateMasterKey(
 ): Promise<PrivateKey> {
   const { id } = options;
   const moved = id !== undefined && !exists(`${pkiDir}/master.pem`) && exists(`${pkiDir}/${id}.pem`);
-  return loadOrCreateKeyPair(pkiDir, moved ? id : "master", keysize);
+  return loadOrCreateKeyPair(pkiDir, moved ? id : "master", keysize, options);
 }
 
 /**
  * The private key in the file `path`; `undefined` if there is none.
- * @throws {KeyError} If the file holds no usable private key; its text names the file.
+ * @throws {KeyError} If the file holds no usable private key, or others may read it; its text names the file.
  */
-export function loadPrivateKey(path: string): PrivateKey | undefined {
+export function loadPrivateKey(path: string, access: KeyAccess = {}): PrivateKey | undefined {
+  checkPrivateKey(path, access);
   const pem = readTextFileIfExists(path);
   if (pem === undefined) return undefined;
   try {
@@ -64,9 +76,16 @@ export function loadPrivateKey(path: string): PrivateKey | undefined {
   }
 }
 
-/** Whether others than the owner may read or write the private key in the file `path`; a missing file is not too open. */
-export function privateKeyTooOpen(path: string): boolean {
-  return exists(path) && ((Deno.statSync(path).mode ?? 0) & 0o077) !== 0;
+/**
+ * Makes sure that only its owner may read or write the private key in the file `path`; a missing file is as good.
+ * @throws {KeyError} If others may; its text says which file, and what to do.
+ */
+export function checkPrivateKey(path: string, { permissive = false }: KeyAccess = {}): void {
+  const mode = modeOf(path);
+  if (mode === undefined || (mode & (permissive ? 0o037 : 0o077)) === 0) return;
+  throw new KeyError(
+    `${path}: others may read or write this private key (mode 0${mode.toString(8)}); chmod 0400 ${path}`,
+  );
 }
 
 async function create(path: string, keysize: number): Promise<PrivateKey> {
@@ -84,11 +103,15 @@ async function create(path: string, keysize: number): Promise<PrivateKey> {
 }
 
 function exists(path: string): boolean {
+  return modeOf(path) !== undefined;
+}
+
+/** The permission bits of a file, `undefined` if there is none. */
+function modeOf(path: string): number | undefined {
   try {
-    Deno.statSync(path);
-    return true;
+    return (Deno.statSync(path).mode ?? 0) & 0o777;
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
+    if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
 }

@@ -92,7 +92,9 @@ export class Master {
 
   async #open(): Promise<void> {
     const opts = this.#opts;
-    const masterKey = await loadOrCreateMasterKey(opts.pki_dir, opts.keysize);
+    const masterKey = await loadOrCreateMasterKey(opts.pki_dir, opts.keysize, {
+      permissive: opts.permissive_pki_access,
+    });
     const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
     const aclUsers = [...opts.publisher_acl.keys()].filter((name) => typeof name === "string");
     const accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...aclUsers]);

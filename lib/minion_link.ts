@@ -21,7 +21,9 @@ export async function applicantOf(opts: MinionOpts, grains: ValueMap): Promise<A
   return {
     id: opts.id,
     pkiDir: opts.pki_dir,
-    key: await loadOrCreateKeyPair(opts.pki_dir, "minion", opts.keysize),
+    key: await loadOrCreateKeyPair(opts.pki_dir, "minion", opts.keysize, {
+      permissive: opts.permissive_pki_access,
+    }),
     encAlgorithm: opts.encryption_algorithm,
     sigAlgorithm: opts.signing_algorithm,
     hashType: opts.hash_type,

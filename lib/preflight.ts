@@ -7,6 +7,7 @@
  */
 
 import { LibcError, PreflightError } from "./errors.ts";
+import { checkPrivateKey } from "./key_pair.ts";
 import { KEY_DIRECTORIES } from "./key_store.ts";
 import { raiseOpenFileLimit } from "./libc.ts";
 import { MASTER_OPTIONS, type MasterOpts, type MinionOpts } from "./options.ts";
@@ -42,10 +43,12 @@ export function preflightMaster(opts: MasterOpts): Ready {
       option: "pki_dir",
       path: `${opts.pki_dir}/${name}`,
       mode: 0o700,
+      wider: [0o750],
     })),
-    { option: "cachedir", path: opts.cachedir, mode: shared },
+    { option: "cachedir", path: opts.cachedir, mode: shared, wider: [0o750] },
     { option: "sock_dir", path: opts.sock_dir, mode: shared, wider: [] },
   ]);
+  checkPrivateKeys(opts, ["master", opts.id.replace(/_master$/, ""), opts.master_sign_key_name]);
   checkPorts(opts.interface, { publish_port: opts.publish_port, ret_port: opts.ret_port });
   checkFileRoots("file_roots", opts.file_roots, warnings);
   checkFileRoots("pillar_roots", opts.pillar_roots, warnings);
@@ -60,15 +63,27 @@ export function preflightMinion(opts: MinionOpts): Ready {
   checkSocketPath(opts.sock_dir, LONGEST_SOCKET.minion);
   prepareDirectories(opts, user, [
     { option: "pki_dir", path: opts.pki_dir, mode: 0o700, wider: [0o750] },
-    { option: "cachedir", path: opts.cachedir, mode: 0o700 },
+    { option: "cachedir", path: opts.cachedir, mode: 0o700, wider: [0o750] },
     { option: "sock_dir", path: opts.sock_dir, mode: 0o700, wider: [] },
   ]);
+  checkPrivateKeys(opts, ["minion"]);
   if (opts.file_client === "local") {
     checkFileRoots("file_roots", opts.file_roots, warnings);
     checkFileRoots("pillar_roots", opts.pillar_roots, warnings);
   }
   checkOpenFiles(opts.max_open_files, undefined, warnings);
   return { user, warnings };
+}
+
+/** @throws {PreflightError} If others may read one of the private keys called so. */
+function checkPrivateKeys(opts: MasterOpts | MinionOpts, names: readonly string[]): void {
+  for (const name of names) {
+    try {
+      checkPrivateKey(`${opts.pki_dir}/${name}.pem`, { permissive: opts.permissive_pki_access });
+    } catch (error) {
+      throw asPreflightError(error, "pki_dir");
+    }
+  }
 }
 
 /** Checks that a socket called `name` fits in `sockDir`. @throws {PreflightError} If its path is too long. */

@@ -32,6 +32,7 @@ import {
   type SaltKeyTable,
   type SaltKeyValues,
 } from "./salt_key_options.ts";
+import { becomeRunUser, userToBecome } from "./run_user.ts";
 import { startUp } from "./start_up.ts";
 import { sanitize, useColours } from "./terminal.ts";
 import type { Value, ValueMap } from "./value.ts";
@@ -78,6 +79,9 @@ async function runParsed(parsed: Parsed<SaltKeyTable>, io: SaltKeyIo): Promise<n
   const { log, close } = openLog(logOpts, { terminal: (text) => io.writeError(text) });
   try {
     for (const warning of warnings) log.warning(warning);
+    // As Salt: what is written is to be the master's, whoever asks for it.
+    const user = Deno.uid() === 0 ? userToBecome(opts.user) : undefined;
+    if (user !== undefined) becomeRunUser(user);
     return await perform(action, options, { opts, log, io });
   } finally {
     close();

@@ -25,7 +25,7 @@ const GENERATION = { group: "Key Generation Options" } as const;
 export const SALT_KEY_OPTIONS = {
   ...CONFIG_CLI_OPTIONS,
   ...CRASH_CLI_OPTIONS,
-  user: text(["-u", "--user"], "The master's user. Default: as configured."),
+  user: text(["-u", "--user"], "The master's user, who root becomes for this. Default: as configured."),
   quiet: flag(["-q", "--quiet"], "Do not report what was done."),
   yes: flag(["-y", "--yes"], "Answer yes to every question."),
   rotate_aes_key: text(

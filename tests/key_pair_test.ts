@@ -1,7 +1,7 @@
 /** @module */
 import { KeyError } from "../lib/errors.ts";
-import { loadOrCreateKeyPair, loadOrCreateMasterKey, loadPrivateKey, privateKeyTooOpen } from "../lib/key_pair.ts";
-import { assertEquals, assertNotEquals, assertRejects, assertThrows } from "./assert.ts";
+import { checkPrivateKey, loadOrCreateKeyPair, loadOrCreateMasterKey, loadPrivateKey } from "../lib/key_pair.ts";
+import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "./assert.ts";
 import corpus from "./corpus/crypto.json" with { type: "json" };
 
 const { private: PRIVATE, public: PUBLIC } = corpus.keys.rsa2048;
@@ -31,7 +31,7 @@ Deno.test(
     assertEquals(Deno.readTextFileSync(`${pki}/minion.pem`), made.pem);
     assertEquals(Deno.readTextFileSync(`${pki}/minion.pub`), made.publicKey.pem + "\n");
     assertEquals((await loadOrCreateKeyPair(pki, "minion", 2048)).pem, made.pem);
-    assertEquals(privateKeyTooOpen(`${pki}/minion.pem`), false);
+    checkPrivateKey(`${pki}/minion.pem`);
   }),
 );
 
@@ -47,7 +47,7 @@ Deno.test(
 Deno.test(
   "a missing public half is written again; a wrong one is an error and stays",
   inTemporaryDirectory(async (dir) => {
-    Deno.writeTextFileSync(`${dir}/master.pem`, PRIVATE);
+    Deno.writeTextFileSync(`${dir}/master.pem`, PRIVATE, { mode: 0o600 });
     assertEquals((await loadOrCreateMasterKey(dir, BITS)).pem, PRIVATE);
     assertEquals(Deno.readTextFileSync(`${dir}/master.pub`), PUBLIC);
     Deno.writeTextFileSync(`${dir}/master.pub`, PUBLIC.trim().replaceAll("\n", "\r\n"));
@@ -62,7 +62,7 @@ Deno.test(
   "a private key that cannot be used is an error that names the file, and stays",
   inTemporaryDirectory(async (dir) => {
     for (const text of ["", "garbage", corpus.refused.encryptedPrivate, corpus.refused.rsa512Private]) {
-      Deno.writeTextFileSync(`${dir}/minion.pem`, text);
+      Deno.writeTextFileSync(`${dir}/minion.pem`, text, { mode: 0o600 });
       await assertRejects(() => loadOrCreateKeyPair(dir, "minion", BITS), KeyError, `${dir}/minion.pem`);
       assertEquals(Deno.readTextFileSync(`${dir}/minion.pem`), text);
     }
@@ -97,15 +97,30 @@ Deno.test(
 );
 
 Deno.test(
-  "privateKeyTooOpen() is true as soon as group or others have any right",
+  "a private key that group or others have any right to is refused by name; permissive_pki_access lets the group read",
   inTemporaryDirectory((dir) => {
     const path = `${dir}/minion.pem`;
-    assertEquals(privateKeyTooOpen(path), false);
+    checkPrivateKey(path);
     Deno.writeTextFileSync(path, PRIVATE);
-    const cases: [number, boolean][] = [[0o400, false], [0o600, false], [0o440, true], [0o604, true], [0o644, true]];
-    for (const [bits, expected] of cases) {
+    const refused = (bits: number, permissive: boolean) => {
       Deno.chmodSync(path, bits);
-      assertEquals(privateKeyTooOpen(path), expected, bits.toString(8));
+      try {
+        loadPrivateKey(path, { permissive });
+      } catch (error) {
+        assert(error instanceof KeyError);
+        const mode = `0${bits.toString(8)}`;
+        assertEquals(
+          error.message,
+          `${path}: others may read or write this private key (mode ${mode}); chmod 0400 ${path}`,
+        );
+        return true;
+      }
+      return false;
+    };
+    for (const bits of [0o400, 0o600]) assertEquals([refused(bits, false), refused(bits, true)], [false, false]);
+    for (const bits of [0o440, 0o640]) assertEquals([refused(bits, false), refused(bits, true)], [true, false]);
+    for (const bits of [0o604, 0o644, 0o660, 0o402]) {
+      assertEquals([refused(bits, false), refused(bits, true)], [true, true]);
     }
   }),
 );
