@@ -162,6 +162,20 @@ export class ProcessFleet implements AsyncDisposable {
     this.#minions.set(id, this.#start(id, this.#places.minion(id)));
   }
 
+  /** Starts a minion that makes its own key; the master must accept it by itself. Does not wait. */
+  startStranger(id: string, options: Readonly<Record<string, unknown>> = {}): Service {
+    this.configure(id, options);
+    const service = this.#start(id, this.#places.minion(id));
+    this.#minions.set(id, service);
+    return service;
+  }
+
+  /** Starts a node that is not running, and waits until it has ended by itself. */
+  runToEnd(node: string): Promise<Ran> {
+    const role = node === "master" ? "master" : "minion";
+    return run([...DENO, `${SOURCES}${role}.ts`, "-c", `${this.root}/${node}/etc/salt`]);
+  }
+
   /** `kill -9`. */
   async killMinion(id: string): Promise<void> {
     await this.minion(id).crash();

@@ -6,11 +6,8 @@
 import { ProcessFleet } from "../chaos/process_fleet.ts";
 import { findUser, groupIdsOf } from "../lib/users.ts";
 import { assert, assertEquals, assertStringIncludes } from "./assert.ts";
-import { run, Service } from "./interop/processes.ts";
 
 const ROOT_ONLY = { ignore: Deno.uid() !== 0 };
-const SOURCES = new URL("..", import.meta.url).pathname;
-const DENO = [Deno.execPath(), "run", "--allow-all", "--no-prompt", "--quiet"];
 
 /** Users and capabilities of every thread of a process. */
 function rightsOf(pid: number): Set<string> {
@@ -61,28 +58,19 @@ Deno.test(
     for (const { name } of Deno.readDirSync(sock_dir)) {
       assertEquals(Deno.statSync(`${sock_dir}/${name}`).uid, nobody, name);
     }
-    fleet.configure("m1", { user: "nobody" });
-    const minion = Service.start(
-      "m1",
-      [...DENO, `${SOURCES}minion.ts`, "-c", `${fleet.root}/m1/etc/salt`],
-      `${fleet.root}/m1/output`,
-    );
-    try {
-      await fleet.allPresent(["m1"]);
-      assertEquals([...rightsOf(minion.pid)], [droppedTo("nobody")]);
-      const ran = await fleet.salt("salt", "--out=json", "m1", "cmd.run", "id -u; cat /etc/shadow", "shell=/bin/sh");
-      assertStringIncludes(ran.out, `${nobody}\\n`);
-      assertStringIncludes(ran.out, "Permission denied");
-      // Nobody becomes root again, by no way that a job has.
-      const back = await fleet.salt("salt", "--out=json", "m1", "cmd.run", "id -u", "runas=root", "shell=/bin/sh");
-      assertEquals(/"m1": "0"/.test(back.out), false, back.out);
-      // The operator is root; what salt-key writes is the master's all the same, and the master can read it.
-      const rejected = await fleet.salt("salt-key", "-y", "--include-accepted", "-r", "m1");
-      assertEquals(rejected.code, 0, rejected.err);
-      assertEquals(Deno.statSync(`${fleet.masterOpts.pki_dir}/minions_rejected/m1`).uid, nobody);
-    } finally {
-      await minion.stop(10_000);
-    }
+    const minion = fleet.startStranger("m1", { user: "nobody" });
+    await fleet.allPresent(["m1"]);
+    assertEquals([...rightsOf(minion.pid)], [droppedTo("nobody")]);
+    const ran = await fleet.salt("salt", "--out=json", "m1", "cmd.run", "id -u; cat /etc/shadow", "shell=/bin/sh");
+    assertStringIncludes(ran.out, `${nobody}\\n`);
+    assertStringIncludes(ran.out, "Permission denied");
+    // Nobody becomes root again, by no way that a job has.
+    const back = await fleet.salt("salt", "--out=json", "m1", "cmd.run", "id -u", "runas=root", "shell=/bin/sh");
+    assertEquals(/"m1": "0"/.test(back.out), false, back.out);
+    // The operator is root; what salt-key writes is the master's all the same, and the master can read it.
+    const rejected = await fleet.salt("salt-key", "-y", "--include-accepted", "-r", "m1");
+    assertEquals(rejected.code, 0, rejected.err);
+    assertEquals(Deno.statSync(`${fleet.masterOpts.pki_dir}/minions_rejected/m1`).uid, nobody);
   },
 );
 
@@ -149,7 +137,7 @@ Deno.test("a service does not start on a private key that others may read, and s
   for (const [program, key] of cases) {
     Deno.chmodSync(key, 0o644);
     const node = program === "master" ? "master" : "m00";
-    const ran = await run([...DENO, `${SOURCES}${program}.ts`, "-c", `${fleet.root}/${node}/etc/salt`]);
+    const ran = await fleet.runToEnd(node);
     assertEquals(ran.code, 1);
     const said =
       `salt-${program}: pki_dir: ${key}: others may read or write this private key (mode 0644); chmod 0400 ${key}\n`;

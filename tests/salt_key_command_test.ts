@@ -171,7 +171,7 @@ for (const [argv, code, out] of QUERIES) {
 
 Deno.test("salt-key -F prints all fingerprints, the master's own keys among them", async () => {
   using bench = new Bench();
-  Deno.writeTextFileSync(`${bench.pki}/master.pem`, KEY.pem);
+  Deno.writeTextFileSync(`${bench.pki}/master.pem`, KEY.pem, { mode: 0o600 });
   Deno.writeTextFileSync(`${bench.pki}/master.pub`, PEM + "\n");
   Deno.symlinkSync("master.pub", `${bench.pki}/link.pub`);
   const { code, out } = await bench.run(["-F"]);
