@@ -22,10 +22,10 @@ export interface Pings {
 const PAUSE_MS = 100;
 const PATIENCE = { timeoutMs: 5_000, gatherMs: 5_000 };
 
-/** Runs `test.ping` on `ids`, one after the other, as long as `goOn` says so, and at least until one was answered. */
+/** Runs `test.ping` on `ids` again and again, as long as `goOn` says so, and at least until one was answered. */
 export async function pingFor(
   fleet: ProcessFleet,
-  ids: readonly string[],
+  ids: () => readonly string[],
   goOn: () => boolean,
   withinMs: number,
 ): Promise<Pings> {
@@ -34,7 +34,7 @@ export async function pingFor(
   let asked = 0, slowestMs = 0, unanswered = 0;
   do {
     const began = performance.now();
-    const good = await ask(fleet, ids);
+    const good = await ask(fleet, ids());
     asked++;
     if (good) {
       if (firstMs !== undefined) slowestMs = Math.max(slowestMs, performance.now() - began);
@@ -46,6 +46,7 @@ export async function pingFor(
 }
 
 async function ask(fleet: ProcessFleet, ids: readonly string[]): Promise<boolean> {
+  if (ids.length === 0) return false;
   let client: LocalClient | undefined;
   try {
     client = await fleet.client();

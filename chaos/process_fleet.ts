@@ -25,6 +25,8 @@ export interface ProcessFleetOptions {
   readonly minion?: Readonly<Record<string, unknown>>;
   /** The master's address, where minions look for it, and what starts a program there. Default: loopback. */
   readonly places?: Places;
+  /** Told before anything starts: where it will be, and the master's ports. */
+  prepare?(root: string, ports: readonly [publish: number, request: number]): void;
 }
 
 /** Where things run. */
@@ -73,6 +75,7 @@ export class ProcessFleet implements AsyncDisposable {
   static async start(options: ProcessFleetOptions): Promise<ProcessFleet> {
     const fleet = new ProcessFleet(options);
     try {
+      options.prepare?.(fleet.root, fleet.#ports);
       fleet.configure("master", {});
       await fleet.startMaster();
       await Promise.all(fleet.ids.map((id) => fleet.startMinion(id)));

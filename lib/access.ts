@@ -25,14 +25,39 @@ export function createAccessKeys(cachedir: string, users: Iterable<string>): Acc
   const keys = new Map<string, string>();
   for (const user of new Set(users)) {
     const key = generateKeyString();
-    const path = accessKeyPath(cachedir, user);
-    removeIfExists(path);
-    writeFileAtomic(path, key, { mode: 0o400 });
-    const owner = findUser(user);
-    if (owner !== undefined && Deno.uid() === 0 && owner.uid !== 0) Deno.chownSync(path, owner.uid, owner.gid);
+    removeIfExists(accessKeyPath(cachedir, user));
+    writeAccessKey(cachedir, user, key);
     keys.set(user, key);
   }
   return keys;
+}
+
+/**
+ * Puts back the files of `keys` that somebody has removed, with the cache directory maybe.
+ * @returns The users whose files those were.
+ * @throws What a write throws.
+ */
+export function restoreAccessKeys(cachedir: string, keys: AccessKeys): string[] {
+  const missing = [...keys].filter(([user]) => !isThere(accessKeyPath(cachedir, user)));
+  for (const [user, key] of missing) writeAccessKey(cachedir, user, key);
+  return missing.map(([user]) => user);
+}
+
+function isThere(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+function writeAccessKey(cachedir: string, user: string, key: string): void {
+  const path = accessKeyPath(cachedir, user);
+  writeFileAtomic(path, key, { mode: 0o400, makeDirectory: true });
+  const owner = findUser(user);
+  if (owner !== undefined && Deno.uid() === 0 && owner.uid !== 0) Deno.chownSync(path, owner.uid, owner.gid);
 }
 
 /** The credentials of a clear request. */

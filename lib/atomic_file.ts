@@ -15,13 +15,15 @@ export interface AtomicWriteOptions {
    * it; it costs milliseconds. @default {false}
    */
   readonly sync?: boolean;
+  /** Whether directories that are missing are made, with mode 0700. @default {false} */
+  readonly makeDirectory?: boolean;
   /** Whether a file that is already there stays and is an error: of several writers, one wins. @default {false} */
   readonly createNew?: boolean;
 }
 
 /**
  * Writes the file `path`, whole: another process sees the old contents or the new ones, never a part, and never the new
- * ones with a mode wider than asked. A failure leaves the old file, and no temporary one. The directory must exist.
+ * ones with a mode wider than asked. A failure leaves the old file, and no temporary one.
  * @throws {Deno.errors.AlreadyExists} With `createNew`, if there is such a file.
  * @throws What `Deno.openSync` and `Deno.renameSync` throw (a full disk, no permission, no such directory, …).
  */
@@ -49,7 +51,9 @@ export function writeFileAtomic(path: string, contents: Uint8Array | string, opt
     }
   } catch (error) {
     removeIfExists(temporary);
-    throw error;
+    if (!options.makeDirectory || !(error instanceof Deno.errors.NotFound)) throw error;
+    Deno.mkdirSync(path.slice(0, slash), { recursive: true, mode: 0o700 });
+    writeFileAtomic(path, contents, { ...options, makeDirectory: false });
   }
 }
 

@@ -134,6 +134,7 @@ export const SOCKET_OPTIONS = {
   welcomeMessage: 72,
   heartbeatInterval: 75,
   heartbeatTimeout: 77,
+  connectTimeout: 79,
 } as const;
 
 /** An option. */

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { createAccessKeys } from "./access.ts";
+import { type AccessKeys, createAccessKeys, restoreAccessKeys } from "./access.ts";
 import { writeFileAtomic } from "./atomic_file.ts";
 import { PreflightError } from "./errors.ts";
 import { ROTATE_EVENT, stamp } from "./event.ts";
@@ -25,7 +25,7 @@ import { ProvedTokens } from "./proved_tokens.ts";
 import type { PublisherInit, PublisherReady } from "./publisher.ts";
 import { tcpAddress } from "./request_channel.ts";
 import { SharedKey } from "./shared_key.ts";
-import { closeSocketsOf, Forwarder, Outbox, socketNotes } from "./sockets.ts";
+import { closeSocketsOf, Forwarder, HEARTBEAT, Outbox, socketNotes } from "./sockets.ts";
 import { Thread } from "./thread.ts";
 import { findUser } from "./users.ts";
 import { map } from "./value.ts";
@@ -43,6 +43,7 @@ export class Master {
   readonly #opts: MasterOpts;
   readonly #log: Logger;
   readonly #sharedKey = new SharedKey();
+  #accessKeys: AccessKeys = new Map();
   readonly #threads = new Map<string, Thread<unknown>>();
   #bus: EventBus | undefined;
   #requests: Forwarder | undefined;
@@ -97,7 +98,7 @@ export class Master {
     });
     const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
     const aclUsers = [...opts.publisher_acl.keys()].filter((name) => typeof name === "string");
-    const accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...aclUsers]);
+    const accessKeys = this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...aclUsers]);
     const shared = { opts: packOpts(opts), sharedKey: this.#sharedKey.memory, masterPem: masterKey.pem };
 
     this.#bus = await listening("the event bus", EventBus.open(masterBus(opts.sock_dir)));
@@ -107,8 +108,7 @@ export class Master {
       {
         backlog: opts.zmq_backlog,
         maxFrameBytes: opts.max_request_bytes,
-        heartbeatIntervalMs: 10_000,
-        heartbeatTimeoutMs: 30_000,
+        ...HEARTBEAT,
         ipv6: opts.ipv6 ?? undefined,
       },
       // Unbounded here and in the MWorkers: libzmq's proxy waits for room on one side without serving the other.
@@ -187,10 +187,21 @@ export class Master {
     return thread;
   }
 
+  /** The commands of this host go by these files: whoever has emptied the cache has not meant to lock them out. */
+  #restoreAccessKeys(): void {
+    try {
+      const users = restoreAccessKeys(this.#opts.cachedir, this.#accessKeys);
+      if (users.length > 0) this.#log.warning(`Put back the key files of ${users.join(", ")}, which were gone`);
+    } catch (error) {
+      this.#log.error(`The users' key files cannot be put back: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
   /** One round of Maintenance, unless the last one is still at it. */
   async #maintain(opts: Uint8Array): Promise<void> {
     const name = "Maintenance";
     if (this.#threads.has(name) || this.#closing) return;
+    this.#restoreAccessKeys();
     const thread = new Thread<MaintenanceInit>({
       name,
       url: new URL("./maintenance.ts", import.meta.url),

@@ -30,7 +30,7 @@ import { tcpAddress } from "./request_channel.ts";
 import { ReturnSpool } from "./return_spool.ts";
 import type { Credentials } from "./sign_in.ts";
 import { sleep } from "./sleep.ts";
-import { Inbox } from "./sockets.ts";
+import { HEARTBEAT, Inbox } from "./sockets.ts";
 import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
 
 /** Shortest time between two sign-ins that a disturbed connection caused, in milliseconds. */
@@ -191,8 +191,7 @@ export class Minion {
       reconnectMs: Math.min(reconnectMs, recon_max),
       reconnectMaxMs: recon_max,
       keepaliveIdleS: tcp_keepalive ? tcp_keepalive_idle : undefined,
-      heartbeatIntervalMs: 10_000,
-      heartbeatTimeoutMs: 30_000,
+      ...HEARTBEAT,
       ipv6: this.#opts.ipv6 ?? master.includes(":"),
     });
     if (this.#opts.zmq_filtering) {

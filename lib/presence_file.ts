@@ -23,7 +23,7 @@ function path(cachedir: string): string {
 
 /** Writes who is present. @throws {Error} If it cannot be written. */
 export function writePresence(cachedir: string, { present, gone }: Presence): void {
-  writeFileAtomic(path(cachedir), encode(map({ present, gone }), "disk"), { mode: 0o600 });
+  writeFileAtomic(path(cachedir), encode(map({ present, gone }), "disk"), { mode: 0o600, makeDirectory: true });
 }
 
 /** Who is present, by the word of the last master; nobody if there is none, or it cannot be read. */

@@ -23,7 +23,7 @@ import { tcpAddress } from "./request_channel.ts";
 import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
-import { Duplex, Inbox, noteSockets } from "./sockets.ts";
+import { Duplex, HEARTBEAT, Inbox, noteSockets } from "./sockets.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
 import { UndeliveredJobs } from "./undelivered_jobs.ts";
 import { isMap, map, str, toNumber, type ValueMap } from "./value.ts";
@@ -73,8 +73,7 @@ serveThread<PublisherInit>(async (init, host) => {
   const socket = Duplex.announcer({
     highWaterMark: opts.pub_hwm,
     backlog: opts.zmq_backlog,
-    heartbeatIntervalMs: 10_000,
-    heartbeatTimeoutMs: 20_000,
+    ...HEARTBEAT,
     ipv6: opts.ipv6 ?? undefined,
   });
   await socket.bind(tcpAddress(opts.interface, opts.publish_port));

@@ -36,7 +36,7 @@ export class SessionKeys {
   forSignIn(id: string): string {
     const session = this.#read(id);
     if (session !== undefined && Date.now() - session.mtimeMs < this.#lifetimeMs) return session.text;
-    writeFileAtomic(this.#path(id), generateKeyString(), { mode: 0o600 });
+    writeFileAtomic(this.#path(id), generateKeyString(), { mode: 0o600, makeDirectory: true });
     this.#known.delete(id);
     const made = this.#read(id);
     if (made === undefined) throw new Error(`The session of ${id} vanished while it was made`);

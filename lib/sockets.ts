@@ -77,12 +77,26 @@ function closeSocket(socket: ZmqSocket): void {
   shared = undefined;
 }
 
+/** See `connectTimeoutMs`. */
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/**
+ * For connections over a network: a peer that answers nothing is found out within twice this time, be it in the middle of a
+ * request. Answering PINGs is libzmq's own business, in Salt's peers too.
+ */
+export const HEARTBEAT = { heartbeatIntervalMs: 10_000, heartbeatTimeoutMs: 10_000 } as const;
+
 /** What a socket is set to; every field is libzmq's option of that name. Times in milliseconds. */
 export interface SocketSettings {
   /** Messages kept for a peer that does not read; 0 keeps all. libzmq drops or blocks beyond it. Default 1000. */
   readonly highWaterMark?: number;
   /** How long `close` tries to deliver what was sent. Default 0. */
   readonly lingerMs?: number;
+  /**
+   * How long one try to connect may take. Without a bound it is the system's, which waits ever longer for an answer to its
+   * first packet: whoever was unreachable for minutes would be noticed a minute late. Default 5000.
+   */
+  readonly connectTimeoutMs?: number;
   /** ZMTP PING this often, and a peer that is silent for `heartbeatTimeoutMs` is dropped. Default: off. */
   readonly heartbeatIntervalMs?: number;
   /** How long a peer may be silent. */
@@ -211,6 +225,7 @@ function configure(socket: ZmqSocket, kind: SocketKind, settings: SocketSettings
     sendHighWaterMark: settings.highWaterMark,
     receiveHighWaterMark: settings.highWaterMark,
     linger: settings.lingerMs ?? 0,
+    connectTimeout: settings.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     heartbeatInterval: settings.heartbeatIntervalMs,
     heartbeatTimeout: settings.heartbeatTimeoutMs,
     maxMessageSize: settings.maxFrameBytes,

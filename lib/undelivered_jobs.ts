@@ -26,7 +26,7 @@ export class UndeliveredJobs {
   save({ jid, load, minions, ttlMs, live }: Delivery, nowMs: number): void {
     const kept = map({ load, minions: [...minions], ttl_ms: ttlMs, until: nowMs + ttlMs, live });
     try {
-      writeFileAtomic(`${this.#directory}/${jid}`, encode(kept, "disk"), { mode: 0o600 });
+      writeFileAtomic(`${this.#directory}/${jid}`, encode(kept, "disk"), { mode: 0o600, makeDirectory: true });
     } catch (error) {
       throw new StoreError(
         `Cannot keep job ${jid} until it is delivered: ${error instanceof Error ? error.message : error}`,

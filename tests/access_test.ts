@@ -1,5 +1,5 @@
 /** @module */
-import { Access, createAccessKeys } from "../lib/access.ts";
+import { Access, createAccessKeys, restoreAccessKeys } from "../lib/access.ts";
 import { accessKeyPath } from "../lib/master_paths.ts";
 import { RefusedError } from "../lib/errors.ts";
 import { toValue, type ValueMap } from "../lib/value.ts";
@@ -138,6 +138,27 @@ Deno.test("each start makes new keys, which their users alone can read, under na
     assertEquals((Deno.statSync(accessKeyPath(root, "root")).mode ?? 0) & 0o777, 0o400);
     const names = [...Deno.readDirSync(root)].map(({ name }) => name).sort();
     assertEquals(names, ["..._evil_key", ".alice_key", ".root_key"]);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
+
+Deno.test("key files that somebody removed are put back as they were, the cache directory too", () => {
+  const root = Deno.makeTempDirSync({ prefix: "access_" });
+  try {
+    const cachedir = `${root}/cache`;
+    Deno.mkdirSync(cachedir);
+    const keys = createAccessKeys(cachedir, ["root", "somebody"]);
+    assertEquals(restoreAccessKeys(cachedir, keys), []);
+    Deno.removeSync(accessKeyPath(cachedir, "somebody"));
+    assertEquals(restoreAccessKeys(cachedir, keys), ["somebody"]);
+    Deno.removeSync(cachedir, { recursive: true });
+    assertEquals(restoreAccessKeys(cachedir, keys), ["root", "somebody"]);
+    for (const [user, key] of keys) {
+      const path = accessKeyPath(cachedir, user);
+      assertEquals(Deno.readTextFileSync(path), key);
+      assertEquals((Deno.statSync(path).mode ?? 0) & 0o777, 0o400);
+    }
   } finally {
     Deno.removeSync(root, { recursive: true });
   }

@@ -111,3 +111,14 @@ Deno.test(
     assertEquals(removeIfExists(`${dir}/file`), false);
   }),
 );
+
+Deno.test(
+  "writeFileAtomic() makes the directories that are missing if it is told to, and only then",
+  inTemporaryDirectory((dir) => {
+    const path = `${dir}/a/b/key`;
+    assertThrows(() => writeFileAtomic(path, "a"), Deno.errors.NotFound);
+    writeFileAtomic(path, "a", { makeDirectory: true });
+    assertEquals(readTextFileIfExists(path), "a");
+    assertEquals((Deno.statSync(`${dir}/a/b`).mode ?? 0) & 0o777, 0o700);
+  }),
+);

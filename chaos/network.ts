@@ -1,0 +1,154 @@
+/**
+ * A network of this run's own: the minions in a network namespace, the master outside, and between them a namespace that
+ * routes, or stops to.
+ *
+ * ```text
+ * master  10.213.1.1, .2 ──veth── router ──veth── 10.213.2.10  minions
+ * ```
+ *
+ * What is done to it happens in the router: a wire that is cut, packets that vanish without a word, packets lost by chance.
+ * Needs root and iproute2.
+ * @module
+ */
+
+import type { Places } from "./process_fleet.ts";
+
+const MASTER = "10.213.1.1";
+const MOVED = "10.213.1.2";
+const MINIONS = "10.213.2.10";
+/** The master's name, which the minions' namespace looks up in a hosts file of its own. */
+const NAME = "master.chaos";
+
+/** The network. */
+export class Network implements Disposable {
+  readonly #router: string;
+  readonly #minions: string;
+  readonly #outside: string;
+  /** What is to be run to take everything away again, the last first. */
+  readonly #undo: (() => void)[] = [];
+
+  private constructor() {
+    const mark = crypto.randomUUID().slice(0, 6);
+    [this.#router, this.#minions, this.#outside] = [`chaosr${mark}`, `chaosm${mark}`, `chaoso${mark}`];
+  }
+
+  /** What this machine lacks for a network; `undefined` if nothing. */
+  static missing(): string | undefined {
+    if (Deno.uid() !== 0) return "network namespaces need root";
+    const name = `chaost${crypto.randomUUID().slice(0, 6)}`;
+    try {
+      ip("netns", "add", name);
+      ip("netns", "delete", name);
+      return undefined;
+    } catch (error) {
+      return `no network namespaces: ${error instanceof Error ? error.message : error}`;
+    }
+  }
+
+  /** Makes it. */
+  static make(): Network {
+    const network = new Network();
+    try {
+      network.#make();
+      return network;
+    } catch (error) {
+      network[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  #make(): void {
+    for (const name of [this.#router, this.#minions]) {
+      ip("netns", "add", name);
+      this.#undo.push(() => ip("netns", "delete", name));
+      ip("-n", name, "link", "set", "lo", "up");
+    }
+    ip("link", "add", this.#outside, "type", "veth", "peer", "name", "rout", "netns", this.#router);
+    ip("link", "add", "rin", "netns", this.#router, "type", "veth", "peer", "name", "eth", "netns", this.#minions);
+    ip("address", "add", `${MASTER}/24`, "dev", this.#outside);
+    ip("address", "add", `${MOVED}/24`, "dev", this.#outside);
+    ip("link", "set", this.#outside, "up");
+    ip("-n", this.#router, "address", "add", "10.213.1.254/24", "dev", "rout");
+    ip("-n", this.#router, "address", "add", "10.213.2.254/24", "dev", "rin");
+    for (const link of ["rout", "rin"]) ip("-n", this.#router, "link", "set", link, "up");
+    ip("-n", this.#minions, "address", "add", `${MINIONS}/24`, "dev", "eth");
+    ip("-n", this.#minions, "link", "set", "eth", "up");
+    ip("-n", this.#minions, "route", "add", "default", "via", "10.213.2.254");
+    ip("route", "add", "10.213.2.0/24", "via", "10.213.1.254", "dev", this.#outside);
+    this.#forward(true);
+    Deno.mkdirSync(`/etc/netns/${this.#minions}`, { recursive: true });
+    this.#undo.push(() => Deno.removeSync(`/etc/netns/${this.#minions}`, { recursive: true }));
+    this.#name(MASTER);
+  }
+
+  /** Where a fleet's processes run. @param address What the master listens on. */
+  places(address = MASTER): Places {
+    const inside = ["ip", "netns", "exec", this.#minions];
+    return { masterAddress: address, masterName: NAME, master: [], minion: () => inside };
+  }
+
+  /** The address that {@linkcode move} leads to. */
+  get movedAddress(): string {
+    return MOVED;
+  }
+
+  /** The master's name means its other address from now on. */
+  move(): void {
+    this.#name(MOVED);
+  }
+
+  #name(address: string): void {
+    // Written in place: what is mounted over /etc/hosts is this very file.
+    Deno.writeTextFileSync(`/etc/netns/${this.#minions}/hosts`, `127.0.0.1 localhost\n${address} ${NAME}\n`);
+  }
+
+  /** Cuts the wire of the minions. */
+  cut(): void {
+    ip("-n", this.#router, "link", "set", "rin", "down");
+  }
+
+  /** Puts it together again. */
+  mend(): void {
+    ip("-n", this.#router, "link", "set", "rin", "up");
+  }
+
+  /** The router drops everything, and tells nobody. */
+  swallow(): void {
+    this.#forward(false);
+  }
+
+  /** The router routes again. */
+  pass(): void {
+    this.#forward(true);
+  }
+
+  #forward(on: boolean): void {
+    const write = `echo ${on ? 1 : 0} > /proc/sys/net/ipv4/ip_forward`;
+    run("ip", "netns", "exec", this.#router, "sh", "-c", write);
+  }
+
+  /** Loses so many of a thousand packets in each direction, by chance. */
+  lose(perThousand: number): void {
+    // A classic BPF program that drops when a random word is below the share; 2 is TC_ACT_SHOT.
+    const threshold = Math.floor(perThousand / 1000 * 2 ** 32);
+    const program = `4,32 0 0 4294963256,53 0 1 ${threshold},6 0 0 0,6 0 0 2`;
+    for (const link of ["rout", "rin"]) {
+      run("tc", "-n", this.#router, "qdisc", "add", "dev", link, "clsact");
+      run("tc", "-n", this.#router, "filter", "add", "dev", link, "egress", "bpf", "da", "bytecode", program);
+    }
+  }
+
+  /** Takes it away. */
+  [Symbol.dispose](): void {
+    for (const undo of this.#undo.splice(0).reverse()) undo();
+  }
+}
+
+function ip(...args: string[]): void {
+  run("ip", ...args);
+}
+
+function run(command: string, ...args: string[]): void {
+  const { success, stderr } = new Deno.Command(command, { args, stdin: "null", stdout: "null" }).outputSync();
+  if (!success) throw new Error(`${command} ${args.join(" ")}: ${new TextDecoder().decode(stderr).trim()}`);
+}
