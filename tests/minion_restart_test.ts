@@ -24,7 +24,7 @@ fleetTest("after a restart of the master minions are back by themselves, and a r
   const path = `${fleet.root}/done`;
   const job = await startJob(fleet, "cmd.run", {
     tgt: "web1",
-    arg: [`touch ${path}.began; while [ ! -e ${path} ]; do sleep 0.02; done; echo late`],
+    arg: [`touch ${path}.began; for _ in $(seq 1500); do [ -e ${path} ] && break; sleep 0.02; done; echo late`],
     kwargs: { python_shell: true },
     signal: AbortSignal.abort(),
   });
