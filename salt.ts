@@ -1,5 +1,5 @@
 /**
- * The operator's commands on the master's host: `salt`, and under their own names `salt-key` and `salt-run`. Each is
+ * The operator's commands on the master's host: `salt`, and under their own names `salt-key`, `salt-run` and `salt-cp`. Each is
  * imported only when it is the one that was started.
  * @module
  */
@@ -9,9 +9,6 @@ import * as process from "./lib/process_io.ts";
 import { programName } from "./lib/program_name.ts";
 import { reportingUnforeseen } from "./lib/unforeseen.ts";
 import type { ValueMap } from "./lib/value.ts";
-
-/** Exit code of what cannot be had (sysexits EX_UNAVAILABLE). */
-const EX_UNAVAILABLE = 69;
 
 /** What every command is given of this process. */
 const IO = {
@@ -56,10 +53,11 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
       signal: process.interruptSignal(),
     });
   },
-  "salt-cp": () => {
-    // Rather than to take its files for targets.
-    process.writeError("salt-cp: not built yet\n");
-    return Promise.resolve(EX_UNAVAILABLE);
+  "salt-cp": async (args) => {
+    const { runSaltCp } = await import("./lib/salt_cp_command.ts");
+    const isErrorTerminal = Deno.stderr.isTerminal();
+    const columns = process.terminalColumns();
+    return await runSaltCp(args, { ...IO, isErrorTerminal, columns, signal: process.interruptSignal() });
   },
 };
 

@@ -10,7 +10,8 @@ import { dumpJson, parseJson } from "../lib/json.ts";
 import { decode, encode } from "../lib/msgpack.ts";
 import { SALT_CALL } from "../lib/salt_call_options.ts";
 import { checkUsage, chooseAction, SALT_KEY } from "../lib/salt_key_options.ts";
-import { SALT, targetType } from "../lib/salt_options.ts";
+import { SALT } from "../lib/salt_options.ts";
+import { targetType } from "../lib/target_type.ts";
 import { SALT_RUN } from "../lib/salt_run_options.ts";
 import { shlexSplit } from "../lib/shlex.ts";
 import { loadYaml, loadYamlMapping } from "../lib/yaml.ts";
@@ -148,7 +149,7 @@ export const commandLines: FuzzTarget = {
       const request = parseCommandLine(command, words);
       if (request.kind !== "run") return request.kind;
       const salt = parseCommandLine(SALT, words.filter((word) => !word.startsWith("-")));
-      if (salt.kind === "run") targetType(salt.parsed);
+      if (salt.kind === "run") targetType(salt.parsed.options);
       if (command === SALT_KEY) {
         const key = parseCommandLine(SALT_KEY, words);
         if (key.kind === "run") {

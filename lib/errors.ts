@@ -195,3 +195,13 @@ export class StoreError extends Error {
     super(message, options);
   }
 }
+
+/** A file of `salt-cp` that cannot be sent. */
+export class SourceError extends Error {
+  /** The name of the class. */
+  override name = "SourceError";
+  /** Takes what cannot be sent, and why. @param exitCode Salt's exit code for that. */
+  constructor(message: string, readonly exitCode: number) {
+    super(message);
+  }
+}

@@ -206,6 +206,7 @@ function asVariable(given: unknown, place: string): boolean {
 const EXECUTION_MODULES: ModuleTable = {
   cmd: () => import("../modules/cmd.ts"),
   config: () => import("../modules/config.ts"),
+  cp: () => import("../modules/cp.ts"),
   event: () => import("../modules/event.ts"),
   grains: () => import("../modules/grains.ts"),
   key: () => import("../modules/key.ts"),

@@ -64,6 +64,7 @@ export const MASTER_OPTIONS = {
   keep_jobs: int(24, "Hours that jobs are kept, for configurations that do not have `keep_jobs_seconds`.", { min: 0 }),
   keep_jobs_seconds: int(86_400, "Seconds that jobs are kept; 0: for ever.", { min: 0 }),
   job_cache: bool(true, "Whether jobs and returns are stored."),
+  salt_cp_chunk_size: int(98_304, "Bytes of a piece that `salt-cp --chunked` sends.", { min: 1 }),
   live_output_max: int(
     8_388_608,
     "Bytes of live output (`salt --live`) that are kept with a job for each of its minions. Not in Salt.",

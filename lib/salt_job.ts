@@ -9,7 +9,8 @@ import type { Parsed } from "./command_line.ts";
 import { RegexError, UsageError } from "./errors.ts";
 import type { JobRequest } from "./local_client.ts";
 import { pythonRegex } from "./regex.ts";
-import { type SaltTable, targetType } from "./salt_options.ts";
+import type { SaltTable } from "./salt_options.ts";
+import { targetType } from "./target_type.ts";
 import type { Value, ValueMap } from "./value.ts";
 
 /** The job that a command line asks for, or why it asks for none. */
@@ -22,7 +23,7 @@ export type Wanted = { readonly job: JobRequest } | { readonly incomplete: strin
 export function wantedJob(parsed: Parsed<SaltTable>): Wanted {
   const { options } = parsed;
   const [target, fun, ...words] = withDoc(parsed);
-  const tgtType = targetType(parsed);
+  const tgtType = targetType(parsed.options);
   if (target === undefined) return { incomplete: "\nCannot execute command without defining a target.\n\n" };
   if (tgtType === "pcre") checkRegex(target);
   const tgt: Value = tgtType === "list" ? listTarget(target) : target;
@@ -60,7 +61,8 @@ function checkRegex(target: string): void {
   }
 }
 
-function listTarget(target: string): string[] {
+/** The ids of a list target as it is typed: separated by commas, else by blanks. */
+export function listTarget(target: string): string[] {
   const ids = target.includes(",") ? target.replaceAll(" ", "").split(",") : target.split(/\s+/);
   return ids.filter((id) => id !== "");
 }

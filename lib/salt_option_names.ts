@@ -44,7 +44,7 @@ const NAMES = `
   reactor_niceness reactor_refresh_interval reactor_worker_hwm reactor_worker_threads regen_thin remote_minions_port
   render_dirs renderer_blacklist renderer_whitelist req_server_niceness request_server_aes_session
   resolve_dns_fallback resource_pillar_key rest_cherrypy rest_timeout rest_tornado rest_wsgi returner_dirs
-  roots_update_interval roster roster_defaults roster_file rosters s3fs_update_interval salt_cp_chunk_size
+  roots_update_interval roster roster_defaults roster_file rosters s3fs_update_interval
   salt_event_pub_hwm saltpip_allow_find_links saltpip_disable_pip_version_check saltpip_no_deps saltpip_no_index
   saltpip_use_pythonpath sdb search serial signing_key_pass snapper_states snapper_states_config sock_pool_size
   source_publish_port source_ret_port sqlite_queue_dir ssh_config_file ssh_identities_only ssh_keepalive

@@ -3,16 +3,7 @@
  * @module
  */
 
-import {
-  type CliTable,
-  type CliValues,
-  type CommandLine,
-  flag,
-  float,
-  int,
-  type Parsed,
-  text,
-} from "./command_line.ts";
+import { type CliTable, type CliValues, type CommandLine, flag, float, int, text } from "./command_line.ts";
 import {
   ARGS_CLI_OPTIONS,
   AUTH_CLI_OPTIONS,
@@ -25,7 +16,6 @@ import {
   TARGET_CLI_OPTIONS,
   timeoutCliOption,
 } from "./common_cli_options.ts";
-import { UsageError } from "./errors.ts";
 
 /** The options that `salt` takes, by name. */
 export const SALT_OPTIONS = {
@@ -94,32 +84,3 @@ export const SALT: CommandLine<SaltTable> = {
     "Runs a function of an execution module on all the minions that a target means, and shows what they return.",
   options: SALT_OPTIONS,
 };
-
-/** Salt's names of the target types, by option. */
-const TARGET_TYPES = {
-  list_hosts: "list_hosts",
-  pcre: "pcre",
-  list: "list",
-  grain: "grain",
-  grain_pcre: "grain_pcre",
-  nodegroup: "nodegroup",
-  range: "range",
-  compound: "compound",
-  pillar_target: "pillar",
-  pillar_pcre: "pillar_pcre",
-  ipcidr: "ipcidr",
-} as const satisfies Partial<Record<keyof SaltTable, string>>;
-
-/**
- * How the target is meant.
- * @throws {UsageError} For more than one option, and for `--hosts`.
- */
-export function targetType({ options }: Parsed<SaltTable>): string {
-  const names = (Object.keys(TARGET_TYPES) as (keyof typeof TARGET_TYPES)[]).filter((name) => options[name]);
-  if (names.length > 1) {
-    const flags = names.map((name) => SALT_OPTIONS[name].flags.at(-1)).join("/");
-    throw new UsageError(`The options ${flags} are mutually exclusive. Please only choose one of them`);
-  }
-  if (options.list_hosts) throw new UsageError("-H/--hosts: there are no rosters without salt-ssh, which is not built");
-  return names.length === 0 ? "glob" : TARGET_TYPES[names[0]];
-}

@@ -9,7 +9,7 @@ import type { TarFile } from "./tar.ts";
 export const EXECUTABLES = [
   { name: "salt-master", entry: "master.ts", links: [] },
   { name: "salt-minion", entry: "minion.ts", links: ["salt-call"] },
-  { name: "salt", entry: "salt.ts", links: ["salt-key", "salt-run"] },
+  { name: "salt", entry: "salt.ts", links: ["salt-key", "salt-run", "salt-cp"] },
 ] as const;
 
 /** The threads. No import names these files, so whoever follows imports must be told. */

@@ -11,7 +11,7 @@ import { dumpJson } from "../../lib/json.ts";
 import { samePem } from "../../lib/rsa.ts";
 import { eventually } from "./eventually.ts";
 import type { Salt } from "./salts.ts";
-import { exists, Site } from "./site.ts";
+import { exists, jsonDocuments, Site } from "./site.ts";
 
 /** Who meets whom. */
 export interface Pair {
@@ -148,6 +148,33 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
 
   await step("salt-run manage.up knows who is there", async () => {
     assertEquals(await site.saltRun(["manage.up"]), [id]);
+  });
+
+  await step("salt-run manage.present knows who is connected", async () => {
+    // Whether an id is known by its address takes its grains, which came with the pillar.
+    assertEquals(await site.saltRun(["manage.present"]), [id]);
+    assertEquals(await site.saltRun(["manage.not_present"]), []);
+  });
+
+  if (master.version === undefined && minion.version !== undefined) {
+    await step(
+      "salt --live shows what a minion returns that cannot send its output, and asks it for nothing",
+      async () => {
+        assertEquals(await site.salt(["--live", id, "cmd.run", "echo one; echo two"]), { [id]: "one\ntwo" });
+      },
+    );
+  }
+
+  await step("salt-cp copies a file, whole and in pieces", async () => {
+    const source = `${site.root}/source`;
+    Deno.writeTextFileSync(source, "ä €\n".repeat(20_000));
+    for (const words of [[], ["--chunked"], ["--chunked", "-n"]]) {
+      const dest = `${site.root}/copy${words.length}`;
+      const { out, err, code } = await site.operate("salt-cp", ["--out=json", ...words, id, source, dest]);
+      assertEquals(code, 0, err);
+      assertEquals(jsonDocuments(out), { [id]: { [dest]: true } });
+      assertEquals(Deno.readTextFileSync(dest), Deno.readTextFileSync(source));
+    }
   });
 
   await step("the documentation and the list of functions come across", async () => {

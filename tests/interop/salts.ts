@@ -7,7 +7,7 @@ import { DENO_RUN } from "../../lib/self_command.ts";
 import { pythonSalt } from "./python_salt.ts";
 
 /** A program of Salt. */
-export type Program = "salt-master" | "salt-minion" | "salt-call" | "salt" | "salt-key" | "salt-run";
+export type Program = "salt-master" | "salt-minion" | "salt-call" | "salt" | "salt-key" | "salt-run" | "salt-cp";
 
 /** An implementation. */
 export interface Salt {
@@ -28,6 +28,7 @@ const ENTRIES: Readonly<Record<Program, string>> = {
   "salt": "salt.ts",
   "salt-key": "salt.ts",
   "salt-run": "salt.ts",
+  "salt-cp": "salt.ts",
 };
 
 /** Ours, as its entries start it. */

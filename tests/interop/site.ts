@@ -134,7 +134,11 @@ export class Site {
   }
 
   /** Runs an operator's command of the master that is running, or of `salt`. */
-  async operate(program: "salt" | "salt-key" | "salt-run", args: readonly string[], salt?: Salt): Promise<Ran> {
+  async operate(
+    program: "salt" | "salt-key" | "salt-run" | "salt-cp",
+    args: readonly string[],
+    salt?: Salt,
+  ): Promise<Ran> {
     const by = salt ?? this.#master?.salt;
     if (by === undefined) throw new Error("no master runs: say whose command is meant");
     return await run([...by.command(program), "-c", `${this.root}/etc/salt`, ...args]);
@@ -223,7 +227,7 @@ export class Site {
 }
 
 /** The maps that `salt --out=json` writes, one after the other, as one. */
-function jsonDocuments(text: string): Record<string, unknown> {
+export function jsonDocuments(text: string): Record<string, unknown> {
   const documents = text.trim().split(/(?<=^\})\n/m).filter((part) => part.startsWith("{"));
   return Object.assign({}, ...documents.map((part) => parse(part, `not JSON: ${part}`)));
 }

@@ -1,0 +1,221 @@
+/**
+ * `salt-cp`: copies files of this host to minions, through `cp.recv` and `cp.recv_chunked` of theirs.
+ *
+ * Every piece is a job of its own, and the next one goes only to minions that took it: no file is reported as copied that has
+ * a gap. Exit codes: 0 all well; 1 a minion failed or was silent, or a source that cannot be sent; 2 nobody was meant; 42 a
+ * source that is not there; 64 usage; 69 no master; 77 refused; 130 Ctrl-C.
+ * Source: Salt's cli/cp.py; salt-protocol, section 11.
+ * @module
+ */
+
+import { callingUser } from "./calling_user.ts";
+import { toWireArgs } from "./cli_args.ts";
+import { EX_USAGE, openCommandLine, usageErrorText } from "./command_face.ts";
+import type { Parsed } from "./command_line.ts";
+import { loadClientConfig } from "./config.ts";
+import { ConfigError, NoMasterError, RefusedError, SourceError, TargetError, UsageError } from "./errors.ts";
+import { gzip } from "./gzip.ts";
+import { LocalClient } from "./local_client.ts";
+import { openLog } from "./log_sinks.ts";
+import type { MasterOpts } from "./options.ts";
+import { hasReturned, silenceText } from "./outcome.ts";
+import { EX_INTERRUPTED } from "./process_io.ts";
+import { resultPrinter } from "./result_printer.ts";
+import { plainRetcode } from "./retcode.ts";
+import { listSources, readPieces, readTextFiles } from "./salt_cp_files.ts";
+import { SALT_CP, type SaltCpTable } from "./salt_cp_options.ts";
+import { listTarget } from "./salt_job.ts";
+import { EX_MINIONS, EX_NOBODY, FAILED_TEXT, NO_RETURN_TEXT, type SaltIo } from "./salt_session.ts";
+import { startUp } from "./start_up.ts";
+import { targetType } from "./target_type.ts";
+import { sanitize } from "./terminal.ts";
+import { isMap, map, type Value, type ValueMap } from "./value.ts";
+
+/** Exit code where no master is running (sysexits EX_UNAVAILABLE). */
+const EX_UNAVAILABLE = 69;
+/** Exit code for refusals, and for files that may not be read (sysexits EX_NOPERM). */
+const EX_NOPERM = 77;
+
+/** Runs `salt-cp` with the words of its command line. @returns The exit code. */
+export async function runSaltCp(argv: readonly string[], io: SaltIo): Promise<number> {
+  const terminal = { out: (text: string) => io.write(text), err: (text: string) => io.writeError(text) };
+  const opening = await openCommandLine(SALT_CP, argv, { ...terminal, columns: io.columns });
+  if ("exitCode" in opening) return opening.exitCode;
+  try {
+    return await runParsed(opening.parsed, io);
+  } catch (error) {
+    return report(error, io);
+  }
+}
+
+function report(error: unknown, io: SaltIo): number {
+  if (error instanceof UsageError) {
+    io.writeError(sanitize(usageErrorText(SALT_CP, error)));
+    return EX_USAGE;
+  }
+  const known = [
+    [SourceError, error instanceof SourceError ? error.exitCode : 1],
+    [ConfigError, 1],
+    [TargetError, EX_NOBODY],
+    [RefusedError, EX_NOPERM],
+    [NoMasterError, EX_UNAVAILABLE],
+    [Deno.errors.PermissionDenied, EX_NOPERM],
+  ] as const;
+  const [, exitCode] = known.find(([kind]) => error instanceof kind) ?? [];
+  if (exitCode === undefined || !(error instanceof Error)) throw error;
+  const text = error instanceof TargetError ? `${error.message}\n${NO_RETURN_TEXT}` : `salt-cp: ${error.message}\n`;
+  io.writeError(sanitize(text));
+  return exitCode;
+}
+
+async function runParsed(parsed: Parsed<SaltCpTable>, io: SaltIo): Promise<number> {
+  const { options, args } = parsed;
+  if (args.length < 3) throw new UsageError("Insufficient arguments");
+  const [target, ...sources] = args.slice(0, -1);
+  const dest = args[args.length - 1];
+  const tgtType = targetType(parsed.options);
+  const { opts, warnings } = startUp(SALT_CP, parsed, { role: "master", load: loadClientConfig });
+  const { log, close } = openLog(opts, { terminal: (text) => io.writeError(text) });
+  try {
+    for (const warning of warnings) log.warning(warning);
+    using client = await LocalClient.connect(opts, callingUser());
+    const copy = new Copy({ tgt: tgtType === "list" ? listTarget(target) : target, tgtType }, { client, opts, io });
+    if (options.chunked) await copy.sendPieces(sources, { dest, compress: !options.no_compression });
+    else await copy.sendWhole(sources, dest);
+    if (io.signal.aborted) {
+      io.writeError("\nExiting gracefully on Ctrl-c\n");
+      return EX_INTERRUPTED;
+    }
+    const print = resultPrinter({
+      out: opts.output,
+      indent: options.output_indent,
+      file: options.output_file,
+      append: options.output_file_append,
+      noColor: options.no_color,
+      forceColor: options.force_color,
+      color: opts.color,
+    }, {
+      write: (text) => io.write(text),
+      isTerminal: io.isTerminal,
+      noColor: io.noColor,
+      warn: (text) => log.error(text),
+    });
+    print(copy.results, { retcode: copy.failed ? EX_MINIONS : 0 });
+    if (!copy.failed) return 0;
+    io.writeError(FAILED_TEXT);
+    return EX_MINIONS;
+  } finally {
+    close();
+  }
+}
+
+interface Target {
+  readonly tgt: Value;
+  readonly tgtType: string;
+}
+
+/** What one minion made of a job. */
+interface Part {
+  readonly id: string;
+  /** Whether it returned, with a good return code. */
+  readonly well: boolean;
+  /** What it returned, or why it did not. */
+  readonly result: Value;
+}
+
+/** One run of the command. */
+class Copy {
+  /** What each minion made of each file. */
+  readonly results: ValueMap = new Map();
+  /** Whether something did not go well. */
+  failed = false;
+  readonly #target: Target;
+  readonly #opts: MasterOpts;
+  readonly #io: SaltIo;
+  readonly #client: LocalClient;
+
+  constructor(
+    target: Target,
+    { client, opts, io }: { readonly client: LocalClient; readonly opts: MasterOpts; readonly io: SaltIo },
+  ) {
+    this.#target = target;
+    this.#client = client;
+    this.#opts = opts;
+    this.#io = io;
+  }
+
+  /** Sends everything in one job. */
+  async sendWhole(sources: readonly string[], dest: string): Promise<void> {
+    const files = readTextFiles(sources);
+    for (const { id, well, result } of await this.#run(this.#target, "cp.recv", { files, dest })) {
+      this.results.set(id, result);
+      const written = isMap(result) && [...result.values()].every((one) => one === true);
+      if (!well || !written) this.failed = true;
+    }
+  }
+
+  /** Sends each file in pieces, and makes the directories that hold nothing. */
+  async sendPieces(
+    sources: readonly string[],
+    { dest, compress }: { readonly dest: string; readonly compress: boolean },
+  ): Promise<void> {
+    const tree = listSources(sources, dest);
+    for (const { path, dest: place, mode } of tree.files) {
+      let target = this.#target;
+      let append = false;
+      for await (const piece of readPieces(path, this.#opts.salt_cp_chunk_size)) {
+        const chunk = (compress ? await gzip(piece) : piece).toBase64();
+        const parts = await this.#run(target, "cp.recv_chunked", {
+          dest: place,
+          chunk,
+          append,
+          compressed: compress,
+          mode,
+        });
+        this.#note(parts, place);
+        // Whoever missed a piece gets no more of that file: what follows would be put in the wrong place.
+        const ids = parts.filter(tookPiece).map(({ id }) => id);
+        target = { tgt: ids, tgtType: "list" };
+        append = true;
+        if (this.#io.signal.aborted) return;
+        if (ids.length === 0) break;
+      }
+    }
+    for (const place of tree.emptyDirectories) {
+      this.#note(await this.#run(this.#target, "cp.recv_chunked", { dest: place, chunk: null }), place);
+      if (this.#io.signal.aborted) return;
+    }
+  }
+
+  #note(parts: readonly Part[], place: string): void {
+    for (const part of parts) {
+      const known = this.results.get(part.id);
+      const files: ValueMap = isMap(known) ? known : new Map();
+      this.results.set(part.id, files.set(place, part.result));
+      if (!tookPiece(part)) this.failed = true;
+    }
+  }
+
+  /** Runs a function with these keyword arguments: a positional text with an equals sign might be taken for one. */
+  async #run({ tgt, tgtType }: Target, fun: string, kwargs: Record<string, unknown>): Promise<Part[]> {
+    const { timeout, gather_job_timeout } = this.#opts;
+    const patience = { timeoutMs: timeout * 1000, gatherMs: gather_job_timeout * 1000 };
+    const { signal } = this.#io;
+    const published = await this.#client.publish({ tgt, tgtType, fun, arg: toWireArgs([], map(kwargs)) });
+    const parts: Part[] = published.missing.map((id) => ({ id, well: false, result: silenceText("no such minion") }));
+    for await (const one of this.#client.collect(published, patience, { signal })) {
+      if (one.kind === "silent") parts.push({ id: one.id, well: false, result: silenceText(one.outcome) });
+      else {parts.push({
+          id: one.id,
+          well: hasReturned(one.outcome) && plainRetcode(one.retcode) === 0,
+          result: one.return,
+        });}
+    }
+    return parts;
+  }
+}
+
+/** Whether a minion has put a piece where it belongs. */
+function tookPiece({ well, result }: Part): boolean {
+  return well && result === true;
+}
