@@ -16,6 +16,7 @@ import { killMaster } from "./kill_master.ts";
 import { killMinion } from "./kill_minion.ts";
 import { moveMaster } from "./move_master.ts";
 import { oldJobs } from "./old_jobs.ts";
+import { stuckSubscriber } from "./stuck_subscriber.ts";
 import { restartMaster } from "./restart_master.ts";
 
 /** All of them. */
@@ -35,4 +36,5 @@ export const FAULTS: readonly Fault[] = [
   corruptFiles,
   clock,
   oldJobs,
+  stuckSubscriber,
 ];

@@ -2,14 +2,16 @@
  * The event bus of a master or a minion: what is pushed to `…_event_pull.ipc` is published on `…_event_pub.ipc`.
  *
  * One frame an event (the 2014 ZeroMQ bus), subscribed to by the prefix of its tag. A subscriber gets a welcome message
- * when it is live, so that nothing published afterwards is missed. High-water marks are off: the bus drops nothing.
+ * when it is live, so that nothing published afterwards is missed. What a subscriber
+ * does not read in time is dropped for it alone; it is told how much that was, by the master's bus (bus_pump.ts).
  * Knows the packing of events, nothing of their meaning.
  * @module
  */
 
+import { type SubscriberName, subscriberTopic } from "./bus_subscribers.ts";
 import { NoMasterError, WireError } from "./errors.ts";
 import { type BusEvent, packEvent, unpackWanted } from "./event.ts";
-import { Forwarder, Inbox, Outbox } from "./sockets.ts";
+import { Forwarder, type Frames, Inbox, Outbox } from "./sockets.ts";
 import type { ValueMap } from "./value.ts";
 
 /** The two ends of a bus, as paths of ipc sockets. */
@@ -21,7 +23,13 @@ export interface BusPaths {
 }
 
 /** The first frame that a new subscriber gets; no event is packed like it. */
-const WELCOME = "\u0001welcome";
+export const BUS_WELCOME = "\u0001welcome";
+
+/** What is put behind it by a bus that will also answer the subscriber's own name, when all that it asked for is live. */
+export const ANSWERS_NAMES = ", and a note follows";
+
+/** How many events are kept for a subscriber that does not read. */
+const KEPT_EVENTS = 20_000;
 
 /** How long a connection to a bus on this host may take before nobody is there, in milliseconds. */
 const CONNECT_MS = 5_000;
@@ -36,7 +44,7 @@ export function minionBus(sockDir: string, idHash: string): BusPaths {
   return { pub: `${sockDir}/minion_event_${idHash}_pub.ipc`, pull: `${sockDir}/minion_event_${idHash}_pull.ipc` };
 }
 
-/** The bus itself: libzmq moves the messages in a native thread. */
+/** A bus of few events, a minion's: libzmq moves the messages in a native thread. */
 export class EventBus {
   readonly #forwarder: Forwarder;
   readonly #paths: BusPaths;
@@ -48,7 +56,7 @@ export class EventBus {
 
   /** Opens the bus; left-over socket files of a bus that died are replaced. */
   static async open(paths: BusPaths): Promise<EventBus> {
-    const forwarder = Forwarder.events({ highWaterMark: 0 }, { highWaterMark: 0 }, WELCOME);
+    const forwarder = Forwarder.events({ highWaterMark: 0 }, { highWaterMark: KEPT_EVENTS }, BUS_WELCOME);
     try {
       await forwarder.start({ front: `ipc://${paths.pull}`, back: `ipc://${paths.pub}` });
       for (const path of [paths.pull, paths.pub]) Deno.chmodSync(path, 0o600);
@@ -78,9 +86,22 @@ export function removeSocketFile(path: string): void {
 /** A live subscription to a bus. */
 export class EventSubscriber {
   readonly #inbox: Inbox;
+  #name: SubscriberName;
+  readonly #prefixes: Set<string>;
 
-  private constructor(inbox: Inbox) {
+  /** What came before the subscription was known to be live. */
+  readonly #early: Frames[];
+
+  private constructor(inbox: Inbox, name: SubscriberName, early: Frames[]) {
     this.#inbox = inbox;
+    this.#early = early;
+    this.#name = name;
+    this.#prefixes = new Set(name.prefixes);
+  }
+
+  /** How many events the bus has dropped, because this subscriber did not read them in time. */
+  get missed(): number {
+    return this.#name.missed;
   }
 
   /**
@@ -88,26 +109,59 @@ export class EventSubscriber {
    * @throws {NoMasterError} If no bus answers at `pubPath`.
    */
   static async connect(pubPath: string, prefixes: readonly string[]): Promise<EventSubscriber> {
-    const inbox = Inbox.subscriber({ highWaterMark: 0, reconnectMs: 20 });
-    inbox.subscribe(WELCOME);
+    const inbox = Inbox.subscriber({ highWaterMark: KEPT_EVENTS, reconnectMs: 20 });
+    const name = { key: crypto.randomUUID(), pid: Deno.pid, prefixes, missed: 0 };
+    inbox.subscribe(BUS_WELCOME);
     for (const prefix of prefixes) inbox.subscribe(prefix);
+    // The last: when it is answered, all are live.
+    inbox.subscribe(subscriberTopic(name));
     inbox.connect(`ipc://${pubPath}`);
-    const first = await inbox.receive(CONNECT_MS);
+    const early: Frames[] = [];
+    let first = await inbox.receive(CONNECT_MS);
+    if (first !== undefined && announcesNote(first[0])) {
+      const named = new TextEncoder().encode(subscriberTopic(name));
+      first = await inbox.receive(CONNECT_MS);
+      while (first !== undefined && !startsWith(first[0], named)) {
+        early.push(first);
+        first = await inbox.receive(CONNECT_MS);
+      }
+    }
     if (first === undefined) {
       inbox.close();
       throw new NoMasterError(`Nothing answers on the event bus ${pubPath}`);
     }
-    return new EventSubscriber(inbox);
+    return new EventSubscriber(inbox, name, early);
   }
 
   /** Asks for one more prefix; live soon, not at once. */
   subscribe(prefix: string): void {
     this.#inbox.subscribe(prefix);
+    this.#prefixes.add(prefix);
+    this.#rename(this.#name.missed);
   }
 
   /** Takes a prefix back. */
   unsubscribe(prefix: string): void {
     this.#inbox.unsubscribe(prefix);
+    this.#prefixes.delete(prefix);
+    this.#rename(this.#name.missed);
+  }
+
+  /** Tells the bus what this subscriber asks for, and has missed, now. */
+  #rename(missed: number): void {
+    const old = subscriberTopic(this.#name);
+    this.#name = { ...this.#name, prefixes: [...this.#prefixes], missed };
+    const topic = subscriberTopic(this.#name);
+    if (topic === old) return;
+    this.#inbox.subscribe(topic);
+    this.#inbox.unsubscribe(old);
+  }
+
+  /** Takes a note of the bus, of how many events this subscriber has missed. */
+  #hearNote(frame: Uint8Array): void {
+    const [topic, count] = new TextDecoder().decode(frame).split("\n");
+    const missed = Number(count);
+    if (topic === subscriberTopic(this.#name) && missed > this.#name.missed) this.#rename(missed);
   }
 
   /**
@@ -118,10 +172,14 @@ export class EventSubscriber {
   async next(timeoutMs = -1, wanted: (tag: string) => boolean = () => true): Promise<BusEvent | undefined> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
-      const frames = await this.#inbox.receive(timeoutMs < 0 ? -1 : Math.max(0, deadline - performance.now()));
+      const frames = this.#early.shift() ??
+        await this.#inbox.receive(timeoutMs < 0 ? -1 : Math.max(0, deadline - performance.now()));
       if (frames === undefined) return undefined;
-      // A bus that restarted welcomes us again.
-      if (frames[0][0] === WELCOME.charCodeAt(0)) continue;
+      // A bus that restarted welcomes us again; or it has a note for us.
+      if (frames[0][0] === BUS_WELCOME.charCodeAt(0)) {
+        this.#hearNote(frames[0]);
+        continue;
+      }
       try {
         const event = unpackWanted(frames[0], wanted);
         if (event !== undefined) return event;
@@ -140,6 +198,14 @@ export class EventSubscriber {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+function announcesNote(frame: Uint8Array): boolean {
+  return startsWith(frame, new TextEncoder().encode(BUS_WELCOME + ANSWERS_NAMES));
+}
+
+function startsWith(bytes: Uint8Array, start: Uint8Array): boolean {
+  return bytes.length >= start.length && start.every((byte, i) => byte === bytes[i]);
 }
 
 /** A way to fire events on a bus. */

@@ -131,6 +131,7 @@ export const SOCKET_OPTIONS = {
   tcpKeepaliveIdle: 36,
   ipv6: 42,
   routerHandover: 56,
+  xpubNoDrop: 69,
   welcomeMessage: 72,
   heartbeatInterval: 75,
   heartbeatTimeout: 77,

@@ -10,7 +10,9 @@ import { type AccessKeys, createAccessKeys, restoreAccessKeys } from "./access.t
 import { writeFileAtomic } from "./atomic_file.ts";
 import { PreflightError } from "./errors.ts";
 import { ROTATE_EVENT, stamp } from "./event.ts";
-import { EventBus, EventSender, masterBus, removeSocketFile } from "./event_bus.ts";
+import type { BusPumpInit } from "./bus_pump.ts";
+import { busStatePath } from "./bus_state.ts";
+import { EventSender, masterBus, removeSocketFile } from "./event_bus.ts";
 import { heldMemory } from "./held_request.ts";
 import { makeJid } from "./jid.ts";
 import { loadOrCreateMasterKey } from "./key_pair.ts";
@@ -38,6 +40,9 @@ const RESTART_MS = 500;
 /** How long a round of Maintenance may take, which cleans the whole job cache. */
 const MAINTENANCE_MS = 3_600_000;
 
+/** The name of the event bus's thread, which ends last: the others still have events to fire. */
+const BUS = "EventBus";
+
 /** A running master. */
 export class Master {
   readonly #opts: MasterOpts;
@@ -45,7 +50,6 @@ export class Master {
   readonly #sharedKey = new SharedKey();
   #accessKeys: AccessKeys = new Map();
   readonly #threads = new Map<string, Thread<unknown>>();
-  #bus: EventBus | undefined;
   #requests: Forwarder | undefined;
   #ports: MasterPorts = { publishPort: 0, requestPort: 0 };
   readonly #closed = Promise.withResolvers<void>();
@@ -101,7 +105,13 @@ export class Master {
     const accessKeys = this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...aclUsers]);
     const shared = { opts: packOpts(opts), sharedKey: this.#sharedKey.memory, masterPem: masterKey.pem };
 
-    this.#bus = await listening("the event bus", EventBus.open(masterBus(opts.sock_dir)));
+    const busInit: BusPumpInit = {
+      paths: masterBus(opts.sock_dir),
+      keptEvents: opts.event_publisher_pub_hwm,
+      sockets: socketNotes(),
+    };
+    const bus = this.#keepRunning(BUS, new URL("./bus_pump.ts", import.meta.url), busInit);
+    await listening("the event bus", bus.ready);
     const publisher = this.#startPublisher({ ...shared, sockets: socketNotes() });
     const publishPort = await listening(`publish_port ${opts.publish_port}`, publisher);
     this.#requests = Forwarder.requests(
@@ -252,9 +262,12 @@ export class Master {
     clearInterval(this.#maintenanceTimer);
     this.#restarts.forEach(clearTimeout);
     await this.#rotating;
-    await Promise.all([...this.#threads.values()].map((thread) => thread.stop()));
+    const bus = this.#threads.get(BUS);
+    await Promise.all([...this.#threads.values()].map((thread) => thread === bus ? undefined : thread.stop()));
     await this.#requests?.close();
-    await this.#bus?.close();
+    await bus?.stop();
+    const busPaths = masterBus(this.#opts.sock_dir);
+    for (const path of [busPaths.pull, busPaths.pub, busStatePath(busPaths)]) removeSocketFile(path);
     for (const path of [workersPath, publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));
     this.#closed.resolve();
   }

@@ -39,6 +39,11 @@ export const MASTER_OPTIONS = {
   )),
   cluster_id: planned(str(null, "Name of the cluster of masters.")),
   cluster_pool_port: planned(port(4520, "Port on which the masters of a cluster meet.")),
+  event_publisher_pub_hwm: int(
+    20_000,
+    "Events that are kept for a subscriber of the event bus that does not read; what comes then it misses.",
+    { min: 100 },
+  ),
   zmq_backlog: int(1000, "Connections that may wait to be accepted.", { min: 1 }),
   pub_hwm: int(1000, "Messages that a slow minion may lag behind before it loses some; 0: no bound.", { min: 0 }),
   auth_mode: moot(int(1, "Form of the AES key in sign-in replies; 1 is the only safe one.", { min: 1, max: 1 })),

@@ -7,6 +7,7 @@ import type { ModuleTable } from "./loader.ts";
 
 /** What `loadFamily` makes the family of runners of. */
 export const RUNNERS: ModuleTable = {
+  bus: () => import("../runners/bus.ts"),
   doc: () => import("../runners/doc.ts"),
   jobs: () => import("../runners/jobs.ts"),
   manage: () => import("../runners/manage.ts"),

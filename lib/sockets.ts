@@ -214,6 +214,16 @@ export abstract class Endpoint {
     return monitor;
   }
 
+  /** Whether the message was taken at once. */
+  protected giveNow(frames: Frames): boolean {
+    return this.#unlessClosed(() => this.#socket.trySend(frames)) === true;
+  }
+
+  /** Sets an option of the socket while it is in use. */
+  protected set(option: SocketOption, value: number | string): void {
+    this.#socket.set(option, value);
+  }
+
   /** Asks for (`true`) or no longer for (`false`) messages that begin with `prefix`. */
   protected want(prefix: string, wanted: boolean): void {
     this.#socket.set(wanted ? "subscribe" : "unsubscribe", prefix);
@@ -265,6 +275,29 @@ export class Duplex extends Endpoint {
    * subscribers comes, or the last one goes. */
   static announcer(settings: SocketSettings = {}): Duplex {
     return new Duplex("announcer", settings);
+  }
+
+  /** XPUB: the message that each new subscriber gets first. */
+  welcome(message: string): void {
+    this.set("welcomeMessage", message);
+  }
+
+  /**
+   * XPUB: whether a message is dropped for a subscriber whose queue is full, as is libzmq's way (`true`), or not taken at
+   * all. Of a subscriber for which one was dropped libzmq knows nothing more until it reads again.
+   */
+  set dropSilently(on: boolean) {
+    this.set("xpubNoDrop", on ? 0 : 1);
+  }
+
+  /** How many messages are kept for a peer that does not read, of the peers that are there as well. */
+  set highWaterMark(messages: number) {
+    this.set("sendHighWaterMark", messages);
+  }
+
+  /** Sends a message if it can be done now. @returns Whether it was taken. */
+  offer(frames: Frames): boolean {
+    return this.giveNow(frames);
   }
 
   /** Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no end) or when closed. */

@@ -13,7 +13,13 @@ export const EXECUTABLES = [
 ] as const;
 
 /** The threads. No import names these files, so whoever follows imports must be told. */
-export const WORKERS = ["lib/mworker.ts", "lib/publisher.ts", "lib/maintenance.ts", "lib/job_worker.ts"] as const;
+export const WORKERS = [
+  "lib/bus_pump.ts",
+  "lib/mworker.ts",
+  "lib/publisher.ts",
+  "lib/maintenance.ts",
+  "lib/job_worker.ts",
+] as const;
 
 /** Families of sources: `lib`, and the plugins. */
 const SOURCE_DIRECTORIES = ["grains", "lib", "modules", "runners"] as const;
