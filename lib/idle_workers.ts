@@ -10,7 +10,7 @@ import { permissionKey } from "./permissions.ts";
 
 /** How many workers wait: one without permissions to answer at once, and one that ran last. */
 const WARM_WORKERS = 2;
-/** A worker with permissions that had no job for so long is ended, in milliseconds: it costs memory, and starts quickly. */
+/** A worker that had no job for so long is ended, in milliseconds, unless it is the one that stays. */
 const IDLE_MS = 60_000;
 const FREE = permissionKey("none");
 
@@ -62,10 +62,11 @@ export class IdleWorkers<W extends { stop(): Promise<void> }> {
 
   #wait(worker: W, key: string): Waiting<W> {
     const retire = () => {
+      if (key === FREE && this.#waiting.filter((waiting) => waiting.key === FREE).length < 2) return;
       this.remove(worker);
       void worker.stop();
     };
-    return { worker, key, timer: key === FREE ? undefined : setTimeout(retire, IDLE_MS) };
+    return { worker, key, timer: setTimeout(retire, IDLE_MS) };
   }
 
   /** Takes out this worker, if it waits. */

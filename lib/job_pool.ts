@@ -19,10 +19,11 @@ import {
   unpack,
 } from "./job_protocol.ts";
 import { RequestTimeoutError } from "./errors.ts";
-import { sendSignal } from "./libc.ts";
+import { sendSignal, trimMemory } from "./libc.ts";
 import type { Written } from "./live_output.ts";
 import type { Logger } from "./log.ts";
 import type { ProcState } from "./proc_files.ts";
+import { IdleMemory } from "./idle_memory.ts";
 import { IdleWorkers } from "./idle_workers.ts";
 import { moduleDirectories } from "./loader.ts";
 import type { MinionOpts } from "./options.ts";
@@ -43,6 +44,12 @@ const INTERRUPTED: Readonly<Record<ProcState, string>> = {
   running: "The minion ended while it ran this job",
   queued: "The minion ended before it began this job",
 };
+/**
+ * How long a job keeps a worker before another is started for the next one, in milliseconds. Most are over by then, and a
+ * minion that has one job at a time has one worker, which is 8 MB less than two.
+ */
+const SPARE_MS = 50;
+
 /** Workers that knew different versions of a module could hand a job to and fro. */
 const MOST_MOVES = 3;
 
@@ -97,6 +104,8 @@ export class JobPool {
   readonly #declared = new Map<string, Allowed>();
   readonly #opts: MinionOpts;
   #knowledge: Knowledge;
+  readonly #memory = new IdleMemory(trimMemory);
+  #spareTimer: ReturnType<typeof setTimeout> | undefined;
   #started = 0;
   #closed = false;
 
@@ -137,7 +146,10 @@ export class JobPool {
     this.#busy.set(worker, job);
     // Messages wait in the worker's queue until it is ready.
     this.#tell(worker, { kind: "run", load: pack(job.load) });
-    this.#warm();
+    this.#spareTimer ??= setTimeout(() => {
+      this.#spareTimer = undefined;
+      this.#warm();
+    }, SPARE_MS);
   }
 
   /** Moves a job that was not begun to a worker that may do what its functions declare. */
@@ -221,6 +233,8 @@ export class JobPool {
   /** Ends every job, with an outcome that says so, and every worker. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#memory.close();
+    clearTimeout(this.#spareTimer);
     const children: number[] = [];
     for (const worker of [...this.#busy.keys()]) {
       worker.kill(); // from now on it starts nothing
@@ -281,6 +295,7 @@ export class JobPool {
   #hear(worker: Worker, message: FromJob): void {
     switch (message.kind) {
       case "done": {
+        this.#memory.worked(message.outcome.length);
         const outcome = unpack(message.outcome);
         return this.#finish(worker, isMap(outcome) ? outcome : failure("The job's worker sent no outcome"), true);
       }

@@ -9,6 +9,7 @@ import { RequestTimeoutError } from "./errors.ts";
 import { executeLogged, executeMany } from "./execution.ts";
 import type { Catalogue, JobContext, RunningJob } from "./job_context.ts";
 import { type Asked, type FromJob, type JobWorkerInit, pack, type ToJob, unpack } from "./job_protocol.ts";
+import { IdleMemory } from "./idle_memory.ts";
 import { makeContext } from "./job_scope.ts";
 import { loadCatalogue } from "./loader.ts";
 import type { MinionOpts } from "./options.ts";
@@ -23,6 +24,7 @@ class JobWorker {
   readonly #opts: MinionOpts;
   readonly #catalogue: Catalogue;
   readonly #children: ChildPids;
+  readonly #memory = new IdleMemory();
   /** What this worker may do, by name. */
   readonly #permissions: string;
   readonly #asked = new Map<number, PromiseWithResolvers<Value>>();
@@ -115,10 +117,9 @@ class JobWorker {
     this.#doing = "waiting for a job";
     const { return: result, retcode, success } = outcome;
     const out = "out" in outcome ? outcome.out : undefined;
-    this.#post({
-      kind: "done",
-      outcome: pack({ return: result, retcode, success, ...(out === undefined ? {} : { out }) }),
-    });
+    const packedOutcome = pack({ return: result, retcode, success, ...(out === undefined ? {} : { out }) });
+    this.#memory.worked(packed.length + packedOutcome.length);
+    this.#post({ kind: "done", outcome: packedOutcome });
   }
 
   #watch(): NonNullable<JobContext["watchCommand"]> {

@@ -9,6 +9,8 @@ import { LibcError } from "./errors.ts";
 
 const SYMBOLS = {
   calloc: { parameters: ["usize", "usize"], result: "pointer" },
+  // The GNU library's alone.
+  malloc_trim: { parameters: ["usize"], result: "i32", optional: true },
   free: { parameters: ["pointer"], result: "void" },
   poll: { parameters: ["pointer", "u64", "i32"], result: "i32", nonblocking: true },
   pipe: { parameters: ["buffer"], result: "i32" },
@@ -58,6 +60,11 @@ function nativeMemory(length: number): NativeMemory {
   const pointer = libc().calloc(1n, BigInt(length));
   if (pointer === null) throw new LibcError("calloc");
   return { pointer, bytes: new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, length)) };
+}
+
+/** Has the C library give freed memory back to the system, where it keeps it until it is asked. */
+export function trimMemory(): void {
+  libc().malloc_trim?.(0n);
 }
 
 const POLLIN = 0x0001;

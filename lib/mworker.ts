@@ -13,10 +13,12 @@ import { stamp } from "./event.ts";
 import { StoreError } from "./errors.ts";
 import { EventSender, masterBus } from "./event_bus.ts";
 import { HeldRequest } from "./held_request.ts";
+import { IdleMemory } from "./idle_memory.ts";
 import { JobAcks } from "./job_acks.ts";
 import { JobCache } from "./job_cache.ts";
 import { JobOutputs } from "./job_outputs.ts";
 import { KeyStore } from "./key_store.ts";
+import { trimMemory } from "./libc.ts";
 import { publishPullPath, workersPath } from "./master_paths.ts";
 import { encode } from "./msgpack.ts";
 import { opensslOperations } from "./openssl.ts";
@@ -115,6 +117,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     }
   }
 
+  const memory = new IdleMemory(trimMemory);
   let handled = 0;
   let since = 0;
   const running = serve().catch((error) => fail(error instanceof Error ? error.message : String(error)));
@@ -129,6 +132,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
       const reply = await handler.handle(body);
       await socket.send([...route, reply]);
       held.clear();
+      memory.worked(body.length + reply.length);
       since = 0;
       handled++;
     }
@@ -140,6 +144,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
         ? `waiting for a request; ${handled} handled`
         : `at a request for ${Math.round(performance.now() - since)} ms; ${handled} handled`,
     async close() {
+      memory.close();
       socket.close();
       await running;
       bus.close();
