@@ -12,6 +12,9 @@ const WORTH_BYTES = 1 << 18;
 /** How long a thread does nothing before it is at rest, in milliseconds. */
 const REST_MS = 1_000;
 
+/** How long V8's own threads may take to free the buffers that were found to be garbage, in milliseconds. */
+const SWEEP_MS = 200;
+
 /** V8's own, where its flag is set (`V8_FLAGS`). */
 type Collect = ((options: { readonly type: "major"; readonly execution: "sync" }) => void) | undefined;
 
@@ -35,23 +38,30 @@ export class IdleMemory {
     this.#timer ??= this.#later(REST_MS);
   }
 
-  #later(ms: number): ReturnType<typeof setTimeout> {
-    const timer = setTimeout(() => this.#look(), ms);
+  #later(ms: number, run = () => this.#look()): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(run, ms);
     Deno.unrefTimer(timer);
     return timer;
   }
 
   #look(): void {
     const restMs = this.#lastMs + REST_MS - performance.now();
-    this.#timer = restMs > 0 ? this.#later(restMs) : undefined;
-    if (this.#timer !== undefined) return;
+    if (restMs > 0) {
+      this.#timer = this.#later(restMs);
+      return;
+    }
     this.#bytes = 0;
     (globalThis as { gc?: Collect }).gc?.({ type: "major", execution: "sync" });
-    this.#trim();
+    this.#timer = this.#later(SWEEP_MS, () => {
+      this.#timer = undefined;
+      this.#trim();
+    });
   }
 
-  /** Ends it. */
-  close(): void {
+  /** Forgets what was counted: nothing is to come any more, or somebody else counts from here. */
+  reset(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#bytes = 0;
   }
 }

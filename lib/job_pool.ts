@@ -19,11 +19,10 @@ import {
   unpack,
 } from "./job_protocol.ts";
 import { RequestTimeoutError } from "./errors.ts";
-import { sendSignal, trimMemory } from "./libc.ts";
+import { sendSignal } from "./libc.ts";
 import type { Written } from "./live_output.ts";
 import type { Logger } from "./log.ts";
 import type { ProcState } from "./proc_files.ts";
-import { IdleMemory } from "./idle_memory.ts";
 import { IdleWorkers } from "./idle_workers.ts";
 import { moduleDirectories } from "./loader.ts";
 import type { MinionOpts } from "./options.ts";
@@ -104,7 +103,6 @@ export class JobPool {
   readonly #declared = new Map<string, Allowed>();
   readonly #opts: MinionOpts;
   #knowledge: Knowledge;
-  readonly #memory = new IdleMemory(trimMemory);
   #spareTimer: ReturnType<typeof setTimeout> | undefined;
   #started = 0;
   #closed = false;
@@ -233,7 +231,6 @@ export class JobPool {
   /** Ends every job, with an outcome that says so, and every worker. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#memory.close();
     clearTimeout(this.#spareTimer);
     const children: number[] = [];
     for (const worker of [...this.#busy.keys()]) {
@@ -295,7 +292,6 @@ export class JobPool {
   #hear(worker: Worker, message: FromJob): void {
     switch (message.kind) {
       case "done": {
-        this.#memory.worked(message.outcome.length);
         const outcome = unpack(message.outcome);
         return this.#finish(worker, isMap(outcome) ? outcome : failure("The job's worker sent no outcome"), true);
       }

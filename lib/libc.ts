@@ -9,7 +9,8 @@ import { LibcError } from "./errors.ts";
 
 const SYMBOLS = {
   calloc: { parameters: ["usize", "usize"], result: "pointer" },
-  // The GNU library's alone.
+  // The GNU library's alone, these two.
+  mallopt: { parameters: ["i32", "i32"], result: "i32", optional: true },
   malloc_trim: { parameters: ["usize"], result: "i32", optional: true },
   free: { parameters: ["pointer"], result: "void" },
   poll: { parameters: ["pointer", "u64", "i32"], result: "i32", nonblocking: true },
@@ -60,6 +61,17 @@ function nativeMemory(length: number): NativeMemory {
   const pointer = libc().calloc(1n, BigInt(length));
   if (pointer === null) throw new LibcError("calloc");
   return { pointer, bytes: new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, length)) };
+}
+
+/** M_MMAP_THRESHOLD of mallopt(3). */
+const M_MMAP_THRESHOLD = -3;
+
+/**
+ * Has the C library take what is larger than this from the system and give it back when it is freed, for the whole process.
+ * By itself it begins to keep blocks as large as any that was freed: of each result of 10 MB, that much.
+ */
+export function returnLargeBlocks(bytes = 1 << 20): void {
+  libc().mallopt?.(M_MMAP_THRESHOLD, bytes);
 }
 
 /** Has the C library give freed memory back to the system, where it keeps it until it is asked. */

@@ -13,12 +13,10 @@ import { stamp } from "./event.ts";
 import { StoreError } from "./errors.ts";
 import { EventSender, masterBus } from "./event_bus.ts";
 import { HeldRequest } from "./held_request.ts";
-import { IdleMemory } from "./idle_memory.ts";
 import { JobAcks } from "./job_acks.ts";
 import { JobCache } from "./job_cache.ts";
 import { JobOutputs } from "./job_outputs.ts";
 import { KeyStore } from "./key_store.ts";
-import { trimMemory } from "./libc.ts";
 import { publishPullPath, workersPath } from "./master_paths.ts";
 import { encode } from "./msgpack.ts";
 import { opensslOperations } from "./openssl.ts";
@@ -117,25 +115,27 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     }
   }
 
-  const memory = new IdleMemory(trimMemory);
   let handled = 0;
   let since = 0;
   const running = serve().catch((error) => fail(error instanceof Error ? error.message : String(error)));
 
   async function serve(): Promise<void> {
-    for (;;) {
-      const frames = await socket.receive();
-      if (frames === undefined) return;
-      const { route, body } = splitRoute(frames);
-      since = performance.now();
-      held.note(route);
-      const reply = await handler.handle(body);
-      await socket.send([...route, reply]);
-      held.clear();
-      memory.worked(body.length + reply.length);
-      since = 0;
-      handled++;
-    }
+    while (await serveOne());
+  }
+
+  /** A function of its own, so that a large request is not held until the next one comes. @returns Whether to go on. */
+  async function serveOne(): Promise<boolean> {
+    const frames = await socket.receive();
+    if (frames === undefined) return false;
+    const { route, body } = splitRoute(frames);
+    since = performance.now();
+    held.note(route);
+    const reply = await handler.handle(body);
+    await socket.send([...route, reply]);
+    held.clear();
+    since = 0;
+    handled++;
+    return true;
   }
 
   return {
@@ -144,7 +144,6 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
         ? `waiting for a request; ${handled} handled`
         : `at a request for ${Math.round(performance.now() - since)} ms; ${handled} handled`,
     async close() {
-      memory.close();
       socket.close();
       await running;
       bus.close();

@@ -10,6 +10,7 @@ import { CONFIG_CLI_OPTIONS, LOG_CLI_OPTIONS, SERVICE_CLI_OPTIONS } from "./comm
 import type { ConfigRequest, LoadedConfig } from "./config.ts";
 import { daemonize, type DaemonRole, takeDaemonRole } from "./daemon.ts";
 import { ConfigError, KeyError, LibcError, PreflightError, SignInError } from "./errors.ts";
+import { returnLargeBlocks } from "./libc.ts";
 import type { Logger } from "./log.ts";
 import { type LogOpts, type OpenLog, openLog } from "./log_sinks.ts";
 import type { Role } from "./options.ts";
@@ -113,6 +114,7 @@ async function serve<O extends ServiceOpts>(
   if (daemon !== undefined) Deno.chdir("/");
   const umask = definition.umask ?? (daemon === undefined ? undefined : DAEMON_UMASK);
   if (umask !== undefined) Deno.umask(umask);
+  returnLargeBlocks();
   const ready = definition.preflight(opts);
   let pidFile: PidFile | undefined;
   let opened: OpenLog | undefined;

@@ -9,6 +9,8 @@
  */
 
 import { waitForDescriptor } from "./descriptor_waits.ts";
+import { IdleMemory } from "./idle_memory.ts";
+import { trimMemory } from "./libc.ts";
 import { closeLeft, type Frames, type SocketKind, type SocketOption, ZmqContext, ZmqSocket } from "./libzmq.ts";
 import { SocketWait } from "./socket_wait.ts";
 
@@ -17,6 +19,9 @@ export type { Frames } from "./libzmq.ts";
 /** After so many messages that were there already, whatever else waits in this thread gets its turn. */
 const IN_A_ROW = 256;
 let inARow = 0;
+
+/** What a thread with sockets works on comes and goes through them. */
+const memory = new IdleMemory(trimMemory);
 
 /** This isolate's sockets share a context, which ends with the last of them: what was sent is then on its way. */
 let shared: ZmqContext | undefined;
@@ -73,6 +78,7 @@ function closeSocket(socket: ZmqSocket): void {
   open--;
   if (open > 0) return;
   notes.fill(0n);
+  memory.reset();
   shared?.terminate();
   shared = undefined;
 }
@@ -183,7 +189,9 @@ export abstract class Endpoint {
     }
     while (await this.#wait.until(() => this.#socket.readable, deadline)) {
       const frames = this.#unlessClosed(() => this.#socket.tryReceive());
-      if (frames !== undefined) return frames;
+      if (frames === undefined) continue;
+      memory.worked(bytesOf(frames));
+      return frames;
     }
     return undefined;
   }
@@ -192,7 +200,9 @@ export abstract class Endpoint {
   protected async give(frames: Frames, timeoutMs: number): Promise<boolean> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
     while (await this.#wait.until(() => this.#socket.writable, deadline)) {
-      if (this.#unlessClosed(() => this.#socket.trySend(frames))) return true;
+      if (!this.#unlessClosed(() => this.#socket.trySend(frames))) continue;
+      memory.worked(bytesOf(frames));
+      return true;
     }
     return false;
   }
@@ -228,6 +238,10 @@ export abstract class Endpoint {
   protected want(prefix: string, wanted: boolean): void {
     this.#socket.set(wanted ? "subscribe" : "unsubscribe", prefix);
   }
+}
+
+function bytesOf(frames: Frames): number {
+  return frames.reduce((sum, frame) => sum + frame.length, 0);
 }
 
 function configure(socket: ZmqSocket, kind: SocketKind, settings: SocketSettings): void {
