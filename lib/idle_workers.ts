@@ -10,7 +10,7 @@ import { permissionKey } from "./permissions.ts";
 
 /** How many workers wait: one without permissions to answer at once, and one that ran last. */
 const WARM_WORKERS = 2;
-/** A worker that had no job for so long is ended, in milliseconds, unless it is the one that stays. */
+/** A worker that had no job for so long is ended, in milliseconds: it costs 8 MB, and starts quickly. */
 const IDLE_MS = 60_000;
 const FREE = permissionKey("none");
 
@@ -24,6 +24,12 @@ interface Waiting<W> {
 export class IdleWorkers<W extends { stop(): Promise<void> }> {
   /** The one that ran last is the first. */
   #waiting: Waiting<W>[] = [];
+  readonly #idleMs: number;
+
+  /** None yet. @param idleMs Milliseconds without a job after which a worker is ended, if another stays. */
+  constructor(idleMs = IDLE_MS) {
+    this.#idleMs = idleMs;
+  }
 
   /** The workers, the one that ran last first. */
   get all(): W[] {
@@ -66,7 +72,7 @@ export class IdleWorkers<W extends { stop(): Promise<void> }> {
       this.remove(worker);
       void worker.stop();
     };
-    return { worker, key, timer: setTimeout(retire, IDLE_MS) };
+    return { worker, key, timer: setTimeout(retire, this.#idleMs) };
   }
 
   /** Takes out this worker, if it waits. */

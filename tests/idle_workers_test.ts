@@ -1,10 +1,11 @@
 import { IdleWorkers } from "../lib/idle_workers.ts";
 import { assertEquals } from "./assert.ts";
+import { eventually } from "./eventually.ts";
 
 /** Idle workers that are only names, and the names of those that were ended. */
-function world() {
+function world(idleMs?: number) {
   const ended: string[] = [];
-  const idle = new IdleWorkers<{ name: string; stop(): Promise<void> }>();
+  const idle = new IdleWorkers<{ name: string; stop(): Promise<void> }>(idleMs);
   const worker = (name: string) => ({ name, stop: () => Promise.resolve(void ended.push(name)) });
   const names = () => idle.all.map(({ name }) => name);
   return { idle, worker, names, ended, [Symbol.dispose]: () => void idle.clear() };
@@ -40,4 +41,14 @@ Deno.test("whatever was taken or removed is not there any more, and clear gives 
   assertEquals([w.idle.take("all"), w.idle.hasFree], [undefined, true]);
   assertEquals(w.idle.clear().map(({ name }) => name), ["b"]);
   assertEquals([w.idle.hasFree, w.ended], [false, []]);
+});
+
+Deno.test("of workers that nobody needs for a while, one without permissions stays", async () => {
+  using w = world(20);
+  w.idle.put(w.worker("first"), "none");
+  w.idle.put(w.worker("second"), "none");
+  await eventually(() => w.ended.length > 0, { withinMs: 5_000, what: "the end of one" });
+  w.idle.put(w.worker("cmd"), "all");
+  await eventually(() => w.ended.length > 1, { withinMs: 5_000, what: "the end of the one with permissions" });
+  assertEquals([w.names(), w.ended], [["second"], ["first", "cmd"]]);
 });

@@ -1,0 +1,50 @@
+import { IdleMemory } from "../lib/idle_memory.ts";
+import { assert, assertEquals } from "./assert.ts";
+import { eventually } from "./eventually.ts";
+import { strictTest } from "./strict.ts";
+
+const MUCH = 1 << 20;
+
+strictTest(
+  "a thread that worked gives memory back once, when it has been at rest for a second, and again after new work",
+  async () => {
+    let given = 0;
+    const memory = new IdleMemory(() => given++);
+    for (const times of [1, 2]) {
+      const lastMs = performance.now();
+      memory.worked(MUCH);
+      await eventually(() => given === times, { withinMs: 10_000, what: "the memory to be given back" });
+      const restMs = performance.now() - lastMs;
+      assert(restMs >= 1_000, `after only ${restMs} ms of rest`);
+    }
+    memory.reset();
+  },
+);
+
+strictTest("as long as messages come, nothing is given back", async () => {
+  let given = 0;
+  const memory = new IdleMemory(() => given++);
+  const startMs = performance.now();
+  let lastMs = startMs;
+  await eventually(() => {
+    // On a machine that sleeps for a second this would be rest.
+    assert(performance.now() - lastMs < 900, "the test was not run for a second");
+    lastMs = performance.now();
+    memory.worked(MUCH);
+    return lastMs - startMs > 2_500;
+  }, { withinMs: 10_000, what: "two and a half seconds of work" });
+  assertEquals(given, 0);
+  memory.reset();
+});
+
+strictTest("a few small messages are not worth it, and what was reset is forgotten", async () => {
+  let given = 0;
+  const [small, reset, much] = [1, 2, 3].map(() => new IdleMemory(() => given++));
+  for (let i = 0; i < 100; i++) small.worked(200);
+  reset.worked(MUCH);
+  reset.reset();
+  much.worked(MUCH); // whoever is due later than the others would have been
+  await eventually(() => given > 0, { withinMs: 10_000, what: "the memory of the third" });
+  assertEquals(given, 1);
+  small.reset();
+});
