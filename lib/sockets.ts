@@ -16,9 +16,15 @@ import { SocketWait } from "./socket_wait.ts";
 
 export type { Frames } from "./libzmq.ts";
 
-/** After so many messages that were there already, whatever else waits in this thread gets its turn. */
+/** After so many messages that could be taken or sent at once, whatever else waits in this thread gets its turn. */
 const IN_A_ROW = 256;
 let inARow = 0;
+
+function othersTurn(): Promise<void> | undefined {
+  if (++inARow < IN_A_ROW) return undefined;
+  inARow = 0;
+  return new Promise((resolve) => setTimeout(resolve));
+}
 
 /** What a thread with sockets works on comes and goes through them. */
 const memory = new IdleMemory(trimMemory);
@@ -183,10 +189,7 @@ export abstract class Endpoint {
   /** The next message, or `undefined` after `timeoutMs` (negative: no end) or when closed. */
   protected async take(timeoutMs: number): Promise<Frames | undefined> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
-    if (++inARow > IN_A_ROW) {
-      await new Promise((resolve) => setTimeout(resolve));
-      inARow = 0;
-    }
+    await othersTurn();
     while (await this.#wait.until(() => this.#socket.readable, deadline)) {
       const frames = this.#unlessClosed(() => this.#socket.tryReceive());
       if (frames === undefined) continue;
@@ -199,6 +202,7 @@ export abstract class Endpoint {
   /** Whether the message was taken within `timeoutMs` (negative: no end). */
   protected async give(frames: Frames, timeoutMs: number): Promise<boolean> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
+    await othersTurn();
     while (await this.#wait.until(() => this.#socket.writable, deadline)) {
       if (!this.#unlessClosed(() => this.#socket.trySend(frames))) continue;
       memory.worked(bytesOf(frames));
