@@ -202,10 +202,10 @@ export abstract class Endpoint {
   /** Whether the message was taken within `timeoutMs` (negative: no end). */
   protected async give(frames: Frames, timeoutMs: number): Promise<boolean> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
-    await othersTurn();
     while (await this.#wait.until(() => this.#socket.writable, deadline)) {
       if (!this.#unlessClosed(() => this.#socket.trySend(frames))) continue;
       memory.worked(bytesOf(frames));
+      await othersTurn(); // after it: sends that are made at once keep their order
       return true;
     }
     return false;
