@@ -328,7 +328,10 @@ async function describeJob(context: RunnerContext, jid: string): Promise<ValueMa
     if (endTime !== undefined) job.set("EndTime", endTime);
   }
   const outcomes = await outcomesOf(context, jid);
-  if (outcomes.size > 0) job.set("Outcomes", new Map([...outcomes].map(([id, { outcome }]) => [id, outcome])));
+  // Of a job that all have returned from, Salt's keys say everything.
+  if ([...outcomes.values()].some(({ outcome }) => outcome !== "returned" && outcome !== "failed")) {
+    job.set("Outcomes", new Map([...outcomes].map(([id, { outcome }]) => [id, outcome])));
+  }
   return job;
 }
 

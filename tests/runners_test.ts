@@ -2,6 +2,7 @@ import { invoke } from "../lib/call.ts";
 import { DataCache } from "../lib/data_cache.ts";
 import { CommandError, InvocationError } from "../lib/errors.ts";
 import { JobCache } from "../lib/job_cache.ts";
+import type { JobOutcome } from "../lib/job_outcomes.ts";
 import { parseTime } from "../lib/job_listing.ts";
 import { KeyStore } from "../lib/key_store.ts";
 import { type Family, loadFamily } from "../lib/loader.ts";
@@ -25,6 +26,7 @@ interface World {
   /** What minions will answer. */
   readonly answers: Map<string, LocalReturn>;
   readonly here: Map<string, string | undefined>;
+  readonly outcomes: Map<string, JobOutcome>;
   call(name: string, args?: unknown[], kwargs?: Record<string, unknown>): Promise<Value>;
 }
 
@@ -42,6 +44,7 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
     const done: string[] = [];
     const answers = new Map<string, LocalReturn>();
     const here = new Map<string, string | undefined>();
+    const outcomes = new Map<string, JobOutcome>();
     const catalogue: Family<RunnerContext> = loadFamily<RunnerContext>(RUNNERS);
     const opts = { cachedir: root, timeout: 5, gather_job_timeout: 10, extra: new Map() } as unknown as MasterOpts;
     const context: RunnerContext = {
@@ -54,7 +57,7 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
           throw new Error("no job is attached to here");
         },
         present: () => Promise.resolve(new Map([...here].sort())),
-        outcomes: () => Promise.resolve(new Map()),
+        outcomes: () => Promise.resolve(new Map(outcomes)),
         run(tgt, fun, options: LocalOptions = {}) {
           done.push(`${fun} on ${repr(tgt)} (${options.tgtType ?? "glob"}) in ${options.timeoutS} s`);
           return Promise.resolve(new Map(answers));
@@ -75,7 +78,7 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
       assert(fun !== undefined, `no runner ${name}`);
       return await invoke(fun, { name, args: args.map(toValue), kwargs: map(kwargs), context });
     };
-    await run({ context, root, done, answers, here, call });
+    await run({ context, root, done, answers, here, outcomes, call });
   } finally {
     Deno.removeSync(root, { recursive: true });
   }
@@ -278,4 +281,14 @@ Deno.test("manage.present and its like list who is connected, as Salt does, and 
       assertEquals(await call(`manage.${name}`, [], { subset: [] }), []);
     }
     assertEquals(done, []);
+  }));
+
+Deno.test("jobs.list_job is Salt's where all have returned, and says the outcomes where one has not", () =>
+  withWorld(async ({ call, outcomes }) => {
+    const heard = { sinceMs: undefined, acknowledges: true };
+    outcomes.set("web1", { outcome: "returned", ...heard }).set("db1", { outcome: "failed", ...heard });
+    assertEquals((await call("jobs.list_job", [JID]) as ValueMap).has("Outcomes"), false);
+    outcomes.set("web2", { outcome: "running", ...heard });
+    const job = await call("jobs.list_job", [JID]) as ValueMap;
+    assertEquals(job.get("Outcomes"), map({ web1: "returned", db1: "failed", web2: "running" }));
   }));
