@@ -16,6 +16,7 @@ import { killMaster } from "./kill_master.ts";
 import { killMinion } from "./kill_minion.ts";
 import { moveMaster } from "./move_master.ts";
 import { oldJobs } from "./old_jobs.ts";
+import { soak } from "./soak.ts";
 import { stuckSubscriber } from "./stuck_subscriber.ts";
 import { restartMaster } from "./restart_master.ts";
 
@@ -37,4 +38,5 @@ export const FAULTS: readonly Fault[] = [
   clock,
   oldJobs,
   stuckSubscriber,
+  soak,
 ];
