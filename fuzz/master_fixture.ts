@@ -22,6 +22,7 @@ import { decode, encode } from "../lib/msgpack.ts";
 import { encryptedRequest } from "../lib/payload.ts";
 import { RequestHandler } from "../lib/request_handler.ts";
 import { PrivateKey } from "../lib/rsa.ts";
+import { RateLimit } from "../lib/rate_limit.ts";
 import { SessionKeys } from "../lib/session_keys.ts";
 import { SharedKey } from "../lib/shared_key.ts";
 import { map, str, type Value, type ValueMap } from "../lib/value.ts";
@@ -110,6 +111,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
     data: new DataCache(opts.cachedir),
     access: new Access(new Map([["root", ACCESS_KEY]]), { owner: "root", acl: new Map() }),
+    strangers: new RateLimit(0),
     autosign: new Autosign(opts, { warn: () => {} }),
     log,
     fire(tag, data) {

@@ -132,6 +132,7 @@ export const SOCKET_OPTIONS = {
   ipv6: 42,
   routerHandover: 56,
   xpubNoDrop: 69,
+  handshakeInterval: 66,
   welcomeMessage: 72,
   heartbeatInterval: 75,
   heartbeatTimeout: 77,

@@ -25,6 +25,7 @@ import type { MasterOpts } from "./options.ts";
 import { packOpts } from "./opts_transfer.ts";
 import { ProvedTokens } from "./proved_tokens.ts";
 import type { PublisherInit, PublisherReady } from "./publisher.ts";
+import { rateMemory } from "./rate_limit.ts";
 import { tcpAddress } from "./request_channel.ts";
 import { SharedKey } from "./shared_key.ts";
 import { closeSocketsOf, Forwarder, HEARTBEAT, Outbox, socketNotes } from "./sockets.ts";
@@ -37,6 +38,10 @@ import { map } from "./value.ts";
  * was at in the C libraries is over by then, so that its sockets can be closed.
  */
 const RESTART_MS = 500;
+/** A connection that does not speak holds a descriptor: it has this long to begin, in milliseconds. */
+const HANDSHAKE_MS = 5_000;
+/** Requests that wait for one MWorker; as many again wait in it. */
+const QUEUED_REQUESTS = 10;
 /** How long a round of Maintenance may take, which cleans the whole job cache. */
 const MAINTENANCE_MS = 3_600_000;
 
@@ -118,11 +123,14 @@ export class Master {
       {
         backlog: opts.zmq_backlog,
         maxFrameBytes: opts.max_request_bytes,
+        handshakeMs: HANDSHAKE_MS,
         ...HEARTBEAT,
         ipv6: opts.ipv6 ?? undefined,
       },
-      // Unbounded here and in the MWorkers: libzmq's proxy waits for room on one side without serving the other.
-      { highWaterMark: 0 },
+      // Few wait for the MWorkers; the others wait where they came in, so that ROUTER takes turns among its peers and
+      // nobody's flood is in front of another's request. Replies are not bounded, here and in the MWorkers: while
+      // libzmq's proxy waits for room behind, it does not serve them.
+      { highWaterMark: 0, sendHighWaterMark: QUEUED_REQUESTS },
     );
     const front = tcpAddress(opts.interface, opts.ret_port);
     const back = `ipc://${workersPath(opts.sock_dir)}`;
@@ -131,7 +139,15 @@ export class Master {
     this.#ports = { publishPort, requestPort: Number(bound.front.split(":").at(-1)) };
 
     const proved = new ProvedTokens().memory;
-    const init: Omit<MWorkerInit, "held" | "sockets"> = { ...shared, proved, publishPort, accessKeys, owner };
+    const init: Omit<MWorkerInit, "held" | "sockets"> = {
+      ...shared,
+      proved,
+      strangers: rateMemory(),
+      queued: QUEUED_REQUESTS,
+      publishPort,
+      accessKeys,
+      owner,
+    };
     const workers = Array.from({ length: opts.worker_threads }, (_, i) => {
       const own: MWorkerInit = { ...init, held: heldMemory(), sockets: socketNotes() };
       return this.#keepRunning(`MWorker-${i}`, new URL("./mworker.ts", import.meta.url), own).ready;

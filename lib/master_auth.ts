@@ -47,12 +47,23 @@ interface Application {
 }
 
 /**
- * Answers an `_auth` request.
+ * Answers an `_auth` request; `undefined`: it gets no answer, for too many strangers ask. Whoever hears nothing asks again.
  * @throws {WireError} If the request has no id, or from version 2 no nonce.
  */
-export async function signInMinion(load: ValueMap, version: number, services: MasterServices): Promise<Value> {
+export async function signInMinion(
+  load: ValueMap,
+  version: number,
+  services: MasterServices,
+): Promise<Value | undefined> {
   const { log, opts } = services;
   const wanted = parseApplication(load, version);
+  if (!isKnown(wanted, services)) {
+    const turn = services.strangers.take();
+    if (turn === "first refused") {
+      log.warning(`More than ${opts.max_sign_ins} strangers a second sign in (max_sign_ins): the others get no answer`);
+    }
+    if (turn !== "granted") return undefined;
+  }
   if (wanted.signed && wanted.sigAlgorithm === undefined) return badAlgorithm("sig");
   if (wanted.encAlgorithm === undefined) return badAlgorithm("enc");
   const { id, pem } = wanted;
@@ -78,6 +89,12 @@ export async function signInMinion(load: ValueMap, version: number, services: Ma
   }
   const reply = keysFor(wanted, key, wanted.encAlgorithm, services);
   return seal(reply, wanted, services);
+}
+
+/** Whether the key is the one that is accepted under that id: a stranger does not know it. */
+function isKnown({ id, pem }: Application, { keys }: MasterServices): boolean {
+  const accepted = isValidId(id) ? keys.get(id, "accepted") : undefined;
+  return accepted !== undefined && samePem(accepted, pem);
 }
 
 function parseApplication(load: ValueMap, version: number): Application {

@@ -98,6 +98,12 @@ export const MASTER_OPTIONS = {
     "Bytes of the largest request: who sends more is disconnected. Not in Salt, whose masters take any size.",
     { min: 65_536 },
   ),
+  max_sign_ins: int(
+    100,
+    "Sign-ins a second, with keys that are not accepted under their id, that are answered; the others get no answer and " +
+      "ask again. 0: no bound. Not in Salt.",
+    { min: 0 },
+  ),
   max_open_files: int(100_000, "Open descriptors asked of the system: every minion takes two.", { min: 256 }),
   open_mode: bool(false, "Whether any key is accepted, a changed one too. Dangerous."),
   auto_accept: bool(false, "Whether every new key is accepted without a look."),

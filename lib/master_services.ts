@@ -14,6 +14,7 @@ import type { Logger } from "./log.ts";
 import type { MasterOpts } from "./options.ts";
 import type { ProvedTokens } from "./proved_tokens.ts";
 import type { PrivateKey } from "./rsa.ts";
+import type { RateLimit } from "./rate_limit.ts";
 import type { SessionKeys } from "./session_keys.ts";
 import type { SharedKey } from "./shared_key.ts";
 import type { ValueMap } from "./value.ts";
@@ -44,6 +45,8 @@ export interface MasterServices {
   readonly data: DataCache;
   /** Who may publish. */
   readonly access: Access;
+  /** Sign-ins of strangers: each costs more than all else that a stranger can ask for. */
+  readonly strangers: RateLimit;
   /** Whose key is accepted without an operator. */
   readonly autosign: Autosign;
   /** The thread's log. */

@@ -24,7 +24,8 @@ import type { MasterOpts } from "./options.ts";
 import { unpackOpts } from "./opts_transfer.ts";
 import { ProvedTokens } from "./proved_tokens.ts";
 import type { Delivery } from "./redelivery.ts";
-import { RequestHandler } from "./request_handler.ts";
+import { RateLimit } from "./rate_limit.ts";
+import { NO_ANSWER, RequestHandler } from "./request_handler.ts";
 import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
@@ -41,6 +42,10 @@ export interface MWorkerInit {
   readonly sharedKey: SharedArrayBuffer;
   /** The memory of the tokens that have been checked. */
   readonly proved: SharedArrayBuffer;
+  /** How many requests may wait in it. */
+  readonly queued: number;
+  /** The memory of the limit on strangers' sign-ins. */
+  readonly strangers: SharedArrayBuffer;
   /** Where it notes whose request it holds. */
   readonly held: SharedArrayBuffer;
   /** Where it notes its sockets, for the case that it dies. */
@@ -85,6 +90,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
       blacklist: opts.publisher_acl_blacklist,
       sudoAcl: opts.sudo_acl,
     }),
+    strangers: new RateLimit(opts.max_sign_ins, init.strangers),
     autosign: new Autosign(opts, { warn: log.warning }),
     log,
     async fire(tag, data) {
@@ -96,7 +102,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     },
   });
 
-  const socket = Duplex.dealer({ highWaterMark: 0 });
+  const socket = Duplex.dealer({ highWaterMark: 0, receiveHighWaterMark: init.queued });
   socket.connect(`ipc://${workersPath(opts.sock_dir)}`);
   const held = new HeldRequest(init.held);
   const orphan = held.take();
@@ -131,7 +137,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     since = performance.now();
     held.note(route);
     const reply = await handler.handle(body);
-    await socket.send([...route, reply]);
+    if (reply !== NO_ANSWER) await socket.send([...route, reply]);
     held.clear();
     since = 0;
     handled++;

@@ -17,6 +17,7 @@ import { minionCommand } from "./minion_commands.ts";
 import { MinionKeys } from "./minion_keys.ts";
 import { encode } from "./msgpack.ts";
 import { asBytes, parseRequest, type Request } from "./payload.ts";
+import { RateLimit } from "./rate_limit.ts";
 import { isEncryptionAlgorithm, isSigningAlgorithm } from "./rsa.ts";
 import { isMap, map, type Value, type ValueMap } from "./value.ts";
 
@@ -25,10 +26,17 @@ type Encrypted = Request & { enc: "aes" };
 const BAD_LOAD = "bad load";
 const WORKER_FAILED = "Some exception handling minion payload";
 
+/** What {@linkcode RequestHandler.handle} gives for a request that is not answered. No reply is empty. */
+export const NO_ANSWER: Uint8Array = new Uint8Array();
+
+/** Lines a second in a thread's log about requests that were refused: strangers are not to fill the disk. */
+const COMPLAINTS = 100;
+
 /** Answers requests with the services of its thread. */
 export class RequestHandler {
   readonly #services: MasterServices;
   readonly #minionKeys: MinionKeys;
+  readonly #complaints = new RateLimit(COMPLAINTS);
 
   /** Answers for one thread. @param services What the commands share. */
   constructor(services: MasterServices) {
@@ -36,20 +44,19 @@ export class RequestHandler {
     this.#minionKeys = new MinionKeys(services.keys, services.proved);
   }
 
-  /** The reply to `frame`. Never throws. */
+  /** The reply to `frame`, or {@linkcode NO_ANSWER}. Never throws. */
   async handle(frame: Uint8Array): Promise<Uint8Array> {
     try {
-      return encode(await this.#answer(frame), "wire");
+      const answer = await this.#answer(frame);
+      return answer === undefined ? NO_ANSWER : encode(answer, "wire");
     } catch (error) {
       if (error instanceof WireError) {
-        this.#services.log.warning(
-          `Refused a request: ${brief(error.message)}${error.field ? ` (${error.field})` : ""}`,
-        );
+        this.#complain(`Refused a request: ${brief(error.message)}${error.field ? ` (${error.field})` : ""}`);
         // A refused envelope is told by its message alone; a command that missed a field, by Salt's general words.
         return encode(error.field === undefined ? error.message : WORKER_FAILED, "wire");
       }
       if (error instanceof MsgpackError) {
-        this.#services.log.warning(`Refused a request that cannot be read: ${error.message}`);
+        this.#complain(`Refused a request that cannot be read: ${error.message}`);
         return encode(map({ msg: BAD_LOAD }), "wire");
       }
       const text = error instanceof Error ? error.stack ?? error.message : String(error);
@@ -58,7 +65,13 @@ export class RequestHandler {
     }
   }
 
-  async #answer(frame: Uint8Array): Promise<Value> {
+  #complain(text: string): void {
+    const turn = this.#complaints.take();
+    if (turn === "granted") this.#services.log.warning(text);
+    if (turn === "first refused") this.#services.log.warning("More requests were refused in this second than are told");
+  }
+
+  async #answer(frame: Uint8Array): Promise<Value | undefined> {
     const { opts } = this.#services;
     const request = parseRequest(frame);
     if (request.version < opts.minimum_auth_version) {

@@ -102,6 +102,10 @@ export const HEARTBEAT = { heartbeatIntervalMs: 10_000, heartbeatTimeoutMs: 10_0
 export interface SocketSettings {
   /** Messages kept for a peer that does not read; 0 keeps all. libzmq drops or blocks beyond it. Default 1000. */
   readonly highWaterMark?: number;
+  /** The same of what is sent alone. */
+  readonly sendHighWaterMark?: number;
+  /** The same of what is received alone. */
+  readonly receiveHighWaterMark?: number;
   /** How long `close` tries to deliver what was sent. Default 0. */
   readonly lingerMs?: number;
   /**
@@ -113,6 +117,8 @@ export interface SocketSettings {
   readonly heartbeatIntervalMs?: number;
   /** How long a peer may be silent. */
   readonly heartbeatTimeoutMs?: number;
+  /** A peer that has not said who it is in this time is disconnected. Default: libzmq's, 30 s. */
+  readonly handshakeMs?: number;
   /** A peer that sends a larger frame is disconnected, in bytes. Default: any size. */
   readonly maxFrameBytes?: number;
   /** Wait before a new try to connect, and its upper bound when it doubles. Default 100, no doubling. */
@@ -250,13 +256,14 @@ function bytesOf(frames: Frames): number {
 
 function configure(socket: ZmqSocket, kind: SocketKind, settings: SocketSettings): void {
   const options: Partial<Record<SocketOption, number | string>> = {
-    sendHighWaterMark: settings.highWaterMark,
-    receiveHighWaterMark: settings.highWaterMark,
+    sendHighWaterMark: settings.sendHighWaterMark ?? settings.highWaterMark,
+    receiveHighWaterMark: settings.receiveHighWaterMark ?? settings.highWaterMark,
     linger: settings.lingerMs ?? 0,
     connectTimeout: settings.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     heartbeatInterval: settings.heartbeatIntervalMs,
     heartbeatTimeout: settings.heartbeatTimeoutMs,
     maxMessageSize: settings.maxFrameBytes,
+    handshakeInterval: settings.handshakeMs,
     reconnectInterval: settings.reconnectMs,
     reconnectMaxInterval: settings.reconnectMaxMs,
     backlog: settings.backlog,

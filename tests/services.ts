@@ -16,6 +16,7 @@ import type { MasterServices } from "../lib/master_services.ts";
 import type { MasterOpts } from "../lib/options.ts";
 import { ProvedTokens } from "../lib/proved_tokens.ts";
 import { PrivateKey } from "../lib/rsa.ts";
+import { RateLimit } from "../lib/rate_limit.ts";
 import { SessionKeys } from "../lib/session_keys.ts";
 import { SharedKey } from "../lib/shared_key.ts";
 import type { Value, ValueMap } from "../lib/value.ts";
@@ -77,6 +78,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
       blacklist: opts.publisher_acl_blacklist,
       sudoAcl: opts.sudo_acl,
     }),
+    strangers: new RateLimit(opts.max_sign_ins),
     autosign: new Autosign(opts, { warn: log.warning }),
     log,
     fire: (tag, data) => {
