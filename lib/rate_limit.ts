@@ -17,7 +17,7 @@ export class RateLimit {
   readonly #perSecond: number;
   readonly #counter: Int32Array;
 
-  /** @param perSecond How many a second; 0: no bound. @param memory `rateMemory()`, shared by all who count together. */
+  /** Counts from now. @param perSecond How many a second; 0: no bound. @param memory `rateMemory()`, of all who count. */
   constructor(perSecond: number, memory: SharedArrayBuffer = rateMemory()) {
     this.#perSecond = perSecond;
     this.#counter = new Int32Array(memory);
