@@ -15,7 +15,7 @@ import { silenceText } from "../lib/outcome.ts";
 import { formatOutput } from "../lib/output.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../lib/runner_context.ts";
 import { runningRunners } from "../lib/runner_process.ts";
-import { equals, isMap, map, truthy, type Value, type ValueMap } from "../lib/value.ts";
+import { compareStrings, equals, isMap, map, truthy, type Value, type ValueMap } from "../lib/value.ts";
 
 /** Arguments that many of the functions share, as Salt has them. */
 const EXT_SOURCE = str(null);
@@ -341,16 +341,18 @@ function asMap(stored: JobReturn): ValueMap {
 
 function listJobs(context: RunnerContext, search: Parameters<typeof jobFilter>[0]): ValueMap {
   const fits = jobFilter(search);
-  const jobs: ValueMap = new Map();
-  for (const { jid, load } of context.jobs.list()) {
+  const jobs: { readonly jid: string; readonly job: ValueMap }[] = [];
+  // Not list(), which keeps all loads till the last is read: of ten thousand, the collector would copy each several times.
+  for (const { jid, load } of context.jobs.walk()) {
     const job = formatStartedJob(jid, load);
     if (context.opts.job_cache_store_endtime) {
       const endTime = context.jobs.getEndTime(jid);
       if (endTime !== undefined) job.set("EndTime", endTime);
     }
-    if (fits(jid, job)) jobs.set(jid, job);
+    if (fits(jid, job)) jobs.push({ jid, job });
   }
-  return jobs;
+  jobs.sort((a, b) => compareStrings(a.jid, b.jid));
+  return new Map(jobs.map(({ jid, job }) => [jid, job]));
 }
 
 /** The ids of the minions that a job is for. */
