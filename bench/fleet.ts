@@ -19,6 +19,9 @@ const HOST = "127.0.0.1";
 /** How long anything may take to come up, in milliseconds. */
 const UP_MS = 120_000;
 
+/** Simulated minions in one process: each has several sockets, and a process may often have 20,000 files open. */
+const SWARM_MINIONS = 1_700;
+
 /** A fleet; nothing runs until it is started. */
 export class Fleet {
   /** Whose programs run. */
@@ -133,18 +136,19 @@ export class Fleet {
 
   /** Has so many simulated minions, `sim-1` to `sim-<count>`; as many as are missing are started. */
   async simulate(count: number): Promise<void> {
-    const missing = count - this.#simulated;
-    if (missing <= 0) return;
-    const words = [...benchCommand("swarm.ts"), "--json", "--minions", String(missing)];
-    words.push("--from", String(this.#simulated + 1), "--master", `${HOST}:${this.#ports.request}`);
-    words.push("--accept-in", this.pkiDir);
-    const swarm = Service.start(words, `${this.root}/swarm-${this.#swarms.length}.out`);
-    this.#swarms.push(swarm);
-    await until(() => {
-      this.checkSwarms();
-      return swarm.output.includes('"event":"ready"');
-    }, { what: `${missing} simulated minions`, withinMs: UP_MS });
-    this.#simulated = count;
+    while (this.#simulated < count) {
+      const more = Math.min(count - this.#simulated, SWARM_MINIONS);
+      const words = [...benchCommand("swarm.ts"), "--json", "--minions", String(more)];
+      words.push("--from", String(this.#simulated + 1), "--master", `${HOST}:${this.#ports.request}`);
+      words.push("--accept-in", this.pkiDir);
+      const swarm = Service.start(words, `${this.root}/swarm-${this.#swarms.length}.out`);
+      this.#swarms.push(swarm);
+      await until(() => {
+        this.checkSwarms();
+        return swarm.output.includes('"event":"ready"');
+      }, { what: `${more} simulated minions`, withinMs: UP_MS });
+      this.#simulated += more;
+    }
   }
 
   /** @throws {Error} If a swarm has ended, with what it said. */

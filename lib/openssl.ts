@@ -1,5 +1,5 @@
 /**
- * RSA's private half through the system's OpenSSL, where there is one: five to six times as fast as the runtime's own.
+ * RSA's private half through the system's OpenSSL, where there is one: four to eight times as fast as the runtime's own.
  *
  * A master signs each publish, and opens and signs each sign-in, so this is what bounds jobs and sign-ins a second. Nothing
  * depends on it: without the library (macOS, a minimal container), or where a policy forbids what is asked for (SHA-1), the
