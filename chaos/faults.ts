@@ -18,6 +18,7 @@ import { moveMaster } from "./move_master.ts";
 import { oldJobs } from "./old_jobs.ts";
 import { soak } from "./soak.ts";
 import { stuckSubscriber } from "./stuck_subscriber.ts";
+import { killWorker } from "./kill_worker.ts";
 import { restartMaster } from "./restart_master.ts";
 
 /** All of them. */
@@ -25,6 +26,7 @@ export const FAULTS: readonly Fault[] = [
   killMaster,
   killMinion,
   killCli,
+  killWorker,
   restartMaster,
   deleteKey,
   cutLink,

@@ -10,6 +10,7 @@ import { Duplex, Inbox } from "../lib/sockets.ts";
 import { map } from "../lib/value.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, assertStringIncludes } from "./assert.ts";
 import { eventually, type Fleet, fleetTest, startFleet } from "./fleet.ts";
+import { ObservedWorkers } from "./observed_workers.ts";
 import { asMap, envelope, makeNonce, opened, ScriptedMinion, testKey } from "./scripted_minion.ts";
 
 const BOUND_MS = 10_000;
@@ -286,39 +287,6 @@ function canMount(): boolean {
   if (mounted) new Deno.Command("umount", { args: [dir] }).outputSync();
   Deno.removeSync(dir);
   return mounted;
-}
-
-/** Every worker that was started, by name: what a thread of a master cannot do to itself, a test does to it. */
-class ObservedWorkers implements Disposable {
-  readonly #started = new Map<string, Worker[]>();
-  readonly #original = globalThis.Worker;
-
-  constructor() {
-    const started = this.#started;
-    globalThis.Worker = class extends Worker {
-      constructor(url: string | URL, options?: WorkerOptions) {
-        super(url, options);
-        const name = options?.name ?? "";
-        started.set(name, [...started.get(name) ?? [], this]);
-      }
-    };
-  }
-
-  count(name: string): number {
-    return this.#started.get(name)?.length ?? 0;
-  }
-
-  /** Ends the worker in the middle of whatever it does, as a fault of the runtime would. */
-  kill(name: string): void {
-    const worker = this.#started.get(name)?.at(-1);
-    assert(worker !== undefined, `no worker ${name}`);
-    worker.terminate();
-    worker.dispatchEvent(new ErrorEvent("error", { message: "killed by the test", cancelable: true }));
-  }
-
-  [Symbol.dispose](): void {
-    globalThis.Worker = this.#original;
-  }
 }
 
 Deno.test("a request that a dying MWorker held is answered with an error, and another thread takes its place", async () => {
