@@ -23,7 +23,7 @@ const TRY_MS = 2_000;
 export const killWorker: Fault = {
   name: "kill-worker",
   what: "an MWorker ends in the middle of its work, again and again, while clients ask",
-  promise: "another takes its place; the request in its hands is refused at once, and whoever asks again is answered",
+  promise: "another takes its place, and what had come for it; the request in its hands is refused, no other fails",
   async run({ long, random, say }): Promise<Figure[]> {
     const { kills } = long ? LONG : SHORT;
     using workers = new ObservedWorkers();
@@ -62,8 +62,8 @@ export const killWorker: Fault = {
     return [
       { name: "kills", value: kills },
       { name: "requests answered", value: answered },
-      { name: "refused at once, and asked again", value: refused },
-      { name: "without an answer, and asked again", value: silent, atMost: kills * CLIENTS },
+      { name: "refused, and asked again", value: refused, atMost: kills },
+      { name: "without an answer, and asked again", value: silent, atMost: 0 },
       { name: "never answered", value: lost, atMost: 0 },
     ];
   },

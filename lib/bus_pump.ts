@@ -9,7 +9,7 @@
 import { type BusNews, BusSubscribers, missedNote, readSubscriberTopic, type Subscriber } from "./bus_subscribers.ts";
 import { writeBusState } from "./bus_state.ts";
 import { ANSWERS_NAMES, BUS_WELCOME, type BusPaths } from "./event_bus.ts";
-import { Duplex, Inbox, noteSockets } from "./sockets.ts";
+import { Duplex, type Frames, Inbox, noteSockets } from "./sockets.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
 
 /** What the thread starts with. */
@@ -20,6 +20,8 @@ export interface BusPumpInit {
   readonly keptEvents: number;
   /** Where it notes its sockets. */
   readonly sockets: SharedArrayBuffer;
+  /** Events that had come for the thread before this one, which died. */
+  readonly untaken?: readonly Frames[];
 }
 
 /** What is kept for a subscriber at most, in bytes, as far as the events are of like size. */
@@ -36,7 +38,7 @@ const TRY_MS = 1_000;
 const utf8 = new TextEncoder();
 const decoder = new TextDecoder();
 
-serveThread<BusPumpInit>(async ({ paths, keptEvents, sockets }, { log }) => {
+serveThread<BusPumpInit>(async ({ paths, keptEvents, sockets, untaken = [] }, { log }) => {
   surviveErrors(log);
   noteSockets(sockets);
   const inbox = Inbox.pull({ highWaterMark: PUSHED });
@@ -55,7 +57,9 @@ serveThread<BusPumpInit>(async ({ paths, keptEvents, sockets }, { log }) => {
   );
 
   async function publish(): Promise<void> {
-    for (let frames = await inbox.receive(); frames !== undefined; frames = await inbox.receive()) {
+    const inherited = [...untaken];
+    const next = () => inherited.shift() ?? inbox.receive();
+    for (let frames = await next(); frames !== undefined; frames = await next()) {
       const [frame] = frames;
       resize(frame.length);
       const stuck = trying === undefined ? [] : subscribers.stuckOn(tagOf(frame));

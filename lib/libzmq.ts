@@ -324,14 +324,21 @@ export class ZmqSocket {
 /**
  * Closes what a thread left that is gone for good: its sockets, without a delay for what they had to send, and their context.
  * @param left Addresses in memory.
+ * @returns The messages that had come for it, and that it had not taken.
  */
-export function closeLeft(left: { readonly sockets: readonly bigint[]; readonly context: bigint }): void {
+export function closeLeft(left: { readonly sockets: readonly bigint[]; readonly context: bigint }): Frames[] {
+  const untaken: Frames[] = [];
   for (const address of left.sockets) {
     const pointer = Deno.UnsafePointer.create(address);
     if (pointer === null) continue;
     const socket = new ZmqSocket(pointer);
+    while (socket.readable) {
+      const frames = socket.tryReceive();
+      if (frames !== undefined) untaken.push(frames);
+    }
     socket.set("linger", 0);
     socket.close();
   }
   zmq().zmq_ctx_term(Deno.UnsafePointer.create(left.context));
+  return untaken;
 }

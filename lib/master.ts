@@ -28,7 +28,7 @@ import type { PublisherInit, PublisherReady } from "./publisher.ts";
 import { rateMemory } from "./rate_limit.ts";
 import { tcpAddress } from "./request_channel.ts";
 import { SharedKey } from "./shared_key.ts";
-import { closeSocketsOf, Forwarder, HEARTBEAT, Outbox, socketNotes } from "./sockets.ts";
+import { closeSocketsOf, Forwarder, type Frames, HEARTBEAT, Outbox, socketNotes } from "./sockets.ts";
 import { Thread } from "./thread.ts";
 import { findUser } from "./users.ts";
 import { map } from "./value.ts";
@@ -47,6 +47,14 @@ const MAINTENANCE_MS = 3_600_000;
 
 /** The name of the event bus's thread, which ends last: the others still have events to fire. */
 const BUS = "EventBus";
+
+/** What a thread gets from one of its kind that died before it. */
+interface Inherited {
+  /** Where both note their sockets. */
+  readonly sockets: SharedArrayBuffer;
+  /** Messages that had come for the dead one. */
+  readonly untaken?: readonly Frames[];
+}
 
 /** A running master. */
 export class Master {
@@ -194,7 +202,7 @@ export class Master {
     this.#restarts.add(timer);
   }
 
-  #keepRunning<Init extends { readonly sockets: SharedArrayBuffer }>(name: string, url: URL, init: Init): Thread<Init> {
+  #keepRunning<Init extends Inherited>(name: string, url: URL, init: Init): Thread<Init> {
     const thread = new Thread<Init>({
       name,
       url,
@@ -204,8 +212,8 @@ export class Master {
         if (!this.#serving) return;
         this.#log.critical(`${name} died and is started again: ${reason}`);
         this.#soon(() => {
-          closeSocketsOf(init.sockets);
-          this.#keepRunning(name, url, init);
+          const untaken = closeSocketsOf(init.sockets);
+          this.#keepRunning(name, url, { ...init, untaken });
         });
       },
     });

@@ -57,11 +57,14 @@ export function noteSockets(memory: SharedArrayBuffer): void {
   notes = new BigUint64Array(memory);
 }
 
-/** Closes the sockets of a thread that has died; to be called when it surely does nothing any more. */
-export function closeSocketsOf(memory: SharedArrayBuffer): void {
+/**
+ * Closes the sockets of a thread that has died; to be called when it surely does nothing any more.
+ * @returns The messages that had come for it, and that it had not taken.
+ */
+export function closeSocketsOf(memory: SharedArrayBuffer): Frames[] {
   const [context, ...sockets] = new BigUint64Array(memory);
-  if (context !== 0n) closeLeft({ context, sockets: sockets.filter((address) => address !== 0n) });
   new BigUint64Array(memory).fill(0n);
+  return context === 0n ? [] : closeLeft({ context, sockets: sockets.filter((address) => address !== 0n) });
 }
 
 function openSocket(kind: SocketKind): ZmqSocket {
