@@ -28,6 +28,8 @@ function othersTurn(): Promise<void> | undefined {
 
 /** What a thread with sockets works on comes and goes through them. */
 const memory = new IdleMemory(trimMemory);
+/** What a thread's start counts for, in bytes of messages. */
+const START_UP = 1 << 20;
 
 /** This isolate's sockets share a context, which ends with the last of them: what was sent is then on its way. */
 let shared: ZmqContext | undefined;
@@ -68,7 +70,10 @@ export function closeSocketsOf(memory: SharedArrayBuffer): Frames[] {
 }
 
 function openSocket(kind: SocketKind): ZmqSocket {
-  shared ??= new ZmqContext(maxSockets);
+  if (shared === undefined) {
+    shared = new ZmqContext(maxSockets);
+    memory.worked(START_UP); // which leaves garbage as well
+  }
   const socket = shared.socket(kind);
   open++;
   if (notes.length > 0) {
