@@ -153,6 +153,7 @@ const ZMQ_POLLOUT = 2;
 const ZMQ_DONTWAIT = 1;
 const ZMQ_SNDMORE = 2;
 const ZMQ_MAX_SOCKETS = 2;
+const ZMQ_EVENT_CONNECT_RETRIED = 0x4;
 const ZMQ_EVENT_DISCONNECTED = 0x200;
 
 /** One message: its frames. */
@@ -264,9 +265,13 @@ export class ZmqSocket {
     check(`cannot connect to ${address}`, zmq().zmq_connect(this.#pointer, cString(address)));
   }
 
-  /** Has libzmq tell of each lost connection at `address` (`inproc://…`), by a message to the PAIR that connects there. */
+  /**
+   * Has libzmq tell of each connection that is lost, or cannot be made, at `address` (`inproc://…`): by a message to the PAIR
+   * that connects there.
+   */
   monitorLosses(address: string): void {
-    check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, cString(address), ZMQ_EVENT_DISCONNECTED));
+    const events = ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED;
+    check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, cString(address), events));
   }
 
   /** Sends a message. @returns False if nothing of it was taken, for want of room or of a peer. */

@@ -356,7 +356,10 @@ export class Inbox extends Endpoint {
     return new Inbox("subscriber", settings);
   }
 
-  /** Calls `lost` whenever a connection is lost: ended by the peer, reset, or silent for too long. For one caller. */
+  /**
+   * Calls `lost` whenever a connection is lost (ended by the peer, reset, silent for too long) or could not be made; more than
+   * once for each. For one caller.
+   */
   onLost(lost: () => void): void {
     const losses = this.monitor(new Inbox("pair", {}));
     const listen = async () => {

@@ -86,7 +86,8 @@ export class Subscription {
       inbox.subscribe("");
     }
     if (this.#topic !== undefined) inbox.subscribe(this.#topic);
-    inbox.onLost(() => void this.#lookIntoDisturbance());
+    // What was subscribed before is of no interest: whoever subscribes anew has looked into that.
+    inbox.onLost(() => this.#inbox === inbox && void this.#lookIntoDisturbance());
     inbox.connect(tcpAddress(master, port));
     return inbox;
   }
@@ -129,6 +130,7 @@ export class Subscription {
         // The master is there: no need to sit out the time until libzmq tries again. The old subscription, should it live
         // after all, is read until the new one surely does; what comes twice is dropped by its serial.
         old = this.#inbox;
+        this.#disturbed = false;
         this.listen(this.#parts.opts.publish_port ?? publishPort);
       }
       this.#parts.log.debug(restarted ? "The master is a new one" : "The master is the same");

@@ -294,15 +294,27 @@ strictTest("a subscriber hears of each lost connection, also of one that is lost
   await first.send([frame("last")]);
   first.close();
   await lost.promise;
-  assertEquals(losses, 1);
   while (text(await inbox.receive(BOUND_MS))?.[0] !== "last");
 
-  lost = Promise.withResolvers();
   using second = Outbox.publisher();
   await second.bind(address);
   await arrived(second);
-  assertEquals(losses, 1, "a connection that is made is no loss");
+  const before = losses;
+  lost = Promise.withResolvers();
+  await arrived(second);
+  assertEquals(losses, before, "a connection that holds is no loss");
   second.close();
   await lost.promise;
-  assertEquals(losses, 2);
+});
+
+strictTest("a subscriber hears that a connection cannot be made", async () => {
+  const gone = Outbox.publisher();
+  await gone.bind("tcp://127.0.0.1:0");
+  const { address } = gone;
+  gone.close();
+  using inbox = Inbox.subscriber({ reconnectMs: 20 });
+  const lost = Promise.withResolvers<void>();
+  inbox.onLost(lost.resolve);
+  inbox.connect(address);
+  await lost.promise;
 });
