@@ -145,6 +145,7 @@ export type SocketOption = keyof typeof SOCKET_OPTIONS;
 /** The one option that is 64 bits wide. */
 const WIDE: SocketOption = "maxMessageSize";
 
+const ZMQ_RCVMORE = 13;
 const ZMQ_FD = 14;
 const ZMQ_EVENTS = 15;
 const ZMQ_LAST_ENDPOINT = 32;
@@ -172,10 +173,20 @@ const length = new BigUint64Array(new ArrayBuffer(8));
 export class ZmqContext {
   #pointer: Deno.PointerValue;
 
-  /** Its threads start with the first socket. @param maxSockets How many it may have; libzmq's own limit is 1,023. */
-  constructor(maxSockets?: number) {
-    this.#pointer = zmq().zmq_ctx_new();
-    if (maxSockets !== undefined) check("zmq_ctx_set", zmq().zmq_ctx_set(this.#pointer, ZMQ_MAX_SOCKETS, maxSockets));
+  private constructor(pointer: Deno.PointerValue) {
+    this.#pointer = pointer;
+  }
+
+  /** A new one; its threads start with the first socket. @param maxSockets How many it may have; libzmq's own limit is 1,023. */
+  static create(maxSockets?: number): ZmqContext {
+    const pointer = zmq().zmq_ctx_new();
+    if (maxSockets !== undefined) check("zmq_ctx_set", zmq().zmq_ctx_set(pointer, ZMQ_MAX_SOCKETS, maxSockets));
+    return new ZmqContext(pointer);
+  }
+
+  /** The one that a thread which is gone for good has left at {@linkcode address}. */
+  static at(address: bigint): ZmqContext {
+    return new ZmqContext(Deno.UnsafePointer.create(address));
   }
 
   /** A new socket. @throws {SocketError} If there are too many. */
@@ -210,6 +221,15 @@ export class ZmqSocket {
   /** Of {@linkcode ZmqContext.socket}. */
   constructor(pointer: Deno.PointerObject) {
     this.#pointer = pointer;
+  }
+
+  /** The one that a thread which is gone for good has left at {@linkcode address}, from its next whole message on. */
+  static at(address: bigint): ZmqSocket {
+    const pointer = Deno.UnsafePointer.create(address);
+    if (pointer === null) throw new SocketError("no socket", "at address 0");
+    const socket = new ZmqSocket(pointer);
+    while (socket.#getInt(ZMQ_RCVMORE) !== 0 && socket.tryReceive() !== undefined);
+    return socket;
   }
 
   /** Where it is in memory: what another thread takes it up by. */
@@ -331,12 +351,10 @@ export class ZmqSocket {
  * @param left Addresses in memory.
  * @returns The messages that had come for it, and that it had not taken.
  */
-export function closeLeft(left: { readonly sockets: readonly bigint[]; readonly context: bigint }): Frames[] {
+export function closeLeft(left: { readonly sockets: readonly bigint[]; readonly context?: bigint }): Frames[] {
   const untaken: Frames[] = [];
   for (const address of left.sockets) {
-    const pointer = Deno.UnsafePointer.create(address);
-    if (pointer === null) continue;
-    const socket = new ZmqSocket(pointer);
+    const socket = ZmqSocket.at(address);
     while (socket.readable) {
       const frames = socket.tryReceive();
       if (frames !== undefined) untaken.push(frames);
@@ -344,6 +362,6 @@ export function closeLeft(left: { readonly sockets: readonly bigint[]; readonly 
     socket.set("linger", 0);
     socket.close();
   }
-  zmq().zmq_ctx_term(Deno.UnsafePointer.create(left.context));
+  if (left.context !== undefined) ZmqContext.at(left.context).terminate();
   return untaken;
 }

@@ -58,8 +58,6 @@ export interface MWorkerInit {
   readonly accessKeys: ReadonlyMap<string, string>;
   /** The user that the master runs as. */
   readonly owner: string;
-  /** Requests that had come for the thread before this one, which died. */
-  readonly untaken?: readonly Frames[];
 }
 
 serveThread<MWorkerInit>(async (init, { log, fail }) => {
@@ -104,8 +102,8 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     },
   });
 
-  const socket = Duplex.dealer({ highWaterMark: 0, receiveHighWaterMark: init.queued });
-  socket.connect(`ipc://${workersPath(opts.sock_dir)}`);
+  const workers = `ipc://${workersPath(opts.sock_dir)}`;
+  const socket = Duplex.heirloom(workers, { highWaterMark: 0, receiveHighWaterMark: init.queued });
   const held = new HeldRequest(init.held);
   const orphan = held.take();
   if (orphan !== undefined) {
@@ -125,7 +123,6 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
 
   let handled = 0;
   let since = 0;
-  const untaken = [...init.untaken ?? []];
   const running = serve().catch((error) => fail(error instanceof Error ? error.message : String(error)));
 
   async function serve(): Promise<void> {
@@ -134,7 +131,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
 
   /** A function of its own, so that a large request is not held until the next one comes. @returns Whether to go on. */
   async function serveOne(): Promise<boolean> {
-    const frames = untaken.shift() ?? await socket.receive();
+    const frames = await socket.receive();
     if (frames === undefined) return false;
     const { route, body } = splitRoute(frames);
     since = performance.now();

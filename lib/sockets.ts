@@ -41,14 +41,16 @@ export function prepareManySockets(count: number): void {
   maxSockets = count;
 }
 
+/** Where in its notes a thread has its context, the socket that its successor goes on with, and from where on the others. */
+const CONTEXT = 0, HEIRLOOM = 1, OTHERS = 2;
 /** How many sockets a thread with a {@linkcode socketNotes} may have. */
 const NOTES = 16;
 /** Addresses of this thread's context and sockets, for whoever outlives it; 0 is none. */
 let notes: BigUint64Array = new BigUint64Array(0);
 
-/** Memory for the notes of one thread. */
+/** Memory for the notes of one thread, and of those that take its place. */
 export function socketNotes(): SharedArrayBuffer {
-  return new SharedArrayBuffer(8 * (1 + NOTES));
+  return new SharedArrayBuffer(8 * (OTHERS + NOTES));
 }
 
 /**
@@ -57,36 +59,42 @@ export function socketNotes(): SharedArrayBuffer {
  */
 export function noteSockets(memory: SharedArrayBuffer): void {
   notes = new BigUint64Array(memory);
+  if (notes[CONTEXT] !== 0n) shared = ZmqContext.at(notes[CONTEXT]);
 }
 
 /**
- * Closes the sockets of a thread that has died; to be called when it surely does nothing any more.
- * @returns The messages that had come for it, and that it had not taken.
+ * Closes the sockets of a thread that has died, but for {@linkcode Duplex.heirloom}; to be called when it surely does nothing
+ * any more.
+ * @returns The messages that had come for those that were closed, and were not taken.
  */
 export function closeSocketsOf(memory: SharedArrayBuffer): Frames[] {
-  const [context, ...sockets] = new BigUint64Array(memory);
-  new BigUint64Array(memory).fill(0n);
-  return context === 0n ? [] : closeLeft({ context, sockets: sockets.filter((address) => address !== 0n) });
+  const left = new BigUint64Array(memory);
+  const sockets = [...left.subarray(OTHERS)].filter((address) => address !== 0n);
+  left.fill(0n, OTHERS);
+  if (left[HEIRLOOM] !== 0n) return closeLeft({ sockets });
+  const context = left[CONTEXT];
+  left[CONTEXT] = 0n;
+  return context === 0n ? [] : closeLeft({ sockets, context });
 }
 
-function openSocket(kind: SocketKind): ZmqSocket {
+function openSocket(kind: SocketKind, place = OTHERS): ZmqSocket {
   if (shared === undefined) {
-    shared = new ZmqContext(maxSockets);
+    shared = ZmqContext.create(maxSockets);
     memory.worked(START_UP); // which leaves garbage as well
   }
   const socket = shared.socket(kind);
   open++;
   if (notes.length > 0) {
-    const free = notes.indexOf(0n, 1);
+    const free = notes.indexOf(0n, place);
     if (free < 0) throw new RangeError(`A thread that notes its sockets has more than ${NOTES}`);
     notes[free] = socket.address;
-    notes[0] = shared.address;
+    notes[CONTEXT] = shared.address;
   }
   return socket;
 }
 
 function closeSocket(socket: ZmqSocket): void {
-  const noted = notes.indexOf(socket.address, 1);
+  const noted = notes.indexOf(socket.address, HEIRLOOM);
   if (noted > 0) notes[noted] = 0n;
   socket.close();
   open--;
@@ -150,11 +158,11 @@ export abstract class Endpoint {
   #losses: Endpoint | undefined;
   #closed = false;
 
-  /** Makes the socket; it neither listens nor connects yet. */
-  protected constructor(kind: SocketKind, settings: SocketSettings) {
-    this.#socket = openSocket(kind);
+  /** Makes the socket, which neither listens nor connects yet, or goes on with one that was made and set already. */
+  protected constructor(kind: SocketKind, settings: SocketSettings, made?: ZmqSocket) {
+    this.#socket = made ?? openSocket(kind);
     try {
-      configure(this.#socket, kind, settings);
+      if (made === undefined) configure(this.#socket, kind, settings);
       this.#wait = new SocketWait(waitForDescriptor(this.#socket.descriptor));
     } catch (error) {
       closeSocket(this.#socket);
@@ -299,6 +307,22 @@ export class Duplex extends Endpoint {
     return new Duplex("dealer", settings);
   }
 
+  /**
+   * The DEALER of the thread in whose place this one is, with whatever came for it meanwhile; a new one that connects to
+   * `address` if there was none. It is the one socket of a thread with notes that its successor goes on with.
+   */
+  static heirloom(address: string, settings: SocketSettings = {}): Duplex {
+    if (notes[HEIRLOOM] !== 0n) {
+      open++;
+      return new Duplex("dealer", settings, ZmqSocket.at(notes[HEIRLOOM]));
+    }
+    const socket = openSocket("dealer", HEIRLOOM);
+    configure(socket, "dealer", settings);
+    const dealer = new Duplex("dealer", settings, socket);
+    dealer.connect(address);
+    return dealer;
+  }
+
   /** ROUTER: the first frame names the peer. */
   static router(settings: SocketSettings = {}): Duplex {
     return new Duplex("router", settings);
@@ -405,7 +429,7 @@ export class Outbox extends Endpoint {
 /** Two bound sockets, and a native thread in which libzmq moves messages between them. */
 export class Forwarder {
   /** Of its own: to shut it down is what ends the thread. */
-  readonly #context = new ZmqContext();
+  readonly #context = ZmqContext.create();
   readonly #front: ZmqSocket;
   readonly #back: ZmqSocket;
   #done: Promise<void> | undefined;
