@@ -56,8 +56,12 @@ class Publishes {
   open(frame: Uint8Array, { sharedKey }: Credentials): ValueMap {
     const same = sharedKey === this.#sharedKey;
     if (same && sameBytes(frame, this.#frame)) return this.#load;
-    if (!same) this.#crypticle = new Crypticle(sharedKey);
-    this.#sharedKey = sharedKey;
+    if (!same) {
+      this.#crypticle = new Crypticle(sharedKey);
+      this.#sharedKey = sharedKey;
+      // What another key has opened is not open to this one's bearer: it is to sign in, and count serials anew.
+      this.#frame = new Uint8Array();
+    }
     const load = this.#crypticle?.loads(parsePublished(frame).load);
     if (!isMap(load)) throw new WireError("a publish whose load is no map");
     this.#frame = frame;

@@ -64,6 +64,8 @@ export class Network implements Disposable {
       ip("-n", name, "link", "set", "lo", "up");
     }
     ip("link", "add", this.#outside, "type", "veth", "peer", "name", "rout", "netns", this.#router);
+    // With a namespace the kernel takes its links away later, and with them their routes: the next network would meet them.
+    this.#undo.push(() => ip("link", "delete", this.#outside));
     ip("link", "add", "rin", "netns", this.#router, "type", "veth", "peer", "name", "eth", "netns", this.#minions);
     ip("address", "add", `${MASTER}/24`, "dev", this.#outside);
     ip("address", "add", `${MOVED}/24`, "dev", this.#outside);
