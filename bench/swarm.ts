@@ -37,11 +37,12 @@ const USAGE = `Usage: deno task swarm [options]
 `;
 
 /**
- * Sockets a minion: SUB and what hears of its losses, REQ, and one for a sign-in; some twice, as libzmq closes sockets in its
- * own time and a lost master makes all sign in again. Descriptors of each: libzmq's own and the connection.
+ * Sockets a minion: SUB and the two ends by which it hears of losses, REQ, and one for a sign-in; some twice, as libzmq closes
+ * sockets in its own time and a lost master makes all sign in again.
  */
-const SOCKETS = 5;
-const DESCRIPTORS = 2;
+const SOCKETS = 8;
+/** Open files of a minion: each socket has libzmq's own, those over a network a connection as well. */
+const FILES = 10;
 /** How many sign in at the same time. */
 const SIGN_INS = 32;
 
@@ -130,9 +131,9 @@ async function main(args: string[]): Promise<void> {
   const count = number("minions", values.minions);
   const first = number("from", values.from);
   const [host, port] = values.master.split(":");
-  const limit = raiseOpenFileLimit(count * SOCKETS * DESCRIPTORS + 100);
-  if (limit.soft < count * SOCKETS * DESCRIPTORS) {
-    complain(`${count} minions need ${count * SOCKETS * DESCRIPTORS} open files, the limit is ${limit.soft}\n`);
+  const limit = raiseOpenFileLimit(count * FILES + 100);
+  if (limit.soft < count * FILES) {
+    complain(`${count} minions need ${count * FILES} open files, the limit is ${limit.soft}\n`);
     Deno.exit(1);
   }
   prepareManySockets(count * SOCKETS + 10);
