@@ -58,7 +58,7 @@ export function readValue(path: string, log: CacheLog): Value | undefined {
 /**
  * Writes a directory, whole, that nobody else has written: made under another name, and renamed, which fails where one with
  * something in it stands. With a name of its own for each file, and a link to say who was first, there were more calls to the
- * system, 3 to 15% slower, and a moment in which only half of the directory was there.
+ * system, no faster, and a moment in which only half of the directory was there.
  * @param files Contents by name.
  * @param names.essential The file without which the directory does not count: then another one takes its place.
  * @param names.temporary A path in the same directory as `path` that nobody else uses.
