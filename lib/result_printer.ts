@@ -37,6 +37,33 @@ export interface OutputPlace {
   warn(text: string): void;
 }
 
+/** What the output options of a command that prints results give, with the `output` and `color` of its configuration. */
+export function outputSettings(
+  options: {
+    readonly output_indent: number | null;
+    readonly output_file: string | null;
+    readonly output_file_append: boolean;
+    readonly no_color: boolean;
+    readonly force_color: boolean;
+  },
+  opts: { readonly output: string | null; readonly color: boolean },
+): OutputSettings {
+  return {
+    out: opts.output,
+    indent: options.output_indent,
+    file: options.output_file,
+    append: options.output_file_append,
+    noColor: options.no_color,
+    forceColor: options.force_color,
+    color: opts.color,
+  };
+}
+
+/** A command's standard output, with `warn` for what cannot be printed as asked. */
+export function outputPlace(io: Omit<OutputPlace, "warn">, warn: (text: string) => void): OutputPlace {
+  return { write: (text) => io.write(text), isTerminal: io.isTerminal, noColor: io.noColor, warn };
+}
+
 /** What a result says about how to print it. */
 export interface PrintHints {
   /** The outputter to use if the user asked for none. */

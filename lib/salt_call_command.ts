@@ -30,7 +30,7 @@ import type { Logger } from "./log.ts";
 import { openLog } from "./log_sinks.ts";
 import type { MinionOpts } from "./options.ts";
 import { EX_INTERRUPTED, interruptSignal, readStdin, terminalColumns, writeError, writeOut } from "./process_io.ts";
-import { type PrintResult, resultPrinter } from "./result_printer.ts";
+import { outputPlace, outputSettings, type PrintResult, resultPrinter } from "./result_printer.ts";
 import { absolutePath } from "./root_path.ts";
 import { becomeRunUser, userToBecome } from "./run_user.ts";
 import { callFailure, type CallMaster, runCall, WITHOUT_MASTER } from "./salt_call_job.ts";
@@ -174,20 +174,7 @@ interface Setting {
 }
 
 function printer(options: SaltCallValues, { opts, log, io }: Setting): PrintResult {
-  return resultPrinter({
-    out: opts.output,
-    indent: options.output_indent,
-    file: options.output_file,
-    append: options.output_file_append,
-    noColor: options.no_color,
-    forceColor: options.force_color,
-    color: opts.color,
-  }, {
-    write: (text) => io.write(text),
-    isTerminal: io.isTerminal,
-    noColor: io.noColor,
-    warn: (text) => log.error(text),
-  });
+  return resultPrinter(outputSettings(options, opts), outputPlace(io, log.error));
 }
 
 async function perform(

@@ -21,7 +21,7 @@ import { openLog } from "./log_sinks.ts";
 import { EX_INTERRUPTED } from "./process_io.ts";
 import { hasReturned } from "./outcome.ts";
 import { MACHINE_OUTPUTTERS } from "./output.ts";
-import { coloured, type OutputSettings, resultPrinter } from "./result_printer.ts";
+import { coloured, outputPlace, type OutputSettings, outputSettings, resultPrinter } from "./result_printer.ts";
 import { type Answer, answers } from "./salt_answers.ts";
 import { mergedDocs } from "./salt_docs.ts";
 import { wantedJob } from "./salt_job.ts";
@@ -98,21 +98,8 @@ async function runParsed(parsed: Parsed<SaltTable>, io: SaltIo): Promise<number>
   const { log, close } = openLog(opts, { terminal: (text) => io.writeError(text) });
   try {
     for (const warning of warnings) log.warning(warning);
-    const output = {
-      out: opts.output,
-      indent: options.output_indent,
-      file: options.output_file,
-      append: options.output_file_append,
-      noColor: options.no_color,
-      forceColor: options.force_color,
-      color: opts.color,
-    };
-    const place = {
-      write: (text: string) => io.write(text),
-      isTerminal: io.isTerminal,
-      noColor: io.noColor,
-      warn: (text: string) => log.error(text),
-    };
+    const output = outputSettings(options, opts);
+    const place = outputPlace(io, log.error);
     const print = resultPrinter(output, place);
     const color = coloured(output, place);
     const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };

@@ -20,7 +20,7 @@ import { openLog } from "./log_sinks.ts";
 import type { MasterOpts } from "./options.ts";
 import { hasReturned, silenceText } from "./outcome.ts";
 import { EX_INTERRUPTED } from "./process_io.ts";
-import { resultPrinter } from "./result_printer.ts";
+import { outputPlace, outputSettings, resultPrinter } from "./result_printer.ts";
 import { plainRetcode } from "./retcode.ts";
 import { listSources, readPieces, readTextFiles } from "./salt_cp_files.ts";
 import { SALT_CP, type SaltCpTable } from "./salt_cp_options.ts";
@@ -86,20 +86,7 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: SaltIo): Promise<numbe
       io.writeError("\nExiting gracefully on Ctrl-c\n");
       return EX_INTERRUPTED;
     }
-    const print = resultPrinter({
-      out: opts.output,
-      indent: options.output_indent,
-      file: options.output_file,
-      append: options.output_file_append,
-      noColor: options.no_color,
-      forceColor: options.force_color,
-      color: opts.color,
-    }, {
-      write: (text) => io.write(text),
-      isTerminal: io.isTerminal,
-      noColor: io.noColor,
-      warn: (text) => log.error(text),
-    });
+    const print = resultPrinter(outputSettings(options, opts), outputPlace(io, log.error));
     print(copy.results, { retcode: copy.failed ? EX_MINIONS : 0 });
     if (!copy.failed) return 0;
     io.writeError(FAILED_TEXT);

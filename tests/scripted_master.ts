@@ -4,6 +4,7 @@
  * @module
  */
 
+import { applicantOf } from "../bench/simulated_minion.ts";
 import { Crypticle, generateKeyString } from "../lib/crypticle.ts";
 import { hashHex } from "../lib/hash.ts";
 import { createLogger, levelName, type Logger } from "../lib/log.ts";
@@ -269,19 +270,5 @@ export class ScriptedMaster implements AsyncDisposable {
 
 /** A minion's side of a sign-in, with a key and a directory of its own. */
 export function applicant(key: PrivateKey, pkiDir: string, changes: Partial<Applicant> = {}): Applicant {
-  return {
-    id: "web1",
-    pkiDir,
-    key,
-    encAlgorithm: "OAEP-SHA1",
-    sigAlgorithm: "PKCS1v15-SHA1",
-    hashType: "sha256",
-    masterFinger: "",
-    verifyMasterPubkeySign: false,
-    masterSignKeyName: "master_sign",
-    alwaysVerifySignature: false,
-    openMode: false,
-    autosignGrains: new Map(),
-    ...changes,
-  };
+  return { ...applicantOf("web1", key, pkiDir), ...changes };
 }
