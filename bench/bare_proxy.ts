@@ -6,7 +6,8 @@
  */
 
 import { SILENT_LOGGER } from "../lib/log.ts";
-import { Duplex, Forwarder } from "../lib/sockets.ts";
+import { Forwarder } from "../lib/forwarder.ts";
+import { Duplex } from "../lib/sockets.ts";
 import { Thread } from "../lib/thread.ts";
 import { run } from "./processes.ts";
 import { benchCommand } from "./sides.ts";

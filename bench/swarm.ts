@@ -15,7 +15,7 @@ import { raiseOpenFileLimit } from "../lib/libc.ts";
 import { parsePublished } from "../lib/payload.ts";
 import type { Credentials } from "../lib/sign_in.ts";
 import { sleep } from "../lib/sleep.ts";
-import { prepareManySockets } from "../lib/sockets.ts";
+import { prepareManySockets } from "../lib/thread_sockets.ts";
 import { isMap, str, type Value, type ValueMap } from "../lib/value.ts";
 import { keyPool } from "./key_pool.ts";
 import { SimulatedMinion } from "./simulated_minion.ts";

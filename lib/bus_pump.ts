@@ -9,7 +9,8 @@
 import { type BusNews, BusSubscribers, missedNote, readSubscriberTopic, type Subscriber } from "./bus_subscribers.ts";
 import { writeBusState } from "./bus_state.ts";
 import { ANSWERS_NAMES, BUS_WELCOME, type BusPaths } from "./event_bus.ts";
-import { Duplex, type Frames, Inbox, noteSockets } from "./sockets.ts";
+import { Duplex, type Frames, Inbox } from "./sockets.ts";
+import { noteSockets } from "./thread_sockets.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
 
 /** What the thread starts with. */

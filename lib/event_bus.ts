@@ -11,7 +11,8 @@
 import { type SubscriberName, subscriberTopic } from "./bus_subscribers.ts";
 import { NoMasterError, WireError } from "./errors.ts";
 import { type BusEvent, packEvent, unpackWanted } from "./event.ts";
-import { Forwarder, type Frames, Inbox, Outbox } from "./sockets.ts";
+import { Forwarder } from "./forwarder.ts";
+import { type Frames, Inbox, Outbox } from "./sockets.ts";
 import type { ValueMap } from "./value.ts";
 
 /** The two ends of a bus, as paths of ipc sockets. */

@@ -1,5 +1,5 @@
 /**
- * ZeroMQ sockets that wake up: every socket of this project is made here.
+ * ZeroMQ sockets that wake up: every socket that JavaScript reads or writes is made here.
  *
  * libzmq is only ever asked for what can be done at once; while a socket is not ready, a thread waits for the descriptors of
  * all of them (descriptor_waits.ts). They fire for handshakes too, so after each wake-up the socket is asked again. Moves
@@ -9,10 +9,9 @@
  */
 
 import { waitForDescriptor } from "./descriptor_waits.ts";
-import { IdleMemory } from "./idle_memory.ts";
-import { trimMemory } from "./libc.ts";
-import { closeLeft, type Frames, type SocketKind, type SocketOption, ZmqContext, ZmqSocket } from "./libzmq.ts";
+import type { Frames, SocketKind, SocketOption, ZmqSocket } from "./libzmq.ts";
 import { SocketWait } from "./socket_wait.ts";
+import { closeSocket, openHeirloom, openSocket, socketMemory } from "./thread_sockets.ts";
 
 export type { Frames } from "./libzmq.ts";
 
@@ -24,85 +23,6 @@ function othersTurn(): Promise<void> | undefined {
   if (++inARow < IN_A_ROW) return undefined;
   inARow = 0;
   return new Promise((resolve) => setTimeout(resolve));
-}
-
-/** What a thread with sockets works on comes and goes through them. */
-const memory = new IdleMemory(trimMemory);
-/** What a thread's start counts for, in bytes of messages. */
-const START_UP = 1 << 20;
-
-/** This isolate's sockets share a context, which ends with the last of them: what was sent is then on its way. */
-let shared: ZmqContext | undefined;
-let open = 0;
-let maxSockets: number | undefined;
-
-/** Lets this thread have `count` sockets, where libzmq's own limit is 1,023; to be called before the first is made. */
-export function prepareManySockets(count: number): void {
-  maxSockets = count;
-}
-
-/** Where in its notes a thread has its context, the socket that its successor goes on with, and from where on the others. */
-const CONTEXT = 0, HEIRLOOM = 1, OTHERS = 2;
-/** How many sockets a thread with a {@linkcode socketNotes} may have. */
-const NOTES = 16;
-/** Addresses of this thread's context and sockets, for whoever outlives it; 0 is none. */
-let notes: BigUint64Array = new BigUint64Array(0);
-
-/** Memory for the notes of one thread, and of those that take its place. */
-export function socketNotes(): SharedArrayBuffer {
-  return new SharedArrayBuffer(8 * (OTHERS + NOTES));
-}
-
-/**
- * Notes this thread's sockets in `memory` from now on. A thread that dies cannot close them, and what still is connected gets
- * messages that nobody reads: whoever outlives it closes them, with {@linkcode closeSocketsOf}.
- */
-export function noteSockets(memory: SharedArrayBuffer): void {
-  notes = new BigUint64Array(memory);
-  if (notes[CONTEXT] !== 0n) shared = ZmqContext.at(notes[CONTEXT]);
-}
-
-/**
- * Closes the sockets of a thread that has died, but for {@linkcode Duplex.heirloom}; to be called when it surely does nothing
- * any more.
- * @returns The messages that had come for those that were closed, and were not taken.
- */
-export function closeSocketsOf(memory: SharedArrayBuffer): Frames[] {
-  const left = new BigUint64Array(memory);
-  const sockets = [...left.subarray(OTHERS)].filter((address) => address !== 0n);
-  left.fill(0n, OTHERS);
-  if (left[HEIRLOOM] !== 0n) return closeLeft({ sockets });
-  const context = left[CONTEXT];
-  left[CONTEXT] = 0n;
-  return context === 0n ? [] : closeLeft({ sockets, context });
-}
-
-function openSocket(kind: SocketKind, place = OTHERS): ZmqSocket {
-  if (shared === undefined) {
-    shared = ZmqContext.create(maxSockets);
-    memory.worked(START_UP); // which leaves garbage as well
-  }
-  const socket = shared.socket(kind);
-  open++;
-  if (notes.length > 0) {
-    const free = notes.indexOf(0n, place);
-    if (free < 0) throw new RangeError(`A thread that notes its sockets has more than ${NOTES}`);
-    notes[free] = socket.address;
-    notes[CONTEXT] = shared.address;
-  }
-  return socket;
-}
-
-function closeSocket(socket: ZmqSocket): void {
-  const noted = notes.indexOf(socket.address, HEIRLOOM);
-  if (noted > 0) notes[noted] = 0n;
-  socket.close();
-  open--;
-  if (open > 0) return;
-  notes.fill(0n);
-  memory.reset();
-  shared?.terminate();
-  shared = undefined;
 }
 
 /** See `connectTimeoutMs`. */
@@ -215,7 +135,7 @@ export abstract class Endpoint {
     while (await this.#wait.until(() => this.#socket.readable, deadline)) {
       const frames = this.#unlessClosed(() => this.#socket.tryReceive());
       if (frames === undefined) continue;
-      memory.worked(bytesOf(frames));
+      socketMemory.worked(bytesOf(frames));
       return frames;
     }
     return undefined;
@@ -226,7 +146,7 @@ export abstract class Endpoint {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
     while (await this.#wait.until(() => this.#socket.writable, deadline)) {
       if (!this.#unlessClosed(() => this.#socket.trySend(frames))) continue;
-      memory.worked(bytesOf(frames));
+      socketMemory.worked(bytesOf(frames));
       await othersTurn(); // after it: sends that are made at once keep their order
       return true;
     }
@@ -270,7 +190,8 @@ function bytesOf(frames: Frames): number {
   return frames.reduce((sum, frame) => sum + frame.length, 0);
 }
 
-function configure(socket: ZmqSocket, kind: SocketKind, settings: SocketSettings): void {
+/** Sets a new socket of `kind`. @throws {SocketError} If libzmq refuses a value. */
+export function configure(socket: ZmqSocket, kind: SocketKind, settings: SocketSettings): void {
   const options: Partial<Record<SocketOption, number | string>> = {
     sendHighWaterMark: settings.sendHighWaterMark ?? settings.highWaterMark,
     receiveHighWaterMark: settings.receiveHighWaterMark ?? settings.highWaterMark,
@@ -312,11 +233,8 @@ export class Duplex extends Endpoint {
    * `address` if there was none. It is the one socket of a thread with notes that its successor goes on with.
    */
   static heirloom(address: string, settings: SocketSettings = {}): Duplex {
-    if (notes[HEIRLOOM] !== 0n) {
-      open++;
-      return new Duplex("dealer", settings, ZmqSocket.at(notes[HEIRLOOM]));
-    }
-    const socket = openSocket("dealer", HEIRLOOM);
+    const { socket, inherited } = openHeirloom("dealer");
+    if (inherited) return new Duplex("dealer", settings, socket);
     configure(socket, "dealer", settings);
     const dealer = new Duplex("dealer", settings, socket);
     dealer.connect(address);
@@ -423,64 +341,5 @@ export class Outbox extends Endpoint {
   /** Sends a message. @returns Whether it was taken within `timeoutMs` (default: no end). */
   send(frames: Frames, timeoutMs = -1): Promise<boolean> {
     return this.give(frames, timeoutMs);
-  }
-}
-
-/** Two bound sockets, and a native thread in which libzmq moves messages between them. */
-export class Forwarder {
-  /** Of its own: to shut it down is what ends the thread. */
-  readonly #context = ZmqContext.create();
-  readonly #front: ZmqSocket;
-  readonly #back: ZmqSocket;
-  #done: Promise<void> | undefined;
-  #closed = false;
-
-  private constructor(
-    front: { readonly kind: SocketKind; readonly settings: SocketSettings },
-    back: { readonly kind: SocketKind; readonly settings: SocketSettings },
-  ) {
-    [this.#front, this.#back] = [front, back].map(({ kind, settings }) => {
-      const socket = this.#context.socket(kind);
-      configure(socket, kind, settings);
-      return socket;
-    });
-  }
-
-  /** Requests to a ROUTER in front go to the DEALER's workers behind, replies the other way. */
-  static requests(front: SocketSettings, back: SocketSettings): Forwarder {
-    return new Forwarder({ kind: "router", settings: front }, { kind: "dealer", settings: back });
-  }
-
-  /**
-   * What is pushed to the PULL in front is published by the PUB behind. No XPUB: it hands subscriptions to the proxy, which
-   * cannot pass them on to a PULL, and stops serving it.
-   * @param welcome The message that each new subscriber gets first: when it has come, its subscription is live.
-   */
-  static events(front: SocketSettings, back: SocketSettings, welcome: string): Forwarder {
-    const forwarder = new Forwarder({ kind: "pull", settings: front }, { kind: "publisher", settings: back });
-    forwarder.#back.set("welcomeMessage", welcome);
-    return forwarder;
-  }
-
-  /** Binds both sides and starts the thread. @returns The two addresses in force. @throws {SocketError} If it cannot. */
-  start(addresses: { readonly front: string; readonly back: string }): Promise<{ front: string; back: string }> {
-    return Promise.try(() => {
-      this.#front.bind(addresses.front);
-      this.#back.bind(addresses.back);
-      const bound = { front: this.#front.lastEndpoint, back: this.#back.lastEndpoint };
-      this.#done = ZmqSocket.proxy(this.#front, this.#back);
-      return bound;
-    });
-  }
-
-  /** Ends the thread and closes both sockets. Twice is fine. */
-  async close(): Promise<void> {
-    if (this.#closed) return await this.#done;
-    this.#closed = true;
-    this.#context.shutdown();
-    await this.#done;
-    this.#front.close();
-    this.#back.close();
-    this.#context.terminate();
   }
 }

@@ -1,5 +1,6 @@
 import { assertEquals } from "./assert.ts";
-import { Duplex, Forwarder } from "../lib/sockets.ts";
+import { Forwarder } from "../lib/forwarder.ts";
+import { Duplex } from "../lib/sockets.ts";
 
 Deno.test("a Forwarder whose workers' queues are full waits, and loses no request", async () => {
   const clients = 60;

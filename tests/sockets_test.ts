@@ -1,5 +1,6 @@
 /** @module */
-import { Duplex, Forwarder, type Frames, Inbox, Outbox } from "../lib/sockets.ts";
+import { Forwarder } from "../lib/forwarder.ts";
+import { Duplex, type Frames, Inbox, Outbox } from "../lib/sockets.ts";
 import { strictTest } from "./strict.ts";
 import { assert, assertEquals, assertRejects } from "./assert.ts";
 import { AT_ONCE_MS } from "./time.ts";

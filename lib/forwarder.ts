@@ -1,0 +1,67 @@
+/**
+ * libzmq's own proxy: what moves messages between two sockets without JavaScript.
+ * Source: zmq_proxy(3).
+ * @module
+ */
+
+import { type SocketKind, ZmqContext, ZmqSocket } from "./libzmq.ts";
+import { configure, type SocketSettings } from "./sockets.ts";
+
+/** Two bound sockets, and a native thread in which libzmq moves messages between them. */
+export class Forwarder {
+  /** Of its own: to shut it down is what ends the thread. */
+  readonly #context = ZmqContext.create();
+  readonly #front: ZmqSocket;
+  readonly #back: ZmqSocket;
+  #done: Promise<void> | undefined;
+  #closed = false;
+
+  private constructor(
+    front: { readonly kind: SocketKind; readonly settings: SocketSettings },
+    back: { readonly kind: SocketKind; readonly settings: SocketSettings },
+  ) {
+    [this.#front, this.#back] = [front, back].map(({ kind, settings }) => {
+      const socket = this.#context.socket(kind);
+      configure(socket, kind, settings);
+      return socket;
+    });
+  }
+
+  /** Requests to a ROUTER in front go to the DEALER's workers behind, replies the other way. */
+  static requests(front: SocketSettings, back: SocketSettings): Forwarder {
+    return new Forwarder({ kind: "router", settings: front }, { kind: "dealer", settings: back });
+  }
+
+  /**
+   * What is pushed to the PULL in front is published by the PUB behind. No XPUB: it hands subscriptions to the proxy, which
+   * cannot pass them on to a PULL, and stops serving it.
+   * @param welcome The message that each new subscriber gets first: when it has come, its subscription is live.
+   */
+  static events(front: SocketSettings, back: SocketSettings, welcome: string): Forwarder {
+    const forwarder = new Forwarder({ kind: "pull", settings: front }, { kind: "publisher", settings: back });
+    forwarder.#back.set("welcomeMessage", welcome);
+    return forwarder;
+  }
+
+  /** Binds both sides and starts the thread. @returns The two addresses in force. @throws {SocketError} If it cannot. */
+  start(addresses: { readonly front: string; readonly back: string }): Promise<{ front: string; back: string }> {
+    return Promise.try(() => {
+      this.#front.bind(addresses.front);
+      this.#back.bind(addresses.back);
+      const bound = { front: this.#front.lastEndpoint, back: this.#back.lastEndpoint };
+      this.#done = ZmqSocket.proxy(this.#front, this.#back);
+      return bound;
+    });
+  }
+
+  /** Ends the thread and closes both sockets. Twice is fine. */
+  async close(): Promise<void> {
+    if (this.#closed) return await this.#done;
+    this.#closed = true;
+    this.#context.shutdown();
+    await this.#done;
+    this.#front.close();
+    this.#back.close();
+    this.#context.terminate();
+  }
+}
