@@ -31,6 +31,7 @@ import { SharedKey } from "./shared_key.ts";
 import { Forwarder } from "./forwarder.ts";
 import { type Frames, HEARTBEAT, Outbox } from "./sockets.ts";
 import { closeSocketsOf, socketNotes } from "./thread_sockets.ts";
+import { sleep } from "./sleep.ts";
 import { Thread } from "./thread.ts";
 import { findUser } from "./users.ts";
 import { map } from "./value.ts";
@@ -42,6 +43,11 @@ import { map } from "./value.ts";
 const RESTART_MS = 500;
 /** A connection that does not speak holds a descriptor: it has this long to begin, in milliseconds. */
 const HANDSHAKE_MS = 5_000;
+
+/** The time in which the last replies get from the MWorkers' sockets to the network, in milliseconds: it takes one. */
+const LAST_REPLIES_MS = 30;
+/** And in which the network takes them. */
+const LINGER_MS = 250;
 /** Requests that wait for one MWorker; as many again wait in it. */
 const QUEUED_REQUESTS = 10;
 /** How long a round of Maintenance may take, which cleans the whole job cache. */
@@ -134,6 +140,7 @@ export class Master {
         backlog: opts.zmq_backlog,
         maxFrameBytes: opts.max_request_bytes,
         handshakeMs: HANDSHAKE_MS,
+        lingerMs: LINGER_MS,
         ...HEARTBEAT,
         ipv6: opts.ipv6 ?? undefined,
       },
@@ -290,6 +297,7 @@ export class Master {
     await this.#rotating;
     const bus = this.#threads.get(BUS);
     await Promise.all([...this.#threads.values()].map((thread) => thread === bus ? undefined : thread.stop()));
+    if (this.#serving) await sleep(LAST_REPLIES_MS);
     await this.#requests?.close();
     await bus?.stop();
     const busPaths = masterBus(this.#opts.sock_dir);

@@ -29,6 +29,7 @@ import { NO_ANSWER, RequestHandler } from "./request_handler.ts";
 import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
+import { sleep } from "./sleep.ts";
 import { Duplex, type Frames, Outbox } from "./sockets.ts";
 import { noteSockets } from "./thread_sockets.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
@@ -60,6 +61,11 @@ export interface MWorkerInit {
   /** The user that the master runs as. */
   readonly owner: string;
 }
+
+/** A worker that is told to stop takes what may still come, until nothing did for so long. In milliseconds. */
+const QUIET_MS = 20;
+/** And no longer than this, however much there is. */
+const LAST_ANSWERS_MS = 500;
 
 serveThread<MWorkerInit>(async (init, { log, fail }) => {
   surviveErrors(log);
@@ -104,7 +110,11 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
   });
 
   const workers = `ipc://${workersPath(opts.sock_dir)}`;
-  const socket = Duplex.heirloom(workers, { highWaterMark: 0, receiveHighWaterMark: init.queued });
+  const socket = Duplex.heirloom(workers, {
+    highWaterMark: 0,
+    receiveHighWaterMark: init.queued,
+    lingerMs: LAST_ANSWERS_MS,
+  });
   const held = new HeldRequest(init.held);
   const orphan = held.take();
   if (orphan !== undefined) {
@@ -124,10 +134,11 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
 
   let handled = 0;
   let since = 0;
+  let stopping = false;
   const running = serve().catch((error) => fail(error instanceof Error ? error.message : String(error)));
 
   async function serve(): Promise<void> {
-    while (await serveOne());
+    while (!stopping && await serveOne());
   }
 
   /** A function of its own, so that a large request is not held until the next one comes. @returns Whether to go on. */
@@ -151,8 +162,17 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
         ? `waiting for a request; ${handled} handled`
         : `at a request for ${Math.round(performance.now() - since)} ms; ${handled} handled`,
     async close() {
-      socket.close();
+      // Whoever was heard is answered: a Python minion of 3007 whose request goes unanswered says nothing for a minute.
+      const end = performance.now() + LAST_ANSWERS_MS;
+      let before: number;
+      do {
+        before = handled;
+        await sleep(QUIET_MS);
+      } while ((handled > before || since !== 0) && performance.now() < end);
+      stopping = true;
+      if (since === 0) socket.close();
       await running;
+      socket.close();
       bus.close();
       publisher.close();
     },

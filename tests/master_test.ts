@@ -71,6 +71,20 @@ Deno.test("a master ends within 2 s, whoever is connected, and leaves no socket 
   inbox.close();
 });
 
+Deno.test("a master that is told to stop answers whom it has heard", async () => {
+  await using fleet = await startFleet({ master: { worker_threads: 1 } });
+  using peer = Duplex.dealer({ highWaterMark: 0 });
+  peer.connect(requestAddress(fleet));
+  // More than a thread takes without a look at whatever else it is told.
+  const requests = Array.from({ length: 400 }, () => clearRequest(map({ cmd: "ping", nonce: makeNonce() })));
+  for (const request of requests) assert(await peer.send([new Uint8Array(), request], BOUND_MS));
+  assert(await peer.receive(BOUND_MS) !== undefined);
+  await fleet.master.close();
+  for (let n = 1; n < requests.length; n++) {
+    assert(await peer.receive(BOUND_MS) !== undefined, `${n} of ${requests.length} requests were answered`);
+  }
+});
+
 fleetTest("a second master on the same sock_dir is refused, and the first one does not notice", {}, async (fleet) => {
   const { cachedir, sock_dir } = fleet.masterOpts;
   const before = [...Deno.readDirSync(sock_dir)].map(({ name }) => name).sort();

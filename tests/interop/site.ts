@@ -14,7 +14,7 @@ import type { Salt } from "./salts.ts";
 const START_MS = 40_000;
 
 /** A minion must have signed in and answer in this time, in milliseconds. */
-const ANSWER_MS = 40_000;
+const ANSWER_MS = 60_000;
 
 /** A master ends in good order: what it stored is looked at afterwards. In milliseconds. */
 const MASTER_STOP_MS = 20_000;
@@ -43,7 +43,10 @@ enable_gpu_grains: false
 `;
 }
 
-/** A minion's options. `ports.publish` only where the program cannot do without: it is told to a minion that signs in. */
+/**
+ * A minion's options. `ports.publish` only where the program cannot do without: it is told to a minion that signs in.
+ * A request that a master took with it is waited for by 3007, and all later ones behind it: without the option, for a minute.
+ */
 function minionConfig(root: string, id: string, ports: { publish: number | undefined; request: number }): string {
   return `
 root_dir: ${root}
@@ -53,6 +56,7 @@ master: 127.0.0.1
 master_port: ${ports.request}
 ${ports.publish === undefined ? "" : `publish_port: ${ports.publish}`}
 acceptance_wait_time: 1
+request_channel_timeout: 10
 random_reauth_delay: 1
 recon_default: 100
 recon_max: 300
