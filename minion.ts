@@ -4,7 +4,7 @@
  * @module
  */
 
-import { writeError } from "./lib/process_io.ts";
+import { jobIo, writeError } from "./lib/process_io.ts";
 import { programName } from "./lib/program_name.ts";
 import { reportingUnforeseen } from "./lib/unforeseen.ts";
 
@@ -29,7 +29,7 @@ async function main(): Promise<number> {
   const { name, args } = programName(Deno.args, "salt-minion");
   if (name !== "salt-call") return await runMinion(args);
   const { runSaltCall } = await import("./lib/salt_call_command.ts");
-  return await reportingUnforeseen({ name, args, writeError }, (words) => runSaltCall(words));
+  return await reportingUnforeseen({ name, args, writeError }, (words) => runSaltCall(words, jobIo()));
 }
 
 if (import.meta.main) Deno.exit(await main());

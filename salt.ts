@@ -10,15 +10,6 @@ import { programName } from "./lib/program_name.ts";
 import { reportingUnforeseen } from "./lib/unforeseen.ts";
 import type { ValueMap } from "./lib/value.ts";
 
-/** What every command is given of this process. */
-const IO = {
-  write: process.writeOut,
-  writeError: process.writeError,
-  isTerminal: Deno.stdout.isTerminal(),
-  noColor: Deno.env.get("NO_COLOR"),
-  readStdin: process.readStdin,
-};
-
 /** Fires an event on the master's bus; most runs of `salt-key` have none to fire, and load no sockets. */
 async function fire(tag: string, data: ValueMap, { sock_dir }: MasterOpts): Promise<void> {
   const [{ fireEvent }, { masterBus }] = await Promise.all([
@@ -31,13 +22,11 @@ async function fire(tag: string, data: ValueMap, { sock_dir }: MasterOpts): Prom
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   "salt": async (args) => {
     const { runSalt } = await import("./lib/salt_command.ts");
-    const isErrorTerminal = Deno.stderr.isTerminal();
-    const columns = process.terminalColumns();
-    return await runSalt(args, { ...IO, isErrorTerminal, columns, signal: process.interruptSignal() });
+    return await runSalt(args, process.jobIo());
   },
   "salt-key": async (args) => {
     const { runSaltKey } = await import("./lib/salt_key_command.ts");
-    return await runSaltKey(args, { ...IO, readLine: process.readLine, fire });
+    return await runSaltKey(args, { ...process.commandIo(), readLine: process.readLine, fire });
   },
   "salt-run": async (args) => {
     const [{ runSaltRun }, { localCommands }, { startDetached }] = await Promise.all([
@@ -46,18 +35,15 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
       import("./lib/detached.ts"),
     ]);
     return await runSaltRun(args, {
-      ...IO,
+      ...process.jobIo(),
       fire,
       local: localCommands,
       startDetached: (words) => void startDetached(["--as", "salt-run", ...words]),
-      signal: process.interruptSignal(),
     });
   },
   "salt-cp": async (args) => {
     const { runSaltCp } = await import("./lib/salt_cp_command.ts");
-    const isErrorTerminal = Deno.stderr.isTerminal();
-    const columns = process.terminalColumns();
-    return await runSaltCp(args, { ...IO, isErrorTerminal, columns, signal: process.interruptSignal() });
+    return await runSaltCp(args, process.jobIo());
   },
 };
 

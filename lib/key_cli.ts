@@ -12,8 +12,8 @@ import { fingerprint } from "./rsa.ts";
 import { sanitizeLine } from "./terminal.ts";
 import type { Value, ValueMap } from "./value.ts";
 
-/** The world of a command at a terminal. */
-export interface CommandIo {
+/** The world of a command that asks. */
+export interface AskingIo {
   /** Writes to standard output. */
   write(text: string): void;
   /** Writes to standard error. */
@@ -77,10 +77,10 @@ export function listedStates(word: string): readonly KeyState[] | undefined {
 export class KeyCli {
   readonly #manager: KeyManager;
   readonly #options: KeyCliOptions;
-  readonly #io: CommandIo;
+  readonly #io: AskingIo;
 
   /** Acts on the keys of `manager`. */
-  constructor(manager: KeyManager, options: KeyCliOptions & { readonly io: CommandIo }) {
+  constructor(manager: KeyManager, options: KeyCliOptions & { readonly io: AskingIo }) {
     this.#manager = manager;
     this.#options = options;
     this.#io = options.io;

@@ -3,8 +3,8 @@
  * @module
  */
 
-/** Exit code of a command that Ctrl-C ended, as shells count it. */
-export const EX_INTERRUPTED = 130;
+import type { CommandIo, JobIo } from "./command_face.ts";
+import { EX_INTERRUPTED } from "./exit_codes.ts";
 
 const encoder = new TextEncoder();
 
@@ -72,4 +72,20 @@ export function interruptSignal(): AbortSignal {
     controller.abort(new Error("Ctrl-C"));
   });
   return controller.signal;
+}
+
+/** This process, as a command that prints results sees it. */
+export function commandIo(): CommandIo {
+  return {
+    write: writeOut,
+    writeError,
+    isTerminal: Deno.stdout.isTerminal(),
+    columns: terminalColumns(),
+    noColor: Deno.env.get("NO_COLOR"),
+  };
+}
+
+/** This process, as a command that runs functions sees it: Ctrl-C is the command's from now on. */
+export function jobIo(): JobIo {
+  return { ...commandIo(), isErrorTerminal: Deno.stderr.isTerminal(), readStdin, signal: interruptSignal() };
 }

@@ -7,11 +7,12 @@
  */
 
 import { UsageError } from "./errors.ts";
+import { EX_MINIONS, EX_NOBODY } from "./exit_codes.ts";
 import { makeJid } from "./jid.ts";
 import { type JobRequest, LocalClient } from "./local_client.ts";
 import { hasReturned } from "./outcome.ts";
 import { type Answer, answers } from "./salt_answers.ts";
-import { EX_MINIONS, EX_NOBODY, FAILED_TEXT, interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
+import { FAILED_TEXT, interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
 import { sanitizeLine } from "./terminal.ts";
 import { compareStrings, repr, type Value } from "./value.ts";
 

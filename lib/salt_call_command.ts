@@ -8,13 +8,12 @@
  */
 
 import { parseCliArgs, toWireArgs, yamlifyArg } from "./cli_args.ts";
-import { EX_USAGE, openCommandLine, usageErrorText } from "./command_face.ts";
+import { type Failure, interruptedRun, type JobIo, runCommand } from "./command_face.ts";
 import { helpText } from "./command_help.ts";
 import { addStdinArgs, type Parsed } from "./command_line.ts";
 import { loadMinionConfig } from "./config.ts";
 import {
   AuthenticationError,
-  ConfigError,
   KeyError,
   PreflightError,
   RequestTimeoutError,
@@ -29,7 +28,6 @@ import { loadCatalogue } from "./loader.ts";
 import type { Logger } from "./log.ts";
 import { openLog } from "./log_sinks.ts";
 import type { MinionOpts } from "./options.ts";
-import { EX_INTERRUPTED, interruptSignal, readStdin, terminalColumns, writeError, writeOut } from "./process_io.ts";
 import { outputPlace, outputSettings, type PrintResult, resultPrinter } from "./result_printer.ts";
 import { absolutePath } from "./root_path.ts";
 import { becomeRunUser, userToBecome } from "./run_user.ts";
@@ -39,77 +37,19 @@ import { startUp } from "./start_up.ts";
 import { sanitize, useColours } from "./terminal.ts";
 import { map, type Value, type ValueMap } from "./value.ts";
 
-/** Exit code for files that may not be read or written (sysexits EX_NOPERM). */
-const EX_NOPERM = 77;
-
-/** The world of `salt-call`. */
-export interface SaltCallIo {
-  /** Writes to standard output. */
-  write(text: string): void;
-  /** Writes to standard error. */
-  writeError(text: string): void;
-  /** Whether standard output is a terminal. */
-  readonly isTerminal: boolean;
-  /** Whether standard error is one. */
-  readonly isErrorTerminal: boolean;
-  /** Width of the terminal in characters. */
-  readonly columns?: number;
-  /** The environment variable `NO_COLOR`. */
-  readonly noColor?: string;
-  /** All of standard input. */
-  readStdin(): Promise<string>;
-  /** Aborted by Ctrl-C. */
-  readonly signal: AbortSignal;
-}
-
-/** This process. */
-function processIo(): SaltCallIo {
-  return {
-    write: writeOut,
-    writeError,
-    isTerminal: Deno.stdout.isTerminal(),
-    isErrorTerminal: Deno.stderr.isTerminal(),
-    columns: terminalColumns(),
-    noColor: Deno.env.get("NO_COLOR"),
-    readStdin,
-    signal: interruptSignal(),
-  };
-}
-
 /** Runs `salt-call` with the words of its command line. @returns The exit code. */
-export async function runSaltCall(argv: readonly string[], io: SaltCallIo = processIo()): Promise<number> {
-  const terminal = { out: (text: string) => io.write(text), err: (text: string) => io.writeError(text) };
-  const opening = await openCommandLine(SALT_CALL, argv, { ...terminal, columns: io.columns });
-  if ("exitCode" in opening) return opening.exitCode;
-  try {
-    return await runParsed(opening.parsed, io);
-  } catch (error) {
-    return report(error, io);
-  }
+export function runSaltCall(argv: readonly string[], io: JobIo): Promise<number> {
+  const run = (parsed: Parsed<SaltCallTable>) => runParsed(parsed, io);
+  return runCommand({ command: SALT_CALL, owner: "the minion's user", run, failure }, argv, io);
 }
 
-function report(error: unknown, io: SaltCallIo): number {
-  if (io.signal.aborted) {
-    io.writeError("\nExiting gracefully on Ctrl-c\n");
-    return EX_INTERRUPTED;
-  }
-  if (error instanceof UsageError) {
-    io.writeError(sanitize(usageErrorText(SALT_CALL, error)));
-    return EX_USAGE;
-  }
-  if (error instanceof SignInError) {
-    io.writeError(sanitize(`${error.message}\n`));
-    return error.exitCode;
-  }
-  const foreseen = [ConfigError, PreflightError, KeyError, AuthenticationError, RequestTimeoutError, WireError];
-  const denied = error instanceof Deno.errors.PermissionDenied;
-  if (!(error instanceof Error) || !(denied || foreseen.some((kind) => error instanceof kind))) throw error;
-  const hint = denied ? ". Run salt-call as root or as the minion's user" : "";
-  io.writeError(sanitize(`salt-call: ${error.message}${hint}\n`));
-  return denied ? EX_NOPERM : 1;
+function failure(error: Error): Failure | undefined {
+  if (error instanceof SignInError) return { exitCode: error.exitCode, text: `${error.message}\n` };
+  const foreseen = [PreflightError, KeyError, AuthenticationError, RequestTimeoutError, WireError];
+  return foreseen.some((kind) => error instanceof kind) ? { exitCode: 1 } : undefined;
 }
 
-async function runParsed(parsed: Parsed<SaltCallTable>, io: SaltCallIo): Promise<number> {
+async function runParsed(parsed: Parsed<SaltCallTable>, io: JobIo): Promise<number> {
   const { options } = parsed;
   if (options.args_stdin) addStdinArgs(SALT_CALL, parsed, await io.readStdin());
   checkWords(parsed, io);
@@ -126,7 +66,7 @@ async function runParsed(parsed: Parsed<SaltCallTable>, io: SaltCallIo): Promise
   }
 }
 
-function checkWords({ options, args }: Parsed<SaltCallTable>, io: SaltCallIo): void {
+function checkWords({ options, args }: Parsed<SaltCallTable>, io: JobIo): void {
   if (args.length === 0 && !options.grains_run && !options.doc) {
     io.write(helpText(SALT_CALL, io.columns));
     throw new UsageError("Requires function, --grains or --doc");
@@ -170,7 +110,7 @@ function ignoredRoots(options: SaltCallValues): string[] {
 interface Setting {
   readonly opts: MinionOpts;
   readonly log: Logger;
-  readonly io: SaltCallIo;
+  readonly io: JobIo;
 }
 
 function printer(options: SaltCallValues, { opts, log, io }: Setting): PrintResult {
@@ -210,7 +150,7 @@ async function perform(
     log,
     signal: io.signal,
   });
-  if (io.signal.aborted) return report(undefined, io);
+  if (io.signal.aborted) return interruptedRun(io);
   const failed = callFailure(fun, outcome);
   if (failed !== undefined) {
     io.writeError(sanitize(failed.err));
@@ -248,7 +188,7 @@ async function connect(
   return await openMasterSession(opts, { grains, log, signal: io.signal });
 }
 
-async function printDocs(prefix: string, catalogue: Catalogue, io: SaltCallIo): Promise<number> {
+async function printDocs(prefix: string, catalogue: Catalogue, io: JobIo): Promise<number> {
   const { asDocstring, stripRst } = await import("./function_docs.ts");
   for (const { name, fun } of await catalogue.all()) {
     const doc = asDocstring(stripRst(fun.doc));

@@ -9,16 +9,16 @@
  */
 
 import { callingUser } from "./calling_user.ts";
-import { EX_USAGE, openCommandLine, usageErrorText } from "./command_face.ts";
+import { type JobIo, runCommand } from "./command_face.ts";
 import { helpText } from "./command_help.ts";
 import { addStdinArgs, type Parsed } from "./command_line.ts";
 import { loadClientConfig, loadMasterConfig } from "./config.ts";
-import { ConfigError, NoMasterError, RefusedError, TargetError, UsageError } from "./errors.ts";
+import { NoMasterError, RefusedError, TargetError, UsageError } from "./errors.ts";
+import { EX_INCOMPLETE, EX_INTERRUPTED, EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "./exit_codes.ts";
 import { KeyStore } from "./key_store.ts";
 import { LiveLines } from "./live_lines.ts";
 import { type JobRequest, LocalClient, type PublishedJob } from "./local_client.ts";
 import { openLog } from "./log_sinks.ts";
-import { EX_INTERRUPTED } from "./process_io.ts";
 import { hasReturned } from "./outcome.ts";
 import { MACHINE_OUTPUTTERS } from "./output.ts";
 import { coloured, outputPlace, type OutputSettings, outputSettings, resultPrinter } from "./result_printer.ts";
@@ -26,28 +26,13 @@ import { type Answer, answers } from "./salt_answers.ts";
 import { mergedDocs } from "./salt_docs.ts";
 import { wantedJob } from "./salt_job.ts";
 import { SALT, type SaltTable } from "./salt_options.ts";
-import {
-  EX_MINIONS,
-  EX_NOBODY,
-  FAILED_TEXT,
-  interrupted,
-  NO_RETURN_TEXT,
-  type SaltIo,
-  type Session,
-} from "./salt_session.ts";
+import { FAILED_TEXT, interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
 import { summaryText } from "./salt_summary.ts";
 import { startUp } from "./start_up.ts";
 import { resolveTarget } from "./target.ts";
 import { sanitize } from "./terminal.ts";
 import { str, toValue, type Value } from "./value.ts";
 import { dumpYaml } from "./yaml_dump.ts";
-
-/** Exit code of a command line that names no target or no function. */
-const EX_INCOMPLETE = 42;
-/** Exit code where no master is running (sysexits EX_UNAVAILABLE). */
-const EX_UNAVAILABLE = 69;
-/** Exit code for refusals, and for files that may not be read (sysexits EX_NOPERM). */
-const EX_NOPERM = 77;
 
 const UNCONTACTED = "The salt master could not be contacted. Is master running?";
 const NOBODY_MATCHED = "No minions matched the target. No command was sent, no jid was assigned.\n";
@@ -56,30 +41,12 @@ const NOBODY_MATCHED = "No minions matched the target. No command was sent, no j
 const PLAIN_TYPES: readonly string[] = ["glob", "pcre", "list"];
 
 /** Runs `salt` with the words of its command line. @returns The exit code. */
-export async function runSalt(argv: readonly string[], io: SaltIo): Promise<number> {
-  const terminal = { out: (text: string) => io.write(text), err: (text: string) => io.writeError(text) };
-  const opening = await openCommandLine(SALT, argv, { ...terminal, columns: io.columns });
-  if ("exitCode" in opening) return opening.exitCode;
-  try {
-    return await runParsed(opening.parsed, io);
-  } catch (error) {
-    return report(error, io);
-  }
+export function runSalt(argv: readonly string[], io: JobIo): Promise<number> {
+  const run = (parsed: Parsed<SaltTable>) => runParsed(parsed, io);
+  return runCommand({ command: SALT, owner: "the master's user", run }, argv, io);
 }
 
-function report(error: unknown, io: SaltIo): number {
-  if (error instanceof UsageError) {
-    io.writeError(sanitize(usageErrorText(SALT, error)));
-    return EX_USAGE;
-  }
-  const denied = error instanceof Deno.errors.PermissionDenied;
-  if (!denied && !(error instanceof ConfigError)) throw error;
-  const hint = denied ? ". Run salt as root or as the master's user" : "";
-  io.writeError(sanitize(`salt: ${error.message}${hint}\n`));
-  return denied ? EX_NOPERM : 1;
-}
-
-async function runParsed(parsed: Parsed<SaltTable>, io: SaltIo): Promise<number> {
+async function runParsed(parsed: Parsed<SaltTable>, io: JobIo): Promise<number> {
   if (parsed.options.args_stdin) addStdinArgs(SALT, parsed, await io.readStdin());
   const { options, args } = parsed;
   if (options.config_dump) return dumpConfig(parsed, io);
@@ -134,7 +101,7 @@ function liveLines(output: OutputSettings, { options, io }: Pick<Session, "optio
   });
 }
 
-function dumpConfig(parsed: Parsed<SaltTable>, io: SaltIo): number {
+function dumpConfig(parsed: Parsed<SaltTable>, io: JobIo): number {
   const { opts } = startUp(SALT, parsed, { role: "master", load: loadMasterConfig });
   io.write(dumpYaml(toValue(opts)));
   return 0;

@@ -10,65 +10,40 @@
 
 import { callingUser } from "./calling_user.ts";
 import { toWireArgs } from "./cli_args.ts";
-import { EX_USAGE, openCommandLine, usageErrorText } from "./command_face.ts";
+import { type Failure, interruptedRun, type JobIo, runCommand } from "./command_face.ts";
 import type { Parsed } from "./command_line.ts";
 import { loadClientConfig } from "./config.ts";
-import { ConfigError, NoMasterError, RefusedError, SourceError, TargetError, UsageError } from "./errors.ts";
+import { NoMasterError, RefusedError, SourceError, TargetError, UsageError } from "./errors.ts";
+import { EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "./exit_codes.ts";
 import { gzip } from "./gzip.ts";
 import { LocalClient } from "./local_client.ts";
 import { openLog } from "./log_sinks.ts";
 import type { MasterOpts } from "./options.ts";
 import { hasReturned, silenceText } from "./outcome.ts";
-import { EX_INTERRUPTED } from "./process_io.ts";
 import { outputPlace, outputSettings, resultPrinter } from "./result_printer.ts";
 import { plainRetcode } from "./retcode.ts";
 import { listSources, readPieces, readTextFiles } from "./salt_cp_files.ts";
 import { SALT_CP, type SaltCpTable } from "./salt_cp_options.ts";
 import { listTarget } from "./salt_job.ts";
-import { EX_MINIONS, EX_NOBODY, FAILED_TEXT, NO_RETURN_TEXT, type SaltIo } from "./salt_session.ts";
+import { FAILED_TEXT, NO_RETURN_TEXT } from "./salt_session.ts";
 import { startUp } from "./start_up.ts";
 import { targetType } from "./target_type.ts";
-import { sanitize } from "./terminal.ts";
 import { isMap, map, type Value, type ValueMap } from "./value.ts";
 
-/** Exit code where no master is running (sysexits EX_UNAVAILABLE). */
-const EX_UNAVAILABLE = 69;
-/** Exit code for refusals, and for files that may not be read (sysexits EX_NOPERM). */
-const EX_NOPERM = 77;
-
 /** Runs `salt-cp` with the words of its command line. @returns The exit code. */
-export async function runSaltCp(argv: readonly string[], io: SaltIo): Promise<number> {
-  const terminal = { out: (text: string) => io.write(text), err: (text: string) => io.writeError(text) };
-  const opening = await openCommandLine(SALT_CP, argv, { ...terminal, columns: io.columns });
-  if ("exitCode" in opening) return opening.exitCode;
-  try {
-    return await runParsed(opening.parsed, io);
-  } catch (error) {
-    return report(error, io);
-  }
+export function runSaltCp(argv: readonly string[], io: JobIo): Promise<number> {
+  const run = (parsed: Parsed<SaltCpTable>) => runParsed(parsed, io);
+  return runCommand({ command: SALT_CP, owner: "the master's user", run, failure }, argv, io);
 }
 
-function report(error: unknown, io: SaltIo): number {
-  if (error instanceof UsageError) {
-    io.writeError(sanitize(usageErrorText(SALT_CP, error)));
-    return EX_USAGE;
-  }
-  const known = [
-    [SourceError, error instanceof SourceError ? error.exitCode : 1],
-    [ConfigError, 1],
-    [TargetError, EX_NOBODY],
-    [RefusedError, EX_NOPERM],
-    [NoMasterError, EX_UNAVAILABLE],
-    [Deno.errors.PermissionDenied, EX_NOPERM],
-  ] as const;
-  const [, exitCode] = known.find(([kind]) => error instanceof kind) ?? [];
-  if (exitCode === undefined || !(error instanceof Error)) throw error;
-  const text = error instanceof TargetError ? `${error.message}\n${NO_RETURN_TEXT}` : `salt-cp: ${error.message}\n`;
-  io.writeError(sanitize(text));
-  return exitCode;
+function failure(error: Error): Failure | undefined {
+  if (error instanceof SourceError) return { exitCode: error.exitCode };
+  if (error instanceof TargetError) return { exitCode: EX_NOBODY, text: `${error.message}\n${NO_RETURN_TEXT}` };
+  if (error instanceof RefusedError) return { exitCode: EX_NOPERM };
+  if (error instanceof NoMasterError) return { exitCode: EX_UNAVAILABLE };
 }
 
-async function runParsed(parsed: Parsed<SaltCpTable>, io: SaltIo): Promise<number> {
+async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number> {
   const { options, args } = parsed;
   if (args.length < 3) throw new UsageError("Insufficient arguments");
   const [target, ...sources] = args.slice(0, -1);
@@ -83,8 +58,7 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: SaltIo): Promise<numbe
     if (options.chunked) await copy.sendPieces(sources, { dest, compress: !options.no_compression });
     else await copy.sendWhole(sources, dest);
     if (io.signal.aborted) {
-      io.writeError("\nExiting gracefully on Ctrl-c\n");
-      return EX_INTERRUPTED;
+      return interruptedRun(io);
     }
     const print = resultPrinter(outputSettings(options, opts), outputPlace(io, log.error));
     print(copy.results, { retcode: copy.failed ? EX_MINIONS : 0 });
@@ -118,12 +92,12 @@ class Copy {
   failed = false;
   readonly #target: Target;
   readonly #opts: MasterOpts;
-  readonly #io: SaltIo;
+  readonly #io: JobIo;
   readonly #client: LocalClient;
 
   constructor(
     target: Target,
-    { client, opts, io }: { readonly client: LocalClient; readonly opts: MasterOpts; readonly io: SaltIo },
+    { client, opts, io }: { readonly client: LocalClient; readonly opts: MasterOpts; readonly io: JobIo },
   ) {
     this.#target = target;
     this.#client = client;

@@ -5,9 +5,7 @@
  */
 
 import { SourceError } from "./errors.ts";
-
-/** Exit code where a source is not there. */
-const EX_MISSING = 42;
+import { EX_INCOMPLETE } from "./exit_codes.ts";
 
 /** A file to send. */
 export interface SourceFile {
@@ -63,9 +61,9 @@ function walk(
   const { isFile, isDirectory, mode } = Deno.statSync(path);
   const { source, below } = at;
   if (isFile) return [{ path, source, below, mode: (mode ?? 0o644) & 0o7777 }];
-  if (!isDirectory) throw new SourceError(`${path} is neither a file nor a directory`, EX_MISSING);
+  if (!isDirectory) throw new SourceError(`${path} is neither a file nor a directory`, EX_INCOMPLETE);
   const real = Deno.realPathSync(path);
-  if (at.within.includes(real)) throw new SourceError(`${path} is a link to a directory that it is in`, EX_MISSING);
+  if (at.within.includes(real)) throw new SourceError(`${path} is a link to a directory that it is in`, EX_INCOMPLETE);
   const names = [...Deno.readDirSync(path)].map(({ name }) => name).sort();
   if (names.length === 0) return [{ path, source, below, mode: undefined }];
   const within = [...at.within, real];
@@ -118,7 +116,7 @@ function realPath(path: string): string {
   try {
     return Deno.realPathSync(path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) throw new SourceError(`${path} does not exist`, EX_MISSING);
+    if (error instanceof Deno.errors.NotFound) throw new SourceError(`${path} does not exist`, EX_INCOMPLETE);
     throw error;
   }
 }

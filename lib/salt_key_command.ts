@@ -7,13 +7,13 @@
  * @module
  */
 
-import { EX_USAGE, openCommandLine, usageErrorText } from "./command_face.ts";
+import { type CommandIo, runCommand } from "./command_face.ts";
 import type { Parsed } from "./command_line.ts";
 import { loadClientConfig } from "./config.ts";
 import { DataCache } from "./data_cache.ts";
 import { writeDropfile } from "./dropfile.ts";
-import { KeyError, UsageError } from "./errors.ts";
-import { type CommandIo, KeyCli } from "./key_cli.ts";
+import { KeyError } from "./errors.ts";
+import { type AskingIo, KeyCli } from "./key_cli.ts";
 import { KeyManager } from "./key_manager.ts";
 import { loadOrCreateKeyPair } from "./key_pair.ts";
 import { KeyStore } from "./key_store.ts";
@@ -21,7 +21,7 @@ import type { Logger } from "./log.ts";
 import { openLog } from "./log_sinks.ts";
 import { signMasterKey } from "./master_signature.ts";
 import type { MasterOpts } from "./options.ts";
-import { chooseOutputter, formatOutput, outputWriter } from "./output.ts";
+import { outputPlace, outputSettings, resultPrinter } from "./result_printer.ts";
 import { fingerprint } from "./rsa.ts";
 import {
   booleanOption,
@@ -34,40 +34,19 @@ import {
 } from "./salt_key_options.ts";
 import { becomeRunUser, userToBecome } from "./run_user.ts";
 import { startUp } from "./start_up.ts";
-import { sanitize, useColours } from "./terminal.ts";
 import type { Value, ValueMap } from "./value.ts";
 
-/** Exit code for files that may not be read or written (sysexits EX_NOPERM). */
-const EX_NOPERM = 77;
-
 /** The world of `salt-key`. */
-export interface SaltKeyIo extends CommandIo {
-  /** Whether standard output is a terminal. */
-  readonly isTerminal: boolean;
-  /** What the environment variable `NO_COLOR` holds. Default: the process's own. */
-  readonly noColor?: string;
+export interface SaltKeyIo extends CommandIo, AskingIo {
   /** Fires an event on the bus of the master with these options; resolves also when no master is running. */
   fire(tag: string, data: ValueMap, opts: MasterOpts): Promise<void>;
 }
 
 /** Runs `salt-key` with the words of its command line. @returns The exit code. */
-export async function runSaltKey(argv: readonly string[], io: SaltKeyIo): Promise<number> {
-  const terminal = { out: (text: string) => io.write(text), err: (text: string) => io.writeError(text) };
-  const opening = await openCommandLine(SALT_KEY, argv, terminal);
-  if ("exitCode" in opening) return opening.exitCode;
-  try {
-    return await runParsed(opening.parsed, io);
-  } catch (error) {
-    if (error instanceof UsageError) {
-      io.writeError(sanitize(usageErrorText(SALT_KEY, error)));
-      return EX_USAGE;
-    }
-    const denied = error instanceof Deno.errors.PermissionDenied;
-    if (opening.parsed.options.hard_crash && !denied) throw error;
-    const hint = denied ? ". Run salt-key as root or as the master's user" : "";
-    io.writeError(sanitize(`salt-key: ${error instanceof Error ? error.message : error}${hint}\n`));
-    return denied ? EX_NOPERM : 1;
-  }
+export function runSaltKey(argv: readonly string[], io: SaltKeyIo): Promise<number> {
+  const run = (parsed: Parsed<SaltKeyTable>) => runParsed(parsed, io);
+  const failure = (_: Error, { options }: Parsed<SaltKeyTable>) => options.hard_crash ? undefined : { exitCode: 1 };
+  return runCommand({ command: SALT_KEY, owner: "the master's user", run, failure }, argv, io);
 }
 
 async function runParsed(parsed: Parsed<SaltKeyTable>, io: SaltKeyIo): Promise<number> {
@@ -118,19 +97,8 @@ async function perform(action: SaltKeyAction, options: SaltKeyValues, setting: S
 
 /** Prints values as `--out` and the options beside it say. */
 function shower(options: SaltKeyValues, { opts, log, io }: Setting): (value: Value) => void {
-  // `highstate` in the configuration is about states, not about lists of keys.
-  const out = chooseOutputter(opts.output === "highstate" ? undefined : opts.output ?? undefined, "key");
-  const file = options.output_file ?? undefined;
-  const color = useColours({
-    isTerminal: io.isTerminal && file === undefined,
-    forceColor: options.force_color,
-    noColor: options.no_color,
-    noColorVariable: io.noColor ?? Deno.env.get("NO_COLOR"),
-    configured: opts.color,
-  });
-  const put = outputWriter({ file, append: options.output_file_append, write: (text) => io.write(text) });
-  const indent = options.output_indent ?? undefined;
-  return (value) => put(formatOutput(value, { out, color, indent, warn: (text) => log.error(text) }));
+  const print = resultPrinter(outputSettings(options, opts), outputPlace(io, log.error));
+  return (value) => print(value, { out: "key" });
 }
 
 interface Showing extends Setting {

@@ -10,12 +10,13 @@
 
 import { callingUser } from "./calling_user.ts";
 import { parseCliArgs } from "./cli_args.ts";
-import { EX_USAGE, openCommandLine, usageErrorText } from "./command_face.ts";
+import { type JobIo, runCommand } from "./command_face.ts";
 import { addStdinArgs, type Parsed } from "./command_line.ts";
 import { loadClientConfig } from "./config.ts";
 import { DataCache } from "./data_cache.ts";
 import { writeDropfile } from "./dropfile.ts";
-import { ConfigError, StoreError, UsageError } from "./errors.ts";
+import { StoreError, UsageError } from "./errors.ts";
+import { EX_INTERRUPTED, EX_NOPERM, EX_UNAVAILABLE, EX_USAGE } from "./exit_codes.ts";
 import { collectDocs } from "./function_docs.ts";
 import { isJid, makeJid } from "./jid.ts";
 import { JobCache } from "./job_cache.ts";
@@ -25,21 +26,15 @@ import { type Family, loadFamily } from "./loader.ts";
 import type { Logger } from "./log.ts";
 import { openLog } from "./log_sinks.ts";
 import type { MasterOpts } from "./options.ts";
-import { chooseOutputter, formatOutput, MACHINE_OUTPUTTERS, outputWriter } from "./output.ts";
+import { MACHINE_OUTPUTTERS } from "./output.ts";
+import { outputPlace, outputSettings, type PrintResult, resultPrinter } from "./result_printer.ts";
 import type { LocalCommands, RunnerContext } from "./runner_context.ts";
 import { type RunnerEnd, type RunnerHost, type RunnerOutcome, runRunner } from "./runner_job.ts";
 import { RUNNERS } from "./runners.ts";
 import { detachedWords, SALT_RUN, type SaltRunTable, type SaltRunValues } from "./salt_run_options.ts";
 import { startUp } from "./start_up.ts";
-import { sanitize, useColours } from "./terminal.ts";
+import { sanitize } from "./terminal.ts";
 import { isMap, str, toNumber, type Value, type ValueMap } from "./value.ts";
-
-/** Exit code for files that may not be read or written, and for refusals (sysexits EX_NOPERM). */
-const EX_NOPERM = 77;
-/** Exit code where no master is running (sysexits EX_UNAVAILABLE). */
-const EX_UNAVAILABLE = 69;
-/** Exit code after Ctrl-C, as shells have it. */
-const EX_INTERRUPTED = 130;
 
 /** The exit code of each end, unless the runner set one of its own. */
 const EXIT_CODES: Readonly<Record<RunnerEnd, number>> = {
@@ -52,47 +47,20 @@ const EXIT_CODES: Readonly<Record<RunnerEnd, number>> = {
 };
 
 /** The world of `salt-run`. */
-export interface SaltRunIo {
-  /** Writes to standard output. */
-  write(text: string): void;
-  /** Writes to standard error. */
-  writeError(text: string): void;
-  /** Whether standard output is a terminal. */
-  readonly isTerminal: boolean;
-  /** All of standard input. */
-  readStdin(): Promise<string>;
+export interface SaltRunIo extends JobIo {
   /** Fires an event on the bus of the master with these options, and stamps it; resolves also when none is running. */
   fire(tag: string, data: ValueMap, opts: MasterOpts): Promise<void>;
   /** The minions of the master with these options. */
   local(opts: MasterOpts, options: { user: string; signal: AbortSignal }): LocalCommands;
   /** Starts `salt-run` with these words in the background. */
   startDetached(words: readonly string[]): void;
-  /** Aborted when the user wants no more. */
-  readonly signal: AbortSignal;
 }
 
 /** Runs `salt-run` with the words of its command line. @returns The exit code. */
-export async function runSaltRun(argv: readonly string[], io: SaltRunIo): Promise<number> {
-  const terminal = { out: (text: string) => io.write(text), err: (text: string) => io.writeError(text) };
-  const opening = await openCommandLine(SALT_RUN, argv, terminal);
-  if ("exitCode" in opening) return opening.exitCode;
-  try {
-    return await runParsed(opening.parsed, io);
-  } catch (error) {
-    return report(error, io);
-  }
-}
-
-function report(error: unknown, io: SaltRunIo): number {
-  if (error instanceof UsageError) {
-    io.writeError(sanitize(usageErrorText(SALT_RUN, error)));
-    return EX_USAGE;
-  }
-  const denied = error instanceof Deno.errors.PermissionDenied;
-  if (!(denied || error instanceof ConfigError || error instanceof StoreError)) throw error;
-  const hint = denied ? ". Run salt-run as root or as the master's user" : "";
-  io.writeError(sanitize(`salt-run: ${error.message}${hint}\n`));
-  return denied ? EX_NOPERM : 1;
+export function runSaltRun(argv: readonly string[], io: SaltRunIo): Promise<number> {
+  const run = (parsed: Parsed<SaltRunTable>) => runParsed(parsed, io);
+  const failure = (error: Error) => error instanceof StoreError ? { exitCode: 1 } : undefined;
+  return runCommand({ command: SALT_RUN, owner: "the master's user", run, failure }, argv, io);
 }
 
 async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<number> {
@@ -168,9 +136,6 @@ function startInBackground(
   return 0;
 }
 
-/** What shows a value, under the outputter that it suggests. */
-type Show = (value: Value, suggested?: string) => void;
-
 interface Setting {
   readonly opts: MasterOpts;
   readonly log: Logger;
@@ -178,31 +143,16 @@ interface Setting {
 }
 
 /** Shows values as `--out` and the options beside it say. */
-function shower(options: SaltRunValues, { opts, log, io }: Setting): Show {
+function shower(options: SaltRunValues, { opts, log, io }: Setting): PrintResult {
   if (options.quiet) return () => {};
-  // `highstate`, asked for by whoever looks states up, is about the results that suggest it themselves.
-  const asked = [options.output, opts.output].find((out) => out !== "highstate" && out !== null) ?? undefined;
-  const file = options.output_file ?? undefined;
-  const color = useColours({
-    isTerminal: io.isTerminal && file === undefined,
-    forceColor: options.force_color,
-    noColor: options.no_color,
-    noColorVariable: Deno.env.get("NO_COLOR"),
-    configured: opts.color,
-  });
-  const put = outputWriter({ file, append: options.output_file_append, write: (text) => io.write(text) });
-  const indent = options.output_indent ?? undefined;
-  return (value, suggested) => {
-    const out = chooseOutputter(asked, suggested);
-    put(formatOutput(value, { out, color, indent, warn: (text) => log.error(text) }));
-  };
+  return resultPrinter(outputSettings(options, opts), outputPlace(io, log.error));
 }
 
 function runnerHost(
   jid: string,
   { opts, log, io, catalogue, show, print }: Setting & {
     catalogue: Family<RunnerContext>;
-    show: Show;
+    show: PrintResult;
     print: (line: string) => void;
   },
 ): RunnerHost {
@@ -234,7 +184,7 @@ function runnerHost(
 }
 
 /** Shows the result, and gives the exit code. */
-function conclude(outcome: RunnerOutcome, { show, log }: { show: Show; log: Logger }): number {
+function conclude(outcome: RunnerOutcome, { show, log }: { show: PrintResult; log: Logger }): number {
   const { end, return: result } = outcome;
   if (end === "noMaster" || end === "refused") {
     log.error(str(result));
@@ -242,7 +192,7 @@ function conclude(outcome: RunnerOutcome, { show, log }: { show: Show; log: Logg
   }
   if (isMap(result) && result.size === 2 && result.has("data") && result.has("outputter")) {
     const suggested = result.get("outputter");
-    show(result.get("data") ?? null, typeof suggested === "string" ? suggested : undefined);
+    show(result.get("data") ?? null, typeof suggested === "string" ? { out: suggested } : {});
   } else {
     show(result);
   }

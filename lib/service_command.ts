@@ -5,11 +5,12 @@
  */
 
 import { type CommandLine, type Parsed } from "./command_line.ts";
-import { openCommandLine, type Terminal } from "./command_face.ts";
+import { openCommandLine } from "./command_face.ts";
 import { CONFIG_CLI_OPTIONS, LOG_CLI_OPTIONS, SERVICE_CLI_OPTIONS } from "./common_cli_options.ts";
 import type { ConfigRequest, LoadedConfig } from "./config.ts";
 import { daemonize, type DaemonRole, takeDaemonRole } from "./daemon.ts";
 import { ConfigError, KeyError, LibcError, PreflightError, SignInError } from "./errors.ts";
+import { EX_SOFTWARE } from "./exit_codes.ts";
 import { returnLargeBlocks } from "./libc.ts";
 import type { Logger } from "./log.ts";
 import { type LogOpts, type OpenLog, openLog } from "./log_sinks.ts";
@@ -22,7 +23,6 @@ import { onDiagnostics, onShutdown } from "./signals.ts";
 import { startUp } from "./start_up.ts";
 import { sanitize, useColours } from "./terminal.ts";
 import { describeError, surviveErrors } from "./thread.ts";
-import { EX_SOFTWARE } from "./unforeseen.ts";
 
 /** A running service. */
 export interface Service {
@@ -74,27 +74,26 @@ export async function runService<O extends ServiceOpts>(
   argv: readonly string[],
 ): Promise<number> {
   const daemon = takeDaemonRole();
-  const terminal: Terminal = { out: writeOut, err: writeError };
   const command: CommandLine<typeof SERVICE_OPTIONS> = {
     prog: definition.prog,
     usage: "[options]",
     description: definition.description,
     options: SERVICE_OPTIONS,
   };
-  const opening = await openCommandLine(command, argv, terminal);
+  const opening = await openCommandLine(command, argv, { write: writeOut, writeError });
   if ("exitCode" in opening) return opening.exitCode;
   try {
     const loaded = startUp(command, opening.parsed, definition);
     if (opening.parsed.options.daemon && daemon === undefined) {
       const outcome = await daemonize({ args: argv });
       if (outcome.kind === "ready") return 0;
-      terminal.err(`${outcome.message}\n`);
+      writeError(`${outcome.message}\n`);
       return 1;
     }
     return await serve(definition, loaded, { parsed: opening.parsed, daemon });
   } catch (error) {
     const text = isForeseen(error) ? error.message : String(error);
-    terminal.err(sanitize(`${definition.prog}: ${text}\n`));
+    writeError(sanitize(`${definition.prog}: ${text}\n`));
     return isForeseen(error) ? 1 : EX_SOFTWARE;
   }
 }

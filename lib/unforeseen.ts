@@ -3,10 +3,8 @@
  * @module
  */
 
+import { EX_SOFTWARE } from "./exit_codes.ts";
 import { sanitize } from "./terminal.ts";
-
-/** Exit code of a fault in the program itself (sysexits EX_SOFTWARE). */
-export const EX_SOFTWARE = 70;
 
 /**
  * Runs a command to its exit code; an error that it throws ends it with one line and code 70.

@@ -205,8 +205,8 @@ Deno.test("no two options of the common sets share a name", () => {
 async function open(...argv: string[]): Promise<{ exitCode?: number; out: string; err: string }> {
   const written = { out: "", err: "" };
   const opening = await openCommandLine(COMMAND, argv, {
-    out: (text) => void (written.out += text),
-    err: (text) => void (written.err += text),
+    write: (text) => void (written.out += text),
+    writeError: (text) => void (written.err += text),
   });
   return "exitCode" in opening ? { exitCode: opening.exitCode, ...written } : written;
 }

@@ -49,6 +49,8 @@ async function withWorld(test: (world: World) => Promise<void>, config = ""): Pr
         write: (text) => void (out += text),
         writeError: (text) => void (err += text),
         isTerminal: false,
+        isErrorTerminal: false,
+        noColor: "",
         readStdin: () => Promise.resolve(""),
         fire: (tag, data) => Promise.resolve(void events.push([tag, new Map(data)])),
         local: () => ({ ...NO_JOBS, run: () => Promise.resolve(new Map(answers)) }),
