@@ -37,9 +37,6 @@ import { dumpYaml } from "./yaml_dump.ts";
 const UNCONTACTED = "The salt master could not be contacted. Is master running?";
 const NOBODY_MATCHED = "No minions matched the target. No command was sent, no jid was assigned.\n";
 
-/** Target types that the master resolves, and that say by themselves why they match nobody. */
-const PLAIN_TYPES: readonly string[] = ["glob", "pcre", "list"];
-
 /** Runs `salt` with the words of its command line. @returns The exit code. */
 export function runSalt(argv: readonly string[], io: JobIo): Promise<number> {
   const run = (parsed: Parsed<SaltTable>) => runParsed(parsed, io);
@@ -125,16 +122,14 @@ async function dispatch(job: JobRequest, session: Session): Promise<number> {
     }
     return await runJob(job, session);
   } catch (error) {
-    return reportMaster(error, { job, session });
+    return reportMaster(error, session);
   }
 }
 
 /** What the master's refusal or absence means for the operator. */
-function reportMaster(error: unknown, { job, session }: { job: JobRequest; session: Session }): number {
+function reportMaster(error: unknown, session: Session): number {
   const { io, log, print } = session;
   if (error instanceof TargetError) {
-    // Why a type of target that is not built matches nobody, the operator could not guess.
-    if (!PLAIN_TYPES.includes(job.tgtType)) log.error(error.message);
     io.write(NOBODY_MATCHED);
     if (!session.options.async) print(new Map());
     io.writeError(NO_RETURN_TEXT);

@@ -85,8 +85,13 @@ function readable<T>(act: () => T): T {
   }
 }
 
+/** Whether targets of the type `name` are understood. */
+export function isTargetType(name: string): name is TargetType {
+  return Object.hasOwn(MATCHERS, name);
+}
+
 function asTargetType(tgtType: string | undefined): TargetType {
   const name = tgtType === undefined || tgtType === "" ? "glob" : tgtType;
-  if (name === "glob" || name === "pcre" || name === "list") return name;
+  if (isTargetType(name)) return name;
   throw new TargetError(`Cannot resolve a target of type "${name}": known are glob, pcre and list`, name);
 }

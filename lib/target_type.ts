@@ -6,6 +6,7 @@
 
 import { TARGET_CLI_OPTIONS } from "./common_cli_options.ts";
 import { UsageError } from "./errors.ts";
+import { isTargetType, type TargetType } from "./target.ts";
 
 /** Salt's names of the target types, by option. */
 const TARGET_TYPES = {
@@ -27,14 +28,18 @@ export type TargetOption = Exclude<keyof typeof TARGET_CLI_OPTIONS, "delimiter">
 
 /**
  * How the target is meant.
- * @throws {UsageError} For more than one option, and for `--hosts`.
+ * @throws {UsageError} For more than one option, for `--hosts`, and for a type that is not built: nobody is asked then.
  */
-export function targetType(options: Readonly<Partial<Record<TargetOption, boolean>>>): string {
+export function targetType(options: Readonly<Partial<Record<TargetOption, boolean>>>): TargetType {
   const names = (Object.keys(TARGET_TYPES) as TargetOption[]).filter((name) => options[name]);
   if (names.length > 1) {
     const flags = names.map((name) => TARGET_CLI_OPTIONS[name].flags.at(-1)).join("/");
     throw new UsageError(`The options ${flags} are mutually exclusive. Please only choose one of them`);
   }
   if (options.list_hosts) throw new UsageError("-H/--hosts: there are no rosters without salt-ssh, which is not built");
-  return names.length === 0 ? "glob" : TARGET_TYPES[names[0]];
+  if (names.length === 0) return "glob";
+  const type = TARGET_TYPES[names[0]];
+  if (isTargetType(type)) return type;
+  const flags = TARGET_CLI_OPTIONS[names[0]].flags.join("/");
+  throw new UsageError(`${flags}: such targets are not built yet. Name minions by glob, by -E/--pcre, or by -L/--list`);
 }

@@ -108,6 +108,7 @@ fleetTest("salt-cp says what it cannot send, whom it cannot reach, and what is m
   const ends: [words: string[], code: number, err: string][] = [
     [["web1", "x"], 64, "Insufficient arguments"],
     [["-L", "-E", "web1", "x", "y"], 64, "mutually exclusive"],
+    [["-G", "os:Linux", "x", "y"], 64, "-G/--grain: such targets are not built yet"],
     [["web1", `${from}/none`, to], 42, `${from}/none does not exist`],
     [["-C", "web1", `${from}/none`, to], 42, `${from}/none does not exist`],
     [["web1", `${from}/tree`, to], 1, "--chunked"],

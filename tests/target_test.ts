@@ -1,7 +1,9 @@
-import { TargetError } from "../lib/errors.ts";
+import { TARGET_CLI_OPTIONS } from "../lib/common_cli_options.ts";
+import { TargetError, UsageError } from "../lib/errors.ts";
 import { matchesTarget, resolveTarget } from "../lib/target.ts";
+import { type TargetOption, targetType } from "../lib/target_type.ts";
 import type { Value } from "../lib/value.ts";
-import { assert, assertEquals, assertThrows } from "./assert.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "./assert.ts";
 import { cpuMs } from "./time.ts";
 
 const IDS = ["db1", "web1", "web10", "web2"];
@@ -52,4 +54,23 @@ Deno.test("10,000 ids are resolved in a few milliseconds", () => {
     const tookMs = cpuMs(() => assert(resolveTarget(tgt, type, ids).minions.length >= 1_000));
     assert(tookMs < 500, `${type}: ${tookMs} ms`);
   }
+});
+
+Deno.test("a kind of target that is not built is refused by its option, before anybody is asked", () => {
+  const unbuilt = [
+    "grain",
+    "grain_pcre",
+    "nodegroup",
+    "range",
+    "compound",
+    "pillar_target",
+    "pillar_pcre",
+    "ipcidr",
+  ] as const satisfies TargetOption[];
+  for (const name of unbuilt) {
+    const { flags, help } = TARGET_CLI_OPTIONS[name];
+    assertThrows(() => targetType({ [name]: true }), UsageError, flags.join("/"));
+    assertStringIncludes(help, "Not built yet.");
+  }
+  assertEquals([targetType({}), targetType({ list: true }), targetType({ pcre: true })], ["glob", "list", "pcre"]);
 });
