@@ -1,32 +1,10 @@
 import { runSalt } from "../lib/salt_command.ts";
-import { ProgressBar } from "../lib/progress_bar.ts";
-import { batchSize } from "../lib/salt_batch.ts";
-import { plainRetcode } from "../lib/retcode.ts";
-import { UsageError } from "../lib/errors.ts";
-import { reportingUnforeseen } from "../lib/unforeseen.ts";
-import { isMap, map, type Value, type ValueMap } from "../lib/value.ts";
+import { isMap, map, type ValueMap } from "../lib/value.ts";
 import { loadYaml } from "../lib/yaml.ts";
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertNotEquals,
-  assertRejects,
-  assertStringIncludes,
-  assertThrows,
-} from "./assert.ts";
+import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "./assert.ts";
 import { eventually } from "./eventually.ts";
-import { Fleet, fleetTest, type Run, untilKey } from "./fleet.ts";
-import { AT_ONCE_MS } from "./time.ts";
-
-const FAILED = "ERROR: Minions returned with non-zero exit code\n";
-const NOBODY = "ERROR: No return received\n";
-const NO_MATCH = "No minions matched the target. No command was sent, no jid was assigned.\n";
-const LOOKUP = "The minions may not have all finished running and any remaining minions will return upon completion. " +
-  "To look up the return data for this job later, run the following command:";
-
-/** Options under which silence is soon certain. */
-const IMPATIENT = { timeout: 0.5, gather_job_timeout: 0.5 };
+import { fleetTest, type Run, untilKey } from "./fleet.ts";
+import { FAILED, NO_MATCH, NOBODY } from "./salt_texts.ts";
 
 /** What one run on `web1` is to give; a text is exact, `JID` in it stands for any. */
 interface Case {
@@ -295,127 +273,6 @@ fleetTest("salt dumps the configuration as YAML", {}, async (fleet) => {
   assertEquals([config.get("id"), config.get("worker_threads"), code], ["fleet_master", 2, 0]);
 });
 
-fleetTest("salt tells who is silent", { minions: ["web1", "db1"], master: IMPATIENT }, async (fleet) => {
-  await fleet.stopMinion("db1");
-  const silence = "db1:\n    Minion did not return. [Not connected]\n";
-
-  const run = await fleet.salt("*", "test.ping");
-  assert(run.out.startsWith(`web1:\n    True\n${silence}`), run.out);
-  assertEquals([run.err, run.code], [FAILED, 1]);
-
-  assertEquals(await fleet.salt("--hide-timeout", "*", "test.ping"), { code: 0, out: "web1:\n    True\n", err: "" });
-  assertEquals(await fleet.salt("--static", "db1", "test.ping"), { code: 2, out: "", err: NOBODY });
-  assertEquals(await fleet.salt("--static", "--out=json", "db1", "test.ping"), { code: 2, out: "{}\n", err: NOBODY });
-
-  const summary = await fleet.salt("--summary", "-v", "*", "test.ping");
-  assertStringIncludes(
-    summary.out,
-    "# of minions targeted: 2\n# of minions returned: 1\n# of minions that did not return: 1\n",
-  );
-  assertStringIncludes(summary.out, "\nMinions not connected: db1\n");
-
-  const docs = await fleet.salt("-d", "*", "test.ping");
-  assertEquals([docs.code, docs.err], [0, ""]);
-
-  const batch = await fleet.salt("-b", "1", "*", "test.ping");
-  assert(
-    batch.out.startsWith("Minion db1 did not respond. No job will be sent.\n\nExecuting run on ['web1']\n"),
-    batch.out,
-  );
-  assertEquals(batch.code, 1);
-});
-
-fleetTest("salt waits for whoever is still at it", { minions: ["web1"], master: IMPATIENT }, async (fleet) => {
-  assertEquals((await fleet.salt("web1", "test.sleep", "2")).out, "web1:\n    True\n");
-});
-
-fleetTest("salt -b runs on a few at a time, as one job", { minions: ["a1", "a2", "a3"] }, async (fleet) => {
-  const run = await fleet.salt("-b", "2", "*", "test.ping");
-  const parts = run.out.split(/\nExecuting run on /).slice(1).map((part) => part.split("\n")[0]);
-  assertEquals([parts[0], parts.length, run.code], ["['a1', 'a2']", 2, 0]);
-  const returns = [...run.out.matchAll(/^(a\d):\n {4}True\njid:\n {4}(\d{20})\nretcode:\n {4}0$/gm)];
-  assertEquals(returns.map(([, id]) => id).sort(), ["a1", "a2", "a3"]);
-  assertEquals(new Set(returns.map(([, , jid]) => jid)).size, 1);
-  const looked = await fleet.saltRun("jobs.lookup_jid", returns[0][2], "--out=json");
-  assertEquals(JSON.parse(looked.out), { a1: true, a2: true, a3: true });
-
-  const failed = await fleet.salt("-b", "50%", "--failhard", "*", "cmd.run", "exit 3");
-  assertEquals([failed.code, failed.err], [3, "[ERROR   ] Batch run stopped due to failhard\n"]);
-  assertEquals(failed.out.match(/Executing run on/g)?.length, 1);
-
-  const all = await fleet.salt("-b", "1", "*", "cmd.run", "exit 3");
-  assertEquals([all.code, all.out.match(/Executing run on/g)?.length], [3, 3]);
-
-  const quiet = await fleet.salt("-b", "2", "--static", "--out=json", "*", "test.ping");
-  assertEquals(JSON.parse(quiet.out), { a1: true, a2: true, a3: true });
-
-  const safe = await fleet.salt("--batch-safe-limit=3", "--batch-safe-size=3", "*", "test.ping");
-  assert(safe.out.startsWith("\nNOTICE: Too many minions targeted, switching to batch execution.\n"), safe.out);
-  const few = await fleet.salt("--batch-safe-limit=4", "a1", "test.ping");
-  assertEquals(few.out, "a1:\n    True\n");
-});
-
-fleetTest("salt -b keeps a place empty for --batch-wait seconds", { minions: ["a1", "a2"] }, async (fleet) => {
-  const started = performance.now();
-  const { code } = await fleet.salt("-b", "1", "--batch-wait=0.4", "*", "test.ping");
-  assertEquals(code, 0);
-  assert(performance.now() - started >= 400);
-});
-
-for (const batch of [[], ["-b", "1"]]) {
-  fleetTest(
-    `Ctrl-C ends salt ${batch.join(" ")} and tells how to find the job`,
-    { minions: ["web1"] },
-    async (fleet) => {
-      const control = new AbortController();
-      const running = fleet.saltWith({ signal: control.signal }, ...batch, "web1", "test.sleep", "20");
-      const jid = await eventually(
-        () => fleet.logs.map((line) => /executes test\.sleep with jid (\d+)/.exec(line)?.[1]).find((found) => found),
-        { withinMs: 10_000, what: "the job" },
-      );
-      const started = performance.now();
-      control.abort();
-      const run = await running;
-      assert(performance.now() - started < AT_ONCE_MS, "it ends at once");
-      assertEquals(run.code, 130);
-      assertEquals(
-        run.err,
-        `\nExiting gracefully on Ctrl-c\nThis job's jid is: ${jid}\n${LOOKUP}\n\nsalt-run jobs.lookup_jid ${jid}\n\n` +
-          "To see what has come of this job and follow the rest, run the following command:\n\n" +
-          `salt-run jobs.attach ${jid}\n`,
-      );
-    },
-  );
-}
-
-fleetTest("salt without the right key is refused", { minions: ["web1"] }, async (fleet) => {
-  const { cachedir } = fleet.masterOpts;
-  for (const { name } of Deno.readDirSync(cachedir)) {
-    if (!/^\..*_key$/.test(name)) continue;
-    Deno.chmodSync(`${cachedir}/${name}`, 0o600);
-    Deno.writeTextFileSync(`${cachedir}/${name}`, "not the key");
-  }
-  assertEquals(await fleet.salt("web1", "test.ping"), { code: 77, out: "Authentication error occurred.\n", err: "" });
-  assertEquals((await fleet.salt("-b1", "web1", "test.ping")).code, 77);
-});
-
-fleetTest("salt without a master says so at once", { minions: [] }, async (fleet) => {
-  const sockDir = fleet.masterOpts.sock_dir;
-  await fleet.stopMaster();
-  const started = performance.now();
-  for (const words of [["*", "test.ping"], ["--async", "*", "test.ping"], ["-b1", "*", "test.ping"]]) {
-    assertEquals(await fleet.salt(...words), {
-      code: 69,
-      out: "The salt master could not be contacted. Is master running?\n",
-      err: `[ERROR   ] Unable to connect to the salt master publisher at ${sockDir}\n`,
-    });
-  }
-  assert(performance.now() - started < AT_ONCE_MS);
-  // Socket files that a master left behind when it was killed are no master.
-  Deno.listen({ transport: "unix", path: `${sockDir}/publish_pull.ipc` }).close();
-  assertEquals((await fleet.salt("*", "test.ping")).code, 69);
-});
-
 fleetTest("a new minion waits for salt-key, whose events are on the bus", { autoAccept: false }, async (fleet) => {
   using events = await fleet.listen("salt/key");
   await fleet.startMinion("web1");
@@ -434,15 +291,6 @@ fleetTest("a new minion waits for salt-key, whose events are on the bus", { auto
   );
 });
 
-Deno.test("salt with a broken configuration names file and line", async () => {
-  await using fleet = new Fleet({});
-  Deno.mkdirSync(fleet.configDir);
-  Deno.writeTextFileSync(`${fleet.configDir}/master`, "worker_threads: many\n");
-  const run = await fleet.salt("*", "test.ping");
-  assertEquals([run.code, run.out], [1, ""]);
-  assertMatch(run.err, /^salt: .*\/master:1: worker_threads: must be an integer.*\n$/);
-});
-
 Deno.test("salt shows help and version without any configuration", async () => {
   const outputs: string[] = [];
   const io = {
@@ -457,63 +305,6 @@ Deno.test("salt shows help and version without any configuration", async () => {
   assertEquals(await runSalt(["--version"], io), 0);
   assertMatch(outputs.join(""), /^Usage: salt \[options\][^]*--preview-target[^]*\nsalt \d/);
 });
-
-Deno.test("a progress bar fills its line", () => {
-  let line = "";
-  const bar = new ProgressBar(4, { write: (text) => void (line = text), columns: 60 });
-  assertMatch(line, /^\r {2}0% \| {34}\| 0 s, returns: 0\/4$/);
-  bar.update(2);
-  assertMatch(line, /^\r 50% \|#{17} {17}\| 0 s, returns: 2\/4$/);
-  bar.update(4);
-  assertMatch(line, /^\r100% \|#{34}\| /);
-});
-
-Deno.test("an error that nobody foresaw is one line and code 70, or thrown with --hard-crash", async () => {
-  let err = "";
-  const run = (args: string[]) =>
-    reportingUnforeseen({ name: "salt", args, writeError: (text) => void (err += text) }, () => {
-      throw new TypeError("what\x1b[0m");
-    });
-  assertEquals(await run([]), 70);
-  assertEquals(err, "salt: TypeError: what\\x1b[0m (--hard-crash shows where)\n");
-  await assertRejects(() => run(["--hard-crash"]), TypeError);
-});
-
-const SIZES: readonly (readonly [spec: string, count: number, size: number])[] = [
-  ["3", 10, 3],
-  ["0", 10, 1],
-  ["20", 10, 20],
-  ["25%", 10, 2],
-  ["%25", 10, 2],
-  ["100%", 7, 7],
-  ["1%", 10, 1],
-  ["33.4%", 10, 3],
-];
-for (const [spec, count, size] of SIZES) {
-  Deno.test(`a batch of ${spec} of ${count} minions is ${size}`, () => assertEquals(batchSize(spec, count), size));
-}
-for (const spec of ["", "x", "-1", "10%x", "1.5"]) {
-  Deno.test(`a batch of ${JSON.stringify(spec)} is refused`, () => {
-    assertThrows(() => batchSize(spec, 10), UsageError);
-  });
-}
-
-const RETCODES: readonly (readonly [retcode: Value, plain: number])[] = [
-  [0, 0],
-  [3, 3],
-  [-9, -9],
-  [null, 0],
-  [map({ "test.ping": 0, "cmd.run": 2, "cmd.retcode": 1 }), 2],
-  [map({ "test.ping": 0, "cmd.run": -15 }), -15],
-  [map({}), 0],
-  [[0, 1], 1],
-  ["what", 1],
-];
-for (const [retcode, plain] of RETCODES) {
-  Deno.test(`the return code ${Deno.inspect(retcode)} counts as ${plain}`, () => {
-    assertEquals(plainRetcode(retcode), plain);
-  });
-}
 
 fleetTest("salt.ts answers under each of its names, as a process of its own", { minions: ["web1"] }, async (fleet) => {
   const start = (...words: string[]) => {

@@ -11,8 +11,7 @@ import { map, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "./assert.ts";
 import { type Fleet, fleetTest, type Run } from "./fleet.ts";
 import { run as runFunction, testContext } from "./job_context.ts";
-
-const FAILED = "ERROR: Minions returned with non-zero exit code\n";
+import { FAILED } from "./salt_texts.ts";
 
 async function saltCp(fleet: Fleet, ...argv: string[]): Promise<Run> {
   let out = "", err = "";
