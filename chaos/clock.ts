@@ -2,7 +2,7 @@
  * Clocks that jump by an hour, of the master and of the minions, either way, while jobs run. The clock of monotonic time does
  * not jump, as it does not when an operator or NTP sets the time.
  *
- * Needs libfaketime (`apt-get install libfaketime`), whose file of the time is rewritten under the running processes.
+ * A library that is preloaded to the processes (clock.c) moves their clocks; it is built when it is needed.
  * @module
  */
 
@@ -13,13 +13,12 @@ import { NumberedJobs } from "./numbered_jobs.ts";
 import { pingFor } from "./pings.ts";
 import { type Places, ProcessFleet } from "./process_fleet.ts";
 
-const LIBRARIES = [
-  "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
-  "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1",
-];
+const SOURCE = new URL("clock.c", import.meta.url).pathname;
+/** Where a system's C compiler is. */
+const COMPILERS = ["/usr/bin/cc", "/usr/local/bin/cc"];
 
-function library(): string | undefined {
-  return LIBRARIES.find((path) => {
+function compiler(): string | undefined {
+  return COMPILERS.find((path) => {
     try {
       return Deno.statSync(path).isFile;
     } catch {
@@ -28,42 +27,61 @@ function library(): string | undefined {
   });
 }
 
+/** Builds the library that moves clocks. @returns Its path. */
+function build(directory: string): string {
+  const library = `${directory}/clock.so`;
+  const args = ["-O1", "-shared", "-fPIC", "-o", library, SOURCE];
+  const { success, stderr } = new Deno.Command(compiler() ?? "cc", { args }).outputSync();
+  if (!success) throw new Error(`clock.c does not compile: ${new TextDecoder().decode(stderr)}`);
+  return library;
+}
+
 /** A clock that a process is started with. */
 class Clock {
+  readonly #library: string;
   readonly #path: string;
 
-  constructor(directory: string, name: string) {
-    this.#path = `${directory}/${name}`;
-    this.jump("+0");
+  constructor(library: string, path: string) {
+    this.#library = library;
+    this.#path = path;
+    this.jump(0);
   }
 
   /** Seconds from the true time from now on. */
-  jump(seconds: string): void {
-    Deno.writeTextFileSync(this.#path, `${seconds}\n`);
+  jump(seconds: number): void {
+    // In place: the processes have the file in their memory.
+    const bytes = new DataView(new ArrayBuffer(8));
+    bytes.setBigInt64(0, BigInt(seconds), true);
+    using file = Deno.openSync(this.#path, { write: true, create: true });
+    file.writeSync(new Uint8Array(bytes.buffer));
   }
 
   /** In front of a command that is to go by it. */
   get words(): string[] {
-    return [
-      "env",
-      `LD_PRELOAD=${library()}`,
-      `FAKETIME_TIMESTAMP_FILE=${this.#path}`,
-      "FAKETIME_NO_CACHE=1",
-      "FAKETIME_DONT_FAKE_MONOTONIC=1",
-    ];
+    return ["env", `LD_PRELOAD=${this.#library}`, `CHAOS_CLOCK=${this.#path}`];
   }
 }
+
+/** Seconds that the last line of a node's log, which is of this moment, is from the true time. */
+function offInLog(fleet: ProcessFleet, node: string): number {
+  const [date, time] = (fleet.log(node).trimEnd().split("\n").at(-1) ?? "").split(/[ ,]/);
+  return Math.round((new Date(`${date}T${time}`).getTime() - Date.now()) / 1_000);
+}
+
+/** How old the last line of a log may be, in seconds. */
+const OLD_S = 60;
 
 /** See {@linkcode Fault}. */
 export const clock: Fault = {
   name: "clock",
   what: "the clock of the master, then of the minions, jumps by an hour either way, while jobs run",
   promise: "nothing is lost, nothing runs twice, and the fleet answers at once",
-  missing: () => library() === undefined ? "there is no libfaketime" : undefined,
+  missing: () => compiler() === undefined ? "there is no C compiler" : undefined,
   async run({ random, say, long }): Promise<Figure[]> {
     const directory = Deno.makeTempDirSync({ prefix: "chaosclock_" });
     try {
-      const [master, minion] = ["master", "minion"].map((name) => new Clock(directory, name));
+      const library = build(directory);
+      const [master, minion] = ["master", "minion"].map((name) => new Clock(library, `${directory}/${name}`));
       const places: Places = {
         masterAddress: "127.0.0.1",
         masterName: "127.0.0.1",
@@ -75,15 +93,19 @@ export const clock: Fault = {
       using jobs = await NumberedJobs.make(fleet);
       const figures: Figure[] = [];
       for (const [who, it] of [["master", master], ["minions", minion]] as const) {
-        for (const by of ["+3600", "+0", "-3600", "+0"]) {
-          const what = `${who} by ${by} s`;
+        for (const by of [3_600, 0, -3_600, 0]) {
+          const what = `${who} at ${by} s`;
           for (let i = 0; i < 6; i++) await jobs.publish([random.pick(fleet.ids)], random.int(1_000) / 1_000);
           it.jump(by);
           for (let i = 0; i < 6; i++) await jobs.publish([random.pick(fleet.ids)], random.int(1_000) / 1_000);
           const { firstMs } = await pingFor(fleet, () => fleet.ids, () => false, 30_000);
           await eventually(() => jobs.outstanding === 0, { withinMs: 30_000, what: "the returns" }).catch(() => {});
           say(`${what}: ${jobs.outstanding} returns missing`);
-          figures.push({ name: `${what}: test.ping after, ms`, value: firstMs, atMost: 15_000 });
+          const off = offInLog(fleet, who === "master" ? who : fleet.ids[0]);
+          figures.push(
+            { name: `${what}: its log is off by, s`, value: off, atLeast: by - OLD_S, atMost: by + 1 },
+            { name: `${what}: test.ping after, ms`, value: firstMs, atMost: 15_000 },
+          );
         }
       }
       figures.push(

@@ -85,9 +85,13 @@ async function make(fault: Fault, { long, seed }: { long: boolean; seed: string 
 function table({ name, figures, seconds, problem, word }: Outcome): string {
   const lines = figures.map((figure) => {
     const { atMost, atLeast } = figure;
-    const bound = atMost !== undefined ? `at most ${atMost}` : atLeast !== undefined ? `at least ${atLeast}` : "";
+    const bounds = [
+      ...atLeast === undefined ? [] : [`at least ${atLeast}`],
+      ...atMost === undefined ? [] : [`at most ${atMost}`],
+    ];
     const mark = holds(figure) ? "" : "  BROKEN";
-    return `  ${figure.name.padEnd(40)}${String(figure.value).padStart(10)}   ${bound}${mark}`.trimEnd() + "\n";
+    return `  ${figure.name.padEnd(40)}${String(figure.value).padStart(10)}   ${bounds.join(", ")}${mark}`.trimEnd() +
+      "\n";
   });
   return `${name}: ${word} (${seconds} s)\n${problem === undefined ? "" : `  ${problem}\n`}${lines.join("")}`;
 }
