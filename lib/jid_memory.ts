@@ -1,60 +1,146 @@
 /**
- * The last job ids that a minion took, in a file as well: a publish that comes again, also to a minion that was started
- * anew, is not run again.
+ * The job ids that a minion took, in files as well: a publish that comes again, also to a minion that was started anew, is
+ * not run again.
+ *
+ * They are kept in two generations, `path` and `path.old`. When the younger one is a day old and large enough, the older
+ * one is forgotten: so each id is known for a day at least. Beside the id stands where in the master's count of publishes
+ * the job came, so that an older publish, recorded and played to a later process, is known as such however many jobs ago
+ * it was. Knows nothing of what a job is.
  * @module
  */
 
 import { readTextFileIfExists, writeFileAtomic } from "./atomic_file.ts";
+import { isJid } from "./jid.ts";
 import type { Logger } from "./log.ts";
+
+/** How long an id is known at the least, in milliseconds. */
+const KEEP_MS = 24 * 3_600_000;
+/** How many ids a generation has at the most, whatever its age: 10 MB of memory. */
+const MOST = 100_000;
+
+/** A mark in a file. */
+const MARK = /^\d{1,15} [0-9a-f]{16}$/;
+
+/** Where a publish stands in its master's count. */
+export interface PublishMark {
+  /** Names the shared key that it came under, in 16 hex digits; each has a count of its own. */
+  readonly key: string;
+  /** Its number. */
+  readonly serial: number;
+}
+
+/** What a memory is made of. */
+export interface JidMemoryOptions {
+  /** How many ids a generation has at the least. */
+  readonly least: number;
+  /** Where they are kept; without it, only in memory. */
+  readonly path?: string;
+  /** Where it says what it could not write. */
+  readonly log: Logger;
+  /** Milliseconds since the epoch. */
+  now?(): number;
+}
 
 /** The memory. */
 export class JidMemory {
-  readonly #limit: number;
-  readonly #path: string | undefined;
-  readonly #log: Logger;
-  readonly #jids: Set<string>;
-  #lines = 0;
+  readonly #options: JidMemoryOptions;
+  readonly #now: () => number;
+  #old: Set<string>;
+  #young: Set<string>;
+  /** When the young generation began. */
+  #sinceMs: number;
+  #mark: PublishMark | undefined;
+  /** Whether the file is to be written anew: it is not there yet, or was cut off. */
+  #broken: boolean;
 
-  /** Remembers `limit` ids; reads what an earlier process remembered in `path`. */
-  constructor(options: { readonly limit: number; readonly path?: string; readonly log: Logger }) {
-    this.#limit = options.limit;
-    this.#path = options.path;
-    this.#log = options.log;
-    const known = options.path === undefined ? undefined : readTextFileIfExists(options.path);
-    this.#jids = new Set(known?.split("\n").filter((line) => line !== "").slice(-options.limit));
-    this.#lines = this.#limit; // so that the first new one rewrites the file
+  /** Reads what an earlier process remembered. */
+  constructor(options: JidMemoryOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => Date.now());
+    const { path } = options;
+    const old = read(path === undefined ? undefined : `${path}.old`);
+    const young = read(path);
+    this.#old = old.jids;
+    this.#young = young.jids;
+    this.#sinceMs = young.sinceMs ?? this.#now();
+    this.#mark = young.mark ?? old.mark;
+    this.#broken = young.sinceMs === undefined || !young.whole;
+  }
+
+  /** The last publish that a job came with. */
+  get mark(): PublishMark | undefined {
+    return this.#mark;
   }
 
   /** Whether `jid` is one of them. */
   has(jid: string): boolean {
-    return this.#jids.has(jid);
+    return this.#young.has(jid) || this.#old.has(jid);
   }
 
-  /** Remembers `jid`, if it is new. */
-  add(jid: string): void {
-    if (this.#jids.has(jid)) return;
-    this.#jids.add(jid);
-    for (const oldest of this.#jids) {
-      if (this.#jids.size <= this.#limit) break;
-      this.#jids.delete(oldest);
-    }
-    if (this.#path !== undefined) this.#write(this.#path, jid);
-  }
-
-  #write(path: string, jid: string): void {
+  /** Remembers `jid`, if it is new, and where its publish stood. */
+  add(jid: string, mark?: PublishMark): void {
+    if (this.has(jid)) return;
+    const turned = this.#turn();
+    this.#young.add(jid);
+    this.#mark = mark ?? this.#mark;
+    const { path, log } = this.#options;
+    if (path === undefined) return;
     try {
-      if (this.#lines >= this.#limit) {
-        writeFileAtomic(path, `${[...this.#jids].join("\n")}\n`, { mode: 0o600 });
-        this.#lines = 0;
-      } else {
-        Deno.writeTextFileSync(path, `${jid}\n`, { append: true, mode: 0o600 });
-        this.#lines++;
-      }
+      if (turned) Deno.renameSync(path, `${path}.old`);
+      if (this.#broken || turned) this.#writeAll(path);
+      else Deno.writeTextFileSync(path, line(jid, mark), { append: true, mode: 0o600 });
+      this.#broken = false;
     } catch (error) {
       // Better a job twice after a restart than none on a full disk.
-      this.#log.error(
+      this.#broken = true;
+      log.error(
         `Job id ${jid} is remembered until this minion ends: ${error instanceof Error ? error.message : error}`,
       );
     }
   }
+
+  /** Begins a generation if it is time. @returns Whether it was. */
+  #turn(): boolean {
+    const { size } = this.#young;
+    const aged = this.#now() - this.#sinceMs >= KEEP_MS && size >= this.#options.least;
+    if (!aged && size < Math.max(MOST, this.#options.least)) return false;
+    this.#old = this.#young;
+    this.#young = new Set();
+    this.#sinceMs = this.#now();
+    return true;
+  }
+
+  #writeAll(path: string): void {
+    const jids = [...this.#young];
+    const last = jids.pop() ?? "";
+    const lines = [`${this.#sinceMs}\n`, ...jids.map((jid) => line(jid)), line(last, this.#mark)];
+    writeFileAtomic(path, lines.join(""), { mode: 0o600 });
+  }
+}
+
+function line(jid: string, mark?: PublishMark): string {
+  return mark === undefined ? `${jid}\n` : `${jid} ${mark.serial} ${mark.key}\n`;
+}
+
+/** What a file says, as far as it can be read. */
+interface Generation {
+  readonly sinceMs?: number;
+  readonly jids: Set<string>;
+  readonly mark?: PublishMark;
+  /** Whether it ends where a line does. */
+  readonly whole: boolean;
+}
+
+function read(path: string | undefined): Generation {
+  const text = (path === undefined ? undefined : readTextFileIfExists(path)) ?? "";
+  const jids = new Set<string>();
+  let mark: PublishMark | undefined;
+  for (const written of text.split("\n")) {
+    const [jid, serial, key] = written.split(" ");
+    if (!isJid(jid)) continue;
+    jids.add(jid);
+    if (MARK.test(`${serial} ${key}`)) mark = { serial: Number(serial), key };
+  }
+  const since = /^\d{1,15}(?=\n)/.exec(text)?.[0];
+  return { sinceMs: since === undefined ? undefined : Number(since), jids, mark, whole: text.endsWith("\n") };
 }

@@ -133,7 +133,11 @@ export const MINION_OPTIONS = {
   enable_legacy_startup_events: bool(true, "Whether the event `minion_start` is sent beside `salt/minion/<id>/start`."),
   multiprocessing: moot(bool(true, "Accepted for Salt's sake: each job has a worker of its own.")),
   process_count_max: int(-1, "Jobs that may run at once; -1: no bound. More of them wait.", { min: -1 }),
-  minion_jid_queue_hwm: int(100, "Job ids that are remembered, to drop a job that comes twice.", { min: 1 }),
+  minion_jid_queue_hwm: int(
+    100,
+    "Job ids that are remembered at the least, to drop a job that comes twice: 1000, and those of a day, in any case.",
+    { min: 1 },
+  ),
   multifunc_ordered: bool(false, "Whether results of several functions in one job are lists, in order."),
   cache_jobs: bool(false, "Whether jobs are also stored on the minion."),
   pub_ret: bool(true, "Whether the minion returns results to its master."),

@@ -7,6 +7,7 @@
 
 import { Crypticle } from "./crypticle.ts";
 import { AuthenticationError, TargetError, WireError } from "./errors.ts";
+import { hashHex } from "./hash.ts";
 import { isJid } from "./jid.ts";
 import { JidMemory } from "./jid_memory.ts";
 import type { Logger } from "./log.ts";
@@ -22,7 +23,7 @@ export interface ReaderRules {
   readonly id: string;
   /** Whether a publish needs the master's signature (`sign_pub_messages` of the minion). */
   readonly requireSignature: boolean;
-  /** How many job ids are remembered (`minion_jid_queue_hwm`). */
+  /** How many job ids are remembered at the least (`minion_jid_queue_hwm`). */
   readonly rememberedJids: number;
   /** Where they are kept for the next start; without it, only in memory. */
   readonly jidFile?: string;
@@ -41,6 +42,8 @@ export class PublishReader {
   readonly #jids: JidMemory;
   #credentials: Credentials | undefined;
   #crypticle: Crypticle | undefined;
+  /** Names the shared key in the file of job ids. */
+  #keyName = "";
   #lastSerial = 0;
   /** Job ids of the last publishes, by serial. */
   readonly #recent = new Map<number, Value>();
@@ -48,7 +51,7 @@ export class PublishReader {
   /** Reads nothing before {@linkcode trust}. */
   constructor(rules: ReaderRules) {
     this.#rules = rules;
-    this.#jids = new JidMemory({ limit: rules.rememberedJids, path: rules.jidFile, log: rules.log });
+    this.#jids = new JidMemory({ least: rules.rememberedJids, path: rules.jidFile, log: rules.log });
   }
 
   /** Counts job `jid` among those that have come. */
@@ -56,13 +59,18 @@ export class PublishReader {
     this.#jids.add(jid);
   }
 
-  /** Takes the keys of a sign-in; a new shared key begins its serials anew. @returns Whether the key is a new one. */
+  /**
+   * Takes the keys of a sign-in; a new shared key begins its serials anew. Under one that an earlier process knew they go on
+   * behind its last job. @returns Whether the key is a new one.
+   */
   trust(credentials: Credentials): boolean {
     const changed = this.#credentials?.sharedKey !== credentials.sharedKey;
     this.#credentials = credentials;
     if (changed) {
       this.#crypticle = new Crypticle(credentials.sharedKey);
-      this.#lastSerial = 0;
+      this.#keyName = hashHex(credentials.sharedKey, "sha256").slice(0, 16);
+      const { mark } = this.#jids;
+      this.#lastSerial = mark?.key === this.#keyName ? mark.serial : 0;
       this.#recent.clear();
     }
     return changed;
@@ -107,7 +115,7 @@ export class PublishReader {
       return undefined;
     }
     this.#rules.admit?.(jid, load);
-    this.#jids.add(jid);
+    this.#jids.add(jid, typeof serial === "number" ? { key: this.#keyName, serial } : undefined);
     return load;
   }
 

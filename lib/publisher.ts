@@ -130,14 +130,18 @@ serveThread<PublisherInit>(async (init, host) => {
    */
   async function deliver({ load, minions, live }: Delivery): Promise<void> {
     const able = live ? minions.filter((id) => book.since.has(id)) : [];
-    if (able.length > 0 && able.length === minions.length) return await publish(new Map([...load, ["live", true]]));
-    if (able.length > 0) await publish(liveLoad(load, able));
+    if (able.length > 0 && able.length === minions.length) return await publish(withLive(load));
+    if (able.length > 0) await publish(withLive(loadFor(load, able)));
     await publish(load);
   }
 
-  /** Again, for those who are present and gave no sign. */
+  /**
+   * Again, for those who are present and gave no sign, by their names: whoever has run the job may have forgotten that by
+   * now, and whoever has been accepted since is not meant.
+   */
   async function deliverAgain({ delivery: { load, live }, ids }: Missed): Promise<void> {
-    await publish(live ? liveLoad(load, ids) : load);
+    const named = loadFor(load, ids);
+    await publish(live ? withLive(named) : named);
   }
 
   async function publish(load: ValueMap): Promise<void> {
@@ -214,9 +218,14 @@ function allGone({ present, gone }: Presence): Map<string, number> {
   return new Map([...gone, ...[...present.keys()].map((id) => [id, Date.now()] as const)]);
 }
 
-/** The load for these minions alone, and with the wish for live output. */
-function liveLoad(load: ValueMap, ids: readonly string[]): ValueMap {
-  return new Map([...load, ["tgt", [...ids]], ["tgt_type", "list"], ["live", true]]);
+/** The load for these minions alone. */
+function loadFor(load: ValueMap, ids: readonly string[]): ValueMap {
+  return new Map([...load, ["tgt", [...ids]], ["tgt_type", "list"]]);
+}
+
+/** The load with the wish for live output. */
+function withLive(load: ValueMap): ValueMap {
+  return new Map([...load, ["live", true]]);
 }
 
 /** What an MWorker pushed: a load, and for whom and how long. */

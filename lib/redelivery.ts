@@ -12,6 +12,9 @@ import type { ValueMap } from "./value.ts";
 /** How long a connected minion may give no sign of a job before it is published again, in milliseconds. */
 const SILENCE_MS = 1_500;
 
+/** How many minions are named in a publish at most: all others get it as well, and a name costs each of them its bytes. */
+const NAMED = 1_000;
+
 interface Pending {
   readonly delivery: Delivery;
   /** The minions that have given no sign yet. */
@@ -90,7 +93,10 @@ export class Redelivery {
     return missed;
   }
 
-  /** The jobs that a connected minion has given no sign of for a while; each at most once in that while. */
+  /**
+   * The jobs that a connected minion has given no sign of for a while; each at most once in that while, and for so many
+   * minions that it can be told who is meant: the others' turn is the next one.
+   */
   due(isPresent: (id: string) => boolean, nowMs: number): Missed[] {
     const due: Missed[] = [];
     for (const [jid, pending] of this.#pending) {
@@ -98,7 +104,11 @@ export class Redelivery {
         this.#forget(jid);
       } else if (nowMs >= pending.againMs) {
         pending.againMs = nowMs + SILENCE_MS;
-        const ids = [...pending.silent].filter(isPresent);
+        const ids = [...pending.silent].filter(isPresent).slice(0, NAMED);
+        for (const id of ids) {
+          pending.silent.delete(id);
+          pending.silent.add(id); // behind the others
+        }
         if (ids.length > 0) due.push({ delivery: pending.delivery, ids });
       }
     }

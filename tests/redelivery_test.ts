@@ -61,3 +61,12 @@ Deno.test("a job is delivered until its time is over, and not at all without one
   assertEquals([jobs.arrived("web1", 5_001), jobs.size], [[], 0]);
   assertEquals(published(0).size, 0);
 });
+
+Deno.test("of thousands that give no sign, a thousand at a time get the job again, the others next", () => {
+  const jobs = new Redelivery();
+  const minions = Array.from({ length: 2_500 }, (_, i) => `web${i}`);
+  jobs.published({ jid: "1", load: LOAD, minions, ttlMs: 10_000, live: false }, 0);
+  const turns = [1_500, 3_000, 4_500].map((at) => jobs.due(everybody, at).flatMap(({ ids }) => ids));
+  assertEquals(turns.map(({ length }) => length), [1_000, 1_000, 1_000]);
+  assertEquals(new Set(turns.flat()).size, 2_500);
+});
