@@ -210,12 +210,12 @@ export class ProcessFleet implements AsyncDisposable {
   }
 
   /** Runs one of the operator's commands to its end. */
-  salt(program: "salt" | "salt-run" | "salt-key", ...args: string[]): Promise<Ran> {
+  salt(program: "salt" | "salt-cp" | "salt-run" | "salt-key", ...args: string[]): Promise<Ran> {
     return run(this.saltWords(program, ...args));
   }
 
   /** The words of one of the operator's commands. */
-  saltWords(program: "salt" | "salt-run" | "salt-key", ...args: string[]): string[] {
+  saltWords(program: "salt" | "salt-cp" | "salt-run" | "salt-key", ...args: string[]): string[] {
     const as = program === "salt" ? [] : ["--as", program];
     return [...this.#places.master, ...DENO, `${SOURCES}salt.ts`, ...as, "-c", this.configDir, ...args];
   }

@@ -19,6 +19,7 @@ import { ProvedTokens } from "../lib/proved_tokens.ts";
 import { KeyStore } from "../lib/key_store.ts";
 import { createLogger, LEVEL_NUMBERS } from "../lib/log.ts";
 import { decode, encode } from "../lib/msgpack.ts";
+import { NoLogMarks } from "../lib/no_log_marks.ts";
 import { encryptedRequest } from "../lib/payload.ts";
 import { RequestHandler } from "../lib/request_handler.ts";
 import { PrivateKey } from "../lib/rsa.ts";
@@ -107,6 +108,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     sessions,
     keys,
     acks: new JobAcks(opts.cachedir, opts.hash_type),
+    noLog: new NoLogMarks(opts.cachedir, opts.hash_type),
     outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
     data: new DataCache(opts.cachedir),

@@ -25,6 +25,7 @@ import type { Logger } from "./log.ts";
 import type { ProcState } from "./proc_files.ts";
 import { IdleWorkers } from "./idle_workers.ts";
 import { moduleDirectories } from "./loader.ts";
+import { asNoted, isNoLog } from "./no_log.ts";
 import type { MinionOpts } from "./options.ts";
 import { unpackOpts } from "./opts_transfer.ts";
 import { permissionKey, type Permissions, workerPermissions } from "./permissions.ts";
@@ -169,7 +170,8 @@ export class JobPool {
 
   /** The jobs that are being run now. */
   running(): RunningJob[] {
-    return [...this.#busy.values()].map(({ jid, load }) => {
+    return [...this.#busy.values()].map(({ jid, load: published }) => {
+      const load = asNoted(published);
       const text = (key: string) => str(load.get(key) ?? "");
       return {
         jid,
@@ -274,7 +276,9 @@ export class JobPool {
       permissions: workerPermissions(allowed.permissions, { opts: this.#opts, modules }),
       log: this.#options.log,
       onDeath: (reason) => {
-        this.#options.log.error(`A job worker died: ${reason}`);
+        const job = this.#busy.get(worker);
+        const hidden = job !== undefined && isNoLog(job.load);
+        this.#options.log.error(`A job worker died: ${hidden ? `of job ${job.jid}, which is no_log` : reason}`);
         for (const pid of this.#commands(worker)) sendSignal(-pid, SIGTERM);
         this.#finish(worker, failure(`The job's worker died: ${reason}`), false);
       },

@@ -9,9 +9,11 @@ import { RequestTimeoutError } from "./errors.ts";
 import { executeLogged, executeMany } from "./execution.ts";
 import type { Catalogue, JobContext, RunningJob } from "./job_context.ts";
 import { type Asked, type FromJob, type JobWorkerInit, pack, type ToJob, unpack } from "./job_protocol.ts";
+import { SILENT_LOGGER } from "./log.ts";
 import { IdleMemory } from "./idle_memory.ts";
 import { makeContext } from "./job_scope.ts";
 import { loadCatalogue } from "./loader.ts";
+import { isNoLog } from "./no_log.ts";
 import type { MinionOpts } from "./options.ts";
 import { unpackOpts } from "./opts_transfer.ts";
 import { joinPermissions, permissionKey, type Permissions } from "./permissions.ts";
@@ -115,6 +117,7 @@ class JobWorker {
       ? await executeMany({ fun: fun.map(str), arg }, context, { ordered: this.#opts.multifunc_ordered })
       : await executeLogged(str(fun), arg, context);
     this.#doing = "waiting for a job";
+    if (isNoLog(load) && "error" in outcome) this.#host.log.error(`Function '${str(fun)}' failed; it is a no_log job`);
     const { return: result, retcode, success } = outcome;
     const out = "out" in outcome ? outcome.out : undefined;
     const packedOutcome = pack({ return: result, retcode, success, ...(out === undefined ? {} : { out }) });
@@ -144,7 +147,7 @@ class JobWorker {
       job: load,
       catalogue: this.#catalogue,
       signal: this.#abort.signal,
-      log: this.#host.log,
+      log: isNoLog(load) ? SILENT_LOGGER : this.#host.log,
       watchCommand: load.get("live") === true ? this.#watch() : undefined,
       child: (pid, state) => this.#children[state === "started" ? "add" : "delete"](pid),
       jobs: {

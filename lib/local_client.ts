@@ -20,8 +20,10 @@ import { batchFromMap } from "./live_batch.ts";
 import { accessKeyPath, readPorts } from "./master_paths.ts";
 import { checkMasterRunning, isMasterRunning } from "./master_running.ts";
 import { decode } from "./msgpack.ts";
+import { NO_LOG } from "./no_log.ts";
 import type { MasterOpts } from "./options.ts";
 import { type Outcome, outcomeOfReturn, type ReturnOutcome } from "./outcome.ts";
+import type { ReturnKey } from "./return_key.ts";
 import { OutputFollower, type OutputListener } from "./output_follower.ts";
 import { clearRequest } from "./payload.ts";
 import { RequestChannel, tcpAddress } from "./request_channel.ts";
@@ -43,6 +45,8 @@ export interface JobRequest {
   readonly jid?: string;
   /** Fields for the master and the minions: `delimiter`, `metadata`, … */
   readonly kwargs?: ValueMap;
+  /** For a job whose arguments and returns are neither kept nor told: what opens the returns. */
+  readonly noLog?: ReturnKey;
 }
 
 /** A job that has been published. */
@@ -55,6 +59,8 @@ export interface PublishedJob {
   readonly missing: readonly string[];
   /** Those of the minions that have acknowledged it already. */
   readonly acknowledged?: readonly string[];
+  /** As in its {@linkcode JobRequest}. */
+  readonly noLog?: ReturnKey;
 }
 
 /** What one minion returned. */
@@ -97,6 +103,12 @@ export interface CollectOptions {
   readonly signal?: AbortSignal;
   /** Takes what the job's commands write: all of what a minion wrote before its return. */
   readonly onOutput?: OutputListener;
+}
+
+/** A key for {@linkcode JobRequest.noLog}. What makes it is loaded when it is asked for. */
+export async function newReturnKey(): Promise<ReturnKey> {
+  const { ReturnKey } = await import("./return_key.ts");
+  return await ReturnKey.create();
 }
 
 /** How long the master may take to take a job. */
@@ -152,7 +164,8 @@ export class LocalClient {
     if (!isMap(load) || typeof jid !== "string") {
       throw new TargetError(str(isMap(load) ? load.get("error") ?? "" : ""), job.tgtType);
     }
-    return { jid, minions: strings(load.get("minions")), missing: strings(load.get("missing")) };
+    const published = { jid, minions: strings(load.get("minions")), missing: strings(load.get("missing")) };
+    return job.noLog === undefined ? published : { ...published, noLog: job.noLog };
   }
 
   async #ask(job: JobRequest): Promise<Value> {
@@ -166,7 +179,7 @@ export class LocalClient {
       tgt_type: job.tgtType,
       ret: job.ret ?? "",
       jid: job.jid ?? "",
-      kwargs: job.kwargs ?? new Map(),
+      kwargs: new Map([...job.kwargs ?? [], ...noLogWished(job)]),
       user: this.#user,
     });
     try {
@@ -214,7 +227,7 @@ export class LocalClient {
       const due = watch.toAsk(now());
       if (due.length > 0) {
         if (!(await isMasterRunning(this.#opts.sock_dir))) throw new NoMasterError(lostMasterText(job.jid));
-        questionJid = await this.#askWhetherRunning(job.jid, due);
+        questionJid = await this.#askWhetherRunning(job, due);
         watch.asked(due, now() + patience.gatherMs);
       }
       const event = await this.#events.next(Math.max(0, Math.min(watch.nextAt - now(), 1_000)), concerns);
@@ -237,9 +250,9 @@ export class LocalClient {
         if (batch !== undefined) output?.hear(sign.id, batch);
       } else if (sign.jid === job.jid && event.data.has("return") && watch.returned(sign.id)) {
         output?.catchUp(sign.id);
-        yield toReturned(sign.id, event.data);
+        yield toReturned(sign.id, await shown(event.data, job));
       } else if (sign.jid === questionJid && sign.kind === "ret") {
-        const found = event.data.get("return");
+        const found = (await shown(event.data, job)).get("return");
         watch.answered(sign.id, isMap(found) && found.size > 0, now());
       }
       watch.tick(now());
@@ -288,9 +301,10 @@ export class LocalClient {
     }
   }
 
-  async #askWhetherRunning(jid: string, ids: string[]): Promise<string> {
+  /** Hidden like the job itself: a Python minion answers with the job's arguments. */
+  async #askWhetherRunning({ jid, noLog }: PublishedJob, ids: string[]): Promise<string> {
     try {
-      const asked = await this.publish({ tgt: ids, tgtType: "list", fun: "saltutil.find_job", arg: [jid] });
+      const asked = await this.publish({ tgt: ids, tgtType: "list", fun: "saltutil.find_job", arg: [jid], noLog });
       return asked.jid;
     } catch (error) {
       // Their keys may have been deleted meanwhile, or the master be gone: then nobody will answer.
@@ -326,6 +340,17 @@ export class LocalClient {
 
 function lostMasterText(jid: string): string {
   return `The Salt master ended while job ${jid} ran. The minions go on with it; when the master is back: salt-run jobs.attach ${jid}`;
+}
+
+function noLogWished({ noLog }: JobRequest): [string, string][] {
+  return noLog === undefined ? [] : [[NO_LOG, noLog.publicKey]];
+}
+
+/** An event of a return, as whoever published the job sees it. */
+async function shown(data: ValueMap, { noLog }: PublishedJob): Promise<ValueMap> {
+  if (noLog === undefined) return data;
+  const { showReturn } = await import("./hidden_return.ts");
+  return await showReturn(data, noLog);
 }
 
 /** Whose key file a user reads: root, and whoever came there by sudo, that of the master's own user. */

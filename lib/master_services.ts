@@ -12,6 +12,7 @@ import type { JobOutputs } from "./job_outputs.ts";
 import type { KeyStore } from "./key_store.ts";
 import type { Logger } from "./log.ts";
 import type { MasterOpts } from "./options.ts";
+import type { NoLogMarks } from "./no_log_marks.ts";
 import type { ProvedTokens } from "./proved_tokens.ts";
 import type { PrivateKey } from "./rsa.ts";
 import type { RateLimit } from "./rate_limit.ts";
@@ -39,6 +40,8 @@ export interface MasterServices {
   readonly jobs: JobCache;
   /** What minions have acknowledged. */
   readonly acks: JobAcks;
+  /** Which jobs are not to be kept or told. */
+  readonly noLog: NoLogMarks;
   /** What the commands of watched jobs have written. */
   readonly outputs: JobOutputs;
   /** What is known of each minion. */

@@ -12,6 +12,7 @@ import { writeDropfile } from "./dropfile.ts";
 import { StoreError, WireError } from "./errors.ts";
 import { jobReturn, type JobSign, jobSign, KEY_EVENT, minionRefresh } from "./event.ts";
 import { isJid, makeJid } from "./jid.ts";
+import { hideReturn } from "./hidden_return.ts";
 import { batchFromMap } from "./live_batch.ts";
 import type { MasterServices } from "./master_services.ts";
 import { minionMayFire } from "./minion_tags.ts";
@@ -98,7 +99,7 @@ function servePillar(load: ValueMap, id: string, { data, opts, log, fire }: Mast
 }
 
 async function storeReturn(sent: ValueMap, id: string, services: MasterServices): Promise<Value> {
-  const { jobs, opts, log, fire } = services;
+  const { jobs, noLog, opts, log, fire } = services;
   if (!acceptsSignature(sent, id, services)) return false;
   let load = sent;
   const jid = () => str(load.get("jid") ?? null);
@@ -112,6 +113,8 @@ async function storeReturn(sent: ValueMap, id: string, services: MasterServices)
       log.warning(`Minion ${id} returned for ${briefValue(load.get("jid"))}, which is no job id`);
       return null;
     }
+    const reader = noLog.reader(jid());
+    if (reader !== undefined) load = await hideReturn(load, reader);
     if (cached && jobs.saveReturn(load) === "duplicate") {
       // Told all the same, as Salt does: the first time, the storing may have been all that was done. What is told is
       // what is stored.

@@ -8,8 +8,10 @@
 import { jobAck, jobOutput, jobStart, stampNow } from "./event.ts";
 import { interrupted, type JobPool } from "./job_pool.ts";
 import { batchToMap, type LiveBatch } from "./live_batch.ts";
+import { hideReturn } from "./hidden_return.ts";
 import { LiveOutput } from "./live_output.ts";
 import type { Logger } from "./log.ts";
+import { asNoted, NO_LOG, noLogReader } from "./no_log.ts";
 import type { MinionOpts } from "./options.ts";
 import type { Acknowledged } from "./outcome.ts";
 import type { ProcFiles, ProcState } from "./proc_files.ts";
@@ -93,7 +95,9 @@ export class MinionJobs {
       clearTimeout(acknowledging);
       // In line before the return, so that whoever watches the job has all when that comes.
       for (const batch of await live?.end(OUTPUT_MS) ?? []) this.#parts.spool.add(this.#outputLoad(load, batch));
-      this.#parts.spool.add(this.#returnLoad(load, outcome));
+      const reader = noLogReader(load.get(NO_LOG));
+      const returned = this.#returnLoad(load, outcome);
+      this.#parts.spool.add(reader === undefined ? returned : await hideReturn(returned, reader));
       this.#parts.proc.remove(jid);
     } catch (error) {
       this.#parts.log.critical(`Job ${jid} was lost: ${error instanceof Error ? error.stack : error}`);
@@ -140,7 +144,7 @@ export class MinionJobs {
   /** Notes on disk that this minion has a job. */
   note(jid: string, load: ValueMap, state: ProcState): void {
     try {
-      this.#parts.proc.add(jid, load, state);
+      this.#parts.proc.add(jid, asNoted(load), state);
     } catch (error) {
       // A full disk is no reason not to run a job that may be the one that clears it.
       this.#parts.log.error(`There is no proc file of job ${jid}: ${error instanceof Error ? error.message : error}`);

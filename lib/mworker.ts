@@ -19,6 +19,7 @@ import { JobOutputs } from "./job_outputs.ts";
 import { KeyStore } from "./key_store.ts";
 import { publishPullPath, workersPath } from "./master_paths.ts";
 import { encode } from "./msgpack.ts";
+import { NoLogMarks } from "./no_log_marks.ts";
 import { opensslOperations } from "./openssl.ts";
 import type { MasterOpts } from "./options.ts";
 import { unpackOpts } from "./opts_transfer.ts";
@@ -74,7 +75,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
   const bus = new EventSender(masterBus(opts.sock_dir).pull);
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
   publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
-  const undelivered = new UndeliveredJobs(opts.cachedir);
+  const undelivered = new UndeliveredJobs(opts.cachedir, init.masterPem);
   let masterKey: PrivateKey | undefined;
   const handler = new RequestHandler({
     opts,
@@ -89,6 +90,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     proved: new ProvedTokens(init.proved),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
     acks: new JobAcks(opts.cachedir, opts.hash_type),
+    noLog: new NoLogMarks(opts.cachedir, opts.hash_type),
     outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
     data: new DataCache(opts.cachedir),
     access: new Access(init.accessKeys, {

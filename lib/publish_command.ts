@@ -10,6 +10,7 @@ import { RefusedError, StoreError, TargetError, WireError } from "./errors.ts";
 import { jobNew, jobPublish } from "./event.ts";
 import { isJid, makeJid } from "./jid.ts";
 import type { MasterServices } from "./master_services.ts";
+import { asNoted, hideArguments, NO_LOG, noLogReader, noLogWish } from "./no_log.ts";
 import { listField, stringField } from "./payload.ts";
 import { type Resolved, resolveTarget } from "./target.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "./value.ts";
@@ -53,19 +54,30 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   }
   if (resolved.minions.length === 0) return noMinions(`Master could not resolve minions for target ${str(tgt)}`);
 
-  const live = kwargs.get("live") === true;
-  const jid = storeJob(load, { minions: resolved.minions, live }, services);
+  const reader = noLogReader(kwargs.get(NO_LOG));
+  // What commands write would be kept and told as they write it.
+  const live = reader === undefined && kwargs.get("live") === true;
+  let jid: string;
+  try {
+    jid = storeJob(load, { minions: resolved.minions, live, reader }, services);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`A no_log job is not published: ${error.message}`);
+    return map({ error: { name: "SaltMasterError", message: error.message } });
+  }
   const user = stringField(load, "user");
   const ret = stringField(load, "ret");
   const { minions, missing } = resolved;
-  await services.fire(jobNew(jid), map({ jid, tgt_type: tgtType, tgt, user, fun, arg: args, minions, missing }));
+  const hidden = reader === undefined ? {} : { [NO_LOG]: noLogWish(reader) };
+  const news = map({ jid, tgt_type: tgtType, tgt, user, fun, arg: args, minions, missing, ...hidden });
+  await services.fire(jobNew(jid), asNoted(news));
 
-  const publish = map({ fun, arg: args, tgt, jid, ret, tgt_type: tgtType, user });
+  const publish = map({ fun, arg: args, tgt, jid, ret, tgt_type: tgtType, user, ...hidden });
   if (load.has("id")) publish.set("id", load.get("id") ?? null);
   for (const key of PASSED_ON) if (kwargs.has(key)) publish.set(key, kwargs.get(key) ?? null);
   const delimiter = kwargs.get("delimiter");
   if (typeof delimiter === "string" && delimiter !== ":") publish.set("delimiter", delimiter);
-  await services.fire(jobPublish(jid), publish);
+  await services.fire(jobPublish(jid), asNoted(publish));
   await services.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services), live });
   log.info(`User ${user} published ${str(fun)} with jid ${jid} to ${minions.length} minions`);
   return map({ enc: "clear", load: { jid, minions, missing } });
@@ -98,24 +110,33 @@ function noMinions(error: string): ValueMap {
   return map({ enc: "clear", load: { jid: null, minions: [], error } });
 }
 
-/** Keeps the job; a cache that cannot take it costs the record of the job, not the job. */
+/**
+ * Keeps the job; a cache that cannot take it costs the record of the job, not the job.
+ * @param how.reader For whom returns are sealed, if the job is hidden.
+ * @throws {StoreError} If a job that is to be hidden cannot be marked: its returns would be kept and told.
+ */
 function storeJob(
   load: ValueMap,
-  { minions, live }: { readonly minions: readonly string[]; readonly live: boolean },
-  { opts, jobs, outputs, log }: MasterServices,
+  { minions, live, reader }: {
+    readonly minions: readonly string[];
+    readonly live: boolean;
+    readonly reader: string | undefined;
+  },
+  { opts, jobs, noLog, outputs, log }: MasterServices,
 ): string {
   const wanted = load.get("jid");
   const given = typeof wanted === "string" && wanted !== "" ? wanted : undefined;
   let jid = given;
   try {
     jid = jobs.prepare(given);
-    const stored: ValueMap = new Map(load);
+    if (reader !== undefined) noLog.save(jid, reader);
+    const stored: ValueMap = reader === undefined ? new Map(load) : hideArguments(load);
     stored.delete("key");
     stored.set("jid", jid);
     if (opts.job_cache && opts.ext_job_cache === "") jobs.saveLoad(jid, stored, [...minions]);
     if (live) outputs.open(jid);
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
+    if (!(error instanceof StoreError) || reader !== undefined) throw error;
     jid ??= makeJid(undefined, { unique: opts.unique_jid });
     log.error(`Job ${jid} goes out, but is not in the job cache: ${error.message}`);
   }

@@ -60,7 +60,7 @@ serveThread<PublisherInit>(async (init, host) => {
   const sharedKey = new SharedKey(init.sharedKey);
   const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000);
   const book = new PresenceBook((id) => sessions.crypticle(id)?.keyString);
-  const undelivered = new UndeliveredJobs(opts.cachedir);
+  const undelivered = new UndeliveredJobs(opts.cachedir, init.masterPem);
   const redelivery = new Redelivery((jid) => {
     try {
       undelivered.remove(jid);

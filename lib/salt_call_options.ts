@@ -27,6 +27,10 @@ export const SALT_CALL_OPTIONS = {
   id: text(["--id"], "The minion id to use. Default: as configured."),
   return: text(["--return"], "Give the result to these returners too. There are none yet.", { metavar: "RETURNER" }),
   no_return_event: flag(["--no-return-event"], "Do not return the result to the master."),
+  no_log: flag(
+    ["--no-log"],
+    "Tell the master how it went, and neither arguments nor result; log nothing of the function.",
+  ),
   cachedir: text(["--cachedir"], "The cache directory. Default: as configured."),
   file_root: append(["--file-root"], "With --local: a directory of the base environment's files."),
   pillar_root: append(["--pillar-root"], "With --local: a directory of the base environment's pillar."),

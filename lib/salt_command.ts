@@ -17,7 +17,7 @@ import { NoMasterError, RefusedError, TargetError, UsageError } from "./errors.t
 import { EX_INCOMPLETE, EX_INTERRUPTED, EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "./exit_codes.ts";
 import { KeyStore } from "./key_store.ts";
 import { LiveLines } from "./live_lines.ts";
-import { type JobRequest, LocalClient, type PublishedJob } from "./local_client.ts";
+import { type JobRequest, LocalClient, newReturnKey, type PublishedJob } from "./local_client.ts";
 import { openLog } from "./log_sinks.ts";
 import { hasReturned } from "./outcome.ts";
 import { MACHINE_OUTPUTTERS } from "./output.ts";
@@ -78,7 +78,7 @@ async function runParsed(parsed: Parsed<SaltTable>, io: JobIo): Promise<number> 
       live: liveLines(output, { options, io }),
       patience,
     };
-    return await dispatch(wanted.job, session);
+    return await dispatch({ ...wanted.job, noLog: options.no_log ? await newReturnKey() : undefined }, session);
   } finally {
     close();
   }

@@ -16,9 +16,10 @@ import { loadClientConfig } from "./config.ts";
 import { NoMasterError, RefusedError, SourceError, TargetError, UsageError } from "./errors.ts";
 import { EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "./exit_codes.ts";
 import { gzip } from "./gzip.ts";
-import { LocalClient } from "./local_client.ts";
+import { LocalClient, newReturnKey } from "./local_client.ts";
 import { openLog } from "./log_sinks.ts";
 import type { MasterOpts } from "./options.ts";
+import type { ReturnKey } from "./return_key.ts";
 import { hasReturned, silenceText } from "./outcome.ts";
 import { outputPlace, outputSettings, resultPrinter } from "./result_printer.ts";
 import { plainRetcode } from "./retcode.ts";
@@ -54,7 +55,12 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
   try {
     for (const warning of warnings) log.warning(warning);
     using client = await LocalClient.connect(opts, callingUser());
-    const copy = new Copy({ tgt: tgtType === "list" ? listTarget(target) : target, tgtType }, { client, opts, io });
+    const copy = new Copy({ tgt: tgtType === "list" ? listTarget(target) : target, tgtType }, {
+      client,
+      opts,
+      io,
+      noLog: options.no_log ? await newReturnKey() : undefined,
+    });
     if (options.chunked) await copy.sendPieces(sources, { dest, compress: !options.no_compression });
     else await copy.sendWhole(sources, dest);
     if (io.signal.aborted) {
@@ -94,15 +100,22 @@ class Copy {
   readonly #opts: MasterOpts;
   readonly #io: JobIo;
   readonly #client: LocalClient;
+  readonly #noLog: ReturnKey | undefined;
 
   constructor(
     target: Target,
-    { client, opts, io }: { readonly client: LocalClient; readonly opts: MasterOpts; readonly io: JobIo },
+    { client, opts, io, noLog }: {
+      readonly client: LocalClient;
+      readonly opts: MasterOpts;
+      readonly io: JobIo;
+      readonly noLog: ReturnKey | undefined;
+    },
   ) {
     this.#target = target;
     this.#client = client;
     this.#opts = opts;
     this.#io = io;
+    this.#noLog = noLog;
   }
 
   /** Sends everything in one job. */
@@ -162,7 +175,8 @@ class Copy {
     const { timeout, gather_job_timeout } = this.#opts;
     const patience = { timeoutMs: timeout * 1000, gatherMs: gather_job_timeout * 1000 };
     const { signal } = this.#io;
-    const published = await this.#client.publish({ tgt, tgtType, fun, arg: toWireArgs([], map(kwargs)) });
+    const job = { tgt, tgtType, fun, arg: toWireArgs([], map(kwargs)), noLog: this.#noLog };
+    const published = await this.#client.publish(job);
     const parts: Part[] = published.missing.map((id) => ({ id, well: false, result: silenceText("no such minion") }));
     for await (const one of this.#client.collect(published, patience, { signal })) {
       if (one.kind === "silent") parts.push({ id: one.id, well: false, result: silenceText(one.outcome) });

@@ -22,6 +22,7 @@ export const SALT_CP_OPTIONS = {
   ...timeoutCliOption(5),
   chunked: flag(["-C", "--chunked"], "Send files in pieces: large ones, binary ones, and directories.", FILES),
   no_compression: flag(["-n", "--no-compression"], "Do not compress the pieces.", FILES),
+  no_log: flag(["--no-log"], "Keep the files' contents out of caches, events and logs.", FILES),
   ...PLAIN_TARGET_CLI_OPTIONS,
   ...OUTPUT_CLI_OPTIONS,
   ...LOG_CLI_OPTIONS,

@@ -9,7 +9,7 @@ import type { Parsed } from "./command_line.ts";
 import { RegexError, UsageError } from "./errors.ts";
 import type { JobRequest } from "./local_client.ts";
 import { pythonRegex } from "./regex.ts";
-import type { SaltTable } from "./salt_options.ts";
+import type { SaltTable, SaltValues } from "./salt_options.ts";
 import { targetType } from "./target_type.ts";
 import type { Value, ValueMap } from "./value.ts";
 
@@ -24,6 +24,7 @@ export function wantedJob(parsed: Parsed<SaltTable>): Wanted {
   const { options } = parsed;
   const [target, fun, ...words] = withDoc(parsed);
   const tgtType = targetType(parsed.options);
+  checkNoLog(options);
   if (target === undefined) return { incomplete: "\nCannot execute command without defining a target.\n\n" };
   if (tgtType === "pcre") checkRegex(target);
   const tgt: Value = tgtType === "list" ? listTarget(target) : target;
@@ -41,6 +42,18 @@ export function wantedJob(parsed: Parsed<SaltTable>): Wanted {
   const split = splitArguments(words, { count: funs.length, separator: options.args_separator });
   if (typeof split === "string") return { incomplete: split };
   return { job: { ...same, fun: funs, arg: split.map(read) } };
+}
+
+/** @throws {UsageError} If what is to be kept nowhere is to be kept or shown elsewhere as well. */
+function checkNoLog({ no_log, live, return: returner }: SaltValues): void {
+  if (no_log && live) {
+    throw new UsageError(
+      "--no-log cannot go with --live: the master keeps what commands write, and tells it on the event bus",
+    );
+  }
+  if (no_log && returner !== null) {
+    throw new UsageError("--no-log cannot go with --return: a returner keeps the results");
+  }
 }
 
 /** The positional words; with `--doc`, those of a call of `sys.doc`. */

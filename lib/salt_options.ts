@@ -31,6 +31,10 @@ export const SALT_OPTIONS = {
     ["--live"],
     "Show what commands write, line by line, while they run; with --async, keep it for salt-run jobs.attach.",
   ),
+  no_log: flag(
+    ["--no-log"],
+    "Keep neither arguments nor results in caches, events and logs: only this command shows them.",
+  ),
   verbose: flag(["-v", "--verbose"], "Show the job's id, and more in a summary."),
   hide_timeout: flag(["--hide-timeout"], "Leave out the minions that do not answer."),
   show_jid: flag(["--show-jid"], "Show the job's id."),

@@ -2,31 +2,46 @@
  * The jobs that are still to be delivered, in files `<cachedir>/undelivered/<jid>`: a master that was killed goes on where the
  * last one stopped. Written before the operator hears that a job was taken, removed when all its minions gave a sign of it, or
  * its time is over.
+ *
+ * Each is sealed under a key made from the master's private key: the arguments of a job that waits for days are in no backup of
+ * the cache, and those of a `no_log` job nowhere in it. A master with another private key cannot deliver them.
  * @module
  */
 
+import { hkdf } from "@noble/hashes/hkdf.js";
+import { sha256 } from "@noble/hashes/sha2.js";
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "./atomic_file.ts";
-import { MsgpackError, StoreError } from "./errors.ts";
+import { Crypticle } from "./crypticle.ts";
+import { AuthenticationError, MsgpackError, StoreError } from "./errors.ts";
 import { isJid } from "./jid.ts";
 import { decode, encode } from "./msgpack.ts";
 import type { Delivery } from "./redelivery.ts";
 import { isMap, map, str, toNumber } from "./value.ts";
 
+const utf8 = new TextEncoder();
+const PURPOSE = utf8.encode("salt undelivered jobs");
+const KEY_BYTES = 56;
+
 /** The files of one master. */
 export class UndeliveredJobs {
   readonly #directory: string;
+  readonly #crypticle: Crypticle;
 
-  /** Makes the directory if it is not there. */
-  constructor(cachedir: string) {
+  /** Makes the directory if it is not there. @param masterPem The master's private key. */
+  constructor(cachedir: string, masterPem: string) {
     this.#directory = `${cachedir}/undelivered`;
+    this.#crypticle = new Crypticle(
+      hkdf(sha256, utf8.encode(masterPem.trim()), undefined, PURPOSE, KEY_BYTES).toBase64(),
+    );
     Deno.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
   }
 
   /** Keeps a job. @throws {StoreError} If it cannot be written. */
   save({ jid, load, minions, ttlMs, live }: Delivery, nowMs: number): void {
     const kept = map({ load, minions: [...minions], ttl_ms: ttlMs, until: nowMs + ttlMs, live });
+    const sealed = this.#crypticle.encrypt(encode(kept, "disk"));
     try {
-      writeFileAtomic(`${this.#directory}/${jid}`, encode(kept, "disk"), { mode: 0o600, makeDirectory: true });
+      writeFileAtomic(`${this.#directory}/${jid}`, sealed, { mode: 0o600, makeDirectory: true });
     } catch (error) {
       throw new StoreError(
         `Cannot keep job ${jid} until it is delivered: ${error instanceof Error ? error.message : error}`,
@@ -55,7 +70,7 @@ export class UndeliveredJobs {
   #read(jid: string, nowMs: number): Delivery | undefined {
     try {
       const bytes = readFileIfExists(`${this.#directory}/${jid}`);
-      const kept = bytes === undefined ? undefined : decode(bytes, "disk");
+      const kept = bytes === undefined ? undefined : decode(this.#crypticle.decrypt(bytes), "disk");
       const load = isMap(kept) ? kept.get("load") : undefined;
       if (!isMap(kept) || !isMap(load)) return undefined;
       const minions = kept.get("minions");
@@ -70,7 +85,8 @@ export class UndeliveredJobs {
         live: kept.get("live") === true,
       };
     } catch (error) {
-      if (error instanceof MsgpackError) return undefined; // cut off while it was written
+      // Cut off while it was written, or of a master with another key.
+      if (error instanceof AuthenticationError || error instanceof MsgpackError) return undefined;
       throw error;
     }
   }

@@ -13,6 +13,7 @@ import { JobOutputs } from "../lib/job_outputs.ts";
 import { KeyStore } from "../lib/key_store.ts";
 import { createLogger, levelName, type Logger } from "../lib/log.ts";
 import type { MasterServices } from "../lib/master_services.ts";
+import { NoLogMarks } from "../lib/no_log_marks.ts";
 import type { MasterOpts } from "../lib/options.ts";
 import { ProvedTokens } from "../lib/proved_tokens.ts";
 import { PrivateKey } from "../lib/rsa.ts";
@@ -69,6 +70,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     keys: new KeyStore(opts.pki_dir),
     proved: new ProvedTokens(),
     acks: new JobAcks(opts.cachedir, opts.hash_type),
+    noLog: new NoLogMarks(opts.cachedir, opts.hash_type),
     outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
     data: new DataCache(opts.cachedir),

@@ -10,6 +10,7 @@ import { DataCache } from "../../lib/data_cache.ts";
 import { dumpJson } from "../../lib/json.ts";
 import { samePem } from "../../lib/rsa.ts";
 import { eventually } from "./eventually.ts";
+import { run } from "./processes.ts";
 import type { Salt } from "./salts.ts";
 import { exists, jsonDocuments, Site } from "./site.ts";
 
@@ -161,6 +162,21 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
       "salt --live shows what a minion returns that cannot send its output, and asks it for nothing",
       async () => {
         assertEquals(await site.salt(["--live", id, "cmd.run", "echo one; echo two"]), { [id]: "one\ntwo" });
+      },
+    );
+  }
+
+  if (master.version === undefined) {
+    await step(
+      "salt --no-log leaves nothing on the master, also where a minion is asked whether it is still at it",
+      async () => {
+        const secret = "canary-of-interop";
+        // Longer than the timeout: a Python minion is asked, and tells the arguments of what it runs.
+        assertEquals(await site.salt(["--no-log", id, "cmd.run", `sleep 6; echo ${secret}`]), { [id]: secret });
+        for (const place of ["cache", "log"]) {
+          const found = await run(["grep", "-rl", secret, `${site.root}/var/${place}/salt/master`]);
+          assertEquals([found.code, found.out], [1, ""]);
+        }
       },
     );
   }
