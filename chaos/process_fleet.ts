@@ -214,6 +214,11 @@ export class ProcessFleet implements AsyncDisposable {
     return run(this.saltWords(program, ...args));
   }
 
+  /** Runs `salt-call` with a minion's configuration to its end. */
+  saltCall(id: string, ...args: string[]): Promise<Ran> {
+    return run([...DENO, `${SOURCES}minion.ts`, "--as", "salt-call", "-c", `${this.root}/${id}/etc/salt`, ...args]);
+  }
+
   /** The words of one of the operator's commands. */
   saltWords(program: "salt" | "salt-cp" | "salt-run" | "salt-key", ...args: string[]): string[] {
     const as = program === "salt" ? [] : ["--as", program];

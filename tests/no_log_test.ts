@@ -16,7 +16,6 @@ import { runSalt } from "../lib/salt_command.ts";
 import { isMap, map, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "./assert.ts";
 import { eventually } from "./eventually.ts";
-import { run } from "./interop/processes.ts";
 import { testKey } from "./scripted_minion.ts";
 import { type TestServices, testServices } from "./services.ts";
 
@@ -24,7 +23,6 @@ const CANARY = "canary-3f9c1b7e";
 const HIDDEN = "canary-00no00log";
 const TALKATIVE = { log_level_logfile: "all" };
 const latin = new TextDecoder("latin1");
-const SOURCES = new URL("..", import.meta.url).pathname;
 
 /** The files below `directory` that hold `text`. */
 function* holding(text: string, directory: string): Generator<string> {
@@ -89,10 +87,7 @@ Deno.test("a no_log job leaves its secret in no log, cache, event and file, and 
   assert(!running.out.includes(HIDDEN), running.out);
   await eventually(() => names(proc).length === 0, { withinMs: 10_000, what: "its end" });
 
-  const called = await run([
-    ...[Deno.execPath(), "run", "-A", "--no-check", "--quiet", `${SOURCES}minion.ts`, "--as", "salt-call"],
-    ...["-c", `${root}/m00/etc/salt`, "--no-log", "cmd.run", `echo ${HIDDEN}`],
-  ]);
+  const called = await fleet.saltCall("m00", "--no-log", "cmd.run", `echo ${HIDDEN}`);
   assertStringIncludes(called.out, HIDDEN, called.err);
 
   const all = fleet.jobs.list();
