@@ -84,7 +84,6 @@ export class SimulatedMinion {
       patience: SIGN_IN_PATIENCE,
       requestPatience: PATIENCE,
       signMessages: false,
-      keepaliveIdleS: 300,
       log: SILENT_LOGGER,
     });
   }

@@ -20,6 +20,20 @@ import { isMap, type Value, type ValueMap } from "./value.ts";
 /** The keys that users prove themselves by: user name → key string. */
 export type AccessKeys = ReadonlyMap<string, string>;
 
+/**
+ * The users whom `publisher_acl` names: as it spells them, and with `client_acl_verify` those of the host whom its patterns match.
+ * @param hostUsers Asked only if there is a pattern: a directory may list thousands.
+ */
+export function aclUsers(
+  { publisher_acl, client_acl_verify }: { readonly publisher_acl: ValueMap; readonly client_acl_verify: boolean },
+  hostUsers: () => readonly string[],
+): string[] {
+  const patterns = [...publisher_acl.keys()].filter((name) => typeof name === "string");
+  const names = patterns.filter((name) => /^[\w.@-]+\$?$/.test(name));
+  if (!client_acl_verify || patterns.every((pattern) => /^[\w@-]+\$?$/.test(pattern))) return names;
+  return [...new Set([...names, ...hostUsers().filter((user) => lists(patterns, user))])];
+}
+
 /** Makes a new key for each of `users`, readable by that user alone. */
 export function createAccessKeys(cachedir: string, users: Iterable<string>): AccessKeys {
   const keys = new Map<string, string>();

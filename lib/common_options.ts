@@ -4,21 +4,7 @@
  */
 
 import { HASH_TYPES } from "./hash.ts";
-import {
-  any,
-  bool,
-  choice,
-  dict,
-  float,
-  int,
-  list,
-  moot,
-  type Option,
-  path,
-  planned,
-  str,
-  strs,
-} from "./option_types.ts";
+import { any, bool, choice, dict, int, list, moot, type Option, path, planned, str, strs } from "./option_types.ts";
 
 /** Salt's names of log levels, from the quietest up. */
 export const LOG_LEVELS = [
@@ -75,11 +61,9 @@ export const COMMON_OPTIONS = {
     "Accepted for Salt's sake: reconnections are always seen, and the states of sockets never logged.",
   )),
   tcp_keepalive: bool(true, "Whether idle TCP connections are probed."),
-  tcp_keepalive_idle: float(300, "Seconds of silence before the first probe.", { min: -1 }),
-  tcp_keepalive_cnt: planned(float(-1, "Unanswered probes after which a connection is dead; -1: the system's own.", {
-    min: -1,
-  })),
-  tcp_keepalive_intvl: planned(float(-1, "Seconds between probes; -1: the system's own.", { min: -1 })),
+  tcp_keepalive_idle: int(300, "Seconds of silence before the first probe; -1: the system's own.", { min: -1 }),
+  tcp_keepalive_cnt: int(-1, "Unanswered probes after which a connection is dead; -1: the system's own.", { min: -1 }),
+  tcp_keepalive_intvl: int(-1, "Seconds between probes; -1: the system's own.", { min: -1 }),
   log_level: choice("warning", "What is written to the terminal.", LOG_LEVELS),
   log_level_logfile: choice(null, "What is written to the log file; unset: as `log_level`.", LOG_LEVELS),
   log_dir: str(null, "Directory of the log file, where `log_file` is unset or relative."),

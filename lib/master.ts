@@ -6,7 +6,7 @@
  * @module
  */
 
-import { type AccessKeys, createAccessKeys, restoreAccessKeys } from "./access.ts";
+import { type AccessKeys, aclUsers, createAccessKeys, restoreAccessKeys } from "./access.ts";
 import { writeFileAtomic } from "./atomic_file.ts";
 import { PreflightError } from "./errors.ts";
 import { ROTATE_EVENT, stamp } from "./event.ts";
@@ -33,7 +33,7 @@ import { type Frames, HEARTBEAT, Outbox } from "./sockets.ts";
 import { closeSocketsOf, socketNotes } from "./thread_sockets.ts";
 import { sleep } from "./sleep.ts";
 import { Thread } from "./thread.ts";
-import { findUser } from "./users.ts";
+import { findUser, hostUsers } from "./users.ts";
 import { map } from "./value.ts";
 
 /**
@@ -122,8 +122,8 @@ export class Master {
       permissive: opts.permissive_pki_access,
     });
     const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
-    const aclUsers = [...opts.publisher_acl.keys()].filter((name) => typeof name === "string");
-    const accessKeys = this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...aclUsers]);
+    const others = aclUsers(opts, hostUsers);
+    const accessKeys = this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...others]);
     const shared = { opts: packOpts(opts), sharedKey: this.#sharedKey.memory, masterPem: masterKey.pem };
 
     const busInit: BusPumpInit = {

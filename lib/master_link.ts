@@ -10,11 +10,13 @@
 import { Crypticle } from "./crypticle.ts";
 import { AuthenticationError, MsgpackError, RequestTimeoutError, SignInError, WireError } from "./errors.ts";
 import type { Logger } from "./log.ts";
+import { type Reach, reachOf } from "./master_reach.ts";
 import { decode, encode } from "./msgpack.ts";
 import { asBytes, encryptedRequest } from "./payload.ts";
 import { RequestChannel, type RequestOptions, type RequestPatience } from "./request_channel.ts";
 import { type Applicant, type Credentials, SignIn, type SignInReply } from "./sign_in.ts";
 import { sleep } from "./sleep.ts";
+import type { KeepAlive } from "./sockets.ts";
 import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
 
 /** How long a sign-in waits for what. Times in milliseconds. */
@@ -35,6 +37,15 @@ export interface SignInPatience {
   readonly rejectedWaitMs: readonly [number, number];
   /** Whether to give up when the key is still not accepted after one wait, as salt-call does. */
   readonly failOnPending: boolean;
+  /** What a first sign-in does about silence. Default: it tries on, and tells nobody why. */
+  readonly silence?: {
+    /** After so long its cause is looked for, and told. */
+    readonly afterMs: number;
+    /** Before the master's name, which nobody knew, is looked up again; 0 is to give up. */
+    readonly retryDnsMs: number;
+    /** Look-ups of a name that nobody knows before giving up. */
+    readonly retryDnsCount: number;
+  };
 }
 
 /** What a link is made of. */
@@ -49,8 +60,8 @@ export interface LinkSettings {
   readonly requestPatience: RequestPatience;
   /** Whether each request is signed with the minion's key, as `minion_sign_messages` asks. */
   readonly signMessages: boolean;
-  /** Seconds before the first TCP keep-alive. */
-  readonly keepaliveIdleS: number;
+  /** How idle connections are probed. Default: as the system does. */
+  readonly keepalive?: KeepAlive;
   /** Whether names may mean IPv6 addresses; default: as the address says. */
   readonly ipv6?: boolean;
   /** The minion's log. */
@@ -80,6 +91,8 @@ export class MasterLink {
   #signingIn: Promise<Credentials> | undefined;
   #credentials: Credentials | undefined;
   #session: Crypticle | undefined;
+  /** How often the master's name was found to mean nobody. */
+  #lookUps = 0;
   /** Rounds of a sign-in that are still to be quick. */
   #quickRounds = 0;
   /** What the sign-in under way asks through. */
@@ -88,8 +101,8 @@ export class MasterLink {
   /** Opens nothing yet: {@linkcode signIn} does. */
   constructor(settings: LinkSettings) {
     this.#settings = settings;
-    const { address, keepaliveIdleS, ipv6 } = settings;
-    this.#channel = new RequestChannel(address, { keepaliveIdleS, ipv6 });
+    const { address, keepalive, ipv6 } = settings;
+    this.#channel = new RequestChannel(address, { keepalive, ipv6 });
     this.#token = settings.applicant.key.signX931(new TextEncoder().encode("salt"));
   }
 
@@ -137,7 +150,8 @@ export class MasterLink {
         case "pending":
           log.error(
             "The Salt Master has cached the public key for this node, this salt minion will wait for " +
-              `${waitMs / 1000} seconds before attempting to re-authenticate`,
+              `${waitMs / 1000} seconds before attempting to re-authenticate. To accept it, on the master: ` +
+              `salt-key -a ${applicant.id}`,
           );
           break;
         case "rejected": {
@@ -163,24 +177,31 @@ export class MasterLink {
 
   /** One question; `undefined` if nobody answered, or not with something that proves itself. */
   async #apply(round: number, signal: AbortSignal): Promise<SignInReply | undefined> {
-    const { log, patience, address, keepaliveIdleS, ipv6 } = this.#settings;
+    const { log, patience, address, keepalive, ipv6 } = this.#settings;
     const attempt = new SignIn(this.#settings.applicant);
     const started = performance.now();
     const last = this.#credentials === undefined && patience.masterTries >= 0 && round >= patience.masterTries;
     const quick = this.#credentials !== undefined && this.#quickRounds > 0;
     // A channel of its own: requests that an ending master left unanswered are not to be waited for.
-    using channel = new RequestChannel(address, { keepaliveIdleS, ipv6 });
+    using channel = new RequestChannel(address, { keepalive, ipv6 });
     this.#signInChannel = channel;
     const { authTimeoutMs, authTries } = patience;
     const tries = quick
       ? { timeoutMs: Math.min((QUICK_ROUNDS - this.#quickRounds + 1) * QUICK_MS, authTimeoutMs), tries: 1 }
       : { timeoutMs: authTimeoutMs, tries: authTries };
     if (quick) this.#quickRounds--;
+    // Who was never there is looked for by other means as well: the operator is not to wait for the end of the round.
+    const looking = new AbortController();
+    const reach = this.#credentials === undefined
+      ? this.#lookFor(channel, AbortSignal.any([signal, looking.signal]))
+      : undefined;
     try {
       return attempt.accept(await channel.request(attempt.request(), { ...tries, signal }));
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof RequestTimeoutError) {
+        const why = await reach;
+        if (why?.kind === "nameless") return await this.#lookUpAgain(why.text, last, signal);
         const text = `No master answers at ${address} (round ${round} of ${tries.tries} tries)`;
         if (last) throw new SignInError(`Unable to sign_in to master: ${text}`, 1);
         log[quick ? "debug" : "error"](`${text}; trying on`);
@@ -195,8 +216,37 @@ export class MasterLink {
       }
       throw error;
     } finally {
+      looking.abort();
       this.#signInChannel = undefined;
     }
+  }
+
+  /** Says after a while why nobody answers. A name that nobody knows ends the round: an answer cannot come. Never rejects. */
+  async #lookFor(channel: RequestChannel, signal: AbortSignal): Promise<Reach | undefined> {
+    const { address, log, patience: { silence } } = this.#settings;
+    if (silence === undefined) return undefined;
+    try {
+      await sleep(silence.afterMs, signal);
+      const reach = await reachOf(address, silence.afterMs);
+      if (signal.aborted) return undefined;
+      if (reach.kind === "nameless") channel.close();
+      else log.error(`No answer from the master: ${reach.text}`);
+      return reach;
+    } catch (error) {
+      if (!signal.aborted) log.warning(`Cannot find out why ${address} does not answer: ${error}`);
+      return undefined;
+    }
+  }
+
+  /** What `retry_dns` and `retry_dns_count` say of a name that nobody knows. */
+  async #lookUpAgain(why: string, last: boolean, signal: AbortSignal): Promise<undefined> {
+    const { log, patience: { silence } } = this.#settings;
+    const { retryDnsMs, retryDnsCount } = silence ?? { retryDnsMs: 0, retryDnsCount: 0 };
+    if (last || retryDnsMs === 0 || ++this.#lookUps > retryDnsCount) {
+      throw new SignInError(`Unable to sign_in to master: ${why}`, 1);
+    }
+    log.error(`No answer from the master: ${why}; looking again in ${retryDnsMs / 1000} seconds (retry_dns)`);
+    await sleep(retryDnsMs, signal);
   }
 
   /**

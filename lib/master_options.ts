@@ -138,7 +138,10 @@ export const MASTER_OPTIONS = {
   con_cache: planned(bool(false, "Whether connected minions are cached by a process of its own.")),
   publisher_acl: dict(new Map(), "Functions that other users of this host may publish, by user."),
   publisher_acl_blacklist: dict(new Map(), "Users and modules that may publish nothing."),
-  client_acl_verify: planned(bool(true, "Whether users that the master does not list are refused by the commands.")),
+  client_acl_verify: bool(
+    true,
+    "Whether the users of this host whose names a pattern of `publisher_acl` matches get a key of their own when the master starts.",
+  ),
   sudo_acl: bool(false, "Whether the rules of `publisher_acl` count for sudo users as well."),
   external_auth: planned(dict(new Map(), "Who may sign in through PAM, LDAP and the like.")),
   token_expire: planned(int(43_200, "Seconds that a token is good for.", { min: 1 })),
@@ -190,7 +193,7 @@ export const MASTER_OPTIONS = {
     "File roots for the master's own states.",
   )),
   runner_dirs: strs([], "More directories of runners."),
-  disable_runners: planned(strs([], "Runners that `salt-run` does not offer.")),
+  disable_runners: strs([], "Runners that `salt-run` does not offer."),
   runner_returns: bool(true, "Whether results of runners are stored as jobs."),
   enforce_mine_cache: planned(bool(false, "Whether the mine works without `minion_data_cache`.")),
   worker_pools_enabled: moot(bool(

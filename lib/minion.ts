@@ -24,6 +24,7 @@ import { pillarRequest } from "./pillar_request.ts";
 import { ProcFiles } from "./proc_files.ts";
 import { PublishReader } from "./publish_reader.ts";
 import { ReturnSpool } from "./return_spool.ts";
+import { sleep } from "./sleep.ts";
 import { Subscription } from "./subscription.ts";
 import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
 
@@ -137,6 +138,7 @@ export class Minion {
   async #serve(): Promise<void> {
     try {
       const link = this.#connected();
+      await this.#spreadStart();
       const { publishPort } = await link.signIn(this.#closing.signal);
       this.#subscription?.listen(this.#opts.publish_port ?? publishPort);
       await this.#firstPillar();
@@ -149,6 +151,14 @@ export class Minion {
     } catch (error) {
       if (!this.#closing.signal.aborted) this.#end(error);
     }
+  }
+
+  /** `random_startup_delay`: the minions of a site that gets its power back do not all come at once. */
+  async #spreadStart(): Promise<void> {
+    const delayS = Math.random() * this.#opts.random_startup_delay;
+    if (delayS === 0) return;
+    this.#log.info(`Signing in after ${delayS.toFixed(1)} seconds (random_startup_delay)`);
+    await sleep(delayS * 1000, this.#closing.signal);
   }
 
   /** A master that does not give the pillar, or restarts meanwhile, is no reason to end. */

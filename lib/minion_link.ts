@@ -9,7 +9,11 @@ import type { LinkSettings, SignInPatience } from "./master_link.ts";
 import type { MinionOpts } from "./options.ts";
 import { tcpAddress } from "./request_channel.ts";
 import type { Applicant, Credentials } from "./sign_in.ts";
+import type { KeepAlive } from "./sockets.ts";
 import type { ValueMap } from "./value.ts";
+
+/** An operator who waits for a minion or a salt-call is not to wait longer for its first word. In milliseconds. */
+const FIRST_WORD_MS = 2_000;
 
 /** Who signs in; makes the minion's key pair at its first start. */
 export async function applicantOf(opts: MinionOpts, grains: ValueMap): Promise<Applicant> {
@@ -62,13 +66,28 @@ export function linkSettings(opts: MinionOpts, parts: LinkParts): LinkSettings {
       rejectedRetry: opts.rejected_retry,
       rejectedWaitMs: [opts.random_reauth_delay * 1000, opts.random_reauth_delay * 2000],
       failOnPending: false,
+      silence: {
+        afterMs: FIRST_WORD_MS,
+        retryDnsMs: opts.retry_dns * 1000,
+        retryDnsCount: opts.retry_dns_count ?? Infinity,
+      },
       ...parts.patience,
     },
     requestPatience: { timeoutMs: opts.request_channel_timeout * 1000, tries: opts.request_channel_tries },
     signMessages: opts.minion_sign_messages,
-    keepaliveIdleS: opts.tcp_keepalive_idle,
+    keepalive: keepAlive(opts),
     ipv6: opts.ipv6 ?? undefined,
     log: parts.log,
     onSignedIn: parts.onSignedIn,
+  };
+}
+
+/** How the options want idle connections probed. */
+export function keepAlive(opts: MinionOpts): KeepAlive {
+  return {
+    on: opts.tcp_keepalive,
+    idleS: opts.tcp_keepalive_idle,
+    count: opts.tcp_keepalive_cnt,
+    intervalS: opts.tcp_keepalive_intvl,
   };
 }

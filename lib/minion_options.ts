@@ -71,7 +71,7 @@ export const MINION_OPTIONS = {
     "Most seconds to wait, by chance, before signing in again after the AES key changed.",
     { min: 0 },
   ),
-  random_startup_delay: planned(float(0, "Most seconds to wait, by chance, before the first sign-in.", { min: 0 })),
+  random_startup_delay: float(0, "Most seconds to wait, by chance, before the first sign-in.", { min: 0 }),
   request_channel_timeout: float(60, "Seconds to wait for the answer to a request.", { min: 1 }),
   request_channel_tries: int(3, "Times that a request is sent.", { min: 1 }),
   return_retry_timer: int(5, "Least seconds before a return is sent again.", { min: 0 }),
@@ -100,12 +100,10 @@ export const MINION_OPTIONS = {
   recon_default: float(1000, "Least milliseconds before a lost connection to the publisher is made again.", { min: 1 }),
   recon_max: float(10_000, "Milliseconds that are added to that at most.", { min: 0 }),
   recon_randomize: bool(true, "Whether the time is chosen by chance, so that a fleet does not return at once."),
-  retry_dns: planned(
-    float(30, "Seconds before a master's name that was not found is looked up again; 0: the minion ends.", {
-      min: 0,
-    }),
-  ),
-  retry_dns_count: planned(int(null, "Look-ups after which it ends; unset: no bound.", { min: 1 })),
+  retry_dns: float(30, "Seconds before a master's name that was not found is looked up again; 0: the minion ends.", {
+    min: 0,
+  }),
+  retry_dns_count: int(null, "Look-ups after which it ends; unset: no bound.", { min: 1 }),
   loop_interval: float(1, "Seconds between two looks at the timers.", { min: 0.1 }),
   ping_interval: int(0, "Minutes between two `minion_ping` events; 0: none.", { min: 0 }),
   encryption_algorithm: choice(

@@ -34,6 +34,18 @@ const CONNECT_TIMEOUT_MS = 5_000;
  */
 export const HEARTBEAT = { heartbeatIntervalMs: 10_000, heartbeatTimeoutMs: 10_000 } as const;
 
+/** TCP keep-alive; numbers are whole, and -1 is the system's own. */
+export interface KeepAlive {
+  /** Whether idle connections are probed at all. */
+  readonly on: boolean;
+  /** Seconds of silence before the first probe. */
+  readonly idleS: number;
+  /** Unanswered probes after which the connection is lost. */
+  readonly count: number;
+  /** Seconds between two probes. */
+  readonly intervalS: number;
+}
+
 /** What a socket is set to; every field is libzmq's option of that name. Times in milliseconds. */
 export interface SocketSettings {
   /** Messages kept for a peer that does not read; 0 keeps all. libzmq drops or blocks beyond it. Default 1000. */
@@ -65,8 +77,8 @@ export interface SocketSettings {
   readonly backlog?: number;
   /** The identity that a ROUTER sees. */
   readonly identity?: string;
-  /** Seconds of TCP keep-alive's first wait. Default: the system's. */
-  readonly keepaliveIdleS?: number;
+  /** How idle connections are probed. Default: as the system does. */
+  readonly keepalive?: KeepAlive;
   /** Whether to listen on IPv6 addresses too. */
   readonly ipv6?: boolean;
 }
@@ -206,8 +218,10 @@ export function configure(socket: ZmqSocket, kind: SocketKind, settings: SocketS
     backlog: settings.backlog,
     routingId: settings.identity,
     ipv6: settings.ipv6 === undefined ? undefined : Number(settings.ipv6),
-    tcpKeepalive: settings.keepaliveIdleS === undefined ? undefined : 1,
-    tcpKeepaliveIdle: settings.keepaliveIdleS,
+    tcpKeepalive: settings.keepalive === undefined ? undefined : Number(settings.keepalive.on),
+    tcpKeepaliveIdle: settings.keepalive?.idleS,
+    tcpKeepaliveCount: settings.keepalive?.count,
+    tcpKeepaliveInterval: settings.keepalive?.intervalS,
     // A peer that comes back under the same identity takes the old one's place.
     routerHandover: kind === "router" ? 1 : undefined,
   };

@@ -10,6 +10,7 @@ import { AuthenticationError, MsgpackError, SignInError, WireError } from "./err
 import { hashHex } from "./hash.ts";
 import type { Logger } from "./log.ts";
 import type { MasterLink } from "./master_link.ts";
+import { keepAlive } from "./minion_link.ts";
 import type { MinionOpts } from "./options.ts";
 import { presenceTopic } from "./presence.ts";
 import type { PublishReader } from "./publish_reader.ts";
@@ -67,8 +68,7 @@ export class Subscription {
   }
 
   #subscribe(port: number): Inbox {
-    const { id, master, recon_default, recon_max, recon_randomize, tcp_keepalive, tcp_keepalive_idle } =
-      this.#parts.opts;
+    const { id, master, recon_default, recon_max, recon_randomize } = this.#parts.opts;
     // Spread over time, so that a master that comes back is not met by all its minions at once.
     const reconnectMs = recon_randomize ? recon_default + Math.floor(Math.random() * recon_max) : recon_default;
     const inbox = Inbox.subscriber({
@@ -76,7 +76,7 @@ export class Subscription {
       highWaterMark: 0,
       reconnectMs: Math.min(reconnectMs, recon_max),
       reconnectMaxMs: recon_max,
-      keepaliveIdleS: tcp_keepalive ? tcp_keepalive_idle : undefined,
+      keepalive: keepAlive(this.#parts.opts),
       ...HEARTBEAT,
       ipv6: this.#parts.opts.ipv6 ?? master.includes(":"),
     });

@@ -70,6 +70,13 @@ export function findUser(who: string | number, files: AccountFiles = {}): User |
   return local ?? (files.passwd === undefined ? parsePasswd(getent("passwd", who)).find(is) : undefined);
 }
 
+/** The names of all users of this host, as far as they can be listed. */
+export function hostUsers(files: AccountFiles = {}): string[] {
+  const local = read(files.passwd ?? "/etc/passwd");
+  const directory = files.passwd === undefined ? getent("passwd") : "";
+  return [...new Set(parsePasswd(`${local}\n${directory}`).map(({ name }) => name))];
+}
+
 /** The group of that name, or of that gid if a number is given. */
 export function findGroup(which: string | number, files: AccountFiles = {}): Group | undefined {
   const is = (group: Group) => typeof which === "number" ? group.gid === which : group.name === which;
@@ -98,12 +105,12 @@ function read(path: string): string {
   }
 }
 
-/** What `getent` prints for one key; empty if it knows none, or is not there. */
-function getent(database: string, key: string | number): string {
+/** What `getent` prints for one key, or for all; empty if it knows none, or is not there. */
+function getent(database: string, key?: string | number): string {
   if (key === "" || String(key).includes("\0")) return "";
   try {
     const { success, stdout } = new Deno.Command("getent", {
-      args: ["--", database, String(key)],
+      args: ["--", database, ...(key === undefined ? [] : [String(key)])],
       stdin: "null",
       stdout: "piped",
       stderr: "null",

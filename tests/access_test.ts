@@ -1,8 +1,8 @@
 /** @module */
-import { Access, createAccessKeys, restoreAccessKeys } from "../lib/access.ts";
+import { Access, aclUsers, createAccessKeys, restoreAccessKeys } from "../lib/access.ts";
 import { accessKeyPath } from "../lib/master_paths.ts";
 import { RefusedError } from "../lib/errors.ts";
-import { toValue, type ValueMap } from "../lib/value.ts";
+import { map, toValue, type ValueMap } from "../lib/value.ts";
 import { assert, assertEquals, assertNotEquals, assertThrows } from "./assert.ts";
 import { asMap } from "./scripted_minion.ts";
 
@@ -162,4 +162,24 @@ Deno.test("key files that somebody removed are put back as they were, the cache 
   } finally {
     Deno.removeSync(root, { recursive: true });
   }
+});
+
+Deno.test("publisher_acl gives keys to whom it spells, and with client_acl_verify to the host's users of its patterns", () => {
+  const host = ["root", "web1", "web2", "john.doe", "ops"];
+  const users = (names: string[], verify: boolean, listed: () => string[] = () => host) =>
+    aclUsers(
+      { publisher_acl: map(Object.fromEntries(names.map((name) => [name, []]))), client_acl_verify: verify },
+      listed,
+    );
+  assertEquals(users(["ops", "web.*"], true), ["ops", "web1", "web2"]);
+  assertEquals(users(["web?", "gone"], true), ["gone", "web1", "web2"]);
+  assertEquals(users(["john.doe"], true), ["john.doe"]);
+  assertEquals(users(["ops", "web.*"], false), ["ops"]);
+  // A directory of thousands is not listed for names that are spelled out.
+  assertEquals(
+    users(["ops", "gone"], true, () => {
+      throw new Error("asked");
+    }),
+    ["ops", "gone"],
+  );
 });

@@ -67,7 +67,6 @@ async function start(options: WorldOptions = {}): Promise<World> {
     patience: { ...PATIENCE, ...options.patience },
     requestPatience: options.requestPatience ?? { timeoutMs: 5_000, tries: 1 },
     signMessages: options.signMessages ?? false,
-    keepaliveIdleS: 300,
     log,
   });
   const never = new AbortController().signal;
@@ -115,7 +114,7 @@ Deno.test("a minion whose key is pending asks again until it is accepted, and sa
   assertEquals(credentials, world.link.credentials);
   assertEquals(world.master.count("_auth"), 3);
   const text = "ERROR The Salt Master has cached the public key for this node, this salt minion will wait for " +
-    "0.01 seconds before attempting to re-authenticate";
+    "0.01 seconds before attempting to re-authenticate. To accept it, on the master: salt-key -a web1";
   assertEquals(world.lines.filter((line) => line.startsWith("ERROR")), [text, text]);
 });
 
@@ -461,4 +460,44 @@ Deno.test("a pillar that is no map counts as an empty one", async () => {
     script: requestsWith(({ load }, _honest, { keys }) => keys.pillar(load, minion.publicKey, field("pillar", ""))),
   });
   assertEquals(await world.link.requestPillar(map({ cmd: "_pillar" }), world.never), new Map());
+});
+
+/** Says early what is wrong, and looks names up again at once. */
+const TALKATIVE = { afterMs: 20, retryDnsMs: 1, retryDnsCount: 2 };
+
+Deno.test("a first sign-in that nobody answers says why, long before it gives up", async () => {
+  using mute = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const cases = [
+    [NOWHERE, "cannot connect to tcp://127.0.0.1:1: Connection refused"],
+    [`tcp://127.0.0.1:${mute.addr.port}`, "has not answered yet: is it a master's ret_port?"],
+  ];
+  for (const [address, says] of cases) {
+    await using world = await start({ address, patience: { authTimeoutMs: 20_000, silence: TALKATIVE } });
+    const signingIn = assertRejects(() => world.link.signIn(world.never));
+    await eventually(() => world.lines.some((line) => line.startsWith("ERROR No answer") && line.includes(says)), {
+      withinMs: 10_000,
+      what: `a line with ${says} among ${world.lines}`,
+    });
+    world.link.close();
+    await signingIn;
+  }
+});
+
+Deno.test("a master's name that nobody knows is looked up retry_dns_count times, then the minion ends", async () => {
+  const patience = { authTimeoutMs: 20_000, silence: TALKATIVE };
+  await using world = await start({ address: "tcp://no.such.host.invalid:4506", patience });
+  const error = await assertRejects(
+    () => world.link.signIn(world.never),
+    SignInError,
+    "no.such.host.invalid is no host",
+  );
+  assertEquals(error.exitCode, 1);
+  assertEquals(world.lines.filter((line) => line.includes("looking again in 0.001 seconds (retry_dns)")).length, 2);
+});
+
+Deno.test("with retry_dns 0 a name that nobody knows ends the minion at once", async () => {
+  const patience = { authTimeoutMs: 20_000, silence: { ...TALKATIVE, retryDnsMs: 0 } };
+  await using world = await start({ address: "tcp://no.such.host.invalid:4506", patience });
+  await assertRejects(() => world.link.signIn(world.never), SignInError, "no.such.host.invalid is no host");
+  assertEquals(world.lines, []);
 });

@@ -319,3 +319,23 @@ strictTest("a subscriber hears that a connection cannot be made", async () => {
   inbox.connect(address);
   await lost.promise;
 });
+
+Deno.test("keep-alive is on, and idle as long as asked for", { ignore: Deno.build.os !== "linux" }, async () => {
+  using server = Duplex.router();
+  await server.bind("tcp://127.0.0.1:0");
+  const port = Number(server.address.split(":").at(-1));
+  const serving = echo(server);
+  for (const on of [true, false]) {
+    using client = Duplex.request({ keepalive: { on, idleS: 7_777, count: 3, intervalS: 11 } });
+    client.connect(server.address);
+    await roundTrip(client, "x");
+    // proc_net_tcp(5): remote address, state 01, queues, and the timer: 02 is keep-alive, then the jiffies that are left.
+    const row = new RegExp(`:${port.toString(16).toUpperCase().padStart(4, "0")} 01 \\S+ (\\d\\d):([0-9A-F]+) `);
+    const remote = Deno.readTextFileSync("/proc/net/tcp").split("\n").find((line) => row.test(line));
+    const [, timer, jiffies] = row.exec(remote ?? "") ?? [];
+    assertEquals(timer, on ? "02" : "00", remote);
+    if (on) assert(Math.abs(parseInt(jiffies, 16) / 100 - 7_777) < 100, `${jiffies} jiffies`);
+  }
+  server.close();
+  await serving;
+});

@@ -1,5 +1,5 @@
 /** @module */
-import { findGroup, findUser, groupIdsOf, groupsOf, parseGroup, parsePasswd } from "../lib/users.ts";
+import { findGroup, findUser, groupIdsOf, groupsOf, hostUsers, parseGroup, parsePasswd } from "../lib/users.ts";
 import { assert, assertEquals } from "./assert.ts";
 
 const PASSWD = `root:x:0:0:root:/root:/bin/bash
@@ -55,6 +55,7 @@ Deno.test("users and groups are found by name and by id, and a user's groups beg
     assertEquals(findUser(1000, files)?.name, "web");
     assertEquals(findUser("1000", files), undefined);
     assertEquals(findUser("nobody", files), undefined);
+    assertEquals(hostUsers(files), ["root", "web", "empty"]);
     assertEquals(findGroup("www", files)?.gid, 33);
     assertEquals(findGroup(33, files)?.name, "www");
     assertEquals(groupsOf("web", files), ["web", "www", "adm", "logs"]);
