@@ -13,7 +13,18 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 // What follows the digits ends up in file names, so it holds nothing that a path could be made of.
 const JID = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d{6})(?:_[0-9A-Za-z-]{1,64})?$/;
 
-let lastMicroseconds = 0;
+/** The microseconds of the last jid, of all threads that share them. */
+let last = new BigInt64Array(jidMemory());
+
+/** Memory for the threads of one process that are to make no jid twice. */
+export function jidMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT);
+}
+
+/** Has this thread make jids that no other with the same {@linkcode jidMemory} makes. */
+export function shareJids(memory: SharedArrayBuffer): void {
+  last = new BigInt64Array(memory);
+}
 
 /** How {@linkcode makeJid} makes a jid. */
 export interface JidOptions {
@@ -22,16 +33,24 @@ export interface JidOptions {
 }
 
 /**
- * A new jid, later than every other that this thread made, if need be by a microsecond.
- * Threads of one process and other masters can hit on the same one: who stores a job notices.
+ * A new jid, later than every other that this thread made, and those that it shares jids with, if need be by a microsecond.
+ * Other processes can hit on the same one.
  * @param nowMs Milliseconds since the epoch; fractions count.
  */
 export function makeJid(nowMs: number = clockMs(), options: JidOptions = {}): string {
-  lastMicroseconds = Math.max(Math.floor(nowMs * 1000), lastMicroseconds + 1);
-  const ms = Math.floor(lastMicroseconds / 1000);
-  const micro = String(lastMicroseconds - ms * 1000).padStart(3, "0");
+  const microseconds = laterThanLast(Math.floor(nowMs * 1000));
+  const ms = Math.floor(microseconds / 1000);
+  const micro = String(microseconds - ms * 1000).padStart(3, "0");
   const jid = new Date(ms).toISOString().replace(/[^0-9]/g, "") + micro;
   return options.unique ? `${jid}_${Deno.pid}` : jid;
+}
+
+function laterThanLast(microseconds: number): number {
+  for (;;) {
+    const before = Atomics.load(last, 0);
+    const after = Math.max(microseconds, Number(before) + 1);
+    if (Atomics.compareExchange(last, 0, before, BigInt(after)) === before) return after;
+  }
 }
 
 /** The wall clock; below the millisecond, where it says nothing, the digits of another clock keep threads apart. */

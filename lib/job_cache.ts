@@ -117,14 +117,23 @@ export class JobCache {
    * @throws {StoreError} If they cannot be written.
    */
   saveLoad(jid: string, load: ValueMap, minions: readonly string[] = []): void {
+    this.#saveLoad(jid, load);
+    const tgt = load.get("tgt");
+    if (tgt !== undefined && tgt !== "") this.saveMinions(jid, minions);
+  }
+
+  /** @param options.createNew Whether a load that is there stays. */
+  #saveLoad(jid: string, load: ValueMap, { createNew = false } = {}): void {
     const kept = new Map(load);
     kept.delete("key");
     this.#storing("store a load", () => {
-      const directory = this.#checked(jid);
-      this.#writeInJob(jid, () => writeFileAtomic(`${directory}/.load.p`, encode(kept, "disk")));
+      const path = `${this.#checked(jid)}/.load.p`;
+      try {
+        this.#writeInJob(jid, () => writeFileAtomic(path, encode(kept, "disk"), { createNew }));
+      } catch (error) {
+        if (!(createNew && error instanceof Deno.errors.AlreadyExists)) throw error;
+      }
     });
-    const tgt = load.get("tgt");
-    if (tgt !== undefined && tgt !== "") this.saveMinions(jid, minions);
   }
 
   /**
@@ -161,7 +170,8 @@ export class JobCache {
       const directory = this.#directory(jid);
       if (!this.#stored.has(jid)) {
         if (!isFile(`${directory}/jid`)) this.#ensureDirectory(directory, jid);
-        if (!isFile(`${directory}/.load.p`)) this.saveLoad(jid, load);
+        // A job's own load is written while it is on its way to the minions: it may come this moment, and is to stay.
+        if (!isFile(`${directory}/.load.p`)) this.#saveLoad(jid, load, { createNew: true });
         if (isFile(`${directory}/nocache`)) return "ignored";
         if (this.#stored.size >= REMEMBERED) this.#stored.clear();
         this.#stored.add(jid);

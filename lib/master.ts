@@ -14,7 +14,7 @@ import type { BusPumpInit } from "./bus_pump.ts";
 import { busStatePath } from "./bus_state.ts";
 import { EventSender, masterBus, removeSocketFile } from "./event_bus.ts";
 import { heldMemory } from "./held_request.ts";
-import { makeJid } from "./jid.ts";
+import { jidMemory, makeJid } from "./jid.ts";
 import { loadOrCreateMasterKey } from "./key_pair.ts";
 import type { Logger } from "./log.ts";
 import type { MaintenanceInit, RotateRequest } from "./maintenance.ts";
@@ -159,6 +159,7 @@ export class Master {
     const init: Omit<MWorkerInit, "held" | "sockets"> = {
       ...shared,
       proved,
+      jids: jidMemory(),
       strangers: rateMemory(),
       queued: QUEUED_REQUESTS,
       publishPort,

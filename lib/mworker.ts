@@ -15,6 +15,7 @@ import { EventSender, masterBus } from "./event_bus.ts";
 import { HeldRequest } from "./held_request.ts";
 import { JobAcks } from "./job_acks.ts";
 import { JobCache } from "./job_cache.ts";
+import { shareJids } from "./jid.ts";
 import { JobOutputs } from "./job_outputs.ts";
 import { KeyStore } from "./key_store.ts";
 import { publishPullPath, workersPath } from "./master_paths.ts";
@@ -45,6 +46,8 @@ export interface MWorkerInit {
   readonly sharedKey: SharedArrayBuffer;
   /** The memory of the tokens that have been checked. */
   readonly proved: SharedArrayBuffer;
+  /** The memory of the last job id. */
+  readonly jids: SharedArrayBuffer;
   /** How many requests may wait in it. */
   readonly queued: number;
   /** The memory of the limit on strangers' sign-ins. */
@@ -71,6 +74,7 @@ const LAST_ANSWERS_MS = 500;
 serveThread<MWorkerInit>(async (init, { log, fail }) => {
   surviveErrors(log);
   noteSockets(init.sockets);
+  shareJids(init.jids);
   const opts = unpackOpts<MasterOpts>(init.opts);
   const bus = new EventSender(masterBus(opts.sock_dir).pull);
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
@@ -106,8 +110,9 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
       if (!await bus.fire(tag, stamp(data))) log.error(`The event bus did not take the event ${tag}`);
     },
     async publish(load, { minions, ttlMs, live }) {
-      if (ttlMs > 0) keep({ jid: str(load.get("jid") ?? ""), load, minions, ttlMs, live });
       await publisher.send([encode(map({ load, minions, ttl_ms: ttlMs, live }), "disk")]);
+      // It is on its way already, which takes as long; whoever asked hears of the job after this.
+      if (ttlMs > 0) keep({ jid: str(load.get("jid") ?? ""), load, minions, ttlMs, live });
     },
   });
 

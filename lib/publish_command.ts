@@ -57,9 +57,9 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   const reader = noLogReader(kwargs.get(NO_LOG));
   // What commands write would be kept and told as they write it.
   const live = reader === undefined && kwargs.get("live") === true;
-  let jid: string;
+  const jid = wantedJid !== "" ? wantedJid : makeJid(undefined, { unique: services.opts.unique_jid });
   try {
-    jid = storeJob(load, { minions: resolved.minions, live, reader }, services);
+    if (live || reader !== undefined) prepareJob(jid, { live, reader }, services);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`A no_log job is not published: ${error.message}`);
@@ -79,6 +79,9 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   if (typeof delimiter === "string" && delimiter !== ":") publish.set("delimiter", delimiter);
   await services.fire(jobPublish(jid), asNoted(publish));
   await services.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services), live });
+  // While the job is under way: half a dozen new files take longer than all else that is done here. Whoever asked hears of
+  // the job when it is stored.
+  storeJob(jid, reader === undefined ? load : hideArguments(load), minions, services);
   log.info(`User ${user} published ${str(fun)} with jid ${jid} to ${minions.length} minions`);
   return map({ enc: "clear", load: { jid, minions, missing } });
 }
@@ -111,34 +114,33 @@ function noMinions(error: string): ValueMap {
 }
 
 /**
- * Keeps the job; a cache that cannot take it costs the record of the job, not the job.
+ * Makes what must be there before the first sign of a job: the place of its output, which without one is seen as it comes and
+ * not kept, or the mark that hides it.
  * @param how.reader For whom returns are sealed, if the job is hidden.
  * @throws {StoreError} If a job that is to be hidden cannot be marked: its returns would be kept and told.
  */
-function storeJob(
-  load: ValueMap,
-  { minions, live, reader }: {
-    readonly minions: readonly string[];
-    readonly live: boolean;
-    readonly reader: string | undefined;
-  },
-  { opts, jobs, noLog, outputs, log }: MasterServices,
-): string {
-  const wanted = load.get("jid");
-  const given = typeof wanted === "string" && wanted !== "" ? wanted : undefined;
-  let jid = given;
+function prepareJob(
+  jid: string,
+  { live, reader }: { readonly live: boolean; readonly reader: string | undefined },
+  { jobs, noLog, outputs, log }: MasterServices,
+): void {
   try {
-    jid = jobs.prepare(given);
+    jobs.prepare(jid);
     if (reader !== undefined) noLog.save(jid, reader);
-    const stored: ValueMap = reader === undefined ? new Map(load) : hideArguments(load);
-    stored.delete("key");
-    stored.set("jid", jid);
-    if (opts.job_cache && opts.ext_job_cache === "") jobs.saveLoad(jid, stored, [...minions]);
     if (live) outputs.open(jid);
   } catch (error) {
     if (!(error instanceof StoreError) || reader !== undefined) throw error;
-    jid ??= makeJid(undefined, { unique: opts.unique_jid });
+    log.error(`The output of job ${jid} is not kept: ${error.message}`);
+  }
+}
+
+/** Keeps the job; a cache that cannot take it costs the record of the job, not the job. */
+function storeJob(jid: string, load: ValueMap, minions: readonly string[], { opts, jobs, log }: MasterServices): void {
+  try {
+    jobs.prepare(jid);
+    if (opts.job_cache && opts.ext_job_cache === "") jobs.saveLoad(jid, new Map(load).set("jid", jid), minions);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
     log.error(`Job ${jid} goes out, but is not in the job cache: ${error.message}`);
   }
-  return jid;
 }

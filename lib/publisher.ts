@@ -62,11 +62,7 @@ serveThread<PublisherInit>(async (init, host) => {
   const book = new PresenceBook((id) => sessions.crypticle(id)?.keyString);
   const undelivered = new UndeliveredJobs(opts.cachedir, init.masterPem);
   const redelivery = new Redelivery((jid) => {
-    try {
-      undelivered.remove(jid);
-    } catch (error) {
-      host.log.error(`Job ${jid} stays among the undelivered: ${error instanceof Error ? error.message : error}`);
-    }
+    forgetting(() => undelivered.remove(jid, performance.now()));
   });
   takeUp();
   const inbox = Inbox.pull({ highWaterMark: 0 });
@@ -101,10 +97,19 @@ serveThread<PublisherInit>(async (init, host) => {
     if (redelivery.size > 0) host.log.info(`Jobs that the last master did not deliver: ${redelivery.size}`);
   }
 
+  function forgetting(remove: () => void): void {
+    try {
+      remove();
+    } catch (error) {
+      host.log.error(`A job stays among the undelivered: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
   let published = 0;
   let changes: PresenceChange[] = [];
   let telling: ReturnType<typeof setTimeout> | undefined;
   const timer = setInterval(() => {
+    forgetting(() => undelivered.removeLate(performance.now()));
     for (const missed of redelivery.due((id) => book.since.has(id), performance.now())) void deliverAgain(missed);
   }, LOOK_MS);
   const running = [takeJobs(), hearSubscribers(), hearSigns()].map((loop) =>

@@ -34,7 +34,8 @@ export class RequestChannel {
   readonly #address: string;
   readonly #settings: SocketSettings;
   #socket: Duplex | undefined;
-  #queue: Promise<unknown> = Promise.resolve();
+  /** Resolves when the last of those in line has its answer; nobody is in line without it. */
+  #queue: Promise<void> | undefined;
   /** Ends the request under way. */
   #end: (() => void) | undefined;
   #closed = false;
@@ -47,13 +48,17 @@ export class RequestChannel {
   }
 
   /**
-   * Sends `frame` when those before it have been answered, and gives the reply.
+   * Sends `frame` when those before it have been answered, at once if there are none, and gives the reply.
    * @throws {RequestTimeoutError} When all tries are over, or the channel is closed.
    * @throws {unknown} The signal's reason, when it is aborted.
    */
   request(frame: Uint8Array, options: RequestOptions): Promise<Uint8Array> {
-    const answer = this.#queue.then(() => this.#ask(frame, options));
-    this.#queue = answer.catch(() => {}); // the next in line does not care how this one ended
+    const answer = this.#queue?.then(() => this.#ask(frame, options)) ?? this.#ask(frame, options);
+    // The next in line does not care how this one ended.
+    const over = answer.then(() => {}, () => {}).then(() => {
+      if (this.#queue === over) this.#queue = undefined;
+    });
+    this.#queue = over;
     return answer;
   }
 

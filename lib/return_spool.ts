@@ -40,9 +40,9 @@ interface Entry {
   /** The name of its file: microseconds since the epoch. */
   readonly name: string;
   /** Its size on disk. */
-  readonly bytes: number;
+  bytes: number;
   /** What it holds, while that is at hand; else it is read from disk. */
-  readonly load: ValueMap | undefined;
+  load: ValueMap | undefined;
 }
 
 const NO_LIMITS: SpoolLimits = { maxBytes: 0, maxAgeMs: 0 };
@@ -88,25 +88,28 @@ export class ReturnSpool {
     return new Set(returns.map((load) => str(load?.get("jid") ?? "")));
   }
 
-  /** Keeps a return and sees to it that it is delivered. */
+  /**
+   * Keeps a return and sees to it that it is delivered. If none waits before it, it is sent first, so that the master is at
+   * work on it while it is written here; either way it is on disk when this returns.
+   */
   add(load: ValueMap): void {
     // Above the last one even if the clock was set back: no return takes another's name or place.
     this.#last = Math.max(Date.now() * 1000, this.#last + 1);
     const name = `${String(this.#last).padStart(20, "0")}.p`;
+    const entry: Entry = { name, bytes: 0, load };
+    this.#entries.push(entry);
+    this.#start();
     const encoded = encode(load, "disk");
-    let kept = false;
     try {
       writeFileAtomic(`${this.#options.directory}/${name}`, encoded, { mode: 0o600 });
-      kept = true;
+      if (this.#entries.length > AT_HAND) entry.load = undefined;
     } catch (error) {
       const reason = error instanceof Error ? error.message : error;
       this.#options.log.error(`The return of job ${str(load.get("jid") ?? null)} is in memory only: ${reason}`);
     }
-    const atHand = !kept || this.#entries.length < AT_HAND;
-    this.#entries.push({ name, bytes: encoded.length, load: atHand ? load : undefined });
+    entry.bytes = encoded.length;
     this.#bytes += encoded.length;
     this.#obeyLimits();
-    this.#start();
   }
 
   /** Sends what waits, now: whoever calls knows that the master is there. After {@linkcode close} nothing is sent. */

@@ -88,6 +88,8 @@ export abstract class Endpoint {
   readonly #socket: ZmqSocket;
   readonly #wait: SocketWait;
   #losses: Endpoint | undefined;
+  /** How many sends wait for room. */
+  #givers = 0;
   #closed = false;
 
   /** Makes the socket, which neither listens nor connects yet, or goes on with one that was made and set already. */
@@ -153,16 +155,28 @@ export abstract class Endpoint {
     return undefined;
   }
 
-  /** Whether the message was taken within `timeoutMs` (negative: no end). */
+  /**
+   * Whether the message was taken within `timeoutMs` (negative: no end). Where there is room it is gone when this returns its
+   * promise, so that the caller can do what is not urgent while the message is on its way.
+   */
   protected async give(frames: Frames, timeoutMs: number): Promise<boolean> {
-    const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
-    while (await this.#wait.until(() => this.#socket.writable, deadline)) {
-      if (!this.#unlessClosed(() => this.#socket.trySend(frames))) continue;
-      socketMemory.worked(bytesOf(frames));
-      await othersTurn(); // after it: sends that are made at once keep their order
-      return true;
+    if (!(this.#givers === 0 && this.giveNow(frames)) && !(await this.#giveWhenWritable(frames, timeoutMs))) {
+      return false;
     }
-    return false;
+    socketMemory.worked(bytesOf(frames));
+    await othersTurn(); // after it: sends that are made at once keep their order
+    return true;
+  }
+
+  async #giveWhenWritable(frames: Frames, timeoutMs: number): Promise<boolean> {
+    const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
+    this.#givers++;
+    try {
+      while (await this.#wait.until(() => this.#socket.writable, deadline)) if (this.giveNow(frames)) return true;
+      return false;
+    } finally {
+      this.#givers--;
+    }
   }
 
   /** What `run` gives; nothing if the socket was closed between the wake-up and the one who waited for it. */

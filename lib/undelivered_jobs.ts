@@ -1,7 +1,7 @@
 /**
  * The jobs that are still to be delivered, in files `<cachedir>/undelivered/<jid>`: a master that was killed goes on where the
- * last one stopped. Written before the operator hears that a job was taken, removed when all its minions gave a sign of it, or
- * its time is over.
+ * last one stopped. Written by the MWorker that took the job, before the operator hears of that; removed by the Publisher when
+ * all its minions gave a sign of it, or its time is over.
  *
  * Each is sealed under a key made from the master's private key: the arguments of a job that waits for days are in no backup of
  * the cache, and those of a `no_log` job nowhere in it. A master with another private key cannot deliver them.
@@ -22,9 +22,14 @@ const utf8 = new TextEncoder();
 const PURPOSE = utf8.encode("salt undelivered jobs");
 const KEY_BYTES = 56;
 
+/** How long after a job went out it may be kept, in milliseconds; what comes later stays for the next master to remove. */
+const LATE_MS = 1_000;
+
 /** The files of one master. */
 export class UndeliveredJobs {
   readonly #directory: string;
+  /** Jobs that were to be forgotten and were not there, and since when. */
+  readonly #late = new Map<string, number>();
   readonly #crypticle: Crypticle;
 
   /** Makes the directory if it is not there. @param masterPem The master's private key. */
@@ -51,9 +56,21 @@ export class UndeliveredJobs {
     }
   }
 
-  /** Forgets a job; twice is fine. */
-  remove(jid: string): void {
-    if (isJid(jid)) removeIfExists(`${this.#directory}/${jid}`);
+  /**
+   * Forgets a job; twice is fine. One that is not there may still come, as it is kept while it is under way: it is forgotten
+   * later, by {@linkcode removeLate}. @param nowMs Milliseconds of the caller's clock.
+   */
+  remove(jid: string, nowMs: number): void {
+    if (isJid(jid) && !removeIfExists(`${this.#directory}/${jid}`)) this.#late.set(jid, nowMs);
+  }
+
+  /** Forgets the jobs that were to be forgotten {@linkcode LATE_MS} ago or longer, and were not there. */
+  removeLate(nowMs: number): void {
+    for (const [jid, sinceMs] of this.#late) {
+      if (nowMs - sinceMs < LATE_MS) return; // those after it were later still
+      this.#late.delete(jid);
+      removeIfExists(`${this.#directory}/${jid}`);
+    }
   }
 
   /** The jobs that a master before this one left, with the time that they still have. Those without any are removed. */
@@ -62,7 +79,7 @@ export class UndeliveredJobs {
     return names.flatMap((jid) => {
       const delivery = this.#read(jid, nowMs);
       if (delivery !== undefined && delivery.ttlMs > 0) return [delivery];
-      this.remove(jid);
+      removeIfExists(`${this.#directory}/${jid}`);
       return [];
     });
   }

@@ -1,6 +1,6 @@
 /** @module */
 import { ConfigError } from "../lib/errors.ts";
-import { isJid, jidDirectory, jidTime, jidToStartTime, makeJid } from "../lib/jid.ts";
+import { isJid, jidDirectory, jidMemory, jidTime, jidToStartTime, makeJid } from "../lib/jid.ts";
 import { assert, assertEquals, assertMatch, assertThrows } from "./assert.ts";
 import corpus from "./corpus/crypto.json" with { type: "json" };
 
@@ -18,6 +18,28 @@ Deno.test("jids strictly increase, however fast they are made and whatever the c
   const jids = [makeJid(later), makeJid(later), makeJid(later - 10_000), makeJid(later)];
   for (let i = 0; i < 20_000; i++) jids.push(makeJid());
   assertEquals(jids, [...new Set(jids)].sort());
+});
+
+Deno.test("threads that share jids make none twice", async () => {
+  const memory = jidMemory();
+  const source = `import { makeJid, shareJids } from ${JSON.stringify(import.meta.resolve("../lib/jid.ts"))};
+    self.onmessage = ({ data }) => {
+      shareJids(data);
+      const ms = Date.now();
+      self.postMessage(Array.from({ length: 2_000 }, () => makeJid(ms)));
+    };`;
+  const made = await Promise.all(Array.from({ length: 3 }, async () => {
+    const worker = new Worker(`data:text/javascript,${encodeURIComponent(source)}`, { type: "module" });
+    try {
+      return await new Promise<string[]>((resolve) => {
+        worker.onmessage = ({ data }: MessageEvent<string[]>) => resolve(data);
+        worker.postMessage(memory);
+      });
+    } finally {
+      worker.terminate();
+    }
+  }));
+  assertEquals(new Set(made.flat()).size, 6_000);
 });
 
 Deno.test("a jid is the given time in UTC to the microsecond", () => {

@@ -159,6 +159,16 @@ Deno.test("a return for a job that is not known makes the job", () =>
     assert(cache.has(JID, "web1"));
   }));
 
+Deno.test("a return may come before the job is stored: the job's own load counts", () =>
+  withCache((cache) => {
+    assertEquals(cache.saveReturn(returned("web1")), "stored");
+    cache.prepare(JID);
+    cache.saveLoad(JID, load(), ["web1"]);
+    assertEquals(cache.getLoad(JID)?.get("tgt"), load().get("tgt"));
+    assertEquals(cache.getLoad(JID)?.get("Minions"), ["web1"]);
+    assert(cache.has(JID, "web1"));
+  }));
+
 Deno.test("a return for a job that was cleaned away meanwhile makes it again", () =>
   withCache((cache, root) => {
     cache.prepare(JID);

@@ -43,7 +43,7 @@ function jidOf(reply: Value): string {
   return jid;
 }
 
-Deno.test("a job is stored, told, and published, in this order and in Salt's form", async () => {
+Deno.test("a job is told, published, and stored, and in Salt's form", async () => {
   using services = await openSite();
   const reply = await publish(services, { tgt: "web*", arg: ["a", 1], fun: "test.arg" });
   const jid = jidOf(reply);

@@ -96,6 +96,18 @@ Deno.test("a spooled return is the owner's alone, and comes back as it was", asy
   await second.close();
 });
 
+Deno.test("a return is sent before it is written, and written before anything else can happen", async () => {
+  using world = new World();
+  const sent: string[][] = [];
+  world.take = () => void sent.push(world.files);
+  const spool = world.open();
+  spool.add(ret("1"));
+  assertEquals([sent, world.files.length], [[[]], 1]);
+  await world.until(1);
+  await spool.close();
+  assertEquals(world.files, []);
+});
+
 Deno.test("what an earlier process left goes first, in its order, when it is told to", async () => {
   using world = new World();
   world.take = down;

@@ -52,9 +52,23 @@ Deno.test("a job that was delivered is forgotten, once and again", () =>
   withCache((cachedir) => {
     const jobs = new UndeliveredJobs(cachedir, PEM);
     jobs.save(DELIVERY, 1_000_000);
-    jobs.remove(JID);
-    jobs.remove(JID);
+    jobs.remove(JID, 0);
+    jobs.remove(JID, 0);
     assertEquals([jobs.left(1_000_000), names(cachedir)], [[], []]);
+  }));
+
+Deno.test("a job that all had before it was kept is forgotten a second later", () =>
+  withCache((cachedir) => {
+    const jobs = new UndeliveredJobs(cachedir, PEM);
+    jobs.remove(JID, 10_000);
+    jobs.save(DELIVERY, 1_000_000);
+    jobs.removeLate(10_500);
+    assertEquals(names(cachedir), [JID]);
+    jobs.removeLate(11_000);
+    assertEquals(names(cachedir), []);
+    jobs.save(DELIVERY, 1_000_000);
+    jobs.removeLate(20_000);
+    assertEquals(names(cachedir), [JID]);
   }));
 
 Deno.test("a job lies there sealed: a master with another private key cannot read it", () =>
