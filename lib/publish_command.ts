@@ -58,13 +58,17 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   // What commands write would be kept and told as they write it.
   const live = reader === undefined && kwargs.get("live") === true;
   const jid = wantedJid !== "" ? wantedJid : makeJid(undefined, { unique: services.opts.unique_jid });
+  const stored = reader === undefined ? load : hideArguments(load);
+  // What the minions of such a job send is looked up in the cache as it comes.
+  const first = live || reader !== undefined;
   try {
-    if (live || reader !== undefined) prepareJob(jid, { live, reader }, services);
+    if (first) prepareJob(jid, { live, reader }, services);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`A no_log job is not published: ${error.message}`);
     return map({ error: { name: "SaltMasterError", message: error.message } });
   }
+  if (first) storeJob(jid, stored, resolved.minions, services);
   const user = stringField(load, "user");
   const ret = stringField(load, "ret");
   const { minions, missing } = resolved;
@@ -79,9 +83,9 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   if (typeof delimiter === "string" && delimiter !== ":") publish.set("delimiter", delimiter);
   await services.fire(jobPublish(jid), asNoted(publish));
   await services.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services), live });
-  // While the job is under way: half a dozen new files take longer than all else that is done here. Whoever asked hears of
-  // the job when it is stored.
-  storeJob(jid, reader === undefined ? load : hideArguments(load), minions, services);
+  // Any other is stored while it is under way: half a dozen new files take longer than all else that is done here. Whoever
+  // asked hears of the job when it is stored.
+  if (!first) storeJob(jid, stored, minions, services);
   log.info(`User ${user} published ${str(fun)} with jid ${jid} to ${minions.length} minions`);
   return map({ enc: "clear", load: { jid, minions, missing } });
 }
