@@ -296,6 +296,14 @@ export class ZmqSocket {
     check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, cString(address), events));
   }
 
+  /**
+   * Ends {@linkcode monitorLosses}; to be called before the PAIR is closed. libzmq's own thread tells of losses, and waits until
+   * somebody takes what it tells: with the PAIR gone it would wait for ever, and no socket of this context do anything more.
+   */
+  endMonitor(): void {
+    check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, null, 0));
+  }
+
   /** Sends a message. @returns False if nothing of it was taken, for want of room or of a peer. */
   trySend(frames: Frames): boolean {
     const last = frames.length - 1;

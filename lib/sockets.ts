@@ -133,7 +133,10 @@ export abstract class Endpoint {
     if (this.#closed) return;
     this.#closed = true;
     this.#wait.close();
-    this.#losses?.close();
+    if (this.#losses !== undefined) {
+      this.#socket.endMonitor();
+      this.#losses.close();
+    }
     closeSocket(this.#socket);
   }
 
@@ -331,7 +334,8 @@ export class Inbox extends Endpoint {
    * once for each. For one caller.
    */
   onLost(lost: () => void): void {
-    const losses = this.monitor(new Inbox("pair", {}));
+    // Any number: libzmq's thread waits for room, and with it all sockets.
+    const losses = this.monitor(new Inbox("pair", { highWaterMark: 0 }));
     const listen = async () => {
       while (await losses.receive() !== undefined) lost();
     };
