@@ -1,29 +1,17 @@
 /**
- * The thread of the master's event bus: takes what is pushed, and publishes it.
+ * The pump of an event bus: takes what is pushed, and publishes it, in a thread of the master's or beside what else a minion does.
  *
  * Each subscriber has a queue of bounded length and, roughly, size. One that does not read loses what does not fit, and that is
- * counted (bus_subscribers.ts), logged, and in the file that `salt-run bus.subscribers` shows; the others lose nothing.
+ * counted (bus_subscribers.ts), logged, and in a file (bus_state.ts), which `salt-run bus.subscribers` shows of the master's bus;
+ * the others lose nothing. Knows of events where their tags end, and no more.
  * @module
  */
 
+import { busStatePath, writeBusState } from "./bus_state.ts";
 import { type BusNews, BusSubscribers, missedNote, readSubscriberTopic, type Subscriber } from "./bus_subscribers.ts";
-import { writeBusState } from "./bus_state.ts";
-import { ANSWERS_NAMES, BUS_WELCOME, type BusPaths } from "./event_bus.ts";
+import { ANSWERS_NAMES, BUS_WELCOME, type BusPaths, KEPT_EVENTS, removeSocketFile } from "./event_bus.ts";
+import type { Logger } from "./log.ts";
 import { Duplex, type Frames, Inbox } from "./sockets.ts";
-import { noteSockets } from "./thread_sockets.ts";
-import { serveThread, surviveErrors } from "./thread.ts";
-
-/** What the thread starts with. */
-export interface BusPumpInit {
-  /** The bus. */
-  readonly paths: BusPaths;
-  /** How many events are kept for a subscriber. */
-  readonly keptEvents: number;
-  /** Where it notes its sockets. */
-  readonly sockets: SharedArrayBuffer;
-  /** Events that had come for the thread before this one, which died. */
-  readonly untaken?: readonly Frames[];
-}
 
 /** What is kept for a subscriber at most, in bytes, as far as the events are of like size. */
 const KEPT_BYTES = 64 * 1024 * 1024;
@@ -39,110 +27,156 @@ const TRY_MS = 1_000;
 const utf8 = new TextEncoder();
 const decoder = new TextDecoder();
 
-serveThread<BusPumpInit>(async ({ paths, keptEvents, sockets, untaken = [] }, { log }) => {
-  surviveErrors(log);
-  noteSockets(sockets);
-  const inbox = Inbox.pull({ highWaterMark: PUSHED });
-  const outlet = Duplex.announcer({ highWaterMark: keptEvents });
-  outlet.welcome(BUS_WELCOME + ANSWERS_NAMES);
-  outlet.dropSilently = false;
-  await inbox.bind(`ipc://${paths.pull}`);
-  await outlet.bind(`ipc://${paths.pub}`);
-  for (const path of [paths.pull, paths.pub]) Deno.chmodSync(path, 0o600);
+/** What a pump is made of. */
+export interface BusPumpOptions {
+  /** Where it tells who does not read. */
+  readonly log: Logger;
+  /** How many events are kept for a subscriber. Default: as many as a subscriber keeps itself. */
+  readonly keptEvents?: number;
+  /** Events that had come for a pump before this one, which died. */
+  readonly untaken?: readonly Frames[];
+}
 
-  const subscribers = new BusSubscribers(tell);
-  let published = 0, bytes = 0, kept = keptEvents;
-  let trying: ReturnType<typeof setInterval> | undefined;
-  const running = [publish(), hear()].map((loop) =>
-    loop.catch((error) => log.critical(`The event bus has stopped: ${error instanceof Error ? error.stack : error}`))
-  );
+/** A running bus. */
+export class BusPump {
+  readonly #paths: BusPaths;
+  readonly #log: Logger;
+  readonly #most: number;
+  readonly #untaken: Frames[];
+  readonly #inbox = Inbox.pull({ highWaterMark: PUSHED });
+  readonly #outlet: Duplex;
+  readonly #subscribers = new BusSubscribers((news) => this.#tell(news));
+  #published = 0;
+  /** Bytes of the last events, of which there are less than {@linkcode SIZED}. */
+  #bytes = 0;
+  #kept: number;
+  #trying: ReturnType<typeof setInterval> | undefined;
+  #running: Promise<unknown> | undefined;
 
-  async function publish(): Promise<void> {
-    const inherited = [...untaken];
-    const next = () => inherited.shift() ?? inbox.receive();
+  private constructor(paths: BusPaths, { log, keptEvents = KEPT_EVENTS, untaken = [] }: BusPumpOptions) {
+    this.#paths = paths;
+    this.#log = log;
+    this.#most = this.#kept = keptEvents;
+    this.#untaken = [...untaken];
+    this.#outlet = Duplex.announcer({ highWaterMark: keptEvents });
+    this.#outlet.welcome(BUS_WELCOME + ANSWERS_NAMES);
+    this.#outlet.dropSilently = false;
+  }
+
+  /** Opens a bus; left-over socket files of a bus that died are replaced. @throws {SocketError} If it cannot. */
+  static async open(paths: BusPaths, options: BusPumpOptions): Promise<BusPump> {
+    const pump = new BusPump(paths, options);
+    try {
+      await pump.#inbox.bind(`ipc://${paths.pull}`);
+      await pump.#outlet.bind(`ipc://${paths.pub}`);
+      for (const path of [paths.pull, paths.pub]) Deno.chmodSync(path, 0o600);
+    } catch (error) {
+      await pump.close();
+      throw error;
+    }
+    const running = [pump.#publish(), pump.#hear()].map((loop) =>
+      loop.catch((error) =>
+        options.log.critical(`The event bus has stopped: ${error instanceof Error ? error.stack : error}`)
+      )
+    );
+    pump.#running = Promise.all(running);
+    return pump;
+  }
+
+  /** What it has done so far, in a line. */
+  describe(): string {
+    return `${this.#published} events published, ${this.#subscribers.all.length} subscribers`;
+  }
+
+  async #publish(): Promise<void> {
+    const next = () => this.#untaken.shift() ?? this.#inbox.receive();
     for (let frames = await next(); frames !== undefined; frames = await next()) {
       const [frame] = frames;
-      resize(frame.length);
-      const stuck = trying === undefined ? [] : subscribers.stuckOn(tagOf(frame));
-      for (const subscriber of stuck) note(subscriber);
-      if (!outlet.offer([frame])) {
+      this.#resize(frame.length);
+      const stuck = this.#trying === undefined ? [] : this.#subscribers.stuckOn(tagOf(frame));
+      for (const subscriber of stuck) this.#note(subscriber);
+      if (!this.#outlet.offer([frame])) {
         const tag = tagOf(frame);
-        for (const subscriber of subscribers.readingOn(tag)) {
-          if (note(subscriber)) continue;
-          subscribers.full(subscriber);
+        for (const subscriber of this.#subscribers.readingOn(tag)) {
+          if (this.#note(subscriber)) continue;
+          this.#subscribers.full(subscriber);
           stuck.push(subscriber);
         }
-        outlet.dropSilently = true;
-        outlet.offer([frame]);
-        outlet.dropSilently = false;
+        this.#outlet.dropSilently = true;
+        this.#outlet.offer([frame]);
+        this.#outlet.dropSilently = false;
       }
       for (const subscriber of stuck) subscriber.dropped++;
-      published++;
+      this.#published++;
     }
   }
 
-  function note(subscriber: Subscriber): boolean {
-    return outlet.offer([utf8.encode(missedNote(subscriber))]);
+  #note(subscriber: Subscriber): boolean {
+    return this.#outlet.offer([utf8.encode(missedNote(subscriber))]);
   }
 
   /** Fewer large events are kept than small ones. */
-  function resize(length: number): void {
-    bytes += length;
-    if ((published + 1) % SIZED > 0) return;
-    const fitting = Math.max(FEWEST, Math.min(keptEvents, Math.floor(KEPT_BYTES * SIZED / bytes)));
-    bytes = 0;
-    if (fitting === kept) return;
-    kept = fitting;
-    outlet.highWaterMark = kept;
+  #resize(length: number): void {
+    this.#bytes += length;
+    if ((this.#published + 1) % SIZED > 0) return;
+    const fitting = Math.max(FEWEST, Math.min(this.#most, Math.floor(KEPT_BYTES * SIZED / this.#bytes)));
+    this.#bytes = 0;
+    if (fitting === this.#kept) return;
+    this.#kept = fitting;
+    this.#outlet.highWaterMark = this.#kept;
   }
 
-  async function hear(): Promise<void> {
+  async #hear(): Promise<void> {
+    const outlet = this.#outlet;
     for (let frames = await outlet.receive(); frames !== undefined; frames = await outlet.receive()) {
       const topic = decoder.decode(frames[0].subarray(1));
       const come = frames[0][0] === 1;
-      subscribers.heard(topic, come);
+      this.#subscribers.heard(topic, come);
       // The name comes last: all that its bearer asked for is live.
       if (come && readSubscriberTopic(topic) !== undefined) outlet.offer([utf8.encode(`${topic}\n0`)]);
     }
   }
 
-  function tell({ what, subscriber: { name, dropped } }: BusNews): void {
+  #tell({ what, subscriber: { name, dropped } }: BusNews): void {
     const who = `The subscriber of the event bus in process ${name.pid}`;
     if (what === "stuck") {
-      log.warning(`${who} does not read: ${kept} events wait for it, and what comes now it misses`);
-    } else log.warning(`${who} ${what === "reads again" ? what : "has gone"}; it has missed ${dropped} events so far`);
-    write();
-    const stuck = subscribers.all.some((subscriber) => subscriber.stuck);
-    if (stuck) trying ??= setInterval(tryAgain, TRY_MS);
+      this.#log.warning(`${who} does not read: ${this.#kept} events wait for it, and what comes now it misses`);
+    } else {
+      const now = what === "reads again" ? what : "has gone";
+      this.#log.warning(`${who} ${now}; it has missed ${dropped} events so far`);
+    }
+    this.#write();
+    const stuck = this.#subscribers.all.some((subscriber) => subscriber.stuck);
+    if (stuck) this.#trying ??= setInterval(() => this.#tryAgain(), TRY_MS);
     else {
-      clearInterval(trying);
-      trying = undefined;
+      clearInterval(this.#trying);
+      this.#trying = undefined;
     }
   }
 
-  function tryAgain(): void {
-    for (const subscriber of subscribers.all) if (subscriber.stuck) note(subscriber);
-    write();
+  #tryAgain(): void {
+    for (const subscriber of this.#subscribers.all) if (subscriber.stuck) this.#note(subscriber);
+    this.#write();
   }
 
-  function write(): void {
+  #write(): void {
     try {
-      writeBusState(paths, subscribers.all);
+      writeBusState(this.#paths, this.#subscribers.all);
     } catch (error) {
-      log.error(`Who listens to the event bus could not be written: ${error instanceof Error ? error.message : error}`);
+      const reason = error instanceof Error ? error.message : error;
+      this.#log.error(`Who listens to the event bus could not be written: ${reason}`);
     }
   }
 
-  return {
-    describe: () => `${published} events published, ${subscribers.all.length} subscribers`,
-    async close() {
-      clearInterval(trying);
-      inbox.close();
-      outlet.close();
-      await Promise.all(running);
-    },
-  };
-});
+  /** Ends the bus and removes its files. Twice is fine. */
+  async close(): Promise<void> {
+    clearInterval(this.#trying);
+    this.#inbox.close();
+    this.#outlet.close();
+    await this.#running;
+    for (const path of [this.#paths.pull, this.#paths.pub, busStatePath(this.#paths)]) removeSocketFile(path);
+  }
+}
 
 /** The tag of a packed event: what stands before its data. */
 function tagOf(frame: Uint8Array): string {

@@ -1,9 +1,10 @@
 /**
- * The event bus of a master or a minion: what is pushed to `…_event_pull.ipc` is published on `…_event_pub.ipc`.
+ * The event bus of a master or a minion, for those who use it: what is pushed to `…_event_pull.ipc` is published on
+ * `…_event_pub.ipc`, by its pump (bus_pump.ts).
  *
  * One frame an event (the 2014 ZeroMQ bus), subscribed to by the prefix of its tag. A subscriber gets a welcome message
  * when it is live, so that nothing published afterwards is missed. What a subscriber
- * does not read in time is dropped for it alone; it is told how much that was, by the master's bus (bus_pump.ts).
+ * does not read in time is dropped for it alone, and it is told how much that was.
  * Knows the packing of events, nothing of their meaning.
  * @module
  */
@@ -11,7 +12,6 @@
 import { type SubscriberName, subscriberTopic } from "./bus_subscribers.ts";
 import { NoMasterError, WireError } from "./errors.ts";
 import { type BusEvent, packEvent, unpackWanted } from "./event.ts";
-import { Forwarder } from "./forwarder.ts";
 import { type Frames, Inbox, Outbox } from "./sockets.ts";
 import type { ValueMap } from "./value.ts";
 
@@ -26,11 +26,11 @@ export interface BusPaths {
 /** The first frame that a new subscriber gets; no event is packed like it. */
 export const BUS_WELCOME = "\u0001welcome";
 
-/** What is put behind it by a bus that will also answer the subscriber's own name, when all that it asked for is live. */
+/** What is put behind it: the bus will also answer the subscriber's own name, when all that it asked for is live. */
 export const ANSWERS_NAMES = ", and a note follows";
 
 /** How many events are kept for a subscriber that does not read. */
-const KEPT_EVENTS = 20_000;
+export const KEPT_EVENTS = 20_000;
 
 /** How long a connection to a bus on this host may take before nobody is there, in milliseconds. */
 const CONNECT_MS = 5_000;
@@ -45,37 +45,7 @@ export function minionBus(sockDir: string, idHash: string): BusPaths {
   return { pub: `${sockDir}/minion_event_${idHash}_pub.ipc`, pull: `${sockDir}/minion_event_${idHash}_pull.ipc` };
 }
 
-/** A bus of few events, a minion's: libzmq moves the messages in a native thread. */
-export class EventBus {
-  readonly #forwarder: Forwarder;
-  readonly #paths: BusPaths;
-
-  private constructor(forwarder: Forwarder, paths: BusPaths) {
-    this.#forwarder = forwarder;
-    this.#paths = paths;
-  }
-
-  /** Opens the bus; left-over socket files of a bus that died are replaced. */
-  static async open(paths: BusPaths): Promise<EventBus> {
-    const forwarder = Forwarder.events({ highWaterMark: 0 }, { highWaterMark: KEPT_EVENTS }, BUS_WELCOME);
-    try {
-      await forwarder.start({ front: `ipc://${paths.pull}`, back: `ipc://${paths.pub}` });
-      for (const path of [paths.pull, paths.pub]) Deno.chmodSync(path, 0o600);
-    } catch (error) {
-      await forwarder.close();
-      throw error;
-    }
-    return new EventBus(forwarder, paths);
-  }
-
-  /** Ends the bus and removes its socket files. */
-  async close(): Promise<void> {
-    await this.#forwarder.close();
-    for (const path of [this.#paths.pull, this.#paths.pub]) removeSocketFile(path);
-  }
-}
-
-/** Removes an ipc socket's file, if it is there. */
+/** Removes a file beside the bus's sockets, or a socket's own, if it is there. */
 export function removeSocketFile(path: string): void {
   try {
     Deno.removeSync(path);

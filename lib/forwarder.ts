@@ -32,17 +32,6 @@ export class Forwarder {
     return new Forwarder({ kind: "router", settings: front }, { kind: "dealer", settings: back });
   }
 
-  /**
-   * What is pushed to the PULL in front is published by the PUB behind. No XPUB: it hands subscriptions to the proxy, which
-   * cannot pass them on to a PULL, and stops serving it.
-   * @param welcome The message that each new subscriber gets first: when it has come, its subscription is live.
-   */
-  static events(front: SocketSettings, back: SocketSettings, welcome: string): Forwarder {
-    const forwarder = new Forwarder({ kind: "pull", settings: front }, { kind: "publisher", settings: back });
-    forwarder.#back.set("welcomeMessage", welcome);
-    return forwarder;
-  }
-
   /** Binds both sides and starts the thread. @returns The two addresses in force. @throws {SocketError} If it cannot. */
   start(addresses: { readonly front: string; readonly back: string }): Promise<{ front: string; back: string }> {
     return Promise.try(() => {

@@ -10,7 +10,7 @@ import { type AccessKeys, aclUsers, createAccessKeys, restoreAccessKeys } from "
 import { writeFileAtomic } from "./atomic_file.ts";
 import { PreflightError } from "./errors.ts";
 import { ROTATE_EVENT, stamp } from "./event.ts";
-import type { BusPumpInit } from "./bus_pump.ts";
+import type { BusThreadInit } from "./bus_thread.ts";
 import { busStatePath } from "./bus_state.ts";
 import { EventSender, masterBus, removeSocketFile } from "./event_bus.ts";
 import { heldMemory } from "./held_request.ts";
@@ -126,12 +126,12 @@ export class Master {
     const accessKeys = this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...others]);
     const shared = { opts: packOpts(opts), sharedKey: this.#sharedKey.memory, masterPem: masterKey.pem };
 
-    const busInit: BusPumpInit = {
+    const busInit: BusThreadInit = {
       paths: masterBus(opts.sock_dir),
       keptEvents: opts.event_publisher_pub_hwm,
       sockets: socketNotes(),
     };
-    const bus = this.#keepRunning(BUS, new URL("./bus_pump.ts", import.meta.url), busInit);
+    const bus = this.#keepRunning(BUS, new URL("./bus_thread.ts", import.meta.url), busInit);
     await listening("the event bus", bus.ready);
     const publisher = this.#startPublisher({ ...shared, sockets: socketNotes() });
     const publishPort = await listening(`publish_port ${opts.publish_port}`, publisher);

@@ -6,9 +6,10 @@
  * @module
  */
 
+import { BusPump } from "./bus_pump.ts";
 import { AuthenticationError, RequestTimeoutError, SignInError, WireError } from "./errors.ts";
 import { LEGACY_START_EVENT, minionStart, stamp } from "./event.ts";
-import { EventBus, EventSender, EventSubscriber, minionBus } from "./event_bus.ts";
+import { EventSender, EventSubscriber, minionBus } from "./event_bus.ts";
 import { loadGrains } from "./grains.ts";
 import { hashHex } from "./hash.ts";
 import { JobPool } from "./job_pool.ts";
@@ -40,7 +41,7 @@ export class Minion {
   #link: MasterLink | undefined;
   #spool: ReturnSpool | undefined;
   #pool: JobPool | undefined;
-  #bus: EventBus | undefined;
+  #bus: BusPump | undefined;
   #events: EventSubscriber | undefined;
   #subscription: Subscription | undefined;
   #grains: ValueMap = new Map();
@@ -76,7 +77,7 @@ export class Minion {
   async #open(): Promise<void> {
     const opts = this.#opts;
     const paths = minionBus(opts.sock_dir, hashHex(opts.id, opts.hash_type).slice(0, 10));
-    this.#bus = await EventBus.open(paths);
+    this.#bus = await BusPump.open(paths, { log: this.#log });
     this.#events = await EventSubscriber.connect(paths.pub, [""]);
     this.#grains = await this.#loadGrains();
     const log = this.#log;

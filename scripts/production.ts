@@ -14,7 +14,7 @@ export const EXECUTABLES = [
 
 /** The threads. No import names these files, so whoever follows imports must be told. */
 export const WORKERS = [
-  "lib/bus_pump.ts",
+  "lib/bus_thread.ts",
   "lib/mworker.ts",
   "lib/publisher.ts",
   "lib/maintenance.ts",

@@ -1,18 +1,22 @@
 /** @module */
+import { BusPump } from "../lib/bus_pump.ts";
 import { NoMasterError } from "../lib/errors.ts";
-import { type BusPaths, EventBus, EventSender, EventSubscriber, masterBus, minionBus } from "../lib/event_bus.ts";
+import { type BusPaths, EventSender, EventSubscriber, masterBus, minionBus } from "../lib/event_bus.ts";
 import { Outbox } from "../lib/sockets.ts";
 import { map } from "../lib/value.ts";
+import { SILENT_LOGGER } from "../lib/log.ts";
+import { keptLog } from "./scripted_master.ts";
 import { strictTest } from "./strict.ts";
-import { assert, assertEquals, assertRejects } from "./assert.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "./assert.ts";
 import { eventually } from "./eventually.ts";
 
-const BOUND_MS = 10_000;
+/** Far above what anything here takes, on a busy machine too. */
+const BOUND_MS = 30_000;
 
-async function withBus(run: (paths: BusPaths, bus: EventBus) => Promise<void>): Promise<void> {
+async function withBus(run: (paths: BusPaths, bus: BusPump) => Promise<void>): Promise<void> {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });
   const paths = masterBus(dir);
-  const bus = await EventBus.open(paths);
+  const bus = await BusPump.open(paths, { log: SILENT_LOGGER });
   try {
     await run(paths, bus);
   } finally {
@@ -46,7 +50,7 @@ strictTest("subscriptions are live when connect() resolves, on a quiet bus", () 
       const tag = `round/${round}`;
       const subscribers = await Promise.all(Array.from({ length: 5 }, () => EventSubscriber.connect(paths.pub, [tag])));
       assert(await sender.fire(tag, map({ round })));
-      const heard = await Promise.all(subscribers.map((subscriber) => subscriber.next(2_000)));
+      const heard = await Promise.all(subscribers.map((subscriber) => subscriber.next(BOUND_MS)));
       for (const subscriber of subscribers) subscriber.close();
       assertEquals(heard.map((event) => event?.tag), subscribers.map(() => tag));
     }
@@ -63,7 +67,7 @@ strictTest("subscriptions are live when connect() resolves, while the bus is flo
       while (flooding) {
         for (let i = 0; i < 200; i++) await outbox.fire("noise", noise);
         // As fast as the bus carries, and no faster: a queue that grows would only measure itself.
-        for (let i = 0; i < 200; i++) assert(await heard.next(10_000) !== undefined);
+        for (let i = 0; i < 200; i++) assert(await heard.next(BOUND_MS) !== undefined);
       }
     })();
     try {
@@ -71,7 +75,7 @@ strictTest("subscriptions are live when connect() resolves, while the bus is flo
         const tag = `round/${round}`;
         using subscriber = await EventSubscriber.connect(paths.pub, [tag]);
         assert(await sender.fire(tag, map({ round })));
-        assertEquals((await subscriber.next(5_000))?.tag, tag);
+        assertEquals((await subscriber.next(BOUND_MS))?.tag, tag);
       }
     } finally {
       flooding = false;
@@ -101,17 +105,54 @@ strictTest("nothing is lost of 20,000 events to 8 subscribers, one of them slow"
   });
 });
 
+strictTest(
+  "what a subscriber misses that does not read is counted, said, and told to it; the others get all",
+  async () => {
+    const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+    const paths = minionBus(dir, "0123456789");
+    const { log, lines } = keptLog();
+    const bus = await BusPump.open(paths, { log, keptEvents: 1_000 });
+    {
+      using slow = await EventSubscriber.connect(paths.pub, ["n"]);
+      using quick = await EventSubscriber.connect(paths.pub, ["n"]);
+      using sender = new EventSender(paths.pull);
+      const count = 30_000; // more than the 1,000 of the bus, the subscriber's own 20,000, and what is under way
+      for (let n = 0; n < count; n++) {
+        assert(await sender.fire("n", map({ n })));
+        assertEquals((await quick.next(BOUND_MS))?.data.get("n"), n);
+      }
+      assertEquals(quick.missed, 0);
+      assertStringIncludes(
+        lines.join("\n"),
+        `WARNING The subscriber of the event bus in process ${Deno.pid} does not read`,
+      );
+      let heard = 0;
+      await eventually(async () => {
+        while (await slow.next(20) !== undefined) heard++;
+        return heard + slow.missed === count;
+      }, { withinMs: BOUND_MS, what: "the count of what was missed" });
+      assert(slow.missed > 0 && heard >= 20_000, `${slow.missed} missed, ${heard} heard`);
+      await eventually(() => lines.some((line) => line.includes("reads again")), {
+        withinMs: BOUND_MS,
+        what: "the word",
+      });
+    }
+    await bus.close();
+    Deno.removeSync(dir, { recursive: true });
+  },
+);
+
 strictTest("a subscriber and a sender outlive a bus that is started again", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });
   const paths = minionBus(dir, "0123456789");
-  const first = await EventBus.open(paths);
+  const first = await BusPump.open(paths, { log: SILENT_LOGGER });
   using subscriber = await EventSubscriber.connect(paths.pub, ["a"]);
   using sender = new EventSender(paths.pull);
   assert(await sender.fire("a/1", new Map()));
   assertEquals((await subscriber.next(BOUND_MS))?.tag, "a/1");
   await first.close();
   assertEquals([...Deno.readDirSync(dir)], [], "no socket file is left");
-  const second = await EventBus.open(paths);
+  const second = await BusPump.open(paths, { log: SILENT_LOGGER });
   // Both reconnect by themselves; the second welcome is no event.
   await eventually(async () => {
     assert(await sender.fire("a/2", new Map()));
@@ -126,7 +167,7 @@ strictTest("what a bus that died has left behind is replaced", async () => {
   const paths = masterBus(dir);
   for (const path of [paths.pub, paths.pull]) Deno.listen({ transport: "unix", path }).close();
   for (const path of [paths.pub, paths.pull]) if (!exists(path)) Deno.writeTextFileSync(path, "");
-  const bus = await EventBus.open(paths);
+  const bus = await BusPump.open(paths, { log: SILENT_LOGGER });
   for (const path of [paths.pub, paths.pull]) assertEquals((Deno.statSync(path).mode ?? 0) & 0o777, 0o600);
   (await EventSubscriber.connect(paths.pub, [""])).close();
   await bus.close();
@@ -144,7 +185,7 @@ function exists(path: string): boolean {
 strictTest("a bus whose place cannot be had leaves nothing behind", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });
   const paths = { pull: `${dir}/pull.ipc`, pub: `${dir}/missing/pub.ipc` };
-  await assertRejects(() => EventBus.open(paths), Error);
+  await assertRejects(() => BusPump.open(paths, { log: SILENT_LOGGER }), Error);
   Deno.removeSync(dir, { recursive: true });
 });
 

@@ -1,9 +1,10 @@
 /** @module */
+import { BusPump } from "../lib/bus_pump.ts";
 import { loadMasterConfig } from "../lib/config.ts";
 import { DataCache } from "../lib/data_cache.ts";
 import { NoMasterError, RefusedError, TargetError, WireError } from "../lib/errors.ts";
 import { jobAck, jobReturn } from "../lib/event.ts";
-import { EventBus, EventSender, masterBus } from "../lib/event_bus.ts";
+import { EventSender, masterBus } from "../lib/event_bus.ts";
 import { JobCache } from "../lib/job_cache.ts";
 import { KeyStore } from "../lib/key_store.ts";
 import {
@@ -14,6 +15,7 @@ import {
   type Silent,
 } from "../lib/local_client.ts";
 import { localCommands } from "../lib/local_commands.ts";
+import { SILENT_LOGGER } from "../lib/log.ts";
 import { accessKeyPath, publishPullPath } from "../lib/master_paths.ts";
 import { encode } from "../lib/msgpack.ts";
 import type { MasterOpts } from "../lib/options.ts";
@@ -41,7 +43,7 @@ class Host implements AsyncDisposable {
   /** What a find_job is answered with, by minion, at once; whoever is not in it stays silent. */
   readonly running = new Map<string, Value>();
 
-  private constructor(readonly master: ScriptedMaster, readonly bus: EventBus, opts: MasterOpts, root: string) {
+  private constructor(readonly master: ScriptedMaster, readonly bus: BusPump, opts: MasterOpts, root: string) {
     this.root = root;
     this.opts = opts;
     this.#events = new EventSender(masterBus(opts.sock_dir).pull);
@@ -58,7 +60,7 @@ class Host implements AsyncDisposable {
     const overrides = { root_dir: root, user: "root", ...ports };
     const { opts } = loadMasterConfig({ configDir: `${root}/etc/salt`, overrides });
     for (const path of [opts.sock_dir, opts.cachedir]) Deno.mkdirSync(path, { recursive: true });
-    return new Host(master, await EventBus.open(masterBus(opts.sock_dir)), opts, root);
+    return new Host(master, await BusPump.open(masterBus(opts.sock_dir), { log: SILENT_LOGGER }), opts, root);
   }
 
   async #accept(): Promise<void> {

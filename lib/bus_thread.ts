@@ -1,0 +1,29 @@
+/**
+ * The thread of the master's event bus: a pump, and notes of its sockets for the case that it dies.
+ * @module
+ */
+
+import { BusPump } from "./bus_pump.ts";
+import type { BusPaths } from "./event_bus.ts";
+import type { Frames } from "./sockets.ts";
+import { noteSockets } from "./thread_sockets.ts";
+import { serveThread, surviveErrors } from "./thread.ts";
+
+/** What the thread starts with. */
+export interface BusThreadInit {
+  /** The bus. */
+  readonly paths: BusPaths;
+  /** How many events are kept for a subscriber. */
+  readonly keptEvents: number;
+  /** Where it notes its sockets. */
+  readonly sockets: SharedArrayBuffer;
+  /** Events that had come for the thread before this one, which died. */
+  readonly untaken?: readonly Frames[];
+}
+
+serveThread<BusThreadInit>(async ({ paths, keptEvents, sockets, untaken }, { log }) => {
+  surviveErrors(log);
+  noteSockets(sockets);
+  const pump = await BusPump.open(paths, { log, keptEvents, untaken });
+  return { describe: () => pump.describe(), close: () => pump.close() };
+});
