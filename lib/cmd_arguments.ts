@@ -105,7 +105,7 @@ export function document(
 export type Given = Partial<Bound<CmdArguments>> & { readonly cmd: Value };
 
 /**
- * Runs the command that a function of `cmd` was given, and sets the job's return code as Salt does: not after a timeout.
+ * Runs the command that a function of `cmd` was given, and sets the job's return code: 1 after a timeout, for which Salt's is 0.
  * @param given.rest Keywords that the function does not declare and its siblings do count as well.
  * @throws {CommandError} Also if the configuration forbids the command to published jobs.
  */
@@ -126,7 +126,7 @@ export async function execute(
     output: watch?.(request.output_encoding ?? null),
   });
   if (request.ignore_retcode === true || request.bg === true) context.setRetcode(0);
-  else if (!result.timedOut) context.setRetcode(result.retcode ?? 0);
+  else context.setRetcode(result.retcode ?? 0);
   return result;
 }
 

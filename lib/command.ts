@@ -108,8 +108,6 @@ export interface CommandResult {
   readonly stdout: string;
   /** Empty after a timeout, and where it went into stdout. */
   readonly stderr: string;
-  /** Whether it was killed because its time was over. */
-  readonly timedOut: boolean;
 }
 
 /**
@@ -164,7 +162,7 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
 
   try {
     if (request.bg === true) {
-      return { pid: startInBackground(spec), retcode: null, stdout: "", stderr: "", timedOut: false };
+      return { pid: startInBackground(spec), retcode: null, stdout: "", stderr: "" };
     }
     const timeout = request.timeout ?? 0;
     const outcome = await runChild(
@@ -178,7 +176,7 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
     );
     if (outcome.timedOut) {
       const stdout = `${str(displayed(request, words))} : Timed out after ${timeout} seconds`;
-      return { pid: outcome.pid, retcode: 1, stdout, stderr: "", timedOut: true };
+      return { pid: outcome.pid, retcode: 1, stdout, stderr: "" };
     }
     const [stdout, stderr] = (["stdout", "stderr"] as const).map((name) => {
       const { text, exact } = decode(outcome[name]);
@@ -191,7 +189,7 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
       return request.rstrip === false ? text : rstrip(text);
     });
     const retcode = succeeded({ retcode: outcome.retcode, stdout, stderr }) ? 0 : outcome.retcode;
-    const result = { pid: outcome.pid, retcode, stdout, stderr, timedOut: false };
+    const result = { pid: outcome.pid, retcode, stdout, stderr };
     if (!quiet) logResult(request, result, host);
     return result;
   } catch (error) {

@@ -8,6 +8,7 @@
  */
 
 import { UsageError } from "./errors.ts";
+import { didYouMean } from "./nearest_name.ts";
 import { isInt, isMap, toNumber, type Value } from "./value.ts";
 
 /** What an option takes: nothing, a value, or a value each time that it is given. */
@@ -245,7 +246,9 @@ class Parser {
     const matches = [...this.#byFlag.keys()].filter((known) => known.startsWith(flag)).sort();
     if (matches.length === 1) return matches[0];
     throw new UsageError(
-      matches.length === 0 ? `no such option: ${flag}` : `ambiguous option: ${flag} (${matches.join(", ")}?)`,
+      matches.length === 0
+        ? `no such option: ${flag}${didYouMean(flag, this.#byFlag.keys())}`
+        : `ambiguous option: ${flag} (${matches.join(", ")}?)`,
     );
   }
 

@@ -15,7 +15,7 @@ import { globPaths } from "./glob_paths.ts";
 import { isGlob } from "./glob.ts";
 import { parseHostPort } from "./host_port.ts";
 import { cacheMinionId, findMinionId, isAddress } from "./minion_id.ts";
-import { nearestName } from "./nearest_name.ts";
+import { didYouMean } from "./nearest_name.ts";
 import { checkOption, type Option } from "./option_types.ts";
 import { type MasterOpts, type MinionOpts, OPTION_TABLES, type Role } from "./options.ts";
 import { absolutePath, isUri, underRoot } from "./root_path.ts";
@@ -203,8 +203,7 @@ class Draft {
         idle.set(written.file, [...idle.get(written.file) ?? [], name]);
         continue;
       }
-      const meant = nearestName(name, [...known, ...SALT_OPTION_NAMES]);
-      this.#warn(written, name, `unknown option${meant === undefined ? "" : `; did you mean ${meant}?`}`);
+      this.#warn(written, name, `unknown option${didYouMean(name, [...known, ...SALT_OPTION_NAMES])}`);
     }
     for (const [file, names] of idle) {
       this.warnings.push(`${file}: no effect on this ${this.#role}: ${names.join(", ")}`);

@@ -150,9 +150,9 @@ export class CommandNotFoundError extends Error {
 export class UnavailableError extends Error {
   /** The name of the class. */
   override name = "UnavailableError";
-  /** Fills in the fields and the text. */
-  constructor(readonly fun: string) {
-    super(`'${fun}' is not available.`);
+  /** Fills in the fields and the text. @param meant The function that was probably meant. */
+  constructor(readonly fun: string, meant?: string) {
+    super(`'${fun}' is not available.${meant === undefined ? "" : ` Did you mean ${meant}?`}`);
   }
 }
 

@@ -21,5 +21,7 @@ export async function isMasterRunning(sockDir: string): Promise<boolean> {
 /** Nothing, if a master runs here. @throws {NoMasterError} If none does. */
 export async function checkMasterRunning(sockDir: string): Promise<void> {
   if (await isMasterRunning(sockDir)) return;
-  throw new NoMasterError(`Unable to connect to the salt master publisher at ${sockDir}`);
+  throw new NoMasterError(
+    `Unable to connect to the salt master publisher at ${sockDir}: no salt-master of this configuration is running`,
+  );
 }

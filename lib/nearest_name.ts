@@ -18,6 +18,12 @@ export function nearestName(written: string, names: Iterable<string>): string | 
   return nearest;
 }
 
+/** `; did you mean …?` after what was written, or the empty string if nothing is near. */
+export function didYouMean(written: string, names: Iterable<string>): string {
+  const meant = nearestName(written, names);
+  return meant === undefined ? "" : `; did you mean ${meant}?`;
+}
+
 /** How many letters must be added, removed, changed, or swapped with their neighbour, to make `b` of `a`. */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];

@@ -21,6 +21,7 @@ import { type JobRequest, LocalClient, newReturnKey, type PublishedJob } from ".
 import { openLog } from "./log_sinks.ts";
 import { hasReturned } from "./outcome.ts";
 import { MACHINE_OUTPUTTERS } from "./output.ts";
+import { pendingHint } from "./pending_hint.ts";
 import { coloured, outputPlace, type OutputSettings, outputSettings, resultPrinter } from "./result_printer.ts";
 import { type Answer, answers } from "./salt_answers.ts";
 import { mergedDocs } from "./salt_docs.ts";
@@ -122,17 +123,17 @@ async function dispatch(job: JobRequest, session: Session): Promise<number> {
     }
     return await runJob(job, session);
   } catch (error) {
-    return reportMaster(error, session);
+    return reportMaster(error, job, session);
   }
 }
 
 /** What the master's refusal or absence means for the operator. */
-function reportMaster(error: unknown, session: Session): number {
-  const { io, log, print } = session;
+function reportMaster(error: unknown, { tgt, tgtType }: JobRequest, session: Session): number {
+  const { io, log, print, opts } = session;
   if (error instanceof TargetError) {
     io.write(NOBODY_MATCHED);
     if (!session.options.async) print(new Map());
-    io.writeError(NO_RETURN_TEXT);
+    io.writeError(sanitize(`${pendingHint(tgt, tgtType, new KeyStore(opts.pki_dir))}${NO_RETURN_TEXT}`));
     return EX_NOBODY;
   }
   if (error instanceof RefusedError) {

@@ -88,10 +88,11 @@ for (const [argv, given, args] of PARSED) {
   });
 }
 
-// The texts are those of Salt 3008.3's own commands.
+// The texts are those of Salt 3008.3's own commands, but for the option that was probably meant.
 const REFUSED: [argv: string[], message: string][] = [
   [["-c"], "-c option requires 1 argument"],
   [["--zzz"], "no such option: --zzz"],
+  [["--statci"], "no such option: --statci; did you mean --static?"],
   [["--zzz=1"], "no such option: --zzz"],
   [["-sz"], "no such option: -z"],
   [["*", "test.ping", "-5"], "no such option: -5"],

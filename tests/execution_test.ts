@@ -43,6 +43,7 @@ const FAILURES: readonly [string, Value[], RegExp][] = [
   ],
   ["test.ping", ["a=1"], /^ERROR executing 'test.ping': The following keyword arguments are not valid: a=1$/],
   ["nope.nope", [], /^'nope.nope' is not available\.$/],
+  ["tset.ping", [], /^'tset.ping' is not available\. Did you mean test.ping\?$/],
 ];
 
 for (const [name, arg, expected] of FAILURES) {

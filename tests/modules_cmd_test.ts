@@ -52,7 +52,7 @@ const CASES: [string, Call, unknown, number | null][] = [
   ["run", { args: ["exit 3"], kwargs: { ignore_retcode: true } }, "", 0],
   ["run", { args: ["exit 3"], kwargs: { success_retcodes: 3 } }, "", 0],
   ["run", { args: ["echo a"], kwargs: { hide_output: true } }, "", 0],
-  ["run", { args: ["sleep 60"], kwargs: { timeout: 0.05 } }, "sleep 60 : Timed out after 0.05 seconds", null],
+  ["run", { args: ["sleep 60"], kwargs: { timeout: 0.05 } }, "sleep 60 : Timed out after 0.05 seconds", 1],
   ["run", { args: ["sleep 0.01"], kwargs: { bg: true } }, "", 0],
   ["run", { args: ["cat", "/", "a\\nb"] }, "a\nb", 0],
   ["run", { args: ["cat"], kwargs: { stdin: "a\\nb", stdin_raw_newlines: true } }, "a\\nb", 0],

@@ -277,7 +277,11 @@ fleetTest("a new minion waits for salt-key, whose events are on the bus", { auto
   using events = await fleet.listen("salt/key");
   await fleet.startMinion("web1");
   await untilKey(fleet, "web1", "pending");
-  assertEquals((await fleet.salt("*", "test.ping")).code, 2);
+  assertEquals(await fleet.salt("w*", "test.ping"), {
+    code: 2,
+    out: NO_MATCH,
+    err: `Not accepted yet, and so not asked: web1. To accept a key: salt-key -a web1\n${NOBODY}`,
+  });
   await fleet.untilServing(["web1"], async () => {
     const accepted = await fleet.saltKeyWith({ stdin: "y\n" }, "-a", "web1");
     assertStringIncludes(accepted.out, "Key for minion web1 accepted.");

@@ -87,7 +87,8 @@ fleetTest("salt without a master says so at once", { minions: [] }, async (fleet
     assertEquals(await fleet.salt(...words), {
       code: 69,
       out: "The salt master could not be contacted. Is master running?\n",
-      err: `[ERROR   ] Unable to connect to the salt master publisher at ${sockDir}\n`,
+      err:
+        `[ERROR   ] Unable to connect to the salt master publisher at ${sockDir}: no salt-master of this configuration is running\n`,
     });
   }
   assert(performance.now() - started < AT_ONCE_MS);
