@@ -149,12 +149,12 @@ Deno.test("while a runner runs its proc file says so", () =>
 
 Deno.test("an unknown function is told as Salt tells it, and is a usage error", () =>
   withWorld(async ({ run, events }) => {
-    assertEquals((await run("manage.upp")).out, "'manage.upp' is not available. Did you mean manage.up?\n");
     assertEquals(await run("nope.nope"), { code: 64, out: "'nope.nope' is not available.\n", err: "" });
     assertEquals(events.length, 1);
     assertEquals([events[0][1].get("retcode"), events[0][1].get("success")], [254, false]);
     assertEquals((await run("constructor")).code, 64);
     assertEquals((await run("__proto__.x")).code, 64);
+    assertEquals((await run("manage.upp")).out, "'manage.upp' is not available. Did you mean manage.up?\n");
   }));
 
 Deno.test("half a name shows what there is", () =>
