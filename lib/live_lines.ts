@@ -2,7 +2,8 @@
  * Live output as lines for people: each with its minion's name in front, whole, and harmless on a terminal.
  *
  * What a command writes is shown when its line ends; a carriage return ends one too, or a progress bar would be silent.
- * The rest of a line is shown when the command has ended, or another one of the job begins. Knows no jobs and no files.
+ * The beginning of a line that does not go on, such as a question, is shown after a while: "Continue? …". Else the rest is
+ * shown when the command has ended, or another one of the job begins. Knows no jobs and no files.
  * @module
  */
 
@@ -21,8 +22,12 @@ export interface LiveLinesOptions {
    * Whether a text of several lines that has been shown is not shown again in the return ({@linkcode LiveLines.end}).
    */
   readonly brief: boolean;
+  /** How long the beginning of a line waits for its end, in milliseconds. Default: a second. */
+  readonly unfinishedMs?: number;
 }
 
+/** How long the beginning of a line waits for its end, in milliseconds. */
+const UNFINISHED_MS = 1_000;
 /** So many characters of what was shown are remembered, for all minions together. */
 const REMEMBERED = 16 * 2 ** 20;
 /** Longer lines are shown in parts, in characters. */
@@ -31,14 +36,18 @@ const LONGEST_LINE = 65_536;
 interface Stream {
   readonly id: string;
   readonly stream: LiveText["stream"];
-  /** The line that has not ended. */
+  /** The line that has not ended, as far as it has not been shown. */
   rest: string;
+  /** Whether its beginning has been shown. */
+  begun: boolean;
+  /** Shows what there is of it. */
+  timer: ReturnType<typeof setTimeout> | undefined;
   /** Everything that was shown; `undefined` if something is missing. */
   shown: string | undefined;
 }
 
-/** The lines of one job's minions. */
-export class LiveLines {
+/** The lines of one job's minions. Whoever is done with it disposes of it: a line that waits for its end holds a timer. */
+export class LiveLines implements Disposable {
   readonly #options: LiveLinesOptions;
   /** Of each minion, by number of the command and stream. */
   readonly #streams = new Map<string, Map<string, Stream>>();
@@ -91,7 +100,7 @@ export class LiveLines {
     if (known !== undefined) return known;
     // Another command has begun: those before it write no more.
     for (const [other, before] of streams) if (Number.parseInt(other) < command) this.#endLine(before);
-    const made: Stream = { id, stream, rest: "", shown: "" };
+    const made: Stream = { id, stream, rest: "", begun: false, timer: undefined, shown: "" };
     streams.set(name, made);
     return made;
   }
@@ -105,16 +114,43 @@ export class LiveLines {
     // A carriage return at the very end may be the first half of a line end.
     const lines = (stream.rest + text).split(/\r?\n|\r(?!$)/);
     stream.rest = lines.pop() ?? "";
-    for (const line of lines) this.#write(stream.id, stream.stream, line);
+    for (const line of lines) this.#finish(stream, line);
     while (stream.rest.length > LONGEST_LINE) {
       this.#write(stream.id, stream.stream, stream.rest.slice(0, LONGEST_LINE));
       stream.rest = stream.rest.slice(LONGEST_LINE);
     }
+    clearTimeout(stream.timer);
+    if (stream.rest === "") return;
+    stream.timer = setTimeout(() => this.#showBeginning(stream), this.#options.unfinishedMs ?? UNFINISHED_MS);
+  }
+
+  /** Shows a line, or what is left of one that has been begun: of that there may be no more than its end. */
+  #finish(stream: Stream, line: string): void {
+    if (!stream.begun) this.#write(stream.id, stream.stream, line);
+    else if (line !== "") this.#write(stream.id, stream.stream, `… ${line}`);
+    stream.begun = false;
+  }
+
+  #showBeginning(stream: Stream): void {
+    // Of a carriage return it is not known yet whether it is half a line end: it stays.
+    const ended = stream.rest.endsWith("\r");
+    const text = ended ? stream.rest.slice(0, -1) : stream.rest;
+    if (text === "") return;
+    this.#write(stream.id, stream.stream, `${stream.begun ? "… " : ""}${text}${ended ? "" : " …"}`);
+    stream.rest = ended ? "\r" : "";
+    stream.begun = true;
   }
 
   #endLine(stream: Stream): void {
-    if (stream.rest !== "") this.#write(stream.id, stream.stream, stream.rest.replace(/\r$/, ""));
+    clearTimeout(stream.timer);
+    if (stream.rest !== "") this.#finish(stream, stream.rest.replace(/\r$/, ""));
     stream.rest = "";
+    stream.begun = false;
+  }
+
+  /** What waits is not shown any more. */
+  [Symbol.dispose](): void {
+    for (const streams of this.#streams.values()) for (const stream of streams.values()) clearTimeout(stream.timer);
   }
 
   #forget(stream: Stream): void {

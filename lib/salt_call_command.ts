@@ -118,6 +118,9 @@ function printer(options: SaltCallValues, { opts, log, io }: Setting): PrintResu
   return resultPrinter(outputSettings(options, opts), outputPlace(io, log.error));
 }
 
+/** What a result is shown under: `salt-call` has one minion, whatever its id. */
+const LOCAL = "local";
+
 async function perform(
   { options, args }: Parsed<SaltCallTable>,
   setting: Setting & { readonly print: PrintResult },
@@ -134,7 +137,7 @@ async function perform(
   if (options.doc) return await printDocs(args[0] ?? "", catalogue, io);
   const grains: ValueMap = options.skip_grains ? new Map() : await loadGrains(opts, { warn: log.warning });
   if (options.grains_run) {
-    print(map({ local: grains }), { out: "grains" });
+    print(new Map([[LOCAL, grains]]), { out: "grains" });
     return 0;
   }
   using master = await connect(isLocal, { ...setting, grains });
@@ -143,6 +146,8 @@ async function perform(
   const metadata = options.metadata === null ? undefined : yamlifyArg(options.metadata);
   const noParse = options.no_parse?.split(",").map((name) => name.trim());
   const { args: positional, kwargs } = parseCliArgs(words, { noParse });
+  const { liveTerminal, watchCommands } = options.live ? await import("./live_terminal.ts") : {};
+  using live = liveTerminal?.(outputSettings(options, opts), io);
   const outcome = await runCall({ fun, arg: toWireArgs(positional, kwargs), jid, metadata }, {
     opts,
     grains,
@@ -150,8 +155,10 @@ async function perform(
     master,
     log: options.no_log ? SILENT_LOGGER : log,
     signal: io.signal,
+    watchCommand: live && watchCommands?.(LOCAL, live),
   });
   if (io.signal.aborted) return interruptedRun(io);
+  const shown = live === undefined ? outcome.return : live.end(LOCAL, outcome.return);
   const failed = callFailure(fun, outcome);
   if (failed !== undefined) {
     io.writeError(sanitize(failed.err));
@@ -165,8 +172,8 @@ async function perform(
   if (!isLocal && !options.no_return_event) {
     await giveBack(options.no_log ? asTold(result) : result, { master, opts, log });
   }
-  if (options.print_metadata) print(map({ local: result }), { out: "nested", retcode: outcome.retcode });
-  else print(map({ local: outcome.return }), { out: outcome.out, retcode: outcome.retcode });
+  if (options.print_metadata) print(new Map([[LOCAL, result]]), { out: "nested", retcode: outcome.retcode });
+  else print(new Map([[LOCAL, shown]]), { out: outcome.out, retcode: outcome.retcode });
   if (options.retcode_passthrough) return outcome.retcode & 0xff;
   return outcome.retcode === 0 ? 0 : 1;
 }

@@ -9,7 +9,7 @@ import { CommandError, CommandNotFoundError, InvocationError, NoMasterError, Una
 import { execute, type Outcome } from "./execution.ts";
 import { asDocstring } from "./function_docs.ts";
 import { hashHex } from "./hash.ts";
-import type { Catalogue, Outside, Refresh } from "./job_context.ts";
+import type { Catalogue, JobContext, Outside, Refresh } from "./job_context.ts";
 import { makeContext } from "./job_scope.ts";
 import type { Logger } from "./log.ts";
 import type { MinionOpts } from "./options.ts";
@@ -57,6 +57,8 @@ export interface CallHost {
   readonly log: Logger;
   /** Aborted when the user wants no more: children are ended. */
   readonly signal: AbortSignal;
+  /** Shows what commands write, as they write it. */
+  readonly watchCommand?: JobContext["watchCommand"];
 }
 
 /** Runs it. Whatever it throws becomes the outcome. */
@@ -78,6 +80,7 @@ export async function runCall(call: Call, host: CallHost): Promise<Outcome> {
       signal: host.signal,
       log: host.log,
       child: () => {},
+      watchCommand: host.watchCommand,
     });
     return await execute(fun, call.arg, context);
   } finally {

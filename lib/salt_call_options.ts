@@ -26,6 +26,7 @@ export const SALT_CALL_OPTIONS = {
   master: text(["--master"], "The master to use. Default: as configured."),
   id: text(["--id"], "The minion id to use. Default: as configured."),
   return: text(["--return"], "Give the result to these returners too. There are none yet.", { metavar: "RETURNER" }),
+  live: flag(["--live"], "Show what commands write, line by line, while they run."),
   no_return_event: flag(["--no-return-event"], "Do not return the result to the master."),
   no_log: flag(
     ["--no-log"],

@@ -16,13 +16,11 @@ import { loadClientConfig, loadMasterConfig } from "./config.ts";
 import { NoMasterError, RefusedError, TargetError, UsageError } from "./errors.ts";
 import { EX_INCOMPLETE, EX_INTERRUPTED, EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "./exit_codes.ts";
 import { KeyStore } from "./key_store.ts";
-import { LiveLines } from "./live_lines.ts";
 import { type JobRequest, LocalClient, newReturnKey, type PublishedJob } from "./local_client.ts";
 import { openLog } from "./log_sinks.ts";
 import { hasReturned } from "./outcome.ts";
-import { MACHINE_OUTPUTTERS } from "./output.ts";
 import { pendingHint } from "./pending_hint.ts";
-import { coloured, outputPlace, type OutputSettings, outputSettings, resultPrinter } from "./result_printer.ts";
+import { coloured, outputPlace, outputSettings, resultPrinter } from "./result_printer.ts";
 import { type Answer, answers } from "./salt_answers.ts";
 import { mergedDocs } from "./salt_docs.ts";
 import { wantedJob } from "./salt_job.ts";
@@ -68,6 +66,7 @@ async function runParsed(parsed: Parsed<SaltTable>, io: JobIo): Promise<number> 
     const print = resultPrinter(output, place);
     const color = coloured(output, place);
     const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
+    using live = options.live ? (await import("./live_terminal.ts")).liveTerminal(output, io) : undefined;
     const session: Session = {
       io,
       options,
@@ -76,27 +75,13 @@ async function runParsed(parsed: Parsed<SaltTable>, io: JobIo): Promise<number> 
       user: callingUser(),
       print,
       color,
-      live: liveLines(output, { options, io }),
+      live,
       patience,
     };
     return await dispatch({ ...wanted.job, noLog: options.no_log ? await newReturnKey() : undefined }, session);
   } finally {
     close();
   }
-}
-
-/**
- * Where what commands write is shown: on standard output; on standard error, if a program reads the results. A return that
- * stands above already is not shown in full again, unless an outputter was asked for.
- */
-function liveLines(output: OutputSettings, { options, io }: Pick<Session, "options" | "io">): LiveLines | undefined {
-  if (!options.live) return undefined;
-  const forProgram = output.out !== null && MACHINE_OUTPUTTERS.includes(output.out);
-  return new LiveLines({
-    write: (text) => forProgram ? io.writeError(text) : io.write(text),
-    color: coloured(output, { isTerminal: forProgram ? io.isErrorTerminal : io.isTerminal, noColor: io.noColor }),
-    brief: output.out === null && output.file === null,
-  });
 }
 
 function dumpConfig(parsed: Parsed<SaltTable>, io: JobIo): number {

@@ -254,7 +254,7 @@ Deno.test("who follows a job sees each batch once and in order, with those that 
 function shown(parts: readonly LivePart[], options: { color?: boolean; brief?: boolean; value?: Value } = {}) {
   let out = "";
   const { color = false, brief = true, value = null } = options;
-  const lines = new LiveLines({ write: (some) => out += some, color, brief });
+  using lines = new LiveLines({ write: (some) => out += some, color, brief });
   for (const part of parts) lines.show("web1", [part]);
   return { out, end: lines.end("web1", value), after: () => out };
 }
@@ -263,6 +263,34 @@ const part = (what: string, command = 1, stream: "stdout" | "stderr" = "stdout")
   command,
   stream,
   text: what,
+});
+
+/** What is shown of web1 when between each of `texts` and the next there is time enough. */
+async function shownSlowly(texts: readonly string[]): Promise<string[]> {
+  const seen: string[] = [];
+  using lines = new LiveLines({
+    write: (some) => seen.push(some.trimEnd()),
+    color: false,
+    brief: true,
+    unfinishedMs: 5,
+  });
+  for (const some of texts) {
+    const before = seen.length;
+    lines.show("web1", [part(some)]);
+    if (some !== "\n") await eventually(() => seen.length > before, { withinMs: 5_000, what: `a line of ${some}` });
+  }
+  lines.end("web1", null);
+  return seen;
+}
+
+Deno.test("the beginning of a line that does not go on is shown, and not again with its end", async () => {
+  const cases: [texts: string[], lines: string[]][] = [
+    [["Continue? ", "\n", "yes\n"], ["web1: Continue?  …", "web1: yes"]],
+    [["..", "..", " done\n"], ["web1: .. …", "web1: … .. …", "web1: …  done"]],
+    [["10%\r", "20%\r", "\n", "done\n"], ["web1: 10%", "web1: 20%", "web1: done"]],
+    [["no end"], ["web1: no end …"]],
+  ];
+  for (const [texts, lines] of cases) assertEquals(await shownSlowly(texts), lines);
 });
 
 Deno.test("a line is shown when it ends, with its minion's name; the rest when the command ends", () => {

@@ -31,6 +31,15 @@ const LOCAL_CASES: Readonly<Record<string, Case>> = {
     err: "'nosuch.fun' is not available.\n",
     code: 255,
   },
+  "shows with --live what commands write, and not again": {
+    words: ["--live", "cmd.run", "echo one; echo two"],
+    out: "local: one\nlocal: two\nlocal:\n    (the 2 lines above)\n",
+  },
+  "shows with --live and an output for programs the lines on standard error": {
+    words: ["--live", "--out=json", "--out-indent=-1", "cmd.run", "echo one; echo two"],
+    out: '{"local": "one\\ntwo"}\n',
+    err: "local: one\nlocal: two\n",
+  },
   "shows what begins like half a name": {
     words: ["test.pin"],
     out: /^local:\n {4}-+\n {4}test\.pin:\n {8}'test\.pin' is not available\.\n {4}test\.ping:\n/,
