@@ -12,6 +12,8 @@ export class JobWatch {
   readonly #timeoutMs: number;
   /** When each minion that may still answer has been silent for too long. */
   readonly #deadlines: Map<string, number>;
+  /** No deadline is before it. Asking all of them after each of thousands of returns would cost more than the returns. */
+  #earliest: number;
   readonly #unreturned: Set<string>;
   readonly #acknowledged = new Set<string>();
   #question: { readonly unanswered: Set<string>; readonly deadline: number } | undefined;
@@ -19,7 +21,8 @@ export class JobWatch {
   /** Begins to wait for `ids`. */
   constructor(ids: readonly string[], options: { readonly timeoutMs: number; readonly now: number }) {
     this.#timeoutMs = options.timeoutMs;
-    this.#deadlines = new Map(ids.map((id) => [id, options.now + options.timeoutMs]));
+    this.#earliest = options.now + options.timeoutMs;
+    this.#deadlines = new Map(ids.map((id) => [id, this.#earliest]));
     this.#unreturned = new Set(ids);
   }
 
@@ -33,9 +36,14 @@ export class JobWatch {
     return this.#deadlines.size === 0;
   }
 
-  /** When to look again, should nothing happen. */
+  /** When to look again, should nothing happen; or before that. */
   get nextAt(): number {
-    return Math.min(this.#question?.deadline ?? Infinity, ...this.#deadlines.values());
+    return Math.min(this.#question?.deadline ?? Infinity, this.#earliest);
+  }
+
+  #wait(id: string, deadline: number): void {
+    this.#deadlines.set(id, deadline);
+    this.#earliest = Math.min(this.#earliest, deadline);
   }
 
   /** Minion `id` returned. @returns Whether that is news. */
@@ -49,14 +57,14 @@ export class JobWatch {
   acknowledged(id: string): void {
     if (!this.#unreturned.has(id)) return;
     this.#acknowledged.add(id);
-    this.#deadlines.set(id, Infinity);
+    this.#wait(id, Infinity);
     this.#question?.unanswered.delete(id);
   }
 
   /** Minion `id` came or went. Of one that has the job and went, nothing is known after the time-out. */
   presence(id: string, present: boolean, now: number): void {
     if (this.#acknowledged.has(id) && this.#deadlines.has(id)) {
-      this.#deadlines.set(id, present ? Infinity : now + this.#timeoutMs);
+      this.#wait(id, present ? Infinity : now + this.#timeoutMs);
     }
   }
 
@@ -69,7 +77,8 @@ export class JobWatch {
 
   /** Those to ask now whether they are at the job; nobody while a question is open. */
   toAsk(now: number): string[] {
-    if (this.#question !== undefined) return [];
+    if (this.#question !== undefined || now < this.#earliest) return [];
+    this.#look();
     return [...this.#deadlines].filter(([, deadline]) => deadline <= now).map(([id]) => id);
   }
 
@@ -77,13 +86,18 @@ export class JobWatch {
   asked(ids: readonly string[], deadline: number): void {
     this.#question = { unanswered: new Set(ids), deadline };
     // Their silence is the question's business now.
-    for (const id of ids) this.#deadlines.set(id, Infinity);
+    for (const id of ids) this.#wait(id, Infinity);
+    this.#look();
+  }
+
+  #look(): void {
+    this.#earliest = this.#deadlines.values().reduce((earliest, deadline) => Math.min(earliest, deadline), Infinity);
   }
 
   /** Minion `id` answered. */
   answered(id: string, running: boolean, now: number): void {
     if (!this.#question?.unanswered.delete(id) || !this.#deadlines.has(id)) return;
-    if (running) this.#deadlines.set(id, now + this.#timeoutMs);
+    if (running) this.#wait(id, now + this.#timeoutMs);
     else this.#deadlines.delete(id);
   }
 

@@ -139,6 +139,7 @@ export const SOCKET_OPTIONS = {
   heartbeatInterval: 75,
   heartbeatTimeout: 77,
   connectTimeout: 79,
+  tcpMaxRetransmit: 80,
 } as const;
 
 /** An option. */

@@ -29,7 +29,7 @@ import { rateMemory } from "./rate_limit.ts";
 import { tcpAddress } from "./request_channel.ts";
 import { SharedKey } from "./shared_key.ts";
 import { Forwarder } from "./forwarder.ts";
-import { type Frames, HEARTBEAT, Outbox } from "./sockets.ts";
+import { type Frames, Outbox, PROBES } from "./sockets.ts";
 import { closeSocketsOf, socketNotes } from "./thread_sockets.ts";
 import { sleep } from "./sleep.ts";
 import { Thread } from "./thread.ts";
@@ -141,7 +141,7 @@ export class Master {
         maxFrameBytes: opts.max_request_bytes,
         handshakeMs: HANDSHAKE_MS,
         lingerMs: LINGER_MS,
-        ...HEARTBEAT,
+        ...PROBES,
         ipv6: opts.ipv6 ?? undefined,
       },
       // Few wait for the MWorkers; the others wait where they came in, so that ROUTER takes turns among its peers and

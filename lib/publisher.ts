@@ -23,7 +23,7 @@ import { tcpAddress } from "./request_channel.ts";
 import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
-import { Duplex, HEARTBEAT, Inbox } from "./sockets.ts";
+import { Duplex, Inbox, PROBES } from "./sockets.ts";
 import { noteSockets } from "./thread_sockets.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
 import { UndeliveredJobs } from "./undelivered_jobs.ts";
@@ -70,7 +70,7 @@ serveThread<PublisherInit>(async (init, host) => {
   const socket = Duplex.announcer({
     highWaterMark: opts.pub_hwm,
     backlog: opts.zmq_backlog,
-    ...HEARTBEAT,
+    ...PROBES,
     ipv6: opts.ipv6 ?? undefined,
   });
   await socket.bind(tcpAddress(opts.interface, opts.publish_port));

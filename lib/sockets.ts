@@ -29,8 +29,8 @@ function othersTurn(): Promise<void> | undefined {
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * For connections over a network: a peer that answers nothing is found out within twice this time, be it in the middle of a
- * request. Answering PINGs is libzmq's own business, in Salt's peers too.
+ * For a connection over a network, on the side that has few: a peer that answers nothing is found out within twice this
+ * time. Answering PINGs is libzmq's own business, in Salt's peers too.
  */
 export const HEARTBEAT = { heartbeatIntervalMs: 10_000, heartbeatTimeoutMs: 10_000 } as const;
 
@@ -45,6 +45,16 @@ export interface KeepAlive {
   /** Seconds between two probes. */
   readonly intervalS: number;
 }
+
+/**
+ * The same on the side that has thousands, by the system's own means: for each PONG libzmq looks through the timers of all
+ * connections. Of 2,500 minions at rest that took 7% of a processor, of twice as many four times that. Probes after 10
+ * seconds of silence, and every 4 from then on; nothing for 18 seconds, be it to a probe or to what was sent, is the end.
+ */
+export const PROBES = {
+  keepalive: { on: true, idleS: 10, count: 2, intervalS: 4 },
+  unansweredMs: 18_000,
+} as const;
 
 /** What a socket is set to; every field is libzmq's option of that name. Times in milliseconds. */
 export interface SocketSettings {
@@ -79,6 +89,8 @@ export interface SocketSettings {
   readonly identity?: string;
   /** How idle connections are probed. Default: as the system does. */
   readonly keepalive?: KeepAlive;
+  /** How long TCP may get no answer to what was sent, probes included. Default: the system's, a quarter of an hour. */
+  readonly unansweredMs?: number;
   /** Whether to listen on IPv6 addresses too. */
   readonly ipv6?: boolean;
 }
@@ -239,6 +251,7 @@ export function configure(socket: ZmqSocket, kind: SocketKind, settings: SocketS
     tcpKeepaliveIdle: settings.keepalive?.idleS,
     tcpKeepaliveCount: settings.keepalive?.count,
     tcpKeepaliveInterval: settings.keepalive?.intervalS,
+    tcpMaxRetransmit: settings.unansweredMs,
     // A peer that comes back under the same identity takes the old one's place.
     routerHandover: kind === "router" ? 1 : undefined,
   };
