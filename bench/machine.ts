@@ -3,6 +3,9 @@
  * @module
  */
 
+import { libzmqVersion } from "../lib/libzmq.ts";
+import { VERSION } from "../lib/version.ts";
+
 /** What a figure depends on beside the program. */
 export interface Machine {
   /** When, ISO 8601, UTC. */
@@ -17,6 +20,10 @@ export interface Machine {
   readonly system: string;
   /** Version of Deno. */
   readonly deno: string;
+  /** Version of libzmq. */
+  readonly libzmq: string;
+  /** Our own version. */
+  readonly salt: string;
   /** The load of the last minute when the benchmark began: what else ran. */
   readonly loadBefore: number;
 }
@@ -31,6 +38,8 @@ export function thisMachine(): Machine {
     memoryGb: Math.round(Deno.systemMemoryInfo().total / 2 ** 30),
     system: `${Deno.build.os} ${Deno.osRelease()}`,
     deno: Deno.version.deno,
+    libzmq: libzmqVersion(),
+    salt: VERSION,
     loadBefore: Deno.loadavg()[0],
   };
 }

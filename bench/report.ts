@@ -21,6 +21,8 @@ export interface Measured {
   readonly limit: readonly number[];
   /** What makes a figure doubtful. */
   readonly remarks: readonly string[];
+  /** Why a side has no figure, or fewer than it should. */
+  readonly failures: readonly string[];
 }
 
 /** All of a run. */
@@ -31,6 +33,8 @@ export interface Report {
   readonly sides: readonly string[];
   /** Why a side is not among them. */
   readonly missing: readonly string[];
+  /** How often a row is measured, if it or its cell says nothing else. */
+  readonly runs: number;
   /** How long all of it took. */
   readonly seconds: number;
   /** In the order in which they were measured. */
@@ -38,36 +42,41 @@ export interface Report {
 }
 
 /** The report as Markdown. */
-export function reportText({ machine, sides, missing, rows, seconds }: Report): string {
-  const { date, processor, processors, memoryGb, system, deno, loadBefore } = machine;
+export function reportText({ machine, sides, missing, rows, runs, seconds }: Report): string {
+  const { date, processor, processors, memoryGb, system, deno, libzmq, salt, loadBefore } = machine;
   const [ours, ...others] = sides;
   const head = ["row", "what", ...sides, ...others.map((name) => `${ours} : ${name}`), "bare sockets"];
   const table = rows.map((row) => [
     row.name,
     row.title,
-    ...sides.map((side) => cell(row.figures[side], row.unit)),
+    ...sides.map((side) => cell(row.figures[side], row.unit, runs)),
     ...others.map((side) => ratio(row, ours, side)),
-    cell(row.limit, row.unit),
+    cell(row.limit, row.unit, runs),
   ]);
-  const remarks = rows.flatMap(({ name, remarks }) => remarks.map((remark) => `- ${name}: ${remark}\n`));
+  const remarks = rows.flatMap(({ name, remarks, failures }) =>
+    [...failures, ...remarks].map((remark) => `- ${name}: ${remark}\n`)
+  );
   return [
     `${
       date.slice(0, 16).replace("T", " ")
-    } UTC; ${processors} × ${processor}, ${memoryGb} GB, ${system}, Deno ${deno}; `,
+    } UTC; ${processors} × ${processor}, ${memoryGb} GB, ${system}, ours ${salt}, Deno ${deno}, libzmq ${libzmq}; `,
     `load before: ${loadBefore.toFixed(2)}; ${Math.ceil(seconds / 60)} minutes. `,
-    "Medians, with the smallest and the largest figure.\n\n",
+    `Medians of ${runs === 1 ? "one run" : `${runs} alternating runs`}, with the smallest and the largest figure; `,
+    "where there were more or fewer runs, the cell says how many.\n\n",
     markdown(head, table),
     ...missing.map((text) => `\n${text}\n`),
     ...remarks.length > 0 ? ["\n", ...remarks] : [],
   ].join("");
 }
 
-function cell(figures: readonly number[] | undefined, { name, digits }: Unit): string {
+function cell(figures: readonly number[] | undefined, { name, digits }: Unit, runs: number): string {
   if (figures === undefined || figures.length === 0) return "–";
   const show = (figure: number) => figure.toFixed(digits);
   const middle = `${show(median(figures))} ${name}`;
-  if (figures.length === 1) return middle;
-  return `${middle} (${show(Math.min(...figures))}–${show(Math.max(...figures))})`;
+  const range = figures.length === 1 ? [] : [`${show(Math.min(...figures))}–${show(Math.max(...figures))}`];
+  const count = figures.length === runs ? [] : [figures.length === 1 ? "1 run" : `${figures.length} runs`];
+  const spread = [...range, ...count].join("; ");
+  return spread === "" ? middle : `${middle} (${spread})`;
 }
 
 /** How many times better ours is. */

@@ -12,12 +12,13 @@ import { removeRoots } from "./fleet.ts";
 import { FLEET_OF_ONE_ROWS } from "./fleet_of_one_rows.ts";
 import { LOAD_ROWS } from "./load_rows.ts";
 import { thisMachine } from "./machine.ts";
+import { measure } from "./measure.ts";
 import { MEMORY_ROWS } from "./memory_rows.ts";
 import { minionsPlot } from "./plot.ts";
 import { findPythonSalt, NEWEST_PYTHON, PYTHON_SALTS, type PythonVersion } from "./python_salt.ts";
 import { type Measured, type Report, reportText } from "./report.ts";
 import { type Row, Stage } from "./row.ts";
-import { OURS, type Side } from "./sides.ts";
+import { OURS } from "./sides.ts";
 import { START_ROWS } from "./start_rows.ts";
 import { STORE_ROWS } from "./store_rows.ts";
 import { SWARM_ROWS } from "./swarm_rows.ts";
@@ -33,8 +34,6 @@ const ROWS: readonly Row[] = [
   ...EXECUTABLE_ROWS,
 ];
 
-/** No more runs of a row are begun after so long, in milliseconds: one slow side is not to cost the evening. */
-const ROW_MS = 150_000;
 const DOCS = decodeURIComponent(new URL("../docs", import.meta.url).pathname);
 const RESULTS = decodeURIComponent(new URL("results", import.meta.url).pathname);
 
@@ -52,7 +51,8 @@ const USAGE = `Usage: deno task bench [options] [row…]
 A row may be the beginning of several: \`deno task bench ping\`.
 `;
 
-async function main(args: string[]): Promise<void> {
+/** @returns The exit code: 1 if something could not be measured. */
+async function main(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -87,20 +87,32 @@ async function main(args: string[]): Promise<void> {
     Deno.exit(130);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, interrupt);
+  const sides = [OURS, ...wanted.map(findPythonSalt).filter((side) => side !== undefined)].map(({ name }) => name);
+  const reported = (): Report => {
+    return { machine, sides, missing, rows: measured, runs, seconds: Math.round(performance.now() / 1000) };
+  };
+  const failed: string[] = [];
   for (const group of new Set(rows.map((row) => row.group))) {
-    await using stage = open = new Stage();
+    const stage = open = new Stage();
     for (const row of rows.filter((each) => each.group === group)) {
-      if (performance.now() < end) measured.push(await measure(row, { stage, sides: sidesOf(row), runs }));
-      else missing.push(`No time was left for the row ${row.name}.`);
+      if (performance.now() < end) {
+        const figures = await measure(row, { stage, sides: sidesOf(row), runs, progress });
+        measured.push(figures);
+        failed.push(...figures.failures.map((text) => `${row.name}: ${text}`));
+        // So that whatever ends the run costs no figure that is there.
+        save(reported());
+      } else missing.push(`No time was left for the row ${row.name}.`);
     }
+    await stage[Symbol.asyncDispose]().catch((error) => failed.push(`${group}: its fleets did not end: ${error}`));
   }
   removeRoots();
   for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.removeSignalListener(signal, interrupt);
-  const sides = [OURS, ...wanted.map(findPythonSalt).filter((side) => side !== undefined)].map(({ name }) => name);
-  const report: Report = { machine, sides, missing, rows: measured, seconds: Math.round(performance.now() / 1000) };
+  const report = reported();
   say(`\n${reportText(report)}\n`);
   progress(`All figures: ${save(report)}\n`);
   if (values.docs) putIntoDocs(report);
+  for (const text of failed) progress(`${text}\n`);
+  return failed.length > 0 ? 1 : 0;
 }
 
 function number(name: string, text: string): number {
@@ -125,45 +137,6 @@ function chosen(names: readonly string[]): readonly Row[] {
   );
 }
 
-interface Conditions {
-  readonly stage: Stage;
-  readonly sides: readonly Side[];
-  readonly runs: number;
-}
-
-/** Measures a row on all sides in turn, so that whatever else the machine does meets all of them. */
-async function measure(row: Row, { stage, sides, runs }: Conditions): Promise<Measured> {
-  const figures: Record<string, number[]> = Object.fromEntries(sides.map(({ name }) => [name, []]));
-  const limit: number[] = [];
-  const times = row.runs ?? runs;
-  const failed = new Set<Side>();
-  const end = performance.now() + ROW_MS;
-  for (let i = 1; i <= times; i++) {
-    if (performance.now() > end) {
-      stage.remarks.add(`only ${i - 1} of ${times} runs were made in ${ROW_MS / 1000} s`);
-      break;
-    }
-    for (const side of sides.filter((each) => !failed.has(each))) {
-      progress(`${elapsed()} ${row.name} ${i}/${times}, ${side.name}: `);
-      try {
-        const figure = await row.measure(stage, side);
-        figures[side.name].push(figure);
-        progress(`${figure.toFixed(row.unit.digits)} ${row.unit.name}\n`);
-      } catch (error) {
-        // The other rows are still worth their time.
-        failed.add(side);
-        const text = error instanceof Error ? error.message : String(error);
-        stage.remarks.add(`${side.name} failed: ${text.slice(0, 300)}`);
-        progress(`${text}\n`);
-      }
-    }
-    if (row.limit !== undefined) limit.push(await row.limit());
-  }
-  const remarks = [...stage.remarks];
-  stage.remarks.clear();
-  return { name: row.name, title: row.title, unit: row.unit, figures, limit, remarks };
-}
-
 /** @returns The file. */
 function save(report: Report): string {
   Deno.mkdirSync(RESULTS, { recursive: true });
@@ -185,13 +158,10 @@ function putIntoDocs(report: Report): void {
   if (plot !== undefined) Deno.writeTextFileSync(`${DOCS}/minions.svg`, plot);
 }
 
-function elapsed(): string {
-  const seconds = Math.floor(performance.now() / 1000);
-  return `${String(Math.floor(seconds / 60)).padStart(2)}:${String(seconds % 60).padStart(2, "0")}`;
-}
-
-function say(text: string): void {
+/** @returns The exit code of having said it. */
+function say(text: string): 0 {
   Deno.stdout.writeSync(new TextEncoder().encode(text));
+  return 0;
 }
 
 function progress(text: string): void {
@@ -200,7 +170,7 @@ function progress(text: string): void {
 
 if (import.meta.main) {
   try {
-    await main(Deno.args);
+    Deno.exitCode = await main(Deno.args);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     progress(`bench: ${error.message}\n`);

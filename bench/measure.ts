@@ -1,0 +1,66 @@
+/**
+ * One row, measured on all sides in turn, so that whatever else the machine does meets all of them.
+ *
+ * What fails is noted and costs its own figure alone.
+ * @module
+ */
+
+import type { Measured } from "./report.ts";
+import type { Row, Stage } from "./row.ts";
+import type { Side } from "./sides.ts";
+
+/** No more runs of a row are begun after so long, in milliseconds: one slow side is not to cost the evening. */
+const ROW_MS = 90_000;
+
+/** With what a row is measured. */
+export interface Conditions {
+  /** The fleets of the row's group. */
+  readonly stage: Stage;
+  /** What is compared. */
+  readonly sides: readonly Side[];
+  /** How often, if the row says nothing else. */
+  readonly runs: number;
+  /** Told what is being measured, and what came of it. */
+  progress(text: string): void;
+}
+
+/** Measures a row. */
+export async function measure(row: Row, { stage, sides, runs, progress }: Conditions): Promise<Measured> {
+  const figures: Record<string, number[]> = Object.fromEntries(sides.map(({ name }) => [name, []]));
+  const limit: number[] = [];
+  const failures = new Map<string, string>();
+  const times = row.runs ?? runs;
+  const end = performance.now() + ROW_MS;
+  const attempt = async (what: string, into: number[], take: () => Promise<number>) => {
+    if (failures.has(what)) return;
+    progress(`${elapsed()} ${row.name} ${into.length + 1}/${times}, ${what}: `);
+    try {
+      const figure = await take();
+      into.push(figure);
+      progress(`${figure.toFixed(row.unit.digits)} ${row.unit.name}\n`);
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      failures.set(what, `${what} FAILED: ${text.slice(0, 300).trimEnd()}`);
+      progress(`FAILED: ${text}\n`);
+    }
+  };
+  for (let i = 1; i <= times; i++) {
+    if (performance.now() > end) {
+      stage.remarks.add(`only ${i - 1} of ${times} runs were begun in ${ROW_MS / 1000} s`);
+      break;
+    }
+    for (const side of sides) await attempt(side.name, figures[side.name], () => row.measure(stage, side));
+    const { limit: measureLimit } = row;
+    if (measureLimit !== undefined) await attempt("bare sockets", limit, () => measureLimit());
+  }
+  const remarks = [...stage.remarks];
+  stage.remarks.clear();
+  const { name, title, unit } = row;
+  return { name, title, unit, figures, limit, remarks, failures: [...failures.values()] };
+}
+
+/** Minutes and seconds of this program. */
+function elapsed(): string {
+  const seconds = Math.floor(performance.now() / 1000);
+  return `${String(Math.floor(seconds / 60)).padStart(2)}:${String(seconds % 60).padStart(2, "0")}`;
+}
