@@ -5,7 +5,7 @@
  */
 
 import { type SocketKind, ZmqContext, ZmqSocket } from "./libzmq.ts";
-import { configure, type SocketSettings } from "./sockets.ts";
+import { configure, type SocketSettings } from "./socket_settings.ts";
 
 /** Two bound sockets, and a native thread in which libzmq moves messages between them. */
 export class Forwarder {

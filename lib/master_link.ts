@@ -16,7 +16,7 @@ import { asBytes, encryptedRequest } from "./payload.ts";
 import { RequestChannel, type RequestOptions, type RequestPatience } from "./request_channel.ts";
 import { type Applicant, type Credentials, SignIn, type SignInReply } from "./sign_in.ts";
 import { sleep } from "./sleep.ts";
-import type { KeepAlive } from "./sockets.ts";
+import type { KeepAlive } from "./socket_settings.ts";
 import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
 
 /** How long a sign-in waits for what. Times in milliseconds. */

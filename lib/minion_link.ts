@@ -9,7 +9,7 @@ import type { LinkSettings, SignInPatience } from "./master_link.ts";
 import type { MinionOpts } from "./options.ts";
 import { tcpAddress } from "./request_channel.ts";
 import type { Applicant, Credentials } from "./sign_in.ts";
-import type { KeepAlive } from "./sockets.ts";
+import type { KeepAlive } from "./socket_settings.ts";
 import type { ValueMap } from "./value.ts";
 
 /** An operator who waits for a minion or a salt-call is not to wait longer for its first word. In milliseconds. */

@@ -10,7 +10,8 @@
 import { RequestTimeoutError } from "./errors.ts";
 import { bracketHost } from "./host_port.ts";
 import { sleep } from "./sleep.ts";
-import { Duplex, type SocketSettings } from "./sockets.ts";
+import type { SocketSettings } from "./socket_settings.ts";
+import { Duplex } from "./sockets.ts";
 
 /** Before a request whose connection was lost is sent again, in milliseconds; doubles each time. */
 const LOST_WAIT_MS = 50;

@@ -17,7 +17,8 @@ import type { PublishReader } from "./publish_reader.ts";
 import { tcpAddress } from "./request_channel.ts";
 import type { Credentials } from "./sign_in.ts";
 import { sleep } from "./sleep.ts";
-import { HEARTBEAT, Inbox } from "./sockets.ts";
+import { HEARTBEAT } from "./socket_settings.ts";
+import { Inbox } from "./sockets.ts";
 import type { ValueMap } from "./value.ts";
 
 /** Shortest time between two sign-ins that a lost connection caused, in milliseconds. */
