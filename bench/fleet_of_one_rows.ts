@@ -20,7 +20,6 @@ const GROUP = "fleet of one";
 const WATCH_MS = 60_000;
 /** How long a service is left alone before it counts as at rest, in milliseconds. */
 const SETTLE_MS = 10_000;
-const RESULT_BYTES = 10_000_000;
 /** Jobs of which one measurement of the latency is the median. */
 const JOBS = 25;
 
@@ -121,21 +120,6 @@ export const FLEET_OF_ONE_ROWS: readonly Row[] = [
     unit: FINE_MS,
     group: GROUP,
     measure: async (stage, side) => await latency(await running(stage, side)),
-  },
-  {
-    name: "result-10mb",
-    title: `${RESULT_BYTES / 1e6} MB result of one function, whole process`,
-    unit: MS,
-    group: GROUP,
-    long: true,
-    async measure(stage, side) {
-      const { fleet } = await running(stage, side);
-      const command = `head -c ${RESULT_BYTES} /dev/zero | tr '\\0' x`;
-      const { out, ms } = await run([...fleet.words("salt"), "-t", "120", MINION, "cmd.run", command]);
-      const got = (out.match(/x+/g) ?? []).reduce((sum, text) => sum + text.length, 0);
-      if (got < RESULT_BYTES) stage.remarks.add(`${side.name}: ${got} of ${RESULT_BYTES} bytes were printed`);
-      return ms;
-    },
   },
   ...(["rss", "pss"] as const).flatMap((kind): Row[] => [
     {

@@ -10,7 +10,7 @@ import type { Row, Stage } from "./row.ts";
 import type { Side } from "./sides.ts";
 
 /** No more runs of a row are begun after so long, in milliseconds: one slow side is not to cost the evening. */
-const ROW_MS = 90_000;
+const ROW_MS = 180_000;
 
 /** With what a row is measured. */
 export interface Conditions {
