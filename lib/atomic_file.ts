@@ -2,7 +2,7 @@
  * Files that are whole or absent: written to a temporary name in the same directory, then renamed.
  *
  * Synchronous on purpose: an MWorker serves one request at a time, and these files are small. Knows nothing of what
- * the files hold. Also the two questions asked of such files everywhere: what is in it, if it is there; and away with it.
+ * the files hold. Also what is asked of such files everywhere: what it is and what is in it, if it is there; and away with it.
  * @module
  */
 
@@ -71,6 +71,16 @@ export function readFileIfExists(path: string): Uint8Array | undefined {
 export function readTextFileIfExists(path: string): string | undefined {
   const bytes = readFileIfExists(path);
   return bytes === undefined ? undefined : new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
+/** What the system knows of `path`, or of what a link there leads to; `undefined` if there is nothing. */
+export function statIfExists(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.statSync(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Removes the file `path`. @returns Whether there was one. */

@@ -8,7 +8,7 @@
 
 import { compileGlob } from "./glob.ts";
 import { RegexError } from "./errors.ts";
-import { readTextFileIfExists, removeIfExists } from "./atomic_file.ts";
+import { readTextFileIfExists, removeIfExists, statIfExists } from "./atomic_file.ts";
 import { isValidId } from "./minion_name.ts";
 import { type PythonRegex, pythonRegex } from "./regex.ts";
 import { findGroup } from "./users.ts";
@@ -167,15 +167,6 @@ function fileNames(directory: string): string[] {
     return Array.from(Deno.readDirSync(directory)).filter(({ isDirectory }) => !isDirectory).map(({ name }) => name);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
-  }
-}
-
-function statIfExists(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.statSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
 }

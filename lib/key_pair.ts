@@ -5,7 +5,7 @@
  * @module
  */
 
-import { readTextFileIfExists, writeFileAtomic } from "./atomic_file.ts";
+import { readTextFileIfExists, statIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { KeyError } from "./errors.ts";
 import { PrivateKey, samePem } from "./rsa.ts";
 
@@ -108,10 +108,6 @@ function exists(path: string): boolean {
 
 /** The permission bits of a file, `undefined` if there is none. */
 function modeOf(path: string): number | undefined {
-  try {
-    return (Deno.statSync(path).mode ?? 0) & 0o777;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
+  const file = statIfExists(path);
+  return file === undefined ? undefined : (file.mode ?? 0) & 0o777;
 }

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { statIfExists } from "./atomic_file.ts";
 import { LibcError, PreflightError } from "./errors.ts";
 import { checkPrivateKey } from "./key_pair.ts";
 import { KEY_DIRECTORIES } from "./key_store.ts";
@@ -203,15 +204,6 @@ function checkWritable(option: string, path: string): void {
     Deno.removeSync(Deno.makeTempFileSync({ dir: path, prefix: ".preflight_" }));
   } catch (error) {
     throw asPreflightError(error, `${option}: nothing can be written in ${path}`);
-  }
-}
-
-function statIfExists(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.statSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
   }
 }
 

@@ -5,10 +5,9 @@
  * @module
  */
 
-import { readFileIfExists, removeIfExists, writeFileAtomic } from "./atomic_file.ts";
-import { MsgpackError } from "./errors.ts";
-import { decode, encode } from "./msgpack.ts";
-import { isMap, type ValueMap } from "./value.ts";
+import { removeIfExists } from "./atomic_file.ts";
+import { isAlive, procDirectory, readNote, writeNote } from "./proc_notes.ts";
+import type { ValueMap } from "./value.ts";
 
 /** Whether a job is being run, or waits for its turn. */
 export type ProcState = "queued" | "running";
@@ -26,57 +25,39 @@ const STATE = "state";
 
 /** The files of one minion. */
 export class ProcFiles {
-  readonly #directory: string;
+  readonly #cachedir: string;
 
   /** The jobs that an earlier minion had when it died; their files stay until {@linkcode remove}. */
   readonly left: readonly LeftJob[];
 
   /** Takes up what a minion that died has left. Notes of a `salt-call` whose process is gone are removed. */
   constructor(cachedir: string) {
-    this.#directory = `${cachedir}/proc`;
-    Deno.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-    this.left = [...Deno.readDirSync(this.#directory)].flatMap(({ name }) => {
-      const path = `${this.#directory}/${name}`;
-      const load = readLoad(path);
+    this.#cachedir = cachedir;
+    const directory = procDirectory(cachedir);
+    Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
+    this.left = [...Deno.readDirSync(directory)].flatMap(({ name }) => {
+      const path = `${directory}/${name}`;
+      const load = readNote(path);
       const state = load?.get(STATE);
       if (load !== undefined && (state === "queued" || state === "running")) {
         load.delete(STATE);
         load.delete("pid");
         return [{ load, state }];
       }
-      if (!isAlive(load?.get("pid"))) removeIfExists(path);
+      const pid = load?.get("pid");
+      // A process of the same number as this one was another.
+      if (pid === Deno.pid || !isAlive(pid)) removeIfExists(path);
       return [];
     });
   }
 
   /** Says that this minion has job `jid`. */
   add(jid: string, load: ValueMap, state: ProcState = "running"): void {
-    const noted: ValueMap = new Map([...load, ["pid", Deno.pid], [STATE, state]]);
-    writeFileAtomic(`${this.#directory}/${jid}`, encode(noted, "disk"), { mode: 0o600 });
+    writeNote(this.#cachedir, new Map([...load, ["jid", jid], ["pid", Deno.pid], [STATE, state]]));
   }
 
   /** Says that it no longer has. */
   remove(jid: string): void {
-    removeIfExists(`${this.#directory}/${jid}`);
-  }
-}
-
-function isAlive(pid: unknown): boolean {
-  if (typeof pid !== "number" || pid === Deno.pid) return false;
-  try {
-    return Deno.statSync(`/proc/${pid}`).isDirectory;
-  } catch {
-    return false;
-  }
-}
-
-function readLoad(path: string): ValueMap | undefined {
-  try {
-    const bytes = readFileIfExists(path);
-    const load = bytes === undefined ? undefined : decode(bytes, "disk");
-    return isMap(load) ? load : undefined;
-  } catch (error) {
-    if (error instanceof MsgpackError) return undefined; // cut off while it was written
-    throw error;
+    removeIfExists(`${procDirectory(this.#cachedir)}/${jid}`);
   }
 }

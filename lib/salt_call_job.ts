@@ -13,7 +13,8 @@ import type { Catalogue, JobContext, Outside, Refresh } from "./job_context.ts";
 import { makeContext } from "./job_scope.ts";
 import type { Logger } from "./log.ts";
 import type { MinionOpts } from "./options.ts";
-import { notedJobs, noteJob, SALT_CALL_TARGET } from "./proc_jobs.ts";
+import { notedJobs, SALT_CALL_TARGET } from "./proc_jobs.ts";
+import { leaveNote } from "./proc_notes.ts";
 import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
 
 /** What is to be run. */
@@ -67,7 +68,7 @@ export async function runCall(call: Call, host: CallHost): Promise<Outcome> {
   const { fun, jid, metadata } = call;
   const job = map({ fun, pid: Deno.pid, jid, tgt: SALT_CALL_TARGET });
   if (metadata !== undefined) job.set("metadata", metadata);
-  const forget = noteJob(opts.cachedir, job);
+  const forget = leaveNote(opts.cachedir, job);
   try {
     const context = makeContext({
       opts,
