@@ -8,9 +8,9 @@ import { type CliOption, type CliTable, type CommandLine, STANDARD_OPTIONS } fro
 
 /** What help says below each heading. */
 const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
-  "Target Options": "How the first argument chooses minions.",
+  "Target Options": "How the first argument chooses minions. Without any of these it is a glob of their ids: 'web*'.",
   "Additional Target Options": "More about targets.",
-  "External Authentication": "Who gives the command, where that is not the user of this host.",
+  "External Authentication": "Who gives the command, where that is not the user of this host. Not built yet.",
   "Output Options": "How results are shown.",
   "Logging Options": "How the program logs; these win over the configuration.",
 };
@@ -45,6 +45,7 @@ export function helpText<T extends CliTable>(command: CommandLine<T>, columns = 
   const sections = [
     usageText(command),
     wrap(command.description, width).join("\n") + "\n",
+    ...(command.examples === undefined ? [] : [examplesText(command.examples)]),
     ["Options:", ...options.filter(([, { group }]) => group === undefined).map(show)].join("\n") + "\n",
     ...[...groups].map((group) => {
       const description = GROUP_DESCRIPTIONS[group];
@@ -54,6 +55,11 @@ export function helpText<T extends CliTable>(command: CommandLine<T>, columns = 
     }),
   ];
   return sections.join("\n");
+}
+
+function examplesText(examples: readonly (readonly [line: string, does: string])[]): string {
+  const longest = Math.max(...examples.map(([line]) => line.length));
+  return ["Examples:", ...examples.map(([line, does]) => `  ${line.padEnd(longest)}  ${does}`)].join("\n") + "\n";
 }
 
 /** `-t TIMEOUT, --timeout=TIMEOUT`. */

@@ -48,6 +48,8 @@ export interface CommandLine<T extends CliTable> {
   readonly usage: string;
   /** One paragraph for help. */
   readonly description: string;
+  /** Whole command lines for help, each with what it does. */
+  readonly examples?: readonly (readonly [line: string, does: string])[];
   /** Its options, in the order of help. `--version`, `-V` and `-h` are every command's. */
   readonly options: T;
 }

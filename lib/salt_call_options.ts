@@ -60,5 +60,10 @@ export const SALT_CALL: CommandLine<SaltCallTable> = {
   prog: "salt-call",
   usage: "[options] <function> [arguments]",
   description: "Runs a function of an execution module on this host, and returns the result to the master as well.",
+  examples: [
+    ["salt-call --local test.ping", "run a function without a master"],
+    ["salt-call grains.items", "show what this host says of itself"],
+    ["salt-call --local -d cmd.run", "show how a function is called"],
+  ],
   options: SALT_CALL_OPTIONS,
 };

@@ -104,6 +104,12 @@ export const SALT_KEY: CommandLine<SaltKeyTable> = {
   prog: "salt-key",
   usage: "[options]",
   description: "Manage the keys that minions sign in with: list them, accept, reject or delete them, make new ones.",
+  examples: [
+    ["salt-key", "list the keys"],
+    ["salt-key -f web1", "show a key's fingerprint"],
+    ["salt-key -a web1", "accept it"],
+    ["salt-key -d 'old*'", "delete keys"],
+  ],
   options: SALT_KEY_OPTIONS,
 };
 

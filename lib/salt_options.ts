@@ -86,5 +86,11 @@ export const SALT: CommandLine<SaltTable> = {
   usage: "[options] '<target>' <function> [arguments]",
   description:
     "Runs a function of an execution module on all the minions that a target means, and shows what they return.",
+  examples: [
+    ["salt '*' test.ping", "ask every minion whether it is there"],
+    ["salt 'web*' cmd.run 'df -h /'", "run a command"],
+    ["salt -L web1,db1 grains.item os", "ask two of them"],
+    ["salt web1 -d cmd.run", "show how a function is called"],
+  ],
   options: SALT_OPTIONS,
 };

@@ -43,6 +43,12 @@ export const SALT_RUN: CommandLine<SaltRunTable> = {
   usage: "[options] <function> [arguments]",
   description:
     "Runs a function of a runner: something that is done on the master, and not on its minions. Without a function it shows what there is.",
+  examples: [
+    ["salt-run manage.status", "show which minions answer"],
+    ["salt-run jobs.list_jobs", "show the jobs that are kept"],
+    ["salt-run jobs.lookup_jid 20261121160104441974", "show what a job gave back"],
+    ["salt-run -d", "show every runner"],
+  ],
   options: SALT_RUN_OPTIONS,
 };
 

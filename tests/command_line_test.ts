@@ -165,7 +165,8 @@ Options:
                         one line. Default: none.
 
   Target Options:
-    How the first argument chooses minions.
+    How the first argument chooses minions. Without any of these it is a glob
+    of their ids: 'web*'.
 
     --batch-safe-limit=N
                         A limit.
