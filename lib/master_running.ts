@@ -6,12 +6,20 @@
 import { NoMasterError } from "./errors.ts";
 import { publishPullPath } from "./master_paths.ts";
 
-/** Whether a master listens; a socket file that a killed one left behind does not count. */
+/**
+ * Whether a master listens; a socket file that a killed one left behind does not count.
+ * @throws {Deno.errors.PermissionDenied} If this user may not know.
+ */
 export async function isMasterRunning(sockDir: string): Promise<boolean> {
+  const path = publishPullPath(sockDir);
   try {
-    (await Deno.connect({ transport: "unix", path: publishPullPath(sockDir) })).close();
+    (await Deno.connect({ transport: "unix", path })).close();
     return true;
   } catch (error) {
+    // The system's own text does not say which file.
+    if (error instanceof Deno.errors.PermissionDenied) {
+      throw new Deno.errors.PermissionDenied(`no right to reach the master at ${path}`, { cause: error });
+    }
     const gone = [Deno.errors.NotFound, Deno.errors.ConnectionRefused].some((kind) => error instanceof kind);
     if (!gone) throw error;
     return false;
