@@ -9,6 +9,8 @@ import { parseArgs } from "node:util";
 import { Random } from "../fuzz/mutate.ts";
 import { type Fault, type Figure, holds } from "./fault.ts";
 import { FAULTS } from "./faults.ts";
+import { EX_USAGE } from "../lib/exit_codes.ts";
+import { writeError, writeOut as say } from "../lib/process_io.ts";
 
 const USAGE = `Usage: deno task chaos [options]
 
@@ -42,10 +44,10 @@ async function main(argv: string[]): Promise<number> {
       help: { type: "boolean", default: false },
     },
   });
-  if (values.help) return say(USAGE);
+  if (values.help) return say(USAGE), 0;
   const wanted = values.only.split(",");
   const chosen = FAULTS.filter(({ name }) => wanted.some((begin) => name.startsWith(begin)));
-  if (values.list) return say(chosen.map(({ name, what }) => `${name.padEnd(20)}${what}\n`).join(""));
+  if (values.list) return say(chosen.map(({ name, what }) => `${name.padEnd(20)}${what}\n`).join("")), 0;
   if (chosen.length === 0) return usage(`--only: there is no fault ${values.only}`);
 
   const outcomes: Outcome[] = [];
@@ -97,13 +99,8 @@ function table({ name, figures, seconds, problem, word }: Outcome): string {
 }
 
 function usage(problem: string): number {
-  Deno.stderr.writeSync(new TextEncoder().encode(`${problem}\n\n${USAGE}`));
-  return 64;
-}
-
-function say(text: string): number {
-  Deno.stdout.writeSync(new TextEncoder().encode(text));
-  return 0;
+  writeError(`${problem}\n\n${USAGE}`);
+  return EX_USAGE;
 }
 
 if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -11,6 +11,8 @@ import type { Tally } from "./engine.ts";
 import type { FuzzTarget } from "./target.ts";
 import { TARGETS } from "./targets.ts";
 import { feedWatched } from "./watch.ts";
+import { EX_USAGE } from "../lib/exit_codes.ts";
+import { writeError, writeOut as say } from "../lib/process_io.ts";
 
 const USAGE = `Usage: deno task fuzz [options]
 
@@ -42,8 +44,8 @@ async function main(argv: string[]): Promise<number> {
       child: { type: "boolean", default: false },
     },
   });
-  if (values.help) return say(USAGE);
-  if (values.list) return say(TARGETS.map(({ name }) => `${name}\n`).join(""));
+  if (values.help) return say(USAGE), 0;
+  if (values.list) return say(TARGETS.map(({ name }) => `${name}\n`).join("")), 0;
   const options = {
     seed: values.seed,
     inputs: Number(values.inputs),
@@ -173,13 +175,8 @@ function details({ name, outcomes, slow, faults }: Tally, seed: string): string 
 }
 
 function usage(problem: string): number {
-  Deno.stderr.writeSync(new TextEncoder().encode(`${problem}\n\n${USAGE}`));
-  return 64;
-}
-
-function say(text: string): number {
-  Deno.stdout.writeSync(new TextEncoder().encode(text));
-  return 0;
+  writeError(`${problem}\n\n${USAGE}`);
+  return EX_USAGE;
 }
 
 if (import.meta.main) Deno.exit(await main(Deno.args));

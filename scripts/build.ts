@@ -12,6 +12,7 @@ import { packedExecutable, packPayload } from "./pack.ts";
 import type { TarFile } from "./tar.ts";
 import { V8_FLAGS } from "../lib/self_command.ts";
 import { VERSION } from "../lib/version.ts";
+import { writeError, writeOut as say } from "../lib/process_io.ts";
 
 const USAGE = `Usage: deno task build [options]
 
@@ -161,17 +162,13 @@ async function linkTo(target: string, path: string): Promise<void> {
   await Deno.symlink(target, path);
 }
 
-function say(text: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(text));
-}
-
 if (import.meta.main) {
   try {
     Deno.exit(await main(Deno.args));
   } catch (error) {
     const isUsage = error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
     if (!isUsage && !(error instanceof BuildError)) throw error;
-    Deno.stderr.writeSync(new TextEncoder().encode(`build: ${error.message}\n`));
+    writeError(`build: ${error.message}\n`);
     Deno.exit(isUsage ? 64 : 1);
   }
 }

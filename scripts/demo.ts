@@ -6,6 +6,7 @@
 
 import { parseArgs, stripVTControlCharacters } from "node:util";
 import { DemoError, DemoFleet } from "./demo_fleet.ts";
+import { writeError as complain, writeOut as say } from "../lib/process_io.ts";
 
 const USAGE = `Usage: deno task demo [options]
 
@@ -101,14 +102,6 @@ const colours = Deno.stdout.isTerminal() && !Deno.env.get("NO_COLOR");
 
 function bold(text: string): string {
   return colours ? `\x1b[1m${text}\x1b[0m` : text;
-}
-
-function say(text: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(text));
-}
-
-function complain(text: string): void {
-  Deno.stderr.writeSync(new TextEncoder().encode(text));
 }
 
 if (import.meta.main) {

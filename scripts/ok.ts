@@ -5,6 +5,7 @@
  */
 
 import { parseArgs } from "node:util";
+import { writeError, writeOut as say } from "../lib/process_io.ts";
 
 const USAGE = `Usage: deno task ok [--without-tests]
 `;
@@ -56,10 +57,6 @@ async function main(argv: string[]): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-function say(text: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(text));
-}
-
 if (import.meta.main) {
   try {
     Deno.exit(await main(Deno.args));
@@ -67,7 +64,7 @@ if (import.meta.main) {
     if (!(error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"))) {
       throw error;
     }
-    Deno.stderr.writeSync(new TextEncoder().encode(`ok: ${error.message}\n${USAGE}`));
+    writeError(`ok: ${error.message}\n${USAGE}`);
     Deno.exit(64);
   }
 }
