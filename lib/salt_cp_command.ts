@@ -16,11 +16,13 @@ import { loadClientConfig } from "./config.ts";
 import { NoMasterError, RefusedError, SourceError, TargetError, UsageError } from "./errors.ts";
 import { EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "./exit_codes.ts";
 import { gzip } from "./gzip.ts";
+import { KeyStore } from "./key_store.ts";
 import { LocalClient, newReturnKey } from "./local_client.ts";
 import { openLog } from "./log_sinks.ts";
 import type { MasterOpts } from "./options.ts";
 import type { ReturnKey } from "./return_key.ts";
 import { hasReturned, silenceText } from "./outcome.ts";
+import { pendingHint } from "./pending_hint.ts";
 import { outputPlace, outputSettings, resultPrinter } from "./result_printer.ts";
 import { plainRetcode } from "./retcode.ts";
 import { listSources, readPieces, readTextFiles } from "./salt_cp_files.ts";
@@ -29,6 +31,7 @@ import { listTarget } from "./salt_job.ts";
 import { FAILED_TEXT, NO_RETURN_TEXT } from "./salt_session.ts";
 import { startUp } from "./start_up.ts";
 import { targetType } from "./target_type.ts";
+import { sanitize } from "./terminal.ts";
 import { isMap, map, type Value, type ValueMap } from "./value.ts";
 
 /** Runs `salt-cp` with the words of its command line. @returns The exit code. */
@@ -50,12 +53,13 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
   const [target, ...sources] = args.slice(0, -1);
   const dest = args[args.length - 1];
   const tgtType = targetType(parsed.options);
+  const tgt = tgtType === "list" ? listTarget(target) : target;
   const { opts, warnings } = startUp(SALT_CP, parsed, { role: "master", load: loadClientConfig });
   const { log, close } = openLog(opts, { terminal: (text) => io.writeError(text) });
   try {
     for (const warning of warnings) log.warning(warning);
     using client = await LocalClient.connect(opts, callingUser());
-    const copy = new Copy({ tgt: tgtType === "list" ? listTarget(target) : target, tgtType }, {
+    const copy = new Copy({ tgt, tgtType }, {
       client,
       opts,
       io,
@@ -71,6 +75,9 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
     if (!copy.failed) return 0;
     io.writeError(FAILED_TEXT);
     return EX_MINIONS;
+  } catch (error) {
+    if (error instanceof TargetError) io.writeError(sanitize(pendingHint(tgt, tgtType, new KeyStore(opts.pki_dir))));
+    throw error;
   } finally {
     close();
   }

@@ -104,7 +104,10 @@ fleetTest("salt-cp says what it cannot send, whom it cannot reach, and what is m
       map({ web1: { [path]: true }, away: words.length === 0 ? silent : { [path]: silent } }),
     );
   }
+  Deno.mkdirSync(`${fleet.masterOpts.pki_dir}/minions_pre`, { recursive: true });
+  Deno.writeTextFileSync(`${fleet.masterOpts.pki_dir}/minions_pre/stranger`, "a key that waits");
   const ends: [words: string[], code: number, err: string][] = [
+    [["stranger", `${from}/two.conf`, to], 2, "Not accepted yet, and so not asked: stranger."],
     [["web1", "x"], 64, "Insufficient arguments"],
     [["-L", "-E", "web1", "x", "y"], 64, "mutually exclusive"],
     [["-G", "os:Linux", "x", "y"], 64, "-G/--grain: such targets are not built yet"],
