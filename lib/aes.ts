@@ -130,12 +130,17 @@ export class AesKey {
       put(out, at + 12, substituted(INVERSE_SBOX, d, c, b, a) ^ keys[last + 3] ^ y);
       v = p, w = q, x = r, y = s;
     }
-    const padding = out[out.length - 1];
-    const start = out.length - padding;
-    if (padding === 0 || padding > BLOCK) return undefined;
-    for (let i = start; i < out.length; i++) if (out[i] !== padding) return undefined;
-    return out.subarray(0, start);
+    return unpadded(out);
   }
+}
+
+/** What stands before the padding; `undefined` if it is none. Only for what a MAC has vouched for: it tells where it fails. */
+export function unpadded(bytes: Uint8Array): Uint8Array | undefined {
+  const padding = bytes[bytes.length - 1];
+  const start = bytes.length - padding;
+  if (padding === 0 || padding > BLOCK) return undefined;
+  for (let i = start; i < bytes.length; i++) if (bytes[i] !== padding) return undefined;
+  return bytes.subarray(0, start);
 }
 
 function expand(key: Uint8Array, rounds: number): Uint32Array {

@@ -32,6 +32,7 @@ const SYMBOLS = {
   zmq_proxy: { parameters: ["pointer", "pointer", "pointer"], result: "i32", nonblocking: true },
   zmq_errno: { parameters: [], result: "i32" },
   zmq_strerror: { parameters: ["i32"], result: "pointer" },
+  zmq_has: { parameters: ["buffer"], result: "i32" },
   zmq_version: { parameters: ["buffer", "buffer", "buffer"], result: "void" },
 } as const;
 
@@ -140,7 +141,17 @@ export const SOCKET_OPTIONS = {
   heartbeatTimeout: 77,
   connectTimeout: 79,
   tcpMaxRetransmit: 80,
+  inBatchSize: 101,
+  outBatchSize: 102,
 } as const;
+
+/** Options that libzmq has only where it is built with its drafts. */
+const DRAFTS: readonly string[] = ["inBatchSize", "outBatchSize"];
+
+/** Whether this libzmq has the option. */
+export function hasOption(option: SocketOption): boolean {
+  return !DRAFTS.includes(option) || zmq().zmq_has(cString("draft")) === 1;
+}
 
 /** An option. */
 export type SocketOption = keyof typeof SOCKET_OPTIONS;

@@ -27,9 +27,10 @@ import { ProvedTokens } from "./proved_tokens.ts";
 import type { PublisherInit, PublisherReady } from "./publisher.ts";
 import { rateMemory } from "./rate_limit.ts";
 import { tcpAddress } from "./request_channel.ts";
+import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
 import { Forwarder } from "./forwarder.ts";
-import { PROBES } from "./socket_settings.ts";
+import { MANY_CONNECTIONS, PROBES } from "./socket_settings.ts";
 import { type Frames, Outbox } from "./sockets.ts";
 import { closeSocketsOf, socketNotes } from "./thread_sockets.ts";
 import { sleep } from "./sleep.ts";
@@ -125,7 +126,8 @@ export class Master {
     const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
     const others = aclUsers(opts, hostUsers);
     const accessKeys = this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...others]);
-    const shared = { opts: packOpts(opts), sharedKey: this.#sharedKey.memory, masterPem: masterKey.pem };
+    const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000).memory;
+    const shared = { opts: packOpts(opts), sharedKey: this.#sharedKey.memory, sessions, masterPem: masterKey.pem };
 
     const busInit: BusThreadInit = {
       paths: masterBus(opts.sock_dir),
@@ -143,6 +145,7 @@ export class Master {
         handshakeMs: HANDSHAKE_MS,
         lingerMs: LINGER_MS,
         ...PROBES,
+        ...MANY_CONNECTIONS,
         ipv6: opts.ipv6 ?? undefined,
       },
       // Few wait for the MWorkers; the others wait where they came in, so that ROUTER takes turns among its peers and

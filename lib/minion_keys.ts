@@ -1,79 +1,59 @@
 /**
- * The accepted minions' public keys as the MWorkers use them: parsed once, and each token checked once.
+ * The accepted minions' public keys as the MWorkers use them, and the tokens that prove who holds their private halves.
  *
  * A token is the same in every request of a minion, so one RSA operation a minion and master is enough (proved_tokens.ts);
- * the key's file is looked at each time, so that a deleted or changed key counts at once.
+ * the key's file is looked at each time, so that a deleted or changed key counts at once. No thread keeps
+ * all minions.
  * @module
  */
 
 import { AuthenticationError, KeyError } from "./errors.ts";
 import type { KeyStore } from "./key_store.ts";
 import type { ProvedTokens } from "./proved_tokens.ts";
+import { Recent } from "./recent.ts";
 import { PublicKey } from "./rsa.ts";
 
-interface Known {
-  /** {@linkcode KeyStore.version} of what was read. */
-  readonly version: string;
-  readonly pem: string;
-  /** Parsed when it is first needed: a token that another thread has checked needs no key. */
-  key: PublicKey | undefined;
-  token: Uint8Array | undefined;
-}
-
 const TOKEN_TEXT = "salt";
+/** How many tokens a thread knows by itself, which saves two digests. */
+const KNOWN = 512;
 
-/** The keys of one thread. */
+/** The keys as one thread sees them. */
 export class MinionKeys {
   readonly #store: KeyStore;
   readonly #proved: ProvedTokens;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Recent<string, { readonly version: string; readonly token: Uint8Array }>(KNOWN);
 
-  /** Knows no key yet. @param store Where the accepted keys lie. @param proved What all threads have checked. */
+  /** Reads nothing yet. @param store Where the accepted keys lie. @param proved What all threads have checked. */
   constructor(store: KeyStore, proved: ProvedTokens) {
     this.#store = store;
     this.#proved = proved;
   }
 
-  /** The accepted key of `id`; `undefined` if there is none, or none that can be read. */
+  /** The accepted key of `id`; `undefined` if there is none, or none that can be read, which proves nothing. */
   get(id: string): PublicKey | undefined {
-    const known = this.#look(id);
-    return known && parsed(known);
+    const pem = this.#store.get(id, "accepted");
+    try {
+      return pem === undefined ? undefined : PublicKey.fromPem(pem);
+    } catch (error) {
+      if (error instanceof KeyError) return undefined;
+      throw error;
+    }
   }
 
   /** Whether `token` proves that its sender holds the private half of the accepted key of `id`. */
   provesToken(id: string, token: Uint8Array | undefined): boolean {
-    const known = this.#look(id);
-    if (known === undefined || token === undefined) return false;
-    if (known.token !== undefined && sameBytes(known.token, token)) return true;
-    if (!this.#proved.has(known.pem, token)) {
-      const key = parsed(known);
-      if (key === undefined || !proves(key, token)) return false;
-      this.#proved.add(known.pem, token);
-    }
-    known.token = token;
-    return true;
-  }
-
-  #look(id: string): Known | undefined {
+    // First: what is proved with a key that comes in between is noted for a version that is gone.
     const version = this.#store.version(id, "accepted");
+    if (version === undefined || token === undefined) return false;
     const known = this.#known.get(id);
-    if (version !== undefined && known?.version === version) return known;
-    this.#known.delete(id);
-    const pem = version === undefined ? undefined : this.#store.get(id, "accepted");
-    if (version === undefined || pem === undefined) return undefined;
-    const fresh: Known = { version, pem, key: undefined, token: undefined };
-    this.#known.set(id, fresh);
-    return fresh;
-  }
-}
-
-/** The key; `undefined` if the file holds none, which proves nothing. */
-function parsed(known: Known): PublicKey | undefined {
-  try {
-    return known.key ??= PublicKey.fromPem(known.pem);
-  } catch (error) {
-    if (error instanceof KeyError) return undefined;
-    throw error;
+    if (known?.version === version && sameBytes(known.token, token)) return true;
+    if (!this.#proved.has(id, version, token)) {
+      const key = this.get(id);
+      if (key === undefined || !proves(key, token)) return false;
+      this.#proved.add(id, version, token);
+    }
+    this.#known.set(id, { version, token });
+    return true;
   }
 }
 

@@ -48,6 +48,8 @@ export interface MWorkerInit {
   readonly proved: SharedArrayBuffer;
   /** The memory of the last job id. */
   readonly jids: SharedArrayBuffer;
+  /** The memory of the session keys that have been read. */
+  readonly sessions: SharedArrayBuffer;
   /** How many requests may wait in it. */
   readonly queued: number;
   /** The memory of the limit on strangers' sign-ins. */
@@ -89,7 +91,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
       return masterKey ??= PrivateKey.fromPem(init.masterPem, opensslOperations(init.masterPem));
     },
     sharedKey: new SharedKey(init.sharedKey),
-    sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
+    sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000, init.sessions),
     keys: new KeyStore(opts.pki_dir),
     proved: new ProvedTokens(init.proved),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),

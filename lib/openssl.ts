@@ -8,6 +8,8 @@
  * @module
  */
 
+import { openLibcrypto, owned } from "./libcrypto.ts";
+
 const SYMBOLS = {
   BIO_new_mem_buf: { parameters: ["buffer", "i32"], result: "pointer" },
   BIO_free: { parameters: ["pointer"], result: "i32" },
@@ -25,9 +27,6 @@ const SYMBOLS = {
   ERR_clear_error: { parameters: [], result: "void" },
 } as const;
 
-/** Versions whose functions are these. */
-const FILES = ["libcrypto.so.3", "libcrypto.so.1.1"];
-
 type Library = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
 let library: Library | null | undefined;
 
@@ -41,7 +40,7 @@ export interface PrivateOperations {
 
 /** The operations of the key in `pem`; it is kept for the life of the thread. `undefined` without an OpenSSL. */
 export function opensslOperations(pem: string): PrivateOperations | undefined {
-  library ??= open();
+  library ??= openLibcrypto(SYMBOLS);
   if (library === null) return undefined;
   const ssl = library;
   const key = readKey(ssl, pem);
@@ -50,18 +49,6 @@ export function opensslOperations(pem: string): PrivateOperations | undefined {
     sign: (hash, bytes) => sign(ssl, { key, hash, bytes }),
     decrypt: (hash, bytes) => decrypt(ssl, { key, hash, bytes }),
   };
-}
-
-function open(): Library | null {
-  if (Deno.build.os !== "linux") return null;
-  for (const file of FILES) {
-    try {
-      return Deno.dlopen(file, SYMBOLS).symbols;
-    } catch {
-      // Not this version: the next one, or none.
-    }
-  }
-  return null;
 }
 
 function readKey(ssl: Library, pem: string): Deno.PointerValue {
@@ -113,9 +100,4 @@ function decrypt(ssl: Library, { key, hash, bytes }: Work): Uint8Array | undefin
 
 function cString(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`${text}\0`);
-}
-
-/** In memory of this thread alone, as a call wants it. */
-function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(bytes);
 }

@@ -1,50 +1,39 @@
 /**
- * Tokens that have proved themselves, in memory that all threads of the master share: what one MWorker has checked with RSA,
- * which takes a millisecond, the others need not check again.
- *
- * A table of digests over a key and a token, each in the place that it says itself. Two that say the same place push each
- * other out, which costs a check, and so does a digest that two threads wrote at once. Knows no ids and no key files: a
- * digest counts for whoever has that key.
+ * Tokens that have proved themselves, known to all threads of the master: what one MWorker has checked with RSA, which takes a
+ * millisecond, the others need not check again. Knows no key files: a token counts for one version of one minion's key.
  * @module
  */
 
 import { sha256 } from "@noble/hashes/sha2.js";
+import { SharedTable } from "./shared_table.ts";
 
-/** Places; of a larger fleet some push each other out. */
-const PLACES = 1 << 14;
-/** 128 bits of a digest: nobody finds a token of another key's that comes to the same. */
-const WORDS = 4;
+/** 128 bits of a digest: nobody finds another token that comes to the same. */
+const DIGEST_BYTES = 16;
 
-const utf8 = new TextEncoder();
-
-/** One thread's view of the table. */
+/** One thread's view of them. */
 export class ProvedTokens {
-  /** What other threads make their own view of: 256 KB, of which only what is written to takes memory. */
-  readonly memory: SharedArrayBuffer;
-  readonly #words: Int32Array;
+  readonly #table: SharedTable;
 
-  /** A view of a table. @param memory Another thread's; without it an empty table is made. */
+  /** A view. @param memory Another thread's; without it nothing has proved itself yet. */
   constructor(memory?: SharedArrayBuffer) {
-    this.memory = memory ?? new SharedArrayBuffer(PLACES * WORDS * Int32Array.BYTES_PER_ELEMENT);
-    this.#words = new Int32Array(this.memory);
+    this.#table = new SharedTable(DIGEST_BYTES, memory);
   }
 
-  /** Whether `token` has proved itself under the key `pem`. */
-  has(pem: string, token: Uint8Array): boolean {
-    const { digest, place } = look(pem, token);
-    return digest.every((word, i) => Atomics.load(this.#words, place + i) === word);
+  /** What other threads make their own view of. */
+  get memory(): SharedArrayBuffer {
+    return this.#table.memory;
   }
 
-  /** Notes that `token` has proved itself under the key `pem`. */
-  add(pem: string, token: Uint8Array): void {
-    const { digest, place } = look(pem, token);
-    digest.forEach((word, i) => Atomics.store(this.#words, place + i, word));
+  /** Whether `token` has proved that its sender has the private half of the key of `id`, as that key is in `version`. */
+  has(id: string, version: string, token: Uint8Array): boolean {
+    const known = this.#table.get(id, version);
+    if (known === undefined) return false;
+    const digest = sha256(token);
+    return known.every((byte, i) => byte === digest[i]);
   }
-}
 
-function look(pem: string, token: Uint8Array): { digest: Int32Array; place: number } {
-  // The length keeps the end of a key apart from the beginning of a token.
-  const bytes = sha256(new Uint8Array([...utf8.encode(`${pem.length}:${pem}`), ...token]));
-  const digest = new Int32Array(bytes.buffer, bytes.byteOffset, WORDS);
-  return { digest, place: (digest[0] & (PLACES - 1)) * WORDS };
+  /** Notes that it has. */
+  add(id: string, version: string, token: Uint8Array): void {
+    this.#table.put(id, version, sha256(token).subarray(0, DIGEST_BYTES));
+  }
 }

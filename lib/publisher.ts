@@ -23,7 +23,7 @@ import { tcpAddress } from "./request_channel.ts";
 import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
-import { PROBES } from "./socket_settings.ts";
+import { MANY_CONNECTIONS, PROBES } from "./socket_settings.ts";
 import { Duplex, Inbox } from "./sockets.ts";
 import { noteSockets } from "./thread_sockets.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
@@ -36,6 +36,8 @@ export interface PublisherInit {
   readonly opts: Uint8Array;
   /** The memory of the shared key. */
   readonly sharedKey: SharedArrayBuffer;
+  /** The memory of the session keys that have been read. */
+  readonly sessions: SharedArrayBuffer;
   /** Where it notes its sockets, for the case that it dies. */
   readonly sockets: SharedArrayBuffer;
   /** The master's private key, which signs. */
@@ -59,7 +61,7 @@ serveThread<PublisherInit>(async (init, host) => {
   const opts = unpackOpts<MasterOpts>(init.opts);
   let key: PrivateKey | undefined;
   const sharedKey = new SharedKey(init.sharedKey);
-  const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000);
+  const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000, init.sessions);
   const book = new PresenceBook((id) => sessions.crypticle(id)?.keyString);
   const undelivered = new UndeliveredJobs(opts.cachedir, init.masterPem);
   const redelivery = new Redelivery((jid) => {
@@ -72,6 +74,7 @@ serveThread<PublisherInit>(async (init, host) => {
     highWaterMark: opts.pub_hwm,
     backlog: opts.zmq_backlog,
     ...PROBES,
+    ...MANY_CONNECTIONS,
     ipv6: opts.ipv6 ?? undefined,
   });
   await socket.bind(tcpAddress(opts.interface, opts.publish_port));

@@ -1,5 +1,6 @@
 /** @module */
 import { Forwarder } from "../lib/forwarder.ts";
+import { MANY_CONNECTIONS } from "../lib/socket_settings.ts";
 import { Duplex, type Frames, Inbox, Outbox } from "../lib/sockets.ts";
 import { strictTest } from "./strict.ts";
 import { assert, assertEquals, assertRejects } from "./assert.ts";
@@ -30,6 +31,25 @@ async function roundTrip(client: Duplex, body: string): Promise<void> {
   assert(reply !== undefined, `the reply to ${body} never woke its reader`);
   assertEquals(text(reply), [body]);
 }
+
+strictTest(
+  "a socket that reads and sends a little at a time carries large and small messages whole, in their order",
+  async () => {
+    using server = Duplex.router(MANY_CONNECTIONS);
+    await server.bind("tcp://127.0.0.1:0");
+    const serving = echo(server);
+    using client = Duplex.dealer();
+    client.connect(server.address);
+    const sizes = [0, 1, 1_000, 1_023, 1_024, 1_025, 5_000, 1_000_000, 3];
+    for (const [i, size] of sizes.entries()) assert(await client.send([new Uint8Array(size).fill(i)], BOUND_MS));
+    for (const [i, size] of sizes.entries()) {
+      const [body] = await client.receive(BOUND_MS) ?? [];
+      assertEquals([body?.length, body?.every((byte) => byte === i)], [size, true]);
+    }
+    server.close();
+    await serving;
+  },
+);
 
 for (const address of ["tcp://127.0.0.1:0", "ipc"]) {
   strictTest(`no wake-up is lost in thousands of round trips of several sockets over ${address}`, async () => {

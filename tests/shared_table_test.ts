@@ -1,0 +1,56 @@
+/** @module */
+import { SharedTable } from "../lib/shared_table.ts";
+import { assert, assertEquals, assertThrows } from "./assert.ts";
+
+const SIZE = 8;
+const record = (n: number) => new Uint8Array(BigUint64Array.of(BigInt(n)).buffer);
+
+Deno.test("what one thread has put is there for all, under its name and in its version alone", () => {
+  const first = new SharedTable(SIZE);
+  const second = new SharedTable(SIZE, first.memory);
+  assertEquals(second.get("web1", "1"), undefined);
+  first.put("web1", "1", record(7));
+  assertEquals(second.get("web1", "1"), record(7));
+  assertEquals(second.get("web1", "2"), undefined);
+  assertEquals(second.get("web2", "1"), undefined);
+  second.put("web1", "2", record(8));
+  assertEquals([first.get("web1", "1"), first.get("web1", "2")], [undefined, record(8)]);
+});
+
+Deno.test("the end of a name is not taken for the beginning of a version", () => {
+  const table = new SharedTable(SIZE);
+  table.put("web", "1:2", record(1));
+  assertEquals(table.get("web1", ":2"), undefined);
+});
+
+Deno.test("a record of which a part was overwritten is as if it were not there", () => {
+  const table = new SharedTable(SIZE);
+  table.put("web1", "1", record(0x0102));
+  const bytes = new Uint8Array(table.memory);
+  const touched = bytes.findIndex((byte) => byte !== 0);
+  assert(touched >= 0);
+  for (const at of [touched, bytes.findLastIndex((byte) => byte !== 0)]) {
+    bytes[at] ^= 1;
+    assertEquals(table.get("web1", "1"), undefined);
+    bytes[at] ^= 1;
+  }
+  assertEquals(table.get("web1", "1"), record(0x0102));
+});
+
+Deno.test("records of more names than there are places push each other out, and none is there that was not put", () => {
+  const table = new SharedTable(SIZE);
+  for (let n = 0; n < 20_000; n++) table.put(`minion-${n}`, "1", record(n));
+  let known = 0;
+  for (let n = 0; n < 20_000; n++) {
+    const found = table.get(`minion-${n}`, "1");
+    if (found === undefined) continue;
+    known++;
+    assertEquals(found, record(n));
+  }
+  assert(known > 8_000 && known <= 16_384, `${known} are known`);
+  for (let n = 20_000; n < 21_000; n++) assertEquals(table.get(`minion-${n}`, "1"), undefined);
+});
+
+Deno.test("a record of another size is refused", () => {
+  assertThrows(() => new SharedTable(SIZE).put("web1", "1", new Uint8Array(SIZE + 1)), RangeError);
+});
