@@ -13,6 +13,7 @@ export class Forwarder {
   readonly #context = ZmqContext.create();
   readonly #front: ZmqSocket;
   readonly #back: ZmqSocket;
+  #monitor: ZmqSocket | undefined;
   #done: Promise<void> | undefined;
   #closed = false;
 
@@ -32,6 +33,16 @@ export class Forwarder {
     return new Forwarder({ kind: "router", settings: front }, { kind: "dealer", settings: back });
   }
 
+  /** The PAIR that is told of the connections in front, for a doorkeeper; to be asked for before {@linkcode start}. */
+  monitor(): ZmqSocket {
+    const address = "inproc://connections";
+    const monitor = this.#monitor = this.#context.socket("pair");
+    monitor.set("receiveHighWaterMark", 0); // libzmq's own thread would wait for a reader
+    this.#front.monitorConnections(address);
+    monitor.connect(address);
+    return monitor;
+  }
+
   /** Binds both sides and starts the thread. @returns The two addresses in force. @throws {SocketError} If it cannot. */
   start(addresses: { readonly front: string; readonly back: string }): Promise<{ front: string; back: string }> {
     return Promise.try(() => {
@@ -49,6 +60,8 @@ export class Forwarder {
     this.#closed = true;
     this.#context.shutdown();
     await this.#done;
+    // Not before: of a connection that ended meanwhile libzmq's thread would wait to tell, for ever.
+    this.#monitor?.close();
     this.#front.close();
     this.#back.close();
     this.#context.terminate();

@@ -1,5 +1,6 @@
 /**
- * The few calls of the C library that Deno does not have: waiting for descriptors, users, limits, process groups.
+ * The few calls of the C library that Deno does not have: waiting for descriptors, users, limits, process groups,
+ * connections that somebody else has opened.
  * The only door to FFI in this project. Every call either works or throws {@linkcode LibcError}.
  * Source: POSIX.1-2024; errno values by the platform's own `strerror`.
  * @module
@@ -32,6 +33,9 @@ const SYMBOLS = {
   getrlimit: { parameters: ["i32", "buffer"], result: "i32" },
   setrlimit: { parameters: ["i32", "buffer"], result: "i32" },
   kill: { parameters: ["i32", "i32"], result: "i32" },
+  getpeername: { parameters: ["i32", "buffer", "buffer"], result: "i32" },
+  getsockopt: { parameters: ["i32", "i32", "i32", "buffer", "buffer"], result: "i32" },
+  shutdown: { parameters: ["i32", "i32"], result: "i32" },
 } as const;
 
 type Library = Deno.DynamicLibrary<typeof SYMBOLS>;
@@ -239,4 +243,46 @@ export function sendSignal(pid: number, signal: number): boolean {
   // kill(0) and kill(-1) would hit our own group and everybody.
   if (!Number.isInteger(pid) || pid === 0 || pid === -1) throw new RangeError(`Cannot send a signal to pid ${pid}`);
   return libc().kill(pid, signal) === 0;
+}
+
+const AF_INET = 2;
+const AF_INET6 = Deno.build.os === "darwin" ? 30 : 10;
+const SHUT_RDWR = 2;
+const IPPROTO_TCP = 6;
+const TCP_INFO = 11;
+/** Where Linux's `struct tcp_info` has `tcpi_bytes_acked` and, after it, `tcpi_bytes_received`. */
+const BYTES_ACKED = 120;
+
+const socketAddress = new Uint8Array(128);
+const tcpInfo = new Uint8Array(256);
+const size = new Uint32Array(1);
+
+/** Where the TCP connection `fd` comes from, as hexadecimal digits; `undefined` if it is none, or none any more. */
+export function peerAddress(fd: number): string | undefined {
+  size[0] = socketAddress.length;
+  if (libc().getpeername(fd, socketAddress, size) !== 0) return undefined;
+  // On macOS the length comes first.
+  const family = Deno.build.os === "darwin" ? socketAddress[1] : socketAddress[0] + 256 * socketAddress[1];
+  if (family === AF_INET) return socketAddress.slice(4, 8).toHex();
+  if (family !== AF_INET6) return undefined;
+  const address = socketAddress.slice(8, 24).toHex();
+  return /^0{20}ffff/.test(address) ? address.slice(24) : address;
+}
+
+/** What Linux has counted of the TCP connection `fd`; `undefined` if it is none any more, or nobody counts. */
+export function tcpByteCounts(fd: number): { readonly received: number; readonly taken: number } | undefined {
+  if (Deno.build.os !== "linux") return undefined;
+  size[0] = tcpInfo.length;
+  if (libc().getsockopt(fd, IPPROTO_TCP, TCP_INFO, tcpInfo, size) !== 0 || size[0] < BYTES_ACKED + 16) return undefined;
+  const view = new DataView(tcpInfo.buffer);
+  const count = (at: number) => Number(view.getBigUint64(at, true));
+  return { taken: count(BYTES_ACKED), received: count(BYTES_ACKED + 8) };
+}
+
+/**
+ * Ends the TCP connection `fd`, whose owner finds it ended by the peer. Nothing happens to what is no such connection: its
+ * owner may have closed it, and the number be another file's.
+ */
+export function shutDownConnection(fd: number): void {
+  if (peerAddress(fd) !== undefined) libc().shutdown(fd, SHUT_RDWR);
 }

@@ -168,6 +168,8 @@ const ZMQ_POLLOUT = 2;
 const ZMQ_DONTWAIT = 1;
 const ZMQ_SNDMORE = 2;
 const ZMQ_MAX_SOCKETS = 2;
+/** What is told of a listening socket's connections: the value of the event is a descriptor, or the system's error. */
+export const CONNECTION_EVENTS = { accepted: 0x20, acceptFailed: 0x40, disconnected: 0x200 } as const;
 const ZMQ_EVENT_CONNECT_RETRIED = 0x4;
 const ZMQ_EVENT_DISCONNECTED = 0x200;
 
@@ -308,9 +310,17 @@ export class ZmqSocket {
     check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, cString(address), events));
   }
 
+  /** Has libzmq tell of the connections that come and go, as {@linkcode CONNECTION_EVENTS}: to the PAIR that connects there. */
+  monitorConnections(address: string): void {
+    const { accepted, acceptFailed, disconnected } = CONNECTION_EVENTS;
+    const events = accepted | acceptFailed | disconnected;
+    check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, cString(address), events));
+  }
+
   /**
-   * Ends {@linkcode monitorLosses}; to be called before the PAIR is closed. libzmq's own thread tells of losses, and waits until
-   * somebody takes what it tells: with the PAIR gone it would wait for ever, and no socket of this context do anything more.
+   * Ends {@linkcode monitorLosses} or {@linkcode monitorConnections}, by the thread that has the socket; to be called before the PAIR
+   * is closed. libzmq's own thread waits until somebody takes what it tells: with the PAIR gone it would wait for ever, and
+   * no socket of this context do anything more.
    */
   endMonitor(): void {
     check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, null, 0));

@@ -8,6 +8,9 @@
 
 import { type AccessKeys, aclUsers, createAccessKeys, restoreAccessKeys } from "./access.ts";
 import { writeFileAtomic } from "./atomic_file.ts";
+import { connectionLimits } from "./connection_limits.ts";
+import { Unanswered } from "./connection_memory.ts";
+import { Doorkeeper } from "./doorkeeper.ts";
 import { PreflightError } from "./errors.ts";
 import { ROTATE_EVENT, stamp } from "./event.ts";
 import type { BusThreadInit } from "./bus_thread.ts";
@@ -43,15 +46,11 @@ import { map } from "./value.ts";
  * was at in the C libraries is over by then, so that its sockets can be closed.
  */
 const RESTART_MS = 500;
-/** A connection that does not speak holds a descriptor: it has this long to begin, in milliseconds. */
-const HANDSHAKE_MS = 5_000;
 
 /** The time in which the last replies get from the MWorkers' sockets to the network, in milliseconds: it takes one. */
 const LAST_REPLIES_MS = 30;
 /** And in which the network takes them. */
 const LINGER_MS = 250;
-/** Requests that wait for one MWorker; as many again wait in it. */
-const QUEUED_REQUESTS = 10;
 /** How long a round of Maintenance may take, which cleans the whole job cache. */
 const MAINTENANCE_MS = 3_600_000;
 
@@ -74,6 +73,7 @@ export class Master {
   #accessKeys: AccessKeys = new Map();
   readonly #threads = new Map<string, Thread<unknown>>();
   #requests: Forwarder | undefined;
+  #doorkeeper: Doorkeeper | undefined;
   #ports: MasterPorts = { publishPort: 0, requestPort: 0 };
   readonly #closed = Promise.withResolvers<void>();
   #maintenanceTimer: ReturnType<typeof setInterval> | undefined;
@@ -142,7 +142,8 @@ export class Master {
       {
         backlog: opts.zmq_backlog,
         maxFrameBytes: opts.max_request_bytes,
-        handshakeMs: HANDSHAKE_MS,
+        handshakeMs: opts.handshake_timeout * 1000,
+        receiveHighWaterMark: opts.max_queued_requests,
         lingerMs: LINGER_MS,
         ...PROBES,
         ...MANY_CONNECTIONS,
@@ -151,8 +152,14 @@ export class Master {
       // Few wait for the MWorkers; the others wait where they came in, so that ROUTER takes turns among its peers and
       // nobody's flood is in front of another's request. Replies are not bounded, here and in the MWorkers: while
       // libzmq's proxy waits for room behind, it does not serve them.
-      { highWaterMark: 0, sendHighWaterMark: QUEUED_REQUESTS },
+      { highWaterMark: 0, sendHighWaterMark: opts.max_queued_requests },
     );
+    this.#doorkeeper = new Doorkeeper(this.#requests.monitor(), {
+      name: "ret_port",
+      limits: connectionLimits(opts),
+      memory: { rule: new Unanswered(), most: opts.max_request_memory, name: "max_request_memory" },
+      log: this.#log,
+    });
     const front = tcpAddress(opts.interface, opts.ret_port);
     const back = `ipc://${workersPath(opts.sock_dir)}`;
     const bound = await listening(`ret_port ${opts.ret_port}`, this.#requests.start({ front, back }));
@@ -165,7 +172,7 @@ export class Master {
       proved,
       jids: jidMemory(),
       strangers: rateMemory(),
-      queued: QUEUED_REQUESTS,
+      queued: opts.max_queued_requests,
       publishPort,
       accessKeys,
       owner,
@@ -303,6 +310,7 @@ export class Master {
     const bus = this.#threads.get(BUS);
     await Promise.all([...this.#threads.values()].map((thread) => thread === bus ? undefined : thread.stop()));
     if (this.#serving) await sleep(LAST_REPLIES_MS);
+    this.#doorkeeper?.close();
     await this.#requests?.close();
     await bus?.stop();
     const busPaths = masterBus(this.#opts.sock_dir);

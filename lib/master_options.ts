@@ -93,6 +93,35 @@ export const MASTER_OPTIONS = {
   rotate_aes_key: bool(true, "Whether the deletion or rejection of a key also replaces the AES key."),
   ping_on_rotate: bool(false, "Whether every minion is pinged after that, so that all fetch the new key at once."),
   max_minions: int(0, "Connected minions allowed; 0: no bound.", { min: 0 }),
+  max_connections: int(
+    null,
+    "Connections to each of the two ports. Who comes from an address with fewer of them than another has gets the place of that " +
+      "one's newest; the others are disconnected. Unset: two fifths of the open files allowed; 0: no bound. Not in Salt.",
+    { min: 0 },
+  ),
+  max_connections_per_address: int(
+    0,
+    "Connections to each port from one address; 0: as many as there is room for. Minions behind one NAT share an address, " +
+      "and take one or two connections each. Not in Salt.",
+    { min: 0 },
+  ),
+  handshake_timeout: float(
+    5,
+    "Seconds that a connection to either port may take to say what it is, before it is ended. Not in Salt.",
+    { min: 0.1, max: 3600 },
+  ),
+  max_queued_requests: int(
+    10,
+    "Requests that wait for one MWorker; the others wait in their own connections, so many in each, and MWorkers take turns " +
+      "among those. Not in Salt.",
+    { min: 1, max: 1000 },
+  ),
+  max_request_memory: int(
+    268_435_456,
+    "Bytes that requests may hold before they are answered, all together; beyond it the connections with the largest are " +
+      "ended. 0: no bound. Looked at on Linux alone. Not in Salt.",
+    { min: 0 },
+  ),
   max_request_bytes: int(
     104_857_600,
     "Bytes of the largest request: who sends more is disconnected. Not in Salt, whose masters take any size.",

@@ -35,10 +35,11 @@ export function encode(value: Value, dialect: Dialect): Uint8Array {
 
 /**
  * The one value that `bytes` are.
+ * @param most What it may cost in memory, in entries; a list, a map or a byte string counts 16 more. Default: 8 million.
  * @throws {MsgpackError} If they are anything else: truncated, malformed, or followed by more.
  */
-export function decode(bytes: Uint8Array, dialect: Dialect): Value {
-  const { value, length } = decodeFirst(bytes, dialect);
+export function decode(bytes: Uint8Array, dialect: Dialect, most?: number): Value {
+  const { value, length } = decodeFirst(bytes, dialect, most);
   if (length !== bytes.length) throw new MsgpackError(`${bytes.length - length} bytes follow the value`);
   return value;
 }
@@ -47,8 +48,8 @@ export function decode(bytes: Uint8Array, dialect: Dialect): Value {
  * The value that `bytes` begin with, and how many bytes it took. The value shares no memory with `bytes`.
  * @throws {MsgpackError} If they do not begin with a whole value.
  */
-export function decodeFirst(bytes: Uint8Array, dialect: Dialect): { value: Value; length: number } {
-  const reader = new Reader(bytes, { binAsText: dialect === "wire" });
+export function decodeFirst(bytes: Uint8Array, dialect: Dialect, most?: number): { value: Value; length: number } {
+  const reader = new Reader(bytes, { binAsText: dialect === "wire", most });
   const value = reader.read(MAX_DEPTH);
   return { value, length: reader.position };
 }

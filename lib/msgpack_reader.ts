@@ -31,14 +31,20 @@ export class Reader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
   readonly #binAsText: boolean;
+  readonly #most: number;
   #position = 0;
   #memory = 0;
 
-  /** Starts at the first byte. @param options.binAsText Whether the bin types may hold text, as they do where writers did not tell. */
-  constructor(bytes: Uint8Array, options: { readonly binAsText: boolean }) {
+  /**
+   * Starts at the first byte.
+   * @param options.binAsText Whether the bin types may hold text, as they do where writers did not tell.
+   * @param options.most As {@linkcode MOST_MEMORY}, which is the default.
+   */
+  constructor(bytes: Uint8Array, options: { readonly binAsText: boolean; readonly most?: number }) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#binAsText = options.binAsText;
+    this.#most = options.most ?? MOST_MEMORY;
   }
 
   /** How many bytes have been read. */
@@ -145,7 +151,7 @@ export class Reader {
 
   #spend(memory: number): void {
     this.#memory += memory;
-    if (this.#memory > MOST_MEMORY) throw new MsgpackError("More lists, maps and entries than one message may have");
+    if (this.#memory > this.#most) throw new MsgpackError("More lists, maps and entries than one message may have");
   }
 
   #copy(bytes: Uint8Array): Uint8Array {

@@ -13,6 +13,12 @@ import { isMap, map, type Value, type ValueMap } from "./value.ts";
 /** The version of the protocol that we speak: per-minion session keys; `ts`, `tok` and `id` in every request. */
 export const PROTOCOL_VERSION = 3;
 
+/**
+ * What an envelope may cost to read, in entries: anybody may send one. A minion's own load is opened when its key has proved
+ * itself, and may cost eight times as much; an operator's may name some hundred thousand minions.
+ */
+const ENVELOPE = 1_000_000;
+
 /** A request as it came in. */
 export type Request =
   | { readonly enc: "clear"; readonly version: number; readonly load: ValueMap }
@@ -34,7 +40,7 @@ export type Request =
  * @throws {MsgpackError} If `frame` is no value at all, or one out of bounds.
  */
 export function parseRequest(frame: Uint8Array): Request {
-  const outer = decode(frame, "wire");
+  const outer = decode(frame, "wire", ENVELOPE);
   if (!isMap(outer) || !outer.has("enc") || !outer.has("load")) throw new WireError("bad load");
   const enc = outer.get("enc");
   const load = outer.get("load");

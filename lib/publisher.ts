@@ -7,6 +7,9 @@
  * @module
  */
 
+import { connectionLimits } from "./connection_limits.ts";
+import { Subscribed } from "./connection_memory.ts";
+import { Doorkeeper } from "./doorkeeper.ts";
 import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stamp } from "./event.ts";
 import { EventSender, EventSubscriber, masterBus, removeSocketFile } from "./event_bus.ts";
 import { JobAcks } from "./job_acks.ts";
@@ -50,6 +53,10 @@ export interface PublisherReady {
   readonly publishPort: number;
 }
 
+/** Bytes of the longest message of a subscriber: a topic is a hundred. */
+const MAX_SUBSCRIPTION = 4_096;
+/** Bytes that all subscribers may have said beyond what minions say. */
+const MAX_SUBSCRIBED = 4_194_304;
 /** How often jobs that a connected minion gave no sign of are looked for, in milliseconds. */
 const LOOK_MS = 500;
 /** How long changes of presence are gathered before they are told, in milliseconds. */
@@ -75,7 +82,16 @@ serveThread<PublisherInit>(async (init, host) => {
     backlog: opts.zmq_backlog,
     ...PROBES,
     ...MANY_CONNECTIONS,
+    handshakeMs: opts.handshake_timeout * 1000,
+    // Who subscribes has little to say.
+    maxFrameBytes: MAX_SUBSCRIPTION,
     ipv6: opts.ipv6 ?? undefined,
+  });
+  const doorkeeper = new Doorkeeper(socket.connections(), {
+    name: "publish_port",
+    limits: connectionLimits(opts),
+    memory: { rule: new Subscribed(), most: MAX_SUBSCRIBED, name: "for all subscriptions" },
+    log: host.log,
   });
   await socket.bind(tcpAddress(opts.interface, opts.publish_port));
   await inbox.bind(`ipc://${path}`);
@@ -208,12 +224,14 @@ serveThread<PublisherInit>(async (init, host) => {
 
   return {
     describe: () =>
-      `waiting for jobs to publish; ${published} published, ${redelivery.size} without a sign, ${book.since.size} minions present`,
+      `waiting for jobs to publish; ${published} published, ${redelivery.size} without a sign, ${book.since.size} minions present, ` +
+      `${doorkeeper.size} connections`,
     async close() {
       clearInterval(timer);
       clearTimeout(telling);
       inbox.close();
       signs.close();
+      doorkeeper.close();
       socket.close();
       await Promise.all(running);
       sender.close();

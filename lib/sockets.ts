@@ -33,6 +33,7 @@ export abstract class Endpoint {
   #losses: Endpoint | undefined;
   /** How many sends wait for room. */
   #givers = 0;
+  #connections: ZmqSocket | undefined;
   #closed = false;
 
   /** Makes the socket, which neither listens nor connects yet, or goes on with one that was made and set already. */
@@ -76,10 +77,9 @@ export abstract class Endpoint {
     if (this.#closed) return;
     this.#closed = true;
     this.#wait.close();
-    if (this.#losses !== undefined) {
-      this.#socket.endMonitor();
-      this.#losses.close();
-    }
+    if (this.#losses !== undefined || this.#connections !== undefined) this.#socket.endMonitor();
+    this.#losses?.close();
+    if (this.#connections !== undefined) closeSocket(this.#connections);
     closeSocket(this.#socket);
   }
 
@@ -139,6 +139,16 @@ export abstract class Endpoint {
     this.#socket.monitorLosses(address);
     monitor.connect(address);
     this.#losses = monitor;
+    return monitor;
+  }
+
+  /** The PAIR that is told of the connections to a socket that listens, for a doorkeeper; to be asked for before {@linkcode bind}. */
+  connections(): ZmqSocket {
+    const address = `inproc://connections-${this.#socket.address}`;
+    const monitor = this.#connections = openSocket("pair");
+    monitor.set("receiveHighWaterMark", 0); // libzmq's own thread would wait for a reader
+    this.#socket.monitorConnections(address);
+    monitor.connect(address);
     return monitor;
   }
 

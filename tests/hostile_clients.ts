@@ -28,14 +28,20 @@ async function flood(make: (n: number) => Uint8Array): Promise<void> {
 const noise = crypto.getRandomValues(new Uint8Array(500));
 
 const GREETING = "ff00000000000000017f0300" + "4e554c4c" + "00".repeat(48);
+/** More than the master's greeting: its READY has come. Whoever sends frames before is thrown out. */
+const GREETED = 70;
 const READY = "04" + "1c" + "055245414459" + "0b536f636b65742d54797065" + "00000006" + "4445414c4552";
 
-/** Connects, says `words` and waits to be thrown out; again and again. */
-async function raw(port: number, words: Uint8Array): Promise<void> {
+/** Connects, says `words`, and `more` when it is greeted, and waits to be thrown out; again and again. */
+async function raw(port: number, words: Uint8Array, more?: Uint8Array): Promise<void> {
   for (;;) {
     try {
       using connection = await Deno.connect({ hostname: "127.0.0.1", port });
       await connection.write(words);
+      if (more !== undefined) {
+        for (let read = 0; read < GREETED;) read += await connection.read(new Uint8Array(200)) ?? GREETED;
+        for (let at = 0; at < more.length;) at += await connection.write(more.subarray(at));
+      }
       while (await connection.read(new Uint8Array(100)) !== null);
     } catch {
       // Thrown out.
@@ -44,11 +50,11 @@ async function raw(port: number, words: Uint8Array): Promise<void> {
   }
 }
 
-/** A frame of a claimed 200 MB, and its beginning. */
-const giant = new Uint8Array([
-  ...Uint8Array.fromHex(`${GREETING}${READY}02000000000c800000`),
-  ...new Uint8Array(60_000),
-]);
+const HELLO = Uint8Array.fromHex(GREETING + READY);
+/** The beginning of a request of 200 MB, which is too much, or of 50 MB, which is not. */
+const giants = ["02000000000c800000", "0100020000000003200000"].map((claim) =>
+  new Uint8Array([...Uint8Array.fromHex(claim), ...new Uint8Array(4_000_000)])
+);
 
 /** Subscribes to everything, and never reads. */
 async function slowReader(): Promise<void> {
@@ -68,7 +74,7 @@ for (let i = 0; i < EACH; i++) {
   clients.push(
     () => flood((n) => n % 2 === 0 ? noise : clearRequest(map({ cmd: "nonesuch", n }))),
     () => flood(signIn),
-    () => raw(requestPort, giant),
+    () => raw(requestPort, HELLO, giants[i % 2]),
     () => raw(i % 2 === 0 ? requestPort : publishPort, Uint8Array.fromHex(GREETING).subarray(0, 5 * i)),
     slowReader,
   );

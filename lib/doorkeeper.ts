@@ -1,0 +1,166 @@
+/**
+ * Watches the connections of a listening socket, and ends those that are too many or hold too much memory.
+ *
+ * libzmq has no bounds for either, but it tells of each connection that comes and goes, by its descriptor; whoever shuts that
+ * down ends the connection as if the peer had. Which one has to go, connection_shares.ts and connection_memory.ts say.
+ * Source: zmq_socket_monitor(3), tcp(7).
+ * @module
+ */
+
+import { type ByteCounts, heaviest, type MemoryRule, total } from "./connection_memory.ts";
+import { type ConnectionLimits, ConnectionShares } from "./connection_shares.ts";
+import { waitForDescriptor } from "./descriptor_waits.ts";
+import { peerAddress, shutDownConnection, tcpByteCounts } from "./libc.ts";
+import { CONNECTION_EVENTS, type ZmqSocket } from "./libzmq.ts";
+import type { Logger } from "./log.ts";
+import { SocketWait } from "./socket_wait.ts";
+
+/** What is said of the same thing, at most once in this time, in milliseconds. */
+const COMPLAIN_MS = 10_000;
+/** The memory of the process must have grown by so many bytes before anybody is suspected. */
+const LOOK_FROM = 1 << 25;
+/** How often memory is looked at, in milliseconds. */
+const LOOK_MS = 250;
+/** After so many events in a row, whatever else waits in this thread gets its turn. */
+const IN_A_ROW = 256;
+
+/** A bound on the memory that connections hold. */
+export interface MemoryBound {
+  /** What each holds. */
+  readonly rule: MemoryRule;
+  /** What all may hold, in bytes; 0: no bound. */
+  readonly most: number;
+  /** What the bound is called, for the log. */
+  readonly name: string;
+}
+
+/** What a doorkeeper sees to. */
+export interface DoorkeeperOptions {
+  /** The option that names the port, for the log. */
+  readonly name: string;
+  /** How many connections there may be. */
+  readonly limits: ConnectionLimits;
+  /** How much memory they may hold. */
+  readonly memory: MemoryBound;
+  /** The service's log. */
+  readonly log: Logger;
+}
+
+/** One listening socket's. */
+export class Doorkeeper {
+  readonly #options: DoorkeeperOptions;
+  readonly #monitor: ZmqSocket;
+  readonly #wait: SocketWait;
+  readonly #shares: ConnectionShares;
+  /** When each connection was accepted, as `performance.now()` counts. */
+  readonly #since = new Map<number, number>();
+  readonly #complained = new Map<string, number>();
+  readonly #timer: ReturnType<typeof setInterval> | undefined;
+  /** What the process took when requests last had no part in it. */
+  #restBytes = Infinity;
+  #closed = false;
+
+  /** Begins to watch. @param monitor What tells of the connections; to be closed by others, after {@linkcode close}. */
+  constructor(monitor: ZmqSocket, options: DoorkeeperOptions) {
+    this.#options = options;
+    this.#monitor = monitor;
+    this.#shares = new ConnectionShares(options.limits);
+    this.#wait = new SocketWait(waitForDescriptor(monitor.descriptor));
+    const { memory } = options;
+    if (memory.most > 0) this.#timer = setInterval(() => this.#lookAtMemory(memory), LOOK_MS);
+    this.#listen().catch((error) => {
+      options.log.error(`Connections to ${options.name} are not bounded any more: ${error.message}`);
+    });
+  }
+
+  /** How many connections there are. */
+  get size(): number {
+    return this.#shares.size;
+  }
+
+  async #listen(): Promise<void> {
+    const socket = this.#monitor;
+    for (let inARow = 0; await this.#wait.until(() => socket.readable, Infinity);) {
+      for (let frames = socket.tryReceive(); frames !== undefined; frames = socket.tryReceive()) {
+        const view = new DataView(frames[0].buffer, frames[0].byteOffset);
+        this.#hear(view.getUint16(0, true), view.getInt32(2, true));
+        if (++inARow < IN_A_ROW) continue;
+        inARow = 0;
+        await new Promise((resolve) => setTimeout(resolve));
+        if (this.#closed) return;
+      }
+    }
+  }
+
+  #hear(event: number, value: number): void {
+    const { name, limits } = this.#options;
+    if (event === CONNECTION_EVENTS.disconnected) {
+      this.#since.delete(value);
+      return this.#shares.remove(value);
+    }
+    if (event === CONNECTION_EVENTS.acceptFailed) {
+      return this.#complain("accept", `A connection to ${name} could not be accepted: error ${value} of the system`);
+    }
+    if (event !== CONNECTION_EVENTS.accepted) return;
+    const address = peerAddress(value);
+    if (address === undefined) return; // gone already
+    this.#since.set(value, performance.now());
+    const leaves = this.#shares.add(value, address);
+    if (leaves === undefined) return;
+    const most = limits.perAddress > 0 ? `${limits.total}, ${limits.perAddress} from one address` : limits.total;
+    const who = "new ones end, or those of whoever has most";
+    this.#complain("connections", `Too many connections to ${name} (${most}): ${who}; now one of ${address}`);
+    shutDownConnection(leaves);
+  }
+
+  /** Only while the process takes more than usual: to ask for the counts of thousands of connections takes milliseconds. */
+  #lookAtMemory({ rule, most, name }: MemoryBound): void {
+    const { rss } = Deno.memoryUsage();
+    this.#restBytes = Math.min(this.#restBytes, rss);
+    if (this.#shares.size === 0 || rss - this.#restBytes < Math.min(LOOK_FROM, most)) return;
+    const held = rule.weigh(this.#counts());
+    const sum = total(held);
+    if (sum < most / 4) this.#restBytes = rss; // something else grows
+    if (sum <= most) return;
+    for (const connection of heaviest(held, most / 2)) {
+      const bytes = `${held.get(connection)} of them by ${this.#shares.addressOf(connection)}`;
+      this.#complain(
+        "memory",
+        `Connections to ${this.#options.name} hold ${sum} bytes (${name}): the largest end; now ${bytes}`,
+      );
+      this.#end(connection);
+    }
+  }
+
+  #counts(): Map<number, ByteCounts> {
+    const counts = new Map<number, ByteCounts>();
+    const now = performance.now();
+    for (const connection of this.#shares.all) {
+      const counted = tcpByteCounts(connection);
+      if (counted !== undefined) {
+        counts.set(connection, { ...counted, ageMs: now - (this.#since.get(connection) ?? now) });
+      }
+    }
+    return counts;
+  }
+
+  #end(connection: number): void {
+    this.#shares.remove(connection);
+    shutDownConnection(connection);
+  }
+
+  #complain(kind: string, text: string): void {
+    const now = performance.now();
+    if (now - (this.#complained.get(kind) ?? -Infinity) < COMPLAIN_MS) return;
+    this.#complained.set(kind, now);
+    this.#options.log.warning(text);
+  }
+
+  /** Watches no more. Twice is fine. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#wait.close();
+  }
+}
