@@ -18,17 +18,42 @@ async function functionsOf({ prog }: CommandLine<CliTable>): Promise<Set<string>
   return new Set(all.map(({ name }) => name));
 }
 
+/** Checks that `line` is one that `command` takes, of a function that there is. */
+async function checkLine(command: CommandLine<CliTable>, line: string): Promise<void> {
+  const [prog, ...argv] = shlexSplit(line);
+  const request = parseCommandLine(command, argv);
+  assertEquals([prog, request.kind], [command.prog, "run"], line);
+  const named = argv.find((word) => /^[a-z]+\.[a-z_]+$/.test(word));
+  if (named !== undefined) assert((await functionsOf(command)).has(named), line);
+}
+
 for (const command of COMMANDS) {
   Deno.test(`the examples in ${command.prog} --help are lines that it takes, of functions that there are`, async () => {
-    const functions = await functionsOf(command);
     assert(command.examples !== undefined && command.examples.length > 0);
     for (const [line] of command.examples) {
       assertStringIncludes(helpText(command), `\n  ${line}  `);
-      const [prog, ...argv] = shlexSplit(line);
-      const request = parseCommandLine(command, argv);
-      assertEquals([prog, request.kind], [command.prog, "run"], line);
-      const named = argv.find((word) => /^[a-z]+\.[a-z_]+$/.test(word));
-      if (named !== undefined) assert(functions.has(named), line);
+      await checkLine(command, line);
     }
   });
 }
+
+/** The lines of the shell in the text of a page, without comments. */
+function shellLines(text: string): string[] {
+  const blocks = [...text.matchAll(/^ *```sh\n([^]*?)^ *```$/gm)].map(([, block]) => block);
+  return blocks.flatMap((block) => block.split("\n")).map((line) => line.replace(/\s+#.*$/, "").trim());
+}
+
+Deno.test("every command of ours in the README and the documents is one that the program takes", async () => {
+  const root = new URL("../", import.meta.url);
+  const documents = [...Deno.readDirSync(new URL("docs/", root))].map(({ name }) => `docs/${name}`);
+  let checked = 0;
+  for (const page of ["README.md", ...documents.filter((name) => name.endsWith(".md"))]) {
+    for (const line of shellLines(Deno.readTextFileSync(new URL(page, root)))) {
+      const command = COMMANDS.find(({ prog }) => line.startsWith(`${prog} `));
+      if (command === undefined) continue;
+      await checkLine(command, line);
+      checked++;
+    }
+  }
+  assert(checked > 10, `only ${checked} were found`);
+});
