@@ -11,6 +11,7 @@ import { loadMasterConfig, loadMinionConfig } from "../lib/config.ts";
 import { PROCESS } from "../lib/config_place.ts";
 import { DataCache } from "../lib/data_cache.ts";
 import { JobCache } from "../lib/job_cache.ts";
+import { JobCleaner } from "../lib/job_cleaning.ts";
 import { jidDirectory, makeJid } from "../lib/jid.ts";
 import { loadPrivateKey } from "../lib/key_pair.ts";
 import { ProvedTokens } from "../lib/proved_tokens.ts";
@@ -24,6 +25,7 @@ import { SALT } from "../lib/salt_options.ts";
 import { applySaltfile } from "../lib/saltfile.ts";
 import { SessionKeys } from "../lib/session_keys.ts";
 import { map } from "../lib/value.ts";
+import { finish } from "../tests/finish.ts";
 import { packed } from "./codecs.ts";
 import { Cage, FUZZ_KEY_BITS } from "./master_fixture.ts";
 import { mutateBytes, mutateText, type Random } from "./mutate.ts";
@@ -84,7 +86,7 @@ export const caches: FuzzTarget = {
           jobs.getReturn(other, "web1")?.return === true && jobs.getLoad(other)?.get("fun") === "test.ping",
           "a job is not read",
         );
-        jobs.clean(Date.now() + 10_000, 1);
+        finish(new JobCleaner(cage.root, () => {}).round({ nowMs: Date.now() + 10_000, keepSeconds: 1 }));
         jobs.prepare(jid);
         Deno.mkdirSync(`${job}/web1`, { recursive: true });
       },

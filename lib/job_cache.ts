@@ -21,16 +21,7 @@
 import { readTextFileIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { StoreError } from "./errors.ts";
 import { isJid, jidDirectory, makeJid } from "./jid.ts";
-import {
-  type CacheLog,
-  changedMs,
-  cleanFiles,
-  cleanJobs,
-  isFile,
-  listDirectory,
-  readValue,
-  writeDirectoryOnce,
-} from "./job_files.ts";
+import { type CacheLog, changedMs, isFile, listDirectory, readValue, writeDirectoryOnce } from "./job_files.ts";
 import { isValidId } from "./minion_name.ts";
 import { encode } from "./msgpack.ts";
 import { compareStrings, isMap, map, type Value, type ValueMap } from "./value.ts";
@@ -81,7 +72,6 @@ const REMEMBERED = 1_000;
 /** The job cache of one master. Any number of threads and processes may use one directory. */
 export class JobCache {
   readonly #root: string;
-  readonly #cachedir: string;
   readonly #hashType: string;
   readonly #uniqueJid: boolean;
   readonly #log: CacheLog;
@@ -91,7 +81,6 @@ export class JobCache {
   /** A cache below `options.cachedir`; nothing is made or read yet. */
   constructor(options: JobCacheOptions) {
     this.#root = `${options.cachedir}/jobs`;
-    this.#cachedir = options.cachedir;
     this.#hashType = options.hashType;
     this.#uniqueJid = options.uniqueJid ?? false;
     this.#log = options.log ?? (() => {});
@@ -303,17 +292,6 @@ export class JobCache {
   getEndTime(jid: string): string | undefined {
     if (!isJid(jid)) return undefined;
     return readTextFileIfExists(`${this.#directory(jid)}/endtime`)?.replace(/\n+$/, "");
-  }
-
-  /**
-   * Removes the jobs that are older than `keepSeconds`, and the ruins of jobs; with 0 nothing.
-   * A job's age is that of its `jid` file, as a host's clock may have been wrong when its jid was made.
-   * @returns How many jobs were removed.
-   */
-  clean(nowMs: number, keepSeconds: number): number {
-    if (keepSeconds <= 0) return 0;
-    cleanFiles(`${this.#cachedir}/publish_auth`, nowMs - keepSeconds * 1000, this.#log);
-    return cleanJobs(this.#root, { nowMs, keepSeconds, log: this.#log });
   }
 
   #directory(jid: string): string {

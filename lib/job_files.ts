@@ -1,6 +1,6 @@
 /**
- * The files of the job cache, as files: what a directory holds, what a msgpack file holds, how old one is, and the removal
- * of old jobs. A part of job_cache.ts, which knows what they mean.
+ * The files of the job cache, as files: what a directory holds, what a msgpack file holds, how old one is. A part of
+ * job_cache.ts, which knows what they mean.
  * @module
  */
 
@@ -10,9 +10,6 @@ import { compareStrings, type Value } from "./value.ts";
 
 /** Hears of what cannot be read, removed or stored. */
 export type CacheLog = (message: string) => void;
-
-/** How old a job without its `jid` file must be before it is taken for a ruin, in milliseconds. */
-const UNFINISHED_MS = 60_000;
 
 /** Whether there is a regular file at `path`. */
 export function isFile(path: string): boolean {
@@ -102,41 +99,8 @@ function makeEmpty(path: string): void {
   }
 }
 
-/** Removes the jobs below `root` that {@linkcode JobCache.clean} is to remove. @returns How many those were. */
-export function cleanJobs(root: string, limits: { nowMs: number; keepSeconds: number; log: CacheLog }): number {
-  const { nowMs, keepSeconds, log } = limits;
-  const oldestMs = nowMs - keepSeconds * 1000;
-  let removed = 0;
-  for (const top of listDirectory(root, log)) {
-    const parent = `${root}/${top.name}`;
-    const jobs = listDirectory(parent, log);
-    let left = jobs.length;
-    for (const { name } of jobs) {
-      const directory = `${parent}/${name}`;
-      const madeMs = changedMs(`${directory}/jid`);
-      const keep = madeMs === undefined
-        ? (changedMs(directory) ?? nowMs) >= nowMs - UNFINISHED_MS // its maker may still be at it
-        : madeMs >= oldestMs;
-      if (!keep && remove(directory, log, { recursive: true })) {
-        left--;
-        removed++;
-      }
-    }
-    // Not recursive, so that a job which is being made in it this moment keeps it.
-    if (left === 0 && (jobs.length > 0 || (changedMs(parent) ?? nowMs) < oldestMs)) remove(parent, () => {});
-  }
-  return removed;
-}
-
-/** Removes the files in a directory that were not changed since `oldestMs`, milliseconds since the epoch. */
-export function cleanFiles(directory: string, oldestMs: number, log: CacheLog): void {
-  for (const { name } of listDirectory(directory, log)) {
-    const path = `${directory}/${name}`;
-    if ((changedMs(path) ?? oldestMs) < oldestMs) remove(path, log);
-  }
-}
-
-function remove(path: string, log: CacheLog, options: { recursive?: boolean } = {}): boolean {
+/** Removes what is at `path`; the log hears why it cannot. @returns Whether there was something. */
+export function remove(path: string, log: CacheLog, options: { recursive?: boolean } = {}): boolean {
   try {
     Deno.removeSync(path, options);
     return true;

@@ -1,73 +1,105 @@
 /**
- * The thread that keeps a master in order: old jobs out of the cache, the shared key rotated when it is due.
+ * What keeps a master in order, once in `loop_interval`: old jobs out of the cache, the shared key rotated when it is due, the
+ * users' key files where they belong.
  *
- * It is started for each round and ends with it: at rest it costs no memory, and a large cache to clean holds up nobody.
+ * It works in the master's main thread, which moves no messages, a few milliseconds at a time: a thread of its own for each
+ * round cost a third of a second of processor time, more than all else that a master at rest does in a minute.
  * Source: salt-protocol.md sections 4 and 8.
  * @module
  */
 
 import { removeIfExists } from "./atomic_file.ts";
 import { DROPFILE } from "./dropfile.ts";
-import { StoreError } from "./errors.ts";
-import { JobCache } from "./job_cache.ts";
+import { JobCleaner } from "./job_cleaning.ts";
+import type { Logger } from "./log.ts";
 import type { MasterOpts } from "./options.ts";
-import { unpackOpts } from "./opts_transfer.ts";
-import { serveThread, type ThreadHost } from "./thread.ts";
+import { describeError } from "./thread.ts";
 
-/** What a round of Maintenance starts with. */
-export interface MaintenanceInit {
-  /** The master's packed options. */
-  readonly opts: Uint8Array;
+/** How long a round works before whatever else waits has its turn, in milliseconds. */
+const SLICE_MS = 5;
+
+/** What Maintenance works with. */
+export interface MaintenanceParts {
+  /** The master's options. */
+  readonly opts: MasterOpts;
+  /** The master's log. */
+  readonly log: Logger;
   /** When the shared key was made, in milliseconds since the epoch. */
-  readonly keyMadeMs: number;
+  keyMadeMs(): number;
+  /** Makes a new shared key. @param reason Why, for the log. */
+  rotate(reason: string): void;
+  /** Puts back the users' key files that are gone. */
+  restoreAccessKeys(): void;
 }
 
-/** What Maintenance asks its master to do. */
-export interface RotateRequest {
-  /** Why, for the log. */
-  readonly rotate: string;
-}
+/** Rounds without end. */
+export class Maintenance {
+  readonly #parts: MaintenanceParts;
+  readonly #cleaner: JobCleaner;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #round: Promise<void> | undefined;
+  #closing = false;
 
-serveThread<MaintenanceInit>((init, host) => {
-  const opts = unpackOpts<MasterOpts>(init.opts);
-  const reason = rotationReason(opts, init.keyMadeMs, host);
-  if (reason !== undefined) {
-    const request: RotateRequest = { rotate: reason };
-    host.post(request);
+  /** The first round comes after one `loop_interval`. */
+  constructor(parts: MaintenanceParts) {
+    this.#parts = parts;
+    this.#cleaner = new JobCleaner(parts.opts.cachedir, parts.log.error);
+    this.#timer = setInterval(() => this.#start(), parts.opts.loop_interval * 1000);
   }
-  cleanJobs(new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }), opts, host);
-  return Promise.resolve({ describe: () => "done", close: () => Promise.resolve() });
-});
 
-function cleanJobs(jobs: JobCache, opts: MasterOpts, { log }: ThreadHost): void {
-  const keepSeconds = opts.keep_jobs_seconds;
-  if (keepSeconds === 0) return; // 0 keeps them for ever
-  try {
-    const removed = jobs.clean(Date.now(), keepSeconds);
-    if (removed > 0) log.info(`Removed ${removed} old jobs from the cache`);
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    log.error(`Could not clean the job cache: ${error.message}`);
+  /** Whether a round is under way. */
+  get busy(): boolean {
+    return this.#round !== undefined;
   }
-}
 
-/** Why the shared key is to be rotated now, if it is: it is too old, or salt-key dropped a file that asks for it. */
-function rotationReason(opts: MasterOpts, keyMadeMs: number, { log }: ThreadHost): string | undefined {
-  const dropfile = `${opts.cachedir}/${DROPFILE}`;
-  try {
-    const { mode, isFile } = Deno.lstatSync(dropfile);
-    // Only the owner can have made such a file: anything else is somebody's try to make all minions sign in again.
-    if (isFile && mode !== null && (mode & 0o777) === 0o400) {
-      const asker = Deno.readTextFileSync(dropfile).trim();
-      removeIfExists(dropfile);
-      if (asker === "" || asker === opts.id) return "a key was deleted or rejected";
-      log.error(`Ignored ${dropfile}, which is meant for the master ${asker}`);
-    } else {
-      log.error(`Ignored ${dropfile}: it must be a file with mode 0400`);
+  /** Starts a round, unless the last one is still at it. */
+  #start(): void {
+    this.#round ??= this.#run().catch((error) => this.#parts.log.error(`Maintenance failed: ${describeError(error)}`))
+      .finally(() => this.#round = undefined);
+  }
+
+  async #run(): Promise<void> {
+    const { opts, log, rotate, restoreAccessKeys } = this.#parts;
+    restoreAccessKeys();
+    const reason = this.#rotationReason();
+    if (reason !== undefined) rotate(reason);
+    const round = this.#cleaner.round({ nowMs: Date.now(), keepSeconds: opts.keep_jobs_seconds });
+    let until = performance.now() + SLICE_MS;
+    let step = round.next();
+    for (; !step.done && !this.#closing; step = round.next()) {
+      if (performance.now() < until) continue;
+      await new Promise((resolve) => setTimeout(resolve));
+      until = performance.now() + SLICE_MS;
     }
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    if (step.done && step.value > 0) log.info(`Removed ${step.value} old jobs from the cache`);
   }
-  if (opts.publish_session > 0 && Date.now() - keyMadeMs > opts.publish_session * 1000) return "it is old enough";
-  return undefined;
+
+  /** Why the shared key is to be rotated now, if it is: it is too old, or salt-key dropped a file that asks for it. */
+  #rotationReason(): string | undefined {
+    const { opts, log, keyMadeMs } = this.#parts;
+    const dropfile = `${opts.cachedir}/${DROPFILE}`;
+    try {
+      const { mode, isFile } = Deno.lstatSync(dropfile);
+      // Only the owner can have made such a file: anything else is somebody's try to make all minions sign in again.
+      if (isFile && mode !== null && (mode & 0o777) === 0o400) {
+        const asker = Deno.readTextFileSync(dropfile).trim();
+        removeIfExists(dropfile);
+        if (asker === "" || asker === opts.id) return "a key was deleted or rejected";
+        log.error(`Ignored ${dropfile}, which is meant for the master ${asker}`);
+      } else {
+        log.error(`Ignored ${dropfile}: it must be a file with mode 0400`);
+      }
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+    const { publish_session: lifetimeS } = opts;
+    return lifetimeS > 0 && Date.now() - keyMadeMs() > lifetimeS * 1000 ? "it is old enough" : undefined;
+  }
+
+  /** Ends it; what a round has not come to is left to the next master. Twice is fine. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    clearInterval(this.#timer);
+    await this.#round;
+  }
 }

@@ -20,7 +20,7 @@ import { heldMemory } from "./held_request.ts";
 import { jidMemory, makeJid } from "./jid.ts";
 import { loadOrCreateMasterKey } from "./key_pair.ts";
 import type { Logger } from "./log.ts";
-import type { MaintenanceInit, RotateRequest } from "./maintenance.ts";
+import { Maintenance } from "./maintenance.ts";
 import { type MasterPorts, portsPath, publishPullPath, workersPath } from "./master_paths.ts";
 import { encode } from "./msgpack.ts";
 import type { MWorkerInit } from "./mworker.ts";
@@ -51,8 +51,6 @@ const RESTART_MS = 500;
 const LAST_REPLIES_MS = 30;
 /** And in which the network takes them. */
 const LINGER_MS = 250;
-/** How long a round of Maintenance may take, which cleans the whole job cache. */
-const MAINTENANCE_MS = 3_600_000;
 
 /** The name of the event bus's thread, which ends last: the others still have events to fire. */
 const BUS = "EventBus";
@@ -76,7 +74,7 @@ export class Master {
   #doorkeeper: Doorkeeper | undefined;
   #ports: MasterPorts = { publishPort: 0, requestPort: 0 };
   readonly #closed = Promise.withResolvers<void>();
-  #maintenanceTimer: ReturnType<typeof setInterval> | undefined;
+  #maintenance: Maintenance | undefined;
   #keyMadeMs = Date.now();
   #rotating: Promise<void> = Promise.resolve();
   readonly #restarts = new Set<ReturnType<typeof setTimeout>>();
@@ -182,7 +180,13 @@ export class Master {
       return this.#keepRunning(`MWorker-${i}`, new URL("./mworker.ts", import.meta.url), own).ready;
     });
     await Promise.all(workers);
-    this.#maintenanceTimer = setInterval(() => void this.#maintain(shared.opts), opts.loop_interval * 1000);
+    this.#maintenance = new Maintenance({
+      opts,
+      log: this.#log,
+      keyMadeMs: () => this.#keyMadeMs,
+      rotate: (reason) => this.#rotating = this.#rotate(reason),
+      restoreAccessKeys: () => this.#restoreAccessKeys(),
+    });
     const ports = JSON.stringify({ publish_port: publishPort, ret_port: this.#ports.requestPort });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
     this.#serving = true;
@@ -252,26 +256,6 @@ export class Master {
     }
   }
 
-  /** One round of Maintenance, unless the last one is still at it. */
-  async #maintain(opts: Uint8Array): Promise<void> {
-    const name = "Maintenance";
-    if (this.#threads.has(name) || this.#closing) return;
-    this.#restoreAccessKeys();
-    const thread = new Thread<MaintenanceInit>({
-      name,
-      url: new URL("./maintenance.ts", import.meta.url),
-      init: { opts, keyMadeMs: this.#keyMadeMs },
-      log: this.#log,
-      onDeath: (reason) => this.#log.error(`Maintenance failed: ${reason}`),
-      onMessage: (message) => this.#rotating = this.#rotate((message as RotateRequest).rotate),
-      startMs: MAINTENANCE_MS,
-    });
-    this.#threads.set(name, thread as Thread<unknown>);
-    await thread.ready.catch(() => {}); // onDeath has told why
-    await thread.stop();
-    this.#threads.delete(name);
-  }
-
   async #rotate(reason: string): Promise<void> {
     this.#log.info(`Rotating the AES key: ${reason}`);
     this.#sharedKey.rotate();
@@ -297,14 +281,15 @@ export class Master {
   /** One line for each thread: what it is doing now. */
   async describeThreads(): Promise<string[]> {
     const lines = [...this.#threads.values()].map(async (thread) => `${thread.name}: ${await thread.describe()}`);
-    return [`Main: supervising ${this.#threads.size} threads`, ...await Promise.all(lines)];
+    const cleaning = this.#maintenance?.busy ? ", and at a round of Maintenance" : "";
+    return [`Main: supervising ${this.#threads.size} threads${cleaning}`, ...await Promise.all(lines)];
   }
 
   /** Ends everything; no socket file is left. Twice is fine. */
   async close(): Promise<void> {
     if (this.#closing) return await this.closed;
     this.#closing = true;
-    clearInterval(this.#maintenanceTimer);
+    await this.#maintenance?.close();
     this.#restarts.forEach(clearTimeout);
     await this.#rotating;
     const bus = this.#threads.get(BUS);

@@ -7,7 +7,6 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "./asse
 import corpus from "./corpus/job_cache.json" with { type: "json" };
 
 const JID = "20240102030405678901";
-const HOUR_MS = 3_600_000;
 
 function withCache(
   run: (cache: JobCache, root: string, log: string[]) => void,
@@ -297,42 +296,6 @@ Deno.test("the end of a job is kept as text", () =>
     cache.saveEndTime(JID, "2024, Jan 02 03:04:06.000000");
     assertEquals(cache.getEndTime(JID), "2024, Jan 02 03:04:06.000000");
     assertEquals(cache.getEndTime("20240102030405000009"), undefined);
-  }));
-
-Deno.test("cleaning removes old jobs, ruins and their empty parents, and nothing else; again it removes nothing", () =>
-  withCache((cache, root) => {
-    const old = JID, young = "20240102030405000001";
-    for (const jid of [old, young]) {
-      cache.prepare(jid);
-      cache.saveLoad(jid, load(jid), ["web1"]);
-    }
-    cache.saveReturn(returned("web1"));
-    const ruin = `${root}/jobs/zz/ruin`, starting = `${root}/jobs/yy/starting`;
-    for (const path of [ruin, starting]) Deno.mkdirSync(path, { recursive: true });
-    Deno.mkdirSync(`${root}/publish_auth`);
-    for (const jid of [old, young]) Deno.writeTextFileSync(`${root}/publish_auth/${jid}`, "web1");
-    const now = Date.now(), past = new Date(now - 25 * HOUR_MS);
-    const directoryOf = (jid: string) =>
-      [...Deno.readDirSync(`${root}/jobs`)].flatMap(({ name }) =>
-        [...Deno.readDirSync(`${root}/jobs/${name}`)].map((entry) => `${root}/jobs/${name}/${entry.name}`)
-      ).find((path) => {
-        try {
-          return Deno.readTextFileSync(`${path}/jid`) === jid;
-        } catch {
-          return false;
-        }
-      });
-    Deno.utimeSync(`${directoryOf(old)}/jid`, past, past);
-    Deno.utimeSync(`${root}/publish_auth/${old}`, past, past);
-    Deno.utimeSync(ruin, past, past);
-
-    assertEquals(cache.clean(now, 0), 0);
-    assertEquals(cache.clean(now, 24 * 3600), 2);
-    assertEquals([cache.exists(old), cache.exists(young)], [false, true]);
-    assertEquals([...Deno.readDirSync(`${root}/publish_auth`)].map(({ name }) => name), [young]);
-    assertEquals([...Deno.readDirSync(`${root}/jobs`)].length, 2);
-    assert(Deno.statSync(starting).isDirectory);
-    assertEquals(cache.clean(now, 24 * 3600), 0);
   }));
 
 // corpus/job_cache.json: the files of a cache that Salt's own local_cache wrote.

@@ -4,6 +4,7 @@
  */
 
 import { JobCache } from "../lib/job_cache.ts";
+import { JobCleaner } from "../lib/job_cleaning.ts";
 import { JobOutputs } from "../lib/job_outputs.ts";
 import { batchFromMap, batchToMap, type LiveBatch, type LivePart } from "../lib/live_batch.ts";
 import { LiveLines } from "../lib/live_lines.ts";
@@ -12,6 +13,7 @@ import { OutputFollower } from "../lib/output_follower.ts";
 import { map, type Value } from "../lib/value.ts";
 import { assert, assertEquals } from "./assert.ts";
 import { eventually } from "./eventually.ts";
+import { finish } from "./finish.ts";
 
 const JID = "20260101000000000001";
 const utf8 = new TextEncoder();
@@ -230,7 +232,8 @@ Deno.test("a record that was cut off is overwritten, and what is before it stays
 Deno.test("output goes when its job goes", () => {
   using place = kept();
   place.open().append(JID, "web1", text(1));
-  assertEquals(place.jobs.clean(Date.now() + 86_400_000, 3_600), 1);
+  const cleaner = new JobCleaner(place.cachedir, () => {});
+  assertEquals(finish(cleaner.round({ nowMs: Date.now() + 86_400_000, keepSeconds: 3_600 })), 1);
   assertEquals(place.open().read(JID, "web1"), []);
 });
 
