@@ -17,7 +17,6 @@ export const WORKERS = [
   "lib/bus_thread.ts",
   "lib/mworker.ts",
   "lib/publisher.ts",
-  "lib/maintenance.ts",
   "lib/job_worker.ts",
 ] as const;
 
