@@ -3,7 +3,7 @@
  * users' key files where they belong.
  *
  * It works in the master's main thread, which moves no messages, a few milliseconds at a time: a thread of its own for each
- * round cost a third of a second of processor time, more than all else that a master at rest does in a minute.
+ * round cost a tenth of a second of processor time, four times all else that a master at rest does in a minute.
  * Source: salt-protocol.md sections 4 and 8.
  * @module
  */
