@@ -18,17 +18,11 @@ const MINION = "bench-1";
 const GROUP = "fleet of one";
 /** How long processes at rest are watched, in milliseconds. */
 const WATCH_MS = 60_000;
-<<<<<<< HEAD
-/** How long a service is left alone before it counts as at rest, in milliseconds. */
-const SETTLE_MS = 10_000;
-=======
 /**
  * How long a service is left alone before it counts as at rest, in milliseconds: half a minute after the last work V8 collects
  * the garbage of every thread once more, and that is still of the work.
  */
 const SETTLE_MS = 45_000;
-const RESULT_BYTES = 10_000_000;
->>>>>>> 5a3a678 (bench: at rest is who has done V8's last collection, too)
 /** Jobs of which one measurement of the latency is the median. */
 const JOBS = 25;
 
