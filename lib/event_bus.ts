@@ -12,6 +12,7 @@
 import { type SubscriberName, subscriberTopic } from "./bus_subscribers.ts";
 import { NoMasterError, WireError } from "./errors.ts";
 import { type BusEvent, packEvent, unpackWanted } from "./event.ts";
+import { sleep } from "./sleep.ts";
 import { type Frames, Inbox, Outbox } from "./sockets.ts";
 import type { ValueMap } from "./value.ts";
 
@@ -143,20 +144,46 @@ export class EventSubscriber {
   async next(timeoutMs = -1, wanted: (tag: string) => boolean = () => true): Promise<BusEvent | undefined> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
-      const frames = this.#early.shift() ??
-        await this.#inbox.receive(timeoutMs < 0 ? -1 : Math.max(0, deadline - performance.now()));
-      if (frames === undefined) return undefined;
-      // A bus that restarted welcomes us again; or it has a note for us.
-      if (frames[0][0] === BUS_WELCOME.charCodeAt(0)) {
-        this.#hearNote(frames[0]);
-        continue;
-      }
+      const frame = await this.#frame(timeoutMs < 0 ? -1 : Math.max(0, deadline - performance.now()));
+      if (frame === undefined) return undefined;
       try {
-        const event = unpackWanted(frames[0], wanted);
+        const event = unpackWanted(frame, wanted);
         if (event !== undefined) return event;
       } catch (error) {
         if (!(error instanceof WireError)) throw error; // what is no event concerns nobody
       }
+    }
+  }
+
+  /**
+   * Tells `heard` the tag of every event that comes, until it is closed; of the data nothing is read.
+   * @param restMs How long it rests when it has heard all that there was. Else a thread that only listens would be woken by
+   * each of a thousand events that come one by one, which costs more than to hear it.
+   */
+  async hearTags(heard: (tag: string) => void, restMs: number): Promise<void> {
+    for (;;) {
+      let frame = await this.#frame(-1);
+      if (frame === undefined) return;
+      for (; frame !== undefined; frame = await this.#frame(0)) {
+        try {
+          unpackWanted(frame, (tag) => (heard(tag), false));
+        } catch (error) {
+          if (!(error instanceof WireError)) throw error;
+        }
+      }
+      await sleep(restMs);
+    }
+  }
+
+  /** The next event's frame, or `undefined` after `timeoutMs` (negative: no end) or when closed. */
+  async #frame(timeoutMs: number): Promise<Uint8Array | undefined> {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const frames = this.#early.shift() ??
+        await this.#inbox.receive(timeoutMs < 0 ? -1 : Math.max(0, deadline - performance.now()));
+      // A bus that restarted welcomes us again; or it has a note for us.
+      if (frames === undefined || frames[0][0] !== BUS_WELCOME.charCodeAt(0)) return frames?.[0];
+      this.#hearNote(frames[0]);
     }
   }
 

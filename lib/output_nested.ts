@@ -81,8 +81,12 @@ function sortedEntries(map: ValueMap): [Value, Value][] {
 
 /** Whether Python cannot compare all keys of `map` with each other. */
 function mixedKeys(map: ValueMap): boolean {
-  const kinds = new Set([...map.keys()].map((key) => typeof key === "boolean" || isFloat(key) ? "int" : typeName(key)));
-  return kinds.size > 1;
+  let first: string | undefined;
+  for (const key of map.keys()) {
+    const kind = typeof key === "boolean" || isFloat(key) ? "int" : typeName(key);
+    if (kind !== (first ??= kind)) return true;
+  }
+  return false;
 }
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {

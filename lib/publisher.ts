@@ -59,6 +59,8 @@ const MAX_SUBSCRIPTION = 4_096;
 const MAX_SUBSCRIBED = 4_194_304;
 /** How often jobs that a connected minion gave no sign of are looked for, in milliseconds. */
 const LOOK_MS = 500;
+/** How long it does not listen for signs when it has heard all; far below any time that a sign may take. In milliseconds. */
+const REST_MS = 20;
 /** How long changes of presence are gathered before they are told, in milliseconds. */
 const GATHER_MS = 100;
 
@@ -200,11 +202,10 @@ serveThread<PublisherInit>(async (init, host) => {
 
   /** The tags say all: of thousands of returns, not one is to be read a second time here. */
   async function hearSigns(): Promise<void> {
-    await signs.next(-1, (tag) => {
+    await signs.hearTags((tag) => {
       const sign = jobSign(tag);
       if (sign !== undefined) redelivery.heard(sign.jid, sign.id);
-      return false;
-    });
+    }, REST_MS);
   }
 
   async function tell(): Promise<void> {

@@ -114,11 +114,12 @@ function failure(error: unknown, fun: { name: string; doc: string }): Pick<Runne
 /** Stores the run as a job of the master's own, as far as the options want it. */
 function store(data: ValueMap, { opts, jobs, jid, log }: RunnerHost): void {
   if (!opts.runner_returns || !opts.job_cache || opts.ext_job_cache !== "") return;
-  const load = map({ id: opts.id, tgt: opts.id, jid, return: data, fun: data.get("fun"), user: data.get("user") });
+  const load = map({ id: opts.id, tgt: opts.id, jid, fun: data.get("fun"), user: data.get("user") });
   try {
     jobs.prepare(jid);
+    // Without the return, which Salt puts into it as well: whoever lists jobs reads every load.
     jobs.saveLoad(jid, load);
-    jobs.saveReturn(load);
+    jobs.saveReturn(new Map(load).set("return", data));
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log("error", `Could not store job cache info: ${error.message}. Job details for this run may be unavailable.`);

@@ -43,6 +43,29 @@ strictTest("an event reaches every subscriber of its tag's beginning, and no oth
     assertEquals([await jobs.next(30), await all.next(0)], [undefined, undefined]);
   }));
 
+strictTest(
+  "whoever hears tags alone hears all of its own, in their order, though it rests between, until it is closed",
+  () =>
+    withBus(async (paths) => {
+      const signs = await EventSubscriber.connect(paths.pub, ["salt/job"]);
+      using sender = new EventSender(paths.pull);
+      const heard: string[] = [];
+      const hearing = signs.hearTags((tag) => void heard.push(tag), 5);
+      const tags = Array.from({ length: 500 }, (_, i) => `salt/job/${i}/ret/web1`);
+      for (const [i, tag] of tags.entries()) {
+        assert(await sender.fire(tag, map({ tag })));
+        if (i % 100 === 0) assert(await sender.fire("other", map({ tag })));
+        if (i % 200 === 0) {
+          await eventually(() => heard.length === i + 1, { what: `${i + 1} tags`, withinMs: BOUND_MS });
+        }
+      }
+      await eventually(() => heard.length === tags.length, { what: "all tags", withinMs: BOUND_MS });
+      assertEquals(heard, tags);
+      signs.close();
+      await hearing;
+    }),
+);
+
 strictTest("subscriptions are live when connect() resolves, on a quiet bus", () =>
   withBus(async (paths) => {
     using sender = new EventSender(paths.pull);

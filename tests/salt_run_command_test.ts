@@ -118,6 +118,11 @@ Deno.test("a runner is stored as a job of the master, with the event as its retu
       "runner.test.metasyntactic",
     ]);
     assertEquals(jobs.getReturn("20250102030405000001", "host_master")?.return, events[1][1]);
+    assertEquals(
+      jobs.getLoad("20250102030405000001")?.has("return"),
+      false,
+      "kept once, and not where lists of jobs read it",
+    );
     const listed = await run("jobs.list_jobs", "search_target=host_*", "--out=json");
     assertStringIncludes(listed.out, '"Function": "runner.test.metasyntactic"');
   }));
