@@ -1,5 +1,5 @@
 /**
- * Texts of strangers, short enough for a log line or a reply.
+ * Texts of strangers, and lists of names, short enough for a line.
  * @module
  */
 
@@ -16,4 +16,13 @@ export function brief(text: string): string {
 export function briefValue(value: Value | undefined): string {
   if (Array.isArray(value) || value instanceof Map) return Array.isArray(value) ? "a list" : "a map";
   return brief(str(value ?? null));
+}
+
+/** More names than these are counted. */
+const NAMED = 5;
+
+/** `a, b, c` of a few names, `a, b, c, d, e and 7 more` of many. */
+export function briefList(names: readonly string[]): string {
+  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
+  return `${names.slice(0, NAMED).join(", ")}${more}`;
 }

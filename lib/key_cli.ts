@@ -6,6 +6,7 @@
  * @module
  */
 
+import { briefList } from "./brief.ts";
 import { byDirectory, compileGlobs, KEY_STATES, type KeyManager, type KeyMatches } from "./key_manager.ts";
 import { KEY_DIRECTORIES, type KeyState } from "./key_store.ts";
 import { fingerprint } from "./rsa.ts";
@@ -116,7 +117,10 @@ export class KeyCli {
     const matches = this.#concerned(act, this.#manager.match(globs));
     if (matches.size === 0) {
       this.#io.write(`The key glob '${sanitizeLine(globs)}' does not match any ${this.#statesSearched(act)} keys.\n`);
-      return all ? 0 : 1;
+      if (all) return 0;
+      const elsewhere = [...this.#manager.match(globs)].flatMap(([state, ids]) => ids.map((id) => `${id} (${state})`));
+      if (elsewhere.length > 0) this.#io.writeError(`It matches ${sanitizeLine(briefList(elsewhere))}.\n`);
+      return 1;
     }
     const { done, prompt, empty } = ACTS[act];
     const { yes, quiet, show } = this.#options;

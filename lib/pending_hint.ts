@@ -3,12 +3,10 @@
  * @module
  */
 
+import { briefList } from "./brief.ts";
 import type { KeyStore } from "./key_store.ts";
 import { resolveTarget } from "./target.ts";
 import type { Value } from "./value.ts";
-
-/** More ids than these are counted, not named. */
-const NAMED = 5;
 
 /**
  * A line for standard error, or the empty string if there is nothing to say.
@@ -24,7 +22,5 @@ export function pendingHint(tgt: Value, tgtType: string, keys: Pick<KeyStore, "l
     throw error;
   }
   if (pending.length === 0) return "";
-  const more = pending.length > NAMED ? ` and ${pending.length - NAMED} more` : "";
-  const names = `${pending.slice(0, NAMED).join(", ")}${more}`;
-  return `Not accepted yet, and so not asked: ${names}. To accept a key: salt-key -a ${pending[0]}\n`;
+  return `Not accepted yet, and so not asked: ${briefList(pending)}. To accept a key: salt-key -a ${pending[0]}\n`;
 }

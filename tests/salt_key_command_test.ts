@@ -216,6 +216,12 @@ Deno.test("salt-key without an answer does nothing and says so", async () => {
   assert(bench.has("new1", "pending"));
 });
 
+Deno.test("salt-key -a of keys that are not pending says what they are", async () => {
+  using bench = new Bench();
+  assertEquals((await bench.run(["-a", "web1"])).err, "It matches web1 (accepted), web1 (denied).\n");
+  assertEquals((await bench.run(["-a", "nosuch"])).err, "");
+});
+
 Deno.test("salt-key -A twice: the second time there is nothing to do, which is no failure", async () => {
   using bench = new Bench();
   assertEquals((await bench.run(["-y", "-A"])).code, 0);
