@@ -46,7 +46,7 @@ export class Minion {
   #subscription: Subscription | undefined;
   #grains: ValueMap = new Map();
   #pillar: ValueMap = new Map();
-  #pingTimer: ReturnType<typeof setInterval> | undefined;
+  readonly #timers: ReturnType<typeof setInterval>[] = [];
 
   private constructor(opts: MinionOpts, log: Logger) {
     this.#opts = opts;
@@ -145,13 +145,21 @@ export class Minion {
       await this.#firstPillar();
       await this.#announce();
       this.#spool?.flush();
-      if (this.#opts.ping_interval > 0) {
-        const ping = () => void this.fireMaster(map({ data: "ping", tag: "minion_ping" }));
-        this.#pingTimer = setInterval(ping, this.#opts.ping_interval * 60_000);
-      }
+      this.#every(this.#opts.ping_interval, () => this.fireMaster(map({ data: "ping", tag: "minion_ping" })));
+      this.#every(this.#opts.grains_refresh_every, () => this.refreshGrains());
     } catch (error) {
       if (!this.#closing.signal.aborted) this.#end(error);
     }
+  }
+
+  /** Does `act` every so many minutes, from now on; 0 is never. */
+  #every(minutes: number, act: () => Promise<unknown>): void {
+    if (minutes === 0 || this.#closing.signal.aborted) return;
+    const turn = () =>
+      act().catch((error) => {
+        if (!this.#closing.signal.aborted) this.#log.error(error instanceof Error ? error.message : String(error));
+      });
+    this.#timers.push(setInterval(turn, minutes * 60_000));
   }
 
   /** `random_startup_delay`: the minions of a site that gets its power back do not all come at once. */
@@ -309,7 +317,7 @@ export class Minion {
 
   async #closeAll(): Promise<void> {
     this.#closing.abort(new Error("The minion ends"));
-    clearInterval(this.#pingTimer);
+    for (const timer of this.#timers) clearInterval(timer);
     this.#subscription?.close();
     this.#link?.close();
     this.#events?.close();

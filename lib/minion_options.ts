@@ -123,8 +123,13 @@ export const MINION_OPTIONS = {
   sign_pub_messages: bool(false, "Whether publishes without a good signature are dropped."),
   autosign_grains: strs([], "Grains to show the master at sign-in."),
   grains: dict(new Map(), "Grains that are set here."),
-  grains_cache: planned(bool(false, "Whether grains are kept on disk between starts.")),
-  grains_refresh_every: planned(int(0, "Minutes between two looks at the grains; 0: none.", { min: 0 })),
+  grains_cache: moot(
+    bool(false, "Accepted for Salt's sake: grains take milliseconds, and are computed at each start."),
+  ),
+  grains_refresh_every: float(0, "Minutes between two looks at the grains, of which the master is told; 0: none.", {
+    min: 0,
+    max: 10_080,
+  }),
   enable_fqdns_grains: bool(false, "Whether every address is looked up for the `fqdns` grain, which can take long."),
   enable_gpu_grains: planned(bool(true, "Whether graphics cards are looked for.")),
   start_event_grains: strs([], "Grains to send with the start event."),

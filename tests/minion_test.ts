@@ -60,6 +60,17 @@ fleetTest(
   },
 );
 
+fleetTest("a minion with grains_refresh_every tells the master what its host has become", {}, async (fleet) => {
+  await fleet.startMinion("web1", { grains_refresh_every: 0.005 });
+  await eventually(() => grainsOf(fleet, "web1") !== undefined, { ...SOON, what: "the first grains at the master" });
+  assertEquals(grainsOf(fleet, "web1")?.get("role"), undefined);
+  Deno.writeTextFileSync(`${fleet.minionConfigDir("web1")}/grains`, "role: database\n");
+  await eventually(() => grainsOf(fleet, "web1")?.get("role") === "database", {
+    ...SOON,
+    what: "the new grain at the master",
+  });
+});
+
 fleetTest("a minion with random_startup_delay does not sign in at once, and ends while it waits", {}, async (fleet) => {
   await fleet.startMinion("web1", { random_startup_delay: 1e6 });
   const said = /Signing in after [\d.]+ seconds \(random_startup_delay\)/;
