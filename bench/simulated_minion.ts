@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Backoff } from "../lib/backoff.ts";
 import { AuthenticationError, SignInError } from "../lib/errors.ts";
 import { minionStart, stampNow } from "../lib/event.ts";
 import { SILENT_LOGGER } from "../lib/log.ts";
@@ -23,6 +24,8 @@ export interface SwarmSettings {
   readonly port: number;
   /** Where `minion_master.pub` is kept, for all of them. */
   readonly pkiDir: string;
+  /** The waits before the tries to sign in again after a lost connection. */
+  readonly backoff: Backoff;
   /** Opens a publish under the keys of `credentials`. @throws {AuthenticationError} If they do not fit. */
   open(frame: Uint8Array, credentials: Credentials): ValueMap;
   /** What a job returns. */
@@ -82,6 +85,7 @@ export class SimulatedMinion {
       address: tcpAddress(settings.host, settings.port),
       applicant: applicantOf(id, key, settings.pkiDir),
       patience: SIGN_IN_PATIENCE,
+      backoff: settings.backoff,
       requestPatience: PATIENCE,
       signMessages: false,
       log: SILENT_LOGGER,

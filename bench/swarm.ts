@@ -8,6 +8,7 @@
  */
 
 import { parseArgs } from "node:util";
+import { type Backoff, backoff } from "../lib/backoff.ts";
 import { Crypticle } from "../lib/crypticle.ts";
 import { WireError } from "../lib/errors.ts";
 import { KeyStore } from "../lib/key_store.ts";
@@ -110,6 +111,22 @@ class Answers {
   }
 }
 
+/** Waits as a minion with default options has them; how long the first ones after each lost connection were is kept. */
+class KeptWaits implements Backoff {
+  readonly first: number[] = [];
+  readonly #backoff = backoff({ leastMs: 1_000, mostMs: 10_000, randomize: true });
+
+  pause(attempt: number): number {
+    const ms = this.#backoff.pause(attempt);
+    if (attempt === 0) this.first.push(ms);
+    return ms;
+  }
+
+  reconnect(attempt: number): number {
+    return this.#backoff.reconnect(attempt);
+  }
+}
+
 async function main(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -148,11 +165,13 @@ async function main(args: string[]): Promise<void> {
   const pkiDir = Deno.makeTempDirSync({ prefix: "swarm_" });
   const publishes = new Publishes();
   const answers = new Answers(number("payload", values.payload), number("delay", values.delay));
+  const waits = new KeptWaits();
   const jobs = new SwarmJobs((job) => say(values.json ? line({ event: "job", ...job }) : jobText(job)));
   const settings = {
     host,
     port: number("master", port ?? "4506"),
     pkiDir,
+    backoff: waits,
     open: (frame: Uint8Array, credentials: Credentials) => publishes.open(frame, credentials),
     answer: (load: ValueMap) => answers.answer(load),
     note: (load: ValueMap, what: "received" | "acknowledged" | "failed") => jobs.note(load, what),
@@ -160,6 +179,7 @@ async function main(args: string[]): Promise<void> {
   const minions = ids.map((id, i) => new SimulatedMinion(id, keys[i % keys.length], settings));
   const end = () => {
     for (const minion of minions) minion.close();
+    if (values.json) say(line({ event: "end", firstWaits: waits.first }));
     Deno.removeSync(pkiDir, { recursive: true });
     Deno.exit(0);
   };

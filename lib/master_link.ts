@@ -7,6 +7,7 @@
  * @module
  */
 
+import type { Backoff } from "./backoff.ts";
 import { Crypticle } from "./crypticle.ts";
 import { AuthenticationError, MsgpackError, RequestTimeoutError, SignInError, WireError } from "./errors.ts";
 import type { Logger } from "./log.ts";
@@ -56,6 +57,8 @@ export interface LinkSettings {
   readonly applicant: Applicant;
   /** How long a sign-in waits. */
   readonly patience: SignInPatience;
+  /** The waits before the tries to sign in again after a lost connection. */
+  readonly backoff: Backoff;
   /** How long other requests wait. */
   readonly requestPatience: RequestPatience;
   /** Whether each request is signed with the minion's key, as `minion_sign_messages` asks. */
@@ -75,11 +78,11 @@ const EXIT_PENDING = 2;
 /** EX_NOPERM. */
 const EXIT_REJECTED = 77;
 /**
- * After a lost connection, so many rounds are of one short try, this many milliseconds more each round: a master that ends
- * takes the first question with it, and mostly another one is there soon. Where the connection holds, nothing is asked
- * twice: a whole fleet may be asking, because the shared key is a new one, and the master has its hands full.
+ * After a lost connection, so many tries are short, this many milliseconds more each: a master that ends takes the first
+ * question with it, and mostly another one is there soon. Where the connection holds, nothing is asked twice: a whole fleet
+ * may be asking, because the shared key is a new one, and the master has its hands full.
  */
-const QUICK_ROUNDS = 2;
+const QUICK_TRIES = 2;
 const QUICK_MS = 1_000;
 
 /** The link. */
@@ -93,17 +96,23 @@ export class MasterLink {
   #session: Crypticle | undefined;
   /** How often the master's name was found to mean nobody. */
   #lookUps = 0;
-  /** Rounds of a sign-in that are still to be quick. */
-  #quickRounds = 0;
+  /** Tries to sign in since the connection was lost; `undefined`: it holds, or was not there yet. */
+  #lostTries: number | undefined;
   /** What the sign-in under way asks through. */
   #signInChannel: RequestChannel | undefined;
 
   /** Opens nothing yet: {@linkcode signIn} does. */
   constructor(settings: LinkSettings) {
     this.#settings = settings;
-    const { address, keepalive, ipv6 } = settings;
-    this.#channel = new RequestChannel(address, { keepalive, ipv6 });
+    this.#channel = this.#open();
     this.#token = settings.applicant.key.signX931(new TextEncoder().encode("salt"));
+  }
+
+  /** A channel to the master; for try `lost` after a lost connection it connects no more often than the tries go. */
+  #open(lost?: number): RequestChannel {
+    const { address, keepalive, ipv6, backoff } = this.#settings;
+    const pace = lost === undefined ? {} : { reconnectMs: backoff.reconnect(lost), reconnectMaxMs: 0 };
+    return new RequestChannel(address, { keepalive, ipv6, ...pace });
   }
 
   /** The keys of the last sign-in. */
@@ -128,7 +137,9 @@ export class MasterLink {
     let asked = false;
     for (let round = 1;; round++) {
       signal.throwIfAborted();
+      if (this.#lostTries !== undefined) await sleep(this.#settings.backoff.pause(this.#lostTries), signal);
       const reply = await this.#apply(round, signal);
+      if (reply !== undefined) this.#lostTries = undefined;
       const waits = reply?.kind === "pending" || reply?.kind === "full" ||
         reply?.kind === "rejected" && patience.rejectedRetry;
       if (waits && asked && patience.failOnPending) {
@@ -177,19 +188,20 @@ export class MasterLink {
 
   /** One question; `undefined` if nobody answered, or not with something that proves itself. */
   async #apply(round: number, signal: AbortSignal): Promise<SignInReply | undefined> {
-    const { log, patience, address, keepalive, ipv6 } = this.#settings;
+    const { log, patience, address } = this.#settings;
     const attempt = new SignIn(this.#settings.applicant);
     const started = performance.now();
     const last = this.#credentials === undefined && patience.masterTries >= 0 && round >= patience.masterTries;
-    const quick = this.#credentials !== undefined && this.#quickRounds > 0;
-    // A channel of its own: requests that an ending master left unanswered are not to be waited for.
-    using channel = new RequestChannel(address, { keepalive, ipv6 });
-    this.#signInChannel = channel;
     const { authTimeoutMs, authTries } = patience;
-    const tries = quick
-      ? { timeoutMs: Math.min((QUICK_ROUNDS - this.#quickRounds + 1) * QUICK_MS, authTimeoutMs), tries: 1 }
-      : { timeoutMs: authTimeoutMs, tries: authTries };
-    if (quick) this.#quickRounds--;
+    const lost = this.#lostTries;
+    const quick = lost !== undefined && lost < QUICK_TRIES;
+    // A channel of its own: requests that an ending master left unanswered are not to be waited for.
+    using channel = this.#open(lost);
+    this.#signInChannel = channel;
+    const tries = lost === undefined
+      ? { timeoutMs: authTimeoutMs, tries: authTries }
+      : { timeoutMs: quick ? Math.min((lost + 1) * QUICK_MS, authTimeoutMs) : authTimeoutMs, tries: 1 };
+    if (lost !== undefined) this.#lostTries = lost + 1;
     // Who was never there is looked for by other means as well: the operator is not to wait for the end of the round.
     const looking = new AbortController();
     const reach = this.#credentials === undefined
@@ -202,9 +214,12 @@ export class MasterLink {
       if (error instanceof RequestTimeoutError) {
         const why = await reach;
         if (why?.kind === "nameless") return await this.#lookUpAgain(why.text, last, signal);
-        const text = `No master answers at ${address} (round ${round} of ${tries.tries} tries)`;
+        const text = `No master answers at ${address} (${
+          lost === undefined ? `round ${round} of ${authTries} tries` : `try ${lost + 1}`
+        })`;
         if (last) throw new SignInError(`Unable to sign_in to master: ${text}`, 1);
-        log[quick ? "debug" : "error"](`${text}; trying on`);
+        const news = lost === undefined || !quick && (lost - QUICK_TRIES) % authTries === 0;
+        log[news ? "error" : "debug"](`${text}; trying on`);
         return undefined;
       }
       if (error instanceof AuthenticationError || error instanceof WireError) {
@@ -327,7 +342,7 @@ export class MasterLink {
 
   /** Connects anew, for whoever knows that the connection is lost; a request or sign-in under way is sent again. */
   reconnect(): void {
-    this.#quickRounds = QUICK_ROUNDS;
+    this.#lostTries = 0;
     this.#channel.reset();
     this.#signInChannel?.reset();
   }

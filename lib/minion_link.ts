@@ -3,6 +3,7 @@
  * @module
  */
 
+import { backoff } from "./backoff.ts";
 import { loadOrCreateKeyPair } from "./key_pair.ts";
 import type { Logger } from "./log.ts";
 import type { LinkSettings, SignInPatience } from "./master_link.ts";
@@ -73,6 +74,7 @@ export function linkSettings(opts: MinionOpts, parts: LinkParts): LinkSettings {
       },
       ...parts.patience,
     },
+    backoff: backoff({ leastMs: opts.recon_default, mostMs: opts.recon_max, randomize: opts.recon_randomize }),
     requestPatience: { timeoutMs: opts.request_channel_timeout * 1000, tries: opts.request_channel_tries },
     signMessages: opts.minion_sign_messages,
     keepalive: keepAlive(opts),

@@ -97,8 +97,16 @@ export const MINION_OPTIONS = {
   live_output_max: int(4_194_304, "Bytes of a job's live output in all; the return is not bounded. Not in Salt.", {
     min: 0,
   }),
-  recon_default: float(1000, "Least milliseconds before a lost connection to the publisher is made again.", { min: 1 }),
-  recon_max: float(10_000, "Milliseconds that are added to that at most.", { min: 0 }),
+  recon_default: float(
+    1000,
+    "Least milliseconds before a lost connection to the publisher is made again, and most before the first try to sign in again.",
+    { min: 1 },
+  ),
+  recon_max: float(
+    10_000,
+    "Milliseconds that are added to that at most; most before a later try to sign in, which doubles up to this.",
+    { min: 0 },
+  ),
   recon_randomize: bool(true, "Whether the time is chosen by chance, so that a fleet does not return at once."),
   retry_dns: float(30, "Seconds before a master's name that was not found is looked up again; 0: the minion ends.", {
     min: 0,

@@ -1,4 +1,5 @@
 /** @module */
+import { type Backoff, backoff } from "../lib/backoff.ts";
 import { Crypticle, generateKeyString } from "../lib/crypticle.ts";
 import { AuthenticationError, RequestTimeoutError, SignInError, WireError } from "../lib/errors.ts";
 import { MasterLink, type SignInPatience } from "../lib/master_link.ts";
@@ -51,6 +52,7 @@ interface World extends AsyncDisposable {
 interface WorldOptions {
   readonly script?: (honest: Script, master: ScriptedMaster) => Script;
   readonly patience?: Partial<SignInPatience>;
+  readonly backoff?: Backoff;
   readonly requestPatience?: RequestPatience;
   readonly address?: string;
   readonly signMessages?: boolean;
@@ -65,6 +67,7 @@ async function start(options: WorldOptions = {}): Promise<World> {
     address: options.address ?? master.address,
     applicant: applicant(minion, pkiDir),
     patience: { ...PATIENCE, ...options.patience },
+    backoff: options.backoff ?? backoff({ leastMs: 10, mostMs: 50, randomize: true }),
     requestPatience: options.requestPatience ?? { timeoutMs: 5_000, tries: 1 },
     signMessages: options.signMessages ?? false,
     log,
@@ -403,15 +406,36 @@ Deno.test("a link that lost its connection asks soon again, and does not give up
   let silent = 0;
   await using world = await start({
     script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
-    patience: { masterTries: 1, authTries: 1, authTimeoutMs: 80 },
+    patience: { masterTries: 1, authTries: 2, authTimeoutMs: 80 },
   });
   await world.link.signIn(world.never);
-  silent = 4;
+  silent = 5;
   world.link.reconnect();
   await world.link.signIn(world.never);
-  assertEquals(world.master.count("_auth"), 6);
-  // The first two rounds are no news.
-  assertEquals(world.lines.filter((line) => line.startsWith("ERROR No master answers")).length, 2);
+  assertEquals(world.master.count("_auth"), 7);
+  // The first two tries are no news, and of the others every second.
+  const said = world.lines.filter((line) => line.includes("No master answers")).map((line) => /^\w+/.exec(line)?.[0]);
+  assertEquals(said, ["DEBUG", "DEBUG", "ERROR", "DEBUG", "ERROR"]);
+});
+
+Deno.test("each try after a lost connection waits as long as the backoff says; a sign-in for another reason does not", async () => {
+  let silent = 0;
+  const paused: number[] = [];
+  await using world = await start({
+    script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
+    patience: { authTimeoutMs: 80 },
+    backoff: { pause: (attempt) => (paused.push(attempt), 20), reconnect: () => 10 },
+  });
+  await world.link.signIn(world.never);
+  await world.link.signIn(world.never);
+  assertEquals(paused, []);
+  for (const misses of [3, 1]) {
+    silent = misses;
+    world.link.reconnect();
+    await world.link.signIn(world.never);
+    await world.link.signIn(world.never);
+  }
+  assertEquals(paused, [0, 1, 2, 3, 0, 1]);
 });
 
 Deno.test("the pillar of an honest master is opened", async () => {
