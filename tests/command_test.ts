@@ -218,7 +218,7 @@ Deno.test("a timeout kills the command with all its descendants and says so", as
     const started = performance.now();
     const cmd = `sleep 60 & echo $! > ${dir}/pid; echo before; wait`;
     const result = await runCommand({ cmd, shell: "/bin/sh", python_shell: true, timeout: 0.3 }, recorder);
-    assert(performance.now() - started < 5_000);
+    assert(performance.now() - started < 30_000, "the sleep of a minute was waited for");
     const { pid, ...rest } = result;
     assertEquals(rest, { stdout: `${cmd} : Timed out after 0.3 seconds`, stderr: "", retcode: 1 });
     assertEquals(recorder.children, [[pid, "started"], [pid, "ended"]]);

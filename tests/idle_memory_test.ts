@@ -24,15 +24,17 @@ strictTest(
 strictTest("as long as messages come, nothing is given back", async () => {
   let given = 0;
   const memory = new IdleMemory(() => given++);
-  const startMs = performance.now();
+  let startMs = performance.now();
   let lastMs = startMs;
   await eventually(() => {
-    // On a machine that sleeps for a second this would be rest.
-    assert(performance.now() - lastMs < 900, "the test was not run for a second");
-    lastMs = performance.now();
+    const nowMs = performance.now();
+    // A machine that stands still for a second makes it a rest: from there on anew, behind what that may give back.
+    if (nowMs - lastMs > 700) startMs = nowMs;
+    if (nowMs - startMs < 700) given = 0;
+    lastMs = nowMs;
     memory.worked(MUCH);
-    return lastMs - startMs > 2_500;
-  }, { withinMs: 10_000, what: "two and a half seconds of work" });
+    return nowMs - startMs > 3_000;
+  }, { withinMs: 60_000, what: "seconds of work without a rest" });
   assertEquals(given, 0);
   memory.reset();
 });
