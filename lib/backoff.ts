@@ -8,6 +8,9 @@
  * @module
  */
 
+/** The least time between two attempts to connect, in milliseconds. */
+const CONNECT_MS = 50;
+
 /** The waits. Times in milliseconds. */
 export interface Backoff {
   /** The wait before try `attempt`, of which the first is 0. */
@@ -37,6 +40,6 @@ export function backoff({ leastMs, mostMs, randomize, random = Math.random }: Ba
   const chance = () => randomize ? random() : 1;
   return {
     pause: (attempt) => Math.round(window(attempt) * chance()),
-    reconnect: (attempt) => Math.max(1, Math.round(window(attempt) * (1 + chance()) / 4)),
+    reconnect: (attempt) => Math.max(CONNECT_MS, Math.round(window(attempt) * (1 + chance()) / 4)),
   };
 }

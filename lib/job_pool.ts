@@ -299,6 +299,8 @@ export class JobPool {
         const outcome = unpack(message.outcome);
         return this.#finish(worker, isMap(outcome) ? outcome : failure("The job's worker sent no outcome"), true);
       }
+      case "behind":
+        return;
       case "output":
         return this.#busy.get(worker)?.onOutput(message.written);
       case "elsewhere":

@@ -54,6 +54,8 @@ export type ToJob =
 /** From a job worker. */
 export type FromJob =
   | { readonly kind: "done"; readonly outcome: Uint8Array }
+  /** Nothing, behind an outcome that was large. */
+  | { readonly kind: "behind" }
   | { readonly kind: "output"; readonly written: Written }
   /** The job was not begun: its functions declare something else than this worker may do. */
   | { readonly kind: "elsewhere"; readonly permissions: Permissions }

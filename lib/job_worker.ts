@@ -20,6 +20,9 @@ import { joinPermissions, permissionKey, type Permissions } from "./permissions.
 import { serveThread, type ThreadHost } from "./thread.ts";
 import { isMap, str, type Value, type ValueMap } from "./value.ts";
 
+/** An outcome from this size on is not to be kept for longer than it takes to return it. */
+const LARGE_BYTES = 1 << 16;
+
 /** A job worker after its start. */
 class JobWorker {
   readonly #host: ThreadHost;
@@ -123,6 +126,8 @@ class JobWorker {
     const packedOutcome = pack({ return: result, retcode, success, ...(out === undefined ? {} : { out }) });
     this.#memory.worked(packed.length + packedOutcome.length);
     this.#post({ kind: "done", outcome: packedOutcome });
+    // Deno's loop that takes a worker's messages holds the last one until the next has come: not 10 MB for hours.
+    if (packedOutcome.length > LARGE_BYTES) this.#post({ kind: "behind" });
   }
 
   #watch(): NonNullable<JobContext["watchCommand"]> {
