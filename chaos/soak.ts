@@ -16,16 +16,15 @@ const SHORT = { ms: 20_000, minions: 2 };
 const LONG = { ms: 12 * 60_000, minions: 6 };
 /** `SOAK_MINUTES=600 deno task chaos --only soak` */
 const MINUTES = Number(Deno.env.get("SOAK_MINUTES") ?? 0);
-/** How often the load rests, and for how long: by then every thread has collected its garbage (`lib/idle_memory.ts`). */
-const SAMPLE_MS = 20_000;
-const REST_MS = 3_000;
-/** The part of the time in which everything gets warm, and is not measured. */
+const SAMPLE_MS = 2_000;
+/** The part of the time in which everything gets warm. */
 const WARM = 0.4;
 /**
- * What the memory at rest may grow by in the measured part, along the line through the samples, in MiB. In runs of twelve
- * minutes single samples were up to 6 MiB from that line, which makes 4 MiB an accident; a hundredth of what the jobs of that time
- * move would be more.
+ * So long a rest brings every process to its memory at rest: threads have collected their garbage (`lib/idle_memory.ts`), and a
+ * minion's idle job workers have ended (`lib/idle_workers.ts`). What it has then grown by since it was warm is kept for good.
  */
+const REST_MS = 65_000;
+/** What that may be, in MiB. One and the same process was up to 3 MiB apart from one rest to the next. */
 const GROWTH = 8;
 
 interface Sample {
@@ -42,57 +41,67 @@ export const soak: Fault = {
     const { ms, minions } = MINUTES > 0 ? { ms: MINUTES * 60_000, minions: LONG.minions } : long ? LONG : SHORT;
     await using fleet = await ProcessFleet.start({ minions, master: { loop_interval: 10 } });
     using jobs = await NumberedJobs.make(fleet);
-    const samples = { master: [] as Sample[], minion: [] as Sample[] };
-    const started = performance.now();
-    const passed = () => performance.now() - started;
-    const sample = async () => {
-      await sleep(REST_MS);
-      const hours = passed() / 3_600_000;
-      samples.master.push({ hours, mib: treeMemory(fleet.master.pid).rssKb / 1024 });
-      samples.minion.push({ hours, mib: treeMemory(fleet.minion(fleet.ids[0]).pid).rssKb / 1024 });
+    const rss = () => {
+      const [master, minion] = [fleet.master.pid, fleet.minion(fleet.ids[0]).pid].map((pid) =>
+        treeMemory(pid).rssKb / 1024
+      );
+      return { master, minion };
     };
-    let rounds = 0, wrong = 0;
-    for (let told = 0, sampled = 0; passed() < ms; rounds++) {
-      for (let i = 0; i < 5; i++) await jobs.publish([random.pick(fleet.ids)], random.int(300) / 1_000);
-      if (await answers(fleet, "*", minions, 10_000) < minions) wrong++;
-      if (rounds % 5 === 0 && await echo(fleet, "hello") < minions) wrong++;
-      if (rounds % 7 === 0) await fleet.salt("salt", "*", "no.such_function");
-      if (rounds % 11 === 0) await fleet.salt("salt-run", "jobs.list_jobs");
-      if (rounds % 13 === 0) await comeAndGo(fleet, fleet.ids[minions - 1]);
-      if (rounds % 17 === 0) await fleet.salt("salt-run", "manage.status");
-      await sleep(random.int(300));
-      if (passed() > sampled) {
-        await sample();
-        sampled = passed() + SAMPLE_MS;
+    const samples = { master: [] as Sample[], minion: [] as Sample[] };
+    let loadMs = 0, rounds = 0, wrong = 0;
+    /** The load, until it has been on for so long in all. */
+    const load = async (untilMs: number) => {
+      const started = performance.now() - loadMs;
+      const sampling = setInterval(() => {
+        const { master, minion } = rss();
+        const hours = (performance.now() - started) / 3_600_000;
+        samples.master.push({ hours, mib: master });
+        samples.minion.push({ hours, mib: minion });
+      }, SAMPLE_MS);
+      try {
+        for (let told = loadMs; loadMs < untilMs; rounds++, loadMs = performance.now() - started) {
+          for (let i = 0; i < 5; i++) await jobs.publish([random.pick(fleet.ids)], random.int(300) / 1_000);
+          if (await answers(fleet, "*", minions, 10_000) < minions) wrong++;
+          if (rounds % 5 === 0 && await echo(fleet, "hello") < minions) wrong++;
+          if (rounds % 7 === 0) await fleet.salt("salt", "*", "no.such_function");
+          if (rounds % 11 === 0) await fleet.salt("salt-run", "jobs.list_jobs");
+          if (rounds % 13 === 0) await comeAndGo(fleet, fleet.ids[minions - 1]);
+          if (rounds % 17 === 0) await fleet.salt("salt-run", "manage.status");
+          await sleep(random.int(300));
+          if (loadMs < told) continue;
+          say(`${rounds} rounds; master ${last(samples.master)} MiB, minion ${last(samples.minion)} MiB`);
+          told += 60_000;
+        }
+      } finally {
+        clearInterval(sampling);
       }
-      if (passed() > told) {
-        say(`${rounds} rounds; at rest master ${last(samples.master)} MiB, minion ${last(samples.minion)} MiB`);
-        told += 60_000;
-      }
-    }
+    };
+    const rest = async () => {
+      await sleep(long ? REST_MS : 0);
+      const { master, minion } = rss();
+      say(`at rest: master ${Math.round(master)} MiB, minion ${Math.round(minion)} MiB`);
+      return { master, minion };
+    };
+    await load(ms * WARM);
+    const before = await rest();
+    const warmRounds = rounds;
+    await load(ms);
+    const after = await rest();
     await eventually(() => jobs.outstanding === 0, { withinMs: 60_000, what: "the returns", everyMs: 200 }).catch(
       () => {},
     );
     // In seconds there is only warming up: what grows then says nothing.
     const bound = long ? { atMost: GROWTH } : {};
-    const measured = ms * (1 - WARM) / 3_600_000;
     return [
-      { name: "minutes", value: Math.round(ms / 6_000) / 10 },
+      { name: "minutes of load", value: Math.round(ms / 6_000) / 10 },
       { name: "rounds", value: rounds },
-      { name: "master, MiB at the end", value: last(samples.master), atMost: 250 },
-      { name: "minion, MiB at the end", value: last(samples.minion), atMost: 200 },
-      { name: "master, slope in MiB an hour", value: slope(samples.master) },
-      { name: "minion, slope in MiB an hour", value: slope(samples.minion) },
-      {
-        name: "master, growth in the measured part, MiB",
-        value: Math.round(slope(samples.master) * measured),
-        ...bound,
-      },
-      {
-        name: "minion, growth in the measured part, MiB",
-        value: Math.round(slope(samples.minion) * measured),
-        ...bound,
-      },
+      { name: "of these after everything was warm", value: rounds - warmRounds },
+      { name: "master, MiB at rest", value: Math.round(after.master), atMost: 250 },
+      { name: "minion, MiB at rest", value: Math.round(after.minion), atMost: 200 },
+      { name: "master, slope under load in MiB an hour", value: slope(samples.master) },
+      { name: "minion, slope under load in MiB an hour", value: slope(samples.minion) },
+      { name: "master, growth at rest, MiB", value: tenths(after.master - before.master), ...bound },
+      { name: "minion, growth at rest, MiB", value: tenths(after.minion - before.minion), ...bound },
       { name: "questions not answered by all", value: wrong, atMost: 0 },
       { name: "processes that ended", value: ended(fleet), atMost: 0 },
       ...jobs.figures(),
@@ -107,6 +116,10 @@ async function comeAndGo(fleet: ProcessFleet, id: string): Promise<void> {
     withinMs: 30_000,
     what: `${id} to be back`,
   });
+}
+
+function tenths(value: number): number {
+  return Math.round(value * 10) / 10;
 }
 
 function last(samples: readonly Sample[]): number {
