@@ -9,6 +9,7 @@ import { AuthenticationError, SignInError } from "../lib/errors.ts";
 import { minionStart, stampNow } from "../lib/event.ts";
 import { SILENT_LOGGER } from "../lib/log.ts";
 import { MasterLink } from "../lib/master_link.ts";
+import { presenceTopic } from "../lib/presence.ts";
 import type { PrivateKey } from "../lib/rsa.ts";
 import { tcpAddress } from "../lib/request_channel.ts";
 import type { Applicant, Credentials } from "../lib/sign_in.ts";
@@ -33,6 +34,9 @@ export interface SwarmSettings {
   /** Told of each job as it goes. */
   note(load: ValueMap, what: "received" | "acknowledged" | "failed"): void;
 }
+
+/** So many jobs a minion knows again. */
+const KNOWN_JOBS = 100;
 
 /** As a minion's defaults have it, in milliseconds; a swarm waits longer, since it is its own crowd. */
 const PATIENCE = { timeoutMs: 120_000, tries: 3 };
@@ -75,6 +79,10 @@ export class SimulatedMinion {
   #credentials: Credentials | undefined;
   #inbox: Inbox | undefined;
   #lastSerial = 0;
+  /** What it is known to be there by: to a master that brings it what it has missed. */
+  #topic: string | undefined;
+  /** The last jobs that it had: one that comes again is not run again. */
+  readonly #jids: string[] = [];
   #signingIn: Promise<void> | undefined;
 
   /** Connects to nothing yet. */
@@ -102,6 +110,7 @@ export class SimulatedMinion {
     const inbox = Inbox.subscriber({ identity: this.id, highWaterMark: 0, reconnectMs: 100 });
     this.#inbox = inbox;
     inbox.subscribe("");
+    this.#announce();
     inbox.connect(tcpAddress(this.#settings.host, publishPort));
     // A connection that was lost may mean a master with a new key.
     inbox.onLost(() => {
@@ -121,8 +130,17 @@ export class SimulatedMinion {
     this.#signingIn ??= this.#link.signIn(this.#ending.signal).then((credentials) => {
       if (credentials.sharedKey !== this.#credentials?.sharedKey) this.#lastSerial = 0;
       this.#credentials = credentials;
+      this.#announce();
     }).finally(() => this.#signingIn = undefined);
     return this.#signingIn;
+  }
+
+  #announce(): void {
+    const topic = this.#credentials && presenceTopic(this.id, this.#credentials.sessionKey);
+    if (this.#inbox === undefined || topic === this.#topic) return;
+    if (topic !== undefined) this.#inbox.subscribe(topic);
+    if (this.#topic !== undefined) this.#inbox.unsubscribe(this.#topic);
+    this.#topic = topic;
   }
 
   async #listen(inbox: Inbox): Promise<void> {
@@ -146,8 +164,11 @@ export class SimulatedMinion {
       if (serial <= this.#lastSerial) return undefined;
       this.#lastSerial = serial;
     }
-    const meant = matchesTarget(load.get("tgt") ?? "", str(load.get("tgt_type") ?? "glob"), this.id);
-    return meant ? load : undefined;
+    if (!matchesTarget(load.get("tgt") ?? "", str(load.get("tgt_type") ?? "glob"), this.id)) return undefined;
+    const jid = str(load.get("jid") ?? "");
+    if (this.#jids.includes(jid)) return undefined;
+    if (this.#jids.push(jid) > KNOWN_JOBS) this.#jids.shift();
+    return load;
   }
 
   async #decrypt(frame: Uint8Array): Promise<ValueMap> {

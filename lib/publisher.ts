@@ -63,6 +63,11 @@ const LOOK_MS = 500;
 const REST_MS = 20;
 /** How long changes of presence are gathered before they are told, in milliseconds. */
 const GATHER_MS = 100;
+/**
+ * How long those who come are gathered before they get what they have missed, in milliseconds. A publish goes to everybody:
+ * a fleet that is back after its master would otherwise get a publish for each of its minions, each time all of it.
+ */
+const ARRIVALS_MS = 50;
 
 serveThread<PublisherInit>(async (init, host) => {
   surviveErrors(host.log);
@@ -130,6 +135,8 @@ serveThread<PublisherInit>(async (init, host) => {
   let published = 0;
   let changes: PresenceChange[] = [];
   let telling: ReturnType<typeof setTimeout> | undefined;
+  const arrived = new Set<string>();
+  let catchingUp: ReturnType<typeof setTimeout> | undefined;
   const timer = setInterval(() => {
     forgetting(() => undelivered.removeLate(performance.now()));
     for (const missed of redelivery.due((id) => book.since.has(id), performance.now())) void deliverAgain(missed);
@@ -194,17 +201,25 @@ serveThread<PublisherInit>(async (init, host) => {
       if (change.present) gone.delete(change.id);
       else gone.set(change.id, Date.now());
       telling ??= setTimeout(() => void tell(), GATHER_MS);
-      if (change.present) {
-        for (const missed of redelivery.arrived(change.id, performance.now())) await deliverAgain(missed);
-      }
+      if (!change.present) continue;
+      arrived.add(change.id);
+      catchingUp ??= setTimeout(() => void catchUp(), ARRIVALS_MS);
     }
+  }
+
+  /** For those who came meanwhile, what they have missed. */
+  async function catchUp(): Promise<void> {
+    catchingUp = undefined;
+    const ids = [...arrived];
+    arrived.clear();
+    for (const missed of redelivery.arrived(ids, performance.now())) await deliverAgain(missed);
   }
 
   /** The tags say all: of thousands of returns, not one is to be read a second time here. */
   async function hearSigns(): Promise<void> {
     await signs.hearTags((tag) => {
       const sign = jobSign(tag);
-      if (sign !== undefined) redelivery.heard(sign.jid, sign.id);
+      if (sign !== undefined) redelivery.heard(sign.jid, sign.id, performance.now());
     }, REST_MS);
   }
 
@@ -230,6 +245,7 @@ serveThread<PublisherInit>(async (init, host) => {
     async close() {
       clearInterval(timer);
       clearTimeout(telling);
+      clearTimeout(catchingUp);
       inbox.close();
       signs.close();
       doorkeeper.close();

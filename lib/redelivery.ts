@@ -73,9 +73,12 @@ export class Redelivery {
   }
 
   /** Minion `id` has acknowledged job `jid`, or returned. */
-  heard(jid: string, id: string): void {
+  heard(jid: string, id: string, nowMs: number): void {
     const pending = this.#pending.get(jid);
-    if (pending?.silent.delete(id) && pending.silent.size === 0) this.#forget(jid);
+    if (!pending?.silent.delete(id)) return;
+    if (pending.silent.size === 0) this.#forget(jid);
+    // While thousands answer, those who are still to come have missed nothing.
+    else pending.againMs = nowMs + SILENCE_MS;
   }
 
   #forget(jid: string): void {
@@ -83,12 +86,16 @@ export class Redelivery {
     this.#over(jid);
   }
 
-  /** Minion `id` has just connected. @returns The jobs that it has missed. */
-  arrived(id: string, nowMs: number): Missed[] {
+  /** Minions `ids` have just connected. @returns The jobs that any of them has missed, each for so many as can be named. */
+  arrived(ids: readonly string[], nowMs: number): Missed[] {
     const missed: Missed[] = [];
-    for (const [jid, pending] of this.#pending) {
-      if (nowMs > pending.untilMs) this.#forget(jid);
-      else if (pending.silent.has(id)) missed.push({ delivery: pending.delivery, ids: [id] });
+    for (const [jid, { delivery, silent, untilMs }] of this.#pending) {
+      if (nowMs > untilMs) {
+        this.#forget(jid);
+        continue;
+      }
+      const meant = ids.filter((id) => silent.has(id));
+      for (let i = 0; i < meant.length; i += NAMED) missed.push({ delivery, ids: meant.slice(i, i + NAMED) });
     }
     return missed;
   }
