@@ -16,6 +16,7 @@ import { decideKey, type Decision } from "./key_rules.ts";
 import { isValidId } from "./minion_name.ts";
 import type { MasterServices } from "./master_services.ts";
 import { encode } from "./msgpack.ts";
+import { opensslEncrypt } from "./openssl.ts";
 import { asBytes } from "./payload.ts";
 import {
   type EncryptionAlgorithm,
@@ -166,16 +167,23 @@ function keysFor(
   const bytes = (text: string) => new TextEncoder().encode(text);
   const reply = map({ enc: "pub", pub_key: masterKey.publicKey.pem, publish_port: publishPort });
   if (opts.master_sign_pubkey) reply.set("pub_sig", signatureOfMasterKey(services, sigAlgorithm ?? "PKCS1v15-SHA1"));
+  const shared = sharedKey.text;
+  const parts: Uint8Array[] = [bytes(shared), bytes(sessions.forSignIn(id))];
   if (token !== undefined) {
     try {
-      reply.set("token", minion.encrypt(encAlgorithm, masterKey.decrypt(encAlgorithm, token)));
+      const opened = masterKey.decrypt(encAlgorithm, token);
+      if (opened.length > minion.room(encAlgorithm)) {
+        throw new KeyError(`its ${opened.length} bytes do not fit the key`);
+      }
+      parts.push(opened);
     } catch (error) {
       log.warning(`The token in the sign-in of ${id} does not open: ${error instanceof Error ? error.message : error}`);
     }
   }
-  const shared = sharedKey.text;
-  reply.set("aes", minion.encrypt(encAlgorithm, bytes(shared)));
-  reply.set("session", minion.encrypt(encAlgorithm, bytes(sessions.forSignIn(id))));
+  const [aes, session, opened] = minion.encryptAll(encAlgorithm, parts, opensslEncrypt);
+  if (opened !== undefined) reply.set("token", opened);
+  reply.set("aes", aes);
+  reply.set("session", session);
   reply.set("sig", sharedKeySignature(masterKey, shared));
   return reply;
 }

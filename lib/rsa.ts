@@ -55,6 +55,9 @@ export function isSigningAlgorithm(name: unknown): name is SigningAlgorithm {
   return typeof name === "string" && Object.hasOwn(SIGNING, name);
 }
 
+/** Encrypts with OAEP under `hash` for the key in `pem`; `undefined` if it cannot. */
+export type FastEncryption = (pem: string, hash: string, parts: readonly Uint8Array[]) => Uint8Array[] | undefined;
+
 /** A public key. Cheap to use, not so cheap to make: keep it. */
 export class PublicKey {
   /** The key as PEM (SubjectPublicKeyInfo) without the final newline: as it goes over the wire. */
@@ -84,16 +87,30 @@ export class PublicKey {
     return new PublicKey(readPublicPem(pem));
   }
 
+  /** How many bytes can be encrypted at once. */
+  room(algorithm: EncryptionAlgorithm): number {
+    return this.size - 2 * ENCRYPTION[algorithm].length - 2;
+  }
+
   /** Encrypts `bytes`. @throws {KeyError} If they are more than a key of this size can hold. */
   encrypt(algorithm: EncryptionAlgorithm, bytes: Uint8Array): Uint8Array {
     const hash = ENCRYPTION[algorithm];
-    const room = this.size - 2 * hash.length - 2;
+    const room = this.room(algorithm);
     if (bytes.length > room) {
       throw new KeyError(`Cannot encrypt ${bytes.length} bytes with ${algorithm}: the key has room for ${room}`);
     }
     const { constants: { RSA_PKCS1_OAEP_PADDING }, createPublicKey, publicEncrypt } = nodeCrypto();
     this.#key ??= createPublicKey(this.pem);
     return plain(publicEncrypt({ key: this.#key, padding: RSA_PKCS1_OAEP_PADDING, oaepHash: hash.name }, bytes));
+  }
+
+  /**
+   * Encrypts each of `parts`, as {@linkcode encrypt} does.
+   * @param fast Does it for all at once, quicker than the runtime, or says `undefined`.
+   * @throws {KeyError} If one is more than a key of this size can hold.
+   */
+  encryptAll(algorithm: EncryptionAlgorithm, parts: readonly Uint8Array[], fast: FastEncryption): Uint8Array[] {
+    return fast(this.pem, ENCRYPTION[algorithm].name, parts) ?? parts.map((part) => this.encrypt(algorithm, part));
   }
 
   /** Whether `signature` is this key's signature of `bytes`. */

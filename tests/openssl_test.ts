@@ -1,6 +1,6 @@
 /** @module */
-import { AuthenticationError } from "../lib/errors.ts";
-import { opensslOperations, type PrivateOperations } from "../lib/openssl.ts";
+import { AuthenticationError, KeyError } from "../lib/errors.ts";
+import { opensslEncrypt, opensslOperations, type PrivateOperations } from "../lib/openssl.ts";
 import { type EncryptionAlgorithm, PrivateKey, type SigningAlgorithm } from "../lib/rsa.ts";
 import { assert, assertEquals, assertThrows } from "./assert.ts";
 import corpus from "./corpus/crypto.json" with { type: "json" };
@@ -31,6 +31,32 @@ Deno.test({
     assertEquals(operations.decrypt("sha1", slow.publicKey.encrypt("OAEP-SHA224", BYTES)), undefined);
     assertEquals(operations.sign("no such hash", BYTES), undefined);
   },
+});
+
+Deno.test({
+  name: "the system's OpenSSL encrypts for a public key what its bearer opens, several parts at once",
+  ignore: ABSENT,
+  fn() {
+    const key = PrivateKey.fromPem(PEM);
+    const parts = [BYTES, new Uint8Array(), new Uint8Array(76).fill(1)];
+    for (const [algorithm, hash] of [["OAEP-SHA1", "sha1"], ["OAEP-SHA224", "sha224"]] as const) {
+      const sealed = opensslEncrypt(key.publicKey.pem, hash, parts);
+      assertEquals(sealed?.map((part) => key.decrypt(algorithm, part)), parts);
+    }
+    assertEquals(opensslEncrypt(key.publicKey.pem, "sha1", [BYTES, new Uint8Array(300)]), undefined);
+    assertEquals(opensslEncrypt(key.publicKey.pem, "no such hash", [BYTES]), undefined);
+    assertEquals(
+      opensslEncrypt("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----", "sha1", [BYTES]),
+      undefined,
+    );
+  },
+});
+
+Deno.test("a part that does not fit is refused, and without OpenSSL the runtime encrypts", () => {
+  const key = PrivateKey.fromPem(PEM);
+  const sealed = key.publicKey.encryptAll("OAEP-SHA1", [BYTES, BYTES], () => undefined);
+  assertEquals(sealed.map((part) => key.decrypt("OAEP-SHA1", part)), [BYTES, BYTES]);
+  assertThrows(() => key.publicKey.encryptAll("OAEP-SHA1", [new Uint8Array(300)], opensslEncrypt), KeyError);
 });
 
 Deno.test("what was not encrypted for a key is refused, with OpenSSL or without", () => {
