@@ -1,4 +1,5 @@
 /** @module */
+import { statIfExists } from "../lib/atomic_file.ts";
 import type { Asked } from "../lib/job_protocol.ts";
 import { pack } from "../lib/job_protocol.ts";
 import { JobPool } from "../lib/job_pool.ts";
@@ -306,4 +307,32 @@ Deno.test("close ends jobs and their commands, also such as do not want to, and 
   }
   await gone(pids);
   assertEquals(await world.run("test.ping"), "The minion ended before it began this job");
+});
+
+Deno.test("a job that is ended before its worker has its permissions never begins", async () => {
+  await using world = new World();
+  const path = `${world.root}/begun`;
+  // What the function declares is not known yet: the first worker, which may do nothing, has to say so.
+  const { jid, outcome } = world.start("cmd.run", `touch ${path}`);
+  assertEquals(world.pool.signal(jid, 15), true);
+  assertEquals(await soon(outcome, "the end of the job"), killed(15));
+  assertEquals(world.pool.size, 0);
+  assertEquals(await world.run("test.ping"), true);
+  assertEquals(statIfExists(path), undefined, "the command was run all the same");
+});
+
+Deno.test("a function that declares something else each time that it is asked is given up", async () => {
+  await using world = new World();
+  world.write(
+    "fickle",
+    "export const f = { permissions: { read: [`/${Math.random()}`] }, run: () => 'it ran' };",
+  );
+  const text = "The module of the function was changed while the job began: refresh the modules";
+  const { outcome } = world.start("fickle.f");
+  assertEquals(
+    await soon(outcome, "the end of the job"),
+    map({ return: text, retcode: 1, success: false, out: "nested" }),
+  );
+  assertEquals(world.pool.size, 0);
+  assertEquals(await world.run("test.ping"), true);
 });
