@@ -6,6 +6,7 @@
 
 import { Access } from "../lib/access.ts";
 import { Autosign } from "../lib/autosign.ts";
+import { complaints } from "../lib/complaints.ts";
 import { loadMasterConfig } from "../lib/config.ts";
 import { Crypticle } from "../lib/crypticle.ts";
 import { DataCache } from "../lib/data_cache.ts";
@@ -115,6 +116,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     access: new Access(new Map([["root", ACCESS_KEY]]), { owner: "root", acl: new Map() }),
     strangers: new RateLimit(0),
     autosign: new Autosign(opts, { warn: () => {} }),
+    complain: complaints(log),
     log,
     fire(tag, data) {
       const event = unpackEvent(packEvent(tag, stamp(data)));

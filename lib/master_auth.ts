@@ -163,7 +163,7 @@ function keysFor(
   encAlgorithm: EncryptionAlgorithm,
   services: MasterServices,
 ): ValueMap {
-  const { opts, masterKey, sharedKey, sessions, publishPort, log } = services;
+  const { opts, masterKey, sharedKey, sessions, publishPort } = services;
   const bytes = (text: string) => new TextEncoder().encode(text);
   const reply = map({ enc: "pub", pub_key: masterKey.publicKey.pem, publish_port: publishPort });
   if (opts.master_sign_pubkey) reply.set("pub_sig", signatureOfMasterKey(services, sigAlgorithm ?? "PKCS1v15-SHA1"));
@@ -177,7 +177,9 @@ function keysFor(
       }
       parts.push(opened);
     } catch (error) {
-      log.warning(`The token in the sign-in of ${id} does not open: ${error instanceof Error ? error.message : error}`);
+      services.complain(
+        `The token in the sign-in of ${id} does not open: ${error instanceof Error ? error.message : error}`,
+      );
     }
   }
   const [aes, session, opened] = minion.encryptAll(encAlgorithm, parts, opensslEncrypt);

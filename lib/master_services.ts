@@ -54,6 +54,8 @@ export interface MasterServices {
   readonly autosign: Autosign;
   /** The thread's log. */
   readonly log: Logger;
+  /** Warns of what a peer sent: bounded, for it may send as much as it likes. */
+  complain(text: string): void;
   /** Stamps an event and fires it on the master's bus. */
   fire(tag: string, data: ValueMap): Promise<void>;
   /** Hands a load to the publisher, to be delivered. */

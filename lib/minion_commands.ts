@@ -71,7 +71,7 @@ export async function minionCommand(load: ValueMap, id: string, services: Master
   if (cmd === undefined) throw new WireError(`a request of ${id} without a command`, "cmd");
   if (cmd === "_pillar") return { value: servePillar(load, id, services), sealed: true };
   if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {
-    services.log.warning(`Minion ${id} asked for the unknown command ${briefValue(cmd)}`);
+    services.complain(`Minion ${id} asked for the unknown command ${briefValue(cmd)}`);
     return { value: new Map() };
   }
   try {
@@ -99,7 +99,7 @@ function servePillar(load: ValueMap, id: string, { data, opts, log, fire }: Mast
 }
 
 async function storeReturn(sent: ValueMap, id: string, services: MasterServices): Promise<Value> {
-  const { jobs, noLog, opts, log, fire } = services;
+  const { jobs, noLog, opts, log, fire, complain } = services;
   if (!acceptsSignature(sent, id, services)) return false;
   let load = sent;
   const jid = () => str(load.get("jid") ?? null);
@@ -110,7 +110,7 @@ async function storeReturn(sent: ValueMap, id: string, services: MasterServices)
     if (cached && load.get("jid") === "req") load = jobs.adopt(load);
     if (load.get("jid") === "req") load = new Map(load).set("jid", makeJid());
     if (!isJid(jid())) {
-      log.warning(`Minion ${id} returned for ${briefValue(load.get("jid"))}, which is no job id`);
+      complain(`Minion ${id} returned for ${briefValue(load.get("jid"))}, which is no job id`);
       return null;
     }
     const reader = noLog.reader(jid());
@@ -118,7 +118,7 @@ async function storeReturn(sent: ValueMap, id: string, services: MasterServices)
     if (cached && jobs.saveReturn(load) === "duplicate") {
       // Told all the same, as Salt does: the first time, the storing may have been all that was done. What is told is
       // what is stored.
-      log.warning(`Minion ${id} returned twice for job ${jid()}; the first return stands`);
+      complain(`Minion ${id} returned twice for job ${jid()}; the first return stands`);
       load = new Map([...load, ...map({ ...jobs.getReturn(jid(), id) })]);
       reply = "";
     }
@@ -184,10 +184,10 @@ async function fireEvents(load: ValueMap, id: string, services: MasterServices):
 }
 
 async function fireFor(id: string, tag: string, data: ValueMap, services: MasterServices): Promise<void> {
-  const { fire, log } = services;
+  const { fire, complain } = services;
   // A newline could end the tag early, and make data of the minion's own out of the rest.
   if (!minionMayFire(tag, id) || /\p{Cc}/u.test(tag)) {
-    log.warning(`Minion ${id} tried to fire the event ${brief(tag)}, which is not its own`);
+    complain(`Minion ${id} tried to fire the event ${brief(tag)}, which is not its own`);
     return;
   }
   const sign = jobSign(tag);
@@ -198,17 +198,17 @@ async function fireFor(id: string, tag: string, data: ValueMap, services: Master
 /** Keeps a sign that a minion gave of a job. @returns Whether others are to hear of it. */
 function keepSign(sign: JobSign, id: string, data: ValueMap, services: MasterServices): boolean {
   if (sign.id !== id) {
-    services.log.warning(`Minion ${id} sent a sign of a job for ${brief(sign.id)}`);
+    services.complain(`Minion ${id} sent a sign of a job for ${brief(sign.id)}`);
     return false;
   }
   return sign.kind === "out" ? keepOutput(sign, data, services) : keepAck(sign, data, services);
 }
 
 /** Keeps what a command wrote; what came before, or was not asked for, nobody hears of. */
-function keepOutput({ jid, id }: JobSign, data: ValueMap, { outputs, jobs, log }: MasterServices): boolean {
+function keepOutput({ jid, id }: JobSign, data: ValueMap, { outputs, jobs, log, complain }: MasterServices): boolean {
   const batch = batchFromMap(data.get("data"));
   if (batch === undefined) {
-    log.warning(`Minion ${id} sent output of job ${jid} that cannot be read`);
+    complain(`Minion ${id} sent output of job ${jid} that cannot be read`);
     return false;
   }
   try {
@@ -227,11 +227,11 @@ function keepOutput({ jid, id }: JobSign, data: ValueMap, { outputs, jobs, log }
 }
 
 /** Keeps an acknowledgement with its job. @returns Whether it is of a kind that there is. */
-function keepAck({ jid, id }: JobSign, data: ValueMap, { acks, log }: MasterServices): boolean {
+function keepAck({ jid, id }: JobSign, data: ValueMap, { acks, log, complain }: MasterServices): boolean {
   const about = data.get("data");
   const state = isMap(about) ? about.get("state") : undefined;
   if (state !== "received" && state !== "running") {
-    log.warning(`Minion ${id} sent an acknowledgement of job ${jid} that says nothing`);
+    complain(`Minion ${id} sent an acknowledgement of job ${jid} that says nothing`);
     return false;
   }
   try {
@@ -265,9 +265,9 @@ function masterOpts(load: ValueMap, _id: string, { opts }: MasterServices): Valu
 }
 
 async function revokeAuth(_load: ValueMap, id: string, services: MasterServices): Promise<Value> {
-  const { opts, keys, sessions, data, log, fire } = services;
+  const { opts, keys, sessions, data, log, fire, complain } = services;
   if (!opts.allow_minion_key_revoke) {
-    log.warning(`Minion ${id} asked to revoke its key, which allow_minion_key_revoke forbids`);
+    complain(`Minion ${id} asked to revoke its key, which allow_minion_key_revoke forbids`);
     return false;
   }
   keys.remove(id);

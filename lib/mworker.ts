@@ -8,6 +8,7 @@
 
 import { Access } from "./access.ts";
 import { Autosign } from "./autosign.ts";
+import { complaints } from "./complaints.ts";
 import { DataCache } from "./data_cache.ts";
 import { stamp } from "./event.ts";
 import { StoreError } from "./errors.ts";
@@ -107,6 +108,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     }),
     strangers: new RateLimit(opts.max_sign_ins, init.strangers),
     autosign: new Autosign(opts, { warn: log.warning }),
+    complain: complaints(log),
     log,
     async fire(tag, data) {
       if (!await bus.fire(tag, stamp(data))) log.error(`The event bus did not take the event ${tag}`);

@@ -49,7 +49,7 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   } catch (error) {
     if (error instanceof TargetError) return noMinions(`${error.message}`);
     if (!(error instanceof RefusedError)) throw error;
-    log.warning(`Refused to publish ${briefValue(fun)} for user ${briefValue(load.get("user"))}: ${error.kind}`);
+    services.complain(`Refused to publish ${briefValue(fun)} for user ${briefValue(load.get("user"))}: ${error.kind}`);
     return map({ error: { name: error.kind, message: error.message } });
   }
   if (resolved.minions.length === 0) return noMinions(`Master could not resolve minions for target ${str(tgt)}`);

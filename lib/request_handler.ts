@@ -17,7 +17,6 @@ import { minionCommand } from "./minion_commands.ts";
 import { MinionKeys } from "./minion_keys.ts";
 import { encode } from "./msgpack.ts";
 import { asBytes, parseRequest, type Request } from "./payload.ts";
-import { RateLimit } from "./rate_limit.ts";
 import { isEncryptionAlgorithm, isSigningAlgorithm } from "./rsa.ts";
 import { isMap, map, type Value, type ValueMap } from "./value.ts";
 
@@ -29,14 +28,10 @@ const WORKER_FAILED = "Some exception handling minion payload";
 /** What {@linkcode RequestHandler.handle} gives for a request that is not answered. No reply is empty. */
 export const NO_ANSWER: Uint8Array = new Uint8Array();
 
-/** Lines a second in a thread's log about requests that were refused: strangers are not to fill the disk. */
-const COMPLAINTS = 100;
-
 /** Answers requests with the services of its thread. */
 export class RequestHandler {
   readonly #services: MasterServices;
   readonly #minionKeys: MinionKeys;
-  readonly #complaints = new RateLimit(COMPLAINTS);
 
   /** Answers for one thread. @param services What the commands share. */
   constructor(services: MasterServices) {
@@ -51,24 +46,18 @@ export class RequestHandler {
       return answer === undefined ? NO_ANSWER : encode(answer, "wire");
     } catch (error) {
       if (error instanceof WireError) {
-        this.#complain(`Refused a request: ${brief(error.message)}${error.field ? ` (${error.field})` : ""}`);
+        this.#services.complain(`Refused a request: ${brief(error.message)}${error.field ? ` (${error.field})` : ""}`);
         // A refused envelope is told by its message alone; a command that missed a field, by Salt's general words.
         return encode(error.field === undefined ? error.message : WORKER_FAILED, "wire");
       }
       if (error instanceof MsgpackError) {
-        this.#complain(`Refused a request that cannot be read: ${error.message}`);
+        this.#services.complain(`Refused a request that cannot be read: ${error.message}`);
         return encode(map({ msg: BAD_LOAD }), "wire");
       }
       const text = error instanceof Error ? error.stack ?? error.message : String(error);
       this.#services.log.error(`A request failed: ${text}`);
       return encode(WORKER_FAILED, "wire");
     }
-  }
-
-  #complain(text: string): void {
-    const turn = this.#complaints.take();
-    if (turn === "granted") this.#services.log.warning(text);
-    if (turn === "first refused") this.#services.log.warning("More requests were refused in this second than are told");
   }
 
   async #answer(frame: Uint8Array): Promise<Value | undefined> {

@@ -1,7 +1,7 @@
 /** @module */
 import { Crypticle } from "../lib/crypticle.ts";
 import { decode, encode } from "../lib/msgpack.ts";
-import { asBytes } from "../lib/payload.ts";
+import { asBytes, clearRequest } from "../lib/payload.ts";
 import { RequestHandler } from "../lib/request_handler.ts";
 import { equals, map, repr, toValue, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "./assert.ts";
@@ -361,4 +361,19 @@ Deno.test("what fails unforeseen is answered and logged as an error", async () =
   assertEquals(opened(await handler.handle(site.web1.seal({ cmd: "_master_tops" }))), FAILED);
   assertStringIncludes(site.services.logged.join("\n"), "disk on fire");
   assertMatch(site.services.logged[0], /^ERROR/);
+});
+
+Deno.test("whatever a stranger sends again and again, the log grows by a few lines a second", async () => {
+  using services = await testServices();
+  const handler = new RequestHandler(services);
+  const publish = { cmd: "publish", tgt: "*", tgt_type: "glob", fun: "test.ping", arg: [], jid: "", ret: "" };
+  const frames = [
+    new Uint8Array([0xc1]),
+    clearRequest(map({ cmd: "nonesuch" })),
+    clearRequest(map({ cmd: "_auth" })),
+    clearRequest(map({ ...publish, user: "root", key: "guessed" })),
+  ];
+  for (let n = 0; n < 400; n++) await handler.handle(frames[n % frames.length]);
+  // Ten lines a second, and one that says that there were more: for the seconds that this took.
+  assert(services.logged.length >= 10 && services.logged.length < 100, `${services.logged.length} lines`);
 });

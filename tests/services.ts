@@ -5,6 +5,7 @@
 
 import { Access, createAccessKeys } from "../lib/access.ts";
 import { Autosign } from "../lib/autosign.ts";
+import { complaints } from "../lib/complaints.ts";
 import { loadMasterConfig } from "../lib/config.ts";
 import { DataCache } from "../lib/data_cache.ts";
 import { JobAcks } from "../lib/job_acks.ts";
@@ -82,6 +83,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     }),
     strangers: new RateLimit(opts.max_sign_ins),
     autosign: new Autosign(opts, { warn: log.warning }),
+    complain: complaints(log),
     log,
     fire: (tag, data) => {
       fired.push({ tag, data });
