@@ -4,9 +4,9 @@
  */
 
 import { masterBus } from "../lib/event_bus.ts";
-import { treeMemory } from "./process_figures.ts";
 import { run, until } from "./processes.ts";
 import type { Fleet } from "./fleet.ts";
+import { growth } from "./memory_rows.ts";
 import { MB, MS, PER_SECOND, type Row, type Stage } from "./row.ts";
 import { benchCommand, benchScript, type Side } from "./sides.ts";
 import { BUSY_LIMIT } from "./swarm_jobs.ts";
@@ -21,6 +21,7 @@ const SUBSCRIBERS = 8;
 /** Events of one measurement: enough for a second or two. Python Salt's bus carries a tenth. */
 const EVENTS = { ours: 30_000, python: 2_000 };
 const GROWTH_EVENTS = 100_000;
+const WARMING_EVENTS = 2_000;
 /** How long a fleet may take to be back, in milliseconds. */
 const BACK_MS = 120_000;
 
@@ -128,12 +129,13 @@ export const LOAD_ROWS: readonly Row[] = [
     long: true,
     async measure(stage, side) {
       const fleet = await masterAlone(stage, side);
-      const before = treeMemory(fleet.master.pid).pssKb;
-      const { events } = await carryEvents(fleet, GROWTH_EVENTS);
-      if (events !== GROWTH_EVENTS) {
-        stage.remarks.add(`${side.name}: a subscriber got ${events} of ${GROWTH_EVENTS} events`);
-      }
-      return (treeMemory(fleet.master.pid).pssKb - before) / 1024;
+      await carryEvents(fleet, WARMING_EVENTS); // what the first ones warm up is no growth
+      return await growth(fleet, async () => {
+        const { events } = await carryEvents(fleet, GROWTH_EVENTS);
+        if (events !== GROWTH_EVENTS) {
+          stage.remarks.add(`${side.name}: a subscriber got ${events} of ${GROWTH_EVENTS} events`);
+        }
+      }) / 1024;
     },
   },
 ];

@@ -28,8 +28,8 @@ async function weigh(fleet: Fleet): Promise<number> {
   return treeMemory(fleet.master.pid).pssKb;
 }
 
-/** What the master has more, in KiB, after `work`. */
-async function growth(fleet: Fleet, work: () => Promise<void>): Promise<number> {
+/** What the master has more, PSS in KiB, after `work` and a while of peace. */
+export async function growth(fleet: Fleet, work: () => Promise<void>): Promise<number> {
   const before = await weigh(fleet);
   await work();
   return await weigh(fleet) - before;
