@@ -85,6 +85,9 @@ export const corruptFiles: Fault = {
       what: "answers",
     })
       .catch(() => false);
+    const left = () => files(`${cache}/returns`, /(?<!\.broken)$/).length;
+    // A return is out of the spool when its minion has heard that it was taken: a moment after the operator has it.
+    await eventually(() => left() === 0, { withinMs: 10_000, what: "an empty spool" }).catch(() => {});
     return [
       { name: "files corrupted", value: corrupted + 7 },
       { name: "answers with a broken cache", value: running, atLeast: MINIONS },
@@ -93,7 +96,7 @@ export const corruptFiles: Fault = {
       { name: "answers with a broken key", value: withoutVictim, atLeast: MINIONS - 1 },
       { name: "salt-key -L fails", value: keys.code === 0 ? 0 : 1, atMost: 0 },
       { name: "all answer after restarts", value: end === true ? 1 : 0, atLeast: 1 },
-      { name: "returns left in the spool", value: files(`${cache}/returns`, /(?<!\.broken)$/).length, atMost: 0 },
+      { name: "returns left in the spool", value: left(), atMost: 0 },
       { name: "processes that ended", value: ended(fleet), atMost: 0 },
     ];
   },

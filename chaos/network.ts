@@ -3,8 +3,9 @@
  * routes, or stops to.
  *
  * ```text
- * master  10.213.1.1, .2 ──veth── router ──veth── 10.213.2.10  minions
+ * master  10.213.n.1, .2 ──veth── router ──veth── 10.213.n+1.10  minions
  * ```
+ * with an n that no other network of this machine has.
  *
  * What is done to it happens in the router: a wire that is cut, packets that vanish without a word, packets lost by chance.
  * Needs root and iproute2.
@@ -13,9 +14,6 @@
 
 import type { Places } from "./process_fleet.ts";
 
-const MASTER = "10.213.1.1";
-const MOVED = "10.213.1.2";
-const MINIONS = "10.213.2.10";
 /** The master's name, which the minions' namespace looks up in a hosts file of its own. */
 const NAME = "master.chaos";
 
@@ -24,12 +22,17 @@ export class Network implements Disposable {
   readonly #router: string;
   readonly #minions: string;
   readonly #outside: string;
+  /** The first three numbers of the addresses on either side, with a dot. */
+  readonly #masters: string;
+  readonly #others: string;
   /** What is to be run to take everything away again, the last first. */
   readonly #undo: (() => void)[] = [];
 
   private constructor() {
     const mark = crypto.randomUUID().slice(0, 6);
     [this.#router, this.#minions, this.#outside] = [`chaosr${mark}`, `chaosm${mark}`, `chaoso${mark}`];
+    const n = freePair();
+    [this.#masters, this.#others] = [`10.213.${n}.`, `10.213.${n + 1}.`];
   }
 
   /** What this machine lacks for a network; `undefined` if nothing. */
@@ -67,36 +70,36 @@ export class Network implements Disposable {
     // With a namespace the kernel takes its links away later, and with them their routes: the next network would meet them.
     this.#undo.push(() => ip("link", "delete", this.#outside));
     ip("link", "add", "rin", "netns", this.#router, "type", "veth", "peer", "name", "eth", "netns", this.#minions);
-    ip("address", "add", `${MASTER}/24`, "dev", this.#outside);
-    ip("address", "add", `${MOVED}/24`, "dev", this.#outside);
+    ip("address", "add", `${this.#masters}1/24`, "dev", this.#outside);
+    ip("address", "add", `${this.#masters}2/24`, "dev", this.#outside);
     ip("link", "set", this.#outside, "up");
-    ip("-n", this.#router, "address", "add", "10.213.1.254/24", "dev", "rout");
-    ip("-n", this.#router, "address", "add", "10.213.2.254/24", "dev", "rin");
+    ip("-n", this.#router, "address", "add", `${this.#masters}254/24`, "dev", "rout");
+    ip("-n", this.#router, "address", "add", `${this.#others}254/24`, "dev", "rin");
     for (const link of ["rout", "rin"]) ip("-n", this.#router, "link", "set", link, "up");
-    ip("-n", this.#minions, "address", "add", `${MINIONS}/24`, "dev", "eth");
+    ip("-n", this.#minions, "address", "add", `${this.#others}10/24`, "dev", "eth");
     ip("-n", this.#minions, "link", "set", "eth", "up");
-    ip("-n", this.#minions, "route", "add", "default", "via", "10.213.2.254");
-    ip("route", "add", "10.213.2.0/24", "via", "10.213.1.254", "dev", this.#outside);
+    ip("-n", this.#minions, "route", "add", "default", "via", `${this.#others}254`);
+    ip("route", "add", `${this.#others}0/24`, "via", `${this.#masters}254`, "dev", this.#outside);
     this.#forward(true);
     Deno.mkdirSync(`/etc/netns/${this.#minions}`, { recursive: true });
     this.#undo.push(() => Deno.removeSync(`/etc/netns/${this.#minions}`, { recursive: true }));
-    this.#name(MASTER);
+    this.#name(`${this.#masters}1`);
   }
 
   /** Where a fleet's processes run. @param address What the master listens on. */
-  places(address = MASTER): Places {
+  places(address = `${this.#masters}1`): Places {
     const inside = ["ip", "netns", "exec", this.#minions];
     return { masterAddress: address, masterName: NAME, master: [], minion: () => inside };
   }
 
   /** The address that {@linkcode move} leads to. */
   get movedAddress(): string {
-    return MOVED;
+    return `${this.#masters}2`;
   }
 
   /** The master's name means its other address from now on. */
   move(): void {
-    this.#name(MOVED);
+    this.#name(this.movedAddress);
   }
 
   #name(address: string): void {
@@ -144,6 +147,17 @@ export class Network implements Disposable {
   [Symbol.dispose](): void {
     for (const undo of this.#undo.splice(0).reverse()) undo();
   }
+}
+
+/** An even number under 256 such that neither 10.213.n.0/24 nor the net after it is routed anywhere yet. */
+function freePair(): number {
+  const taken = new TextDecoder().decode(
+    new Deno.Command("ip", { args: ["-4", "route"], stdin: "null" }).outputSync().stdout,
+  );
+  const free = Array.from({ length: 127 }, (_, i) => 2 * i)
+    .filter((n) => !taken.includes(`10.213.${n}.`) && !taken.includes(`10.213.${n + 1}.`));
+  if (free.length === 0) throw new Error("every network below 10.213.0.0/16 is taken: left by earlier runs?");
+  return free[Math.floor(Math.random() * free.length)];
 }
 
 function ip(...args: string[]): void {
