@@ -79,12 +79,12 @@ function cell(figures: readonly number[] | undefined, { name, digits }: Unit, ru
   return spread === "" ? middle : `${middle} (${spread})`;
 }
 
-/** How many times better ours is. */
+/** How many times better ours is; of what shrank there is no ratio. */
 function ratio({ figures, unit }: Measured, ours: string, other: string): string {
   const a = median(figures[ours] ?? []);
   const b = median(figures[other] ?? []);
   const times = unit.lessIsBetter ? b / a : a / b;
-  return Number.isFinite(times) ? `${times.toFixed(times < 10 ? 1 : 0)} ×` : "–";
+  return Number.isFinite(times) && times > 0 ? `${times.toFixed(times < 10 ? 1 : 0)} ×` : "–";
 }
 
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -70,7 +70,7 @@ export interface MWorkerInit {
 }
 
 /** A worker that is told to stop takes what may still come, until nothing did for so long. In milliseconds. */
-const QUIET_MS = 20;
+const QUIET_MS = 50;
 /** And no longer than this, however much there is. */
 const LAST_ANSWERS_MS = 500;
 
