@@ -3,16 +3,13 @@
  * @module
  */
 
-import { callingUser } from "../lib/calling_user.ts";
-import { loadClientConfig } from "../lib/config.ts";
-import { LocalClient } from "../lib/local_client.ts";
 import { bareRoundTrip } from "./bare_round_trip.ts";
 import type { Fleet } from "./fleet.ts";
 import { treeCpuMs, treeMemory } from "./process_figures.ts";
+import { jobLatency, LATENCY_JOBS } from "./job_latency.ts";
 import { run, type Service } from "./processes.ts";
 import { FINE_MS, MB, MS, PERCENT, type Row, type Stage } from "./row.ts";
-import { benchScript, type Side } from "./sides.ts";
-import { median } from "./statistics.ts";
+import type { Side } from "./sides.ts";
 
 const MINION = "bench-1";
 const GROUP = "fleet of one";
@@ -23,8 +20,6 @@ const WATCH_MS = 60_000;
  * the garbage of every thread once more, and that is still of the work.
  */
 const SETTLE_MS = 45_000;
-/** Jobs of which one measurement of the latency is the median. */
-const JOBS = 25;
 
 interface Running {
   readonly fleet: Fleet;
@@ -78,32 +73,6 @@ async function cpuPercent(stage: Stage, side: Side): Promise<AtRest> {
   return await watch;
 }
 
-async function latency({ fleet }: Running): Promise<number> {
-  if (fleet.side.python !== undefined) {
-    const { out } = await run([
-      fleet.side.python,
-      benchScript("job_latency.py"),
-      `${fleet.configDir}/master`,
-      MINION,
-      String(JOBS),
-    ]);
-    return median(JSON.parse(out));
-  }
-  const { opts } = loadClientConfig({ configDir: fleet.configDir });
-  using client = await LocalClient.connect(opts, callingUser());
-  const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
-  const times: number[] = [];
-  for (let i = 0; i < JOBS; i++) {
-    const started = performance.now();
-    const job = await client.publish({ tgt: MINION, tgtType: "glob", fun: "test.ping", arg: [] });
-    for await (const answer of client.collect(job, patience)) {
-      if (answer.kind !== "returned") throw new Error(`${answer.id} did not return`);
-    }
-    times.push(performance.now() - started);
-  }
-  return median(times);
-}
-
 /** One minion. */
 export const FLEET_OF_ONE_ROWS: readonly Row[] = [
   {
@@ -119,10 +88,10 @@ export const FLEET_OF_ONE_ROWS: readonly Row[] = [
   },
   {
     name: "latency",
-    title: `job: publish sent → return event, 1 minion (median of ${JOBS})`,
+    title: `job: publish sent → return event, 1 minion (median of ${LATENCY_JOBS})`,
     unit: FINE_MS,
     group: GROUP,
-    measure: async (stage, side) => await latency(await running(stage, side)),
+    measure: async (stage, side) => await jobLatency((await running(stage, side)).fleet, MINION),
   },
   ...(["rss", "pss"] as const).flatMap((kind): Row[] => [
     {

@@ -4,13 +4,13 @@
  */
 
 import { bareProxy } from "./bare_proxy.ts";
+import { jobLatency, LATENCY_JOBS } from "./job_latency.ts";
 import { run } from "./processes.ts";
 import { PYTHON_SALTS } from "./python_salt.ts";
 import { FINE_MS, MS, PER_SECOND, type Row, type Stage } from "./row.ts";
 import type { Side } from "./sides.ts";
 import type { Fleet } from "./fleet.ts";
 import { BUSY_LIMIT, type SwarmJob } from "./swarm_jobs.ts";
-import { median } from "./statistics.ts";
 
 const RETURNING = 500;
 /** How many; those that Python Salt is not asked for are more than it can take in the time. */
@@ -40,15 +40,10 @@ export async function publishToSwarm(fleet: Fleet, fun: string): Promise<SwarmJo
 export const SWARM_ROWS: readonly Row[] = [
   {
     name: "master-latency",
-    title: "the master's share of a job: published → return acknowledged, 1 simulated minion",
+    title: `the master's share of it: the same with a simulated minion (median of ${LATENCY_JOBS})`,
     unit: FINE_MS,
     group: "one simulated minion",
-    async measure(stage, side) {
-      const fleet = await warmSwarm(stage, side, 1);
-      const times: number[] = [];
-      for (let i = 0; i < 5; i++) times.push((await publishToSwarm(fleet, "test.ping"))[0].ms);
-      return median(times);
-    },
+    measure: async (stage, side) => await jobLatency(await warmSwarm(stage, side, 1), "sim-1"),
   },
   {
     name: "returns",
