@@ -5,7 +5,7 @@
  */
 
 import { AuthenticationError, KeyError } from "./errors.ts";
-import { MASK, NO_LOG } from "./no_log.ts";
+import { hideResult } from "./no_log.ts";
 import { asBytes } from "./payload.ts";
 import { type ReturnKey, sealReturn } from "./return_key.ts";
 import type { ValueMap } from "./value.ts";
@@ -15,7 +15,7 @@ const SEALED = "sealed";
 
 /** A return as it may be kept and told. One that its minion has sealed already is not sealed again. */
 export async function hideReturn(load: ValueMap, reader: string): Promise<ValueMap> {
-  const hidden: ValueMap = new Map([...load, ["return", MASK], ["fun_args", [MASK]], [NO_LOG, true]]);
+  const hidden = hideResult(load);
   // The minion's signature was made over what is hidden: guesses could be proved by it.
   hidden.delete("sig");
   if (load.has(SEALED) || reader === "") return hidden;

@@ -25,6 +25,7 @@ import { type CacheLog, changedMs, isFile, listDirectory, readValue, writeDirect
 import { isValidId } from "./minion_name.ts";
 import { encode } from "./msgpack.ts";
 import { compareStrings, isMap, map, type Value, type ValueMap } from "./value.ts";
+import { Recent } from "./recent.ts";
 
 /** How a {@linkcode JobCache} is set up. */
 export interface JobCacheOptions {
@@ -75,7 +76,7 @@ export class JobCache {
   readonly #hashType: string;
   readonly #uniqueJid: boolean;
   readonly #log: CacheLog;
-  readonly #stored = new Set<string>();
+  readonly #stored = new Recent<string, true>(REMEMBERED);
   readonly #temporary = `.${crypto.randomUUID()}`;
 
   /** A cache below `options.cachedir`; nothing is made or read yet. */
@@ -157,13 +158,12 @@ export class JobCache {
     }
     return this.#storing(`store the return of ${id} for job ${jid}`, () => {
       const directory = this.#directory(jid);
-      if (!this.#stored.has(jid)) {
+      if (this.#stored.get(jid) === undefined) {
         if (!isFile(`${directory}/jid`)) this.#ensureDirectory(directory, jid);
         // A job's own load is written while it is on its way to the minions: it may come this moment, and is to stay.
         if (!isFile(`${directory}/.load.p`)) this.#saveLoad(jid, load, { createNew: true });
         if (isFile(`${directory}/nocache`)) return "ignored";
-        if (this.#stored.size >= REMEMBERED) this.#stored.clear();
-        this.#stored.add(jid);
+        this.#stored.set(jid, true);
       }
       const kept: ValueMap = new Map();
       for (const key of ["return", "retcode", "success", "interrupted"]) {

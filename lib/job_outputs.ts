@@ -13,6 +13,7 @@ import { isJid, jidDirectory } from "./jid.ts";
 import { batchFromMap, batchToMap, type LiveBatch } from "./live_batch.ts";
 import { isValidId } from "./minion_name.ts";
 import { decode, encode } from "./msgpack.ts";
+import { Recent } from "./recent.ts";
 
 /** What became of a batch: `refused` where nobody watches the job, or where as much is kept as may be. */
 export type Appended = "stored" | "duplicate" | "refused";
@@ -34,7 +35,7 @@ export class JobOutputs {
   readonly #root: string;
   readonly #hashType: string;
   readonly #maxBytes: number;
-  readonly #known = new Map<string, Written>();
+  readonly #known = new Recent<string, Written>(REMEMBERED);
 
   /** Reads and writes beside the job cache in `cachedir`. @param options.maxBytes How long a file may grow. */
   constructor(cachedir: string, options: { readonly hashType: string; readonly maxBytes: number }) {
@@ -93,7 +94,6 @@ export class JobOutputs {
     if (whole >= this.#maxBytes) return "refused";
     const record = packRecord(batch);
     for (let at = 0; at < record.length;) at += file.writeSync(record.subarray(at));
-    if (this.#known.size >= REMEMBERED) this.#known.clear();
     this.#known.set(path, { size: whole + record.length, seq: batch.seq });
     return "stored";
   }

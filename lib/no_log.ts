@@ -42,6 +42,11 @@ export function hideArguments(load: ValueMap): ValueMap {
   return new Map([...load, ["arg", [MASK]]]);
 }
 
+/** A return of such a job without what it was called with and what it gave. */
+export function hideResult(load: ValueMap): ValueMap {
+  return new Map([...load, ["return", MASK], ["fun_args", [MASK]], [NO_LOG, true]]);
+}
+
 /** The load as it may be noted: without its arguments, if that is wished. */
 export function asNoted(load: ValueMap): ValueMap {
   return isNoLog(load) ? hideArguments(load) : load;

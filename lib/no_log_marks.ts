@@ -8,6 +8,7 @@
 import { readTextFileIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { StoreError } from "./errors.ts";
 import { isJid, jidDirectory } from "./jid.ts";
+import { Recent } from "./recent.ts";
 
 /** Jobs whose mark, or lack of one, is known. */
 const REMEMBERED = 1_000;
@@ -17,7 +18,7 @@ export class NoLogMarks {
   readonly #root: string;
   readonly #hashType: string;
   /** Read once a job: the mark is there before the job is published. */
-  readonly #known = new Map<string, string | undefined>();
+  readonly #known = new Recent<string, { readonly reader: string | undefined }>(REMEMBERED);
 
   /** Reads and writes beside the job cache in `cachedir`. */
   constructor(cachedir: string, hashType: string) {
@@ -37,19 +38,17 @@ export class NoLogMarks {
       const reason = error instanceof Error ? error.message : String(error);
       throw new StoreError(`Cannot mark job ${jid} as no_log: ${reason}`, path, { cause: error });
     }
-    this.#remember(jid, reader);
+    this.#known.set(jid, { reader });
   }
 
   /** For whom the returns of job `jid` are sealed, as {@linkcode save} was told; `undefined` for a job that is not hidden. */
   reader(jid: string): string | undefined {
     if (!isJid(jid)) return undefined;
-    if (!this.#known.has(jid)) this.#remember(jid, readTextFileIfExists(this.#path(jid)));
-    return this.#known.get(jid);
-  }
-
-  #remember(jid: string, reader: string | undefined): void {
-    if (this.#known.size >= REMEMBERED) this.#known.clear();
-    this.#known.set(jid, reader);
+    const known = this.#known.get(jid);
+    if (known !== undefined) return known.reader;
+    const reader = readTextFileIfExists(this.#path(jid));
+    this.#known.set(jid, { reader });
+    return reader;
   }
 
   #path(jid: string): string {

@@ -21,10 +21,8 @@ export class Recent<Key, Item> {
   /** Keeps `item`. */
   set(key: Key, item: Item): void {
     if (this.#items.size >= this.#most && !this.#items.has(key)) {
-      for (const oldest of this.#items.keys()) {
-        this.#items.delete(oldest);
-        break;
-      }
+      const [oldest] = this.#items.keys();
+      this.#items.delete(oldest);
     }
     this.#items.set(key, item);
   }

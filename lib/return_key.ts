@@ -9,14 +9,13 @@
 
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { Crypticle } from "./crypticle.ts";
+import { Crypticle, KEY_BYTES } from "./crypticle.ts";
 import { AuthenticationError, KeyError } from "./errors.ts";
 import { isReturnKey } from "./no_log.ts";
 import type { Value } from "./value.ts";
 
 const ALGORITHM = "X25519";
 const PUBLIC_BYTES = 32;
-const CRYPTICLE_BYTES = 56;
 const PURPOSE = new TextEncoder().encode("salt no_log return");
 
 /** A key pair of one process, for the jobs that it waits for. */
@@ -80,7 +79,7 @@ async function common(
   const imported = await crypto.subtle.importKey("raw", peer, ALGORITHM, true, []);
   const secret = await crypto.subtle.deriveBits({ name: ALGORITHM, public: imported }, own, 8 * PUBLIC_BYTES);
   const salt = new Uint8Array([...sender, ...reader]);
-  return new Crypticle(hkdf(sha256, new Uint8Array(secret), salt, PURPOSE, CRYPTICLE_BYTES).toBase64());
+  return new Crypticle(hkdf(sha256, new Uint8Array(secret), salt, PURPOSE, KEY_BYTES).toBase64());
 }
 
 async function newPair(): Promise<CryptoKeyPair> {

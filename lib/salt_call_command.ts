@@ -27,7 +27,7 @@ import type { Catalogue } from "./job_context.ts";
 import { loadCatalogue } from "./loader.ts";
 import { type Logger, SILENT_LOGGER } from "./log.ts";
 import { openLog } from "./log_sinks.ts";
-import { MASK, NO_LOG } from "./no_log.ts";
+import { hideResult } from "./no_log.ts";
 import type { MinionOpts } from "./options.ts";
 import { outputPlace, outputSettings, type PrintResult, resultPrinter } from "./result_printer.ts";
 import { absolutePath } from "./root_path.ts";
@@ -170,17 +170,12 @@ async function perform(
   for (const [key, value] of map({ id: opts.id, fun, fun_args: words })) result.set(key, value);
   if (metadata !== undefined) result.set("metadata", metadata);
   if (!isLocal && !options.no_return_event) {
-    await giveBack(options.no_log ? asTold(result) : result, { master, opts, log });
+    await giveBack(options.no_log ? hideResult(result) : result, { master, opts, log });
   }
   if (options.print_metadata) print(new Map([[LOCAL, result]]), { out: "nested", retcode: outcome.retcode });
   else print(new Map([[LOCAL, shown]]), { out: outcome.out, retcode: outcome.retcode });
   if (options.retcode_passthrough) return outcome.retcode & 0xff;
   return outcome.retcode === 0 ? 0 : 1;
-}
-
-/** A result of which the master is to hear no more than how it went. */
-function asTold(result: ValueMap): ValueMap {
-  return new Map([...result, ["return", MASK], ["fun_args", [MASK]], [NO_LOG, true]]);
 }
 
 async function connect(

@@ -1,8 +1,8 @@
 /**
  * The two halves of a crypticle under one key, AES-192-CBC and HMAC-SHA256, by code of our own or by the system's OpenSSL.
  *
- * OpenSSL encrypts and authenticates 10 MB in 15 ms where ours takes 135. For the few hundred bytes of most messages, among other work, it gains
- * nothing: a master with OpenSSL for all of them took as long for a return.
+ * OpenSSL encrypts and authenticates 10 MB in 15 ms where ours takes 135. For the few hundred bytes of most messages, among
+ * other work, it gains nothing: a master with OpenSSL for all of them took as long for a return.
  * Knows nothing of messages. Source: EVP_EncryptInit(3), HMAC(3), FIPS 198-1.
  * @module
  */
