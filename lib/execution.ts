@@ -18,10 +18,10 @@ import {
   RequestTimeoutError,
   UnavailableError,
 } from "./errors.ts";
-import { asDocstring, collectDocs } from "./function_docs.ts";
+import { asDocstring } from "./function_docs.ts";
 import type { JobContext } from "./job_context.ts";
 import type { ModuleFunction } from "./module.ts";
-import { nearestName } from "./nearest_name.ts";
+import { explainUnavailable } from "./unavailable.ts";
 import { equals, isMap, truthy, type Value, type ValueMap } from "./value.ts";
 
 /** What one function's execution puts into the return. */
@@ -171,11 +171,7 @@ function reportsFailure(result: Value): boolean {
 
 /** The outcome of a function that no module has: with the documentation of those whose names begin like it. */
 async function unavailable(name: string, context: JobContext): Promise<Outcome> {
-  const all = await context.catalogue.all();
-  const docs = collectDocs(all, [`${name}*`]);
-  const problem = context.catalogue.problems().get(name.split(".", 1)[0]);
-  const hint = docs.size === 0 && problem === undefined;
-  const error = new UnavailableError(name, hint ? nearestName(name, all.map((one) => one.name)) : undefined);
+  const { error, docs, problem } = await explainUnavailable(name, context.catalogue);
   const reason = problem === undefined ? error.message : `${error.message} Possible reasons: '${problem}'`;
   if (docs.size > 0) docs.set(name, error.message);
   return { return: docs.size > 0 ? docs : reason, retcode: 1, success: false, out: "nested", error };

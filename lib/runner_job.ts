@@ -6,10 +6,10 @@
  */
 
 import { invoke } from "./call.ts";
-import { InvocationError, NoMasterError, RefusedError, StoreError, UnavailableError } from "./errors.ts";
+import { InvocationError, NoMasterError, RefusedError, StoreError } from "./errors.ts";
 import { runEvent } from "./event.ts";
-import { asDocstring, collectDocs } from "./function_docs.ts";
-import { nearestName } from "./nearest_name.ts";
+import { asDocstring } from "./function_docs.ts";
+import { explainUnavailable } from "./unavailable.ts";
 import type { RunnerContext } from "./runner_context.ts";
 import { noteRunner } from "./runner_process.ts";
 import { map, type Value, type ValueMap } from "./value.ts";
@@ -86,14 +86,7 @@ export async function runRunner(call: RunnerCall, host: RunnerHost): Promise<Run
 
 /** Nothing ran: only the end is told. Whoever typed half a name gets to see what there is. */
 async function unavailable(call: RunnerCall, host: RunnerHost): Promise<RunnerOutcome> {
-  const all = await host.catalogue.all();
-  const docs = collectDocs(all, [`${call.fun}*`]);
-  const problem = host.catalogue.problems().get(call.fun.split(".", 1)[0]);
-  const hint = docs.size === 0 && problem === undefined;
-  const { message } = new UnavailableError(
-    call.fun,
-    hint ? nearestName(call.fun, all.map(({ name }) => name)) : undefined,
-  );
+  const { error: { message }, docs, problem } = await explainUnavailable(call.fun, host.catalogue);
   const text = problem === undefined ? message : `${message} ${problem}`;
   const retcode = 254; // Salt's
   const data = { success: false, return: text, retcode, fun: call.fun, fun_args: [...call.args], jid: host.jid };
