@@ -35,12 +35,9 @@ export class Forwarder {
 
   /** The PAIR that is told of the connections in front, for a doorkeeper; to be asked for before {@linkcode start}. */
   monitor(): ZmqSocket {
-    const address = "inproc://connections";
-    const monitor = this.#monitor = this.#context.socket("pair");
-    monitor.set("receiveHighWaterMark", 0); // libzmq's own thread would wait for a reader
-    this.#front.monitorConnections(address);
-    monitor.connect(address);
-    return monitor;
+    this.#monitor = this.#context.socket("pair");
+    this.#front.monitorConnections(this.#monitor);
+    return this.#monitor;
   }
 
   /** Binds both sides and starts the thread. @returns The two addresses in force. @throws {SocketError} If it cannot. */

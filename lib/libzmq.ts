@@ -171,7 +171,6 @@ const ZMQ_MAX_SOCKETS = 2;
 /** What is told of a listening socket's connections: the value of the event is a descriptor, or the system's error. */
 export const CONNECTION_EVENTS = { accepted: 0x20, acceptFailed: 0x40, disconnected: 0x200 } as const;
 const ZMQ_EVENT_CONNECT_RETRIED = 0x4;
-const ZMQ_EVENT_DISCONNECTED = 0x200;
 
 /** One message: its frames. */
 export type Frames = Uint8Array[];
@@ -306,14 +305,19 @@ export class ZmqSocket {
    * that connects there.
    */
   monitorLosses(address: string): void {
-    const events = ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED;
-    check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, cString(address), events));
+    this.#monitor(address, CONNECTION_EVENTS.disconnected | ZMQ_EVENT_CONNECT_RETRIED);
   }
 
-  /** Has libzmq tell of the connections that come and go, as {@linkcode CONNECTION_EVENTS}: to the PAIR that connects there. */
-  monitorConnections(address: string): void {
+  /** Has libzmq tell `pair`, of the same context, of the connections that come and go, as {@linkcode CONNECTION_EVENTS}. */
+  monitorConnections(pair: ZmqSocket): void {
     const { accepted, acceptFailed, disconnected } = CONNECTION_EVENTS;
-    const events = accepted | acceptFailed | disconnected;
+    const address = `inproc://connections-${this.address}`;
+    pair.set("receiveHighWaterMark", 0); // libzmq's own thread would wait for a reader
+    this.#monitor(address, accepted | acceptFailed | disconnected);
+    pair.connect(address);
+  }
+
+  #monitor(address: string, events: number): void {
     check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, cString(address), events));
   }
 

@@ -144,12 +144,9 @@ export abstract class Endpoint {
 
   /** The PAIR that is told of the connections to a socket that listens, for a doorkeeper; to be asked for before {@linkcode bind}. */
   connections(): ZmqSocket {
-    const address = `inproc://connections-${this.#socket.address}`;
-    const monitor = this.#connections = openSocket("pair");
-    monitor.set("receiveHighWaterMark", 0); // libzmq's own thread would wait for a reader
-    this.#socket.monitorConnections(address);
-    monitor.connect(address);
-    return monitor;
+    this.#connections = openSocket("pair");
+    this.#socket.monitorConnections(this.#connections);
+    return this.#connections;
   }
 
   /** Whether the message was taken at once. */
