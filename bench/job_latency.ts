@@ -8,6 +8,7 @@ import { callingUser } from "../lib/calling_user.ts";
 import { loadClientConfig } from "../lib/config.ts";
 import { LocalClient } from "../lib/local_client.ts";
 import type { Fleet } from "./fleet.ts";
+import { pingAll } from "./ping_all.ts";
 import { run } from "./processes.ts";
 import { benchScript } from "./sides.ts";
 import { median } from "./statistics.ts";
@@ -33,10 +34,7 @@ export async function jobLatency(fleet: Fleet, minion: string): Promise<number> 
   const times: number[] = [];
   for (let i = 0; i < LATENCY_JOBS; i++) {
     const started = performance.now();
-    const job = await client.publish({ tgt: minion, tgtType: "glob", fun: "test.ping", arg: [] });
-    for await (const answer of client.collect(job, patience)) {
-      if (answer.kind !== "returned") throw new Error(`${answer.id} did not return`);
-    }
+    await pingAll(client, minion, patience);
     times.push(performance.now() - started);
   }
   return median(times);

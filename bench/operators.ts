@@ -10,6 +10,7 @@
 import { callingUser } from "../lib/calling_user.ts";
 import { loadClientConfig } from "../lib/config.ts";
 import { LocalClient } from "../lib/local_client.ts";
+import { pingAll } from "./ping_all.ts";
 import { benchCommand } from "./sides.ts";
 
 /** What one operator has done, and the times between which it did, in milliseconds since the epoch. */
@@ -29,15 +30,7 @@ async function operate(configDir: string, targets: readonly string[], seconds: n
   const from = Date.now();
   let jobs = 0;
   for (const end = from + seconds * 1000; Date.now() < end; jobs++) {
-    const job = await client.publish({
-      tgt: targets[jobs % targets.length],
-      tgtType: "glob",
-      fun: "test.ping",
-      arg: [],
-    });
-    for await (const answer of client.collect(job, patience)) {
-      if (answer.kind !== "returned") throw new Error(`${answer.id} did not return`);
-    }
+    await pingAll(client, targets[jobs % targets.length], patience);
   }
   return { jobs, from, to: Date.now() };
 }
