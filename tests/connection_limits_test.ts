@@ -161,26 +161,33 @@ const WANTED = ATTACKERS * 64 * MIB;
 /** More than a greeting: who has had so much has had READY, and may send. */
 const GREETED = 70;
 
-type Fate = "thrown out" | "wrote all" | "was read no further";
+type Fate = "thrown out" | "was read no further" | "wrote all and stayed";
 
-/** A peer that shakes hands and writes what `chunks` gives, until it is thrown out. */
+/**
+ * A peer that shakes hands and writes what `chunks` gives, until it is thrown out. What it wrote may wait in the kernel for
+ * seconds until the master has read it: it stays that long to see what becomes of it.
+ */
 async function pour(port: number, type: string, chunks: Iterable<Uint8Array>): Promise<Fate> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
-  let stalled = false;
-  const timer = setTimeout(() => {
-    stalled = true;
+  let fate: Fate = "thrown out";
+  const give = (end: Fate) => {
+    fate = end;
     connection.close();
-  }, 5_000);
+  };
+  let timer = setTimeout(give, 5_000, "was read no further");
   try {
     await connection.write(HANDSHAKE(type));
     for (let read = 0; read < GREETED;) read += await connection.read(new Uint8Array(200)) ?? GREETED;
     for (const chunk of chunks) for (let at = 0; at < chunk.length;) at += await connection.write(chunk.subarray(at));
-    return "wrote all";
+    clearTimeout(timer);
+    timer = setTimeout(give, 20_000, "wrote all and stayed");
+    while (await connection.read(new Uint8Array(200)) !== null);
   } catch {
-    return stalled ? "was read no further" : "thrown out";
+    // Thrown out, or given up by the timer.
   } finally {
     clearTimeout(timer);
   }
+  return fate;
 }
 
 /** Bytes in a row. */
