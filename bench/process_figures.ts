@@ -42,6 +42,16 @@ export function treeCpuMs(pid: number): number {
   return ticks.reduce((total, each) => total + each, 0) * TICK_MS;
 }
 
+/** How often threads of the process `pid` have gone to sleep so far, those that are still there: what they woke up for is done. */
+export function wakeUps(pid: number): number {
+  let sum = 0;
+  for (const { name } of Deno.readDirSync(`/proc/${pid}/task`)) {
+    const status = readIfThere(`/proc/${pid}/task/${name}/status`) ?? "";
+    sum += Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+  }
+  return sum;
+}
+
 /** Processor time that this program's main thread has used so far, in milliseconds; finer than steps of 10. */
 export function threadCpuMs(): number {
   // The first field of schedstat is the time on the processor in nanoseconds.

@@ -2,7 +2,8 @@
  * Watches the connections of a listening socket, and ends those that are too many or hold too much memory.
  *
  * libzmq has no bounds for either, but it tells of each connection that comes and goes, by its descriptor; whoever shuts that
- * down ends the connection as if the peer had. Which one has to go, connection_shares.ts and connection_memory.ts say.
+ * down ends the connection as if the peer had. Which one has to go, connection_shares.ts and connection_memory.ts say. Does not
+ * know when memory is to be looked at.
  * Source: zmq_socket_monitor(3), tcp(7).
  * @module
  */
@@ -19,8 +20,6 @@ import { SocketWait } from "./socket_wait.ts";
 const COMPLAIN_MS = 10_000;
 /** The memory of the process must have grown by so many bytes before anybody is suspected. */
 const LOOK_FROM = 1 << 25;
-/** How often memory is looked at, in milliseconds. */
-const LOOK_MS = 250;
 /** After so many events in a row, whatever else waits in this thread gets its turn. */
 const IN_A_ROW = 256;
 
@@ -55,7 +54,6 @@ export class Doorkeeper {
   /** When each connection was accepted, as `performance.now()` counts. */
   readonly #since = new Map<number, number>();
   readonly #complained = new Map<string, number>();
-  readonly #timer: ReturnType<typeof setInterval> | undefined;
   /** What the process took when requests last had no part in it. */
   #restBytes = Infinity;
   #closed = false;
@@ -66,8 +64,6 @@ export class Doorkeeper {
     this.#monitor = monitor;
     this.#shares = new ConnectionShares(options.limits);
     this.#wait = new SocketWait(waitForDescriptor(monitor.descriptor));
-    const { memory } = options;
-    if (memory.most > 0) this.#timer = setInterval(() => this.#lookAtMemory(memory), LOOK_MS);
     this.#listen().catch((error) => {
       options.log.error(`Connections to ${options.name} are not bounded any more: ${error.message}`);
     });
@@ -113,11 +109,16 @@ export class Doorkeeper {
     shutDownConnection(leaves);
   }
 
-  /** Only while the process takes more than usual: to ask for the counts of thousands of connections takes milliseconds. */
-  #lookAtMemory({ rule, most, name }: MemoryBound): void {
-    const { rss } = Deno.memoryUsage();
+  /**
+   * Looks at the memory that connections hold, and ends the largest if it is too much. To be called as often as the process can
+   * take much (working_looks.ts); cheap unless it has taken more than usual, for to ask for the counts of thousands of
+   * connections takes milliseconds.
+   * @param rss What the process takes now, in bytes.
+   */
+  lookAtMemory(rss: number): void {
+    const { rule, most, name } = this.#options.memory;
     this.#restBytes = Math.min(this.#restBytes, rss);
-    if (this.#shares.size === 0 || rss - this.#restBytes < Math.min(LOOK_FROM, most)) return;
+    if (most === 0 || this.#shares.size === 0 || rss - this.#restBytes < Math.min(LOOK_FROM, most)) return;
     const held = rule.weigh(this.#counts());
     const sum = total(held);
     if (sum < most / 4) this.#restBytes = rss; // something else grows
@@ -160,7 +161,6 @@ export class Doorkeeper {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    clearInterval(this.#timer);
     this.#wait.close();
   }
 }

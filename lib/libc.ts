@@ -36,6 +36,13 @@ const SYMBOLS = {
   getpeername: { parameters: ["i32", "buffer", "buffer"], result: "i32" },
   getsockopt: { parameters: ["i32", "i32", "i32", "buffer", "buffer"], result: "i32" },
   shutdown: { parameters: ["i32", "i32"], result: "i32" },
+  // Linux's alone.
+  clock_nanosleep: {
+    parameters: ["i32", "i32", "pointer", "pointer"],
+    result: "i32",
+    nonblocking: true,
+    optional: true,
+  },
 } as const;
 
 type Library = Deno.DynamicLibrary<typeof SYMBOLS>;
@@ -81,6 +88,33 @@ export function returnLargeBlocks(bytes = 1 << 20): void {
 /** Has the C library give freed memory back to the system, where it keeps it until it is asked. */
 export function trimMemory(): void {
   libc().malloc_trim?.(0n);
+}
+
+const CLOCK_PROCESS_CPUTIME_ID = 2;
+/** Size of a `struct timespec` of longs: seconds, nanoseconds. */
+const TIMESPEC = 16;
+const EINTR = 4;
+
+/**
+ * Waits until the threads of this process have been on a processor for `ms` more milliseconds, all together; nothing ends the
+ * wait earlier. @returns False, and at once, where the system cannot tell.
+ */
+export async function processorTime(ms: number): Promise<boolean> {
+  const { clock_nanosleep, free } = libc();
+  if (Deno.build.os !== "linux" || !clock_nanosleep) return false;
+  const time = nativeMemory(TIMESPEC);
+  const view = new DataView(time.bytes.buffer);
+  view.setBigInt64(0, BigInt(Math.floor(ms / 1000)), true);
+  view.setBigInt64(8, BigInt(Math.floor(ms % 1000 * 1e6)), true);
+  try {
+    // What is left after a signal is written where it was read.
+    for (;;) {
+      const error = await clock_nanosleep(CLOCK_PROCESS_CPUTIME_ID, 0, time.pointer, time.pointer);
+      if (error !== EINTR) return error === 0;
+    }
+  } finally {
+    free(time.pointer);
+  }
 }
 
 const POLLIN = 0x0001;

@@ -27,7 +27,7 @@ import type { MWorkerInit } from "./mworker.ts";
 import type { MasterOpts } from "./options.ts";
 import { packOpts } from "./opts_transfer.ts";
 import { ProvedTokens } from "./proved_tokens.ts";
-import type { PublisherInit, PublisherReady } from "./publisher.ts";
+import type { MemoryNews, PublisherInit, PublisherReady } from "./publisher.ts";
 import { rateMemory } from "./rate_limit.ts";
 import { tcpAddress } from "./request_channel.ts";
 import { SessionKeys } from "./session_keys.ts";
@@ -37,9 +37,10 @@ import { MANY_CONNECTIONS, PROBES } from "./socket_settings.ts";
 import { type Frames, Outbox } from "./sockets.ts";
 import { closeSocketsOf, socketNotes } from "./thread_sockets.ts";
 import { sleep } from "./sleep.ts";
-import { Thread } from "./thread.ts";
+import { describeError, Thread } from "./thread.ts";
 import { findUser, hostUsers } from "./users.ts";
 import { map } from "./value.ts";
+import { WorkingLooks } from "./working_looks.ts";
 
 /**
  * Wait before a thread that died is started again, in milliseconds: a fault at start-up must not spin, and what the thread
@@ -72,6 +73,7 @@ export class Master {
   readonly #threads = new Map<string, Thread<unknown>>();
   #requests: Forwarder | undefined;
   #doorkeeper: Doorkeeper | undefined;
+  #memoryLooks: WorkingLooks | undefined;
   #ports: MasterPorts = { publishPort: 0, requestPort: 0 };
   readonly #closed = Promise.withResolvers<void>();
   #maintenance: Maintenance | undefined;
@@ -158,6 +160,9 @@ export class Master {
       memory: { rule: new Unanswered(), most: opts.max_request_memory, name: "max_request_memory" },
       log: this.#log,
     });
+    this.#memoryLooks = new WorkingLooks(() => this.#lookAtMemory(), (error) => {
+      this.#log.error(`What connections hold is not bounded any more: ${describeError(error)}`);
+    });
     const front = tcpAddress(opts.interface, opts.ret_port);
     const back = `ipc://${workersPath(opts.sock_dir)}`;
     const bound = await listening(`ret_port ${opts.ret_port}`, this.#requests.start({ front, back }));
@@ -190,6 +195,14 @@ export class Master {
     const ports = JSON.stringify({ publish_port: publishPort, ret_port: this.#ports.requestPort });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
     this.#serving = true;
+  }
+
+  /** On both ports: memory is the whole process's, and one look at it serves both. */
+  #lookAtMemory(): void {
+    const { rss } = Deno.memoryUsage();
+    this.#doorkeeper?.lookAtMemory(rss);
+    const news: MemoryNews = { rss };
+    this.#threads.get("Publisher")?.post(news);
   }
 
   async #startPublisher(init: PublisherInit): Promise<number> {
@@ -298,6 +311,7 @@ export class Master {
     this.#doorkeeper?.close();
     await this.#requests?.close();
     await bus?.stop();
+    await this.#memoryLooks?.close();
     const busPaths = masterBus(this.#opts.sock_dir);
     for (const path of [busPaths.pull, busPaths.pub, busStatePath(busPaths)]) removeSocketFile(path);
     for (const path of [workersPath, publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));

@@ -53,11 +53,17 @@ export interface PublisherReady {
   readonly publishPort: number;
 }
 
+/** What the publisher is told while the process works. */
+export interface MemoryNews {
+  /** What the process takes now, in bytes. */
+  readonly rss: number;
+}
+
 /** Bytes of the longest message of a subscriber: a topic is a hundred. */
 const MAX_SUBSCRIPTION = 4_096;
 /** Bytes that all subscribers may have said beyond what minions say. */
 const MAX_SUBSCRIBED = 4_194_304;
-/** How often jobs that a connected minion gave no sign of are looked for, in milliseconds. */
+/** How often jobs that a connected minion gave no sign of are looked for, while there are jobs under way; in milliseconds. */
 const LOOK_MS = 500;
 /** How long it does not listen for signs when it has heard all; far below any time that a sign may take. In milliseconds. */
 const REST_MS = 20;
@@ -69,6 +75,8 @@ const GATHER_MS = 100;
  */
 const ARRIVALS_MS = 50;
 
+let doorkeeper: Doorkeeper | undefined;
+
 serveThread<PublisherInit>(async (init, host) => {
   surviveErrors(host.log);
   noteSockets(init.sockets);
@@ -78,8 +86,10 @@ serveThread<PublisherInit>(async (init, host) => {
   const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000, init.sessions);
   const book = new PresenceBook((id) => sessions.crypticle(id)?.keyString);
   const undelivered = new UndeliveredJobs(opts.cachedir, init.masterPem);
+  let looking: ReturnType<typeof setTimeout> | undefined;
   const redelivery = new Redelivery((jid) => {
     forgetting(() => undelivered.remove(jid, performance.now()));
+    lookSoon();
   });
   takeUp();
   const inbox = Inbox.pull({ highWaterMark: 0 });
@@ -94,7 +104,7 @@ serveThread<PublisherInit>(async (init, host) => {
     maxFrameBytes: MAX_SUBSCRIPTION,
     ipv6: opts.ipv6 ?? undefined,
   });
-  const doorkeeper = new Doorkeeper(socket.connections(), {
+  const keeper = doorkeeper = new Doorkeeper(socket.connections(), {
     name: "publish_port",
     limits: connectionLimits(opts),
     memory: { rule: new Subscribed(), most: MAX_SUBSCRIBED, name: "for all subscriptions" },
@@ -121,7 +131,20 @@ serveThread<PublisherInit>(async (init, host) => {
       const minions = delivery.minions.filter((id) => !heard.has(id) && !jobs.has(jid, id));
       redelivery.published({ ...delivery, minions }, performance.now());
     }
+    lookSoon();
     if (redelivery.size > 0) host.log.info(`Jobs that the last master did not deliver: ${redelivery.size}`);
+  }
+
+  /** A master at rest has nothing to look for. */
+  function lookSoon(): void {
+    if (redelivery.size > 0 || undelivered.expectsLate) looking ??= setTimeout(look, LOOK_MS);
+  }
+
+  function look(): void {
+    looking = undefined;
+    forgetting(() => undelivered.removeLate(performance.now()));
+    for (const missed of redelivery.due((id) => book.since.has(id), performance.now())) void deliverAgain(missed);
+    lookSoon();
   }
 
   function forgetting(remove: () => void): void {
@@ -137,10 +160,6 @@ serveThread<PublisherInit>(async (init, host) => {
   let telling: ReturnType<typeof setTimeout> | undefined;
   const arrived = new Set<string>();
   let catchingUp: ReturnType<typeof setTimeout> | undefined;
-  const timer = setInterval(() => {
-    forgetting(() => undelivered.removeLate(performance.now()));
-    for (const missed of redelivery.due((id) => book.since.has(id), performance.now())) void deliverAgain(missed);
-  }, LOOK_MS);
   const running = [takeJobs(), hearSubscribers(), hearSigns()].map((loop) =>
     loop.catch((error) => host.fail(error instanceof Error ? error.message : String(error)))
   );
@@ -151,6 +170,7 @@ serveThread<PublisherInit>(async (init, host) => {
         const delivery = parseDelivery(frames[0]);
         // First: a fast minion's sign must find it.
         redelivery.published(delivery, performance.now());
+        lookSoon();
         await deliver(delivery);
       } catch (error) {
         host.log.error(`Could not publish a job: ${error instanceof Error ? error.message : error}`);
@@ -241,21 +261,21 @@ serveThread<PublisherInit>(async (init, host) => {
   return {
     describe: () =>
       `waiting for jobs to publish; ${published} published, ${redelivery.size} without a sign, ${book.since.size} minions present, ` +
-      `${doorkeeper.size} connections`,
+      `${keeper.size} connections`,
     async close() {
-      clearInterval(timer);
+      clearTimeout(looking);
       clearTimeout(telling);
       clearTimeout(catchingUp);
       inbox.close();
       signs.close();
-      doorkeeper.close();
+      keeper.close();
       socket.close();
       await Promise.all(running);
       sender.close();
       removeSocketFile(path);
     },
   };
-});
+}, (news) => doorkeeper?.lookAtMemory((news as MemoryNews).rss));
 
 /** Whoever was there under the last master has left with it, until it comes again. */
 function allGone({ present, gone }: Presence): Map<string, number> {

@@ -64,6 +64,11 @@ export class UndeliveredJobs {
     if (isJid(jid) && !removeIfExists(`${this.#directory}/${jid}`)) this.#late.set(jid, nowMs);
   }
 
+  /** Whether {@linkcode removeLate} will have something to do. */
+  get expectsLate(): boolean {
+    return this.#late.size > 0;
+  }
+
   /** Forgets the jobs that were to be forgotten {@linkcode LATE_MS} ago or longer, and were not there. */
   removeLate(nowMs: number): void {
     for (const [jid, sinceMs] of this.#late) {
