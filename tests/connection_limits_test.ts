@@ -212,11 +212,14 @@ Deno.test("what connections hold without an answer is bounded, and whoever holds
   for (const [name, first, again] of HOARDERS) {
     let most = before;
     const timer = setInterval(() => most = Math.max(most, rss()), 50);
-    const chunks = [Uint8Array.fromHex(first), ...Array.from({ length: WANTED / MIB / ATTACKERS }, () => again)];
-    const fates = Array.from({ length: ATTACKERS }, () => pour(fleet.masterOpts.ret_port, "DEALER", chunks));
-    assert((await Promise.all(fates)).includes("thrown out"), `nobody was thrown out for ${name}`);
-    await ping();
-    clearInterval(timer);
+    try {
+      const chunks = [Uint8Array.fromHex(first), ...Array.from({ length: WANTED / MIB / ATTACKERS }, () => again)];
+      const fates = Array.from({ length: ATTACKERS }, () => pour(fleet.masterOpts.ret_port, "DEALER", chunks));
+      assert((await Promise.all(fates)).includes("thrown out"), `nobody was thrown out for ${name}`);
+      await ping();
+    } finally {
+      clearInterval(timer);
+    }
     const grown = Math.round((most - before) / MIB);
     Deno.stderr.writeSync(new TextEncoder().encode(`  ${name}: ${WANTED / MIB} MiB sent, ${grown} MiB taken\n`));
     assert(most - before < WANTED * 0.8, `${name} took ${grown} MiB`);
