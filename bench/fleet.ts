@@ -10,6 +10,7 @@ import { KeyStore } from "../lib/key_store.ts";
 import { clearRequest } from "../lib/payload.ts";
 import { RequestChannel, tcpAddress } from "../lib/request_channel.ts";
 import { map } from "../lib/value.ts";
+import { freePort } from "../scripts/free_port.ts";
 import { treeCpuMs } from "./process_figures.ts";
 import { run, Service, until } from "./processes.ts";
 import { benchCommand, type Program, type Side } from "./sides.ts";
@@ -209,9 +210,4 @@ const roots: string[] = [];
  */
 export function removeRoots(): void {
   for (const root of roots.splice(0)) Deno.removeSync(root, { recursive: true });
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: HOST, port: 0 });
-  return listener.addr.port;
 }

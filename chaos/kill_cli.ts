@@ -5,7 +5,7 @@
 
 import { sleep } from "../lib/sleep.ts";
 import { eventually } from "../tests/eventually.ts";
-import { Service } from "../tests/interop/processes.ts";
+import { Service } from "../tests/processes.ts";
 import type { Fault, Figure } from "./fault.ts";
 import { ProcessFleet } from "./process_fleet.ts";
 

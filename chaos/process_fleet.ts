@@ -12,8 +12,9 @@ import { LocalClient } from "../lib/local_client.ts";
 import type { MasterOpts } from "../lib/options.ts";
 import { readPresence } from "../lib/presence_file.ts";
 import { DENO_RUN } from "../lib/self_command.ts";
+import { freePort } from "../scripts/free_port.ts";
 import { eventually } from "../tests/eventually.ts";
-import { type Ran, run, Service } from "../tests/interop/processes.ts";
+import { type Ran, run, Service } from "../tests/processes.ts";
 
 /** What a fleet is made of. */
 export interface ProcessFleetOptions {
@@ -58,7 +59,7 @@ export class ProcessFleet implements AsyncDisposable {
   readonly ids: readonly string[];
   readonly #options: ProcessFleetOptions;
   readonly #places: Places;
-  readonly #ports: readonly [publish: number, request: number];
+  readonly #ports: readonly [publish: number, request: number] = [freePort(), freePort()];
   readonly #minions = new Map<string, Service>();
   #master: Service | undefined;
 
@@ -68,7 +69,6 @@ export class ProcessFleet implements AsyncDisposable {
     this.root = Deno.makeTempDirSync({ prefix: "chaos_" });
     Deno.chmodSync(this.root, 0o755); // a service that becomes another user passes through
     this.ids = Array.from({ length: options.minions }, (_, i) => `m${String(i).padStart(2, "0")}`);
-    this.#ports = freePorts();
   }
 
   /** Starts a fleet; resolves when all its minions are connected. */
@@ -278,11 +278,4 @@ async function serves(socket: string, ports: string): Promise<boolean> {
   } catch {
     return false; // not yet
   }
-}
-
-function freePorts(): [number, number] {
-  const listeners = [0, 0].map((port) => Deno.listen({ hostname: "127.0.0.1", port }));
-  const ports = listeners.map(({ addr }) => addr.port);
-  for (const listener of listeners) listener.close();
-  return [ports[0], ports[1]];
 }

@@ -8,7 +8,7 @@ import { stamp } from "../lib/event.ts";
 import { map } from "../lib/value.ts";
 import { treeMemory } from "../bench/process_figures.ts";
 import { eventually } from "../tests/eventually.ts";
-import { Service } from "../tests/interop/processes.ts";
+import { Service } from "../tests/processes.ts";
 import type { Fault, Figure } from "./fault.ts";
 import { ProcessFleet } from "./process_fleet.ts";
 

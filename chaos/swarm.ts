@@ -5,7 +5,7 @@
 
 import { EventSubscriber, masterBus } from "../lib/event_bus.ts";
 import { eventually } from "../tests/eventually.ts";
-import { Service } from "../tests/interop/processes.ts";
+import { Service } from "../tests/processes.ts";
 import type { ProcessFleet } from "./process_fleet.ts";
 
 const READY_MS = 180_000;

@@ -48,8 +48,10 @@ import { WorkingLooks } from "./working_looks.ts";
  */
 const RESTART_MS = 500;
 
-/** The time in which the last replies get from the MWorkers' sockets to the network, in milliseconds: it takes one. */
-const LAST_REPLIES_MS = 30;
+/** How long a thread may take to end with what it has begun, in milliseconds. */
+const STOP_MS = 5_000;
+/** The time in which the last replies get from the MWorkers' sockets to the network, in milliseconds: it takes one, on a busy machine more. */
+const LAST_REPLIES_MS = 100;
 /** And in which the network takes them. */
 const LINGER_MS = 250;
 
@@ -306,7 +308,7 @@ export class Master {
     this.#restarts.forEach(clearTimeout);
     await this.#rotating;
     const bus = this.#threads.get(BUS);
-    await Promise.all([...this.#threads.values()].map((thread) => thread === bus ? undefined : thread.stop()));
+    await Promise.all([...this.#threads.values()].map((thread) => thread === bus ? undefined : thread.stop(STOP_MS)));
     if (this.#serving) await sleep(LAST_REPLIES_MS);
     this.#doorkeeper?.close();
     await this.#requests?.close();

@@ -7,6 +7,7 @@
 import process from "node:process";
 import { MAX_SOCKET_PATH } from "../lib/preflight.ts";
 import { DENO_RUN } from "../lib/self_command.ts";
+import { freePort } from "./free_port.ts";
 import { EXECUTABLES } from "./production.ts";
 
 /** What went wrong, for the user. */
@@ -186,7 +187,7 @@ Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
 
   async #write(): Promise<void> {
     const root = this.#root;
-    const [publishPort, requestPort] = freePorts(2);
+    const [publishPort, requestPort] = [freePort(), freePort()];
     for (const { node, role } of SERVICES) {
       await Deno.mkdir(`${root}/${node}/etc/salt`, { recursive: true, mode: 0o755 });
       const ofRole = role === "master"
@@ -259,14 +260,6 @@ async function until(
 
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 20));
-}
-
-/** Ports of the loopback address that nobody listens on; all are asked for before one is given back. */
-function freePorts(count: number): number[] {
-  const listeners = Array.from({ length: count }, () => Deno.listen({ hostname: "127.0.0.1", port: 0 }));
-  const ports = listeners.map(({ addr }) => addr.port);
-  for (const listener of listeners) listener.close();
-  return ports;
 }
 
 function isRunning(pid: number): boolean {

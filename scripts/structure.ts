@@ -32,7 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "scripts": [".", "lib"],
   "fuzz": [".", "lib", "tests"],
   "bench": [".", "lib", "scripts", "tests"],
-  "chaos": [".", "bench", "fuzz", "lib", "tests", "tests/interop"],
+  "chaos": [".", "bench", "fuzz", "lib", "scripts", "tests", "tests/interop"],
   "tests": [".", "bench", "chaos", "fuzz", "grains", "lib", "modules", "runners", "scripts"],
   "tests/interop": [".", "lib", "scripts", "tests"],
 };

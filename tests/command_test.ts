@@ -5,6 +5,7 @@ import { rstrip, textDecoder } from "../lib/text_encoding.ts";
 import { map } from "../lib/value.ts";
 import { startable, which } from "../lib/which.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, assertThrows } from "./assert.ts";
+import { eventually } from "./eventually.ts";
 
 interface Recorder extends CommandHost {
   readonly children: [number, string][];
@@ -33,14 +34,6 @@ function alive(pid: number): boolean {
     return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
   } catch {
     return false;
-  }
-}
-
-async function eventually(holds: () => boolean, what: string): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while (!holds()) {
-    assert(performance.now() < deadline, `this never came: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
@@ -217,20 +210,20 @@ Deno.test("a timeout kills the command with all its descendants and says so", as
     const recorder = host();
     const started = performance.now();
     const cmd = `sleep 60 & echo $! > ${dir}/pid; echo before; wait`;
-    const result = await runCommand({ cmd, shell: "/bin/sh", python_shell: true, timeout: 0.3 }, recorder);
+    const result = await runCommand({ cmd, shell: "/bin/sh", python_shell: true, timeout: 3 }, recorder);
     assert(performance.now() - started < 30_000, "the sleep of a minute was waited for");
     const { pid, ...rest } = result;
-    assertEquals(rest, { stdout: `${cmd} : Timed out after 0.3 seconds`, stderr: "", retcode: 1 });
+    assertEquals(rest, { stdout: `${cmd} : Timed out after 3 seconds`, stderr: "", retcode: 1 });
     assertEquals(recorder.children, [[pid, "started"], [pid, "ended"]]);
     const grandchild = Number(await Deno.readTextFile(`${dir}/pid`));
-    await eventually(() => !alive(grandchild), "the end of the grandchild");
+    await eventually(() => !alive(grandchild), { what: "the end of the grandchild" });
   });
 });
 
 Deno.test("a timeout also ends the wait for a descendant that left the group with the pipe", async () => {
   await inTemporaryDirectory(async (dir) => {
     const cmd = `setsid sh -c 'echo $$ > ${dir}/pid; exec sleep 60' & while [ ! -s ${dir}/pid ]; do sleep 0.01; done`;
-    const result = await sh(cmd, { timeout: 0.5 });
+    const result = await sh(cmd, { timeout: 3 });
     assertEquals(result.retcode, 1);
     Deno.kill(Number(await Deno.readTextFile(`${dir}/pid`)), "SIGKILL");
   });
@@ -247,11 +240,11 @@ Deno.test("an abort kills the command with all its descendants and rejects with 
     const recorder = host(controller.signal);
     const cmd = `sleep 60 & echo $! > ${dir}/pid.new; mv ${dir}/pid.new ${dir}/pid; wait`;
     const running = runCommand({ cmd, shell: "/bin/sh", python_shell: true, redirect_stderr: true }, recorder);
-    await eventually(() => which(`${dir}/pid`) === undefined && exists(`${dir}/pid`), "the command's start");
+    await eventually(() => which(`${dir}/pid`) === undefined && exists(`${dir}/pid`), { what: "the command's start" });
     const grandchild = Number(await Deno.readTextFile(`${dir}/pid`));
     controller.abort(new Error("the job is over"));
     await assertRejects(() => running, Error, "the job is over");
-    await eventually(() => !alive(grandchild), "the end of the grandchild");
+    await eventually(() => !alive(grandchild), { what: "the end of the grandchild" });
     assertEquals(recorder.children.map(([, state]) => state), ["started", "ended"]);
     await assertRejects(() => runCommand({ cmd: "true" }, recorder), Error, "the job is over");
   });
@@ -282,7 +275,7 @@ Deno.test("a command in the background outlives the call and is none of the job'
     assertEquals([retcode, stdout, recorder.children.length], [null, "", 0]);
     assert(alive(pid));
     await Deno.writeTextFile(`${dir}/stop`, "");
-    await eventually(() => !alive(pid), "the end of the command");
+    await eventually(() => !alive(pid), { what: "the end of the command" });
   });
 });
 
@@ -295,7 +288,7 @@ Deno.test("10 MB of output and of input take seconds, not minutes", async () => 
   const { stdout } = await sh("head -c 10000000 /dev/zero | tr '\\0' x");
   assertEquals(stdout.length, 10_000_000);
   assertEquals((await sh("wc -c", { stdin: stdout })).stdout.trim(), "10000000");
-  assert(performance.now() - started < 20_000, `it took ${performance.now() - started} ms`);
+  assert(performance.now() - started < 60_000, `it took ${performance.now() - started} ms`);
 });
 
 Deno.test("failures are logged as errors, unless the return code is nobody's business or all is quiet", async () => {

@@ -125,9 +125,9 @@ fleetTest("one address takes no more connections than others leave, on both port
   for (const port of [fleet.masterOpts.ret_port, fleet.masterOpts.publish_port]) {
     const greedy = Array.from({ length: 30 }, () => dial(port, "127.0.0.2"));
     const open = () => greedy.filter(({ closed }) => !closed()).length;
-    await eventually(() => open() <= 12, { withinMs: 10_000, what: "the end of those that are too many" });
+    await eventually(() => open() <= 12, { what: "the end of those that are too many" });
     const others = ["127.0.0.3", "127.0.0.4", "127.0.0.5"].map((address) => dial(port, address));
-    await eventually(() => open() <= 9, { withinMs: 10_000, what: "room for others" });
+    await eventually(() => open() <= 9, { what: "room for others" });
     assertEquals(others.filter(({ closed }) => closed()), []);
     assert(open() >= 6, `only ${open()} are left`);
     for (const { socket } of [...greedy, ...others]) socket.destroy();
@@ -146,7 +146,7 @@ fleetTest(
       for (const words of [new Uint8Array(), HANDSHAKE("SUB").subarray(0, 20), HANDSHAKE("SUB").subarray(0, 64)]) {
         const peer = dial(port, "127.0.0.1");
         peer.socket.write(words);
-        await eventually(peer.closed, { withinMs: 5_000, what: `the end of one that said ${words.length} bytes` });
+        await eventually(peer.closed, { what: `the end of one that said ${words.length} bytes` });
       }
     }
   },
@@ -161,6 +161,9 @@ const WANTED = ATTACKERS * 64 * MIB;
 /** More than a greeting: who has had so much has had READY, and may send. */
 const GREETED = 70;
 
+/** Who gets nothing out for so long will not, in milliseconds. */
+const STUCK_MS = 10_000;
+
 type Fate = "thrown out" | "was read no further" | "wrote all and stayed";
 
 /**
@@ -174,13 +177,17 @@ async function pour(port: number, type: string, chunks: Iterable<Uint8Array>): P
     fate = end;
     connection.close();
   };
-  let timer = setTimeout(give, 5_000, "was read no further");
+  let timer = setTimeout(give, STUCK_MS, "was read no further");
   try {
     await connection.write(HANDSHAKE(type));
     for (let read = 0; read < GREETED;) read += await connection.read(new Uint8Array(200)) ?? GREETED;
-    for (const chunk of chunks) for (let at = 0; at < chunk.length;) at += await connection.write(chunk.subarray(at));
+    for (const chunk of chunks) {
+      for (let at = 0; at < chunk.length;) at += await connection.write(chunk.subarray(at));
+      clearTimeout(timer);
+      timer = setTimeout(give, STUCK_MS, "was read no further");
+    }
     clearTimeout(timer);
-    timer = setTimeout(give, 20_000, "wrote all and stayed");
+    timer = setTimeout(give, 60_000, "wrote all and stayed");
     while (await connection.read(new Uint8Array(200)) !== null);
   } catch {
     // Thrown out, or given up by the timer.
@@ -225,7 +232,7 @@ Deno.test("what connections hold without an answer is bounded, and whoever holds
     assert(most - before < WANTED * 0.8, `${name} took ${grown} MiB`);
     assert(/hold \d+ bytes \(max_request_memory\)/.test(fleet.log("master")));
   }
-  await eventually(() => rss() - before < BOUND, { withinMs: 10_000, what: "the memory to be given back" });
+  await eventually(() => rss() - before < BOUND, { what: "the memory to be given back" });
 });
 
 Deno.test("subscriptions without end are bounded", async () => {

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "./assert.ts";
+import { eventually } from "./eventually.ts";
 import { daemonize } from "../lib/daemon.ts";
 import { PreflightError } from "../lib/errors.ts";
 import { claimPidFile, isRunning, readPid } from "../lib/pid_file.ts";
@@ -69,11 +70,10 @@ class Place {
   }
 
   async logged(pattern: RegExp): Promise<void> {
-    const deadline = Date.now() + 15_000;
-    while (!pattern.test(this.log())) {
-      if (Date.now() > deadline) throw new Error(`the log never had ${pattern}:\n${this.log()}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await eventually(() => {
+      assertMatch(this.log(), pattern);
+      return true;
+    }, { what: `${pattern} in the log` });
   }
 
   [Symbol.dispose](): void {
@@ -82,11 +82,7 @@ class Place {
 }
 
 async function gone(pid: number): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (isRunning(pid, "salt-test")) {
-    if (Date.now() > deadline) throw new Error(`process ${pid} lives on`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await eventually(() => !isRunning(pid, "salt-test"), { what: `the end of process ${pid}` });
 }
 
 Deno.test("a daemon reports that it is ready, has a session of its own, and ends on SIGTERM without leaving its pid file", async () => {

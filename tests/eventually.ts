@@ -3,12 +3,15 @@
  * @module
  */
 
-/** How long to wait, and for what. */
+/** Far above what anything here takes, on a machine that stands still for seconds, too: whoever waits so long waits in vain. */
+export const WITHIN_MS = 60_000;
+
+/** What to wait for, and how long. */
 export interface Waiting {
-  /** Milliseconds until the wait has failed. */
-  readonly withinMs: number;
-  /** Completes "… did not come in 5000 ms": says what never came. */
+  /** Completes "… did not come in 60000 ms": says what never came. */
   readonly what: string;
+  /** Milliseconds until the wait has failed, where that is what is promised, or may be longer. Default: a minute. */
+  readonly withinMs?: number;
   /** Milliseconds between two looks. Default: 20. */
   readonly everyMs?: number;
 }
@@ -21,7 +24,8 @@ export async function eventually<T>(
   condition: () => T | Promise<T>,
   waiting: Waiting,
 ): Promise<Exclude<T, false | null | undefined>> {
-  const deadline = performance.now() + waiting.withinMs;
+  const withinMs = waiting.withinMs ?? WITHIN_MS;
+  const deadline = performance.now() + withinMs;
   let cause: unknown;
   for (;;) {
     try {
@@ -35,7 +39,7 @@ export async function eventually<T>(
     }
     if (performance.now() >= deadline) {
       const reason = cause instanceof Error ? `: ${cause.message}` : "";
-      throw new Error(`${waiting.what} did not come in ${waiting.withinMs} ms${reason}`, { cause });
+      throw new Error(`${waiting.what} did not come in ${withinMs} ms${reason}`, { cause });
     }
     await new Promise((resolve) => setTimeout(resolve, waiting.everyMs ?? 20));
   }

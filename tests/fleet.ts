@@ -1,5 +1,5 @@
 /**
- * A whole fleet in this process: a real master and real minions on loopback, with ports that the system chooses, in a
+ * A whole fleet in this process: a real master and real minions on loopback, with ports of their own, in a
  * directory of its own that is removed at the end. The operator's commands run in this process too.
  *
  *     await using fleet = await startFleet({ minions: ["web1", "db1"] });
@@ -24,6 +24,7 @@ import { runSalt } from "../lib/salt_command.ts";
 import { runSaltKey } from "../lib/salt_key_command.ts";
 import { runSaltRun } from "../lib/salt_run_command.ts";
 import { toValue, type Value, type ValueMap } from "../lib/value.ts";
+import { freePort } from "../scripts/free_port.ts";
 import { eventually } from "./eventually.ts";
 
 export { eventually } from "./eventually.ts";
@@ -63,7 +64,7 @@ export interface RunOptions {
 }
 
 /** Options that make a fleet quick. */
-const MASTER_OPTIONS = { interface: "127.0.0.1", publish_port: 0, ret_port: 0, worker_threads: 2, loop_interval: 60 };
+const MASTER_OPTIONS = { interface: "127.0.0.1", worker_threads: 2, loop_interval: 60 };
 const MINION_OPTIONS = {
   master: "127.0.0.1",
   acceptance_wait_time: 0.2,
@@ -77,7 +78,7 @@ const MINION_OPTIONS = {
 };
 
 /** How long a minion may take to serve, in milliseconds. */
-const START_MS = 20_000;
+const START_MS = 60_000;
 
 /** A running fleet. */
 export class Fleet implements AsyncDisposable {
@@ -88,6 +89,7 @@ export class Fleet implements AsyncDisposable {
   /** The running minions by id. */
   readonly minions = new Map<string, Minion>();
   readonly #options: FleetOptions;
+  readonly #ports = { publish: freePort(), request: freePort() };
   #master: Master | undefined;
   #masterOpts: MasterOpts | undefined;
 
@@ -121,22 +123,20 @@ export class Fleet implements AsyncDisposable {
 
   /** Starts the master; again, on the ports that it had. */
   async startMaster(): Promise<Master> {
-    const ports = this.#masterOpts &&
-      { publish_port: this.#masterOpts.publish_port, ret_port: this.#masterOpts.ret_port };
     const { autoAccept = true } = this.#options;
     writeConfig(this.configDir, "master", {
       root_dir: this.configDir,
       id: "fleet_master",
       auto_accept: autoAccept,
       ...MASTER_OPTIONS,
-      ...ports,
+      publish_port: this.#ports.publish,
+      ret_port: this.#ports.request,
       ...this.#options.master,
     });
     const { opts } = loadMasterConfig({ configDir: this.configDir });
     for (const path of [opts.pki_dir, opts.cachedir, opts.sock_dir]) makeDirectory(path);
     this.#master = await Master.start(opts, this.#logger("master"));
-    const { publishPort, requestPort } = this.#master.ports;
-    this.#masterOpts = { ...opts, publish_port: publishPort, ret_port: requestPort };
+    this.#masterOpts = opts;
     return this.#master;
   }
 
@@ -375,8 +375,5 @@ export async function untilKey(
   id: string,
   state: "accepted" | "pending" | "rejected" | "denied",
 ): Promise<void> {
-  await eventually(() => fleet.keys.list(state).includes(id), {
-    withinMs: 10_000,
-    what: `the key of ${id}, ${state},`,
-  });
+  await eventually(() => fleet.keys.list(state).includes(id), { what: `the key of ${id}, ${state},` });
 }

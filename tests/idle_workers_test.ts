@@ -47,8 +47,8 @@ Deno.test("of workers that nobody needs for a while, one without permissions sta
   using w = world(20);
   w.idle.put(w.worker("first"), "none");
   w.idle.put(w.worker("second"), "none");
-  await eventually(() => w.ended.length > 0, { withinMs: 5_000, what: "the end of one" });
+  await eventually(() => w.ended.length > 0, { what: "the end of one" });
   w.idle.put(w.worker("cmd"), "all");
-  await eventually(() => w.ended.length > 1, { withinMs: 5_000, what: "the end of the one with permissions" });
+  await eventually(() => w.ended.length > 1, { what: "the end of the one with permissions" });
   assertEquals([w.names(), w.ended], [["second"], ["first", "cmd"]]);
 });

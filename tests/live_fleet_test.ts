@@ -7,17 +7,17 @@ import { JobOutputs } from "../lib/job_outputs.ts";
 import { packOpts } from "../lib/opts_transfer.ts";
 import { parseJson } from "../lib/json.ts";
 import { RequestChannel } from "../lib/request_channel.ts";
-import { Inbox } from "../lib/sockets.ts";
 import { Thread } from "../lib/thread.ts";
-import { isMap, map, type Value, type ValueMap } from "../lib/value.ts";
+import { isMap, map, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "./assert.ts";
 import { startCli } from "./cli_process.ts";
+import { WITHIN_MS } from "./eventually.ts";
 import { eventually, type Fleet, fleetTest, startFleet } from "./fleet.ts";
 import type { MinionThreadInit } from "./minion_thread.ts";
+import { Publishes } from "./publishes.ts";
 import { keptLog } from "./scripted_master.ts";
-import { asMap, opened, ScriptedMinion, testKey } from "./scripted_minion.ts";
+import { asMap, ScriptedMinion, testKey } from "./scripted_minion.ts";
 
-const SOON = { withinMs: 20_000 };
 /** How many first lines are timed. */
 const ROUNDS = 12;
 
@@ -57,10 +57,7 @@ fleetTest("lines come while the command runs, from several minions, with their n
   const gate = gated(fleet, "echo one", "echo two; echo oops >&2; printf three");
   let out = "";
   const running = fleet.saltWith({ onOutput: (text) => void (out += text) }, "*", "cmd.run", gate.command, "--live");
-  await eventually(() => out.split("\n").filter((line) => line !== "").length === 2, {
-    ...SOON,
-    what: "the first lines",
-  });
+  await eventually(() => out.split("\n").filter((line) => line !== "").length === 2, { what: "the first lines" });
   assertEquals(out.split("\n").sort(), ["", "db1: one", "web1: one"]);
   gate.open();
   const { code, err } = await running;
@@ -115,9 +112,9 @@ fleetTest(
   async (fleet) => {
     const gate = gated(fleet, "echo one; echo two", "echo three; exit 2");
     const jid = jidOf((await fleet.salt("--async", "--live", "web1", "cmd.run", gate.command)).out);
-    await eventually(() => outputs(fleet).has(jid, "web1"), { ...SOON, what: "the first output" });
+    await eventually(() => outputs(fleet).has(jid, "web1"), { what: "the first output" });
     const attached = startCli(fleet, "salt-run", "jobs.attach", jid);
-    await eventually(() => attached.lines.length >= 2, { ...SOON, what: "the lines that were missed" });
+    await eventually(() => attached.lines.length >= 2, { what: "the lines that were missed" });
     assertEquals(attached.lines.map(({ text }) => text), ["web1: one", "web1: two"]);
     gate.open();
     const { code, out } = await attached.ended;
@@ -136,7 +133,7 @@ fleetTest("a command that was killed with kill -9 has lost nothing: jobs.attach 
 }, async (fleet) => {
   const gate = gated(fleet, "echo one", "echo two");
   const salt = startCli(fleet, "salt", "--show-jid", "--live", "web1", "cmd.run", gate.command);
-  await eventually(() => salt.lines.length >= 2, { ...SOON, what: "the first line" });
+  await eventually(() => salt.lines.length >= 2, { what: "the first line" });
   salt.child.kill("SIGKILL");
   const jid = jidOf((await salt.ended).out);
   gate.open();
@@ -166,14 +163,17 @@ fleetTest("what is to be hidden is not shown while it is written, nor is anythin
   assert(!secret.out.includes("secret"), secret.out);
   assertEquals(outputs(fleet).ids(jidOf(secret.out)), []);
   using events = await fleet.listen("salt/job/");
-  const usual = await fleet.salt("--show-jid", "web1", "cmd.run", "echo usual; sleep 0.3");
+  const gate = gated(fleet, "echo usual", "echo more");
+  const usual = fleet.salt("--show-jid", "web1", "cmd.run", gate.command);
   const tags: string[] = [];
   for (let event = await events.next(); event !== undefined; event = await events.next()) {
     tags.push(event.tag.split("/")[3]);
+    // It has written by the time that it is known to run, or soon.
+    if (tags.at(-1) === "ack") gate.open();
     if (tags.at(-1) === "ret") break;
   }
   assertEquals(tags, ["new", "publish", "ack", "ret"]);
-  assertEquals(outputs(fleet).ids(jidOf(usual.out)), []);
+  assertEquals(outputs(fleet).ids(jidOf((await usual).out)), []);
 });
 
 fleetTest("more than is sent is left out with a mark, and the return has it all", {
@@ -202,10 +202,10 @@ Deno.test("a master that restarts under a watched job loses none of its lines", 
     const gate = gated(fleet, "echo one", `echo two; touch ${fleet.root}/written`);
     const last = gated(fleet, gate.command, "echo three");
     const jid = jidOf((await fleet.salt("--async", "--live", "web1", "cmd.run", last.command)).out);
-    await eventually(() => outputs(fleet).has(jid, "web1"), { ...SOON, what: "the first output" });
+    await eventually(() => outputs(fleet).has(jid, "web1"), { what: "the first output" });
     await fleet.stopMaster();
     gate.open();
-    await eventually(() => exists(`${fleet.root}/written`), { ...SOON, what: "a line without a master" });
+    await eventually(() => exists(`${fleet.root}/written`), { what: "a line without a master" });
     await fleet.startMaster();
     last.open();
     const { out, code } = await fleet.saltRun("jobs.attach", jid);
@@ -218,63 +218,32 @@ Deno.test("a master that restarts under a watched job loses none of its lines", 
   }
 });
 
-/** Signs `minion` in, and reads what is published. */
-async function listenAs(
-  fleet: Fleet,
-  minion: ScriptedMinion,
-): Promise<{ inbox: Inbox; next: () => Promise<ValueMap> }> {
-  await minion.signIn();
-  const inbox = Inbox.subscriber({ highWaterMark: 0 });
-  inbox.subscribe("");
-  inbox.connect(`tcp://127.0.0.1:${fleet.masterOpts.publish_port}`);
-  const next = async () => {
-    const frames = await inbox.receive(SOON.withinMs);
-    if (frames === undefined || minion.shared === undefined) throw new Error("no publish");
-    const sealed = asMap(opened(frames[frames.length - 1])).get("load");
-    if (!(sealed instanceof Uint8Array)) throw new Error("a publish without a load");
-    return asMap(minion.shared.loads(sealed));
-  };
-  return { inbox, next };
-}
-
 function scripted(fleet: Fleet, id: string, key: ScriptedMinion["key"]): ScriptedMinion {
   return new ScriptedMinion(id, key, async (frame) => {
     using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
-    return await channel.request(frame, { timeoutMs: SOON.withinMs, tries: 1 });
+    return await channel.request(frame, { timeoutMs: WITHIN_MS, tries: 1 });
   });
 }
 
 fleetTest("a Python minion is not asked for live output, whether it is meant alone or with others", {
   minions: ["web1"],
-  master: { timeout: 0.5, gather_job_timeout: 0.5 },
 }, async (fleet) => {
   const python = scripted(fleet, "python1", await testKey("python1"));
-  const { inbox, next } = await listenAs(fleet, python);
-  try {
-    // The first publish that arrives tells that the subscription is live.
-    await eventually(async () => {
-      await fleet.salt("--async", "web1", "test.ping");
-      return await inbox.receive(100);
-    }, { ...SOON, what: "a publish" });
-    for (let left = await inbox.receive(300); left !== undefined;) left = await inbox.receive(300);
+  await python.signIn();
+  using publishes = await Publishes.listen(fleet.masterOpts, python);
+  const publish = async (...words: string[]) => jidOf((await fleet.salt("--async", "--live", ...words)).out);
 
-    await fleet.salt("--async", "--live", "python1", "test.ping");
-    const alone = await next();
-    assertEquals([alone.get("tgt"), alone.has("live")], ["python1", false]);
+  const alone = await publishes.of(await publish("python1", "test.ping"));
+  assertEquals([alone.get("tgt"), alone.has("live")], ["python1", false]);
 
-    await fleet.salt("--async", "--live", "*", "cmd.run", "echo hi");
-    const [forOurs, forAll] = [await next(), await next()];
-    assertEquals([forOurs.get("tgt"), forOurs.get("tgt_type"), forOurs.get("live")], [["web1"], "list", true]);
-    assertEquals([forAll.get("tgt"), forAll.has("live"), forAll.get("jid")], ["*", false, forOurs.get("jid") ?? null]);
-    const jid = String(forAll.get("jid"));
-    await eventually(() => outputs(fleet).has(jid, "web1"), { ...SOON, what: "the output of ours" });
+  const jid = await publish("*", "cmd.run", "echo hi");
+  const [forOurs, forAll] = [await publishes.of(jid), await publishes.of(jid)];
+  assertEquals([forOurs.get("tgt"), forOurs.get("tgt_type"), forOurs.get("live")], [["web1"], "list", true]);
+  assertEquals([forAll.get("tgt"), forAll.has("live")], ["*", false]);
+  await eventually(() => outputs(fleet).has(jid, "web1"), { what: "the output of ours" });
 
-    await fleet.salt("--async", "--live", "web1", "test.ping");
-    const ours = await next();
-    assertEquals([ours.get("tgt"), ours.get("live")], ["web1", true]);
-  } finally {
-    inbox.close();
-  }
+  const ours = await publishes.of(await publish("web1", "test.ping"));
+  assertEquals([ours.get("tgt"), ours.get("live")], ["web1", true]);
 });
 
 fleetTest("a minion cannot speak for another, for a job that is not its own, or for one that nobody watches", {
@@ -317,7 +286,7 @@ fleetTest("how long a first line takes from the command to the operator, a proce
   for (let i = 0; i < ROUNDS; i++) {
     // The command runs for a while before it writes: what is measured is the line, not the start of anything.
     const salt = startCli(fleet, "salt", "--live", "web1", "cmd.run", "sleep 0.3; date +%s%N; sleep 0.3; echo end");
-    await eventually(() => salt.lines.length > 0, { ...SOON, everyMs: 1, what: "the first line" });
+    await eventually(() => salt.lines.length > 0, { everyMs: 1, what: "the first line" });
     const [{ text, atMs }] = salt.lines;
     delays.push(atMs - Number(BigInt(text.replace("web1: ", "")) / 1000n) / 1000);
     assertEquals((await salt.ended).code, 0);
@@ -329,5 +298,5 @@ fleetTest("how long a first line takes from the command to the operator, a proce
       figure(delays[ROUNDS - 1])
     }`,
   );
-  assert(delays[ROUNDS / 2] < 1_000, `the median is ${delays[ROUNDS / 2]} ms`);
+  assert(delays[ROUNDS / 2] < 3_000, `the median is ${delays[ROUNDS / 2]} ms`);
 });

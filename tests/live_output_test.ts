@@ -94,7 +94,7 @@ Deno.test("a batch that the master did not take comes again under its number, at
   patient.write(written("again\n"));
   await new Promise((resolve) => setTimeout(resolve, 0));
   master.takes = true;
-  await eventually(() => master.text === "again\n", { withinMs: 5_000, what: "the second try" });
+  await eventually(() => master.text === "again\n", { what: "the second try" });
   assertEquals(await patient.end(1_000), []);
   assertEquals(master.batches[0].seq, 1);
 });
@@ -130,7 +130,7 @@ Deno.test("no more than the rate goes out, and nothing of it is lost while it fi
   const startMs = performance.now();
   for (let i = 0; i < 20; i++) output.write(written(`${"x".repeat(99)}\n`));
   output.write(written("y\n".repeat(500)));
-  await eventually(() => master.text.length >= 2_000, { withinMs: 10_000, what: "two thousand bytes" });
+  await eventually(() => master.text.length >= 2_000, { what: "two thousand bytes" });
   const tookMs = performance.now() - startMs;
   assert(tookMs > 900, `2,000 bytes at 1,000 a second took ${tookMs} ms`);
   const rest = await output.end(1_000);
@@ -280,7 +280,7 @@ async function shownSlowly(texts: readonly string[]): Promise<string[]> {
   for (const some of texts) {
     const before = seen.length;
     lines.show("web1", [part(some)]);
-    if (some !== "\n") await eventually(() => seen.length > before, { withinMs: 5_000, what: `a line of ${some}` });
+    if (some !== "\n") await eventually(() => seen.length > before, { what: `a line of ${some}` });
   }
   lines.end("web1", null);
   return seen;

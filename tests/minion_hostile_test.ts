@@ -13,8 +13,6 @@ import { assert, assertEquals, assertStringIncludes } from "./assert.ts";
 import { eventually } from "./eventually.ts";
 import { type Asked, keptLog, MasterKeys, ScriptedMaster } from "./scripted_master.ts";
 
-const SOON = { withinMs: 20_000 };
-
 interface World extends AsyncDisposable {
   readonly master: ScriptedMaster;
   readonly minion: Minion;
@@ -44,10 +42,10 @@ async function start(
     master: "127.0.0.1",
     master_port: Number(master.address.split(":").at(-1)),
     acceptance_wait_time: 0.1,
-    auth_timeout: 1,
+    auth_timeout: 60,
     return_retry_timer: 0,
     return_retry_timer_max: 0,
-    request_channel_timeout: 1,
+    request_channel_timeout: 60,
     ...changes,
   };
   Deno.writeTextFileSync(`${root}/etc/salt/minion`, dumpJson(toValue(config)));
@@ -56,7 +54,7 @@ async function start(
   const { log, lines } = keptLog();
   const minion = await Minion.start(opts, log);
   minion.closed.catch(() => {});
-  await eventually(() => lines.some((line) => line.startsWith("INFO Signed in")), { ...SOON, what: "a sign-in" });
+  await eventually(() => lines.some((line) => line.startsWith("INFO Signed in")), { what: "a sign-in" });
   const returns = () => master.asked.filter(({ cmd }) => cmd === "_return");
   const world: World = {
     master,
@@ -81,10 +79,7 @@ async function start(
       return jid;
     },
     returned: (jid) =>
-      eventually(() => returns().find(({ load }) => load.get("jid") === jid), {
-        ...SOON,
-        what: `the return of ${jid}`,
-      }),
+      eventually(() => returns().find(({ load }) => load.get("jid") === jid), { what: `the return of ${jid}` }),
     async [Symbol.asyncDispose]() {
       await minion.close();
       await master[Symbol.asyncDispose]();
@@ -95,7 +90,7 @@ async function start(
   await eventually(async () => {
     await world.publish({ fun: "test.echo", arg: ["hello"] });
     return returns().length > 0;
-  }, { ...SOON, what: "a first job", everyMs: 300 });
+  }, { what: "a first job", everyMs: 300 });
   return world;
 }
 
@@ -203,7 +198,7 @@ Deno.test("a publish without a job id is not run, neither the first time nor whe
 
 Deno.test("a master that answers no event, no return and no pillar for a while loses no return, and no minion", async () => {
   let deaf = true;
-  await using world = await start({}, (master) => {
+  await using world = await start({ request_channel_timeout: 1 }, (master) => {
     master.script = (asked) => deaf && asked.cmd === "_pillar" ? encode("bad load", "wire") : master.honest(asked);
     setTimeout(() => deaf = false, 500);
   });
@@ -212,7 +207,7 @@ Deno.test("a master that answers no event, no return and no pillar for a while l
   let left = [...answers, ...answers];
   master.script = (asked) => asked.cmd === "_return" && left.length > 0 ? left.shift() : master.honest(asked);
   const jids = [await world.publish(), await world.publish()];
-  await eventually(() => left.length === 0, { ...SOON, what: "six refusals" });
+  await eventually(() => left.length === 0, { what: "six refusals" });
   for (const jid of jids) await world.returned(jid);
   left = [];
   assertEquals(lines.filter((line) => line.startsWith("CRITICAL")), []);

@@ -5,13 +5,13 @@
 
 import { JobCache } from "../lib/job_cache.ts";
 import { assert, assertEquals } from "./assert.ts";
-import { eventually, fleetTest } from "./fleet.ts";
+import { eventually, WITHIN_MS } from "./eventually.ts";
+import { fleetTest } from "./fleet.ts";
 import { runJob, startJob } from "./jobs.ts";
 
 const IDS = ["db1", "web1"];
-const SOON = { withinMs: 20_000 };
-/** The old subscription's own reconnection takes seconds, up to 10 by chance: who waits for it is too late. Sign-ins are tried at once. */
-const SLOW = { recon_default: 1, recon_max: 10_000, recon_randomize: true, auth_timeout: 5 };
+/** The old subscription's own reconnection takes up to five minutes by chance: who waits for it is too late. Sign-ins are tried at once. */
+const SLOW = { recon_default: 1, recon_max: 300_000, recon_randomize: true, auth_timeout: 5 };
 
 function names(directory: string): string[] {
   return [...Deno.readDirSync(directory)].map(({ name }) => name);
@@ -28,11 +28,11 @@ fleetTest("after a restart of the master minions are back by themselves, and a r
     kwargs: { python_shell: true },
     signal: AbortSignal.abort(),
   });
-  await eventually(() => names(fleet.root).includes("done.began"), { ...SOON, what: "the command" });
+  await eventually(() => names(fleet.root).includes("done.began"), { what: "the command" });
 
   // Read all the while: a SUB subscribes anew only when it is waited for.
   using events = await fleet.listen("salt/minion/");
-  const timer = setTimeout(() => events.close(), 2 * SOON.withinMs);
+  const timer = setTimeout(() => events.close(), 2 * WITHIN_MS);
   const back = (async () => {
     const tags = new Set<string>();
     for (let event; tags.size < IDS.length && (event = await events.next()) !== undefined;) tags.add(event.tag);
@@ -42,18 +42,18 @@ fleetTest("after a restart of the master minions are back by themselves, and a r
   await fleet.stopMaster();
   Deno.writeTextFileSync(path, "");
   const spool = `${fleet.minionConfigDir("web1")}/var/cache/salt/minion/returns`;
-  await eventually(() => names(spool).length > 0, { ...SOON, what: "a spooled return" });
+  await eventually(() => names(spool).length > 0, { what: "a spooled return" });
   const started = performance.now();
   await fleet.startMaster();
   assertEquals(await back, IDS.map((id) => `salt/minion/${id}/start`));
   const backMs = performance.now() - started;
   // Two seconds on a machine with nothing else to do.
-  assert(backMs < 8_000, `the minions were back after ${Math.round(backMs)} ms`);
+  assert(backMs < 30_000, `the minions were back after ${Math.round(backMs)} ms`);
 
   // A job right behind the announcement is not lost: the subscription was there first.
   assertEquals([...(await runJob(fleet, "test.ping")).keys()].sort(), IDS);
   const { cachedir, hash_type } = fleet.masterOpts;
   const jobs = new JobCache({ cachedir, hashType: hash_type });
-  await eventually(() => jobs.getReturn(job.jid, "web1")?.return === "late", { ...SOON, what: "the late return" });
-  await eventually(() => names(spool).length === 0, { ...SOON, what: "an empty spool" });
+  await eventually(() => jobs.getReturn(job.jid, "web1")?.return === "late", { what: "the late return" });
+  await eventually(() => names(spool).length === 0, { what: "an empty spool" });
 });

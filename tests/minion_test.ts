@@ -14,8 +14,6 @@ import { assert, assertEquals, assertMatch, assertRejects } from "./assert.ts";
 import { eventually, type Fleet, fleetTest, startFleet, untilKey } from "./fleet.ts";
 import { runJob, runOn, startJob } from "./jobs.ts";
 
-const SOON = { withinMs: 20_000 };
-
 async function event(events: EventSubscriber, tag: string | RegExp): Promise<BusEvent> {
   const deadline = performance.now() + 20_000;
   for (;;) {
@@ -52,7 +50,6 @@ fleetTest(
     await fleet.startMinion("web1");
     await untilKey(fleet, "web1", "pending");
     await eventually(() => fleet.logs.some((line) => line.includes("has cached the public key for this node")), {
-      ...SOON,
       what: "a word that it waits",
     });
     await fleet.untilServing(["web1"], () => fleet.saltKey("--accept-all", "--yes"));
@@ -62,19 +59,16 @@ fleetTest(
 
 fleetTest("a minion with grains_refresh_every tells the master what its host has become", {}, async (fleet) => {
   await fleet.startMinion("web1", { grains_refresh_every: 0.005 });
-  await eventually(() => grainsOf(fleet, "web1") !== undefined, { ...SOON, what: "the first grains at the master" });
+  await eventually(() => grainsOf(fleet, "web1") !== undefined, { what: "the first grains at the master" });
   assertEquals(grainsOf(fleet, "web1")?.get("role"), undefined);
   Deno.writeTextFileSync(`${fleet.minionConfigDir("web1")}/grains`, "role: database\n");
-  await eventually(() => grainsOf(fleet, "web1")?.get("role") === "database", {
-    ...SOON,
-    what: "the new grain at the master",
-  });
+  await eventually(() => grainsOf(fleet, "web1")?.get("role") === "database", { what: "the new grain at the master" });
 });
 
 fleetTest("a minion with random_startup_delay does not sign in at once, and ends while it waits", {}, async (fleet) => {
   await fleet.startMinion("web1", { random_startup_delay: 1e6 });
   const said = /Signing in after [\d.]+ seconds \(random_startup_delay\)/;
-  await eventually(() => fleet.logs.some((line) => said.test(line)), { ...SOON, what: "a word that it waits" });
+  await eventually(() => fleet.logs.some((line) => said.test(line)), { what: "a word that it waits" });
   assert(!fleet.logs.some((line) => line.includes("Authentication request from web1")), "it has signed in");
   await fleet.stopMinion("web1");
 });
@@ -122,10 +116,7 @@ fleetTest("a job from its publish to its return: events, cache, files", { minion
   assertEquals([...Deno.readDirSync(`${fleet.minionConfigDir("web1")}/var/cache/salt/minion/proc`)], []);
   await eventually(
     () => [...Deno.readDirSync(`${fleet.minionConfigDir("web1")}/var/cache/salt/minion/returns`)].length === 0,
-    {
-      ...SOON,
-      what: "an empty spool",
-    },
+    { what: "an empty spool" },
   );
 });
 
@@ -167,7 +158,7 @@ fleetTest("a minion's own business, on one fleet", { minions: ["web1", "db1"] },
   const found = await eventually(async () => {
     const answer = await web1("saltutil.find_job", long.jid);
     return isMap(answer) && answer.size > 0 && answer;
-  }, { ...SOON, what: "find_job's answer" });
+  }, { what: "find_job's answer" });
   assertEquals(["jid", "fun", "arg", "tgt", "user", "pid"].map((key) => found.get(key)), [
     long.jid,
     "test.sleep",
@@ -201,7 +192,7 @@ fleetTest("a minion's own business, on one fleet", { minions: ["web1", "db1"] },
   writeModule(fleet, "web1", "modules/own.js", "export function version() { return 1; }");
   assertEquals(await web1("own.version"), "'own.version' is not available.");
   await fireOn(fleet, "web1", "module_refresh");
-  await eventually(async () => await web1("own.version") === 1, { ...SOON, what: "the new module" });
+  await eventually(async () => await web1("own.version") === 1, { what: "the new module" });
   writeModule(fleet, "web1", "modules/own.js", "export function version() { return 2; }");
   assertEquals(await web1("saltutil.refresh_modules"), true);
   assertEquals(await web1("own.version"), 2);
@@ -209,10 +200,7 @@ fleetTest("a minion's own business, on one fleet", { minions: ["web1", "db1"] },
   const grains = `${fleet.minionConfigDir("web1")}/grains`;
   Deno.writeTextFileSync(grains, "role: web\n");
   await fireOn(fleet, "web1", "grains_refresh");
-  await eventually(() => grainsOf(fleet, "web1")?.get("role") === "web", {
-    ...SOON,
-    what: "the new grain at the master",
-  });
+  await eventually(() => grainsOf(fleet, "web1")?.get("role") === "web", { what: "the new grain at the master" });
   assertEquals(await web1("grains.get", "role"), "web");
   Deno.writeTextFileSync(grains, "role: db\n");
   assertEquals(await web1("saltutil.refresh_grains"), true);
@@ -275,10 +263,7 @@ fleetTest("with process_count_max more jobs than that wait for their turn", {
   const jobs = await Promise.all(paths.map((path) => startJob(fleet, "own.wait", { arg: [path] })));
   await eventually(
     () => fleet.logs.filter((line) => line.includes("2 jobs are running (process_count_max)")).length === 2,
-    {
-      ...SOON,
-      what: "two jobs that wait",
-    },
+    { what: "two jobs that wait" },
   );
   const cachedir = `${fleet.minionConfigDir("web1")}/var/cache/salt/minion`;
   const notes = () => [...Deno.readDirSync(`${cachedir}/proc`)].length;

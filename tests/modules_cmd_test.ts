@@ -6,6 +6,7 @@ import type { ModuleFunction } from "../lib/module.ts";
 import { map, toValue, type Value } from "../lib/value.ts";
 import * as cmd from "../modules/cmd.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "./assert.ts";
+import { eventually } from "./eventually.ts";
 import { testContext, testOpts } from "./job_context.ts";
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = cmd;
@@ -160,10 +161,7 @@ Deno.test("cmd.run_bg returns the pid of a command that goes on", async () => {
     assertEquals(withoutPid(result), new Map());
     assertEquals(retcode, 0);
     await Deno.writeTextFile(`${dir}/stop`, "");
-    for (let left = 500; !await exists(`${dir}/end`); left--) {
-      assert(left > 0, "the command never went on");
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await eventually(() => exists(`${dir}/end`), { what: "the end of the command" });
   });
 });
 

@@ -292,14 +292,14 @@ Deno.test("status.ping_master is false where nobody answers, and true where some
     assertEquals(await call("ping_master", [""], context), false);
     assertEquals(await call("ping_master", ["no-such-host.invalid"], context), false);
     assertEquals(context.fired, []);
-    await answering.receive(5_000); // the question that was given up
+    await answering.receive(1_000); // the question that was given up, if it came so far
 
     const asked = call(
       "ping_master",
       ["127.0.0.1"],
-      testContext({ ...context, opts: { ...context.opts, auth_timeout: 5 } }),
+      testContext({ ...context, opts: { ...context.opts, auth_timeout: 60 } }),
     );
-    const frames = await answering.receive(5_000);
+    const frames = await answering.receive(60_000);
     assert(frames !== undefined);
     assertEquals(parseRequest(frames[frames.length - 1]), { enc: "clear", version: 3, load: map({ cmd: "ping" }) });
     await answering.send(frames, 1_000);

@@ -78,14 +78,17 @@ Deno.test("a no_log job leaves its secret in no log, cache, event and file, and 
     for (const path of [source, `${root}.copy`]) Deno.removeSync(path);
   }
   // One that nobody waits for, looked at while it runs.
-  assertEquals((await fleet.salt("salt", "--async", "--no-log", "m00", "cmd.run", `sleep 2; echo ${HIDDEN}`)).code, 0);
+  const gate = `${root}/gate`;
+  const waiting = `while [ ! -e ${gate} ]; do sleep 0.05; done; echo ${HIDDEN}`;
+  assertEquals((await fleet.salt("salt", "--async", "--no-log", "m00", "cmd.run", waiting)).code, 0);
   const proc = `${fleet.minionCacheDir("m00")}/proc`;
-  await eventually(() => names(proc).length > 0, { withinMs: 10_000, what: "a job that runs" });
+  await eventually(() => names(proc).length > 0, { what: "a job that runs" });
   assertEquals([...holding(HIDDEN, root)], []);
   const running = await fleet.salt("salt", "--out=json", "--static", "m00", "saltutil.running");
   assertStringIncludes(running.out, MASK);
   assert(!running.out.includes(HIDDEN), running.out);
-  await eventually(() => names(proc).length === 0, { withinMs: 10_000, what: "its end" });
+  Deno.writeTextFileSync(gate, "");
+  await eventually(() => names(proc).length === 0, { what: "its end" });
 
   const called = await fleet.saltCall("m00", "--no-log", "cmd.run", `echo ${HIDDEN}`);
   assertStringIncludes(called.out, HIDDEN, called.err);
@@ -112,13 +115,13 @@ Deno.test("a no_log job that waits for its minion outlives the master, and lies 
   await fleet.stopMinion("m00");
   const proof = `${fleet.root}/${HIDDEN}`;
   assertEquals((await fleet.salt("salt", "--async", "--no-log", "m00", "cmd.run", `touch ${proof}`)).code, 0);
-  assertEquals(names(`${fleet.cacheDir}/undelivered`).length, 1);
+  await eventually(() => names(`${fleet.cacheDir}/undelivered`).length === 1, { what: "the job on disk" });
   await fleet.killMaster();
   assertEquals([...holding(HIDDEN, fleet.root)], []);
   await fleet.startMaster();
   await fleet.startMinion("m00");
-  await eventually(() => names(fleet.root).includes(HIDDEN), { withinMs: 30_000, what: "the job to be delivered" });
-  await eventually(() => names(`${fleet.cacheDir}/undelivered`).length === 0, { withinMs: 10_000, what: "its sign" });
+  await eventually(() => names(fleet.root).includes(HIDDEN), { what: "the job to be delivered" });
+  await eventually(() => names(`${fleet.cacheDir}/undelivered`).length === 0, { what: "its sign" });
   assertEquals([...holding(HIDDEN, fleet.root)], []);
 });
 

@@ -11,10 +11,10 @@ import { RequestChannel } from "../lib/request_channel.ts";
 import { Inbox } from "../lib/sockets.ts";
 import { isMap, type Value, type ValueMap } from "../lib/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "./assert.ts";
-import { eventually, type Fleet, fleetTest } from "./fleet.ts";
+import { eventually, WITHIN_MS } from "./eventually.ts";
+import { type Fleet, fleetTest } from "./fleet.ts";
 import { asMap, ScriptedMinion, testKey } from "./scripted_minion.ts";
 
-const SOON = { withinMs: 20_000 };
 const LIST = "away,bad,busy,dead,ghost,good,mute,queued";
 
 /** What each minion makes of the job, until the test opens the gate. */
@@ -56,7 +56,7 @@ function writeModule(fleet: Fleet, id: string, how: "waits" | "fails" | "returns
 function scripted(fleet: Fleet, id: string, key: ScriptedMinion["key"]): ScriptedMinion {
   return new ScriptedMinion(id, key, async (frame) => {
     using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
-    return await channel.request(frame, { timeoutMs: SOON.withinMs, tries: 1 });
+    return await channel.request(frame, { timeoutMs: WITHIN_MS, tries: 1 });
   });
 }
 
@@ -70,7 +70,7 @@ async function startMute(fleet: Fleet): Promise<Disposable> {
   const reading = (async () => {
     while (await inbox.receive() !== undefined);
   })();
-  await eventually(() => readPresence(fleet.masterOpts.cachedir).present.has("mute"), { ...SOON, what: "mute" });
+  await eventually(() => readPresence(fleet.masterOpts.cachedir).present.has("mute"), { what: "mute" });
   return {
     [Symbol.dispose]() {
       inbox.close();
@@ -96,7 +96,7 @@ async function outcomes(fleet: Fleet, jid: string): Promise<Record<string, unkno
 }
 
 fleetTest("a job in each of the outcomes is the same in jobs.*, and in what salt says", {
-  master: { timeout: 1, gather_job_timeout: 0.5, job_ttl: 0 },
+  master: { timeout: 2, gather_job_timeout: 2, job_ttl: 0 },
 }, async (fleet) => {
   const start = {
     good: "returns",
@@ -116,17 +116,11 @@ fleetTest("a job in each of the outcomes is the same in jobs.*, and in what salt
   });
   using _mute = await startMute(fleet);
   await fleet.stopMinion("away");
-  await eventually(() => readPresence(fleet.masterOpts.cachedir).gone.has("away"), {
-    ...SOON,
-    what: "that away is away",
-  });
+  await eventually(() => readPresence(fleet.masterOpts.cachedir).gone.has("away"), { what: "that away is away" });
 
   // The place of queued is taken by another job.
   const before = /\d{20}/.exec((await fleet.salt("--async", "queued", "act.it")).out)?.[0] ?? "";
-  await eventually(async () => (await outcomes(fleet, before)).queued === "running", {
-    ...SOON,
-    what: "the other job",
-  });
+  await eventually(async () => (await outcomes(fleet, before)).queued === "running", { what: "the other job" });
 
   let text = "";
   const running = fleet.saltWith(
@@ -137,17 +131,14 @@ fleetTest("a job in each of the outcomes is the same in jobs.*, and in what salt
     LIST,
     "act.it",
   );
-  const jid = await eventually(() => /\d{20}/.exec(text)?.[0], { ...SOON, what: "the job's id" });
-  await eventually(async () => (await outcomes(fleet, jid)).dead === "running", {
-    ...SOON,
-    what: "a job to interrupt",
-  });
+  const jid = await eventually(() => /\d{20}/.exec(text)?.[0], { what: "the job's id" });
+  await eventually(async () => (await outcomes(fleet, jid)).dead === "running", { what: "a job to interrupt" });
   await fleet.stopMinion("dead");
   await fleet.untilServing(["dead"], () => fleet.startMinion("dead"));
   await eventually(async () => {
     assertEquals(await outcomes(fleet, jid), EXPECTED);
     return true;
-  }, { ...SOON, what: "every outcome" });
+  }, { what: "every outcome" });
   assertEquals(Object.values(EXPECTED).sort(), [...OUTCOMES].sort());
 
   // What tells of the job as a whole.
@@ -216,7 +207,7 @@ fleetTest(
     assertEquals(await minion.request({ ...load, return: "changed", retcode: 1, success: false }), "");
     const told: unknown[] = [];
     while (told.length < values.length + 1) {
-      const event = await events.next(SOON.withinMs);
+      const event = await events.next(WITHIN_MS);
       assert(event !== undefined, "an event is missing");
       told.push(event.data.get("return"));
     }

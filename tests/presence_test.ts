@@ -58,7 +58,7 @@ fleetTest("manage.present and manage.not_present know who comes and goes, and wh
     eventually(async () => {
       assertEquals([await list("present"), await list("not_present")], [present, not]);
       return true;
-    }, { withinMs: 20_000, what: `the presence of ${present}` });
+    }, { what: `the presence of ${present}` });
   await until(["web1", "web2"], []);
   await fleet.stopMinion("web2");
   await until(["web1"], ["web2"]);

@@ -1,4 +1,5 @@
 import configuration from "../deno.json" with { type: "json" };
+import { freePort } from "../scripts/free_port.ts";
 import { EXECUTABLES, TARGETS } from "../scripts/production.ts";
 import { loadCatalogue } from "../lib/loader.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "./assert.ts";
@@ -118,7 +119,7 @@ Deno.test("a first fleet by hand works as the README says", async () => {
         await Deno.writeTextFile(`${cwd}/dist/${program}`, `#!/bin/sh\n${run}\n`, { mode: 0o755 });
       }
     }
-    const [publishPort, requestPort] = freePorts();
+    const [publishPort, requestPort] = [freePort(), freePort()];
     const shell = async (block: string): Promise<string> => {
       const script = block
         .replace("interface: 127.0.0.1", (line) => `${line}\npublish_port: ${publishPort}\nret_port: ${requestPort}`)
@@ -135,15 +136,9 @@ Deno.test("a first fleet by hand works as the README says", async () => {
     const [start, accept, use, stop] = blocks;
     await shell(start);
     try {
-      await eventually(() => isThere(`${cwd}/fleet/etc/salt/pki/master/minions_pre/web1`), {
-        withinMs: 10_000,
-        what: "the key",
-      });
+      await eventually(() => isThere(`${cwd}/fleet/etc/salt/pki/master/minions_pre/web1`), { what: "the key" });
       assertMatch(await shell(accept), /Unaccepted Keys:\nweb1\n[^]*Key for minion web1 accepted/);
-      await eventually(() => isThere(`${cwd}/fleet/var/cache/salt/master/grains/web1.p`), {
-        withinMs: 10_000,
-        what: "the sign-in",
-      });
+      await eventually(() => isThere(`${cwd}/fleet/var/cache/salt/master/grains/web1.p`), { what: "the sign-in" });
       const shown = await shell(use);
       assertMatch(shown, /^web1:\n {4}True\n/);
       assertMatch(shown, new RegExp(`^ {4}${Deno.build.os} `, "im"));
@@ -151,14 +146,8 @@ Deno.test("a first fleet by hand works as the README says", async () => {
       assertStringIncludes(shown, "cmd.run");
     } finally {
       await shell(stop);
-      await eventually(() => !isThere(`${cwd}/fleet/var/run/salt-master.pid`), {
-        withinMs: 10_000,
-        what: "the end of the master",
-      });
-      await eventually(() => !isThere(`${cwd}/fleet/var/run/salt-minion.pid`), {
-        withinMs: 10_000,
-        what: "the end of the minion",
-      });
+      await eventually(() => !isThere(`${cwd}/fleet/var/run/salt-master.pid`), { what: "the end of the master" });
+      await eventually(() => !isThere(`${cwd}/fleet/var/run/salt-minion.pid`), { what: "the end of the minion" });
     }
   } finally {
     await Deno.remove(cwd, { recursive: true });
@@ -172,10 +161,4 @@ function isThere(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function freePorts(): [number, number] {
-  using first = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  using second = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return [first.addr.port, second.addr.port];
 }

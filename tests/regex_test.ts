@@ -97,12 +97,13 @@ Deno.test("a list of a thousand ids is an expression like others", () => {
 });
 
 Deno.test("a set of all there is is read at once, or refused", () => {
-  const started = performance.now();
-  assert(pythonRegex(`[${"\\d".repeat(30_000)}]`).test("1"));
-  const chars = Array.from({ length: 30_000 }, (_, i) => String.fromCodePoint(0x4e00 + i));
-  assertThrows(() => pythonRegex(`(?i)[${chars.join("")}]`), RegexError, "256");
-  assertThrows(() => pythonRegex(chars.map((char) => `[\\w${char}]`).join("").slice(0, 60_000)), RegexError, "256");
-  assert(performance.now() - started < 10_000);
+  const tookMs = cpuMs(() => {
+    assert(pythonRegex(`[${"\\d".repeat(30_000)}]`).test("1"));
+    const chars = Array.from({ length: 30_000 }, (_, i) => String.fromCodePoint(0x4e00 + i));
+    assertThrows(() => pythonRegex(`(?i)[${chars.join("")}]`), RegexError, "256");
+    assertThrows(() => pythonRegex(chars.map((char) => `[\\w${char}]`).join("").slice(0, 60_000)), RegexError, "256");
+  });
+  assert(tookMs < 10_000, `${tookMs} ms`);
 });
 
 Deno.test("nothing is repeated a billion times at no cost", () => {

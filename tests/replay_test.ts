@@ -14,8 +14,6 @@ import { runJob } from "./jobs.ts";
 import type { MinionThreadInit } from "./minion_thread.ts";
 import { keptLog } from "./scripted_master.ts";
 
-const SOON = { withinMs: 20_000 };
-
 /** Publishes a job that leaves a line in `ran`, under an id of its own or one that was used. @returns The id. */
 async function publish(fleet: Fleet, jid?: string): Promise<string> {
   using client = await LocalClient.connect(fleet.masterOpts, "root");
@@ -42,7 +40,7 @@ Deno.test("a job that is published again is run once, also by a minion or a mast
   let minion = await start();
   try {
     const jid = await publish(fleet);
-    await eventually(() => runs(fleet), { ...SOON, what: "the first run" });
+    await eventually(() => runs(fleet), { what: "the first run" });
     assertEquals([await publish(fleet, jid), await runs(fleet)], [jid, 1]);
     await minion.stop(10_000);
     minion = await start();
@@ -51,7 +49,7 @@ Deno.test("a job that is published again is run once, also by a minion or a mast
     await fleet.startMaster();
     assertEquals([await publish(fleet, jid), await runs(fleet)], [jid, 1]);
     const other = await publish(fleet);
-    await eventually(async () => await runs(fleet) === 2, { ...SOON, what: `the run of job ${other}` });
+    await eventually(async () => await runs(fleet) === 2, { what: `the run of job ${other}` });
   } finally {
     await minion.stop(10_000);
   }
@@ -68,12 +66,12 @@ fleetTest("a job that waits for a minion runs there alone when it comes: nowhere
     fleet.logs.filter((line) => line.includes(` ${id}: `) && line.includes(`executes test.ping with jid ${jid}`))
       .length;
   const returned = `Got return from web1 for job ${jid}`;
-  await eventually(() => fleet.logs.some((line) => line.includes(returned)), { ...SOON, what: "the return of web1" });
+  await eventually(() => fleet.logs.some((line) => line.includes(returned)), { what: "the return of web1" });
   await fleet.stopMinion("web1");
   Deno.removeSync(`${fleet.minionOpts("web1").cachedir}/jids`);
   await fleet.untilServing(["web1", "web3"], () => Promise.all(["web1", "web3"].map((id) => fleet.startMinion(id))));
   await fleet.untilServing(["web2"], () => fleet.startMinion("web2"));
-  await eventually(() => runs("web2") === 1, { ...SOON, what: "the run on web2" });
+  await eventually(() => runs("web2") === 1, { what: "the run on web2" });
   await runJob(fleet, "test.ping"); // behind the other: when it has returned, they have all looked at that
   assertEquals(["web1", "web2", "web3"].map(runs), [1, 1, 0]);
 });
@@ -84,7 +82,7 @@ fleetTest("SIGINT tells a salt of its own process how to come back, and jobs.att
   const gate = `${fleet.root}/gate`;
   const command = `echo one; while [ ! -e ${gate} ]; do sleep 0.02; done; echo two`;
   const salt = startCli(fleet, "salt", "--live", "web1", "cmd.run", command);
-  await eventually(() => salt.lines.length > 0, { ...SOON, what: "the first line" });
+  await eventually(() => salt.lines.length > 0, { what: "the first line" });
   salt.child.kill("SIGINT");
   const { code, out, err } = await salt.ended;
   assertEquals([code, out], [130, "web1: one\n"]);

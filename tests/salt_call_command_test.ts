@@ -4,7 +4,7 @@ import { notedJobs } from "../lib/proc_jobs.ts";
 import { isMap, map, type Value, type ValueMap } from "../lib/value.ts";
 import { loadYaml } from "../lib/yaml.ts";
 import { assert, assertEquals, assertMatch } from "./assert.ts";
-import { eventually } from "./eventually.ts";
+import { eventually, WITHIN_MS } from "./eventually.ts";
 import { Fleet, fleetTest, untilKey } from "./fleet.ts";
 
 /** What one run is to give; a text is exact, `JID` in it stands for any job id. */
@@ -142,7 +142,7 @@ fleetTest("salt-call returns to its master, as a job of its own", {}, async (fle
   using events = await fleet.listen("salt/job/");
   const echoed = await fleet.saltCall("web1", "--set-metadata={x: 1}", "--out=json", "test.echo", "[1, 2]");
   assertEquals(JSON.parse(echoed.out), { local: [1, 2] });
-  const event = await events.next(5_000);
+  const event = await events.next(WITHIN_MS);
   const jid = String(event?.data.get("jid"));
   assertEquals(event?.tag, `salt/job/${jid}/ret/web1`);
   const { cachedir, hash_type } = fleet.masterOpts;
@@ -161,7 +161,7 @@ fleetTest("salt-call returns to its master, as a job of its own", {}, async (fle
 
   using fired = await fleet.listen("my/");
   assertEquals((await fleet.saltCall("web1", "event.send", "my/tag", "a=1")).out, "local:\n    True\n");
-  const sent = (await fired.next(5_000))?.data.get("data");
+  const sent = (await fired.next(WITHIN_MS))?.data.get("data");
   assertEquals(isMap(sent) && sent.get("a"), 1);
 });
 
@@ -169,13 +169,14 @@ fleetTest(
   "salt-call beside a running minion sees its jobs and reaches its bus",
   { minions: ["web1"] },
   async (fleet) => {
-    const running = fleet.salt("web1", "test.sleep", "3");
+    const gate = `${fleet.root}/gate`;
+    const running = fleet.salt("web1", "cmd.run", `while [ ! -e ${gate} ]; do sleep 0.02; done; echo over`);
     const { cachedir } = fleet.minionOpts("web1");
     const [job] = await eventually(() => {
       const jobs = notedJobs(cachedir);
       return jobs.length > 0 && jobs;
-    }, { withinMs: 10_000, what: "the job" });
-    assertEquals(job.fun, "test.sleep");
+    }, { what: "the job" });
+    assertEquals(job.fun, "cmd.run");
     const seen = await fleet.saltCall("web1", "--local", "--out=json", "saltutil.running");
     assertEquals(JSON.parse(seen.out).local.map(({ jid }: { jid: string }) => jid), [job.jid]);
 
@@ -188,11 +189,12 @@ fleetTest(
     // `fire_master` on the minion's own bus goes on to the master.
     const words = ["--local", "event.fire", "{tag: from/minion, data: {a: 1}}", "fire_master"];
     assertEquals((await fleet.saltCall("web1", ...words)).out, "local:\n    True\n");
-    assert(await events.next(5_000) !== undefined);
+    assert(await events.next(WITHIN_MS) !== undefined);
     for (const fun of ["refresh_modules", "refresh_grains", "refresh_pillar"]) {
       assertEquals((await fleet.saltCall("web1", `saltutil.${fun}`)).out, "local:\n    True\n");
     }
-    assertEquals((await running).out, "web1:\n    True\n");
+    Deno.writeTextFileSync(gate, "");
+    assertEquals((await running).out, "web1:\n    over\n");
   },
 );
 

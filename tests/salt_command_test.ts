@@ -2,7 +2,7 @@ import { runSalt } from "../lib/salt_command.ts";
 import { isMap, map, type ValueMap } from "../lib/value.ts";
 import { loadYaml } from "../lib/yaml.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "./assert.ts";
-import { eventually } from "./eventually.ts";
+import { eventually, WITHIN_MS } from "./eventually.ts";
 import { fleetTest, type Run, untilKey } from "./fleet.ts";
 import { FAILED, NO_MATCH, NOBODY } from "./salt_texts.ts";
 
@@ -261,7 +261,7 @@ fleetTest("salt sends metadata, returners and start_event along", { minions: ["w
     const event = await events.next(200);
     if (event !== undefined) data.set(event.tag.replace(/\d{20}/, "JID"), event.data);
     return ["publish", "start/web1", "ret/web1"].every((end) => data.has(`salt/job/JID/${end}`));
-  }, { withinMs: 10_000, what: "publish, start and return" });
+  }, { what: "publish, start and return" });
   assertEquals(data.get("salt/job/JID/publish")?.get("ret"), "local");
   assertEquals(data.get("salt/job/JID/ret/web1")?.get("metadata"), map({ a: 1 }));
 });
@@ -286,7 +286,7 @@ fleetTest("a new minion waits for salt-key, whose events are on the bus", { auto
     const accepted = await fleet.saltKeyWith({ stdin: "y\n" }, "-a", "web1");
     assertStringIncludes(accepted.out, "Key for minion web1 accepted.");
   });
-  const event = await events.next(5_000);
+  const event = await events.next(WITHIN_MS);
   assertEquals([event?.data.get("act"), event?.data.get("id")], ["accepted", "web1"]);
   assertEquals((await fleet.salt("*", "test.ping")).out, "web1:\n    True\n");
   assertEquals(
@@ -332,7 +332,7 @@ fleetTest("salt.ts answers under each of its names, as a process of its own", { 
   using keys = await fleet.listen("salt/key");
   const deleted = await start("--as", "salt-key", ...at, "-y", "-d", "web1").ended;
   assertNotEquals(deleted.out, "");
-  assertEquals((await keys.next(5_000))?.data.get("act"), "delete");
+  assertEquals((await keys.next(WITHIN_MS))?.data.get("act"), "delete");
 
   assertEquals((await start(...at, "web1", "test.ping").ended).code, 2);
 });

@@ -11,7 +11,7 @@ import { map, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "./assert.ts";
 import { type Fleet, fleetTest, type Run } from "./fleet.ts";
 import { run as runFunction, testContext } from "./job_context.ts";
-import { FAILED } from "./salt_texts.ts";
+import { FAILED, IMPATIENT } from "./salt_texts.ts";
 
 async function saltCp(fleet: Fleet, ...argv: string[]): Promise<Run> {
   let out = "", err = "";
@@ -90,7 +90,7 @@ fleetTest("salt-cp --chunked copies large files, binary ones, directories, modes
 
 fleetTest("salt-cp says what it cannot send, whom it cannot reach, and what is missing on its command line", {
   minions: ["web1", "away"],
-  master: { timeout: 0.5, gather_job_timeout: 0.5 },
+  master: IMPATIENT,
 }, async (fleet) => {
   const { from, to } = withDirectories(fleet);
   await fleet.stopMinion("away");

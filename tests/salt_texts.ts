@@ -11,4 +11,4 @@ export const NOBODY = "ERROR: No return received\n";
 export const NO_MATCH = "No minions matched the target. No command was sent, no jid was assigned.\n";
 
 /** Options under which silence is soon certain. */
-export const IMPATIENT = { timeout: 0.5, gather_job_timeout: 0.5 };
+export const IMPATIENT = { timeout: 2, gather_job_timeout: 1 };

@@ -9,14 +9,15 @@ import { makeJid } from "../lib/jid.ts";
 import { accessKeyPath } from "../lib/master_paths.ts";
 import { clearRequest } from "../lib/payload.ts";
 import { RequestChannel } from "../lib/request_channel.ts";
-import { Inbox } from "../lib/sockets.ts";
 import { isMap, map, repr, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "./assert.ts";
-import { eventually, type Fleet, fleetTest } from "./fleet.ts";
+import { WITHIN_MS } from "./eventually.ts";
+import { type Fleet, fleetTest } from "./fleet.ts";
 import { startJob } from "./jobs.ts";
+import { Publishes } from "./publishes.ts";
 import { opened, ScriptedMinion, testKey } from "./scripted_minion.ts";
 
-const PATIENCE = { timeoutMs: 10_000, tries: 1 };
+const PATIENCE = { timeoutMs: WITHIN_MS, tries: 1 };
 
 async function ask(fleet: Fleet, frame: Uint8Array): Promise<Uint8Array> {
   using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
@@ -228,7 +229,7 @@ fleetTest(
       if (rest.length === 0) continue;
       const half = rest.join("/");
       assertEquals(await minion.request({ cmd: "_minion_event", events: [{ tag: half, data }], pretag }), null);
-      if (half !== "key") assertEquals((await events.next(5_000))?.tag, half);
+      if (half !== "key") assertEquals((await events.next(WITHIN_MS))?.tag, half);
     }
 
     const own = [
@@ -240,7 +241,7 @@ fleetTest(
     ];
     for (const tag of own) {
       await minion.request({ cmd: "_minion_event", tag, data: {}, pretag: null });
-      assertEquals((await events.next(5_000))?.tag, tag);
+      assertEquals((await events.next(WITHIN_MS))?.tag, tag);
     }
     assertEquals(await events.next(50), undefined);
   },
@@ -251,14 +252,7 @@ fleetTest(
   { minions: ["db1"] },
   async (fleet) => {
     const minion = await liar(fleet);
-    using subscriber = Inbox.subscriber();
-    subscriber.subscribe("");
-    subscriber.connect(`tcp://127.0.0.1:${fleet.masterOpts.publish_port}`);
-    await eventually(async () => {
-      await fleet.salt("--async", "db1", "test.ping");
-      return await subscriber.receive(200);
-    }, { withinMs: 10_000, what: "a first publish" });
-    while (await subscriber.receive(500) !== undefined);
+    using publishes = await Publishes.listen(fleet.masterOpts, minion);
     const job = {
       tgt: "db1",
       fun: "cmd.run",
@@ -287,7 +281,7 @@ fleetTest(
     for (const tag of [`salt/job/${jid}/publish`, "publish", "fire_master", "salt/job"]) {
       await minion.request({ cmd: "_minion_event", tag, data: job, pretag: null, ...job });
     }
-    assertEquals(await subscriber.receive(300), undefined);
+    assertEquals(await publishes.rest(), []);
   },
 );
 
@@ -305,7 +299,7 @@ fleetTest("a minion that returns for another's job, or twice, changes nothing of
   assertEquals(collected.map(({ kind, id }) => ({ kind, id })), [{ kind: "returned", id: "db1" }]);
   assertEquals(collected.map((one) => one.kind === "returned" && one.return), [true]);
 
-  const own = await startJob(fleet, "test.ping", { tgt: "liar", timeoutMs: 5_000 });
+  const own = await startJob(fleet, "test.ping", { tgt: "liar", timeoutMs: WITHIN_MS });
   assertEquals(await minion.request({ cmd: "_return", ...lie, jid: own.jid, return: "first" }), null);
   assertEquals(await minion.request({ cmd: "_return", ...lie, jid: own.jid, return: "second" }), "");
   assertEquals((await own.done).map((one) => one.kind === "returned" && one.return), ["first"]);

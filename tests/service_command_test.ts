@@ -5,7 +5,6 @@ import { assert, assertEquals, assertMatch } from "./assert.ts";
 import { eventually } from "./eventually.ts";
 
 const MINION = new URL("../minion.ts", import.meta.url).pathname;
-const SOON = { withinMs: 20_000 };
 
 /** The directory of a node that has no master, and of its log. */
 class Place {
@@ -71,7 +70,7 @@ for (
       stdin: "null",
       stdout: "null",
     }).spawn();
-    await eventually(() => place.isRunning, { ...SOON, what: "the minion" });
+    await eventually(() => place.isRunning, { what: "the minion" });
     const pid = Number(Deno.readTextFileSync(place.pidFile));
     try {
       assertMatch(Deno.readTextFileSync(`/proc/${pid}/status`), new RegExp(`^Umask:\\s*${mask}$`, "m"));
@@ -79,7 +78,7 @@ for (
     } finally {
       Deno.kill(pid, "SIGTERM");
       await child.status;
-      await eventually(() => !place.isRunning, { ...SOON, what: "its end" });
+      await eventually(() => !place.isRunning, { what: "its end" });
     }
   });
 }
@@ -97,7 +96,7 @@ Deno.test("an error that nobody watches is logged, and the service goes on", asy
   const code = await place.run(() => {
     void Promise.reject(new TypeError("unwatched"));
     return Promise.resolve({
-      closed: eventually(told, { ...SOON, what: "a line of the log" }).then(() => {}),
+      closed: eventually(told, { what: "a line of the log" }).then(() => {}),
       describeThreads: () => Promise.resolve([]),
       close: () => Promise.resolve(),
     });

@@ -24,7 +24,7 @@ strictTest("a thread starts, logs, describes itself, answers and stops", async (
   await thread.ready;
   assertEquals(await thread.describe(), "doing what it is told");
   thread.post("nothing");
-  await eventually(() => heard.length > 0, { withinMs: 5_000, what: "a message" });
+  await eventually(() => heard.length > 0, { what: "a message" });
   assertEquals([heard, logged], [["did nothing"], ["INFO: started"]]);
   await thread.stop();
   await thread.stop();
@@ -52,7 +52,7 @@ for (const how of ["reject", "throw later", "fail"]) {
     const thread = startThread({ onDeath: (reason) => deaths.push(reason) });
     await thread.ready;
     thread.post(how);
-    await eventually(() => deaths.length > 0, { withinMs: 5_000, what: "the thread's death" });
+    await eventually(() => deaths.length > 0, { what: "the thread's death" });
     assert(["dead", "ended"].includes(await thread.describe()));
     await thread.stop();
     assertEquals(deaths.length, 1);
@@ -68,7 +68,7 @@ strictTest("surviveErrors() logs what nobody watched, and the thread goes on", a
   });
   await thread.ready;
   for (const how of ["reject", "throw later"]) thread.post(how);
-  await eventually(() => logged.length === 3, { withinMs: 5_000, what: "both errors in the log" });
+  await eventually(() => logged.length === 3, { what: "both errors in the log" });
   assertStringIncludes(logged[1] + logged[2], "nobody caught this");
   assertStringIncludes(logged[1] + logged[2], "nor this");
   assert(logged.slice(1).every((line) => line.startsWith("CRITICAL: An error that nobody watched")), logged.join("\n"));

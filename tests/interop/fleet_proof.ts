@@ -9,8 +9,8 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "../asse
 import { DataCache } from "../../lib/data_cache.ts";
 import { dumpJson } from "../../lib/json.ts";
 import { samePem } from "../../lib/rsa.ts";
-import { eventually } from "./eventually.ts";
-import { run } from "./processes.ts";
+import { eventually } from "../eventually.ts";
+import { run } from "../processes.ts";
 import type { Salt } from "./salts.ts";
 import { exists, jsonDocuments, Site } from "./site.ts";
 

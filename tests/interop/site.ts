@@ -5,9 +5,10 @@
  * @module
  */
 
+import { freePort } from "../../scripts/free_port.ts";
 import { assertEquals } from "../assert.ts";
-import { eventually } from "./eventually.ts";
-import { type Ran, run, Service } from "./processes.ts";
+import { eventually } from "../eventually.ts";
+import { type Ran, run, Service } from "../processes.ts";
 import type { Salt } from "./salts.ts";
 
 /** A service must be up in this time, in milliseconds. */
@@ -261,9 +262,4 @@ export function exists(path: string): boolean {
     if (error instanceof Deno.errors.NotFound) return false;
     throw error;
   }
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }

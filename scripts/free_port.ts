@@ -1,0 +1,36 @@
+/**
+ * A port for servers that are to be found again where they were: after a restart, or by whoever was told of it before.
+ *
+ * A port of the system's choice may be given to somebody else as soon as it is free for a moment: another server, or the near
+ * end of any connection that is being made. These are below the range from which Linux, macOS and Windows give ports (32768, or
+ * 49152, and above), and processes that run at the same time begin to look at different places.
+ * @module
+ */
+
+const FIRST = 20_000;
+const COUNT = 10_000;
+/** So many are a process's own before the next one's begin. */
+const EACH = 20;
+
+let next = (Deno.pid * EACH) % COUNT;
+
+/** A port that nobody listens on; each time another one. @throws {Error} If all are taken. */
+export function freePort(): number {
+  for (let tried = 0; tried < COUNT; tried++) {
+    const port = FIRST + next;
+    next = (next + 1) % COUNT;
+    if (isFree(port)) return port;
+  }
+  throw new Error(`all ports from ${FIRST} to ${FIRST + COUNT - 1} are taken`);
+}
+
+/** Whether a server could listen there, on any address. */
+function isFree(port: number): boolean {
+  try {
+    Deno.listen({ hostname: "0.0.0.0", port }).close();
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.AddrInUse) return false;
+    throw error;
+  }
+}
