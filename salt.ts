@@ -4,14 +4,14 @@
  * @module
  */
 
+import type { EventData } from "./lib/event.ts";
 import type { MasterOpts } from "./lib/options.ts";
 import * as process from "./lib/process_io.ts";
 import { programName } from "./lib/program_name.ts";
 import { reportingUnforeseen } from "./lib/unforeseen.ts";
-import type { ValueMap } from "./lib/value.ts";
 
 /** Fires an event on the master's bus; most runs of `salt-key` have none to fire, and load no sockets. */
-async function fire(tag: string, data: ValueMap, { sock_dir }: MasterOpts): Promise<void> {
+async function fire(tag: string, data: EventData, { sock_dir }: MasterOpts): Promise<void> {
   const [{ fireEvent }, { masterBus }] = await Promise.all([
     import("./lib/fire_event.ts"),
     import("./lib/event_bus.ts"),

@@ -5,8 +5,8 @@
  */
 
 import { MsgpackError, WireError } from "./errors.ts";
-import { decode, encode } from "./msgpack.ts";
-import { isMap, type ValueMap } from "./value.ts";
+import { decode, encode, type Packable } from "./msgpack.ts";
+import { isMap, type Value, type ValueMap } from "./value.ts";
 
 /** One event of a bus. */
 export interface BusEvent {
@@ -15,6 +15,9 @@ export interface BusEvent {
   /** What happened, with `_stamp`. */
   readonly data: ValueMap;
 }
+
+/** What an event is made of: what is large in it may be packed already. */
+export type EventData = ReadonlyMap<Value, Packable>;
 
 const NEWLINE = 0x0a;
 /** Tags of the oldest form are padded to this many bytes with {@linkcode PAD}. */
@@ -26,7 +29,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The frame of an event. Salt trims large values (`max_event_size`); here a large return arrives whole. */
-export function packEvent(tag: string, data: ValueMap): Uint8Array {
+export function packEvent(tag: string, data: EventData): Uint8Array {
   const body = encode(data, "disk");
   const head = encoder.encode(tag);
   const frame = new Uint8Array(head.length + 2 + body.length);
@@ -103,8 +106,8 @@ export function stampNow(nowMs: number = Date.now()): string {
 }
 
 /** A new map: `data` and its `_stamp`. */
-export function stamp(data: ValueMap, nowMs: number = Date.now()): ValueMap {
-  return new Map(data).set("_stamp", stampNow(nowMs));
+export function stamp<V>(data: ReadonlyMap<Value, V>, nowMs: number = Date.now()): Map<Value, V | string> {
+  return new Map<Value, V | string>(data).set("_stamp", stampNow(nowMs));
 }
 
 /** `salt/job/<jid>/new`: a job was published. */

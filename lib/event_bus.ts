@@ -11,10 +11,10 @@
 
 import { type SubscriberName, subscriberTopic } from "./bus_subscribers.ts";
 import { NoMasterError, WireError } from "./errors.ts";
-import { type BusEvent, packEvent, unpackWanted } from "./event.ts";
+import { type BusEvent, type EventData, packEvent, unpackWanted } from "./event.ts";
+import { sameBytes } from "./same_bytes.ts";
 import { sleep } from "./sleep.ts";
 import { type Frames, Inbox, Outbox } from "./sockets.ts";
-import type { ValueMap } from "./value.ts";
 
 /** The two ends of a bus, as paths of ipc sockets. */
 export interface BusPaths {
@@ -155,6 +155,16 @@ export class EventSubscriber {
     }
   }
 
+  /** Waits until this very event has come. @returns Whether it did within `timeoutMs`. */
+  async passes(event: Uint8Array, timeoutMs: number): Promise<boolean> {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const frame = await this.#frame(Math.max(0, deadline - performance.now()));
+      if (frame === undefined) return false;
+      if (sameBytes(frame, event)) return true;
+    }
+  }
+
   /**
    * Tells `heard` the tag of every event that comes, until it is closed; of the data nothing is read.
    * @param restMs How long it rests when it has heard all that there was. Else a thread that only listens would be woken by
@@ -220,8 +230,13 @@ export class EventSender {
   }
 
   /** Fires an event; it is stamped by whoever built `data`. @returns Whether the bus took it within `timeoutMs`. */
-  async fire(tag: string, data: ValueMap, timeoutMs = CONNECT_MS): Promise<boolean> {
-    return await this.#outbox.send([packEvent(tag, data)], timeoutMs);
+  async fire(tag: string, data: EventData, timeoutMs = CONNECT_MS): Promise<boolean> {
+    return await this.firePacked(packEvent(tag, data), timeoutMs);
+  }
+
+  /** As {@linkcode fire}, of an event that is packed. */
+  async firePacked(event: Uint8Array, timeoutMs = CONNECT_MS): Promise<boolean> {
+    return await this.#outbox.send([event], timeoutMs);
   }
 
   /** Ends it; events under way are still delivered for a moment. */

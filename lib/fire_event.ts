@@ -5,9 +5,8 @@
  */
 
 import { NoMasterError } from "./errors.ts";
-import { stamp } from "./event.ts";
+import { type EventData, packEvent, stamp } from "./event.ts";
 import { type BusPaths, EventSender, EventSubscriber } from "./event_bus.ts";
-import { equals, type ValueMap } from "./value.ts";
 
 /** How long the bus may take for an event, in milliseconds. */
 const ARRIVAL_MS = 2_000;
@@ -16,19 +15,16 @@ const ARRIVAL_MS = 2_000;
  * Stamps `data` and fires it.
  * @returns Whether the event arrived; false where no bus is running.
  */
-export async function fireEvent(paths: BusPaths, tag: string, data: ValueMap): Promise<boolean> {
+export async function fireEvent(paths: BusPaths, tag: string, data: EventData): Promise<boolean> {
   if (!await isServed(paths.pub)) return false;
   try {
     using events = await EventSubscriber.connect(paths.pub, [tag]);
     using sender = new EventSender(paths.pull);
-    const stamped = stamp(data);
+    const event = packEvent(tag, stamp(data));
     const deadline = performance.now() + ARRIVAL_MS;
-    if (!await sender.fire(tag, stamped, ARRIVAL_MS)) return false;
-    for (;;) {
-      const event = await events.next(Math.max(0, deadline - performance.now()));
-      if (event === undefined) return false;
-      if (event.tag === tag && equals(event.data.get("_stamp") ?? null, stamped.get("_stamp") ?? null)) return true;
-    }
+    if (!await sender.firePacked(event, ARRIVAL_MS)) return false;
+    // By its bytes: to read the result of a runner again would cost as much as to have packed it.
+    return await events.passes(event, deadline - performance.now());
   } catch (error) {
     if (error instanceof NoMasterError) return false;
     throw error;

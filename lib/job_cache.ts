@@ -23,7 +23,7 @@ import { StoreError } from "./errors.ts";
 import { isJid, jidDirectory, makeJid } from "./jid.ts";
 import { type CacheLog, changedMs, isFile, listDirectory, readValue, writeDirectoryOnce } from "./job_files.ts";
 import { isValidId } from "./minion_name.ts";
-import { encode } from "./msgpack.ts";
+import { encode, type Packable } from "./msgpack.ts";
 import { compareStrings, isMap, map, type Value, type ValueMap } from "./value.ts";
 import { Recent } from "./recent.ts";
 
@@ -113,7 +113,7 @@ export class JobCache {
   }
 
   /** @param options.createNew Whether a load that is there stays. */
-  #saveLoad(jid: string, load: ValueMap, { createNew = false } = {}): void {
+  #saveLoad(jid: string, load: ReadonlyMap<Value, Packable>, { createNew = false } = {}): void {
     const kept = new Map(load);
     kept.delete("key");
     this.#storing("store a load", () => {
@@ -147,9 +147,10 @@ export class JobCache {
    * Stores a return, unless one of that minion is there. A job that nobody prepared gets its directory, with the return
    * as its load, as Salt does it.
    * @param load What the minion sent: `jid`, `id`, `return`, and `retcode`, `success`, `out` as far as they are there.
+   * What is packed in it must be in the dialect of the disk.
    * @throws {StoreError} If it cannot be written.
    */
-  saveReturn(load: ValueMap): Stored {
+  saveReturn(load: ReadonlyMap<Value, Packable>): Stored {
     const jid = load.get("jid"), id = load.get("id"), value = load.get("return");
     if (typeof jid !== "string" || !isJid(jid) || typeof id !== "string" || value === undefined) return "ignored";
     if (!isValidId(id) || RESERVED.has(id) || id.startsWith(".")) {
@@ -165,7 +166,7 @@ export class JobCache {
         if (isFile(`${directory}/nocache`)) return "ignored";
         this.#stored.set(jid, true);
       }
-      const kept: ValueMap = new Map();
+      const kept = new Map<Value, Packable>();
       for (const key of ["return", "retcode", "success", "interrupted"]) {
         const item = load.get(key);
         if (item !== undefined) kept.set(key, item);

@@ -12,6 +12,7 @@ import type { KeyStore } from "./key_store.ts";
 import type { ProvedTokens } from "./proved_tokens.ts";
 import { Recent } from "./recent.ts";
 import { PublicKey } from "./rsa.ts";
+import { sameBytes } from "./same_bytes.ts";
 
 const TOKEN_TEXT = "salt";
 /** How many tokens a thread knows by itself, which saves two digests. */
@@ -64,8 +65,4 @@ function proves(key: PublicKey, token: Uint8Array): boolean {
     if (error instanceof AuthenticationError) return false;
     throw error;
   }
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

@@ -9,8 +9,10 @@
 
 import { MsgpackError } from "./errors.ts";
 import { Reader } from "./msgpack_reader.ts";
-import { Writer } from "./msgpack_writer.ts";
+import { type Packable, Packed, Writer } from "./msgpack_writer.ts";
 import type { Value } from "./value.ts";
+
+export { type Packable, Packed };
 
 /**
  * `wire`: 4505 and 4506. No bin types are written, text and bytes share the raw family; both are read as text where they
@@ -27,7 +29,7 @@ const writer = new Writer();
  * The bytes of `value`. A lone surrogate is written as U+FFFD; an int beyond 64 bits as its decimal digits, as Salt does.
  * @throws {MsgpackError} If `value` is nested deeper than {@linkcode MAX_DEPTH}, or contains something that is no value.
  */
-export function encode(value: Value, dialect: Dialect): Uint8Array {
+export function encode(value: Packable, dialect: Dialect): Uint8Array {
   writer.start(dialect === "disk");
   writer.write(value, MAX_DEPTH);
   return writer.finish();

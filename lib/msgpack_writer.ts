@@ -7,6 +7,15 @@
 import { MsgpackError } from "./errors.ts";
 import { Float, type Value } from "./value.ts";
 
+/** A value in its bytes already: what goes to several places, and is large, is packed once. */
+export class Packed {
+  /** Holds the bytes of one whole value, in the dialect of the message that it is to be a part of. */
+  constructor(readonly bytes: Uint8Array) {}
+}
+
+/** What can be written: a value, of which parts may be packed. */
+export type Packable = Value | Packed | ReadonlyMap<Value, Packable>;
+
 const INITIAL_CAPACITY = 16 * 1024;
 /** A buffer that grew beyond this is given back after the message that needed it. */
 const KEPT_CAPACITY = 1024 * 1024;
@@ -48,7 +57,7 @@ export class Writer {
   }
 
   /** Writes `value`, in which lists and maps may be nested `depth` deep. @throws {MsgpackError} */
-  write(value: Value, depth: number): void {
+  write(value: Packable, depth: number): void {
     this.#reserve(9);
     if (typeof value === "string") this.#writeText(value);
     else if (typeof value === "number") {
@@ -71,7 +80,14 @@ export class Writer {
       for (let i = 0; i < value.length; i++) this.write(value[i], depth - 1);
     } else if (value instanceof Uint8Array) this.#writeBytes(value);
     else if (value instanceof Float) this.#writeFloat(value.value);
+    else if (value instanceof Packed) this.#writePacked(value.bytes);
     else throw new MsgpackError(`Cannot write a ${typeof value}`);
+  }
+
+  #writePacked(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#position);
+    this.#position += bytes.length;
   }
 
   #writeFloat(n: number): void {

@@ -7,8 +7,9 @@
 
 import { invoke } from "./call.ts";
 import { InvocationError, NoMasterError, RefusedError, StoreError } from "./errors.ts";
-import { runEvent } from "./event.ts";
+import { type EventData, runEvent } from "./event.ts";
 import { asDocstring } from "./function_docs.ts";
+import { encode, type Packable, Packed } from "./msgpack.ts";
 import { explainUnavailable } from "./unavailable.ts";
 import type { RunnerContext } from "./runner_context.ts";
 import { noteRunner } from "./runner_process.ts";
@@ -27,7 +28,7 @@ export interface RunnerCall {
 /** What a run needs beside what the runner itself may reach. */
 export interface RunnerHost extends Omit<RunnerContext, "progress" | "setRetcode"> {
   /** Fires an event on the master's bus, stamped by this; resolves also when no master is running. */
-  fire(tag: string, data: ValueMap): Promise<void>;
+  fire(tag: string, data: EventData): Promise<void>;
   /** Shows a progress event of the runner's. */
   showProgress(data: ValueMap): void;
 }
@@ -77,10 +78,12 @@ export async function runRunner(call: RunnerCall, host: RunnerHost): Promise<Run
   } finally {
     forget();
   }
-  data.set("return", outcome.return).set("success", outcome.retcode === 0);
-  if (outcome.end !== "done") data.set("retcode", outcome.retcode);
-  store(data, host);
-  await host.fire(runEvent(jid, "ret"), data);
+  // Packed once, for the job cache and the bus: a list of ten thousand jobs is 2 MB.
+  const packed = new Packed(encode(outcome.return, "disk"));
+  const ended = new Map<Value, Packable>(data).set("return", packed).set("success", outcome.retcode === 0);
+  if (outcome.end !== "done") ended.set("retcode", outcome.retcode);
+  store(map({ id: host.opts.id, tgt: host.opts.id, jid, fun: data.get("fun"), user }), ended, host);
+  await host.fire(runEvent(jid, "ret"), ended);
   return outcome;
 }
 
@@ -104,15 +107,14 @@ function failure(error: unknown, fun: { name: string; doc: string }): Pick<Runne
   return { end: "failed", return: `Exception occurred in runner ${fun.name}: ${message}` };
 }
 
-/** Stores the run as a job of the master's own, as far as the options want it. */
-function store(data: ValueMap, { opts, jobs, jid, log }: RunnerHost): void {
+/** Stores the run as a job of the master's own, which returned `ended`, as far as the options want it. */
+function store(load: ValueMap, ended: EventData, { opts, jobs, jid, log }: RunnerHost): void {
   if (!opts.runner_returns || !opts.job_cache || opts.ext_job_cache !== "") return;
-  const load = map({ id: opts.id, tgt: opts.id, jid, fun: data.get("fun"), user: data.get("user") });
   try {
     jobs.prepare(jid);
     // Without the return, which Salt puts into it as well: whoever lists jobs reads every load.
     jobs.saveLoad(jid, load);
-    jobs.saveReturn(new Map(load).set("return", data));
+    jobs.saveReturn(new Map<Value, Packable>(load).set("return", ended));
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log("error", `Could not store job cache info: ${error.message}. Job details for this run may be unavailable.`);

@@ -16,6 +16,7 @@ import { loadClientConfig } from "./config.ts";
 import { DataCache } from "./data_cache.ts";
 import { writeDropfile } from "./dropfile.ts";
 import { StoreError, UsageError } from "./errors.ts";
+import type { EventData } from "./event.ts";
 import { EX_INTERRUPTED, EX_NOPERM, EX_UNAVAILABLE, EX_USAGE } from "./exit_codes.ts";
 import { collectDocs } from "./function_docs.ts";
 import { isJid, makeJid } from "./jid.ts";
@@ -49,7 +50,7 @@ const EXIT_CODES: Readonly<Record<RunnerEnd, number>> = {
 /** The world of `salt-run`. */
 export interface SaltRunIo extends JobIo {
   /** Fires an event on the bus of the master with these options, and stamps it; resolves also when none is running. */
-  fire(tag: string, data: ValueMap, opts: MasterOpts): Promise<void>;
+  fire(tag: string, data: EventData, opts: MasterOpts): Promise<void>;
   /** The minions of the master with these options. */
   local(opts: MasterOpts, options: { user: string; signal: AbortSignal }): LocalCommands;
   /** Starts `salt-run` with these words in the background. */
@@ -160,7 +161,7 @@ function runnerHost(
   const user = callingUser();
   const keys = new KeyStore(opts.pki_dir);
   const data = new DataCache(opts.cachedir, { log: warn });
-  const fire = (tag: string, event: ValueMap) => io.fire(tag, event, opts);
+  const fire = (tag: string, event: EventData) => io.fire(tag, event, opts);
   const manager = new KeyManager(keys, { fire, forget: (id) => void data.remove(id) });
   return {
     opts,

@@ -229,11 +229,30 @@ function bytesRepr(bytes: Uint8Array): string {
 
 /**
  * The `Value` of a plain JavaScript value, as a module's function returns it: an object becomes a map with string keys,
- * `undefined` becomes None, a `Set` becomes a list. Values that are already `Value`s pass through.
+ * `undefined` becomes None, a `Set` becomes a list. What is a `Value` already comes back itself, and is not copied.
  * @throws {TypeError} For a function, a symbol, or a structure that contains itself.
  */
 export function toValue(plain: unknown): Value {
-  return convert(plain, new Set());
+  return isValue(plain, DEEPEST) ? plain : convert(plain, new Set());
+}
+
+/** What is nested deeper is looked at by {@linkcode convert}, which knows a structure that contains itself. */
+const DEEPEST = 100;
+
+/** Whether `plain` is a `Value` in all its parts, of which none is nested deeper than `depth`. */
+function isValue(plain: unknown, depth: number): plain is Value {
+  if (plain === null || typeof plain === "string" || typeof plain === "boolean") return true;
+  if (typeof plain === "number") return Number.isSafeInteger(plain) ? !Object.is(plain, -0) : !Number.isInteger(plain);
+  if (typeof plain === "bigint") return int(plain) === plain;
+  if (plain instanceof Float || plain instanceof Uint8Array) return true;
+  if (depth === 0) return false;
+  if (Array.isArray(plain)) {
+    for (const item of plain) if (!isValue(item, depth - 1)) return false; // not every(), which passes over holes
+    return true;
+  }
+  if (!(plain instanceof Map)) return false;
+  for (const [key, item] of plain) if (!isValue(key, depth - 1) || !isValue(item, depth - 1)) return false;
+  return true;
 }
 
 function convert(plain: unknown, parents: Set<object>): Value {

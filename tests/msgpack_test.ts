@@ -1,5 +1,5 @@
 import { MsgpackError } from "../lib/errors.ts";
-import { decode, decodeFirst, type Dialect, encode, MAX_DEPTH } from "../lib/msgpack.ts";
+import { decode, decodeFirst, type Dialect, encode, MAX_DEPTH, type Packable, Packed } from "../lib/msgpack.ts";
 import { Float, float, int, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertThrows } from "./assert.ts";
 import { fromTyped, readCorpus, type Typed } from "./typed_values.ts";
@@ -244,4 +244,13 @@ Deno.test("decode() of a map with very many bytes keys takes no quadratic time",
   for (let i = 0; i < 100_000; i++) map.set(Uint8Array.of(0xff, i >> 16, i >> 8, i), null);
   const decoded = decode(encode(map, "wire"), "wire");
   assert(decoded instanceof Map && decoded.size === map.size);
+});
+
+Deno.test("a part that is packed already is written as it would be if it were not", () => {
+  const part: Value = ["x", new Uint8Array([1, 2]), new Map([["y", 1.5]]), "z".repeat(2_000_000)];
+  const packed = new Map<Value, Packable>([["id", 1], ["return", new Packed(encode(part, "disk"))], ["end", true]]);
+  assertEquals(
+    encode(packed, "disk"),
+    encode(new Map<Value, Value>([["id", 1], ["return", part], ["end", true]]), "disk"),
+  );
 });

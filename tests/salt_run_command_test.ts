@@ -1,5 +1,6 @@
 import { NoMasterError, RefusedError } from "../lib/errors.ts";
 import { isJid } from "../lib/jid.ts";
+import { packEvent, unpackEvent } from "../lib/event.ts";
 import { JobCache } from "../lib/job_cache.ts";
 import { decode } from "../lib/msgpack.ts";
 import type { LocalCommands, LocalReturn } from "../lib/runner_context.ts";
@@ -52,7 +53,7 @@ async function withWorld(test: (world: World) => Promise<void>, config = ""): Pr
         isErrorTerminal: false,
         noColor: "",
         readStdin: () => Promise.resolve(""),
-        fire: (tag, data) => Promise.resolve(void events.push([tag, new Map(data)])),
+        fire: (tag, data) => Promise.resolve(void events.push([tag, unpackEvent(packEvent(tag, data)).data])),
         local: () => ({ ...NO_JOBS, run: () => Promise.resolve(new Map(answers)) }),
         startDetached: (given) => void detached.push([...given]),
         signal: new AbortController().signal,

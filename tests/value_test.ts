@@ -98,7 +98,8 @@ Deno.test("toValue() makes values of plain objects, and keeps what is one", () =
     ["g", new Float(-0)],
   ]);
   assertEquals(toValue(plain), expected);
-  assertEquals(toValue(expected), expected);
+  assert(toValue(expected) === expected, "a value is not copied");
+  assertEquals(toValue(new Array(2)), [null, null]);
   assertEquals(map({ a: [] }), new Map([["a", []]]));
 });
 

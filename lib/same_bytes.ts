@@ -1,0 +1,11 @@
+/**
+ * Whether two runs of bytes are the same. Not for secrets: it takes as long as they agree.
+ * @module
+ */
+
+/** Whether `a` and `b` hold the same bytes. */
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
