@@ -76,11 +76,11 @@ export function jidTime(jid: string): Date | undefined {
 
 /** The time in a jid as `jobs.list_jobs` shows it: `2014, May 23 10:11:12.123456`; empty if `jid` is no jid. */
 export function jidToStartTime(jid: string): string {
-  const parts = JID.exec(jid);
-  const month = MONTHS[Number(parts?.[2]) - 1];
-  if (parts === null || month === undefined) return "";
-  const [, year, , day, hour, minute, second, micro] = parts;
-  return `${year}, ${month} ${day} ${hour}:${minute}:${second}.${micro}`;
+  const month = MONTHS[Number(jid.slice(4, 6)) - 1];
+  if (month === undefined || !isJid(jid)) return "";
+  // Not by the expression's groups: a list of jobs does this ten thousand times.
+  const time = `${jid.slice(8, 10)}:${jid.slice(10, 12)}:${jid.slice(12, 14)}.${jid.slice(14, 20)}`;
+  return `${jid.slice(0, 4)}, ${month} ${jid.slice(6, 8)} ${time}`;
 }
 
 /**

@@ -26,6 +26,7 @@ import { isValidId } from "./minion_name.ts";
 import { encode, type Packable } from "./msgpack.ts";
 import { compareStrings, isMap, map, type Value, type ValueMap } from "./value.ts";
 import { Recent } from "./recent.ts";
+import { SmallFiles } from "./small_files.ts";
 
 /** How a {@linkcode JobCache} is set up. */
 export interface JobCacheOptions {
@@ -265,11 +266,13 @@ export class JobCache {
 
   /** Every job that has a load, in no order; loads are read as they are asked for, and have no `Minions`. */
   *walk(): Generator<JobEntry> {
+    const files = new SmallFiles();
+    const read = (path: string) => files.read(path);
     for (const top of listDirectory(this.#root, this.#log)) {
       for (const { name } of listDirectory(`${this.#root}/${top.name}`, this.#log)) {
         const directory = `${this.#root}/${top.name}/${name}`;
-        const load = this.#readLoad(directory);
-        if (load === undefined || load.size === 0) continue;
+        const load = readValue(`${directory}/.load.p`, this.#log, read);
+        if (!isMap(load) || load.size === 0) continue;
         const jid = load.get("jid");
         yield { jid: typeof jid === "string" ? jid : readTextFileIfExists(`${directory}/jid`) ?? "", load };
       }

@@ -41,10 +41,13 @@ export function listDirectory(path: string, log: CacheLog): Deno.DirEntry[] {
   }
 }
 
-/** The value in a msgpack file; `undefined` if it is not there, or cannot be read, which the log is told. */
-export function readValue(path: string, log: CacheLog): Value | undefined {
+/**
+ * The value in a msgpack file; `undefined` if it is not there, or cannot be read, which the log is told.
+ * @param read How the file is read. Default: by the runtime.
+ */
+export function readValue(path: string, log: CacheLog, read = readFileIfExists): Value | undefined {
   try {
-    const bytes = readFileIfExists(path);
+    const bytes = read(path);
     return bytes === undefined ? undefined : decode(bytes, "disk");
   } catch (error) {
     log(`Cannot read ${path}: ${reason(error)}`);

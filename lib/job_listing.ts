@@ -41,13 +41,12 @@ export function formatJob(load: ValueMap | undefined): ValueMap {
     return new Map([["Error", "Cannot contact returner or no job with this jid"]]);
   }
   const arg = load.get("arg") ?? [];
-  const shown: ValueMap = new Map<Value, Value>([
-    ["Function", load.get("fun") ?? "unknown-function"],
-    ["Arguments", Array.isArray(arg) ? arg : [arg]],
-    ["Target", load.get("tgt") ?? "unknown-target"],
-    ["Target-type", load.get("tgt_type") ?? "list"],
-    ["User", load.get("user") ?? "root"],
-  ]);
+  const shown: ValueMap = new Map<Value, Value>()
+    .set("Function", load.get("fun") ?? "unknown-function")
+    .set("Arguments", Array.isArray(arg) ? arg : [arg])
+    .set("Target", load.get("tgt") ?? "unknown-target")
+    .set("Target-type", load.get("tgt_type") ?? "list")
+    .set("User", load.get("user") ?? "root");
   const metadata = metadataOf(load);
   if (metadata !== undefined) shown.set("Metadata", metadata);
   const minions = load.get("Minions");

@@ -29,7 +29,7 @@ const knownKeys: string[] = new Array(1024).fill("");
 /** Reads values off `bytes`, from their start. */
 export class Reader {
   readonly #bytes: Uint8Array;
-  readonly #view: DataView;
+  #madeView: DataView | undefined;
   readonly #binAsText: boolean;
   readonly #most: number;
   #position = 0;
@@ -42,9 +42,13 @@ export class Reader {
    */
   constructor(bytes: Uint8Array, options: { readonly binAsText: boolean; readonly most?: number }) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#binAsText = options.binAsText;
     this.#most = options.most ?? MOST_MEMORY;
+  }
+
+  /** Most messages hold nothing that it is needed for. */
+  get #view(): DataView {
+    return this.#madeView ??= new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
   }
 
   /** How many bytes have been read. */
@@ -75,7 +79,6 @@ export class Reader {
     if (code < 0x90) return this.#readMap(code & 0x0f, depth);
     if (code < 0xa0) return this.#readList(code & 0x0f, depth);
     if (code < 0xc0) return this.#readText(code & 0x1f);
-    const view = this.#view;
     switch (code) {
       case 0xc0:
         return null;
@@ -96,9 +99,9 @@ export class Reader {
       case 0xc9:
         return this.#readExtension(this.#length(4));
       case 0xca:
-        return float(view.getFloat32(this.#take(4)));
+        return float(this.#view.getFloat32(this.#take(4)));
       case 0xcb:
-        return float(view.getFloat64(this.#take(8)));
+        return float(this.#view.getFloat64(this.#take(8)));
       case 0xcc:
         return this.#length(1);
       case 0xcd:
@@ -106,15 +109,15 @@ export class Reader {
       case 0xce:
         return this.#length(4);
       case 0xcf:
-        return int(view.getBigUint64(this.#take(8)));
+        return int(this.#view.getBigUint64(this.#take(8)));
       case 0xd0:
-        return view.getInt8(this.#take(1));
+        return this.#view.getInt8(this.#take(1));
       case 0xd1:
-        return view.getInt16(this.#take(2));
+        return this.#view.getInt16(this.#take(2));
       case 0xd2:
-        return view.getInt32(this.#take(4));
+        return this.#view.getInt32(this.#take(4));
       case 0xd3:
-        return int(view.getBigInt64(this.#take(8)));
+        return int(this.#view.getBigInt64(this.#take(8)));
       case 0xd4:
       case 0xd5:
       case 0xd6:
@@ -212,10 +215,8 @@ export class Reader {
     const start = this.#take(length);
     const end = start + length;
     if (length <= SHORT_TEXT) {
-      let text = "";
-      let i = start;
-      for (; i < end && bytes[i] < 0x80; i++) text += String.fromCharCode(bytes[i]);
-      if (i === end) return text;
+      const text = asciiText(bytes, start, end);
+      if (text !== undefined) return text;
     }
     const slice = bytes.subarray(start, end);
     if (!looksLikeText(slice)) return this.#copy(slice);
@@ -238,6 +239,31 @@ export class Reader {
     if (type !== EXT_DATETIME) throw new MsgpackError(`Extension type ${type} is not one of Salt's`);
     return datetime(String.fromCharCode(...this.#bytes.subarray(start, start + Math.min(length, 32))));
   }
+}
+
+const { fromCharCode } = String;
+
+/** The text from `start` to `end`, if it is ASCII. Several characters at a time: one by one each would make a string more. */
+function asciiText(bytes: Uint8Array, start: number, end: number): string | undefined {
+  let bits = 0;
+  for (let i = start; i < end; i++) bits |= bytes[i];
+  if (bits >= 0x80) return undefined;
+  let text = "";
+  let i = start;
+  for (; i + 8 <= end; i += 8) {
+    text += fromCharCode(
+      bytes[i],
+      bytes[i + 1],
+      bytes[i + 2],
+      bytes[i + 3],
+      bytes[i + 4],
+      bytes[i + 5],
+      bytes[i + 6],
+      bytes[i + 7],
+    );
+  }
+  for (; i + 2 <= end; i += 2) text += fromCharCode(bytes[i], bytes[i + 1]);
+  return i < end ? text + fromCharCode(bytes[i]) : text;
 }
 
 /** Whether `bytes` may be UTF-8, by their beginning; what is encrypted or signed seldom gets beyond the first few. */

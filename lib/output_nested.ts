@@ -26,10 +26,10 @@ export function formatNested(data: Value, options: NestedOptions): string {
   const failed = (options.retcode ?? 0) !== 0;
   const keyColour = failed ? color.RED : color.CYAN;
   const listColour = failed ? color.RED : color.GREEN;
-  const lines: string[] = [];
+  const lines = new Lines();
 
   function add(indent: number, start: string, text: string, suffix = ""): void {
-    lines.push(`${" ".repeat(indent)}${start}${text}${color.ENDC}${suffix}`);
+    lines.add(margin(indent) + start + text + color.ENDC + suffix);
   }
 
   function show(value: Value, indent: number, prefix: string): void {
@@ -50,9 +50,11 @@ export function formatNested(data: Value, options: NestedOptions): string {
       }
     } else if (value instanceof Map) {
       if (indent > 0) add(indent, keyColour, "----------");
-      for (const [key, item] of sortedEntries(value)) {
-        add(indent, keyColour, prefix + sanitizeLine(str(key)), ":");
-        show(item, indent + 4, "");
+      const sorted = comparable(value);
+      for (const key of sortedKeys(sorted)) {
+        const text = str(key);
+        add(indent, keyColour, prefix + (PLAIN.test(text) ? text : sanitizeLine(text)), ":");
+        show(sorted.get(key) ?? null, indent + 4, "");
       }
     } else {
       add(indent, color.LIGHT_YELLOW, prefix + repr(value));
@@ -60,6 +62,7 @@ export function formatNested(data: Value, options: NestedOptions): string {
   }
 
   function showText(text: string, indent: number, prefix: string): void {
+    if (PLAIN.test(text)) return add(indent, color.GREEN, prefix + text);
     let start = prefix;
     for (const line of splitLines(text)) {
       add(indent, color.GREEN, start + sanitize(line));
@@ -68,15 +71,48 @@ export function formatNested(data: Value, options: NestedOptions): string {
   }
 
   show(data, options.nestedIndent ?? 0, "");
-  return lines.join("\n");
+  return lines.text();
 }
 
-/** The entries of a map as Salt sorts them: by key, or by the keys' text if Python cannot compare the keys. */
-function sortedEntries(map: ValueMap): [Value, Value][] {
-  const entries: [Value, Value][] = mixedKeys(map)
-    ? [...new Map([...map].map(([key, item]): [Value, Value] => [str(key), item]))]
-    : [...map];
-  return entries.sort(([a], [b]) => compare(a, b));
+/** One line, with nothing in it that a terminal obeys: most texts are. */
+const PLAIN = /^[ -~]+$/;
+
+const margins: string[] = [];
+
+/** So many blanks; of a depth that is usual, made once. */
+function margin(indent: number): string {
+  return indent < 64 ? margins[indent] ??= " ".repeat(indent) : " ".repeat(indent);
+}
+
+/** Lines put together a few at a time: a hundred thousand at once the collector would copy again and again. */
+class Lines {
+  readonly #parts: string[] = [];
+  #lines: string[] = [];
+
+  add(line: string): void {
+    if (this.#lines.push(line) === 512) this.#join();
+  }
+
+  #join(): void {
+    this.#parts.push(this.#lines.join("\n"));
+    this.#lines = [];
+  }
+
+  /** All lines, without a final newline. */
+  text(): string {
+    if (this.#lines.length > 0) this.#join();
+    return this.#parts.join("\n");
+  }
+}
+
+/** `map`, or if Python cannot compare its keys, the same by the keys' text: that is how Salt sorts it. */
+function comparable(map: ValueMap): ValueMap {
+  return mixedKeys(map) ? new Map([...map].map(([key, item]): [Value, Value] => [str(key), item])) : map;
+}
+
+/** The keys of a map that is {@linkcode comparable}. */
+function sortedKeys(map: ValueMap): Value[] {
+  return [...map.keys()].sort(compare);
 }
 
 /** Whether Python cannot compare all keys of `map` with each other. */
@@ -105,20 +141,20 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
 export function formatNoReturn(data: Value, options: { readonly color: boolean }): string | undefined {
   if (data instanceof Map && mixedKeys(data)) return undefined;
   const color = colours(options.color);
-  const lines: string[] = [];
+  const lines = new Lines();
 
   function show(value: Value, indent: number): void {
-    const margin = " ".repeat(indent);
     if (typeof value === "string") {
-      for (const line of value.split("\n")) lines.push(`${color.RED}${margin}${sanitize(line)}${color.ENDC}`);
+      for (const line of value.split("\n")) lines.add(`${color.RED}${margin(indent)}${sanitize(line)}${color.ENDC}`);
     } else if (value instanceof Map) {
-      for (const [key, item] of sortedEntries(value)) {
-        lines.push(`${color.CYAN}${margin}${sanitizeLine(str(key))}${color.ENDC}:`);
-        show(item, indent + 4);
+      const sorted = comparable(value);
+      for (const key of sortedKeys(sorted)) {
+        lines.add(`${color.CYAN}${margin(indent)}${sanitizeLine(str(key))}${color.ENDC}:`);
+        show(sorted.get(key) ?? null, indent + 4);
       }
     }
   }
 
   show(data, 0);
-  return lines.join("\n");
+  return lines.text();
 }

@@ -341,7 +341,7 @@ function asMap(stored: JobReturn): ValueMap {
 
 function listJobs(context: RunnerContext, search: Parameters<typeof jobFilter>[0]): ValueMap {
   const fits = jobFilter(search);
-  const jobs: { readonly jid: string; readonly job: ValueMap }[] = [];
+  const jobs = new Map<string, ValueMap>();
   // Not list(), which keeps all loads till the last is read: of ten thousand, the collector would copy each several times.
   for (const { jid, load } of context.jobs.walk()) {
     const job = formatStartedJob(jid, load);
@@ -349,10 +349,11 @@ function listJobs(context: RunnerContext, search: Parameters<typeof jobFilter>[0
       const endTime = context.jobs.getEndTime(jid);
       if (endTime !== undefined) job.set("EndTime", endTime);
     }
-    if (fits(jid, job)) jobs.push({ jid, job });
+    if (fits(jid, job)) jobs.set(jid, job);
   }
-  jobs.sort((a, b) => compareStrings(a.jid, b.jid));
-  return new Map(jobs.map(({ jid, job }) => [jid, job]));
+  const sorted: ValueMap = new Map();
+  for (const jid of [...jobs.keys()].sort(compareStrings)) sorted.set(jid, jobs.get(jid) ?? null);
+  return sorted;
 }
 
 /** The ids of the minions that a job is for. */
