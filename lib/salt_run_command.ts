@@ -35,7 +35,7 @@ import { RUNNERS } from "./runners.ts";
 import { detachedWords, SALT_RUN, type SaltRunTable, type SaltRunValues } from "./salt_run_options.ts";
 import { startUp } from "./start_up.ts";
 import { sanitize } from "./terminal.ts";
-import { isMap, str, toNumber, type Value, type ValueMap } from "./value.ts";
+import { isMap, str, toNumber, type Value } from "./value.ts";
 
 /** The exit code of each end, unless the runner set one of its own. */
 const EXIT_CODES: Readonly<Record<RunnerEnd, number>> = {
