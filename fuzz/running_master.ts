@@ -24,7 +24,7 @@ import { mutateMap, randomMsgpack } from "./values.ts";
 import { command, frame, greeting, join, message, ready, ZmtpPeer } from "./zmtp_peer.ts";
 
 /** How long an honest request may take while the fuzzer is at it, in milliseconds. */
-const HONEST_MS = 5_000;
+const HONEST_MS = 60_000;
 /** Hostile connections that are kept open, to see what half a message does. */
 const KEPT = 50;
 

@@ -39,7 +39,7 @@ function killAll(): void {
 }
 
 /** How long a command may take when nothing else is said, in milliseconds. */
-const COMMAND_MS = 60_000;
+const COMMAND_MS = 180_000;
 
 /**
  * Runs a command to its end.
@@ -91,7 +91,7 @@ function killGroup(pid: number): boolean {
 }
 
 /** How long it takes at most until what was killed is gone, in milliseconds. */
-const GONE_MS = 10_000;
+const GONE_MS = 30_000;
 
 /** A program that runs until it is stopped; what it writes is in a file. */
 export class Service {
@@ -136,7 +136,7 @@ export class Service {
 
   /** Waits until it ends by itself. @throws {Error} If it does not. */
   async ended(withinMs: number): Promise<number> {
-    await eventually(() => this.#code !== undefined, { withinMs, what: `${this.name} to end by itself` });
+    await eventually(() => this.#code !== undefined, { withinMs, what: `the end of ${this.name}` });
     return this.#code ?? -1;
   }
 
@@ -152,7 +152,7 @@ export class Service {
       this.#child.kill("SIGTERM");
       await this.ended(withinMs).catch(() => {});
     }
-    const what = `the processes of ${this.name} to be gone`;
+    const what = `the end of the processes of ${this.name}`;
     await eventually(() => !killGroup(this.#child.pid), { withinMs: GONE_MS, what });
     await this.#child.status;
     forget(this.#child.pid);

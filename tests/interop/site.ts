@@ -40,7 +40,7 @@ ret_port: ${ports.request}
 worker_threads: 3
 loop_interval: 1
 timeout: 5
-gather_job_timeout: 2
+gather_job_timeout: 5
 log_level_logfile: info
 enable_fqdns_grains: false
 enable_gpu_grains: false
@@ -99,7 +99,7 @@ export class Site {
       if (service.exitCode !== undefined) return true;
       for (const port of Object.values(this.#ports)) (await Deno.connect({ port })).close();
       return true;
-    }, { withinMs: START_MS, what: `${name} to listen` });
+    }, { withinMs: START_MS, what: `${name}, which is to listen,` });
     if (service.exitCode !== undefined) throw new Error(`${name} ended with ${service.exitCode}`);
   }
 
@@ -201,7 +201,7 @@ export class Site {
     await eventually(async () => {
       const { out } = await this.operate("salt", ["--out=json", "-t", "1", id, "test.ping"]);
       return jsonDocuments(out)[id] === true;
-    }, { withinMs: ANSWER_MS, what: `${id} to answer test.ping` });
+    }, { withinMs: ANSWER_MS, what: `the answer of ${id} to test.ping` });
   }
 
   /** Runs `prove`; if it fails, the ends of all logs are in the failure. */
