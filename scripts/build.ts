@@ -26,7 +26,7 @@ DENORT_BIN names a denort to compile with, where none can be fetched.
 
 const ROOT = decodeURIComponent(new URL("..", import.meta.url).pathname).replace(/\/$/, "");
 
-/** How long the first `deno compile` may take, in milliseconds: it may have 40 MB to fetch. */
+/** How long one `deno compile` may take, in milliseconds: the first may have 40 MB to fetch, from a host that may not answer. */
 const COMPILE_MS = 300_000;
 
 /** What is to be built. */
@@ -96,6 +96,7 @@ async function fillStage(stage: string, target: string): Promise<TarFile[]> {
 async function compiled(build: Build): Promise<boolean> {
   for (const { name, entry } of EXECUTABLES) {
     const output = `${build.stage}/${name}.compiled`;
+    const late = AbortSignal.timeout(COMPILE_MS);
     const result = await new Deno.Command(Deno.execPath(), {
       // The types were checked by `deno task ok`, where they are at hand.
       args: ["compile", "--quiet", "--allow-all", "--no-prompt", "--no-check", "--no-lock", `--v8-flags=${V8_FLAGS}`]
@@ -106,10 +107,11 @@ async function compiled(build: Build): Promise<boolean> {
         ),
       env: { NO_COLOR: "1" },
       stdin: "null",
-      signal: AbortSignal.timeout(COMPILE_MS),
+      signal: late,
     }).output();
     const errors = new TextDecoder().decode(result.stderr).trim();
-    if (!result.success && Deno.env.get("DENORT_BIN") === undefined && /denort|dl\.deno\.land/.test(errors)) {
+    const unreachable = late.aborted || /denort|dl\.deno\.land/.test(errors);
+    if (!result.success && Deno.env.get("DENORT_BIN") === undefined && unreachable) {
       say(
         "deno compile cannot fetch denort, and DENORT_BIN is not set: packing self-extracting executables instead.\n",
       );

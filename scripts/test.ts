@@ -13,7 +13,9 @@
 
 const decoder = new TextDecoder();
 /** How long one file may take before it counts as failed, in milliseconds. */
-const FILE_MS = 240_000;
+const FILE_MS = 300_000;
+/** And then to end the processes that it has started, before it is killed. */
+const LAST_WORDS_MS = 10_000;
 /** So many files may fail and run again; when more do, it is not for want of a processor. */
 const AGAIN = 3;
 
@@ -36,14 +38,18 @@ async function run(file: string): Promise<Outcome> {
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  const timer = setTimeout(() => child.kill("SIGKILL"), FILE_MS);
+  const timers = [
+    setTimeout(() => child.kill("SIGTERM"), FILE_MS),
+    setTimeout(() => child.kill("SIGKILL"), FILE_MS + LAST_WORDS_MS),
+  ];
   const { code, signal, stdout, stderr } = await child.output();
-  clearTimeout(timer);
+  timers.forEach(clearTimeout);
   const output = decoder.decode(stdout) + decoder.decode(stderr);
   const seconds = (performance.now() - started) / 1000;
   const line = output.split("\n").findLast((text) => /^(ok|FAILED) \| \d+ passed/.test(text)) ?? "";
   const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(line)?.[1] ?? 0);
-  const ended = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
+  const late = performance.now() - started > FILE_MS ? ` after ${FILE_MS / 1000} s, its time` : "";
+  const ended = (signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`) + late;
   const failed = count("failed");
   // A file that ends before its tests do has failed, whatever it counted.
   const whole = code === 0 || failed > 0;

@@ -16,6 +16,9 @@ export type Installed = { readonly bin: string } | { readonly missing: string };
 /** An installation builds a wheel or two; on a slow host that takes its time. In milliseconds. */
 const INSTALL_MS = 15 * 60_000;
 
+/** An index that does not answer, or sends half a file, may do better the next time. */
+const INSTALL_TRIES = 2;
+
 /** What pip says where no index can be reached, or where the index that can has no such package. */
 const OUT_OF_REACH =
   /No matching distribution found|NewConnectionError|ConnectTimeout|ReadTimeout|ConnectionError|ProxyError|SSLError|name resolution/;
@@ -58,15 +61,19 @@ async function install(directory: string, version: string): Promise<string | und
   const python = await usablePython();
   if (python === undefined) return "there is no python3 with venv here";
   Deno.stderr.writeSync(new TextEncoder().encode(`Installing Python Salt ${version} into ${directory}, once\n`));
-  await mustRun([python, "-m", "venv", "--clear", directory]);
-  const pip = await run(
-    [`${directory}/bin/pip`, "install", "--disable-pip-version-check", "--quiet", `salt==${version}`],
-    INSTALL_MS,
-  );
-  if (pip.code === 0 && await isInstalled(directory, version)) return undefined;
-  Deno.removeSync(directory, { recursive: true });
-  if (OUT_OF_REACH.test(pip.err)) return "PyPI is out of reach";
-  throw new Error(`pip cannot install salt==${version}:\n${pip.err.split("\n").slice(-30).join("\n")}`);
+  let err = "";
+  for (let attempt = 1; attempt <= INSTALL_TRIES; attempt++) {
+    await mustRun([python, "-m", "venv", "--clear", directory]);
+    const pip = await run(
+      [`${directory}/bin/pip`, "install", "--disable-pip-version-check", "--quiet", `salt==${version}`],
+      INSTALL_MS,
+    );
+    if (pip.code === 0 && await isInstalled(directory, version)) return undefined;
+    Deno.removeSync(directory, { recursive: true });
+    err = pip.err;
+  }
+  if (OUT_OF_REACH.test(err)) return "PyPI is out of reach";
+  throw new Error(`pip cannot install salt==${version}:\n${err.split("\n").slice(-30).join("\n")}`);
 }
 
 async function usablePython(): Promise<string | undefined> {
