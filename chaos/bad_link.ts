@@ -28,7 +28,7 @@ async function work(
     // Alone: a minion has one request under way, so behind ten returns a ping waits for ten round trips.
     await eventually(() => jobs.outstanding === 0, { withinMs: 60_000, what: "the returns", everyMs: 50 });
     const began = performance.now();
-    answered += await answers(fleet, "*", fleet.ids.length, 10_000);
+    answered += await answers(fleet, "*", fleet.ids.length, 30_000);
     asked += fleet.ids.length;
     slowestMs = Math.max(slowestMs, performance.now() - began);
   }
@@ -55,7 +55,7 @@ export const lossyLink: Fault = {
     using network = Network.make();
     network.lose(10);
     await using fleet = await ProcessFleet.start({ minions, places: network.places() });
-    return await work(fleet, run, { count: jobs, pingMs: 5_000 });
+    return await work(fleet, run, { count: jobs, pingMs: 10_000 });
   },
 };
 
@@ -77,6 +77,6 @@ export const slowLink: Fault = {
       },
     };
     await using fleet = await ProcessFleet.start(options);
-    return await work(fleet, run, { count: jobs, pingMs: 5_000 });
+    return await work(fleet, run, { count: jobs, pingMs: 10_000 });
   },
 };

@@ -99,7 +99,7 @@ export const clock: Fault = {
           it.jump(by);
           for (let i = 0; i < 6; i++) await jobs.publish([random.pick(fleet.ids)], random.int(1_000) / 1_000);
           const { firstMs } = await pingFor(fleet, () => fleet.ids, () => false, 30_000);
-          await eventually(() => jobs.outstanding === 0, { withinMs: 30_000, what: "the returns" }).catch(() => {});
+          await eventually(() => jobs.outstanding === 0, { what: "the returns" }).catch(() => {});
           say(`${what}: ${jobs.outstanding} returns missing`);
           const off = offInLog(fleet, who === "master" ? who : fleet.ids[0]);
           figures.push(

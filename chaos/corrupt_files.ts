@@ -81,13 +81,12 @@ export const corruptFiles: Fault = {
     await fleet.startMaster();
     await fleet.allPresent();
     const end = await eventually(async () => await echo(fleet, "six") === MINIONS, {
-      withinMs: 20_000,
       what: "answers",
     })
       .catch(() => false);
     const left = () => files(`${cache}/returns`, /(?<!\.broken)$/).length;
     // A return is out of the spool when its minion has heard that it was taken: a moment after the operator has it.
-    await eventually(() => left() === 0, { withinMs: 10_000, what: "an empty spool" }).catch(() => {});
+    await eventually(() => left() === 0, { what: "an empty spool" }).catch(() => {});
     return [
       { name: "files corrupted", value: corrupted + 7 },
       { name: "answers with a broken cache", value: running, atLeast: MINIONS },

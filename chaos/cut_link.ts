@@ -15,7 +15,7 @@ const DEFAULTS = { recon_default: 1_000, recon_max: 10_000 };
 /** Until the system's probes have gone unanswered, and the time in which changes are gathered and looked at on a busy machine. */
 const NOTICED_MS = 22_000;
 /** The longest wait between two tries to connect, and a try's own time. */
-const BACK_MS = 16_000;
+const BACK_MS = 20_000;
 const SETTLE_MS = 90_000;
 
 type Cut = "cut" | "swallow";

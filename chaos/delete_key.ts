@@ -27,7 +27,6 @@ export const deleteKey: Fault = {
       using signIns = await SignIns.listen(fleet);
       await fleet.salt("salt-key", "-y", "-d", "sim-1");
       await eventually(() => fleet.log("master").includes("Rotating the AES key"), {
-        withinMs: 15_000,
         what: "the rotation",
       });
       await sleep(quietMs);

@@ -56,7 +56,7 @@ export const disk: Fault = {
         const after = await echo(fleet, "after");
         const stored = await eventually(
           () => fleet.jobs.list().some(({ load }) => String(load.get("arg")) === "after"),
-          { withinMs: 5_000, what: "the job in the cache" },
+          { what: "the job in the cache" },
         ).catch(() => false);
         figures.push(
           { name: `${what}: answers`, value: during, atLeast: 2 * minions },

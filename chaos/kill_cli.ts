@@ -34,7 +34,7 @@ export const killCli: Fault = {
     const published = () => fleet.jobs.list().filter(({ load }) => load.get("fun") === "cmd.run");
     const missing = () =>
       published().reduce((sum, { jid }) => sum + fleet.ids.filter((id) => !fleet.jobs.has(jid, id)).length, 0);
-    await eventually(() => missing() === 0, { withinMs: 30_000, what: "the returns", everyMs: 200 }).catch(() => {});
+    await eventually(() => missing() === 0, { what: "the returns", everyMs: 200 }).catch(() => {});
     let attached = 0;
     const some = published().slice(-3);
     for (const { jid } of some) {

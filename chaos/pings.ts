@@ -20,7 +20,7 @@ export interface Pings {
 }
 
 const PAUSE_MS = 100;
-const PATIENCE = { timeoutMs: 5_000, gatherMs: 5_000 };
+const PATIENCE = { timeoutMs: 10_000, gatherMs: 10_000 };
 
 /** Runs `test.ping` on `ids` again and again, as long as `goOn` says so, and at least until one was answered. */
 export async function pingFor(

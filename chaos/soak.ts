@@ -30,7 +30,7 @@ const REST_MS = 65_000;
  * second half cost a master 6 and a minion 2. With jobs for 21 minions a master gained 8 from its 150th to its 550th, while V8's
  * heaps come to the size that they work with, and 1 from there to the 950th.
  */
-const GROWTH = 16;
+const GROWTH = 24;
 
 interface Sample {
   readonly hours: number;
@@ -66,7 +66,7 @@ export const soak: Fault = {
       try {
         for (let told = loadMs; loadMs < untilMs; rounds++, loadMs = performance.now() - started) {
           for (let i = 0; i < 5; i++) await jobs.publish([random.pick(fleet.ids)], random.int(300) / 1_000);
-          if (await answers(fleet, "*", minions, 10_000) < minions) wrong++;
+          if (await answers(fleet, "*", minions, 30_000) < minions) wrong++;
           if (rounds % 5 === 0 && await echo(fleet, "hello") < minions) wrong++;
           if (rounds % 7 === 0) await fleet.salt("salt", "*", "no.such_function");
           if (rounds % 11 === 0) await fleet.salt("salt-run", "jobs.list_jobs");
@@ -117,9 +117,8 @@ export const soak: Fault = {
 async function comeAndGo(fleet: ProcessFleet, id: string): Promise<void> {
   await fleet.stopMinion(id);
   await fleet.startMinion(id);
-  await eventually(async () => await answers(fleet, id, 1, 5_000) === 1, {
-    withinMs: 30_000,
-    what: `${id} to be back`,
+  await eventually(async () => await answers(fleet, id, 1, 10_000) === 1, {
+    what: `the return of ${id}`,
   });
 }
 
