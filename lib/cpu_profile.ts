@@ -4,8 +4,9 @@
  * @module
  */
 
-import { Session } from "node:inspector";
+import type { Session } from "node:inspector";
 import { writeFileAtomic } from "./atomic_file.ts";
+import { nodeBuiltin } from "./node_builtin.ts";
 
 /** A profile that is being taken. */
 export interface RunningProfile {
@@ -20,7 +21,7 @@ export interface RunningProfile {
 
 /** Starts to profile this thread. */
 export function startProfile(): RunningProfile {
-  const session = new Session();
+  const session = new (nodeBuiltin("node:inspector").Session)();
   session.connect();
   const started = (async () => {
     await post(session, "Profiler.enable");

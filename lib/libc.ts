@@ -27,6 +27,7 @@ const SYMBOLS = {
   open: { parameters: ["buffer", "i32"], result: "i32" },
   read: { parameters: ["i32", "buffer", "usize"], result: "isize" },
   write: { parameters: ["i32", "buffer", "usize"], result: "isize" },
+  access: { parameters: ["buffer", "i32"], result: "i32" },
   close: { parameters: ["i32"], result: "i32" },
   setgid: { parameters: ["u32"], result: "i32" },
   setuid: { parameters: ["u32"], result: "i32" },
@@ -126,14 +127,27 @@ export async function processorTime(ms: number): Promise<boolean> {
 const path = new Uint8Array(4096);
 const utf8 = new TextEncoder();
 
+/** Puts `name` where calls find it. @returns False for what is longer than any path. */
+function setPath(name: string): boolean {
+  const { written } = utf8.encodeInto(name, path);
+  if (written === path.length) return false;
+  path[written] = 0;
+  return true;
+}
+
+const X_OK = 1;
+
+/** Whether this process may execute the file `name`. */
+export function mayExecute(name: string): boolean {
+  return setPath(name) && libc().access(path, X_OK) === 0;
+}
+
 /**
  * Reads the beginning of the file `name` into `memory`.
  * @returns How many bytes; negative if it cannot be read.
  */
 export function readFileInto(name: string, memory: Uint8Array<ArrayBuffer>): number {
-  const { written } = utf8.encodeInto(name, path);
-  if (written === path.length) return -1; // longer than any path
-  path[written] = 0;
+  if (!setPath(name)) return -1;
   const fd = libc().open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return -1;
   const length = Number(libc().read(fd, memory, BigInt(memory.length)));

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { accessSync, constants } from "node:fs";
-import { join } from "node:path";
+import { mayExecute } from "./libc.ts";
+import { nodeBuiltin } from "./node_builtin.ts";
 
 /** Searched after `PATH`, in case a service manager started the minion with a poor one. */
 const USUAL_DIRECTORIES = ["/sbin", "/bin", "/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
@@ -13,7 +13,11 @@ const USUAL_DIRECTORIES = ["/sbin", "/bin", "/usr/sbin", "/usr/bin", "/usr/local
 /** Whether `path` is a file that this process may execute. */
 export function isExecutableFile(path: string): boolean {
   try {
-    if (!Deno.statSync(path).isFile) return false;
+    const { isFile, mode } = Deno.statSync(path);
+    if (!isFile || ((mode ?? 0o111) & 0o111) === 0) return false;
+    if (Deno.permissions.querySync({ name: "ffi" }).state === "granted") return mayExecute(path);
+    // A job's thread, which may not call the C library itself.
+    const { accessSync, constants } = nodeBuiltin("node:fs");
     accessSync(path, constants.X_OK);
     return true;
   } catch (error) {
@@ -27,9 +31,10 @@ export function isExecutableFile(path: string): boolean {
 export function which(name: string): string | undefined {
   if (name === "") return undefined;
   if (isExecutableFile(name)) return name;
-  const path = Deno.env.get("PATH")?.split(":") ?? [];
+  // An empty one is the working directory, where it would have been found already.
+  const path = (Deno.env.get("PATH") ?? "").split(":").filter((directory) => directory !== "");
   const directories = [...path, ...USUAL_DIRECTORIES.filter((directory) => !path.includes(directory))];
-  return directories.map((directory) => join(directory, name)).find(isExecutableFile);
+  return directories.map((directory) => `${directory.replace(/\/+$/, "")}/${name}`).find(isExecutableFile);
 }
 
 /** What `execvp` would say of a program: it runs, it is not there, or it may not be executed. */

@@ -19,6 +19,10 @@ const CASES: [what: string, files: Readonly<Record<string, string>>, problems: s
     "lib/jid.ts": 'const { ping } = await import("../modules/test.ts");\n',
     "modules/test.ts": "export const ping = 1;\n",
   }, ["layer: lib/jid.ts imports modules/test.ts"]],
+  ["a file that brings Node's compatibility layer along", {
+    "lib/a.ts": 'import type { Stats } from "node:fs";\nimport { statfsSync } from "node:fs";\n',
+    "modules/b.ts": 'import { lookup } from "node:dns/promises";\n',
+  }, ["node: lib/a.ts imports node:fs before it is needed"]],
   ["an export that nobody uses", {
     "lib/a.ts": 'import { b as c } from "./b.ts";\n',
     "lib/b.ts": "export async function b() {}\nexport class Unused {}\n",
