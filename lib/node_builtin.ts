@@ -8,9 +8,13 @@ import type * as Crypto from "node:crypto";
 import type * as Fs from "node:fs";
 import type * as Inspector from "node:inspector";
 
-interface Builtins {
+/** Those that are used, by name. */
+export interface Builtins {
+  /** RSA, where the system has no OpenSSL. */
   readonly "node:crypto": typeof Crypto;
+  /** What Deno does not tell of files. */
   readonly "node:fs": typeof Fs;
+  /** CPU profiles. */
   readonly "node:inspector": typeof Inspector;
 }
 
