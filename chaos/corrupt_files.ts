@@ -77,6 +77,10 @@ export const corruptFiles: Fault = {
     // And a master.
     corrupt([`${fleet.cacheDir}/presence.p`]);
     Deno.writeFileSync(`${fleet.cacheDir}/undelivered/${makeJid()}`, random.bytes(100));
+    const minute = Math.floor(Date.now() / 60_000);
+    for (const kind of ["log", "done"]) {
+      Deno.writeFileSync(`${fleet.cacheDir}/undelivered/${minute}-00000000.${kind}`, random.bytes(1_000));
+    }
     await fleet.killMaster();
     await fleet.startMaster();
     await fleet.allPresent();
@@ -88,7 +92,7 @@ export const corruptFiles: Fault = {
     // A return is out of the spool when its minion has heard that it was taken: a moment after the operator has it.
     await eventually(() => left() === 0, { what: "an empty spool" }).catch(() => {});
     return [
-      { name: "files corrupted", value: corrupted + 7 },
+      { name: "files corrupted", value: corrupted + 9 },
       { name: "answers with a broken cache", value: running, atLeast: MINIONS },
       { name: "jobs.list_jobs fails", value: listed.code === 0 ? 0 : 1, atMost: 0 },
       { name: "jobs.lookup_jid fails", value: lookups.filter(({ code }) => code !== 0).length, atMost: 0 },

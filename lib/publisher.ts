@@ -65,6 +65,8 @@ const MAX_SUBSCRIPTION = 4_096;
 const MAX_SUBSCRIBED = 4_194_304;
 /** How often jobs that a connected minion gave no sign of are looked for, while there are jobs under way; in milliseconds. */
 const LOOK_MS = 500;
+/** How often what is over is removed from the log of undelivered jobs, while there is something in it; in milliseconds. */
+const SWEEP_MS = 60_000;
 /** How long it does not listen for signs when it has heard all; far below any time that a sign may take. In milliseconds. */
 const REST_MS = 20;
 /** How long changes of presence are gathered before they are told, in milliseconds. */
@@ -87,8 +89,9 @@ serveThread<PublisherInit>(async (init, host) => {
   const book = new PresenceBook((id) => sessions.crypticle(id)?.keyString);
   const undelivered = new UndeliveredJobs(opts.cachedir, init.masterPem);
   let looking: ReturnType<typeof setTimeout> | undefined;
-  const redelivery = new Redelivery((jid) => {
-    forgetting(() => undelivered.remove(jid, performance.now()));
+  let sweeping: ReturnType<typeof setTimeout> | undefined;
+  const redelivery = new Redelivery((delivery) => {
+    forgetting(() => undelivered.remove(delivery, Date.now()));
     lookSoon();
   });
   takeUp();
@@ -132,6 +135,7 @@ serveThread<PublisherInit>(async (init, host) => {
       redelivery.published({ ...delivery, minions }, performance.now());
     }
     lookSoon();
+    sweep();
     if (redelivery.size > 0) host.log.info(`Jobs that the last master did not deliver: ${redelivery.size}`);
   }
 
@@ -142,9 +146,21 @@ serveThread<PublisherInit>(async (init, host) => {
 
   function look(): void {
     looking = undefined;
-    forgetting(() => undelivered.removeLate(performance.now()));
+    forgetting(() => undelivered.removeLate(Date.now()));
     for (const missed of redelivery.due((id) => book.since.has(id), performance.now())) void deliverAgain(missed);
     lookSoon();
+  }
+
+  /** There is something in the log of undelivered jobs now. */
+  function sweepLater(): void {
+    sweeping ??= setTimeout(sweep, SWEEP_MS);
+  }
+
+  function sweep(): void {
+    sweeping = undefined;
+    forgetting(() => {
+      if (undelivered.sweepLog(Date.now())) sweepLater();
+    });
   }
 
   function forgetting(remove: () => void): void {
@@ -171,6 +187,7 @@ serveThread<PublisherInit>(async (init, host) => {
         // First: a fast minion's sign must find it.
         redelivery.published(delivery, performance.now());
         lookSoon();
+        sweepLater();
         await deliver(delivery);
       } catch (error) {
         host.log.error(`Could not publish a job: ${error instanceof Error ? error.message : error}`);
@@ -264,6 +281,7 @@ serveThread<PublisherInit>(async (init, host) => {
       `${keeper.size} connections`,
     async close() {
       clearTimeout(looking);
+      clearTimeout(sweeping);
       clearTimeout(telling);
       clearTimeout(catchingUp);
       inbox.close();

@@ -48,10 +48,10 @@ export interface Missed {
 /** The jobs under way. Times are milliseconds of the caller's clock. */
 export class Redelivery {
   readonly #pending = new Map<string, Pending>();
-  readonly #over: (jid: string) => void;
+  readonly #over: (delivery: Delivery) => void;
 
   /** Knows no jobs yet. @param over Told of each job that needs no more delivering: all have it, or its time is over. */
-  constructor(over: (jid: string) => void = () => {}) {
+  constructor(over: (delivery: Delivery) => void = () => {}) {
     this.#over = over;
   }
 
@@ -63,7 +63,7 @@ export class Redelivery {
   /** A job has been published. */
   published(delivery: Delivery, nowMs: number): void {
     const { jid, minions, ttlMs } = delivery;
-    if (ttlMs <= 0 || minions.length === 0) return this.#over(jid);
+    if (ttlMs <= 0 || minions.length === 0) return this.#over(delivery);
     this.#pending.set(jid, {
       delivery,
       silent: new Set(minions),
@@ -76,22 +76,23 @@ export class Redelivery {
   heard(jid: string, id: string, nowMs: number): void {
     const pending = this.#pending.get(jid);
     if (!pending?.silent.delete(id)) return;
-    if (pending.silent.size === 0) this.#forget(jid);
+    if (pending.silent.size === 0) this.#forget(pending);
     // While thousands answer, those who are still to come have missed nothing.
     else pending.againMs = nowMs + SILENCE_MS;
   }
 
-  #forget(jid: string): void {
-    this.#pending.delete(jid);
-    this.#over(jid);
+  #forget({ delivery }: Pending): void {
+    this.#pending.delete(delivery.jid);
+    this.#over(delivery);
   }
 
   /** Minions `ids` have just connected. @returns The jobs that any of them has missed, each for so many as can be named. */
   arrived(ids: readonly string[], nowMs: number): Missed[] {
     const missed: Missed[] = [];
-    for (const [jid, { delivery, silent, untilMs }] of this.#pending) {
+    for (const pending of this.#pending.values()) {
+      const { delivery, silent, untilMs } = pending;
       if (nowMs > untilMs) {
-        this.#forget(jid);
+        this.#forget(pending);
         continue;
       }
       const meant = ids.filter((id) => silent.has(id));
@@ -106,9 +107,9 @@ export class Redelivery {
    */
   due(isPresent: (id: string) => boolean, nowMs: number): Missed[] {
     const due: Missed[] = [];
-    for (const [jid, pending] of this.#pending) {
+    for (const pending of this.#pending.values()) {
       if (nowMs > pending.untilMs) {
-        this.#forget(jid);
+        this.#forget(pending);
       } else if (nowMs >= pending.againMs) {
         pending.againMs = nowMs + SILENCE_MS;
         const ids = [...pending.silent].filter(isPresent).slice(0, NAMED);

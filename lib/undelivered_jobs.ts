@@ -1,7 +1,10 @@
 /**
- * The jobs that are still to be delivered, in files `<cachedir>/undelivered/<jid>`: a master that was killed goes on where the
- * last one stopped. Written by the MWorker that took the job, before the operator hears of that; removed by the Publisher when
- * all its minions gave a sign of it, or its time is over.
+ * The jobs that are still to be delivered, in `<cachedir>/undelivered`: a master that was killed goes on where the last one
+ * stopped. Written by the MWorker that took the job, before the operator hears of that; forgotten by the Publisher when all its
+ * minions gave a sign of it, or its time is over.
+ *
+ * Most are over in a moment, and records of a log (undelivered_log.ts). A job that may wait for longer than a minute, or is
+ * `no_log`, has a file `<jid>`, which is removed when it is over.
  *
  * Each is sealed under a key made from the master's private key: the arguments of a job that waits for days are in no backup of
  * the cache, and those of a `no_log` job nowhere in it. A master with another private key cannot deliver them.
@@ -15,7 +18,9 @@ import { Crypticle } from "./crypticle.ts";
 import { AuthenticationError, MsgpackError, StoreError } from "./errors.ts";
 import { isJid } from "./jid.ts";
 import { decode, encode } from "./msgpack.ts";
+import { isNoLog } from "./no_log.ts";
 import type { Delivery } from "./redelivery.ts";
+import { LONGEST_MS, UndeliveredLog } from "./undelivered_log.ts";
 import { isMap, map, str, toNumber } from "./value.ts";
 
 const utf8 = new TextEncoder();
@@ -25,28 +30,42 @@ const KEY_BYTES = 56;
 /** How long after a job went out it may be kept, in milliseconds; what comes later stays for the next master to remove. */
 const LATE_MS = 1_000;
 
-/** The files of one master. */
+/** Those of one master, as one of its threads keeps or forgets them. Times are milliseconds since the epoch. */
 export class UndeliveredJobs {
   readonly #directory: string;
-  /** Jobs that were to be forgotten and were not there, and since when. */
+  readonly #log: UndeliveredLog;
+  /** Jobs that an earlier master left in files. */
+  readonly #filed = new Set<string>();
+  /** Jobs whose files were to be removed and were not there, and since when. */
   readonly #late = new Map<string, number>();
   readonly #crypticle: Crypticle;
 
   /** Makes the directory if it is not there. @param masterPem The master's private key. */
   constructor(cachedir: string, masterPem: string) {
     this.#directory = `${cachedir}/undelivered`;
+    this.#log = new UndeliveredLog(this.#directory);
     this.#crypticle = new Crypticle(
       hkdf(sha256, utf8.encode(masterPem.trim()), undefined, PURPOSE, KEY_BYTES).toBase64(),
     );
+    this.#makeDirectory();
+  }
+
+  #makeDirectory(): void {
     Deno.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
   }
 
   /** Keeps a job. @throws {StoreError} If it cannot be written. */
-  save({ jid, load, minions, ttlMs, live }: Delivery, nowMs: number): void {
-    const kept = map({ load, minions: [...minions], ttl_ms: ttlMs, until: nowMs + ttlMs, live });
+  save(delivery: Delivery, nowMs: number): void {
+    const { jid, load, minions, ttlMs, live } = delivery;
+    const untilMs = nowMs + ttlMs;
+    const kept = map({ load, minions: [...minions], ttl_ms: ttlMs, until: untilMs, live });
     const sealed = this.#crypticle.encrypt(encode(kept, "disk"));
+    const write = () => {
+      if (isBrief(delivery)) this.#log.add({ jid, sealed }, untilMs, nowMs);
+      else writeFileAtomic(`${this.#directory}/${jid}`, sealed, { mode: 0o600 });
+    };
     try {
-      writeFileAtomic(`${this.#directory}/${jid}`, sealed, { mode: 0o600, makeDirectory: true });
+      this.#inDirectory(write);
     } catch (error) {
       throw new StoreError(
         `Cannot keep job ${jid} until it is delivered: ${error instanceof Error ? error.message : error}`,
@@ -56,12 +75,26 @@ export class UndeliveredJobs {
     }
   }
 
+  /** Runs `write`, and again with the directory made if it was not there. */
+  #inDirectory(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+      this.#makeDirectory();
+      write();
+    }
+  }
+
   /**
-   * Forgets a job; twice is fine. One that is not there may still come, as it is kept while it is under way: it is forgotten
-   * later, by {@linkcode removeLate}. @param nowMs Milliseconds of the caller's clock.
+   * Forgets a job that was given to {@linkcode save}, by whichever thread, or found by {@linkcode left}; twice is fine. A file that is
+   * not there may still come, as it is written while the job is under way: it is removed by {@linkcode removeLate}.
    */
-  remove(jid: string, nowMs: number): void {
-    if (isJid(jid) && !removeIfExists(`${this.#directory}/${jid}`)) this.#late.set(jid, nowMs);
+  remove(delivery: Delivery, nowMs: number): void {
+    const { jid } = delivery;
+    if (!isJid(jid)) return;
+    if (!this.#filed.delete(jid) && isBrief(delivery)) return this.#inDirectory(() => this.#log.done(jid, nowMs));
+    if (!removeIfExists(`${this.#directory}/${jid}`)) this.#late.set(jid, nowMs);
   }
 
   /** Whether {@linkcode removeLate} will have something to do. */
@@ -69,7 +102,7 @@ export class UndeliveredJobs {
     return this.#late.size > 0;
   }
 
-  /** Forgets the jobs that were to be forgotten {@linkcode LATE_MS} ago or longer, and were not there. */
+  /** Removes the files that were to be removed {@linkcode LATE_MS} ago or longer, and were not there. */
   removeLate(nowMs: number): void {
     for (const [jid, sinceMs] of this.#late) {
       if (nowMs - sinceMs < LATE_MS) return; // those after it were later still
@@ -78,21 +111,31 @@ export class UndeliveredJobs {
     }
   }
 
-  /** The jobs that a master before this one left, with the time that they still have. Those without any are removed. */
+  /** Removes what of the log is over. @returns Whether there is something left for a later time. */
+  sweepLog(nowMs: number): boolean {
+    return this.#log.sweep(nowMs);
+  }
+
+  /** The jobs that a master before this one left, with the time that they still have. Files of those without any are removed. */
   left(nowMs: number): Delivery[] {
+    const logged = this.#log.left(nowMs).flatMap(({ jid, sealed }) => this.#open(jid, sealed, nowMs) ?? []);
     const names = [...Deno.readDirSync(this.#directory)].map(({ name }) => name).filter(isJid);
-    return names.flatMap((jid) => {
-      const delivery = this.#read(jid, nowMs);
-      if (delivery !== undefined && delivery.ttlMs > 0) return [delivery];
+    const filed = names.flatMap((jid) => {
+      const bytes = readFileIfExists(`${this.#directory}/${jid}`);
+      const delivery = bytes === undefined ? undefined : this.#open(jid, bytes, nowMs);
+      if (delivery !== undefined && delivery.ttlMs > 0) {
+        this.#filed.add(jid);
+        return [delivery];
+      }
       removeIfExists(`${this.#directory}/${jid}`);
       return [];
     });
+    return [...logged.filter(({ ttlMs }) => ttlMs > 0), ...filed];
   }
 
-  #read(jid: string, nowMs: number): Delivery | undefined {
+  #open(jid: string, sealed: Uint8Array, nowMs: number): Delivery | undefined {
     try {
-      const bytes = readFileIfExists(`${this.#directory}/${jid}`);
-      const kept = bytes === undefined ? undefined : decode(this.#crypticle.decrypt(bytes), "disk");
+      const kept = decode(this.#crypticle.decrypt(sealed), "disk");
       const load = isMap(kept) ? kept.get("load") : undefined;
       if (!isMap(kept) || !isMap(load)) return undefined;
       const minions = kept.get("minions");
@@ -112,4 +155,9 @@ export class UndeliveredJobs {
       throw error;
     }
   }
+}
+
+/** Whether a job is one for the log: what is in it stays for minutes, be the job over or not. */
+function isBrief({ load, ttlMs }: Delivery): boolean {
+  return ttlMs <= LONGEST_MS && !isNoLog(load);
 }

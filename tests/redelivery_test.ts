@@ -57,7 +57,7 @@ Deno.test("while others give their first sign of a job, nobody gets it again", (
 
 Deno.test("who keeps the jobs is told when one is over: all have it, its time is up, or nobody was waited for", () => {
   const over: string[] = [];
-  const jobs = new Redelivery((jid) => over.push(jid));
+  const jobs = new Redelivery(({ jid }) => over.push(jid));
   const publish = (jid: string, minions: string[], ttlMs: number) =>
     jobs.published({ jid, load: LOAD, minions, ttlMs, live: false }, 0);
   publish("1", ["web1"], 10_000);
