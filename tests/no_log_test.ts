@@ -18,6 +18,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "./ass
 import { eventually } from "./eventually.ts";
 import { testKey } from "./scripted_minion.ts";
 import { type TestServices, testServices } from "./services.ts";
+import { filesBelow, ifThere } from "./tree.ts";
 
 const CANARY = "canary-3f9c1b7e";
 const HIDDEN = "canary-00no00log";
@@ -26,20 +27,9 @@ const latin = new TextDecoder("latin1");
 
 /** The files below `directory` that hold `text`. */
 function* holding(text: string, directory: string): Generator<string> {
-  for (const { name, isDirectory, isFile } of Deno.readDirSync(directory)) {
-    const path = `${directory}/${name}`;
-    if (isDirectory) yield* holding(text, path);
-    else if (isFile && latin.decode(readIfThere(path)).includes(text)) yield path;
-  }
-}
-
-/** A file may go while the tree is read. */
-function readIfThere(path: string): Uint8Array {
-  try {
-    return Deno.readFileSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return new Uint8Array();
-    throw error;
+  for (const path of filesBelow(directory)) {
+    const bytes = ifThere(() => Deno.readFileSync(path));
+    if (bytes !== undefined && latin.decode(bytes).includes(text)) yield path;
   }
 }
 

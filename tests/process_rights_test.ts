@@ -6,6 +6,7 @@
 import { ProcessFleet } from "../chaos/process_fleet.ts";
 import { findUser, groupIdsOf } from "../lib/users.ts";
 import { assert, assertEquals, assertStringIncludes } from "./assert.ts";
+import { ifThere } from "./tree.ts";
 
 const ROOT_ONLY = { ignore: Deno.uid() !== 0 };
 
@@ -13,7 +14,8 @@ const ROOT_ONLY = { ignore: Deno.uid() !== 0 };
 function rightsOf(pid: number): Set<string> {
   const rights = new Set<string>();
   for (const { name } of Deno.readDirSync(`/proc/${pid}/task`)) {
-    const status = Deno.readTextFileSync(`/proc/${pid}/task/${name}/status`);
+    const status = ifThere(() => Deno.readTextFileSync(`/proc/${pid}/task/${name}/status`));
+    if (status === undefined) continue; // a thread that has ended
     rights.add(
       [...status.matchAll(/^(?:Uid|Gid|Groups|CapPrm|CapEff|CapAmb):.*$/gm)].map(([line]) => line.trim()).join("\n"),
     );
@@ -35,10 +37,10 @@ function droppedTo(name: string): string {
 /** Files and directories below `path` with the bits that group and others have. */
 function open(path: string): Map<string, number> {
   const found = new Map<string, number>();
-  for (const { name, isDirectory, isSymlink } of Deno.readDirSync(path)) {
+  for (const { name, isDirectory, isSymlink } of ifThere(() => [...Deno.readDirSync(path)]) ?? []) {
     const inner = `${path}/${name}`;
     if (isSymlink) continue;
-    const bits = (Deno.lstatSync(inner).mode ?? 0) & 0o077;
+    const bits = (ifThere(() => Deno.lstatSync(inner))?.mode ?? 0) & 0o077;
     if (bits !== 0) found.set(inner, bits);
     // What lies in a directory that nobody else enters is nobody else's.
     if (isDirectory && (bits & 0o011) !== 0) { for (const [file, mode] of open(inner)) found.set(file, mode); }

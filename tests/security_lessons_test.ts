@@ -16,6 +16,7 @@ import { type Fleet, fleetTest } from "./fleet.ts";
 import { startJob } from "./jobs.ts";
 import { Publishes } from "./publishes.ts";
 import { opened, ScriptedMinion, testKey } from "./scripted_minion.ts";
+import { filesBelow, ifThere } from "./tree.ts";
 
 const PATIENCE = { timeoutMs: WITHIN_MS, tries: 1 };
 
@@ -37,13 +38,7 @@ async function liar(fleet: Fleet, id = "liar"): Promise<ScriptedMinion> {
 
 /** Every file below `directory`, with its size. */
 function files(directory: string): string[] {
-  const found: string[] = [];
-  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
-    const path = `${directory}/${name}`;
-    if (isDirectory) found.push(...files(path));
-    else found.push(`${path} ${Deno.lstatSync(path).size}`);
-  }
-  return found.sort();
+  return [...filesBelow(directory)].map((path) => `${path} ${ifThere(() => Deno.lstatSync(path))?.size}`).sort();
 }
 
 const HOSTILE_NAMES = [
