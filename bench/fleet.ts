@@ -11,8 +11,10 @@ import { clearRequest } from "../lib/payload.ts";
 import { RequestChannel, tcpAddress } from "../lib/request_channel.ts";
 import { map } from "../lib/value.ts";
 import { freePort } from "../scripts/free_port.ts";
+import { eventually } from "../tests/eventually.ts";
+import { Service } from "../tests/processes.ts";
 import { treeCpuMs } from "./process_figures.ts";
-import { run, Service, until } from "./processes.ts";
+import { run } from "./processes.ts";
 import { benchCommand, type Program, type Side } from "./sides.ts";
 import type { SwarmJob } from "./swarm_jobs.ts";
 
@@ -121,7 +123,7 @@ export class Fleet {
   /** Waits until every minion of `target` answers, twice: what the first job warms up is not to be measured. */
   async warmUp(target: string, count: number): Promise<void> {
     for (let answered = 0; answered < 2;) {
-      await until(async () => {
+      await eventually(async () => {
         this.checkSwarms();
         const { out } = await run([...this.words("salt"), "-t", "10", target, "test.ping"]).catch(() => ({ out: "" }));
         return (out.match(/^ +True$/gm) ?? []).length === count;
@@ -142,11 +144,11 @@ export class Fleet {
       const words = [...benchCommand("swarm.ts"), "--json", "--minions", String(more)];
       words.push("--from", String(this.#simulated + 1), "--master", `${HOST}:${this.#ports.request}`);
       words.push("--accept-in", this.pkiDir);
-      const swarm = Service.start(words, `${this.root}/swarm-${this.#swarms.length}.out`);
+      const swarm = Service.start("the swarm", words, `${this.root}/swarm-${this.#swarms.length}.out`);
       this.#swarms.push(swarm);
-      await until(() => {
+      await eventually(() => {
         this.checkSwarms();
-        return swarm.output.includes('"event":"ready"');
+        return swarm.written.includes('"event":"ready"');
       }, { what: `${more} simulated minions`, withinMs: UP_MS });
       this.#simulated += more;
     }
@@ -155,7 +157,7 @@ export class Fleet {
   /** @throws {Error} If a swarm has ended, with what it said. */
   checkSwarms(): void {
     for (const swarm of this.#swarms) {
-      if (!swarm.running) throw new Error(`the swarm ended: ${swarm.output.slice(-2_000)}`);
+      if (swarm.exitCode !== undefined) throw new Error(`the swarm ended: ${swarm.written.slice(-2_000)}`);
     }
   }
 
@@ -173,9 +175,9 @@ export class Fleet {
 
   /** What each of the swarms says of the job `jid`, when all of them have done with it. */
   async swarmJob(jid: string): Promise<SwarmJob[]> {
-    return await until(() => {
-      const jobs = this.#swarms.map(({ output }) => {
-        const line = output.split("\n").find((text) => text.includes(`"jid":"${jid}"`));
+    return await eventually(() => {
+      const jobs = this.#swarms.map(({ written }) => {
+        const line = written.split("\n").find((text) => text.includes(`"jid":"${jid}"`));
         return line === undefined ? undefined : JSON.parse(line) as SwarmJob;
       });
       return jobs.every((job) => job !== undefined) ? jobs : undefined;
@@ -183,7 +185,7 @@ export class Fleet {
   }
 
   #start(program: Program, root: string, output: string, side: Side = this.side): Service {
-    return Service.start([...side.command(program), "-c", `${root}/etc/salt`], `${root}/${output}`);
+    return Service.start(program, [...side.command(program), "-c", `${root}/etc/salt`], `${root}/${output}`);
   }
 
   #configure(root: string, name: "master" | "minion", options: Record<string, string | number>): void {

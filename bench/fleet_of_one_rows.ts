@@ -7,7 +7,8 @@ import { bareRoundTrip } from "./bare_round_trip.ts";
 import type { Fleet } from "./fleet.ts";
 import { treeCpuMs, treeMemory } from "./process_figures.ts";
 import { jobLatency, LATENCY_JOBS } from "./job_latency.ts";
-import { run, type Service } from "./processes.ts";
+import type { Service } from "../tests/processes.ts";
+import { run } from "./processes.ts";
 import { FINE_MS, MB, MS, PERCENT, type Row, type Stage } from "./row.ts";
 import type { Side } from "./sides.ts";
 

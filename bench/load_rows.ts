@@ -4,7 +4,8 @@
  */
 
 import { masterBus } from "../lib/event_bus.ts";
-import { run, until } from "./processes.ts";
+import { eventually } from "../tests/eventually.ts";
+import { run } from "./processes.ts";
 import type { Fleet } from "./fleet.ts";
 import { growth } from "./memory_rows.ts";
 import { MB, MS, PER_SECOND, type Row, type Stage } from "./row.ts";
@@ -95,7 +96,7 @@ export const LOAD_ROWS: readonly Row[] = [
       const started = performance.now();
       await fleet.killMaster();
       await fleet.startMaster();
-      await until(async () => {
+      await eventually(async () => {
         fleet.checkSwarms();
         // A job that some did not get ends with an error, which is no reason to give up.
         const { out } = await run([...fleet.words("salt"), "-t", "2", "*", "test.ping"]).catch(() => ({ out: "" }));

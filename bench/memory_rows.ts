@@ -5,7 +5,8 @@
 
 import type { Fleet } from "./fleet.ts";
 import { treeMemory } from "./process_figures.ts";
-import { type Ran, run } from "./processes.ts";
+import type { Ran } from "../tests/processes.ts";
+import { run } from "./processes.ts";
 import { KB, MB, MS, type Row, type Stage } from "./row.ts";
 import type { Side } from "./sides.ts";
 import { publishToSwarm, warmSwarm } from "./swarm_rows.ts";

@@ -1,5 +1,5 @@
 /**
- * Programs as the tests run them: commands that end within a time, and services that are ended by their process id.
+ * Programs as tests and benchmarks run them: commands that end within a time, and services that are ended by their process id.
  *
  * Each gets a process group of its own, so that what it forked ends with it.
  * @module
@@ -15,6 +15,8 @@ export interface Ran {
   readonly out: string;
   /** What it wrote to standard error. */
   readonly err: string;
+  /** From its start to its end, in milliseconds. */
+  readonly ms: number;
 }
 
 /** Process ids of all that runs. */
@@ -47,6 +49,7 @@ const COMMAND_MS = 180_000;
  */
 export async function run(words: readonly string[], withinMs = COMMAND_MS): Promise<Ran> {
   const [command, ...args] = words;
+  const started = performance.now();
   const child = new Deno.Command(command, {
     args,
     env: ENVIRONMENT,
@@ -63,7 +66,7 @@ export async function run(words: readonly string[], withinMs = COMMAND_MS): Prom
   }, withinMs);
   try {
     const { code, stdout, stderr } = await child.output();
-    const ran = { code, out: text(stdout), err: text(stderr) };
+    const ran = { code, out: text(stdout), err: text(stderr), ms: performance.now() - started };
     if (late) throw new Error(`no end within ${withinMs} ms: ${words.join(" ")}\n${ran.out}\n${ran.err}`);
     return ran;
   } finally {
@@ -93,6 +96,9 @@ function killGroup(pid: number): boolean {
 /** How long it takes at most until what was killed is gone, in milliseconds. */
 const GONE_MS = 30_000;
 
+/** How long a service may take to end in good order when nothing else is said, in milliseconds. */
+const STOP_MS = 20_000;
+
 /** A program that runs until it is stopped; what it writes is in a file. */
 export class Service {
   /** For failures: what runs. */
@@ -112,6 +118,7 @@ export class Service {
 
   /** Starts `words`; `output` is the file that takes what it writes. */
   static start(name: string, words: readonly string[], output: string): Service {
+    Deno.writeTextFileSync(output, "", { append: true });
     // A file and no pipe: nobody has to read it while the service runs. `exec` keeps the process id.
     const child = new Deno.Command("/bin/sh", {
       args: ["-c", 'output=$1; shift; exec "$@" </dev/null >>"$output" 2>&1', "sh", output, ...words],
@@ -134,6 +141,11 @@ export class Service {
     return this.#code;
   }
 
+  /** What it has written so far. */
+  get written(): string {
+    return Deno.readTextFileSync(this.output);
+  }
+
   /** Waits until it ends by itself. @throws {Error} If it does not. */
   async ended(withinMs: number): Promise<number> {
     await eventually(() => this.#code !== undefined, { withinMs, what: `the end of ${this.name}` });
@@ -147,11 +159,16 @@ export class Service {
   }
 
   /** Asks it to end, and kills what is left after `withinMs`. When it resolves nothing is left. Twice is fine. */
-  async stop(withinMs: number): Promise<void> {
+  async stop(withinMs = STOP_MS): Promise<void> {
     if (this.#code === undefined) {
       this.#child.kill("SIGTERM");
       await this.ended(withinMs).catch(() => {});
     }
+    await this.kill();
+  }
+
+  /** Kills it and all that it started, with no chance to do anything. When it resolves nothing is left. */
+  async kill(): Promise<void> {
     const what = `the end of the processes of ${this.name}`;
     await eventually(() => !killGroup(this.#child.pid), { withinMs: GONE_MS, what });
     await this.#child.status;
