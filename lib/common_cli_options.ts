@@ -5,7 +5,7 @@
  */
 
 import { choice, type CliOption, type CliTable, flag, float, int, text } from "./command_line.ts";
-import { LOG_LEVELS, type LogLevel } from "./common_options.ts";
+import { LOG_LEVELS, type LogLevel } from "./log_levels.ts";
 
 /** Where configuration is. */
 export const CONFIG_CLI_OPTIONS = {

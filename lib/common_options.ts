@@ -3,25 +3,9 @@
  * @module
  */
 
-import { HASH_TYPES } from "./hash.ts";
+import { HASH_TYPES } from "./hash_types.ts";
+import { LOG_LEVELS } from "./log_levels.ts";
 import { any, bool, choice, dict, int, list, moot, type Option, path, planned, str, strs } from "./option_types.ts";
-
-/** Salt's names of log levels, from the quietest up. */
-export const LOG_LEVELS = [
-  "quiet",
-  "critical",
-  "error",
-  "warning",
-  "info",
-  "profile",
-  "debug",
-  "trace",
-  "garbage",
-  "all",
-] as const;
-
-/** A name out of {@linkcode LOG_LEVELS}. */
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** How RSA encrypts session keys. */
 export const ENCRYPTION_ALGORITHMS = ["OAEP-SHA1", "OAEP-SHA224"] as const;

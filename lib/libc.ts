@@ -1,7 +1,7 @@
 /**
  * The few calls of the C library that Deno does not have: waiting for descriptors, users, limits, process groups,
  * connections that somebody else has opened.
- * The only door to FFI in this project. Every call either works or throws {@linkcode LibcError}.
+ * What is asked of files in bulk is in libc_files.ts. Every call either works or throws {@linkcode LibcError}.
  * Source: POSIX.1-2024; errno values by the platform's own `strerror`.
  * @module
  */
@@ -24,10 +24,7 @@ const SYMBOLS = {
   eventfd: { parameters: ["u32", "i32"], result: "i32", optional: true },
   eventfd_read: { parameters: ["i32", "buffer"], result: "i32", optional: true },
   eventfd_write: { parameters: ["i32", "u64"], result: "i32", optional: true },
-  open: { parameters: ["buffer", "i32"], result: "i32" },
-  read: { parameters: ["i32", "buffer", "usize"], result: "isize" },
   write: { parameters: ["i32", "buffer", "usize"], result: "isize" },
-  access: { parameters: ["buffer", "i32"], result: "i32" },
   close: { parameters: ["i32"], result: "i32" },
   setgid: { parameters: ["u32"], result: "i32" },
   setuid: { parameters: ["u32"], result: "i32" },
@@ -47,10 +44,6 @@ const SYMBOLS = {
     optional: true,
   },
 } as const;
-
-const O_RDONLY = 0;
-/** Children that a job starts do not inherit the descriptor. */
-const O_CLOEXEC = Deno.build.os === "darwin" ? 0x1000000 : 0o2000000;
 
 type Library = Deno.DynamicLibrary<typeof SYMBOLS>;
 let library: Library | undefined;
@@ -124,40 +117,11 @@ export async function processorTime(ms: number): Promise<boolean> {
   }
 }
 
-const path = new Uint8Array(4096);
-const utf8 = new TextEncoder();
-
-/** Puts `name` where calls find it. @returns False for what is longer than any path. */
-function setPath(name: string): boolean {
-  const { written } = utf8.encodeInto(name, path);
-  if (written === path.length) return false;
-  path[written] = 0;
-  return true;
-}
-
-const X_OK = 1;
-
-/** Whether this process may execute the file `name`. */
-export function mayExecute(name: string): boolean {
-  return setPath(name) && libc().access(path, X_OK) === 0;
-}
-
-/**
- * Reads the beginning of the file `name` into `memory`.
- * @returns How many bytes; negative if it cannot be read.
- */
-export function readFileInto(name: string, memory: Uint8Array<ArrayBuffer>): number {
-  if (!setPath(name)) return -1;
-  const fd = libc().open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return -1;
-  const length = Number(libc().read(fd, memory, BigInt(memory.length)));
-  libc().close(fd);
-  return length;
-}
-
 const POLLIN = 0x0001;
 /** Size of a `struct pollfd`: int fd, short events, short revents. */
 const POLLFD = 8;
+/** Linux's flag for `pipe2`: children that a job starts do not inherit the pipe. */
+const O_CLOEXEC = 0o2000000;
 
 /** What epoll(7) and eventfd(2) have, as far as it is used. Only {@linkcode EpollCalls.wait} blocks, in a thread. */
 export interface EpollCalls {

@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { LogLevel } from "./common_options.ts";
+import type { LogLevel } from "./log_levels.ts";
 
 /** The number of each level; a record is written where its number is at least the sink's. */
 export const LEVEL_NUMBERS: Readonly<Record<LogLevel, number>> = {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { LogLevel } from "./common_options.ts";
+import type { LogLevel } from "./log_levels.ts";
 import { createLogger, LEVEL_NUMBERS, type Logger, type LogSink } from "./log.ts";
 import { formatRecord } from "./log_format.ts";
 import type { MasterOpts } from "./options.ts";

@@ -5,7 +5,7 @@
  */
 
 import { readFileIfExists } from "./atomic_file.ts";
-import { readFileInto } from "./libc.ts";
+import { readFileInto } from "./libc_files.ts";
 
 /** What does not fit is read by the runtime. */
 const CAPACITY = 16 * 1024;

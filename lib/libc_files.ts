@@ -1,0 +1,57 @@
+/**
+ * Files as the C library reads and tests them, where the runtime makes more calls to the system, and of each file that is not
+ * there an error, which takes 0.1 ms. Apart from libc.ts, as Deno takes 0.05 ms for each function of a library that is opened.
+ * Only for threads that may use FFI. Source: POSIX.1-2024.
+ * @module
+ */
+
+const SYMBOLS = {
+  open: { parameters: ["buffer", "i32"], result: "i32" },
+  read: { parameters: ["i32", "buffer", "usize"], result: "isize" },
+  close: { parameters: ["i32"], result: "i32" },
+  access: { parameters: ["buffer", "i32"], result: "i32" },
+} as const;
+
+type Library = Deno.DynamicLibrary<typeof SYMBOLS>;
+let library: Library | undefined;
+
+/** The library stays open for the life of the isolate. */
+function libc(): Library["symbols"] {
+  library ??= Deno.dlopen(Deno.build.os === "darwin" ? "libSystem.B.dylib" : "libc.so.6", SYMBOLS);
+  return library.symbols;
+}
+
+const O_RDONLY = 0;
+/** Children that a job starts do not inherit the descriptor. */
+const O_CLOEXEC = Deno.build.os === "darwin" ? 0x1000000 : 0o2000000;
+
+const path = new Uint8Array(4096);
+const utf8 = new TextEncoder();
+
+/** Puts `name` where calls find it. @returns False for what is longer than any path. */
+function setPath(name: string): boolean {
+  const { written } = utf8.encodeInto(name, path);
+  if (written === path.length) return false;
+  path[written] = 0;
+  return true;
+}
+
+const X_OK = 1;
+
+/** Whether this process may execute the file `name`. */
+export function mayExecute(name: string): boolean {
+  return setPath(name) && libc().access(path, X_OK) === 0;
+}
+
+/**
+ * Reads the beginning of the file `name` into `memory`.
+ * @returns How many bytes; negative if it cannot be read.
+ */
+export function readFileInto(name: string, memory: Uint8Array<ArrayBuffer>): number {
+  if (!setPath(name)) return -1;
+  const fd = libc().open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  const length = Number(libc().read(fd, memory, BigInt(memory.length)));
+  libc().close(fd);
+  return length;
+}
