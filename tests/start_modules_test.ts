@@ -8,7 +8,7 @@ function loadedBy(entry: string): Set<string> {
     if (loaded.has(path)) return;
     loaded.add(path);
     const text = Deno.readTextFileSync(new URL(path, root));
-    for (const [, specifier] of text.matchAll(/^(?:import|export) (?!type )[^;]*?"([^"]+)"/gm)) {
+    for (const [, specifier] of text.matchAll(/^(?:import|export) (?!type )[^;"]*? from "([^"]+)"/gm)) {
       if (!specifier.startsWith(".")) loaded.add(specifier);
       else if (specifier.endsWith(".ts")) visit(new URL(specifier, `file:///${path}`).pathname.slice(1));
     }
