@@ -162,6 +162,11 @@ display_progress : False
   async run({ jid, ext_source, returned, missing, display_progress }, context) {
     checkSource(ext_source);
     await querying(context, display_progress);
+    // Programs get what Salt gives them; whoever mistyped the id is to hear of it.
+    if (!context.jobs.exists(jid)) {
+      context.log("error", noSuchJob(jid));
+      context.setRetcode(1);
+    }
     const returns = context.jobs.getReturns(jid);
     const result: ValueMap = new Map();
     for (const [id, stored] of returns) {
@@ -311,7 +316,11 @@ export const master: RunnerFunction = runner({
 
 /** @throws {CommandError} If there is no such job. */
 function checkThere(context: RunnerContext, jid: string): void {
-  if (!context.jobs.exists(jid)) throw new CommandError(`There is no job ${jid} in the job cache`);
+  if (!context.jobs.exists(jid)) throw new CommandError(noSuchJob(jid));
+}
+
+function noSuchJob(jid: string): string {
+  return `There is no job ${jid} in the job cache`;
 }
 
 /** What became of a job on each of its minions: what every function here goes by. */

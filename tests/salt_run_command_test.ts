@@ -341,3 +341,14 @@ Deno.test("control characters of a return do not reach the terminal", () =>
     const { out } = await run("jobs.lookup_jid", jid);
     assert(!out.includes("\x1b") && out.includes("boo"), out);
   }));
+
+Deno.test("jobs.lookup_jid of a job that there is not says so, and fails; a program still gets an empty map", () =>
+  withWorld(async ({ run }) => {
+    for (const jid of ["123", "20300102030405000001"]) {
+      const { code, out, err } = await run("jobs.lookup_jid", jid);
+      assertEquals([code, out], [1, ""]);
+      assertStringIncludes(err, `There is no job ${jid} in the job cache`);
+    }
+    const json = await run("jobs.lookup_jid", "20300102030405000001", "--out=json");
+    assertEquals([json.code, json.out], [1, "{}\n"]);
+  }));
