@@ -33,7 +33,7 @@ import { tcpAddress } from "./request_channel.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
 import { Forwarder } from "./forwarder.ts";
-import { MANY_CONNECTIONS, PROBES } from "./socket_settings.ts";
+import { MANY_REQUESTERS, PROBES } from "./socket_settings.ts";
 import { type Frames, Outbox } from "./sockets.ts";
 import { closeSocketsOf, socketNotes } from "./thread_sockets.ts";
 import { sleep } from "./sleep.ts";
@@ -148,7 +148,7 @@ export class Master {
         receiveHighWaterMark: opts.max_queued_requests,
         lingerMs: LINGER_MS,
         ...PROBES,
-        ...MANY_CONNECTIONS,
+        ...MANY_REQUESTERS,
         ipv6: opts.ipv6 ?? undefined,
       },
       // Few wait for the MWorkers; the others wait where they came in, so that ROUTER takes turns among its peers and

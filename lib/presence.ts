@@ -13,11 +13,14 @@ import { isValidId } from "./minion_name.ts";
 import { timingSafeEqual } from "./timing_safe_equal.ts";
 
 const PREFIX = "salt/present/";
+/** Bytes of a MAC. No more than are needed: each character of a topic takes 48 bytes of libzmq's memory, for each minion. */
+const MAC_BYTES = 16;
 const utf8 = new TextEncoder();
 
 /** The topic that minion `id` subscribes to under its session key. */
 export function presenceTopic(id: string, sessionKey: string): string {
-  return `${PREFIX}${id}/${hmac(sha256, utf8.encode(sessionKey), utf8.encode(PREFIX + id)).toHex()}`;
+  const mac = hmac(sha256, utf8.encode(sessionKey), utf8.encode(PREFIX + id)).subarray(0, MAC_BYTES);
+  return `${PREFIX}${id}/${mac.toBase64({ alphabet: "base64url", omitPadding: true })}`;
 }
 
 /** A minion that came or went. */

@@ -26,7 +26,7 @@ import { tcpAddress } from "./request_channel.ts";
 import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
-import { MANY_CONNECTIONS, PROBES } from "./socket_settings.ts";
+import { MANY_SUBSCRIBERS, PROBES } from "./socket_settings.ts";
 import { Duplex, Inbox } from "./sockets.ts";
 import { noteSockets } from "./thread_sockets.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
@@ -101,7 +101,7 @@ serveThread<PublisherInit>(async (init, host) => {
     highWaterMark: opts.pub_hwm,
     backlog: opts.zmq_backlog,
     ...PROBES,
-    ...MANY_CONNECTIONS,
+    ...MANY_SUBSCRIBERS,
     handshakeMs: opts.handshake_timeout * 1000,
     // Who subscribes has little to say.
     maxFrameBytes: MAX_SUBSCRIPTION,

@@ -1,6 +1,6 @@
 /** @module */
 import { Forwarder } from "../lib/forwarder.ts";
-import { MANY_CONNECTIONS } from "../lib/socket_settings.ts";
+import { MANY_REQUESTERS } from "../lib/socket_settings.ts";
 import { Duplex, type Frames, Inbox, Outbox } from "../lib/sockets.ts";
 import { freePort } from "../scripts/free_port.ts";
 import { strictTest } from "./strict.ts";
@@ -36,7 +36,7 @@ async function roundTrip(client: Duplex, body: string): Promise<void> {
 strictTest(
   "a socket that reads and sends a little at a time carries large and small messages whole, in their order",
   async () => {
-    using server = Duplex.router(MANY_CONNECTIONS);
+    using server = Duplex.router(MANY_REQUESTERS);
     await server.bind("tcp://127.0.0.1:0");
     const serving = echo(server);
     using client = Duplex.dealer();
