@@ -69,7 +69,7 @@ function offInLog(fleet: ProcessFleet, node: string): number {
 }
 
 /** How old the last line of a log may be, in seconds. */
-const OLD_S = 60;
+const OLD_S = 600;
 
 /** See {@linkcode Fault}. */
 export const clock: Fault = {
@@ -98,13 +98,13 @@ export const clock: Fault = {
           for (let i = 0; i < 6; i++) await jobs.publish([random.pick(fleet.ids)], random.int(1_000) / 1_000);
           it.jump(by);
           for (let i = 0; i < 6; i++) await jobs.publish([random.pick(fleet.ids)], random.int(1_000) / 1_000);
-          const { firstMs } = await pingFor(fleet, () => fleet.ids, () => false, 30_000);
+          const { firstMs } = await pingFor(fleet, () => fleet.ids, () => false, 60_000);
           await eventually(() => jobs.outstanding === 0, { what: "the returns" }).catch(() => {});
           say(`${what}: ${jobs.outstanding} returns missing`);
           const off = offInLog(fleet, who === "master" ? who : fleet.ids[0]);
           figures.push(
             { name: `${what}: its log is off by, s`, value: off, atLeast: by - OLD_S, atMost: by + 1 },
-            { name: `${what}: test.ping after, ms`, value: firstMs, atMost: 15_000 },
+            { name: `${what}: test.ping after, ms`, value: firstMs, atMost: 30_000 },
           );
         }
       }

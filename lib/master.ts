@@ -50,8 +50,11 @@ const RESTART_MS = 500;
 
 /** How long a thread may take to end with what it has begun, in milliseconds. */
 const STOP_MS = 5_000;
-/** The time in which the last replies get from the MWorkers' sockets to the network, in milliseconds: it takes one, on a busy machine more. */
-const LAST_REPLIES_MS = 100;
+/**
+ * The time in which the last replies get from the MWorkers' sockets to the network, in milliseconds: it takes one. In steps, as
+ * a machine that stands still meanwhile may take all of one step.
+ */
+const LAST_REPLIES_MS = [20, 20, 20, 20];
 /** And in which the network takes them. */
 const LINGER_MS = 250;
 
@@ -309,7 +312,7 @@ export class Master {
     await this.#rotating;
     const bus = this.#threads.get(BUS);
     await Promise.all([...this.#threads.values()].map((thread) => thread === bus ? undefined : thread.stop(STOP_MS)));
-    if (this.#serving) await sleep(LAST_REPLIES_MS);
+    if (this.#serving) { for (const ms of LAST_REPLIES_MS) await sleep(ms); }
     this.#doorkeeper?.close();
     await this.#requests?.close();
     await bus?.stop();

@@ -70,9 +70,11 @@ export interface MWorkerInit {
 }
 
 /** A worker that is told to stop takes what may still come, until nothing did for so long. In milliseconds. */
-const QUIET_MS = 50;
+const QUIET_MS = 40;
+/** So often in a row: of a machine that stands still meanwhile, one look sees nothing come. */
+const QUIET_LOOKS = 2;
 /** And no longer than this, however much there is. */
-const LAST_ANSWERS_MS = 500;
+const LAST_ANSWERS_MS = 3_000;
 
 serveThread<MWorkerInit>(async (init, { log, fail }) => {
   surviveErrors(log);
@@ -175,11 +177,11 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     async close() {
       // Whoever was heard is answered: a Python minion of 3007 whose request goes unanswered says nothing for a minute.
       const end = performance.now() + LAST_ANSWERS_MS;
-      let before: number;
-      do {
-        before = handled;
+      for (let quiet = 0; quiet < QUIET_LOOKS && performance.now() < end;) {
+        const before = handled;
         await sleep(QUIET_MS);
-      } while ((handled > before || since !== 0) && performance.now() < end);
+        quiet = handled > before || since !== 0 ? 0 : quiet + 1;
+      }
       stopping = true;
       if (since === 0) socket.close();
       await running;
