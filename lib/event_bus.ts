@@ -36,6 +36,10 @@ export const KEPT_EVENTS = 20_000;
 /** How long a connection to a bus on this host may take before nobody is there, in milliseconds. */
 const CONNECT_MS = 5_000;
 
+/** Who waits for an event and is woken by others' rests for this part of the time that it has waited, and no longer than that. */
+const REST_SHARE = 5;
+const MOST_REST_MS = 20;
+
 /** The bus of the master whose `sock_dir` is given. */
 export function masterBus(sockDir: string): BusPaths {
   return { pub: `${sockDir}/master_event_pub.ipc`, pull: `${sockDir}/master_event_pull.ipc` };
@@ -58,6 +62,7 @@ export function removeSocketFile(path: string): void {
 /** A live subscription to a bus. */
 export class EventSubscriber {
   readonly #inbox: Inbox;
+  readonly #closing = new AbortController();
   #name: SubscriberName;
   readonly #prefixes: Set<string>;
 
@@ -138,21 +143,30 @@ export class EventSubscriber {
 
   /**
    * Waits for an event.
-   * @param wanted Passes over events by their tags, whose data need not be read then. Default: none.
+   * @param wanted Passes over events by their tags, whose data need not be read then. Default: none. Whoever has heard of others'
+   * affairs alone rests, for a fifth of the time that it has waited: among many who all hear everything, to be woken by each
+   * event costs more than all else that they do.
    * @returns The next event, or `undefined` after `timeoutMs` (default: no end) or when closed.
    */
   async next(timeoutMs = -1, wanted: (tag: string) => boolean = () => true): Promise<BusEvent | undefined> {
-    const deadline = performance.now() + timeoutMs;
-    for (;;) {
-      const frame = await this.#frame(timeoutMs < 0 ? -1 : Math.max(0, deadline - performance.now()));
-      if (frame === undefined) return undefined;
-      try {
-        const event = unpackWanted(frame, wanted);
-        if (event !== undefined) return event;
-      } catch (error) {
-        if (!(error instanceof WireError)) throw error; // what is no event concerns nobody
-      }
+    const started = performance.now();
+    const leftMs = () => timeoutMs < 0 ? -1 : Math.max(0, timeoutMs - (performance.now() - started));
+    let frame = await this.#frame(leftMs());
+    while (frame !== undefined) {
+      const event = readWanted(frame, wanted);
+      if (event !== undefined) return event;
+      frame = await this.#frame(0);
+      if (frame !== undefined) continue;
+      await this.#rest((performance.now() - started) / REST_SHARE, leftMs());
+      frame = await this.#frame(leftMs());
     }
+    return undefined;
+  }
+
+  /** Does nothing for `ms`, at most for as long as there is time left, or until it is closed. */
+  async #rest(ms: number, leftMs: number): Promise<void> {
+    const restMs = Math.min(ms, MOST_REST_MS, leftMs < 0 ? Infinity : leftMs);
+    if (restMs >= 1) await sleep(restMs, this.#closing.signal).catch(() => {});
   }
 
   /** Waits until this very event has come. @returns Whether it did within `timeoutMs`. */
@@ -199,12 +213,23 @@ export class EventSubscriber {
 
   /** Ends the subscription. */
   close(): void {
+    this.#closing.abort();
     this.#inbox.close();
   }
 
   /** `using` closes it. */
   [Symbol.dispose](): void {
     this.close();
+  }
+}
+
+/** The event in a frame, if it is one that is wanted; what is no event concerns nobody. */
+function readWanted(frame: Uint8Array, wanted: (tag: string) => boolean): BusEvent | undefined {
+  try {
+    return unpackWanted(frame, wanted);
+  } catch (error) {
+    if (error instanceof WireError) return undefined;
+    throw error;
   }
 }
 

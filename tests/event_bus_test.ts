@@ -66,6 +66,48 @@ strictTest(
     }),
 );
 
+strictTest(
+  "whoever waits among others' events rests between them, and hears all of its own, in their order",
+  () =>
+    withBus(async (paths) => {
+      const subscriber = await EventSubscriber.connect(paths.pub, [""]);
+      using sender = new EventSender(paths.pull);
+      const mine = (tag: string) => tag.startsWith("mine/");
+      const heard: string[] = [];
+      const hear = async () => {
+        for (
+          let event = await subscriber.next(-1, mine);
+          event !== undefined;
+          event = await subscriber.next(-1, mine)
+        ) {
+          heard.push(event.tag);
+        }
+      };
+      const hearing = hear();
+      const expected: string[] = [];
+      for (let round = 0; round < 5; round++) {
+        // Long enough for a rest, however soon it is over.
+        for (const end = performance.now() + 60; performance.now() < end;) {
+          assert(await sender.fire("other", map({ round })));
+          await new Promise((resolve) => setTimeout(resolve, 2));
+        }
+        for (const tag of [`mine/${round}/a`, `mine/${round}/b`]) {
+          assert(await sender.fire(tag, map({ round })));
+          expected.push(tag);
+        }
+      }
+      await eventually(() => heard.length === expected.length, { what: "all of its own" });
+      assertEquals(heard, expected);
+      // Nothing comes of others' affairs, neither at the end of the time nor when it is closed.
+      assert(await sender.fire("other", map({})));
+      subscriber.close();
+      await hearing;
+      using other = await EventSubscriber.connect(paths.pub, [""]);
+      assert(await sender.fire("other", map({})));
+      assertEquals(await other.next(50, mine), undefined);
+    }),
+);
+
 strictTest("subscriptions are live when connect() resolves, on a quiet bus", () =>
   withBus(async (paths) => {
     using sender = new EventSender(paths.pull);
