@@ -7,7 +7,7 @@
 
 import { SILENT_LOGGER } from "../lib/log.ts";
 import { Forwarder } from "../lib/forwarder.ts";
-import { Duplex } from "../lib/sockets.ts";
+import { Duplex, type SharedPlace } from "../lib/sockets.ts";
 import { Thread } from "../lib/thread.ts";
 import { run } from "./processes.ts";
 import { benchCommand } from "./sides.ts";
@@ -25,18 +25,17 @@ export async function bareProxy(clients: number): Promise<number> {
 }
 
 async function serve(clients: number): Promise<void> {
-  const directory = Deno.makeTempDirSync({ prefix: "bare_proxy_" });
   const forwarder = Forwarder.requests({ highWaterMark: 0 }, { highWaterMark: 0 });
-  const back = `ipc://${directory}/workers.ipc`;
-  const { front } = await forwarder.start({ front: "tcp://127.0.0.1:0", back });
+  const address = "inproc://workers";
+  const { front } = await forwarder.start({ front: "tcp://127.0.0.1:0", back: address });
+  const init: SharedPlace = { context: forwarder.context, address };
   const url = new URL("bare_worker.ts", import.meta.url);
   const workers = Array.from(
     { length: WORKERS },
-    (_, i) => new Thread({ name: `echo-${i}`, url, init: back, log: SILENT_LOGGER }),
+    (_, i) => new Thread({ name: `echo-${i}`, url, init, log: SILENT_LOGGER }),
   );
   await Promise.all(workers.map(({ ready }) => ready));
   const { out } = await run([...benchCommand("bare_proxy.ts"), "ask", front, String(clients)]);
-  Deno.removeSync(directory, { recursive: true });
   Deno.stdout.writeSync(new TextEncoder().encode(out));
   Deno.exit(0);
 }

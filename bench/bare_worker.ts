@@ -3,13 +3,12 @@
  * @module
  */
 
-import { Duplex } from "../lib/sockets.ts";
+import { Duplex, type SharedPlace } from "../lib/sockets.ts";
 import { serveThread } from "../lib/thread.ts";
 
-/** Starts with the address of the proxy's back. */
-serveThread<string>((address) => {
-  const socket = Duplex.dealer({ highWaterMark: 0 });
-  socket.connect(address);
+/** Starts with the place of the proxy's back. */
+serveThread<SharedPlace>((place) => {
+  const socket = Duplex.heirloom(place, { highWaterMark: 0 });
   const running = (async () => {
     for (let frames = await socket.receive(); frames !== undefined; frames = await socket.receive()) {
       await socket.send(frames);

@@ -40,6 +40,11 @@ export class Forwarder {
     return this.#monitor;
   }
 
+  /** Where its context is in memory, for threads that connect by `inproc://`, with sockets of that context. */
+  get context(): bigint {
+    return this.#context.address;
+  }
+
   /** Binds both sides and starts the thread. @returns The two addresses in force. @throws {SocketError} If it cannot. */
   start(addresses: { readonly front: string; readonly back: string }): Promise<{ front: string; back: string }> {
     return Promise.try(() => {
@@ -51,8 +56,11 @@ export class Forwarder {
     });
   }
 
-  /** Ends the thread and closes both sockets. Twice is fine. */
-  async close(): Promise<void> {
+  /**
+   * Ends the thread and closes both sockets. Twice is fine.
+   * @param options.abandoned Whether others' sockets of this context may be left that nobody closes: it would wait for them.
+   */
+  async close({ abandoned = false } = {}): Promise<void> {
     if (this.#closed) return await this.#done;
     this.#closed = true;
     this.#context.shutdown();
@@ -61,6 +69,6 @@ export class Forwarder {
     this.#monitor?.close();
     this.#front.close();
     this.#back.close();
-    this.#context.terminate();
+    if (!abandoned) this.#context.terminate();
   }
 }

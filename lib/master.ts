@@ -21,7 +21,7 @@ import { jidMemory, makeJid } from "./jid.ts";
 import { loadOrCreateMasterKey } from "./key_pair.ts";
 import type { Logger } from "./log.ts";
 import { Maintenance } from "./maintenance.ts";
-import { type MasterPorts, portsPath, publishPullPath, workersPath } from "./master_paths.ts";
+import { type MasterPorts, portsPath, publishPullPath } from "./master_paths.ts";
 import { encode } from "./msgpack.ts";
 import type { MWorkerInit } from "./mworker.ts";
 import type { MasterOpts } from "./options.ts";
@@ -35,7 +35,7 @@ import { SharedKey } from "./shared_key.ts";
 import { Forwarder } from "./forwarder.ts";
 import { MANY_REQUESTERS, PROBES } from "./socket_settings.ts";
 import { type Frames, Outbox } from "./sockets.ts";
-import { closeSocketsOf, socketNotes } from "./thread_sockets.ts";
+import { closeSocketsOf, hasHeirloom, socketNotes } from "./thread_sockets.ts";
 import { sleep } from "./sleep.ts";
 import { describeError, Thread } from "./thread.ts";
 import { findUser, hostUsers } from "./users.ts";
@@ -58,6 +58,9 @@ const LAST_REPLIES_MS = [20, 20, 20, 20];
 /** And in which the network takes them. */
 const LINGER_MS = 250;
 
+/** Where the MWorkers meet the proxy: in memory, which takes no thread of libzmq's own and no system call for each message. */
+const WORKERS = "inproc://workers";
+
 /** The name of the event bus's thread, which ends last: the others still have events to fire. */
 const BUS = "EventBus";
 
@@ -77,6 +80,8 @@ export class Master {
   #accessKeys: AccessKeys = new Map();
   readonly #threads = new Map<string, Thread<unknown>>();
   #requests: Forwarder | undefined;
+  /** Where the MWorkers note their sockets. */
+  readonly #workerSockets: SharedArrayBuffer[] = [];
   #doorkeeper: Doorkeeper | undefined;
   #memoryLooks: WorkingLooks | undefined;
   #ports: MasterPorts = { publishPort: 0, requestPort: 0 };
@@ -169,9 +174,7 @@ export class Master {
       this.#log.error(`What connections hold is not bounded any more: ${describeError(error)}`);
     });
     const front = tcpAddress(opts.interface, opts.ret_port);
-    const back = `ipc://${workersPath(opts.sock_dir)}`;
-    const bound = await listening(`ret_port ${opts.ret_port}`, this.#requests.start({ front, back }));
-    Deno.chmodSync(workersPath(opts.sock_dir), 0o600);
+    const bound = await listening(`ret_port ${opts.ret_port}`, this.#requests.start({ front, back: WORKERS }));
     this.#ports = { publishPort, requestPort: Number(bound.front.split(":").at(-1)) };
 
     const proved = new ProvedTokens().memory;
@@ -180,6 +183,7 @@ export class Master {
       proved,
       jids: jidMemory(),
       strangers: rateMemory(),
+      requests: { context: this.#requests.context, address: WORKERS },
       queued: opts.max_queued_requests,
       publishPort,
       accessKeys,
@@ -187,6 +191,7 @@ export class Master {
     };
     const workers = Array.from({ length: opts.worker_threads }, (_, i) => {
       const own: MWorkerInit = { ...init, held: heldMemory(), sockets: socketNotes() };
+      this.#workerSockets.push(own.sockets);
       return this.#keepRunning(`MWorker-${i}`, new URL("./mworker.ts", import.meta.url), own).ready;
     });
     await Promise.all(workers);
@@ -314,12 +319,12 @@ export class Master {
     await Promise.all([...this.#threads.values()].map((thread) => thread === bus ? undefined : thread.stop(STOP_MS)));
     if (this.#serving) { for (const ms of LAST_REPLIES_MS) await sleep(ms); }
     this.#doorkeeper?.close();
-    await this.#requests?.close();
+    await this.#requests?.close({ abandoned: this.#workerSockets.some(hasHeirloom) });
     await bus?.stop();
     await this.#memoryLooks?.close();
     const busPaths = masterBus(this.#opts.sock_dir);
     for (const path of [busPaths.pull, busPaths.pub, busStatePath(busPaths)]) removeSocketFile(path);
-    for (const path of [workersPath, publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));
+    for (const path of [publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));
     this.#closed.resolve();
   }
 

@@ -17,11 +17,6 @@ export function accessKeyPath(cachedir: string, user: string): string {
   return `${cachedir}/.${user.replaceAll(/[/\\]/g, "_")}_key`;
 }
 
-/** The DEALER's side of the request proxy. */
-export function workersPath(sockDir: string): string {
-  return `${sockDir}/workers.ipc`;
-}
-
 /** The ports that a master really listens on, which differ from its options where those say 0. */
 export interface MasterPorts {
   /** Where jobs are published. */

@@ -1,5 +1,5 @@
 /**
- * The thread of an MWorker: takes requests from `workers.ipc`, one after the other, and sends the replies.
+ * The thread of an MWorker: takes requests from the proxy behind port 4506, one after the other, and sends the replies.
  *
  * A DEALER rather than a REP: it sees who asked, and notes that in shared memory while it works. If this thread dies, the
  * next one answers whoever was waiting.
@@ -19,7 +19,7 @@ import { JobCache } from "./job_cache.ts";
 import { shareJids } from "./jid.ts";
 import { JobOutputs } from "./job_outputs.ts";
 import { KeyStore } from "./key_store.ts";
-import { publishPullPath, workersPath } from "./master_paths.ts";
+import { publishPullPath } from "./master_paths.ts";
 import { encode } from "./msgpack.ts";
 import { NoLogMarks } from "./no_log_marks.ts";
 import { opensslOperations } from "./openssl.ts";
@@ -33,7 +33,7 @@ import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
 import { sleep } from "./sleep.ts";
-import { Duplex, type Frames, Outbox } from "./sockets.ts";
+import { Duplex, type Frames, Outbox, type SharedPlace } from "./sockets.ts";
 import { noteSockets } from "./thread_sockets.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
 import { UndeliveredJobs } from "./undelivered_jobs.ts";
@@ -51,6 +51,8 @@ export interface MWorkerInit {
   readonly jids: SharedArrayBuffer;
   /** The memory of the session keys that have been read. */
   readonly sessions: SharedArrayBuffer;
+  /** Where the requests come from. */
+  readonly requests: SharedPlace;
   /** How many requests may wait in it. */
   readonly queued: number;
   /** The memory of the limit on strangers' sign-ins. */
@@ -122,8 +124,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     },
   });
 
-  const workers = `ipc://${workersPath(opts.sock_dir)}`;
-  const socket = Duplex.heirloom(workers, {
+  const socket = Duplex.heirloom(init.requests, {
     highWaterMark: 0,
     receiveHighWaterMark: init.queued,
     lingerMs: LAST_ANSWERS_MS,

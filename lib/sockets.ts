@@ -165,6 +165,14 @@ export abstract class Endpoint {
   }
 }
 
+/** Where threads of this process meet without a thread of libzmq's between them. */
+export interface SharedPlace {
+  /** Where the context is in memory that the sockets on both sides are of. */
+  readonly context: bigint;
+  /** An address that a socket of it has been bound to, `inproc://…`. */
+  readonly address: string;
+}
+
 function bytesOf(frames: Frames): number {
   return frames.reduce((sum, frame) => sum + frame.length, 0);
 }
@@ -183,10 +191,10 @@ export class Duplex extends Endpoint {
 
   /**
    * The DEALER of the thread in whose place this one is, with whatever came for it meanwhile; a new one that connects to
-   * `address` if there was none. It is the one socket of a thread with notes that its successor goes on with.
+   * `place` if there was none. It is the one socket of a thread with notes that its successor goes on with.
    */
-  static heirloom(address: string, settings: SocketSettings = {}): Duplex {
-    const { socket, inherited } = openHeirloom("dealer");
+  static heirloom({ context, address }: SharedPlace, settings: SocketSettings = {}): Duplex {
+    const { socket, inherited } = openHeirloom("dealer", context);
     if (inherited) return new Duplex("dealer", settings, socket);
     configure(socket, "dealer", settings);
     const dealer = new Duplex("dealer", settings, socket);

@@ -42,7 +42,6 @@ export function socketNotes(): SharedArrayBuffer {
  */
 export function noteSockets(memory: SharedArrayBuffer): void {
   notes = new BigUint64Array(memory);
-  if (notes[CONTEXT] !== 0n) shared = ZmqContext.at(notes[CONTEXT]);
 }
 
 /**
@@ -54,14 +53,18 @@ export function closeSocketsOf(memory: SharedArrayBuffer): Frames[] {
   const left = new BigUint64Array(memory);
   const sockets = [...left.subarray(OTHERS)].filter((address) => address !== 0n);
   left.fill(0n, OTHERS);
-  if (left[HEIRLOOM] !== 0n) return closeLeft({ sockets });
   const context = left[CONTEXT];
   left[CONTEXT] = 0n;
   return context === 0n ? [] : closeLeft({ sockets, context });
 }
 
+/** Whether a thread that died, or does not end, has left its {@linkcode openHeirloom heirloom} to a successor. */
+export function hasHeirloom(memory: SharedArrayBuffer): boolean {
+  return new BigUint64Array(memory)[HEIRLOOM] !== 0n;
+}
+
 /** A new socket, counted and noted. @throws {SocketError} If there are too many. */
-export function openSocket(kind: SocketKind, place = OTHERS): ZmqSocket {
+export function openSocket(kind: SocketKind): ZmqSocket {
   if (shared === undefined) {
     shared = ZmqContext.create(maxSockets);
     socketMemory.worked(START_UP); // which leaves garbage as well
@@ -69,7 +72,7 @@ export function openSocket(kind: SocketKind, place = OTHERS): ZmqSocket {
   const socket = shared.socket(kind);
   open++;
   if (notes.length > 0) {
-    const free = notes.indexOf(0n, place);
+    const free = notes.indexOf(0n, OTHERS);
     if (free < 0) throw new RangeError(`A thread that notes its sockets has more than ${NOTES}`);
     notes[free] = socket.address;
     notes[CONTEXT] = shared.address;
@@ -78,14 +81,19 @@ export function openSocket(kind: SocketKind, place = OTHERS): ZmqSocket {
 }
 
 /**
- * The one socket of a thread with notes that its successor goes on with: the one that the thread before this one has left, as
- * it is, or a new one.
+ * The one socket of a thread that its successor goes on with: the one that the thread before this one has left, as it is, or a
+ * new one. It is of another thread's context, by whose address it is found, and must be closed before that ends.
  */
-export function openHeirloom(kind: SocketKind): { readonly socket: ZmqSocket; readonly inherited: boolean } {
-  const address = notes[HEIRLOOM];
-  if (!address) return { socket: openSocket(kind, HEIRLOOM), inherited: false };
+export function openHeirloom(
+  kind: SocketKind,
+  context: bigint,
+): { readonly socket: ZmqSocket; readonly inherited: boolean } {
   open++;
-  return { socket: ZmqSocket.at(address), inherited: true };
+  const left = notes[HEIRLOOM];
+  if (left) return { socket: ZmqSocket.at(left), inherited: true };
+  const socket = ZmqContext.at(context).socket(kind);
+  if (notes.length > 0) notes[HEIRLOOM] = socket.address;
+  return { socket, inherited: false };
 }
 
 /** Closes a socket of {@linkcode openSocket} or {@linkcode openHeirloom}; with the last one the context ends. */
