@@ -35,9 +35,12 @@ export abstract class Endpoint {
   #givers = 0;
   #connections: ZmqSocket | undefined;
   #closed = false;
+  /** Whether it is an error of libzmq's to try to receive when nothing is to come. */
+  readonly #asksFirst: boolean;
 
   /** Makes the socket, which neither listens nor connects yet, or goes on with one that was made and set already. */
   protected constructor(kind: SocketKind, settings: SocketSettings, made?: ZmqSocket) {
+    this.#asksFirst = kind === "request";
     this.#socket = made ?? openSocket(kind);
     try {
       if (made === undefined) configure(this.#socket, kind, settings);
@@ -92,11 +95,15 @@ export abstract class Endpoint {
   protected async take(timeoutMs: number): Promise<Frames | undefined> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
     await othersTurn();
-    while (await this.#wait.until(() => this.#socket.readable, deadline)) {
+    // Of many that wait, all but the first are taken without asking whether there is one; a REQ may not be asked so.
+    let ready = !this.#asksFirst || await this.#wait.until(() => this.#socket.readable, deadline);
+    while (ready) {
       const frames = this.#unlessClosed(() => this.#socket.tryReceive());
-      if (frames === undefined) continue;
-      socketMemory.worked(bytesOf(frames));
-      return frames;
+      if (frames !== undefined) {
+        socketMemory.worked(bytesOf(frames));
+        return frames;
+      }
+      ready = await this.#wait.until(() => this.#socket.readable, deadline);
     }
     return undefined;
   }
