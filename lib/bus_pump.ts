@@ -11,7 +11,7 @@ import { busStatePath, writeBusState } from "./bus_state.ts";
 import { type BusNews, BusSubscribers, missedNote, readSubscriberTopic, type Subscriber } from "./bus_subscribers.ts";
 import { ANSWERS_NAMES, BUS_WELCOME, type BusPaths, KEPT_EVENTS, removeSocketFile } from "./event_bus.ts";
 import type { Logger } from "./log.ts";
-import { Duplex, type Frames, Inbox } from "./sockets.ts";
+import { Duplex, Inbox, type SharedPlace } from "./sockets.ts";
 
 /** What is kept for a subscriber at most, in bytes, as far as the events are of like size. */
 const KEPT_BYTES = 64 * 1024 * 1024;
@@ -33,8 +33,11 @@ export interface BusPumpOptions {
   readonly log: Logger;
   /** How many events are kept for a subscriber. Default: as many as a subscriber keeps itself. */
   readonly keptEvents?: number;
-  /** Events that had come for a pump before this one, which died. */
-  readonly untaken?: readonly Frames[];
+  /**
+   * Where threads of this process push their events. Of such a pump the thread's successor goes on with the socket that events
+   * are pushed to: whoever pushes is still connected, and what came meanwhile is there.
+   */
+  readonly place?: SharedPlace;
 }
 
 /** A running bus. */
@@ -42,8 +45,9 @@ export class BusPump {
   readonly #paths: BusPaths;
   readonly #log: Logger;
   readonly #most: number;
-  readonly #untaken: Frames[];
-  readonly #inbox = Inbox.pull({ highWaterMark: PUSHED });
+  readonly #inbox: Inbox;
+  /** What the inbox is still to be bound to. */
+  readonly #addresses: readonly string[];
   readonly #outlet: Duplex;
   readonly #subscribers = new BusSubscribers((news) => this.#tell(news));
   #published = 0;
@@ -53,11 +57,16 @@ export class BusPump {
   #trying: ReturnType<typeof setInterval> | undefined;
   #running: Promise<unknown> | undefined;
 
-  private constructor(paths: BusPaths, { log, keptEvents = KEPT_EVENTS, untaken = [] }: BusPumpOptions) {
+  private constructor(paths: BusPaths, { log, keptEvents = KEPT_EVENTS, place }: BusPumpOptions) {
     this.#paths = paths;
     this.#log = log;
     this.#most = this.#kept = keptEvents;
-    this.#untaken = [...untaken];
+    const settings = { highWaterMark: PUSHED };
+    const { inbox, inherited } = place === undefined
+      ? { inbox: Inbox.pull(settings), inherited: false }
+      : Inbox.heirloom(place.context, settings);
+    this.#inbox = inbox;
+    this.#addresses = inherited ? [] : [`ipc://${paths.pull}`, ...place === undefined ? [] : [place.address]];
     this.#outlet = Duplex.announcer({ highWaterMark: keptEvents });
     this.#outlet.welcome(BUS_WELCOME + ANSWERS_NAMES);
     this.#outlet.dropSilently = false;
@@ -67,7 +76,7 @@ export class BusPump {
   static async open(paths: BusPaths, options: BusPumpOptions): Promise<BusPump> {
     const pump = new BusPump(paths, options);
     try {
-      await pump.#inbox.bind(`ipc://${paths.pull}`);
+      for (const address of pump.#addresses) await pump.#inbox.bind(address);
       await pump.#outlet.bind(`ipc://${paths.pub}`);
       for (const path of [paths.pull, paths.pub]) Deno.chmodSync(path, 0o600);
     } catch (error) {
@@ -89,8 +98,7 @@ export class BusPump {
   }
 
   async #publish(): Promise<void> {
-    const next = () => this.#untaken.shift() ?? this.#inbox.receive();
-    for (let frames = await next(); frames !== undefined; frames = await next()) {
+    for (let frames = await this.#inbox.receive(); frames !== undefined; frames = await this.#inbox.receive()) {
       const [frame] = frames;
       this.#resize(frame.length);
       const stuck = this.#trying === undefined ? [] : this.#subscribers.stuckOn(tagOf(frame));

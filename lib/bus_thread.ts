@@ -5,7 +5,7 @@
 
 import { BusPump } from "./bus_pump.ts";
 import type { BusPaths } from "./event_bus.ts";
-import type { Frames } from "./sockets.ts";
+import type { SharedPlace } from "./sockets.ts";
 import { noteSockets } from "./thread_sockets.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
 
@@ -17,13 +17,13 @@ export interface BusThreadInit {
   readonly keptEvents: number;
   /** Where it notes its sockets. */
   readonly sockets: SharedArrayBuffer;
-  /** Events that had come for the thread before this one, which died. */
-  readonly untaken?: readonly Frames[];
+  /** Where the other threads push their events. */
+  readonly place: SharedPlace;
 }
 
-serveThread<BusThreadInit>(async ({ paths, keptEvents, sockets, untaken }, { log }) => {
+serveThread<BusThreadInit>(async ({ paths, keptEvents, sockets, place }, { log }) => {
   surviveErrors(log);
   noteSockets(sockets);
-  const pump = await BusPump.open(paths, { log, keptEvents, untaken });
+  const pump = await BusPump.open(paths, { log, keptEvents, place });
   return { describe: () => pump.describe(), close: () => pump.close() };
 });

@@ -14,7 +14,7 @@ import { NoMasterError, WireError } from "./errors.ts";
 import { type BusEvent, type EventData, packEvent, unpackWanted } from "./event.ts";
 import { sameBytes } from "./same_bytes.ts";
 import { sleep } from "./sleep.ts";
-import { type Frames, Inbox, Outbox } from "./sockets.ts";
+import { type Frames, Inbox, Outbox, type SharedPlace } from "./sockets.ts";
 
 /** The two ends of a bus, as paths of ipc sockets. */
 export interface BusPaths {
@@ -247,11 +247,17 @@ export class EventSender {
 
   /**
    * Connects to a bus, now or when it is there.
-   * @param pullPath The bus's pull socket. @param lingerMs How long `close` waits for events under way.
+   * @param pull The bus's pull socket: its path, or the place of a bus of this process.
+   * @param lingerMs How long `close` waits for events under way.
    */
-  constructor(pullPath: string, lingerMs = 1_000) {
-    this.#outbox = Outbox.push({ highWaterMark: 0, lingerMs, reconnectMs: 20 });
-    this.#outbox.connect(`ipc://${pullPath}`);
+  constructor(pull: string | SharedPlace, lingerMs = 1_000) {
+    const settings = { highWaterMark: 0, lingerMs, reconnectMs: 20 };
+    if (typeof pull !== "string") {
+      this.#outbox = Outbox.pushTo(pull, settings);
+      return;
+    }
+    this.#outbox = Outbox.push(settings);
+    this.#outbox.connect(`ipc://${pull}`);
   }
 
   /** Fires an event; it is stamped by whoever built `data`. @returns Whether the bus took it within `timeoutMs`. */

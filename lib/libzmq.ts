@@ -383,21 +383,14 @@ export class ZmqSocket {
 }
 
 /**
- * Closes what a thread left that is gone for good: its sockets, without a delay for what they had to send, and their context.
+ * Closes what a thread left that is gone for good: its sockets, without a delay for what they had to send, and its context.
  * @param left Addresses in memory.
- * @returns The messages that had come for it, and that it had not taken.
  */
-export function closeLeft(left: { readonly sockets: readonly bigint[]; readonly context?: bigint }): Frames[] {
-  const untaken: Frames[] = [];
+export function closeLeft(left: { readonly sockets: readonly bigint[]; readonly context?: bigint }): void {
   for (const address of left.sockets) {
     const socket = ZmqSocket.at(address);
-    while (socket.readable) {
-      const frames = socket.tryReceive();
-      if (frames !== undefined) untaken.push(frames);
-    }
     socket.set("linger", 0);
     socket.close();
   }
   if (left.context !== undefined) ZmqContext.at(left.context).terminate();
-  return untaken;
 }

@@ -33,9 +33,10 @@ import { tcpAddress } from "./request_channel.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
 import { Forwarder } from "./forwarder.ts";
+import { ZmqContext } from "./libzmq.ts";
 import { MANY_REQUESTERS, PROBES } from "./socket_settings.ts";
-import { type Frames, Outbox } from "./sockets.ts";
-import { closeSocketsOf, hasHeirloom, socketNotes } from "./thread_sockets.ts";
+import { Outbox, type SharedPlace } from "./sockets.ts";
+import { closeSocketsOf, hasSockets, socketNotes } from "./thread_sockets.ts";
 import { sleep } from "./sleep.ts";
 import { describeError, Thread } from "./thread.ts";
 import { findUser, hostUsers } from "./users.ts";
@@ -58,8 +59,11 @@ const LAST_REPLIES_MS = [20, 20, 20, 20];
 /** And in which the network takes them. */
 const LINGER_MS = 250;
 
-/** Where the MWorkers meet the proxy: in memory, which takes no thread of libzmq's own and no system call for each message. */
-const WORKERS = "inproc://workers";
+/**
+ * Where the MWorkers meet the proxy and the event bus: in memory, which takes no threads of libzmq's between them, and no calls to the
+ * system while both sides are busy.
+ */
+const WORKERS = "inproc://workers", EVENTS = "inproc://events";
 
 /** The name of the event bus's thread, which ends last: the others still have events to fire. */
 const BUS = "EventBus";
@@ -68,8 +72,6 @@ const BUS = "EventBus";
 interface Inherited {
   /** Where both note their sockets. */
   readonly sockets: SharedArrayBuffer;
-  /** Messages that had come for the dead one. */
-  readonly untaken?: readonly Frames[];
 }
 
 /** A running master. */
@@ -80,8 +82,10 @@ export class Master {
   #accessKeys: AccessKeys = new Map();
   readonly #threads = new Map<string, Thread<unknown>>();
   #requests: Forwarder | undefined;
-  /** Where the MWorkers note their sockets. */
-  readonly #workerSockets: SharedArrayBuffer[] = [];
+  /** Of the sockets between the MWorkers and the event bus, which goes on longer than the proxy. */
+  readonly #busContext = ZmqContext.create();
+  /** Where the MWorkers and the event bus note their sockets. */
+  readonly #noted: SharedArrayBuffer[] = [];
   #doorkeeper: Doorkeeper | undefined;
   #memoryLooks: WorkingLooks | undefined;
   #ports: MasterPorts = { publishPort: 0, requestPort: 0 };
@@ -139,10 +143,12 @@ export class Master {
     const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000).memory;
     const shared = { opts: packOpts(opts), sharedKey: this.#sharedKey.memory, sessions, masterPem: masterKey.pem };
 
+    const events: SharedPlace = { context: this.#busContext.address, address: EVENTS };
     const busInit: BusThreadInit = {
       paths: masterBus(opts.sock_dir),
       keptEvents: opts.event_publisher_pub_hwm,
-      sockets: socketNotes(),
+      sockets: this.#notes(),
+      place: events,
     };
     const bus = this.#keepRunning(BUS, new URL("./bus_thread.ts", import.meta.url), busInit);
     await listening("the event bus", bus.ready);
@@ -184,14 +190,14 @@ export class Master {
       jids: jidMemory(),
       strangers: rateMemory(),
       requests: { context: this.#requests.context, address: WORKERS },
+      events,
       queued: opts.max_queued_requests,
       publishPort,
       accessKeys,
       owner,
     };
     const workers = Array.from({ length: opts.worker_threads }, (_, i) => {
-      const own: MWorkerInit = { ...init, held: heldMemory(), sockets: socketNotes() };
-      this.#workerSockets.push(own.sockets);
+      const own: MWorkerInit = { ...init, held: heldMemory(), sockets: this.#notes() };
       return this.#keepRunning(`MWorker-${i}`, new URL("./mworker.ts", import.meta.url), own).ready;
     });
     await Promise.all(workers);
@@ -213,6 +219,12 @@ export class Master {
     this.#doorkeeper?.lookAtMemory(rss);
     const news: MemoryNews = { rss };
     this.#threads.get("Publisher")?.post(news);
+  }
+
+  #notes(): SharedArrayBuffer {
+    const notes = socketNotes();
+    this.#noted.push(notes);
+    return notes;
   }
 
   async #startPublisher(init: PublisherInit): Promise<number> {
@@ -260,8 +272,8 @@ export class Master {
         if (!this.#serving) return;
         this.#log.critical(`${name} died and is started again: ${reason}`);
         this.#soon(() => {
-          const untaken = closeSocketsOf(init.sockets);
-          this.#keepRunning(name, url, { ...init, untaken });
+          closeSocketsOf(init.sockets);
+          this.#keepRunning(name, url, init);
         });
       },
     });
@@ -319,9 +331,12 @@ export class Master {
     await Promise.all([...this.#threads.values()].map((thread) => thread === bus ? undefined : thread.stop(STOP_MS)));
     if (this.#serving) { for (const ms of LAST_REPLIES_MS) await sleep(ms); }
     this.#doorkeeper?.close();
-    await this.#requests?.close({ abandoned: this.#workerSockets.some(hasHeirloom) });
+    const [ofBus, ...ofWorkers] = this.#noted;
+    const abandoned = ofWorkers.some(hasSockets);
+    await this.#requests?.close({ abandoned });
     await bus?.stop();
     await this.#memoryLooks?.close();
+    if (!abandoned && (ofBus === undefined || !hasSockets(ofBus))) this.#busContext.terminate();
     const busPaths = masterBus(this.#opts.sock_dir);
     for (const path of [busPaths.pull, busPaths.pub, busStatePath(busPaths)]) removeSocketFile(path);
     for (const path of [publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));

@@ -12,7 +12,7 @@ import { complaints } from "./complaints.ts";
 import { DataCache } from "./data_cache.ts";
 import { stamp } from "./event.ts";
 import { StoreError } from "./errors.ts";
-import { EventSender, masterBus } from "./event_bus.ts";
+import { EventSender } from "./event_bus.ts";
 import { HeldRequest } from "./held_request.ts";
 import { JobAcks } from "./job_acks.ts";
 import { JobCache } from "./job_cache.ts";
@@ -53,6 +53,8 @@ export interface MWorkerInit {
   readonly sessions: SharedArrayBuffer;
   /** Where the requests come from. */
   readonly requests: SharedPlace;
+  /** Where its events go. */
+  readonly events: SharedPlace;
   /** How many requests may wait in it. */
   readonly queued: number;
   /** The memory of the limit on strangers' sign-ins. */
@@ -83,7 +85,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
   noteSockets(init.sockets);
   shareJids(init.jids);
   const opts = unpackOpts<MasterOpts>(init.opts);
-  const bus = new EventSender(masterBus(opts.sock_dir).pull);
+  const bus = new EventSender(init.events);
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
   publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
   const undelivered = new UndeliveredJobs(opts.cachedir, init.masterPem);

@@ -261,6 +261,19 @@ export class Inbox extends Endpoint {
     return new Inbox("pull", settings);
   }
 
+  /**
+   * The PULL of the thread in whose place this one is, bound as it was, with whatever came for it meanwhile; a new one, to be
+   * bound, if there was none. It is the one socket of a thread with notes that its successor goes on with.
+   */
+  static heirloom(
+    context: bigint,
+    settings: SocketSettings = {},
+  ): { readonly inbox: Inbox; readonly inherited: boolean } {
+    const { socket, inherited } = openHeirloom("pull", context);
+    if (!inherited) configure(socket, "pull", settings);
+    return { inbox: new Inbox("pull", settings, socket), inherited };
+  }
+
   /** SUB: what a publisher sends, as far as {@linkcode subscribe} asked for it. */
   static subscriber(settings: SocketSettings = {}): Inbox {
     return new Inbox("subscriber", settings);
@@ -300,6 +313,15 @@ export class Outbox extends Endpoint {
   /** PUSH: each message to one puller; waits while nobody can take it. */
   static push(settings: SocketSettings = {}): Outbox {
     return new Outbox("push", settings);
+  }
+
+  /** PUSH to a PULL of this process. */
+  static pushTo({ context, address }: SharedPlace, settings: SocketSettings = {}): Outbox {
+    const socket = openSocket("push", context);
+    configure(socket, "push", settings);
+    const outbox = new Outbox("push", settings, socket);
+    outbox.connect(address);
+    return outbox;
   }
 
   /** PUB: each message to every subscriber; dropped for those whose queue is at the high-water mark. */

@@ -7,7 +7,7 @@
 
 import { IdleMemory } from "./idle_memory.ts";
 import { trimMemory } from "./libc.ts";
-import { closeLeft, type Frames, type SocketKind, ZmqContext, ZmqSocket } from "./libzmq.ts";
+import { closeLeft, type SocketKind, ZmqContext, ZmqSocket } from "./libzmq.ts";
 
 /** What a thread with sockets works on comes and goes through them. */
 export const socketMemory = new IdleMemory(trimMemory);
@@ -47,37 +47,44 @@ export function noteSockets(memory: SharedArrayBuffer): void {
 /**
  * Closes the sockets of a thread that has died, but for its {@linkcode openHeirloom heirloom}; to be called when it surely does nothing
  * any more.
- * @returns The messages that had come for those that were closed, and were not taken.
  */
-export function closeSocketsOf(memory: SharedArrayBuffer): Frames[] {
+export function closeSocketsOf(memory: SharedArrayBuffer): void {
   const left = new BigUint64Array(memory);
   const sockets = [...left.subarray(OTHERS)].filter((address) => address !== 0n);
   left.fill(0n, OTHERS);
   const context = left[CONTEXT];
   left[CONTEXT] = 0n;
-  return context === 0n ? [] : closeLeft({ sockets, context });
+  closeLeft(context === 0n ? { sockets } : { sockets, context });
 }
 
-/** Whether a thread that died, or does not end, has left its {@linkcode openHeirloom heirloom} to a successor. */
-export function hasHeirloom(memory: SharedArrayBuffer): boolean {
-  return new BigUint64Array(memory)[HEIRLOOM] !== 0n;
+/** Whether a thread that has died, or does not end, has left sockets. */
+export function hasSockets(memory: SharedArrayBuffer): boolean {
+  return new BigUint64Array(memory).some((address) => address !== 0n);
 }
 
-/** A new socket, counted and noted. @throws {SocketError} If there are too many. */
-export function openSocket(kind: SocketKind): ZmqSocket {
-  if (shared === undefined) {
-    shared = ZmqContext.create(maxSockets);
-    socketMemory.worked(START_UP); // which leaves garbage as well
-  }
-  const socket = shared.socket(kind);
+/**
+ * A new socket, counted and noted.
+ * @param context Where another thread's context is in memory, if the socket is to be of that one; it must be closed before that ends.
+ * @throws {SocketError} If there are too many.
+ */
+export function openSocket(kind: SocketKind, context?: bigint): ZmqSocket {
+  const socket = (context === undefined ? ownContext() : ZmqContext.at(context)).socket(kind);
   open++;
   if (notes.length > 0) {
     const free = notes.indexOf(0n, OTHERS);
     if (free < 0) throw new RangeError(`A thread that notes its sockets has more than ${NOTES}`);
     notes[free] = socket.address;
-    notes[CONTEXT] = shared.address;
   }
   return socket;
+}
+
+function ownContext(): ZmqContext {
+  if (shared === undefined) {
+    shared = ZmqContext.create(maxSockets);
+    if (notes.length > 0) notes[CONTEXT] = shared.address;
+    socketMemory.worked(START_UP); // which leaves garbage as well
+  }
+  return shared;
 }
 
 /**

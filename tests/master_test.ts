@@ -344,3 +344,19 @@ Deno.test("a publisher that dies comes back on its port, and jobs reach the mini
     return run.code === 0 && run.out.includes("true");
   }, { what: "an answer of web1" });
 });
+
+Deno.test("events that are fired while the event bus is dead are published by the next one", async () => {
+  using workers = new ObservedWorkers();
+  await using fleet = await startFleet();
+  const web1 = scripted(fleet, "web1", await testKey("web1"));
+  await web1.signIn();
+  workers.kill("EventBus");
+  const events = Array.from({ length: 20 }, (_, n) => ({ tag: `my/${n}`, data: {} }));
+  await web1.request({ cmd: "_minion_event", id: "web1", events, pretag: null });
+  const published = async () => {
+    const line = (await fleet.master.describeThreads()).find((text) => text.startsWith("EventBus"));
+    return Number(/(\d+) events published/.exec(line ?? "")?.[1] ?? 0);
+  };
+  await eventually(async () => await published() >= 20, { withinMs: BOUND_MS, what: "20 events of another bus" });
+  assertEquals(workers.count("EventBus"), 2);
+});
