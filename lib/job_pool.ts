@@ -67,6 +67,8 @@ export interface JobPoolOptions {
   readonly log: Logger;
   /** Answers what jobs ask of the minion; `running` and `signal` the pool answers itself. */
   answer(asked: Asked): Promise<Value>;
+  /** How long a job may take to end itself when it is told to, before its worker is killed, in milliseconds. Default: 5,000. */
+  readonly termMs?: number;
 }
 
 interface Job {
@@ -199,7 +201,10 @@ export class JobPool {
       if (signal === SIGTERM || signal === SIGINT) {
         job.ended = signal;
         this.#tell(worker, { kind: "abort" });
-        const timer = setTimeout(() => this.#busy.get(worker) === job && this.#kill(worker, signal), TERM_MS);
+        const timer = setTimeout(
+          () => this.#busy.get(worker) === job && this.#kill(worker, signal),
+          this.#options.termMs ?? TERM_MS,
+        );
         void job.done.promise.then(() => clearTimeout(timer));
       }
       return true;

@@ -41,7 +41,8 @@ class World implements AsyncDisposable {
   answer: (asked: Asked) => Promise<Value> = () => Promise.resolve(true);
   #jids = 0;
 
-  constructor() {
+  /** @param termMs How long a job may take to end itself; by default as long as it may on a busy machine. */
+  constructor(termMs = WITHIN_MS) {
     this.write("own", MODULE);
     const { log, lines } = keptLog();
     this.lines = lines;
@@ -49,6 +50,7 @@ class World implements AsyncDisposable {
       opts: packOpts(testOpts({ root_dir: this.root, extension_modules: `${this.root}/ext` })),
       knowledge: knowledge({ os: "Debian" }),
       log,
+      termMs,
       answer: (asked) => {
         this.asked.push(asked);
         return this.answer(asked);
@@ -152,6 +154,14 @@ Deno.test("a job that never lets go is killed by signal 9, and the others go on"
   assertEquals(world.pool.signal(hung.jid, 9), false);
   Deno.writeTextFileSync(path, "gone");
   assertEquals((await waiting.outcome).get("return"), "gone");
+  assertEquals(await world.run("test.ping"), true);
+});
+
+Deno.test("a job that never lets go is told to end, and killed when its time for that is over", async () => {
+  await using world = new World(20);
+  const hung = world.start("own.forever");
+  assertEquals(world.pool.signal(hung.jid, 15), true);
+  assertEquals(await soon(hung.outcome, "the end of the job"), killed(15));
   assertEquals(await world.run("test.ping"), true);
 });
 
