@@ -42,7 +42,7 @@ export const PROBES = {
  * For a side that has thousands of connections: what their messages seldom exceed, and no more. Of what is read at a time
  * libzmq takes the double.
  */
-export const MANY_REQUESTERS = { inBatchBytes: 1_024, outBatchBytes: 512 } as const;
+export const MANY_REQUESTERS = { inBatchBytes: 512, outBatchBytes: 512 } as const;
 /** The same of subscribers, who say little. */
 export const MANY_SUBSCRIBERS = { inBatchBytes: 256, outBatchBytes: 1_024 } as const;
 
