@@ -7,7 +7,8 @@
  * @module
  */
 
-import { type EpollCalls, epollCalls, ReadWait } from "./libc.ts";
+import { ReadWait } from "./libc.ts";
+import { type EpollCalls, epollCalls } from "./libc_epoll.ts";
 import type { DescriptorWait } from "./socket_wait.ts";
 
 const EPOLLIN = 0x1;

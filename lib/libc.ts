@@ -1,7 +1,7 @@
 /**
- * The few calls of the C library that Deno does not have: waiting for descriptors, users, limits, process groups,
- * connections that somebody else has opened.
- * What is asked of files in bulk is in libc_files.ts. Every call either works or throws {@linkcode LibcError}.
+ * The few calls of the C library that Deno does not have: waiting for a descriptor, users, limits, process groups,
+ * connections that somebody else has opened. What is asked of files in bulk is in libc_files.ts, waiting for many descriptors
+ * in libc_epoll.ts: together the three are the only doors to it. Every call either works or throws {@linkcode LibcError}.
  * Source: POSIX.1-2024; errno values by the platform's own `strerror`.
  * @module
  */
@@ -18,12 +18,6 @@ const SYMBOLS = {
   pipe: { parameters: ["buffer"], result: "i32" },
   // Linux's alone.
   pipe2: { parameters: ["buffer", "i32"], result: "i32", optional: true },
-  epoll_create1: { parameters: ["i32"], result: "i32", optional: true },
-  epoll_ctl: { parameters: ["i32", "i32", "i32", "buffer"], result: "i32", optional: true },
-  epoll_wait: { parameters: ["i32", "pointer", "i32", "i32"], result: "i32", nonblocking: true, optional: true },
-  eventfd: { parameters: ["u32", "i32"], result: "i32", optional: true },
-  eventfd_read: { parameters: ["i32", "buffer"], result: "i32", optional: true },
-  eventfd_write: { parameters: ["i32", "u64"], result: "i32", optional: true },
   write: { parameters: ["i32", "buffer", "usize"], result: "isize" },
   close: { parameters: ["i32"], result: "i32" },
   setgid: { parameters: ["u32"], result: "i32" },
@@ -54,22 +48,26 @@ function libc(): Library["symbols"] {
   return library.symbols;
 }
 
-function check(call: string, result: number | bigint): void {
+/** @throws {LibcError} If `result`, which `call` gave, is negative. */
+export function check(call: string, result: number | bigint): void {
   if (Number(result) < 0) throw new LibcError(call);
 }
 
 /** Memory of the C library's own, and JavaScript's view of it. */
-interface NativeMemory {
+export interface NativeMemory {
+  /** Where it is. */
   readonly pointer: Deno.PointerObject;
+  /** What is in it. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /**
  * Memory for a call that waits in another thread. Not an ArrayBuffer's: that would be freed under the call's hands when a
  * worker is ended meanwhile.
+ * @param calloc The function of the library, where that is open already.
  */
-function nativeMemory(length: number): NativeMemory {
-  const pointer = libc().calloc(1n, BigInt(length));
+export function nativeMemory(length: number, calloc = libc().calloc): NativeMemory {
+  const pointer = calloc(1n, BigInt(length));
   if (pointer === null) throw new LibcError("calloc");
   return { pointer, bytes: new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, length)) };
 }
@@ -122,53 +120,6 @@ const POLLIN = 0x0001;
 const POLLFD = 8;
 /** Linux's flag for `pipe2`: children that a job starts do not inherit the pipe. */
 const O_CLOEXEC = 0o2000000;
-
-/** What epoll(7) and eventfd(2) have, as far as it is used. Only {@linkcode EpollCalls.wait} blocks, in a thread. */
-export interface EpollCalls {
-  /** A new instance; not inherited by children. */
-  create(): number;
-  /** `op` is one of `EPOLL_CTL_…`, `event` a `struct epoll_event`. */
-  control(epollFd: number, op: number, fd: number, event: Uint8Array): void;
-  /** The `struct epoll_event`s that the last {@linkcode EpollCalls.wait} brought. */
-  readonly events: Uint8Array<ArrayBuffer>;
-  /** Fills {@linkcode EpollCalls.events}. @returns How many came; 0 at the time-out in milliseconds, negative on a signal. */
-  wait(epollFd: number, timeoutMs: number): Promise<number>;
-  /** A new counter that can be read when it is not 0; not inherited by children. */
-  createEvent(): number;
-  /** Takes the counter to 0. */
-  resetEvent(fd: number): void;
-  /** Adds 1 to the counter. */
-  setEvent(fd: number): void;
-  /** Closes either of them. */
-  close(fd: number): void;
-}
-
-const EFD_NONBLOCK = 0o4000;
-
-/** The calls, where the system has them: on Linux. @param eventBytes Size of an event. @param count How many at most. */
-export function epollCalls(eventBytes: number, count: number): EpollCalls | undefined {
-  const { epoll_create1, epoll_ctl, epoll_wait, eventfd, eventfd_read, eventfd_write, close } = libc();
-  if (!epoll_create1 || !epoll_ctl || !epoll_wait || !eventfd || !eventfd_read || !eventfd_write) return undefined;
-  const events = nativeMemory(eventBytes * count);
-  return {
-    events: events.bytes,
-    create() {
-      const fd = epoll_create1(O_CLOEXEC);
-      check("epoll_create1", fd);
-      return fd;
-    },
-    control: (epollFd, op, fd, event) => check("epoll_ctl", epoll_ctl(epollFd, op, fd, event)),
-    wait: (epollFd, timeoutMs) => epoll_wait(epollFd, events.pointer, count, timeoutMs),
-    createEvent() {
-      const fd = eventfd(0, O_CLOEXEC | EFD_NONBLOCK);
-      check("eventfd", fd);
-      return fd;
-    },
-    resetEvent: (fd) => void eventfd_read(fd, new Uint8Array(8)),
-    setEvent: (fd) => check("eventfd_write", eventfd_write(fd, 1n)),
-    close: (fd) => void close(fd),
-  };
-}
 
 /** Waits until one descriptor can be read; another thread of this isolate's program can end the wait at any time. */
 export class ReadWait {

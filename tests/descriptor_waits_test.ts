@@ -1,6 +1,6 @@
 /** @module */
 import { waitForDescriptor } from "../lib/descriptor_waits.ts";
-import { epollCalls } from "../lib/libc.ts";
+import { epollCalls } from "../lib/libc_epoll.ts";
 import { assert, assertEquals, assertThrows } from "./assert.ts";
 import { LibcError } from "../lib/errors.ts";
 import { strictTest } from "./strict.ts";

@@ -4,10 +4,12 @@
  */
 
 import { ReadWait } from "../lib/libc.ts";
+import { epollCalls } from "../lib/libc_epoll.ts";
 import { libzmqVersion } from "../lib/libzmq.ts";
 
 // The C library and libzmq stay open once they are used: not by the first test.
 new ReadWait(0).close();
+epollCalls(16, 1);
 libzmqVersion();
 
 /** As `Deno.test(name, run)`, with the sanitizers on. */

@@ -1,0 +1,79 @@
+/**
+ * Waiting for many descriptors, by epoll(7) and eventfd(2). Apart from libc.ts, as every thread with a socket needs these and
+ * few need the others: Deno takes 0.1 ms for each function of a library that is opened.
+ * Source: the Linux manual pages.
+ * @module
+ */
+
+import { check, nativeMemory } from "./libc.ts";
+
+const SYMBOLS = {
+  calloc: { parameters: ["usize", "usize"], result: "pointer" },
+  close: { parameters: ["i32"], result: "i32" },
+  // Linux's alone.
+  epoll_create1: { parameters: ["i32"], result: "i32", optional: true },
+  epoll_ctl: { parameters: ["i32", "i32", "i32", "buffer"], result: "i32", optional: true },
+  epoll_wait: { parameters: ["i32", "pointer", "i32", "i32"], result: "i32", nonblocking: true, optional: true },
+  eventfd: { parameters: ["u32", "i32"], result: "i32", optional: true },
+  eventfd_read: { parameters: ["i32", "buffer"], result: "i32", optional: true },
+  eventfd_write: { parameters: ["i32", "u64"], result: "i32", optional: true },
+} as const;
+
+type Library = Deno.DynamicLibrary<typeof SYMBOLS>;
+let library: Library | undefined;
+
+/** The library stays open for the life of the isolate. */
+function libc(): Library["symbols"] {
+  library ??= Deno.dlopen(Deno.build.os === "darwin" ? "libSystem.B.dylib" : "libc.so.6", SYMBOLS);
+  return library.symbols;
+}
+
+/** Not inherited by children that a job starts. */
+const O_CLOEXEC = 0o2000000;
+
+/** What epoll(7) and eventfd(2) have, as far as it is used. Only {@linkcode EpollCalls.wait} blocks, in a thread. */
+export interface EpollCalls {
+  /** A new instance; not inherited by children. */
+  create(): number;
+  /** `op` is one of `EPOLL_CTL_…`, `event` a `struct epoll_event`. */
+  control(epollFd: number, op: number, fd: number, event: Uint8Array): void;
+  /** The `struct epoll_event`s that the last {@linkcode EpollCalls.wait} brought. */
+  readonly events: Uint8Array<ArrayBuffer>;
+  /** Fills {@linkcode EpollCalls.events}. @returns How many came; 0 at the time-out in milliseconds, negative on a signal. */
+  wait(epollFd: number, timeoutMs: number): Promise<number>;
+  /** A new counter that can be read when it is not 0; not inherited by children. */
+  createEvent(): number;
+  /** Takes the counter to 0. */
+  resetEvent(fd: number): void;
+  /** Adds 1 to the counter. */
+  setEvent(fd: number): void;
+  /** Closes either of them. */
+  close(fd: number): void;
+}
+
+const EFD_NONBLOCK = 0o4000;
+
+/** The calls, where the system has them: on Linux. @param eventBytes Size of an event. @param count How many at most. */
+export function epollCalls(eventBytes: number, count: number): EpollCalls | undefined {
+  const { calloc, epoll_create1, epoll_ctl, epoll_wait, eventfd, eventfd_read, eventfd_write, close } = libc();
+  if (!epoll_create1 || !epoll_ctl || !epoll_wait || !eventfd || !eventfd_read || !eventfd_write) return undefined;
+  const events = nativeMemory(eventBytes * count, calloc);
+  return {
+    events: events.bytes,
+    create() {
+      const fd = epoll_create1(O_CLOEXEC);
+      check("epoll_create1", fd);
+      return fd;
+    },
+    control: (epollFd, op, fd, event) => check("epoll_ctl", epoll_ctl(epollFd, op, fd, event)),
+    wait: (epollFd, timeoutMs) => epoll_wait(epollFd, events.pointer, count, timeoutMs),
+    createEvent() {
+      const fd = eventfd(0, O_CLOEXEC | EFD_NONBLOCK);
+      check("eventfd", fd);
+      return fd;
+    },
+    resetEvent: (fd) => void eventfd_read(fd, new Uint8Array(8)),
+    setEvent: (fd) => check("eventfd_write", eventfd_write(fd, 1n)),
+    close: (fd) => void close(fd),
+  };
+}
