@@ -27,6 +27,7 @@ export function formatNested(data: Value, options: NestedOptions): string {
   const keyColour = failed ? color.RED : color.CYAN;
   const listColour = failed ? color.RED : color.GREEN;
   const lines = new Lines();
+  const keys = new SortedKeys();
 
   function add(indent: number, start: string, text: string, suffix = ""): void {
     lines.add(margin(indent) + start + text + color.ENDC + suffix);
@@ -51,7 +52,7 @@ export function formatNested(data: Value, options: NestedOptions): string {
     } else if (value instanceof Map) {
       if (indent > 0) add(indent, keyColour, "----------");
       const sorted = comparable(value);
-      for (const key of sortedKeys(sorted)) {
+      for (const key of keys.of(sorted)) {
         const text = str(key);
         add(indent, keyColour, prefix + (PLAIN.test(text) ? text : sanitizeLine(text)), ":");
         show(sorted.get(key) ?? null, indent + 4, "");
@@ -110,9 +111,20 @@ function comparable(map: ValueMap): ValueMap {
   return mixedKeys(map) ? new Map([...map].map(([key, item]): [Value, Value] => [str(key), item])) : map;
 }
 
-/** The keys of a map that is {@linkcode comparable}. */
-function sortedKeys(map: ValueMap): Value[] {
-  return [...map.keys()].sort(compare);
+/** The keys of maps that are {@linkcode comparable}, in their order. */
+class SortedKeys {
+  #keys: readonly Value[] = [];
+  #sorted: readonly Value[] = [];
+
+  of(map: ValueMap): readonly Value[] {
+    const keys = [...map.keys()];
+    // Ten thousand jobs have the same headings.
+    if (keys.length !== this.#keys.length || keys.some((key, i) => key !== this.#keys[i])) {
+      this.#keys = keys;
+      this.#sorted = keys.toSorted(compare);
+    }
+    return this.#sorted;
+  }
 }
 
 /** Whether Python cannot compare all keys of `map` with each other. */
@@ -142,13 +154,14 @@ export function formatNoReturn(data: Value, options: { readonly color: boolean }
   if (data instanceof Map && mixedKeys(data)) return undefined;
   const color = colours(options.color);
   const lines = new Lines();
+  const keys = new SortedKeys();
 
   function show(value: Value, indent: number): void {
     if (typeof value === "string") {
       for (const line of value.split("\n")) lines.add(`${color.RED}${margin(indent)}${sanitize(line)}${color.ENDC}`);
     } else if (value instanceof Map) {
       const sorted = comparable(value);
-      for (const key of sortedKeys(sorted)) {
+      for (const key of keys.of(sorted)) {
         lines.add(`${color.CYAN}${margin(indent)}${sanitizeLine(str(key))}${color.ENDC}:`);
         show(sorted.get(key) ?? null, indent + 4);
       }
