@@ -251,7 +251,12 @@ function isValue(plain: unknown, depth: number): plain is Value {
     return true;
   }
   if (!(plain instanceof Map)) return false;
-  for (const [key, item] of plain) if (!isValue(key, depth - 1) || !isValue(item, depth - 1)) return false;
+  for (const key of plain.keys()) {
+    // Most are text: of a list of jobs, all but the lists of arguments.
+    if (typeof key !== "string" && !isValue(key, depth - 1)) return false;
+    const item: unknown = plain.get(key);
+    if (typeof item !== "string" && !isValue(item, depth - 1)) return false;
+  }
   return true;
 }
 
