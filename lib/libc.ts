@@ -48,7 +48,10 @@ function libc(): Library["symbols"] {
   return library.symbols;
 }
 
-/** @throws {LibcError} If `result`, which `call` gave, is negative. */
+/**
+ * Looks at what a call gave.
+ * @throws {LibcError} If `result` is negative: `call` failed.
+ */
 export function check(call: string, result: number | bigint): void {
   if (Number(result) < 0) throw new LibcError(call);
 }
