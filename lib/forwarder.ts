@@ -51,9 +51,13 @@ export class Forwarder {
       this.#front.bind(addresses.front);
       this.#back.bind(addresses.back);
       const bound = { front: this.#front.lastEndpoint, back: this.#back.lastEndpoint };
-      this.#done = ZmqSocket.proxy(this.#front, this.#back);
+      this.#done = this.#move();
       return bound;
     });
+  }
+
+  async #move(): Promise<void> {
+    while (!this.#closed) await ZmqSocket.proxy(this.#front, this.#back);
   }
 
   /**

@@ -1,4 +1,5 @@
 /** @module */
+import { startProfile } from "../lib/cpu_profile.ts";
 import { ZmqContext } from "../lib/libzmq.ts";
 import { assertEquals } from "./assert.ts";
 import { eventually } from "./eventually.ts";
@@ -29,4 +30,25 @@ Deno.test("connections are made again and again after whoever heard of their los
   context.terminate();
   listener.close();
   assertEquals(await accepting, undefined);
+});
+
+Deno.test("a CPU profile, which interrupts its thread a thousand times a second, costs no message", async () => {
+  const context = ZmqContext.create();
+  const [pull, push] = [context.socket("pull"), context.socket("push")];
+  pull.bind("inproc://profiled");
+  push.connect("inproc://profiled");
+  const profile = startProfile();
+  await profile.started;
+  let [sent, received] = [0, 0];
+  for (const endMs = performance.now() + 1_000; performance.now() < endMs;) {
+    if (push.trySend([new Uint8Array(10)])) sent++;
+    while (pull.readable && pull.tryReceive() !== undefined) received++;
+  }
+  const directory = await Deno.makeTempDir();
+  await profile.stop(directory, "libzmq");
+  await Deno.remove(directory, { recursive: true });
+  push.close();
+  pull.close();
+  context.terminate();
+  assertEquals(received, sent);
 });
