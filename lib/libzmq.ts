@@ -346,7 +346,9 @@ export class ZmqSocket {
       const frame = frames[i];
       const flags = i < last ? ZMQ_DONTWAIT | ZMQ_SNDMORE : ZMQ_DONTWAIT;
       const bytes = BigInt(frame.length);
-      if (uninterrupted(() => zmq().zmq_send(this.#pointer, frame as Uint8Array<ArrayBuffer>, bytes, flags)) >= 0) continue;
+      if (uninterrupted(() => zmq().zmq_send(this.#pointer, frame as Uint8Array<ArrayBuffer>, bytes, flags)) >= 0) {
+        continue;
+      }
       // A peer that is lost amid a message takes the frames before with it: the message begins anew.
       if (zmq().zmq_errno() === EAGAIN) return false;
       throw failure("zmq_send");
