@@ -18,7 +18,7 @@ import { sleep } from "./sleep.ts";
 
 /**
  * So much processor time is worth a look, in milliseconds: a flood on loopback makes a master take 0.3 to 2.7 MiB in each, so
- * 54 at most. A master at rest uses half a millisecond a second.
+ * 54 at most, if the looks are not too soon for {@linkcode LOOK_MS}. A master at rest uses half a millisecond a second.
  */
 export const WORK_MS = 20;
 /** The shortest time between two looks, and the time itself where the system does not tell processor time; in milliseconds. */

@@ -155,7 +155,7 @@ fleetTest(
 const MIB = 1 << 20;
 /** The bound of the test, in bytes, and what the attackers would like to take. */
 const BOUND = 64 * MIB;
-const ATTACKERS = 8;
+const ATTACKERS = 24;
 const WANTED = ATTACKERS * 64 * MIB;
 
 /** More than a greeting: who has had so much has had READY, and may send. */
@@ -229,7 +229,8 @@ Deno.test("what connections hold without an answer is bounded, and whoever holds
     }
     const grown = Math.round((most - before) / MIB);
     Deno.stderr.writeSync(new TextEncoder().encode(`  ${name}: ${WANTED / MIB} MiB sent, ${grown} MiB taken\n`));
-    assert(most - before < WANTED * 0.8, `${name} took ${grown} MiB`);
+    // What comes before anybody looks depends on the machine: 100 to 400 MiB.
+    assert(most - before < WANTED * 0.6, `${name} took ${grown} MiB`);
     assert(/hold \d+ bytes \(max_request_memory\)/.test(fleet.log("master")));
   }
   await eventually(() => rss() - before < BOUND, { what: "the memory to be given back" });
