@@ -6,6 +6,7 @@
  * @module
  */
 
+import { cLibrary } from "./c_library.ts";
 import { LibcError } from "./errors.ts";
 
 const SYMBOLS = {
@@ -39,14 +40,7 @@ const SYMBOLS = {
   },
 } as const;
 
-type Library = Deno.DynamicLibrary<typeof SYMBOLS>;
-let library: Library | undefined;
-
-/** The library stays open for the life of the isolate; a first use costs about 1 ms, so nothing is opened at import. */
-function libc(): Library["symbols"] {
-  library ??= Deno.dlopen(Deno.build.os === "darwin" ? "libSystem.B.dylib" : "libc.so.6", SYMBOLS);
-  return library.symbols;
-}
+const libc = cLibrary(SYMBOLS);
 
 /**
  * Looks at what a call gave.

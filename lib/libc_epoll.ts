@@ -5,6 +5,7 @@
  * @module
  */
 
+import { cLibrary } from "./c_library.ts";
 import { check, nativeMemory } from "./libc.ts";
 
 const SYMBOLS = {
@@ -19,14 +20,7 @@ const SYMBOLS = {
   eventfd_write: { parameters: ["i32", "u64"], result: "i32", optional: true },
 } as const;
 
-type Library = Deno.DynamicLibrary<typeof SYMBOLS>;
-let library: Library | undefined;
-
-/** The library stays open for the life of the isolate. */
-function libc(): Library["symbols"] {
-  library ??= Deno.dlopen(Deno.build.os === "darwin" ? "libSystem.B.dylib" : "libc.so.6", SYMBOLS);
-  return library.symbols;
-}
+const libc = cLibrary(SYMBOLS);
 
 /** Not inherited by children that a job starts. */
 const O_CLOEXEC = 0o2000000;

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { cLibrary } from "./c_library.ts";
+
 const SYMBOLS = {
   open: { parameters: ["buffer", "i32"], result: "i32" },
   read: { parameters: ["i32", "buffer", "usize"], result: "isize" },
@@ -12,14 +14,7 @@ const SYMBOLS = {
   access: { parameters: ["buffer", "i32"], result: "i32" },
 } as const;
 
-type Library = Deno.DynamicLibrary<typeof SYMBOLS>;
-let library: Library | undefined;
-
-/** The library stays open for the life of the isolate. */
-function libc(): Library["symbols"] {
-  library ??= Deno.dlopen(Deno.build.os === "darwin" ? "libSystem.B.dylib" : "libc.so.6", SYMBOLS);
-  return library.symbols;
-}
+const libc = cLibrary(SYMBOLS);
 
 const O_RDONLY = 0;
 /** Children that a job starts do not inherit the descriptor. */
