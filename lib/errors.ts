@@ -115,6 +115,16 @@ export class RequestTimeoutError extends Error {
   }
 }
 
+/** A request that is larger than the master takes: it was not sent, as the master would end the connection without a word. */
+export class RequestTooLargeError extends Error {
+  /** The name of the class. */
+  override name = "RequestTooLargeError";
+  /** Fills in the fields and the text. @param bytes Of the request. @param limit Bytes of the largest that the master takes. */
+  constructor(readonly bytes: number, readonly limit: number) {
+    super(`A request of ${bytes} bytes is too large for the master: it takes ${limit} (max_request_bytes)`);
+  }
+}
+
 /** No master is running where the command looked for one. */
 export class NoMasterError extends Error {
   /** The name of the class. */

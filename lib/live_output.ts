@@ -30,6 +30,8 @@ export interface LiveLimits {
   readonly rateBytes: number;
   /** In all. */
   readonly maxBytes: number;
+  /** In a request, its envelope included. Default: no bound. */
+  readonly requestBytes?: number;
 }
 
 /** What a {@linkcode LiveOutput} is made of. */
@@ -46,6 +48,13 @@ const BATCH_MS = 50;
 const RETRY_MS = 1_000;
 /** A batch holds no more bytes than this, and a piece. */
 const BATCH_BYTES = 65_536;
+/** What a part of a batch takes on the wire beside its text. */
+const PART_BYTES = 48;
+/**
+ * A batch may be this part of a request: a byte that is no text takes three as text, a batch may be a piece too large, and there is
+ * an envelope.
+ */
+const BATCH_SHARE = 8;
 /** So many bytes wait to be sent at most. */
 const HELD_BYTES = 262_144;
 
@@ -76,6 +85,8 @@ export class LiveOutput {
   readonly #decoders = new Map<string, StreamDecoder>();
   #seq = 0;
   #unsent: LiveBatch | undefined;
+  /** What of a batch fits into a request. */
+  readonly #roomBytes: number;
   #allowance: number;
   #allowedAt = performance.now();
   #sending: Promise<void> | undefined;
@@ -84,6 +95,7 @@ export class LiveOutput {
   constructor(options: LiveOutputOptions) {
     this.#options = options;
     this.#allowance = options.limits.rateBytes;
+    this.#roomBytes = Math.floor((options.limits.requestBytes ?? Infinity) / BATCH_SHARE);
   }
 
   /** Takes what was written. */
@@ -102,7 +114,10 @@ export class LiveOutput {
   }
 
   #accept(written: Written): void {
-    this.#pieces.push(written);
+    const { bytes } = written;
+    for (let at = 0; at < bytes.length; at += this.#roomBytes) {
+      this.#pieces.push({ ...written, bytes: bytes.subarray(at, at + this.#roomBytes) });
+    }
     this.#held += written.bytes.length;
     this.#accepted += written.bytes.length;
     while (this.#held > HELD_BYTES && this.#pieces.length > 1) this.#leaveOutOldest();
@@ -121,8 +136,11 @@ export class LiveOutput {
       patience.abort();
     }
     const left = this.#unsent === undefined ? [] : [this.#unsent];
-    const last = this.#take(Infinity, true);
-    return last === undefined ? left : [...left, last];
+    do {
+      const batch = this.#take(Infinity, true);
+      if (batch !== undefined) left.push(batch);
+    } while (this.#pieces.length > 0);
+    return left;
   }
 
   #start(): void {
@@ -157,21 +175,22 @@ export class LiveOutput {
     return this.#allowance >= 1 ? 0 : Math.ceil(1000 * (1 - this.#allowance) / rateBytes);
   }
 
-  /** The next batch, of `most` bytes and a piece; `undefined` if there is nothing. */
-  #take(most: number, last: boolean): LiveBatch | undefined {
+  /** The next batch, of `most` bytes or what fits into a request, and a piece; `undefined` if there is nothing. */
+  #take(most: number, ended: boolean): LiveBatch | undefined {
     const parts: LivePart[] = [];
     if (this.#leftOut > 0) parts.push({ leftOut: this.#leftOut });
     this.#leftOut = 0;
     let taken = 0;
-    while (taken < most) {
+    for (let size = 0; taken < most && size < this.#roomBytes;) {
       const piece = this.#pieces.shift();
       if (piece === undefined) break;
       taken += piece.bytes.length;
+      size += piece.bytes.length + PART_BYTES;
       add(parts, piece, this.#decode(piece));
     }
     this.#held -= taken;
     this.#allowance -= taken;
-    if (last) {
+    if (ended && this.#pieces.length === 0) {
       for (const decoder of this.#decoders.values()) add(parts, decoder, decoder.decode(new Uint8Array(), true));
       this.#decoders.clear();
       if (this.#beyond > 0) parts.push({ leftOut: this.#beyond });

@@ -166,6 +166,8 @@ function keysFor(
   const { opts, masterKey, sharedKey, sessions, publishPort } = services;
   const bytes = (text: string) => new TextEncoder().encode(text);
   const reply = map({ enc: "pub", pub_key: masterKey.publicKey.pem, publish_port: publishPort });
+  // Not in Salt; its minions pass over what they do not know.
+  reply.set("max_request_bytes", opts.max_request_bytes);
   if (opts.master_sign_pubkey) reply.set("pub_sig", signatureOfMasterKey(services, sigAlgorithm ?? "PKCS1v15-SHA1"));
   const shared = sharedKey.text;
   const parts: Uint8Array[] = [bytes(shared), bytes(sessions.forSignIn(id))];

@@ -9,11 +9,18 @@
 
 import type { Backoff } from "./backoff.ts";
 import { Crypticle } from "./crypticle.ts";
-import { AuthenticationError, MsgpackError, RequestTimeoutError, SignInError, WireError } from "./errors.ts";
+import {
+  AuthenticationError,
+  MsgpackError,
+  RequestTimeoutError,
+  RequestTooLargeError,
+  SignInError,
+  WireError,
+} from "./errors.ts";
 import type { Logger } from "./log.ts";
 import { type Reach, reachOf } from "./master_reach.ts";
 import { decode, encode } from "./msgpack.ts";
-import { asBytes, encryptedRequest } from "./payload.ts";
+import { asBytes, clearRequest, encryptedRequest } from "./payload.ts";
 import { RequestChannel, type RequestOptions, type RequestPatience } from "./request_channel.ts";
 import { type Applicant, type Credentials, SignIn, type SignInReply } from "./sign_in.ts";
 import { sleep } from "./sleep.ts";
@@ -63,6 +70,8 @@ export interface LinkSettings {
   readonly requestPatience: RequestPatience;
   /** Whether each request is signed with the minion's key, as `minion_sign_messages` asks. */
   readonly signMessages: boolean;
+  /** Bytes of the largest request that is sent; 0: as the master says at sign-in. Default: 0. */
+  readonly maxRequestBytes?: number;
   /** How idle connections are probed. Default: as the system does. */
   readonly keepalive?: KeepAlive;
   /** Whether names may mean IPv6 addresses; default: as the address says. */
@@ -84,6 +93,9 @@ const EXIT_REJECTED = 77;
  */
 const QUICK_TRIES = 2;
 const QUICK_MS = 1_000;
+
+/** How long a master that is there takes at most for a PING, in milliseconds; it may have its hands full. */
+const PING_MS = 10_000;
 
 /** The link. */
 export class MasterLink {
@@ -118,6 +130,13 @@ export class MasterLink {
   /** The keys of the last sign-in. */
   get credentials(): Credentials | undefined {
     return this.#credentials;
+  }
+
+  /** Bytes of the largest request that can be sent, as far as that is known: as the master says, or less by the minion's option. */
+  get maxRequestBytes(): number | undefined {
+    const own = this.#settings.maxRequestBytes || Infinity;
+    const least = Math.min(own, this.#credentials?.maxRequestBytes ?? Infinity);
+    return least === Infinity ? undefined : least;
   }
 
   /**
@@ -266,6 +285,7 @@ export class MasterLink {
 
   /**
    * Sends `load` (its `cmd` and fields) under the session key, and gives the reply.
+   * @throws {RequestTooLargeError} If the master does not take so large a request; it was not sent.
    * @throws {RequestTimeoutError} If the master does not answer in time.
    * @throws {WireError} If it answers with an error, or with nothing that opens.
    */
@@ -284,6 +304,7 @@ export class MasterLink {
 
   /**
    * Asks for this minion's pillar, which comes under a key of its own and signed by the master.
+   * @throws {RequestTooLargeError} If the minion's grains make a request that the master does not take.
    * @throws {AuthenticationError} If a proof does not hold, even after a new sign-in.
    */
   async requestPillar(load: ValueMap, signal: AbortSignal): Promise<ValueMap> {
@@ -337,7 +358,21 @@ export class MasterLink {
     const session = this.#session;
     if (session === undefined) throw new AuthenticationError("Not signed in");
     const frame = encryptedRequest(session.dumps(full), { id, encAlgorithm, sigAlgorithm });
+    const limit = this.maxRequestBytes;
+    // The master would end the connection, which looks like a master that is not there.
+    if (limit !== undefined && frame.length > limit) throw new RequestTooLargeError(frame.length, limit);
     return await this.#channel.request(frame, options);
+  }
+
+  /** Whether the master answers at all: a small question that needs no key. Rejects only with the signal's reason. */
+  async answers(signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#channel.request(clearRequest(map({ cmd: "ping" })), { timeoutMs: PING_MS, tries: 1, signal });
+      return true;
+    } catch (error) {
+      if (error instanceof RequestTimeoutError) return false;
+      throw error;
+    }
   }
 
   /** Connects anew, for whoever knows that the connection is lost; a request or sign-in under way is sent again. */

@@ -16,6 +16,7 @@ import type { NoLogMarks } from "./no_log_marks.ts";
 import type { ProvedTokens } from "./proved_tokens.ts";
 import type { PrivateKey } from "./rsa.ts";
 import type { RateLimit } from "./rate_limit.ts";
+import type { Recent } from "./recent.ts";
 import type { SessionKeys } from "./session_keys.ts";
 import type { SharedKey } from "./shared_key.ts";
 import type { ValueMap } from "./value.ts";
@@ -42,6 +43,8 @@ export interface MasterServices {
   readonly acks: JobAcks;
   /** Which jobs are not to be kept or told. */
   readonly noLog: NoLogMarks;
+  /** Returns that could not be stored and were told, `jid id`: their minions send them again. */
+  readonly told: Recent<string, true>;
   /** What the commands of watched jobs have written. */
   readonly outputs: JobOutputs;
   /** What is known of each minion. */

@@ -6,20 +6,24 @@
  * @module
  */
 
+import { isDone } from "./acknowledgement.ts";
+import { briefValue } from "./brief.ts";
 import { BusPump } from "./bus_pump.ts";
-import { AuthenticationError, RequestTimeoutError, SignInError, WireError } from "./errors.ts";
+import { AuthenticationError, RequestTimeoutError, RequestTooLargeError, SignInError, WireError } from "./errors.ts";
 import { LEGACY_START_EVENT, minionStart, stamp } from "./event.ts";
 import { EventSender, EventSubscriber, minionBus } from "./event_bus.ts";
 import { loadGrains } from "./grains.ts";
 import { hashHex } from "./hash.ts";
 import { JobPool } from "./job_pool.ts";
 import { type Asked, pack, unpack } from "./job_protocol.ts";
+import { KeptReturns } from "./kept_returns.ts";
 import type { Logger } from "./log.ts";
 import { MasterLink } from "./master_link.ts";
 import { applicantOf, linkSettings } from "./minion_link.ts";
 import { handleLocalEvent } from "./minion_events.ts";
 import { MinionJobs } from "./minion_jobs.ts";
 import type { MinionOpts } from "./options.ts";
+import { insteadOf } from "./oversized_return.ts";
 import { packOpts } from "./opts_transfer.ts";
 import { pillarRequest } from "./pillar_request.ts";
 import { ProcFiles } from "./proc_files.ts";
@@ -40,6 +44,7 @@ export class Minion {
   #ending: Promise<void> | undefined;
   #link: MasterLink | undefined;
   #spool: ReturnSpool | undefined;
+  #kept: KeptReturns | undefined;
   #pool: JobPool | undefined;
   #bus: BusPump | undefined;
   #events: EventSubscriber | undefined;
@@ -87,15 +92,26 @@ export class Minion {
       log,
       answer: (asked) => this.#answer(asked),
     });
+    const kept = this.#kept = new KeptReturns(opts.cachedir, log);
     const spool = this.#spool = new ReturnSpool({
       directory: `${opts.cachedir}/returns`,
       send: (load) => this.#deliver(load),
+      replace: (load, error) => insteadOf(load, error, { id: opts.id, kept, log }),
+      answers: () => this.#connected().answers(this.#closing.signal),
       limits: { maxBytes: opts.return_spool_max_size, maxAgeMs: opts.return_spool_max_age * 1000 },
       retryMs: [opts.return_retry_timer * 1000, Math.max(opts.return_retry_timer_max, opts.return_retry_timer) * 1000],
       log,
     });
     const proc = new ProcFiles(opts.cachedir);
-    const jobs = new MinionJobs({ opts, log, pool, spool, proc, fireMaster: (event) => this.fireMaster(event) });
+    const jobs = new MinionJobs({
+      opts,
+      log,
+      pool,
+      spool,
+      proc,
+      fireMaster: (event) => this.fireMaster(event),
+      maxRequestBytes: () => this.#link?.maxRequestBytes,
+    });
     const reader = new PublishReader({
       id: opts.id,
       requireSignature: opts.sign_pub_messages,
@@ -187,10 +203,18 @@ export class Minion {
 
   async #deliver(load: ValueMap): Promise<void> {
     try {
-      await this.#connected().request(load, this.#closing.signal);
+      await this.#ask(load);
     } catch (error) {
       if (error instanceof SignInError) this.#end(error);
       throw error;
+    }
+  }
+
+  /** Sends what the master is to acknowledge. @throws {WireError} If it answers that it could not do it. */
+  async #ask(load: ValueMap): Promise<void> {
+    const answer = await this.#connected().request(load, this.#closing.signal);
+    if (!isDone(load.get("cmd"), answer)) {
+      throw new WireError(`The master could not take it, and answered ${briefValue(answer)}`);
     }
   }
 
@@ -217,7 +241,7 @@ export class Minion {
   async fireMaster(event: ValueMap): Promise<boolean> {
     const load = new Map([...map({ id: this.#opts.id, cmd: "_minion_event" }), ...event]);
     try {
-      await this.#connected().request(load, this.#closing.signal);
+      await this.#ask(load);
       return true;
     } catch (error) {
       if (this.#closing.signal.aborted) return false;
@@ -322,6 +346,7 @@ export class Minion {
     this.#link?.close();
     this.#events?.close();
     await this.#spool?.close();
+    this.#kept?.close();
     await this.#pool?.close();
     await this.#bus?.close();
   }
@@ -334,7 +359,9 @@ export class Minion {
 
 /** Whether an error is one that a master or the way to it may have at any time. */
 function isTrouble(error: unknown): error is Error {
-  return [RequestTimeoutError, WireError, AuthenticationError].some((kind) => error instanceof kind);
+  return [RequestTimeoutError, RequestTooLargeError, WireError, AuthenticationError].some((kind) =>
+    error instanceof kind
+  );
 }
 
 /** Python's `time.asctime()`: `Sat Nov 21 10:00:00 2026`, local time. */

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { isAcknowledged, notDone } from "./acknowledgement.ts";
 import { brief, briefValue } from "./brief.ts";
 import { SIGNING_ALGORITHMS } from "./common_options.ts";
 import { writeDropfile } from "./dropfile.ts";
@@ -17,6 +18,7 @@ import { batchFromMap } from "./live_batch.ts";
 import type { MasterServices } from "./master_services.ts";
 import { minionMayFire } from "./minion_tags.ts";
 import { encode } from "./msgpack.ts";
+import { OVERSIZED } from "./oversized_return.ts";
 import { asBytes } from "./payload.ts";
 import { PublicKey } from "./rsa.ts";
 import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
@@ -33,6 +35,9 @@ type Handler = (load: ValueMap, id: string, services: MasterServices) => Promise
 
 /** Answers of a file server without files: what Salt says of a path that is not there. */
 const NO_FILE = { path: "", rel: "" };
+
+/** The reason that is told; the log has the whole. */
+const FAILED = "Some exception handling minion payload";
 
 const HANDLERS: Readonly<Record<string, Handler>> = {
   _return: storeReturn,
@@ -63,7 +68,8 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
 
 /**
  * Runs a minion's command.
- * @returns Salt's answer; `{}` to a command that nobody knows, `""` to one that failed.
+ * @returns Salt's answer; `{}` to a command that nobody knows. To one that failed `""`, as Salt, or where the minion waits for an
+ * acknowledgement what is none: it sends again what could not be taken. Python minions look at neither.
  * @throws {WireError} If there is no command.
  */
 export async function minionCommand(load: ValueMap, id: string, services: MasterServices): Promise<MinionReply> {
@@ -78,7 +84,7 @@ export async function minionCommand(load: ValueMap, id: string, services: Master
     return { value: await HANDLERS[cmd](load, id, services) };
   } catch (error) {
     services.log.error(`The command ${cmd} of minion ${id} failed: ${error instanceof Error ? error.stack : error}`);
-    return { value: "" };
+    return { value: isAcknowledged(cmd) ? notDone(FAILED) : "" };
   }
 }
 
@@ -99,7 +105,7 @@ function servePillar(load: ValueMap, id: string, { data, opts, log, fire }: Mast
 }
 
 async function storeReturn(sent: ValueMap, id: string, services: MasterServices): Promise<Value> {
-  const { jobs, noLog, opts, log, fire, complain } = services;
+  const { jobs, noLog, opts, log, fire, complain, told } = services;
   if (!acceptsSignature(sent, id, services)) return false;
   let load = sent;
   const jid = () => str(load.get("jid") ?? null);
@@ -126,10 +132,28 @@ async function storeReturn(sent: ValueMap, id: string, services: MasterServices)
     if (!(error instanceof StoreError)) throw error;
     if (load.get("jid") === "req") load = new Map(load).set("jid", makeJid());
     log.error(`The return of ${id} for job ${jid()} is not in the job cache: ${error.message}`);
+    // It is told now, once, for whoever waits, and stored when the minion sends it again.
+    reply = notDone("The return is not in the job cache");
+    const key = `${jid()} ${id}`;
+    if (told.get(key) !== undefined) return reply;
+    told.set(key, true);
   }
+  complainOfSize(load, id, services);
   log.info(`Got return from ${id} for job ${jid()}`);
   await fire(jobReturn(jid(), id), load);
   return reply;
+}
+
+/** The minion has sent a failure in the place of its return. */
+function complainOfSize(load: ValueMap, id: string, { complain, opts }: MasterServices): void {
+  const oversized = load.get(OVERSIZED);
+  if (!isMap(oversized)) return;
+  complain(
+    `The return of ${id} for job ${
+      briefValue(load.get("jid"))
+    } was too large to be sent, and a failure came in its place: ` +
+      `${briefValue(oversized.get("bytes"))} bytes, of at most ${opts.max_request_bytes} (max_request_bytes)`,
+  );
 }
 
 /** What `require_minion_sign_messages` and `drop_messages_signature_fail` say of a return. */

@@ -41,6 +41,8 @@ export interface JobParts {
   readonly proc: ProcFiles;
   /** Sends an event to the master: `tag` and `data`. Whether the master took it; never rejects. */
   fireMaster(event: ValueMap): Promise<boolean>;
+  /** Bytes of the largest request that the master takes, as far as that is known. */
+  maxRequestBytes(): number | undefined;
 }
 
 /** The jobs that a minion has. */
@@ -116,7 +118,7 @@ export class MinionJobs {
     const { live_output_rate, live_output_max } = this.#parts.opts;
     return new LiveOutput({
       send: (batch) => this.#parts.fireMaster(this.#outputLoad(load, batch)),
-      limits: { rateBytes: live_output_rate, maxBytes: live_output_max },
+      limits: { rateBytes: live_output_rate, maxBytes: live_output_max, requestBytes: this.#parts.maxRequestBytes() },
     });
   }
 

@@ -76,6 +76,7 @@ export function linkSettings(opts: MinionOpts, parts: LinkParts): LinkSettings {
     },
     backoff: backoff({ leastMs: opts.recon_default, mostMs: opts.recon_max, randomize: opts.recon_randomize }),
     requestPatience: { timeoutMs: opts.request_channel_timeout * 1000, tries: opts.request_channel_tries },
+    maxRequestBytes: opts.max_request_bytes,
     signMessages: opts.minion_sign_messages,
     keepalive: keepAlive(opts),
     ipv6: opts.ipv6 ?? undefined,

@@ -81,6 +81,12 @@ export const MINION_OPTIONS = {
       min: 1,
     }),
   ),
+  max_request_bytes: int(
+    0,
+    "Bytes of the largest request that is sent; a larger return becomes a failure. 0: as the master says at sign-in, and Salt's " +
+      "says nothing. Not in Salt.",
+    { min: 0 },
+  ),
   return_spool_max_size: int(
     268_435_456,
     "Bytes of returns that wait on disk for a master that is away; of more the oldest are given up, with a warning. 0: no bound. Not in Salt.",

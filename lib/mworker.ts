@@ -28,6 +28,7 @@ import { unpackOpts } from "./opts_transfer.ts";
 import { ProvedTokens } from "./proved_tokens.ts";
 import type { Delivery } from "./redelivery.ts";
 import { RateLimit } from "./rate_limit.ts";
+import { Recent } from "./recent.ts";
 import { NO_ANSWER, RequestHandler } from "./request_handler.ts";
 import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
@@ -73,6 +74,8 @@ export interface MWorkerInit {
   readonly owner: string;
 }
 
+/** How many returns are remembered that were told and could not be stored. */
+const TOLD_RETURNS = 10_000;
 /** A worker that is told to stop takes what may still come, until nothing did for so long. In milliseconds. */
 const QUIET_MS = 40;
 /** So often in a row: of a machine that stands still meanwhile, one look sees nothing come. */
@@ -103,6 +106,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     proved: new ProvedTokens(init.proved),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
     acks: new JobAcks(opts.cachedir, opts.hash_type),
+    told: new Recent(TOLD_RETURNS),
     noLog: new NoLogMarks(opts.cachedir, opts.hash_type),
     outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
     data: new DataCache(opts.cachedir),

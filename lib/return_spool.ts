@@ -2,13 +2,14 @@
  * Returns on their way to the master, on disk until it has them: a master that restarts, or a minion, loses none.
  *
  * One file a return, named so that they sort in the order they were made; sent one after the other, tried for as long as
- * it takes, or as age and size allow: then the oldest go, and the log says which. One that fails otherwise than by silence
- * does not hold up the others: it goes to the end of the line. Knows nothing of the wire: it is given a way to send.
+ * it takes, or as age and size allow: then the oldest go, and the log says which. One that the master refuses, or does not answer
+ * while it answers other questions, does not hold up the others: it goes to the end of the line, and is tried less and less often.
+ * Knows nothing of the wire: it is given a way to send.
  * @module
  */
 
 import { writeFileAtomic } from "./atomic_file.ts";
-import { MsgpackError, RequestTimeoutError } from "./errors.ts";
+import { MsgpackError, RequestTimeoutError, RequestTooLargeError } from "./errors.ts";
 import type { Logger } from "./log.ts";
 import { decode, encode } from "./msgpack.ts";
 import { isMap, str, type ValueMap } from "./value.ts";
@@ -25,8 +26,12 @@ export interface SpoolLimits {
 export interface SpoolOptions {
   /** A directory of its own. */
   readonly directory: string;
-  /** Delivers one return; rejects while the master cannot be reached. */
+  /** Delivers one return; rejects while the master cannot be reached, or if it will not have it. */
   send(load: ValueMap): Promise<void>;
+  /** What is to be sent in the place of a return that is too large for the master; `undefined`: nothing. Default: nothing. */
+  replace?(load: ValueMap, error: RequestTooLargeError): ValueMap | undefined;
+  /** Whether the master answers at all, asked when it was silent about the same return again. Default: it does not. */
+  answers?(): Promise<boolean>;
   /** First and longest wait before a new try, in milliseconds. */
   readonly retryMs: readonly [number, number];
   /** How much it keeps. Default: everything. */
@@ -43,11 +48,23 @@ interface Entry {
   bytes: number;
   /** What it holds, while that is at hand; else it is read from disk. */
   load: ValueMap | undefined;
+  /** How often it was sent in vain. */
+  failures: number;
+  /** It is not sent again before this time, as `performance.now()` counts. */
+  restsUntil: number;
+}
+
+function newEntry(name: string, bytes: number, load?: ValueMap): Entry {
+  return { name, bytes, load, failures: 0, restsUntil: -Infinity };
 }
 
 const NO_LIMITS: SpoolLimits = { maxBytes: 0, maxAgeMs: 0 };
 /** While no more than so many wait, they are at hand in memory as well. */
 const AT_HAND = 16;
+/** The longest time that a return rests which the master refuses, or is silent about, in milliseconds. */
+const LONGEST_REST_MS = 600_000;
+/** So often the master is silent about a return before it is asked whether it is there. */
+const SILENT_TRIES = 2;
 /** What is put behind the name of a file that cannot be read as a return. */
 const BROKEN = ".broken";
 
@@ -63,6 +80,8 @@ export class ReturnSpool {
   #sending: Promise<void> | undefined;
   /** Ends the wait for the next try. */
   #wake = () => {};
+  /** Whether all that wait rest: a new one need not. */
+  #resting = false;
 
   /** Takes up what an earlier process left; nothing is sent before {@linkcode flush} or {@linkcode add}. */
   constructor(options: SpoolOptions) {
@@ -71,7 +90,7 @@ export class ReturnSpool {
     const { directory } = options;
     Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
     const names = [...Deno.readDirSync(directory)].map(({ name }) => name).filter((name) => name.endsWith(".p")).sort();
-    this.#entries = names.map((name) => ({ name, bytes: sizeOf(`${directory}/${name}`), load: undefined }));
+    this.#entries = names.map((name) => newEntry(name, sizeOf(`${directory}/${name}`)));
     this.#bytes = this.#entries.reduce((sum, { bytes }) => sum + bytes, 0);
     this.#last = Number.parseInt(names.at(-1) ?? "0") || 0;
     this.#obeyLimits();
@@ -96,24 +115,32 @@ export class ReturnSpool {
     // Above the last one even if the clock was set back: no return takes another's name or place.
     this.#last = Math.max(Date.now() * 1000, this.#last + 1);
     const name = `${String(this.#last).padStart(20, "0")}.p`;
-    const entry: Entry = { name, bytes: 0, load };
+    const entry = newEntry(name, 0, load);
     this.#entries.push(entry);
+    if (this.#resting) this.#wake();
     this.#start();
-    const encoded = encode(load, "disk");
-    try {
-      writeFileAtomic(`${this.#options.directory}/${name}`, encoded, { mode: 0o600 });
-      if (this.#entries.length > AT_HAND) entry.load = undefined;
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : error;
-      this.#options.log.error(`The return of job ${str(load.get("jid") ?? null)} is in memory only: ${reason}`);
-    }
-    entry.bytes = encoded.length;
-    this.#bytes += encoded.length;
+    if (this.#write(entry, load) && this.#entries.length > AT_HAND) entry.load = undefined;
     this.#obeyLimits();
   }
 
-  /** Sends what waits, now: whoever calls knows that the master is there. After {@linkcode close} nothing is sent. */
+  /** Writes what an entry holds from now on. @returns Whether it is on disk. */
+  #write(entry: Entry, load: ValueMap): boolean {
+    const encoded = encode(load, "disk");
+    this.#bytes += encoded.length - entry.bytes;
+    entry.bytes = encoded.length;
+    try {
+      writeFileAtomic(`${this.#options.directory}/${entry.name}`, encoded, { mode: 0o600 });
+      return true;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : error;
+      this.#options.log.error(`The return of job ${str(load.get("jid") ?? null)} is in memory only: ${reason}`);
+      return false;
+    }
+  }
+
+  /** Sends what waits, now: whoever calls knows that the master is there, or a new one. After {@linkcode close} nothing is sent. */
   flush(): void {
+    for (const entry of this.#entries) entry.restsUntil = -Infinity;
     this.#wake();
     this.#start();
   }
@@ -153,8 +180,15 @@ export class ReturnSpool {
     let waitMs = firstMs;
     for (;;) {
       this.#obeyLimits();
-      const entry = this.#entries.at(0);
-      if (entry === undefined || this.#closing.signal.aborted) return;
+      if (this.#entries.length === 0 || this.#closing.signal.aborted) return;
+      const now = performance.now();
+      const entry = this.#entries.find(({ restsUntil }) => restsUntil <= now);
+      if (entry === undefined) {
+        this.#resting = true;
+        await this.#wait(Math.min(...this.#entries.map(({ restsUntil }) => restsUntil)) - now);
+        this.#resting = false;
+        continue;
+      }
       const load = this.#load(entry);
       if (load === undefined) {
         this.#leave(entry);
@@ -167,15 +201,43 @@ export class ReturnSpool {
         waitMs = firstMs;
       } catch (error) {
         if (this.#closing.signal.aborted) return;
+        if (error instanceof RequestTooLargeError) {
+          this.#replace(entry, load, error);
+          continue;
+        }
         const reason = error instanceof Error ? error.message : error;
         log.warning(`The return of job ${str(load.get("jid") ?? null)} waits; ${this.size} in all: ${reason}`);
-        if (!(error instanceof RequestTimeoutError) && this.#entries[0] === entry) {
-          this.#entries.push(...this.#entries.splice(0, 1));
-        }
+        await this.#putBehind(entry, error);
         await this.#wait(waitMs);
         waitMs = Math.min(waitMs * 2, longestMs);
       }
     }
+  }
+
+  /** What was too large is never sent, today or in a week: something else is sent in its place in line, or nothing. */
+  #replace(entry: Entry, load: ValueMap, error: RequestTooLargeError): void {
+    const instead = this.#options.replace?.(load, error);
+    if (instead === undefined) {
+      this.#options.log.error(`Gave up the return of job ${str(load.get("jid") ?? null)}: ${error.message}`);
+      this.#leave(entry);
+      this.#remove(entry.name);
+    } else if (this.#entries.includes(entry)) {
+      entry.load = instead;
+      this.#write(entry, instead);
+    }
+  }
+
+  /** Puts a return that failed behind the others, if that is due to the return: a master that is away answers nothing. */
+  async #putBehind(entry: Entry, error: unknown): Promise<void> {
+    const { retryMs: [firstMs, longestMs] } = this.#options;
+    entry.failures++;
+    const silent = error instanceof RequestTimeoutError;
+    if (silent && (entry.failures < SILENT_TRIES || !await this.#options.answers?.())) return;
+    const at = this.#entries.indexOf(entry);
+    if (at < 0) return; // it was given up while it was under way
+    this.#entries.push(...this.#entries.splice(at, 1));
+    const restMs = Math.min(firstMs * 2 ** (entry.failures - 1), Math.max(LONGEST_REST_MS, longestMs));
+    entry.restsUntil = performance.now() + restMs;
   }
 
   /** Takes an entry out of the line. */

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { isDone } from "./acknowledgement.ts";
 import { parseCliArgs, toWireArgs, yamlifyArg } from "./cli_args.ts";
 import { type Failure, interruptedRun, type JobIo, runCommand } from "./command_face.ts";
 import { helpText } from "./command_help.ts";
@@ -17,6 +18,7 @@ import {
   KeyError,
   PreflightError,
   RequestTimeoutError,
+  RequestTooLargeError,
   SignInError,
   UsageError,
   WireError,
@@ -29,6 +31,7 @@ import { type Logger, SILENT_LOGGER } from "./log.ts";
 import { openLog } from "./log_sinks.ts";
 import { hideResult } from "./no_log.ts";
 import type { MinionOpts } from "./options.ts";
+import { isOversized, oversizedFailure, withoutArguments } from "./oversized_return.ts";
 import { outputPlace, outputSettings, type PrintResult, resultPrinter } from "./result_printer.ts";
 import { absolutePath } from "./root_path.ts";
 import { becomeRunUser, userToBecome } from "./run_user.ts";
@@ -46,7 +49,14 @@ export function runSaltCall(argv: readonly string[], io: JobIo): Promise<number>
 
 function failure(error: Error): Failure | undefined {
   if (error instanceof SignInError) return { exitCode: error.exitCode, text: `${error.message}\n` };
-  const foreseen = [PreflightError, KeyError, AuthenticationError, RequestTimeoutError, WireError];
+  const foreseen = [
+    PreflightError,
+    KeyError,
+    AuthenticationError,
+    RequestTimeoutError,
+    RequestTooLargeError,
+    WireError,
+  ];
   return foreseen.some((kind) => error instanceof kind) ? { exitCode: 1 } : undefined;
 }
 
@@ -212,13 +222,28 @@ async function giveBack(
   result: ValueMap,
   { master, opts, log }: { master: CallMaster; opts: MinionOpts; log: Logger },
 ): Promise<void> {
-  const load = new Map([...map({ cmd: "_return", id: opts.id }), ...result]);
+  const load = new Map([...map({ cmd: "_return", id: opts.id }), ...result]).set("jid", "req");
+  const foreseen = [RequestTimeoutError, RequestTooLargeError, WireError, AuthenticationError];
   try {
-    await master.request(load.set("jid", "req"));
+    const answer = await sendFitting(load, { master, log });
+    if (!isDone("_return", answer)) log.warning("The result did not get to the master, which could not store it");
   } catch (error) {
-    if (!(error instanceof RequestTimeoutError || error instanceof WireError || error instanceof AuthenticationError)) {
-      throw error;
-    }
+    if (!(error instanceof Error) || !foreseen.some((kind) => error instanceof kind)) throw error;
     log.warning(`The result did not get to the master: ${error.message}`);
+  }
+}
+
+/** Sends a return, or what fits of it. */
+async function sendFitting(load: ValueMap, { master, log }: { master: CallMaster; log: Logger }): Promise<Value> {
+  try {
+    return await master.request(load);
+  } catch (error) {
+    if (!(error instanceof RequestTooLargeError)) throw error;
+    const smaller = withoutArguments(load);
+    if (smaller !== undefined) return await sendFitting(smaller, { master, log });
+    if (isOversized(load)) throw error;
+    log.warning(`The result does not get to the master, which is told that it failed: ${error.message}`);
+    const failure = oversizedFailure(load, error, "It was shown where salt-call ran.");
+    return await sendFitting(failure, { master, log });
   }
 }

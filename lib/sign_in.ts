@@ -21,7 +21,10 @@ import {
   samePem,
   type SigningAlgorithm,
 } from "./rsa.ts";
-import { isMap, map, repr, type Value, type ValueMap } from "./value.ts";
+import { isMap, map, repr, toNumber, type Value, type ValueMap } from "./value.ts";
+
+/** The least that a master's `max_request_bytes` may be. */
+export const LEAST_REQUEST_LIMIT = 65_536;
 
 /** What a sign-in gives: the two keys, and where to listen. */
 export interface Credentials {
@@ -33,6 +36,8 @@ export interface Credentials {
   readonly publishPort: number;
   /** The master's public key, which has proved itself. */
   readonly masterKey: PublicKey;
+  /** Bytes of the largest request that the master takes; `undefined` of one that does not say so, as Python's. */
+  readonly maxRequestBytes: number | undefined;
 }
 
 /** What the master said to a sign-in that it did not refuse for good. */
@@ -170,7 +175,7 @@ export class SignIn {
     }
     const sessionKey = open("session");
     for (const keyString of [sharedKey, sessionKey]) new Crypticle(keyString); // throws if it is no key
-    return { sharedKey, sessionKey, publishPort, masterKey };
+    return { sharedKey, sessionKey, publishPort, masterKey, maxRequestBytes: requestLimit(inner) };
   }
 
   #checkMasterKey(pem: string, pubSig: Value | undefined): void {
@@ -236,6 +241,12 @@ export class SignIn {
     if (this.#knownMaster !== undefined && samePem(this.#knownMaster, masterKey.pem)) return;
     writeFileAtomic(masterKeyPath(this.#applicant.pkiDir), masterKey.pem, { mode: 0o644 });
   }
+}
+
+/** What the master says of the largest request; what no master of ours can mean (its option has a least value) counts as nothing. */
+function requestLimit(inner: ValueMap): number | undefined {
+  const limit = toNumber(inner.get("max_request_bytes"));
+  return limit !== undefined && Number.isSafeInteger(limit) && limit >= LEAST_REQUEST_LIMIT ? limit : undefined;
 }
 
 /** Where a minion keeps the key of the master that it trusts. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isDone } from "../lib/acknowledgement.ts";
 import { describe } from "../lib/function_docs.ts";
 import { fn, type JobContext } from "../lib/job_context.ts";
 import { any, bool, dict, type ModuleFunction, str } from "../lib/module.ts";
@@ -81,8 +82,10 @@ async function fireMaster(context: JobContext, { data, tag, preload }: MasterEve
   const load = map({ id: context.opts.id, tag, data: toValue(data), cmd: "_minion_event" });
   for (const [key, value] of preload ?? []) load.set(key, value);
   try {
-    await context.outside.request(load);
-    return true;
+    const answer = await context.outside.request(load);
+    if (isDone("_minion_event", answer)) return true;
+    context.log("warning", `The master could not take the event ${JSON.stringify(tag)}`);
+    return false;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     context.log("warning", `The event ${JSON.stringify(tag)} was not sent: ${reason}`);

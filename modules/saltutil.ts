@@ -7,11 +7,12 @@
  */
 
 import { readFileIfExists } from "../lib/atomic_file.ts";
-import { RequestTimeoutError } from "../lib/errors.ts";
+import { CommandError, RequestTimeoutError } from "../lib/errors.ts";
 import { syncFamily } from "../lib/extension_sync.ts";
 import { describe } from "../lib/function_docs.ts";
 import { matchesGlob } from "../lib/glob.ts";
 import { fn, type JobContext, type RunningJob } from "../lib/job_context.ts";
+import { keptReturn, keptReturns } from "../lib/kept_returns.ts";
 import { any, bool, float, int, type ModuleFunction, str } from "../lib/module.ts";
 import { decode } from "../lib/msgpack.ts";
 import type { Permissions } from "../lib/permissions.ts";
@@ -345,18 +346,62 @@ export const find_cached_job: ModuleFunction<JobContext> = fn({
   },
 });
 
+/** What returns that were too large for the master take. */
+const KEPT_RETURNS: Permissions = { read: ["{cachedir}/kept_returns"] };
+
+/** `saltutil.kept_returns` */
+export const kept_returns: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "List the returns that were too large for the master and of which this minion has kept the beginning, the oldest first: the\n" +
+      "job's id and function, the bytes of the return, of what the master takes and of what is kept, and since when. At most 16,\n" +
+      "of a megabyte each, for a day; of a no_log job nothing is kept. Not in Salt.",
+    "saltutil.kept_returns",
+  ),
+  permissions: KEPT_RETURNS,
+  params: {},
+  run: (_bound, { opts }) =>
+    keptReturns(opts.cachedir).map(({ jid, fun, bytes, limit, sinceMs, beginning }) =>
+      map({
+        jid,
+        fun,
+        bytes,
+        limit,
+        kept: new TextEncoder().encode(beginning).length,
+        since: new Date(sinceMs).toISOString(),
+      })
+    ),
+});
+
+/** `saltutil.kept_return` */
+export const kept_return: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return a piece of a return that was too large for the master, as a text: `size` bytes from the byte `offset` on, as far as\n" +
+      "they are kept. What was no text is kept as JSON. Not in Salt.",
+    "saltutil.kept_return <job id>",
+    "saltutil.kept_return <job id> offset=16384 size=16384",
+  ),
+  permissions: KEPT_RETURNS,
+  params: { jid: str(), offset: int(0), size: int(16_384) },
+  run({ jid, offset, size }, { opts }) {
+    const kept = keptReturn(opts.cachedir, jid);
+    if (kept === undefined) throw new CommandError(`Nothing is kept of a return of job ${jid}`);
+    if (offset < 0 || size < 1) throw new CommandError("offset is to be 0 or more, size 1 or more");
+    return new TextDecoder().decode(new TextEncoder().encode(kept.beginning).subarray(offset, offset + size));
+  },
+});
+
 /** `saltutil.revoke_auth` */
 export const revoke_auth: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Ask the master to delete this minion's key; it has to be accepted again. With preserve_minion_cache=True the master\n" +
-      "keeps what it knows of the minion. Returns False if the master did not answer.",
+      "keeps what it knows of the minion. Returns False if the master did not answer, or did not do it.",
     "saltutil.revoke_auth",
   ),
   params: { preserve_minion_cache: bool(false) },
   async run({ preserve_minion_cache }, { opts, outside }) {
     try {
-      await outside.request(map({ cmd: "revoke_auth", id: opts.id, preserve_minion_cache }));
-      return true;
+      const answer = await outside.request(map({ cmd: "revoke_auth", id: opts.id, preserve_minion_cache }));
+      return answer === true;
     } catch (error) {
       if (error instanceof RequestTimeoutError) return false;
       throw error;

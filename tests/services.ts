@@ -19,6 +19,7 @@ import type { MasterOpts } from "../lib/options.ts";
 import { ProvedTokens } from "../lib/proved_tokens.ts";
 import { PrivateKey } from "../lib/rsa.ts";
 import { RateLimit } from "../lib/rate_limit.ts";
+import { Recent } from "../lib/recent.ts";
 import { SessionKeys } from "../lib/session_keys.ts";
 import { SharedKey } from "../lib/shared_key.ts";
 import type { Value, ValueMap } from "../lib/value.ts";
@@ -71,6 +72,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     keys: new KeyStore(opts.pki_dir),
     proved: new ProvedTokens(),
     acks: new JobAcks(opts.cachedir, opts.hash_type),
+    told: new Recent(100),
     noLog: new NoLogMarks(opts.cachedir, opts.hash_type),
     outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),

@@ -1,0 +1,59 @@
+/**
+ * The beginning of a value as text, at a cost that goes by the beginning and not by the value: a text as it is, anything else
+ * as JSON.
+ * @module
+ */
+
+import { isMap, repr, type Value } from "./value.ts";
+
+/** The first `most` bytes (UTF-8) of a value's text, or a few less where a character would be cut. */
+export function beginningOf(value: Value, most: number): string {
+  if (typeof value === "string") return cut(value, most);
+  const written = new Beginning(most);
+  written.add(value);
+  return cut(written.text, most);
+}
+
+/** Text of which no more is made once there is enough. A character has a byte at the least. */
+class Beginning {
+  text = "";
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(value: Value): void {
+    const room = this.#most - this.text.length;
+    if (room <= 0) return;
+    if (typeof value === "string") this.text += JSON.stringify(value.slice(0, room));
+    else if (value instanceof Uint8Array) this.add(new TextDecoder().decode(value.subarray(0, room)));
+    else if (Array.isArray(value)) this.#list("[", value, "]", (item) => this.add(item));
+    else if (isMap(value)) {
+      this.#list("{", value, "}", ([key, item]) => {
+        this.add(key);
+        this.text += ": ";
+        this.add(item);
+      });
+    } else if (value === null || typeof value === "boolean") this.text += String(value);
+    else this.text += repr(value);
+  }
+
+  #list<Item>(open: string, items: Iterable<Item>, close: string, add: (item: Item) => void): void {
+    this.text += open;
+    let first = true;
+    for (const item of items) {
+      if (this.text.length >= this.#most) return;
+      if (!first) this.text += ", ";
+      first = false;
+      add(item);
+    }
+    this.text += close;
+  }
+}
+
+function cut(text: string, most: number): string {
+  const bytes = new Uint8Array(most);
+  const { written } = new TextEncoder().encodeInto(text.slice(0, most), bytes);
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, written));
+}
