@@ -158,7 +158,7 @@ function isFull(id: string, { opts, data, publishPort }: MasterServices): boolea
 
 /** The shared and the session key, sealed for the minion. */
 function keysFor(
-  { id, token, sigAlgorithm }: Application,
+  { id, token, sigAlgorithm, signed }: Application,
   minion: PublicKey,
   encAlgorithm: EncryptionAlgorithm,
   services: MasterServices,
@@ -166,8 +166,6 @@ function keysFor(
   const { opts, masterKey, sharedKey, sessions, publishPort } = services;
   const bytes = (text: string) => new TextEncoder().encode(text);
   const reply = map({ enc: "pub", pub_key: masterKey.publicKey.pem, publish_port: publishPort });
-  // Not in Salt; its minions pass over what they do not know.
-  reply.set("max_request_bytes", opts.max_request_bytes);
   if (opts.master_sign_pubkey) reply.set("pub_sig", signatureOfMasterKey(services, sigAlgorithm ?? "PKCS1v15-SHA1"));
   const shared = sharedKey.text;
   const parts: Uint8Array[] = [bytes(shared), bytes(sessions.forSignIn(id))];
@@ -189,6 +187,8 @@ function keysFor(
   reply.set("aes", aes);
   reply.set("session", session);
   reply.set("sig", sharedKeySignature(masterKey, shared));
+  // Not in Salt, whose minions pass over what they do not know.
+  if (signed) reply.set("max_request_bytes", opts.max_request_bytes);
   return reply;
 }
 

@@ -83,7 +83,7 @@ async function fireMaster(context: JobContext, { data, tag, preload }: MasterEve
   for (const [key, value] of preload ?? []) load.set(key, value);
   try {
     const answer = await context.outside.request(load);
-    if (isDone("_minion_event", answer)) return true;
+    if (isDone(load.get("cmd"), answer)) return true;
     context.log("warning", `The master could not take the event ${JSON.stringify(tag)}`);
     return false;
   } catch (error) {

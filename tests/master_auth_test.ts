@@ -300,14 +300,16 @@ Deno.test("a sign-in has the reply, the files and the event that the state machi
   }
 });
 
-Deno.test("the keys of an accepted minion are Salt's, in Salt's order", async () => {
+Deno.test("the keys of an accepted minion are Salt's, in Salt's order, and what the largest request is", async () => {
   for (const [enc_algo, sig_algo] of [["OAEP-SHA1", "PKCS1v15-SHA1"], ["OAEP-SHA224", "PKCS1v15-SHA224"]] as const) {
     using site = await openSite({ auto_accept: true });
     const { services: { masterKey, sharedKey, sessions }, minion } = site;
     const ownToken = new TextEncoder().encode("t".repeat(76));
     const token = masterKey.publicKey.encrypt(enc_algo, ownToken);
     const { outer, inner } = await minion.signIn({ enc_algo, sig_algo, token });
-    assertEquals([...inner.keys()], ["enc", "pub_key", "publish_port", "token", "aes", "session", "sig", "nonce"]);
+    const salts = ["enc", "pub_key", "publish_port", "token", "aes", "session", "sig"];
+    assertEquals([...inner.keys()], [...salts, "max_request_bytes", "nonce"]);
+    assertEquals(inner.get("max_request_bytes"), 104_857_600);
     assertEquals(inner.get("pub_key"), masterKey.publicKey.pem);
     assertEquals(inner.get("publish_port"), 4505);
     const bytes = (field: string) => asBytes(inner.get(field)) ?? new Uint8Array();

@@ -1,4 +1,5 @@
 /** @module */
+import { isDone } from "../lib/acknowledgement.ts";
 import { makeJid } from "../lib/jid.ts";
 import { minionCommand } from "../lib/minion_commands.ts";
 import { encode } from "../lib/msgpack.ts";
@@ -70,13 +71,14 @@ Deno.test("without a cache, a return is told all the same", async () => {
   assert(/^salt\/job\/\d{20}\/ret\/web1$/.test(tags(services)[1]), tags(services)[1]);
 });
 
-Deno.test("a cache that cannot be written costs the record of a return, not the return", async () => {
+Deno.test("a return that cannot be stored is told once, and acknowledged when it has been stored", async () => {
   using services = await testServices();
   Deno.writeTextFileSync(`${services.opts.cachedir}/jobs`, "in the way");
   Deno.writeTextFileSync(`${services.opts.cachedir}/grains`, "in the way");
   const jid = makeJid();
-  assertEquals(await run(services, returned(jid)), null);
-  assertEquals(await run(services, returned("req")), null);
+  const refusal = map({ error: "The return is not in the job cache" });
+  assertValue(await run(services, returned(jid)), refusal);
+  assertValue(await run(services, returned("req")), refusal);
   assertEquals(tags(services)[0], `salt/job/${jid}/ret/web1`);
   assert(/^salt\/job\/\d{20}\/ret\/web1$/.test(tags(services)[1]), tags(services)[1]);
   assertValue(await run(services, { cmd: "_pillar", grains: { os: "Linux" } }), new Map());
@@ -84,6 +86,44 @@ Deno.test("a cache that cannot be written costs the record of a return, not the 
   assertStringIncludes(errors[0], `ERROR: The return of web1 for job ${jid} is not in the job cache`);
   assertStringIncludes(errors[2], "ERROR: The grains of web1 are not in the data cache");
   assertEquals(errors.length, 3);
+  const before = tags(services).length;
+  assertValue(await run(services, returned(jid)), refusal);
+  assertEquals(tags(services).length, before);
+  Deno.removeSync(`${services.opts.cachedir}/jobs`);
+  assertEquals(await run(services, returned(jid)), null);
+  assertEquals(services.jobs.getReturn(jid, "web1")?.return, true);
+});
+
+Deno.test("a command that fails is answered as Salt answers it, or where the minion would forget something, with what is no success", async () => {
+  using services = await testServices();
+  const broken = () => {
+    throw new Error("Too many open files");
+  };
+  const failing: TestServices = {
+    ...services,
+    fire: () => Promise.reject(new Error("no bus")),
+    noLog: Object.assign(Object.create(services.noLog), { reader: broken }),
+    keys: Object.assign(Object.create(services.keys), { remove: broken }),
+  };
+  const refusal = map({ error: "Some exception handling minion payload" });
+  assertValue(await run(failing, returned(makeJid())), refusal);
+  assertValue(await run(failing, { cmd: "_minion_event", tag: "my/tag", data: "" }), refusal);
+  assertEquals(await run(failing, { cmd: "revoke_auth" }), "");
+  assertEquals(services.logged.filter((line) => line.startsWith("ERROR: The command")).length, 3);
+  for (const cmd of ["_return", "_minion_event"]) assertEquals(isDone(cmd, refusal), false);
+  assertEquals([isDone("_return", null), isDone("_return", ""), isDone("_return", false)], [true, true, false]);
+  assertEquals([isDone("_minion_event", null), isDone("_minion_event", "")], [true, false]);
+});
+
+Deno.test("of a return that was too large the master's log says whose it was, of which job, and how large", async () => {
+  using services = await testServices();
+  const jid = makeJid();
+  const oversized = { bytes: 200_000_000, limit: 104_857_600 };
+  assertEquals(await run(services, returned(jid, { success: false, retcode: 1, oversized })), null);
+  assertStringIncludes(
+    services.logged.find((line) => line.startsWith("WARNING")) ?? "",
+    `The return of web1 for job ${jid} was too large to be sent, and a failure came in its place: 200000000 bytes`,
+  );
 });
 
 Deno.test("require_minion_sign_messages and drop_messages_signature_fail hold for returns", async () => {

@@ -3,7 +3,9 @@
  * @module
  */
 
+import { JobAcks } from "../lib/job_acks.ts";
 import { JobCache } from "../lib/job_cache.ts";
+import { readPresence } from "../lib/presence_file.ts";
 import { assert, assertEquals } from "./assert.ts";
 import { eventually, WITHIN_MS } from "./eventually.ts";
 import { fleetTest } from "./fleet.ts";
@@ -56,4 +58,34 @@ fleetTest("after a restart of the master minions are back by themselves, and a r
   const jobs = new JobCache({ cachedir, hashType: hash_type });
   await eventually(() => jobs.getReturn(job.jid, "web1")?.return === "late", { what: "the late return" });
   await eventually(() => names(spool).length === 0, { what: "an empty spool" });
+});
+
+fleetTest("the next master sends a job to a minion that was away, and not again to one that has acknowledged it", {
+  minions: IDS,
+}, async (fleet) => {
+  const { cachedir, hash_type } = fleet.masterOpts;
+  const [runs, done] = ["runs", "done"].map((name) => `${fleet.root}/${name}`);
+  await fleet.stopMinion("db1");
+  const { jid } = await startJob(fleet, "cmd.run", {
+    arg: [`echo run >> ${runs}; for _ in $(seq 3000); do [ -e ${done} ] && break; sleep 0.02; done; echo late`],
+    kwargs: { python_shell: true },
+    fields: { job_ttl: 600 },
+    signal: AbortSignal.abort(),
+  });
+  const acks = new JobAcks(cachedir, hash_type);
+  await eventually(() => acks.all(jid).has("web1"), { what: "the acknowledgement of web1" });
+  await fleet.stopMaster();
+  const before = fleet.logs.length;
+  await fleet.startMaster();
+  // Who has missed a job gets it when it comes: web1 has come by the time that db1 has its turn.
+  await eventually(() => readPresence(cachedir).present.has("web1"), { what: "web1" });
+  await fleet.startMinion("db1");
+  await eventually(() => Deno.readTextFileSync(runs) === "run\nrun\n", { what: "the job on db1" });
+  const again = fleet.logs.slice(before).filter((line) => line.includes(` web1: [DEBUG] Job ${jid} came again`));
+  assertEquals(again, []);
+  Deno.writeTextFileSync(done, "");
+  const jobs = new JobCache({ cachedir, hashType: hash_type });
+  for (const id of IDS) {
+    await eventually(() => jobs.getReturn(jid, id)?.return === "late", { what: `the return of ${id}` });
+  }
 });

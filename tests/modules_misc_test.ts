@@ -23,13 +23,16 @@ Deno.test("key.finger and key.finger_master are fingerprints of the files in pki
   }
 });
 
-/** A context whose master notes what it is asked. */
-function withMaster(more: Partial<JobContext> = {}): { context: ReturnType<typeof testContext>; loads: ValueMap[] } {
+/** A context whose master notes what it is asked, and acknowledges it if the answer is None. */
+function withMaster(
+  more: Partial<JobContext> = {},
+  answer: Value = null,
+): { context: ReturnType<typeof testContext>; loads: ValueMap[] } {
   const loads: ValueMap[] = [];
   const { outside } = testContext();
   const request = (load: ValueMap): Promise<Value> => {
     loads.push(load);
-    return Promise.resolve(true);
+    return Promise.resolve(answer);
   };
   return { context: testContext({ outside: { ...outside, request }, ...more }), loads };
 }
@@ -49,6 +52,15 @@ Deno.test("event.fire_master sends Salt's _minion_event, with what preload adds"
     map({ id: "web1", tag: "my/tag", data: { a: 1 }, cmd: "_minion_event" }),
     map({ id: "other", tag: "t", data: "text", cmd: "_minion_event", extra: 1 }),
   ]);
+});
+
+Deno.test("event.fire_master and event.send say False when the master could not do it, Python's too, and log it", async () => {
+  for (const answer of ["", false, new Map(), map({ error: "no room" })]) {
+    const { context } = withMaster({}, answer);
+    assertEquals(await context.call("event.fire_master", [map({}), "t"]), false);
+    assertEquals(await context.call("event.send", ["t"]), false);
+    assertEquals(context.logged.length, 2);
+  }
 });
 
 Deno.test("event.fire_master says False without a master, and logs why", async () => {

@@ -202,13 +202,18 @@ Deno.test("the minion's own job cache is read and cleared", async () => {
   });
 });
 
-Deno.test("revoke_auth asks the master to forget this minion, and says whether it was heard", async () => {
+Deno.test("revoke_auth asks the master to forget this minion, and says whether it has", async () => {
   const loads: Value[] = [];
   const answering = (answer: () => Promise<Value>) =>
     testContext({ outside: { ...testContext().outside, request: (load) => (loads.push(load), answer()) } });
   assertEquals(await call("revoke_auth", answering(() => Promise.resolve(true))), true);
   const silent = answering(() => Promise.reject(new RequestTimeoutError("tcp://master:4506", 100)));
   assertEquals(await call("revoke_auth", silent, [true]), false);
+  // Forbidden, by a master of ours and by Salt's; and one that failed.
+  for (const no of [false, map({ cmd: "revoke_auth" }), ""]) {
+    assertEquals(await call("revoke_auth", answering(() => Promise.resolve(no))), false);
+  }
+  loads.splice(2);
   assertEquals(loads, [
     map({ cmd: "revoke_auth", id: "web1", preserve_minion_cache: false }),
     map({ cmd: "revoke_auth", id: "web1", preserve_minion_cache: true }),

@@ -1,6 +1,6 @@
 /** @module */
-import { RequestTimeoutError, WireError } from "../lib/errors.ts";
-import { encode } from "../lib/msgpack.ts";
+import { RequestTimeoutError, RequestTooLargeError, WireError } from "../lib/errors.ts";
+import { decode, encode } from "../lib/msgpack.ts";
 import { ReturnSpool, type SpoolLimits } from "../lib/return_spool.ts";
 import { Float, isMap, map, type ValueMap } from "../lib/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "./assert.ts";
@@ -18,6 +18,9 @@ class World implements Disposable {
   readonly lines: string[];
   readonly log;
   take: (load: ValueMap) => void | Promise<void> = () => {};
+  /** Whether the master answers other questions. */
+  there = false;
+  asked = 0;
 
   constructor() {
     ({ log: this.log, lines: this.lines } = keptLog());
@@ -29,6 +32,11 @@ class World implements Disposable {
       retryMs,
       limits,
       log: this.log,
+      replace: (load) => load.get("return") === "less" ? undefined : new Map(load).set("return", "less"),
+      answers: () => {
+        this.asked++;
+        return Promise.resolve(this.there);
+      },
       send: async (load) => {
         this.tried.push(String(load.get("jid")));
         await this.take(load);
@@ -185,6 +193,78 @@ Deno.test("a return that the master will not have does not hold up the others", 
   assertEquals(world.jids, ["1", "2"]);
   await spool.close();
   assertEquals([spool.size, world.files.length], [1, 1]);
+});
+
+Deno.test("one return that a master is silent about, while it answers other questions, goes behind the others", async () => {
+  using world = new World();
+  world.take = (load) => {
+    if (load.get("jid") === "mute") throw DOWN;
+  };
+  world.there = true;
+  const spool = world.open();
+  for (const jid of ["mute", "1", "2"]) spool.add(ret(jid));
+  await world.until(2);
+  assertEquals(world.tried.slice(0, 4), ["mute", "mute", "1", "2"]);
+  await spool.close();
+  assertEquals([spool.size, world.files.length], [1, 1]);
+});
+
+Deno.test("while the master answers nothing, all keep their places", async () => {
+  using world = new World();
+  let silences = 6;
+  world.take = () => {
+    if (silences-- > 0) throw DOWN;
+  };
+  const spool = world.open();
+  for (const jid of ["1", "2"]) spool.add(ret(jid));
+  await world.until(2);
+  assertEquals(world.tried, ["1", "1", "1", "1", "1", "1", "1", "2"]);
+  assertEquals(world.asked, 5);
+  await spool.close();
+});
+
+Deno.test("what the master will not have is tried less and less often, a new return meanwhile at once, and all with a new master", async () => {
+  using world = new World();
+  world.take = (load) => {
+    if (load.get("jid") === "bad") throw new WireError("The master answered Some exception handling minion payload");
+  };
+  // Rests of 100 ms, 200 ms, 400 ms, …; waits of 1 ms.
+  const spool = world.open([100, 1]);
+  spool.add(ret("bad"));
+  await eventually(() => world.tried.length === 4, { what: "four tries" });
+  const started = performance.now();
+  spool.add(ret("1"));
+  await world.until(1);
+  spool.add(ret("2"));
+  await world.until(2);
+  assert(world.tried.length <= 7, `${world.tried} in ${performance.now() - started} ms`);
+  world.take = () => {};
+  spool.flush();
+  await world.until(3);
+  assertEquals(world.jids, ["1", "2", "bad"]);
+  await spool.close();
+  assertEquals(world.files, []);
+});
+
+Deno.test("what is too large is replaced in its place, on disk as well, and given up if that is too large", async () => {
+  using world = new World();
+  const limit = 100;
+  world.take = (load) => {
+    const bytes = encode(load, "disk").length;
+    if (load.get("jid") === "huge" || bytes > limit) throw new RequestTooLargeError(bytes, limit);
+    if (load.get("jid") === "1") throw DOWN;
+  };
+  const spool = world.open([60_000, 60_000]);
+  spool.add(ret("huge"));
+  spool.add(ret("1", "x".repeat(1_000)));
+  await eventually(() => world.tried.join() === "huge,huge,1,1", { what: "four tries" });
+  assertStringIncludes(
+    world.lines.find((line) => line.startsWith("ERROR")) ?? "",
+    "Gave up the return of job huge: A request of",
+  );
+  await spool.close();
+  const [file, ...others] = world.files.map((name) => Deno.readFileSync(`${world.directory}/${name}`));
+  assertEquals([others.length, decode(file, "disk")], [0, ret("1", "less")]);
 });
 
 Deno.test("nothing is sent twice once it was taken: not after a failure of the next, not by the next process", async () => {
