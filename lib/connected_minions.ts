@@ -7,6 +7,7 @@
 
 import type { DataCache } from "./data_cache.ts";
 import { addressesConnectedHere } from "./tcp_table.ts";
+import type { Value } from "./value.ts";
 
 /** The cached minions that have one of the connected addresses, each with the first such one of its. */
 export function connectedAddresses(data: DataCache, publishPort: number): Map<string, string> {
@@ -14,13 +15,24 @@ export function connectedAddresses(data: DataCache, publishPort: number): Map<st
   const found = new Map<string, string>();
   if (peers.size === 0) return found;
   for (const id of data.list()) {
-    const grains = data.get(id)?.grains;
-    const own = ["ipv4", "ipv6"].flatMap((key) => {
-      const listed = grains?.get(key);
-      return Array.isArray(listed) ? listed : [];
-    });
-    const address = own.find((address) => typeof address === "string" && peers.has(address));
+    const address = addressesOf(data, id).find((address) => typeof address === "string" && peers.has(address));
     if (typeof address === "string") found.set(id, address);
   }
   return found;
+}
+
+/** Whom of so many minions is looked at an address: a file each, and the log is not worth more. */
+const LOOKED_AT = 1_000;
+
+/** The minions whose cached grains have an address, of a thousand at most. */
+export function minionsAt(data: DataCache, address: string): string[] {
+  return data.list().slice(0, LOOKED_AT).filter((id) => addressesOf(data, id).includes(address));
+}
+
+function addressesOf(data: DataCache, id: string): Value[] {
+  const grains = data.get(id)?.grains;
+  return ["ipv4", "ipv6"].flatMap((key) => {
+    const listed = grains?.get(key);
+    return Array.isArray(listed) ? listed : [];
+  });
 }

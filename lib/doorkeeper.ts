@@ -10,9 +10,11 @@
 
 import { type ByteCounts, heaviest, type MemoryRule, total } from "./connection_memory.ts";
 import { type ConnectionLimits, ConnectionShares } from "./connection_shares.ts";
+import { CutConnections } from "./cut_connections.ts";
 import { waitForDescriptor } from "./descriptor_waits.ts";
 import { peerAddress, shutDownConnection, tcpByteCounts } from "./libc.ts";
 import { CONNECTION_EVENTS, type ZmqSocket } from "./libzmq.ts";
+import { addressText } from "./ip_address.ts";
 import type { Logger } from "./log.ts";
 import { SocketWait } from "./socket_wait.ts";
 
@@ -41,6 +43,8 @@ export interface DoorkeeperOptions {
   readonly limits: ConnectionLimits;
   /** How much memory they may hold. */
   readonly memory: MemoryBound;
+  /** What the largest message is, for the log, and who may be at an address. Default: of such messages nothing is said. */
+  readonly messages?: { readonly most: string; at(address: string): string[] };
   /** The service's log. */
   readonly log: Logger;
 }
@@ -53,6 +57,7 @@ export class Doorkeeper {
   readonly #shares: ConnectionShares;
   /** When each connection was accepted, as `performance.now()` counts. */
   readonly #since = new Map<number, number>();
+  readonly #cut = new CutConnections();
   readonly #complained = new Map<string, number>();
   /** What the process took when requests last had no part in it. */
   #restBytes = Infinity;
@@ -92,6 +97,8 @@ export class Doorkeeper {
     const { name, limits } = this.#options;
     if (event === CONNECTION_EVENTS.disconnected) {
       this.#since.delete(value);
+      const address = this.#shares.addressOf(value);
+      this.#cut.ended(value, () => this.#tellCut(address ?? ""));
       return this.#shares.remove(value);
     }
     if (event === CONNECTION_EVENTS.acceptFailed) {
@@ -101,12 +108,27 @@ export class Doorkeeper {
     const address = peerAddress(value);
     if (address === undefined) return; // gone already
     this.#since.set(value, performance.now());
+    if (this.#options.messages !== undefined) this.#cut.add(value);
     const leaves = this.#shares.add(value, address);
     if (leaves === undefined) return;
     const most = limits.perAddress > 0 ? `${limits.total}, ${limits.perAddress} from one address` : limits.total;
     const who = "new ones end, or those of whoever has most";
-    this.#complain("connections", `Too many connections to ${name} (${most}): ${who}; now one of ${address}`);
+    this.#complain(
+      "connections",
+      `Too many connections to ${name} (${most}): ${who}; now one of ${addressText(address)}`,
+    );
+    this.#cut.forget(leaves);
     shutDownConnection(leaves);
+  }
+
+  #tellCut(address: string): void {
+    const { name, messages } = this.#options;
+    this.#complain("cut", () => {
+      const text = addressText(address);
+      const ids = messages?.at(text) ?? [];
+      const who = ids.length === 0 ? "" : ` (there ${ids.length === 1 ? "is" : "are"} ${ids.join(", ")})`;
+      return `A connection of ${text}${who} to ${name} was ended in the middle of a message: larger than ${messages?.most}, or none`;
+    });
   }
 
   /**
@@ -124,7 +146,7 @@ export class Doorkeeper {
     if (sum < most / 4) this.#restBytes = rss; // something else grows
     if (sum <= most) return;
     for (const connection of heaviest(held, most / 2)) {
-      const bytes = `${held.get(connection)} of them by ${this.#shares.addressOf(connection)}`;
+      const bytes = `${held.get(connection)} of them by ${addressText(this.#shares.addressOf(connection) ?? "")}`;
       this.#complain(
         "memory",
         `Connections to ${this.#options.name} hold ${sum} bytes (${name}): the largest end; now ${bytes}`,
@@ -147,14 +169,15 @@ export class Doorkeeper {
 
   #end(connection: number): void {
     this.#shares.remove(connection);
+    this.#cut.forget(connection);
     shutDownConnection(connection);
   }
 
-  #complain(kind: string, text: string): void {
+  #complain(kind: string, text: string | (() => string)): void {
     const now = performance.now();
     if (now - (this.#complained.get(kind) ?? -Infinity) < COMPLAIN_MS) return;
     this.#complained.set(kind, now);
-    this.#options.log.warning(text);
+    this.#options.log.warning(typeof text === "string" ? text : text());
   }
 
   /** Watches no more. Twice is fine. */
@@ -162,5 +185,6 @@ export class Doorkeeper {
     if (this.#closed) return;
     this.#closed = true;
     this.#wait.close();
+    this.#cut.close();
   }
 }

@@ -39,3 +39,11 @@ export function sortAddresses(addresses: readonly string[]): string[] {
     expandIpv6(address) ?? address.split(".").map((part) => part.padStart(3, "0")).join("");
   return [...new Set(addresses)].sort((a, b) => key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0);
 }
+
+/** An address of 8 or 32 hexadecimal digits as it is usually written. */
+export function addressText(digits: string): string {
+  if (digits.length === 8) return (digits.match(/../g) ?? []).map((octet) => parseInt(octet, 16)).join(".");
+  if (digits.length !== 32) return digits;
+  const groups = digits.match(/.{4}/g) ?? [];
+  return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1); // which writes it in its shortest form
+}

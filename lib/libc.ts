@@ -31,6 +31,9 @@ const SYMBOLS = {
   getpeername: { parameters: ["i32", "buffer", "buffer"], result: "i32" },
   getsockopt: { parameters: ["i32", "i32", "i32", "buffer", "buffer"], result: "i32" },
   shutdown: { parameters: ["i32", "i32"], result: "i32" },
+  recv: { parameters: ["i32", "buffer", "usize", "i32"], result: "isize" },
+  // Of its many forms the one with a number.
+  fcntl: { parameters: ["i32", "i32", "i32"], result: "i32" },
   // Linux's alone.
   clock_nanosleep: {
     parameters: ["i32", "i32", "pointer", "pointer"],
@@ -259,6 +262,47 @@ export function tcpByteCounts(fd: number): { readonly received: number; readonly
   const view = new DataView(tcpInfo.buffer);
   const count = (at: number) => Number(view.getBigUint64(at, true));
   return { taken: count(BYTES_ACKED), received: count(BYTES_ACKED + 8) };
+}
+
+const F_DUPFD_CLOEXEC = 1030;
+const SOL_SOCKET = 1, SO_COOKIE = 57;
+const MSG_PEEK = 2, MSG_DONTWAIT = 0x40;
+
+/**
+ * A second descriptor of the TCP connection `fd`, which then lasts until both are closed; to be closed by {@linkcode letGo}.
+ * `undefined` if it is no connection any more, or this is not Linux.
+ */
+export function holdConnection(fd: number): number | undefined {
+  if (Deno.build.os !== "linux") return undefined;
+  const held = libc().fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (held < 0) return undefined;
+  if (peerAddress(held) !== undefined) return held;
+  letGo(held);
+  return undefined;
+}
+
+/** Whether so many bytes have come by a connection of {@linkcode holdConnection} that nobody has read. */
+export function hasUnread(held: number, bytes: number): boolean {
+  return Number(libc().recv(held, new Uint8Array(bytes), BigInt(bytes), MSG_PEEK | MSG_DONTWAIT)) >= bytes;
+}
+
+/** Whether two descriptors stand for the same socket. Of what is none: no. */
+export function isSameSocket(a: number, b: number): boolean {
+  const [first, second] = [a, b].map(socketCookie);
+  return first !== undefined && first === second;
+}
+
+/** The number that Linux has given to a socket and to no other one. */
+function socketCookie(fd: number): bigint | undefined {
+  const cookie = new BigUint64Array(1);
+  size[0] = cookie.byteLength;
+  const failed = libc().getsockopt(fd, SOL_SOCKET, SO_COOKIE, new Uint8Array(cookie.buffer), size) !== 0;
+  return failed ? undefined : cookie[0];
+}
+
+/** Closes a descriptor of {@linkcode holdConnection}. */
+export function letGo(held: number): void {
+  libc().close(held);
 }
 
 /**

@@ -9,7 +9,9 @@
 import { type AccessKeys, aclUsers, createAccessKeys, restoreAccessKeys } from "./access.ts";
 import { writeFileAtomic } from "./atomic_file.ts";
 import { connectionLimits } from "./connection_limits.ts";
+import { minionsAt } from "./connected_minions.ts";
 import { Unanswered } from "./connection_memory.ts";
+import { DataCache } from "./data_cache.ts";
 import { Doorkeeper } from "./doorkeeper.ts";
 import { PreflightError } from "./errors.ts";
 import { ROTATE_EVENT, stamp } from "./event.ts";
@@ -174,6 +176,10 @@ export class Master {
       name: "ret_port",
       limits: connectionLimits(opts),
       memory: { rule: new Unanswered(), most: opts.max_request_memory, name: "max_request_memory" },
+      messages: {
+        most: `max_request_bytes (${opts.max_request_bytes})`,
+        at: (address) => minionsAt(new DataCache(opts.cachedir), address),
+      },
       log: this.#log,
     });
     this.#memoryLooks = new WorkingLooks(() => this.#lookAtMemory(), (error) => {

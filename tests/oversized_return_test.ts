@@ -3,11 +3,16 @@
  * @module
  */
 
+import { RequestTimeoutError } from "../lib/errors.ts";
 import { JobCache } from "../lib/job_cache.ts";
-import { isMap, str, type Value } from "../lib/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "./assert.ts";
+import { makeJid } from "../lib/jid.ts";
+import { clearRequest } from "../lib/payload.ts";
+import { RequestChannel } from "../lib/request_channel.ts";
+import { isMap, map, str, type Value } from "../lib/value.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "./assert.ts";
 import { eventually, type Fleet, fleetTest } from "./fleet.ts";
 import { runOn, startJob } from "./jobs.ts";
+import { ScriptedMinion, testKey } from "./scripted_minion.ts";
 
 const LIMIT = 65_536;
 const SMALL = { master: { max_request_bytes: LIMIT }, minions: ["web1"] };
@@ -111,3 +116,40 @@ fleetTest("events, live output and salt-call's return that are too large are sai
   );
   assertEquals(await shown(fleet, "test.ping"), true);
 });
+
+fleetTest(
+  "of a minion that does not know the limit, as older ones and Python's, the master's log says where it is",
+  SMALL,
+  async (fleet) => {
+    const old = new ScriptedMinion("web1", await testKey("old"), (frame) => ask(fleet, frame));
+    fleet.keys.put("web1", "accepted", old.key.publicKey.pem);
+    await old.signIn();
+    const frame = old.seal({ cmd: "_return", jid: makeJid(), fun: "test.echo", return: "x".repeat(5_000_000) });
+    const told = () => fleet.logs.filter((line) => line.includes("in the middle of a message"));
+    // Without a word: whoever waits, waits in vain; and asks again. Like a minion's, the connection has been there for a while.
+    for (let tries = 0; tries < 10 && told().length === 0; tries++) {
+      using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
+      for (let i = 0; i < 3; i++) {
+        await channel.request(clearRequest(map({ cmd: "ping" })), { timeoutMs: 60_000, tries: 1 });
+      }
+      await assertRejects(() => channel.request(frame, { timeoutMs: 1_000, tries: 1 }), RequestTimeoutError);
+    }
+    assertEquals(told().length, 1);
+    assert(
+      /A connection of 127\.0\.0\.1 \(there is web1\) to ret_port was ended in the middle of a message: larger than max_request_bytes \(65536\)/
+        .test(told()[0]),
+      told()[0],
+    );
+  },
+);
+
+fleetTest("whoever comes, asks and goes is not said to have sent too much", SMALL, async (fleet) => {
+  for (let i = 0; i < 100; i++) await ask(fleet, clearRequest(map({ cmd: "ping" })));
+  assertEquals(await shown(fleet, "test.ping"), true);
+  assertEquals(fleet.logs.filter((line) => line.includes("in the middle of a message")), []);
+});
+
+async function ask(fleet: Fleet, frame: Uint8Array, timeoutMs = 60_000): Promise<Uint8Array> {
+  using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
+  return await channel.request(frame, { timeoutMs, tries: 1 });
+}
