@@ -26,7 +26,7 @@ export interface KeptLimits {
 }
 
 /** A megabyte each, 16 of them, a day. */
-export const KEPT_LIMITS: KeptLimits = { bytes: 1_048_576, count: 16, ageMs: 86_400_000 };
+const KEPT_LIMITS: KeptLimits = { bytes: 1_048_576, count: 16, ageMs: 86_400_000 };
 
 /** A beginning that is kept. */
 export interface KeptReturn {
@@ -47,7 +47,7 @@ export interface KeptReturn {
 const SUFFIX = ".p";
 
 /** Where a minion keeps them. */
-export function keptReturnsDirectory(cachedir: string): string {
+function keptReturnsDirectory(cachedir: string): string {
   return `${cachedir}/kept_returns`;
 }
 

@@ -7,7 +7,7 @@
  */
 
 import { readTextFileIfExists } from "./atomic_file.ts";
-import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, WireError } from "./errors.ts";
+import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, UsageError, WireError } from "./errors.ts";
 import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "./event.ts";
 import { EventSubscriber, masterBus } from "./event_bus.ts";
 import { JobAcks } from "./job_acks.ts";
@@ -150,6 +150,7 @@ export class LocalClient {
   /**
    * Publishes a job.
    * @throws {RefusedError} If the master does not let this user. @throws {TargetError} If no minion matches.
+   * @throws {UsageError} If the job is larger than a request may be.
    * @throws {NoMasterError} If the master does not answer.
    */
   async publish(job: JobRequest): Promise<PublishedJob> {
@@ -182,8 +183,16 @@ export class LocalClient {
       kwargs: new Map([...job.kwargs ?? [], ...noLogWished(job)]),
       user: this.#user,
     });
+    const frame = clearRequest(load);
+    const { max_request_bytes } = this.#opts;
+    if (frame.length > max_request_bytes) {
+      // The master would end the connection, and seem not to be there.
+      throw new UsageError(
+        `The job takes ${frame.length} bytes; the master takes ${max_request_bytes} (max_request_bytes)`,
+      );
+    }
     try {
-      return decode(await this.#channel.request(clearRequest(load), PUBLISH_PATIENCE), "wire");
+      return decode(await this.#channel.request(frame, PUBLISH_PATIENCE), "wire");
     } catch (error) {
       if (!(error instanceof RequestTimeoutError)) throw error;
       throw new NoMasterError("Salt request timed out. The master is not responding.");

@@ -24,7 +24,7 @@ import {
 import { isMap, map, repr, toNumber, type Value, type ValueMap } from "./value.ts";
 
 /** The least that a master's `max_request_bytes` may be. */
-export const LEAST_REQUEST_LIMIT = 65_536;
+const LEAST_REQUEST_LIMIT = 65_536;
 
 /** What a sign-in gives: the two keys, and where to listen. */
 export interface Credentials {
@@ -36,8 +36,8 @@ export interface Credentials {
   readonly publishPort: number;
   /** The master's public key, which has proved itself. */
   readonly masterKey: PublicKey;
-  /** Bytes of the largest request that the master takes; `undefined` of one that does not say so, as Python's. */
-  readonly maxRequestBytes: number | undefined;
+  /** Bytes of the largest request that the master takes. Absent: it does not say so, as Python's. */
+  readonly maxRequestBytes?: number;
 }
 
 /** What the master said to a sign-in that it did not refuse for good. */

@@ -72,6 +72,10 @@ fleetTest(
   async (fleet) => {
     const text = "x".repeat(40_000);
     assertEquals(await runOn(fleet, "web1", "test.echo", text), text);
+    // What does not even go out is said at once.
+    const refused = await fleet.salt("web1", "test.echo", "x".repeat(LIMIT));
+    assertEquals(refused.code, 64);
+    assertStringIncludes(refused.err, "the master takes 65536 (max_request_bytes)");
     assertEquals(await shown(fleet, "test.ping"), true);
   },
 );
