@@ -25,6 +25,7 @@ import { encryptedRequest } from "../lib/payload.ts";
 import { RequestHandler } from "../lib/request_handler.ts";
 import { PrivateKey } from "../lib/rsa.ts";
 import { RateLimit } from "../lib/rate_limit.ts";
+import { Recent } from "../lib/recent.ts";
 import { SessionKeys } from "../lib/session_keys.ts";
 import { SharedKey } from "../lib/shared_key.ts";
 import { map, str, type Value, type ValueMap } from "../lib/value.ts";
@@ -109,6 +110,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     sessions,
     keys,
     acks: new JobAcks(opts.cachedir, opts.hash_type),
+    told: new Recent(100),
     noLog: new NoLogMarks(opts.cachedir, opts.hash_type),
     outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),

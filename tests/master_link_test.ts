@@ -4,13 +4,19 @@
  */
 
 import { Crypticle, generateKeyString } from "../lib/crypticle.ts";
-import { AuthenticationError, RequestTimeoutError, SignInError, WireError } from "../lib/errors.ts";
+import {
+  AuthenticationError,
+  RequestTimeoutError,
+  RequestTooLargeError,
+  SignInError,
+  WireError,
+} from "../lib/errors.ts";
 import { encode } from "../lib/msgpack.ts";
 import { asBytes } from "../lib/payload.ts";
 import { map, type Value, type ValueMap } from "../lib/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "./assert.ts";
 import { eventually } from "./eventually.ts";
-import { minion, REJECTED, requestsWith, start, stranger } from "./linked.ts";
+import { minion, REJECTED, requestsWith, signInsWith, start, stranger } from "./linked.ts";
 import { type PillarLies, ScriptedMaster } from "./scripted_master.ts";
 import { AT_ONCE_MS } from "./time.ts";
 
@@ -34,6 +40,31 @@ Deno.test("minion_sign_messages signs everything but nonce, tok and the signatur
   const sig = asBytes(load.get("sig")) ?? new Uint8Array();
   for (const key of ["nonce", "tok", "sig"]) load.delete(key);
   assert(minion.publicKey.verify("PKCS1v15-SHA1", encode(load, "disk"), sig));
+});
+
+Deno.test("a request that is larger than the master takes is not sent, and says how large it is; what no master can mean is no limit", async () => {
+  const large = map({ cmd: "_return", jid: "1", return: "x".repeat(70_000) });
+  for (const [said, sent] of [[70_000, false], [80_000, true], [1, true], [-1, true], ["70000", true], [null, true]]) {
+    await using world = await start({
+      script: signInsWith({ inner: (inner) => inner.set("max_request_bytes", said) }),
+    });
+    if (sent) await world.ask(large);
+    else {
+      const error = await assertRejects(() => world.ask(large), RequestTooLargeError);
+      assertEquals([error.bytes > 70_000, error.limit], [true, 70_000]);
+    }
+    await world.ask();
+    const asked = world.master.asked.map(({ cmd }) => cmd);
+    assertEquals(asked, sent ? ["_auth", "_return", "_return"] : ["_auth", "_return"], `${said}`);
+  }
+});
+
+Deno.test("answers() says whether a master is there", async () => {
+  await using world = await start({
+    script: requestsWith((asked, honest) => asked.cmd === "ping" ? asked.frame : honest(asked)),
+  });
+  assertEquals(await world.link.answers(world.never), true);
+  assertEquals(world.master.asked.map(({ cmd }) => cmd), ["ping"]);
 });
 
 const BAD_LOAD = encode("bad load", "wire");

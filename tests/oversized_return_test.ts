@@ -80,6 +80,14 @@ fleetTest(
   },
 );
 
+fleetTest("a minion's own max_request_bytes holds where the master says nothing, or more", {
+  minions: ["web1"],
+  minion: { max_request_bytes: LIMIT },
+}, async (fleet) => {
+  assertStringIncludes(str(await shown(fleet, "cmd.run", LARGE)), "and it takes 65536 (max_request_bytes)");
+  assertEquals(await shown(fleet, "test.ping"), true);
+});
+
 fleetTest(
   "of a no_log return that is too large nothing is kept in clear, and the operator hears of the failure",
   SMALL,
