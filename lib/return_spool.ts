@@ -61,8 +61,8 @@ function newEntry(name: string, bytes: number, load?: ValueMap): Entry {
 const NO_LIMITS: SpoolLimits = { maxBytes: 0, maxAgeMs: 0 };
 /** While no more than so many wait, they are at hand in memory as well. */
 const AT_HAND = 16;
-/** The longest time that a return rests which the master refuses, or is silent about, in milliseconds. */
-const LONGEST_REST_MS = 600_000;
+/** The shortest and the longest time that a return rests which the master refuses, or is silent about, in milliseconds. */
+const SHORTEST_REST_MS = 50, LONGEST_REST_MS = 600_000;
 /** So often the master is silent about a return before it is asked whether it is there. */
 const SILENT_TRIES = 2;
 /** What is put behind the name of a file that cannot be read as a return. */
@@ -236,7 +236,8 @@ export class ReturnSpool {
     const at = this.#entries.indexOf(entry);
     if (at < 0) return; // it was given up while it was under way
     this.#entries.push(...this.#entries.splice(at, 1));
-    const restMs = Math.min(firstMs * 2 ** (entry.failures - 1), Math.max(LONGEST_REST_MS, longestMs));
+    const growing = Math.max(firstMs, SHORTEST_REST_MS) * 2 ** (entry.failures - 1);
+    const restMs = Math.min(growing, Math.max(LONGEST_REST_MS, longestMs));
     entry.restsUntil = performance.now() + restMs;
   }
 

@@ -213,3 +213,19 @@ Deno.test("a master that answers no event, no return and no pillar for a while l
   assertEquals(lines.filter((line) => line.startsWith("CRITICAL")), []);
   await world.returned(await world.publish());
 });
+
+Deno.test("a return that the master never answers, as one too large for an older master, holds up no other", async () => {
+  await using world = await start({ request_channel_timeout: 1, request_channel_tries: 1 });
+  const { master } = world;
+  let tries = 0;
+  master.script = (asked) => {
+    if (asked.cmd === "ping") return asked.frame;
+    if (asked.load.get("return") !== "mute") return master.honest(asked);
+    tries++;
+    return undefined;
+  };
+  await world.publish({ fun: "test.echo", arg: ["mute"] });
+  await eventually(() => tries > 0, { what: "a first try" });
+  for (let i = 0; i < 3; i++) await world.returned(await world.publish());
+  assert(tries >= 2 && tries <= 20, `${tries} tries`);
+});
