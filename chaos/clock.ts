@@ -7,34 +7,12 @@
  */
 
 import { eventually } from "../tests/eventually.ts";
+import { buildLibrary, missingCompiler } from "./compiler.ts";
 import { echo, ended } from "./disk.ts";
 import type { Fault, Figure } from "./fault.ts";
 import { NumberedJobs } from "./numbered_jobs.ts";
 import { pingFor } from "./pings.ts";
 import { type Places, ProcessFleet } from "./process_fleet.ts";
-
-const SOURCE = new URL("clock.c", import.meta.url).pathname;
-/** Where a system's C compiler is. */
-const COMPILERS = ["/usr/bin/cc", "/usr/local/bin/cc"];
-
-function compiler(): string | undefined {
-  return COMPILERS.find((path) => {
-    try {
-      return Deno.statSync(path).isFile;
-    } catch {
-      return false;
-    }
-  });
-}
-
-/** Builds the library that moves clocks. @returns Its path. */
-function build(directory: string): string {
-  const library = `${directory}/clock.so`;
-  const args = ["-O1", "-shared", "-fPIC", "-o", library, SOURCE];
-  const { success, stderr } = new Deno.Command(compiler() ?? "cc", { args }).outputSync();
-  if (!success) throw new Error(`clock.c does not compile: ${new TextDecoder().decode(stderr)}`);
-  return library;
-}
 
 /** A clock that a process is started with. */
 class Clock {
@@ -76,11 +54,11 @@ export const clock: Fault = {
   name: "clock",
   what: "the clock of the master, then of the minions, jumps by an hour either way, while jobs run",
   promise: "nothing is lost, nothing runs twice, and the fleet answers at once",
-  missing: () => compiler() === undefined ? "there is no C compiler" : undefined,
+  missing: missingCompiler,
   async run({ random, say, long }): Promise<Figure[]> {
     const directory = Deno.makeTempDirSync({ prefix: "chaosclock_" });
     try {
-      const library = build(directory);
+      const library = buildLibrary("clock", directory);
       const [master, minion] = ["master", "minion"].map((name) => new Clock(library, `${directory}/${name}`));
       const places: Places = {
         masterAddress: "127.0.0.1",

@@ -16,6 +16,7 @@ import { killMaster } from "./kill_master.ts";
 import { killMinion } from "./kill_minion.ts";
 import { moveMaster } from "./move_master.ts";
 import { oldJobs } from "./old_jobs.ts";
+import { power } from "./power.ts";
 import { soak } from "./soak.ts";
 import { stuckSubscriber } from "./stuck_subscriber.ts";
 import { killWorker } from "./kill_worker.ts";
@@ -38,6 +39,7 @@ export const FAULTS: readonly Fault[] = [
   cacheRemoved,
   corruptFiles,
   clock,
+  power,
   oldJobs,
   stuckSubscriber,
   soak,

@@ -55,11 +55,14 @@ export class NumberedJobs implements Disposable {
     }
   }
 
-  /** Publishes a job that takes `seconds` on each of `ids`, as often as it takes until a master has taken it. */
-  async publish(ids: readonly string[], seconds: number): Promise<NumberedJob> {
+  /**
+   * Publishes a job that takes `seconds` on each of `ids`, as often as it takes until a master has taken it.
+   * @param ttlS For how many seconds it may be delivered.
+   */
+  async publish(ids: readonly string[], seconds: number, ttlS = 3_600): Promise<NumberedJob> {
     const jid = makeJid(undefined, { unique: true });
     const command = `sleep ${seconds.toFixed(2)}; echo ran >> ${this.#directory}/${jid}`;
-    const kwargs = map({ job_ttl: 3_600 });
+    const kwargs = map({ job_ttl: ttlS });
     for (let attempt = 0;; attempt++) {
       try {
         this.#client ??= await this.#fleet.client();

@@ -11,8 +11,9 @@ export interface AtomicWriteOptions {
   /** Permission bits of the file, set exactly, whatever the umask. @default {0o600} */
   readonly mode?: number;
   /**
-   * Whether the contents must be on the disk before the name is. Salt's own files survive a crash of the process without
-   * it; it costs milliseconds. @default {false}
+   * Whether the file must survive a power failure: its contents are on the disk before the name is, and the name before this
+   * returns, with the directories that were made for it. A crash of the process alone costs nothing without it; with it, a write
+   * takes milliseconds. @default {false}
    */
   readonly sync?: boolean;
   /** Whether directories that are missing are made, with mode 0700. @default {false} */
@@ -52,9 +53,59 @@ export function writeFileAtomic(path: string, contents: Uint8Array | string, opt
   } catch (error) {
     removeIfExists(temporary);
     if (!options.makeDirectory || !(error instanceof Deno.errors.NotFound)) throw error;
-    Deno.mkdirSync(path.slice(0, slash), { recursive: true, mode: 0o700 });
-    writeFileAtomic(path, contents, { ...options, makeDirectory: false });
+    if (options.sync) makeDirectorySynced(path.slice(0, slash));
+    else Deno.mkdirSync(path.slice(0, slash), { recursive: true, mode: 0o700 });
+    return writeFileAtomic(path, contents, { ...options, makeDirectory: false });
   }
+  if (options.sync) syncDirectory(directoryOf(path));
+}
+
+/** Directories whose own names, and those of all above them, are known to be on the disk. */
+const rooted = new Set<string>();
+
+/**
+ * Has the system write to the disk which names are in the directory `path`: what was made, renamed or removed in it survives a power
+ * failure from then on. So does the directory: whoever made it may not have synced those above it, which is done once a process.
+ * @throws What `Deno.openSync` throws for `path`. A directory above it that may not be read was not made by this user.
+ */
+export function syncDirectory(path: string): void {
+  syncNames(path);
+  const unknown = [];
+  for (let at = path; !rooted.has(at); at = directoryOf(at)) {
+    unknown.push(at);
+    if (at === "/" || at === ".") break;
+  }
+  for (const above of unknown.slice(1)) {
+    try {
+      syncNames(above);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable)) throw error;
+    }
+  }
+  for (const directory of unknown) rooted.add(directory);
+}
+
+function syncNames(path: string): void {
+  using directory = Deno.openSync(path);
+  directory.syncSync();
+}
+
+/** Makes the directory `path`, mode 0700, with those above it that are missing; each survives a power failure. */
+export function makeDirectorySynced(path: string): void {
+  try {
+    Deno.mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) return;
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    makeDirectorySynced(directoryOf(path));
+    return makeDirectorySynced(path);
+  }
+  syncDirectory(directoryOf(path));
+}
+
+function directoryOf(path: string): string {
+  const slash = path.lastIndexOf("/");
+  return slash > 0 ? path.slice(0, slash) : slash === 0 ? "/" : ".";
 }
 
 /** The bytes of the file `path`; `undefined` if there is no such file, or no directory of it. */
@@ -83,10 +134,15 @@ export function statIfExists(path: string): Deno.FileInfo | undefined {
   }
 }
 
-/** Removes the file `path`. @returns Whether there was one. */
-export function removeIfExists(path: string): boolean {
+/**
+ * Removes the file `path`.
+ * @param options.sync Whether it must stay away after a power failure. @default {false}
+ * @returns Whether there was one.
+ */
+export function removeIfExists(path: string, options: { readonly sync?: boolean } = {}): boolean {
   try {
     Deno.removeSync(path);
+    if (options.sync) syncDirectory(directoryOf(path));
     return true;
   } catch (error) {
     if (isMissing(error)) return false;

@@ -100,7 +100,9 @@ export class Autosign {
       removeIfExists(`${directory}/${name}`);
     }
     // Of several workers that ask at once, the one that removes it gets the yes.
-    return isValidId(id) && statIfExists(`${directory}/${id}`)?.isFile === true && removeIfExists(`${directory}/${id}`);
+    const stub = `${directory}/${id}`;
+    // A power failure does not bring it back: it lets in one key, once.
+    return isValidId(id) && statIfExists(stub)?.isFile === true && removeIfExists(stub, { sync: true });
   }
 
   #grain(grains: ValueMap): boolean {

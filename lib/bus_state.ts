@@ -25,5 +25,5 @@ export function writeBusState(paths: BusPaths, subscribers: readonly Subscriber[
 /** Who listens; empty if the bus has not said. */
 export function readBusState(paths: BusPaths): Value {
   const text = readTextFileIfExists(busStatePath(paths));
-  return text === undefined ? [] : parseJson(text);
+  return text === undefined || text === "" ? [] : parseJson(text); // empty: left by a power failure
 }

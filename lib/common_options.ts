@@ -30,6 +30,12 @@ export const COMMON_OPTIONS = {
   ),
   hash_type: choice("sha256", "Digest behind fingerprints, job directories and file checksums.", HASH_TYPES),
   keysize: int(2048, "Bits of a new RSA key.", { min: 2048, max: 16384 }),
+  durability: choice(
+    "process",
+    "What accepted jobs and acknowledged returns survive: the end of the `process`, or also a power failure of the `machine`, for a sync " +
+      "of the disk before each answer (Linux; not in Salt).",
+    ["process", "machine"],
+  ),
   transport: choice("zeromq", "How messages travel. Only ZeroMQ is built.", ["zeromq"]),
   ipv6: bool(null, "Whether sockets listen and connect over IPv6; unset: as the address says."),
   ipc_mode: moot(

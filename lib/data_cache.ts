@@ -77,7 +77,7 @@ export class DataCache {
       const files = ["grains", "pillar", "mine"].map((bank) => `${this.#cachedir}/${bank}/${id}.p`);
       const old = `${this.#cachedir}/minions/${id}`;
       // Every one of them, not the first alone.
-      const removed = [...files, `${old}/data.p`, `${old}/mine.p`].filter(removeIfExists).length;
+      const removed = [...files, `${old}/data.p`, `${old}/mine.p`].filter((path) => removeIfExists(path)).length;
       removeEmpty(old);
       return removed > 0;
     } catch (error) {

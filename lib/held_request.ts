@@ -10,9 +10,17 @@ const BYTES = 2_048;
 /** Int32: how many bytes are noted; 0 is nothing. Then, for each frame, its length (2 bytes) and itself. */
 const HEADER = 4;
 
-/** Memory for one MWorker. */
-export function heldMemory(): SharedArrayBuffer {
-  return new SharedArrayBuffer(BYTES);
+/** How many requests an MWorker may have in its hands under `durability: machine`. */
+export const MOST_HELD = 64;
+
+/** Memory for one MWorker. @param requests How many it may have in its hands. */
+export function heldMemory(requests = 1): SharedArrayBuffer {
+  return new SharedArrayBuffer(requests * BYTES);
+}
+
+/** The notes in one worker's memory: as many as it may have requests in its hands. */
+export function heldRequests(memory: SharedArrayBuffer): HeldRequest[] {
+  return Array.from({ length: memory.byteLength / BYTES }, (_, i) => new HeldRequest(memory, i));
 }
 
 /** The note, as one thread sees it. */
@@ -20,10 +28,10 @@ export class HeldRequest {
   readonly #length: Int32Array;
   readonly #bytes: Uint8Array;
 
-  /** Looks at one worker's memory. @param memory From {@linkcode heldMemory}. */
-  constructor(memory: SharedArrayBuffer) {
-    this.#length = new Int32Array(memory, 0, 1);
-    this.#bytes = new Uint8Array(memory, HEADER);
+  /** Looks at one worker's memory. @param memory From {@linkcode heldMemory}. @param index Which of its notes. */
+  constructor(memory: SharedArrayBuffer, index = 0) {
+    this.#length = new Int32Array(memory, index * BYTES, 1);
+    this.#bytes = new Uint8Array(memory, index * BYTES + HEADER, BYTES - HEADER);
   }
 
   /** Notes the way back to whoever asked. */

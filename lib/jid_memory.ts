@@ -11,7 +11,9 @@
 
 import { readTextFileIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { isJid } from "./jid.ts";
+import type { RecordTaker } from "./journal.ts";
 import type { Logger } from "./log.ts";
+import { map } from "./value.ts";
 
 /** How long an id is known at the least, in milliseconds. */
 const KEEP_MS = 24 * 3_600_000;
@@ -37,6 +39,8 @@ export interface JidMemoryOptions {
   readonly path?: string;
   /** Where it says what it could not write. */
   readonly log: Logger;
+  /** Told of each id. */
+  readonly journal?: RecordTaker;
   /** Milliseconds since the epoch. */
   now?(): number;
 }
@@ -65,6 +69,9 @@ export class JidMemory {
     this.#sinceMs = young.sinceMs ?? this.#now();
     this.#mark = young.mark ?? old.mark;
     this.#broken = young.sinceMs === undefined || !young.whole;
+    if (young.cut) {
+      options.log.warning(`${path} is empty or cut: a job of the last day that is published again may run again`);
+    }
   }
 
   /** The last publish that a job came with. */
@@ -83,13 +90,14 @@ export class JidMemory {
     const turned = this.#turn();
     this.#young.add(jid);
     this.#mark = mark ?? this.#mark;
-    const { path, log } = this.#options;
+    const { path, log, journal } = this.#options;
     if (path === undefined) return;
     try {
       if (turned) Deno.renameSync(path, `${path}.old`);
       if (this.#broken || turned) this.#writeAll(path);
       else Deno.writeTextFileSync(path, line(jid, mark), { append: true, mode: 0o600 });
       this.#broken = false;
+      journal?.append(map({ kind: "taken", jid, ...mark }));
     } catch (error) {
       // Better a job twice after a restart than none on a full disk.
       this.#broken = true;
@@ -129,10 +137,13 @@ interface Generation {
   readonly mark?: PublishMark;
   /** Whether it ends where a line does. */
   readonly whole: boolean;
+  /** Whether it is there, and does not begin as it was written. */
+  readonly cut: boolean;
 }
 
 function read(path: string | undefined): Generation {
-  const text = (path === undefined ? undefined : readTextFileIfExists(path)) ?? "";
+  const written = path === undefined ? undefined : readTextFileIfExists(path);
+  const text = written ?? "";
   const jids = new Set<string>();
   let mark: PublishMark | undefined;
   for (const written of text.split("\n")) {
@@ -142,5 +153,11 @@ function read(path: string | undefined): Generation {
     if (MARK.test(`${serial} ${key}`)) mark = { serial: Number(serial), key };
   }
   const since = /^\d{1,15}(?=\n)/.exec(text)?.[0];
-  return { sinceMs: since === undefined ? undefined : Number(since), jids, mark, whole: text.endsWith("\n") };
+  return {
+    sinceMs: since === undefined ? undefined : Number(since),
+    jids,
+    mark,
+    whole: text.endsWith("\n"),
+    cut: written !== undefined && since === undefined,
+  };
 }

@@ -13,7 +13,8 @@
  * ```
  *
  * Everything is synchronous: storing a return is on the path of every job, and costs a few system calls.
- * Storing is repeatable: a return counts as stored once `return.p` is there, and the first one stays.
+ * Storing is repeatable: a return counts as stored once `return.p` is there and can be read, and the first one stays. A file that is
+ * empty or cut, as a power failure may leave it, is not there, and gives way to the next one.
  * Knows no events and no options but its own. Source: salt-protocol section 8.
  * @module
  */
@@ -21,7 +22,17 @@
 import { readTextFileIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { StoreError } from "./errors.ts";
 import { isJid, jidDirectory, makeJid } from "./jid.ts";
-import { type CacheLog, changedMs, isFile, listDirectory, readValue, writeDirectoryOnce } from "./job_files.ts";
+import {
+  type CacheLog,
+  changedMs,
+  isFile,
+  isFilled,
+  listDirectory,
+  readValue,
+  writeDirectoryOnce,
+} from "./job_files.ts";
+import type { RecordTaker } from "./journal.ts";
+import { masterRecord } from "./master_record.ts";
 import { isValidId } from "./minion_name.ts";
 import { encode, type Packable } from "./msgpack.ts";
 import { compareStrings, isMap, map, type Value, type ValueMap } from "./value.ts";
@@ -38,6 +49,8 @@ export interface JobCacheOptions {
   readonly uniqueJid?: boolean;
   /** Hears of what cannot be read or is not to be stored. */
   readonly log?: CacheLog;
+  /** Told what is stored, when it is; what it throws, storing throws. Default: nobody is. */
+  readonly journal?: RecordTaker;
 }
 
 /** What became of a return: `ignored` ones have no place (`nocache`), or no name that a file may have. */
@@ -77,6 +90,7 @@ export class JobCache {
   readonly #hashType: string;
   readonly #uniqueJid: boolean;
   readonly #log: CacheLog;
+  readonly #journal: RecordTaker | undefined;
   readonly #stored = new Recent<string, true>(REMEMBERED);
   readonly #temporary = `.${crypto.randomUUID()}`;
 
@@ -86,6 +100,7 @@ export class JobCache {
     this.#hashType = options.hashType;
     this.#uniqueJid = options.uniqueJid ?? false;
     this.#log = options.log ?? (() => {});
+    this.#journal = options.journal;
   }
 
   /**
@@ -121,10 +136,18 @@ export class JobCache {
       const path = `${this.#checked(jid)}/.load.p`;
       try {
         this.#writeInJob(jid, () => writeFileAtomic(path, encode(kept, "disk"), { createNew }));
+        this.#journal?.append(masterRecord("load", { jid, load: kept }));
       } catch (error) {
         if (!(createNew && error instanceof Deno.errors.AlreadyExists)) throw error;
       }
     });
+  }
+
+  /** Stores the load of a job, as a journal has it, unless one is there that can be read. @throws {StoreError} If it cannot be written. */
+  restoreLoad(jid: string, load: ValueMap): void {
+    if (this.#readLoad(this.#storing("restore a load", () => this.#checked(jid))) === undefined) {
+      this.#saveLoad(jid, load);
+    }
   }
 
   /**
@@ -141,6 +164,7 @@ export class JobCache {
       const file = `${this.#checked(jid)}/.minions${syndic === undefined ? "" : `.${syndic}`}.p`;
       const merged = [...new Set([...this.#readIds(file), ...minions])].sort(compareStrings);
       this.#writeInJob(jid, () => writeFileAtomic(file, encode(merged, "disk")));
+      if (syndic === undefined) this.#journal?.append(masterRecord("minions", { jid, minions: merged }));
     });
   }
 
@@ -161,9 +185,10 @@ export class JobCache {
     return this.#storing(`store the return of ${id} for job ${jid}`, () => {
       const directory = this.#directory(jid);
       if (this.#stored.get(jid) === undefined) {
-        if (!isFile(`${directory}/jid`)) this.#ensureDirectory(directory, jid);
+        if (!isFilled(`${directory}/jid`)) this.#ensureDirectory(directory, jid);
         // A job's own load is written while it is on its way to the minions: it may come this moment, and is to stay.
-        if (!isFile(`${directory}/.load.p`)) this.#saveLoad(jid, load, { createNew: true });
+        const path = `${directory}/.load.p`;
+        if (!isFilled(path)) this.#saveLoad(jid, load, { createNew: !isFile(path) });
         if (isFile(`${directory}/nocache`)) return "ignored";
         this.#stored.set(jid, true);
       }
@@ -178,12 +203,25 @@ export class JobCache {
       const stored = writeDirectoryOnce(`${directory}/${id}`, files, {
         essential: "return.p",
         temporary: `${directory}/${this.#temporary}`,
+        isWhole: (path) => this.#read(path) !== undefined,
       });
+      if (stored === false) this.#journalAgain(jid, id);
+      else if (stored) {
+        const load = new Map<Value, Packable>([["jid", jid], ["id", id], ...kept]);
+        if (out !== undefined) load.set("out", out);
+        this.#journal?.append(masterRecord("return", { load }));
+      }
       if (stored !== undefined) return stored ? "stored" : "duplicate";
       // Cleaned away since this job was last seen.
       this.#stored.delete(jid);
       return this.saveReturn(load);
     });
+  }
+
+  /** The return that stands may be one whose journal could not be written, so that its minion was told nothing. */
+  #journalAgain(jid: string, id: string): void {
+    const stands = this.#journal === undefined ? undefined : this.getReturn(jid, id);
+    if (stands !== undefined) this.#journal?.append(masterRecord("return", { load: map({ jid, id, ...stands }) }));
   }
 
   /**
@@ -256,7 +294,7 @@ export class JobCache {
 
   /** Whether the return of a minion is stored. */
   has(jid: string, id: string): boolean {
-    return isJid(jid) && isValidId(id) && isFile(`${this.#directory(jid)}/${id}/return.p`);
+    return isJid(jid) && isValidId(id) && isFilled(`${this.#directory(jid)}/${id}/return.p`);
   }
 
   /** Whether there is such a job. */
@@ -295,7 +333,7 @@ export class JobCache {
   /** When the last return of a job came, if that was noted. */
   getEndTime(jid: string): string | undefined {
     if (!isJid(jid)) return undefined;
-    return readTextFileIfExists(`${this.#directory(jid)}/endtime`)?.replace(/\n+$/, "");
+    return readTextFileIfExists(`${this.#directory(jid)}/endtime`)?.replace(/\n+$/, "") || undefined;
   }
 
   #directory(jid: string): string {
@@ -325,7 +363,7 @@ export class JobCache {
 
   #ensureDirectory(directory: string, jid: string): string {
     Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
-    if (!isFile(`${directory}/jid`)) Deno.writeTextFileSync(`${directory}/jid`, jid, { mode: 0o600 });
+    if (!isFilled(`${directory}/jid`)) Deno.writeTextFileSync(`${directory}/jid`, jid, { mode: 0o600 });
     return jid;
   }
 

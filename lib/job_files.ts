@@ -20,6 +20,16 @@ export function isFile(path: string): boolean {
   }
 }
 
+/** Whether there is a regular file at `path`, and something in it: after a power failure a name may be all that is left of a file. */
+export function isFilled(path: string): boolean {
+  try {
+    const { isFile, size } = Deno.statSync(path);
+    return isFile && size > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** Whether there is a directory at `path`. */
 function isDirectory(path: string): boolean {
   try {
@@ -61,15 +71,17 @@ export function readValue(path: string, log: CacheLog, read = readFileIfExists):
  * system, no faster, and a moment in which only half of the directory was there.
  * @param files Contents by name.
  * @param names.essential The file without which the directory does not count: then another one takes its place.
+ * @param names.isWhole Whether that file, in which there is something, counts: one that a power failure has cut does not. Default: it does.
  * @param names.temporary A path in the same directory as `path` that nobody else uses.
  * @returns Whether it was this call that wrote it; `undefined` if the directory that it is to be in is not there.
  */
 export function writeDirectoryOnce(
   path: string,
   files: ReadonlyMap<string, Uint8Array>,
-  names: { readonly essential: string; readonly temporary: string },
+  names: { readonly essential: string; readonly temporary: string; isWhole?(path: string): boolean },
 ): boolean | undefined {
   const { essential, temporary } = names;
+  const isThere = () => isFilled(`${path}/${essential}`) && (names.isWhole?.(`${path}/${essential}`) ?? true);
   try {
     makeEmpty(temporary);
     for (const [name, bytes] of files) Deno.writeFileSync(`${temporary}/${name}`, bytes, { mode: 0o600 });
@@ -77,7 +89,7 @@ export function writeDirectoryOnce(
     return true;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
-    const there = isFile(`${path}/${essential}`);
+    const there = isThere();
     // Whoever made it was stopped before all was in it, or it is of a version that wrote file by file.
     if (!there && isDirectory(path)) {
       for (const name of files.keys()) {
@@ -86,7 +98,7 @@ export function writeDirectoryOnce(
       Deno.renameSync(`${temporary}/${essential}`, `${path}/${essential}`);
     }
     remove(temporary, () => {}, { recursive: true });
-    if (!there && !isFile(`${path}/${essential}`)) throw error;
+    if (!there && !isThere()) throw error;
     return !there;
   }
 }

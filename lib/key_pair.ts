@@ -5,7 +5,7 @@
  * @module
  */
 
-import { readTextFileIfExists, statIfExists, writeFileAtomic } from "./atomic_file.ts";
+import { makeDirectorySynced, readTextFileIfExists, statIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { KeyError } from "./errors.ts";
 import { PrivateKey, samePem } from "./rsa.ts";
 
@@ -35,8 +35,10 @@ export async function loadOrCreateKeyPair(
   const publicPath = `${dir}/${name}.pub`;
   const { pem } = key.publicKey;
   const written = readTextFileIfExists(publicPath);
-  if (written === undefined) writeFileAtomic(publicPath, `${pem}\n`, { mode: PUBLIC_MODE });
-  else if (!samePem(written, pem)) throw new KeyError(`${publicPath}: not the public half of ${path}`);
+  // An empty one is what a power failure may leave of a file that nobody has synced; it says nothing that could be wrong.
+  if (written === undefined || written.trim() === "") {
+    writeFileAtomic(publicPath, `${pem}\n`, { mode: PUBLIC_MODE, sync: true });
+  } else if (!samePem(written, pem)) throw new KeyError(`${publicPath}: not the public half of ${path}`);
   return key;
 }
 
@@ -90,7 +92,7 @@ export function checkPrivateKey(path: string, { permissive = false }: KeyAccess 
 
 async function create(path: string, keysize: number): Promise<PrivateKey> {
   const key = await PrivateKey.generate(keysize);
-  Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true, mode: 0o700 });
+  makeDirectorySynced(path.slice(0, path.lastIndexOf("/")));
   try {
     writeFileAtomic(path, key.pem, { mode: PRIVATE_MODE, createNew: true, sync: true });
     return key;

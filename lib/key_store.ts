@@ -7,7 +7,13 @@
  * @module
  */
 
-import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "./atomic_file.ts";
+import {
+  makeDirectorySynced,
+  readTextFileIfExists,
+  removeIfExists,
+  syncDirectory,
+  writeFileAtomic,
+} from "./atomic_file.ts";
 import { KeyError } from "./errors.ts";
 import { compileGlob } from "./glob.ts";
 import { isValidId } from "./minion_name.ts";
@@ -27,7 +33,10 @@ export const KEY_DIRECTORIES: Readonly<Record<KeyState, string>> = {
 // An id is in one of these. Should a crash have left it in two, the harsher one counts, as in Salt.
 const EXCLUSIVE = ["rejected", "accepted", "pending"] as const;
 
-/** The keys in one pki directory. Several processes may use the same one: every file appears and goes whole. */
+/**
+ * The keys in one pki directory. Several processes may use the same one: every file appears and goes whole. What was put, moved or
+ * deleted stays so after a power failure: an operator's yes or no is on the disk, with its directory, when the call returns.
+ */
 export class KeyStore {
   readonly #pkiDir: string;
 
@@ -40,7 +49,7 @@ export class KeyStore {
   list(state: KeyState): string[] {
     const ids: string[] = [];
     try {
-      for (const { name, isFile } of Deno.readDirSync(`${this.#pkiDir}/${KEY_DIRECTORIES[state]}`)) {
+      for (const { name, isFile } of Deno.readDirSync(this.#directory(state))) {
         if (isFile && isValidId(name)) ids.push(name);
       }
     } catch (error) {
@@ -92,7 +101,7 @@ export class KeyStore {
   put(id: string, state: KeyState, pem: string): void {
     this.#checkId(id);
     this.#makeDirectory(state);
-    writeFileAtomic(this.#path(id, state), pem, { mode: 0o600 });
+    writeFileAtomic(this.#path(id, state), pem, { mode: 0o600, sync: true });
     this.#clearOthers(id, state);
   }
 
@@ -110,13 +119,15 @@ export class KeyStore {
       if (error instanceof Deno.errors.NotFound) return false;
       throw error;
     }
+    // Where it is before where it was: it may be in both after a power failure, and is never in neither.
+    for (const state of [to, from]) syncDirectory(this.#directory(state));
     this.#clearOthers(id, to);
     return true;
   }
 
   /** Deletes the key of `id` in that state. @returns Whether there was one. */
   delete(id: string, state: KeyState): boolean {
-    return this.#has(id, state) && removeIfExists(this.#path(id, state));
+    return this.#has(id, state) && removeIfExists(this.#path(id, state), { sync: true });
   }
 
   /** Deletes every key of `id`. @returns The states that it had one in. */
@@ -125,7 +136,11 @@ export class KeyStore {
   }
 
   #path(id: string, state: KeyState): string {
-    return `${this.#pkiDir}/${KEY_DIRECTORIES[state]}/${id}`;
+    return `${this.#directory(state)}/${id}`;
+  }
+
+  #directory(state: KeyState): string {
+    return `${this.#pkiDir}/${KEY_DIRECTORIES[state]}`;
   }
 
   #has(id: string, state: KeyState): boolean {
@@ -148,10 +163,20 @@ export class KeyStore {
   }
 
   #makeDirectory(state: KeyState): void {
-    Deno.mkdirSync(`${this.#pkiDir}/${KEY_DIRECTORIES[state]}`, { recursive: true, mode: 0o700 });
+    makeDirectorySynced(this.#directory(state));
   }
 
   #checkId(id: string): void {
     if (!isValidId(id)) throw new KeyError(`${JSON.stringify(id.slice(0, 64))} cannot be the id of a minion`);
   }
+}
+
+/**
+ * Whether the text of a key's file is no more than the beginning of one, as a power failure leaves what nobody has synced. A key that
+ * was put by {@linkcode KeyStore} is never cut, but another program may have put it.
+ */
+export function isCutKey(pem: string): boolean {
+  // Zeros are blocks that were given to the file and never written.
+  const text = pem.replaceAll("\0", "").trim();
+  return "-----BEGIN PUBLIC KEY-----".startsWith(text) || /^-----BEGIN [A-Z ]+-----\n[^-]*-{0,4}$/.test(text);
 }

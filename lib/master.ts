@@ -18,11 +18,12 @@ import { ROTATE_EVENT, stamp } from "./event.ts";
 import type { BusThreadInit } from "./bus_thread.ts";
 import { busStatePath } from "./bus_state.ts";
 import { EventSender, masterBus, removeSocketFile } from "./event_bus.ts";
-import { heldMemory } from "./held_request.ts";
+import { heldMemory, MOST_HELD } from "./held_request.ts";
 import { jidMemory, makeJid } from "./jid.ts";
 import { loadOrCreateMasterKey } from "./key_pair.ts";
 import type { Logger } from "./log.ts";
 import { Maintenance } from "./maintenance.ts";
+import { restoreFromJournal } from "./master_journal.ts";
 import { type MasterPorts, portsPath, publishPullPath } from "./master_paths.ts";
 import { encode } from "./msgpack.ts";
 import type { MWorkerInit } from "./mworker.ts";
@@ -139,6 +140,7 @@ export class Master {
     const masterKey = await loadOrCreateMasterKey(opts.pki_dir, opts.keysize, {
       permissive: opts.permissive_pki_access,
     });
+    await restoreFromJournal(opts, masterKey.pem, this.#log);
     const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
     const others = aclUsers(opts, hostUsers);
     const accessKeys = this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...others]);
@@ -202,8 +204,9 @@ export class Master {
       accessKeys,
       owner,
     };
+    const most = opts.durability === "machine" ? MOST_HELD : 1;
     const workers = Array.from({ length: opts.worker_threads }, (_, i) => {
-      const own: MWorkerInit = { ...init, held: heldMemory(), sockets: this.#notes() };
+      const own: MWorkerInit = { ...init, held: heldMemory(most), sockets: this.#notes() };
       return this.#keepRunning(`MWorker-${i}`, new URL("./mworker.ts", import.meta.url), own).ready;
     });
     await Promise.all(workers);

@@ -13,6 +13,7 @@ import { KeyError, WireError } from "./errors.ts";
 import { AUTH_EVENT } from "./event.ts";
 import { hashHex } from "./hash.ts";
 import { decideKey, type Decision } from "./key_rules.ts";
+import { isCutKey } from "./key_store.ts";
 import { isValidId } from "./minion_name.ts";
 import type { MasterServices } from "./master_services.ts";
 import { encode } from "./msgpack.ts";
@@ -132,11 +133,19 @@ function usableKey(pem: string, encAlgorithm: EncryptionAlgorithm): PublicKey | 
 }
 
 function decide(wanted: Application, usable: boolean, services: MasterServices): Decision {
-  const { opts, keys, autosign } = services;
+  const { opts, keys, autosign, log } = services;
   const { id, pem } = wanted;
   const validId = isValidId(id);
-  const stored = validId ? keys.state(id) ?? "none" : "none";
-  const storedPem = stored === "none" ? undefined : keys.get(id, stored);
+  const found = validId ? keys.state(id) ?? "none" : "none";
+  const foundPem = found === "none" ? undefined : keys.get(id, found);
+  const cut = found !== "rejected" && foundPem !== undefined && isCutKey(foundPem);
+  if (cut) {
+    log.error(
+      `The ${found} key of ${id} is empty or cut, as a power failure leaves a file: it is nobody's, and the key that ${id} shows is ` +
+        "treated as that of a new minion; compare its fingerprint before you accept it",
+    );
+  }
+  const stored = cut ? "none" : found;
   return decideKey({
     validId,
     full: validId && isFull(id, services),
@@ -145,7 +154,7 @@ function decide(wanted: Application, usable: boolean, services: MasterServices):
     // A stub is used up by the question: ask only where the answer counts.
     autoSign: (stored === "none" || stored === "pending") && validId && autosign.accepts(id, wanted.autosignGrains),
     stored,
-    sameKey: storedPem !== undefined && samePem(storedPem, pem),
+    sameKey: !cut && foundPem !== undefined && samePem(foundPem, pem),
     usable,
   });
 }

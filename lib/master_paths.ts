@@ -32,8 +32,9 @@ export function portsPath(sockDir: string): string {
 
 /** The ports of the master running on this `sock_dir`; `undefined` if none wrote any. */
 export function readPorts(sockDir: string): MasterPorts | undefined {
-  const text = readTextFileIfExists(portsPath(sockDir));
-  const ports = text === undefined ? null : parseJson(text);
+  // An empty file is what a power failure may leave: the master before it is gone.
+  const text = readTextFileIfExists(portsPath(sockDir)) || "null";
+  const ports = parseJson(text);
   const publishPort = isMap(ports) ? ports.get("publish_port") : undefined;
   const requestPort = isMap(ports) ? ports.get("ret_port") : undefined;
   return typeof publishPort === "number" && typeof requestPort === "number" ? { publishPort, requestPort } : undefined;

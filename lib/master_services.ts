@@ -61,6 +61,11 @@ export interface MasterServices {
   complain(text: string): void;
   /** Stamps an event and fires it on the master's bus. */
   fire(tag: string, data: ValueMap): Promise<void>;
+  /**
+   * Resolves when what was stored survives whatever `durability` says: then whoever asked may be told.
+   * @throws {StoreError} If it does not.
+   */
+  durable(): Promise<void>;
   /** Hands a load to the publisher, to be delivered. */
   publish(load: ValueMap, how: DeliveryWish): Promise<void>;
 }

@@ -52,7 +52,7 @@ export async function signMasterKey(options: MasterSignatureOptions): Promise<bo
   const signaturePath = `${options.signaturePath || pkiDir}/${options.signatureName}`;
   if (isFile(signaturePath)) return false;
   const signature = priv.sign(options.algorithm, signed);
-  writeFileAtomic(signaturePath, signature.toBase64() + "\n", { mode: 0o644 });
+  writeFileAtomic(signaturePath, signature.toBase64() + "\n", { mode: 0o644, sync: true });
   return true;
 }
 

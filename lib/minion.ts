@@ -14,14 +14,17 @@ import { LEGACY_START_EVENT, minionStart, stamp } from "./event.ts";
 import { EventSender, EventSubscriber, minionBus } from "./event_bus.ts";
 import { loadGrains } from "./grains.ts";
 import { hashHex } from "./hash.ts";
+import { JidMemory } from "./jid_memory.ts";
 import { JobPool } from "./job_pool.ts";
 import { type Asked, pack, unpack } from "./job_protocol.ts";
+import type { Journal } from "./journal.ts";
 import { KeptReturns } from "./kept_returns.ts";
 import type { Logger } from "./log.ts";
 import { MasterLink } from "./master_link.ts";
 import { applicantOf, linkSettings } from "./minion_link.ts";
 import { handleLocalEvent } from "./minion_events.ts";
 import { MinionJobs } from "./minion_jobs.ts";
+import { minionJournal, restoreMinion, spoolDirectory } from "./minion_journal.ts";
 import type { MinionOpts } from "./options.ts";
 import { insteadOf } from "./oversized_return.ts";
 import { packOpts } from "./opts_transfer.ts";
@@ -46,6 +49,7 @@ export class Minion {
   #spool: ReturnSpool | undefined;
   #kept: KeptReturns | undefined;
   #pool: JobPool | undefined;
+  #journal: Journal | undefined;
   #bus: BusPump | undefined;
   #events: EventSubscriber | undefined;
   #subscription: Subscription | undefined;
@@ -93,8 +97,12 @@ export class Minion {
       answer: (asked) => this.#answer(asked),
     });
     const kept = this.#kept = new KeptReturns(opts.cachedir, log);
+    const least = Math.max(opts.minion_jid_queue_hwm, REMEMBERED_JIDS), jidFile = `${opts.cachedir}/jids`;
+    await restoreMinion(opts, () => new JidMemory({ least, path: jidFile, log }), log);
+    const journal = this.#journal = minionJournal(opts, log);
     const spool = this.#spool = new ReturnSpool({
-      directory: `${opts.cachedir}/returns`,
+      directory: spoolDirectory(opts),
+      journal,
       send: (load) => this.#deliver(load),
       replace: (load, error) => insteadOf(load, error, { id: opts.id, kept, log }),
       answers: () => this.#connected().answers(this.#closing.signal),
@@ -102,21 +110,23 @@ export class Minion {
       retryMs: [opts.return_retry_timer * 1000, Math.max(opts.return_retry_timer_max, opts.return_retry_timer) * 1000],
       log,
     });
-    const proc = new ProcFiles(opts.cachedir);
+    const proc = new ProcFiles(opts.cachedir, journal);
     const jobs = new MinionJobs({
       opts,
       log,
       pool,
       spool,
       proc,
+      journal,
       fireMaster: (event) => this.fireMaster(event),
       maxRequestBytes: () => this.#link?.maxRequestBytes,
     });
     const reader = new PublishReader({
       id: opts.id,
       requireSignature: opts.sign_pub_messages,
-      rememberedJids: Math.max(opts.minion_jid_queue_hwm, REMEMBERED_JIDS),
-      jidFile: `${opts.cachedir}/jids`,
+      rememberedJids: least,
+      jidFile,
+      journal,
       admit: (jid, load) => jobs.note(jid, load, "running"),
       log,
     });
@@ -348,6 +358,7 @@ export class Minion {
     await this.#spool?.close();
     this.#kept?.close();
     await this.#pool?.close();
+    await this.#journal?.close();
     await this.#bus?.close();
   }
 

@@ -111,6 +111,8 @@ async function storeReturn(sent: ValueMap, id: string, services: MasterServices)
   const jid = () => str(load.get("jid") ?? null);
   const cached = opts.job_cache && opts.ext_job_cache === "";
   let reply: Value = null;
+  /** Why the return is not kept, which its minion must not take for kept then. */
+  let unkept: string | undefined;
   try {
     // salt-call without a job of its own: the master gives it one.
     if (cached && load.get("jid") === "req") load = jobs.adopt(load);
@@ -132,8 +134,18 @@ async function storeReturn(sent: ValueMap, id: string, services: MasterServices)
     if (!(error instanceof StoreError)) throw error;
     if (load.get("jid") === "req") load = new Map(load).set("jid", makeJid());
     log.error(`The return of ${id} for job ${jid()} is not in the job cache: ${error.message}`);
+    unkept = "The return is not in the job cache";
+  }
+  try {
+    await services.durable();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`The return of ${id} for job ${jid()} would be lost by a power failure: ${error.message}`);
+    unkept ??= "The return is not on the disk";
+  }
+  if (unkept !== undefined) {
     // It is told now, once, for whoever waits, and stored when the minion sends it again.
-    reply = notDone("The return is not in the job cache");
+    reply = notDone(unkept);
     const key = `${jid()} ${id}`;
     if (told.get(key) !== undefined) return reply;
     told.set(key, true);

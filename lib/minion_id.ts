@@ -119,5 +119,5 @@ export function isAddress(id: string): boolean {
  */
 export function cacheMinionId(id: string, cache: string): void {
   Deno.mkdirSync(cache.slice(0, cache.lastIndexOf("/")), { recursive: true });
-  writeFileAtomic(cache, id, { mode: 0o644 });
+  writeFileAtomic(cache, id, { mode: 0o644, sync: true });
 }

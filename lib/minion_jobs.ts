@@ -39,6 +39,8 @@ export interface JobParts {
   readonly spool: ReturnSpool;
   /** Where they are noted on disk. */
   readonly proc: ProcFiles;
+  /** Under `durability: machine`: brings to the disk what has been noted and spooled. */
+  readonly journal?: { commit(): Promise<void> };
   /** Sends an event to the master: `tag` and `data`. Whether the master took it; never rejects. */
   fireMaster(event: ValueMap): Promise<boolean>;
   /** Bytes of the largest request that the master takes, as far as that is known. */
@@ -55,8 +57,26 @@ export class MinionJobs {
     this.#parts = parts;
   }
 
-  /** Runs a job now, or when one of `process_count_max` others has ended. */
+  /**
+   * Runs a job now, or when one of `process_count_max` others has ended. Not before it survives a power failure that this minion has it:
+   * the next one would run it again.
+   */
   take(load: ValueMap): void {
+    if (this.#parts.journal === undefined) return this.#take(load);
+    void this.#durable(load).then(() => this.#take(load));
+  }
+
+  /** Never rejects: a full disk is no reason not to run a job, nor to keep its return. */
+  async #durable(load: ValueMap): Promise<void> {
+    try {
+      await this.#parts.journal?.commit();
+    } catch (error) {
+      const jid = str(load.get("jid") ?? "");
+      this.#parts.log.error(`A power failure would lose job ${jid}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  #take(load: ValueMap): void {
     if (this.#hasRoom() || ABOUT_JOBS.has(str(load.get("fun") ?? null))) return void this.#run(load);
     const most = this.#parts.opts.process_count_max;
     this.#parts.log.warning(`Job ${str(load.get("jid") ?? "")} waits: ${most} jobs are running (process_count_max)`);
@@ -100,6 +120,8 @@ export class MinionJobs {
       const reader = noLogReader(load.get(NO_LOG));
       const returned = this.#returnLoad(load, outcome);
       this.#parts.spool.add(reader === undefined ? returned : await hideReturn(returned, reader));
+      // The note goes when the return is sure to stay: without either the job would have no end.
+      if (this.#parts.journal !== undefined) await this.#durable(load);
       this.#parts.proc.remove(jid);
     } catch (error) {
       this.#parts.log.critical(`Job ${jid} was lost: ${error instanceof Error ? error.stack : error}`);
@@ -139,8 +161,12 @@ export class MinionJobs {
         this.#parts.spool.add(this.#returnLoad(load, interrupted(state)));
         this.#parts.log.warning(`Job ${jid}, which was ${state} when this minion ended, is returned as interrupted`);
       }
-      this.#parts.proc.remove(jid);
     }
+    const forget = () => {
+      for (const { load } of left) this.#parts.proc.remove(str(load.get("jid") ?? ""));
+    };
+    if (left.length === 0 || this.#parts.journal === undefined) forget();
+    else void this.#durable(left[0].load).then(forget);
   }
 
   /** Notes on disk that this minion has a job. */

@@ -2,7 +2,8 @@
  * The thread of an MWorker: takes requests from the proxy behind port 4506, one after the other, and sends the replies.
  *
  * A DEALER rather than a REP: it sees who asked, and notes that in shared memory while it works. If this thread dies, the
- * next one answers whoever was waiting.
+ * next one answers whoever was waiting. Under `durability: machine` it goes on with the next request while the disk is at work for
+ * one: a sync serves all that came meanwhile.
  * @module
  */
 
@@ -13,12 +14,13 @@ import { DataCache } from "./data_cache.ts";
 import { stamp } from "./event.ts";
 import { StoreError } from "./errors.ts";
 import { EventSender } from "./event_bus.ts";
-import { HeldRequest } from "./held_request.ts";
+import { heldRequests } from "./held_request.ts";
 import { JobAcks } from "./job_acks.ts";
 import { JobCache } from "./job_cache.ts";
 import { shareJids } from "./jid.ts";
 import { JobOutputs } from "./job_outputs.ts";
 import { KeyStore } from "./key_store.ts";
+import { masterJournal } from "./master_journal.ts";
 import { publishPullPath } from "./master_paths.ts";
 import { encode } from "./msgpack.ts";
 import { NoLogMarks } from "./no_log_marks.ts";
@@ -89,9 +91,14 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
   shareJids(init.jids);
   const opts = unpackOpts<MasterOpts>(init.opts);
   const bus = new EventSender(init.events);
+  /** The answers that wait for the disk, and that which is being made. */
+  const answers = new Set<Promise<void>>();
+  /** Resolved when the request in hand waits for the disk. */
+  let parking = Promise.withResolvers<void>();
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
   publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
-  const undelivered = new UndeliveredJobs(opts.cachedir, init.masterPem);
+  const journal = masterJournal(opts, log);
+  const undelivered = new UndeliveredJobs(opts.cachedir, init.masterPem, journal);
   let masterKey: PrivateKey | undefined;
   const handler = new RequestHandler({
     opts,
@@ -104,10 +111,10 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000, init.sessions),
     keys: new KeyStore(opts.pki_dir),
     proved: new ProvedTokens(init.proved),
-    jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
+    jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type, journal }),
     acks: new JobAcks(opts.cachedir, opts.hash_type),
     told: new Recent(TOLD_RETURNS),
-    noLog: new NoLogMarks(opts.cachedir, opts.hash_type),
+    noLog: new NoLogMarks(opts.cachedir, opts.hash_type, journal),
     outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
     data: new DataCache(opts.cachedir),
     access: new Access(init.accessKeys, {
@@ -120,6 +127,12 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     autosign: new Autosign(opts, { warn: log.warning }),
     complain: complaints(log),
     log,
+    async durable() {
+      if (journal === undefined) return;
+      const committed = journal.commit();
+      parking.resolve();
+      await committed;
+    },
     async fire(tag, data) {
       if (!await bus.fire(tag, stamp(data))) log.error(`The event bus did not take the event ${tag}`);
     },
@@ -135,9 +148,10 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     receiveHighWaterMark: init.queued,
     lingerMs: LAST_ANSWERS_MS,
   });
-  const held = new HeldRequest(init.held);
-  const orphan = held.take();
-  if (orphan !== undefined) {
+  const held = heldRequests(init.held);
+  for (const note of held) {
+    const orphan = note.take();
+    if (orphan === undefined) continue;
     log.error("Answering a request that the thread before this one died of");
     await socket.send([...orphan, encode("Some exception handling minion payload", "wire")]);
   }
@@ -167,13 +181,30 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     if (frames === undefined) return false;
     const { route, body } = splitRoute(frames);
     since = performance.now();
-    held.note(route);
+    if (journal === undefined) {
+      await answer(route, body);
+      since = 0;
+      return true;
+    }
+    parking = Promise.withResolvers();
+    const answering = answer(route, body).catch((error) => fail(error instanceof Error ? error.message : String(error)))
+      .finally(() => answers.delete(answering));
+    answers.add(answering);
+    await Promise.race([answering, parking.promise]);
+    if (held.length === 0) await Promise.race(answers);
+    since = 0;
+    return true;
+  }
+
+  async function answer(route: Frames, body: Uint8Array): Promise<void> {
+    const note = held.pop();
+    if (note === undefined) throw new Error("more requests at once than there are notes for");
+    note.note(route);
     const reply = await handler.handle(body);
     if (reply !== NO_ANSWER) await socket.send([...route, reply]);
-    held.clear();
-    since = 0;
+    note.clear();
+    held.push(note);
     handled++;
-    return true;
   }
 
   return {
@@ -187,12 +218,15 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
       for (let quiet = 0; quiet < QUIET_LOOKS && performance.now() < end;) {
         const before = handled;
         await sleep(QUIET_MS);
-        quiet = handled > before || since !== 0 ? 0 : quiet + 1;
+        quiet = handled > before || since !== 0 || answers.size > 0 ? 0 : quiet + 1;
       }
       stopping = true;
+      while (answers.size > 0) await Promise.allSettled(answers);
       if (since === 0) socket.close();
       await running;
+      await Promise.allSettled(answers);
       socket.close();
+      await journal?.close();
       bus.close();
       publisher.close();
     },

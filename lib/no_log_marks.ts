@@ -8,6 +8,8 @@
 import { readTextFileIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { StoreError } from "./errors.ts";
 import { isJid, jidDirectory } from "./jid.ts";
+import type { RecordTaker } from "./journal.ts";
+import { masterRecord } from "./master_record.ts";
 import { Recent } from "./recent.ts";
 
 /** Jobs whose mark, or lack of one, is known. */
@@ -17,11 +19,13 @@ const REMEMBERED = 1_000;
 export class NoLogMarks {
   readonly #root: string;
   readonly #hashType: string;
+  readonly #journal: RecordTaker | undefined;
   /** Read once a job: the mark is there before the job is published. */
   readonly #known = new Recent<string, { readonly reader: string | undefined }>(REMEMBERED);
 
-  /** Reads and writes beside the job cache in `cachedir`. */
-  constructor(cachedir: string, hashType: string) {
+  /** Reads and writes beside the job cache in `cachedir`. @param journal Told of each mark. */
+  constructor(cachedir: string, hashType: string, journal?: RecordTaker) {
+    this.#journal = journal;
     this.#root = `${cachedir}/jobs`;
     this.#hashType = hashType;
   }
@@ -33,7 +37,8 @@ export class NoLogMarks {
   save(jid: string, reader: string): void {
     const path = this.#path(jid);
     try {
-      writeFileAtomic(path, reader, { mode: 0o600 });
+      writeFileAtomic(path, reader, { mode: 0o600, makeDirectory: true });
+      this.#journal?.append(masterRecord("hidden", { jid, reader }));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new StoreError(`Cannot mark job ${jid} as no_log: ${reason}`, path, { cause: error });

@@ -5,9 +5,12 @@
  * @module
  */
 
-import { removeIfExists } from "./atomic_file.ts";
+import { removeIfExists, statIfExists } from "./atomic_file.ts";
+import { isJid } from "./jid.ts";
+import type { RecordTaker } from "./journal.ts";
+import type { Packable } from "./msgpack.ts";
 import { isAlive, procDirectory, readNote, writeNote } from "./proc_notes.ts";
-import type { ValueMap } from "./value.ts";
+import { map, type Value, type ValueMap } from "./value.ts";
 
 /** Whether a job is being run, or waits for its turn. */
 export type ProcState = "queued" | "running";
@@ -26,13 +29,19 @@ const STATE = "state";
 /** The files of one minion. */
 export class ProcFiles {
   readonly #cachedir: string;
+  readonly #journal: RecordTaker | undefined;
 
   /** The jobs that an earlier minion had when it died; their files stay until {@linkcode remove}. */
   readonly left: readonly LeftJob[];
 
-  /** Takes up what a minion that died has left. Notes of a `salt-call` whose process is gone are removed. */
-  constructor(cachedir: string) {
+  /**
+   * Takes up what a minion that died has left. Notes of a `salt-call` whose process is gone are removed. Of a note that a power failure has
+   * left empty, the job's id is known, which is its name.
+   * @param journal Told of each change.
+   */
+  constructor(cachedir: string, journal?: RecordTaker) {
     this.#cachedir = cachedir;
+    this.#journal = journal;
     const directory = procDirectory(cachedir);
     Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
     this.left = [...Deno.readDirSync(directory)].flatMap(({ name }) => {
@@ -44,6 +53,9 @@ export class ProcFiles {
         load.delete("pid");
         return [{ load, state }];
       }
+      if (load === undefined && isJid(name) && statIfExists(path)?.size === 0) {
+        return [{ load: map({ jid: name, fun: "", arg: [] }), state: "running" as const }];
+      }
       const pid = load?.get("pid");
       // A process of the same number as this one was another.
       if (pid === Deno.pid || !isAlive(pid)) removeIfExists(path);
@@ -53,11 +65,14 @@ export class ProcFiles {
 
   /** Says that this minion has job `jid`. */
   add(jid: string, load: ValueMap, state: ProcState = "running"): void {
-    writeNote(this.#cachedir, new Map([...load, ["jid", jid], ["pid", Deno.pid], [STATE, state]]));
+    const note: ValueMap = new Map([...load, ["jid", jid], ["pid", Deno.pid], [STATE, state]]);
+    writeNote(this.#cachedir, note);
+    this.#journal?.append(new Map<Value, Packable>([["kind", "job"], ["load", note]]));
   }
 
   /** Says that it no longer has. */
   remove(jid: string): void {
     removeIfExists(`${procDirectory(this.#cachedir)}/${jid}`);
+    this.#journal?.append(map({ kind: "over", jid }));
   }
 }

@@ -65,10 +65,16 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
     if (first) prepareJob(jid, { live, reader }, services);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    log.error(`A no_log job is not published: ${error.message}`);
-    return map({ error: { name: "SaltMasterError", message: error.message } });
+    return noLogFailure(error, services);
   }
   if (first) storeJob(jid, stored, resolved.minions, services);
+  try {
+    // A return that comes after a power failure is hidden by the mark alone.
+    if (reader !== undefined) await services.durable();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return noLogFailure(error, services);
+  }
   const user = stringField(load, "user");
   const ret = stringField(load, "ret");
   const { minions, missing } = resolved;
@@ -86,8 +92,19 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   // Any other is stored while it is under way: half a dozen new files take longer than all else that is done here. Whoever
   // asked hears of the job when it is stored.
   if (!first) storeJob(jid, stored, minions, services);
+  try {
+    await services.durable();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`Job ${jid} goes out, but would be lost by a power failure: ${error.message}`);
+  }
   log.info(`User ${user} published ${str(fun)} with jid ${jid} to ${minions.length} minions`);
   return map({ enc: "clear", load: { jid, minions, missing } });
+}
+
+function noLogFailure({ message }: StoreError, { log }: MasterServices): ValueMap {
+  log.error(`A no_log job is not published: ${message}`);
+  return map({ error: { name: "SaltMasterError", message } });
 }
 
 /** How long the job may be delivered: as asked, by default as long as the commands wait for it. */

@@ -10,6 +10,7 @@ import { AuthenticationError, TargetError, WireError } from "./errors.ts";
 import { hashHex } from "./hash.ts";
 import { isJid } from "./jid.ts";
 import { JidMemory } from "./jid_memory.ts";
+import type { RecordTaker } from "./journal.ts";
 import type { Logger } from "./log.ts";
 import { parsePublished } from "./payload.ts";
 import { isSigningAlgorithm } from "./rsa.ts";
@@ -27,6 +28,8 @@ export interface ReaderRules {
   readonly rememberedJids: number;
   /** Where they are kept for the next start; without it, only in memory. */
   readonly jidFile?: string;
+  /** Told of each job id. */
+  readonly journal?: RecordTaker;
   /** Called with a job that is new, before it is remembered: what is known to have come must not get lost. */
   admit?(jid: string, load: ValueMap): void;
   /** Where it says what it dropped. */
@@ -51,7 +54,12 @@ export class PublishReader {
   /** Reads nothing before {@linkcode trust}. */
   constructor(rules: ReaderRules) {
     this.#rules = rules;
-    this.#jids = new JidMemory({ least: rules.rememberedJids, path: rules.jidFile, log: rules.log });
+    this.#jids = new JidMemory({
+      least: rules.rememberedJids,
+      path: rules.jidFile,
+      log: rules.log,
+      journal: rules.journal,
+    });
   }
 
   /** Counts job `jid` among those that have come. */

@@ -128,7 +128,7 @@ serveThread<PublisherInit>(async (init, host) => {
   function takeUp(): void {
     const jobs = new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type });
     const acks = new JobAcks(opts.cachedir, opts.hash_type);
-    for (const delivery of undelivered.left(Date.now())) {
+    for (const delivery of undelivered.left(Date.now(), host.log.error)) {
       const { jid } = delivery;
       const heard = acks.all(jid);
       const minions = delivery.minions.filter((id) => !heard.has(id) && !jobs.has(jid, id));

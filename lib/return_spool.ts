@@ -10,9 +10,10 @@
 
 import { writeFileAtomic } from "./atomic_file.ts";
 import { MsgpackError, RequestTimeoutError, RequestTooLargeError } from "./errors.ts";
+import type { RecordTaker } from "./journal.ts";
 import type { Logger } from "./log.ts";
-import { decode, encode } from "./msgpack.ts";
-import { isMap, str, type ValueMap } from "./value.ts";
+import { decode, encode, type Packable } from "./msgpack.ts";
+import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
 
 /** How much a spool keeps. */
 export interface SpoolLimits {
@@ -38,6 +39,8 @@ export interface SpoolOptions {
   readonly limits?: SpoolLimits;
   /** The minion's log. */
   readonly log: Logger;
+  /** Told of each return that waits, and of each that does no longer. */
+  readonly journal?: RecordTaker;
 }
 
 /** A return that waits. */
@@ -130,6 +133,9 @@ export class ReturnSpool {
     entry.bytes = encoded.length;
     try {
       writeFileAtomic(`${this.#options.directory}/${entry.name}`, encoded, { mode: 0o600 });
+      this.#options.journal?.append(
+        new Map<Value, Packable>([["kind", "spooled"], ["name", entry.name], ["load", load]]),
+      );
       return true;
     } catch (error) {
       const reason = error instanceof Error ? error.message : error;
@@ -292,6 +298,7 @@ export class ReturnSpool {
   #remove(name: string): void {
     try {
       Deno.removeSync(`${this.#options.directory}/${name}`);
+      this.#options.journal?.append(map({ kind: "sent", name }));
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) {
         this.#options.log.error(

@@ -233,13 +233,17 @@ export class SignIn {
       return PublicKey.fromPem(pem);
     } catch (error) {
       if (!(error instanceof KeyError)) throw error;
-      throw new SignInError(`${path}: ${error.message}`, 42);
+      // Nobody is trusted in its place: whoever answers now could be anybody.
+      const why = pem.replaceAll("\0", "").trim() === ""
+        ? "it is empty, as a power failure may leave a file: remove it, and the minion trusts the master that it meets then"
+        : error.message;
+      throw new SignInError(`${path}: ${why}`, 42);
     }
   }
 
   #keepMasterKey(masterKey: PublicKey): void {
     if (this.#knownMaster !== undefined && samePem(this.#knownMaster, masterKey.pem)) return;
-    writeFileAtomic(masterKeyPath(this.#applicant.pkiDir), masterKey.pem, { mode: 0o644 });
+    writeFileAtomic(masterKeyPath(this.#applicant.pkiDir), masterKey.pem, { mode: 0o644, sync: true });
   }
 }
 

@@ -18,6 +18,8 @@ import { Crypticle } from "./crypticle.ts";
 import { AuthenticationError, MsgpackError, StoreError } from "./errors.ts";
 import { isJid } from "./jid.ts";
 import { decode, encode } from "./msgpack.ts";
+import type { RecordTaker } from "./journal.ts";
+import { masterRecord } from "./master_record.ts";
 import { isNoLog } from "./no_log.ts";
 import type { Delivery } from "./redelivery.ts";
 import { LONGEST_MS, UndeliveredLog } from "./undelivered_log.ts";
@@ -36,12 +38,22 @@ export class UndeliveredJobs {
   readonly #log: UndeliveredLog;
   /** Jobs that an earlier master left in files. */
   readonly #filed = new Set<string>();
+  /** Those of them that are in the log as well: a journal has restored them. */
+  readonly #twice = new Set<string>();
   /** Jobs whose files were to be removed and were not there, and since when. */
   readonly #late = new Map<string, number>();
   readonly #crypticle: Crypticle;
+  /** Jobs that the log says are over, for {@linkcode restore}. */
+  #over: Set<string> | undefined;
+  readonly #journal: RecordTaker | undefined;
 
-  /** Makes the directory if it is not there. @param masterPem The master's private key. */
-  constructor(cachedir: string, masterPem: string) {
+  /**
+   * Makes the directory if it is not there.
+   * @param masterPem The master's private key.
+   * @param journal Told what is kept, when it is, but for `no_log` jobs: the files of those are synced, under a journal.
+   */
+  constructor(cachedir: string, masterPem: string, journal?: RecordTaker) {
+    this.#journal = journal;
     this.#directory = `${cachedir}/undelivered`;
     this.#log = new UndeliveredLog(this.#directory);
     this.#crypticle = new Crypticle(
@@ -60,9 +72,15 @@ export class UndeliveredJobs {
     const untilMs = nowMs + ttlMs;
     const kept = map({ load, minions: [...minions], ttl_ms: ttlMs, until: untilMs, live });
     const sealed = this.#crypticle.encrypt(encode(kept, "disk"));
+    // Its arguments are nowhere but in its file, sealed as they are.
+    const hidden = isNoLog(load);
     const write = () => {
       if (isBrief(delivery)) this.#log.add({ jid, sealed }, untilMs, nowMs);
-      else writeFileAtomic(`${this.#directory}/${jid}`, sealed, { mode: 0o600 });
+      else {writeFileAtomic(`${this.#directory}/${jid}`, sealed, {
+          mode: 0o600,
+          sync: hidden && this.#journal !== undefined,
+        });}
+      if (!hidden) this.#journal?.append(masterRecord("undelivered", { jid, until: untilMs, sealed }));
     };
     try {
       this.#inDirectory(write);
@@ -72,6 +90,23 @@ export class UndeliveredJobs {
         this.#directory,
         { cause: error },
       );
+    }
+  }
+
+  /**
+   * Keeps a job again that a journal tells of, as {@linkcode save} sealed it. @param times.untilMs When its time is over.
+   * @throws {StoreError} If it cannot be written.
+   */
+  restore(
+    jid: string,
+    sealed: Uint8Array,
+    { untilMs, nowMs }: { readonly untilMs: number; readonly nowMs: number },
+  ): void {
+    this.#over ??= this.#log.over();
+    if (!isJid(jid) || untilMs <= nowMs || this.#over.has(jid)) return;
+    const path = `${this.#directory}/${jid}`;
+    if (readFileIfExists(path)?.length !== sealed.length) {
+      writeFileAtomic(path, sealed, { mode: 0o600, makeDirectory: true });
     }
   }
 
@@ -93,7 +128,9 @@ export class UndeliveredJobs {
   remove(delivery: Delivery, nowMs: number): void {
     const { jid } = delivery;
     if (!isJid(jid)) return;
-    if (!this.#filed.delete(jid) && isBrief(delivery)) return this.#inDirectory(() => this.#log.done(jid, nowMs));
+    const filed = this.#filed.delete(jid);
+    if (this.#twice.delete(jid) || !filed && isBrief(delivery)) this.#inDirectory(() => this.#log.done(jid, nowMs));
+    if (!filed && isBrief(delivery)) return;
     if (!removeIfExists(`${this.#directory}/${jid}`)) this.#late.set(jid, nowMs);
   }
 
@@ -116,13 +153,17 @@ export class UndeliveredJobs {
     return this.#log.sweep(nowMs);
   }
 
-  /** The jobs that a master before this one left, with the time that they still have. Files of those without any are removed. */
-  left(nowMs: number): Delivery[] {
+  /**
+   * The jobs that a master before this one left, with the time that they still have. Files of those without any are removed.
+   * @param complain Hears of jobs whose files a power failure has cut.
+   */
+  left(nowMs: number, complain: (text: string) => void = () => {}): Delivery[] {
     const logged = this.#log.left(nowMs).flatMap(({ jid, sealed }) => this.#open(jid, sealed, nowMs) ?? []);
     const names = [...Deno.readDirSync(this.#directory)].map(({ name }) => name).filter(isJid);
     const filed = names.flatMap((jid) => {
       const bytes = readFileIfExists(`${this.#directory}/${jid}`);
       const delivery = bytes === undefined ? undefined : this.#open(jid, bytes, nowMs);
+      if (bytes?.length === 0) complain(`Job ${jid} is not delivered to whoever has missed it: its file is empty`);
       if (delivery !== undefined && delivery.ttlMs > 0) {
         this.#filed.add(jid);
         return [delivery];
@@ -130,7 +171,9 @@ export class UndeliveredJobs {
       removeIfExists(`${this.#directory}/${jid}`);
       return [];
     });
-    return [...logged.filter(({ ttlMs }) => ttlMs > 0), ...filed];
+    const known = new Set(filed.map(({ jid }) => jid));
+    for (const { jid } of logged) if (known.has(jid)) this.#twice.add(jid);
+    return [...logged.filter(({ jid, ttlMs }) => ttlMs > 0 && !known.has(jid)), ...filed];
   }
 
   #open(jid: string, sealed: Uint8Array, nowMs: number): Delivery | undefined {

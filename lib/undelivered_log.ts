@@ -72,9 +72,15 @@ export class UndeliveredLog {
   /** The records of jobs that are not over, of whichever writers. */
   left(nowMs: number): LogRecord[] {
     const files = this.#files().map(({ name }) => name).sort();
-    const done = new Set(files.filter((name) => name.endsWith(".done")).flatMap((name) => this.#doneIn(name)));
+    const done = this.over();
     return files.filter((name) => name.endsWith(".log")).flatMap((name) => this.#recordsIn(name))
       .filter(({ jid, untilMs }) => untilMs > nowMs && !done.has(jid));
+  }
+
+  /** The jobs that are said to be over. */
+  over(): Set<string> {
+    const files = this.#files().map(({ name }) => name);
+    return new Set(files.filter((name) => name.endsWith(".done")).flatMap((name) => this.#doneIn(name)));
   }
 
   #doneIn(name: string): string[] {

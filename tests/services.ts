@@ -86,6 +86,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     strangers: new RateLimit(opts.max_sign_ins),
     autosign: new Autosign(opts, { warn: log.warning }),
     complain: complaints(log),
+    durable: () => Promise.resolve(),
     log,
     fire: (tag, data) => {
       fired.push({ tag, data });

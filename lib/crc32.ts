@@ -1,0 +1,20 @@
+/**
+ * CRC-32 as gzip, PNG and Ethernet have it: tells bytes that came to the disk whole from those that did not.
+ * Source: RFC 1952, section 8.
+ * @module
+ */
+
+const POLYNOMIAL = 0xedb88320;
+
+const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let rest = byte;
+  for (let bit = 0; bit < 8; bit++) rest = rest & 1 ? (rest >>> 1) ^ POLYNOMIAL : rest >>> 1;
+  return rest;
+});
+
+/** The CRC-32 of `bytes`, as an unsigned number of 32 bits. */
+export function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = TABLE[(crc ^ byte) & 0xff] ^ (crc >>> 8);
+  return (crc ^ 0xffffffff) >>> 0;
+}
