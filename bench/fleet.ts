@@ -37,17 +37,30 @@ export class Fleet {
   #simulated = 0;
   #master: Service | undefined;
 
+  /** Options of master and minions beside those of every fleet. */
+  #options: Readonly<Record<string, string>> = {};
+
   /** Writes the master's configuration. */
   constructor(side: Side) {
     this.side = side;
+    this.#configureMaster();
+    // The master's own, which it would only make in its first second.
+    Deno.mkdirSync(`${this.pkiDir}/minions`, { recursive: true, mode: 0o700 });
+  }
+
+  /** Gives master and minions more options; before any of them is started. */
+  setOptions(options: Readonly<Record<string, string>>): void {
+    this.#options = options;
+    this.#configureMaster();
+  }
+
+  #configureMaster(): void {
     this.#configure(this.root, "master", {
       publish_port: this.#ports.publish,
       ret_port: this.#ports.request,
       // By default Python Salt prints VALUE_TRIMMED in place of a result of more than 1 MB.
-      ...side.python !== undefined && { max_event_size: 100_000_000 },
+      ...this.side.python !== undefined && { max_event_size: 100_000_000 },
     });
-    // The master's own, which it would only make in its first second.
-    Deno.mkdirSync(`${this.pkiDir}/minions`, { recursive: true, mode: 0o700 });
   }
 
   /** The master's configuration directory. */
@@ -191,7 +204,7 @@ export class Fleet {
   #configure(root: string, name: "master" | "minion", options: Record<string, string | number>): void {
     Deno.mkdirSync(`${root}/etc/salt`, { recursive: true });
     const user = new TextDecoder().decode(new Deno.Command("id", { args: ["-un"] }).outputSync().stdout).trim();
-    const all = { root_dir: root, user, ...name === "master" ? { interface: HOST } : {}, ...options };
+    const all = { root_dir: root, user, ...name === "master" ? { interface: HOST } : {}, ...options, ...this.#options };
     const text = Object.entries(all).map(([key, value]) => `${key}: ${value}\n`).join("");
     Deno.writeTextFileSync(`${root}/etc/salt/${name}`, text);
   }

@@ -20,6 +20,7 @@ import { type Measured, type Report, reportText } from "./report.ts";
 import { type Row, Stage } from "./row.ts";
 import { OURS } from "./sides.ts";
 import { START_ROWS } from "./start_rows.ts";
+import { DURABILITY_ROWS } from "./durability_rows.ts";
 import { STORE_ROWS } from "./store_rows.ts";
 import { SWARM_ROWS } from "./swarm_rows.ts";
 
@@ -27,6 +28,7 @@ const ROWS: readonly Row[] = [
   ...COMMAND_ROWS,
   ...FLEET_OF_ONE_ROWS,
   ...START_ROWS,
+  ...DURABILITY_ROWS,
   ...STORE_ROWS,
   ...LOAD_ROWS,
   ...SWARM_ROWS,

@@ -43,7 +43,9 @@ export const power: Fault = {
     try {
       const library = buildLibrary("power", directory);
       const figures: Figure[] = [];
-      for (const durability of Deno.env.get("POWER_ONLY")?.split(",") as Durability[] ?? ["machine", "process"] as const) {
+      for (
+        const durability of Deno.env.get("POWER_ONLY")?.split(",") as Durability[] ?? ["machine", "process"] as const
+      ) {
         const cuts = new Cuts(run, durability, library);
         for (const figure of await cuts.make()) figures.push({ ...figure, name: `${durability}: ${figure.name}` });
       }

@@ -11,6 +11,18 @@
 
 import type { Random } from "../fuzz/mutate.ts";
 
+/** Where a disk's choices come from. */
+export type Choices = Pick<Random, "int" | "chance">;
+
+/** A disk that has nothing but what was synced. */
+export const ONLY_SYNCED: Choices = { int: () => 0, chance: () => true };
+
+/** A disk that has all names, and of no file more than was synced. */
+export const ALL_NAMES: Choices = { int: (below) => below === OUTCOMES ? 1 : 0, chance: () => true };
+
+/** What may become of the changes to a directory: none is there, all are, or some. */
+const OUTCOMES = 3;
+
 /** A file, by its inode. */
 interface File {
   readonly kind: "file";
@@ -102,7 +114,7 @@ export class PowerDisk {
   }
 
   /** Leaves in the directory what a disk could have of it. All that write to it have been killed. */
-  fail(random: Random): void {
+  fail(random: Choices): void {
     const tree = this.#tree;
     if (tree === undefined) throw new Error("nothing was written to this disk");
     const all = [tree];
@@ -198,7 +210,7 @@ export class PowerDisk {
     to: {
       readonly kept: ReadonlyMap<Directory, Map<string, Node>>;
       readonly contents: Map<string, Uint8Array>;
-      readonly random: Random;
+      readonly random: Choices;
     },
   ): void {
     Deno.mkdirSync(path);
@@ -215,7 +227,7 @@ export class PowerDisk {
     Deno.chmodSync(path, directory.mode);
   }
 
-  #contents(inode: string, random: Random): Uint8Array {
+  #contents(inode: string, random: Choices): Uint8Array {
     const now = Deno.readFileSync(`${this.#shadow}/files/${inode}`);
     const path = `${this.#shadow}/synced/${inode}`;
     const synced = isThere(path) ? Deno.readFileSync(path) : undefined;
@@ -236,10 +248,10 @@ export class PowerDisk {
 }
 
 /** For each directory, what a disk could have of it. */
-function chosenNames(all: readonly Directory[], random: Random): Map<Directory, Map<string, Node>> {
+function chosenNames(all: readonly Directory[], random: Choices): Map<Directory, Map<string, Node>> {
   const counts = new Map(all.map((directory) => {
     const { length } = directory.changes;
-    const kind = random.int(3);
+    const kind = random.int(OUTCOMES);
     return [directory, kind === 0 ? 0 : kind === 1 ? length : random.int(length + 1)];
   }));
   return new Map(all.map((directory) => {

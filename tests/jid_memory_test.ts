@@ -87,7 +87,12 @@ Deno.test("a file that was cut off or overwritten is read as far as it can be, a
   cut.add(jid(2));
   assertEquals(known(it.open(), 3), [0, 1, 2]);
   Deno.writeFileSync(it.path, new Uint8Array([0, 255, 10, 7]));
+  assert(!it.lines.join("\n").includes("may run again"));
   const broken = it.open();
+  assertStringIncludes(
+    it.lines.join("\n"),
+    "is empty or cut: a job of the last day that is published again may run again",
+  );
   assertEquals(known(broken, 3), []);
   broken.add(jid(4));
   assertEquals(known(it.open(), 5), [4]);

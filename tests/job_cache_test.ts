@@ -2,6 +2,7 @@ import { StoreError } from "../lib/errors.ts";
 import { isJid } from "../lib/jid.ts";
 import { JobCache, type JobCacheOptions } from "../lib/job_cache.ts";
 import { writeDirectoryOnce } from "../lib/job_files.ts";
+import { decode, encode, type Packable } from "../lib/msgpack.ts";
 import { map, repr, type ValueMap } from "../lib/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "./assert.ts";
 import corpus from "./corpus/job_cache.json" with { type: "json" };
@@ -357,4 +358,49 @@ Deno.test("a cache that this project writes has the bytes of one that Salt wrote
     for (const [path, base64] of theirs) {
       assertEquals(btoa(String.fromCharCode(...Deno.readFileSync(`${root}/${path}`))), base64, path);
     }
+  }));
+
+Deno.test("a return whose file is empty or cut, as a power failure leaves it, is not stored, and gives way to the one that is sent again", () =>
+  withCache((cache, root) => {
+    cache.prepare(JID);
+    for (const [i, left] of [[], [0x83], [0x83, 0xa6, 0x72, 0x65]].entries()) {
+      const id = `web${i}`;
+      assertEquals(cache.saveReturn(returned(id, { out: "nested" })), "stored");
+      const path = `${placeOf(root)}/${id}/return.p`;
+      Deno.writeFileSync(path, Uint8Array.from(left));
+      assertEquals(cache.getReturn(JID, id), undefined);
+      if (left.length === 0) assertEquals(cache.has(JID, id), false);
+      assertEquals(cache.saveReturn(returned(id, { return: "again" })), "stored");
+      assertEquals(cache.getReturn(JID, id)?.return, "again");
+      assertEquals(cache.saveReturn(returned(id)), "duplicate");
+    }
+  }));
+
+Deno.test("a job whose files a power failure has emptied gets them anew with its first return", () =>
+  withCache((cache, root) => {
+    cache.prepare(JID);
+    cache.saveLoad(JID, load(), ["web1"]);
+    cache.saveEndTime(JID, "late");
+    const place = placeOf(root);
+    for (const name of ["jid", ".load.p", ".minions.p", "endtime"]) Deno.writeTextFileSync(`${place}/${name}`, "");
+    const next = new JobCache({ cachedir: root, hashType: "sha256" });
+    assertEquals([next.getLoad(JID), next.getEndTime(JID)], [undefined, undefined]);
+    assertEquals(next.saveReturn(returned("web1")), "stored");
+    assertEquals(Deno.readTextFileSync(`${place}/jid`), JID);
+    assertEquals(next.getLoad(JID)?.get("fun"), "test.ping");
+  }));
+
+Deno.test("what is stored is in the journal as well, in its order; a return that comes again too, as the first one stands", () =>
+  withCache((_, root) => {
+    const records: Packable[] = [];
+    const journal = { append: (record: Packable) => void records.push(record) };
+    const cache = new JobCache({ cachedir: root, hashType: "sha256", journal });
+    cache.prepare(JID);
+    cache.saveLoad(JID, load(JID, { key: "secret" }), ["web1"]);
+    cache.saveReturn(returned("web1"));
+    cache.saveReturn(returned("web1", { return: "forged" }));
+    const texts = records.map((record) => repr(decode(encode(record, "disk"), "disk")));
+    const kinds = texts.map((text) => /'kind': '(\w+)'/.exec(text)?.[1]);
+    assertEquals(kinds, ["load", "minions", "return", "return"]);
+    assert(!/secret|forged/.test(texts.join("\n")));
   }));

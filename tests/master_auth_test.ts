@@ -300,6 +300,25 @@ Deno.test("a sign-in has the reply, the files and the event that the state machi
   }
 });
 
+Deno.test("an accepted key that a power failure has cut is named, and the key that comes waits for the operator", async () => {
+  const whole = (await testKey("web1")).publicKey.pem;
+  for (const left of ["", "\0\0\0", "-----BEGIN PUB", whole.slice(0, 100)]) {
+    using site = await openSite();
+    const { services, minion } = site;
+    services.keys.put("web1", "accepted", left);
+    assertEquals((await minion.signIn()).inner.get("ret"), true, JSON.stringify(left));
+    assertEquals(await keysOnDisk(site), { "minions_pre/web1": "mine" });
+    assertStringIncludes(services.logged.join("\n"), "The accepted key of web1 is empty or cut");
+  }
+  // A rejection stays one, whatever is left of it; and what is whole but another key is denied, as ever.
+  for (const [state, pem] of [["rejected", ""], ["accepted", (await testKey("other")).publicKey.pem]] as const) {
+    using site = await openSite();
+    site.services.keys.put("web1", state, pem);
+    assertEquals((await site.minion.signIn()).inner.get("ret"), false);
+    assertEquals(site.services.keys.state("web1"), state);
+  }
+});
+
 Deno.test("the keys of an accepted minion are Salt's, in Salt's order, and what the largest request is", async () => {
   for (const [enc_algo, sig_algo] of [["OAEP-SHA1", "PKCS1v15-SHA1"], ["OAEP-SHA224", "PKCS1v15-SHA224"]] as const) {
     using site = await openSite({ auto_accept: true });

@@ -1,11 +1,12 @@
 /** @module */
 import { isDone } from "../lib/acknowledgement.ts";
+import { isDone } from "../lib/acknowledgement.ts";
 import { makeJid } from "../lib/jid.ts";
 import { minionCommand } from "../lib/minion_commands.ts";
 import { encode } from "../lib/msgpack.ts";
 import { equals, map, repr, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "./assert.ts";
-import { WireError } from "../lib/errors.ts";
+import { StoreError, WireError } from "../lib/errors.ts";
 import { testKey } from "./scripted_minion.ts";
 import { type TestServices, testServices } from "./services.ts";
 
@@ -32,6 +33,18 @@ Deno.test("a return is stored, told, and acknowledged with None", async () => {
   assertEquals(services.jobs.getReturn(jid, "web1"), { return: true, retcode: 0, success: true });
   assertEquals(tags(services), [`salt/job/${jid}/ret/web1`]);
   assertEquals(services.fired[0].data.get("cmd"), "_return");
+});
+
+Deno.test("a return that would be lost by a power failure is told once, and not acknowledged", async () => {
+  using services = await testServices();
+  const unsure = { ...services, durable: () => Promise.reject(new StoreError("the disk is full", "journal")) };
+  const jid = services.jobs.prepare();
+  for (let i = 0; i < 2; i++) {
+    const { value } = await minionCommand(map({ id: "web1", ...returned(jid) }), "web1", unsure);
+    assertEquals(isDone("_return", value), false);
+  }
+  assertEquals(tags(services), [`salt/job/${jid}/ret/web1`]);
+  assert(isDone("_return", await run(services, returned(jid))));
 });
 
 Deno.test("a return that comes again is acknowledged and told, and changes nothing in the cache", async () => {

@@ -58,3 +58,10 @@ Deno.test("the next minion keeps the note of a salt-call that runs, and removes 
       assertEquals(names(cachedir), [JID]);
     });
   }));
+
+Deno.test("a note that a power failure has left empty is still that of a job, which is named by it", () =>
+  withCache((cachedir) => {
+    new ProcFiles(cachedir);
+    Deno.writeTextFileSync(`${cachedir}/proc/${JID}`, "");
+    assertEquals(new ProcFiles(cachedir).left.map(({ load, state }) => [load.get("jid"), state]), [[JID, "running"]]);
+  }));

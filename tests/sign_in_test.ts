@@ -140,7 +140,7 @@ const REFUSED: readonly Row[] = [
     SignInError,
     "changed",
   ],
-  ["an empty minion_master.pub", { known: "" }, SignInError, "minion_master.pub: Not a public key"],
+  ["an empty minion_master.pub", { known: "" }, SignInError, "minion_master.pub: it is empty"],
   ["a broken minion_master.pub", { known: "rubbish" }, SignInError, "minion_master.pub: Not a public key"],
   [
     "a signature by somebody else",

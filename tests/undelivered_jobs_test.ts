@@ -1,7 +1,9 @@
 /** @module */
 import { UndeliveredJobs } from "../lib/undelivered_jobs.ts";
-import { map } from "../lib/value.ts";
-import { assertEquals } from "./assert.ts";
+import { decode, encode, type Packable } from "../lib/msgpack.ts";
+import { asBytes } from "../lib/payload.ts";
+import { isMap, map, str, toNumber } from "../lib/value.ts";
+import { assert, assertEquals } from "./assert.ts";
 
 /** Of a master; what a key looks like does not matter here. */
 const PEM = "the master's private key";
@@ -50,6 +52,39 @@ Deno.test("a job whose time is over is removed, and so is a file that was cut of
     Deno.writeFileSync(path(cachedir, LATER), new Uint8Array([0x84, 0xa4]));
     assertEquals(jobs.left(NOW + 600_000), []);
     assertEquals(names(cachedir), []);
+  }));
+
+Deno.test("a job whose file a power failure has left empty is named", () =>
+  withCache((cachedir) => {
+    new UndeliveredJobs(cachedir, PEM);
+    Deno.writeTextFileSync(path(cachedir, JID), "");
+    const complaints: string[] = [];
+    assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW, (text) => complaints.push(text)), []);
+    assertEquals(complaints, [`Job ${JID} is not delivered to whoever has missed it: its file is empty`]);
+  }));
+
+Deno.test("what a journal puts back is delivered once, unless its log says that it is over", () =>
+  withCache((cachedir) => {
+    const records: Packable[] = [];
+    const jobs = new UndeliveredJobs(cachedir, PEM, { append: (record) => void records.push(record) });
+    const brief = { ...BRIEF, jid: LATER };
+    const over = { ...BRIEF, jid: "20260101000000000003" };
+    for (const delivery of [DELIVERY, brief, over]) jobs.save(delivery, NOW);
+    jobs.remove(over, NOW);
+    // The file of the first is lost, the log of the others is not.
+    Deno.removeSync(path(cachedir, JID));
+    const next = new UndeliveredJobs(cachedir, PEM);
+    for (const record of records) {
+      const fields = decode(encode(record, "disk"), "disk");
+      const sealed = isMap(fields) ? asBytes(fields.get("sealed")) : undefined;
+      assert(isMap(fields) && sealed !== undefined);
+      next.restore(str(fields.get("jid") ?? ""), sealed, { untilMs: toNumber(fields.get("until")) ?? 0, nowMs: NOW });
+    }
+    const found = new UndeliveredJobs(cachedir, PEM);
+    const left = found.left(NOW);
+    assertEquals(left.map(({ jid }) => jid).sort(), [JID, LATER]);
+    for (const delivery of left) found.remove(delivery, NOW);
+    assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW), []);
   }));
 
 Deno.test("a clock that was set back gives a job no more time than it had", () =>
