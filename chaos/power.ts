@@ -12,11 +12,11 @@ import { PrivateKey, samePem } from "../lib/rsa.ts";
 import { sleep } from "../lib/sleep.ts";
 import type { Random } from "../fuzz/mutate.ts";
 import { eventually } from "../tests/eventually.ts";
-import { buildLibrary, missingCompiler } from "./compiler.ts";
+import { missingCompiler } from "./compiler.ts";
 import type { Fault, FaultRun, Figure } from "./fault.ts";
 import { NumberedJobs } from "./numbered_jobs.ts";
-import { PowerDisk } from "./power_disk.ts";
-import { ProcessFleet } from "./process_fleet.ts";
+import { PowerFleet } from "./power_fleet.ts";
+import type { ProcessFleet } from "./process_fleet.ts";
 
 const LONG = { cuts: 100, perCut: 12, minions: 4 };
 const SHORT = { cuts: 3, perCut: 6, minions: 2 };
@@ -39,20 +39,12 @@ export const power: Fault = {
   promise: "no key is lost; under `durability: machine` no job, no acknowledged return, and nothing runs twice",
   missing: missingCompiler,
   async run(run): Promise<Figure[]> {
-    const directory = Deno.makeTempDirSync({ prefix: "chaospower_" });
-    try {
-      const library = buildLibrary("power", directory);
-      const figures: Figure[] = [];
-      for (
-        const durability of Deno.env.get("POWER_ONLY")?.split(",") as Durability[] ?? ["machine", "process"] as const
-      ) {
-        const cuts = new Cuts(run, durability, library);
-        for (const figure of await cuts.make()) figures.push({ ...figure, name: `${durability}: ${figure.name}` });
-      }
-      return figures;
-    } finally {
-      Deno.removeSync(directory, { recursive: true });
+    const figures: Figure[] = [];
+    for (const durability of ["machine", "process"] as const) {
+      const cuts = new Cuts(run, durability);
+      for (const figure of await cuts.make()) figures.push({ ...figure, name: `${durability}: ${figure.name}` });
     }
+    return figures;
   },
 };
 
@@ -97,51 +89,31 @@ class Cuts {
   readonly #long: boolean;
   readonly #say: (text: string) => void;
   readonly #durability: Durability;
-  readonly #library: string;
-  readonly #disks = new Map<string, PowerDisk>();
   #keysLost = 0;
   #keysKept = 0;
 
-  constructor({ random, long, say }: FaultRun, durability: Durability, library: string) {
+  constructor({ random, long, say }: FaultRun, durability: Durability) {
     this.#random = random;
     this.#long = long;
     this.#say = (text) => say(`${durability}: ${text}`);
     this.#durability = durability;
-    this.#library = library;
   }
 
   async make(): Promise<Figure[]> {
     const { cuts, perCut, minions } = this.#long ? LONG : SHORT;
     const random = this.#random;
     const options = { durability: this.#durability };
-    const disk = (root: string, node: string) => {
-      const known = this.#disks.get(node);
-      if (known !== undefined) return known;
-      const made = new PowerDisk(`${root}/${node}`, { library: this.#library, shadow: `${root}/${node}.shadow` });
-      this.#disks.set(node, made);
-      return made;
-    };
-    let root = "";
-    const places = {
-      masterAddress: "127.0.0.1",
-      masterName: "127.0.0.1",
-      get master() {
-        return disk(root, "master").words;
-      },
-      minion: (id: string) => disk(root, id).words,
-    };
-    await using fleet = await ProcessFleet.start({
+    await using machines = await PowerFleet.start({
       minions,
-      places,
       master: { ...options, auto_accept: true },
       minion: options,
-      prepare: (where) => root = where,
     });
+    const { fleet } = machines;
     using told = await Told.of(fleet);
     using jobs = await NumberedJobs.make(fleet);
     for (let cut = 1; cut <= cuts; cut++) {
       const stranger = cut % STRANGER_EACH === 1 ? `new${cut}` : undefined;
-      const keys = random.chance(0.3) ? await this.#decideKeys(fleet, cut) : [];
+      const keys = random.chance(0.3) ? await this.#decideKeys(machines, cut) : [];
       const publishing = (async () => {
         for (let i = 0; i < perCut; i++) {
           const ids = [...new Set([random.pick(fleet.ids), random.pick(fleet.ids)])];
@@ -156,7 +128,7 @@ class Cuts {
       const victims = stranger !== undefined || random.chance(0.4)
         ? ["master", ...fleet.ids, ...stranger === undefined ? [] : [stranger]]
         : [random.chance(0.6) ? "master" : random.pick(fleet.ids)];
-      const first = await this.#cut(fleet, victims);
+      const first = await this.#cut(machines, victims);
       if (victims.includes("master")) jobs.hangUp();
       this.#checkKeys(fleet, keys);
       if (stranger !== undefined) this.#checkStranger(fleet, stranger);
@@ -191,35 +163,28 @@ class Cuts {
     ];
   }
 
-  #disk(node: string): PowerDisk {
-    const disk = this.#disks.get(node);
-    if (disk === undefined) throw new Error(`${node} has no disk`);
-    return disk;
-  }
-
   /** Cuts the machines off: one at an operation on its disk, the others in that moment. @returns Whose came first. */
-  async #cut(fleet: ProcessFleet, victims: readonly string[]): Promise<string> {
+  async #cut(machines: PowerFleet, victims: readonly string[]): Promise<string> {
     const random = this.#random;
     const first = random.pick(victims);
+    const { fleet } = machines;
     const service = (node: string) => node === "master" ? fleet.master : fleet.minion(node);
-    this.#disk(first).cutAfter(1 + random.int(OPERATIONS));
+    machines.disk(first).cutAfter(1 + random.int(OPERATIONS));
     await eventually(() => service(first).exitCode !== undefined, { withinMs: IDLE_MS, what: "the cut", everyMs: 2 })
       .catch(() => {}); // nothing happens there any more
-    await Promise.all(victims.map((node) => service(node).kill()));
-    for (const node of victims) this.#disk(node).fail(random);
-    // /run is in memory.
-    if (victims.includes("master")) removeIfThere(`${fleet.masterOpts.sock_dir}/ports.json`);
+    await machines.cut(victims, random);
     return first;
   }
 
   /** Has an operator accept, reject and delete a key each. @returns What must be so afterwards. */
-  async #decideKeys(fleet: ProcessFleet, cut: number): Promise<KeyDecision[]> {
+  async #decideKeys(machines: PowerFleet, cut: number): Promise<KeyDecision[]> {
     const acts = [["accept", "accepted"], ["reject", "rejected"], ["delete", undefined]] as const;
     const [act, state] = this.#random.pick(acts);
     const id = `key${cut}`;
     // It came while the master's machine was well; the disk has it.
+    const { fleet } = machines;
     await fleet.stopMaster();
-    this.#disk("master").fail(this.#random);
+    machines.disk("master").fail(this.#random);
     const { publicKey: { pem } } = await PrivateKey.generate(2048);
     new KeyStore(`${fleet.configDir}/pki/master`).put(id, "pending", pem);
     await fleet.startMaster();
@@ -282,13 +247,5 @@ async function settled(jobs: NumberedJobs): Promise<void> {
     const now = jobs.outstanding;
     if (now < missing) since = performance.now();
     missing = now;
-  }
-}
-
-function removeIfThere(path: string): void {
-  try {
-    Deno.removeSync(path);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
 }

@@ -13,9 +13,9 @@
  */
 
 import { makeDirectorySynced, readFileIfExists, removeIfExists, syncDirectory } from "./atomic_file.ts";
-import { MsgpackError, StoreError } from "./errors.ts";
+import { MsgpackError, PreflightError, StoreError } from "./errors.ts";
 import { frameRecord, readRecords } from "./journal_file.ts";
-import { syncFileSystems } from "./libc_sync.ts";
+import { syncFileSystems, SYNCS_FILE_SYSTEMS } from "./libc_sync.ts";
 import { decode, encode, type Packable } from "./msgpack.ts";
 import type { Value } from "./value.ts";
 
@@ -40,6 +40,11 @@ export interface JournalOptions {
   readonly files: readonly string[];
   /** Hears why what is over stays in it. */
   readonly log: (message: string) => void;
+}
+
+/** @throws {PreflightError} If this system cannot keep what the option asks for. */
+export function checkDurability({ durability }: { readonly durability: string }): void {
+  if (durability === "machine" && !SYNCS_FILE_SYSTEMS) throw new PreflightError("durability: machine needs Linux");
 }
 
 /** One thread's journal. */

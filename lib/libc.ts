@@ -1,7 +1,7 @@
 /**
  * The few calls of the C library that Deno does not have: waiting for a descriptor, users, limits, process groups,
  * connections that somebody else has opened. What is asked of files in bulk is in libc_files.ts, waiting for many descriptors
- * in libc_epoll.ts: together the three are the only doors to it. Every call either works or throws {@linkcode LibcError}.
+ * in libc_epoll.ts, syncing a file system in libc_sync.ts: together the four are the only doors to it. Every call either works or throws {@linkcode LibcError}.
  * Source: POSIX.1-2024; errno values by the platform's own `strerror`.
  * @module
  */

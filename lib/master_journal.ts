@@ -4,9 +4,8 @@
  * @module
  */
 
-import { Journal, type JournalOptions, replayJournal } from "./journal.ts";
+import { checkDurability, Journal, type JournalOptions, replayJournal } from "./journal.ts";
 import { JobCache } from "./job_cache.ts";
-import { StoreError } from "./errors.ts";
 import type { Logger } from "./log.ts";
 import { NoLogMarks } from "./no_log_marks.ts";
 import type { MasterOpts } from "./options.ts";
@@ -30,8 +29,10 @@ export function masterJournal(opts: MasterOpts, log: Logger): Journal | undefine
 /**
  * Puts back what a power failure took from the files of the last master; under `process` too, if that one was under `machine`.
  * Before any thread reads them.
+ * @throws {PreflightError} If this system cannot keep what `durability` asks for.
  */
 export async function restoreFromJournal(opts: MasterOpts, masterPem: string, log: Logger): Promise<void> {
+  checkDurability(opts);
   const jobs = new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type, log: log.error });
   const marks = new NoLogMarks(opts.cachedir, opts.hash_type);
   let undelivered: UndeliveredJobs | undefined;
@@ -54,7 +55,6 @@ export async function restoreFromJournal(opts: MasterOpts, masterPem: string, lo
     });
     if (count > 0) log.info(`Read ${count} records of the journal that the last master left`);
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    log.error(`The journal stays for the next start: ${error.message}`);
+    log.error(`The journal stays for the next start: ${error instanceof Error ? error.message : error}`);
   }
 }

@@ -7,7 +7,7 @@
 import { makeDirectorySynced, removeIfExists, writeFileAtomic } from "./atomic_file.ts";
 import { isJid } from "./jid.ts";
 import type { JidMemory } from "./jid_memory.ts";
-import { Journal, type JournalOptions, replayJournal } from "./journal.ts";
+import { checkDurability, Journal, type JournalOptions, replayJournal } from "./journal.ts";
 import type { Logger } from "./log.ts";
 import { encode } from "./msgpack.ts";
 import type { MinionOpts } from "./options.ts";
@@ -37,8 +37,10 @@ export function minionJournal(opts: MinionOpts, log: Logger): Journal | undefine
  * Puts back what a power failure took from the files of the last minion; under `process` too, if that one was under `machine`.
  * Before anybody reads them.
  * @param jids Gives what remembers the jobs that were taken.
+ * @throws {PreflightError} If this system cannot keep what `durability` asks for.
  */
 export async function restoreMinion(opts: MinionOpts, jids: () => JidMemory, log: Logger): Promise<void> {
+  checkDurability(opts);
   const { cachedir } = opts;
   const spool = spoolDirectory(opts);
   let memory: JidMemory | undefined;

@@ -1,6 +1,5 @@
 /** @module */
 import { isDone } from "../lib/acknowledgement.ts";
-import { isDone } from "../lib/acknowledgement.ts";
 import { makeJid } from "../lib/jid.ts";
 import { minionCommand } from "../lib/minion_commands.ts";
 import { encode } from "../lib/msgpack.ts";
