@@ -42,7 +42,7 @@ export interface JournalOptions {
   readonly log: (message: string) => void;
 }
 
-/** @throws {PreflightError} If this system cannot keep what the option asks for. */
+/** Refuses what cannot be kept here. @throws {PreflightError} If this system cannot keep what the option asks for. */
 export function checkDurability({ durability }: { readonly durability: string }): void {
   if (durability === "machine" && !SYNCS_FILE_SYSTEMS) throw new PreflightError("durability: machine needs Linux");
 }

@@ -20,32 +20,44 @@ function checkPair(pki: string): void {
 
 /** What is done, and what must be so afterwards, given the pki directory. */
 const CASES: readonly (readonly [what: string, title: string, check: (pki: string, store: KeyStore) => void])[] = [
-  ["pair", "a key pair that was made is there, and whole", checkPair],
-  ["laterPair", "a key pair in directories that were made before is there, and whole", checkPair],
+  ["pair", "after a power failure a key pair that was made is there, and whole", checkPair],
+  ["laterPair", "after a power failure a key pair in directories that were made before is there, and whole", checkPair],
   [
     "put",
-    "a key that was accepted by itself is accepted",
+    "after a power failure a key that was accepted by itself is accepted",
     (_, store) => assertEquals(store.get("new", "accepted"), PEM),
   ],
-  ["replace", "a key that was replaced is the new one", (_, store) => {
+  ["replace", "after a power failure a key that was replaced is the new one", (_, store) => {
     assertEquals([store.state("old"), store.get("old", "accepted"), store.get("old", "pending")], [
       "accepted",
       PEM,
       undefined,
     ]);
   }],
-  ["deny", "a key that was denied is kept", (_, store) => assertEquals(store.get("old", "denied"), PEM)],
-  ["accept", "a key that an operator accepted is accepted, and not pending", (_, store) => {
+  [
+    "deny",
+    "after a power failure a key that was denied is kept",
+    (_, store) => assertEquals(store.get("old", "denied"), PEM),
+  ],
+  ["accept", "after a power failure a key that an operator accepted is accepted, and not pending", (_, store) => {
     assertEquals([store.get("old", "accepted"), store.get("old", "pending")], [OTHER, undefined]);
   }],
-  ["reject", "a key that an operator rejected is rejected, and not pending", (_, store) => {
+  ["reject", "after a power failure a key that an operator rejected is rejected, and not pending", (_, store) => {
     assertEquals([store.get("old", "rejected"), store.get("old", "pending")], [OTHER, undefined]);
   }],
-  ["delete", "a key that was deleted stays away", (_, store) => assertEquals(store.state("old"), undefined)],
-  ["remove", "a minion that was deleted stays away", (_, store) => assertEquals(store.state("old"), undefined)],
+  [
+    "delete",
+    "after a power failure a key that was deleted stays away",
+    (_, store) => assertEquals(store.state("old"), undefined),
+  ],
+  [
+    "remove",
+    "after a power failure a minion that was deleted stays away",
+    (_, store) => assertEquals(store.state("old"), undefined),
+  ],
   [
     "stub",
-    "a stub that has let a minion in is used up",
+    "after a power failure a stub that has let a minion in is used up",
     (pki) => assertEquals([...Deno.readDirSync(`${pki}/minions_autosign`)], []),
   ],
 ];
@@ -54,7 +66,7 @@ const missing = missingCompiler();
 
 for (const [what, title, check] of CASES) {
   Deno.test({
-    name: `after a power failure ${title}${missing === undefined ? "" : ` (left out: ${missing})`}`,
+    name: `${title}${missing === undefined ? "" : ` (left out: ${missing})`}`,
     ignore: missing !== undefined,
     async fn() {
       const directory = Deno.makeTempDirSync({ prefix: "power_" });

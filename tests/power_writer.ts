@@ -34,6 +34,6 @@ const ACTS: Readonly<Record<string, () => unknown>> = {
 };
 
 await ACTS[what]();
-console.log("done");
+Deno.stdout.writeSync(new TextEncoder().encode("done\n"));
 // Nothing that ends a process is to help.
 Deno.kill(Deno.pid, "SIGKILL");
