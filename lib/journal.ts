@@ -17,12 +17,16 @@ import { MsgpackError, PreflightError, StoreError } from "./errors.ts";
 import { frameRecord, readRecords } from "./journal_file.ts";
 import { syncFileSystems, SYNCS_FILE_SYSTEMS } from "./libc_sync.ts";
 import { decode, encode, type Packable } from "./msgpack.ts";
+import { sleep } from "./sleep.ts";
 import type { Value } from "./value.ts";
 
 /** How large a file grows, in bytes; the record that takes it above this is its last. */
 const MOST_BYTES = 4 << 20;
 /** How old a file gets, from its first record on, in milliseconds. */
 const OLDEST_MS = 60_000;
+
+/** How long whoever ends waits until its file systems are synced, in milliseconds. */
+const CLOSE_MS = 2_000;
 
 const NAME = /^\d{20}-[0-9a-f]{8}\.log$/;
 
@@ -176,11 +180,16 @@ export class Journal {
     return new StoreError(`Cannot write the journal in ${directory}: ${reason}`, directory, { cause: error });
   }
 
-  /** Brings all that it tells of to the disk, and removes its files. Twice is fine. */
+  /**
+   * Brings all that it tells of to the disk, and removes its files, if the disk is not too busy for that: then the next start reads them. Twice
+   * is fine.
+   */
   async close(): Promise<void> {
     await this.commit().catch((error) => this.#options.log(error.message));
     this.#giveUp();
-    await this.#sweeping;
+    const late = new AbortController();
+    await Promise.race([this.#sweeping, sleep(CLOSE_MS, late.signal)]);
+    late.abort();
   }
 }
 

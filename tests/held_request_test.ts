@@ -1,5 +1,5 @@
 /** @module */
-import { heldMemory, HeldRequest } from "../lib/held_request.ts";
+import { heldMemory, HeldRequest, heldRequests } from "../lib/held_request.ts";
 import { assertEquals } from "./assert.ts";
 
 const bytes = (...values: number[]) => new Uint8Array(values);
@@ -34,4 +34,14 @@ Deno.test("a route that does not fit is not held, and neither is the one before 
   assertEquals(held.take(), undefined);
   held.note([bytes(2)]);
   assertEquals(held.take(), [bytes(2)]);
+});
+
+Deno.test("a worker that has several requests in its hands notes each by itself", () => {
+  const memory = heldMemory(3);
+  const route = (name: string) => [new TextEncoder().encode(name), new Uint8Array()];
+  const [first, second] = heldRequests(memory);
+  first.note(route("first"));
+  second.note(route("second"));
+  first.clear();
+  assertEquals(heldRequests(memory).map((note) => note.take()), [undefined, route("second"), undefined]);
 });

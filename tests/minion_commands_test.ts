@@ -6,6 +6,8 @@ import { encode } from "../lib/msgpack.ts";
 import { equals, map, repr, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "./assert.ts";
 import { StoreError, WireError } from "../lib/errors.ts";
+import { eventually } from "./eventually.ts";
+import { sleep } from "../lib/sleep.ts";
 import { testKey } from "./scripted_minion.ts";
 import { type TestServices, testServices } from "./services.ts";
 
@@ -44,6 +46,21 @@ Deno.test("a return that would be lost by a power failure is told once, and not 
   }
   assertEquals(tags(services), [`salt/job/${jid}/ret/web1`]);
   assert(isDone("_return", await run(services, returned(jid))));
+});
+
+Deno.test("a return is told and acknowledged when it survives what durability says, not before", async () => {
+  using services = await testServices();
+  const synced = Promise.withResolvers<void>();
+  const slow = { ...services, durable: () => synced.promise };
+  const jid = services.jobs.prepare();
+  let answered = false;
+  const answer = minionCommand(map({ id: "web1", ...returned(jid) }), "web1", slow).finally(() => answered = true);
+  await eventually(() => services.jobs.has(jid, "web1"), { what: "the return in the cache" });
+  await sleep(20);
+  assertEquals([answered, tags(services)], [false, []]);
+  synced.resolve();
+  assertEquals((await answer).value, null);
+  assertEquals(tags(services), [`salt/job/${jid}/ret/web1`]);
 });
 
 Deno.test("a return that comes again is acknowledged and told, and changes nothing in the cache", async () => {

@@ -1,8 +1,10 @@
 /** @module */
-import { WireError } from "../lib/errors.ts";
+import { StoreError, WireError } from "../lib/errors.ts";
 import { publishCommand } from "../lib/publish_command.ts";
+import { sleep } from "../lib/sleep.ts";
 import { equals, map, repr, toValue, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "./assert.ts";
+import { eventually } from "./eventually.ts";
 import { testKey } from "./scripted_minion.ts";
 import { type TestServices, testServices } from "./services.ts";
 
@@ -42,6 +44,33 @@ function jidOf(reply: Value): string {
   assert(typeof jid === "string", repr(reply));
   return jid;
 }
+
+Deno.test("an operator hears of a job when it survives what durability says; a no_log job is not published before", async () => {
+  for (const hidden of [false, true]) {
+    using services = await openSite();
+    const synced = Promise.withResolvers<void>();
+    const slow = { ...services, durable: () => synced.promise };
+    let answered = false;
+    const kwargs = hidden ? { no_log: true } : {};
+    const answer = publish(slow, { kwargs }).finally(() => answered = true);
+    await eventually(() => services.jobs.list().length === 1, { what: "the job in the cache" });
+    await sleep(20);
+    assertEquals([answered, services.published.length], [false, hidden ? 0 : 1]);
+    synced.resolve();
+    assert(services.jobs.exists(jidOf(await answer)));
+    assertEquals(services.published.length, 1);
+  }
+});
+
+Deno.test("a no_log job whose mark would be lost by a power failure is refused", async () => {
+  using services = await openSite();
+  const unsure = { ...services, durable: () => Promise.reject(new StoreError("the disk is full", "journal")) };
+  assertStringIncludes(repr(await publish(unsure, { kwargs: { no_log: true } })), "the disk is full");
+  assertEquals(services.published, []);
+  // Any other is under way by then.
+  assert(services.jobs.exists(jidOf(await publish(unsure))));
+  assertStringIncludes(services.logged.join("\n"), "would be lost by a power failure: the disk is full");
+});
 
 Deno.test("a job is told, published, and stored, and in Salt's form", async () => {
   using services = await openSite();
