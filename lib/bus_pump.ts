@@ -46,8 +46,6 @@ export class BusPump {
   readonly #log: Logger;
   readonly #most: number;
   readonly #inbox: Inbox;
-  /** What the inbox is still to be bound to. */
-  readonly #addresses: readonly string[];
   readonly #outlet: Duplex;
   readonly #subscribers = new BusSubscribers((news) => this.#tell(news));
   #published = 0;
@@ -62,11 +60,9 @@ export class BusPump {
     this.#log = log;
     this.#most = this.#kept = keptEvents;
     const settings = { highWaterMark: PUSHED };
-    const { inbox, inherited } = place === undefined
-      ? { inbox: Inbox.pull(settings), inherited: false }
-      : Inbox.heirloom(place.context, settings);
-    this.#inbox = inbox;
-    this.#addresses = inherited ? [] : [`ipc://${paths.pull}`, ...place === undefined ? [] : [place.address]];
+    this.#inbox = place === undefined
+      ? Inbox.pull(settings)
+      : Inbox.heirloom(place.context, [place.address, `ipc://${paths.pull}`], settings);
     this.#outlet = Duplex.announcer({ highWaterMark: keptEvents });
     this.#outlet.welcome(BUS_WELCOME + ANSWERS_NAMES);
     this.#outlet.dropSilently = false;
@@ -76,7 +72,7 @@ export class BusPump {
   static async open(paths: BusPaths, options: BusPumpOptions): Promise<BusPump> {
     const pump = new BusPump(paths, options);
     try {
-      for (const address of pump.#addresses) await pump.#inbox.bind(address);
+      if (options.place === undefined) await pump.#inbox.bind(`ipc://${paths.pull}`);
       await pump.#outlet.bind(`ipc://${paths.pub}`);
       for (const path of [paths.pull, paths.pub]) Deno.chmodSync(path, 0o600);
     } catch (error) {

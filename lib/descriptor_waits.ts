@@ -3,13 +3,19 @@
  *
  * Deno runs blocking calls in at most 32 threads an isolate, file operations too: were a `poll(2)` parked in one for each
  * socket, the thirty-third would wait until another's is over. Without epoll (macOS) that is how it is.
+ *
+ * Such a call goes on when the thread that made it is dead, and with it what it waits with: the epoll instance, and what Deno
+ * keeps open for the thread. So a thread with notes notes it, and whoever outlives the thread ends it (macOS: nobody does).
  * Source: epoll(7), eventfd(2); measured.
  * @module
  */
 
-import { ReadWait } from "./libc.ts";
+import { freeMemory, nativeBytes, ReadWait } from "./libc.ts";
 import { type EpollCalls, epollCalls } from "./libc_epoll.ts";
+import { sleep } from "./sleep.ts";
 import type { DescriptorWait } from "./socket_wait.ts";
+import { leased } from "./thread_lease.ts";
+import { ownNotes, type ThreadNotes, WAIT_NOTES } from "./thread_notes.ts";
 
 const EPOLLIN = 0x1;
 const EPOLLONESHOT = 0x4000_0000;
@@ -29,16 +35,46 @@ interface Waiter {
   readonly deadline: number;
 }
 
+/** How often the end of a dead thread's wait is looked for, and how long, in milliseconds: it takes none. */
+const LOOK_MS = 5, END_MS = 10_000;
+
+let calls: EpollCalls | undefined;
 let shared: Epoll | undefined;
+
+/** This isolate's calls, where the system has them. */
+function ownCalls(): EpollCalls | undefined {
+  return calls ??= epollCalls(EVENT_BYTES, EVENTS);
+}
 
 /** A wait for the descriptor `fd`, which stays its owner's. @throws {LibcError} If too many files are open. */
 export function waitForDescriptor(fd: number): DescriptorWait {
-  if (shared === undefined) {
-    const calls = epollCalls(EVENT_BYTES, EVENTS);
-    if (calls === undefined) return new ReadWait(fd);
-    shared = new Epoll(calls);
-  }
+  const calls = ownCalls();
+  if (calls === undefined) return new ReadWait(fd);
+  shared ??= new Epoll(calls);
   return shared.add(fd);
+}
+
+/**
+ * Ends the wait of a thread whose lease is revoked and free, and closes what it waited with.
+ * @returns False if that wait has not come back in ten seconds: what it may yet use stays open.
+ */
+export async function closeWaitOf({ wait }: ThreadNotes): Promise<boolean> {
+  const [epollFd, wakeFd, events, waiting] = wait;
+  const calls = ownCalls();
+  if (epollFd === 0n || calls === undefined) return true;
+  wait.fill(0n);
+  if (waiting !== 0n) {
+    // A call that has not begun comes back as well, for nobody takes this counter to 0. Only then are the numbers free for others.
+    calls.setEvent(Number(wakeFd));
+    const end = performance.now() + END_MS;
+    for (const happened = nativeBytes(events, DATA_AT); happened.every((byte) => byte === 0);) {
+      if (performance.now() > end) return false;
+      await sleep(LOOK_MS);
+    }
+  }
+  for (const fd of [epollFd, wakeFd]) calls.close(Number(fd));
+  freeMemory(events);
+  return true;
 }
 
 /** One epoll instance, open while it has descriptors, and whoever waits on it. */
@@ -61,16 +97,18 @@ class Epoll {
   }
 
   add(fd: number): DescriptorWait {
-    if (this.#fd < 0) this.#open();
-    this.#control(EPOLL_CTL_ADD, fd, 0);
-    this.#members++;
+    leased(() => {
+      if (this.#fd < 0) this.#open();
+      this.#control(EPOLL_CTL_ADD, fd, 0);
+      this.#members++;
+    });
     let closed = false;
     return {
       wait: (timeoutMs) => closed ? Promise.resolve() : this.#wait(fd, timeoutMs),
       close: () => {
         if (closed) return;
         closed = true;
-        this.#remove(fd);
+        leased(() => this.#remove(fd));
       },
     };
   }
@@ -79,6 +117,7 @@ class Epoll {
     this.#wakeFd = this.#calls.createEvent();
     this.#fd = this.#calls.create();
     this.#control(EPOLL_CTL_ADD, this.#wakeFd, EPOLLIN);
+    ownNotes()?.wait.set([this.#fd, this.#wakeFd, this.#calls.eventsAddress, 0].map(BigInt));
   }
 
   #control(operation: number, fd: number, events: number): void {
@@ -91,12 +130,14 @@ class Epoll {
   #wait(fd: number, timeoutMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
-    this.#waiters.set(fd, { resolve, deadline });
-    if (deadline !== Infinity) this.#timed.add(fd);
-    // Reaches a call of epoll_wait that is under way as well.
-    this.#control(EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT);
-    if (!this.#serving) void this.#serve();
-    else if (deadline < this.#wakesAt) this.#calls.setEvent(this.#wakeFd);
+    leased(() => {
+      this.#waiters.set(fd, { resolve, deadline });
+      if (deadline !== Infinity) this.#timed.add(fd);
+      // Reaches a call of epoll_wait that is under way as well.
+      this.#control(EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT);
+      if (!this.#serving) void this.#serve();
+      else if (deadline < this.#wakesAt) this.#calls.setEvent(this.#wakeFd);
+    });
     return promise;
   }
 
@@ -113,6 +154,7 @@ class Epoll {
   }
 
   #close(): void {
+    ownNotes()?.wait.fill(0n);
     this.#calls.close(this.#fd);
     this.#calls.close(this.#wakeFd);
     this.#fd = this.#wakeFd = -1;
@@ -127,24 +169,40 @@ class Epoll {
 
   async #serve(): Promise<void> {
     this.#serving = true;
-    const view = new DataView(this.#calls.events.buffer);
     while (this.#waiters.size > 0 || this.#orphans.length > 0) {
-      this.#wakesAt = Infinity;
-      for (const fd of this.#timed) {
-        this.#wakesAt = Math.min(this.#wakesAt, this.#waiters.get(fd)?.deadline ?? Infinity);
-      }
-      const waitMs = this.#wakesAt === Infinity ? -1 : Math.max(0, Math.ceil(this.#wakesAt - performance.now()));
-      const count = await this.#calls.wait(this.#fd, Math.min(waitMs, 0x7fffffff));
-      for (let i = 0; i < count; i++) {
-        const fd = view.getInt32(i * EVENT_BYTES + DATA_AT, LITTLE);
-        if (fd === this.#wakeFd) this.#calls.resetEvent(fd);
-        else this.#release(fd);
-      }
-      const now = performance.now();
-      for (const fd of [...this.#timed]) if ((this.#waiters.get(fd)?.deadline ?? 0) <= now) this.#release(fd);
-      for (const waiter of this.#orphans.splice(0)) waiter.resolve();
+      const count = await leased(() => this.#beginWait());
+      leased(() => this.#endWait(count));
     }
     this.#serving = false;
-    if (this.#members === 0) this.#close();
+    if (this.#members === 0) leased(() => this.#close());
+  }
+
+  /** @returns How many events came; negative on a signal. */
+  #beginWait(): Promise<number> {
+    this.#wakesAt = Infinity;
+    for (const fd of this.#timed) {
+      this.#wakesAt = Math.min(this.#wakesAt, this.#waiters.get(fd)?.deadline ?? Infinity);
+    }
+    const waitMs = this.#wakesAt === Infinity ? -1 : Math.max(0, Math.ceil(this.#wakesAt - performance.now()));
+    const notes = ownNotes();
+    if (notes !== undefined) {
+      this.#calls.events.fill(0, 0, DATA_AT); // what then is there, this call has brought
+      notes.wait[WAIT_NOTES.waiting] = 1n;
+    }
+    return this.#calls.wait(this.#fd, Math.min(waitMs, 0x7fffffff));
+  }
+
+  #endWait(count: number): void {
+    const notes = ownNotes();
+    if (notes !== undefined) notes.wait[WAIT_NOTES.waiting] = 0n;
+    const view = new DataView(this.#calls.events.buffer);
+    for (let i = 0; i < count; i++) {
+      const fd = view.getInt32(i * EVENT_BYTES + DATA_AT, LITTLE);
+      if (fd === this.#wakeFd) this.#calls.resetEvent(fd);
+      else this.#release(fd);
+    }
+    const now = performance.now();
+    for (const fd of [...this.#timed]) if ((this.#waiters.get(fd)?.deadline ?? 0) <= now) this.#release(fd);
+    for (const waiter of this.#orphans.splice(0)) waiter.resolve();
   }
 }

@@ -17,6 +17,7 @@ import { CONNECTION_EVENTS, type ZmqSocket } from "./libzmq.ts";
 import { addressText } from "./ip_address.ts";
 import type { Logger } from "./log.ts";
 import { SocketWait } from "./socket_wait.ts";
+import { leased } from "./thread_lease.ts";
 
 /** What is said of the same thing, at most once in this time, in milliseconds. */
 const COMPLAIN_MS = 10_000;
@@ -118,7 +119,7 @@ export class Doorkeeper {
       `Too many connections to ${name} (${most}): ${who}; now one of ${addressText(address)}`,
     );
     this.#cut.forget(leaves);
-    shutDownConnection(leaves);
+    leased(() => shutDownConnection(leaves));
   }
 
   #tellCut(address: string): void {
@@ -170,7 +171,7 @@ export class Doorkeeper {
   #end(connection: number): void {
     this.#shares.remove(connection);
     this.#cut.forget(connection);
-    shutDownConnection(connection);
+    leased(() => shutDownConnection(connection));
   }
 
   #complain(kind: string, text: string | (() => string)): void {

@@ -41,6 +41,16 @@ export class SocketError extends Error {
   }
 }
 
+/** A thread that was declared dead and goes on: another has its sockets, and it may touch none of them any more. */
+export class ThreadReplacedError extends Error {
+  /** The name of the class. */
+  override name = "ThreadReplacedError";
+  /** Fills in the text. */
+  constructor() {
+    super("This thread was replaced: its sockets are another's now");
+  }
+}
+
 /** YAML that Salt's loader would refuse. Lines and columns count from 1. */
 export class YamlError extends Error {
   /** The name of the class. */

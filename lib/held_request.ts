@@ -1,5 +1,8 @@
 /**
  * Whose request an MWorker is working on, in shared memory, so that it outlives the thread.
+ *
+ * Noted in the turn in which the request is taken, and cleared in that in which the answer goes: so of any request, this note and
+ * the socket say the same to the thread that comes after.
  * @module
  */
 
@@ -53,9 +56,9 @@ export class HeldRequest {
     Atomics.store(this.#length, 0, 0);
   }
 
-  /** The way back that a thread before this one noted and never cleared. */
-  take(): Frames | undefined {
-    const length = Atomics.exchange(this.#length, 0, 0);
+  /** The way back that is noted and not cleared: in a new thread, of a request that the one before it died of. */
+  get route(): Frames | undefined {
+    const length = Atomics.load(this.#length, 0);
     if (length === 0) return undefined;
     const route: Frames = [];
     for (let at = 0; at < length;) {

@@ -72,6 +72,18 @@ export function nativeMemory(length: number, calloc = libc().calloc): NativeMemo
   return { pointer, bytes: new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, length)) };
 }
 
+/** The first `length` bytes of {@linkcode nativeMemory} that another thread has, or had. */
+export function nativeBytes(address: bigint, length: number): Uint8Array<ArrayBuffer> {
+  const pointer = Deno.UnsafePointer.create(address);
+  if (pointer === null) throw new RangeError("There is nothing at address 0");
+  return new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, length));
+}
+
+/** Frees {@linkcode nativeMemory} that another thread has left; nobody may look at it any more. */
+export function freeMemory(address: bigint): void {
+  libc().free(Deno.UnsafePointer.create(address));
+}
+
 /** M_MMAP_THRESHOLD of mallopt(3). */
 const M_MMAP_THRESHOLD = -3;
 

@@ -33,6 +33,8 @@ export interface EpollCalls {
   control(epollFd: number, op: number, fd: number, event: Uint8Array): void;
   /** The `struct epoll_event`s that the last {@linkcode EpollCalls.wait} brought. */
   readonly events: Uint8Array<ArrayBuffer>;
+  /** Where they are in memory, which stays when the thread is gone. */
+  readonly eventsAddress: bigint;
   /** Fills {@linkcode EpollCalls.events}. @returns How many came; 0 at the time-out in milliseconds, negative on a signal. */
   wait(epollFd: number, timeoutMs: number): Promise<number>;
   /** A new counter that can be read when it is not 0; not inherited by children. */
@@ -54,6 +56,7 @@ export function epollCalls(eventBytes: number, count: number): EpollCalls | unde
   const events = nativeMemory(eventBytes * count, calloc);
   return {
     events: events.bytes,
+    eventsAddress: Deno.UnsafePointer.value(events.pointer),
     create() {
       const fd = epoll_create1(O_CLOEXEC);
       check("epoll_create1", fd);

@@ -3,13 +3,15 @@
  *
  * The library is the one that npm:zeromq brings for each platform; built as an addon for Node, it exports the C API as well.
  * Called directly it needs neither Node's compatibility layer nor the package's JavaScript: 6 MB and 40 ms less for every
- * isolate, and a message is taken without a promise. What a socket is for, and who waits for it, is others' business.
+ * isolate, and a message is taken without a promise. What a socket is for, and who waits for it, is others' business. Each call
+ * that touches a context or a socket is a turn of the thread's lease (thread_lease.ts), if it has one.
  * Source: zmq(7) and the pages below it.
  * @module
  */
 
 import manifest from "zeromq/build/manifest.json" with { type: "json" };
 import { SocketError } from "./errors.ts";
+import { leased } from "./thread_lease.ts";
 
 const SYMBOLS = {
   zmq_ctx_new: { parameters: [], result: "pointer" },
@@ -215,9 +217,11 @@ export class ZmqContext {
 
   /** A new socket. @throws {SocketError} If there are too many. */
   socket(kind: SocketKind): ZmqSocket {
-    const pointer = zmq().zmq_socket(this.#pointer, SOCKET_KINDS[kind]);
-    if (pointer === null) throw failure("zmq_socket");
-    return new ZmqSocket(pointer);
+    return leased(() => {
+      const pointer = zmq().zmq_socket(this.#pointer, SOCKET_KINDS[kind]);
+      if (pointer === null) throw failure("zmq_socket");
+      return new ZmqSocket(pointer);
+    });
   }
 
   /** Where it is in memory: what another thread takes it up by. */
@@ -227,13 +231,13 @@ export class ZmqContext {
 
   /** Ends {@linkcode ZmqSocket.proxy}, whose sockets are of this context. */
   shutdown(): void {
-    zmq().zmq_ctx_shutdown(this.#pointer);
+    leased(() => zmq().zmq_ctx_shutdown(this.#pointer));
   }
 
   /** Ends its threads; its sockets must be closed. Blocks while they linger. Twice is fine. */
   terminate(): void {
     if (this.#pointer === null) return;
-    zmq().zmq_ctx_term(this.#pointer);
+    leased(() => zmq().zmq_ctx_term(this.#pointer));
     this.#pointer = null;
   }
 }
@@ -267,13 +271,15 @@ export class ZmqSocket {
       ? new TextEncoder().encode(value)
       : new Uint8Array((option === WIDE ? BigInt64Array.of(BigInt(value)) : Int32Array.of(value)).buffer);
     const number = SOCKET_OPTIONS[option];
-    check("zmq_setsockopt", zmq().zmq_setsockopt(this.#pointer, number, bytes, BigInt(bytes.length)));
+    leased(() => check("zmq_setsockopt", zmq().zmq_setsockopt(this.#pointer, number, bytes, BigInt(bytes.length))));
   }
 
   #getInt(option: number): number {
-    length[0] = 4n;
-    check("zmq_getsockopt", uninterrupted(() => zmq().zmq_getsockopt(this.#pointer, option, int, length)));
-    return int[0];
+    return leased(() => {
+      length[0] = 4n;
+      check("zmq_getsockopt", uninterrupted(() => zmq().zmq_getsockopt(this.#pointer, option, int, length)));
+      return int[0];
+    });
   }
 
   /** The descriptor that says "ask me for my events again". */
@@ -295,18 +301,18 @@ export class ZmqSocket {
   get lastEndpoint(): string {
     const text = new Uint8Array(1024);
     length[0] = BigInt(text.length);
-    check("zmq_getsockopt", zmq().zmq_getsockopt(this.#pointer, ZMQ_LAST_ENDPOINT, text, length));
+    leased(() => check("zmq_getsockopt", zmq().zmq_getsockopt(this.#pointer, ZMQ_LAST_ENDPOINT, text, length)));
     return new TextDecoder().decode(text.subarray(0, Math.max(0, Number(length[0]) - 1)));
   }
 
   /** Listens. @throws {SocketError} If the address is taken or not ours. */
   bind(address: string): void {
-    check(`cannot listen on ${address}`, zmq().zmq_bind(this.#pointer, cString(address)));
+    leased(() => check(`cannot listen on ${address}`, zmq().zmq_bind(this.#pointer, cString(address))));
   }
 
   /** Connects, now or as soon as somebody listens there. @throws {SocketError} If that is no address. */
   connect(address: string): void {
-    check(`cannot connect to ${address}`, zmq().zmq_connect(this.#pointer, cString(address)));
+    leased(() => check(`cannot connect to ${address}`, zmq().zmq_connect(this.#pointer, cString(address))));
   }
 
   /**
@@ -327,7 +333,7 @@ export class ZmqSocket {
   }
 
   #monitor(address: string, events: number): void {
-    check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, cString(address), events));
+    leased(() => check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, cString(address), events)));
   }
 
   /**
@@ -336,11 +342,15 @@ export class ZmqSocket {
    * no socket of this context do anything more.
    */
   endMonitor(): void {
-    check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, null, 0));
+    leased(() => check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, null, 0)));
   }
 
   /** Sends a message. @returns False if nothing of it was taken, for want of room or of a peer. */
   trySend(frames: Frames): boolean {
+    return leased(() => this.#trySend(frames));
+  }
+
+  #trySend(frames: Frames): boolean {
     const last = frames.length - 1;
     for (let i = 0; i <= last; i++) {
       const frame = frames[i];
@@ -358,6 +368,10 @@ export class ZmqSocket {
 
   /** Takes a message, if one waits. */
   tryReceive(): Frames | undefined {
+    return leased(() => this.#tryReceive());
+  }
+
+  #tryReceive(): Frames | undefined {
     const { zmq_msg_init, zmq_msg_recv, zmq_msg_data, zmq_msg_more, zmq_msg_close } = zmq();
     if (!initialized) zmq_msg_init(message);
     initialized = true;
@@ -384,7 +398,7 @@ export class ZmqSocket {
   /** Closes it; it must not be used again, but for closing it twice. */
   close(): void {
     if (this.#pointer === null) return;
-    zmq().zmq_close(this.#pointer);
+    leased(() => zmq().zmq_close(this.#pointer));
     this.#pointer = null;
   }
 

@@ -20,6 +20,7 @@ import { busStatePath } from "./bus_state.ts";
 import { EventSender, masterBus, removeSocketFile } from "./event_bus.ts";
 import { heldMemory, MOST_HELD } from "./held_request.ts";
 import { jidMemory, makeJid } from "./jid.ts";
+import { type KeptInit, KeptThread, type KeptThreadOptions } from "./kept_thread.ts";
 import { loadOrCreateMasterKey } from "./key_pair.ts";
 import type { Logger } from "./log.ts";
 import { Maintenance } from "./maintenance.ts";
@@ -39,18 +40,11 @@ import { Forwarder } from "./forwarder.ts";
 import { ZmqContext } from "./libzmq.ts";
 import { MANY_REQUESTERS, PROBES } from "./socket_settings.ts";
 import { Outbox, type SharedPlace } from "./sockets.ts";
-import { closeSocketsOf, hasSockets, socketNotes } from "./thread_sockets.ts";
 import { sleep } from "./sleep.ts";
-import { describeError, Thread } from "./thread.ts";
+import { describeError } from "./thread.ts";
 import { findUser, hostUsers } from "./users.ts";
 import { map } from "./value.ts";
 import { WorkingLooks } from "./working_looks.ts";
-
-/**
- * Wait before a thread that died is started again, in milliseconds: a fault at start-up must not spin, and what the thread
- * was at in the C libraries is over by then, so that its sockets can be closed.
- */
-const RESTART_MS = 500;
 
 /** How long a thread may take to end with what it has begun, in milliseconds. */
 const STOP_MS = 5_000;
@@ -68,27 +62,20 @@ const LINGER_MS = 250;
  */
 const WORKERS = "inproc://workers", EVENTS = "inproc://events";
 
-/** The name of the event bus's thread, which ends last: the others still have events to fire. */
-const BUS = "EventBus";
-
-/** What a thread gets from one of its kind that died before it. */
-interface Inherited {
-  /** Where both note their sockets. */
-  readonly sockets: SharedArrayBuffer;
-}
-
 /** A running master. */
 export class Master {
   readonly #opts: MasterOpts;
   readonly #log: Logger;
   readonly #sharedKey = new SharedKey();
   #accessKeys: AccessKeys = new Map();
-  readonly #threads = new Map<string, Thread<unknown>>();
+  readonly #threads = new Map<string, KeptThread>();
+  /** It ends last: the others still have events to fire. */
+  #bus: KeptThread | undefined;
+  #publisher: KeptThread | undefined;
+  #workers: readonly KeptThread[] = [];
   #requests: Forwarder | undefined;
   /** Of the sockets between the MWorkers and the event bus, which goes on longer than the proxy. */
   readonly #busContext = ZmqContext.create();
-  /** Where the MWorkers and the event bus note their sockets. */
-  readonly #noted: SharedArrayBuffer[] = [];
   #doorkeeper: Doorkeeper | undefined;
   #memoryLooks: WorkingLooks | undefined;
   #ports: MasterPorts = { publishPort: 0, requestPort: 0 };
@@ -96,7 +83,6 @@ export class Master {
   #maintenance: Maintenance | undefined;
   #keyMadeMs = Date.now();
   #rotating: Promise<void> = Promise.resolve();
-  readonly #restarts = new Set<ReturnType<typeof setTimeout>>();
   #serving = false;
   #closing = false;
 
@@ -148,16 +134,12 @@ export class Master {
     const shared = { opts: packOpts(opts), sharedKey: this.#sharedKey.memory, sessions, masterPem: masterKey.pem };
 
     const events: SharedPlace = { context: this.#busContext.address, address: EVENTS };
-    const busInit: BusThreadInit = {
-      paths: masterBus(opts.sock_dir),
-      keptEvents: opts.event_publisher_pub_hwm,
-      sockets: this.#notes(),
-      place: events,
-    };
-    const bus = this.#keepRunning(BUS, new URL("./bus_thread.ts", import.meta.url), busInit);
-    await listening("the event bus", bus.ready);
-    const publisher = this.#startPublisher({ ...shared, sockets: socketNotes() });
-    const publishPort = await listening(`publish_port ${opts.publish_port}`, publisher);
+    const busInit = { paths: masterBus(opts.sock_dir), keptEvents: opts.event_publisher_pub_hwm, place: events };
+    this.#bus = this.#keep<BusThreadInit>("EventBus", new URL("./bus_thread.ts", import.meta.url), {
+      init: () => busInit,
+    });
+    await listening("the event bus", this.#bus.ready);
+    const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
     this.#requests = Forwarder.requests(
       {
         backlog: opts.zmq_backlog,
@@ -192,7 +174,7 @@ export class Master {
     this.#ports = { publishPort, requestPort: Number(bound.front.split(":").at(-1)) };
 
     const proved = new ProvedTokens().memory;
-    const init: Omit<MWorkerInit, "held" | "sockets"> = {
+    const init = {
       ...shared,
       proved,
       jids: jidMemory(),
@@ -205,11 +187,14 @@ export class Master {
       owner,
     };
     const most = opts.durability === "machine" ? MOST_HELD : 1;
-    const workers = Array.from({ length: opts.worker_threads }, (_, i) => {
-      const own: MWorkerInit = { ...init, held: heldMemory(most), sockets: this.#notes() };
-      return this.#keepRunning(`MWorker-${i}`, new URL("./mworker.ts", import.meta.url), own).ready;
+    this.#workers = Array.from({ length: opts.worker_threads }, (_, i) => {
+      let held = heldMemory(most);
+      return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker.ts", import.meta.url), {
+        init: (apart) => ({ ...init, held: apart ? held = heldMemory(most) : held }),
+        canStandBeside: true,
+      });
     });
-    await Promise.all(workers);
+    await Promise.all(this.#workers.map(({ ready }) => ready));
     this.#maintenance = new Maintenance({
       opts,
       log: this.#log,
@@ -227,66 +212,40 @@ export class Master {
     const { rss } = Deno.memoryUsage();
     this.#doorkeeper?.lookAtMemory(rss);
     const news: MemoryNews = { rss };
-    this.#threads.get("Publisher")?.post(news);
+    this.#publisher?.post(news);
   }
 
-  #notes(): SharedArrayBuffer {
-    const notes = socketNotes();
-    this.#noted.push(notes);
-    return notes;
-  }
-
-  async #startPublisher(init: PublisherInit): Promise<number> {
+  async #startPublisher(init: Omit<PublisherInit, "sockets">): Promise<number> {
     const listening = Promise.withResolvers<number>();
-    // Started once: another publisher might get another port, and every minion would have to be told.
-    const thread = new Thread<PublisherInit>({
-      name: "Publisher",
-      url: new URL("./publisher.ts", import.meta.url),
-      init,
-      log: this.#log,
-      onDeath: (reason) => this.#restartPublisher(init, reason),
-      onMessage: (message) => listening.resolve((message as PublisherReady).publishPort),
-    });
-    this.#threads.set("Publisher", thread as Thread<unknown>);
-    await thread.ready;
-    return await listening.promise;
-  }
-
-  #restartPublisher(init: PublisherInit, reason: string): void {
-    if (!this.#serving) return; // whoever starts the master hears of it
-    this.#log.critical(`Publisher died and is started again: ${reason}`);
-    this.#soon(() => {
-      closeSocketsOf(init.sockets);
-      const opts = packOpts({ ...this.#opts, publish_port: this.#ports.publishPort });
-      this.#startPublisher({ ...init, opts }).catch(() => {}); // its onDeath tries on
-    });
-  }
-
-  #soon(run: () => void): void {
-    if (this.#closing) return;
-    const timer = setTimeout(() => {
-      this.#restarts.delete(timer);
-      run();
-    }, RESTART_MS);
-    this.#restarts.add(timer);
-  }
-
-  #keepRunning<Init extends Inherited>(name: string, url: URL, init: Init): Thread<Init> {
-    const thread = new Thread<Init>({
-      name,
-      url,
-      init,
-      log: this.#log,
-      onDeath: (reason) => {
-        if (!this.#serving) return;
-        this.#log.critical(`${name} died and is started again: ${reason}`);
-        this.#soon(() => {
-          closeSocketsOf(init.sockets);
-          this.#keepRunning(name, url, init);
-        });
+    let opts = init.opts;
+    this.#publisher = this.#keep<PublisherInit>("Publisher", new URL("./publisher.ts", import.meta.url), {
+      init: () => ({ ...init, opts }),
+      onMessage(message) {
+        const { publishPort } = message as PublisherReady;
+        listening.resolve(publishPort);
       },
     });
-    this.#threads.set(name, thread as Thread<unknown>);
+    await this.#publisher.ready;
+    const publishPort = await listening.promise;
+    // Another port, and every minion would have to be told.
+    opts = packOpts({ ...this.#opts, publish_port: publishPort });
+    return publishPort;
+  }
+
+  #keep<Init extends KeptInit>(
+    name: string,
+    url: URL,
+    options: Pick<KeptThreadOptions<Init>, "init" | "onMessage"> & { readonly canStandBeside?: boolean },
+  ): KeptThread<Init> {
+    const thread = new KeptThread<Init>({
+      name,
+      url,
+      log: this.#log,
+      unwanted: () => this.#closing || !this.#serving, // whoever starts the master hears of it
+      canStandBeside: false,
+      ...options,
+    });
+    this.#threads.set(name, thread);
     return thread;
   }
 
@@ -334,18 +293,16 @@ export class Master {
     if (this.#closing) return await this.closed;
     this.#closing = true;
     await this.#maintenance?.close();
-    this.#restarts.forEach(clearTimeout);
     await this.#rotating;
-    const bus = this.#threads.get(BUS);
+    const bus = this.#bus;
     await Promise.all([...this.#threads.values()].map((thread) => thread === bus ? undefined : thread.stop(STOP_MS)));
     if (this.#serving) { for (const ms of LAST_REPLIES_MS) await sleep(ms); }
     this.#doorkeeper?.close();
-    const [ofBus, ...ofWorkers] = this.#noted;
-    const abandoned = ofWorkers.some(hasSockets);
+    const abandoned = this.#workers.some(({ hasSockets }) => hasSockets);
     await this.#requests?.close({ abandoned });
     await bus?.stop();
     await this.#memoryLooks?.close();
-    if (!abandoned && (ofBus === undefined || !hasSockets(ofBus))) this.#busContext.terminate();
+    if (!abandoned && !bus?.hasSockets) this.#busContext.terminate();
     const busPaths = masterBus(this.#opts.sock_dir);
     for (const path of [busPaths.pull, busPaths.pub, busStatePath(busPaths)]) removeSocketFile(path);
     for (const path of [publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));

@@ -14,7 +14,7 @@ import { DataCache } from "./data_cache.ts";
 import { stamp } from "./event.ts";
 import { StoreError } from "./errors.ts";
 import { EventSender } from "./event_bus.ts";
-import { heldRequests } from "./held_request.ts";
+import { type HeldRequest, heldRequests } from "./held_request.ts";
 import { JobAcks } from "./job_acks.ts";
 import { JobCache } from "./job_cache.ts";
 import { shareJids } from "./jid.ts";
@@ -37,6 +37,7 @@ import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
 import { sleep } from "./sleep.ts";
 import { Duplex, type Frames, Outbox, type SharedPlace } from "./sockets.ts";
+import { leased } from "./thread_lease.ts";
 import { noteSockets } from "./thread_sockets.ts";
 import { serveThread, surviveErrors } from "./thread.ts";
 import { UndeliveredJobs } from "./undelivered_jobs.ts";
@@ -150,10 +151,10 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
   });
   const held = heldRequests(init.held);
   for (const note of held) {
-    const orphan = note.take();
+    const orphan = note.route;
     if (orphan === undefined) continue;
     log.error("Answering a request that the thread before this one died of");
-    await socket.send([...orphan, encode("Some exception handling minion payload", "wire")]);
+    await socket.send([...orphan, encode("Some exception handling minion payload", "wire")], -1, () => note.clear());
   }
 
   /** So that the job goes out even if this master dies now. */
@@ -177,17 +178,20 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
 
   /** A function of its own, so that a large request is not held until the next one comes. @returns Whether to go on. */
   async function serveOne(): Promise<boolean> {
-    const frames = await socket.receive();
+    const note = held.pop();
+    if (note === undefined) throw new Error("more requests at once than there are notes for");
+    const frames = await socket.receive(-1, (taken) => note.note(splitRoute(taken).route));
     if (frames === undefined) return false;
     const { route, body } = splitRoute(frames);
     since = performance.now();
     if (journal === undefined) {
-      await answer(route, body);
+      await answer(note, route, body);
       since = 0;
       return true;
     }
     parking = Promise.withResolvers();
-    const answering = answer(route, body).catch((error) => fail(error instanceof Error ? error.message : String(error)))
+    const answering = answer(note, route, body)
+      .catch((error) => fail(error instanceof Error ? error.message : String(error)))
       .finally(() => answers.delete(answering));
     answers.add(answering);
     await Promise.race([answering, parking.promise]);
@@ -196,13 +200,11 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     return true;
   }
 
-  async function answer(route: Frames, body: Uint8Array): Promise<void> {
-    const note = held.pop();
-    if (note === undefined) throw new Error("more requests at once than there are notes for");
-    note.note(route);
+  async function answer(note: HeldRequest, route: Frames, body: Uint8Array): Promise<void> {
     const reply = await handler.handle(body);
-    if (reply !== NO_ANSWER) await socket.send([...route, reply]);
-    note.clear();
+    const clear = () => note.clear();
+    if (reply === NO_ANSWER) leased(clear);
+    else await socket.send([...route, reply], -1, clear);
     held.push(note);
     handled++;
   }

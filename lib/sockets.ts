@@ -12,6 +12,7 @@ import { waitForDescriptor } from "./descriptor_waits.ts";
 import type { Frames, SocketKind, SocketOption, ZmqSocket } from "./libzmq.ts";
 import { configure, type SocketSettings } from "./socket_settings.ts";
 import { SocketWait } from "./socket_wait.ts";
+import { leased } from "./thread_lease.ts";
 import { closeSocket, openHeirloom, openSocket, socketMemory } from "./thread_sockets.ts";
 
 export type { Frames } from "./libzmq.ts";
@@ -91,14 +92,21 @@ export abstract class Endpoint {
     this.close();
   }
 
-  /** The next message, or `undefined` after `timeoutMs` (negative: no end) or when closed. */
-  protected async take(timeoutMs: number): Promise<Frames | undefined> {
+  /**
+   * The next message, or `undefined` after `timeoutMs` (negative: no end) or when closed.
+   * @param taken Told of the message in the turn in which it is taken: whoever takes this thread's place finds both done, or neither.
+   */
+  protected async take(timeoutMs: number, taken?: (frames: Frames) => void): Promise<Frames | undefined> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
     await othersTurn();
     // Of many that wait, all but the first are taken without asking whether there is one; a REQ may not be asked so.
     let ready = !this.#asksFirst || await this.#wait.until(() => this.#socket.readable, deadline);
     while (ready) {
-      const frames = this.#unlessClosed(() => this.#socket.tryReceive());
+      const frames = this.#unlessClosed(() => {
+        const message = this.#socket.tryReceive();
+        if (message !== undefined) taken?.(message);
+        return message;
+      });
       if (frames !== undefined) {
         socketMemory.worked(bytesOf(frames));
         return frames;
@@ -111,33 +119,37 @@ export abstract class Endpoint {
   /**
    * Whether the message was taken within `timeoutMs` (negative: no end). Where there is room it is gone when this returns its
    * promise, so that the caller can do what is not urgent while the message is on its way.
+   * @param given Called in the turn in which the message goes: whoever takes this thread's place finds both done, or neither.
    */
-  protected async give(frames: Frames, timeoutMs: number): Promise<boolean> {
-    if (!(this.#givers === 0 && this.giveNow(frames)) && !(await this.#giveWhenWritable(frames, timeoutMs))) {
-      return false;
-    }
+  protected async give(frames: Frames, timeoutMs: number, given?: () => void): Promise<boolean> {
+    const now = this.#givers === 0 && this.giveNow(frames, given);
+    if (!now && !(await this.#giveWhenWritable(frames, timeoutMs, given))) return false;
     socketMemory.worked(bytesOf(frames));
     await othersTurn(); // after it: sends that are made at once keep their order
     return true;
   }
 
-  async #giveWhenWritable(frames: Frames, timeoutMs: number): Promise<boolean> {
+  async #giveWhenWritable(frames: Frames, timeoutMs: number, given?: () => void): Promise<boolean> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
     this.#givers++;
     try {
-      while (await this.#wait.until(() => this.#socket.writable, deadline)) if (this.giveNow(frames)) return true;
+      while (await this.#wait.until(() => this.#socket.writable, deadline)) {
+        if (this.giveNow(frames, given)) return true;
+      }
       return false;
     } finally {
       this.#givers--;
     }
   }
 
-  /** What `run` gives; nothing if the socket was closed between the wake-up and the one who waited for it. */
+  /** What `run` gives, in one turn; nothing if the socket was closed between the wake-up and the one who waited for it. */
   #unlessClosed<T>(run: () => T): T | undefined {
     if (this.#closed) return undefined;
-    const result = run();
-    this.#wait.look();
-    return result;
+    return leased(() => {
+      const result = run();
+      this.#wait.look();
+      return result;
+    });
   }
 
   /** What hears of this socket's lost connections; closed with it. */
@@ -157,8 +169,12 @@ export abstract class Endpoint {
   }
 
   /** Whether the message was taken at once. */
-  protected giveNow(frames: Frames): boolean {
-    return this.#unlessClosed(() => this.#socket.trySend(frames)) === true;
+  protected giveNow(frames: Frames, given?: () => void): boolean {
+    return this.#unlessClosed(() => {
+      const sent = this.#socket.trySend(frames);
+      if (sent) given?.();
+      return sent;
+    }) === true;
   }
 
   /** Sets an option of the socket while it is in use. */
@@ -201,12 +217,11 @@ export class Duplex extends Endpoint {
    * `place` if there was none. It is the one socket of a thread with notes that its successor goes on with.
    */
   static heirloom({ context, address }: SharedPlace, settings: SocketSettings = {}): Duplex {
-    const { socket, inherited } = openHeirloom("dealer", context);
-    if (inherited) return new Duplex("dealer", settings, socket);
-    configure(socket, "dealer", settings);
-    const dealer = new Duplex("dealer", settings, socket);
-    dealer.connect(address);
-    return dealer;
+    const socket = openHeirloom("dealer", context, (made) => {
+      configure(made, "dealer", settings);
+      made.connect(address);
+    });
+    return new Duplex("dealer", settings, socket);
   }
 
   /** ROUTER: the first frame names the peer. */
@@ -243,14 +258,20 @@ export class Duplex extends Endpoint {
     return this.giveNow(frames);
   }
 
-  /** Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no end) or when closed. */
-  receive(timeoutMs = -1): Promise<Frames | undefined> {
-    return this.take(timeoutMs);
+  /**
+   * Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no end) or when closed.
+   * @param taken Told of the message in the turn in which it is taken, see thread_lease.ts.
+   */
+  receive(timeoutMs = -1, taken?: (frames: Frames) => void): Promise<Frames | undefined> {
+    return this.take(timeoutMs, taken);
   }
 
-  /** Sends a message. @returns Whether it was taken within `timeoutMs` (default: no end). */
-  send(frames: Frames, timeoutMs = -1): Promise<boolean> {
-    return this.give(frames, timeoutMs);
+  /**
+   * Sends a message. @returns Whether it was taken within `timeoutMs` (default: no end).
+   * @param given Called in the turn in which the message goes, see thread_lease.ts.
+   */
+  send(frames: Frames, timeoutMs = -1, given?: () => void): Promise<boolean> {
+    return this.give(frames, timeoutMs, given);
   }
 }
 
@@ -262,16 +283,16 @@ export class Inbox extends Endpoint {
   }
 
   /**
-   * The PULL of the thread in whose place this one is, bound as it was, with whatever came for it meanwhile; a new one, to be
-   * bound, if there was none. It is the one socket of a thread with notes that its successor goes on with.
+   * The PULL of the thread in whose place this one is, bound as it was, with whatever came for it meanwhile; a new one that is
+   * bound to `addresses` if there was none. It is the one socket of a thread with notes that its successor goes on with.
+   * @throws {SocketError} If an address is taken or not ours.
    */
-  static heirloom(
-    context: bigint,
-    settings: SocketSettings = {},
-  ): { readonly inbox: Inbox; readonly inherited: boolean } {
-    const { socket, inherited } = openHeirloom("pull", context);
-    if (!inherited) configure(socket, "pull", settings);
-    return { inbox: new Inbox("pull", settings, socket), inherited };
+  static heirloom(context: bigint, addresses: readonly string[], settings: SocketSettings = {}): Inbox {
+    const socket = openHeirloom("pull", context, (made) => {
+      configure(made, "pull", settings);
+      for (const address of addresses) made.bind(address);
+    });
+    return new Inbox("pull", settings, socket);
   }
 
   /** SUB: what a publisher sends, as far as {@linkcode subscribe} asked for it. */

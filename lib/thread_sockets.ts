@@ -8,6 +8,8 @@
 import { IdleMemory } from "./idle_memory.ts";
 import { trimMemory } from "./libc.ts";
 import { closeLeft, type SocketKind, ZmqContext, ZmqSocket } from "./libzmq.ts";
+import { leased } from "./thread_lease.ts";
+import { keepNotes, MOST_SOCKETS, ownNotes, ThreadNotes } from "./thread_notes.ts";
 
 /** What a thread with sockets works on comes and goes through them. */
 export const socketMemory = new IdleMemory(trimMemory);
@@ -24,42 +26,30 @@ export function prepareManySockets(count: number): void {
   maxSockets = count;
 }
 
-/** Where in its notes a thread has its context, the socket that its successor goes on with, and from where on the others. */
-const CONTEXT = 0, HEIRLOOM = 1, OTHERS = 2;
-/** How many sockets a thread with a {@linkcode socketNotes} may have. */
-const NOTES = 16;
-/** Addresses of this thread's context and sockets, for whoever outlives it; 0 is none. */
-let notes: BigUint64Array = new BigUint64Array(0);
-
-/** Memory for the notes of one thread, and of those that take its place. */
-export function socketNotes(): SharedArrayBuffer {
-  return new SharedArrayBuffer(8 * (OTHERS + NOTES));
-}
-
 /**
  * Notes this thread's sockets in `memory` from now on. A thread that dies cannot close them, and what still is connected gets
  * messages that nobody reads: whoever outlives it closes them, with {@linkcode closeSocketsOf}.
  */
 export function noteSockets(memory: SharedArrayBuffer): void {
-  notes = new BigUint64Array(memory);
+  keepNotes(memory);
 }
 
-/**
- * Closes the sockets of a thread that has died, but for its {@linkcode openHeirloom heirloom}; to be called when it surely does nothing
- * any more.
- */
-export function closeSocketsOf(memory: SharedArrayBuffer): void {
-  const left = new BigUint64Array(memory);
-  const sockets = [...left.subarray(OTHERS)].filter((address) => address !== 0n);
-  left.fill(0n, OTHERS);
-  const context = left[CONTEXT];
-  left[CONTEXT] = 0n;
+/** Closes what a thread has left whose lease is revoked and free; its {@linkcode openHeirloom heirloom} too, if that was not handed on. */
+export function closeSocketsOf(notes: ThreadNotes): void {
+  const sockets = [...notes.sockets, notes.heirloom].filter((address) => address !== 0n);
+  const { context } = notes;
+  notes.sockets.fill(0n);
+  notes.heirloom = 0n;
+  notes.context = 0n;
   closeLeft(context === 0n ? { sockets } : { sockets, context });
 }
 
-/** Whether a thread that has died, or does not end, has left sockets. */
-export function hasSockets(memory: SharedArrayBuffer): boolean {
-  return new BigUint64Array(memory).some((address) => address !== 0n);
+/** Notes for the thread after one whose lease is revoked and free: the {@linkcode openHeirloom heirloom} is handed on. */
+export function successorNotes(left: ThreadNotes): ThreadNotes {
+  const notes = new ThreadNotes();
+  notes.heirloom = left.heirloom;
+  left.heirloom = 0n;
+  return notes;
 }
 
 /**
@@ -68,20 +58,22 @@ export function hasSockets(memory: SharedArrayBuffer): boolean {
  * @throws {SocketError} If there are too many.
  */
 export function openSocket(kind: SocketKind, context?: bigint): ZmqSocket {
-  const socket = (context === undefined ? ownContext() : ZmqContext.at(context)).socket(kind);
-  open++;
-  if (notes.length > 0) {
-    const free = notes.indexOf(0n, OTHERS);
-    if (free < 0) throw new RangeError(`A thread that notes its sockets has more than ${NOTES}`);
-    notes[free] = socket.address;
-  }
-  return socket;
+  return leased(() => {
+    const notes = ownNotes();
+    const free = notes?.sockets.indexOf(0n) ?? 0;
+    if (free < 0) throw new RangeError(`A thread that notes its sockets has more than ${MOST_SOCKETS}`);
+    const socket = (context === undefined ? ownContext() : ZmqContext.at(context)).socket(kind);
+    open++;
+    if (notes !== undefined) notes.sockets[free] = socket.address;
+    return socket;
+  });
 }
 
 function ownContext(): ZmqContext {
   if (shared === undefined) {
     shared = ZmqContext.create(maxSockets);
-    if (notes.length > 0) notes[CONTEXT] = shared.address;
+    const notes = ownNotes();
+    if (notes !== undefined) notes.context = shared.address;
     socketMemory.worked(START_UP); // which leaves garbage as well
   }
   return shared;
@@ -90,28 +82,42 @@ function ownContext(): ZmqContext {
 /**
  * The one socket of a thread that its successor goes on with: the one that the thread before this one has left, as it is, or a
  * new one. It is of another thread's context, by whose address it is found, and must be closed before that ends.
+ * @param prepare Has a new one do what it is for: nobody inherits one that is half made.
+ * @throws {unknown} What `prepare` throws.
  */
-export function openHeirloom(
-  kind: SocketKind,
-  context: bigint,
-): { readonly socket: ZmqSocket; readonly inherited: boolean } {
-  open++;
-  const left = notes[HEIRLOOM];
-  if (left) return { socket: ZmqSocket.at(left), inherited: true };
-  const socket = ZmqContext.at(context).socket(kind);
-  if (notes.length > 0) notes[HEIRLOOM] = socket.address;
-  return { socket, inherited: false };
+export function openHeirloom(kind: SocketKind, context: bigint, prepare: (made: ZmqSocket) => void): ZmqSocket {
+  return leased(() => {
+    const notes = ownNotes();
+    if (notes?.heirloom) {
+      open++;
+      return ZmqSocket.at(notes.heirloom);
+    }
+    const socket = ZmqContext.at(context).socket(kind);
+    try {
+      prepare(socket);
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
+    open++;
+    if (notes !== undefined) notes.heirloom = socket.address;
+    return socket;
+  });
 }
 
 /** Closes a socket of {@linkcode openSocket} or {@linkcode openHeirloom}; with the last one the context ends. */
 export function closeSocket(socket: ZmqSocket): void {
-  const noted = notes.indexOf(socket.address, HEIRLOOM);
-  if (noted > 0) notes[noted] = 0n;
-  socket.close();
-  open--;
-  if (open > 0) return;
-  notes.fill(0n);
-  socketMemory.reset();
-  shared?.terminate();
-  shared = undefined;
+  leased(() => {
+    const notes = ownNotes();
+    if (notes?.heirloom === socket.address) notes.heirloom = 0n;
+    const noted = notes?.sockets.indexOf(socket.address) ?? -1;
+    if (notes !== undefined && noted >= 0) notes.sockets[noted] = 0n;
+    socket.close();
+    open--;
+    if (open > 0) return;
+    if (notes !== undefined) notes.context = 0n;
+    socketMemory.reset();
+    shared?.terminate();
+    shared = undefined;
+  });
 }

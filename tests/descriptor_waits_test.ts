@@ -3,16 +3,12 @@ import { waitForDescriptor } from "../lib/descriptor_waits.ts";
 import { epollCalls } from "../lib/libc_epoll.ts";
 import { assert, assertEquals, assertThrows } from "./assert.ts";
 import { LibcError } from "../lib/errors.ts";
+import { openDescriptors } from "./descriptors.ts";
 import { strictTest } from "./strict.ts";
 import { AT_ONCE_MS } from "./time.ts";
 
 const calls = epollCalls(16, 1);
 const linux = calls !== undefined;
-
-/** Descriptors that are open in this process. */
-function openDescriptors(): number {
-  return [...Deno.readDirSync("/proc/self/fd")].length;
-}
 
 if (linux) {
   strictTest("hundreds of descriptors are waited for at once, each with a time-out of its own", async () => {
