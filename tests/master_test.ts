@@ -6,13 +6,18 @@ import { accessKeyPath } from "../lib/master_paths.ts";
 import { clearRequest, parsePublished } from "../lib/payload.ts";
 import { RequestChannel } from "../lib/request_channel.ts";
 import { Duplex, Inbox } from "../lib/sockets.ts";
-import { map } from "../lib/value.ts";
+import { isMap, map, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, assertStringIncludes } from "./assert.ts";
 import { AT_ONCE_MS } from "./time.ts";
 import { eventually, type Fleet, fleetTest, startFleet } from "./fleet.ts";
+import { openDescriptors, workerThreads } from "./descriptors.ts";
+import { HangingFleet, strangersSignIn } from "./hanging_worker.ts";
 import { ObservedWorkers } from "./observed_workers.ts";
 import { Publishes, publishRequest } from "./publishes.ts";
-import { asMap, envelope, makeNonce, opened, ScriptedMinion, testKey } from "./scripted_minion.ts";
+import { asMap, makeNonce, opened, ScriptedMinion, testKey } from "./scripted_minion.ts";
+
+/** What a request is answered with whose MWorker has died. */
+const WORKER_FAILED = "Some exception handling minion payload";
 
 /** Far above what anything here takes, on a busy machine too. */
 const BOUND_MS = 60_000;
@@ -272,39 +277,141 @@ function canMount(): boolean {
 
 Deno.test("a request that a dying MWorker held is answered with an error, and another thread takes its place", async () => {
   using workers = new ObservedWorkers();
-  await using fleet = await startFleet({ autoAccept: false });
-  const { masterOpts, master, configDir } = fleet;
-  await fleet.stopMaster();
-  // A sign-in reads this file, and waits: nobody writes into the pipe.
-  const pipe = `${configDir}/autosign`;
-  assert(new Deno.Command("mkfifo", { args: ["-m", "600", pipe] }).outputSync().success);
-  assertEquals(master.ports.requestPort, masterOpts.ret_port);
-  const logged: string[] = [];
-  const log = { ...SILENT_LOGGER, level: 50, critical: (text: string) => logged.push(text) };
-  await using blocking = await Master.start({ ...masterOpts, autosign_file: pipe }, log);
-  const web1 = scripted(fleet, "web1", await testKey("web1"));
-  const held = web1.send(
-    envelope({ enc: "clear", version: 3, load: { cmd: "_auth", id: "web1", nonce: "n", pub: web1.key.publicKey.pem } }),
-  );
-  const busy = await eventually(async () => {
-    const line = (await blocking.describeThreads()).find((text) => text.includes("busy"));
-    return /^MWorker-\d/.exec(line ?? "")?.[0];
-  }, { what: "a worker that is at the request" });
-
-  const before = workers.count(busy);
+  await using hanging = await HangingFleet.start();
+  const { fleet } = hanging;
+  using channel = openChannel(fleet);
+  const held = channel.request(await strangersSignIn(), { timeoutMs: BOUND_MS, tries: 1 });
+  const busy = await hanging.hanging();
   workers.kill(busy);
-  // Lets the thread out of the system call that it hangs in: only then can it end.
-  const end = Deno.openSync(pipe, { read: true, write: true });
-  assertEquals(await held, "Some exception handling minion payload");
-  assertEquals(logged, [`${busy} died and is started again: killed by the test`]);
-  assertEquals(workers.count(busy), before + 1);
-  end.close();
+  assertEquals(opened(await held), WORKER_FAILED);
+  const deaths = fleet.logs.filter((line) => line.includes("[CRITICAL]")).map((line) => line.split("[CRITICAL] ")[1]);
+  assertEquals(deaths, [`${busy} died and is started again: killed by the test`]);
+  assertEquals(workers.count(busy), 2);
+  hanging.release();
   // All are there again.
   await Promise.all(Array.from({ length: 20 }, () => ping(fleet, 4)));
-  await eventually(
-    async () => (await blocking.describeThreads()).filter((text) => /^MWorker-\d: waiting/.test(text)).length === 2,
-    { what: "both workers at rest" },
-  );
+  await hanging.atRest();
+});
+
+/** A client that hears whatever is said to it, also what it has not asked for. */
+class Listener implements Disposable {
+  readonly #peer = Duplex.dealer({ highWaterMark: 0 });
+
+  constructor(fleet: Fleet) {
+    this.#peer.connect(requestAddress(fleet));
+  }
+
+  async ask(request: Uint8Array): Promise<void> {
+    assert(await this.#peer.send([new Uint8Array(), request], BOUND_MS));
+  }
+
+  async answer(): Promise<Value> {
+    const frames = await this.#peer.receive(BOUND_MS);
+    assert(frames !== undefined, "no answer");
+    return opened(frames.at(-1) ?? new Uint8Array());
+  }
+
+  /** Asks a hundred times. @returns What it hears that is no answer to any of these; each of them is answered. */
+  async unasked(): Promise<Value[]> {
+    const nonces = new Set(Array.from({ length: 100 }, makeNonce));
+    for (const nonce of nonces) await this.ask(clearRequest(map({ cmd: "ping", nonce })));
+    const strange: Value[] = [];
+    while (nonces.size > 0) {
+      const value = await this.answer();
+      if (!isMap(value) || !nonces.delete(String(value.get("nonce")))) strange.push(value);
+    }
+    return strange;
+  }
+
+  [Symbol.dispose](): void {
+    this.#peer.close();
+  }
+}
+
+Deno.test({
+  name: "an MWorker that goes on after another took its place touches none of its sockets, and answers nobody",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    using workers = new ObservedWorkers();
+    await using hanging = await HangingFleet.start();
+    using listener = new Listener(hanging.fleet);
+    await listener.ask(await strangersSignIn());
+    const busy = await hanging.hanging();
+    const threads = workerThreads();
+    const ended = () => threads.filter((tid) => !workerThreads().includes(tid)).length;
+    workers.kill(busy);
+    // By then the next thread has its socket, and has answered for it.
+    assertEquals(await listener.answer(), WORKER_FAILED);
+    assertEquals(ended(), 0, "the thread hangs no longer");
+    hanging.release();
+    await eventually(() => ended() === 1, { what: "the end of the old thread" });
+    assertEquals(await listener.unasked(), []);
+  },
+});
+
+Deno.test("whoever has been answered, or is to hear nothing, hears nothing from the thread after it", async () => {
+  using workers = new ObservedWorkers();
+  // Of strangers who sign in together, those above the limit get no answer.
+  await using fleet = await startFleet({ autoAccept: false, master: { max_sign_ins: 1, worker_threads: 1 } });
+  using listener = new Listener(fleet);
+  const signIns = 50;
+  const request = await strangersSignIn();
+  for (let n = 0; n < signIns; n++) await listener.ask(request);
+  const handled = async () =>
+    Number(
+      /(\d+) handled/.exec((await fleet.master.describeThreads()).find((text) => text.startsWith("MWorker")) ?? "")
+        ?.[1],
+    );
+  await eventually(async () => await handled() === signIns, { what: "the end of all sign-ins" });
+  const granted = fleet.logs.filter((line) => line.includes("Authentication request from")).length;
+  assert(granted < signIns, `${granted} sign-ins of ${signIns} were granted`);
+  for (let n = 0; n < granted; n++) await listener.answer();
+  const next = async () => {
+    const count = workers.count("MWorker-0");
+    workers.kill("MWorker-0");
+    await eventually(() => workers.count("MWorker-0") > count, { what: "a new MWorker" });
+    return await listener.unasked();
+  };
+  assertEquals(await next(), [], "after requests that get no answer");
+  assertEquals(await next(), [], "after requests that were answered");
+});
+
+Deno.test("whom a thread has answered in the place of another, the thread after both does not answer again", async () => {
+  using workers = new ObservedWorkers();
+  await using hanging = await HangingFleet.start({ worker_threads: 1 });
+  using listener = new Listener(hanging.fleet);
+  await listener.ask(await strangersSignIn());
+  const busy = await hanging.hanging();
+  workers.kill(busy);
+  assertEquals(await listener.answer(), WORKER_FAILED);
+  hanging.release();
+  workers.kill(busy);
+  await eventually(() => workers.count(busy) === 3, { what: "the third thread" });
+  assertEquals(await listener.unasked(), []);
+});
+
+Deno.test({
+  name: "twenty deaths of the master's threads leave no descriptor open",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    using workers = new ObservedWorkers();
+    await using fleet = await startFleet();
+    const names = ["MWorker-0", "MWorker-1", "Publisher", "EventBus"];
+    await ping(fleet);
+    const before = openDescriptors();
+    for (let round = 2; round <= 6; round++) {
+      for (const name of names) workers.kill(name);
+      await eventually(() => names.every((name) => workers.count(name) === round), { what: "new threads" });
+      await eventually(async () => {
+        const lines = await fleet.master.describeThreads();
+        return names.every((name) => lines.some((line) => line.startsWith(`${name}: `) && !/busy|starting/.test(line)));
+      }, { what: "all threads at work" });
+      await ping(fleet);
+    }
+    // What a thread was at when it died ends soon after it.
+    const left = () => openDescriptors() - before;
+    await eventually(() => left() <= 0, { what: `the end of the last of ${left()} descriptors`, withinMs: 20_000 });
+  },
 });
 
 Deno.test("clients that ask again lose no request while MWorkers die under load", async () => {
@@ -318,7 +425,7 @@ Deno.test("clients that ask again lose no request while MWorkers die under load"
       const nonce = makeNonce();
       const reply = await channel.request(clearRequest(map({ cmd: "ping", nonce })), { timeoutMs: 500, tries: 20 });
       const outcome = opened(reply);
-      if (outcome !== "Some exception handling minion payload") assertEquals(asMap(outcome).get("nonce"), nonce);
+      if (outcome !== WORKER_FAILED) assertEquals(asMap(outcome).get("nonce"), nonce);
       answered++;
     }
   });
