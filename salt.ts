@@ -28,16 +28,17 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
     return await runSaltKey(args, { ...process.commandIo(), readLine: process.readLine, fire });
   },
   "salt-run": async (args) => {
-    const [{ runSaltRun }, { localCommands }, { startDetached }] = await Promise.all([
+    const [{ runSaltRun }, { localCommands }, { startDetached }, { CALLER_VARIABLE }] = await Promise.all([
       import("./lib/salt_run_command.ts"),
       import("./lib/local_commands.ts"),
       import("./lib/detached.ts"),
+      import("./lib/calling_user.ts"),
     ]);
     return await runSaltRun(args, {
       ...process.jobIo(),
       fire,
       local: localCommands,
-      startDetached: (words) => void startDetached(["--as", "salt-run", ...words]),
+      startDetached: (words, user) => void startDetached(["--as", "salt-run", ...words], { [CALLER_VARIABLE]: user }),
     });
   },
   "salt-cp": async (args) => {

@@ -254,10 +254,9 @@ export class ProcessFleet implements AsyncDisposable {
   }
 
   async #up(node: string, service: Service, isUp: () => boolean | Promise<boolean>): Promise<void> {
-    await eventually(async () => {
-      if (service.exitCode === undefined) return await isUp();
-      throw new Error(`${node} ended with ${service.exitCode}: ${Deno.readTextFileSync(service.output)}`);
-    }, { withinMs: UP_MS, what: `${node} to serve` });
+    const what = `${node} to serve`;
+    await eventually(async () => service.exitCode !== undefined || await isUp(), { withinMs: UP_MS, what });
+    if (service.exitCode !== undefined) throw new Error(`${node} ended with ${service.exitCode}: ${service.written}`);
   }
 
   /** Ends everything and removes the directory. */

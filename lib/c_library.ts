@@ -1,5 +1,5 @@
 /**
- * Opens the system's C library, for the files that call it (libc.ts, libc_epoll.ts, libc_files.ts, libc_sync.ts), each with functions of its own.
+ * Opens the system's C library, for the files that call it (libc.ts and libc_*.ts), each with functions of its own.
  * @module
  */
 

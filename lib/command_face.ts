@@ -5,7 +5,7 @@
 
 import { helpText, usageText } from "./command_help.ts";
 import { type CliTable, type CommandLine, parseCommandLine, type Parsed } from "./command_line.ts";
-import { ConfigError, UsageError } from "./errors.ts";
+import { ConfigError, PreflightError, UsageError } from "./errors.ts";
 import { EX_INTERRUPTED, EX_NOPERM, EX_USAGE } from "./exit_codes.ts";
 import { sanitize } from "./terminal.ts";
 import { VERSION_TEXT, versionsReport } from "./version.ts";
@@ -120,7 +120,8 @@ function describeFailure<T extends CliTable>(
   if (error instanceof Deno.errors.PermissionDenied) {
     return { exitCode: EX_NOPERM, text: `${prog}: ${error.message}. Run ${prog} as root or as ${owner}\n` };
   }
-  const own = error instanceof ConfigError ? { exitCode: 1 } : failure?.(error, parsed);
+  const early = error instanceof ConfigError || error instanceof PreflightError;
+  const own = early ? { exitCode: 1 } : failure?.(error, parsed);
   if (own === undefined) throw error;
   return { text: `${prog}: ${error.message}\n`, ...own };
 }

@@ -1,7 +1,8 @@
 /**
- * The few calls of the C library that Deno does not have: waiting for a descriptor, users, limits, process groups,
+ * The few calls of the C library that Deno does not have: waiting for a descriptor, limits, process groups,
  * connections that somebody else has opened. What is asked of files in bulk is in libc_files.ts, waiting for many descriptors
- * in libc_epoll.ts, syncing a file system in libc_sync.ts: together the four are the only doors to it. Every call either works or throws {@linkcode LibcError}.
+ * in libc_epoll.ts, syncing a file system in libc_sync.ts, users in libc_users.ts, access control lists in libc_acl.ts:
+ * together they are the only doors to it. Every call either works or throws {@linkcode LibcError}.
  * Source: POSIX.1-2024; errno values by the platform's own `strerror`.
  * @module
  */
@@ -21,10 +22,6 @@ const SYMBOLS = {
   pipe2: { parameters: ["buffer", "i32"], result: "i32", optional: true },
   write: { parameters: ["i32", "buffer", "usize"], result: "isize" },
   close: { parameters: ["i32"], result: "i32" },
-  setgid: { parameters: ["u32"], result: "i32" },
-  setuid: { parameters: ["u32"], result: "i32" },
-  initgroups: { parameters: ["buffer", "u32"], result: "i32" },
-  setgroups: { parameters: ["usize", "buffer"], result: "i32" },
   getrlimit: { parameters: ["i32", "buffer"], result: "i32" },
   setrlimit: { parameters: ["i32", "buffer"], result: "i32" },
   kill: { parameters: ["i32", "i32"], result: "i32" },
@@ -184,27 +181,6 @@ export class ReadWait {
     libc().close(this.#wakeWriteFd);
     libc().free(this.#pollfds.pointer);
   }
-}
-
-/** A user to become: ids from the password file, and the name, which `initgroups` wants. */
-export interface UserIds {
-  /** Login name. */
-  readonly name: string;
-  /** User id. */
-  readonly uid: number;
-  /** Primary group id. */
-  readonly gid: number;
-}
-
-/**
- * Drops this process's rights to those of `user`, for good: groups first, then gid, then uid.
- * @throws {LibcError} Without the right to do so.
- */
-export function becomeUser(user: UserIds): void {
-  const name = new TextEncoder().encode(`${user.name}\0`);
-  check("initgroups", libc().initgroups(name, user.gid));
-  check("setgid", libc().setgid(user.gid));
-  check("setuid", libc().setuid(user.uid));
 }
 
 const RLIMIT_NOFILE = Deno.build.os === "darwin" ? 8 : 7;

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { openLogFile } from "./log_file.ts";
 import type { LogLevel } from "./log_levels.ts";
 import { createLogger, LEVEL_NUMBERS, type Logger, type LogSink } from "./log.ts";
 import { formatRecord } from "./log_format.ts";
@@ -40,17 +41,14 @@ export function consoleSink(options: ConsoleOptions): LogSink {
   };
 }
 
-/** Mode of a new log file: others have no business in it. */
-const LOG_MODE = 0o640;
-
 /**
  * A sink that appends to the file `path`, made with mode 0640 if it is not there. A file that was moved or removed is
  * made again, as logrotate expects.
- * @throws What `Deno.openSync` throws if the file cannot be opened now; later failures only lose lines.
+ * @throws What {@linkcode openLogFile} throws if the file cannot be opened now; later failures only lose lines.
  */
 export function fileSink(path: string, options: SinkOptions): LogSink {
   const encoder = new TextEncoder();
-  let file: Deno.FsFile | undefined = open(path);
+  let file: Deno.FsFile | undefined = openLogFile(path);
   let inode = inodeOf(path);
   return {
     level: LEVEL_NUMBERS[options.level],
@@ -60,7 +58,7 @@ export function fileSink(path: string, options: SinkOptions): LogSink {
         if (file === undefined || now === undefined || now !== inode) {
           file?.close();
           file = undefined;
-          file = open(path);
+          file = openLogFile(path);
           inode = inodeOf(path);
         }
         const line = encoder.encode(`${formatRecord(record, { ...options, colours: false })}\n`);
@@ -75,13 +73,6 @@ export function fileSink(path: string, options: SinkOptions): LogSink {
       inode = undefined;
     },
   };
-}
-
-function open(path: string): Deno.FsFile {
-  const isNew = inodeOf(path) === undefined;
-  const file = Deno.openSync(path, { append: true, create: true, mode: LOG_MODE });
-  if (isNew) Deno.chmodSync(path, LOG_MODE); // whatever the umask took
-  return file;
 }
 
 /** What tells one file from another of the same name. */

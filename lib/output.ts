@@ -128,25 +128,37 @@ export interface OutputDestination {
   readonly write: (text: string) => void;
 }
 
+/** An open destination. `using` closes it. */
+export interface OutputWriter extends Disposable {
+  /** Writes one text and a newline; the empty text writes nothing. @throws {UsageError} If the file cannot be written. */
+  (text: string): void;
+}
+
 /**
- * Opens the destination: the file, emptied unless `append` is set, or standard output.
- * @returns A function that writes one text and a newline; the empty text writes nothing.
+ * Opens the destination: the file, emptied unless `append` is set, or standard output. The file stays open: the process may
+ * lose the right to open it.
  * @throws {UsageError} If the file cannot be written.
  */
-export function outputWriter(destination: OutputDestination): (text: string) => void {
-  const { file, append = false, write } = destination;
-  function put(text: string, truncate: boolean): void {
+export function outputWriter({ file, append = false, write }: OutputDestination): OutputWriter {
+  const denied = <T>(act: () => T): T => {
     try {
-      // The file keeps its mode and owner; made anew, it is the user's own.
-      Deno.writeTextFileSync(file ?? "", text, { append: !truncate });
+      return act();
     } catch (error) {
       throw new UsageError(`${file}: Access denied: ${error instanceof Error ? error.message : error}`);
     }
-  }
-  if (file !== undefined) put("", !append);
-  return (text) => {
-    if (text === "") return;
-    if (file === undefined) write(text + "\n");
-    else put(text + "\n", false);
   };
+  const opened = file === undefined ? undefined : denied(() => openOutput(file, append));
+  const put = (text: string) => {
+    if (text === "") return;
+    if (opened === undefined) return write(text + "\n");
+    const bytes = new TextEncoder().encode(text + "\n");
+    for (let at = 0; at < bytes.length;) at += denied(() => opened.writeSync(bytes.subarray(at)));
+  };
+  return Object.assign(put, { [Symbol.dispose]: () => opened?.close() });
+}
+
+/** The file keeps its mode and owner; made anew, it is the user's own. */
+function openOutput(file: string, append: boolean): Deno.FsFile {
+  if (!append) Deno.openSync(file, { write: true, create: true, truncate: true }).close();
+  return Deno.openSync(file, { append: true, create: true });
 }

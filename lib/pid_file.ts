@@ -25,7 +25,8 @@ export interface PidFileOwner {
 /**
  * Writes this process's id into `path`, mode 0644.
  * @param kind The name of the service: `salt-master`. Another living process of that name keeps the file.
- * @param owner Who shall be able to empty it, where the process is about to become another user.
+ * @param owner Who shall be able to empty it, where root is about to become another user. Root is then to claim it only where
+ * root alone decides what `path` leads to (trusted_path.ts).
  * @throws {PreflightError} If such a process holds it, or it cannot be written.
  */
 export function claimPidFile(path: string, kind: string, owner?: PidFileOwner): PidFile {

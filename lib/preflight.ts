@@ -1,7 +1,8 @@
 /**
  * What must be right before a service opens its first socket: user, directories, socket paths, ports, file roots, limits.
  *
- * Each failure is one clear line. What is only odd is a warning. Makes what is missing; opens nothing that stays open.
+ * Each failure is one clear line. What is only odd is a warning. Makes what is missing; opens nothing that stays open. What does
+ * not need root's rights is done without them, once the process has become the service's user.
  * Source: salt/utils/verify.
  * @module
  */
@@ -12,8 +13,10 @@ import { checkPrivateKey } from "./key_pair.ts";
 import { KEY_DIRECTORIES } from "./key_store.ts";
 import { raiseOpenFileLimit } from "./libc.ts";
 import { MASTER_OPTIONS, type MasterOpts, type MinionOpts } from "./options.ts";
+import { giveLogFile, openLogFile } from "./log_file.ts";
 import { userToBecome } from "./run_user.ts";
-import type { User } from "./users.ts";
+import { isTrustedPath } from "./trusted_path.ts";
+import { findUser, type User } from "./users.ts";
 import { equals, str, type ValueMap } from "./value.ts";
 
 /** Longest path of a Unix socket, in bytes: the size of `sun_path` less the final NUL. */
@@ -22,22 +25,27 @@ export const MAX_SOCKET_PATH = Deno.build.os === "linux" ? 107 : 103;
 /** The longest names of sockets in each role's `sock_dir`. */
 const LONGEST_SOCKET = { master: "master_event_pull.ipc", minion: "minion_event_0123456789_pull.ipc" } as const;
 
-/** A node that is ready to start. */
+/** What a service needs to be ready to start, and has so far. */
 export interface Ready {
-  /** The user to become, once what needs rights is done; `undefined`: none. */
+  /** The user to become, for good, before anything else is done; `undefined`: none. */
   readonly user: User | undefined;
-  /** What is odd, a line each. */
-  readonly warnings: string[];
+  /** Whether root has to write the pid file, as that user cannot. */
+  readonly rootsPidFile: boolean;
+  /**
+   * Does the rest, with that user's rights. @returns What is odd, a line each.
+   * @throws {PreflightError} With the first thing that is wrong.
+   */
+  finish(): string[];
 }
 
-/** Checks and prepares the host for a master. @throws {PreflightError} With the first thing that is wrong. */
+/**
+ * Checks the host for a master, and prepares what only root can.
+ * @throws {PreflightError} With the first thing that is wrong.
+ */
 export function preflightMaster(opts: MasterOpts): Ready {
   const user = userToBecome(opts.user);
-  const warnings: string[] = [];
   checkSocketPath(opts.sock_dir, LONGEST_SOCKET.master);
-  // Users that publisher_acl names must reach the sockets, and their own key in the cache directory.
-  const shared = opts.publisher_acl.size > 0 ? 0o755 : 0o700;
-  prepareDirectories(opts, user, [
+  const directories: Directory[] = [
     { option: "pki_dir", path: opts.pki_dir, mode: 0o700, wider: [0o750] },
     // Made here: made by salt-key as root, another user could not read them.
     ...Object.values(KEY_DIRECTORIES).map((name) => ({
@@ -46,34 +54,53 @@ export function preflightMaster(opts: MasterOpts): Ready {
       mode: 0o700,
       wider: [0o750],
     })),
-    { option: "cachedir", path: opts.cachedir, mode: shared, wider: [0o750] },
-    { option: "sock_dir", path: opts.sock_dir, mode: shared, wider: [] },
-  ]);
-  checkPrivateKeys(opts, ["master", opts.id.replace(/_master$/, ""), opts.master_sign_key_name]);
-  checkPorts(opts.interface, { publish_port: opts.publish_port, ret_port: opts.ret_port });
-  checkFileRoots("file_roots", opts.file_roots, warnings);
-  checkFileRoots("pillar_roots", opts.pillar_roots, warnings);
-  checkOpenFiles(opts.max_open_files, `${opts.pki_dir}/minions`, warnings);
-  return { user, warnings };
+    // Users that publisher_acl names pass through these two by access control lists of their own (guests.ts).
+    { option: "cachedir", path: opts.cachedir, mode: 0o700, wider: [0o750] },
+    { option: "sock_dir", path: opts.sock_dir, mode: 0o700, wider: [] },
+  ];
+  if (user !== undefined) prepareAsRoot(opts, user, directories);
+  const rootsPidFile = user !== undefined && isTrustedPath(opts.pidfile, user);
+  const finish = () => {
+    const warnings: string[] = [];
+    prepareDirectories(opts, { user, directories, warnings });
+    if (!rootsPidFile) checkWritable("pidfile", parent(opts.pidfile));
+    checkPrivateKeys(opts, ["master", opts.id.replace(/_master$/, ""), opts.master_sign_key_name]);
+    checkPorts(opts.interface, { publish_port: opts.publish_port, ret_port: opts.ret_port });
+    checkFileRoots("file_roots", opts.file_roots, warnings);
+    checkFileRoots("pillar_roots", opts.pillar_roots, warnings);
+    checkOpenFiles(opts.max_open_files, `${opts.pki_dir}/minions`, warnings);
+    return warnings;
+  };
+  return { user, rootsPidFile, finish };
 }
 
-/** Checks and prepares the host for a minion. @throws {PreflightError} With the first thing that is wrong. */
+/**
+ * Checks the host for a minion, and prepares what only root can.
+ * @throws {PreflightError} With the first thing that is wrong.
+ */
 export function preflightMinion(opts: MinionOpts): Ready {
   const user = userToBecome(opts.user);
-  const warnings: string[] = [];
   checkSocketPath(opts.sock_dir, LONGEST_SOCKET.minion);
-  prepareDirectories(opts, user, [
+  const directories: Directory[] = [
     { option: "pki_dir", path: opts.pki_dir, mode: 0o700, wider: [0o750] },
     { option: "cachedir", path: opts.cachedir, mode: 0o700, wider: [0o750] },
     { option: "sock_dir", path: opts.sock_dir, mode: 0o700, wider: [] },
-  ]);
-  checkPrivateKeys(opts, ["minion"]);
-  if (opts.file_client === "local") {
-    checkFileRoots("file_roots", opts.file_roots, warnings);
-    checkFileRoots("pillar_roots", opts.pillar_roots, warnings);
-  }
-  checkOpenFiles(opts.max_open_files, undefined, warnings);
-  return { user, warnings };
+  ];
+  if (user !== undefined) prepareAsRoot(opts, user, directories);
+  const rootsPidFile = user !== undefined && isTrustedPath(opts.pidfile, user);
+  const finish = () => {
+    const warnings: string[] = [];
+    prepareDirectories(opts, { user, directories, warnings });
+    if (!rootsPidFile) checkWritable("pidfile", parent(opts.pidfile));
+    checkPrivateKeys(opts, ["minion"]);
+    if (opts.file_client === "local") {
+      checkFileRoots("file_roots", opts.file_roots, warnings);
+      checkFileRoots("pillar_roots", opts.pillar_roots, warnings);
+    }
+    checkOpenFiles(opts.max_open_files, undefined, warnings);
+    return warnings;
+  };
+  return { user, rootsPidFile, finish };
 }
 
 /** @throws {PreflightError} If others may read one of the private keys called so. */
@@ -103,8 +130,8 @@ interface Directory {
   readonly path: string;
   /** Mode to make it with. */
   readonly mode: number;
-  /** If there: an existing directory must have `mode` or one of these. */
-  readonly wider?: readonly number[];
+  /** An existing directory must have `mode` or one of these. */
+  readonly wider: readonly number[];
 }
 
 interface Places {
@@ -113,31 +140,61 @@ interface Places {
   readonly pidfile: string;
 }
 
-function prepareDirectories(opts: Places, user: User | undefined, directories: readonly Directory[]): void {
+/** The options whose files are not in directories of their own. */
+const FILES = ["log_file", "pidfile"] as const;
+
+/**
+ * What `user` cannot do: makes directories where only root can, and gives them away. Only where root alone decides what a path
+ * leads to: in a directory of that user's, root would make and give away whatever a link there leads to.
+ */
+function prepareAsRoot(opts: Places, user: User, directories: readonly Directory[]): void {
+  if (!opts.verify_env) return;
+  for (const { option, path, mode } of directories) {
+    if (isTrustedPath(path, user)) makeDirectory(option, path, { mode, user });
+  }
+  for (const option of FILES) {
+    const path = parent(opts[option]);
+    // Whose directory /var/run is is nobody's business here, so an existing one keeps its owner.
+    if (isTrustedPath(path, user)) makeDirectory(option, path, { mode: 0o755, user, keepOwner: true });
+  }
+  try {
+    giveLogFile(opts.log_file, user);
+  } catch (error) {
+    throw asPreflightError(error, `log_file: ${opts.log_file} cannot be written`);
+  }
+}
+
+/** Makes and checks the rest, with the rights that the service has. */
+function prepareDirectories(
+  opts: Places,
+  { user, directories, warnings }: { user: User | undefined; directories: readonly Directory[]; warnings: string[] },
+): void {
   if (opts.verify_env) {
     for (const directory of directories) {
-      makeDirectory(directory.option, directory.path, { mode: directory.mode, user });
-      if (directory.wider !== undefined) tighten(directory);
+      makeDirectory(directory.option, directory.path, { mode: directory.mode });
       if (user !== undefined) checkOwner(directory, user);
+      else if (Deno.uid() === 0) warnOfOwners(directory, warnings);
+      tighten(directory);
     }
-    for (const option of ["log_file", "pidfile"] as const) {
-      // Whose directory /var/run is is nobody's business here, so an existing one keeps its owner.
-      makeDirectory(option, parent(opts[option]), { mode: 0o755, user, keepOwner: true });
+    for (const option of FILES) makeDirectory(option, parent(opts[option]), { mode: 0o755 });
+    try {
+      openLogFile(opts.log_file).close();
+    } catch (error) {
+      throw asPreflightError(error, `log_file: ${opts.log_file} cannot be written`);
     }
-    prepareLogFile(opts.log_file, user);
   }
   for (const { option, path } of directories) checkWritable(option, path);
-  checkWritable("pidfile", parent(opts.pidfile));
 }
 
 function parent(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
+/** @param as.user Whose it shall be; absent: whoever makes it. @param as.keepOwner An existing one stays whose it is. */
 function makeDirectory(
   option: string,
   path: string,
-  { mode, user, keepOwner = false }: { mode: number; user: User | undefined; keepOwner?: boolean },
+  { mode, user, keepOwner = false }: { mode: number; user?: User; keepOwner?: boolean },
 ): void {
   try {
     const there = statIfExists(path);
@@ -163,38 +220,64 @@ function makeParents(path: string): void {
   Deno.chmodSync(path, 0o755);
 }
 
-/**
- * What root left behind in the directory, `user` could not read. It is not given away here: chown follows links, and a link
- * in a directory that `user` may write could point anywhere.
- */
+/** What root left behind in the directory, `user` could not read. It is not given away: `chown` is the operator's to call. */
 function checkOwner({ option, path }: Directory, user: User): void {
-  for (const { name } of Deno.readDirSync(path)) {
-    const { uid } = Deno.lstatSync(`${path}/${name}`);
+  for (const { entry, uid } of owners(option, path, () => true)) {
     if (uid === user.uid) continue;
     throw new PreflightError(
-      `${option}: ${path}/${name} belongs to another user than ${user.name}; chown -R ${user.name} ${path}`,
+      `${option}: ${entry} belongs to another user than ${user.name}; chown -R ${user.name} ${path}`,
     );
   }
 }
 
-function tighten({ option, path, mode, wider = [] }: Directory): void {
+/** Where root serves in directories of others, those decide what its paths lead to. */
+function warnOfOwners({ option, path }: Directory, warnings: string[]): void {
+  for (const { entry, uid } of owners(option, path, ({ isFile }) => !isFile)) {
+    if (uid === 0) continue;
+    const name = findUser(uid)?.name ?? `user ${uid}`;
+    warnings.push(
+      `${option}: ${entry} belongs to ${name}, who can lead this service, which is root's, anywhere; chown -R root ${path}`,
+    );
+    return;
+  }
+}
+
+/** Whose a directory is, and what is in it, as far as that is `wanted`. */
+function owners(
+  option: string,
+  path: string,
+  wanted: (entry: Deno.DirEntry) => boolean,
+): { entry: string; uid: number }[] {
+  try {
+    const found = [{ entry: path, uid: Deno.statSync(path).uid ?? 0 }];
+    for (const inner of Deno.readDirSync(path)) {
+      const entry = `${path}/${inner.name}`;
+      const uid = wanted(inner) ? uidIfExists(entry) : undefined;
+      if (uid !== undefined) found.push({ entry, uid });
+    }
+    return found;
+  } catch (error) {
+    throw asPreflightError(error, `${option}: ${path} cannot be read`);
+  }
+}
+
+/** Whose an entry is; `undefined` if it has gone meanwhile. */
+function uidIfExists(entry: string): number | undefined {
+  try {
+    return Deno.lstatSync(entry).uid ?? 0;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+function tighten({ option, path, mode, wider }: Directory): void {
   const now = (Deno.statSync(path).mode ?? 0) & 0o777;
   if (now === mode || wider.includes(now)) return;
   try {
     Deno.chmodSync(path, mode);
   } catch (error) {
     throw asPreflightError(error, `${option}: the mode of ${path} cannot be set to ${mode.toString(8)}`);
-  }
-}
-
-function prepareLogFile(path: string, user: User | undefined): void {
-  try {
-    const isNew = statIfExists(path) === undefined;
-    Deno.openSync(path, { append: true, create: true, mode: 0o640 }).close();
-    if (isNew) Deno.chmodSync(path, 0o640);
-    if (user !== undefined) Deno.chownSync(path, user.uid, user.gid);
-  } catch (error) {
-    throw asPreflightError(error, `log_file: ${path} cannot be written`);
   }
 }
 

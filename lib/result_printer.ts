@@ -75,6 +75,12 @@ export interface PrintHints {
 /** Prints one value. */
 export type PrintResult = (value: Value, hints?: PrintHints) => void;
 
+/** Prints until it is closed, by `using`. */
+export interface ResultPrinter extends Disposable {
+  /** Prints one value. */
+  (value: Value, hints?: PrintHints): void;
+}
+
 /** Whether what a command shows is coloured. */
 export function coloured(settings: OutputSettings, place: Pick<OutputPlace, "isTerminal" | "noColor">): boolean {
   return useColours({
@@ -87,17 +93,17 @@ export function coloured(settings: OutputSettings, place: Pick<OutputPlace, "isT
 }
 
 /**
- * The printer for one run of a command.
+ * The printer for one run of a command. Its output file is opened now, with the rights that the process has now.
  * @throws {UsageError} If the output file cannot be written.
  */
-export function resultPrinter(settings: OutputSettings, place: OutputPlace): PrintResult {
+export function resultPrinter(settings: OutputSettings, place: OutputPlace): ResultPrinter {
   // `highstate`, asked for by whoever looks states up, is about the results that suggest it themselves.
   const asked = settings.out === "highstate" || settings.out === null ? undefined : settings.out;
   const file = settings.file ?? undefined;
   const color = coloured(settings, { ...place, isTerminal: place.isTerminal && file === undefined });
   const put = outputWriter({ file, append: settings.append, write: (text) => place.write(text) });
   const indent = settings.indent ?? undefined;
-  return (value, { out, retcode } = {}) =>
+  const print: PrintResult = (value, { out, retcode } = {}) =>
     put(
       formatOutput(value, {
         out: chooseOutputter(asked, out),
@@ -107,4 +113,5 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace): Pri
         warn: (text) => place.warn(text),
       }),
     );
+  return Object.assign(print, { [Symbol.dispose]: () => put[Symbol.dispose]() });
 }

@@ -1,10 +1,10 @@
 /**
- * The user that a service runs as (`user`, `--user`): found before anything is made, become after everything is.
+ * The user that a service runs as (`user`, `--user`): found before anything is made, become when what only root can do is done.
  * @module
  */
 
 import { LibcError, PreflightError } from "./errors.ts";
-import { becomeUser } from "./libc.ts";
+import { becomeUser } from "./libc_users.ts";
 import { findUser, type User } from "./users.ts";
 
 /**

@@ -12,6 +12,7 @@ import { parseCliArgs, toWireArgs, yamlifyArg } from "./cli_args.ts";
 import { type Failure, interruptedRun, type JobIo, runCommand } from "./command_face.ts";
 import { helpText } from "./command_help.ts";
 import { addStdinArgs, type Parsed } from "./command_line.ts";
+import { becomeServiceUser } from "./command_user.ts";
 import { loadMinionConfig } from "./config.ts";
 import {
   AuthenticationError,
@@ -65,13 +66,16 @@ async function runParsed(parsed: Parsed<SaltCallTable>, io: JobIo): Promise<numb
   if (options.args_stdin) addStdinArgs(SALT_CALL, parsed, await io.readStdin());
   checkWords(parsed, io);
   const { opts, warnings } = loadOptions(parsed);
+  // Opened as whoever gives the command; what follows is done as the minion's user, also what modules of that user's do.
+  using print = resultPrinter(outputSettings(options, opts), outputPlace(io, (text) => log.error(text)));
+  const odd = await takeRights(options, opts);
   const { log, close } = openLog(opts, {
     terminal: (text) => io.writeError(text),
     colours: useColours({ isTerminal: io.isErrorTerminal, noColor: options.no_color, noColorVariable: io.noColor }),
   });
   try {
-    for (const warning of [...warnings, ...ignoredRoots(options)]) log.warning(warning);
-    return await perform(parsed, { opts, log, io, print: printer(options, { opts, log, io }) });
+    for (const warning of [...warnings, ...odd, ...ignoredRoots(options)]) log.warning(warning);
+    return await perform(parsed, { opts, log, io, print });
   } finally {
     close();
   }
@@ -124,8 +128,23 @@ interface Setting {
   readonly io: JobIo;
 }
 
-function printer(options: SaltCallValues, { opts, log, io }: Setting): PrintResult {
-  return resultPrinter(outputSettings(options, opts), outputPlace(io, log.error));
+/** Whether nothing is asked of a master. */
+function isLocal(opts: MinionOpts): boolean {
+  return opts.file_client === "local" && !opts.use_master_when_local || opts.master_type === "disable";
+}
+
+/** Becomes the minion's user, with the host made ready where a function will be run. @returns What is odd there. */
+async function takeRights(options: SaltCallValues, opts: MinionOpts): Promise<string[]> {
+  const runs = !options.doc && !options.grains_run;
+  if (runs && !isLocal(opts)) {
+    const { preflightMinion } = await import("./preflight.ts");
+    const ready = preflightMinion(opts);
+    if (ready.user !== undefined) becomeRunUser(ready.user);
+    return ready.finish();
+  }
+  if (runs) userToBecome(opts.user); // a function is run as that user or not at all
+  becomeServiceUser(opts);
+  return [];
 }
 
 /** What a result is shown under: `salt-call` has one minion, whatever its id. */
@@ -136,7 +155,6 @@ async function perform(
   setting: Setting & { readonly print: PrintResult },
 ): Promise<number> {
   const { opts, log, io, print } = setting;
-  const isLocal = opts.file_client === "local" && !opts.use_master_when_local || opts.master_type === "disable";
   const catalogue = loadCatalogue({
     extensionModules: opts.extension_modules,
     moduleDirs: opts.module_dirs,
@@ -150,7 +168,7 @@ async function perform(
     print(new Map([[LOCAL, grains]]), { out: "grains" });
     return 0;
   }
-  using master = await connect(isLocal, { ...setting, grains });
+  using master = await connect({ ...setting, grains });
   const [fun, ...words] = args;
   const jid = makeJid();
   const metadata = options.metadata === null ? undefined : yamlifyArg(options.metadata);
@@ -179,7 +197,7 @@ async function perform(
   if (outcome.out !== undefined) result.set("out", outcome.out);
   for (const [key, value] of map({ id: opts.id, fun, fun_args: words })) result.set(key, value);
   if (metadata !== undefined) result.set("metadata", metadata);
-  if (!isLocal && !options.no_return_event) {
+  if (!isLocal(opts) && !options.no_return_event) {
     await giveBack(options.no_log ? hideResult(result) : result, { master, opts, log });
   }
   if (options.print_metadata) print(new Map([[LOCAL, result]]), { out: "nested", retcode: outcome.retcode });
@@ -189,22 +207,11 @@ async function perform(
 }
 
 async function connect(
-  isLocal: boolean,
   { opts, log, io, grains }: Setting & { readonly grains: ValueMap },
 ): Promise<CallMaster> {
-  if (isLocal) {
-    const user = userToBecome(opts.user);
-    if (user !== undefined) becomeRunUser(user);
-    return WITHOUT_MASTER;
-  }
+  if (isLocal(opts)) return WITHOUT_MASTER;
   // Only who has a master needs sockets and keys.
-  const [{ openMasterSession }, { preflightMinion }] = await Promise.all([
-    import("./master_session.ts"),
-    import("./preflight.ts"),
-  ]);
-  const ready = preflightMinion(opts);
-  for (const warning of ready.warnings) log.warning(warning);
-  if (ready.user !== undefined) becomeRunUser(ready.user);
+  const { openMasterSession } = await import("./master_session.ts");
   return await openMasterSession(opts, { grains, log, signal: io.signal });
 }
 

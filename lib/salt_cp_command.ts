@@ -8,10 +8,10 @@
  * @module
  */
 
-import { callingUser } from "./calling_user.ts";
 import { toWireArgs } from "./cli_args.ts";
 import { type Failure, interruptedRun, type JobIo, runCommand } from "./command_face.ts";
 import type { Parsed } from "./command_line.ts";
+import { actAsServiceUser, type ActingCommand } from "./command_user.ts";
 import { loadClientConfig } from "./config.ts";
 import { NoMasterError, RefusedError, SourceError, TargetError, UsageError } from "./errors.ts";
 import { EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "./exit_codes.ts";
@@ -55,14 +55,18 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
   const tgtType = targetType(parsed.options);
   const tgt = tgtType === "list" ? listTarget(target) : target;
   const { opts, warnings } = startUp(SALT_CP, parsed, { role: "master", load: loadClientConfig });
+  // Opened as whoever gives the command; what follows is done as the master's user, but for reading the sources.
+  using print = resultPrinter(outputSettings(options, opts), outputPlace(io, (text) => log.error(text)));
+  const { caller, asCaller } = actAsServiceUser(opts);
   const { log, close } = openLog(opts, { terminal: (text) => io.writeError(text) });
   try {
     for (const warning of warnings) log.warning(warning);
-    using client = await LocalClient.connect(opts, callingUser());
+    using client = await LocalClient.connect(opts, caller);
     const copy = new Copy({ tgt, tgtType }, {
       client,
       opts,
       io,
+      asCaller,
       noLog: options.no_log ? await newReturnKey() : undefined,
     });
     if (options.chunked) await copy.sendPieces(sources, { dest, compress: !options.no_compression });
@@ -70,7 +74,6 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
     if (io.signal.aborted) {
       return interruptedRun(io);
     }
-    const print = resultPrinter(outputSettings(options, opts), outputPlace(io, log.error));
     print(copy.results, { retcode: copy.failed ? EX_MINIONS : 0 });
     if (!copy.failed) return 0;
     io.writeError(FAILED_TEXT);
@@ -107,17 +110,21 @@ class Copy {
   readonly #opts: MasterOpts;
   readonly #io: JobIo;
   readonly #client: LocalClient;
+  readonly #asCaller: ActingCommand["asCaller"];
   readonly #noLog: ReturnKey | undefined;
 
   constructor(
     target: Target,
-    { client, opts, io, noLog }: {
+    { client, opts, io, asCaller, noLog }: {
       readonly client: LocalClient;
       readonly opts: MasterOpts;
       readonly io: JobIo;
+      /** Does what only the caller may: reads the sources. */
+      readonly asCaller: ActingCommand["asCaller"];
       readonly noLog: ReturnKey | undefined;
     },
   ) {
+    this.#asCaller = asCaller;
     this.#target = target;
     this.#client = client;
     this.#opts = opts;
@@ -127,7 +134,7 @@ class Copy {
 
   /** Sends everything in one job. */
   async sendWhole(sources: readonly string[], dest: string): Promise<void> {
-    const files = readTextFiles(sources);
+    const files = this.#asCaller(() => readTextFiles(sources));
     for (const { id, well, result } of await this.#run(this.#target, "cp.recv", { files, dest })) {
       this.results.set(id, result);
       const written = isMap(result) && [...result.values()].every((one) => one === true);
@@ -140,11 +147,12 @@ class Copy {
     sources: readonly string[],
     { dest, compress }: { readonly dest: string; readonly compress: boolean },
   ): Promise<void> {
-    const tree = listSources(sources, dest);
+    const tree = this.#asCaller(() => listSources(sources, dest));
     for (const { path, dest: place, mode } of tree.files) {
       let target = this.#target;
       let append = false;
-      for await (const piece of readPieces(path, this.#opts.salt_cp_chunk_size)) {
+      const file = this.#asCaller(() => Deno.openSync(path));
+      for await (const piece of readPieces(file, this.#opts.salt_cp_chunk_size)) {
         const chunk = (compress ? await gzip(piece) : piece).toBase64();
         const parts = await this.#run(target, "cp.recv_chunked", {
           dest: place,

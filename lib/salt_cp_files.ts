@@ -95,9 +95,9 @@ export function readTextFiles(sources: readonly string[]): Map<string, string> {
   );
 }
 
-/** The pieces of a file, of `size` bytes; of an empty one, one that is empty. */
-export async function* readPieces(path: string, size: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  using file = await Deno.open(path);
+/** The pieces of an open file, of `size` bytes; of an empty one, one that is empty. Closes it. */
+export async function* readPieces(opened: Deno.FsFile, size: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  using file = opened;
   for (let first = true;; first = false) {
     const piece = new Uint8Array(size);
     let length = 0;

@@ -9,6 +9,7 @@
 
 import { type CommandIo, runCommand } from "./command_face.ts";
 import type { Parsed } from "./command_line.ts";
+import { becomeServiceUser } from "./command_user.ts";
 import { loadClientConfig } from "./config.ts";
 import { DataCache } from "./data_cache.ts";
 import { writeDropfile } from "./dropfile.ts";
@@ -32,7 +33,6 @@ import {
   type SaltKeyTable,
   type SaltKeyValues,
 } from "./salt_key_options.ts";
-import { becomeRunUser, userToBecome } from "./run_user.ts";
 import { startUp } from "./start_up.ts";
 import type { Value, ValueMap } from "./value.ts";
 
@@ -55,13 +55,13 @@ async function runParsed(parsed: Parsed<SaltKeyTable>, io: SaltKeyIo): Promise<n
   const { options } = parsed; // the Saltfile has had its say
   const action = chooseAction(options);
   const logOpts = { ...opts, log_file: options.log_file === null ? opts.key_logfile : opts.log_file };
+  // Opened as whoever gives the command; what follows is done as the master's user.
+  using print = resultPrinter(outputSettings(options, opts), outputPlace(io, (text) => log.error(text)));
+  becomeServiceUser(logOpts);
   const { log, close } = openLog(logOpts, { terminal: (text) => io.writeError(text) });
   try {
     for (const warning of warnings) log.warning(warning);
-    // As Salt: what is written is to be the master's, whoever asks for it.
-    const user = Deno.uid() === 0 ? userToBecome(opts.user) : undefined;
-    if (user !== undefined) becomeRunUser(user);
-    return await perform(action, options, { opts, log, io });
+    return await perform(action, options, { opts, log, io, show: (value) => print(value, { out: "key" }) });
   } finally {
     close();
   }
@@ -72,17 +72,18 @@ interface Setting {
   readonly opts: MasterOpts;
   readonly log: Logger;
   readonly io: SaltKeyIo;
+  /** Prints values as `--out` and the options beside it say. */
+  readonly show: (value: Value) => void;
 }
 
 async function perform(action: SaltKeyAction, options: SaltKeyValues, setting: Setting): Promise<number> {
-  const show = shower(options, setting);
   switch (action.kind) {
     case "genKeys":
-      return await genKeys(action.name, options, { ...setting, show });
+      return await genKeys(action.name, options, setting);
     case "genSignature":
-      return await genSignature(options, { ...setting, show });
+      return await genSignature(options, setting);
   }
-  const cli = keyCli(options, { ...setting, show });
+  const cli = keyCli(options, setting);
   switch (action.kind) {
     case "list":
       return cli.list(action.states);
@@ -95,17 +96,7 @@ async function perform(action: SaltKeyAction, options: SaltKeyValues, setting: S
   }
 }
 
-/** Prints values as `--out` and the options beside it say. */
-function shower(options: SaltKeyValues, { opts, log, io }: Setting): (value: Value) => void {
-  const print = resultPrinter(outputSettings(options, opts), outputPlace(io, log.error));
-  return (value) => print(value, { out: "key" });
-}
-
-interface Showing extends Setting {
-  readonly show: (value: Value) => void;
-}
-
-function keyCli(options: SaltKeyValues, { opts, io, log, show }: Showing): KeyCli {
+function keyCli(options: SaltKeyValues, { opts, io, log, show }: Setting): KeyCli {
   const cache = new DataCache(opts.cachedir, { log: (text) => log.warning(text) });
   const manager = new KeyManager(new KeyStore(opts.pki_dir), {
     fire: (tag, data) => io.fire(tag, data, opts),
@@ -144,14 +135,14 @@ function localKeys(pkiDir: string): Map<string, string> {
   return keys;
 }
 
-async function genKeys(name: string, options: SaltKeyValues, { opts, show }: Showing): Promise<number> {
+async function genKeys(name: string, options: SaltKeyValues, { opts, show }: Setting): Promise<number> {
   Deno.mkdirSync(options.gen_keys_dir, { recursive: true });
   const key = await loadOrCreateKeyPair(options.gen_keys_dir, name, opts.keysize);
   show(new Map([["return", fingerprint(key.publicKey.pem, opts.hash_type)]]));
   return 0;
 }
 
-async function genSignature(options: SaltKeyValues, { opts, show }: Showing): Promise<number> {
+async function genSignature(options: SaltKeyValues, { opts, show }: Setting): Promise<number> {
   let result: boolean | string;
   try {
     result = await signMasterKey({

@@ -5,10 +5,10 @@
  * @module
  */
 
-import { callingUser } from "./calling_user.ts";
 import type { JobIo } from "./command_face.ts";
 import { helpText } from "./command_help.ts";
 import { addStdinArgs, type Parsed } from "./command_line.ts";
+import { becomeServiceUser } from "./command_user.ts";
 import { loadClientConfig, loadMasterConfig } from "./config.ts";
 import { NoMasterError, RefusedError, TargetError, UsageError } from "./errors.ts";
 import { EX_INCOMPLETE, EX_INTERRUPTED, EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "./exit_codes.ts";
@@ -50,12 +50,14 @@ export async function operateSalt(parsed: Parsed<SaltTable>, io: JobIo): Promise
   // As Salt has it: no time at all means the usual time.
   if (options.timeout !== null && options.timeout <= 0) parsed.given.delete("timeout");
   const { opts, warnings } = startUp(SALT, parsed, { role: "master", load: loadClientConfig });
+  const output = outputSettings(options, opts);
+  const place = outputPlace(io, (text) => log.error(text));
+  // Opened as whoever gives the command; what follows is done as the master's user.
+  using print = resultPrinter(output, place);
+  const user = becomeServiceUser(opts);
   const { log, close } = openLog(opts, { terminal: (text) => io.writeError(text) });
   try {
     for (const warning of warnings) log.warning(warning);
-    const output = outputSettings(options, opts);
-    const place = outputPlace(io, log.error);
-    const print = resultPrinter(output, place);
     const color = coloured(output, place);
     const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
     using live = options.live ? (await import("./live_terminal.ts")).liveTerminal(output, io) : undefined;
@@ -64,7 +66,7 @@ export async function operateSalt(parsed: Parsed<SaltTable>, io: JobIo): Promise
       options,
       opts,
       log,
-      user: callingUser(),
+      user,
       print,
       color,
       live,

@@ -8,10 +8,10 @@
  * @module
  */
 
-import { callingUser } from "./calling_user.ts";
 import { parseCliArgs } from "./cli_args.ts";
 import { type JobIo, runCommand } from "./command_face.ts";
 import { addStdinArgs, type Parsed } from "./command_line.ts";
+import { becomeServiceUser } from "./command_user.ts";
 import { loadClientConfig } from "./config.ts";
 import { DataCache } from "./data_cache.ts";
 import { writeDropfile } from "./dropfile.ts";
@@ -28,7 +28,7 @@ import type { Logger } from "./log.ts";
 import { openLog } from "./log_sinks.ts";
 import type { MasterOpts } from "./options.ts";
 import { MACHINE_OUTPUTTERS } from "./output.ts";
-import { outputPlace, outputSettings, type PrintResult, resultPrinter } from "./result_printer.ts";
+import { outputPlace, outputSettings, type PrintResult, type ResultPrinter, resultPrinter } from "./result_printer.ts";
 import type { LocalCommands, RunnerContext } from "./runner_context.ts";
 import { type RunnerEnd, type RunnerHost, type RunnerOutcome, runRunner } from "./runner_job.ts";
 import { RUNNERS } from "./runners.ts";
@@ -53,8 +53,8 @@ export interface SaltRunIo extends JobIo {
   fire(tag: string, data: EventData, opts: MasterOpts): Promise<void>;
   /** The minions of the master with these options. */
   local(opts: MasterOpts, options: { user: string; signal: AbortSignal }): LocalCommands;
-  /** Starts `salt-run` with these words in the background. */
-  startDetached(words: readonly string[]): void;
+  /** Starts `salt-run` with these words in the background, for `user`. */
+  startDetached(words: readonly string[], user: string): void;
 }
 
 /** Runs `salt-run` with the words of its command line. @returns The exit code. */
@@ -73,6 +73,9 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
   if (options.eauth !== null || options.mktoken) {
     throw new UsageError("external authentication is not built: run salt-run as the master's user");
   }
+  // Opened as whoever gives the command; what follows is done as the master's user, also what modules of that user's do.
+  using show = shower(options, { opts, io, warn: (text) => log.error(text) });
+  const user = becomeServiceUser(opts);
   const { log, close } = openLog(opts, { terminal: (text) => io.writeError(text) });
   try {
     for (const warning of warnings) log.warning(warning);
@@ -80,16 +83,15 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
     if (options.doc || fun === undefined) return await printDocs(parsed.args, catalogue, io);
     if (options.async) {
       // An unknown function is better told now than in a log.
-      if (await catalogue.get(fun) !== undefined) return startInBackground(parsed, { jid, log, io });
+      if (await catalogue.get(fun) !== undefined) return startInBackground(parsed, { jid, user, log, io });
     }
-    const show = shower(options, { opts, log, io });
     const forProgram = MACHINE_OUTPUTTERS.includes(options.output ?? opts.output ?? "");
     const print = (line: string) => {
       const text = `${sanitize(line)}\n`;
       if (forProgram) io.writeError(text);
       else io.write(text);
     };
-    const host = runnerHost(jid, { opts, log, io, catalogue, show, print });
+    const host = runnerHost({ jid, user }, { opts, log, io, catalogue, show, print });
     if (opts.show_jid && !options.quiet) io.write(`jid: ${jid}\n`);
     const noParse = options.no_parse?.split(",").map((name) => name.trim());
     const outcome = await runRunner({ fun, ...parseCliArgs(words, { noParse }) }, host);
@@ -127,9 +129,9 @@ async function printDocs(
 
 function startInBackground(
   parsed: Parsed<SaltRunTable>,
-  { jid, log, io }: { jid: string; log: Logger; io: SaltRunIo },
+  { jid, user, log, io }: { jid: string; user: string; log: Logger; io: SaltRunIo },
 ): number {
-  io.startDetached(detachedWords(parsed, jid));
+  io.startDetached(detachedWords(parsed, jid), user);
   log.warning(
     "Running in asynchronous mode. Results of this execution may be collected by attaching to the master event bus or " +
       `by examining the master job cache, if configured. This execution is running under tag salt/run/${jid}`,
@@ -144,13 +146,16 @@ interface Setting {
 }
 
 /** Shows values as `--out` and the options beside it say. */
-function shower(options: SaltRunValues, { opts, log, io }: Setting): PrintResult {
-  if (options.quiet) return () => {};
-  return resultPrinter(outputSettings(options, opts), outputPlace(io, log.error));
+function shower(
+  options: SaltRunValues,
+  { opts, io, warn }: { opts: MasterOpts; io: SaltRunIo; warn: (text: string) => void },
+): ResultPrinter {
+  if (options.quiet) return Object.assign(() => {}, { [Symbol.dispose]: () => {} });
+  return resultPrinter(outputSettings(options, opts), outputPlace(io, warn));
 }
 
 function runnerHost(
-  jid: string,
+  { jid, user }: { readonly jid: string; readonly user: string },
   { opts, log, io, catalogue, show, print }: Setting & {
     catalogue: Family<RunnerContext>;
     show: PrintResult;
@@ -158,7 +163,6 @@ function runnerHost(
   },
 ): RunnerHost {
   const warn = (text: string) => log.warning(text);
-  const user = callingUser();
   const keys = new KeyStore(opts.pki_dir);
   const data = new DataCache(opts.cachedir, { log: warn });
   const fire = (tag: string, event: EventData) => io.fire(tag, event, opts);

@@ -52,7 +52,7 @@ export interface ServiceDefinition<O extends ServiceOpts> {
   readonly role: Role;
   /** Reads that configuration. */
   load(request: ConfigRequest): LoadedConfig<O>;
-  /** Makes the host ready. */
+  /** Makes the host ready, as far as root must. */
   preflight(opts: O): Ready;
   /** Starts it; resolves when it serves. */
   start(opts: O, log: Logger): Promise<Service>;
@@ -128,15 +128,17 @@ async function serve<O extends ServiceOpts>(
       name: prog,
       atOnce: () => pidFile?.release(),
     }));
-    pidFile = claimPidFile(opts.pidfile, prog, ready.user);
+    if (ready.rootsPidFile) pidFile = claimPidFile(opts.pidfile, prog, ready.user);
     if (ready.user !== undefined) becomeRunUser(ready.user);
+    const odd = ready.finish();
+    pidFile ??= claimPidFile(opts.pidfile, prog);
     opened = openLog(opts, {
       terminal: daemon === undefined ? writeError : undefined,
       colours: useColours({ isTerminal: Deno.stderr.isTerminal(), noColorVariable: Deno.env.get("NO_COLOR") }),
     });
     const { log, close } = opened;
     undo.push(close, surviveErrors(log));
-    for (const warning of [...warnings, ...ready.warnings]) log.warning(warning);
+    for (const warning of [...warnings, ...odd]) log.warning(warning);
     const service = await definition.start(opts, log).catch((error) => {
       if (!isForeseen(error)) log.critical(`Cannot start: ${describeError(error)}`);
       throw error;

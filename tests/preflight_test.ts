@@ -35,7 +35,8 @@ Deno.test("the master's directories are made with their modes, whatever the umas
   const umask = Deno.umask(0o077);
   try {
     for (let i = 0; i < 2; i++) {
-      assertEquals(preflightMaster(root.master()), { user: undefined, warnings: [] });
+      const ready = preflightMaster(root.master());
+      assertEquals([ready.user, ready.finish()], [undefined, []]);
       const paths = [
         "etc/salt/pki/master",
         "var/cache/salt/master",
@@ -56,29 +57,28 @@ Deno.test("the master's directories are made with their modes, whatever the umas
 
 Deno.test("the minion's directories are made with their modes", () => {
   using root = new Root();
-  assertEquals(preflightMinion(root.minion()).warnings, []);
+  assertEquals(preflightMinion(root.minion()).finish(), []);
   const paths = ["etc/salt/pki/minion", "var/cache/salt/minion", "var/run/salt/minion"];
   assertEquals(paths.map((path) => root.mode(path)), ["700", "700", "700"]);
 });
 
-Deno.test("a pki directory that others may enter is closed; 0750 stays; publisher_acl opens the sockets' directory", () => {
+Deno.test("a pki directory that others may enter is closed; 0750 stays", () => {
   using root = new Root();
   const opts = root.master();
   Deno.mkdirSync(opts.pki_dir, { recursive: true });
   Deno.chmodSync(opts.pki_dir, 0o755);
-  preflightMaster(opts);
+  preflightMaster(opts).finish();
   assertEquals(root.mode("etc/salt/pki/master"), "700");
   Deno.chmodSync(opts.pki_dir, 0o750);
-  opts.publisher_acl = new Map([["fred", ["test.ping"]]]);
-  preflightMaster(opts);
-  assertEquals([root.mode("etc/salt/pki/master"), root.mode("var/run/salt/master")], ["750", "755"]);
+  preflightMaster(opts).finish();
+  assertEquals([root.mode("etc/salt/pki/master"), root.mode("var/run/salt/master")], ["750", "700"]);
 });
 
 Deno.test("a file where a directory should be is one clear line", () => {
   using root = new Root();
   Deno.mkdirSync(`${root.path}/var/cache/salt`, { recursive: true });
   Deno.writeTextFileSync(`${root.path}/var/cache/salt/master`, "");
-  const error = assertThrows(() => preflightMaster(root.master()), PreflightError);
+  const error = assertThrows(() => preflightMaster(root.master()).finish(), PreflightError);
   assertEquals(error.message, `cachedir: ${root.path}/var/cache/salt/master is no directory`);
 });
 
@@ -86,7 +86,7 @@ Deno.test("a path below a file cannot be made", () => {
   using root = new Root();
   Deno.writeTextFileSync(`${root.path}/file`, "");
   const error = assertThrows(
-    () => preflightMaster(root.master({ pidfile: `${root.path}/file/x/y.pid` })),
+    () => preflightMaster(root.master({ pidfile: `${root.path}/file/x/y.pid` })).finish(),
     PreflightError,
   );
   assert(error.message.startsWith(`pidfile: the directory ${root.path}/file/x cannot be made: `), error.message);
@@ -96,13 +96,13 @@ Deno.test("a path below a file cannot be made", () => {
 Deno.test("with verify_env off nothing is made, and what is missing is an error", () => {
   using root = new Root();
   const message = `pki_dir: nothing can be written in ${root.path}/etc/salt/pki/master: no such directory`;
-  assertThrows(() => preflightMaster(root.master({ verify_env: false })), PreflightError, message);
+  assertThrows(() => preflightMaster(root.master({ verify_env: false })).finish(), PreflightError, message);
 });
 
 Deno.test("a directory that may not be written is one clear line", { ignore: Deno.uid() === 0 }, () => {
   using root = new Root();
   Deno.mkdirSync(`${root.path}/var`, { mode: 0o500 });
-  assertThrows(() => preflightMaster(root.master()), PreflightError, "no right to do so");
+  assertThrows(() => preflightMaster(root.master()).finish(), PreflightError, "no right to do so");
   Deno.chmodSync(`${root.path}/var`, 0o700);
 });
 
@@ -113,8 +113,16 @@ Deno.test("a socket's path has at most 107 bytes", () => {
   assertThrows(() => checkSocketPath("/" + "ü".repeat(60), "x.ipc"), PreflightError, "makes 127 bytes");
   using root = new Root();
   const long = `${root.path}/${"d".repeat(90)}`;
-  assertThrows(() => preflightMaster(root.master({ sock_dir: long, cachedir: long })), PreflightError, "sock_dir: ");
-  assertThrows(() => preflightMinion(root.minion({ sock_dir: long, cachedir: long })), PreflightError, "sock_dir: ");
+  assertThrows(
+    () => preflightMaster(root.master({ sock_dir: long, cachedir: long })).finish(),
+    PreflightError,
+    "sock_dir: ",
+  );
+  assertThrows(
+    () => preflightMinion(root.minion({ sock_dir: long, cachedir: long })).finish(),
+    PreflightError,
+    "sock_dir: ",
+  );
 });
 
 Deno.test("a port that is taken is an error that names option, port and address; port 0 never is", () => {
@@ -148,9 +156,9 @@ Deno.test("a missing file root is a warning where it was asked for, none where i
   using root = new Root();
   Deno.mkdirSync(`${root.path}/srv`);
   const opts = root.master();
-  assertEquals(preflightMaster(opts).warnings, []);
+  assertEquals(preflightMaster(opts).finish(), []);
   opts.file_roots = new Map([["base", [`${root.path}/srv`, `${root.path}/nowhere`]]]);
-  assertEquals(preflightMaster(opts).warnings, [`file_roots: ${root.path}/nowhere (base) does not exist`]);
+  assertEquals(preflightMaster(opts).finish(), [`file_roots: ${root.path}/nowhere (base) does not exist`]);
 });
 
 Deno.test("a file root that is no directory is an error", () => {
@@ -158,20 +166,24 @@ Deno.test("a file root that is no directory is an error", () => {
   Deno.writeTextFileSync(`${root.path}/file`, "");
   const opts = root.master();
   opts.pillar_roots = new Map([["base", [`${root.path}/file`]]]);
-  assertThrows(() => preflightMaster(opts), PreflightError, `pillar_roots: ${root.path}/file (base) cannot be read: `);
+  assertThrows(
+    () => preflightMaster(opts).finish(),
+    PreflightError,
+    `pillar_roots: ${root.path}/file (base) cannot be read: `,
+  );
 });
 
 Deno.test("too many accepted keys for the open-file limit are a warning", () => {
   using root = new Root();
   const opts = root.master({ max_open_files: 256 });
   Deno.mkdirSync(`${opts.pki_dir}/minions`, { recursive: true });
-  assertEquals(preflightMaster(opts).warnings, []);
+  assertEquals(preflightMaster(opts).finish(), []);
   const soft = Number(
     new TextDecoder().decode(new Deno.Command("sh", { args: ["-c", "ulimit -n"] }).outputSync().stdout),
   );
   if (soft > 20_000) return; // a host that lets everybody have that many: nothing to warn of
   for (let i = 0; i <= soft / 4; i++) Deno.writeTextFileSync(`${opts.pki_dir}/minions/m${i}`, "");
-  assertEquals(preflightMaster(opts).warnings.length, 1);
+  assertEquals(preflightMaster(opts).finish().length, 1);
 });
 
 Deno.test("the user to become: none for oneself, an error for a stranger or without the right", () => {

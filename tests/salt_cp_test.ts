@@ -153,7 +153,7 @@ Deno.test("pieces have the size that is asked for, and an empty file has one", a
     for (const [size, pieces] of [[0, [0]], [5, [5]], [10, [10]], [25, [10, 10, 5]]] as const) {
       Deno.writeFileSync(path, new Uint8Array(size));
       const lengths: number[] = [];
-      for await (const piece of readPieces(path, 10)) lengths.push(piece.length);
+      for await (const piece of readPieces(Deno.openSync(path), 10)) lengths.push(piece.length);
       assertEquals<unknown>(lengths, pieces);
     }
   } finally {

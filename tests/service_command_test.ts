@@ -40,7 +40,7 @@ class Place {
         for (const path of [pidfile, log_file]) {
           Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
         }
-        return { user: undefined, warnings: [] };
+        return { user: undefined, rootsPidFile: false, finish: () => [] };
       },
       start,
     };
