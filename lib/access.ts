@@ -14,7 +14,6 @@ import { matchesGlob } from "./glob.ts";
 import { accessKeyPath } from "./master_paths.ts";
 import { pythonRegex } from "./regex.ts";
 import { timingSafeEqual } from "./timing_safe_equal.ts";
-import { findUser } from "./users.ts";
 import { isMap, type Value, type ValueMap } from "./value.ts";
 
 /** The keys that users prove themselves by: user name → key string. */
@@ -34,7 +33,7 @@ export function aclUsers(
   return [...new Set([...names, ...hostUsers().filter((user) => lists(patterns, user))])];
 }
 
-/** Makes a new key for each of `users`, readable by that user alone. */
+/** Makes a new key for each of `users`, readable by the master alone until it lets that user in (guests.ts). */
 export function createAccessKeys(cachedir: string, users: Iterable<string>): AccessKeys {
   const keys = new Map<string, string>();
   for (const user of new Set(users)) {
@@ -68,10 +67,7 @@ function isThere(path: string): boolean {
 }
 
 function writeAccessKey(cachedir: string, user: string, key: string): void {
-  const path = accessKeyPath(cachedir, user);
-  writeFileAtomic(path, key, { mode: 0o400, makeDirectory: true });
-  const owner = findUser(user);
-  if (owner !== undefined && Deno.uid() === 0 && owner.uid !== 0) Deno.chownSync(path, owner.uid, owner.gid);
+  writeFileAtomic(accessKeyPath(cachedir, user), key, { mode: 0o400, makeDirectory: true });
 }
 
 /** The credentials of a clear request. */

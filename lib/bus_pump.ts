@@ -10,6 +10,7 @@
 import { busStatePath, writeBusState } from "./bus_state.ts";
 import { type BusNews, BusSubscribers, missedNote, readSubscriberTopic, type Subscriber } from "./bus_subscribers.ts";
 import { ANSWERS_NAMES, BUS_WELCOME, type BusPaths, KEPT_EVENTS, removeSocketFile } from "./event_bus.ts";
+import { openToGuests } from "./guests.ts";
 import type { Logger } from "./log.ts";
 import { Duplex, Inbox, type SharedPlace } from "./sockets.ts";
 
@@ -38,6 +39,8 @@ export interface BusPumpOptions {
    * are pushed to: whoever pushes is still connected, and what came meanwhile is there.
    */
   readonly place?: SharedPlace;
+  /** The ids of the users who may listen beside its own. Default: none. */
+  readonly listeners?: readonly number[];
 }
 
 /** A running bus. */
@@ -75,6 +78,7 @@ export class BusPump {
       if (options.place === undefined) await pump.#inbox.bind(`ipc://${paths.pull}`);
       await pump.#outlet.bind(`ipc://${paths.pub}`);
       for (const path of [paths.pull, paths.pub]) Deno.chmodSync(path, 0o600);
+      pump.#admit(options.listeners ?? []);
     } catch (error) {
       await pump.close();
       throw error;
@@ -86,6 +90,16 @@ export class BusPump {
     );
     pump.#running = Promise.all(running);
     return pump;
+  }
+
+  #admit(listeners: readonly number[]): void {
+    if (listeners.length === 0) return;
+    try {
+      openToGuests(this.#paths.pub, "connect", listeners);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : error;
+      this.#log.error(`publisher_acl: the event bus cannot be opened to the users that it names: ${reason}`);
+    }
   }
 
   /** What it has done so far, in a line. */

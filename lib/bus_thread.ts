@@ -17,13 +17,15 @@ export interface BusThreadInit {
   readonly keptEvents: number;
   /** Where it notes its sockets. */
   readonly sockets: SharedArrayBuffer;
+  /** The ids of the users who may listen beside the master's. */
+  readonly listeners: readonly number[];
   /** Where the other threads push their events. */
   readonly place: SharedPlace;
 }
 
-serveThread<BusThreadInit>(async ({ paths, keptEvents, sockets, place }, { log }) => {
+serveThread<BusThreadInit>(async ({ paths, keptEvents, sockets, place, listeners }, { log }) => {
   surviveErrors(log);
   noteSockets(sockets);
-  const pump = await BusPump.open(paths, { log, keptEvents, place });
+  const pump = await BusPump.open(paths, { log, keptEvents, place, listeners });
   return { describe: () => pump.describe(), close: () => pump.close() };
 });

@@ -6,6 +6,7 @@
  */
 
 import { cLibrary } from "./c_library.ts";
+import { LibcError } from "./errors.ts";
 import { check } from "./libc.ts";
 
 const SYMBOLS = {
@@ -39,9 +40,11 @@ export function hasAcls(): boolean {
  */
 export function setAclUsers(path: string, users: readonly number[], bits: number): void {
   const { setxattr } = libc();
-  if (!setxattr) throw new Error("this system has no POSIX access control lists");
+  if (!setxattr) throw new LibcError("setxattr");
   const mode = Deno.statSync(path).mode ?? 0;
-  const group = groupBits(path) ?? (mode >> 3) & 7;
+  const listed = groupBits(path);
+  if (listed === undefined && users.length === 0) return;
+  const group = listed ?? (mode >> 3) & 7;
   const ids = [...new Set(users)].sort((a, b) => a - b);
   const entries: [tag: number, bits: number, id: number][] = [
     [USER_OBJ, (mode >> 6) & 7, NO_ID],

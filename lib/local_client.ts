@@ -11,10 +11,10 @@ import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, UsageErr
 import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "./event.ts";
 import { EventSubscriber, masterBus } from "./event_bus.ts";
 import { JobAcks } from "./job_acks.ts";
-import { JobCache } from "./job_cache.ts";
+import { JobCache, type JobReturn } from "./job_cache.ts";
 import { JobOutputs } from "./job_outputs.ts";
 import { jobMinions } from "./job_listing.ts";
-import { jobOutcomes } from "./job_outcomes.ts";
+import { type JobOutcome, jobOutcomes } from "./job_outcomes.ts";
 import { JobWatch } from "./job_watch.ts";
 import { batchFromMap } from "./live_batch.ts";
 import { accessKeyPath, readPorts } from "./master_paths.ts";
@@ -24,7 +24,7 @@ import { NO_LOG } from "./no_log.ts";
 import type { MasterOpts } from "./options.ts";
 import { type Outcome, outcomeOfReturn, type ReturnOutcome } from "./outcome.ts";
 import type { ReturnKey } from "./return_key.ts";
-import { OutputFollower, type OutputListener } from "./output_follower.ts";
+import { type KeptOutputs, OutputFollower, type OutputListener } from "./output_follower.ts";
 import { clearRequest } from "./payload.ts";
 import { RequestChannel, tcpAddress } from "./request_channel.ts";
 import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
@@ -274,7 +274,12 @@ export class LocalClient {
   #follow(jid: string, listener: OutputListener): OutputFollower {
     const { cachedir, hash_type, live_output_max } = this.#opts;
     const outputs = new JobOutputs(cachedir, { hashType: hash_type, maxBytes: live_output_max });
-    return new OutputFollower(jid, { outputs, listener });
+    // Who may not read what is kept sees what comes.
+    const readable: KeptOutputs = {
+      read: (job, id) => ifReadable(() => outputs.read(job, id)) ?? [],
+      ids: (job) => ifReadable(() => outputs.ids(job)) ?? [],
+    };
+    return new OutputFollower(jid, { outputs: readable, listener });
   }
 
   /**
@@ -326,8 +331,10 @@ export class LocalClient {
   *#remaining(jid: string, ids: ReadonlySet<string>): Generator<Returned | Silent> {
     const { cachedir, hash_type } = this.#opts;
     if (ids.size === 0) return;
-    const stored = new JobCache({ cachedir, hashType: hash_type }).getReturns(jid);
-    const outcomes = jobOutcomes(jid, ids, { opts: this.#opts, publishPort: this.#publishPort });
+    const jobs = new JobCache({ cachedir, hashType: hash_type });
+    const stored = ifReadable(() => jobs.getReturns(jid)) ?? new Map<string, JobReturn>();
+    const outcomes = ifReadable(() => jobOutcomes(jid, ids, { opts: this.#opts, publishPort: this.#publishPort })) ??
+      new Map<string, JobOutcome>();
     for (const id of [...ids].sort()) {
       const found = stored.get(id);
       if (found !== undefined) yield toReturned(id, map({ ...found }));
@@ -349,6 +356,16 @@ export class LocalClient {
 
 function lostMasterText(jid: string): string {
   return `The Salt master ended while job ${jid} ran. The minions go on with it; when the master is back: salt-run jobs.attach ${jid}`;
+}
+
+/** What `read` gives; `undefined` for a user who may not read what the master keeps, as those that `publisher_acl` names. */
+function ifReadable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Deno.errors.PermissionDenied) return undefined;
+    throw error;
+  }
 }
 
 function noLogWished({ noLog }: JobRequest): [string, string][] {

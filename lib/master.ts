@@ -18,6 +18,7 @@ import { ROTATE_EVENT, stamp } from "./event.ts";
 import type { BusThreadInit } from "./bus_thread.ts";
 import { busStatePath } from "./bus_state.ts";
 import { EventSender, masterBus, removeSocketFile } from "./event_bus.ts";
+import { admitGuests, findGuests, type Guest, openToGuests } from "./guests.ts";
 import { heldMemory, MOST_HELD } from "./held_request.ts";
 import { jidMemory, makeJid } from "./jid.ts";
 import { type KeptInit, KeptThread, type KeptThreadOptions } from "./kept_thread.ts";
@@ -68,6 +69,7 @@ export class Master {
   readonly #log: Logger;
   readonly #sharedKey = new SharedKey();
   #accessKeys: AccessKeys = new Map();
+  #guests: Guest[] = [];
   readonly #threads = new Map<string, KeptThread>();
   /** It ends last: the others still have events to fire. */
   #bus: KeptThread | undefined;
@@ -129,12 +131,19 @@ export class Master {
     await restoreFromJournal(opts, masterKey.pem, this.#log);
     const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
     const others = aclUsers(opts, hostUsers);
+    this.#guests = findGuests(others);
     const accessKeys = this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...others]);
+    this.#admit(() => admitGuests(opts, this.#guests));
     const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000).memory;
     const shared = { opts: packOpts(opts), sharedKey: this.#sharedKey.memory, sessions, masterPem: masterKey.pem };
 
     const events: SharedPlace = { context: this.#busContext.address, address: EVENTS };
-    const busInit = { paths: masterBus(opts.sock_dir), keptEvents: opts.event_publisher_pub_hwm, place: events };
+    const busInit = {
+      paths: masterBus(opts.sock_dir),
+      keptEvents: opts.event_publisher_pub_hwm,
+      place: events,
+      listeners: this.#guests.map(({ uid }) => uid),
+    };
     this.#bus = this.#keep<BusThreadInit>("EventBus", new URL("./bus_thread.ts", import.meta.url), {
       init: () => busInit,
     });
@@ -204,7 +213,18 @@ export class Master {
     });
     const ports = JSON.stringify({ publish_port: publishPort, ret_port: this.#ports.requestPort });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
+    this.#admit(() => openToGuests(portsPath(opts.sock_dir), "read", busInit.listeners));
     this.#serving = true;
+  }
+
+  /** Opens something to the users that `publisher_acl` names. Without them the master serves all the same. */
+  #admit(open: () => void): void {
+    try {
+      open();
+    } catch (error) {
+      const names = this.#guests.map(({ name }) => name).join(", ");
+      this.#log.error(`publisher_acl: ${names} cannot be let in: ${error instanceof Error ? error.message : error}`);
+    }
   }
 
   /** On both ports: memory is the whole process's, and one look at it serves both. */
@@ -253,7 +273,9 @@ export class Master {
   #restoreAccessKeys(): void {
     try {
       const users = restoreAccessKeys(this.#opts.cachedir, this.#accessKeys);
-      if (users.length > 0) this.#log.warning(`Put back the key files of ${users.join(", ")}, which were gone`);
+      if (users.length === 0) return;
+      this.#admit(() => admitGuests(this.#opts, this.#guests));
+      this.#log.warning(`Put back the key files of ${users.join(", ")}, which were gone`);
     } catch (error) {
       this.#log.error(`The users' key files cannot be put back: ${error instanceof Error ? error.message : error}`);
     }

@@ -1,9 +1,11 @@
 /**
- * Whether a master runs on this host: somebody listens where its MWorkers hand over what is to be published.
+ * Whether a master runs on this host: somebody listens where its MWorkers hand over what is to be published, or, for users who may
+ * not hand over anything, on its event bus.
  * @module
  */
 
 import { NoMasterError } from "./errors.ts";
+import { masterBus } from "./event_bus.ts";
 import { publishPullPath } from "./master_paths.ts";
 
 /**
@@ -12,14 +14,19 @@ import { publishPullPath } from "./master_paths.ts";
  */
 export async function isMasterRunning(sockDir: string): Promise<boolean> {
   const path = publishPullPath(sockDir);
+  const listens = await answers(path) ?? await answers(masterBus(sockDir).pub);
+  // The system's own text does not say which file.
+  if (listens === undefined) throw new Deno.errors.PermissionDenied(`no right to reach the master at ${path}`);
+  return listens;
+}
+
+/** Whether somebody listens on the Unix socket `path`; `undefined` if this user may not know. */
+async function answers(path: string): Promise<boolean | undefined> {
   try {
     (await Deno.connect({ transport: "unix", path })).close();
     return true;
   } catch (error) {
-    // The system's own text does not say which file.
-    if (error instanceof Deno.errors.PermissionDenied) {
-      throw new Deno.errors.PermissionDenied(`no right to reach the master at ${path}`, { cause: error });
-    }
+    if (error instanceof Deno.errors.PermissionDenied) return undefined;
     const gone = [Deno.errors.NotFound, Deno.errors.ConnectionRefused].some((kind) => error instanceof kind);
     if (!gone) throw error;
     return false;

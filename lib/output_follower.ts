@@ -10,16 +10,19 @@ import type { LiveBatch, LivePart } from "./live_batch.ts";
 /** Takes what a command of minion `id` has written. */
 export type OutputListener = (id: string, parts: readonly LivePart[]) => void;
 
+/** What is kept of it. */
+export type KeptOutputs = Pick<JobOutputs, "read" | "ids">;
+
 /** Follows one job. */
 export class OutputFollower {
   readonly #jid: string;
-  readonly #outputs: JobOutputs;
+  readonly #outputs: KeptOutputs;
   readonly #listener: OutputListener;
   /** The number of the last batch of each minion. */
   readonly #seen = new Map<string, number>();
 
   /** Has seen nothing yet. */
-  constructor(jid: string, options: { readonly outputs: JobOutputs; readonly listener: OutputListener }) {
+  constructor(jid: string, options: { readonly outputs: KeptOutputs; readonly listener: OutputListener }) {
     this.#jid = jid;
     this.#outputs = options.outputs;
     this.#listener = options.listener;

@@ -92,6 +92,7 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
       else io.write(text);
     };
     const host = runnerHost({ jid, user }, { opts, log, io, catalogue, show, print });
+    checkReadable(opts.cachedir);
     if (opts.show_jid && !options.quiet) io.write(`jid: ${jid}\n`);
     const noParse = options.no_parse?.split(",").map((name) => name.trim());
     const outcome = await runRunner({ fun, ...parseCliArgs(words, { noParse }) }, host);
@@ -102,6 +103,15 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
     return conclude(outcome, { show, log });
   } finally {
     close();
+  }
+}
+
+/** Who may not read what the master keeps would be shown that there is nothing. @throws {Deno.errors.PermissionDenied} */
+function checkReadable(cachedir: string): void {
+  try {
+    for (const _ of Deno.readDirSync(cachedir)) break;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
 }
 

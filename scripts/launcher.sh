@@ -30,6 +30,31 @@ trusted() {
   esac
 }
 
+# Whether $1 and every directory above it, as far as they are there, are root's, and others may rename nothing in them.
+climb() {
+  path=${1%/}
+  while [ -n "$path" ] && [ ! -e "$path" ] && [ ! -L "$path" ]; do path=${path%/*}; done
+  while :; do
+    set -- $(ls -ldnL "${path:-/}" 2>/dev/null)
+    [ "${3:-}" = 0 ] || return 1
+    case $1 in
+      d????????[tT]*) ;;
+      d????w* | d???????w*) return 1 ;;
+    esac
+    [ -n "$path" ] || return 0
+    path=${path%/*}
+  done
+}
+
+# Whether root alone decides which directory the path $1 is, links and all: else another's could take its place.
+rooted() {
+  set -- "${1%/}"
+  climb "${1%/*}" || return 1
+  [ -d "$1" ] || return 0
+  set -- "$(cd -P "$1" && pwd -P)"
+  climb "${1%/*}"
+}
+
 usable() {
   trusted "$1" && [ -x "$1/deno" ] && [ -f "$1/$entry" ]
 }
@@ -97,6 +122,8 @@ esac
 uid=$(id -u) || fail "cannot find the system's commands; PATH is ${PATH:-empty}"
 if [ -n "${SALT_UNPACK_DIR:-}" ]; then
   case $SALT_UNPACK_DIR in /*) ;; *) fail "SALT_UNPACK_DIR is not an absolute path: $SALT_UNPACK_DIR" ;; esac
+  [ "$uid" != 0 ] || rooted "$SALT_UNPACK_DIR" ||
+    fail "SALT_UNPACK_DIR lies in a directory that others than root can change: $SALT_UNPACK_DIR"
   find_home "$SALT_UNPACK_DIR"
 elif [ "$uid" = 0 ]; then find_home /var/lib/salt-deno
 elif [ -n "${XDG_CACHE_HOME:-${HOME:-}}" ]; then

@@ -202,6 +202,28 @@ Deno.test("nothing is unpacked to, or run from, a directory that others can writ
   assertEquals(((await Deno.stat(`${packed.unpackDir}/${packed.release}`)).mode ?? 0) & 0o022, 0);
 });
 
+Deno.test("root unpacks to, and runs from, no directory that another user could put in its place", {
+  ignore: Deno.uid() !== 0,
+}, async () => {
+  await using packed = await Packed.make();
+  const theirs = `${packed.root}/theirs`, ours = `${packed.root}/ours`;
+  for (const path of [theirs, `${theirs}/safe`, ours]) {
+    await Deno.mkdir(path);
+    await Deno.chmod(path, 0o755);
+  }
+  await Deno.symlink(ours, `${theirs}/link`);
+  await Deno.symlink(`${theirs}/safe`, `${packed.root}/link`);
+  await Deno.chown(theirs, 65534, 65534);
+  const places = [`${theirs}/safe`, `${theirs}/new`, `${theirs}/link`, `${theirs}/link/new`, `${packed.root}/link`];
+  for (const place of places) {
+    const { code, out, err } = await packed.run([], { env: { SALT_UNPACK_DIR: place } });
+    const said = `salt-minion: SALT_UNPACK_DIR lies in a directory that others than root can change: ${place}\n`;
+    assertEquals({ code, out, err }, { code: 1, out: "", err: said });
+  }
+  for (const path of [`${theirs}/safe`, ours]) assertEquals([...Deno.readDirSync(path)], []);
+  assertEquals((await packed.run([], { env: { SALT_UNPACK_DIR: ours } })).code, 0);
+});
+
 Deno.test("SALT_UNPACK_DIR must be an absolute path", async () => {
   await using packed = await Packed.make();
   const { code, err } = await packed.run([], { env: { SALT_UNPACK_DIR: "here" } });

@@ -3,12 +3,17 @@
  * @module
  */
 
+import { MAX_SOCKET_PATH } from "../lib/preflight.ts";
+
 const TRIES: Readonly<Record<string, (path: string) => unknown>> = {
   list: (path) => [...Deno.readDirSync(path)],
   read: (path) => Deno.readFileSync(path),
   write: (path) => Deno.openSync(path, { append: true, create: false }).close(),
   make: (path) => Deno.removeSync(Deno.makeTempFileSync({ dir: path })),
-  connect: async (path) => (await Deno.connect({ transport: "unix", path })).close(),
+  connect: async (path) => {
+    if (path.length > MAX_SOCKET_PATH) throw new Deno.errors.NotSupported("no socket has so long a path");
+    (await Deno.connect({ transport: "unix", path })).close();
+  },
 };
 
 const reached: Record<string, string[]> = {};
