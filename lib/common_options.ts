@@ -21,7 +21,7 @@ export const COMMON_OPTIONS = {
   ),
   user: str(
     null,
-    "User to run as; the process gives up its rights for good once its sockets and directories exist. Unset: the user who starts it.",
+    "User to run as; the process gives up its rights for good before it opens sockets, and what root calls on the command line becomes that user as well. Unset: the user who starts it.",
   ),
   verify_env: bool(true, "Whether missing directories are made, and modes set, at start."),
   include: strs(

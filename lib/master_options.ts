@@ -165,7 +165,10 @@ export const MASTER_OPTIONS = {
   key_pass: planned(str(null, "Passphrase of the master's private key.")),
   key_cache: moot(str("", "Accepted for Salt's sake: the list of accepted keys needs no cache.")),
   con_cache: moot(bool(false, "Accepted for Salt's sake: who is connected is always known.")),
-  publisher_acl: dict(new Map(), "Functions that other users of this host may publish, by user."),
+  publisher_acl: dict(
+    new Map(),
+    "Functions that other users of this host may publish, by user; they hear all events of jobs.",
+  ),
   publisher_acl_blacklist: dict(new Map(), "Users and modules that may publish nothing."),
   client_acl_verify: bool(
     true,

@@ -6,13 +6,18 @@
  */
 
 import { CommandError } from "./errors.ts";
+import { isTrustedPath } from "./trusted_path.ts";
+import type { User } from "./users.ts";
 
 /** Where the copy goes, whose it will be, and when to give up. */
 export interface ScriptCopy {
-  /** Directory of the copy; default: the system's for temporary files. */
+  /**
+   * Directory of the copy; default: the system's for temporary files. That one it is also where root would make it in a directory
+   * in which others could put something else in its place.
+   */
   readonly directory?: string;
   /** Its owner; default: this process's user. */
-  readonly uid?: number;
+  readonly owner?: User;
   /** Ends a download. */
   readonly signal: AbortSignal;
 }
@@ -26,16 +31,23 @@ export async function copyScript(source: string, copy: ScriptCopy): Promise<stri
   const contents = await read(source, copy.signal);
   if (contents === undefined) return undefined;
   const suffix = /(?<=[^/.][^/]*)\.[^./]*$/.exec(source.replace(/[?#].*$/, ""))?.[0] ?? "";
-  const path = await Deno.makeTempFile({ dir: copy.directory, prefix: "__salt.tmp.", suffix });
+  const path = await Deno.makeTempFile({ dir: safeDirectory(copy), prefix: "__salt.tmp.", suffix });
   try {
     await Deno.writeFile(path, contents);
     await Deno.chmod(path, 0o500);
-    if (copy.uid !== undefined && copy.uid !== Deno.uid()) await Deno.chown(path, copy.uid, null);
+    if (copy.owner !== undefined && copy.owner.uid !== Deno.uid()) await Deno.chown(path, copy.owner.uid, null);
     return path;
   } catch (error) {
     await Deno.remove(path);
     throw error;
   }
+}
+
+const ROOT: User = { name: "root", uid: 0, gid: 0, gecos: "", home: "/", shell: "" };
+
+function safeDirectory({ directory, owner = ROOT }: ScriptCopy): string | undefined {
+  if (Deno.uid() !== 0 || !directory?.startsWith("/")) return directory;
+  return isTrustedPath(`${directory}/script`, owner) ? directory : undefined;
 }
 
 async function read(source: string, signal: AbortSignal): Promise<Uint8Array | undefined> {

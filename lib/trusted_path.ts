@@ -15,6 +15,7 @@ const STICKY = 0o1000, GROUP_WRITES = 0o020, OTHERS_WRITE = 0o002;
 /**
  * Whether nobody but root can change what the absolute path `path` leads to, be it there or not: each directory on the way,
  * those of links as well, is root's, and `user` may make or rename nothing in it.
+ * @param user For whom root acts; root: nobody at all may.
  * @throws What `Deno.lstatSync` throws, but for what is missing.
  */
 export function isTrustedPath(path: string, user: User): boolean {
@@ -49,7 +50,8 @@ function isRoots(directory: string, { user, entry }: { user: User; entry: Deno.F
   return !writes || ((bits & STICKY) !== 0 && (entry === undefined || entry.uid === 0));
 }
 
-function isMember({ name, gid }: User, group: number): boolean {
+function isMember({ name, uid, gid }: User, group: number): boolean {
+  if (uid === 0) return group !== 0;
   return gid === group || (findGroup(group)?.members.includes(name) ?? false);
 }
 

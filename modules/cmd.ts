@@ -243,7 +243,7 @@ export const script: ModuleFunction<JobContext> = fn({
     if (bound.runas !== null && user === undefined) throw new CommandError(`User '${bound.runas}' is not available`);
     const path = await copyScript(source, {
       directory: bound.cwd ?? undefined,
-      uid: user?.uid,
+      owner: user,
       signal: context.signal,
     });
     if (path === undefined) return { pid: 0, retcode: 1, stdout: "", stderr: "", cache_error: true };

@@ -3,6 +3,7 @@ import { invoke } from "../lib/call.ts";
 import { CommandError, InvocationError } from "../lib/errors.ts";
 import type { JobContext } from "../lib/job_context.ts";
 import type { ModuleFunction } from "../lib/module.ts";
+import { findUser } from "../lib/users.ts";
 import { map, toValue, type Value } from "../lib/value.ts";
 import * as cmd from "../modules/cmd.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "./assert.ts";
@@ -187,6 +188,36 @@ Deno.test("cmd.script runs a copy that only its user can read, with arguments, a
     assertEquals(Array.from(Deno.readDirSync(dir), ({ name }) => name), ["a script.sh"]);
   });
 });
+
+Deno.test(
+  "cmd.script of root's makes no copy where another user could replace it",
+  { ignore: Deno.uid() !== 0 },
+  async () => {
+    const root = Deno.makeTempDirSync({ prefix: "script_" });
+    try {
+      Deno.chmodSync(root, 0o755);
+      const script = `${root}/script.sh`, theirs = `${root}/theirs`, ours = `${root}/ours`;
+      Deno.writeTextFileSync(script, "#!/bin/sh\necho $0; pwd\n");
+      for (const path of [theirs, ours]) Deno.mkdirSync(path);
+      const nobody = findUser("nobody");
+      Deno.chownSync(theirs, nobody?.uid ?? 0, nobody?.gid ?? 0);
+      for (
+        const [cwd, more, inside] of [[ours, {}, true], [theirs, {}, false], [
+          theirs,
+          { runas: "nobody" },
+          false,
+        ]] as const
+      ) {
+        const [ran] = await call("script", { args: [script], kwargs: { cwd, ...more } });
+        assert(ran instanceof Map);
+        const [copy, where] = String(ran.get("stdout")).split("\n");
+        assertEquals([where, copy.startsWith(`${cwd}/`)], [cwd, inside], copy);
+      }
+    } finally {
+      Deno.removeSync(root, { recursive: true });
+    }
+  },
+);
 
 Deno.test("cmd.script fetches over http, and says so when it cannot", async () => {
   const server = Deno.serve(
