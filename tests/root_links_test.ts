@@ -199,15 +199,26 @@ Deno.test("root follows no link that the service's user has planted: the command
       }
     });
   }
-  await t.step("salt reads no file of root's in the place of its key", async () => {
+  await t.step("no file of root's is read in the place of a key", async () => {
     const path = accessKeyPath(cachedir, "nobody");
     Deno.writeTextFileSync(made, Deno.readTextFileSync(path), { mode: 0o600 });
     await plant(path, made);
-    const refused = await fleet.salt("salt", "m00", "test.ping");
-    assertEquals(refused.code, 77, refused.out + refused.err);
+    const copied = `${minionRoot}/cache/salt/minion/copied`;
+    const commands = [
+      ["salt", "m00", "test.ping"],
+      ["salt-run", "manage.status"],
+      ["salt-cp", "m00", "/etc/passwd", copied],
+      ["salt-cp", "--chunked", "m00", "/etc/passwd", copied],
+    ] as const;
+    for (const [program, ...words] of commands) {
+      const refused = await fleet.salt(program, ...words);
+      assertEquals([program, refused.code], [program, program === "salt-run" ? 1 : 77], refused.out + refused.err);
+    }
     unplant(path);
-    const taken = await fleet.salt("salt", "m00", "test.ping");
-    assertEquals(taken.code, 0, taken.out + taken.err);
+    for (const [program, ...words] of commands) {
+      const taken = await fleet.salt(program, ...words);
+      assertEquals([program, taken.code], [program, 0], taken.out + taken.err);
+    }
   });
   await t.step("root runs no module of the service's user as root", async () => {
     const code = `export const who = { doc: "Who.", run: () => Deno.uid() };\n`;
