@@ -3,7 +3,7 @@
  *
  * A master signs each publish, and opens and signs each sign-in, so this is what bounds jobs and sign-ins a second. Nothing
  * depends on it: without the library (macOS, a minimal container), or where a policy forbids what is asked for (SHA-1), the
- * caller uses the runtime's. OpenSSL's operations are blinded and take the same time whatever the message.
+ * caller uses the runtime's. But what OpenSSL can open and does not, is opened by nobody. OpenSSL's operations are blinded and take the same time whatever the message.
  * Source: EVP_DigestSign(3), EVP_PKEY_decrypt(3), EVP_PKEY_encrypt(3), EVP_PKEY_CTX_ctrl_str(3); measured.
  * @module
  */
@@ -34,12 +34,15 @@ const SYMBOLS = {
 type Library = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
 let library: Library | null | undefined;
 
-/** The private operations of one key. What OpenSSL does not do, or refuses, is `undefined`. */
+/** What somebody sent to be opened is not for the key. It is final: nothing else is to try. */
+export const REFUSED = Symbol("not encrypted for the key");
+
+/** The private operations of one key. What OpenSSL does not do at all is `undefined`. */
 export interface PrivateOperations {
   /** The PKCS#1 v1.5 signature of `bytes` under `hash` (`sha1`, `sha224`). */
   sign(hash: string, bytes: Uint8Array): Uint8Array | undefined;
   /** What was encrypted for this key with OAEP under `hash`. */
-  decrypt(hash: string, bytes: Uint8Array): Uint8Array | undefined;
+  decrypt(hash: string, bytes: Uint8Array): Uint8Array | typeof REFUSED | undefined;
 }
 
 /** The operations of the key in `pem`; it is kept for the life of the thread. `undefined` without an OpenSSL. */
@@ -49,10 +52,26 @@ export function opensslOperations(pem: string): PrivateOperations | undefined {
   const ssl = library;
   const key = readKey(ssl, pem);
   if (key === null) return undefined;
+  /** Whether OpenSSL opens what it has sealed for this key under a hash: looked at when it first opens something not. */
+  const able = new Map<string, boolean>();
   return {
     sign: (hash, bytes) => sign(ssl, { key, hash, bytes }),
-    decrypt: (hash, bytes) => decrypt(ssl, { key, hash, bytes }),
+    decrypt(hash, bytes) {
+      const opened = decrypt(ssl, { key, hash, bytes });
+      if (opened !== undefined) return opened;
+      if (!able.has(hash)) able.set(hash, opensItsOwn(ssl, key, hash));
+      return able.get(hash) ? REFUSED : undefined;
+    },
   };
+}
+
+/**
+ * Tells a message that is not for the key from a library that may not do this at all: only then may the runtime's RSA try, which is
+ * not known to be blinded, and is not to meet what strangers choose.
+ */
+function opensItsOwn(ssl: Library, key: Deno.PointerValue, hash: string): boolean {
+  const [sealed] = encrypt(ssl, key, hash, [new Uint8Array(1)]);
+  return sealed !== undefined && decrypt(ssl, { key, hash, bytes: sealed }) !== undefined;
 }
 
 /**
@@ -65,6 +84,18 @@ export function opensslEncrypt(pem: string, hash: string, parts: readonly Uint8A
   const ssl = library;
   const key = readPublicKey(ssl, pem);
   if (key === null) return undefined;
+  const sealed = encrypt(ssl, key, hash, parts);
+  ssl.EVP_PKEY_free(key);
+  return sealed.length === parts.length ? sealed : undefined;
+}
+
+/** The parts, each encrypted, up to the first that cannot be. */
+function encrypt(
+  ssl: Library,
+  key: Deno.PointerValue,
+  hash: string,
+  parts: readonly Uint8Array[],
+): Uint8Array[] {
   const context = ssl.EVP_PKEY_CTX_new(key, null);
   const sealed: Uint8Array[] = [];
   if (ssl.EVP_PKEY_encrypt_init(context) === 1 && setOaep(ssl, context, hash)) {
@@ -76,9 +107,8 @@ export function opensslEncrypt(pem: string, hash: string, parts: readonly Uint8A
     }
   }
   ssl.EVP_PKEY_CTX_free(context);
-  ssl.EVP_PKEY_free(key);
   ssl.ERR_clear_error();
-  return sealed.length === parts.length ? sealed : undefined;
+  return sealed;
 }
 
 /** Without the text around it: looking for what a PEM might be takes OpenSSL three times as long. */

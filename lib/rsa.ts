@@ -11,7 +11,7 @@ import type { KeyObject } from "node:crypto";
 import { AuthenticationError, KeyError } from "./errors.ts";
 import { hashHex } from "./hash.ts";
 import { nodeCrypto } from "./node_crypto.ts";
-import type { PrivateOperations } from "./openssl.ts";
+import { type PrivateOperations, REFUSED } from "./openssl.ts";
 import { cleanPem } from "./pem.ts";
 import { publicPem, readPublicPem, type RsaNumbers } from "./rsa_public_pem.ts";
 import { padX931, unpadX931 } from "./x931.ts";
@@ -197,6 +197,7 @@ export class PrivateKey {
   decrypt(algorithm: EncryptionAlgorithm, bytes: Uint8Array): Uint8Array {
     const oaepHash = ENCRYPTION[algorithm].name;
     const opened = this.#operations?.decrypt(oaepHash, bytes);
+    if (opened === REFUSED) throw new AuthenticationError("Not encrypted for this key");
     if (opened !== undefined) return opened;
     const { constants: { RSA_PKCS1_OAEP_PADDING }, privateDecrypt } = nodeCrypto();
     try {

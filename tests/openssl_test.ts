@@ -1,6 +1,7 @@
 /** @module */
 import { AuthenticationError, KeyError } from "../lib/errors.ts";
-import { opensslEncrypt, opensslOperations, type PrivateOperations } from "../lib/openssl.ts";
+import { nodeCrypto } from "../lib/node_crypto.ts";
+import { opensslEncrypt, opensslOperations, type PrivateOperations, REFUSED } from "../lib/openssl.ts";
 import { type EncryptionAlgorithm, PrivateKey, type SigningAlgorithm } from "../lib/rsa.ts";
 import { assert, assertEquals, assertThrows } from "./assert.ts";
 import corpus from "./corpus/crypto.json" with { type: "json" };
@@ -28,7 +29,8 @@ Deno.test({
       assertEquals(fast.decrypt(algorithm, slow.publicKey.encrypt(algorithm, BYTES)), BYTES);
     }
     assertEquals(operations.decrypt("sha1", slow.publicKey.encrypt("OAEP-SHA1", BYTES)), BYTES);
-    assertEquals(operations.decrypt("sha1", slow.publicKey.encrypt("OAEP-SHA224", BYTES)), undefined);
+    assertEquals(operations.decrypt("sha1", slow.publicKey.encrypt("OAEP-SHA224", BYTES)), REFUSED);
+    assertEquals(operations.decrypt("no such hash", slow.publicKey.encrypt("OAEP-SHA1", BYTES)), undefined);
     assertEquals(operations.sign("no such hash", BYTES), undefined);
   },
 });
@@ -66,7 +68,35 @@ Deno.test("what was not encrypted for a key is refused, with OpenSSL or without"
   }
 });
 
-Deno.test("what the faster operations refuse, the runtime does", () => {
+Deno.test({
+  name: "what OpenSSL does not open the runtime's RSA does not try: its no is final",
+  ignore: ABSENT,
+  fn() {
+    const key = PrivateKey.fromPem(PEM, opensslOperations(PEM));
+    const sealed = PrivateKey.fromPem(PEM).publicKey.encrypt("OAEP-SHA1", BYTES);
+    const runtime = nodeCrypto();
+    const { privateDecrypt } = runtime;
+    let tries = 0;
+    try {
+      runtime.privateDecrypt = (...args: Parameters<typeof privateDecrypt>) => {
+        tries++;
+        return privateDecrypt(...args);
+      };
+      const chosen = [new Uint8Array(), new Uint8Array(256), new Uint8Array(256).fill(3), new Uint8Array(10_000)];
+      for (const algorithm of ENCRYPTION) {
+        for (const bytes of chosen) assertThrows(() => key.decrypt(algorithm, bytes), AuthenticationError);
+      }
+      assertEquals([tries, key.decrypt("OAEP-SHA1", sealed)], [0, BYTES]);
+      // That is counted at all: without OpenSSL it is the runtime that refuses.
+      assertThrows(() => PrivateKey.fromPem(PEM).decrypt("OAEP-SHA1", new Uint8Array(256)), AuthenticationError);
+      assertEquals(tries, 1);
+    } finally {
+      runtime.privateDecrypt = privateDecrypt;
+    }
+  },
+});
+
+Deno.test("what the faster operations cannot do, the runtime does", () => {
   const refusing: PrivateOperations = { sign: () => undefined, decrypt: () => undefined };
   const key = PrivateKey.fromPem(PEM, refusing);
   assert(key.publicKey.verify("PKCS1v15-SHA1", BYTES, key.sign("PKCS1v15-SHA1", BYTES)));
