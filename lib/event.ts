@@ -4,6 +4,7 @@
  * @module
  */
 
+import { copyMap } from "./dict.ts";
 import { MsgpackError, WireError } from "./errors.ts";
 import { decode, encode, type Packable } from "./msgpack.ts";
 import { isMap, type Value, type ValueMap } from "./value.ts";
@@ -107,7 +108,7 @@ export function stampNow(nowMs: number = Date.now()): string {
 
 /** A new map: `data` and its `_stamp`. */
 export function stamp<V>(data: ReadonlyMap<Value, V>, nowMs: number = Date.now()): Map<Value, V | string> {
-  return new Map<Value, V | string>(data).set("_stamp", stampNow(nowMs));
+  return copyMap<V | string>(data).set("_stamp", stampNow(nowMs));
 }
 
 /** `salt/job/<jid>/new`: a job was published. */

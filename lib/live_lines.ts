@@ -7,6 +7,7 @@
  * @module
  */
 
+import { mapOf } from "./dict.ts";
 import type { LivePart, LiveText } from "./live_batch.ts";
 import { colours, sanitizeLine } from "./terminal.ts";
 import { rstrip } from "./text_encoding.ts";
@@ -168,7 +169,7 @@ export class LiveLines implements Disposable {
 
 /** `value` with each text of several lines that is among `above` replaced by a word about it, in maps too. */
 function withoutShown(value: Value, above: ReadonlySet<string>): Value {
-  if (isMap(value)) return new Map([...value].map(([key, item]) => [key, withoutShown(item, above)]));
+  if (isMap(value)) return mapOf([...value].map(([key, item]) => [key, withoutShown(item, above)]));
   if (typeof value !== "string" || !above.has(value)) return value;
   const lines = value.replace(/\n$/, "").split("\n").length;
   return lines > 1 ? `(the ${lines} lines above)` : value;

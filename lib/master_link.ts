@@ -20,7 +20,7 @@ import {
 import type { Logger } from "./log.ts";
 import { type Reach, reachOf } from "./master_reach.ts";
 import { decode, encode } from "./msgpack.ts";
-import { asBytes, clearRequest, encryptedRequest } from "./payload.ts";
+import { asBytes, clearRequest, encryptedRequest, STRANGER } from "./payload.ts";
 import { RequestChannel, type RequestOptions, type RequestPatience } from "./request_channel.ts";
 import { type Applicant, type Credentials, SignIn, type SignInReply } from "./sign_in.ts";
 import { sleep } from "./sleep.ts";
@@ -295,6 +295,7 @@ export class MasterLink {
       const reply = decode(
         await this.#send(load, nonce, { ...patience ?? this.#settings.requestPatience, signal }),
         "wire",
+        STRANGER,
       );
       const sealed = asBytes(reply);
       if (sealed === undefined || this.#session === undefined) throw new WireError(`The master answered ${str(reply)}`);
@@ -311,7 +312,8 @@ export class MasterLink {
     const { applicant } = this.#settings;
     return await this.#twice(signal, async () => {
       const nonce = crypto.randomUUID().replaceAll("-", "");
-      const reply = decode(await this.#send(load, nonce, { ...this.#settings.requestPatience, signal }), "wire");
+      const answer = await this.#send(load, nonce, { ...this.#settings.requestPatience, signal });
+      const reply = decode(answer, "wire", STRANGER);
       const key = isMap(reply) ? asBytes(reply.get("key")) : undefined;
       const sealed = isMap(reply) ? asBytes(reply.get("pillar")) : undefined;
       if (key === undefined || sealed === undefined) throw new WireError(`The master answered ${str(reply)}`);

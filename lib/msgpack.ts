@@ -1,18 +1,18 @@
 /**
  * MessagePack over Salt's values, byte for byte as Python's `msgpack` writes it, in Salt's two dialects.
  *
- * Reading is bounded: a length is checked against the input that is left before anything is made of it, and nesting
- * ends at {@linkcode MAX_DEPTH}, and what a message costs in memory has a bound. Knows nothing of envelopes, frames or keys.
+ * Reading is bounded ({@linkcode Bounds}): a length is checked against the input that is left before anything is made of it,
+ * and a large map is a `Dict`, so that no choice of keys makes it slow. Knows nothing of envelopes, frames or keys of minions.
  * Source: Salt's payload.py and transport/frame.py.
  * @module
  */
 
 import { MsgpackError } from "./errors.ts";
-import { Reader } from "./msgpack_reader.ts";
+import { type Bounds, Reader } from "./msgpack_reader.ts";
 import { type Packable, Packed, Writer } from "./msgpack_writer.ts";
 import type { Value } from "./value.ts";
 
-export { type Packable, Packed };
+export { type Bounds, type Packable, Packed };
 
 /**
  * `wire`: 4505 and 4506. No bin types are written, text and bytes share the raw family; both are read as text where they
@@ -20,7 +20,7 @@ export { type Packable, Packed };
  */
 export type Dialect = "wire" | "disk";
 
-/** How deep lists and maps may be nested, written or read. */
+/** How deep lists and maps may be nested, written or (by whoever has proved who it is) read. */
 export const MAX_DEPTH = 512;
 
 const writer = new Writer();
@@ -37,11 +37,11 @@ export function encode(value: Packable, dialect: Dialect): Uint8Array {
 
 /**
  * The one value that `bytes` are.
- * @param most What it may cost in memory, in entries; a list, a map or a byte string counts 16 more. Default: 8 million.
+ * @param bounds What it may cost. Default: what whoever has proved who it is may send, and what the disk may hold.
  * @throws {MsgpackError} If they are anything else: truncated, malformed, or followed by more.
  */
-export function decode(bytes: Uint8Array, dialect: Dialect, most?: number): Value {
-  const { value, length } = decodeFirst(bytes, dialect, most);
+export function decode(bytes: Uint8Array, dialect: Dialect, bounds?: Bounds): Value {
+  const { value, length } = decodeFirst(bytes, dialect, bounds);
   if (length !== bytes.length) throw new MsgpackError(`${bytes.length - length} bytes follow the value`);
   return value;
 }
@@ -50,8 +50,12 @@ export function decode(bytes: Uint8Array, dialect: Dialect, most?: number): Valu
  * The value that `bytes` begin with, and how many bytes it took. The value shares no memory with `bytes`.
  * @throws {MsgpackError} If they do not begin with a whole value.
  */
-export function decodeFirst(bytes: Uint8Array, dialect: Dialect, most?: number): { value: Value; length: number } {
-  const reader = new Reader(bytes, { binAsText: dialect === "wire", most });
-  const value = reader.read(MAX_DEPTH);
+export function decodeFirst(
+  bytes: Uint8Array,
+  dialect: Dialect,
+  bounds?: Bounds,
+): { readonly value: Value; readonly length: number } {
+  const reader = new Reader(bytes, { binAsText: dialect === "wire", bounds });
+  const value = reader.readValue();
   return { value, length: reader.position };
 }

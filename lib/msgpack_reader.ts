@@ -4,8 +4,9 @@
  * @module
  */
 
+import { Dict, PLAIN_ENTRIES, PLAIN_KEY_LENGTH } from "./dict.ts";
 import { MsgpackError } from "./errors.ts";
-import { Float, float, int, type Value, type ValueMap } from "./value.ts";
+import { float, int, type Value, type ValueMap } from "./value.ts";
 
 /** Salt's extension type for a date and time. */
 const EXT_DATETIME = 78;
@@ -14,12 +15,24 @@ const SHORT_TEXT = 48;
 /** How many bytes are looked at before the runtime's decoder is asked: it takes 10 µs to refuse. */
 const PROBED = 256;
 
-/**
- * What one message may cost in memory, where an entry counts 1 and a list, a map or a byte string counts 16 more: one
- * byte makes an empty map of 200. At most this is some 150 MB.
- */
-const MOST_MEMORY = 8_000_000;
+/** What one message may make its reader do. Whatever is within costs time in proportion to the bytes of the message. */
+export interface Bounds {
+  /** What it may cost in memory: an entry counts 1 and a list, a map or a byte string counts 16 more. */
+  readonly memory: number;
+  /** How deep lists and maps may be nested. */
+  readonly depth: number;
+  /** Bytes of a text that is a key of a map. */
+  readonly keyBytes: number;
+  /** Keys, of all its maps together, that are no text. */
+  readonly otherKeys: number;
+}
+
+/** Of whoever has proved who it is, and of the disk: at most this is some 150 MB. One byte makes an empty map of 200. */
+const KNOWN: Bounds = { memory: 8_000_000, depth: 512, keyBytes: Infinity, otherKeys: Infinity };
+
 const CONTAINER = 16;
+/** Bytes of a key that is no text. The longest that may be one is a path that is not UTF-8. */
+const MOST_BYTES_OF_KEY = 4_096;
 
 const textDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -31,19 +44,25 @@ export class Reader {
   readonly #bytes: Uint8Array;
   #madeView: DataView | undefined;
   readonly #binAsText: boolean;
-  readonly #most: number;
+  readonly #bounds: Bounds;
   #position = 0;
   #memory = 0;
+  #otherKeys = 0;
 
   /**
    * Starts at the first byte.
    * @param options.binAsText Whether the bin types may hold text, as they do where writers did not tell.
-   * @param options.most As {@linkcode MOST_MEMORY}, which is the default.
+   * @param options.bounds Default: those of whoever has proved who it is.
    */
-  constructor(bytes: Uint8Array, options: { readonly binAsText: boolean; readonly most?: number }) {
+  constructor(bytes: Uint8Array, options: { readonly binAsText: boolean; readonly bounds?: Bounds }) {
     this.#bytes = bytes;
     this.#binAsText = options.binAsText;
-    this.#most = options.most ?? MOST_MEMORY;
+    this.#bounds = options.bounds ?? KNOWN;
+  }
+
+  /** The one value that the bytes begin with. @throws {MsgpackError} If there is none, or it is out of bounds. */
+  readValue(): Value {
+    return this.#read(this.#bounds.depth);
   }
 
   /** Most messages hold nothing that it is needed for. */
@@ -71,8 +90,8 @@ export class Reader {
     return size === 2 ? this.#view.getUint16(at) : this.#view.getUint32(at);
   }
 
-  /** The next value, in which lists and maps may be nested `depth` deep. @throws {MsgpackError} */
-  read(depth: number): Value {
+  /** The next value, in which lists and maps may be nested `depth` deep. */
+  #read(depth: number): Value {
     const code = this.#bytes[this.#take(1)];
     if (code < 0x80) return code;
     if (code >= 0xe0) return code - 0x100;
@@ -154,7 +173,9 @@ export class Reader {
 
   #spend(memory: number): void {
     this.#memory += memory;
-    if (this.#memory > this.#most) throw new MsgpackError("More lists, maps and entries than one message may have");
+    if (this.#memory > this.#bounds.memory) {
+      throw new MsgpackError("More lists, maps and entries than one message may have");
+    }
   }
 
   #copy(bytes: Uint8Array): Uint8Array {
@@ -166,28 +187,63 @@ export class Reader {
     this.#enter(count, 1, depth);
     // Grown, not allocated at once: nested lists could each claim all that is left of the input.
     const list: Value[] = [];
-    for (let i = 0; i < count; i++) list.push(this.read(depth - 1));
+    for (let i = 0; i < count; i++) list.push(this.#read(depth - 1));
     return list;
   }
 
   #readMap(count: number, depth: number): ValueMap {
     this.#enter(count, 2, depth);
+    if (count > PLAIN_ENTRIES) return this.#fill(new Dict(), count, depth);
     const map: ValueMap = new Map();
-    let unique: UniqueKeys | undefined;
-    for (let i = 0; i < count; i++) {
-      const code = this.#bytes[this.#position];
-      let key = code >= 0xa0 && code < 0xc0 ? this.#readKey(code & 0x1f) : this.read(depth - 1);
-      if (typeof key === "object" || typeof key === "boolean") {
-        if (Array.isArray(key) || key instanceof Map) throw new MsgpackError("A list or map is no key of a map");
-        unique ??= new UniqueKeys(map);
+    for (let left = count; left > 0; left--) {
+      const key = this.#readKey(depth);
+      if (!isPlain(key)) {
+        const dict = new Dict(map).set(key, this.#read(depth - 1));
+        return this.#fill(dict, left - 1, depth).plain();
       }
-      if (unique !== undefined) key = unique.get(key);
-      map.set(key, this.read(depth - 1));
+      map.set(key, this.#read(depth - 1));
     }
     return map;
   }
 
-  #readKey(length: number): string | Uint8Array {
+  /** Apart from {@linkcode #readMap}, whose loop is to know Maps alone. */
+  #fill(dict: Dict, count: number, depth: number): Dict {
+    for (; count > 0; count--) {
+      const key = this.#readKey(depth);
+      dict.set(key, this.#read(depth - 1));
+    }
+    return dict;
+  }
+
+  #readKey(depth: number): Value {
+    const code = this.#bytes[this.#position];
+    if (code >= 0xa0 && code < 0xc0) {
+      const key = this.#readShortKey(code & 0x1f);
+      if (typeof key !== "string") this.#countOtherKey();
+      return key;
+    }
+    const sizes = lengthBytes(code);
+    if (sizes !== 0) {
+      this.#position++;
+      const length = this.#length(sizes);
+      if (length > this.#bounds.keyBytes) throw new MsgpackError(`A key of ${length} bytes`);
+      const key = code >= 0xd9 ? this.#readText(length) : this.#readBin(length);
+      if (typeof key === "string") return key;
+      this.#countOtherKey();
+      if (length > MOST_BYTES_OF_KEY) throw new MsgpackError(`A key of ${length} bytes that is no text`);
+      return key;
+    }
+    this.#countOtherKey();
+    const key = this.#read(depth - 1);
+    if (Array.isArray(key) || key instanceof Map) throw new MsgpackError("A list or map is no key of a map");
+    return key;
+  }
+
+  #countOtherKey(): void {
+    if (++this.#otherKeys > this.#bounds.otherKeys) throw new MsgpackError("Too many keys that are no text");
+  }
+
+  #readShortKey(length: number): string | Uint8Array {
     const bytes = this.#bytes;
     const start = this.#position + 1;
     if (start + length > bytes.length) throw new MsgpackError(`Truncated: ${length} bytes expected at ${start}`);
@@ -297,25 +353,15 @@ function datetime(text: string): string {
   throw new MsgpackError(`Extension type ${EXT_DATETIME} holds no date and time`);
 }
 
-/** The keys of one map as Python tells them apart: `1`, `1.0` and `True` are one key, and so are equal bytes. */
-class UniqueKeys {
-  readonly #known = new Map<number | bigint | string, Value>();
+/** How many bytes say the length of the text or the byte string that begins with `code`; 0 if it is neither, or short. */
+function lengthBytes(code: number): 0 | 1 | 2 | 4 {
+  if (code === 0xd9 || code === 0xc4) return 1;
+  if (code === 0xda || code === 0xc5) return 2;
+  return code === 0xdb || code === 0xc6 ? 4 : 0;
+}
 
-  constructor(map: ValueMap) {
-    for (const key of map.keys()) this.get(key);
-  }
-
-  /** The key equal to `key` that the map has already, else `key`. */
-  get(key: Value): Value {
-    let identity: number | bigint | string;
-    if (typeof key === "string" || key === null) return key;
-    if (typeof key === "number" || typeof key === "bigint") identity = key;
-    else if (typeof key === "boolean") identity = key ? 1 : 0;
-    else if (key instanceof Uint8Array) identity = key.join();
-    else if (key instanceof Float) identity = Number.isFinite(key.value) ? int(BigInt(key.value)) : key.value;
-    else return key;
-    const known = this.#known.get(identity);
-    if (known === undefined) this.#known.set(identity, key);
-    return known ?? key;
-  }
+/** Whether a Map tells `key` from all others as Python does, and compares it with little work. */
+function isPlain(key: Value): boolean {
+  return typeof key === "string" ? key.length <= PLAIN_KEY_LENGTH : typeof key === "number" || key === null ||
+    typeof key === "bigint";
 }

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { mapOf } from "./dict.ts";
 import { splitLines } from "./split_lines.ts";
 import { colours, sanitize, sanitizeLine } from "./terminal.ts";
 import { compare, isFloat, repr, str, typeName, type Value, type ValueMap } from "./value.ts";
@@ -108,7 +109,7 @@ class Lines {
 
 /** `map`, or if Python cannot compare its keys, the same by the keys' text: that is how Salt sorts it. */
 function comparable(map: ValueMap): ValueMap {
-  return mixedKeys(map) ? new Map([...map].map(([key, item]): [Value, Value] => [str(key), item])) : map;
+  return mixedKeys(map) ? mapOf([...map].map(([key, item]): [Value, Value] => [str(key), item])) : map;
 }
 
 /** The keys of maps that are {@linkcode comparable}, in their order. */

@@ -7,17 +7,21 @@
  */
 
 import { WireError } from "./errors.ts";
-import { decode, encode } from "./msgpack.ts";
+import { type Bounds, decode, encode } from "./msgpack.ts";
 import { isMap, map, type Value, type ValueMap } from "./value.ts";
 
 /** The version of the protocol that we speak: per-minion session keys; `ts`, `tok` and `id` in every request. */
 export const PROTOCOL_VERSION = 3;
 
 /**
- * What an envelope may cost to read, in entries: anybody may send one. A minion's own load is opened when its key has proved
- * itself, and may cost eight times as much; an operator's may name some hundred thousand minions.
+ * What a message may cost to read whose sender has proved nothing: an envelope, a clear request, an answer to a sign-in. A
+ * minion's own load is opened when its key has proved itself, and may cost eight times as much. An operator's request is clear
+ * as well, and may name some hundred thousand minions.
  */
-const ENVELOPE = 1_000_000;
+export const STRANGER: Bounds = { memory: 1_000_000, depth: 100, keyBytes: 4_096, otherKeys: 1_000 };
+
+/** Fields of a request's load. The code that handles it may copy it, which must be cheap whatever the fields are called. */
+export const MOST_FIELDS = 1_000;
 
 /** A request as it came in. */
 export type Request =
@@ -40,12 +44,15 @@ export type Request =
  * @throws {MsgpackError} If `frame` is no value at all, or one out of bounds.
  */
 export function parseRequest(frame: Uint8Array): Request {
-  const outer = decode(frame, "wire", ENVELOPE);
+  const outer = decode(frame, "wire", STRANGER);
   if (!isMap(outer) || !outer.has("enc") || !outer.has("load")) throw new WireError("bad load");
   const enc = outer.get("enc");
   const load = outer.get("load");
   const version = parseVersion(outer.get("version"));
-  if (enc === "clear" && isMap(load)) return { enc, version, load };
+  if (enc === "clear" && isMap(load)) {
+    if (load.size > MOST_FIELDS) throw new WireError("bad load");
+    return { enc, version, load };
+  }
   if (enc === "aes" && (load instanceof Uint8Array || typeof load === "string")) {
     const text = (key: string) => {
       const field = outer.get(key);
@@ -106,7 +113,7 @@ export interface Published {
  * @throws {WireError} If it is none.
  */
 export function parsePublished(frame: Uint8Array): Published {
-  const outer = decode(frame, "wire");
+  const outer = decode(frame, "wire", STRANGER);
   if (!isMap(outer) || outer.get("enc") !== "aes") throw new WireError("not an encrypted publish", "enc");
   const load = asBytes(outer.get("load"));
   if (load === undefined) throw new WireError("a publish without a load", "load");

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { mapOf } from "./dict.ts";
 import { compare, repr, type Value, type ValueMap } from "./value.ts";
 
 /** Where a value stands on its line, in characters. */
@@ -150,7 +151,7 @@ function formatBytes(bytes: Uint8Array, place: Place, layout: Layout): string {
 /** `value` with every map in it sorted by key. */
 function sorted(value: Value): Value {
   if (Array.isArray(value)) return value.map(sorted);
-  if (value instanceof Map) return new Map(sortedEntries(value).map(([key, item]) => [key, sorted(item)]));
+  if (value instanceof Map) return mapOf(sortedEntries(value).map(([key, item]) => [key, sorted(item)]));
   return value;
 }
 

@@ -16,7 +16,7 @@ import type { MasterServices } from "./master_services.ts";
 import { minionCommand } from "./minion_commands.ts";
 import { MinionKeys } from "./minion_keys.ts";
 import { encode } from "./msgpack.ts";
-import { asBytes, parseRequest, type Request } from "./payload.ts";
+import { asBytes, MOST_FIELDS, parseRequest, type Request } from "./payload.ts";
 import { isEncryptionAlgorithm, isSigningAlgorithm } from "./rsa.ts";
 import { isMap, map, type Value, type ValueMap } from "./value.ts";
 
@@ -100,6 +100,7 @@ export class RequestHandler {
       throw error;
     }
     if (!isMap(load)) throw new WireError("payload and load must be a dict");
+    if (load.size > MOST_FIELDS) throw new WireError(BAD_LOAD);
     return { load, crypticle };
   }
 

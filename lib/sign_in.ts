@@ -12,7 +12,7 @@ import { Crypticle, generateKeyString } from "./crypticle.ts";
 import { AuthenticationError, KeyError, MsgpackError, SignInError, WireError } from "./errors.ts";
 import { hashHex } from "./hash.ts";
 import { decode } from "./msgpack.ts";
-import { asBytes, clearRequest, stringField } from "./payload.ts";
+import { asBytes, clearRequest, STRANGER, stringField } from "./payload.ts";
 import {
   type EncryptionAlgorithm,
   fingerprint,
@@ -125,7 +125,7 @@ export class SignIn {
   }
 
   #check(frame: Uint8Array): SignInReply {
-    const outer = decode(frame, "wire");
+    const outer = decode(frame, "wire", STRANGER);
     if (!isMap(outer)) throw new WireError(`the master answered ${repr(outer)} to a sign-in`);
     const load = outer.get("load");
     if (isMap(load)) {
@@ -138,7 +138,7 @@ export class SignIn {
     }
     const signed = asBytes(load);
     if (signed === undefined) throw new WireError("a sign-in reply without a load", "load");
-    const inner = decode(signed, "wire");
+    const inner = decode(signed, "wire", STRANGER);
     if (!isMap(inner)) throw new WireError("a sign-in reply whose load is no map", "load");
     const credentials = inner.has("pub_key") ? this.#credentials(inner) : undefined;
     this.#checkSignature(signed, asBytes(outer.get("sig")), credentials?.masterKey);

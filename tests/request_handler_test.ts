@@ -1,7 +1,7 @@
 /** @module */
 import { Crypticle } from "../lib/crypticle.ts";
 import { decode, encode } from "../lib/msgpack.ts";
-import { asBytes, clearRequest } from "../lib/payload.ts";
+import { asBytes, clearRequest, STRANGER } from "../lib/payload.ts";
 import { RequestHandler } from "../lib/request_handler.ts";
 import { equals, map, repr, toValue, type Value } from "../lib/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "./assert.ts";
@@ -149,14 +149,13 @@ Deno.test("every frame of a stranger is answered as the protocol says, with one 
   assertEquals(site.services.fired, []);
 });
 
-Deno.test("a request may be as deep as messages may be, and comes back", async () => {
+Deno.test("a clear request may be as deep as a stranger's may be, and comes back; one that is deeper is refused", async () => {
   using site = await openSite();
   let deep: Value = null;
-  for (let i = 0; i < 509; i++) deep = [deep];
-  assertReply(
-    await site.web1.send(envelope({ enc: "clear", load: map({ cmd: "ping", deep }), version: 3 })),
-    map({ cmd: "ping", deep }),
-  );
+  for (let i = 0; i < STRANGER.depth - 2; i++) deep = [deep];
+  const ask = (deep: Value) => site.web1.send(envelope({ enc: "clear", load: map({ cmd: "ping", deep }), version: 3 }));
+  assertReply(await ask(deep), map({ cmd: "ping", deep }));
+  assertReply(await ask([deep]), map({ msg: "bad load" }));
 });
 
 interface Attempt {
