@@ -22,12 +22,13 @@ import { createLogger, LEVEL_NUMBERS } from "../lib/log.ts";
 import { decode, encode } from "../lib/msgpack.ts";
 import { NoLogMarks } from "../lib/no_log_marks.ts";
 import { encryptedRequest } from "../lib/payload.ts";
-import { RequestHandler } from "../lib/request_handler.ts";
+import { NO_ANSWER, RequestHandler } from "../lib/request_handler.ts";
 import { PrivateKey } from "../lib/rsa.ts";
 import { RateLimit } from "../lib/rate_limit.ts";
 import { Recent } from "../lib/recent.ts";
 import { SessionKeys } from "../lib/session_keys.ts";
 import { SharedKey } from "../lib/shared_key.ts";
+import { SignInTurns } from "../lib/sign_in_turns.ts";
 import { map, str, type Value, type ValueMap } from "../lib/value.ts";
 import { hold } from "./target.ts";
 
@@ -117,6 +118,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     data: new DataCache(opts.cachedir),
     access: new Access(new Map([["root", ACCESS_KEY]]), { owner: "root", acl: new Map() }),
     strangers: new RateLimit(0),
+    signIns: new SignInTurns(new RateLimit(0)),
     autosign: new Autosign(opts, { warn: () => {} }),
     complain: complaints(log),
     log,
@@ -145,9 +147,11 @@ export async function openMaster(): Promise<FixtureMaster> {
     pem: minionKey.publicKey.pem,
     keys,
     async ask(frame) {
-      const reply = decode(await handler.handle(frame), "wire");
+      const answer = await handler.handle(frame);
       const first = unforeseen.shift();
       hold(first === undefined, `not foreseen: ${first}`);
+      if (answer === NO_ANSWER) return "no answer";
+      const reply = decode(answer, "wire");
       return describeReply(reply, session);
     },
     async honest() {

@@ -26,7 +26,7 @@ export const signInRequests: FuzzTarget = {
       const load = map({
         cmd: "_auth",
         id: random.chance(0.5) ? HONEST_ID : random.pick(["new1", ...NASTY_TEXTS]),
-        nonce: "0123456789abcdef0123456789abcdef",
+        nonce: random.bytes(16).toHex(),
         enc_algo: random.chance(0.7) ? "OAEP-SHA1" : random.pick(ALGORITHMS),
         sig_algo: random.chance(0.7) ? "PKCS1v15-SHA1" : random.pick(ALGORITHMS),
         pub: random.chance(0.5) ? master.pem : mutatePem(random, master.pem),

@@ -39,6 +39,7 @@ import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
 import { Forwarder } from "./forwarder.ts";
 import { ZmqContext } from "./libzmq.ts";
+import { signInMemory } from "./sign_in_turns.ts";
 import { MANY_REQUESTERS, PROBES } from "./socket_settings.ts";
 import { Outbox, type SharedPlace } from "./sockets.ts";
 import { sleep } from "./sleep.ts";
@@ -188,6 +189,7 @@ export class Master {
       proved,
       jids: jidMemory(),
       strangers: rateMemory(),
+      signIns: { turns: signInMemory(), others: rateMemory() },
       requests: { context: this.#requests.context, address: WORKERS },
       events,
       queued: opts.max_queued_requests,

@@ -49,7 +49,8 @@ interface Application {
 }
 
 /**
- * Answers an `_auth` request; `undefined`: it gets no answer, for too many strangers ask. Whoever hears nothing asks again.
+ * Answers an `_auth` request; `undefined`: it gets no answer, for too many strangers ask, or the same one too often. Whoever
+ * hears nothing asks again.
  * @throws {WireError} If the request has no id, or from version 2 no nonce.
  */
 export async function signInMinion(
@@ -59,13 +60,15 @@ export async function signInMinion(
 ): Promise<Value | undefined> {
   const { log, opts } = services;
   const wanted = parseApplication(load, version);
-  if (!isKnown(wanted, services)) {
-    const turn = services.strangers.take();
-    if (turn === "first refused") {
-      log.warning(`More than ${opts.max_sign_ins} strangers a second sign in (max_sign_ins): the others get no answer`);
-    }
-    if (turn !== "granted") return undefined;
+  const known = isKnown(wanted, services);
+  const turn = known ? services.signIns.take(wanted.id, nonceText(wanted.nonce)) : services.strangers.take();
+  if (turn === "first refused") {
+    if (known) services.complain(`Sign-ins of ${brief(wanted.id)} come again and again; they get no answer for now`);
+    else {log.warning(
+        `More than ${opts.max_sign_ins} strangers a second sign in (max_sign_ins): the others get no answer`,
+      );}
   }
+  if (turn !== "granted") return undefined;
   if (wanted.signed && wanted.sigAlgorithm === undefined) return badAlgorithm("sig");
   if (wanted.encAlgorithm === undefined) return badAlgorithm("enc");
   const { id, pem } = wanted;
@@ -97,6 +100,11 @@ export async function signInMinion(
 function isKnown({ id, pem }: Application, { keys }: MasterServices): boolean {
   const accepted = isValidId(id) ? keys.get(id, "accepted") : undefined;
   return accepted !== undefined && samePem(accepted, pem);
+}
+
+/** What tells one sign-in from another. */
+function nonceText(nonce: Value): string | undefined {
+  return nonce === null ? undefined : typeof nonce === "string" ? nonce : encode(nonce, "wire").toHex();
 }
 
 function parseApplication(load: ValueMap, version: number): Application {

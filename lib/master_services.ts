@@ -19,6 +19,7 @@ import type { RateLimit } from "./rate_limit.ts";
 import type { Recent } from "./recent.ts";
 import type { SessionKeys } from "./session_keys.ts";
 import type { SharedKey } from "./shared_key.ts";
+import type { SignInTurns } from "./sign_in_turns.ts";
 import type { ValueMap } from "./value.ts";
 
 /** The services; a test may pass its own. */
@@ -53,6 +54,8 @@ export interface MasterServices {
   readonly access: Access;
   /** Sign-ins of strangers: each costs more than all else that a stranger can ask for. */
   readonly strangers: RateLimit;
+  /** Sign-ins of those whose key is accepted, or of whoever says that it is they. */
+  readonly signIns: SignInTurns;
   /** Whose key is accepted without an operator. */
   readonly autosign: Autosign;
   /** The thread's log. */

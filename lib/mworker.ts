@@ -35,6 +35,7 @@ import { NO_ANSWER, RequestHandler } from "./request_handler.ts";
 import { PrivateKey } from "./rsa.ts";
 import { SessionKeys } from "./session_keys.ts";
 import { SharedKey } from "./shared_key.ts";
+import { SignInTurns } from "./sign_in_turns.ts";
 import { sleep } from "./sleep.ts";
 import { Duplex, type Frames, Outbox, type SharedPlace } from "./sockets.ts";
 import { leased } from "./thread_lease.ts";
@@ -63,6 +64,8 @@ export interface MWorkerInit {
   readonly queued: number;
   /** The memory of the limit on strangers' sign-ins. */
   readonly strangers: SharedArrayBuffer;
+  /** The memory of the sign-ins of accepted keys, and of the limit on those that come too often. */
+  readonly signIns: { readonly turns: SharedArrayBuffer; readonly others: SharedArrayBuffer };
   /** Where it notes whose request it holds. */
   readonly held: SharedArrayBuffer;
   /** Where it notes its sockets, for the case that it dies. */
@@ -125,6 +128,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
       sudoAcl: opts.sudo_acl,
     }),
     strangers: new RateLimit(opts.max_sign_ins, init.strangers),
+    signIns: new SignInTurns(new RateLimit(opts.max_sign_ins, init.signIns.others), init.signIns.turns),
     autosign: new Autosign(opts, { warn: log.warning }),
     complain: complaints(log),
     log,

@@ -4,15 +4,21 @@
  */
 
 import { LocalClient } from "../lib/local_client.ts";
+import { decode } from "../lib/msgpack.ts";
 import { packOpts } from "../lib/opts_transfer.ts";
+import { clearRequest } from "../lib/payload.ts";
+import { RequestChannel } from "../lib/request_channel.ts";
+import { Duplex } from "../lib/sockets.ts";
 import { Thread } from "../lib/thread.ts";
-import { map } from "../lib/value.ts";
-import { assertEquals } from "./assert.ts";
+import { isMap, map } from "../lib/value.ts";
+import { assert, assertEquals } from "./assert.ts";
 import { startCli } from "./cli_process.ts";
+import { WITHIN_MS } from "./eventually.ts";
 import { eventually, type Fleet, fleetTest, startFleet } from "./fleet.ts";
 import { runJob } from "./jobs.ts";
 import type { MinionThreadInit } from "./minion_thread.ts";
 import { keptLog } from "./scripted_master.ts";
+import { ScriptedMinion, testKey } from "./scripted_minion.ts";
 
 /** Publishes a job that leaves a line in `ran`, under an id of its own or one that was used. @returns The id. */
 async function publish(fleet: Fleet, jid?: string): Promise<string> {
@@ -94,3 +100,37 @@ fleetTest("SIGINT tells a salt of its own process how to come back, and jobs.att
     [0, "web1: one\nweb1: two\nweb1:\n    (the 2 lines above)\nweb1:\n    returned\n"],
   );
 });
+
+fleetTest(
+  "a recorded sign-in is answered a few times, however often it is sent, and its minion signs in all the same",
+  {},
+  async (fleet) => {
+    using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
+    const ask = (frame: Uint8Array) => channel.request(frame, { timeoutMs: WITHIN_MS, tries: 1 });
+    const sent: Uint8Array[] = [];
+    const minion = new ScriptedMinion("web1", await testKey("web1"), (frame) => (sent.push(frame), ask(frame)));
+    assert((await minion.signIn()).inner.has("aes"));
+
+    using attacker = Duplex.dealer({ highWaterMark: 0 });
+    attacker.connect(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
+    const ping = clearRequest(map({ cmd: "ping" }));
+    let answers = 0;
+    // Behind every hundred, a request that is answered: when its reply is there, so are all of theirs.
+    for (let round = 0; round < 5; round++) {
+      for (let n = 0; n < 100; n++) await attacker.send([new Uint8Array(), sent[0]], WITHIN_MS);
+      for (let n = 0; n < fleet.masterOpts.worker_threads; n++) {
+        await attacker.send([new Uint8Array(), ping], WITHIN_MS);
+      }
+      for (let pings = 0; pings < fleet.masterOpts.worker_threads;) {
+        const frames = await attacker.receive(WITHIN_MS);
+        assert(frames !== undefined, "a ping is not answered");
+        const reply = decode(frames[frames.length - 1], "wire");
+        if (isMap(reply) && reply.has("sig")) answers++;
+        else pings++;
+      }
+      assert((await minion.signIn()).inner.has("aes"));
+    }
+    assert(answers >= 1 && answers <= 3, `${answers} answers`);
+    assert(fleet.logs.some((line) => line.includes("Sign-ins of web1 come again and again")), fleet.logs.join("\n"));
+  },
+);

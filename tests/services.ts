@@ -22,6 +22,7 @@ import { RateLimit } from "../lib/rate_limit.ts";
 import { Recent } from "../lib/recent.ts";
 import { SessionKeys } from "../lib/session_keys.ts";
 import { SharedKey } from "../lib/shared_key.ts";
+import { SignInTurns } from "../lib/sign_in_turns.ts";
 import type { Value, ValueMap } from "../lib/value.ts";
 
 /** Services, and what they were used for. */
@@ -84,6 +85,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
       sudoAcl: opts.sudo_acl,
     }),
     strangers: new RateLimit(opts.max_sign_ins),
+    signIns: new SignInTurns(new RateLimit(opts.max_sign_ins)),
     autosign: new Autosign(opts, { warn: log.warning }),
     complain: complaints(log),
     durable: () => Promise.resolve(),
