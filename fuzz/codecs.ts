@@ -5,17 +5,22 @@
 
 import { Crypticle, generateKeyString } from "../lib/crypticle.ts";
 import { AuthenticationError, MsgpackError, WireError } from "../lib/errors.ts";
-import { packEvent, unpackEvent } from "../lib/event.ts";
+import { packEvent, stamp, unpackEvent } from "../lib/event.ts";
 import { decode, decodeFirst, type Dialect, encode } from "../lib/msgpack.ts";
 import { map, repr, type Value } from "../lib/value.ts";
+import { costlyValue, ordinaryValue } from "./costly.ts";
 import { mutateBytes, NASTY_TEXTS, type Random } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { randomMsgpack, randomValue } from "./values.ts";
+
+/** What part of the inputs is to be dear, of targets that may be made to work by their values. */
+export const COSTLY = 0.03;
 
 const DIALECTS: readonly Dialect[] = ["wire", "disk"];
 
 /** Bytes that are, were, or look like a value. */
 export function packed(random: Random, dialect: Dialect): Uint8Array {
+  if (random.chance(COSTLY)) return encode(costlyValue(random), dialect);
   if (random.chance(0.5)) return randomMsgpack(random);
   let bytes: Uint8Array;
   try {
@@ -25,6 +30,16 @@ export function packed(random: Random, dialect: Dialect): Uint8Array {
     bytes = randomMsgpack(random);
   }
   return random.chance(0.8) ? mutateBytes(random, bytes) : bytes;
+}
+
+function serveMsgpack(bytes: Uint8Array, dialect: Dialect): string {
+  const { value, length } = decodeFirst(bytes, dialect);
+  hold(length <= bytes.length, `read ${length} of ${bytes.length} bytes`);
+  const once = encode(value, dialect);
+  const twice = encode(decode(once, dialect), dialect);
+  if (once.toHex() !== twice.toHex()) hold(false, `not the same when read again: ${repr(value).slice(0, 500)}`);
+  if (length !== bytes.length) decode(bytes, dialect);
+  return "read";
 }
 
 /** msgpack in both dialects; what is read must be writable, and read back as the same. */
@@ -37,13 +52,11 @@ export const msgpack: FuzzTarget = {
       const dialect = random.pick(DIALECTS);
       const bytes = packed(random, dialect);
       note(bytes);
-      const { value, length } = decodeFirst(bytes, dialect);
-      hold(length <= bytes.length, `read ${length} of ${bytes.length} bytes`);
-      const once = encode(value, dialect);
-      const twice = encode(decode(once, dialect), dialect);
-      hold(once.toHex() === twice.toHex(), `not the same when read again: ${repr(value).slice(0, 500)}`);
-      if (length !== bytes.length) decode(bytes, dialect);
-      return "read";
+      return serveMsgpack(bytes, dialect);
+    },
+    ordinary(bytes) {
+      const packed = encode(ordinaryValue(bytes), "wire");
+      return () => serveMsgpack(packed, "wire");
     },
     honest: () => hold(decode(Uint8Array.of(0xa1, 0x61), "wire") === "a", "no text"),
     close() {},
@@ -99,24 +112,34 @@ export const events: FuzzTarget = {
   refusals: [WireError, MsgpackError],
   open: () => ({
     feed(random, note) {
-      const data: Value = randomValue(random);
+      const costly = random.chance(COSTLY);
+      const data: Value = costly ? costlyValue(random) : randomValue(random);
       const tag = random.pick(["salt/job/1/ret/web1", "minion_start|||||||||", ...NASTY_TEXTS]);
       const frame = packEvent(
         tag,
-        map({ data: random.chance(0.9) ? "x" : data, _stamp: "2024-01-02T03:04:05.000006" }),
+        map({ data: !costly && random.chance(0.9) ? "x" : data, _stamp: "2024-01-02T03:04:05.000006" }),
       );
       const sent = random.chance(0.2)
         ? Uint8Array.from([...new TextEncoder().encode(tag), ...packed(random, "disk")])
+        : costly
+        ? frame
         : mutateBytes(random, frame);
       note(sent);
       const event = unpackEvent(sent);
       // Whoever is between here and the next bus packs it again.
-      const again = unpackEvent(packEvent(event.tag, event.data));
+      const again = unpackEvent(packEvent(event.tag, stamp(event.data)));
       hold(
         event.tag.includes("\n\n") || again.tag === event.tag || again.tag === event.tag.replace(/\|+$/, ""),
         `${event.tag} became ${again.tag}`,
       );
       return "read";
+    },
+    ordinary(bytes) {
+      const frame = packEvent("a/b", ordinaryValue(bytes));
+      return () => {
+        const event = unpackEvent(frame);
+        unpackEvent(packEvent(event.tag, stamp(event.data)));
+      };
     },
     honest: () => hold(unpackEvent(packEvent("a/b", map({ x: 1 }))).data.get("x") === 1, "no event"),
     close() {},

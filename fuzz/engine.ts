@@ -1,8 +1,8 @@
 /**
  * Feeds one target: inputs by number, each from its own seed, so that any of them can be fed again alone.
  *
- * A fault is an error that the target does not declare, a property that does not hold, an input that takes a second, an
- * honest request that is not served, or memory that grows. Knows no target.
+ * A fault is an error that the target does not declare, a property that does not hold, an input that takes a second or far more
+ * than an honest one of its size, an honest request that is not served, or memory that grows. Knows no target.
  * @module
  */
 
@@ -16,6 +16,16 @@ const SLOW_MS = 100;
 const HANG_MS = 1_000;
 /** So is this, even if it is so only once: what is kept of an input may make it faster. */
 const HANG_ONCE_MS = 5_000;
+/** An input may cost this many times the processor time of an honest one of its size. */
+const MOST_TIMES = 20;
+/** What is below this is never too much, in milliseconds: of a few hundred bytes the clock and the collector say more. */
+const CHEAP_MS = 20;
+/** How often what seems to cost too much is fed again; the least counts, as anything may cost more once. */
+const COST_TRIES = 4;
+/** How often an honest input is fed to know what it costs. */
+const ORDINARY_TRIES = 3;
+/** The sizes of honest inputs, in bytes: powers of two, from the first to the second. A larger one costs as many times more. */
+const LEAST_SIZE = 1_024, MOST_SIZE = 1_048_576;
 /** A target with more faults than this has said enough. */
 const MOST_FAULTS = 10;
 /** Growth, between the second quarter's lowest and the last quarter's, that is a fault: MiB of the heap, and of the process. */
@@ -95,6 +105,8 @@ class Run {
     heap: [Infinity, Infinity, Infinity, Infinity],
     process: [Infinity, Infinity, Infinity, Infinity],
   };
+  /** What an honest input costs, by its size. */
+  readonly #ordinaryMs = new Map<number, number>();
   #slowestMs = 0;
   #index = 0;
   #count = 0;
@@ -114,6 +126,7 @@ class Run {
       const ms = await this.#one(session);
       if (ms > this.#slowestMs) this.#slowestMs = ms;
       if (ms > SLOW_MS) await this.#again(session, ms);
+      if (ms > CHEAP_MS && session.ordinary !== undefined) await this.#judgeCost(session, ms);
       this.#count++;
       if (this.#count % honestEvery === 0 || this.#index === end - 1) await this.#honest(session);
       if (this.#count % Math.ceil(inputs / WEIGHINGS) === 0) this.#weigh(end - first);
@@ -162,6 +175,38 @@ class Run {
     if (ms > HANG_MS) this.fault(`took ${Math.round(ms)} ms, twice`);
   }
 
+  /** Whether the current input costs too much for its size. */
+  async #judgeCost(session: Session, firstMs: number): Promise<void> {
+    const bytes = this.#input.length;
+    const input = show(this.#input);
+    const ordinaryMs = await this.#ordinary(session, bytes);
+    const most = Math.max(CHEAP_MS, MOST_TIMES * ordinaryMs);
+    let ms = firstMs;
+    for (let tries = 0; ms > most && tries < COST_TRIES; tries++) ms = Math.min(ms, await this.#one(session));
+    if (ms <= most) return;
+    const [costs, honest] = [ms, ordinaryMs].map((each) => each.toFixed(1));
+    this.fault(`costs ${costs} ms, where an honest input of its ${bytes} bytes costs ${honest}`, input);
+  }
+
+  /** The least that an honest input of the next larger size costs, in milliseconds. Honest work is in proportion to the bytes. */
+  async #ordinary(session: Session, bytes: number): Promise<number> {
+    if (bytes > MOST_SIZE) return await this.#ordinary(session, MOST_SIZE) * bytes / MOST_SIZE;
+    let size = LEAST_SIZE;
+    while (size < bytes) size *= 2;
+    const known = this.#ordinaryMs.get(size);
+    if (known !== undefined) return known;
+    let least = Infinity;
+    for (let tries = 0; tries < ORDINARY_TRIES; tries++) {
+      const feed = session.ordinary?.(size);
+      const before = cpuUsage();
+      await feed?.();
+      const { user, system } = cpuUsage(before);
+      least = Math.min(least, (user + system) / 1000);
+    }
+    this.#ordinaryMs.set(size, least);
+    return least;
+  }
+
   async #honest(session: Session): Promise<void> {
     try {
       await session.honest();
@@ -183,11 +228,11 @@ class Run {
   }
 
   /** Notes a fault, once for each kind. */
-  fault(problem: string): void {
+  fault(problem: string, input: string = show(this.#input)): void {
     const kind = problem.split("\n").slice(0, 2).join().replaceAll(/"[^"]*"|\d+/g, "");
     if (this.#problems.has(kind)) return;
     this.#problems.add(kind);
-    this.#faults.push({ problem, index: this.#index, input: show(this.#input) });
+    this.#faults.push({ problem, index: this.#index, input });
   }
 
   tally(tookMs: number): Tally {

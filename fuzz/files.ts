@@ -27,6 +27,7 @@ import { SessionKeys } from "../lib/session_keys.ts";
 import { map } from "../lib/value.ts";
 import { finish } from "../tests/finish.ts";
 import { packed } from "./codecs.ts";
+import { ordinaryValue } from "./costly.ts";
 import { Cage, FUZZ_KEY_BITS } from "./master_fixture.ts";
 import { mutateBytes, mutateText, type Random } from "./mutate.ts";
 import { mutatePem } from "./sign_in_requests.ts";
@@ -62,21 +63,28 @@ export const caches: FuzzTarget = {
     const files = [".load.p", ".minions.p", ".minions.syndic.p", "endtime", "jid", "web1/return.p", "web1/out.p"].map((
       name,
     ) => `${job}/${name}`);
+    const serve = (path: string, bytes: Uint8Array) => {
+      Deno.writeFileSync(path, bytes);
+      jobs.getLoad(jid);
+      jobs.getReturns(jid);
+      jobs.getEndTime(jid);
+      jobs.list();
+      jobs.saveMinions(jid, ["web2"]);
+      data.get("web1");
+      data.list();
+    };
     files.push(`${cage.root}/grains/web1.p`, `${cage.root}/pillar/web1.p`, `${cage.root}/minions/web1/data.p`);
     return {
       feed(random, note) {
         const path = random.pick(files);
         const bytes = torn(random);
         note(bytes);
-        Deno.writeFileSync(path, bytes);
-        jobs.getLoad(jid);
-        jobs.getReturns(jid);
-        jobs.getEndTime(jid);
-        jobs.list();
-        jobs.saveMinions(jid, ["web2"]);
-        data.get("web1");
-        data.list();
+        serve(path, bytes);
         return path.slice(path.lastIndexOf("/") + 1);
+      },
+      ordinary(bytes) {
+        const file = encode(map({ return: ordinaryValue(bytes) }), "disk");
+        return () => serve(`${job}/web1/return.p`, file);
       },
       honest() {
         const other = jobs.prepare();

@@ -14,6 +14,8 @@ import { PrivateKey } from "../lib/rsa.ts";
 import { masterKeyPath, SignIn } from "../lib/sign_in.ts";
 import { isMap, map, type ValueMap } from "../lib/value.ts";
 import { applicant, MasterKeys } from "../tests/scripted_master.ts";
+import { COSTLY } from "./codecs.ts";
+import { costlyValue, ordinaryValue } from "./costly.ts";
 import { Cage, FUZZ_KEY_BITS } from "./master_fixture.ts";
 import { mutateBytes, type Random } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
@@ -61,6 +63,7 @@ export const publishes: FuzzTarget = {
           if (random.chance(0.3)) {
             load.set("tgt_type", "pcre").set("tgt", random.pick(REGEX_TOKENS) + random.pick(REGEX_TOKENS));
           }
+          if (random.chance(COSTLY)) load.set("arg", [costlyValue(random)]);
           const spoiled = random.chance(0.7) ? mutateMap(random, load) : load;
           // A serial at the end of all numbers would leave no room for honest ones.
           if (spoiled.has("serial")) spoiled.set("serial", random.pick([-1, "x", null, 0.5, 2n ** 64n]));
@@ -78,6 +81,11 @@ export const publishes: FuzzTarget = {
             right,
           ];
         }
+      },
+      ordinary(bytes) {
+        const load = honestLoad().set("arg", [ordinaryValue(bytes)]);
+        const frame = encode(envelope(ours.dumps(load)), "wire");
+        return () => readers[0].read(frame);
       },
       honest() {
         for (const [i, reader] of readers.entries()) {

@@ -5,10 +5,12 @@
  */
 
 import { encode } from "../lib/msgpack.ts";
-import { parseRequest } from "../lib/payload.ts";
+import { clearRequest, parseRequest } from "../lib/payload.ts";
 import { MsgpackError, WireError } from "../lib/errors.ts";
 import { makeJid } from "../lib/jid.ts";
 import { map, type ValueMap } from "../lib/value.ts";
+import { COSTLY } from "./codecs.ts";
+import { costlyValue, ordinaryValue } from "./costly.ts";
 import { ACCESS_KEY, type FixtureMaster, HONEST_ID, openMaster } from "./master_fixture.ts";
 import { mutateBytes, NASTY_TEXTS, type Random } from "./mutate.ts";
 import type { FuzzTarget, Session } from "./target.ts";
@@ -114,7 +116,11 @@ export const envelopes: FuzzTarget = {
     const master = await openMaster();
     return session(master, (random) => {
       const load = random.pick(clearLoads());
-      const spoiled = random.chance(0.8) ? mutateMap(random, load) : load;
+      const spoiled = random.chance(COSTLY)
+        ? costlyLoad(random, load)
+        : random.chance(0.8)
+        ? mutateMap(random, load)
+        : load;
       const envelope = map({ enc: "clear", load: spoiled, version: random.pick(VERSIONS) });
       switch (random.int(6)) {
         case 0:
@@ -128,9 +134,16 @@ export const envelopes: FuzzTarget = {
         default:
           return tryEncode(envelope);
       }
-    });
+    }, (bytes) => clearRequest(map({ cmd: "ping", x: [ordinaryValue(bytes)] })));
   },
 };
+
+/** `load` with something dear in one of its fields, or in place of all of them. */
+function costlyLoad(random: Random, load: ValueMap): ValueMap {
+  const value = costlyValue(random);
+  if (random.chance(0.3) && value instanceof Map) return value;
+  return new Map(load).set(random.pick([...load.keys(), "x"]), value);
+}
 
 /** Commands of an accepted minion. */
 export const minionCommands: FuzzTarget = {
@@ -154,13 +167,13 @@ export const minionCommands: FuzzTarget = {
         case 4:
           return sealed(master, new Map(load).set("cmd", randomValue(random, 1)));
         default: {
-          const spoiled = mutateMap(random, load);
+          const spoiled = random.chance(COSTLY) ? costlyLoad(random, load) : mutateMap(random, load);
           // Most inputs are to get past the door.
           if (random.chance(0.9)) { for (const key of ["id", "tok", "cmd"]) spoiled.set(key, load.get(key) ?? null); }
           return sealed(master, spoiled);
         }
       }
-    });
+    }, (bytes) => master.seal(new Map(loads[0]).set("jid", makeJid()).set("return", ordinaryValue(bytes))));
   },
 };
 
@@ -171,17 +184,25 @@ export const parser: FuzzTarget = {
   refusals: [WireError, MsgpackError],
   open: () => ({
     feed(random, note) {
+      const costly = random.chance(COSTLY);
+      const load = random.pick(clearLoads());
       const envelope = map({
-        enc: random.pick(["clear", "aes"]),
-        load: random.pick(clearLoads()),
+        enc: costly ? "clear" : random.pick(["clear", "aes"]),
+        load: costly ? costlyLoad(random, load) : load,
         version: random.pick(VERSIONS),
         id: "x",
       });
-      const frame = random.chance(0.5)
+      const frame = costly
+        ? tryEncode(envelope)
+        : random.chance(0.5)
         ? mutateBytes(random, tryEncode(envelope))
         : tryEncode(mutateMap(random, envelope));
       note(frame);
       return parseRequest(frame).enc;
+    },
+    ordinary(bytes) {
+      const frame = clearRequest(map({ cmd: "ping", x: [ordinaryValue(bytes)] }));
+      return () => parseRequest(frame);
     },
     honest: () =>
       hold(
@@ -192,8 +213,16 @@ export const parser: FuzzTarget = {
   }),
 };
 
-function session(master: FixtureMaster, make: (random: Random) => Uint8Array): Session {
+function session(
+  master: FixtureMaster,
+  make: (random: Random) => Uint8Array,
+  ordinary: (bytes: number) => Uint8Array,
+): Session {
   return {
+    ordinary(bytes) {
+      const frame = ordinary(bytes);
+      return () => master.ask(frame);
+    },
     feed(random, note) {
       const frame = make(random);
       note(frame);

@@ -18,6 +18,11 @@ export interface Session {
    * @returns What became of it, in a word or two; throwing a declared error is the same as being refused by it.
    */
   feed(random: Random, note: Note): string | Promise<string>;
+  /**
+   * Makes an honest input of about so many bytes, and gives what feeds it as {@linkcode feed} feeds its own: what an input may cost
+   * goes by what such a one costs. Without it, the cost of this target's inputs is judged by the second alone.
+   */
+  ordinary?(bytes: number): () => unknown;
   /** Fails unless an honest request is served as it should be. */
   honest(): void | Promise<void>;
   /** Ends it, and fails if the inputs did any harm that shows only now. */

@@ -16,6 +16,7 @@ import { SALT_RUN } from "../lib/salt_run_options.ts";
 import { shlexSplit } from "../lib/shlex.ts";
 import { loadYaml, loadYamlMapping } from "../lib/yaml.ts";
 import { dumpYaml } from "../lib/yaml_dump.ts";
+import { ordinaryValue } from "./costly.ts";
 import { mutateText, type Random, textOf } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { randomValue } from "./values.ts";
@@ -195,6 +196,10 @@ export const yaml: FuzzTarget = {
       if ((text.match(/\*/g) ?? []).length <= 3) dumpOrLoop(() => dumpYaml(value));
       return "read";
     },
+    ordinary(bytes) {
+      const text = dumpYaml(ordinaryValue(bytes));
+      return () => dumpYaml(loadYaml(text, "fuzz"));
+    },
     honest: () => hold(loadYaml("a: [1]") instanceof Map, "no mapping"),
     close() {},
   }),
@@ -253,6 +258,10 @@ export const json: FuzzTarget = {
       const once = dumpJson(value);
       hold(dumpJson(parseJson(once)) === once, "not the same when read again");
       return "read";
+    },
+    ordinary(bytes) {
+      const text = dumpJson(ordinaryValue(bytes));
+      return () => dumpJson(parseJson(dumpJson(parseJson(text))));
     },
     honest: () => hold(parseJson("[1]") instanceof Array, "no list"),
     close() {},

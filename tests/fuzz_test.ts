@@ -85,28 +85,58 @@ Deno.test("an honest request that is not served is a fault", async () => {
 });
 
 Deno.test("an input that takes a second, and again when it is fed again, is a fault", async () => {
-  // Of processor time, however busy the machine is.
-  const work = (ms: number) => {
-    const before = cpuUsage();
-    for (let spent = 0; spent < ms * 1000;) {
-      const until = performance.now() + 10;
-      while (performance.now() < until);
-      const { user, system } = cpuUsage(before);
-      spent = user + system;
-    }
-  };
   let times = 0;
   const once = await faulty(() => {
-    if (++times === 5) work(150);
+    if (++times === 5) workFor(150);
     return "taken";
   });
   assertEquals([once.faults.length, once.slow.length], [0, 0]);
   times = 0;
   const twice = await faulty(() => {
-    if (++times === 5 || times === 6) work(1_050);
+    if (++times === 5 || times === 6) workFor(1_050);
     return "taken";
   });
   assertEquals([twice.faults.length, twice.slow.length], [1, 1]);
+});
+
+/** Does so many milliseconds of work: of processor time, however busy the machine is. */
+function workFor(ms: number): void {
+  const before = cpuUsage();
+  for (let spent = 0; spent < ms * 1000;) {
+    const until = performance.now() + 1;
+    while (performance.now() < until);
+    const { user, system } = cpuUsage(before);
+    spent = user + system;
+  }
+}
+
+/** A target whose fifth input, and what is fed after it, costs `costs`, one after the other; an honest one costs 3 ms. */
+function costing(costs: readonly number[]): Promise<Tally> {
+  let fed = 0;
+  return faulty(() => "taken", {
+    open: () => ({
+      feed(_random, note) {
+        note("x".repeat(2_000));
+        workFor(costs[++fed - 5] ?? 0);
+        return "taken";
+      },
+      ordinary: (bytes) => () => workFor(bytes === 2_048 ? 3 : 0),
+      honest() {},
+      close() {},
+    }),
+  });
+}
+
+Deno.test("an input that costs more than 20 times what an honest one of its size costs, each time, is a fault", async () => {
+  const dear = await costing(Array(10).fill(90));
+  assertEquals(dear.faults.map(({ problem }) => /^costs .* of its 2000 bytes costs 3\.\d$/.test(problem)), [true]);
+  // Once is nobody's fault, and 20 times is none.
+  assertEquals((await costing([90])).faults, []);
+  assertEquals((await costing(Array(10).fill(40))).faults, []);
+});
+
+Deno.test("without an honest input to compare with, an input may cost what it likes below a second", async () => {
+  assertEquals((await faulty(() => (workFor(30), "taken"), {})).faults, []);
 });
 
 Deno.test("the same seed gives the same numbers, another one others", () => {
