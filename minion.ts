@@ -27,6 +27,11 @@ async function runMinion(args: readonly string[]): Promise<number> {
 
 async function main(): Promise<number> {
   const { name, args } = programName(Deno.args, "salt-minion");
+  if (name === "salt-module-process") {
+    // Not a command: what the minion runs its operator's own modules in.
+    const { runModulePump } = await import("./lib/module_pump.ts");
+    return await runModulePump();
+  }
   if (name !== "salt-call") return await runMinion(args);
   const { runSaltCall } = await import("./lib/salt_call_command.ts");
   return await reportingUnforeseen({ name, args, writeError }, (words) => runSaltCall(words, jobIo()));

@@ -8,7 +8,7 @@
  */
 
 import { invoke } from "./call.ts";
-import { fromWireArgs } from "./cli_args.ts";
+import { type CallArgs, fromWireArgs } from "./cli_args.ts";
 import {
   CommandError,
   CommandNotFoundError,
@@ -50,9 +50,13 @@ export interface MultiOutcome {
 
 /**
  * Runs one function of a job. Never throws: a failure is an outcome.
- * @param arg The arguments as the load has them: positionals, `name=value` strings, one `__kwarg__` map.
+ * @param arg The arguments as the load has them: positionals, `name=value` strings, one `__kwarg__` map; or sorted already.
  */
-export async function execute(name: string, arg: readonly Value[], context: JobContext): Promise<Outcome> {
+export async function execute(
+  name: string,
+  arg: readonly Value[] | CallArgs,
+  context: JobContext,
+): Promise<Outcome> {
   try {
     checkBlackout(name, context);
     const fun = await context.catalogue.get(name);
@@ -70,7 +74,11 @@ export async function execute(name: string, arg: readonly Value[], context: JobC
 }
 
 /** As {@linkcode execute}; a failure goes to the log as well. */
-export async function executeLogged(name: string, arg: readonly Value[], context: JobContext): Promise<Outcome> {
+export async function executeLogged(
+  name: string,
+  arg: readonly Value[] | CallArgs,
+  context: JobContext,
+): Promise<Outcome> {
   const outcome = await execute(name, arg, context);
   if (outcome.error !== undefined) context.log("error", `Function '${name}' failed: ${outcome.error.message}`);
   return outcome;
@@ -154,10 +162,10 @@ function checkBlackout(name: string, context: JobContext): void {
 /** The arguments of a load as positionals and keywords, with the publication's fields for a function that takes them. */
 function sortArguments(
   fun: ModuleFunction<JobContext>,
-  arg: readonly Value[],
+  arg: readonly Value[] | CallArgs,
   context: JobContext,
 ): { args: Value[]; kwargs: ValueMap } {
-  const { args, kwargs } = fromWireArgs(arg);
+  const { args, kwargs } = "kwargs" in arg ? arg : fromWireArgs(arg);
   if (fun.varKwargs !== undefined) {
     for (const [field, value] of Object.entries(context.job)) kwargs.set(`__pub_${field}`, value);
   }

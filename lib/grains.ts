@@ -7,7 +7,7 @@
 import { coreGrains, type Host, thisHost } from "../grains/core.ts";
 import { fqdnsGrain } from "../grains/network.ts";
 import { YamlError } from "./errors.ts";
-import { loadFamily } from "./loader.ts";
+import { userFiles } from "./loader.ts";
 import type { MinionOpts } from "./options.ts";
 import { isMap, toValue, type Value, type ValueMap } from "./value.ts";
 import { loadYamlMapping } from "./yaml.ts";
@@ -31,7 +31,7 @@ export async function loadGrains(opts: MinionOpts, sources: GrainsSources = {}):
     ? await fqdnsGrain(host.addresses, { lookUp: await reverseLookUp(), timeoutMs: FQDNS_TIMEOUT_MS })
     : { fqdns: [] };
   const grains: ValueMap = new Map();
-  for (const part of [asMap(coreGrains(opts, host)), asMap(fqdns), ...await userGrains(opts, warn)]) {
+  for (const part of [asMap(coreGrains(opts, host)), asMap(fqdns), ...await ownGrains(opts, warn)]) {
     merge(grains, part);
   }
   merge(grains, staticGrains(`${opts.config_dir}/grains`, warn));
@@ -54,18 +54,12 @@ function asMap(plain: unknown): ValueMap {
   return isMap(value) ? value : new Map();
 }
 
-/** What the functions in `grains` below `extension_modules` and in `grains_dirs` return; each takes no arguments. */
-async function userGrains(opts: MinionOpts, warn: (message: string) => void): Promise<ValueMap[]> {
-  const parts: ValueMap[] = [];
-  const family = loadFamily<null>({}, { directories: [...opts.grains_dirs, `${opts.extension_modules}/grains`], warn });
-  for (const { name, fun } of await family.all()) {
-    try {
-      parts.push(asMap(await fun.run({}, null, { args: [], kwargs: new Map() })));
-    } catch (error) {
-      warn(`The grains of '${name}' are missing: ${error instanceof Error ? error.message : error}`);
-    }
-  }
-  return parts;
+/** What the operator's own files give; most hosts have none, and start no process for them. */
+async function ownGrains(opts: MinionOpts, warn: (message: string) => void): Promise<ValueMap[]> {
+  const directories = [...opts.grains_dirs, `${opts.extension_modules}/grains`];
+  if (directories.every((directory) => userFiles(directory).size === 0)) return [];
+  const { customGrains } = await import("./custom_grains.ts");
+  return await customGrains(opts, warn);
 }
 
 function staticGrains(path: string, warn: (message: string) => void): ValueMap {

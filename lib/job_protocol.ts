@@ -1,5 +1,6 @@
 /**
- * The messages between a minion's main thread and a job worker. Values travel as msgpack, which keeps their types.
+ * The messages between a minion's main thread and what its jobs run in: a worker, or a process of a custom module. Values
+ * travel as msgpack, which keeps their types.
  * @module
  */
 
@@ -19,6 +20,20 @@ export interface JobWorkerInit {
   readonly permissions: Permissions;
   /** Memory of a `ChildPids`. */
   readonly children: SharedArrayBuffer;
+  /** The names of the modules that are not built in, which no worker loads. */
+  readonly customModules: readonly string[];
+}
+
+/** What a process of a custom module starts with. */
+export interface ModuleProcessInit {
+  /** The minion's packed options. */
+  readonly opts: Uint8Array;
+  /** Grains and pillar. */
+  readonly knowledge: Knowledge;
+  /** The custom modules that it is for. */
+  readonly modules: readonly string[];
+  /** The number of the least level of the minion's log. */
+  readonly logLevel: number;
 }
 
 /** What the minion knows of its host, packed. */
@@ -35,11 +50,22 @@ export type Asked =
   | { readonly what: "fire"; readonly data: Uint8Array; readonly tag: string }
   | { readonly what: "refresh"; readonly refresh: Refresh }
   | { readonly what: "running" }
+  /** What the functions of the custom modules are: for a worker, which does not load them. */
+  | { readonly what: "describe" }
+  /** To call a function of a custom module: for a worker. The packed arguments: `args`, `kwargs`. */
+  | { readonly what: "call"; readonly fun: string; readonly call: Uint8Array }
   | { readonly what: "signal"; readonly jid: string; readonly signal: number };
 
-/** To a job worker. */
+/** To what runs a job. */
 export type ToJob =
-  | { readonly kind: "run"; readonly load: Uint8Array }
+  | {
+    readonly kind: "run";
+    readonly load: Uint8Array;
+    /** What the files of custom modules declare for the functions of the job, by name: a `permissionKey`. */
+    readonly declared?: Readonly<Record<string, string>>;
+    /** The packed arguments (`args`, `kwargs`) of a call by another function, in place of the load's `arg`. */
+    readonly call?: Uint8Array;
+  }
   | { readonly kind: "abort" }
   | { readonly kind: "knowledge"; readonly knowledge: Knowledge }
   | { readonly kind: "answer"; readonly id: number; readonly value: Uint8Array }
@@ -51,15 +77,50 @@ export type ToJob =
     readonly timeout: { readonly address: string; readonly waitedMs: number } | undefined;
   };
 
-/** From a job worker. */
+/** To a process of a custom module: what a job gets, and what else its file is asked for. */
+export type ToModule =
+  | ToJob
+  | { readonly kind: "start"; readonly init: ModuleProcessInit }
+  /** What functions the custom modules have. Answered by `done`. */
+  | { readonly kind: "describe" }
+  /** Has the functions of a file of grains run that declare `permissions`. Answered by `done`. */
+  | {
+    readonly kind: "grains";
+    readonly path: string;
+    readonly permissions: string;
+    readonly declared: Readonly<Record<string, string>>;
+  };
+
+/** What was thrown, for those whose texts differ from a job's: `salt-call`. */
+export interface ThrownError {
+  /** The name of its class. */
+  readonly name: string;
+  /** Its text. */
+  readonly message: string;
+  /** The documentation of the function, of an `InvocationError`. */
+  readonly usage?: string;
+}
+
+/** From what runs a job. */
 export type FromJob =
   | { readonly kind: "done"; readonly outcome: Uint8Array }
+  /** The modules of the job are loaded, and its first function is called. */
+  | { readonly kind: "begun" }
   /** Nothing, behind an outcome that was large. */
   | { readonly kind: "behind" }
   | { readonly kind: "output"; readonly written: Written }
   /** The job was not begun: its functions declare something else than this worker may do. */
   | { readonly kind: "elsewhere"; readonly permissions: Permissions }
   | { readonly kind: "ask"; readonly id: number; readonly asked: Asked };
+
+/** From a process of a custom module. */
+export type FromModule =
+  | Exclude<FromJob, { readonly kind: "elsewhere" | "behind" }>
+  /** It has loaded what is ours, and nothing of the module. */
+  | { readonly kind: "ready" }
+  | { readonly kind: "log"; readonly level: number; readonly message: string }
+  /** A command of the job was started, or has ended. */
+  | { readonly kind: "child"; readonly pid: number; readonly state: "started" | "ended" };
 
 /** A value, or anything that can be one, for the trip. */
 export function pack(value: unknown): Uint8Array {

@@ -8,7 +8,7 @@
  */
 
 import type { Catalogue, JobContext } from "./job_context.ts";
-import type { ModuleFunction, Parameter, ParameterType } from "./module.ts";
+import { isParameterType, type ModuleFunction, type Parameter } from "./module.ts";
 import { parsePermissions } from "./permissions.ts";
 import { compareStrings, toValue, type Value } from "./value.ts";
 
@@ -43,6 +43,8 @@ export interface FamilyOptions {
   readonly disabled?: readonly string[];
   /** If there are any, the only modules that are not left out. */
   readonly only?: readonly string[];
+  /** If set, the only ones of the user's modules that are there. */
+  readonly userOnly?: readonly string[];
   /** Hears, once for each broken module, which file and why. */
   readonly warn?: (message: string) => void;
 }
@@ -54,7 +56,9 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
   const sources = new Map<string, () => Promise<object>>(Object.entries(table));
   const paths = new Map<string, string>();
   for (const directory of options.directories ?? []) {
-    for (const [name, path] of userFiles(directory)) paths.set(name, path);
+    for (const [name, path] of userFiles(directory)) {
+      if (options.userOnly?.includes(name) ?? true) paths.set(name, path);
+    }
   }
   for (const [name, path] of paths) sources.set(name, () => importFile(path));
   for (const name of options.disabled ?? []) sources.delete(name);
@@ -99,7 +103,7 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
 }
 
 /** The paths of the user's files by module name. */
-function userFiles(directory: string): Map<string, string> {
+export function userFiles(directory: string): Map<string, string> {
   const files = new Map<string, string>();
   let entries: Deno.DirEntry[];
   try {
@@ -172,12 +176,6 @@ function isPlainFunction(candidate: unknown): candidate is (...args: Value[]) =>
   return typeof candidate === "function" && !/^class\b/.test(Function.prototype.toString.call(candidate));
 }
 
-const PARAMETER_TYPES: readonly string[] = ["any", "str", "int", "float", "bool", "list", "dict"];
-
-function isParameterType(type: unknown): type is ParameterType {
-  return typeof type === "string" && PARAMETER_TYPES.includes(type);
-}
-
 function asParameters(params: unknown, name: string): Record<string, Parameter> {
   if (params === undefined) return {};
   if (typeof params !== "object" || params === null) throw new TypeError(`${name}.params is not an object`);
@@ -186,7 +184,7 @@ function asParameters(params: unknown, name: string): Record<string, Parameter> 
       if (
         typeof declared !== "object" || declared === null || !("type" in declared) || !isParameterType(declared.type)
       ) {
-        throw new TypeError(`${name}.params.${parameter}.type is none of ${PARAMETER_TYPES.join(", ")}`);
+        throw new TypeError(`${name}.params.${parameter}.type is none of any, str, int, float, bool, list, dict`);
       }
       const given: unknown = "default" in declared ? declared.default : undefined;
       return [
@@ -229,6 +227,10 @@ export interface CatalogueOptions {
   readonly whitelistModules?: readonly string[];
   /** Hears, once for each broken module, which file and why. */
   readonly warn?: (message: string) => void;
+  /** If set, the only ones of the user's that are among them. */
+  readonly custom?: readonly string[];
+  /** Whether the built-in ones are among them. Default: yes. */
+  readonly builtin?: boolean;
 }
 
 /** The directories of the user's execution modules, those that count less first. */
@@ -239,10 +241,11 @@ export function moduleDirectories({ extensionModules, moduleDirs = [] }: Catalog
 
 /** The execution modules of a minion. */
 export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
-  return loadFamily<JobContext>(EXECUTION_MODULES, {
+  return loadFamily<JobContext>(options.builtin === false ? {} : EXECUTION_MODULES, {
     directories: moduleDirectories(options),
     disabled: options.disableModules,
     only: options.whitelistModules,
+    userOnly: options.custom,
     warn: options.warn,
   });
 }

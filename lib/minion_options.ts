@@ -162,6 +162,21 @@ export const MINION_OPTIONS = {
   whitelist_modules: strs([], "If set, the only execution modules that are loaded."),
   cmd_blacklist_glob: strs([], "Globs of command lines that published `cmd` jobs may not run."),
   cmd_whitelist_glob: strs([], "If set, the only command lines that published `cmd` jobs may run."),
+  output_max: int(
+    33_554_432,
+    "Bytes that are kept of what a command writes, both outputs together; of more the return says how much was cut, and the job fails. Not in Salt.",
+    { min: 1024 },
+  ),
+  custom_module_memory: int(
+    536_870_912,
+    "Bytes of memory that the process of a custom module may take; a job that needs more fails. Not in Salt.",
+    { min: 67_108_864 },
+  ),
+  custom_grains_timeout: float(
+    10,
+    "Seconds that the functions of one file of custom grains may take; then they are ended, and their grains are missing. Not in Salt.",
+    { min: 0.1 },
+  ),
   cmd_safe: bool(true, "Whether a `cmd` function that another module calls uses a shell only when asked to."),
   sudo_user: planned(str("", "User that jobs are run as through sudo.")),
   "return": planned(any("", "Returner for every job.")),

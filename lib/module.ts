@@ -13,6 +13,13 @@ import type { Value, ValueMap } from "./value.ts";
 /** What an argument may be. `str` takes numbers too, as their text: the command line's YAML made numbers of them. */
 export type ParameterType = "any" | "str" | "int" | "float" | "bool" | "list" | "dict";
 
+const PARAMETER_TYPES: readonly unknown[] = ["any", "str", "int", "float", "bool", "list", "dict"];
+
+/** Whether `type` is one. */
+export function isParameterType(type: unknown): type is ParameterType {
+  return PARAMETER_TYPES.includes(type);
+}
+
 /** One parameter: without `default` it must be given; with `default: null` the caller may also pass None. */
 export interface Parameter<T = unknown> {
   /** What the argument may be. */

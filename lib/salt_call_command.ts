@@ -27,7 +27,6 @@ import {
 import { loadGrains } from "./grains.ts";
 import { makeJid } from "./jid.ts";
 import type { Catalogue } from "./job_context.ts";
-import { loadCatalogue } from "./loader.ts";
 import { type Logger, SILENT_LOGGER } from "./log.ts";
 import { openLog } from "./log_sinks.ts";
 import { hideResult } from "./no_log.ts";
@@ -37,6 +36,7 @@ import { outputPlace, outputSettings, type PrintResult, resultPrinter } from "./
 import { absolutePath } from "./root_path.ts";
 import { becomeRunUser, userToBecome } from "./run_user.ts";
 import { callFailure, type CallMaster, runCall, WITHOUT_MASTER } from "./salt_call_job.ts";
+import { CallModules } from "./salt_call_modules.ts";
 import { SALT_CALL, type SaltCallTable, type SaltCallValues } from "./salt_call_options.ts";
 import { startUp } from "./start_up.ts";
 import { sanitize, useColours } from "./terminal.ts";
@@ -155,14 +155,8 @@ async function perform(
   setting: Setting & { readonly print: PrintResult },
 ): Promise<number> {
   const { opts, log, io, print } = setting;
-  const catalogue = loadCatalogue({
-    extensionModules: opts.extension_modules,
-    moduleDirs: opts.module_dirs,
-    disableModules: opts.disable_modules,
-    whitelistModules: opts.whitelist_modules,
-    warn: log.warning,
-  });
-  if (options.doc) return await printDocs(args[0] ?? "", catalogue, io);
+  await using modules = new CallModules({ opts, log: options.no_log ? SILENT_LOGGER : log });
+  if (options.doc) return await printDocs(args[0] ?? "", modules.catalogue, io);
   const grains: ValueMap = options.skip_grains ? new Map() : await loadGrains(opts, { warn: log.warning });
   if (options.grains_run) {
     print(new Map([[LOCAL, grains]]), { out: "grains" });
@@ -179,7 +173,7 @@ async function perform(
   const outcome = await runCall({ fun, arg: toWireArgs(positional, kwargs), jid, metadata }, {
     opts,
     grains,
-    catalogue,
+    modules,
     master,
     log: options.no_log ? SILENT_LOGGER : log,
     signal: io.signal,

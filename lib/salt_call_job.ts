@@ -1,6 +1,6 @@
 /**
- * One function as `salt-call` runs it: in this process, as a job of nobody's but the user's, and its failures in the words
- * of `salt-call`. Prints nothing.
+ * One function as `salt-call` runs it: a built-in one in this process, as a job of nobody's but the user's, and its failures in
+ * the words of `salt-call`. Prints nothing.
  * Source: Salt's cli/caller.py.
  * @module
  */
@@ -9,10 +9,11 @@ import { CommandError, CommandNotFoundError, InvocationError, NoMasterError, Una
 import { execute, type Outcome } from "./execution.ts";
 import { asDocstring } from "./function_docs.ts";
 import { hashHex } from "./hash.ts";
-import type { Catalogue, JobContext, Outside, Refresh } from "./job_context.ts";
+import type { JobContext, Outside, Refresh } from "./job_context.ts";
 import { makeContext } from "./job_scope.ts";
 import type { Logger } from "./log.ts";
 import type { MinionOpts } from "./options.ts";
+import type { CallModules } from "./salt_call_modules.ts";
 import { notedJobs, SALT_CALL_TARGET } from "./proc_jobs.ts";
 import { leaveNote } from "./proc_notes.ts";
 import { isMap, map, str, type Value, type ValueMap } from "./value.ts";
@@ -50,8 +51,8 @@ export interface CallHost {
   readonly opts: MinionOpts;
   /** The minion's grains. */
   readonly grains: ValueMap;
-  /** The functions that there are. */
-  readonly catalogue: Catalogue;
+  /** The modules. */
+  readonly modules: CallModules;
   /** The master, or {@linkcode WITHOUT_MASTER}. */
   readonly master: CallMaster;
   /** Where functions log to. */
@@ -70,18 +71,26 @@ export async function runCall(call: Call, host: CallHost): Promise<Outcome> {
   if (metadata !== undefined) job.set("metadata", metadata);
   const forget = leaveNote(opts.cachedir, job);
   try {
-    const context = makeContext({
-      opts,
+    const world = {
       grains: host.grains,
       pillar: master.pillar,
-      job,
-      catalogue: host.catalogue,
-      jobs: { running: () => Promise.resolve(notedJobs(opts.cachedir)), signal: (id, n) => signalJob(opts, id, n) },
+      jobs: {
+        running: () => Promise.resolve(notedJobs(opts.cachedir)),
+        signal: (id: string, n: number) => signalJob(opts, id, n),
+      },
       outside: outsideOf(host),
       signal: host.signal,
+      watchCommand: host.watchCommand,
+    };
+    host.modules.enter(world);
+    if (host.modules.isCustom(fun)) return await host.modules.run(new Map(job).set("arg", [...call.arg]));
+    const context = makeContext({
+      ...world,
+      opts,
+      job,
+      catalogue: host.modules.catalogue,
       log: host.log,
       child: () => {},
-      watchCommand: host.watchCommand,
     });
     return await execute(fun, call.arg, context);
   } finally {

@@ -18,6 +18,7 @@ export const WORKERS = [
   "lib/mworker.ts",
   "lib/publisher.ts",
   "lib/job_worker.ts",
+  "lib/module_worker.ts",
 ] as const;
 
 /** Families of sources: `lib`, and the plugins. */

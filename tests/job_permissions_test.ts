@@ -144,10 +144,12 @@ Deno.test("a function that declares something else after a reload has that, and 
   assertStringIncludes(str(await world.run("peek.asked")), UNDECLARED);
 });
 
-Deno.test("one worker without permissions waits, and at most one that may do more", async () => {
+Deno.test("one worker without permissions waits, at most one that may do more, and two processes of custom modules", async () => {
   await using world = new World();
-  for (const fun of ["test.ping", "peek.asked", "status.loadavg", "cmd.shells", "test.ping"]) await world.run(fun);
+  for (const fun of ["test.ping", "status.loadavg", "cmd.shells", "test.ping"]) await world.run(fun);
   assertEquals((await world.pool.describe()).length, 2);
+  for (const fun of ["peek.asked", "peek.plain", "peek.everything"]) await world.run(fun);
+  assertEquals((await world.pool.describe()).length, 4);
 });
 
 /** Arguments for the built-in functions that cannot be called without. */

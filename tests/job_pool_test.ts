@@ -280,9 +280,11 @@ Deno.test("a job sees the jobs that run, itself not among them, and can end them
   const [found] = [await world.run("saltutil.running")].flat();
   assert(isMap(found ?? null) && found instanceof Map);
   assertEquals([...found.keys()], ["pid", "fun", "arg", "tgt", "jid", "ret", "tgt_type", "user"]);
-  assertEquals([found.get("jid"), found.get("fun"), found.get("pid")], [hung.jid, "own.forever", Deno.pid]);
+  assertEquals([found.get("jid"), found.get("fun")], [hung.jid, "own.forever"]);
+  const pid = found.get("pid");
+  assert(typeof pid === "number" && pid !== Deno.pid, "a job of a custom module has a process of its own");
   assertEquals(await world.run("saltutil.find_job", hung.jid), found);
-  assertEquals(await world.run("saltutil.kill_job", hung.jid), `Signal 9 sent to job ${hung.jid} at pid ${Deno.pid}`);
+  assertEquals(await world.run("saltutil.kill_job", hung.jid), `Signal 9 sent to job ${hung.jid} at pid ${pid}`);
   assertEquals(await hung.outcome, killed(9));
   assertEquals(await world.run("saltutil.find_job", hung.jid), new Map());
 });
@@ -328,20 +330,4 @@ Deno.test("a job that is ended before its worker has its permissions never begin
   assertEquals(world.pool.size, 0);
   assertEquals(await world.run("test.ping"), true);
   assertEquals(statIfExists(path), undefined, "the command was run all the same");
-});
-
-Deno.test("a function that declares something else each time that it is asked is given up", async () => {
-  await using world = new World();
-  world.write(
-    "fickle",
-    "export const f = { permissions: { read: [`/${Math.random()}`] }, run: () => 'it ran' };",
-  );
-  const text = "The module of the function was changed while the job began: refresh the modules";
-  const { outcome } = world.start("fickle.f");
-  assertEquals(
-    await soon(outcome, "the end of the job"),
-    map({ return: text, retcode: 1, success: false, out: "nested" }),
-  );
-  assertEquals(world.pool.size, 0);
-  assertEquals(await world.run("test.ping"), true);
 });

@@ -1,0 +1,74 @@
+/**
+ * Messages on a stream of bytes: four bytes of length, most significant first, one byte that says who speaks, and the content.
+ * Bounded: a frame that says it is longer than allowed is refused before anything of it is kept.
+ * Imports nothing: a process of a custom module begins with it.
+ * @module
+ */
+
+/** Who speaks: the process itself, in JSON, or the code that it runs, in MessagePack. */
+export type Speaker = 0 | 1;
+
+/** Bytes in front of the content. */
+const HEAD = 5;
+
+/** One message. */
+export interface Frame {
+  /** Who speaks. */
+  readonly speaker: number;
+  /** What it says. */
+  readonly content: Uint8Array<ArrayBuffer>;
+}
+
+/** The bytes of a frame. */
+export function frame(speaker: Speaker, content: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(HEAD + content.length);
+  new DataView(bytes.buffer).setUint32(0, content.length);
+  bytes[4] = speaker;
+  bytes.set(content, HEAD);
+  return bytes;
+}
+
+/** Puts frames together from the pieces of a stream. */
+export class FrameReader {
+  readonly #most: number;
+  #pieces: Uint8Array[] = [];
+  #length = 0;
+  /** How many bytes must be there before it is worth looking again. */
+  #needed = HEAD;
+
+  /** Nothing has come yet. @param most How long a content may be, in bytes. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Takes a piece; gives the frames that are whole with it. @throws {RangeError} For a frame that is too long. */
+  push(piece: Uint8Array): Frame[] {
+    this.#pieces.push(piece);
+    this.#length += piece.length;
+    const frames: Frame[] = [];
+    while (this.#length >= this.#needed) {
+      const whole = this.#joined();
+      const size = new DataView(whole.buffer, whole.byteOffset).getUint32(0);
+      if (size > this.#most) throw new RangeError(`a message of ${size} bytes, of at most ${this.#most}`);
+      this.#needed = HEAD + size;
+      if (this.#length < this.#needed) break;
+      frames.push({ speaker: whole[4], content: whole.slice(HEAD, HEAD + size) });
+      this.#pieces = [whole.subarray(HEAD + size)];
+      this.#length -= HEAD + size;
+      this.#needed = HEAD;
+    }
+    return frames;
+  }
+
+  #joined(): Uint8Array {
+    if (this.#pieces.length === 1) return this.#pieces[0];
+    const whole = new Uint8Array(this.#length);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    this.#pieces = [whole];
+    return whole;
+  }
+}

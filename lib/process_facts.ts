@@ -1,0 +1,67 @@
+/**
+ * What the system says of single processes and threads, by `/proc`; by `ps` where there is none.
+ * Source: proc(5).
+ * @module
+ */
+
+/** When and by whom a process was started. The time tells it from a later one of the same number. */
+export interface Started {
+  /** Its parent. */
+  readonly parent: number;
+  /** When, in a measure of the system's own. */
+  readonly at: string;
+}
+
+/** Looks at process `pid`; `undefined` if there is none. */
+export function startedProcess(pid: number): Started | undefined {
+  if (Deno.build.os !== "linux") return fromPs(pid);
+  // The name of the program is in brackets, and may hold some.
+  const fields = readIfThere(`/proc/${pid}/stat`)?.replace(/^.*\) /s, "").split(" ");
+  return fields === undefined || fields[0] === "Z" ? undefined : { parent: Number(fields[1]), at: fields[19] };
+}
+
+function fromPs(pid: number): Started | undefined {
+  const { success, stdout } = new Deno.Command("ps", {
+    args: ["-o", "ppid=,lstart=", "-p", String(pid)],
+    stderr: "null",
+  }).outputSync();
+  const found = success ? /^\s*(\d+)\s+(\S.*)/.exec(new TextDecoder().decode(stdout)) : null;
+  return found === null ? undefined : { parent: Number(found[1]), at: found[2] };
+}
+
+/** The memory of process `pid` in bytes: what it may write to, mapped or not yet; and what it has in memory. */
+export function processMemory(pid: number): { readonly data: number; readonly resident: number } | undefined {
+  const status = Deno.build.os === "linux" ? readIfThere(`/proc/${pid}/status`) : undefined;
+  const kilobytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status ?? "")?.[1]);
+  const [data, resident] = [kilobytes("VmData") * 1024, kilobytes("VmRSS") * 1024];
+  return Number.isNaN(data + resident) ? undefined : { data, resident };
+}
+
+/** One of this process's threads. */
+export interface ThreadTask {
+  /** Whether it is there; `undefined` where the system does not tell. */
+  alive(): boolean | undefined;
+}
+
+/** The thread of the worker that was started last: Deno calls it `worker-<n>`, and makes it before the constructor returns. */
+export function newestWorkerTask(): ThreadTask {
+  const name = (tid: number) => readIfThere(`/proc/self/task/${tid}/comm`)?.trim() ?? "";
+  if (Deno.build.os !== "linux") return { alive: () => undefined };
+  const number = (tid: number) => Number(/^worker-(\d+)$/.exec(name(tid))?.[1] ?? -1);
+  const tids = [...Deno.readDirSync("/proc/self/task")].map((entry) => Number(entry.name));
+  const newest = tids.map((tid) => ({ tid, number: number(tid) })).reduce((a, b) => b.number > a.number ? b : a);
+  if (newest.number < 0) return { alive: () => undefined };
+  return { alive: () => name(newest.tid) === `worker-${newest.number}` };
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch (error) {
+    // The system's own word for a process that ended between the opening and the reading.
+    const gone = error instanceof Deno.errors.NotFound ||
+      (error instanceof Error && /os error 3\b/.test(error.message));
+    if (gone) return undefined;
+    throw error;
+  }
+}
