@@ -31,6 +31,8 @@ export interface ChildCare {
   child(pid: number, state: "started" | "ended"): void;
   /** Told what the child writes, as it is read. */
   output?(stream: "stdout" | "stderr", bytes: Uint8Array): void;
+  /** Bytes that are kept of what it writes, both outputs together; what comes after them is read and dropped. */
+  readonly outputMax: number;
 }
 
 /** What became of a child. */
@@ -45,6 +47,8 @@ export interface ChildOutcome {
   readonly stderr: Uint8Array;
   /** Whether the time ran out. */
   readonly timedOut: boolean;
+  /** Bytes that the child wrote and that were dropped. */
+  readonly dropped: { readonly stdout: number; readonly stderr: number };
 }
 
 /**
@@ -72,11 +76,12 @@ export async function runChild(spec: ChildSpec, care: ChildCare): Promise<ChildO
     stop();
   }, Math.max(0, care.timeoutMs));
 
+  const room = { bytes: care.outputMax };
   try {
     const [status, stdout, stderr] = await Promise.all([
       child.status,
-      readAll(readers[0], (bytes) => care.output?.("stdout", bytes)),
-      readAll(readers[1], (bytes) => care.output?.("stderr", bytes)),
+      readAll(readers[0], room, (bytes) => care.output?.("stdout", bytes)),
+      readAll(readers[1], room, (bytes) => care.output?.("stderr", bytes)),
       writer === undefined ? undefined : feed(writer, spec.stdin ?? new Uint8Array()),
     ]);
     care.signal.throwIfAborted();
@@ -85,9 +90,10 @@ export async function runChild(spec: ChildSpec, care: ChildCare): Promise<ChildO
     return {
       pid: child.pid,
       retcode,
-      stdout: timedOut ? nothing : stdout,
-      stderr: timedOut ? nothing : stderr,
+      stdout: timedOut ? nothing : stdout.bytes,
+      stderr: timedOut ? nothing : stderr.bytes,
       timedOut,
+      dropped: { stdout: stdout.dropped, stderr: stderr.dropped },
     };
   } finally {
     clearTimeout(timer);
@@ -127,27 +133,35 @@ function killGroup(pid: number): void {
   }
 }
 
+/** Reads to the end, and keeps what there is room for. @param room Of both outputs: what one has taken the other has not. */
 async function readAll(
   reader: ReadableStreamDefaultReader<Uint8Array>,
+  room: { bytes: number },
   told: (bytes: Uint8Array) => void,
-): Promise<Uint8Array> {
+): Promise<{ readonly bytes: Uint8Array; readonly dropped: number }> {
   const chunks: Uint8Array[] = [];
   let length = 0;
+  let dropped = 0;
   for (;;) {
     const { value, done } = await reader.read();
     if (done) break;
     told(value);
-    chunks.push(value);
-    length += value.length;
+    const kept = Math.min(value.length, room.bytes);
+    dropped += value.length - kept;
+    if (kept === 0) continue;
+    room.bytes -= kept;
+    length += kept;
+    // A piece of a piece would keep the whole.
+    chunks.push(kept === value.length ? value : value.slice(0, kept));
   }
-  if (chunks.length === 1) return chunks[0];
+  if (chunks.length === 1) return { bytes: chunks[0], dropped };
   const whole = new Uint8Array(length);
   let at = 0;
   for (const chunk of chunks) {
     whole.set(chunk, at);
     at += chunk.length;
   }
-  return whole;
+  return { bytes: whole, dropped };
 }
 
 async function feed(writer: WritableStreamDefaultWriter<Uint8Array>, input: Uint8Array): Promise<void> {

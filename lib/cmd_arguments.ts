@@ -124,8 +124,11 @@ export async function execute(
     child: (pid, state) => context.child(pid, state),
     log: (level, message) => context.log(level, message),
     output: watch?.(request.output_encoding ?? null),
+    outputMax: context.opts.output_max,
   });
-  if (request.ignore_retcode === true || request.bg === true) context.setRetcode(0);
+  // What is not whole is no success, whoever says that the command's own code is none of anybody's business.
+  if (result.cut) context.setRetcode(result.retcode || 1);
+  else if (request.ignore_retcode === true || request.bg === true) context.setRetcode(0);
   else context.setRetcode(result.retcode ?? 0);
   return result;
 }

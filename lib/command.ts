@@ -32,6 +32,9 @@ function usersShell(): string | undefined {
   return state === "granted" ? Deno.env.get("SHELL") : undefined;
 }
 
+/** Bytes that are kept of what a command writes where nobody says how many, both outputs together. */
+const OUTPUT_MAX = 32 << 20;
+
 /** What a command may be told, under Salt's names; only `cmd` is needed. */
 export interface CommandRequest {
   /** A command line, or a list of words. */
@@ -92,6 +95,8 @@ export interface CommandHost {
   readonly signal: AbortSignal;
   /** Told when a child starts and when nothing of it is waited for any more. */
   child(pid: number, state: "started" | "ended"): void;
+  /** Bytes that are kept of what the command writes. Default: 32 MiB. */
+  readonly outputMax?: number;
   /** Told what the command writes, as it is read. */
   output?(stream: "stdout" | "stderr", bytes: Uint8Array): void;
   /** Writes to the minion's log. */
@@ -108,6 +113,8 @@ export interface CommandResult {
   readonly stdout: string;
   /** Empty after a timeout, and where it went into stdout. */
   readonly stderr: string;
+  /** Whether some of what it wrote was dropped; the text says how much, at its end. */
+  readonly cut?: boolean;
 }
 
 /**
@@ -165,6 +172,7 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
       return { pid: startInBackground(spec), retcode: null, stdout: "", stderr: "" };
     }
     const timeout = request.timeout ?? 0;
+    const outputMax = host.outputMax ?? OUTPUT_MAX;
     const outcome = await runChild(
       { ...spec, stdin: standardInput(request) },
       {
@@ -172,6 +180,7 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
         child: (pid, state) => host.child(pid, state),
         output: (stream, bytes) => host.output?.(stream, bytes),
         timeoutMs: timeout === 0 ? undefined : timeout * 1000,
+        outputMax,
       },
     );
     if (outcome.timedOut) {
@@ -180,22 +189,36 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
     }
     const [stdout, stderr] = (["stdout", "stderr"] as const).map((name) => {
       const { text, exact } = decode(outcome[name]);
-      if (!exact && !quiet) {
+      const dropped = outcome.dropped[name];
+      if (!exact && !quiet && dropped === 0) {
         host.log(
           "error",
           `Failed to decode ${name} from command ${firstWord(cmd)}, non-decodable characters have been replaced`,
         );
       }
-      return request.rstrip === false ? text : rstrip(text);
+      const shown = request.rstrip === false ? text : rstrip(text);
+      return dropped === 0 ? shown : `${shown}\n${cutNotice(name, dropped, outputMax)}`;
     });
+    const cut = outcome.dropped.stdout + outcome.dropped.stderr > 0;
+    if (cut) {
+      host.log(
+        "error",
+        `Command '${firstWord(cmd)}' wrote more than output_max, ${outputMax} bytes: its output was cut`,
+      );
+    }
     const retcode = succeeded({ retcode: outcome.retcode, stdout, stderr }) ? 0 : outcome.retcode;
-    const result = { pid: outcome.pid, retcode, stdout, stderr };
+    const result = { pid: outcome.pid, retcode, stdout, stderr, ...cut && { cut } };
     if (!quiet) logResult(request, result, host);
     return result;
   } catch (error) {
     host.signal.throwIfAborted();
     throw error instanceof Error ? refuse(spawnReason(error, program)) : error;
   }
+}
+
+/** What stands where an output was cut. */
+function cutNotice(name: string, dropped: number, outputMax: number): string {
+  return `[${name} was cut here: ${dropped} more bytes were written, and ${outputMax} are kept of a command's output (output_max)]`;
 }
 
 function findOrRefuse<T>(

@@ -100,6 +100,9 @@ function ownEnvironment(): Environment {
   return own;
 }
 
+/** Bytes that a login may write before its environment counts as one that cannot be had. */
+const LOGIN_OUTPUT = 4 << 20;
+
 /** Who asks for a login environment. */
 export interface LoginRequest {
   /** Shell to log in with; `null`: the user's own. */
@@ -122,7 +125,7 @@ export async function loginEnvironment(user: User, request: LoginRequest): Promi
       argv: [which("su") ?? "su", ...shell, "-", user.name, "-c", script],
       cwd: "/",
       env: ownEnvironment(),
-    }, { timeoutMs: LOGIN_TIMEOUT_MS, signal: request.signal, child: () => {} });
+    }, { timeoutMs: LOGIN_TIMEOUT_MS, signal: request.signal, child: () => {}, outputMax: LOGIN_OUTPUT });
     const parts = new TextDecoder().decode(stdout).split(marker);
     if (parts.length === 3) return { ...parseEnviron(parts[1]), ...identity };
     request.log("error", loginFailure(user, new TextDecoder().decode(stderr).trim() || "no answer"));

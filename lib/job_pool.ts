@@ -320,10 +320,12 @@ export class JobPool {
     const ending = host.kill();
     for (const pid of host.commands()) sendSignal(-pid, SIGKILL);
     if (await ending) return this.#finish(host, failure(`The job was ended by signal ${signal}`), false);
-    // The runtime cannot end a thread that never waits. Built-in modules have none such that is known.
-    const text =
-      `The job was ended by signal ${signal}, and its thread goes on: it takes a processor until the minion is restarted`;
-    this.#options.log.critical(`Job ${job.jid}: ${text} (${++this.#unending} such threads)`);
+    // The runtime cannot end a thread that never waits; no function of a built-in module is known to be so.
+    const goesOn = host instanceof ModuleProcess
+      ? `its process ${host.pid} is not gone yet`
+      : "its thread goes on: it takes a processor until the minion is restarted";
+    const text = `The job was ended by signal ${signal}, and ${goesOn}`;
+    this.#options.log.critical(`Job ${job.jid}: ${text} (${++this.#unending} such)`);
     this.#finish(host, failure(text), false);
   }
 

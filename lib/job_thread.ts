@@ -37,7 +37,7 @@ export interface JobThreadOptions {
 /** A thread that runs jobs. */
 export class JobThread implements JobHost {
   readonly name: string;
-  readonly pid = Deno.pid;
+  readonly pid: number = Deno.pid;
   readonly #children = new ChildPids();
   readonly #thread: Thread<JobWorkerInit>;
   readonly #task: ThreadTask;

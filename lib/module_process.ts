@@ -38,6 +38,8 @@ const MOST_CHILDREN = 256;
 const BESIDE_HEAP = 64 << 20;
 /** Between two looks at the memory of a process that the kernel does not limit, in milliseconds. */
 const LOOK_MS = 250;
+/** How long a process may take to be gone after SIGKILL, in milliseconds: one that waits for a disk may take long. */
+const ENDING_MS = 2_000;
 /** How long the last words of a process that has ended are waited for, in milliseconds. */
 const LAST_WORDS_MS = 500;
 
@@ -129,8 +131,11 @@ export class ModuleProcess implements JobHost {
 
   async kill(): Promise<boolean> {
     this.#end();
-    await this.#gone;
-    return true;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<boolean>((resolve) => timer = setTimeout(() => resolve(false), ENDING_MS));
+    const ended = await Promise.race([this.#gone.then(() => true), late]);
+    clearTimeout(timer);
+    return ended;
   }
 
   async stop(): Promise<void> {

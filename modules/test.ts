@@ -108,15 +108,27 @@ export const rand_sleep: ModuleFunction<JobContext> = fn({
   },
 });
 
+/** After so many steps a long computation looks whether its job is to end: a thread that never waits cannot be ended. */
+const STEPS = 1_000;
+
+/** Lets messages in. @throws {Error} If the job is to end. */
+async function lookUp(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve));
+  signal.throwIfAborted();
+}
+
 /** `test.fib` */
 export const fib: ModuleFunction<JobContext> = fn({
   doc: describe("Return a number of Fibonacci's sequence, and the seconds that it took to compute.", "test.fib 3"),
   params: { num: int() },
-  run: ({ num }) => {
+  run: async ({ num }, { signal }) => {
     if (num < 0) throw new InvocationError("Negative number is not allowed!");
     const start = performance.now();
     let previous = 0n, current = num === 0 ? 0n : 1n;
-    for (let i = 1; i < num; i++) [previous, current] = [current, previous + current];
+    for (let i = 1; i < num; i++) {
+      if (i % STEPS === 0) await lookUp(signal);
+      [previous, current] = [current, previous + current];
+    }
     return [wholeNumber(current), secondsSince(start)];
   },
 });
@@ -128,12 +140,17 @@ export const collatz: ModuleFunction<JobContext> = fn({
     "test.collatz 3",
   ),
   params: { start: int() },
-  run: ({ start }) => {
+  run: async ({ start }, { signal }) => {
     if (start < 1) throw new InvocationError(`start must be at least 1, as ${start} is not`);
     const begin = performance.now();
     const steps: Value[] = [];
     // Python's division makes a float of the number, which stays one.
     for (let n = start, halved = false; n !== 1;) {
+      // Beyond what a float holds exactly the steps lead nowhere, and it would be for ever.
+      if (n > Number.MAX_SAFE_INTEGER) {
+        throw new CommandError(`${start} leads to numbers above ${Number.MAX_SAFE_INTEGER}`);
+      }
+      if (steps.length % STEPS === STEPS - 1) await lookUp(signal);
       steps.push(halved ? floatValue(n) : n);
       halved ||= n % 2 === 0;
       n = n % 2 === 0 ? n / 2 : n * 3 + 1;

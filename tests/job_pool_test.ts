@@ -42,7 +42,7 @@ class World implements AsyncDisposable {
   #jids = 0;
 
   /** @param termMs How long a job may take to end itself; by default as long as it may on a busy machine. */
-  constructor(termMs = WITHIN_MS) {
+  constructor(termMs = WITHIN_MS, threadUrl?: URL) {
     this.write("own", MODULE);
     const { log, lines } = keptLog();
     this.lines = lines;
@@ -51,6 +51,7 @@ class World implements AsyncDisposable {
       knowledge: knowledge({ os: "Debian" }),
       log,
       termMs,
+      threadUrl,
       answer: (asked) => {
         this.asked.push(asked);
         return this.answer(asked);
@@ -139,9 +140,10 @@ Deno.test("one worker serves job after job", async () => {
   assert(seen.size <= 5, `${seen.size} workers for ten jobs`);
 });
 
-Deno.test("a job that never lets go is killed by signal 9, and the others go on", async () => {
+Deno.test("a job that never lets go is killed by signal 9, its process is gone, and the others go on", async () => {
   await using world = new World();
   const hung = world.start("own.forever");
+  const pid = await begun(world, hung.jid);
   const path = `${world.root}/go`;
   const waiting = world.start("own.wait", path);
   assertEquals(await world.run("test.ping"), true);
@@ -150,7 +152,8 @@ Deno.test("a job that never lets go is killed by signal 9, and the others go on"
     [waiting.jid, "own.wait"],
   ]);
   assertEquals(world.pool.signal(hung.jid, 9), true);
-  assertEquals(await hung.outcome, killed(9));
+  assertEquals(await soon(hung.outcome, "the end of the job"), killed(9));
+  assertEquals(lives(pid), false, "it goes on");
   assertEquals(world.pool.signal(hung.jid, 9), false);
   Deno.writeTextFileSync(path, "gone");
   assertEquals((await waiting.outcome).get("return"), "gone");
@@ -160,8 +163,10 @@ Deno.test("a job that never lets go is killed by signal 9, and the others go on"
 Deno.test("a job that never lets go is told to end, and killed when its time for that is over", async () => {
   await using world = new World(20);
   const hung = world.start("own.forever");
+  const pid = await begun(world, hung.jid);
   assertEquals(world.pool.signal(hung.jid, 15), true);
   assertEquals(await soon(hung.outcome, "the end of the job"), killed(15));
+  assertEquals(lives(pid), false, "it goes on");
   assertEquals(await world.run("test.ping"), true);
 });
 
@@ -178,7 +183,7 @@ Deno.test("nobody is signalled for a job that does not run", async () => {
 });
 
 /** Starts a command of a job that writes its pid and sleeps. @returns The job, and the pid of the sleeping command. */
-async function sleeping(world: World, shell = "sleep 60") {
+async function sleeping(world: World, shell = "sleep 600") {
   const path = `${world.root}/pid`;
   const job = world.start(
     "cmd.run",
@@ -197,14 +202,25 @@ async function sleeping(world: World, shell = "sleep 60") {
   return { job, pids };
 }
 
+function lives(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until a job of a custom module is at work. @returns Its process. */
+async function begun(world: World, jid: string): Promise<number> {
+  await eventually(async () => (await world.pool.describe()).some((line) => line.endsWith(`for job ${jid}`)), {
+    what: `the beginning of job ${jid}`,
+  });
+  const job = world.pool.running().find((running) => running.jid === jid);
+  assert(job !== undefined && job.pid !== Deno.pid);
+  return job.pid;
+}
+
 async function gone(pids: number[]): Promise<void> {
-  const lives = (pid: number) => {
-    try {
-      return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
-    } catch {
-      return false;
-    }
-  };
   await eventually(() => !pids.some(lives), { what: `the end of ${pids}` });
 }
 
@@ -311,11 +327,13 @@ Deno.test("describe has a line for each worker, a hung one too", async () => {
 Deno.test("close ends jobs and their commands, also such as do not want to, and says so in their outcome", async () => {
   await using world = new World();
   const hung = world.start("own.forever");
-  const { job, pids } = await sleeping(world, "trap '' TERM; sleep 60");
+  const pid = await begun(world, hung.jid);
+  const { job, pids } = await sleeping(world, "trap '' TERM; sleep 600");
   await world.pool.close();
   for (const { outcome } of [hung, job]) {
     assertEquals((await outcome).get("return"), "The minion ended while it ran this job");
   }
+  assertEquals(lives(pid), false, "the job that hangs goes on");
   await gone(pids);
   assertEquals(await world.run("test.ping"), "The minion ended before it began this job");
 });
@@ -330,4 +348,21 @@ Deno.test("a job that is ended before its worker has its permissions never begin
   assertEquals(world.pool.size, 0);
   assertEquals(await world.run("test.ping"), true);
   assertEquals(statIfExists(path), undefined, "the command was run all the same");
+});
+
+Deno.test("a thread whose job is killed while it waits is gone; of one that never waits the outcome says that it goes on", async () => {
+  await using world = new World(WITHIN_MS, new URL("./looping_worker.ts", import.meta.url));
+  const waiting = world.start("wait");
+  const spinning = world.start("spin", 15_000);
+  await eventually(async () => (await world.pool.describe()).some((line) => line.includes("busy: no answer")), {
+    what: "the thread that never waits",
+  });
+  for (const { jid } of [waiting, spinning]) assertEquals(world.pool.signal(jid, 9), true);
+  assertEquals((await waiting.outcome).get("return"), "The job was ended by signal 9");
+  const told = (await spinning.outcome).get("return");
+  assertEquals(
+    told,
+    "The job was ended by signal 9, and its thread goes on: it takes a processor until the minion is restarted",
+  );
+  assert(world.lines.some((line) => line.startsWith(`CRITICAL Job ${spinning.jid}: `) && line.includes("goes on")));
 });

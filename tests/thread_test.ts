@@ -1,5 +1,6 @@
 /** @module */
 import { SILENT_LOGGER } from "../lib/log.ts";
+import { newestWorkerTask } from "../lib/process_facts.ts";
 import { Thread, type ThreadOptions } from "../lib/thread.ts";
 import { strictTest } from "./strict.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "./assert.ts";
@@ -10,6 +11,7 @@ import { AT_ONCE_MS } from "./time.ts";
 interface Init {
   readonly start?: "throw" | "hang";
   readonly survive?: boolean;
+  readonly close?: "hang";
 }
 
 function startThread(options: Partial<ThreadOptions<Init>> = {}): Thread<Init> {
@@ -76,7 +78,7 @@ strictTest("surviveErrors() logs what nobody watched, and the thread goes on", a
   await thread.stop();
 });
 
-strictTest("a thread that is busy says so, and is ended by force", async () => {
+strictTest("a thread that is busy says so, and nobody waits for its end", async () => {
   const thread = startThread();
   await thread.ready;
   thread.post("spin");
@@ -85,6 +87,22 @@ strictTest("a thread that is busy says so, and is ended by force", async () => {
   await thread.stop(200);
   assert(performance.now() - start < AT_ONCE_MS, "stop() waited for a thread that never answers");
 });
+
+for (
+  const [how, end] of [["kill()", (thread: Thread<Init>) => thread.kill()], [
+    "stop()",
+    (thread: Thread<Init>) => thread.stop(50),
+  ]] as const
+) {
+  Deno.test(`${how} ends a thread that does not end itself when it is told to`, async () => {
+    const thread = startThread({ init: { close: "hang" } });
+    const task = newestWorkerTask();
+    await thread.ready;
+    if (Deno.build.os === "linux") assertEquals(task.alive(), true);
+    await end(thread);
+    await eventually(() => !task.alive(), { what: "the end of the thread" });
+  });
+}
 
 strictTest("a thread that is stopped while it starts is stopped", async () => {
   const deaths: string[] = [];
