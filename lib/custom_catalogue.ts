@@ -52,7 +52,8 @@ function remoteFunction(name: string, remote: RemoteModules): ModuleFunction<Job
       const outcome = await remote.call(name, args, kwargs);
       const told = isMap(outcome) ? outcome : map({ return: "there is no outcome", success: false });
       const retcode = toNumber(told.get("retcode")) ?? 1;
-      if (told.has("error")) throw new CommandError(str(told.get("return") ?? ""));
+      const thrown = told.get("error");
+      if (isMap(thrown)) throw new CommandError(str(thrown.get("message") ?? ""));
       if (retcode !== 0) context.setRetcode(retcode);
       return told.get("return") ?? null;
     },

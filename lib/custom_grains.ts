@@ -79,7 +79,13 @@ async function runFile(
     const empty = pack(new Map());
     process = new ModuleProcess({
       name: `grains ${name}`,
-      init: { opts: packOpts(opts), knowledge: { grains: empty, pillar: empty }, modules: [], logLevel: log.level },
+      init: {
+        opts: packOpts(opts),
+        knowledge: { grains: empty, pillar: empty },
+        modules: [],
+        logLevel: log.level,
+        logFailures: true,
+      },
       permissions: workerPermissions(permissions, { opts, modules: directories }),
       memory: opts.custom_module_memory,
       log,

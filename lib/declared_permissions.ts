@@ -123,10 +123,10 @@ class DeclarationReader {
     for (let depth = 0; at < this.#tokens.length; at++) {
       const text = this.#text(at) ?? "";
       if (depth === 0 && (text === "=" || text === ";")) break;
-      if (depth === 0 && text === ",") this.#complete &&= !isExport; // more than one: they are not looked at
       if (["(", "[", "{"].includes(text)) depth++;
       if ([")", "]", "}"].includes(text)) depth--;
     }
+    if (isExport) this.#lookForMore(at);
     if (this.#text(at) !== "=" || this.#text(at + 1) !== "{") return;
     for (let depth = 0, i = at + 1; i < this.#tokens.length; i++) {
       const text = this.#text(i) ?? "";
@@ -136,6 +136,17 @@ class DeclarationReader {
         ["{", ","].includes(this.#text(i - 1) ?? "");
       if (isKey && [",", "}"].includes(this.#text(i + 1) ?? "")) this.#unreadable(name.text, i, "a variable");
       else if (isKey && this.#text(i + 1) === ":") this.#declare(name.text, i + 2, false);
+    }
+  }
+
+  /** A declaration may have more names after a comma; they are not looked at. */
+  #lookForMore(start: number): void {
+    for (let at = start, depth = 0; at < this.#tokens.length; at++) {
+      const text = this.#text(at) ?? "";
+      if (depth === 0 && (text === ";" || (text === "export" && this.#tokens[at].afterLine))) return;
+      if (depth === 0 && text === ",") this.#complete = false;
+      if (["(", "[", "{"].includes(text)) depth++;
+      if ([")", "]", "}"].includes(text)) depth--;
     }
   }
 

@@ -374,6 +374,7 @@ export class JobPool {
         knowledge: this.#knowledge,
         modules,
         logLevel: this.#options.log.level,
+        logFailures: !this.#options.customOnly,
       },
       permissions: this.#denoPermissions(permissions),
       memory: this.#opts.custom_module_memory,
@@ -409,7 +410,13 @@ export class JobPool {
       answer.resolve(map({ functions: [], problems: new Map(this.#custom.names.map((name) => [name, why])) }));
     const process = new ModuleProcess({
       name: "Modules",
-      init: { opts: this.#options.opts, knowledge: this.#knowledge, modules: [], logLevel: this.#options.log.level },
+      init: {
+        opts: this.#options.opts,
+        knowledge: this.#knowledge,
+        modules: [],
+        logLevel: this.#options.log.level,
+        logFailures: true,
+      },
       permissions: this.#denoPermissions("none"),
       memory: this.#opts.custom_module_memory,
       log: this.#options.log,
@@ -441,9 +448,15 @@ export class JobPool {
   #hear(host: JobHost, message: FromJob | FromModule): void {
     switch (message.kind) {
       case "done": {
-        if (this.#busy.get(host)?.killed) return;
+        const job = this.#busy.get(host);
+        if (job === undefined || job.killed) return;
         const outcome = unpackOutcome(message.outcome);
-        return this.#finish(host, isMap(outcome) ? this.#plainOutcome(outcome) : failure("There is no outcome"), true);
+        const tellsError = this.#options.customOnly || job.called !== undefined;
+        return this.#finish(
+          host,
+          isMap(outcome) ? plainOutcome(outcome, tellsError) : failure("There is no outcome"),
+          true,
+        );
       }
       case "output":
         return this.#busy.get(host)?.onOutput(message.written);
@@ -452,14 +465,6 @@ export class JobPool {
       case "ask":
         return void this.#answer(host, message.id, message.asked);
     }
-  }
-
-  /** An outcome with the fields that outcomes have. */
-  #plainOutcome(told: ValueMap): ValueMap {
-    const fields = ["return", "retcode", "success", "out", ...this.#options.customOnly ? ["error"] : []];
-    return new Map(
-      fields.flatMap((field): [string, Value][] => told.has(field) ? [[field, told.get(field) ?? null]] : []),
-    );
   }
 
   async #answer(host: JobHost, id: number, asked: Asked): Promise<void> {
@@ -516,6 +521,14 @@ export class JobPool {
 function functionNames(load: ValueMap): string[] {
   const fun = load.get("fun") ?? null;
   return (Array.isArray(fun) ? fun : [fun]).map(str);
+}
+
+/** An outcome with the fields that outcomes have. */
+function plainOutcome(told: ValueMap, tellsError: boolean): ValueMap {
+  const fields = ["return", "retcode", "success", "out", ...tellsError ? ["error"] : []];
+  return new Map(
+    fields.flatMap((field): [string, Value][] => told.has(field) ? [[field, told.get(field) ?? null]] : []),
+  );
 }
 
 /** Whether code with these permissions may signal processes anyway. */

@@ -34,6 +34,8 @@ export interface ModuleProcessInit {
   readonly modules: readonly string[];
   /** The number of the least level of the minion's log. */
   readonly logLevel: number;
+  /** Whether what a function throws goes to the log as well; `salt-call` shows it. */
+  readonly logFailures: boolean;
 }
 
 /** What the minion knows of its host, packed. */

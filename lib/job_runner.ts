@@ -7,7 +7,7 @@
  */
 
 import { InvocationError, RequestTimeoutError } from "./errors.ts";
-import { executeLogged, executeMany, type MultiOutcome, type Outcome } from "./execution.ts";
+import { execute, executeLogged, executeMany, type MultiOutcome, type Outcome } from "./execution.ts";
 import type { Catalogue, JobContext, RunningJob } from "./job_context.ts";
 import {
   type Asked,
@@ -41,6 +41,8 @@ export interface RunnerParts {
   readonly log: Logger;
   /** Whether outcomes tell what was thrown. */
   readonly tellErrors?: boolean;
+  /** Whether what is thrown goes to the log as well. Default: yes. */
+  readonly logFailures?: boolean;
   /** Takes a message to the minion's main thread. */
   post(message: FromJob): void;
   /** Hears that a job is about to begin. */
@@ -141,7 +143,7 @@ export class JobRunner {
       ? await executeMany({ fun: names, arg: Array.isArray(arg) ? arg : [] }, context, {
         ordered: this.#parts.opts.multifunc_ordered,
       })
-      : await executeLogged(str(fun), arg, context);
+      : await (this.#parts.logFailures === false ? execute : executeLogged)(str(fun), arg, context);
     this.#doing = "waiting for a job";
     if (isNoLog(load) && "error" in outcome) log.error(`Function '${str(fun)}' failed; it is a no_log job`);
     const packedOutcome = pack(this.#told(outcome));

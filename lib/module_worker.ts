@@ -58,7 +58,9 @@ function processCatalogue(options: CatalogueOptions, modules: readonly string[])
   };
 }
 
-function start({ opts: packed, knowledge, logLevel, modules }: ModuleProcessInit): (message: ToModule) => void {
+function start(
+  { opts: packed, knowledge, logLevel, logFailures, modules }: ModuleProcessInit,
+): (message: ToModule) => void {
   const opts = unpackOpts<MinionOpts>(packed);
   const { extension_modules, module_dirs, disable_modules, whitelist_modules } = opts;
   const log = postingLogger(({ level, message }) => send({ kind: "log", level, message }), logLevel);
@@ -78,6 +80,7 @@ function start({ opts: packed, knowledge, logLevel, modules }: ModuleProcessInit
       catalogue: processCatalogue(custom, modules),
       log,
       tellErrors: true,
+      logFailures,
       post: (message) => message.kind === "behind" || message.kind === "elsewhere" || send(message),
       begin: () => send({ kind: "begun" }),
       child: (pid, state) => send({ kind: "child", pid, state }),

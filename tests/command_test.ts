@@ -353,3 +353,16 @@ Deno.test("textDecoder() says whether every byte meant something", () => {
   assertEquals(textDecoder("UTF_8")(new Uint8Array([0xc3, 0xa9])), { text: "é", exact: true });
   assertThrows(() => textDecoder(""), InvocationError);
 });
+
+Deno.test("what a command writes is kept up to a bound, over both outputs, and words say what was cut", async () => {
+  const recorder = host();
+  const cmd = "printf out; head -c 100000 /dev/zero | tr '\\0' x; echo err >&2; exit 0";
+  const result = await runCommand({ cmd, shell: "/bin/sh", python_shell: true }, { ...recorder, outputMax: 1_000 });
+  const shown = result.stdout + result.stderr;
+  assert(shown.length < 1_400, `${shown.length} characters`);
+  assert(result.stdout.startsWith("outxxx"));
+  const dropped = [...shown.matchAll(/was cut here: (\d+) more bytes were written, and 1000 are kept/g)];
+  assertEquals(dropped.map(([, bytes]) => Number(bytes)).reduce((a, b) => a + b), 100_007 - 1_000);
+  assertEquals([result.retcode, result.cut], [0, true]);
+  assert(recorder.logged.some((line) => line.includes("wrote more than output_max, 1000 bytes")));
+});

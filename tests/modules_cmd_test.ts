@@ -257,3 +257,17 @@ Deno.test("cmd.shells lists absolute paths, no comments", async () => {
   const [shells] = await call("shells");
   assert(Array.isArray(shells) && shells.every((shell) => typeof shell === "string" && shell.startsWith("/")));
 });
+
+for (const ignore_retcode of [false, true]) {
+  Deno.test(`a command whose output was cut is no success, with ignore_retcode=${ignore_retcode}`, async () => {
+    const context = { opts: testOpts({ output_max: 1024 }) };
+    const kwargs = { python_shell: true, ignore_retcode };
+    const [all, retcode] = await call("run", { args: ["head -c 5000 /dev/zero | tr '\\0' x"], kwargs, context });
+    assertMatch(String(all), /^x{1024}\n\[stdout was cut here: 3976 more bytes .* \(output_max\)\]$/);
+    assertEquals(retcode, 1);
+    assertEquals(
+      (await call("run", { args: ["head -c 1024 /dev/zero | tr '\\0' x; exit 3"], kwargs, context }))[1],
+      ignore_retcode ? 0 : 3,
+    );
+  });
+}

@@ -119,3 +119,12 @@ Deno.test("test.deprecation_warning writes to the log", async () => {
 Deno.test("test.stack shows where it was called", async () => {
   assertStringIncludes(String(await returned("test.stack")), "call.ts");
 });
+
+for (const [fun, arg] of [["test.fib", 100_000_000], ["test.collatz", 9_007_199_254_740_991]] as const) {
+  Deno.test(`${fun} of a large number ends when its job does, or says that it cannot be`, async () => {
+    const ending = new AbortController();
+    const running = run(fun, [arg], testContext({ signal: ending.signal }));
+    setTimeout(() => ending.abort(new Error("the job is over")), 50);
+    assertMatch(String((await running).return), /the job is over|leads to numbers above/);
+  });
+}
