@@ -1,7 +1,8 @@
 /**
  * The few calls of the C library that Deno does not have: waiting for a descriptor, limits, process groups,
  * connections that somebody else has opened. What is asked of files in bulk is in libc_files.ts, waiting for many descriptors
- * in libc_epoll.ts, syncing a file system in libc_sync.ts, users in libc_users.ts, access control lists in libc_acl.ts:
+ * in libc_epoll.ts, syncing a file system in libc_sync.ts, users in libc_users.ts, access
+ * control lists in libc_acl.ts, limits of other processes in libc_limits.ts:
  * together they are the only doors to it. Every call either works or throws {@linkcode LibcError}.
  * Source: POSIX.1-2024; errno values by the platform's own `strerror`.
  * @module

@@ -34,8 +34,6 @@ const MOST_LINE = 2_000;
 const MOST_ASKED = 256;
 /** How many commands of a job are known at once. */
 const MOST_CHILDREN = 256;
-/** V8's own part of the memory, in bytes: what objects may take is less than what the process may. */
-const BESIDE_HEAP = 64 << 20;
 /** Between two looks at the memory of a process that the kernel does not limit, in milliseconds. */
 const LOOK_MS = 250;
 /** How long a process may take to be gone after SIGKILL, in milliseconds: one that waits for a disk may take long. */
@@ -86,11 +84,11 @@ export class ModuleProcess implements JobHost {
   constructor(options: ModuleProcessOptions) {
     this.name = options.name;
     this.#options = options;
-    const heap = Math.max(32 << 20, options.memory - BESIDE_HEAP);
-    const flags = `--max-old-space-size=${Math.floor(heap / 2 ** 20)}`;
+    const limited = Deno.build.os === "linux";
     this.#child = new Deno.Command("/bin/sh", {
       args: ["-c", SHELL_LINE, "sh", ...moduleCommand()],
-      env: { DENO_V8_FLAGS: `${V8_FLAGS},${flags}` },
+      // Where the kernel limits the process it limits the heap, too; a flag of its own would cost it the code that is compiled.
+      env: limited ? {} : { DENO_V8_FLAGS: `${V8_FLAGS},--max-old-space-size=${Math.ceil(options.memory / 2 ** 20)}` },
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",

@@ -112,26 +112,28 @@ const GREEDY = {
   programs:
     "export const f = { permissions: { run: true }, run() { const all = []; for (;;) all.push(new Uint8Array(5e7).fill(1)); } };",
 };
-for (const [what, text] of Object.entries(GREEDY)) {
-  Deno.test(`a custom module that takes memory without end (${what}) fails alone, in words`, async () => {
-    await using world = new World(
-      {
-        greedy: text,
-        other: "export async function wait() { await new Promise((r) => setTimeout(r, 300)); return 'here'; }",
-      },
-      { custom_module_memory: 200_000_000 },
-    );
-    const other = world.start("other.wait");
-    const outcome = await world.job("greedy.f");
-    assertMatch(
-      str(outcome.get("return") ?? null),
-      /it needed more memory than it may have \(custom_module_memory: 200000000\)|Array buffer allocation failed/,
-    );
-    assertEquals([outcome.get("retcode"), outcome.get("success")], [1, false]);
-    assertEquals((await soon(other.outcome, "the other job")).get("return"), "here");
-    assertEquals(await world.run("test.ping"), true);
-  });
-}
+Deno.test("a custom module that takes memory without end fails alone, in words", async (t) => {
+  for (const [what, text] of Object.entries(GREEDY)) {
+    await t.step(what, async () => {
+      await using world = new World(
+        {
+          greedy: text,
+          other: "export async function wait() { await new Promise((r) => setTimeout(r, 300)); return 'here'; }",
+        },
+        { custom_module_memory: 200_000_000 },
+      );
+      const other = world.start("other.wait");
+      const outcome = await world.job("greedy.f");
+      assertMatch(
+        str(outcome.get("return") ?? null),
+        /it needed more memory than it may have \(custom_module_memory: 200000000\)|Array buffer allocation failed/,
+      );
+      assertEquals([outcome.get("retcode"), outcome.get("success")], [1, false]);
+      assertEquals((await soon(other.outcome, "the other job")).get("return"), "here");
+      assertEquals(await world.run("test.ping"), true);
+    });
+  }
+});
 
 /** Messages that a module may not send, as the bytes that it sends. */
 const FORGED: Readonly<Record<string, unknown>> = {
