@@ -126,8 +126,13 @@ for (const [yaml, message] of BAD) {
 }
 
 Deno.test("a bad value on the command line names the option alone", () => {
-  using place = new Place();
-  assertThrows(() => loadMasterConfig(place.request({ ret_port: -1 })), ConfigError, "ret_port: must be between");
+  // Also where a file has the option, too: its line is not at fault.
+  for (const text of ["", "ret_port: 4506\n"]) {
+    using place = new Place({ "etc/salt/master": text });
+    const error = assertThrows(() => loadMasterConfig(place.request({ ret_port: -1 })), ConfigError);
+    assertEquals(error.message, "ret_port: must be between 0 and 65535, not -1");
+    assertEquals(error.where, { option: "ret_port", file: undefined, line: undefined });
+  }
 });
 
 Deno.test("a file that may not be read is an error", () => {

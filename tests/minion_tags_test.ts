@@ -61,6 +61,7 @@ const FORBIDDEN = [
   "salt/syndic/db1/start",
   "syndic/db1/salt/job/x/new",
   event.minionRefresh("web1"),
+  "resource/refresh/web1",
   event.AUTH_EVENT,
   "salt/auth/creds",
   event.KEY_EVENT,
@@ -71,6 +72,8 @@ const FORBIDDEN = [
   event.PRESENCE_CHANGE_EVENT,
   "salt/cloud/x/created",
   "salt/cluster/peer/join",
+  "salt/fileserver/roots/update",
+  "salt/fileserver",
   "salt/stats/MWorker-1",
   "salt/batch/x/done",
 ];

@@ -203,7 +203,13 @@ const FORGED = (jid: string) => [
   `salt/run/${jid}/ret`,
   `salt/wheel/${jid}/ret`,
   "salt/cloud/db1/created",
+  "salt/cluster/peer/join",
+  "salt/fileserver/roots/update",
+  "salt/batch/x/done",
+  "salt/stats/MWorker-1",
+  "syndic/db1/salt/job/x/new",
   "minion/refresh/db1",
+  "resource/refresh/db1",
 ];
 
 fleetTest(

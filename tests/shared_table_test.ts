@@ -17,10 +17,39 @@ Deno.test("what one thread has put is there for all, under its name and in its v
   assertEquals([first.get("web1", "1"), first.get("web1", "2")], [undefined, record(8)]);
 });
 
+/** Two names in the same place of every table, of which the second is the first with `end` behind it. */
+function neighbours(end: string): [string, string] {
+  const table = new SharedTable(SIZE);
+  for (let n = 0; n < 500_000; n++) {
+    const [short, long] = [`web${n}-`, `web${n}-${end}`];
+    table.put(short, "1", record(1));
+    table.put(long, "1", record(2));
+    if (table.get(short, "1") === undefined) return [short, long];
+  }
+  throw new Error("No two names share a place");
+}
+
 Deno.test("the end of a name is not taken for the beginning of a version", () => {
   const table = new SharedTable(SIZE);
-  table.put("web", "1:2", record(1));
-  assertEquals(table.get("web1", ":2"), undefined);
+  // Only names that share a place could be taken for each other.
+  for (const end of ["1", ":", "1:"]) {
+    const [short, long] = neighbours(end);
+    table.put(short, `${end}2`, record(1));
+    assertEquals(table.get(long, "2"), undefined);
+    assertEquals(table.get(short, `${end}2`), record(1));
+    table.put(long, "2", record(2));
+    assertEquals(table.get(short, `${end}2`), undefined);
+    assertEquals(table.get(long, "2"), record(2));
+  }
+});
+
+Deno.test("ids that differ in one letter do not push each other out, wherever it stands", () => {
+  for (const id of [(letter: string) => `${letter}-web`, (letter: string) => `web-${letter}`]) {
+    const table = new SharedTable(SIZE);
+    const letters = [..."abcdefghijklmnopqrstuvwxyz"];
+    for (const letter of letters) table.put(id(letter), "1", record(letter.charCodeAt(0)));
+    for (const letter of letters) assertEquals(table.get(id(letter), "1"), record(letter.charCodeAt(0)));
+  }
 });
 
 Deno.test("a record of which a part was overwritten is as if it were not there", () => {
