@@ -51,14 +51,15 @@ export interface Source {
 }
 
 /** What one file imports from another of the tree. */
-interface Import {
+export interface Import {
+  /** The other's path. */
   readonly from: string;
   /** The imported names; `*` for all of them. */
   readonly names: readonly string[];
 }
 
 /** Every source file below `root`. */
-function readTree(root: URL): Source[] {
+export function readTree(root: URL): Source[] {
   return DIRECTORIES.flatMap((directory) => {
     const base = new URL(`${directory}/`, root);
     return [...Deno.readDirSync(base)].filter(({ name, isFile }) => isFile && name.endsWith(".ts"))
@@ -75,7 +76,8 @@ export function structureProblems(sources: readonly Source[]): string[] {
   return [...circles(imports), ...layers(imports), ...unusedExports(sources, imports), ...nodeImports(sources)];
 }
 
-function importsOf(path: string, text: string): Import[] {
+/** What `text`, the source file `path`, imports from the tree. */
+export function importsOf(path: string, text: string): Import[] {
   const found: Import[] = [];
   const add = (specifier: string, names: readonly string[]) =>
     found.push({ from: new URL(specifier, `file:///${path}`).pathname.slice(1), names });

@@ -1,0 +1,129 @@
+/**
+ * Tries mutants: each in a copy of the tree, by the tests that guard its file, nearest first, up to the first that fails.
+ *
+ * Before, every test runs once without a mutant: it must pass, and how long it takes says how long it may take later.
+ * @module
+ */
+
+import { type Mutant, thatCompile } from "./mutants_find.ts";
+import { blackBoxTests, TestFinder } from "./mutants_tests.ts";
+import { Copy, type Run } from "./mutants_trial.ts";
+
+/** A test may take so many times as long as without a mutant, and this more, in milliseconds: others may use the machine. */
+const LONGER = 5;
+const PATIENCE_MS = 20_000;
+/** And without a mutant so long. */
+const FIRST_MS = 300_000;
+
+/** What became of a mutant. */
+export interface Verdict {
+  /** Which. */
+  readonly mutant: Mutant;
+  /** `timedOut`: a test took far longer than without it, which counts as caught. `discarded`: it does not compile. */
+  readonly fate: "caught" | "timedOut" | "survived" | "discarded";
+  /** The tests that were run, in their order; of a caught one, the last is the one that caught it. */
+  readonly tests: readonly string[];
+}
+
+/** What is to be tried, and who hears of it. */
+export interface Trials {
+  /** The tree. */
+  readonly root: string;
+  /** What is tried. */
+  readonly mutants: readonly Mutant[];
+  /** How many at once. */
+  readonly jobs: number;
+  /** How much longer than `LONGER` times its usual time a test may take, in milliseconds. */
+  readonly patienceMs?: number;
+  /** Ends everything. */
+  readonly signal?: AbortSignal;
+  /** Is told what is being done. */
+  readonly onStep?: (what: string, done: number, of: number) => void;
+  /** Is told of each mutant. */
+  readonly onVerdict?: (verdict: Verdict) => void;
+  /** Is told of each test that fails without a mutant, and is therefore left out. */
+  readonly onUseless?: (test: string, output: string) => void;
+}
+
+/** Tries all. @returns What became of each, in the order of their ends. */
+export async function tryMutants(trials: Trials): Promise<Verdict[]> {
+  const { root, mutants, jobs, patienceMs = PATIENCE_MS, signal } = trials;
+  const finder = new TestFinder(root);
+  await using copies = new AsyncDisposableStack();
+  const lanes: Copy[] = [];
+  for (let i = 0; i < Math.min(jobs, Math.max(1, mutants.length)); i++) {
+    lanes.push(copies.use(await Copy.of(root, signal)));
+  }
+
+  trials.onStep?.("types", 0, mutants.length);
+  const compiled = await thatCompile(lanes[0].root, mutants);
+  const verdicts: Verdict[] = [];
+  const tell = (verdict: Verdict) => {
+    verdicts.push(verdict);
+    trials.onVerdict?.(verdict);
+  };
+  for (const mutant of mutants) if (!compiled.has(mutant)) tell({ mutant, fate: "discarded", tests: [] });
+
+  const usual = await usualTimes(trials, lanes, finder, [...compiled]);
+  const inLane = async (lane: Copy, mutant: Mutant): Promise<Verdict> => {
+    const tests: string[] = [];
+    const outside = blackBoxTests(mutant.file);
+    for (const test of finder.testsOf(mutant.file)) {
+      const ms = usual.get(test);
+      if (ms === undefined) continue;
+      tests.push(test);
+      const once = () => lane.run(test, LONGER * ms + patienceMs);
+      let run = await once();
+      // Where processes talk to each other, a failure may have another cause.
+      if (!run.passed && outside.includes(test)) run = await once();
+      if (!run.passed) return { mutant, fate: run.late ? "timedOut" : "caught", tests };
+    }
+    return { mutant, fate: "survived", tests };
+  };
+  let done = 0;
+  await inTurn(lanes, [...compiled], async (lane, mutant) => {
+    tell(await lane.with(mutant, () => inLane(lane, mutant)));
+    trials.onStep?.("mutants", ++done, compiled.size);
+  });
+  return verdicts;
+}
+
+/** How long each test takes that any of `mutants` needs, in milliseconds; those that fail are not in it. */
+async function usualTimes(
+  trials: Trials,
+  lanes: readonly Copy[],
+  finder: TestFinder,
+  mutants: readonly Mutant[],
+): Promise<Map<string, number>> {
+  const needed = [...new Set(mutants.flatMap(({ file }) => finder.testsOf(file)))];
+  const usual = new Map<string, number>();
+  let done = 0;
+  await inTurn(lanes, needed, async (lane, test) => {
+    let run: Run = await lane.run(test, FIRST_MS);
+    if (!run.passed) run = await lane.run(test, FIRST_MS);
+    if (run.passed) usual.set(test, run.ms);
+    else trials.onUseless?.(test, run.output);
+    trials.onStep?.("tests without a mutant", ++done, needed.length);
+  });
+  return usual;
+}
+
+/** Does `work` for each of `items`, one at a time in each lane. */
+async function inTurn<T>(
+  lanes: readonly Copy[],
+  items: readonly T[],
+  work: (lane: Copy, item: T) => Promise<void>,
+): Promise<void> {
+  const waiting = [...items];
+  const outcomes = await Promise.allSettled(lanes.map(async (lane) => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
+      try {
+        await work(lane, item);
+      } catch (error) {
+        waiting.length = 0; // the other lanes end, too
+        throw error;
+      }
+    }
+  }));
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+}
