@@ -59,7 +59,7 @@ export interface Import {
 }
 
 /** Every source file below `root`. */
-export function readTree(root: URL): Source[] {
+function readTree(root: URL): Source[] {
   return DIRECTORIES.flatMap((directory) => {
     const base = new URL(`${directory}/`, root);
     return [...Deno.readDirSync(base)].filter(({ name, isFile }) => isFile && name.endsWith(".ts"))
