@@ -83,7 +83,7 @@ export const AREAS: readonly Area[] = [
   {
     name: "access",
     files: lib("access", "hidden_return", "minion_tags", "no_log", "permissions", "publish_command"),
-    blackBox: tests("security_lessons"),
+    blackBox: tests("security_lessons", "process_rights"),
   },
   {
     name: "limits",

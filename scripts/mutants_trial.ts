@@ -41,6 +41,7 @@ export class Copy {
   /** Copies the tree at `root`. @param signal Ends the run that is under way. */
   static async of(root: string, signal?: AbortSignal): Promise<Copy> {
     const copy = await Deno.makeTempDir({ prefix: "mutants_" });
+    await Deno.chmod(copy, 0o755); // services run as other users
     await copyTree(root, copy);
     if (await exists(`${root}/node_modules`)) await Deno.symlink(`${root}/node_modules`, `${copy}/node_modules`);
     return new Copy(copy, await shortDirectory(), signal);
@@ -170,13 +171,17 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** A new directory for temporary files. Its path is a few characters longer than theirs: below it are sockets, of 107 at most. */
+/**
+ * A new directory for temporary files, of every user as `/tmp` is. Its path is a few characters longer than that: below it are
+ * sockets, whose paths have 107 at most.
+ */
 async function shortDirectory(): Promise<string> {
   const parent = Deno.env.get("TMPDIR") ?? "/tmp";
   for (;;) {
     const path = `${parent}/m${crypto.randomUUID().slice(0, 5)}`;
     try {
-      await Deno.mkdir(path, { mode: 0o700 });
+      await Deno.mkdir(path);
+      await Deno.chmod(path, 0o1777);
       return path;
     } catch (error) {
       if (!(error instanceof Deno.errors.AlreadyExists)) throw error;

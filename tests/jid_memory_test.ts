@@ -98,6 +98,19 @@ Deno.test("a file that was cut off or overwritten is read as far as it can be, a
   assertEquals(known(it.open(), 5), [4]);
 });
 
+Deno.test("a file that is whole is added to, and one that does not say when it began is written anew", () => {
+  using it = world();
+  it.open().add(jid(0));
+  const { ino } = Deno.statSync(it.path);
+  it.open().add(jid(1));
+  assertEquals(Deno.statSync(it.path).ino, ino);
+  assertEquals(Deno.readTextFileSync(it.path), `1000000\n${jid(0)}\n${jid(1)}\n`);
+  Deno.writeTextFileSync(it.path, `nonsense\n${jid(0)}\n`);
+  it.nowMs += 5;
+  it.open().add(jid(1));
+  assertEquals(Deno.readTextFileSync(it.path), `1000005\n${jid(0)}\n${jid(1)}\n`);
+});
+
 Deno.test("what cannot be written is said, remembered, and written with the next one", () => {
   using it = world();
   const memory = it.open();

@@ -75,6 +75,19 @@ Deno.test("a job is delivered until its time is over, and not at all without one
   const jobs = published(5_000);
   assertEquals([jobs.arrived(["web1"], 5_001), jobs.size], [[], 0]);
   assertEquals(published(0).size, 0);
+  const last = published(5_000);
+  assertEquals(again(last.arrived(["web1"], 5_000)), [[LOAD, ["web1"]]]);
+  assertEquals(again(last.due(everybody, 5_000)), [[LOAD, ["web1", "web2"]]]);
+  assertEquals([last.due(everybody, 5_001), last.size], [[], 0]);
+});
+
+Deno.test("of thousands who come together, each is named once, a thousand at a time", () => {
+  const jobs = new Redelivery();
+  const minions = Array.from({ length: 2_500 }, (_, i) => `web${i}`);
+  jobs.published({ jid: "1", load: LOAD, minions, ttlMs: 10_000, live: false }, 0);
+  const named = jobs.arrived(["db1", ...minions], 5_000).map(({ ids }) => ids);
+  assertEquals(named.map(({ length }) => length), [1_000, 1_000, 500]);
+  assertEquals(named.flat(), minions);
 });
 
 Deno.test("of thousands that give no sign, a thousand at a time get the job again, the others next", () => {
