@@ -4,21 +4,11 @@
  */
 
 import { AREAS } from "./mutants_areas.ts";
-import { importsOf } from "./structure.ts";
 
-/** The directories whose files import each other on the way from a test to what it tests. */
-const DIRECTORIES = [
-  "",
-  "bench/",
-  "chaos/",
-  "fuzz/",
-  "grains/",
-  "lib/",
-  "modules/",
-  "runners/",
-  "scripts/",
-  "tests/",
-] as const;
+/** Directories without sources. */
+const LEFT_OUT: readonly string[] = [".git", ".demo", "dist", "node_modules"];
+/** The test files that `deno task test` runs. */
+const TEST_FILE = /^tests\/(?!interop\/).*_test\.ts$/;
 /** So many tests that import a file are run, if there are more. */
 const NEAREST = 8;
 /** A test that comes to a file by more imports than this is about something else. */
@@ -32,14 +22,9 @@ export class TestFinder {
   /** Reads the imports of the tree at `root`. */
   constructor(root: string) {
     const imports = new Map(
-      DIRECTORIES.flatMap((directory) => sources(root, directory)).map((path) => {
-        const text = Deno.readTextFileSync(`${root}/${path}`).replace(/^import type [^;]*;$/gm, "");
-        return [path, importsOf(path, text).map(({ from }) => from)];
-      }),
+      [...sources(root)].map((path) => [path, importsOf(path, Deno.readTextFileSync(`${root}/${path}`))]),
     );
-    for (const path of imports.keys()) {
-      if (/^tests\/\w+_test\.ts$/.test(path)) this.#distances.set(path, distances(path, imports));
-    }
+    for (const path of imports.keys()) if (TEST_FILE.test(path)) this.#distances.set(path, distances(path, imports));
   }
 
   /**
@@ -47,9 +32,9 @@ export class TestFinder {
    * those of its area that look from outside.
    */
   testsOf(file: string): string[] {
-    const own = file.replace(/^.*?(\w+)\.ts$/, "tests/$1_test.ts");
+    const own = `/${file.replace(/^.*\/|\.ts$/g, "")}_test.ts`;
     const importing = [...this.#distances].flatMap(([path, from]) => {
-      const distance = path === own ? 0 : from.get(file) ?? Infinity;
+      const distance = path.endsWith(own) ? 0 : from.get(file) ?? Infinity;
       return distance <= FARTHEST ? [{ path, distance, size: from.size }] : [];
     });
     const nearest = importing.sort((a, b) => a.distance - b.distance || a.size - b.size).slice(0, NEAREST);
@@ -63,14 +48,21 @@ export function blackBoxTests(file: string): readonly string[] {
   return AREAS.find(({ files }) => files.includes(file))?.blackBox ?? [];
 }
 
-function sources(root: string, directory: string): string[] {
-  try {
-    return [...Deno.readDirSync(`${root}/${directory}`)].filter(({ name, isFile }) => isFile && name.endsWith(".ts"))
-      .map(({ name }) => `${directory}${name}`).sort();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return []; // a small tree
-    throw error;
+/** The sources below `root`, in no order. */
+function* sources(root: string, directory = ""): Generator<string> {
+  for (const { name, isDirectory, isFile } of Deno.readDirSync(`${root}/${directory}`)) {
+    if (isFile && name.endsWith(".ts")) yield `${directory}${name}`;
+    if (isDirectory && !LEFT_OUT.includes(name)) yield* sources(root, `${directory}${name}/`);
   }
+}
+
+/** The files of the tree that the file `path` loads: what it imports types from is not among them. */
+function importsOf(path: string, text: string): string[] {
+  const statements = /^(?:import|export) (?!type )[^;]*?from "(\.[^"]+\.ts)";/gm;
+  const later = /import\("(\.[^"]+\.ts)"\)/g;
+  return [statements, later].flatMap((form) =>
+    [...text.matchAll(form)].map(([, specifier]) => new URL(specifier, `file:///${path}`).pathname.slice(1))
+  );
 }
 
 /** How many imports each file is away from `start`. */

@@ -51,8 +51,7 @@ export interface Source {
 }
 
 /** What one file imports from another of the tree. */
-export interface Import {
-  /** The other's path. */
+interface Import {
   readonly from: string;
   /** The imported names; `*` for all of them. */
   readonly names: readonly string[];
@@ -76,8 +75,7 @@ export function structureProblems(sources: readonly Source[]): string[] {
   return [...circles(imports), ...layers(imports), ...unusedExports(sources, imports), ...nodeImports(sources)];
 }
 
-/** What `text`, the source file `path`, imports from the tree. */
-export function importsOf(path: string, text: string): Import[] {
+function importsOf(path: string, text: string): Import[] {
   const found: Import[] = [];
   const add = (specifier: string, names: readonly string[]) =>
     found.push({ from: new URL(specifier, `file:///${path}`).pathname.slice(1), names });
