@@ -96,7 +96,7 @@ export class JobWatch {
 
   /** Minion `id` answered. */
   answered(id: string, running: boolean, now: number): void {
-    if (!this.#question?.unanswered.delete(id) || !this.#deadlines.has(id)) return;
+    if (!this.#question?.unanswered.delete(id)) return;
     if (running) this.#wait(id, now + this.#timeoutMs);
     else this.#deadlines.delete(id);
   }

@@ -71,3 +71,43 @@ Deno.test("whose presence changes without an acknowledgement is waited for as be
   watch.presence("web1", false, 1_000);
   assertEquals(watch.nextAt, 5_000);
 });
+
+Deno.test("whoever returns or acknowledges has answered: the question does not stay open for them", () => {
+  for (const last of ["returns", "acknowledges"]) {
+    const watch = watchOf("busy", "web1");
+    watch.asked(watch.toAsk(5_000), 15_000);
+    watch.answered("busy", true, 5_100);
+    if (last === "returns") watch.returned("web1");
+    else watch.acknowledged("web1");
+    watch.tick(5_200);
+    assertEquals(watch.toAsk(10_100), ["busy"], last);
+  }
+});
+
+Deno.test("whoever has returned is not waited for again, whatever comes late", () => {
+  const watch = watchOf("web1", "web2");
+  watch.acknowledged("web2");
+  watch.returned("web2");
+  watch.returned("web1");
+  watch.acknowledged("web1");
+  watch.presence("web1", true, 1_000);
+  watch.presence("web2", false, 1_000);
+  assertEquals(watch.done, true);
+});
+
+Deno.test("an answer counts once, and only of those who were asked", () => {
+  const watch = watchOf("busy", "web1");
+  watch.answered("web1", false, 1_000);
+  assertEquals(watch.toAsk(5_000), ["busy", "web1"]);
+  watch.asked(["busy", "web1"], 15_000);
+  watch.answered("busy", true, 5_200);
+  watch.answered("busy", false, 5_300);
+  watch.tick(15_000);
+  assertEquals([watch.done, watch.toAsk(15_000)], [false, ["busy"]]);
+});
+
+Deno.test("of one that is connected and has not acknowledged, the time-out runs on", () => {
+  const watch = watchOf("web1");
+  watch.presence("web1", true, 1_000);
+  assertEquals(watch.toAsk(5_000), ["web1"]);
+});

@@ -1,4 +1,12 @@
-import { decideOutcome, type Outcome, type OutcomeFacts, OUTCOMES } from "../lib/outcome.ts";
+import {
+  decideOutcome,
+  hasReturned,
+  type Outcome,
+  type OutcomeFacts,
+  outcomeOfReturn,
+  OUTCOMES,
+  silenceText,
+} from "../lib/outcome.ts";
 import { assertEquals } from "./assert.ts";
 
 const HERE: OutcomeFacts = { accepted: true, present: true };
@@ -24,4 +32,21 @@ for (const [what, facts, outcome] of CASES) {
 
 Deno.test("every outcome has a case", () => {
   assertEquals([...new Set(CASES.map(([, , outcome]) => outcome))].sort(), [...OUTCOMES].sort());
+});
+
+Deno.test("a return is good if its code is 0 or none, whatever it failed of; one of a minion that ended says so", () => {
+  const outcomes = [{}, { retcode: 0 }, { retcode: 1 }, { retcode: -9 }, { retcode: [0, 2] }, { retcode: "x" }]
+    .map(outcomeOfReturn);
+  assertEquals(outcomes, ["returned", "returned", "failed", "failed", "failed", "failed"]);
+  assertEquals([0, 1].map((retcode) => outcomeOfReturn({ retcode, interrupted: true })), [
+    "interrupted",
+    "interrupted",
+  ]);
+  assertEquals(outcomeOfReturn({ retcode: 0, interrupted: false }), "returned");
+});
+
+Deno.test("a minion has returned or not, and of one that has not, Salt's words say why", () => {
+  assertEquals(OUTCOMES.filter(hasReturned), ["returned", "failed", "interrupted"]);
+  assertEquals(silenceText("not received"), "Minion did not return. [No response]");
+  assertEquals(silenceText("not connected"), "Minion did not return. [Not connected]");
 });
