@@ -111,6 +111,18 @@ Deno.test("a file that is whole is added to, and one that does not say when it b
   assertEquals(Deno.readTextFileSync(it.path), `1000005\n${jid(0)}\n${jid(1)}\n`);
 });
 
+Deno.test("an id that is known is not written again, and the file is its owner's alone, however it came to be", () => {
+  using it = world();
+  const memory = it.open();
+  const mode = () => (Deno.statSync(it.path).mode ?? 0) & 0o777;
+  memory.add(jid(0));
+  memory.add(jid(0), { key: KEY, serial: 1 });
+  assertEquals([Deno.readTextFileSync(it.path), mode(), memory.mark], [`1000000\n${jid(0)}\n`, 0o600, undefined]);
+  Deno.removeSync(it.path);
+  memory.add(jid(1));
+  assertEquals([Deno.readTextFileSync(it.path), mode()], [`${jid(1)}\n`, 0o600]);
+});
+
 Deno.test("what cannot be written is said, remembered, and written with the next one", () => {
   using it = world();
   const memory = it.open();

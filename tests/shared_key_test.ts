@@ -18,6 +18,15 @@ Deno.test("every view of the shared key sees the same key, and the new one at on
   assertEquals(first.crypticle().loads(sealed), ["x"]);
 });
 
+Deno.test("a new key is there at once, and another view makes none", () => {
+  const first = new SharedKey();
+  const { text } = first;
+  assertEquals(first.crypticle().keyString, text);
+  assertEquals(first.forPublish().serial, 1);
+  const second = new SharedKey(first.memory);
+  assertEquals([second.text, first.text, second.forPublish().serial], [text, text, 2]);
+});
+
 Deno.test("serials count over all views, and begin again with a new key", () => {
   const first = new SharedKey();
   const second = new SharedKey(first.memory);
