@@ -1,4 +1,5 @@
 /** @module */
+import { generateKeyString } from "../lib/crypticle.ts";
 import { SessionKeys } from "../lib/session_keys.ts";
 import { assert, assertEquals, assertNotEquals } from "./assert.ts";
 
@@ -49,6 +50,29 @@ Deno.test("a session that is older than its lifetime is replaced at the next sig
     assertEquals(sessions.crypticle("web1")?.keyString, fresh);
     // The other worker sees it by the file's time.
     assertEquals(other.crypticle("web1")?.keyString, fresh);
+  }));
+
+Deno.test("what one thread has read of a session the others take from memory, as long as the file is the same", () =>
+  inTempDir((root) => {
+    const sessions = new SessionKeys(root, DAY_MS);
+    const text = sessions.forSignIn("web1");
+    const path = `${root}/sessions/web1`;
+    // A change that no service makes, and nothing but the bytes tells.
+    const { mtime, ino } = Deno.statSync(path);
+    const changed = generateKeyString();
+    Deno.writeTextFileSync(path, changed);
+    Deno.utimeSync(path, mtime ?? 0, mtime ?? 0);
+    assertEquals(Deno.statSync(path).ino, ino);
+    assertEquals(sessions.crypticle("web1")?.keyString, text);
+    assertEquals(new SessionKeys(root, DAY_MS, sessions.memory).crypticle("web1")?.keyString, text);
+    const alone = new SessionKeys(root, DAY_MS);
+    assertEquals(alone.crypticle("web1")?.keyString, changed);
+    assert(alone.crypticle("web1") === alone.crypticle("web1"), "the same object while the file is the same");
+    // Of the same time, and another file.
+    Deno.writeTextFileSync(`${path}.new`, changed);
+    Deno.renameSync(`${path}.new`, path);
+    Deno.utimeSync(path, mtime ?? 0, mtime ?? 0);
+    assertEquals(sessions.crypticle("web1")?.keyString, changed);
   }));
 
 Deno.test("a removed session opens nothing in any worker", () =>

@@ -2,6 +2,7 @@
 import { generateKeyString } from "../lib/crypticle.ts";
 import { SharedKey } from "../lib/shared_key.ts";
 import { assert, assertEquals, assertNotEquals } from "./assert.ts";
+import { eventually } from "./eventually.ts";
 
 Deno.test("every view of the shared key sees the same key, and the new one at once", () => {
   const first = new SharedKey();
@@ -71,4 +72,38 @@ Deno.test("no publish gets the old key with a new serial while another thread ro
   assert(Array.isArray(seen));
   assertEquals(seen.length, 20_000);
   assertEquals(new Set(seen).size, seen.length, `a serial came twice under one key, in ${rotations} rotations`);
+});
+
+Deno.test("whoever comes while a key is being written waits for the whole of it", async () => {
+  const key = new SharedKey();
+  const header = new Int32Array(key.memory, 0, 1);
+  const bytes = new Uint8Array(key.memory, 8);
+  const fresh = new TextEncoder().encode(generateKeyString());
+  // As a rotation does, but slowly: half of the new key is there.
+  Atomics.add(header, 0, 1);
+  bytes.set(fresh.subarray(0, 38));
+  const source = `
+    import { SharedKey } from ${JSON.stringify(import.meta.resolve("../lib/shared_key.ts"))};
+    self.onmessage = ({ data }) => {
+      const key = new SharedKey(data);
+      self.postMessage("reading");
+      self.postMessage(key.text);
+    };
+    self.postMessage("ready");`;
+  const worker = new Worker(`data:text/javascript,${encodeURIComponent(source)}`, { type: "module" });
+  const heard: unknown[] = [];
+  const text = new Promise<unknown>((resolve) => {
+    worker.onmessage = ({ data }) => {
+      heard.push(data);
+      if (data === "ready") worker.postMessage(key.memory);
+      if (heard.length === 3) resolve(data);
+    };
+  });
+  await eventually(() => heard.length >= 2, { what: "a reader" });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assertEquals(heard, ["ready", "reading"]);
+  bytes.set(fresh);
+  Atomics.add(header, 0, 1);
+  assertEquals(await text, new TextDecoder().decode(fresh));
+  worker.terminate();
 });
