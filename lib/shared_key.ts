@@ -68,9 +68,8 @@ export class SharedKey {
     while (Atomics.load(this.#header, GENERATION) !== this.#seen) {
       const before = Atomics.load(this.#header, GENERATION);
       if (before % 2 === 1) continue; // being written, in another thread, for a few microseconds
-      const text = new TextDecoder().decode(this.#key.slice());
-      if (Atomics.load(this.#header, GENERATION) !== before) continue;
-      this.#text = text;
+      // Of one that another thread writes meanwhile the loop says: once more.
+      this.#text = new TextDecoder().decode(this.#key.slice());
       this.#crypticle = undefined;
       this.#seen = before;
     }

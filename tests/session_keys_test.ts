@@ -1,7 +1,7 @@
 /** @module */
 import { generateKeyString } from "../lib/crypticle.ts";
 import { SessionKeys } from "../lib/session_keys.ts";
-import { assert, assertEquals, assertNotEquals } from "./assert.ts";
+import { assert, assertEquals, assertNotEquals, assertThrows } from "./assert.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -84,6 +84,26 @@ Deno.test("a removed session opens nothing in any worker", () =>
     sessions.remove("web1");
     sessions.remove("web1");
     assertEquals([sessions.crypticle("web1"), other.crypticle("web1")], [undefined, undefined]);
+  }));
+
+Deno.test("where somebody has removed the directory, the next sign-in makes it again", () =>
+  inTempDir((root) => {
+    const sessions = new SessionKeys(root, DAY_MS);
+    const text = sessions.forSignIn("web1");
+    Deno.removeSync(`${root}/sessions`, { recursive: true });
+    assertEquals(sessions.crypticle("web1"), undefined);
+    assertNotEquals(sessions.forSignIn("web1"), text);
+  }));
+
+Deno.test("a session that cannot be looked at is an error, and not one that never was", () =>
+  inTempDir((root) => {
+    const sessions = new SessionKeys(root, DAY_MS);
+    sessions.forSignIn("web1");
+    Deno.removeSync(`${root}/sessions`, { recursive: true });
+    Deno.writeTextFileSync(`${root}/sessions`, "no directory");
+    for (const look of [() => sessions.crypticle("web1"), () => sessions.forSignIn("web1")]) {
+      assertThrows(look, Deno.errors.NotADirectory);
+    }
   }));
 
 Deno.test("an id that can be no minion's reaches no file", () =>
