@@ -11,6 +11,7 @@ Deno.test("no more are kept than are allowed, and whoever came first goes first"
   recent.set("c", 4);
   assertEquals([recent.get("a"), recent.get("b"), recent.get("c")], [undefined, 2, 4]);
   recent.delete("b");
+  assertEquals(recent.get("b"), undefined);
   recent.set("d", 5);
   assertEquals([recent.get("b"), recent.get("c"), recent.get("d")], [undefined, 4, 5]);
 });
