@@ -78,4 +78,10 @@ export const EQUIVALENT: readonly Equivalent[] = [
     change: "< → <=",
     why: "both have nothing past their common length",
   },
+  {
+    file: "lib/publish_reader.ts",
+    code: "#lastSerial = 0;",
+    change: "0 → 1",
+    why: "nothing is read before a sign-in, and that sets it",
+  },
 ];

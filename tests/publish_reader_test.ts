@@ -243,3 +243,39 @@ for (const [what, frame] of NONSENSE) {
     assert(error instanceof WireError || error instanceof MsgpackError, `${error}`);
   });
 }
+
+Deno.test("a new job is admitted before it is remembered, and one that is remembered is not admitted", () => {
+  const admitted: unknown[] = [];
+  const it: World = world({
+    admit: (id, load) => {
+      if (id === jid(9)) throw new Error("not kept");
+      admitted.push([id, load.get("fun")]);
+    },
+  });
+  assertEquals(it.read({ jid: jid(1) })?.get("jid"), jid(1));
+  assertEquals(it.read({ jid: jid(1) }), undefined);
+  it.reader.remember(jid(2));
+  assertEquals(it.read({ jid: jid(2) }), undefined);
+  // What could not be kept may come again.
+  for (let n = 0; n < 2; n++) assertThrows(() => it.read({ jid: jid(9) }), Error, "not kept");
+  assertEquals(admitted, [[jid(1), "test.ping"]]);
+});
+
+Deno.test("of the last 64 publishes one may come twice without a word; older ones, and those of another key, are replays", () => {
+  const it = world();
+  for (let n = 1; n <= 65; n++) it.read({ jid: jid(n) });
+  const told = (serial: number) => {
+    it.lines.length = 0;
+    assertEquals(it.read({ jid: jid(serial), serial }), undefined);
+    return it.lines.filter((line) => line.includes("WARNING")).length;
+  };
+  assertEquals([told(1), told(2), told(65)], [1, 0, 0]);
+
+  const keys = new MasterKeys(masterKey);
+  it.reader.trust(credentials(keys));
+  const read = (n: number, serial: number) => it.reader.read(keys.publish({ ...LOAD, jid: jid(n), serial }, {}));
+  assert(read(100, 100) !== undefined);
+  it.lines.length = 0;
+  assertEquals(read(65, 65), undefined);
+  assertStringIncludes(it.lines.join("\n"), "WARNING Dropped a publish with serial 65 after 100: it is a replay");
+});

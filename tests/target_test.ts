@@ -21,6 +21,7 @@ const CASES: readonly [tgt: Value, type: string | undefined, minions: string[], 
   ["web1", "pcre", ["web1", "web10"], []],
   ["web1$", "pcre", ["web1"], []],
   ["eb", "pcre", [], []],
+  [["web1"], "pcre", [], []],
   ["(?i)WEB|db", "pcre", IDS, []],
   ["web2,web1", "list", ["web2", "web1"], []],
   ["web1,,nobody,web1,nobody", "list", ["web1"], ["nobody"]],
@@ -73,4 +74,25 @@ Deno.test("a kind of target that is not built is refused by its option, before a
     assertStringIncludes(help, "Not built yet.");
   }
   assertEquals([targetType({}), targetType({ list: true }), targetType({ pcre: true })], ["glob", "list", "pcre"]);
+});
+
+Deno.test("an expression that is asked about many ids is given up after five seconds in all", () => {
+  const { now } = performance;
+  let ms = 0;
+  // The clock goes on by so much with each id.
+  const askedAbout = (ids: readonly string[], stepMs: number) => {
+    ms = -stepMs;
+    return resolveTarget("web", "pcre", ids).minions;
+  };
+  try {
+    let step = 0;
+    performance.now = () => ms += step;
+    step = 2_500;
+    assertEquals(askedAbout(IDS.slice(1, 3), step), ["web1", "web10"]); // begun at 0, asked at 2.5 and 5 s
+    assertThrows(() => askedAbout(IDS.slice(1), step), TargetError, "takes too long");
+    step = 1;
+    assertEquals(askedAbout(IDS, step), ["web1", "web10", "web2"]);
+  } finally {
+    performance.now = now;
+  }
 });
