@@ -136,9 +136,10 @@ export class SimulatedMinion {
   }
 
   #announce(): void {
-    const topic = this.#credentials && presenceTopic(this.id, this.#credentials.sessionKey);
-    if (this.#inbox === undefined || topic === this.#topic) return;
-    if (topic !== undefined) this.#inbox.subscribe(topic);
+    if (this.#inbox === undefined || this.#credentials === undefined) return;
+    // Each is good for one connection.
+    const topic = presenceTopic(this.id, this.#credentials);
+    this.#inbox.subscribe(topic);
     if (this.#topic !== undefined) this.#inbox.unsubscribe(this.#topic);
     this.#topic = topic;
   }

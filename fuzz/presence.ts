@@ -14,15 +14,18 @@ export const presence: FuzzTarget = {
   share: 5,
   refusals: [],
   open() {
-    const key = generateKeyString();
-    const book = new PresenceBook((id) => id === "web1" ? key : undefined);
+    const keys = { sessionKey: generateKeyString(), sharedKey: generateKeyString() };
+    const book = new PresenceBook({
+      sessionKey: (id) => id === "web1" ? keys.sessionKey : undefined,
+      sharedKey: () => keys.sharedKey,
+    });
     const frame = (first: number, topic: string) => Uint8Array.from([first, ...new TextEncoder().encode(topic)]);
-    const honest = presenceTopic("web1", key);
     return {
       feed(random, note) {
+        const honest = presenceTopic("web1", keys);
         const topic = random.chance(0.5)
           ? mutateText(random, honest, ["/", "salt/present/", ...NASTY_TEXTS])
-          : presenceTopic(random.pick(NASTY_TEXTS), key);
+          : presenceTopic(random.pick(NASTY_TEXTS), keys);
         const whole = frame(random.pick([0, 1, 1, 2]), topic);
         const sent = random.chance(0.05)
           ? frame(random.int(2), honest)
@@ -35,9 +38,13 @@ export const presence: FuzzTarget = {
           change === undefined || new TextDecoder().decode(sent.subarray(1)) === honest,
           "somebody is taken for web1",
         );
-        return change === undefined ? "nobody" : "web1";
+        if (change === undefined) return "nobody";
+        book.hear(frame(0, honest), 0);
+        hold(book.hear(frame(1, honest), 0) === undefined, "a topic that was used is good again");
+        return "web1";
       },
       honest() {
+        const honest = presenceTopic("web1", keys);
         book.hear(frame(1, honest), 0);
         hold([...book.since.keys()].join() === "web1", `present: ${[...book.since.keys()]}`);
         book.hear(frame(0, honest), 0);

@@ -86,7 +86,10 @@ serveThread<PublisherInit>(async (init, host) => {
   let key: PrivateKey | undefined;
   const sharedKey = new SharedKey(init.sharedKey);
   const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000, init.sessions);
-  const book = new PresenceBook((id) => sessions.crypticle(id)?.keyString);
+  const book = new PresenceBook({
+    sessionKey: (id) => sessions.crypticle(id)?.keyString,
+    sharedKey: () => sharedKey.text,
+  });
   const undelivered = new UndeliveredJobs(opts.cachedir, init.masterPem);
   let looking: ReturnType<typeof setTimeout> | undefined;
   let sweeping: ReturnType<typeof setTimeout> | undefined;

@@ -50,8 +50,9 @@ export interface SubscriptionParts {
 export class Subscription {
   readonly #parts: SubscriptionParts;
   #inbox: Inbox | undefined;
-  /** The topic by which the master knows that this minion is there. */
+  /** The topic by which the master knows that this minion is there, and whose keys it was made of. */
   #topic: string | undefined;
+  #credentials: Credentials | undefined;
   /** Whether somebody looks into a disturbance, and whether there was one that nobody has looked into. */
   #looking = false;
   #disturbed = false;
@@ -86,7 +87,8 @@ export class Subscription {
     } else {
       inbox.subscribe("");
     }
-    if (this.#topic !== undefined) inbox.subscribe(this.#topic);
+    // Each is good for one subscription.
+    if (this.#credentials !== undefined) inbox.subscribe(this.#topic = presenceTopic(id, this.#credentials));
     // What was subscribed before is of no interest: whoever subscribes anew has looked into that.
     inbox.onLost(() => this.#inbox === inbox && void this.#lookIntoDisturbance());
     inbox.connect(tcpAddress(master, port));
@@ -145,11 +147,12 @@ export class Subscription {
 
   /** Takes the keys of a sign-in. @returns Whether the shared key is a new one. */
   trust(credentials: Credentials): boolean {
-    const topic = presenceTopic(this.#parts.opts.id, credentials.sessionKey);
-    if (topic !== this.#topic) {
-      this.#inbox?.subscribe(topic);
-      if (this.#topic !== undefined) this.#inbox?.unsubscribe(this.#topic);
-      this.#topic = topic;
+    const before = this.#credentials;
+    this.#credentials = credentials;
+    if (this.#inbox !== undefined && before?.sessionKey !== credentials.sessionKey) {
+      const old = this.#topic;
+      this.#inbox.subscribe(this.#topic = presenceTopic(this.#parts.opts.id, credentials));
+      if (old !== undefined) this.#inbox.unsubscribe(old);
     }
     return this.#parts.reader.trust(credentials);
   }

@@ -5,7 +5,7 @@
 
 import { parseJson } from "../lib/json.ts";
 import { OUTCOMES, silenceText } from "../lib/outcome.ts";
-import { presenceTopic } from "../lib/presence.ts";
+import { formerPresenceTopic } from "../lib/presence.ts";
 import { readPresence } from "../lib/presence_file.ts";
 import { RequestChannel } from "../lib/request_channel.ts";
 import { Inbox } from "../lib/sockets.ts";
@@ -65,7 +65,7 @@ async function startMute(fleet: Fleet): Promise<Disposable> {
   const minion = scripted(fleet, "mute", await testKey("mute"));
   await minion.signIn();
   const inbox = Inbox.subscriber({ highWaterMark: 0 });
-  inbox.subscribe(presenceTopic("mute", minion.session?.keyString ?? ""));
+  inbox.subscribe(formerPresenceTopic("mute", minion.session?.keyString ?? ""));
   inbox.connect(`tcp://127.0.0.1:${fleet.masterOpts.publish_port}`);
   const reading = (async () => {
     while (await inbox.receive() !== undefined);
