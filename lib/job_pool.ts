@@ -210,7 +210,8 @@ export class JobPool {
   #hand(job: Job, host: JobHost, declared?: Readonly<Record<string, string>>): void {
     this.#busy.set(host, job);
     // Messages wait in the worker's queue until it is ready.
-    this.#tell(host, { kind: "run", load: pack(job.load), declared, call: job.called?.call });
+    const call = job.called?.call;
+    this.#tell(host, { kind: "run", load: pack(job.load), ...declared && { declared }, ...call && { call } });
   }
 
   /** Moves a job that was not begun to a worker that may do what its functions declare, or to a process. */

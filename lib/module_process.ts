@@ -77,6 +77,7 @@ export class ModuleProcess implements JobHost {
   #lines = 0;
   #doing = "starting";
   #outOfMemory = false;
+  #lastPrinted = "";
   #ending = false;
   #watch: ReturnType<typeof setInterval> | undefined;
 
@@ -183,7 +184,9 @@ export class ModuleProcess implements JobHost {
     if (this.#outOfMemory) {
       return `it needed more memory than it may have (custom_module_memory: ${this.#options.memory})`;
     }
-    return signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
+    const what = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
+    // Before anything of the module is there: the system's reason, or the runtime's.
+    return this.#waiting === undefined ? what : `${what} before it was ready: ${this.#lastPrinted}`;
   }
 
   #send(speaker: Speaker, content: Uint8Array): void {
@@ -292,7 +295,9 @@ export class ModuleProcess implements JobHost {
       rest = (done ? "" : lines.pop() ?? "").slice(0, MOST_LINE);
       for (const line of lines) {
         if (/out of memory|memory allocation of/i.test(line)) this.#outOfMemory = true;
-        if (line.trim() !== "") this.#log(LEVEL_NUMBERS.info, `${this.name} printed: ${line.slice(0, MOST_LINE)}`);
+        if (line.trim() === "") continue;
+        this.#lastPrinted = line.slice(0, MOST_LINE);
+        this.#log(LEVEL_NUMBERS.info, `${this.name} printed: ${line.slice(0, MOST_LINE)}`);
       }
       if (done) return;
     }
