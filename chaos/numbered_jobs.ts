@@ -20,6 +20,8 @@ export interface NumberedJob {
   readonly jid: string;
   /** The minions that it is for. */
   readonly ids: readonly string[];
+  /** Until when it may be delivered, in milliseconds since the epoch. */
+  readonly untilMs: number;
 }
 
 /** How long a publish may take before it is tried again, in milliseconds. */
@@ -68,8 +70,9 @@ export class NumberedJobs implements Disposable {
         this.#client ??= await this.#fleet.client();
         const job = { tgt: [...ids], tgtType: "list", fun: "cmd.run", arg: [command], jid, kwargs };
         await deadline(this.#client.publish(job), PUBLISH_MS);
-        this.published.push({ jid, ids });
-        return { jid, ids };
+        const published = { jid, ids, untilMs: Date.now() + ttlS * 1000 };
+        this.published.push(published);
+        return published;
       } catch (error) {
         this.hangUp();
         if (attempt > 1_200) throw error;
@@ -84,9 +87,17 @@ export class NumberedJobs implements Disposable {
     this.#client = undefined;
   }
 
-  /** The minions whose return of a job is not in the cache. */
-  missing({ jid, ids }: NumberedJob): string[] {
+  /** Whether a job for one minion was over before it got to that: there is nothing to wait for. */
+  expired(job: NumberedJob): boolean {
     const { jobs } = this.#fleet;
+    return job.ids.length === 1 && Date.now() > job.untilMs && this.runs(job) === 0 && !jobs.has(job.jid, job.ids[0]);
+  }
+
+  /** The minions whose return of a job is not in the cache, and may still come or is lost. */
+  missing(job: NumberedJob): string[] {
+    const { jobs } = this.#fleet;
+    const { jid, ids } = job;
+    if (this.expired(job)) return [];
     return ids.filter((id) => !jobs.has(jid, id));
   }
 
@@ -111,6 +122,7 @@ export class NumberedJobs implements Disposable {
     return [
       { name: "jobs", value: this.published.length },
       { name: "runs expected", value: count(({ ids }) => ids.length) },
+      { name: "not delivered in their time", value: count((job) => this.expired(job) ? 1 : 0) },
       { name: "returns lost", value: this.outstanding, atMost: 0 },
       { name: "runs too many", value: count((job) => Math.max(0, this.runs(job) - job.ids.length)), atMost: 0 },
       { name: "returns told twice", value: [...this.#told.values()].filter((times) => times > 1).length },

@@ -4,8 +4,8 @@
  * removed, and what is synced. Each file is kept by a link in $POWER_SHADOW/files, named by its inode, also when it has no other name any
  * more; what it held when it was last synced is in $POWER_SHADOW/synced. Syncs are made up: they take a millisecond and leave the disk alone.
  *
- * A number in $POWER_SHADOW/cut, which is removed when it is seen, has the process killed after so many operations more: an even one before
- * the last of them is done, an odd one after.
+ * A number and `before` or `after` in $POWER_SHADOW/cut, which is removed when it is seen, has the process killed before or after the last of so many
+ * operations more.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -38,7 +38,8 @@ static const char *root, *shadow;
 static size_t root_length;
 static int ops = -1;
 static dev_t device;
-static long cut, count, odd;
+static long cut, count;
+static int late;
 static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 static int real_open(const char *path, int flags, mode_t mode) {
@@ -103,9 +104,9 @@ static void now(void) {
   }
 }
 
-/* Around an operation below the root: an even number is cut before it, an odd one after. */
+/* Around an operation below the root. */
 static void before(void) {
-  char path[PATH_MAX], number[16];
+  char path[PATH_MAX], number[32];
   count++;
   snprintf(path, sizeof path, "%s/cut", shadow);
   int fd = real_open(path, O_RDONLY | O_CLOEXEC, 0);
@@ -114,15 +115,15 @@ static void before(void) {
     close(fd);
     if (length > 0 && !syscall(SYS_unlink, path)) {
       number[length] = 0;
-      odd = atol(number) % 2;
+      late = strstr(number, "after") != NULL;
       cut = count + atol(number);
     }
   }
-  if (!odd) now();
+  if (!late) now();
 }
 
 static void after(void) {
-  if (odd) now();
+  if (late) now();
 }
 
 static void copy(int from, const char *to) {

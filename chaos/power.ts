@@ -30,6 +30,9 @@ const QUIET_MS = 10_000;
 /** One in so many cuts comes right after a minion that was never here before has been accepted. */
 const STRANGER_EACH = 10;
 
+/** Time of jobs that are over soon, in seconds. */
+const BRIEF_S = 60;
+
 type Durability = "process" | "machine";
 
 /** See {@linkcode Fault}. */
@@ -116,8 +119,10 @@ class Cuts {
       const keys = random.chance(0.3) ? await this.#decideKeys(machines, cut) : [];
       const publishing = (async () => {
         for (let i = 0; i < perCut; i++) {
-          const ids = [...new Set([random.pick(fleet.ids), random.pick(fleet.ids)])];
-          await jobs.publish(ids, random.int(300) / 1_000, random.chance(0.5) ? 3_600 : 50);
+          // A job for a moment is a record of a log, and over when its minion is away for longer.
+          const brief = random.chance(0.5);
+          const ids = brief ? [random.pick(fleet.ids)] : [...new Set([random.pick(fleet.ids), random.pick(fleet.ids)])];
+          await jobs.publish(ids, random.int(300) / 1_000, brief ? BRIEF_S : undefined);
           await sleep(random.int(60));
         }
       })();
@@ -169,7 +174,7 @@ class Cuts {
     const first = random.pick(victims);
     const { fleet } = machines;
     const service = (node: string) => node === "master" ? fleet.master : fleet.minion(node);
-    machines.disk(first).cutAfter(1 + random.int(OPERATIONS));
+    machines.disk(first).cutAt(1 + random.int(OPERATIONS), random.chance(0.5) ? "before" : "after");
     await eventually(() => service(first).exitCode !== undefined, { withinMs: IDLE_MS, what: "the cut", everyMs: 2 })
       .catch(() => {}); // nothing happens there any more
     await machines.cut(victims, random);

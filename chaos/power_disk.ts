@@ -12,7 +12,10 @@
 import type { Random } from "../fuzz/mutate.ts";
 
 /** Where a disk's choices come from. */
-export type Choices = Pick<Random, "int" | "chance">;
+export interface Choices extends Pick<Random, "int" | "chance"> {
+  /** Whether the file of that name has all that it got, whatever else is chosen. Default: none is known to have. */
+  keeps?(name: string): boolean;
+}
 
 /** A disk that has nothing but what was synced. */
 export const ONLY_SYNCED: Choices = { int: () => 0, chance: () => true };
@@ -107,9 +110,9 @@ export class PowerDisk {
     return directory;
   }
 
-  /** Has the process that writes to it killed when it has done so many operations more; an even number: before the last, odd: after it. */
-  cutAfter(operations: number): void {
-    Deno.writeTextFileSync(`${this.#shadow}/cut.new`, `${operations}\n`);
+  /** Has the process that writes to it killed, before or after the last of so many operations more. */
+  cutAt(operations: number, when: "before" | "after"): void {
+    Deno.writeTextFileSync(`${this.#shadow}/cut.new`, `${operations} ${when}\n`);
     Deno.renameSync(`${this.#shadow}/cut.new`, `${this.#shadow}/cut`);
   }
 
@@ -217,7 +220,7 @@ export class PowerDisk {
     for (const [name, node] of to.kept.get(directory) ?? []) {
       if (node.kind === "directory") this.#build(node, `${path}/${name}`, to);
       else {
-        const bytes = to.contents.get(node.inode) ?? this.#contents(node.inode, to.random);
+        const bytes = to.contents.get(node.inode) ?? this.#contents(node.inode, name, to.random);
         to.contents.set(node.inode, bytes);
         const { mode } = Deno.statSync(`${this.#shadow}/files/${node.inode}`);
         Deno.writeFileSync(`${path}/${name}`, bytes);
@@ -227,14 +230,15 @@ export class PowerDisk {
     Deno.chmodSync(path, directory.mode);
   }
 
-  #contents(inode: string, random: Choices): Uint8Array {
+  #contents(inode: string, name: string, random: Choices): Uint8Array {
     const now = Deno.readFileSync(`${this.#shadow}/files/${inode}`);
+    if (random.keeps?.(name)) return now;
     const path = `${this.#shadow}/synced/${inode}`;
     const synced = isThere(path) ? Deno.readFileSync(path) : undefined;
     if (synced !== undefined && sameBytes(synced, now)) return now;
     const kind = random.int(10);
     if (kind < 5) return synced ?? new Uint8Array();
-    if (kind < 7) return now;
+    if (kind > 7) return now;
     // What was appended to what is sure stays in part.
     const least = synced !== undefined && sameBytes(synced, now.subarray(0, synced.length)) ? synced.length : 0;
     if (synced !== undefined && least === 0 && synced.length > 0) return random.chance(0.5) ? synced : now;

@@ -40,7 +40,7 @@ export interface JidMemoryOptions {
   /** Where it says what it could not write. */
   readonly log: Logger;
   /** Told of each id. */
-  readonly journal?: RecordTaker;
+  readonly journal?: RecordTaker & { commit(): Promise<void> };
   /** Milliseconds since the epoch. */
   now?(): number;
 }
@@ -56,6 +56,8 @@ export class JidMemory {
   #mark: PublishMark | undefined;
   /** Whether the file is to be written anew: it is not there yet, or was cut off. */
   #broken: boolean;
+  /** Ids that are in the journal, which may not be on the disk yet. */
+  readonly #unsure = new Set<string>();
 
   /** Reads what an earlier process remembered. */
   constructor(options: JidMemoryOptions) {
@@ -90,21 +92,42 @@ export class JidMemory {
     const turned = this.#turn();
     this.#young.add(jid);
     this.#mark = mark ?? this.#mark;
-    const { path, log, journal } = this.#options;
+    const { path, journal } = this.#options;
+    if (path === undefined) return;
+    if (journal === undefined) return this.#write(jid, mark, turned);
+    // Not before the journal is on the disk, where the job is noted: one that is remembered and noted nowhere would never be run.
+    this.#unsure.add(jid);
+    const write = () => {
+      this.#unsure.delete(jid);
+      this.#write(jid, mark, turned);
+    };
+    try {
+      journal.append(map({ kind: "taken", jid, ...mark }));
+    } catch (error) {
+      this.#complain(jid, error);
+    }
+    journal.commit().then(write, write);
+  }
+
+  #write(jid: string, mark: PublishMark | undefined, turned: boolean): void {
+    const { path } = this.#options;
     if (path === undefined) return;
     try {
       if (turned) Deno.renameSync(path, `${path}.old`);
-      if (this.#broken || turned) this.#writeAll(path);
+      if (this.#broken || turned) this.#writeAll(path, jid);
       else Deno.writeTextFileSync(path, line(jid, mark), { append: true, mode: 0o600 });
       this.#broken = false;
-      journal?.append(map({ kind: "taken", jid, ...mark }));
     } catch (error) {
       // Better a job twice after a restart than none on a full disk.
       this.#broken = true;
-      log.error(
-        `Job id ${jid} is remembered until this minion ends: ${error instanceof Error ? error.message : error}`,
-      );
+      this.#complain(jid, error);
     }
+  }
+
+  #complain(jid: string, error: unknown): void {
+    this.#options.log.error(
+      `Job id ${jid} is remembered until this minion ends: ${error instanceof Error ? error.message : error}`,
+    );
   }
 
   /** Begins a generation if it is time. @returns Whether it was. */
@@ -118,9 +141,8 @@ export class JidMemory {
     return true;
   }
 
-  #writeAll(path: string): void {
-    const jids = [...this.#young];
-    const last = jids.pop() ?? "";
+  #writeAll(path: string, last: string): void {
+    const jids = [...this.#young].filter((jid) => jid !== last && !this.#unsure.has(jid));
     const lines = [`${this.#sinceMs}\n`, ...jids.map((jid) => line(jid)), line(last, this.#mark)];
     writeFileAtomic(path, lines.join(""), { mode: 0o600 });
   }

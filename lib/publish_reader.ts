@@ -9,8 +9,7 @@ import { Crypticle } from "./crypticle.ts";
 import { AuthenticationError, TargetError, WireError } from "./errors.ts";
 import { hashHex } from "./hash.ts";
 import { isJid } from "./jid.ts";
-import { JidMemory } from "./jid_memory.ts";
-import type { RecordTaker } from "./journal.ts";
+import { JidMemory, type JidMemoryOptions } from "./jid_memory.ts";
 import type { Logger } from "./log.ts";
 import { parsePublished } from "./payload.ts";
 import { isSigningAlgorithm } from "./rsa.ts";
@@ -29,7 +28,7 @@ export interface ReaderRules {
   /** Where they are kept for the next start; without it, only in memory. */
   readonly jidFile?: string;
   /** Told of each job id. */
-  readonly journal?: RecordTaker;
+  readonly journal?: JidMemoryOptions["journal"];
   /** Called with a job that is new, before it is remembered: what is known to have come must not get lost. */
   admit?(jid: string, load: ValueMap): void;
   /** Where it says what it dropped. */

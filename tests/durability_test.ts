@@ -117,6 +117,32 @@ powerTest(
   },
 );
 
+powerTest("a job that is cut off when it is being noted is run or interrupted after all", async (machines) => {
+  const { fleet } = machines;
+  {
+    using client = await fleet.client();
+    await returned(machines, await publish(client, "true"));
+  }
+  // What was read of the journal is on the disk: the file of job ids has its name from then on.
+  await machines.cut([ID], ONLY_SYNCED);
+  await fleet.startMinion(ID);
+  for (const operations of [2, 3, 4]) {
+    await fleet.allPresent();
+    using client = await fleet.client();
+    await returned(machines, await publish(client, "true"));
+    const isEmpty = (name: string) => [...Deno.readDirSync(`${fleet.minionCacheDir(ID)}/${name}`)].length === 0;
+    await eventually(() => isEmpty("proc") && isEmpty("returns"), { what: "the end of the job before" });
+    // Its note, its id, the journal's sync: in this order or another, it is not remembered and noted nowhere.
+    machines.disk(ID).cutAt(operations, "before");
+    const jid = await publish(client, "echo after all");
+    await fleet.minion(ID).ended(60_000);
+    await machines.cut([ID], { ...ONLY_SYNCED, keeps: (name) => name === "jids" });
+    assert(Deno.readTextFileSync(`${fleet.minionCacheDir(ID)}/jids`).includes("\n"));
+    await fleet.startMinion(ID);
+    await returned(machines, jid);
+  }
+});
+
 powerTest("a return that waits in the spool outlives the minion's machine", async (machines) => {
   const { fleet } = machines;
   const go = `${fleet.root}/go`;
