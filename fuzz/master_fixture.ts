@@ -122,6 +122,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     autosign: new Autosign(opts, { warn: () => {} }),
     complain: complaints(log),
     log,
+    durable: () => Promise.resolve(),
     fire(tag, data) {
       const event = unpackEvent(packEvent(tag, stamp(data)));
       hold(event.tag === tag || tag.includes("\n"), `the event ${tag} arrives as ${event.tag}`);

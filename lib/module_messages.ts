@@ -9,11 +9,11 @@
 import { WireError } from "./errors.ts";
 import type { Refresh } from "./job_context.ts";
 import { type Asked, type FromModule, pack, type ToModule } from "./job_protocol.ts";
-import { decode } from "./msgpack.ts";
+import { type Bounds, decode } from "./msgpack.ts";
 import { isMap, type Value, type ValueMap } from "./value.ts";
 
 /** What the parts of one message may cost in memory, in the entries of `decode`: some 75 MB. */
-const MOST_ENTRIES = 4_000_000;
+const BOUNDS: Bounds = { memory: 4_000_000, depth: 512, keyBytes: Infinity, otherKeys: Infinity };
 /** The longest name of anything, and the longest line of the log, in UTF-16 units. */
 const MOST_TEXT = 1 << 16;
 
@@ -38,7 +38,7 @@ function plain(value: Value): unknown {
 
 /** The message in `bytes`. @throws {WireError | MsgpackError} If it is none. */
 export function parseFromModule(bytes: Uint8Array): FromModule {
-  const value = decode(bytes, "disk", MOST_ENTRIES);
+  const value = decode(bytes, "disk", BOUNDS);
   if (!isMap(value)) throw new WireError("a message that is no map");
   const kind = text(value, "kind");
   switch (kind) {
@@ -62,7 +62,7 @@ export function parseFromModule(bytes: Uint8Array): FromModule {
 
 /** The value in an outcome that a process sent. @throws {MsgpackError} */
 export function unpackOutcome(bytes: Uint8Array): Value {
-  return decode(bytes, "disk", MOST_ENTRIES);
+  return decode(bytes, "disk", BOUNDS);
 }
 
 function written(given: Value | undefined): (FromModule & { readonly kind: "output" })["written"] {

@@ -45,5 +45,5 @@ Deno.test("a worker that has several requests in its hands notes each by itself"
   first.note(route("first"));
   second.note(route("second"));
   first.clear();
-  assertEquals(heldRequests(memory).map((note) => note.take()), [undefined, route("second"), undefined]);
+  assertEquals(heldRequests(memory).map((note) => note.route), [undefined, route("second"), undefined]);
 });
