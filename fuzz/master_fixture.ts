@@ -121,6 +121,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     signIns: new SignInTurns(new RateLimit(0)),
     autosign: new Autosign(opts, { warn: () => {} }),
     complain: complaints(log),
+    durable: () => Promise.resolve(),
     log,
     durable: () => Promise.resolve(),
     fire(tag, data) {
