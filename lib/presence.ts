@@ -39,7 +39,7 @@ function topicWith(id: string, { sessionKey, sharedKey }: PresenceKeys, nonce: s
   return `${PREFIX}${id}/${nonce}${DOT}${mac(sessionKey, `${PREFIX}${id}/${nonce}${DOT}${sharedKey}`)}`;
 }
 
-/** The topic of minions up to 1.0, which is the same for each of their subscriptions. */
+/** The topic of minions of earlier versions, which is the same for each of their subscriptions. */
 export function formerPresenceTopic(id: string, sessionKey: string): string {
   return `${PREFIX}${id}/${mac(sessionKey, PREFIX + id)}`;
 }
