@@ -269,23 +269,24 @@ Deno.test("a custom module changes neither the minion's directory nor its signal
   await using world = new World({
     nasty: `export const move = { permissions: { read: true }, run() { Deno.chdir("/usr"); return Deno.cwd(); } };
       export function listen() { for (const name of ["SIGUSR2", "SIGINT"]) Deno.addSignalListener(name, () => {}); return true; }
+      export function there() { return typeof caches; }
       export function wait() { return new Promise(() => {}); }
       export async function store() {
-        const there = typeof caches;
         const { Worker } = await import("node:worker_threads");
         const text = \`const { parentPort } = require("node:worker_threads");
           caches.open("x").then(async (cache) => { await cache.put("http://a/b", new Response("x".repeat(1e6))); return "wrote"; })
             .then((said) => parentPort.postMessage(said), (error) => parentPort.postMessage("failed: " + error.message));\`;
         const worker = new Worker(text, { eval: true });
         const said = await new Promise((resolve) => { worker.on("message", resolve); worker.on("error", (e) => resolve("failed: " + e.message)); });
-        return there + " " + said;
+        return said;
       }`,
   });
   const before = Deno.cwd();
   assertEquals([await world.run("nasty.move"), Deno.cwd()], ["/usr", before]);
   assertEquals(await world.run("nasty.listen"), true);
   // A thread of its own, which has such a store, asks for more memory than there is.
-  assertMatch(str(await world.run("nasty.store")), /^undefined failed: |it needed more memory than it may have/);
+  assertMatch(str(await world.run("nasty.store")), /^failed: |it needed more memory than it may have/);
+  assertEquals(await world.run("nasty.there"), "undefined");
   const { jid, outcome } = world.start("nasty.wait");
   const limits = Deno.readTextFileSync(`/proc/${await world.pidOf(jid)}/limits`);
   assertMatch(limits, /^Max file size +0 +0 +bytes/m);
