@@ -227,3 +227,18 @@ Deno.test(
     assertEquals(autosign.accepts("web1"), false);
   }),
 );
+
+const ENDLESS = "(a*)(a*)(a*)(a*)\\4\\3\\2\\1b";
+
+Deno.test(
+  "an expression whose references take no end accepts nobody, and does not keep the lines behind it from being read",
+  setUp(({ dir, make }) => {
+    write(`${dir}/autosign`, `${ENDLESS}\nweb1\n`);
+    const autosign = make();
+    assertEquals(autosign.accepts("a".repeat(255)), false);
+    assertEquals(autosign.accepts("web1"), true);
+    // And rejects nobody: only what is meant is named.
+    write(`${dir}/autoreject`, `${ENDLESS}\n`);
+    assertEquals(make().rejects("a".repeat(255)), false);
+  }),
+);
