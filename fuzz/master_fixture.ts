@@ -121,7 +121,6 @@ export async function openMaster(): Promise<FixtureMaster> {
     signIns: new SignInTurns(new RateLimit(0)),
     autosign: new Autosign(opts, { warn: () => {} }),
     complain: complaints(log),
-    durable: () => Promise.resolve(),
     log,
     durable: () => Promise.resolve(),
     fire(tag, data) {
