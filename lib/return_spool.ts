@@ -51,14 +51,16 @@ interface Entry {
   bytes: number;
   /** What it holds, while that is at hand; else it is read from disk. */
   load: ValueMap | undefined;
-  /** How often it was sent in vain. */
-  failures: number;
+  /** How often the master did not answer. */
+  silences: number;
+  /** How often it was put behind the others. */
+  rests: number;
   /** It is not sent again before this time, as `performance.now()` counts. */
   restsUntil: number;
 }
 
 function newEntry(name: string, bytes: number, load?: ValueMap): Entry {
-  return { name, bytes, load, failures: 0, restsUntil: -Infinity };
+  return { name, bytes, load, silences: 0, rests: 0, restsUntil: -Infinity };
 }
 
 const NO_LIMITS: SpoolLimits = { maxBytes: 0, maxAgeMs: 0 };
@@ -213,7 +215,8 @@ export class ReturnSpool {
         }
         const reason = error instanceof Error ? error.message : error;
         log.warning(`The return of job ${str(load.get("jid") ?? null)} waits; ${this.size} in all: ${reason}`);
-        await this.#putBehind(entry, error);
+        // Whatever comes next may be taken at once: that one alone rests.
+        if (await this.#putBehind(entry, error)) continue;
         await this.#wait(waitMs);
         waitMs = Math.min(waitMs * 2, longestMs);
       }
@@ -233,18 +236,21 @@ export class ReturnSpool {
     }
   }
 
-  /** Puts a return that failed behind the others, if that is due to the return: a master that is away answers nothing. */
-  async #putBehind(entry: Entry, error: unknown): Promise<void> {
+  /**
+   * Puts a return that failed behind the others and has it rest, if that is due to the return: a master that is away answers
+   * nothing. @returns Whether it did.
+   */
+  async #putBehind(entry: Entry, error: unknown): Promise<boolean> {
     const { retryMs: [firstMs, longestMs] } = this.#options;
-    entry.failures++;
     const silent = error instanceof RequestTimeoutError;
-    if (silent && (entry.failures < SILENT_TRIES || !await this.#options.answers?.())) return;
+    if (silent && (++entry.silences < SILENT_TRIES || !await this.#options.answers?.())) return false;
     const at = this.#entries.indexOf(entry);
-    if (at < 0) return; // it was given up while it was under way
+    if (at < 0) return true; // it was given up while it was under way
     this.#entries.push(...this.#entries.splice(at, 1));
-    const growing = Math.max(firstMs, SHORTEST_REST_MS) * 2 ** (entry.failures - 1);
+    const growing = Math.max(firstMs, SHORTEST_REST_MS) * 2 ** entry.rests++;
     const restMs = Math.min(growing, Math.max(LONGEST_REST_MS, longestMs));
     entry.restsUntil = performance.now() + restMs;
+    return true;
   }
 
   /** Takes an entry out of the line. */

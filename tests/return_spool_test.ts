@@ -228,7 +228,7 @@ Deno.test("what the master will not have is tried less and less often, a new ret
   world.take = (load) => {
     if (load.get("jid") === "bad") throw new WireError("The master answered Some exception handling minion payload");
   };
-  // Rests of 100 ms, 200 ms, 400 ms, …; waits of 1 ms.
+  // Rests of 100 ms, 200 ms, 400 ms, …
   const spool = world.open([100, 1]);
   spool.add(ret("bad"));
   await eventually(() => world.tried.length === 4, { what: "four tries" });
@@ -244,6 +244,23 @@ Deno.test("what the master will not have is tried less and less often, a new ret
   assertEquals(world.jids, ["1", "2", "bad"]);
   await spool.close();
   assertEquals(world.files, []);
+});
+
+Deno.test("a master that refuses every return hears of each new one at once", async () => {
+  using world = new World();
+  world.take = () => {
+    throw new WireError("The master could not take it");
+  };
+  const spool = world.open([60_000, 60_000]);
+  for (const jid of ["1", "2", "3"]) {
+    spool.add(ret(jid));
+    await eventually(() => world.tried.includes(jid), { what: `return ${jid}` });
+  }
+  world.take = () => {};
+  spool.flush();
+  await world.until(3);
+  assertEquals(world.jids, ["1", "2", "3"]);
+  await spool.close();
 });
 
 Deno.test("what is too large is replaced in its place, on disk as well, and given up if that is too large", async () => {
