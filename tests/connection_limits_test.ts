@@ -240,6 +240,21 @@ Deno.test("what connections hold without an answer is bounded, and whoever holds
   await eventually(() => rss() - before < BOUND, { what: "the memory to be given back" });
 });
 
+Deno.test("who holds less than the bound stays, though the memory has grown", async () => {
+  await using fleet = await ProcessFleet.start({ minions: 1, master: { max_request_memory: BOUND } });
+  const rss = () => treeMemory(fleet.master.pid).rssKb * 1024;
+  const before = rss();
+  const [[, first, again]] = HOARDERS;
+  const chunks = [Uint8Array.fromHex(first), ...Array.from({ length: 48 }, () => again)];
+  let fate: Fate | undefined;
+  const poured = pour(fleet.masterOpts.ret_port, "DEALER", chunks).then((end) => fate = end);
+  await eventually(() => rss() - before > 40 * MIB, { what: "the half request in the memory" });
+  for (let n = 0; n < 5; n++) assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
+  assertEquals([fate, /hold \d+ bytes/.test(fleet.log("master"))], [undefined, false]);
+  await fleet.stopMaster();
+  assertEquals(await poured, "thrown out");
+});
+
 Deno.test("subscriptions without end are bounded", async () => {
   await using fleet = await ProcessFleet.start({ minions: 1 });
   /** SUBSCRIBE to topics that have nothing in common. */
