@@ -4,6 +4,7 @@
  */
 
 import { crypticles, events, msgpack } from "./codecs.ts";
+import { declarations, moduleMessages } from "./custom_modules.ts";
 import { caches, configFiles, keyFiles, spools } from "./files.ts";
 import { publishes, signInReplies } from "./minion_side.ts";
 import { outputs } from "./outputs.ts";
@@ -37,6 +38,8 @@ export const TARGETS: readonly FuzzTarget[] = [
   keyFiles,
   configFiles,
   presence,
+  moduleMessages,
+  declarations,
   tcpRequests,
   zmtpRequests,
   zmtpPublishes,

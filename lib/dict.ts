@@ -11,7 +11,7 @@ import { hashBytes, hashText, hashWords } from "./keyed_hash.ts";
 import { Float, type Value } from "./value.ts";
 
 /** A map of more entries than this is to be a {@linkcode Dict}; below it, colliding keys cost no more than other work does. */
-export const PLAIN_ENTRIES = 1_000;
+export const PLAIN_ENTRIES = 400;
 /** A map with a text longer than this for a key is to be one, too. */
 export const PLAIN_KEY_LENGTH = 1_000;
 
