@@ -34,6 +34,8 @@ const MOST_LINE = 2_000;
 const MOST_ASKED = 256;
 /** How many commands of a job are known at once. */
 const MOST_CHILDREN = 256;
+/** What V8, Rust and the system say whom a process asked for more memory than there is: who meets the limit first is chance. */
+const OUT_OF_MEMORY = /out of memory|memory allocation of|allocation failed|cannot allocate memory|\(os error 12\)/i;
 /** Between two looks at the memory of a process that the kernel does not limit, in milliseconds. */
 const LOOK_MS = 250;
 /** How long a process may take to be gone after SIGKILL, in milliseconds: one that waits for a disk may take long. */
@@ -186,7 +188,8 @@ export class ModuleProcess implements JobHost {
     }
     const what = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
     // Before anything of the module is there: the system's reason, or the runtime's.
-    return this.#waiting === undefined ? what : `${what} before it was ready: ${this.#lastPrinted}`;
+    if (this.#waiting !== undefined) return `${what} before it was ready: ${this.#lastPrinted}`;
+    return this.#lastPrinted === "" ? what : `${what}, and its last words were: ${this.#lastPrinted}`;
   }
 
   #send(speaker: Speaker, content: Uint8Array): void {
@@ -294,7 +297,7 @@ export class ModuleProcess implements JobHost {
       const lines = (rest + (done ? decoder.decode() : decoder.decode(value, { stream: true }))).split("\n");
       rest = (done ? "" : lines.pop() ?? "").slice(0, MOST_LINE);
       for (const line of lines) {
-        if (/out of memory|memory allocation of/i.test(line)) this.#outOfMemory = true;
+        if (OUT_OF_MEMORY.test(line)) this.#outOfMemory = true;
         if (line.trim() === "") continue;
         this.#lastPrinted = line.slice(0, MOST_LINE);
         this.#log(LEVEL_NUMBERS.info, `${this.name} printed: ${line.slice(0, MOST_LINE)}`);
