@@ -162,6 +162,12 @@ class Cuts {
     return [
       { name: "cuts", value: cuts },
       ...jobs.figures().map(({ name, value }) => ({ name, value, ...names.includes(name) ? bound : {} })),
+      {
+        name: "jobs lost",
+        value:
+          jobs.published.filter(({ jid }) => !fleet.jobs.exists(jid) || fleet.jobs.getLoad(jid) === undefined).length,
+        ...bound,
+      },
       { name: "returns stored otherwise than told", value: told.otherwise(fleet), ...bound },
       { name: "keys decided or made", value: this.#keysKept + this.#keysLost, atLeast: 1 },
       { name: "keys lost", value: this.#keysLost, atMost: 0 },

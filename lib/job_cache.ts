@@ -35,7 +35,7 @@ import type { RecordTaker } from "./journal.ts";
 import { masterRecord } from "./master_record.ts";
 import { isValidId } from "./minion_name.ts";
 import { encode, type Packable } from "./msgpack.ts";
-import { compareStrings, isMap, map, type Value, type ValueMap } from "./value.ts";
+import { compareStrings, isMap, map, str, type Value, type ValueMap } from "./value.ts";
 import { Recent } from "./recent.ts";
 import { SmallFiles } from "./small_files.ts";
 
@@ -145,9 +145,18 @@ export class JobCache {
 
   /** Stores the load of a job, as a journal has it, unless one is there that can be read. @throws {StoreError} If it cannot be written. */
   restoreLoad(jid: string, load: ValueMap): void {
-    if (this.#readLoad(this.#storing("restore a load", () => this.#checked(jid))) === undefined) {
-      this.#saveLoad(jid, load);
-    }
+    this.prepare(jid);
+    if (this.#readLoad(this.#directory(jid)) === undefined) this.#saveLoad(jid, load);
+  }
+
+  /** Stores a return, as a journal has it, unless one is there that can be read. @throws {StoreError} If it cannot be written. */
+  restoreReturn(load: ValueMap): void {
+    const jid = str(load.get("jid") ?? null), id = str(load.get("id") ?? null), out = load.get("out");
+    if (this.saveReturn(load) !== "duplicate" || out === undefined) return;
+    const path = `${this.#directory(jid)}/${id}/out.p`;
+    this.#storing("restore a return", () => {
+      if (this.#read(path) === undefined) writeFileAtomic(path, encode(out, "disk"));
+    });
   }
 
   /**
@@ -185,7 +194,7 @@ export class JobCache {
     return this.#storing(`store the return of ${id} for job ${jid}`, () => {
       const directory = this.#directory(jid);
       if (this.#stored.get(jid) === undefined) {
-        if (!isFilled(`${directory}/jid`)) this.#ensureDirectory(directory, jid);
+        if (!isFilled(`${directory}/jid`, jid.length)) this.#ensureDirectory(directory, jid);
         // A job's own load is written while it is on its way to the minions: it may come this moment, and is to stay.
         const path = `${directory}/.load.p`;
         if (!isFilled(path)) this.#saveLoad(jid, load, { createNew: !isFile(path) });
@@ -363,7 +372,7 @@ export class JobCache {
 
   #ensureDirectory(directory: string, jid: string): string {
     Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
-    if (!isFilled(`${directory}/jid`)) Deno.writeTextFileSync(`${directory}/jid`, jid, { mode: 0o600 });
+    if (!isFilled(`${directory}/jid`, jid.length)) Deno.writeTextFileSync(`${directory}/jid`, jid, { mode: 0o600 });
     return jid;
   }
 

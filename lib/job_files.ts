@@ -20,11 +20,14 @@ export function isFile(path: string): boolean {
   }
 }
 
-/** Whether there is a regular file at `path`, and something in it: after a power failure a name may be all that is left of a file. */
-export function isFilled(path: string): boolean {
+/**
+ * Whether there is a regular file at `path`, and something in it: after a power failure a name may be all that is left of a file.
+ * @param bytes How much is to be in it, where that is known.
+ */
+export function isFilled(path: string, bytes?: number): boolean {
   try {
     const { isFile, size } = Deno.statSync(path);
-    return isFile && size > 0;
+    return isFile && size > 0 && size === (bytes ?? size);
   } catch {
     return false;
   }

@@ -47,7 +47,7 @@ export async function restoreFromJournal(opts: MasterOpts, masterPem: string, lo
       if (kind === "load" && isMap(load)) jobs.restoreLoad(jid, load);
       else if (kind === "minions" && Array.isArray(minions)) jobs.saveMinions(jid, minions.map(str));
       else if (kind === "hidden") marks.save(jid, str(field("reader")));
-      else if (kind === "return" && isMap(load)) jobs.saveReturn(load);
+      else if (kind === "return" && isMap(load)) jobs.restoreReturn(load);
       else if (kind === "undelivered" && sealed !== undefined) {
         undelivered ??= new UndeliveredJobs(opts.cachedir, masterPem);
         undelivered.restore(jid, sealed, { untilMs: toNumber(field("until")) ?? 0, nowMs: Date.now() });

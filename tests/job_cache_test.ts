@@ -404,3 +404,23 @@ Deno.test("what is stored is in the journal as well, in its order; a return that
     assertEquals(kinds, ["load", "minions", "return", "return"]);
     assert(!/secret|forged/.test(texts.join("\n")));
   }));
+
+Deno.test("what a journal tells of is put back where a power failure has emptied it, and left where it is whole", () =>
+  withCache((cache, root) => {
+    const first = returned("web1", { out: "nested", return: "first" });
+    cache.prepare(JID);
+    cache.saveLoad(JID, load(), ["web1"]);
+    cache.saveReturn(first);
+    const place = placeOf(root);
+    for (const name of [".load.p", "web1/out.p"]) Deno.writeTextFileSync(`${place}/${name}`, "");
+    Deno.writeTextFileSync(`${place}/jid`, JID.slice(0, 7));
+    const next = new JobCache({ cachedir: root, hashType: "sha256" });
+    for (let i = 0; i < 2; i++) {
+      next.restoreLoad(JID, load());
+      next.restoreReturn(first);
+      next.restoreReturn(returned("web1", { return: "other" }));
+      assertEquals(Deno.readTextFileSync(`${place}/jid`), JID);
+      assertEquals(next.getLoad(JID)?.get("fun"), "test.ping");
+      assertEquals([next.getReturn(JID, "web1")?.return, next.getReturn(JID, "web1")?.out], ["first", "nested"]);
+    }
+  }));
