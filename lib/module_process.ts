@@ -41,7 +41,7 @@ const LOOK_MS = 250;
 /** How long a process may take to be gone after SIGKILL, in milliseconds: one that waits for a disk may take long. */
 const ENDING_MS = 2_000;
 /** How long the last words of a process that has ended are waited for, in milliseconds. */
-const LAST_WORDS_MS = 500;
+const LAST_WORDS_MS = 2_000;
 
 /** How a process is started. */
 export interface ModuleProcessOptions {
