@@ -15,7 +15,7 @@ import { limitProcess } from "./libc_limits.ts";
 import { LEVEL_NUMBERS, levelName, type Logger } from "./log.ts";
 import { packMessage, parseFromModule } from "./module_messages.ts";
 import { MOST_MESSAGE, type PumpMessage } from "./module_pump.ts";
-import { processMemory, startedProcess } from "./process_facts.ts";
+import { childrenOf, processMemory, startedProcess } from "./process_facts.ts";
 import { DENO_RUN, V8_FLAGS } from "./self_command.ts";
 
 /** The name under which an entry is such a process. */
@@ -145,6 +145,7 @@ export class ModuleProcess implements JobHost {
 
   /** SIGKILL to it and what is left of its group. */
   #end(): void {
+    if (!this.#ending) this.#noteUnsaid();
     this.#ending = true;
     clearInterval(this.#watch);
     for (const pid of [-this.#child.pid, this.#child.pid]) {
@@ -154,6 +155,24 @@ export class ModuleProcess implements JobHost {
         // It has gone, which was wanted; its group, or it itself, may be left.
       }
     }
+  }
+
+  /** Notes the commands that it has started and not told of yet: when it is gone, nobody can say whose they are. */
+  #noteUnsaid(): void {
+    if (!this.#startsPrograms) return;
+    try {
+      Deno.kill(this.#child.pid, "SIGSTOP"); // it starts no more
+    } catch {
+      return; // it has gone, and what it started is nobody's child
+    }
+    for (const pid of childrenOf(this.#child.pid)) this.#noteChild(pid, "started");
+  }
+
+  /** Whether it may start programs. */
+  get #startsPrograms(): boolean {
+    const { permissions } = this.#options;
+    const given: Deno.PermissionOptionsObject = typeof permissions === "object" ? permissions : {};
+    return typeof permissions === "string" || [given.run, given.ffi].some(isGiven);
   }
 
   #fail(reason: string): void {
@@ -253,9 +272,8 @@ export class ModuleProcess implements JobHost {
   #limit(): void {
     const { permissions, memory } = this.#options;
     const given: Deno.PermissionOptionsObject = typeof permissions === "object" ? permissions : {};
-    const startsPrograms = typeof permissions === "string" || [given.run, given.ffi].some(isGiven);
     const now = processMemory(this.pid);
-    if (startsPrograms || now === undefined) {
+    if (this.#startsPrograms || now === undefined) {
       // The programs that it starts would have the limits of the process, which are not for them.
       const most = memory + (now?.resident ?? 0);
       this.#watch = setInterval(() => {

@@ -29,6 +29,17 @@ function fromPs(pid: number): Started | undefined {
   return found === null ? undefined : { parent: Number(found[1]), at: found[2] };
 }
 
+/** The processes that process `pid` has started and that are there now. Looks at every process of the host. */
+export function childrenOf(pid: number): number[] {
+  if (Deno.build.os === "linux") {
+    const pids = Array.from(Deno.readDirSync("/proc"), ({ name }) => Number(name)).filter(Number.isInteger);
+    return pids.filter((other) => startedProcess(other)?.parent === pid);
+  }
+  const { stdout } = new Deno.Command("ps", { args: ["-axo", "pid=,ppid="], stderr: "null" }).outputSync();
+  const rows = new TextDecoder().decode(stdout).trim().split("\n").map((row) => row.trim().split(/\s+/).map(Number));
+  return rows.filter(([, parent]) => parent === pid).map(([child]) => child);
+}
+
 /** The memory of process `pid` in bytes: what it may write to, mapped or not yet; and what it has in memory. */
 export function processMemory(pid: number): { readonly data: number; readonly resident: number } | undefined {
   const status = Deno.build.os === "linux" ? readIfThere(`/proc/${pid}/status`) : undefined;

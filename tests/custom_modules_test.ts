@@ -252,12 +252,15 @@ Deno.test("the commands of a custom module's job end with it, those too that it 
   await using world = new World({
     busy: `export const f = { permissions: "all", async run({}, context) {
       new Deno.Command("sh", { args: ["-c", "echo $$ > " + context.opts.cachedir + "/silent; exec sleep 600"] }).spawn();
+      new Deno.Command("sh", { args: ["-c", "echo $$ > " + context.opts.cachedir + "/apart; exec sleep 600"], detached: true }).spawn();
       await context.call("cmd.run", ["echo $$ > " + context.opts.cachedir + "/told; exec sleep 600"], new Map([["python_shell", true]]));
     } };`,
   });
   const { jid, outcome } = world.start("busy.f");
   const pids = await eventually(() => {
-    const read = ["silent", "told"].map((name) => Number(Deno.readTextFileSync(`${world.root}/cache/${name}`)));
+    const read = ["silent", "apart", "told"].map((name) =>
+      Number(Deno.readTextFileSync(`${world.root}/cache/${name}`))
+    );
     return read.every((pid) => pid > 0) && read;
   }, { what: "the commands" });
   world.pool.signal(jid, 9);
