@@ -88,15 +88,14 @@ export const moduleMessages: FuzzTarget = {
   }),
 };
 
+// No line of it begins with "export": scripts/structure.ts would take that for this file's own.
 const SOURCE = `import { helper } from "./helper.js";
-/** Reads. */
-export const label = {
+/** Reads. */  export const label = {
   doc: "permissions: 'all'",
   params: { name: { type: "str", pattern: /[/'"{]}/u } },
   permissions: { read: ["/dev/disk", "{cachedir}/mine"], run: true },
   run: ({ name }) => \`a \${helper({ permissions: "all" })} b\`,
-};
-export function usage() { return 1 / 2 / 3; }
+};  export function usage() { return 1 / 2 / 3; }
 usage.permissions = "none";
 export { label as other };
 `;
