@@ -13,7 +13,7 @@ import { findMutants, isEquivalent, type Mutant, sample } from "./mutants_find.t
 import { KINDS } from "./mutants_plugin.ts";
 import { tryMutants, type Verdict } from "./mutants_run.ts";
 import { EX_INTERRUPTED, EX_USAGE } from "../lib/exit_codes.ts";
-import { interruptSignal, terminalColumns, writeError, writeOut as say } from "../lib/process_io.ts";
+import { terminalColumns, writeError, writeOut as say } from "../lib/process_io.ts";
 
 const USAGE = `Usage: deno task mutants [options]
 
@@ -68,7 +68,7 @@ async function main(argv: string[]): Promise<number> {
   const started = performance.now();
   say(`Seed ${seed}: ${mutants.length} of ${all.length} mutants\n`);
   const status = statusLine();
-  const signal = interruptSignal();
+  const signal = endSignal();
   const verdicts = await tryMutants({
     root,
     mutants,
@@ -88,6 +88,15 @@ async function main(argv: string[]): Promise<number> {
   say(summary(verdicts));
   say(`Seed ${seed}, ${((performance.now() - started) / 60_000).toFixed(1)} minutes\n`);
   return options.strict && verdicts.some(({ fate }) => fate === "survived") ? 1 : 0;
+}
+
+/** Ctrl-C and SIGTERM: the tests that run are ended, and the copies go. */
+function endSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(name, () => controller.abort(new Error(name)));
+  }
+  return controller.signal;
 }
 
 /** The mutants of what was asked for. */

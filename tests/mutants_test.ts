@@ -2,9 +2,11 @@ import { AREAS } from "../scripts/mutants_areas.ts";
 import { EQUIVALENT } from "../scripts/mutants_equivalent.ts";
 import { findMutants, isEquivalent } from "../scripts/mutants_find.ts";
 import { tryMutants } from "../scripts/mutants_run.ts";
+import { EX_INTERRUPTED } from "../lib/exit_codes.ts";
 import { TestFinder } from "../scripts/mutants_tests.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "./assert.ts";
-import { filesBelow } from "./tree.ts";
+import { eventually } from "./eventually.ts";
+import { filesBelow, ifThere } from "./tree.ts";
 
 const ROOT = decodeURIComponent(new URL("..", import.meta.url).pathname).replace(/\/$/, "");
 
@@ -189,4 +191,35 @@ Deno.test("a seed is a sample; survivors are told with their tests, and with --s
     assertMatch(refused.err, /^mutants: .*nonesuch|^mutants: --count: 0/);
   }
   assertStringIncludes((await mutants("--help")).out, "--strict");
+});
+
+Deno.test("a run that is ended leaves no copy and no process", async () => {
+  const endless = 'Deno.test("waits", () => { Deno.writeTextFileSync(Deno.env.get("MARK") ?? "", ""); for (;;); });\n';
+  using tree = new Tree({ ...SMALL, "tests/limit_test.ts": `import "../lib/limit.ts";\n${endless}` });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    using scratch = new Tree({});
+    const mark = `${tree.root}/${signal}`;
+    const child = new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "--allow-all",
+        "--quiet",
+        `${ROOT}/scripts/mutants.ts`,
+        "--root",
+        tree.root,
+        "--file",
+        "lib/limit.ts",
+      ],
+      env: { NO_COLOR: "1", TMPDIR: scratch.root, MARK: mark },
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    await eventually(() => ifThere(() => Deno.statSync(mark)) !== undefined, { what: "a test that runs" });
+    child.kill(signal);
+    assertEquals((await child.status).code, EX_INTERRUPTED);
+    assertEquals([...Deno.readDirSync(scratch.root)].map(({ name }) => name), ["deno.json"]);
+    const { stdout } = await new Deno.Command("ps", { args: ["-A", "-o", "args=", "e"] }).output();
+    assertEquals(new TextDecoder().decode(stdout).includes(`MARK=${mark}`), false);
+  }
 });
