@@ -1,7 +1,7 @@
 /**
  * Tries mutants: each in a copy of the tree, by the tests that guard its file, nearest first, up to the first that fails.
  *
- * Before, every test runs once without a mutant: it must pass, and how long it takes says how long it may take later.
+ * Before its first mutant every test runs once without one: it must pass, and how long it takes says how long it may take later.
  * @module
  */
 
@@ -64,15 +64,15 @@ export async function tryMutants(trials: Trials): Promise<Verdict[]> {
   };
   for (const mutant of mutants) if (!compiled.has(mutant)) tell({ mutant, fate: "discarded", tests: [] });
 
-  const usual = await usualTimes(trials, lanes, finder, [...compiled]);
+  const usual = new UsualTimes(trials);
   const inLane = async (lane: Copy, mutant: Mutant): Promise<Verdict> => {
     const tests: string[] = [];
     const outside = blackBoxTests(mutant.file);
     for (const test of finder.testsOf(mutant.file)) {
-      const ms = usual.get(test);
+      const ms = await usual.of(test, lane);
       if (ms === undefined) continue;
       tests.push(test);
-      const once = () => lane.run(test, LONGER * ms + patienceMs);
+      const once = () => lane.with(mutant, () => lane.run(test, LONGER * ms + patienceMs));
       let run = await once();
       // Where processes talk to each other, a failure may have another cause.
       if (!run.passed && outside.includes(test)) run = await once();
@@ -82,30 +82,35 @@ export async function tryMutants(trials: Trials): Promise<Verdict[]> {
   };
   let done = 0;
   await inTurn(lanes, [...compiled], async (lane, mutant) => {
-    tell(await lane.with(mutant, () => inLane(lane, mutant)));
+    tell(await inLane(lane, mutant));
     trials.onStep?.("mutants", ++done, compiled.size);
   });
   return verdicts;
 }
 
-/** How long each test takes that any of `mutants` needs, in milliseconds; those that fail are not in it. */
-async function usualTimes(
-  trials: Trials,
-  lanes: readonly Copy[],
-  finder: TestFinder,
-  mutants: readonly Mutant[],
-): Promise<Map<string, number>> {
-  const needed = [...new Set(mutants.flatMap(({ file }) => finder.testsOf(file)))];
-  const usual = new Map<string, number>();
-  let done = 0;
-  await inTurn(lanes, needed, async (lane, test) => {
-    let run: Run = await lane.run(test, FIRST_MS);
-    if (!run.passed) run = await lane.run(test, FIRST_MS);
-    if (run.passed) usual.set(test, run.ms);
-    else trials.onUseless?.(test, run.output);
-    trials.onStep?.("tests without a mutant", ++done, needed.length);
-  });
-  return usual;
+/** How long each test takes without a mutant. It is run when its time is asked for first. */
+class UsualTimes {
+  readonly #trials: Trials;
+  readonly #times = new Map<string, Promise<number | undefined>>();
+
+  constructor(trials: Trials) {
+    this.#trials = trials;
+  }
+
+  /** The time of `test` in milliseconds; `undefined` if it fails, twice. @param copy One without a mutant. */
+  of(test: string, copy: Copy): Promise<number | undefined> {
+    const known = this.#times.get(test) ?? this.#measure(test, copy);
+    this.#times.set(test, known);
+    return known;
+  }
+
+  async #measure(test: string, copy: Copy): Promise<number | undefined> {
+    let run: Run = await copy.run(test, FIRST_MS);
+    if (!run.passed) run = await copy.run(test, FIRST_MS);
+    if (run.passed) return run.ms;
+    this.#trials.onUseless?.(test, run.output);
+    return undefined;
+  }
 }
 
 /** Does `work` for each of `items`, one at a time in each lane. */
