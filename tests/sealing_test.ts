@@ -36,6 +36,35 @@ Deno.test("what is no whole number of blocks, or has no padding, opens to nothin
   }
 });
 
+Deno.test("where a policy of the system's forbids AES, large messages go the own way", async () => {
+  const config = await Deno.makeTempFile({ suffix: ".cnf" });
+  try {
+    const lines = [
+      "openssl_conf = init",
+      "[init]",
+      "providers = all",
+      "[all]",
+      "base = base",
+      "[base]",
+      "activate = 1",
+    ];
+    await Deno.writeTextFile(config, lines.join("\n") + "\n");
+    const script = `import { Crypticle, generateKeyString } from "${new URL("../lib/crypticle.ts", import.meta.url)}";
+const crypticle = new Crypticle(generateKeyString());
+const opened = crypticle.decrypt(crypticle.encrypt(new Uint8Array(1 << 20).fill(7)));
+Deno.stdout.writeSync(new TextEncoder().encode(String(opened.length)));`;
+    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["eval", "--no-check", script],
+      cwd: new URL("..", import.meta.url),
+      env: { OPENSSL_CONF: config, NO_COLOR: "1" },
+    }).output();
+    const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+    assertEquals([text(stdout), text(stderr)], [String(1 << 20), ""]);
+  } finally {
+    await Deno.remove(config);
+  }
+});
+
 function hasOpenssl(): boolean {
   try {
     return new Deno.Command("openssl", { args: ["version"] }).outputSync().success;
