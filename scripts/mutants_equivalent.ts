@@ -84,4 +84,22 @@ export const EQUIVALENT: readonly Equivalent[] = [
     change: "0 → 1",
     why: "nothing is read before a sign-in, and that sets it",
   },
+  {
+    file: "lib/aes.ts",
+    code: "for (let byte = 0; byte < 256; byte++) {",
+    change: "< → <=",
+    why: "what is written past the end of a table is not kept",
+  },
+  {
+    file: "lib/aes.ts",
+    code: "for (let i = length, constant = 1; i < words.length; i++) {",
+    change: "< → <=",
+    why: "what is written past the end of a table is not kept",
+  },
+  {
+    file: "lib/aes.ts",
+    code: "for (let i = 0; i < words.length; i++) {",
+    change: "< → <=",
+    why: "what is written past the end of a table is not kept",
+  },
 ];
