@@ -3,10 +3,10 @@
  * @module
  */
 
-import { loadMasterConfig } from "./lib/config.ts";
-import { Master } from "./lib/master.ts";
-import { preflightMaster } from "./lib/preflight.ts";
-import { runService } from "./lib/service_command.ts";
+import { loadMasterConfig } from "./lib/config/load.ts";
+import { Master } from "./lib/master/master.ts";
+import { preflightMaster } from "./lib/commands/preflight.ts";
+import { runService } from "./lib/commands/service.ts";
 
 if (import.meta.main) {
   Deno.exit(

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { jobIo, writeError } from "./lib/process_io.ts";
-import { programName } from "./lib/program_name.ts";
-import { reportingUnforeseen } from "./lib/unforeseen.ts";
+import { jobIo, writeError } from "./lib/cli/process_io.ts";
+import { programName } from "./lib/cli/program_name.ts";
+import { reportingUnforeseen } from "./lib/cli/unexpected_error.ts";
 
 async function runMinion(args: readonly string[]): Promise<number> {
   const [{ runService }, { loadMinionConfig }, { preflightMinion }, { Minion }] = await Promise.all([
-    import("./lib/service_command.ts"),
-    import("./lib/config.ts"),
-    import("./lib/preflight.ts"),
-    import("./lib/minion.ts"),
+    import("./lib/commands/service.ts"),
+    import("./lib/config/load.ts"),
+    import("./lib/commands/preflight.ts"),
+    import("./lib/minion/minion.ts"),
   ]);
   return await runService({
     prog: "salt-minion",
@@ -29,11 +29,11 @@ async function main(): Promise<number> {
   const { name, args } = programName(Deno.args, "salt-minion");
   if (name === "salt-module-process") {
     // Not a command: what the minion runs its operator's own modules in.
-    const { runModulePump } = await import("./lib/module_pump.ts");
+    const { runModulePump } = await import("./lib/minion/module_pump.ts");
     return await runModulePump();
   }
   if (name !== "salt-call") return await runMinion(args);
-  const { runSaltCall } = await import("./lib/salt_call_command.ts");
+  const { runSaltCall } = await import("./lib/commands/salt_call.ts");
   return await reportingUnforeseen({ name, args, writeError }, (words) => runSaltCall(words, jobIo()));
 }
 

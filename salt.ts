@@ -4,18 +4,18 @@
  * @module
  */
 
-import type { EventData } from "./lib/event.ts";
-import type { MasterOpts } from "./lib/options.ts";
-import * as process from "./lib/process_io.ts";
-import { programName } from "./lib/program_name.ts";
-import { runSalt } from "./lib/salt_command.ts";
-import { reportingUnforeseen } from "./lib/unforeseen.ts";
+import type { EventData } from "./lib/bus/event.ts";
+import type { MasterOpts } from "./lib/config/options.ts";
+import * as process from "./lib/cli/process_io.ts";
+import { programName } from "./lib/cli/program_name.ts";
+import { runSalt } from "./lib/commands/salt.ts";
+import { reportingUnforeseen } from "./lib/cli/unexpected_error.ts";
 
 /** Fires an event on the master's bus; most runs of `salt-key` have none to fire, and load no sockets. */
 async function fire(tag: string, data: EventData, { sock_dir }: MasterOpts): Promise<void> {
   const [{ fireEvent }, { masterBus }] = await Promise.all([
-    import("./lib/fire_event.ts"),
-    import("./lib/event_bus.ts"),
+    import("./lib/bus/fire.ts"),
+    import("./lib/bus/subscriber.ts"),
   ]);
   await fireEvent(masterBus(sock_dir), tag, data);
 }
@@ -24,15 +24,15 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
   // Its command line is read with what is loaded anyway: an `import()` more would take 3 ms.
   "salt": (args) => runSalt(args, process.jobIo()),
   "salt-key": async (args) => {
-    const { runSaltKey } = await import("./lib/salt_key_command.ts");
+    const { runSaltKey } = await import("./lib/commands/salt_key.ts");
     return await runSaltKey(args, { ...process.commandIo(), readLine: process.readLine, fire });
   },
   "salt-run": async (args) => {
     const [{ runSaltRun }, { localCommands }, { startDetached }, { CALLER_VARIABLE }] = await Promise.all([
-      import("./lib/salt_run_command.ts"),
-      import("./lib/local_commands.ts"),
-      import("./lib/detached.ts"),
-      import("./lib/calling_user.ts"),
+      import("./lib/commands/salt_run.ts"),
+      import("./lib/client/runner_local.ts"),
+      import("./lib/process/detached.ts"),
+      import("./lib/cli/calling_user.ts"),
     ]);
     return await runSaltRun(args, {
       ...process.jobIo(),
@@ -42,7 +42,7 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
     });
   },
   "salt-cp": async (args) => {
-    const { runSaltCp } = await import("./lib/salt_cp_command.ts");
+    const { runSaltCp } = await import("./lib/commands/salt_cp.ts");
     return await runSaltCp(args, process.jobIo());
   },
 };

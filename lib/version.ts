@@ -59,7 +59,7 @@ function packageVersion(name: string): string {
 /** Loads the library, which `--version` alone has no need for. */
 async function loadedLibzmqVersion(): Promise<string> {
   try {
-    const { libzmqVersion } = await import("./libzmq.ts");
+    const { libzmqVersion } = await import("./sockets/libzmq.ts");
     return libzmqVersion();
   } catch {
     return "Not Installed";

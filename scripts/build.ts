@@ -10,9 +10,9 @@ import { parseArgs } from "node:util";
 import { EXECUTABLES, productionConfig, productionFiles, TARGETS, WORKERS } from "./production.ts";
 import { packedExecutable, packPayload } from "./pack.ts";
 import type { TarFile } from "./tar.ts";
-import { V8_FLAGS } from "../lib/self_command.ts";
+import { V8_FLAGS } from "../lib/process/self_command.ts";
 import { VERSION } from "../lib/version.ts";
-import { writeError, writeOut as say } from "../lib/process_io.ts";
+import { writeError, writeOut as say } from "../lib/cli/process_io.ts";
 
 const USAGE = `Usage: deno task build [options]
 

@@ -6,7 +6,7 @@
 
 import { parseArgs, stripVTControlCharacters } from "node:util";
 import { DemoError, DemoFleet } from "./demo_fleet.ts";
-import { writeError as complain, writeOut as say } from "../lib/process_io.ts";
+import { writeError as complain, writeOut as say } from "../lib/cli/process_io.ts";
 
 const USAGE = `Usage: deno task demo [options]
 

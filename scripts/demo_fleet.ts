@@ -5,8 +5,8 @@
  */
 
 import process from "node:process";
-import { MAX_SOCKET_PATH } from "../lib/preflight.ts";
-import { DENO_RUN } from "../lib/self_command.ts";
+import { MAX_SOCKET_PATH } from "../lib/commands/preflight.ts";
+import { DENO_RUN } from "../lib/process/self_command.ts";
 import { freePort } from "./free_port.ts";
 import { EXECUTABLES } from "./production.ts";
 

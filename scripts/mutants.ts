@@ -12,13 +12,13 @@ import { AREAS } from "./mutants_areas.ts";
 import { findMutants, isEquivalent, type Mutant, sample } from "./mutants_find.ts";
 import { KINDS } from "./mutants_plugin.ts";
 import { tryMutants, type Verdict } from "./mutants_run.ts";
-import { EX_INTERRUPTED, EX_USAGE } from "../lib/exit_codes.ts";
-import { terminalColumns, writeError, writeOut as say } from "../lib/process_io.ts";
+import { EX_INTERRUPTED, EX_USAGE } from "../lib/cli/exit_codes.ts";
+import { terminalColumns, writeError, writeOut as say } from "../lib/cli/process_io.ts";
 
 const USAGE = `Usage: deno task mutants [options]
 
   --area NAME   Of that area alone: ${AREAS.map(({ name }) => name).join(", ")}. May be repeated.
-  --file FILE   Of that file alone, or of one line: lib/access.ts:57. May be repeated.
+  --file FILE   Of that file alone, or of one line: lib/master/access.ts:57. May be repeated.
   --count N     A sample of so many. Default: all, which takes hours.
   --seed N      Another sample; the same seed gives the same one. Default: 1.
   --jobs N      So many at once. Default: one for each processor.

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { V8_FLAGS } from "../lib/self_command.ts";
+import { V8_FLAGS } from "../lib/process/self_command.ts";
 import { type TarFile, tarStream } from "./tar.ts";
 
 /** Bytes in front of the archive. The shell reads no further than the launcher's `exec`. */

@@ -14,15 +14,15 @@ export const EXECUTABLES = [
 
 /** The threads. No import names these files, so whoever follows imports must be told. */
 export const WORKERS = [
-  "lib/bus_thread.ts",
-  "lib/mworker.ts",
-  "lib/publisher.ts",
-  "lib/job_worker.ts",
-  "lib/module_worker.ts",
+  "lib/bus/thread.ts",
+  "lib/master/mworker.ts",
+  "lib/master/publisher.ts",
+  "lib/minion/job_worker.ts",
+  "lib/minion/module_worker.ts",
 ] as const;
 
-/** Families of sources: `lib`, and the plugins. */
-const SOURCE_DIRECTORIES = ["grains", "lib", "modules", "runners"] as const;
+/** Where the sources are: `lib`, and the plugins; with all folders in them. */
+const SOURCE_DIRECTORIES = ["lib", "modules"] as const;
 
 /**
  * Of each package what is loaded, besides its package.json and its licence. A package that is not listed here stops the
@@ -112,7 +112,7 @@ function packageFiles({ name, path }: InstalledPackage, platform: Platform): Tar
   return files.map((file) => ({ name: `node_modules/${name}/${file}`, path: `${path}/${file}`, executable: false }));
 }
 
-/** The addon that `lib/libzmq.ts` tries first: the newest for the platform. */
+/** The addon that `lib/sockets/libzmq.ts` tries first: the newest for the platform. */
 function addon(path: string, { os, arch, libc }: Platform): string {
   const manifest: Record<string, string> = JSON.parse(Deno.readTextFileSync(`${path}/build/manifest.json`));
   const [newest] = Object.entries(manifest)

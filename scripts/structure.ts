@@ -1,6 +1,6 @@
 /**
- * What the compiler does not say of a tree: imports that make a circle, layers that reach up, exports that nobody uses, and
- * what brings Node's compatibility layer along.
+ * What the compiler does not say of a tree: files in no room, imports that reach up or make a circle, exports that nobody
+ * uses or tests alone, and what brings Node's compatibility layer along.
  *
  *     deno run -A scripts/structure.ts
  *
@@ -8,85 +8,151 @@
  * @module
  */
 
-/** The directories that it looks at; "." holds the entries. */
-const DIRECTORIES = [
-  ".",
-  "bench",
-  "chaos",
-  "fuzz",
-  "grains",
-  "lib",
-  "modules",
-  "runners",
-  "scripts",
-  "tests",
-  "tests/interop",
-] as const;
+import { sourceFiles } from "./source_files.ts";
 
-/** Where a directory's files may import from, beside from each other. What is not listed may be imported by nobody. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  ".": ["lib"],
-  "lib": ["modules", "grains", "runners"], // the tables of the loaders, and nothing else of it
-  "modules": ["lib"],
-  "grains": ["lib"],
-  "runners": ["lib"],
-  "scripts": [".", "lib"],
-  "fuzz": [".", "lib", "tests"],
-  "bench": [".", "lib", "scripts", "tests"],
-  "chaos": [".", "bench", "fuzz", "lib", "scripts", "tests", "tests/interop"],
-  "tests": [".", "bench", "chaos", "fuzz", "grains", "lib", "modules", "runners", "scripts"],
-  "tests/interop": [".", "lib", "scripts", "tests"],
-};
+/**
+ * The rooms, floor by floor from the ground. A room is a folder, without the folders in it, or a file that stands alone. It
+ * may import from the rooms of the floors below its own and from no other: rooms of one floor do not know each other.
+ */
+const FLOORS: readonly (readonly string[])[] = [
+  ["lib/errors.ts", "lib/version.ts"],
+  ["lib/values"],
+  ["lib/text"],
+  ["lib/os"],
+  ["lib/crypto", "lib/process"],
+  ["lib/sockets", "lib/protocol"],
+  ["lib/host", "lib/output"],
+  ["lib/config", "lib/keys"],
+  ["lib/bus", "lib/plugins", "lib/fleet", "modules/grains"],
+  ["lib/cli", "lib/jobs"],
+  ["modules/execution"],
+  ["lib/client", "lib/master", "lib/minion"],
+  ["modules/runners"],
+  ["lib/commands"],
+  ["master.ts", "minion.ts", "salt.ts"],
+  ["scripts"],
+  ["tests/support"],
+  ["tests/bench", "tests/fuzz", "tests/interop"],
+  ["tests/chaos"],
+  ["tests/docs", "tests/scripts", "tests/system"],
+];
 
-/** The files of `lib/` that may import the plugins: they are where plugins come from. */
-const PLUGIN_TABLES: readonly string[] = ["lib/loader.ts", "lib/grains.ts", "lib/runners.ts"];
-const PLUGINS: readonly string[] = ["modules", "grains", "runners"];
+const FLOOR_OF: ReadonlyMap<string, number> = new Map(
+  FLOORS.flatMap((rooms, floor) => rooms.map((room): [string, number] => [room, floor])),
+);
+
+/** Imports that reach up, `FILE imports FILE`: what is still to be mended. One that is mended is to leave this list. */
+const UPWARD: readonly string[] = [
+  "lib/keys/manager.ts imports lib/bus/event.ts",
+  "lib/minion/session.ts imports lib/commands/salt_call_job.ts",
+  "lib/plugins/loader.ts imports modules/execution/cmd.ts",
+  "lib/plugins/loader.ts imports modules/execution/config.ts",
+  "lib/plugins/loader.ts imports modules/execution/cp.ts",
+  "lib/plugins/loader.ts imports modules/execution/event.ts",
+  "lib/plugins/loader.ts imports modules/execution/grains.ts",
+  "lib/plugins/loader.ts imports modules/execution/key.ts",
+  "lib/plugins/loader.ts imports modules/execution/match.ts",
+  "lib/plugins/loader.ts imports modules/execution/saltutil.ts",
+  "lib/plugins/loader.ts imports modules/execution/status.ts",
+  "lib/plugins/loader.ts imports modules/execution/sys.ts",
+  "lib/plugins/loader.ts imports modules/execution/test.ts",
+  "lib/process/log_sinks.ts imports lib/config/options.ts",
+  "lib/version.ts imports lib/sockets/libzmq.ts",
+  "tests/support/scripted_master.ts imports tests/bench/simulated_minion.ts",
+];
+
+/** What only tests use, `FILE exports NAME`: to be used by the product or removed. One that is, is to leave this list. */
+const FOR_TESTS: readonly string[] = [
+  "lib/bus/event.ts exports PRESENT_EVENT",
+  "lib/bus/event.ts exports jobError",
+  "lib/bus/event.ts exports jobProgress",
+  "lib/bus/event.ts exports unpackEvent",
+  "lib/bus/event.ts exports wheelEvent",
+  "lib/os/users.ts exports groupsOf",
+  "lib/output/outputters.ts exports OUTPUTTER_NAMES",
+  "lib/protocol/jid.ts exports jidTime",
+  "lib/sockets/context.ts exports prepareManySockets",
+  "lib/text/table.ts exports formatTable",
+];
 
 /** One source file. */
 export interface Source {
-  /** Its path from the root of the tree: `lib/jid.ts`. */
+  /** Its path from the root of the tree: `lib/protocol/jid.ts`. */
   readonly path: string;
   /** What is in it. */
   readonly text: string;
 }
 
 /** What one file imports from another of the tree. */
-interface Import {
+export interface Import {
+  /** The other's path. */
   readonly from: string;
   /** The imported names; `*` for all of them. */
   readonly names: readonly string[];
 }
 
-/** Every source file below `root`. */
-function readTree(root: URL): Source[] {
-  return DIRECTORIES.flatMap((directory) => {
-    const base = new URL(`${directory}/`, root);
-    return [...Deno.readDirSync(base)].filter(({ name, isFile }) => isFile && name.endsWith(".ts"))
-      .map(({ name }) => ({
-        path: directory === "." ? name : `${directory}/${name}`,
-        text: Deno.readTextFileSync(new URL(name, base)),
-      }));
-  }).sort((a, b) => a.path < b.path ? -1 : 1);
+/** What is known of a tree that is not in order, in the words of the problems. */
+export interface Known {
+  /** `FILE imports FILE` */
+  readonly upward?: readonly string[];
+  /** `FILE exports NAME` */
+  readonly forTests?: readonly string[];
 }
 
-/** What is wrong with the structure of `sources`, a line each. */
-export function structureProblems(sources: readonly Source[]): string[] {
+/**
+ * What is wrong with the structure of `sources`, a line each; what is known already is left out, and what is known and no
+ * longer so is one problem more.
+ */
+export function structureProblems(sources: readonly Source[], known: Known = {}): string[] {
   const imports = new Map(sources.map(({ path, text }) => [path, importsOf(path, text)]));
-  return [...circles(imports), ...layers(imports), ...unusedExports(sources, imports), ...nodeImports(sources)];
+  return [
+    ...homeless(sources),
+    ...circles(imports),
+    ...less("up", upward(imports), known.upward),
+    ...unusedExports(sources, imports),
+    ...less("only tests use it", exportsForTests(sources, imports), known.forTests),
+    ...nodeImports(sources),
+  ];
 }
 
-function importsOf(path: string, text: string): Import[] {
+/** The rooms without a file: one that was moved or renamed, and of which the floors would say nothing any more. */
+export function emptyRooms(sources: readonly Source[]): string[] {
+  const rooms = new Set(sources.map(({ path }) => roomOf(path)));
+  return [...FLOOR_OF.keys()].filter((room) => !rooms.has(room)).map((room) => `room: ${room} is empty`);
+}
+
+/** `found` without what is known, and what is known without being found. */
+function less(kind: string, found: readonly string[], known: readonly string[] = []): string[] {
+  return [
+    ...found.filter((line) => !known.includes(line)).map((line) => `${kind}: ${line}`),
+    ...known.filter((line) => !found.includes(line)).map((line) => `known, and no longer so: ${line}`),
+  ];
+}
+
+/** What `text`, the source file `path`, imports from the tree. */
+export function importsOf(path: string, text: string): Import[] {
   const found: Import[] = [];
-  const add = (specifier: string, names: readonly string[]) =>
-    found.push({ from: new URL(specifier, `file:///${path}`).pathname.slice(1), names });
+  const add = (specifier: string, names: readonly string[]) => found.push({ from: resolve(path, specifier), names });
   for (const [, names, specifier] of text.matchAll(/^(?:import|export) ([^;]*?) from "(\.[^"]+\.ts)";/gm)) {
     const braces = /\{([^}]*)\}/.exec(names);
-    const listed = braces?.[1].split(",").map((name) => name.trim().replace(/^type /, "").split(" as ")[0]);
+    const listed = braces?.[1].split(",").map((name) => name.trim().replace(/^type /, "").split(" as ")[0]).filter((
+      name,
+    ) => name !== "");
     add(specifier, listed ?? ["*"]);
   }
+  for (const [, specifier] of text.matchAll(/^import "(\.[^"]+\.ts)";/gm)) add(specifier, []);
   // Only where a thread starts or a command is chosen: by then the importing file has been loaded.
   for (const [, specifier] of text.matchAll(/import\("(\.[^"]+\.ts)"\)/g)) add(specifier, ["*"]);
+  for (const [, specifier] of text.matchAll(/new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g)) {
+    // An entry is started as a process of its own: nothing of it is loaded.
+    if (directoryOf(resolve(path, specifier)) !== ".") add(specifier, []);
+  }
   return found.filter(({ from }) => from !== path);
+}
+
+/** The path of what `specifier` in the file `path` means. */
+function resolve(path: string, specifier: string): string {
+  return new URL(specifier, `file:///${path}`).pathname.slice(1);
 }
 
 /** Circles of files that import each other, types counted too: one line for each file that leads back to itself. */
@@ -105,12 +171,11 @@ function circles(imports: ReadonlyMap<string, readonly Import[]>): string[] {
 
 /**
  * Imports of Node's modules by files that programs and threads load when they start: 20 to 40 ms and 4 to 6 MB of each, for
- * what node_builtin.ts loads when it is needed. A module of modules/ is loaded when it is needed.
+ * what lib/os/node_builtin.ts loads when it is needed. An execution module is loaded when it is needed.
  */
 function nodeImports(sources: readonly Source[]): string[] {
-  return sources.filter(({ path }) => [".", "grains", "lib", "runners"].includes(directoryOf(path))).flatMap((
-    { path, text },
-  ) =>
+  const atStart = (path: string) => /^(lib|modules)\/|^[^/]+$/.test(path) && directoryOf(path) !== "modules/execution";
+  return sources.filter(({ path }) => atStart(path)).flatMap(({ path, text }) =>
     [...text.matchAll(/^(?:import|export) (?!type )[^;]*?"(node:[^"]+)";/gm)].map(([, module]) =>
       `node: ${path} imports ${module} before it is needed`
     )
@@ -121,37 +186,91 @@ function directoryOf(path: string): string {
   return path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".";
 }
 
-function layers(imports: ReadonlyMap<string, readonly Import[]>): string[] {
-  return [...imports].flatMap(([path, its]) =>
-    its.filter(({ from }) => {
-      const [own, other] = [directoryOf(path), directoryOf(from)];
-      if (own === other) return false;
-      if (own === "lib" && PLUGINS.includes(other)) return !PLUGIN_TABLES.includes(path);
-      return !MAY_IMPORT[own]?.includes(other);
-    }).map(({ from }) => `layer: ${path} imports ${from}`)
-  );
+/** The room of a file, which may be none of the list. */
+function roomOf(path: string): string {
+  return FLOOR_OF.has(path) ? path : directoryOf(path);
 }
 
 /**
- * Functions, classes and constants that are exported and that no other file names, nor an exported type of their own. A
- * plugin's exports are its functions.
+ * The floor of a file's room; `undefined` if it is in none. The tests of a room are in the folder of the same name below
+ * `tests/`, above everything.
  */
-function unusedExports(sources: readonly Source[], imports: ReadonlyMap<string, readonly Import[]>): string[] {
-  const used = new Set(
-    [...imports.values()].flat().flatMap(({ from, names }) => names.map((name) => `${from} ${name}`)),
-  );
-  // The text of a test may hold modules of its own.
-  const whole = sources.filter(({ path }) => !PLUGINS.includes(directoryOf(path)) && !path.endsWith("_test.ts"));
-  return whole.flatMap(({ path, text }) =>
-    [...text.matchAll(/^export (?:async )?(?:function\*?|class|abstract class|const) (\w+)/gm)]
-      .filter(([, name]) => !used.has(`${path} ${name}`) && !used.has(`${path} *`))
-      .filter(([, name]) => !new RegExp(`(?:typeof|extends) ${name}\\b`).test(text))
-      .map(([, name]) => `unused: ${path} exports ${name}`)
+function floorOf(path: string): number | undefined {
+  const room = roomOf(path);
+  const tested = room.replace(/^tests\/(?!modules\/)/, "tests/lib/").replace(/^tests\//, "");
+  return FLOOR_OF.get(room) ?? (room.startsWith("tests/") && FLOOR_OF.has(tested) ? FLOORS.length : undefined);
+}
+
+function homeless(sources: readonly Source[]): string[] {
+  return sources.filter(({ path }) => floorOf(path) === undefined).map(({ path }) => `room: ${path} is in no room`);
+}
+
+/** Imports of other rooms that are not below. Who is in no room is named already. */
+function upward(imports: ReadonlyMap<string, readonly Import[]>): string[] {
+  return [...imports].flatMap(([path, its]) => {
+    const own = floorOf(path) ?? Infinity;
+    const other = its.filter(({ from }) => roomOf(from) !== roomOf(path));
+    return [...new Set(other.map(({ from }) => from))]
+      .filter((from) => (floorOf(from) ?? -1) >= own).map((from) => `${path} imports ${from}`);
+  });
+}
+
+/** The functions, classes and constants that a file exports and that some other file should use. */
+function exportsOf({ path, text }: Source): string[] {
+  // A plugin's exports are its functions; the text of a test may hold modules of its own.
+  if (/^modules\/(?!grains\/).*\/(?!_)[^/]*$|_test\.ts$/.test(path)) return [];
+  return [...text.matchAll(/^export (?:async )?(?:function\*?|class|abstract class|const) (\w+)/gm)].map(([, name]) =>
+    name
   );
 }
 
+/** The files that import a name, by `FILE NAME`. */
+function usersOf(imports: ReadonlyMap<string, readonly Import[]>): Map<string, string[]> {
+  const users = new Map<string, string[]>();
+  for (const [path, its] of imports) {
+    for (const { from, names } of its) {
+      for (const name of names) users.set(`${from} ${name}`, [...users.get(`${from} ${name}`) ?? [], path]);
+    }
+  }
+  return users;
+}
+
+/** Exports that no other file names, nor an exported type of their own. */
+function unusedExports(sources: readonly Source[], imports: ReadonlyMap<string, readonly Import[]>): string[] {
+  const users = usersOf(imports);
+  return sources.flatMap((source) =>
+    exportsOf(source)
+      .filter((name) => !users.has(`${source.path} ${name}`) && !users.has(`${source.path} *`))
+      .filter((name) => !new RegExp(`(?:typeof|extends) ${name}\\b`).test(source.text))
+      .map((name) => `unused: ${source.path} exports ${name}`)
+  );
+}
+
+/** Exports of the product that its other files do not name, nor the rest of their own. */
+function exportsForTests(sources: readonly Source[], imports: ReadonlyMap<string, readonly Import[]>): string[] {
+  const users = usersOf(imports);
+  const product = sources.filter(({ path }) => !/^(tests|scripts)\//.test(path));
+  return product.flatMap((source) =>
+    exportsOf(source).filter((name) => {
+      const by = [...users.get(`${source.path} ${name}`) ?? [], ...users.get(`${source.path} *`) ?? []];
+      const code = source.text.replaceAll(/\/\*\*[^]*?\*\/|^\s*\/\/.*$/gm, "");
+      const named = [...code.matchAll(new RegExp(`\\b${name}\\b`, "g"))].length;
+      return by.length > 0 && by.every((path) => path.startsWith("tests/")) && named === 1;
+    }).map((name) => `${source.path} exports ${name}`)
+  );
+}
+
+/** Every source file below `root`. */
+function readTree(root: string): Source[] {
+  return sourceFiles(root, ".ts").map((path) => ({ path, text: Deno.readTextFileSync(`${root}/${path}`) }));
+}
+
 if (import.meta.main) {
-  const problems = structureProblems(readTree(new URL("..", import.meta.url)));
+  const sources = readTree(decodeURIComponent(new URL("..", import.meta.url).pathname).replace(/\/$/, ""));
+  const problems = [
+    ...emptyRooms(sources),
+    ...structureProblems(sources, { upward: UPWARD, forTests: FOR_TESTS }),
+  ];
   for (const problem of problems) Deno.stdout.writeSync(new TextEncoder().encode(`${problem}\n`));
   Deno.exit(problems.length > 0 ? 1 : 0);
 }

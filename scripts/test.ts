@@ -7,9 +7,16 @@
  * A file that fails beside others runs once more, alone: on a small machine a test that waits for real processes may have
  * had no processor. Both outcomes are printed, and the end names the files whose second run counts.
  *
- * `deno task test [FILE…]`: those files alone, with all that they print.
+ * `deno task test [FILE|FOLDER…]`: those files alone, with all that they print; of a folder all that are in it, and in its
+ * folders. What holds no test file is an error, and so is an option: there is none.
  * @module
  */
+
+import { sourceFiles } from "./source_files.ts";
+
+/** What a run without arguments leaves out: it needs Python Salt (`deno task interop`). */
+const APART = ["tests/interop"] as const;
+const ENDING = "_test.ts";
 
 const decoder = new TextDecoder();
 /** How long one file may take before it counts as failed, in milliseconds. */
@@ -63,9 +70,17 @@ async function run(file: string): Promise<Outcome> {
   };
 }
 
-function testFiles(directory: string): string[] {
-  return [...Deno.readDirSync(directory)].filter(({ name, isFile }) => isFile && name.endsWith("_test.ts"))
-    .map(({ name }) => `${directory}/${name}`).sort();
+/**
+ * The test files that are meant by files and folders, all of the tree for none; each once, in the order of their names.
+ * @throws {Deno.errors.NotFound} If one of them is not there, or is a folder without a test.
+ */
+export function testFiles(named: readonly string[]): string[] {
+  if (named.length === 0) return sourceFiles(".", ENDING, { below: ["tests"], without: APART });
+  const files = named.flatMap((path) => {
+    if (!Deno.statSync(path).isDirectory) return [path];
+    return sourceFiles(path, ENDING).map((name) => `${path.replace(/\/+$/, "")}/${name}`);
+  });
+  return [...new Set(files)].sort();
 }
 
 const write = (text: string) => Deno.stdout.writeSync(new TextEncoder().encode(text));
@@ -91,15 +106,24 @@ async function runAll(files: readonly string[], beside: number, show: "failures"
   return done;
 }
 
+function refuse(message: string, exitCode: number): number {
+  write(`test: ${message}\nFAILED | 0 passed | 1 failed\n`);
+  return exitCode;
+}
+
 async function main(): Promise<number> {
   const started = performance.now();
-  const named = Deno.args.filter((word) => !word.startsWith("-"));
+  const option = Deno.args.find((word) => word.startsWith("-"));
+  if (option !== undefined) return refuse(`There is no option ${option}`, 64);
+  let files: string[];
+  try {
+    files = testFiles(Deno.args);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return refuse(error.message, 1);
+  }
   const beside = Math.max(2, navigator.hardwareConcurrency);
-  const first = await runAll(
-    named.length > 0 ? named : testFiles("tests"),
-    beside,
-    named.length > 0 ? "all" : "failures",
-  );
+  const first = await runAll(files, beside, Deno.args.length > 0 ? "all" : "failures");
   const failures = first.filter(({ failed }) => failed > 0).map(({ file }) => file);
   const again = failures.length <= AGAIN ? failures : [];
   if (again.length > 0) write("\nOnce more, alone:\n");

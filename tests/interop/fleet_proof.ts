@@ -5,12 +5,12 @@
  * @module
  */
 
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "../assert.ts";
-import { DataCache } from "../../lib/data_cache.ts";
-import { dumpJson } from "../../lib/json.ts";
-import { samePem } from "../../lib/rsa.ts";
-import { eventually } from "../eventually.ts";
-import { run } from "../processes.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { DataCache } from "../../lib/fleet/data_cache.ts";
+import { dumpJson } from "../../lib/values/json.ts";
+import { samePem } from "../../lib/crypto/rsa.ts";
+import { eventually } from "../support/eventually.ts";
+import { run } from "../support/processes.ts";
 import type { Salt } from "./salts.ts";
 import { exists, jsonDocuments, Site } from "./site.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { run } from "../processes.ts";
+import { run } from "../support/processes.ts";
 
 /** The versions that the tests are about: the last of each line that PyPI can install. */
 export const PYTHON_SALTS = ["3006.28", "3007.15", "3008.3"] as const;

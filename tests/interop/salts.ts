@@ -3,7 +3,7 @@
  * @module
  */
 
-import { DENO_RUN } from "../../lib/self_command.ts";
+import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { pythonSalt } from "./python_salt.ts";
 
 /** A program of Salt. */

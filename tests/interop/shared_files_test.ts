@@ -3,7 +3,7 @@
  * @module
  */
 
-import { assert, assertEquals } from "../assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { PYTHON_SALTS } from "./python_salt.ts";
 import { OURS, type Salt, testWithPython } from "./salts.ts";
 import { Site } from "./site.ts";

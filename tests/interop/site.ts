@@ -6,9 +6,9 @@
  */
 
 import { freePort } from "../../scripts/free_port.ts";
-import { assertEquals } from "../assert.ts";
-import { eventually } from "../eventually.ts";
-import { type Ran, run, Service } from "../processes.ts";
+import { assertEquals } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Ran, run, Service } from "../support/processes.ts";
 import type { Salt } from "./salts.ts";
 
 /** A service must be up in this time, in milliseconds. */

@@ -1,0 +1,44 @@
+/**
+ * Fires one event on a bus of this host and sees it arrive: a command may exit right after, and libzmq would drop what a
+ * process that ends has not yet handed over.
+ * @module
+ */
+
+import { NoMasterError } from "../errors.ts";
+import { type EventData, packEvent, stamp } from "./event.ts";
+import { type BusPaths, EventSender, EventSubscriber } from "./subscriber.ts";
+
+/** How long the bus may take for an event, in milliseconds. */
+const ARRIVAL_MS = 2_000;
+
+/**
+ * Stamps `data` and fires it.
+ * @returns Whether the event arrived; false where no bus is running.
+ */
+export async function fireEvent(paths: BusPaths, tag: string, data: EventData): Promise<boolean> {
+  if (!await isServed(paths.pub)) return false;
+  try {
+    using events = await EventSubscriber.connect(paths.pub, [tag]);
+    using sender = new EventSender(paths.pull);
+    const event = packEvent(tag, stamp(data));
+    const deadline = performance.now() + ARRIVAL_MS;
+    if (!await sender.firePacked(event, ARRIVAL_MS)) return false;
+    // By its bytes: to read the result of a runner again would cost as much as to have packed it.
+    return await events.passes(event, deadline - performance.now());
+  } catch (error) {
+    if (error instanceof NoMasterError) return false;
+    throw error;
+  }
+}
+
+/** Whether somebody listens on the Unix socket `path`; a file that a service left behind when it died does not count. */
+async function isServed(path: string): Promise<boolean> {
+  try {
+    (await Deno.connect({ transport: "unix", path })).close();
+    return true;
+  } catch (error) {
+    const absent = [Deno.errors.NotFound, Deno.errors.ConnectionRefused, Deno.errors.PermissionDenied];
+    if (absent.some((kind) => error instanceof kind)) return false;
+    throw error;
+  }
+}

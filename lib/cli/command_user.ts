@@ -1,0 +1,69 @@
+/**
+ * Whose rights a command has, and who gives it. One that root gives becomes the user of the master or minion before it writes,
+ * reads a key or loads a module: what it leaves is then that user's, and nothing which that user planted leads root anywhere.
+ * Others keep their own rights.
+ * Source: Salt's `check_user`, which does so in `salt-run` and `salt-key`.
+ * @module
+ */
+
+import { callingUser } from "./calling_user.ts";
+import { LibcError, PreflightError } from "../errors.ts";
+import { actAsUser } from "../os/libc_users.ts";
+import { giveLogFile } from "../process/log_file.ts";
+import { becomeRunUser, userToBecome } from "../host/run_user.ts";
+import type { User } from "../os/users.ts";
+
+/** What it goes by. */
+export interface ServiceUserOpts {
+  /** The user of the master or minion. */
+  readonly user: string;
+  /** The log file, which root makes for that user where only root can. */
+  readonly log_file: string;
+}
+
+/**
+ * Takes the rights of the service's user, for good, if this process is root's.
+ * @returns Who gives the command, as the master is told.
+ * @throws {PreflightError} If there is no such user.
+ */
+export function becomeServiceUser(opts: ServiceUserOpts): string {
+  const caller = callingUser();
+  const user = prepare(opts);
+  if (user !== undefined) becomeRunUser(user);
+  return caller;
+}
+
+/** A command that has the rights of the service's user, and can still read what the caller can. */
+export interface ActingCommand {
+  /** Who gives the command, as the master is told. */
+  readonly caller: string;
+  /** Does something with the caller's rights. */
+  asCaller<T>(act: () => T): T;
+}
+
+/**
+ * As {@linkcode becomeServiceUser}, for a command that reads files of the caller's while it runs.
+ * @throws {PreflightError} If there is no such user.
+ */
+export function actAsServiceUser(opts: ServiceUserOpts): ActingCommand {
+  const caller = callingUser();
+  const user = prepare(opts);
+  if (user === undefined) return { caller, asCaller: (act) => act() };
+  try {
+    return { caller, asCaller: actAsUser(user) };
+  } catch (error) {
+    if (error instanceof LibcError) throw new PreflightError(`user: cannot act as ${user.name}: ${error.message}`);
+    throw error;
+  }
+}
+
+function prepare({ user: name, log_file }: ServiceUserOpts): User | undefined {
+  const user = Deno.uid() === 0 ? userToBecome(name) : undefined;
+  if (user === undefined) return undefined;
+  try {
+    giveLogFile(log_file, user);
+  } catch {
+    // The log is opened as that user next, and says what is wrong.
+  }
+  return user;
+}

@@ -1,0 +1,34 @@
+/**
+ * Where a command shows live output, by its output options.
+ * @module
+ */
+
+import type { JobIo } from "./run_command.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import { LiveLines } from "../output/live_lines.ts";
+import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
+import { coloured, type OutputSettings } from "../output/printer.ts";
+import { streamDecoder } from "../text/encoding.ts";
+
+/**
+ * Lines on standard output; on standard error, if a program reads the results. A return that stands above already is not
+ * shown in full again, unless an outputter was asked for.
+ */
+export function liveTerminal(output: OutputSettings, io: JobIo): LiveLines {
+  const forProgram = output.out !== null && MACHINE_OUTPUTTERS.includes(output.out);
+  return new LiveLines({
+    write: (text) => forProgram ? io.writeError(text) : io.write(text),
+    color: coloured(output, { isTerminal: forProgram ? io.isErrorTerminal : io.isTerminal, noColor: io.noColor }),
+    brief: output.out === null && output.file === null,
+  });
+}
+
+/** Shows under `name` what the commands of a job in this process write, one after the other. */
+export function watchCommands(name: string, live: LiveLines): NonNullable<JobContext["watchCommand"]> {
+  let commands = 0;
+  return (encoding) => {
+    const command = ++commands;
+    const decoders = { stdout: streamDecoder(encoding), stderr: streamDecoder(encoding) };
+    return (stream, bytes) => live.show(name, [{ command, stream, text: decoders[stream](bytes, false) }]);
+  };
+}

@@ -1,0 +1,91 @@
+/**
+ * Standard input, output and Ctrl-C of this process, as the commands ask for them. Entries use it; tests have their own.
+ * @module
+ */
+
+import type { CommandIo, JobIo } from "./run_command.ts";
+import { EX_INTERRUPTED } from "./exit_codes.ts";
+
+const encoder = new TextEncoder();
+
+/** Whoever read our output has gone (`salt … | head`): what else there is to say is dropped. */
+const gone = new Set<unknown>();
+
+function writeTo(stream: { writeSync(bytes: Uint8Array): number }, text: string): void {
+  if (gone.has(stream)) return;
+  const bytes = encoder.encode(text);
+  try {
+    for (let at = 0; at < bytes.length;) at += stream.writeSync(bytes.subarray(at));
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+    gone.add(stream);
+  }
+}
+
+/** Writes to standard output. */
+export function writeOut(text: string): void {
+  writeTo(Deno.stdout, text);
+}
+
+/** Writes to standard error. */
+export function writeError(text: string): void {
+  writeTo(Deno.stderr, text);
+}
+
+/** The width of the terminal; `undefined` where there is none. */
+export function terminalColumns(): number | undefined {
+  try {
+    return Deno.stdout.isTerminal() ? Deno.consoleSize().columns : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** All of standard input as text. */
+export async function readStdin(): Promise<string> {
+  return await new Response(Deno.stdin.readable).text();
+}
+
+/** Shows `prompt` and reads one line, without its end; `undefined` at the end of the input. */
+export function readLine(prompt: string): Promise<string | undefined> {
+  writeOut(prompt);
+  const line: number[] = [];
+  const byte = new Uint8Array(1);
+  // Byte by byte: what comes after the line belongs to the next question.
+  for (;;) {
+    const read = Deno.stdin.readSync(byte);
+    if (read === null || read === 0) {
+      if (line.length === 0) return Promise.resolve(undefined);
+      break;
+    }
+    if (byte[0] === 0x0a) break;
+    line.push(byte[0]);
+  }
+  return Promise.resolve(new TextDecoder().decode(Uint8Array.from(line)).replace(/\r$/, ""));
+}
+
+/** A signal that the first Ctrl-C aborts; the second ends the process at once. */
+export function interruptSignal(): AbortSignal {
+  const controller = new AbortController();
+  Deno.addSignalListener("SIGINT", () => {
+    if (controller.signal.aborted) Deno.exit(EX_INTERRUPTED);
+    controller.abort(new Error("Ctrl-C"));
+  });
+  return controller.signal;
+}
+
+/** This process, as a command that prints results sees it. */
+export function commandIo(): CommandIo {
+  return {
+    write: writeOut,
+    writeError,
+    isTerminal: Deno.stdout.isTerminal(),
+    columns: terminalColumns(),
+    noColor: Deno.env.get("NO_COLOR"),
+  };
+}
+
+/** This process, as a command that runs functions sees it: Ctrl-C is the command's from now on. */
+export function jobIo(): JobIo {
+  return { ...commandIo(), isErrorTerminal: Deno.stderr.isTerminal(), readStdin, signal: interruptSignal() };
+}

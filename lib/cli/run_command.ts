@@ -1,0 +1,133 @@
+/**
+ * The common part of every command: its world, help, versions, what is said of errors, and their exit codes.
+ * @module
+ */
+
+import { helpText, usageText } from "./help.ts";
+import { type CliTable, type CommandLine, parseCommandLine, type Parsed } from "./command_line.ts";
+import { ConfigError, PreflightError, UsageError } from "../errors.ts";
+import { EX_INTERRUPTED, EX_NOPERM, EX_USAGE } from "./exit_codes.ts";
+import { sanitize } from "../text/terminal.ts";
+import { VERSION_TEXT, versionsReport } from "../version.ts";
+
+/** Where a command writes. */
+export interface Terminal {
+  /** Writes to standard output. */
+  write(text: string): void;
+  /** Writes to standard error. */
+  writeError(text: string): void;
+  /** Width in characters. Default: 80. */
+  readonly columns?: number;
+}
+
+/** The world of a command that prints results. */
+export interface CommandIo extends Terminal {
+  /** Whether standard output is a terminal. */
+  readonly isTerminal: boolean;
+  /** The environment variable `NO_COLOR`. */
+  readonly noColor?: string;
+}
+
+/** The world of a command that runs functions. */
+export interface JobIo extends CommandIo {
+  /** Whether standard error is a terminal. */
+  readonly isErrorTerminal: boolean;
+  /** All of standard input. */
+  readStdin(): Promise<string>;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+/** A command line that is to be run, or the exit code of one that is done with already. */
+export type Opening<T extends CliTable> = { readonly parsed: Parsed<T> } | { readonly exitCode: number };
+
+/** Parses `argv`, and answers help, versions and mistakes itself. */
+export async function openCommandLine<T extends CliTable>(
+  command: CommandLine<T>,
+  argv: readonly string[],
+  terminal: Terminal,
+): Promise<Opening<T>> {
+  try {
+    const request = parseCommandLine(command, argv);
+    if (request.kind === "run") return { parsed: request.parsed };
+    if (request.kind === "help") terminal.write(helpText(command, terminal.columns));
+    if (request.kind === "version") terminal.write(`${command.prog} ${VERSION_TEXT}\n`);
+    if (request.kind === "versions") terminal.write(`${await versionsReport()}\n`);
+    return { exitCode: 0 };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    terminal.writeError(usageErrorText(command, error));
+    return { exitCode: EX_USAGE };
+  }
+}
+
+/** What standard error is told of a {@linkcode UsageError}; the exit code is {@linkcode EX_USAGE}. */
+function usageErrorText<T extends CliTable>(command: CommandLine<T>, error: UsageError): string {
+  return sanitize(`${usageText(command)}\n${command.prog}: error: ${error.message}\n`);
+}
+
+/** What becomes of an error that a command foresaw. */
+export interface Failure {
+  /** The exit code. */
+  readonly exitCode: number;
+  /** What standard error is told. Default: the command's name and the error's message. */
+  readonly text?: string;
+}
+
+/** One command, as {@linkcode runCommand} runs it. */
+export interface CommandDefinition<T extends CliTable> {
+  /** What it takes. */
+  readonly command: CommandLine<T>;
+  /** Who may do what it does, beside root: `the master's user`. */
+  readonly owner: string;
+  /** Does it. @returns The exit code. */
+  run(parsed: Parsed<T>): Promise<number>;
+  /** What becomes of an error of its own; mistakes in the command line, in the configuration and in rights are every command's. */
+  failure?(error: Error, parsed: Parsed<T>): Failure | undefined;
+}
+
+/**
+ * Runs a command with the words of its command line, and says what went wrong.
+ * @returns The exit code.
+ * @throws What nobody foresaw.
+ */
+export async function runCommand<T extends CliTable>(
+  definition: CommandDefinition<T>,
+  argv: readonly string[],
+  io: Terminal & { readonly signal?: AbortSignal },
+): Promise<number> {
+  const opening = await openCommandLine(definition.command, argv, io);
+  if ("exitCode" in opening) return opening.exitCode;
+  try {
+    return await definition.run(opening.parsed);
+  } catch (error) {
+    // Whatever a wait that was broken off does to those who waited.
+    if (io.signal?.aborted) return interruptedRun(io);
+    const { exitCode, text } = describeFailure(definition, error, opening.parsed);
+    io.writeError(sanitize(text));
+    return exitCode;
+  }
+}
+
+function describeFailure<T extends CliTable>(
+  { command, owner, failure }: CommandDefinition<T>,
+  error: unknown,
+  parsed: Parsed<T>,
+): Required<Failure> {
+  if (error instanceof UsageError) return { exitCode: EX_USAGE, text: usageErrorText(command, error) };
+  if (!(error instanceof Error)) throw error;
+  const { prog } = command;
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return { exitCode: EX_NOPERM, text: `${prog}: ${error.message}. Run ${prog} as root or as ${owner}\n` };
+  }
+  const early = error instanceof ConfigError || error instanceof PreflightError;
+  const own = early ? { exitCode: 1 } : failure?.(error, parsed);
+  if (own === undefined) throw error;
+  return { text: `${prog}: ${error.message}\n`, ...own };
+}
+
+/** Tells that Ctrl-C ended the command. @param more What else there is to say. @returns The exit code. */
+export function interruptedRun(io: Pick<Terminal, "writeError">, more = ""): number {
+  io.writeError(`\nExiting gracefully on Ctrl-c${more}\n`);
+  return EX_INTERRUPTED;
+}

@@ -1,0 +1,55 @@
+/**
+ * Salt's `Saltfile`: defaults for command lines, a section for each command.
+ *
+ *     salt-key:
+ *       config_dir: etc/salt
+ *       output: json
+ *
+ * What was typed wins. What is no option of the command counts as configuration.
+ * Source: salt/utils/parsers (SaltfileMixIn).
+ * @module
+ */
+
+import { type CliTable, type CommandLine, type Parsed, setFromFile } from "./command_line.ts";
+import { readConfigFile } from "../config/files.ts";
+import { isFile, type Surroundings } from "../config/place.ts";
+import { UsageError } from "../errors.ts";
+import { absolutePath } from "../os/root_path.ts";
+import { isMap, str, type Value } from "../values/value.ts";
+
+/**
+ * The Saltfile that counts: the one that was typed, what `SALT_SALTFILE` names, `./Saltfile`, `~/.salt/Saltfile`.
+ * @throws {UsageError} If one was named and is not there.
+ */
+export function findSaltfile(typed: string | null, { env, cwd }: Surroundings): string | undefined {
+  const named = typed ?? env("SALT_SALTFILE");
+  if (named) {
+    if (!isFile(absolutePath(named, cwd))) throw new UsageError(`'${named}' file does not exist.`);
+    return absolutePath(named, cwd);
+  }
+  return [`${cwd}/Saltfile`, `${env("HOME") ?? ""}/.salt/Saltfile`].find(isFile);
+}
+
+/**
+ * Fills in the options that were not typed from the command's section of its Saltfile.
+ * @returns What the section holds beside them, by name: configuration.
+ * @throws {UsageError} For a Saltfile that is not there, and for a value that does not fit its option.
+ * @throws {ConfigError} For one that cannot be read or is no YAML mapping.
+ */
+export function applySaltfile<T extends CliTable>(
+  command: CommandLine<T>,
+  parsed: Parsed<T>,
+  surroundings: Surroundings,
+): Record<string, Value> {
+  const typed: unknown = parsed.options.saltfile;
+  const file = findSaltfile(typeof typed === "string" ? typed : null, surroundings);
+  const section = file === undefined ? undefined : readConfigFile(file)?.get(command.prog)?.value;
+  const rest: Record<string, Value> = {};
+  if (!isMap(section)) return rest;
+  for (const [key, value] of section) {
+    const name = str(key);
+    if (Object.hasOwn(command.options, name)) setFromFile(command, parsed, [name, value]);
+    else rest[name] = value;
+  }
+  return rest;
+}

@@ -1,0 +1,401 @@
+/**
+ * The operator's side of a job: publishes it on port 4506 and collects the returns from the master's event bus.
+ *
+ * It listens before it publishes, so that no return is missed, and looks into the job cache before it calls a minion
+ * silent. Prints nothing. Source: salt-protocol.md section 9; the seeds' steps of `salt '*' test.ping`.
+ * @module
+ */
+
+import { readTextFileIfExists } from "../os/atomic_file.ts";
+import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, UsageError, WireError } from "../errors.ts";
+import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "../bus/event.ts";
+import { EventSubscriber, masterBus } from "../bus/subscriber.ts";
+import { JobAcks } from "../jobs/acks.ts";
+import { JobCache, type JobReturn } from "../jobs/cache.ts";
+import { JobOutputs } from "../jobs/outputs.ts";
+import { jobMinions } from "../jobs/listing.ts";
+import { type JobOutcome, jobOutcomes } from "../jobs/outcomes.ts";
+import { JobWatch } from "./watch.ts";
+import { batchFromMap } from "../protocol/live_batch.ts";
+import { accessKeyPath, readPorts } from "../config/master_paths.ts";
+import { checkMasterRunning, isMasterRunning } from "./master_running.ts";
+import { decode } from "../values/msgpack.ts";
+import { NO_LOG } from "../protocol/no_log.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { type Outcome, outcomeOfReturn, type ReturnOutcome } from "../protocol/outcome.ts";
+import type { ReturnKey } from "../protocol/return_key.ts";
+import { type KeptOutputs, OutputFollower, type OutputListener } from "./output_follower.ts";
+import { clearRequest } from "../protocol/payload.ts";
+import { RequestChannel, tcpAddress } from "../sockets/request_channel.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+
+/** A job to publish. */
+export interface JobRequest {
+  /** What to aim at. */
+  readonly tgt: Value;
+  /** How that is meant: `glob`, `pcre`, `list`. */
+  readonly tgtType: string;
+  /** A function, or the list of a compound job's. */
+  readonly fun: Value;
+  /** The arguments as they go on the wire: positionals, then one `__kwarg__` map. */
+  readonly arg: Value[];
+  /** Returners, comma-separated. */
+  readonly ret?: string;
+  /** A job id of the caller's own. */
+  readonly jid?: string;
+  /** Fields for the master and the minions: `delimiter`, `metadata`, … */
+  readonly kwargs?: ValueMap;
+  /** For a job whose arguments and returns are neither kept nor told: what opens the returns. */
+  readonly noLog?: ReturnKey;
+}
+
+/** A job that has been published. */
+export interface PublishedJob {
+  /** The job's id. */
+  readonly jid: string;
+  /** The minions that are to answer. */
+  readonly minions: readonly string[];
+  /** Ids of a list target that no accepted key has. */
+  readonly missing: readonly string[];
+  /** Those of the minions that have acknowledged it already. */
+  readonly acknowledged?: readonly string[];
+  /** As in its {@linkcode JobRequest}. */
+  readonly noLog?: ReturnKey;
+}
+
+/** What one minion returned. */
+export interface Returned {
+  /** Tells it from the other kind. */
+  readonly kind: "returned";
+  /** The minion. */
+  readonly id: string;
+  /** What the function gave. */
+  readonly return: Value;
+  /** 0 if all went well; a map by function for a compound job. */
+  readonly retcode: Value;
+  /** The outputter that the minion asks for. */
+  readonly out?: string;
+  /** How it went. */
+  readonly outcome: ReturnOutcome;
+}
+
+/** A minion that did not return. */
+export interface Silent {
+  /** Tells it from the other kind. */
+  readonly kind: "silent";
+  /** The minion. */
+  readonly id: string;
+  /** What is known of it. */
+  readonly outcome: Outcome;
+}
+
+/** How long to wait for what, in milliseconds. */
+export interface CollectPatience {
+  /** Before those that have not returned are asked whether they are still at it. */
+  readonly timeoutMs: number;
+  /** For the answers to that. */
+  readonly gatherMs: number;
+}
+
+/** What whoever collects wants beside the returns. */
+export interface CollectOptions {
+  /** Aborted when the operator wants no more: it ends at once then, and the client hears no more events. */
+  readonly signal?: AbortSignal;
+  /** Takes what the job's commands write: all of what a minion wrote before its return. */
+  readonly onOutput?: OutputListener;
+}
+
+/** A key for {@linkcode JobRequest.noLog}. What makes it is loaded when it is asked for. */
+export async function newReturnKey(): Promise<ReturnKey> {
+  const { ReturnKey } = await import("../protocol/return_key.ts");
+  return await ReturnKey.create();
+}
+
+/** How long the master may take to take a job. */
+const PUBLISH_PATIENCE = { timeoutMs: 15_000, tries: 1 };
+
+/** A connection to the master on this host. */
+export class LocalClient {
+  readonly #opts: MasterOpts;
+  readonly #user: string;
+  readonly #channel: RequestChannel;
+  readonly #events: EventSubscriber;
+  readonly #publishPort: number;
+
+  private constructor(
+    opts: MasterOpts,
+    user: string,
+    parts: { channel: RequestChannel; events: EventSubscriber; port: number },
+  ) {
+    this.#opts = opts;
+    this.#user = user;
+    this.#channel = parts.channel;
+    this.#events = parts.events;
+    this.#publishPort = parts.port;
+  }
+
+  /**
+   * Connects to the master whose options are given, as `user`.
+   * @throws {NoMasterError} At once, if none is running.
+   */
+  static async connect(opts: MasterOpts, user: string): Promise<LocalClient> {
+    await checkMasterRunning(opts.sock_dir);
+    const ports = readPorts(opts.sock_dir) ?? { publishPort: opts.publish_port, requestPort: opts.ret_port };
+    const host = ["0.0.0.0", "::", ""].includes(opts.interface) ? "127.0.0.1" : opts.interface;
+    const events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [jobPrefix(""), PRESENCE_CHANGE_EVENT]);
+    const channel = new RequestChannel(tcpAddress(host, ports.requestPort));
+    return new LocalClient(opts, user, { channel, events, port: ports.publishPort });
+  }
+
+  /**
+   * Publishes a job.
+   * @throws {RefusedError} If the master does not let this user. @throws {TargetError} If no minion matches.
+   * @throws {UsageError} If the job is larger than a request may be.
+   * @throws {NoMasterError} If the master does not answer.
+   */
+  async publish(job: JobRequest): Promise<PublishedJob> {
+    let reply = await this.#ask(job);
+    // A master that has just restarted has new keys: read ours again, once.
+    if (isMap(reply) && reply.has("error")) reply = await this.#ask(job);
+    if (!isMap(reply)) throw new WireError(`The master answered ${str(reply)} to a publish`);
+    const error = reply.get("error");
+    if (isMap(error)) throw new RefusedError(str(error.get("name") ?? ""), str(error.get("message") ?? ""));
+    const load = reply.get("load");
+    const jid = isMap(load) ? load.get("jid") : undefined;
+    if (!isMap(load) || typeof jid !== "string") {
+      throw new TargetError(str(isMap(load) ? load.get("error") ?? "" : ""), job.tgtType);
+    }
+    const published = { jid, minions: strings(load.get("minions")), missing: strings(load.get("missing")) };
+    return job.noLog === undefined ? published : { ...published, noLog: job.noLog };
+  }
+
+  async #ask(job: JobRequest): Promise<Value> {
+    const key = readTextFileIfExists(accessKeyPath(this.#opts.cachedir, keyOwner(this.#user, this.#opts.user)))?.trim();
+    const load = map({
+      cmd: "publish",
+      tgt: job.tgt,
+      fun: job.fun,
+      arg: job.arg,
+      key: key ?? "",
+      tgt_type: job.tgtType,
+      ret: job.ret ?? "",
+      jid: job.jid ?? "",
+      kwargs: new Map([...job.kwargs ?? [], ...noLogWished(job)]),
+      user: this.#user,
+    });
+    const frame = clearRequest(load);
+    const { max_request_bytes } = this.#opts;
+    if (frame.length > max_request_bytes) {
+      // The master would end the connection, and seem not to be there.
+      throw new UsageError(
+        `The job takes ${frame.length} bytes; the master takes ${max_request_bytes} (max_request_bytes)`,
+      );
+    }
+    try {
+      return decode(await this.#channel.request(frame, PUBLISH_PATIENCE), "wire");
+    } catch (error) {
+      if (!(error instanceof RequestTimeoutError)) throw error;
+      throw new NoMasterError("Salt request timed out. The master is not responding.");
+    }
+  }
+
+  /**
+   * The returns of a job as they come, then those minions that stay silent; every minion of the job exactly once.
+   * @throws {NoMasterError} If the master is gone and stays away for longer than `patience` allows.
+   */
+  async *collect(
+    job: PublishedJob,
+    patience: CollectPatience,
+    options: CollectOptions = {},
+  ): AsyncGenerator<Returned | Silent> {
+    const { signal, onOutput } = options;
+    const deafen = () => this.#events.close();
+    signal?.addEventListener("abort", deafen);
+    try {
+      const output = onOutput === undefined ? undefined : this.#follow(job.jid, onOutput);
+      yield* this.#collect(job, patience, { signal, output });
+    } finally {
+      signal?.removeEventListener("abort", deafen);
+    }
+  }
+
+  async *#collect(
+    job: PublishedJob,
+    patience: CollectPatience,
+    { signal, output }: { readonly signal?: AbortSignal; readonly output?: OutputFollower },
+  ): AsyncGenerator<Returned | Silent> {
+    const now = () => performance.now();
+    const watch = new JobWatch(job.minions, { timeoutMs: patience.timeoutMs, now: now() });
+    for (const id of job.acknowledged ?? []) watch.acknowledged(id);
+    let questionJid = "";
+    const concerns = (tag: string) => {
+      const jid = jobSign(tag)?.jid;
+      return jid === job.jid || (jid !== undefined && jid === questionJid) || tag === PRESENCE_CHANGE_EVENT;
+    };
+    while (!watch.done && !signal?.aborted) {
+      const due = watch.toAsk(now());
+      if (due.length > 0) {
+        if (!(await isMasterRunning(this.#opts.sock_dir))) throw new NoMasterError(lostMasterText(job.jid));
+        questionJid = await this.#askWhetherRunning(job, due);
+        watch.asked(due, now() + patience.gatherMs);
+      }
+      const event = await this.#events.next(Math.max(0, Math.min(watch.nextAt - now(), 1_000)), concerns);
+      watch.tick(now());
+      if (event === undefined) {
+        if (!(await isMasterRunning(this.#opts.sock_dir))) watch.masterGone(now());
+        continue;
+      }
+      if (event.tag === PRESENCE_CHANGE_EVENT) {
+        for (const id of strings(event.data.get("lost"))) watch.presence(id, false, now());
+        for (const id of strings(event.data.get("new"))) watch.presence(id, true, now());
+        continue;
+      }
+      const sign = jobSign(event.tag);
+      if (sign === undefined || event.data.get("id") !== sign.id) continue;
+      if (sign.jid === job.jid && sign.kind === "ack") watch.acknowledged(sign.id);
+      else if (sign.jid === job.jid && sign.kind === "out") {
+        watch.acknowledged(sign.id);
+        const batch = batchFromMap(event.data.get("data"));
+        if (batch !== undefined) output?.hear(sign.id, batch);
+      } else if (sign.jid === job.jid && event.data.has("return") && watch.returned(sign.id)) {
+        output?.catchUp(sign.id);
+        yield toReturned(sign.id, await shown(event.data, job));
+      } else if (sign.jid === questionJid && sign.kind === "ret") {
+        const found = (await shown(event.data, job)).get("return");
+        watch.answered(sign.id, isMap(found) && found.size > 0, now());
+      }
+      watch.tick(now());
+    }
+    if (signal?.aborted) return;
+    for (const id of watch.unreturned) output?.catchUp(id);
+    yield* this.#remaining(job.jid, watch.unreturned);
+  }
+
+  #follow(jid: string, listener: OutputListener): OutputFollower {
+    const { cachedir, hash_type, live_output_max } = this.#opts;
+    const outputs = new JobOutputs(cachedir, { hashType: hash_type, maxBytes: live_output_max });
+    // Who may not read what is kept sees what comes.
+    const readable: KeptOutputs = {
+      read: (job, id) => ifReadable(() => outputs.read(job, id)) ?? [],
+      ids: (job) => ifReadable(() => outputs.ids(job)) ?? [],
+    };
+    return new OutputFollower(jid, { outputs: readable, listener });
+  }
+
+  /**
+   * A job that was published before, by whomever: the output and the returns that are there, then the rest as they come.
+   * @throws {TargetError} If the job cache has no such job.
+   */
+  async *attach(
+    jid: string,
+    patience: CollectPatience,
+    { signal, onOutput }: CollectOptions = {},
+  ): AsyncGenerator<Returned | Silent> {
+    const { cachedir, hash_type } = this.#opts;
+    const jobs = new JobCache({ cachedir, hashType: hash_type });
+    const load = jobs.getLoad(jid);
+    if (load === undefined) throw new TargetError(`There is no job ${jid} in the job cache`, "jid");
+    const returned = jobs.getReturns(jid);
+    const output = onOutput === undefined ? undefined : this.#follow(jid, onOutput);
+    output?.catchUpAll();
+    for (const [id, stored] of returned) yield toReturned(id, map({ ...stored }));
+    const meant = new Set(strings(load.get("Minions")));
+    const minions = [...meant].filter((id) => !returned.has(id));
+    const acknowledged = [...new JobAcks(cachedir, hash_type).all(jid).keys()];
+    const deafen = () => this.#events.close();
+    signal?.addEventListener("abort", deafen);
+    try {
+      yield* this.#collect({ jid, minions, missing: [], acknowledged }, patience, { signal, output });
+      if (signal?.aborted) return;
+      for (const id of jobMinions(load)) {
+        if (!meant.has(id) && !returned.has(id)) yield { kind: "silent", id, outcome: "no such minion" };
+      }
+    } finally {
+      signal?.removeEventListener("abort", deafen);
+    }
+  }
+
+  /** Hidden like the job itself: a Python minion answers with the job's arguments. */
+  async #askWhetherRunning({ jid, noLog }: PublishedJob, ids: string[]): Promise<string> {
+    try {
+      const asked = await this.publish({ tgt: ids, tgtType: "list", fun: "saltutil.find_job", arg: [jid], noLog });
+      return asked.jid;
+    } catch (error) {
+      // Their keys may have been deleted meanwhile, or the master be gone: then nobody will answer.
+      if (error instanceof TargetError || error instanceof NoMasterError) return "";
+      throw error;
+    }
+  }
+
+  /** The last word on those that no event came from: what the job cache has of them, or their silence. */
+  *#remaining(jid: string, ids: ReadonlySet<string>): Generator<Returned | Silent> {
+    const { cachedir, hash_type } = this.#opts;
+    if (ids.size === 0) return;
+    const jobs = new JobCache({ cachedir, hashType: hash_type });
+    const stored = ifReadable(() => jobs.getReturns(jid)) ?? new Map<string, JobReturn>();
+    const outcomes = ifReadable(() => jobOutcomes(jid, ids, { opts: this.#opts, publishPort: this.#publishPort })) ??
+      new Map<string, JobOutcome>();
+    for (const id of [...ids].sort()) {
+      const found = stored.get(id);
+      if (found !== undefined) yield toReturned(id, map({ ...found }));
+      else yield { kind: "silent", id, outcome: outcomes.get(id)?.outcome ?? "not received" };
+    }
+  }
+
+  /** Ends the connection. */
+  close(): void {
+    this.#channel.close();
+    this.#events.close();
+  }
+
+  /** `using` closes it. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+function lostMasterText(jid: string): string {
+  return `The Salt master ended while job ${jid} ran. The minions go on with it; when the master is back: salt-run jobs.attach ${jid}`;
+}
+
+/** What `read` gives; `undefined` for a user who may not read what the master keeps, as those that `publisher_acl` names. */
+function ifReadable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Deno.errors.PermissionDenied) return undefined;
+    throw error;
+  }
+}
+
+function noLogWished({ noLog }: JobRequest): [string, string][] {
+  return noLog === undefined ? [] : [[NO_LOG, noLog.publicKey]];
+}
+
+/** An event of a return, as whoever published the job sees it. */
+async function shown(data: ValueMap, { noLog }: PublishedJob): Promise<ValueMap> {
+  if (noLog === undefined) return data;
+  const { showReturn } = await import("../protocol/hidden_return.ts");
+  return await showReturn(data, noLog);
+}
+
+/** Whose key file a user reads: root, and whoever came there by sudo, that of the master's own user. */
+function keyOwner(user: string, masterUser: string): string {
+  return user === "root" || user.startsWith("sudo_") ? masterUser : user;
+}
+
+function toReturned(id: string, data: ValueMap): Returned {
+  const out = data.get("out");
+  const plain: Returned = {
+    kind: "returned",
+    id,
+    return: data.get("return") ?? null,
+    retcode: data.get("retcode") ?? 0,
+    outcome: outcomeOfReturn({ retcode: data.get("retcode"), interrupted: data.get("interrupted") === true }),
+  };
+  return typeof out === "string" ? { ...plain, out } : plain;
+}
+
+function strings(listed: Value | undefined): string[] {
+  return Array.isArray(listed) ? listed.filter((item) => typeof item === "string") : [];
+}

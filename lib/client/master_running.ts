@@ -1,0 +1,42 @@
+/**
+ * Whether a master runs on this host: somebody listens where its MWorkers hand over what is to be published, or, for users who may
+ * not hand over anything, on its event bus.
+ * @module
+ */
+
+import { NoMasterError } from "../errors.ts";
+import { masterBus } from "../bus/subscriber.ts";
+import { publishPullPath } from "../config/master_paths.ts";
+
+/**
+ * Whether a master listens; a socket file that a killed one left behind does not count.
+ * @throws {Deno.errors.PermissionDenied} If this user may not know.
+ */
+export async function isMasterRunning(sockDir: string): Promise<boolean> {
+  const path = publishPullPath(sockDir);
+  const listens = await answers(path) ?? await answers(masterBus(sockDir).pub);
+  // The system's own text does not say which file.
+  if (listens === undefined) throw new Deno.errors.PermissionDenied(`no right to reach the master at ${path}`);
+  return listens;
+}
+
+/** Whether somebody listens on the Unix socket `path`; `undefined` if this user may not know. */
+async function answers(path: string): Promise<boolean | undefined> {
+  try {
+    (await Deno.connect({ transport: "unix", path })).close();
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.PermissionDenied) return undefined;
+    const gone = [Deno.errors.NotFound, Deno.errors.ConnectionRefused].some((kind) => error instanceof kind);
+    if (!gone) throw error;
+    return false;
+  }
+}
+
+/** Nothing, if a master runs here. @throws {NoMasterError} If none does. */
+export async function checkMasterRunning(sockDir: string): Promise<void> {
+  if (await isMasterRunning(sockDir)) return;
+  throw new NoMasterError(
+    `Unable to connect to the salt master publisher at ${sockDir}: no salt-master of this configuration is running`,
+  );
+}

@@ -1,0 +1,125 @@
+/**
+ * What a runner's function may reach: the master's options, its stores, and its minions through the local client.
+ *
+ * `salt-run` implements it, and whoever else runs runners. Runners import this and `lib/plugins/module.ts`, never a service.
+ * @module
+ */
+
+import type { DataCache } from "../fleet/data_cache.ts";
+import type { JobCache } from "../jobs/cache.ts";
+import type { JobOutcome } from "../jobs/outcomes.ts";
+import type { KeyStore } from "../keys/store.ts";
+import type { Family } from "../plugins/loader.ts";
+import { type Declaration, declare, type ModuleFunction, type Parameters } from "../plugins/module.ts";
+import type { MasterOpts } from "../config/options.ts";
+import type { Outcome } from "../protocol/outcome.ts";
+import type { OutputListener } from "./output_follower.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+
+/** What one minion gave back. */
+export interface LocalReturn {
+  /** The function's result. */
+  readonly return: Value;
+  /** 0 if all went well. */
+  readonly retcode: number;
+}
+
+/** A minion's part in a job that one is attached to. */
+export interface AttachedReturn {
+  /** The minion. */
+  readonly id: string;
+  /** What it returned; `undefined` if it did not. */
+  readonly returned: Value | undefined;
+  /** What became of it. */
+  readonly outcome: Outcome;
+  /** The outputter that the minion asks for. */
+  readonly out?: string;
+}
+
+/** How a function is run on minions. */
+export interface LocalOptions {
+  /** Positional arguments. */
+  readonly arg?: readonly Value[];
+  /** Keyword arguments. */
+  readonly kwargs?: ValueMap;
+  /** How the target is meant. @default {"glob"} */
+  readonly tgtType?: string;
+  /** Seconds until minions that are silent are asked whether they still run the job. Default: the option `timeout`. */
+  readonly timeoutS?: number;
+  /** Seconds for the answer to that. Default: the option `gather_job_timeout`. */
+  readonly gatherJobTimeoutS?: number;
+}
+
+/** The master's minions, as `salt` reaches them. */
+export interface LocalCommands {
+  /**
+   * Runs a function on the minions that the target means, and waits for all that will answer.
+   * @returns What came back, by minion; those that did not answer are not in it. Empty if nobody is meant.
+   * @throws {NoMasterError} If no master is running here. @throws {RefusedError} If it does not let this user.
+   */
+  run(tgt: Value, fun: string, options?: LocalOptions): Promise<Map<string, LocalReturn>>;
+  /**
+   * The returns of a job that was published before, those that are there and then the rest as they come.
+   * @param onOutput Takes what the job's commands have written, and write, if it is a job that is watched.
+   * @throws {TargetError} If there is no such job. @throws {NoMasterError} If no master is running here.
+   */
+  attach(jid: string, onOutput?: OutputListener): AsyncIterable<AttachedReturn>;
+  /**
+   * The accepted minions that are connected, sorted, each with its address if that is known; no minion is asked.
+   * @throws {NoMasterError} If no master is running here.
+   */
+  present(): Promise<Map<string, string | undefined>>;
+  /**
+   * What became of a job on each of `ids`: one word, and when the master last heard of it (ms since the epoch). Those that
+   * do not acknowledge jobs are asked whether they are at it.
+   */
+  outcomes(jid: string, ids: readonly string[]): Promise<Map<string, JobOutcome>>;
+}
+
+/** What a function of a runner runs with. */
+export interface RunnerContext {
+  /** The master's options. */
+  readonly opts: MasterOpts;
+  /** The master's job cache. */
+  readonly jobs: JobCache;
+  /** The minions' keys. */
+  readonly keys: KeyStore;
+  /** What the master knows of its minions. */
+  readonly data: DataCache;
+  /** The minions themselves. */
+  readonly local: LocalCommands;
+  /** All runners. */
+  readonly catalogue: Family<RunnerContext>;
+  /** The id of the job that the runner runs as. */
+  readonly jid: string;
+  /** Who started it. */
+  readonly user: string;
+  /** Aborted when the runner is to end. */
+  readonly signal: AbortSignal;
+  /** Deletes the key of a minion and what is known of it, as `salt-key -d` does. */
+  deleteKey(id: string): Promise<void>;
+  /** Fires the event `salt/run/<jid>/progress`, and shows it. */
+  progress(data: ValueMap): Promise<void>;
+  /** Writes a line beside the result: to standard output, or to standard error if a program reads the result. */
+  print(line: string): void;
+  /** Sets the exit code; the job counts as failed unless it is 0. */
+  setRetcode(retcode: number): void;
+  /** Writes to the log. */
+  log(level: "error" | "warning" | "info" | "debug", message: string): void;
+}
+
+/** A function of a runner. */
+export type RunnerFunction = ModuleFunction<RunnerContext>;
+
+/** Declares a function of a runner. */
+export function runner<P extends Parameters>(declaration: Declaration<P, RunnerContext>): RunnerFunction {
+  return declare(declaration);
+}
+
+/**
+ * The documentation of a runner's function: `text`, then how it is called.
+ * @param examples What follows `salt-run` on a command line: `jobs.list_jobs`.
+ */
+export function runnerDoc(text: string, ...examples: readonly string[]): string {
+  return `${text}\n\nCLI Example:\n\n${examples.map((example) => `    salt-run ${example}`).join("\n")}`;
+}

@@ -1,0 +1,82 @@
+/**
+ * The minions as runners reach them: each function run is a job of its own, through the local client.
+ * @module
+ */
+
+import { toWireArgs } from "../values/arguments.ts";
+import { TargetError } from "../errors.ts";
+import { jobOutcomes } from "../jobs/outcomes.ts";
+import { LocalClient } from "./local.ts";
+import { checkMasterRunning } from "./master_running.ts";
+import { readPorts } from "../config/master_paths.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { presentMinions } from "../fleet/present_minions.ts";
+import type { LocalCommands, LocalReturn } from "./runner_context.ts";
+import { isMap, toNumber } from "../values/value.ts";
+
+/** How long minions that do not acknowledge are waited for when they are asked about a job. */
+const BRIEFLY = { timeoutS: 2, gatherJobTimeoutS: 0 };
+
+/**
+ * The minions of the master whose options are given. It is connected to when the first function is run, not before.
+ * @param options.user Who gives the commands. @param options.signal Aborted when waiting is to end.
+ */
+export function localCommands(opts: MasterOpts, options: { user: string; signal?: AbortSignal }): LocalCommands {
+  const commands: LocalCommands = {
+    async run(tgt, fun, { arg = [], kwargs = new Map(), tgtType = "glob", timeoutS, gatherJobTimeoutS } = {}) {
+      const returns = new Map<string, LocalReturn>();
+      using client = await LocalClient.connect(opts, options.user);
+      const patience = {
+        timeoutMs: (timeoutS ?? opts.timeout) * 1000,
+        gatherMs: (gatherJobTimeoutS ?? opts.gather_job_timeout) * 1000,
+      };
+      try {
+        const job = await client.publish({ tgt, tgtType, fun, arg: toWireArgs(arg, kwargs) });
+        for await (const event of client.collect(job, patience, { signal: options.signal })) {
+          if (event.kind !== "returned") continue;
+          // A retcode that is no number is one by function: 0 only if it is empty.
+          const retcode = toNumber(event.retcode) ?? 1;
+          returns.set(event.id, { return: event.return, retcode });
+        }
+      } catch (error) {
+        if (!(error instanceof TargetError)) throw error;
+      }
+      return returns;
+    },
+    async *attach(jid, onOutput) {
+      using client = await LocalClient.connect(opts, options.user);
+      const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
+      for await (const event of client.attach(jid, patience, { signal: options.signal, onOutput })) {
+        if (event.kind === "silent") {
+          yield { id: event.id, returned: undefined, outcome: event.outcome };
+        } else {
+          yield { id: event.id, returned: event.return, outcome: event.outcome, out: event.out };
+        }
+      }
+    },
+    async present() {
+      await checkMasterRunning(opts.sock_dir);
+      return presentMinions(opts, { publishPort: publishPortOf(opts) });
+    },
+    async outcomes(jid, ids) {
+      const publishPort = publishPortOf(opts);
+      const outcomes = jobOutcomes(jid, ids, { opts, publishPort });
+      const unsure = [...outcomes].filter(([, { outcome, acknowledges }]) =>
+        outcome === "not received" && !acknowledges
+      );
+      if (unsure.length === 0) return outcomes;
+      const asked = unsure.map(([id]) => id);
+      const answers = await commands.run(asked, "saltutil.find_job", { tgtType: "list", arg: [jid], ...BRIEFLY });
+      for (const [id, { return: found }] of answers) {
+        const known = outcomes.get(id);
+        if (known !== undefined && isMap(found) && found.size > 0) outcomes.set(id, { ...known, outcome: "running" });
+      }
+      return outcomes;
+    },
+  };
+  return commands;
+}
+
+function publishPortOf(opts: MasterOpts): number {
+  return readPorts(opts.sock_dir)?.publishPort ?? opts.publish_port;
+}

@@ -1,0 +1,27 @@
+/**
+ * The `proc` files of runners: while a runner runs, `<cachedir>/proc/<jid>` says what it is and which process runs it.
+ * Source: Salt 3008.3 `salt/utils/master.py` (msgpack of the `new` event and `pid`).
+ * @module
+ */
+
+import { removeIfExists } from "../os/atomic_file.ts";
+import { isAlive, leaveNote, readNotes } from "../jobs/proc_notes.ts";
+import type { ValueMap } from "../values/value.ts";
+
+/**
+ * Notes that this process runs a runner.
+ * @param data What the event `new` says: `fun`, `jid`, `user`, `fun_args`.
+ * @returns What takes the note away. The note is a convenience: where it cannot be written there is none.
+ */
+export function noteRunner(cachedir: string, data: ValueMap): () => void {
+  return leaveNote(cachedir, new Map(data).set("pid", Deno.pid));
+}
+
+/** The runners that are running, the oldest first. Notes of processes that are gone are taken away. */
+export function runningRunners(cachedir: string): ValueMap[] {
+  return readNotes(cachedir).flatMap(({ path, note }) => {
+    if (note !== undefined && isAlive(note.get("pid"))) return [note];
+    removeIfExists(path);
+    return [];
+  });
+}

@@ -1,0 +1,186 @@
+/**
+ * `salt --batch`: a job on a few minions at a time, until all have had it.
+ *
+ * Every part of the batch has the same job id, so that the job cache holds them as one job.
+ * Source: Salt's cli/batch.py and utils/batch_state.py.
+ * @module
+ */
+
+import { UsageError } from "../errors.ts";
+import { EX_MINIONS, EX_NOBODY } from "../cli/exit_codes.ts";
+import { makeJid } from "../protocol/jid.ts";
+import { type JobRequest, LocalClient } from "../client/local.ts";
+import { hasReturned } from "../protocol/outcome.ts";
+import { type Answer, answers } from "./salt_returns.ts";
+import { FAILED_TEXT, interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
+import { sanitizeLine } from "../text/terminal.ts";
+import { compareStrings, repr, type Value } from "../values/value.ts";
+
+/**
+ * How many minions of `count` a batch of `spec` (`3`, `25%`) runs on at a time: at least one.
+ * @throws {UsageError} If it is neither a number nor a percentage.
+ */
+export function batchSize(spec: string, count: number): number {
+  const percent = /^%?\s*(\d+(?:\.\d+)?)\s*%?$/.exec(spec.trim());
+  const plain = /^\d+$/.exec(spec.trim());
+  if (plain !== null) return Math.max(1, Number(plain[0]));
+  if (percent === null || !spec.includes("%")) {
+    throw new UsageError(`Invalid batch data sent: ${spec}\nData must be in the form of %10, 10% or 3`);
+  }
+  const size = Number(percent[1]) / 100 * count;
+  return size < 1 ? 1 : Math.floor(size);
+}
+
+/**
+ * Runs the job in batches, after a `test.ping` that tells who is there.
+ * @returns The exit code: the highest return code.
+ * @throws {UsageError} For a bad `spec`; else as {@linkcode LocalClient.publish}.
+ */
+export async function runBatch(job: JobRequest, how: { session: Session; spec: string }): Promise<number> {
+  const { session, spec } = how;
+  const { io, options } = session;
+  batchSize(spec, 1); // a bad one is told before anything is sent
+  const { up, down } = await ping(job, session);
+  if (io.signal.aborted) return interrupted(session);
+  const quiet = options.static;
+  for (const id of down) if (!quiet) io.write(`Minion ${sanitizeLine(id)} did not respond. No job will be sent.\n`);
+  if (up.length === 0) {
+    io.writeError(NO_RETURN_TEXT);
+    return EX_NOBODY;
+  }
+  const run = new BatchRun({ ...job, jid: makeJid() }, { session, quiet, ids: up, size: batchSize(spec, up.length) });
+  const all = await run.finish();
+  if (io.signal.aborted) return interrupted(session, run.jid);
+  const worst = Math.max(down.length > 0 ? EX_MINIONS : 0, ...all.map(({ retcode }) => Math.abs(retcode)));
+  if (quiet) session.print(new Map<Value, Value>(all.map((answer) => [answer.id, answer.return])), { retcode: worst });
+  if (quiet && worst !== 0) io.writeError(FAILED_TEXT);
+  return Math.min(worst, 255);
+}
+
+async function ping({ tgt, tgtType }: JobRequest, session: Session): Promise<{ up: string[]; down: string[] }> {
+  const up: string[] = [], down: string[] = [];
+  for await (const answer of publishedAnswers({ tgt, tgtType, fun: "test.ping", arg: [] }, session)) {
+    (hasReturned(answer.outcome) ? up : down).push(answer.id);
+  }
+  return { up: up.sort(compareStrings), down: down.sort(compareStrings) };
+}
+
+/** Publishes under a connection of its own: the parts of a batch wait beside each other. */
+async function* publishedAnswers(job: JobRequest, { opts, user, patience, io, live }: Session): AsyncGenerator<Answer> {
+  using client = await LocalClient.connect(opts, user);
+  const interrupt = () => client.close();
+  io.signal.addEventListener("abort", interrupt);
+  try {
+    yield* answers(client, await client.publish(job), { patience, signal: io.signal, live });
+  } catch (error) {
+    if (!io.signal.aborted) throw error;
+  } finally {
+    io.signal.removeEventListener("abort", interrupt);
+  }
+}
+
+/** How a batch runs. */
+interface BatchPlan {
+  readonly session: Session;
+  /** Whether nothing is shown meanwhile. */
+  readonly quiet: boolean;
+  /** The minions. */
+  readonly ids: readonly string[];
+  /** How many at a time. */
+  readonly size: number;
+}
+
+class BatchRun {
+  readonly jid: string;
+  readonly #job: JobRequest;
+  readonly #plan: BatchPlan;
+  readonly #pending: string[];
+  readonly #answers: Answer[] = [];
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  readonly #finished = Promise.withResolvers<void>();
+  #parts = 0;
+  #free: number;
+  #halted = false;
+
+  constructor(job: JobRequest & { readonly jid: string }, plan: BatchPlan) {
+    this.jid = job.jid;
+    this.#job = job;
+    this.#plan = plan;
+    this.#pending = [...plan.ids];
+    this.#free = plan.size;
+  }
+
+  /** Runs everything; resolves with all answers when the last has come, or when a failure or Ctrl-C ended it. */
+  async finish(): Promise<Answer[]> {
+    const { signal } = this.#plan.session.io;
+    const stop = () => this.#finished.resolve();
+    signal.addEventListener("abort", stop);
+    this.#fill();
+    try {
+      await this.#finished.promise;
+    } finally {
+      signal.removeEventListener("abort", stop);
+      for (const timer of this.#timers) clearTimeout(timer);
+      this.#halted = true;
+    }
+    return this.#answers;
+  }
+
+  /** Gives the free places to those whose turn it is. */
+  #fill(): void {
+    if (this.#halted) return;
+    const ids = this.#pending.splice(0, this.#free);
+    this.#free -= ids.length;
+    if (ids.length > 0) {
+      this.#parts++;
+      this.#run(ids).catch((error) => this.#finished.reject(error));
+    } else if (this.#parts === 0 && this.#pending.length === 0) this.#finished.resolve();
+  }
+
+  async #run(ids: string[]): Promise<void> {
+    const { session, quiet } = this.#plan;
+    if (!quiet) session.io.write(`\nExecuting run on ${sanitizeLine(repr(ids))}\n\n`);
+    for await (const answer of publishedAnswers({ ...this.#job, tgt: ids, tgtType: "list" }, session)) {
+      if (this.#halted) return;
+      this.#take(answer);
+    }
+    this.#parts--;
+    this.#fill();
+  }
+
+  #take(answer: Answer): void {
+    const { session } = this.#plan;
+    this.#answers.push(answer);
+    if (!this.#plan.quiet) this.#show(answer);
+    if (session.options.failhard && answer.retcode !== 0) {
+      session.log.error("Batch run stopped due to failhard");
+      this.#halted = true;
+      this.#finished.resolve();
+      return;
+    }
+    const waitMs = session.options.batch_wait * 1000;
+    if (waitMs <= 0) return this.#release();
+    this.#parts++;
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.#parts--;
+      this.#release();
+    }, waitMs);
+    this.#timers.add(timer);
+  }
+
+  #release(): void {
+    this.#free++;
+    this.#fill();
+  }
+
+  #show(answer: Answer): void {
+    const { io, print } = this.#plan.session;
+    if (!hasReturned(answer.outcome)) {
+      io.write(`Minion '${sanitizeLine(answer.id)}' failed to respond to job sent\n`);
+      return;
+    }
+    const shown = new Map<Value, Value>([["jid", this.jid], ["retcode", answer.retcode], [answer.id, answer.return]]);
+    print(shown, { out: answer.out });
+  }
+}

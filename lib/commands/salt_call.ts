@@ -1,0 +1,250 @@
+/**
+ * `salt-call`: runs a function on this host, with its minion's configuration, and shows the result under `local`.
+ *
+ * Exit codes: 0 done; 1 the function failed, or a master did not let us in; 2 the key is still pending; 64 usage; 77
+ * rejected, or no permission; 130 Ctrl-C; 255 there is no such function. With `--retcode-passthrough` the function's own.
+ * Source: Salt's cli/call.py and cli/caller.py; salt-protocol, section 9.
+ * @module
+ */
+
+import { isDone } from "../protocol/acknowledgement.ts";
+import { parseCliArgs, toWireArgs, yamlifyArg } from "../values/arguments.ts";
+import { type Failure, interruptedRun, type JobIo, runCommand } from "../cli/run_command.ts";
+import { helpText } from "../cli/help.ts";
+import { addStdinArgs, type Parsed } from "../cli/command_line.ts";
+import { becomeServiceUser } from "../cli/command_user.ts";
+import { loadMinionConfig } from "../config/load.ts";
+import {
+  AuthenticationError,
+  KeyError,
+  PreflightError,
+  RequestTimeoutError,
+  RequestTooLargeError,
+  SignInError,
+  UsageError,
+  WireError,
+} from "../errors.ts";
+import { loadGrains } from "../minion/grains.ts";
+import { makeJid } from "../protocol/jid.ts";
+import type { Catalogue } from "../plugins/job_context.ts";
+import { type Logger, SILENT_LOGGER } from "../process/log.ts";
+import { openLog } from "../process/log_sinks.ts";
+import { hideResult } from "../protocol/no_log.ts";
+import type { MinionOpts } from "../config/options.ts";
+import { isOversized, oversizedFailure, withoutArguments } from "../jobs/oversized_return.ts";
+import { outputPlace, outputSettings, type PrintResult, resultPrinter } from "../output/printer.ts";
+import { absolutePath } from "../os/root_path.ts";
+import { becomeRunUser, userToBecome } from "../host/run_user.ts";
+import { callFailure, type CallMaster, runCall, WITHOUT_MASTER } from "./salt_call_job.ts";
+import { CallModules } from "./salt_call_modules.ts";
+import { SALT_CALL, type SaltCallTable, type SaltCallValues } from "./salt_call_options.ts";
+import { startUp } from "../cli/start_up.ts";
+import { sanitize, useColours } from "../text/terminal.ts";
+import { map, type Value, type ValueMap } from "../values/value.ts";
+
+/** Runs `salt-call` with the words of its command line. @returns The exit code. */
+export function runSaltCall(argv: readonly string[], io: JobIo): Promise<number> {
+  const run = (parsed: Parsed<SaltCallTable>) => runParsed(parsed, io);
+  return runCommand({ command: SALT_CALL, owner: "the minion's user", run, failure }, argv, io);
+}
+
+function failure(error: Error): Failure | undefined {
+  if (error instanceof SignInError) return { exitCode: error.exitCode, text: `${error.message}\n` };
+  const foreseen = [
+    PreflightError,
+    KeyError,
+    AuthenticationError,
+    RequestTimeoutError,
+    RequestTooLargeError,
+    WireError,
+  ];
+  return foreseen.some((kind) => error instanceof kind) ? { exitCode: 1 } : undefined;
+}
+
+async function runParsed(parsed: Parsed<SaltCallTable>, io: JobIo): Promise<number> {
+  const { options } = parsed;
+  if (options.args_stdin) addStdinArgs(SALT_CALL, parsed, await io.readStdin());
+  checkWords(parsed, io);
+  const { opts, warnings } = loadOptions(parsed);
+  // Opened as whoever gives the command; what follows is done as the minion's user, also what modules of that user's do.
+  using print = resultPrinter(outputSettings(options, opts), outputPlace(io, (text) => log.error(text)));
+  const odd = await takeRights(options, opts);
+  const { log, close } = openLog(opts, {
+    terminal: (text) => io.writeError(text),
+    colours: useColours({ isTerminal: io.isErrorTerminal, noColor: options.no_color, noColorVariable: io.noColor }),
+  });
+  try {
+    for (const warning of [...warnings, ...odd, ...ignoredRoots(options)]) log.warning(warning);
+    return await perform(parsed, { opts, log, io, print });
+  } finally {
+    close();
+  }
+}
+
+function checkWords({ options, args }: Parsed<SaltCallTable>, io: JobIo): void {
+  if (args.length === 0 && !options.grains_run && !options.doc) {
+    io.write(helpText(SALT_CALL, io.columns));
+    throw new UsageError("Requires function, --grains or --doc");
+  }
+  if (args.length > 0 && options.grains_run) throw new UsageError("-g/--grains does not accept any arguments");
+  if (args.length > 1 && options.doc) {
+    throw new UsageError("You can only get documentation for one method at one time");
+  }
+  if (options.return) throw new UsageError("--return: returners are not built yet");
+}
+
+function loadOptions(parsed: Parsed<SaltCallTable>) {
+  const { options } = parsed;
+  const absolute = (paths: readonly string[]) => paths.map((path) => absolutePath(path, Deno.cwd()));
+  const fixed: Record<string, Value> = {};
+  if (options.local) fixed.file_client = "local";
+  if (options.file_root.length > 0) fixed.file_roots = map({ base: absolute(options.file_root) });
+  if (options.pillar_root.length > 0) fixed.pillar_roots = map({ base: absolute(options.pillar_root) });
+  if (options.module_dirs.length > 0) {
+    fixed.module_dirs = absolute(options.module_dirs.flatMap((path) => path.split(",")));
+  }
+  return startUp(SALT_CALL, parsed, {
+    role: "minion",
+    // Who only looks at this host leaves no trace on it.
+    load: (request) => loadMinionConfig({ ...request, cacheId: !options.local }),
+    fixed,
+  });
+}
+
+/** Salt's warning about options that do nothing without `--local`. */
+function ignoredRoots(options: SaltCallValues): string[] {
+  const given = [
+    ["--file-root", options.file_root],
+    ["--pillar-root", options.pillar_root],
+    ["--states-dir", options.states_dir],
+  ] as const;
+  const idle = given.filter(([, paths]) => paths.length > 0).map(([name]) => name);
+  return options.local || idle.length === 0 ? [] : [`${idle.join(", ")}: no effect without --local`];
+}
+
+interface Setting {
+  readonly opts: MinionOpts;
+  readonly log: Logger;
+  readonly io: JobIo;
+}
+
+/** Whether nothing is asked of a master. */
+function isLocal(opts: MinionOpts): boolean {
+  return opts.file_client === "local" && !opts.use_master_when_local || opts.master_type === "disable";
+}
+
+/** Becomes the minion's user, with the host made ready where a function will be run. @returns What is odd there. */
+async function takeRights(options: SaltCallValues, opts: MinionOpts): Promise<string[]> {
+  const runs = !options.doc && !options.grains_run;
+  if (runs && !isLocal(opts)) {
+    const { preflightMinion } = await import("./preflight.ts");
+    const ready = preflightMinion(opts);
+    if (ready.user !== undefined) becomeRunUser(ready.user);
+    return ready.finish();
+  }
+  if (runs) userToBecome(opts.user); // a function is run as that user or not at all
+  becomeServiceUser(opts);
+  return [];
+}
+
+/** What a result is shown under: `salt-call` has one minion, whatever its id. */
+const LOCAL = "local";
+
+async function perform(
+  { options, args }: Parsed<SaltCallTable>,
+  setting: Setting & { readonly print: PrintResult },
+): Promise<number> {
+  const { opts, log, io, print } = setting;
+  await using modules = new CallModules({ opts, log: options.no_log ? SILENT_LOGGER : log });
+  if (options.doc) return await printDocs(args[0] ?? "", modules.catalogue, io);
+  const grains: ValueMap = options.skip_grains ? new Map() : await loadGrains(opts, { warn: log.warning });
+  if (options.grains_run) {
+    print(new Map([[LOCAL, grains]]), { out: "grains" });
+    return 0;
+  }
+  using master = await connect({ ...setting, grains });
+  const [fun, ...words] = args;
+  const jid = makeJid();
+  const metadata = options.metadata === null ? undefined : yamlifyArg(options.metadata);
+  const noParse = options.no_parse?.split(",").map((name) => name.trim());
+  const { args: positional, kwargs } = parseCliArgs(words, { noParse });
+  const { liveTerminal, watchCommands } = options.live ? await import("../cli/live_terminal.ts") : {};
+  using live = liveTerminal?.(outputSettings(options, opts), io);
+  const outcome = await runCall({ fun, arg: toWireArgs(positional, kwargs), jid, metadata }, {
+    opts,
+    grains,
+    modules,
+    master,
+    log: options.no_log ? SILENT_LOGGER : log,
+    signal: io.signal,
+    watchCommand: live && watchCommands?.(LOCAL, live),
+  });
+  if (io.signal.aborted) return interruptedRun(io);
+  const shown = live === undefined ? outcome.return : live.end(LOCAL, outcome.return);
+  const failed = callFailure(fun, outcome);
+  if (failed !== undefined) {
+    io.writeError(sanitize(failed.err));
+    io.write(sanitize(failed.out));
+    return failed.exitCode;
+  }
+  const result = map({ jid, return: outcome.return, retcode: outcome.retcode });
+  if (outcome.out !== undefined) result.set("out", outcome.out);
+  for (const [key, value] of map({ id: opts.id, fun, fun_args: words })) result.set(key, value);
+  if (metadata !== undefined) result.set("metadata", metadata);
+  if (!isLocal(opts) && !options.no_return_event) {
+    await giveBack(options.no_log ? hideResult(result) : result, { master, opts, log });
+  }
+  if (options.print_metadata) print(new Map([[LOCAL, result]]), { out: "nested", retcode: outcome.retcode });
+  else print(new Map([[LOCAL, shown]]), { out: outcome.out, retcode: outcome.retcode });
+  if (options.retcode_passthrough) return outcome.retcode & 0xff;
+  return outcome.retcode === 0 ? 0 : 1;
+}
+
+async function connect(
+  { opts, log, io, grains }: Setting & { readonly grains: ValueMap },
+): Promise<CallMaster> {
+  if (isLocal(opts)) return WITHOUT_MASTER;
+  // Only who has a master needs sockets and keys.
+  const { openMasterSession } = await import("../minion/session.ts");
+  return await openMasterSession(opts, { grains, log, signal: io.signal });
+}
+
+async function printDocs(prefix: string, catalogue: Catalogue, io: JobIo): Promise<number> {
+  const { asDocstring, stripRst } = await import("../plugins/docs.ts");
+  for (const { name, fun } of await catalogue.all()) {
+    const doc = asDocstring(stripRst(fun.doc));
+    if (name.startsWith(prefix) && doc !== "") io.write(sanitize(`${name}:\n${doc}\n\n`));
+  }
+  return 0;
+}
+
+/** Returns the result to the master, as a job that it did not know of. */
+async function giveBack(
+  result: ValueMap,
+  { master, opts, log }: { master: CallMaster; opts: MinionOpts; log: Logger },
+): Promise<void> {
+  const load = new Map([...map({ cmd: "_return", id: opts.id }), ...result]).set("jid", "req");
+  const foreseen = [RequestTimeoutError, RequestTooLargeError, WireError, AuthenticationError];
+  try {
+    const answer = await sendFitting(load, { master, log });
+    if (!isDone("_return", answer)) log.warning("The result did not get to the master, which could not store it");
+  } catch (error) {
+    if (!(error instanceof Error) || !foreseen.some((kind) => error instanceof kind)) throw error;
+    log.warning(`The result did not get to the master: ${error.message}`);
+  }
+}
+
+/** Sends a return, or what fits of it. */
+async function sendFitting(load: ValueMap, { master, log }: { master: CallMaster; log: Logger }): Promise<Value> {
+  try {
+    return await master.request(load);
+  } catch (error) {
+    if (!(error instanceof RequestTooLargeError)) throw error;
+    const smaller = withoutArguments(load);
+    if (smaller !== undefined) return await sendFitting(smaller, { master, log });
+    if (isOversized(load)) throw error;
+    log.warning(`The result does not get to the master, which is told that it failed: ${error.message}`);
+    const failure = oversizedFailure(load, error, "It was shown where salt-call ran.");
+    return await sendFitting(failure, { master, log });
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * The modules of `salt-call`: built-in ones in its own process, those of the operator's own in processes beside it, as a minion
+ * has them: the same promise, the same door. Nothing of these is started before it is needed.
+ * @module
+ */
+
+import { withCustomModules } from "../minion/custom_catalogue.ts";
+import { CustomModules } from "../minion/custom_modules.ts";
+import { CommandError, CommandNotFoundError, InvocationError, UnavailableError } from "../errors.ts";
+import type { Outcome } from "../plugins/execution.ts";
+import type { Catalogue, CommandWatch, JobContext } from "../plugins/job_context.ts";
+import type { JobPool } from "../minion/job_pool.ts";
+import { type Asked, pack, unpack } from "../minion/job_protocol.ts";
+import { loadCatalogue } from "../plugins/loader.ts";
+import type { Logger } from "../process/log.ts";
+import type { MinionOpts } from "../config/options.ts";
+import { packOpts } from "../config/opts_transfer.ts";
+import { isMap, map, str, toNumber, toValue, type Value, type ValueMap } from "../values/value.ts";
+
+/** What they are made of. */
+export interface CallModulesOptions {
+  /** The minion's options. */
+  readonly opts: MinionOpts;
+  /** Where functions log to. */
+  readonly log: Logger;
+}
+
+/** What a function of a custom module runs with. */
+export type CustomCall = Pick<JobContext, "grains" | "pillar" | "jobs" | "outside" | "signal" | "watchCommand">;
+
+/** The modules. */
+export class CallModules implements AsyncDisposable {
+  /** All functions. */
+  readonly catalogue: Catalogue;
+  readonly #options: CallModulesOptions;
+  readonly #custom: CustomModules;
+  #world: CustomCall | undefined;
+  #pool: JobPool | undefined;
+
+  /** Loads none. */
+  constructor(options: CallModulesOptions) {
+    this.#options = options;
+    const { opts, log } = options;
+    this.#custom = new CustomModules(opts);
+    const names = this.#custom.names;
+    const builtin = loadCatalogue({
+      disableModules: [...opts.disable_modules, ...names],
+      whitelistModules: opts.whitelist_modules,
+      warn: log.warning,
+    });
+    this.catalogue = withCustomModules(builtin, {
+      names: new Set(names),
+      describe: async () => await (await this.#open()).describeCustom(),
+      call: async (fun, args, kwargs) => await (await this.#open()).call(map({ fun }), pack({ args, kwargs })),
+    });
+  }
+
+  /** Whether `fun` is of a custom module. */
+  isCustom(fun: string): boolean {
+    return this.#custom.concerns([fun]);
+  }
+
+  /** What the functions of custom modules run with from now on. */
+  enter(world: CustomCall): void {
+    this.#world = world;
+    world.signal.addEventListener("abort", () => void this.#pool?.close(), { once: true });
+  }
+
+  /** Runs a function of a custom module. @param load With `fun` and `arg`. */
+  async run(load: ValueMap): Promise<Outcome> {
+    const watches = new Map<number, CommandWatch | undefined>();
+    const outcome = await (await this.#open()).run(load, ({ command, stream, bytes, encoding }) => {
+      if (!watches.has(command)) watches.set(command, this.#world?.watchCommand?.(encoding));
+      watches.get(command)?.(stream, bytes);
+    });
+    const out = outcome.get("out");
+    return {
+      return: outcome.get("return") ?? null,
+      retcode: toNumber(outcome.get("retcode")) ?? 1,
+      success: outcome.get("success") === true,
+      ...typeof out === "string" && { out },
+      error: thrownError(outcome),
+    };
+  }
+
+  async #open(): Promise<JobPool> {
+    // Most calls are of built-in functions.
+    const { JobPool } = await import("../minion/job_pool.ts");
+    return this.#pool ??= new JobPool({
+      opts: packOpts(this.#options.opts),
+      knowledge: { grains: pack(this.#world?.grains ?? new Map()), pillar: pack(this.#world?.pillar ?? new Map()) },
+      log: this.#options.log,
+      customOnly: true,
+      answer: (asked) => this.#answer(asked),
+    });
+  }
+
+  async #answer(asked: Asked): Promise<Value> {
+    const world = this.#world;
+    if (world === undefined) throw new Error("nothing is run yet");
+    const asMap = (packed: Uint8Array): ValueMap => {
+      const value = unpack(packed);
+      return isMap(value) ? value : map({ data: value });
+    };
+    switch (asked.what) {
+      case "request":
+        return await world.outside.request(asMap(asked.load));
+      case "fire":
+        return await world.outside.fire(asMap(asked.data), asked.tag);
+      case "refresh":
+        return await world.outside.refresh(asked.refresh);
+      case "running":
+        return toValue(await world.jobs.running());
+      case "signal":
+        return await world.jobs.signal(asked.jid, asked.signal);
+      default:
+        throw new Error(`nobody answers ${asked.what}`);
+    }
+  }
+
+  /** Ends what runs. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool?.close();
+  }
+}
+
+/** What a function threw in its process, as far as the texts of `salt-call` tell one from another. */
+function thrownError(outcome: ValueMap): Error | undefined {
+  const told = outcome.get("error");
+  if (!isMap(told)) return undefined;
+  const message = str(told.get("message") ?? "");
+  const usage = told.get("usage");
+  switch (told.get("name")) {
+    case "CommandError":
+      return new CommandError(message);
+    case "CommandNotFoundError":
+      return new CommandNotFoundError(message);
+    case "InvocationError":
+      return new InvocationError(message, typeof usage === "string" ? usage : undefined);
+    case "UnavailableError":
+      return new UnavailableError(str(outcome.get("return") ?? ""));
+    default:
+      return new Error(message);
+  }
+}

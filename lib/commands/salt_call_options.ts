@@ -1,0 +1,69 @@
+/**
+ * The command line of `salt-call`, as data. Source: salt-protocol, section 11; `salt-call --help`.
+ * @module
+ */
+
+import { append, type CliTable, type CliValues, type CommandLine, flag, float, text } from "../cli/command_line.ts";
+import {
+  ARGS_CLI_OPTIONS,
+  CONFIG_CLI_OPTIONS,
+  CRASH_CLI_OPTIONS,
+  DOC_CLI_OPTIONS,
+  EXECUTOR_CLI_OPTIONS,
+  LOG_CLI_OPTIONS,
+  OUTPUT_CLI_OPTIONS,
+} from "../cli/common_options.ts";
+
+/** The options that `salt-call` takes, by name. */
+export const SALT_CALL_OPTIONS = {
+  ...CONFIG_CLI_OPTIONS,
+  ...CRASH_CLI_OPTIONS,
+  ...ARGS_CLI_OPTIONS,
+  grains_run: flag(["-g", "--grains"], "Show the grains of this minion."),
+  module_dirs: append(["-m", "--module-dirs"], "Another directory of execution modules; may be given more than once."),
+  ...DOC_CLI_OPTIONS,
+  local: flag(["--local"], "Run without a master."),
+  master: text(["--master"], "The master to use. Default: as configured."),
+  id: text(["--id"], "The minion id to use. Default: as configured."),
+  return: text(["--return"], "Give the result to these returners too. There are none yet.", { metavar: "RETURNER" }),
+  live: flag(["--live"], "Show what commands write, line by line, while they run."),
+  no_return_event: flag(["--no-return-event"], "Do not return the result to the master."),
+  no_log: flag(
+    ["--no-log"],
+    "Tell the master how it went, and neither arguments nor result; log nothing of the function.",
+  ),
+  cachedir: text(["--cachedir"], "The cache directory. Default: as configured."),
+  file_root: append(["--file-root"], "With --local: a directory of the base environment's files."),
+  pillar_root: append(["--pillar-root"], "With --local: a directory of the base environment's pillar."),
+  states_dir: append(["--states-dir"], "With --local: another directory of state modules."),
+  ...EXECUTOR_CLI_OPTIONS,
+  retcode_passthrough: flag(["--retcode-passthrough"], "Exit with the function's return code."),
+  print_metadata: flag(["--metadata"], "Show the job's id, function and return code too."),
+  metadata: text(["--set-metadata"], "A value to find the job by.", { metavar: "METADATA" }),
+  skip_grains: flag(["--skip-grains"], "Run without grains."),
+  refresh_grains_cache: flag(["--refresh-grains-cache"], "Accepted for Salt's sake: grains are always computed anew."),
+  state_output_diff: flag(["--output-diff"], "Of states, show only those that changed something."),
+  user: text(["--priv"], "The user to run as."),
+  auth_timeout: float(["-t", "--timeout"], "Seconds to wait for each answer of the master to a sign-in."),
+  ...OUTPUT_CLI_OPTIONS,
+  ...LOG_CLI_OPTIONS,
+} as const satisfies CliTable;
+
+/** The type of {@linkcode SALT_CALL_OPTIONS}. */
+export type SaltCallTable = typeof SALT_CALL_OPTIONS;
+
+/** What the options of `salt-call` hold once parsed. */
+export type SaltCallValues = CliValues<SaltCallTable>;
+
+/** The command `salt-call`. */
+export const SALT_CALL: CommandLine<SaltCallTable> = {
+  prog: "salt-call",
+  usage: "[options] <function> [arguments]",
+  description: "Runs a function of an execution module on this host, and returns the result to the master as well.",
+  examples: [
+    ["salt-call --local test.ping", "run a function without a master"],
+    ["salt-call grains.items", "show what this host says of itself"],
+    ["salt-call --local -d cmd.run", "show how a function is called"],
+  ],
+  options: SALT_CALL_OPTIONS,
+};

@@ -1,0 +1,211 @@
+/**
+ * `salt-cp`: copies files of this host to minions, through `cp.recv` and `cp.recv_chunked` of theirs.
+ *
+ * Every piece is a job of its own, and the next one goes only to minions that took it: no file is reported as copied that has
+ * a gap. Exit codes: 0 all well; 1 a minion failed or was silent, or a source that cannot be sent; 2 nobody was meant; 42 a
+ * source that is not there; 64 usage; 69 no master; 77 refused; 130 Ctrl-C.
+ * Source: Salt's cli/cp.py; salt-protocol, section 11.
+ * @module
+ */
+
+import { toWireArgs } from "../values/arguments.ts";
+import { type Failure, interruptedRun, type JobIo, runCommand } from "../cli/run_command.ts";
+import type { Parsed } from "../cli/command_line.ts";
+import { actAsServiceUser, type ActingCommand } from "../cli/command_user.ts";
+import { loadClientConfig } from "../config/load.ts";
+import { NoMasterError, RefusedError, SourceError, TargetError, UsageError } from "../errors.ts";
+import { EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
+import { gzip } from "../values/gzip.ts";
+import { KeyStore } from "../keys/store.ts";
+import { LocalClient, newReturnKey } from "../client/local.ts";
+import { openLog } from "../process/log_sinks.ts";
+import type { MasterOpts } from "../config/options.ts";
+import type { ReturnKey } from "../protocol/return_key.ts";
+import { hasReturned, silenceText } from "../protocol/outcome.ts";
+import { pendingHint } from "./pending_hint.ts";
+import { outputPlace, outputSettings, resultPrinter } from "../output/printer.ts";
+import { plainRetcode } from "../protocol/retcode.ts";
+import { listSources, readPieces, readTextFiles } from "./salt_cp_files.ts";
+import { SALT_CP, type SaltCpTable } from "./salt_cp_options.ts";
+import { listTarget } from "./salt_job.ts";
+import { FAILED_TEXT, NO_RETURN_TEXT } from "./salt_session.ts";
+import { startUp } from "../cli/start_up.ts";
+import { targetType } from "./target_type.ts";
+import { sanitize } from "../text/terminal.ts";
+import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
+
+/** Runs `salt-cp` with the words of its command line. @returns The exit code. */
+export function runSaltCp(argv: readonly string[], io: JobIo): Promise<number> {
+  const run = (parsed: Parsed<SaltCpTable>) => runParsed(parsed, io);
+  return runCommand({ command: SALT_CP, owner: "the master's user", run, failure }, argv, io);
+}
+
+function failure(error: Error): Failure | undefined {
+  if (error instanceof SourceError) return { exitCode: error.exitCode };
+  if (error instanceof TargetError) return { exitCode: EX_NOBODY, text: `${error.message}\n${NO_RETURN_TEXT}` };
+  if (error instanceof RefusedError) return { exitCode: EX_NOPERM };
+  if (error instanceof NoMasterError) return { exitCode: EX_UNAVAILABLE };
+}
+
+async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number> {
+  const { options, args } = parsed;
+  if (args.length < 3) throw new UsageError("Insufficient arguments");
+  const [target, ...sources] = args.slice(0, -1);
+  const dest = args[args.length - 1];
+  const tgtType = targetType(parsed.options);
+  const tgt = tgtType === "list" ? listTarget(target) : target;
+  const { opts, warnings } = startUp(SALT_CP, parsed, { role: "master", load: loadClientConfig });
+  // Opened as whoever gives the command; what follows is done as the master's user, but for reading the sources.
+  using print = resultPrinter(outputSettings(options, opts), outputPlace(io, (text) => log.error(text)));
+  const { caller, asCaller } = actAsServiceUser(opts);
+  const { log, close } = openLog(opts, { terminal: (text) => io.writeError(text) });
+  try {
+    for (const warning of warnings) log.warning(warning);
+    using client = await LocalClient.connect(opts, caller);
+    const copy = new Copy({ tgt, tgtType }, {
+      client,
+      opts,
+      io,
+      asCaller,
+      noLog: options.no_log ? await newReturnKey() : undefined,
+    });
+    if (options.chunked) await copy.sendPieces(sources, { dest, compress: !options.no_compression });
+    else await copy.sendWhole(sources, dest);
+    if (io.signal.aborted) {
+      return interruptedRun(io);
+    }
+    print(copy.results, { retcode: copy.failed ? EX_MINIONS : 0 });
+    if (!copy.failed) return 0;
+    io.writeError(FAILED_TEXT);
+    return EX_MINIONS;
+  } catch (error) {
+    if (error instanceof TargetError) io.writeError(sanitize(pendingHint(tgt, tgtType, new KeyStore(opts.pki_dir))));
+    throw error;
+  } finally {
+    close();
+  }
+}
+
+interface Target {
+  readonly tgt: Value;
+  readonly tgtType: string;
+}
+
+/** What one minion made of a job. */
+interface Part {
+  readonly id: string;
+  /** Whether it returned, with a good return code. */
+  readonly well: boolean;
+  /** What it returned, or why it did not. */
+  readonly result: Value;
+}
+
+/** One run of the command. */
+class Copy {
+  /** What each minion made of each file. */
+  readonly results: ValueMap = new Map();
+  /** Whether something did not go well. */
+  failed = false;
+  readonly #target: Target;
+  readonly #opts: MasterOpts;
+  readonly #io: JobIo;
+  readonly #client: LocalClient;
+  readonly #asCaller: ActingCommand["asCaller"];
+  readonly #noLog: ReturnKey | undefined;
+
+  constructor(
+    target: Target,
+    { client, opts, io, asCaller, noLog }: {
+      readonly client: LocalClient;
+      readonly opts: MasterOpts;
+      readonly io: JobIo;
+      /** Does what only the caller may: reads the sources. */
+      readonly asCaller: ActingCommand["asCaller"];
+      readonly noLog: ReturnKey | undefined;
+    },
+  ) {
+    this.#asCaller = asCaller;
+    this.#target = target;
+    this.#client = client;
+    this.#opts = opts;
+    this.#io = io;
+    this.#noLog = noLog;
+  }
+
+  /** Sends everything in one job. */
+  async sendWhole(sources: readonly string[], dest: string): Promise<void> {
+    const files = this.#asCaller(() => readTextFiles(sources));
+    for (const { id, well, result } of await this.#run(this.#target, "cp.recv", { files, dest })) {
+      this.results.set(id, result);
+      const written = isMap(result) && [...result.values()].every((one) => one === true);
+      if (!well || !written) this.failed = true;
+    }
+  }
+
+  /** Sends each file in pieces, and makes the directories that hold nothing. */
+  async sendPieces(
+    sources: readonly string[],
+    { dest, compress }: { readonly dest: string; readonly compress: boolean },
+  ): Promise<void> {
+    const tree = this.#asCaller(() => listSources(sources, dest));
+    for (const { path, dest: place, mode } of tree.files) {
+      let target = this.#target;
+      let append = false;
+      const file = this.#asCaller(() => Deno.openSync(path));
+      for await (const piece of readPieces(file, this.#opts.salt_cp_chunk_size)) {
+        const chunk = (compress ? await gzip(piece) : piece).toBase64();
+        const parts = await this.#run(target, "cp.recv_chunked", {
+          dest: place,
+          chunk,
+          append,
+          compressed: compress,
+          mode,
+        });
+        this.#note(parts, place);
+        // Whoever missed a piece gets no more of that file: what follows would be put in the wrong place.
+        const ids = parts.filter(tookPiece).map(({ id }) => id);
+        target = { tgt: ids, tgtType: "list" };
+        append = true;
+        if (this.#io.signal.aborted) return;
+        if (ids.length === 0) break;
+      }
+    }
+    for (const place of tree.emptyDirectories) {
+      this.#note(await this.#run(this.#target, "cp.recv_chunked", { dest: place, chunk: null }), place);
+      if (this.#io.signal.aborted) return;
+    }
+  }
+
+  #note(parts: readonly Part[], place: string): void {
+    for (const part of parts) {
+      const known = this.results.get(part.id);
+      const files: ValueMap = isMap(known) ? known : new Map();
+      this.results.set(part.id, files.set(place, part.result));
+      if (!tookPiece(part)) this.failed = true;
+    }
+  }
+
+  /** Runs a function with these keyword arguments: a positional text with an equals sign might be taken for one. */
+  async #run({ tgt, tgtType }: Target, fun: string, kwargs: Record<string, unknown>): Promise<Part[]> {
+    const { timeout, gather_job_timeout } = this.#opts;
+    const patience = { timeoutMs: timeout * 1000, gatherMs: gather_job_timeout * 1000 };
+    const { signal } = this.#io;
+    const job = { tgt, tgtType, fun, arg: toWireArgs([], map(kwargs)), noLog: this.#noLog };
+    const published = await this.#client.publish(job);
+    const parts: Part[] = published.missing.map((id) => ({ id, well: false, result: silenceText("no such minion") }));
+    for await (const one of this.#client.collect(published, patience, { signal })) {
+      if (one.kind === "silent") parts.push({ id: one.id, well: false, result: silenceText(one.outcome) });
+      else {parts.push({
+          id: one.id,
+          well: hasReturned(one.outcome) && plainRetcode(one.retcode) === 0,
+          result: one.return,
+        });}
+    }
+    return parts;
+  }
+}
+
+/** Whether a minion has put a piece where it belongs. */
+function tookPiece({ well, result }: Part): boolean {
+  return well && result === true;
+}

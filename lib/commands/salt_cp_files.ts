@@ -1,0 +1,129 @@
+/**
+ * The files that `salt-cp` is to send: what is below the sources, and where each goes. Sends nothing.
+ * Source: Salt's cli/cp.py.
+ * @module
+ */
+
+import { SourceError } from "../errors.ts";
+import { EX_INCOMPLETE } from "../cli/exit_codes.ts";
+
+/** A file to send. */
+export interface SourceFile {
+  /** Its absolute path. */
+  readonly path: string;
+  /** Where it is to be on the minions. */
+  readonly dest: string;
+  /** Its permission bits. */
+  readonly mode: number;
+}
+
+/** What is to be sent. */
+export interface SourceTree {
+  /** The files. */
+  readonly files: readonly SourceFile[];
+  /** Directories that hold nothing, as they are to be on the minions. */
+  readonly emptyDirectories: readonly string[];
+}
+
+/** A path that was found below a source. */
+interface Found {
+  readonly path: string;
+  /** The source, and the path below it; the empty text for the source itself. */
+  readonly source: string;
+  readonly below: string;
+  /** `undefined` for a directory that holds nothing. */
+  readonly mode: number | undefined;
+}
+
+/**
+ * Everything below `sources`, for the destination `dest`.
+ * @throws {SourceError} If a source is not there, or is neither file nor directory.
+ */
+export function listSources(sources: readonly string[], dest: string): SourceTree {
+  const found = sources.map(realPath).flatMap((source) => walk(source, { source, below: "", within: [] }));
+  const intoDirectory = found.length > 1 || found.some(({ mode }) => mode === undefined) || dest.endsWith("/");
+  const place = ({ source, below }: Found) => {
+    const name = source.slice(source.lastIndexOf("/") + 1);
+    if (below === "") return intoDirectory ? join(dest, name) : dest;
+    return join(dest, name, below);
+  };
+  return {
+    files: found.flatMap((one) => one.mode === undefined ? [] : [{ path: one.path, dest: place(one), mode: one.mode }]),
+    emptyDirectories: found.filter(({ mode }) => mode === undefined).map(place).sort(),
+  };
+}
+
+/** What is at `path`. @param at.within The real directories above it, so that a link to one of them is no endless way. */
+function walk(
+  path: string,
+  at: { readonly source: string; readonly below: string; readonly within: readonly string[] },
+): Found[] {
+  const { isFile, isDirectory, mode } = Deno.statSync(path);
+  const { source, below } = at;
+  if (isFile) return [{ path, source, below, mode: (mode ?? 0o644) & 0o7777 }];
+  if (!isDirectory) throw new SourceError(`${path} is neither a file nor a directory`, EX_INCOMPLETE);
+  const real = Deno.realPathSync(path);
+  if (at.within.includes(real)) throw new SourceError(`${path} is a link to a directory that it is in`, EX_INCOMPLETE);
+  const names = [...Deno.readDirSync(path)].map(({ name }) => name).sort();
+  if (names.length === 0) return [{ path, source, below, mode: undefined }];
+  const within = [...at.within, real];
+  return names.flatMap((name) =>
+    walk(`${path}/${name}`, { source, below: below === "" ? name : `${below}/${name}`, within })
+  );
+}
+
+/**
+ * What the files at `sources` hold, by their absolute paths, for one message.
+ * @throws {SourceError} If one is not there, is a directory, or is no text.
+ */
+export function readTextFiles(sources: readonly string[]): Map<string, string> {
+  return new Map(
+    sources.map(realPath).map((path) => {
+      if (Deno.statSync(path).isDirectory) {
+        throw new SourceError(
+          `${path} is a directory, only files are supported in non-chunked mode. Use "--chunked" command line argument.`,
+          1,
+        );
+      }
+      try {
+        return [path, new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Deno.readFileSync(path))];
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error;
+        throw new SourceError(`${path} is no text. Use "--chunked" command line argument.`, 1);
+      }
+    }),
+  );
+}
+
+/** The pieces of an open file, of `size` bytes; of an empty one, one that is empty. Closes it. */
+export async function* readPieces(opened: Deno.FsFile, size: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  using file = opened;
+  for (let first = true;; first = false) {
+    const piece = new Uint8Array(size);
+    let length = 0;
+    while (length < size) {
+      const read = await file.read(piece.subarray(length));
+      if (read === null) break;
+      length += read;
+    }
+    if (length === 0 && !first) return;
+    yield piece.subarray(0, length);
+    if (length < size) return;
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return Deno.realPathSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) throw new SourceError(`${path} does not exist`, EX_INCOMPLETE);
+    throw error;
+  }
+}
+
+function join(...parts: readonly string[]): string {
+  return parts.map((part, i) => i < parts.length - 1 ? part.replace(/(?<=.)\/+$/, "") : part).join("/").replace(
+    /^\/\//,
+    "/",
+  );
+}

@@ -1,0 +1,34 @@
+/**
+ * The documentation that minions returned for `sys.doc`, as one.
+ * @module
+ */
+
+import { hasReturned } from "../protocol/outcome.ts";
+import type { Answer } from "./salt_returns.ts";
+import { compare, isMap, truthy, type Value } from "../values/value.ts";
+
+/** What {@linkcode mergedDocs} gives. */
+export interface MergedDocs {
+  /** Documentation by function, sorted; of several minions' the first counts. */
+  readonly docs: [Value, Value][];
+  /** The minions that returned something else; those that were silent too, if nobody returned any. */
+  readonly failures: Answer[];
+}
+
+/** Merges the answers to `sys.doc`. */
+export function mergedDocs(all: readonly Answer[]): MergedDocs {
+  const docs = new Map<Value, Value>();
+  const failures: Answer[] = [];
+  for (const answer of all) {
+    if (!isMap(answer.return)) {
+      failures.push(answer);
+      continue;
+    }
+    for (const [name, doc] of answer.return) if (!docs.has(name) && truthy(doc)) docs.set(name, doc);
+  }
+  const answered = all.some(({ outcome, return: returned }) => hasReturned(outcome) && isMap(returned));
+  return {
+    docs: [...docs].sort(([a], [b]) => compare(a, b)),
+    failures: failures.filter(({ outcome }) => hasReturned(outcome) || !answered),
+  };
+}

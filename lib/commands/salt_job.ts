@@ -1,0 +1,126 @@
+/**
+ * What `salt` was asked to run: the target, the function or functions, and each one's arguments. Prints and sends nothing.
+ * Source: Salt's utils/parsers.py (`SaltCMDOptionParser`).
+ * @module
+ */
+
+import { parseCliArgs, toWireArgs, yamlifyArg } from "../values/arguments.ts";
+import type { Parsed } from "../cli/command_line.ts";
+import { RegexError, UsageError } from "../errors.ts";
+import type { JobRequest } from "../client/local.ts";
+import { pythonRegex } from "../text/regex.ts";
+import type { SaltTable, SaltValues } from "./salt_options.ts";
+import { targetType } from "./target_type.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+
+/** The job that a command line asks for, or why it asks for none. */
+export type Wanted = { readonly job: JobRequest } | { readonly incomplete: string };
+
+/**
+ * The job of a command line.
+ * @throws {UsageError} For target options that exclude each other, and for a regular expression that cannot be read.
+ */
+export function wantedJob(parsed: Parsed<SaltTable>): Wanted {
+  const { options } = parsed;
+  const [target, fun, ...words] = withDoc(parsed);
+  const tgtType = targetType(parsed.options);
+  checkNoLog(options);
+  if (target === undefined) return { incomplete: "\nCannot execute command without defining a target.\n\n" };
+  if (tgtType === "pcre") checkRegex(target);
+  const tgt: Value = tgtType === "list" ? listTarget(target) : target;
+  const same = { tgt, tgtType, ret: options.return ?? "", kwargs: publishKwargs(parsed) };
+  // Nothing will be run: the function does not matter.
+  if (options.preview_target) return { job: { ...same, fun: fun ?? "", arg: [] } };
+  if (fun === undefined) return { incomplete: "\nIncomplete options passed.\n\n" };
+  const noParse = options.no_parse?.split(",").map((name) => name.trim());
+  const read = (own: readonly string[]): Value[] => {
+    const { args, kwargs } = parseCliArgs(own, { noParse });
+    return toWireArgs(args, kwargs);
+  };
+  if (!fun.includes(",")) return { job: { ...same, fun, arg: read(words) } };
+  const funs = fun.split(",");
+  const split = splitArguments(words, { count: funs.length, separator: options.args_separator });
+  if (typeof split === "string") return { incomplete: split };
+  return { job: { ...same, fun: funs, arg: split.map(read) } };
+}
+
+/** @throws {UsageError} If what is to be kept nowhere is to be kept or shown elsewhere as well. */
+function checkNoLog({ no_log, live, return: returner }: SaltValues): void {
+  if (no_log && live) {
+    throw new UsageError(
+      "--no-log cannot go with --live: the master keeps what commands write, and tells it on the event bus",
+    );
+  }
+  if (no_log && returner !== null) {
+    throw new UsageError("--no-log cannot go with --return: a returner keeps the results");
+  }
+}
+
+/** The positional words; with `--doc`, those of a call of `sys.doc`. */
+function withDoc({ options, args }: Parsed<SaltTable>): string[] {
+  const words = [...args];
+  if (!options.doc) return words;
+  if (words.length === 0) words.push("*");
+  if (words[1] !== "sys.doc") words.splice(1, 0, "sys.doc");
+  if (words.length > 3) throw new UsageError("You can only get documentation for one method at one time.");
+  return words;
+}
+
+function checkRegex(target: string): void {
+  try {
+    pythonRegex(target);
+  } catch (error) {
+    throw error instanceof RegexError ? new UsageError(error.message) : error;
+  }
+}
+
+/** The ids of a list target as it is typed: separated by commas, else by blanks. */
+export function listTarget(target: string): string[] {
+  const ids = target.includes(",") ? target.replaceAll(" ", "").split(",") : target.split(/\s+/);
+  return ids.filter((id) => id !== "");
+}
+
+/** The words of each of `count` functions, or what is wrong with them. */
+function splitArguments(words: readonly string[], how: { count: number; separator: string }): string[][] | string {
+  const { count, separator } = how;
+  const groups: string[][] = [[]];
+  if (words.filter((word) => word === separator).length === count - 1) {
+    for (const word of words) {
+      if (word === separator) groups.push([]);
+      else groups[groups.length - 1].push(word);
+    }
+    return groups;
+  }
+  // The older way: the separator may stand within or at the end of a word.
+  for (const word of words) {
+    for (const [i, part] of (separator === "" ? [word] : word.split(separator)).entries()) {
+      if (i > 0) groups.push([]);
+      if (part !== "") groups[groups.length - 1].push(part);
+    }
+  }
+  if (groups.length < count) return "Cannot execute compound command without defining all arguments.\n";
+  if (groups.length > count) return "Cannot execute compound command with more arguments than commands.\n";
+  return groups;
+}
+
+/** What the master and the minions are told beside the job itself. */
+function publishKwargs({ options }: Parsed<SaltTable>): ValueMap {
+  const kwargs: ValueMap = new Map<Value, Value>([
+    ["show_timeout", !options.hide_timeout],
+    ["show_jid", options.show_jid],
+    ["delimiter", options.delimiter],
+  ]);
+  const given: readonly (readonly [name: string, typed: string | null, yaml: boolean])[] = [
+    ["ret_config", options.return_config, false],
+    ["ret_kwargs", options.return_kwargs, true],
+    ["module_executors", options.module_executors, true],
+    ["executor_opts", options.executor_opts, true],
+    ["metadata", options.metadata, true],
+  ];
+  for (const [name, typed, yaml] of given) {
+    if (typed !== null && typed !== "") kwargs.set(name, yaml ? yamlifyArg(typed) : typed);
+  }
+  if (options.live) kwargs.set("live", true);
+  if (options.start_event) kwargs.set("start_event", true);
+  return kwargs;
+}

@@ -1,0 +1,165 @@
+/**
+ * `salt-key`: lists, accepts, rejects, deletes and prints minions' keys, and makes new ones.
+ *
+ * Loads the master's configuration, puts the parts together, and turns what goes wrong into a line and an exit code:
+ * 0 done; 1 a pattern that matches nothing, or a key that could not be handled; 64 usage; 77 no permission. What it says
+ * and asks is in salt_key_actions.ts, what it takes in salt_key_options.ts. Works on the files, with or without a master.
+ * @module
+ */
+
+import { type CommandIo, runCommand } from "../cli/run_command.ts";
+import type { Parsed } from "../cli/command_line.ts";
+import { becomeServiceUser } from "../cli/command_user.ts";
+import { loadClientConfig } from "../config/load.ts";
+import { DataCache } from "../fleet/data_cache.ts";
+import { writeDropfile } from "../keys/dropfile.ts";
+import { KeyError } from "../errors.ts";
+import { type AskingIo, KeyCli } from "./salt_key_actions.ts";
+import { KeyManager } from "../keys/manager.ts";
+import { loadOrCreateKeyPair } from "../keys/pair.ts";
+import { KeyStore } from "../keys/store.ts";
+import type { Logger } from "../process/log.ts";
+import { openLog } from "../process/log_sinks.ts";
+import { signMasterKey } from "../keys/master_signature.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { outputPlace, outputSettings, resultPrinter } from "../output/printer.ts";
+import { fingerprint } from "../crypto/rsa.ts";
+import {
+  booleanOption,
+  checkUsage,
+  chooseAction,
+  SALT_KEY,
+  type SaltKeyAction,
+  type SaltKeyTable,
+  type SaltKeyValues,
+} from "./salt_key_options.ts";
+import { startUp } from "../cli/start_up.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+
+/** The world of `salt-key`. */
+export interface SaltKeyIo extends CommandIo, AskingIo {
+  /** Fires an event on the bus of the master with these options; resolves also when no master is running. */
+  fire(tag: string, data: ValueMap, opts: MasterOpts): Promise<void>;
+}
+
+/** Runs `salt-key` with the words of its command line. @returns The exit code. */
+export function runSaltKey(argv: readonly string[], io: SaltKeyIo): Promise<number> {
+  const run = (parsed: Parsed<SaltKeyTable>) => runParsed(parsed, io);
+  const failure = (_: Error, { options }: Parsed<SaltKeyTable>) => options.hard_crash ? undefined : { exitCode: 1 };
+  return runCommand({ command: SALT_KEY, owner: "the master's user", run, failure }, argv, io);
+}
+
+async function runParsed(parsed: Parsed<SaltKeyTable>, io: SaltKeyIo): Promise<number> {
+  checkUsage(parsed);
+  const { opts, warnings } = startUp(SALT_KEY, parsed, { role: "master", load: loadClientConfig });
+  const { options } = parsed; // the Saltfile has had its say
+  const action = chooseAction(options);
+  const logOpts = { ...opts, log_file: options.log_file === null ? opts.key_logfile : opts.log_file };
+  // Opened as whoever gives the command; what follows is done as the master's user.
+  using print = resultPrinter(outputSettings(options, opts), outputPlace(io, (text) => log.error(text)));
+  becomeServiceUser(logOpts);
+  const { log, close } = openLog(logOpts, { terminal: (text) => io.writeError(text) });
+  try {
+    for (const warning of warnings) log.warning(warning);
+    return await perform(action, options, { opts, log, io, show: (value) => print(value, { out: "key" }) });
+  } finally {
+    close();
+  }
+}
+
+/** What an action works with. */
+interface Setting {
+  readonly opts: MasterOpts;
+  readonly log: Logger;
+  readonly io: SaltKeyIo;
+  /** Prints values as `--out` and the options beside it say. */
+  readonly show: (value: Value) => void;
+}
+
+async function perform(action: SaltKeyAction, options: SaltKeyValues, setting: Setting): Promise<number> {
+  switch (action.kind) {
+    case "genKeys":
+      return await genKeys(action.name, options, setting);
+    case "genSignature":
+      return await genSignature(options, setting);
+  }
+  const cli = keyCli(options, setting);
+  switch (action.kind) {
+    case "list":
+      return cli.list(action.states);
+    case "print":
+      return cli.print(action.globs);
+    case "finger":
+      return cli.finger(action.globs);
+    case "act":
+      return await cli.act(action.act, action.globs, action.all);
+  }
+}
+
+function keyCli(options: SaltKeyValues, { opts, io, log, show }: Setting): KeyCli {
+  const cache = new DataCache(opts.cachedir, { log: (text) => log.warning(text) });
+  const manager = new KeyManager(new KeyStore(opts.pki_dir), {
+    fire: (tag, data) => io.fire(tag, data, opts),
+    forget: (id) => {
+      if (!opts.preserve_minion_cache) cache.remove(id);
+    },
+  });
+  return new KeyCli(manager, {
+    io,
+    show,
+    yes: options.yes,
+    quiet: options.quiet,
+    includeAccepted: options.include_accepted,
+    includeRejected: options.include_rejected,
+    includeDenied: options.include_denied,
+    includeAll: options.include_all,
+    preserveMinions: booleanOption("--preserve-minions", options.preserve_minions) ?? false,
+    hashType: opts.hash_type,
+    localKeys: () => localKeys(opts.pki_dir),
+    rotate: () => {
+      if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
+    },
+  });
+}
+
+/** The master's own keys: file names and contents. Links, such as Salt 3008 makes, name a key that is there anyway. */
+function localKeys(pkiDir: string): Map<string, string> {
+  const keys = new Map<string, string>();
+  try {
+    for (const { name, isFile } of Deno.readDirSync(pkiDir)) {
+      if (isFile && /\.(pem|pub)$/.test(name)) keys.set(name, Deno.readTextFileSync(`${pkiDir}/${name}`));
+    }
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  return keys;
+}
+
+async function genKeys(name: string, options: SaltKeyValues, { opts, show }: Setting): Promise<number> {
+  Deno.mkdirSync(options.gen_keys_dir, { recursive: true });
+  const key = await loadOrCreateKeyPair(options.gen_keys_dir, name, opts.keysize);
+  show(new Map([["return", fingerprint(key.publicKey.pem, opts.hash_type)]]));
+  return 0;
+}
+
+async function genSignature(options: SaltKeyValues, { opts, show }: Setting): Promise<number> {
+  let result: boolean | string;
+  try {
+    result = await signMasterKey({
+      pkiDir: opts.pki_dir,
+      signKeyName: opts.master_sign_key_name,
+      signatureName: opts.master_pubkey_signature,
+      algorithm: opts.publish_signing_algorithm,
+      keysize: opts.keysize,
+      priv: options.priv ?? undefined,
+      pub: options.pub ?? undefined,
+      signaturePath: options.signature_path ?? undefined,
+      autoCreate: options.auto_create,
+    });
+  } catch (error) {
+    if (!(error instanceof KeyError)) throw error;
+    result = error.message;
+  }
+  show(new Map([["return", result]]));
+  return result === true ? 0 : 1;
+}

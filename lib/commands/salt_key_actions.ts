@@ -1,0 +1,184 @@
+/**
+ * What `salt-key` says and asks: each action's questions, reports and exit code. Knows nothing of how the command line
+ * was written or where the configuration lies.
+ * Source: Salt's `salt.key.KeyCLI`, whose texts these are. Salt exits 0 whatever happens; here a pattern that matches
+ * nothing, or a key that could not be handled, is 1.
+ * @module
+ */
+
+import { briefList } from "../text/truncate.ts";
+import { byDirectory, compileGlobs, KEY_STATES, type KeyManager, type KeyMatches } from "../keys/manager.ts";
+import { KEY_DIRECTORIES, type KeyState } from "../keys/store.ts";
+import { fingerprint } from "../crypto/rsa.ts";
+import { sanitizeLine } from "../text/terminal.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+
+/** The world of a command that asks. */
+export interface AskingIo {
+  /** Writes to standard output. */
+  write(text: string): void;
+  /** Writes to standard error. */
+  writeError(text: string): void;
+  /** Shows `prompt` and reads one line, without its end; `undefined` at the end of the input. */
+  readLine(prompt: string): Promise<string | undefined>;
+}
+
+/** How the actions behave. */
+export interface KeyCliOptions {
+  /** `--yes`: ask nothing. */
+  readonly yes: boolean;
+  /** `--quiet`: no reports of what was done. */
+  readonly quiet: boolean;
+  /** `--include-accepted`, for reject. */
+  readonly includeAccepted: boolean;
+  /** `--include-rejected`, for accept. */
+  readonly includeRejected: boolean;
+  /** `--include-denied`, for both. */
+  readonly includeDenied: boolean;
+  /** `--include-all`: both of what the act may include beside denied keys. */
+  readonly includeAll: boolean;
+  /** Keep the data of minions whose accepted key is deleted. */
+  readonly preserveMinions: boolean;
+  /** Digest of fingerprints. */
+  readonly hashType: string;
+  /** The master's own keys, by file name. */
+  readonly localKeys: () => ReadonlyMap<string, string>;
+  /** Prints a value as `--out` says; `key` is what lists of keys look like by default. */
+  readonly show: (value: Value) => void;
+  /** Asks the master for a new AES key, unless `rotate_aes_key` is off. */
+  readonly rotate: () => void;
+}
+
+/** An action that changes keys. */
+export type KeyAct = "accept" | "reject" | "delete";
+
+/** What each act is called once done, and what an empty answer to its question means. */
+const ACTS: Readonly<Record<KeyAct, { readonly done: string; readonly prompt: string; readonly empty: boolean }>> = {
+  accept: { done: "accepted", prompt: "Proceed? [n/Y] ", empty: true },
+  reject: { done: "rejected", prompt: "Proceed? [n/Y] ", empty: true },
+  delete: { done: "deleted", prompt: "Proceed? [N/y] ", empty: false },
+};
+
+/** Salt's words for the states that `--list` takes, by their beginning. */
+const LISTS: readonly (readonly [beginning: string, states: readonly KeyState[]])[] = [
+  ["acc", ["accepted"]],
+  ["pre", ["pending"]],
+  ["un", ["pending"]],
+  ["rej", ["rejected"]],
+  ["den", ["denied"]],
+  ["all", KEY_STATES],
+];
+
+/** The states that the argument of `--list` means; `undefined` if it means none. */
+export function listedStates(word: string): readonly KeyState[] | undefined {
+  return LISTS.find(([beginning]) => word.startsWith(beginning))?.[1];
+}
+
+/** `salt-key`, once it is clear what to do: a method for each action, each giving the exit code. */
+export class KeyCli {
+  readonly #manager: KeyManager;
+  readonly #options: KeyCliOptions;
+  readonly #io: AskingIo;
+
+  /** Acts on the keys of `manager`. */
+  constructor(manager: KeyManager, options: KeyCliOptions & { readonly io: AskingIo }) {
+    this.#manager = manager;
+    this.#options = options;
+    this.#io = options.io;
+  }
+
+  /** `-l`, `-L`: the ids of `states`. */
+  list(states: readonly KeyState[]): number {
+    this.#options.show(byDirectory(this.#manager.list(states)));
+    return 0;
+  }
+
+  /** `-p`, `-P`: the keys that match. */
+  print(globs: string): number {
+    const matches = this.#manager.match(globs);
+    const groups = this.#beside(matches, (pem) => pem);
+    this.#options.show(groups);
+    return this.#found(globs, groups);
+  }
+
+  /** `-f`, `-F`: the fingerprints of the keys that match, the master's own among them. */
+  finger(globs: string): number {
+    const digest = (pem: string) => fingerprint(pem, this.#options.hashType);
+    const groups = this.#beside(this.#manager.match(globs), digest);
+    const matches = compileGlobs(globs);
+    const local = [...this.#options.localKeys()].filter(([name]) => matches(name));
+    if (local.length > 0) groups.set("local", new Map(local.map(([name, pem]) => [name, digest(pem)])));
+    this.#options.show(groups);
+    return this.#found(globs, groups);
+  }
+
+  /** `-a`, `-r`, `-d` and their `-all` forms. `all`: nothing to do is no failure, because nobody named a key. */
+  async act(act: KeyAct, globs: string, all: boolean): Promise<number> {
+    const matches = this.#concerned(act, this.#manager.match(globs));
+    if (matches.size === 0) {
+      this.#io.write(`The key glob '${sanitizeLine(globs)}' does not match any ${this.#statesSearched(act)} keys.\n`);
+      if (all) return 0;
+      const elsewhere = [...this.#manager.match(globs)].flatMap(([state, ids]) => ids.map((id) => `${id} (${state})`));
+      if (elsewhere.length > 0) this.#io.writeError(`It matches ${sanitizeLine(briefList(elsewhere))}.\n`);
+      return 1;
+    }
+    const { done, prompt, empty } = ACTS[act];
+    const { yes, quiet, show } = this.#options;
+    if (!(yes && quiet)) {
+      this.#io.write(`The following keys are going to be ${done}:\n`);
+      show(byDirectory(matches));
+    }
+    if (!yes) {
+      const answer = await this.#io.readLine(prompt);
+      if (answer === undefined) {
+        this.#io.writeError("\nNo answer: nothing was done. Use -y to answer yes to every question.\n");
+        return 1;
+      }
+      if (answer === "" ? !empty : !answer.toLowerCase().startsWith("y")) return 0;
+    }
+    const { changed, invalid } = act === "delete"
+      ? { changed: await this.#manager.delete(matches, { preserve: this.#options.preserveMinions }), invalid: [] }
+      : await this.#manager.change(matches, act === "accept" ? "accepted" : "rejected");
+    if (act !== "accept") this.#options.rotate();
+    for (const id of invalid) this.#io.writeError(`Unable to ${act} invalid key for ${sanitizeLine(id)}.\n`);
+    if (!quiet) { for (const id of changed) this.#io.write(`Key for minion ${sanitizeLine(id)} ${done}.\n`); }
+    return invalid.length > 0 ? 1 : 0;
+  }
+
+  /** Of `matches`, what the act is about: everything for delete, else pending keys and those that were included. */
+  #concerned(act: KeyAct, matches: KeyMatches): KeyMatches {
+    if (act === "delete") return matches;
+    const states = new Set(this.#included(act));
+    return new Map([...matches].filter(([state]) => states.has(state)));
+  }
+
+  /** The states that an act is about; for delete, which is about all, those that Salt names when it finds nothing. */
+  #included(act: KeyAct): KeyState[] {
+    const { includeAccepted, includeRejected, includeDenied, includeAll } = this.#options;
+    const states: KeyState[] = ["pending"];
+    if (act !== "accept" && (includeAccepted || (includeAll && act === "reject"))) states.push("accepted");
+    if (act !== "reject" && (includeRejected || (includeAll && act === "accept"))) states.push("rejected");
+    if (includeDenied) states.push("denied");
+    return states;
+  }
+
+  #statesSearched(act: KeyAct): string {
+    const words = this.#included(act).map((state) => state === "pending" ? "unaccepted" : state);
+    const last = words.pop() ?? "";
+    return words.length === 0 ? last : `${words.join(", ")} or ${last}`;
+  }
+
+  #beside(matches: KeyMatches, text: (pem: string) => string): ValueMap {
+    const groups: ValueMap = new Map();
+    for (const [state, ids] of matches) {
+      groups.set(KEY_DIRECTORIES[state], new Map(ids.map((id) => [id, text(this.#manager.pem(id, state))])));
+    }
+    return groups;
+  }
+
+  #found(globs: string, groups: ValueMap): number {
+    if (groups.size > 0 || globs === "*") return 0;
+    this.#io.writeError(`The key glob '${sanitizeLine(globs)}' does not match any keys.\n`);
+    return 1;
+  }
+}

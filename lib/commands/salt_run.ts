@@ -1,0 +1,222 @@
+/**
+ * `salt-run`: runs a function of a runner on the master's host.
+ *
+ * Reads the command line and the master's configuration, puts the parts together, shows the result, and turns how it ended
+ * into an exit code: 0 done; what the runner set; 1 it threw; 64 usage, an unknown function, arguments that do not fit; 69 no
+ * master; 77 refused, or no permission; 130 after Ctrl-C. Running itself is lib/client/runner.ts.
+ * Source: Salt's documentation, "salt-run"; salt-protocol, section 9.
+ * @module
+ */
+
+import { parseCliArgs } from "../values/arguments.ts";
+import { type JobIo, runCommand } from "../cli/run_command.ts";
+import { addStdinArgs, type Parsed } from "../cli/command_line.ts";
+import { becomeServiceUser } from "../cli/command_user.ts";
+import { loadClientConfig } from "../config/load.ts";
+import { DataCache } from "../fleet/data_cache.ts";
+import { writeDropfile } from "../keys/dropfile.ts";
+import { StoreError, UsageError } from "../errors.ts";
+import type { EventData } from "../bus/event.ts";
+import { EX_INTERRUPTED, EX_NOPERM, EX_UNAVAILABLE, EX_USAGE } from "../cli/exit_codes.ts";
+import { collectDocs } from "../plugins/docs.ts";
+import { isJid, makeJid } from "../protocol/jid.ts";
+import { JobCache } from "../jobs/cache.ts";
+import { KeyManager } from "../keys/manager.ts";
+import { KeyStore } from "../keys/store.ts";
+import { type Family, loadFamily } from "../plugins/loader.ts";
+import type { Logger } from "../process/log.ts";
+import { openLog } from "../process/log_sinks.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
+import { outputPlace, outputSettings, type PrintResult, type ResultPrinter, resultPrinter } from "../output/printer.ts";
+import type { LocalCommands, RunnerContext } from "../client/runner_context.ts";
+import { type RunnerEnd, type RunnerHost, type RunnerOutcome, runRunner } from "../client/runner.ts";
+import { RUNNERS } from "../../modules/runners/_built_in.ts";
+import { detachedWords, SALT_RUN, type SaltRunTable, type SaltRunValues } from "./salt_run_options.ts";
+import { startUp } from "../cli/start_up.ts";
+import { sanitize } from "../text/terminal.ts";
+import { isMap, str, toNumber, type Value } from "../values/value.ts";
+
+/** The exit code of each end, unless the runner set one of its own. */
+const EXIT_CODES: Readonly<Record<RunnerEnd, number>> = {
+  done: 0,
+  unavailable: EX_USAGE,
+  invalid: EX_USAGE,
+  failed: 1,
+  noMaster: EX_UNAVAILABLE,
+  refused: EX_NOPERM,
+};
+
+/** The world of `salt-run`. */
+export interface SaltRunIo extends JobIo {
+  /** Fires an event on the bus of the master with these options, and stamps it; resolves also when none is running. */
+  fire(tag: string, data: EventData, opts: MasterOpts): Promise<void>;
+  /** The minions of the master with these options. */
+  local(opts: MasterOpts, options: { user: string; signal: AbortSignal }): LocalCommands;
+  /** Starts `salt-run` with these words in the background, for `user`. */
+  startDetached(words: readonly string[], user: string): void;
+}
+
+/** Runs `salt-run` with the words of its command line. @returns The exit code. */
+export function runSaltRun(argv: readonly string[], io: SaltRunIo): Promise<number> {
+  const run = (parsed: Parsed<SaltRunTable>) => runParsed(parsed, io);
+  const failure = (error: Error) => error instanceof StoreError ? { exitCode: 1 } : undefined;
+  return runCommand({ command: SALT_RUN, owner: "the master's user", run, failure }, argv, io);
+}
+
+async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<number> {
+  if (parsed.options.args_stdin) addStdinArgs(SALT_RUN, parsed, await io.readStdin());
+  const { opts, warnings } = startUp(SALT_RUN, parsed, { role: "master", load: loadClientConfig });
+  const { options, args: [fun, ...words] } = parsed;
+  const jid = options.jid ?? makeJid(undefined, { unique: opts.unique_jid });
+  if (!isJid(jid)) throw new UsageError(`option --jid: invalid job id: '${jid}'`);
+  if (options.eauth !== null || options.mktoken) {
+    throw new UsageError("external authentication is not built: run salt-run as the master's user");
+  }
+  // Opened as whoever gives the command; what follows is done as the master's user, also what modules of that user's do.
+  using show = shower(options, { opts, io, warn: (text) => log.error(text) });
+  const user = becomeServiceUser(opts);
+  const { log, close } = openLog(opts, { terminal: (text) => io.writeError(text) });
+  try {
+    for (const warning of warnings) log.warning(warning);
+    const catalogue = runners(opts, log);
+    if (options.doc || fun === undefined) return await printDocs(parsed.args, catalogue, io);
+    if (options.async) {
+      // An unknown function is better told now than in a log.
+      if (await catalogue.get(fun) !== undefined) return startInBackground(parsed, { jid, user, log, io });
+    }
+    const forProgram = MACHINE_OUTPUTTERS.includes(options.output ?? opts.output ?? "");
+    const print = (line: string) => {
+      const text = `${sanitize(line)}\n`;
+      if (forProgram) io.writeError(text);
+      else io.write(text);
+    };
+    const host = runnerHost({ jid, user }, { opts, log, io, catalogue, show, print });
+    checkReadable(opts.cachedir);
+    if (opts.show_jid && !options.quiet) io.write(`jid: ${jid}\n`);
+    const noParse = options.no_parse?.split(",").map((name) => name.trim());
+    const outcome = await runRunner({ fun, ...parseCliArgs(words, { noParse }) }, host);
+    if (io.signal.aborted) {
+      io.writeError(`\nStopped. The job was ${jid}.\n`);
+      return EX_INTERRUPTED;
+    }
+    return conclude(outcome, { show, log });
+  } finally {
+    close();
+  }
+}
+
+/** Who may not read what the master keeps would be shown that there is nothing. @throws {Deno.errors.PermissionDenied} */
+function checkReadable(cachedir: string): void {
+  try {
+    for (const _ of Deno.readDirSync(cachedir)) break;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+/** All runners: ours, and the user's own. */
+function runners(opts: MasterOpts, log: Logger): Family<RunnerContext> {
+  return loadFamily<RunnerContext>(RUNNERS, {
+    directories: [...opts.runner_dirs, `${opts.extension_modules}/runners`],
+    disabled: opts.disable_runners,
+    warn: (text) => log.warning(text),
+  });
+}
+
+async function printDocs(
+  selectors: readonly string[],
+  catalogue: Family<RunnerContext>,
+  io: SaltRunIo,
+): Promise<number> {
+  if (selectors.length > 1) throw new UsageError("You can only get documentation for one method at one time");
+  const docs = collectDocs(await catalogue.all(), selectors);
+  for (const [name, doc] of docs) io.write(`${str(name)}:\n${sanitize(str(doc))}\n`);
+  if (docs.size > 0) return 0;
+  io.writeError(sanitize(`'${selectors[0]}' is not available.\n`));
+  return EX_USAGE;
+}
+
+function startInBackground(
+  parsed: Parsed<SaltRunTable>,
+  { jid, user, log, io }: { jid: string; user: string; log: Logger; io: SaltRunIo },
+): number {
+  io.startDetached(detachedWords(parsed, jid), user);
+  log.warning(
+    "Running in asynchronous mode. Results of this execution may be collected by attaching to the master event bus or " +
+      `by examining the master job cache, if configured. This execution is running under tag salt/run/${jid}`,
+  );
+  return 0;
+}
+
+interface Setting {
+  readonly opts: MasterOpts;
+  readonly log: Logger;
+  readonly io: SaltRunIo;
+}
+
+/** Shows values as `--out` and the options beside it say. */
+function shower(
+  options: SaltRunValues,
+  { opts, io, warn }: { opts: MasterOpts; io: SaltRunIo; warn: (text: string) => void },
+): ResultPrinter {
+  if (options.quiet) return Object.assign(() => {}, { [Symbol.dispose]: () => {} });
+  return resultPrinter(outputSettings(options, opts), outputPlace(io, warn));
+}
+
+function runnerHost(
+  { jid, user }: { readonly jid: string; readonly user: string },
+  { opts, log, io, catalogue, show, print }: Setting & {
+    catalogue: Family<RunnerContext>;
+    show: PrintResult;
+    print: (line: string) => void;
+  },
+): RunnerHost {
+  const warn = (text: string) => log.warning(text);
+  const keys = new KeyStore(opts.pki_dir);
+  const data = new DataCache(opts.cachedir, { log: warn });
+  const fire = (tag: string, event: EventData) => io.fire(tag, event, opts);
+  const manager = new KeyManager(keys, { fire, forget: (id) => void data.remove(id) });
+  return {
+    opts,
+    jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type, log: warn }),
+    keys,
+    data,
+    local: io.local(opts, { user, signal: io.signal }),
+    catalogue,
+    jid,
+    user,
+    signal: io.signal,
+    fire,
+    deleteKey: async (id) => {
+      await manager.delete(new Map([["accepted", [id]]]), { preserve: opts.preserve_minion_cache });
+      if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
+    },
+    showProgress: (event) => show(new Map<Value, Value>([["suffix", "progress"], ["event", event]])),
+    print,
+    log: (level, message) => log[level](message),
+  };
+}
+
+/** Shows the result, and gives the exit code. */
+function conclude(outcome: RunnerOutcome, { show, log }: { show: PrintResult; log: Logger }): number {
+  const { end, return: result } = outcome;
+  if (end === "noMaster" || end === "refused") {
+    log.error(str(result));
+    return EXIT_CODES[end];
+  }
+  if (isMap(result) && result.size === 2 && result.has("data") && result.has("outputter")) {
+    const suggested = result.get("outputter");
+    show(result.get("data") ?? null, typeof suggested === "string" ? { out: suggested } : {});
+  } else {
+    show(result);
+  }
+  return end === "done" ? outcome.retcode || ownRetcode(result) : EXIT_CODES[end];
+}
+
+/** The `retcode` that a runner put into its result, as those of orchestration do. */
+function ownRetcode(result: Value): number {
+  if (!isMap(result)) return 0;
+  const inner = result.get("data");
+  return toNumber(result.get("retcode") ?? (isMap(inner) ? inner.get("retcode") : undefined)) ?? 0;
+}

@@ -1,0 +1,68 @@
+/**
+ * The command line of `salt-run`, as data. Source: salt-protocol, section 11; `salt-run --help`.
+ * @module
+ */
+
+import { type CliTable, type CliValues, type CommandLine, flag, type Parsed, text } from "../cli/command_line.ts";
+import {
+  ARGS_CLI_OPTIONS,
+  AUTH_CLI_OPTIONS,
+  CONFIG_CLI_OPTIONS,
+  CRASH_CLI_OPTIONS,
+  DOC_CLI_OPTIONS,
+  LOG_CLI_OPTIONS,
+  OUTPUT_CLI_OPTIONS,
+  timeoutCliOption,
+} from "../cli/common_options.ts";
+
+/** The options that `salt-run` takes, by name. */
+export const SALT_RUN_OPTIONS = {
+  ...CONFIG_CLI_OPTIONS,
+  ...CRASH_CLI_OPTIONS,
+  ...timeoutCliOption(5),
+  ...ARGS_CLI_OPTIONS,
+  ...DOC_CLI_OPTIONS,
+  async: flag(["--async"], "Run it in the background, and return at once. Its result goes to the job cache."),
+  jid: text(["--jid"], "Run it under this job id instead of a new one."),
+  skip_grains: flag(["--skip-grains"], "Accepted for Salt's sake: runners have no grains here."),
+  ...OUTPUT_CLI_OPTIONS,
+  quiet: flag(["--quiet"], "Do not show the result.", { group: "Output Options" }),
+  ...LOG_CLI_OPTIONS,
+  ...AUTH_CLI_OPTIONS,
+} as const satisfies CliTable;
+
+/** The type of {@linkcode SALT_RUN_OPTIONS}. */
+export type SaltRunTable = typeof SALT_RUN_OPTIONS;
+
+/** What the options of `salt-run` hold once parsed. */
+export type SaltRunValues = CliValues<SaltRunTable>;
+
+/** The command `salt-run`. */
+export const SALT_RUN: CommandLine<SaltRunTable> = {
+  prog: "salt-run",
+  usage: "[options] <function> [arguments]",
+  description:
+    "Runs a function of a runner: something that is done on the master, and not on its minions. Without a function it shows what there is.",
+  examples: [
+    ["salt-run manage.status", "show which minions answer"],
+    ["salt-run jobs.list_jobs", "show the jobs that are kept"],
+    ["salt-run jobs.lookup_jid 20261121160104441974", "show what a job gave back"],
+    ["salt-run -d", "show every runner"],
+  ],
+  options: SALT_RUN_OPTIONS,
+};
+
+/** Options that the process in the background has no use for: it has no input, and nobody looks at it. */
+const FOREGROUND_ONLY: ReadonlySet<string> = new Set(["async", "args_stdin", "jid", "quiet", "doc"]);
+
+/** The words that run in the foreground, quietly and under `jid`, what `parsed` says is to be run in the background. */
+export function detachedWords(parsed: Parsed<SaltRunTable>, jid: string): string[] {
+  const words: string[] = [];
+  for (const [name, option] of Object.entries<CliTable[string]>(SALT_RUN_OPTIONS)) {
+    if (!parsed.given.has(name) || FOREGROUND_ONLY.has(name)) continue;
+    const value: unknown = Object.entries(parsed.options).find(([given]) => given === name)?.[1];
+    if (option.kind === "flag") words.push(...value === true ? [option.flags.at(-1) ?? ""] : []);
+    else words.push(`${option.flags.at(-1)}=${value}`);
+  }
+  return [...words, "--quiet", `--jid=${jid}`, "--", ...parsed.args];
+}

@@ -1,0 +1,168 @@
+/**
+ * `salt-master` and `salt-minion` from their command line to their exit code: configuration, background, checks of the
+ * host, user, log, signals. What a service does is its own file's business.
+ * @module
+ */
+
+import { type CommandLine, type Parsed } from "../cli/command_line.ts";
+import { openCommandLine } from "../cli/run_command.ts";
+import { CONFIG_CLI_OPTIONS, LOG_CLI_OPTIONS, SERVICE_CLI_OPTIONS } from "../cli/common_options.ts";
+import type { ConfigRequest, LoadedConfig } from "../config/load.ts";
+import { daemonize, type DaemonRole, takeDaemonRole } from "../process/daemon.ts";
+import { ConfigError, KeyError, LibcError, PreflightError, SignInError } from "../errors.ts";
+import { EX_SOFTWARE } from "../cli/exit_codes.ts";
+import { returnLargeBlocks } from "../os/libc.ts";
+import type { Logger } from "../process/log.ts";
+import { type LogOpts, type OpenLog, openLog } from "../process/log_sinks.ts";
+import type { Role } from "../config/options.ts";
+import { claimPidFile, type PidFile } from "../process/pid_file.ts";
+import type { Ready } from "./preflight.ts";
+import { writeError, writeOut } from "../cli/process_io.ts";
+import { becomeRunUser } from "../host/run_user.ts";
+import { onDiagnostics, onShutdown } from "../process/signals.ts";
+import { startUp } from "../cli/start_up.ts";
+import { sanitize, useColours } from "../text/terminal.ts";
+import { describeError, surviveErrors } from "../process/thread.ts";
+
+/** A running service. */
+export interface Service {
+  /** Rejects with what ended it, if it ends by itself. */
+  readonly closed: Promise<void>;
+  /** One line for each thread: what it is doing now. */
+  describeThreads(): Promise<string[]>;
+  /** Ends it. */
+  close(): Promise<void>;
+}
+
+/** The options that every service has. */
+export interface ServiceOpts extends LogOpts {
+  /** Where the process id is kept. */
+  readonly pidfile: string;
+  /** Where profiles are written. */
+  readonly cachedir: string;
+}
+
+/** What makes one service. */
+export interface ServiceDefinition<O extends ServiceOpts> {
+  /** `salt-master` or `salt-minion`. */
+  readonly prog: string;
+  /** For help. */
+  readonly description: string;
+  /** Whose configuration it has. */
+  readonly role: Role;
+  /** Reads that configuration. */
+  load(request: ConfigRequest): LoadedConfig<O>;
+  /** Makes the host ready, as far as root must. */
+  preflight(opts: O): Ready;
+  /** Starts it; resolves when it serves. */
+  start(opts: O, log: Logger): Promise<Service>;
+  /** The file mode mask that it runs with. Default: the one that it was started with, which the commands of jobs inherit. */
+  readonly umask?: number;
+}
+
+const SERVICE_OPTIONS = { ...CONFIG_CLI_OPTIONS, ...SERVICE_CLI_OPTIONS, ...LOG_CLI_OPTIONS } as const;
+
+/** The file mode mask of a service in the background, as Salt's: whose shell started it is of no account there. */
+const DAEMON_UMASK = 0o022;
+
+/** How long a service may take to end before the process does so by force, in milliseconds. */
+const CLOSE_MS = 1_800;
+
+/** Runs a service with the words of its command line until it ends. @returns The exit code. */
+export async function runService<O extends ServiceOpts>(
+  definition: ServiceDefinition<O>,
+  argv: readonly string[],
+): Promise<number> {
+  const daemon = takeDaemonRole();
+  const command: CommandLine<typeof SERVICE_OPTIONS> = {
+    prog: definition.prog,
+    usage: "[options]",
+    description: definition.description,
+    options: SERVICE_OPTIONS,
+  };
+  const opening = await openCommandLine(command, argv, { write: writeOut, writeError });
+  if ("exitCode" in opening) return opening.exitCode;
+  try {
+    const loaded = startUp(command, opening.parsed, definition);
+    if (opening.parsed.options.daemon && daemon === undefined) {
+      const outcome = await daemonize({ args: argv });
+      if (outcome.kind === "ready") return 0;
+      writeError(`${outcome.message}\n`);
+      return 1;
+    }
+    return await serve(definition, loaded, { parsed: opening.parsed, daemon });
+  } catch (error) {
+    const text = isForeseen(error) ? error.message : String(error);
+    writeError(sanitize(`${definition.prog}: ${text}\n`));
+    return isForeseen(error) ? 1 : EX_SOFTWARE;
+  }
+}
+
+/** Whether an error is of the kinds whose text says all that an operator must know. */
+function isForeseen(error: unknown): error is Error {
+  return [ConfigError, PreflightError, KeyError, LibcError].some((kind) => error instanceof kind);
+}
+
+async function serve<O extends ServiceOpts>(
+  definition: ServiceDefinition<O>,
+  { opts, warnings }: LoadedConfig<O>,
+  { daemon }: { parsed: Parsed<typeof SERVICE_OPTIONS>; daemon: DaemonRole | undefined },
+): Promise<number> {
+  const { prog } = definition;
+  // A service must not keep the file system busy on which somebody happened to be.
+  if (daemon !== undefined) Deno.chdir("/");
+  const umask = definition.umask ?? (daemon === undefined ? undefined : DAEMON_UMASK);
+  if (umask !== undefined) Deno.umask(umask);
+  returnLargeBlocks();
+  const ready = definition.preflight(opts);
+  let pidFile: PidFile | undefined;
+  let opened: OpenLog | undefined;
+  let exitCode = 0;
+  const stop = new AbortController();
+  const undo: (() => void)[] = [() => pidFile?.release()];
+  try {
+    // Signals first: one that comes while the service starts must end it too, and leave no file behind.
+    undo.push(onShutdown({
+      controller: stop,
+      log: { warning: (text) => opened?.log.warning(text) },
+      name: prog,
+      atOnce: () => pidFile?.release(),
+    }));
+    if (ready.rootsPidFile) pidFile = claimPidFile(opts.pidfile, prog, ready.user);
+    if (ready.user !== undefined) becomeRunUser(ready.user);
+    const odd = ready.finish();
+    pidFile ??= claimPidFile(opts.pidfile, prog);
+    opened = openLog(opts, {
+      terminal: daemon === undefined ? writeError : undefined,
+      colours: useColours({ isTerminal: Deno.stderr.isTerminal(), noColorVariable: Deno.env.get("NO_COLOR") }),
+    });
+    const { log, close } = opened;
+    undo.push(close, surviveErrors(log));
+    for (const warning of [...warnings, ...odd]) log.warning(warning);
+    const service = await definition.start(opts, log).catch((error) => {
+      if (!isForeseen(error)) log.critical(`Cannot start: ${describeError(error)}`);
+      throw error;
+    });
+    undo.push(onDiagnostics({
+      log,
+      name: prog,
+      profileDir: opts.cachedir,
+      describeThreads: () => service.describeThreads(),
+    }));
+    daemon?.ready();
+    const ended = Promise.race([service.closed, aborted(stop.signal)]);
+    exitCode = await ended.then(() => 0, (error) => {
+      log.critical(error instanceof Error ? error.message : String(error));
+      return error instanceof SignInError ? error.exitCode : 1;
+    });
+    await Promise.race([service.close(), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))]);
+  } finally {
+    for (const step of undo.reverse()) step();
+  }
+  return exitCode;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

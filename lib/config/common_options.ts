@@ -1,0 +1,108 @@
+/**
+ * The options that master and minion share, whose defaults do not depend on the role.
+ * @module
+ */
+
+import { HASH_TYPES } from "../crypto/hash_types.ts";
+import { LOG_LEVELS } from "../process/log_levels.ts";
+import { any, bool, choice, dict, int, list, moot, type Option, path, planned, str, strs } from "./option_types.ts";
+
+/** How RSA encrypts session keys. */
+export const ENCRYPTION_ALGORITHMS = ["OAEP-SHA1", "OAEP-SHA224"] as const;
+
+/** How RSA signs messages. */
+export const SIGNING_ALGORITHMS = ["PKCS1v15-SHA1", "PKCS1v15-SHA224"] as const;
+
+/** Options of both roles. */
+export const COMMON_OPTIONS = {
+  root_dir: str(
+    "/",
+    "Directory that every relative or default path below hangs under. A user without special rights names one of its own.",
+  ),
+  user: str(
+    null,
+    "User to run as; the process gives up its rights for good before it opens sockets, and what root calls on the command line becomes that user as well. Unset: the user who starts it.",
+  ),
+  verify_env: bool(true, "Whether missing directories are made, and modes set, at start."),
+  include: strs(
+    [],
+    "More configuration files, as paths or globs relative to the file that names them; read after `default_include`.",
+  ),
+  hash_type: choice("sha256", "Digest behind fingerprints, job directories and file checksums.", HASH_TYPES),
+  keysize: int(2048, "Bits of a new RSA key.", { min: 2048, max: 16384 }),
+  durability: choice(
+    "process",
+    "What accepted jobs and acknowledged returns survive: the end of the `process`, or also a power failure of the `machine`, for a sync " +
+      "of the disk before each answer (Linux; not in Salt).",
+    ["process", "machine"],
+  ),
+  transport: choice("zeromq", "How messages travel. Only ZeroMQ is built.", ["zeromq"]),
+  ipv6: bool(null, "Whether sockets listen and connect over IPv6; unset: as the address says."),
+  ipc_mode: moot(
+    choice("ipc", "How the processes of one host reach each other. Only Unix sockets are built.", ["ipc"]),
+  ),
+  max_event_size: moot(int(1_048_576, "Accepted for Salt's sake: no event is trimmed here.", { min: 1024 })),
+  zmq_filtering: bool(
+    false,
+    "Whether publishes carry a topic, so that a minion receives only what is meant for it. Both sides must agree.",
+  ),
+  zmq_monitor: moot(bool(
+    false,
+    "Accepted for Salt's sake: reconnections are always seen, and the states of sockets never logged.",
+  )),
+  tcp_keepalive: bool(true, "Whether idle TCP connections are probed."),
+  tcp_keepalive_idle: int(300, "Seconds of silence before the first probe; -1: the system's own.", { min: -1 }),
+  tcp_keepalive_cnt: int(-1, "Unanswered probes after which a connection is dead; -1: the system's own.", { min: -1 }),
+  tcp_keepalive_intvl: int(-1, "Seconds between probes; -1: the system's own.", { min: -1 }),
+  log_level: choice("warning", "What is written to the terminal.", LOG_LEVELS),
+  log_level_logfile: choice(null, "What is written to the log file; unset: as `log_level`.", LOG_LEVELS),
+  log_dir: str(null, "Directory of the log file, where `log_file` is unset or relative."),
+  log_datefmt: str("%H:%M:%S", "Time in lines on the terminal, as strftime."),
+  log_datefmt_logfile: str("%Y-%m-%d %H:%M:%S", "Time in lines of the log file, as strftime."),
+  log_fmt_console: str("[%(levelname)-8s] %(message)s", "A line on the terminal: Python's `%(name)s` fields."),
+  log_fmt_logfile: str(
+    "%(asctime)s,%(msecs)03d [%(name)-17s][%(levelname)-8s][%(process)d] %(message)s",
+    "A line of the log file. Salt's default also has a line number, which means nothing here.",
+  ),
+  renderer: planned(str("jinja|yaml", "Renderers of a state file that does not name its own.")),
+  state_top: planned(str("top.sls", "Name of the top file.")),
+  state_verbose: planned(bool(true, "Whether states that did nothing are shown.")),
+  state_output: planned(str("full", "How much of each state is shown.")),
+  file_ignore_regex: planned(strs([], "Files of the file roots that match one of these expressions are not served.")),
+  file_ignore_glob: planned(strs([], "Files of the file roots that match one of these globs are not served.")),
+  fileserver_backend: planned(strs(["roots"], "Where files to serve come from. Only `roots` is built.")),
+  file_roots: planned(dict(
+    new Map([["base", ["/srv/salt", "/srv/spm/salt"]]]),
+    "Directories of files and states to serve, a list for each environment.",
+  )),
+  pillar_roots: planned(dict(
+    new Map([["base", ["/srv/pillar", "/srv/spm/pillar"]]]),
+    "Directories of pillar files, a list for each environment.",
+  )),
+  saltenv: planned(str(null, "The environment to take files from where none is named.")),
+  pillarenv: planned(str(null, "The environment to take pillar from where none is named.")),
+  default_top: planned(str("base", "The environment whose top file counts when they are not merged.")),
+  env_order: planned(strs([], "The order in which top files are merged.")),
+  top_file_merging_strategy: planned(choice("merge", "How the top files of several environments become one.", [
+    "merge",
+    "same",
+    "merge_all",
+  ])),
+  failhard: planned(bool(false, "Whether a highstate stops at the first failed state.")),
+  schedule: planned(dict(new Map(), "Jobs on a timer.")),
+  engines: planned(list([], "Long-running plugins.")),
+  outputter_dirs: planned(strs([], "More directories of outputters.")),
+  module_dirs: strs([], "More directories of plugins; execution modules lie in `modules` below each."),
+  extension_modules: path(null, "Directory of plugins of this host; unset: `extmods` in the cache directory."),
+  id: str(null, "Name of this node. Unset: the `minion_id` file of the configuration directory, else the host's name."),
+  append_domain: str(null, "Domain that is added to an id without one."),
+  minion_id_caching: bool(true, "Whether an id that was made from the host's name is kept in the file `minion_id`."),
+  minion_id_lowercase: bool(false, "Whether an id that is made from the host's name is written in lower case."),
+  minion_id_remove_domain: any(
+    false,
+    "true: an id made from the host's name loses its domain; a string: it loses that domain.",
+  ),
+  output: str(null, "Outputter of the commands where `--out` is not given."),
+  color: bool(true, "Whether the commands' output is coloured."),
+  strip_colors: moot(bool(true, "Accepted for Salt's sake: control characters in results are always made visible.")),
+} as const satisfies Readonly<Record<string, Option>>;

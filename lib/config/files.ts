@@ -1,0 +1,157 @@
+/**
+ * Configuration files, read and merged the way Salt does it: the main file, then `default_include`, then `include`.
+ *
+ * Knows where each option was written, and nothing of what options mean.
+ * Source: salt/config (load_config, include_config), salt/utils/dictupdate.
+ * @module
+ */
+
+import { readTextFileIfExists } from "../os/atomic_file.ts";
+import { ConfigError, YamlError } from "../errors.ts";
+import { globPaths } from "../os/glob_paths.ts";
+import { equals, isMap, str, type Value, type ValueMap } from "../values/value.ts";
+import { loadYamlMapping } from "../values/yaml.ts";
+
+/** What was written for one option, and where. */
+export interface Written {
+  /** The value as YAML gave it. */
+  readonly value: Value;
+  /** The file; absent for what the command line said. */
+  readonly file?: string;
+  /** The line of the option's name, from 1. */
+  readonly line?: number;
+}
+
+/** Everything that was written, by option. */
+export type WrittenOptions = Map<string, Written>;
+
+/** How {@linkcode readConfigFiles} reads. */
+export interface ReadOptions {
+  /** What `default_include` is where the main file does not set it. */
+  readonly defaultInclude: string;
+  /** The user's home, for paths that start with `~/`. */
+  readonly home?: string;
+}
+
+/** What {@linkcode readConfigFiles} found. */
+export interface ReadConfig {
+  /** The options. */
+  readonly options: WrittenOptions;
+  /** Patterns of `include` that matched no file. */
+  readonly warnings: string[];
+}
+
+/**
+ * Reads the main file `path` (missing: no options) and what it includes. An included file's option replaces the main
+ * file's; among the included files maps are merged and lists are joined.
+ * @throws {ConfigError} For a file that cannot be read or understood, naming file and line.
+ */
+export function readConfigFiles(path: string, how: ReadOptions): ReadConfig {
+  const warnings: string[] = [];
+  const options = readConfigFile(path) ?? new Map<string, Written>();
+  const directory = path.slice(0, path.lastIndexOf("/")) || "/";
+  const base = { directory, home: how.home, seen: new Set([path]), warnings };
+  const defaults = patterns(options.get("default_include") ?? { value: how.defaultInclude }, "default_include");
+  const includes = patterns(options.get("include") ?? { value: null }, "include");
+  for (const [name, written] of readIncluded(defaults, { ...base, warnIfNone: false })) options.set(name, written);
+  for (const [name, written] of readIncluded(includes, { ...base, warnIfNone: true })) options.set(name, written);
+  return { options, warnings };
+}
+
+/**
+ * The options of one file; `undefined` if there is none.
+ * @throws {ConfigError} If it cannot be read, or is no YAML mapping.
+ */
+export function readConfigFile(path: string): WrittenOptions | undefined {
+  let text: string | undefined;
+  try {
+    text = readTextFileIfExists(path);
+  } catch (error) {
+    const reason = error instanceof Deno.errors.PermissionDenied ? "no right to read it" : message(error);
+    throw new ConfigError(`cannot be read: ${reason}`, { file: path });
+  }
+  if (text === undefined) return undefined;
+  try {
+    const { value, lines } = loadYamlMapping(text, path);
+    return new Map(
+      [...value].map(([key, item]) => [str(key), { value: item, file: path, line: lines.get(str(key)) }]),
+    );
+  } catch (error) {
+    if (error instanceof YamlError) throw new ConfigError(error.problem, { file: path, line: error.line });
+    throw error;
+  }
+}
+
+function message(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The patterns that `default_include` or `include` holds. */
+function patterns(written: Written, option: string): string[] {
+  const { value, file, line } = written;
+  const list = Array.isArray(value) ? value : value === null || value === "" ? [] : [value];
+  return list.map((pattern) => {
+    if (typeof pattern === "string") return pattern;
+    throw new ConfigError("must be a path or a list of paths", { file, line, option });
+  });
+}
+
+interface IncludeContext {
+  /** Directory that relative patterns start from. */
+  readonly directory: string;
+  readonly home?: string;
+  /** Files that are being read: one that includes itself ends there. */
+  readonly seen: ReadonlySet<string>;
+  readonly warnIfNone: boolean;
+  readonly warnings: string[];
+}
+
+function readIncluded(list: readonly string[], context: IncludeContext): WrittenOptions {
+  const merged: WrittenOptions = new Map();
+  for (const pattern of list) {
+    const files = globPaths(absolute(pattern, context));
+    if (files.length === 0 && context.warnIfNone) context.warnings.push(`include: ${pattern} matches no file`);
+    for (const file of files) {
+      if (context.seen.has(file) || isDirectory(file)) continue;
+      const options = readConfigFile(file) ?? new Map<string, Written>();
+      const nested = patterns(options.get("include") ?? { value: null }, "include");
+      const directory = file.slice(0, file.lastIndexOf("/"));
+      const inner = { ...context, directory, seen: new Set([...context.seen, file]), warnIfNone: true };
+      for (const [name, written] of readIncluded(nested, inner)) options.set(name, written);
+      for (const [name, written] of options) {
+        const before = merged.get(name);
+        merged.set(name, before === undefined ? written : { ...written, value: merge(before.value, written.value) });
+      }
+    }
+  }
+  return merged;
+}
+
+function absolute(pattern: string, context: IncludeContext): string {
+  if (pattern.startsWith("~/") && context.home !== undefined) return `${context.home}/${pattern.slice(2)}`;
+  return pattern.startsWith("/") ? pattern : `${context.directory}/${pattern}`;
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
+/** Maps are merged, lists get what they lack, everything else is replaced. */
+function merge(before: Value, after: Value): Value {
+  if (isMap(before) && isMap(after)) {
+    const merged: ValueMap = new Map(before);
+    for (const [key, item] of after) {
+      const old = merged.get(key);
+      merged.set(key, old === undefined ? item : merge(old, item));
+    }
+    return merged;
+  }
+  if (Array.isArray(before) && Array.isArray(after)) {
+    return [...before, ...after.filter((item) => !before.some((other) => equals(other, item)))];
+  }
+  return after;
+}

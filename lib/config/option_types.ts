@@ -1,0 +1,236 @@
+/**
+ * What one option of a configuration may be: type, default, range and documentation, as data.
+ *
+ * The tables of the roles (`common_options.ts`, `master_options.ts`, `minion_options.ts`) are made of these, and the
+ * TypeScript types of the loaded options are derived from the tables. Reads no file and knows no role.
+ * Source: docs.saltproject.io, "Configuring the Salt Master" and "Configuring the Salt Minion".
+ * @module
+ */
+
+import { isInt, isMap, repr, toNumber, typeName, type Value, type ValueMap } from "../values/value.ts";
+
+/** The type of an option; `path` is a string that is put under `root_dir`, `strs` a list of strings. */
+export type OptionType = "any" | "str" | "int" | "float" | "bool" | "path" | "strs" | "list" | "dict" | "choice";
+
+/** One option. `T` is the TypeScript type of its loaded value. */
+export interface Option<T = unknown> {
+  /** What may be written. */
+  readonly type: OptionType;
+  /** The default as a configuration file would hold it; None also means that None may be written. */
+  readonly default: Value;
+  /** Documentation, one paragraph. */
+  readonly doc: string;
+  /** Least number allowed. */
+  readonly min?: number;
+  /** Greatest number allowed. */
+  readonly max?: number;
+  /** What a `choice` chooses from. */
+  readonly choices?: readonly string[];
+  /**
+   * Why nothing heeds it: `planned`, for it belongs to a part of Salt that is not built; `moot`, for it has no meaning here,
+   * as its documentation says. Absent: it counts.
+   */
+  readonly unheeded?: "planned" | "moot";
+  /** Holds the TypeScript type of the value; never set. */
+  readonly bound?: T;
+}
+
+/** An option of a part of Salt that is not built: checked and kept, and whoever sets it is told. */
+export function planned<O extends Option>(option: O): O {
+  return { ...option, unheeded: "planned" };
+}
+
+/** An option of Salt that has no meaning here. */
+export function moot<O extends Option>(option: O): O {
+  return { ...option, unheeded: "moot" };
+}
+
+/** Options by name. */
+export type OptionTable = Readonly<Record<string, Option>>;
+
+/** The loaded options of a table: a field for each. */
+export type Loaded<T extends OptionTable> = {
+  -readonly [K in keyof T]: T[K] extends Option<infer V> ? V : never;
+};
+
+/** The numbers that an option allows, both ends included. */
+export interface Range {
+  /** Least number allowed. */
+  readonly min?: number;
+  /** Greatest number allowed. */
+  readonly max?: number;
+}
+
+/** `T`, and null if the default `D` is null. */
+export type OrNull<D, T> = D extends null ? T | null : T;
+
+/** A string; numbers and booleans are taken as their text. `null`: unset is allowed. */
+export function str<D extends string | null>(defaultValue: D, doc: string): Option<OrNull<D, string>> {
+  return { type: "str", default: defaultValue, doc };
+}
+
+/** A path, put under `root_dir` unless it is absolute elsewhere or a URI. `null`: unset is allowed. */
+export function path<D extends string | null>(defaultValue: D, doc: string): Option<OrNull<D, string>> {
+  return { type: "path", default: defaultValue, doc };
+}
+
+/** An int within `range`. `null`: unset is allowed. */
+export function int<D extends number | null>(
+  defaultValue: D,
+  doc: string,
+  range: Range = {},
+): Option<OrNull<D, number>> {
+  return { type: "int", default: defaultValue, doc, ...range };
+}
+
+/** A number within `range`, with or without a fraction. `null`: unset is allowed. */
+export function float<D extends number | null>(
+  defaultValue: D,
+  doc: string,
+  range: Range = {},
+): Option<OrNull<D, number>> {
+  return { type: "float", default: defaultValue, doc, ...range };
+}
+
+/** A TCP port; 0 lets the operating system choose one (not in Salt; tests and the demo use it). */
+export function port<D extends number | null>(defaultValue: D, doc: string): Option<OrNull<D, number>> {
+  return int(defaultValue, doc, { min: 0, max: 65535 });
+}
+
+/** A boolean. `null`: unset is allowed. */
+export function bool<D extends boolean | null>(defaultValue: D, doc: string): Option<OrNull<D, boolean>> {
+  return { type: "bool", default: defaultValue, doc };
+}
+
+/** A list of strings; a single string counts as a list of one. */
+export function strs(defaultValue: readonly string[], doc: string): Option<string[]> {
+  return { type: "strs", default: [...defaultValue], doc };
+}
+
+/** A list of anything. */
+export function list(defaultValue: readonly Value[], doc: string): Option<Value[]> {
+  return { type: "list", default: [...defaultValue], doc };
+}
+
+/** A map; None counts as an empty one, as a key whose lines are all commented out gives. */
+export function dict(defaultValue: ValueMap, doc: string): Option<ValueMap> {
+  return { type: "dict", default: defaultValue, doc };
+}
+
+/** Any value. */
+export function any(defaultValue: Value, doc: string): Option<Value> {
+  return { type: "any", default: defaultValue, doc };
+}
+
+/** One of `choices`, in lower case unless the choice has capitals. `null`: unset is allowed. */
+export function choice<C extends string, D extends C | null>(
+  defaultValue: D,
+  doc: string,
+  choices: readonly C[],
+): Option<OrNull<D, C>> {
+  return { type: "choice", default: defaultValue, doc, choices };
+}
+
+/** What {@linkcode checkOption} found: the value to use, or what is wrong with it. */
+export type Checked = { readonly value: Value | string[] } | { readonly problem: string };
+
+const WANTED: Readonly<Record<OptionType, string>> = {
+  any: "anything",
+  str: "a string",
+  int: "an integer",
+  float: "a number",
+  bool: "true or false",
+  path: "a path",
+  strs: "a list of strings",
+  list: "a list",
+  dict: "a map",
+  choice: "a word",
+};
+
+/**
+ * Checks what the user wrote for `option`. Text that spells an int or a number counts as one, as Salt lets it; nothing but a
+ * boolean counts as a boolean, so that `open_mode: "no"` cannot open anything.
+ */
+export function checkOption(option: Option, written: Value): Checked {
+  if (written === null && (option.default === null || option.type === "any")) return { value: null };
+  const value = convert(option, written);
+  if (value === undefined) {
+    return { problem: `must be ${WANTED[option.type]}, not ${brief(written)} (${typeName(written)})` };
+  }
+  if (option.choices !== undefined && !option.choices.includes(String(value))) {
+    return { problem: `must be one of ${option.choices.join(", ")}, not ${brief(written)}` };
+  }
+  if (typeof value === "number" && !inRange(value, option)) {
+    return { problem: `must be ${rangeText(option)}, not ${brief(written)}` };
+  }
+  return { value };
+}
+
+/** The range of `option` in words: `between 0 and 65535`, `at least 1`; empty without one. */
+export function rangeText(option: Option): string {
+  if (option.min !== undefined && option.max !== undefined) return `between ${option.min} and ${option.max}`;
+  if (option.min !== undefined) return `at least ${option.min}`;
+  return option.max === undefined ? "" : `at most ${option.max}`;
+}
+
+function inRange(n: number, option: Option): boolean {
+  return (option.min === undefined || n >= option.min) && (option.max === undefined || n <= option.max);
+}
+
+/** The loaded form of `written`; `undefined` if it has none. */
+function convert(option: Option, written: Value): Value | string[] | undefined {
+  switch (option.type) {
+    case "any":
+      return written;
+    case "str":
+    case "path":
+      return scalarText(written);
+    case "choice":
+      return spelling(option.choices ?? [], scalarText(written));
+    case "bool":
+      return typeof written === "boolean" ? written : undefined;
+    case "int":
+      return number(written, /^[-+]?\d+$/);
+    case "float":
+      return number(written, /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/);
+    case "strs":
+      return strings(written);
+    case "list":
+      return Array.isArray(written) ? written : written === null ? [] : undefined;
+    case "dict":
+      return isMap(written) ? written : written === null ? new Map() : undefined;
+  }
+}
+
+/** The choice that `text` is, in any letter case; else the text itself. */
+function spelling(choices: readonly string[], text: string | undefined): string | undefined {
+  return choices.find((word) => word.toLowerCase() === text?.toLowerCase()) ?? text;
+}
+
+function scalarText(v: Value): string | undefined {
+  if (typeof v === "string") return v;
+  return v === null || typeof v === "object" ? undefined : repr(v);
+}
+
+function number(v: Value, pattern: RegExp): number | undefined {
+  if (typeof v === "string") return pattern.test(v) ? Number(v) : undefined;
+  if (typeof v === "boolean") return undefined;
+  // A float is no int, even if it has no fraction; an int may stand where a float is asked for.
+  const wantsInt = !pattern.test("1.5");
+  return wantsInt && !isInt(v) ? undefined : toNumber(v);
+}
+
+function strings(v: Value): string[] | undefined {
+  if (v === null) return [];
+  if (!Array.isArray(v)) {
+    const text = scalarText(v);
+    return text === undefined ? undefined : [text];
+  }
+  const texts = v.map(scalarText);
+  return texts.every((text) => text !== undefined) ? texts : undefined;
+}
+
+function brief(v: Value): string {
+  const text = repr(v);
+  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
+}

@@ -1,0 +1,56 @@
+/**
+ * The loaded options of master and minion: what the rest of the program reads.
+ *
+ * The tables say what may be written (`common_options.ts`, `master_options.ts`, `minion_options.ts`), `load.ts` reads
+ * files; the types here are derived from the tables, so that an option that no table has does not compile.
+ * @module
+ */
+
+import { MASTER_OPTIONS } from "./master_options.ts";
+import { MINION_OPTIONS } from "./minion_options.ts";
+import type { Loaded, OptionTable } from "./option_types.ts";
+import type { ValueMap } from "../values/value.ts";
+
+export { LOG_LEVELS, type LogLevel } from "../process/log_levels.ts";
+export { MASTER_OPTIONS, MINION_OPTIONS };
+
+/** What kind of node a configuration is for; also the name of its file. */
+export type Role = "master" | "minion";
+
+/** The table of each role. */
+export const OPTION_TABLES: Readonly<Record<Role, OptionTable>> = { master: MASTER_OPTIONS, minion: MINION_OPTIONS };
+
+/** What loading adds to the tables' own options, in both roles. */
+export interface DerivedOpts {
+  /** The main configuration file, whether it is there or not. */
+  conf_file: string;
+  /** Its directory. */
+  config_dir: string;
+  /** Name of this node; a master's ends in `_master` unless it was set. */
+  id: string;
+  /** User to run as. */
+  user: string;
+  /** Directory of this host's own plugins. */
+  extension_modules: string;
+  /** What the user set and no table lists; `config.get` reads it. */
+  extra: ValueMap;
+}
+
+/** The options that the master's table lists. */
+export type MasterTable = Loaded<typeof MASTER_OPTIONS>;
+/** The options that the minion's table lists. */
+export type MinionTable = Loaded<typeof MINION_OPTIONS>;
+
+/** The master's options: `opts.ret_port`, `opts.pki_dir`, … Paths are absolute. */
+export interface MasterOpts extends Omit<MasterTable, keyof DerivedOpts>, DerivedOpts {
+  /** Directory of eauth tokens. */
+  token_dir: string;
+}
+
+/** The minion's options: `opts.master`, `opts.master_port`, … Paths are absolute. */
+export interface MinionOpts extends Omit<MinionTable, keyof DerivedOpts | "master">, DerivedOpts {
+  /** Host or address of the master in use, without a port. */
+  master: string;
+  /** Everything that `master` listed. */
+  masters: string[];
+}

@@ -1,0 +1,15 @@
+/**
+ * The options of a node as one map, as Salt's `__opts__` is: what the user set and no table lists stands beside the rest.
+ * @module
+ */
+
+import type { MasterOpts, MinionOpts } from "./options.ts";
+import { toValue, type Value, type ValueMap } from "../values/value.ts";
+
+/** The options by name, in the order of the tables. */
+export function optsValues(opts: MasterOpts | MinionOpts): ValueMap {
+  const { extra, ...known } = opts;
+  const values = new Map<Value, Value>(extra);
+  for (const [name, option] of Object.entries(known)) values.set(name, toValue(option));
+  return values;
+}

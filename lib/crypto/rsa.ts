@@ -1,0 +1,269 @@
+/**
+ * RSA as Salt uses it: OAEP for keys and tokens, PKCS#1 v1.5 for signatures, X9.31 for `tok` and `sig`.
+ *
+ * Knows nothing of where keys lie or of what is signed. Private operations and OAEP are node:crypto's; the public
+ * operation behind verifying and recovering is a BigInt power, six times as fast as node:crypto in Deno, on data that is
+ * no secret. Source: RFC 8017; Salt's `salt.crypt` and `salt.utils.rsax931`.
+ * @module
+ */
+
+import type { KeyObject } from "node:crypto";
+import { AuthenticationError, KeyError } from "../errors.ts";
+import { hashHex } from "./hash.ts";
+import { nodeCrypto } from "../os/node_crypto.ts";
+import { type PrivateOperations, REFUSED } from "./openssl_rsa.ts";
+import { cleanPem } from "./pem.ts";
+import { publicPem, readPublicPem, type RsaNumbers } from "./rsa_public_pem.ts";
+import { padX931, unpadX931 } from "./x931.ts";
+
+export { cleanPem, fingerprint, samePem } from "./pem.ts";
+
+/** What a request's `enc_algo` may be; the mask of OAEP uses the same hash. */
+export type EncryptionAlgorithm = "OAEP-SHA1" | "OAEP-SHA224";
+/** What a request's `sig_algo` may be. */
+export type SigningAlgorithm = "PKCS1v15-SHA1" | "PKCS1v15-SHA224";
+
+/** The smallest key, in bits, that is taken; Salt's own library makes none smaller. */
+const MIN_KEY_BITS = 1024;
+/** The largest key, in bits, that is taken: Deno reads no larger public key. */
+export const MAX_KEY_BITS = 4096;
+
+interface Hash {
+  readonly name: string;
+  readonly length: number;
+  /** What PKCS#1 v1.5 puts before the digest (DigestInfo, DER). */
+  readonly prefix: Uint8Array;
+}
+
+const SHA1: Hash = { name: "sha1", length: 20, prefix: Uint8Array.fromHex("3021300906052b0e03021a05000414") };
+const SHA224: Hash = {
+  name: "sha224",
+  length: 28,
+  prefix: Uint8Array.fromHex("302d300d06096086480165030402040500041c"),
+};
+
+const ENCRYPTION: Readonly<Record<EncryptionAlgorithm, Hash>> = { "OAEP-SHA1": SHA1, "OAEP-SHA224": SHA224 };
+const SIGNING: Readonly<Record<SigningAlgorithm, Hash>> = { "PKCS1v15-SHA1": SHA1, "PKCS1v15-SHA224": SHA224 };
+
+/** Whether `name`, off the wire, is an {@linkcode EncryptionAlgorithm}. */
+export function isEncryptionAlgorithm(name: unknown): name is EncryptionAlgorithm {
+  return typeof name === "string" && Object.hasOwn(ENCRYPTION, name);
+}
+
+/** Whether `name`, off the wire, is a {@linkcode SigningAlgorithm}. */
+export function isSigningAlgorithm(name: unknown): name is SigningAlgorithm {
+  return typeof name === "string" && Object.hasOwn(SIGNING, name);
+}
+
+/** Encrypts with OAEP under `hash` for the key in `pem`; `undefined` if it cannot. */
+export type FastEncryption = (pem: string, hash: string, parts: readonly Uint8Array[]) => Uint8Array[] | undefined;
+
+/** A public key. Cheap to use, not so cheap to make: keep it. */
+export class PublicKey {
+  /** The key as PEM (SubjectPublicKeyInfo) without the final newline: as it goes over the wire. */
+  readonly pem: string;
+  /** Bytes of the modulus, and so of every signature and ciphertext. */
+  readonly size: number;
+  /** The modulus. */
+  readonly modulus: bigint;
+  readonly #exponent: bigint;
+  /** Made when something is encrypted; the public operation does without. */
+  #key: KeyObject | undefined;
+
+  private constructor({ modulus, exponent }: RsaNumbers) {
+    const bits = modulus.toString(2).length;
+    checkBits(bits);
+    this.modulus = modulus;
+    this.#exponent = exponent;
+    this.size = Math.ceil(bits / 8);
+    this.pem = publicPem({ modulus, exponent });
+  }
+
+  /**
+   * Reads a public key, whatever its line ends: SubjectPublicKeyInfo, or PKCS#1 as very old minions send it.
+   * @throws {KeyError} If it is none, not RSA, or of a size that is not taken.
+   */
+  static fromPem(pem: string): PublicKey {
+    return new PublicKey(readPublicPem(pem));
+  }
+
+  /** How many bytes can be encrypted at once. */
+  room(algorithm: EncryptionAlgorithm): number {
+    return this.size - 2 * ENCRYPTION[algorithm].length - 2;
+  }
+
+  /** Encrypts `bytes`. @throws {KeyError} If they are more than a key of this size can hold. */
+  encrypt(algorithm: EncryptionAlgorithm, bytes: Uint8Array): Uint8Array {
+    const hash = ENCRYPTION[algorithm];
+    const room = this.room(algorithm);
+    if (bytes.length > room) {
+      throw new KeyError(`Cannot encrypt ${bytes.length} bytes with ${algorithm}: the key has room for ${room}`);
+    }
+    const { constants: { RSA_PKCS1_OAEP_PADDING }, createPublicKey, publicEncrypt } = nodeCrypto();
+    this.#key ??= createPublicKey(this.pem);
+    return plain(publicEncrypt({ key: this.#key, padding: RSA_PKCS1_OAEP_PADDING, oaepHash: hash.name }, bytes));
+  }
+
+  /**
+   * Encrypts each of `parts`, as {@linkcode encrypt} does.
+   * @param fast Does it for all at once, quicker than the runtime, or says `undefined`.
+   * @throws {KeyError} If one is more than a key of this size can hold.
+   */
+  encryptAll(algorithm: EncryptionAlgorithm, parts: readonly Uint8Array[], fast: FastEncryption): Uint8Array[] {
+    return fast(this.pem, ENCRYPTION[algorithm].name, parts) ?? parts.map((part) => this.encrypt(algorithm, part));
+  }
+
+  /** Whether `signature` is this key's signature of `bytes`. */
+  verify(algorithm: SigningAlgorithm, bytes: Uint8Array, signature: Uint8Array): boolean {
+    if (signature.length !== this.size) return false;
+    const block = this.#power(signature);
+    // Making the one right block and comparing it all leaves no padding to be parsed wrongly.
+    const expected = signatureBlock(SIGNING[algorithm], bytes, this.size);
+    return block !== undefined && expected.every((byte, i) => byte === block[i]);
+  }
+
+  /**
+   * What an X9.31 signature of this key was made over.
+   * @throws {AuthenticationError} If it is no such signature of this key.
+   */
+  recoverX931(signature: Uint8Array): Uint8Array {
+    const block = signature.length > this.size ? undefined : this.#power(signature, true);
+    const data = block && unpadX931(block);
+    if (data === undefined) throw new AuthenticationError("Not a signature of this key");
+    return data;
+  }
+
+  /** The public operation on `bytes`; `undefined` if they are no residue. `x931` chooses the root that ends in 0xC. */
+  #power(bytes: Uint8Array, x931 = false): Uint8Array | undefined {
+    const base = toInt(bytes);
+    const { modulus } = this;
+    if (base >= modulus) return undefined;
+    let result = 1n;
+    for (const bit of this.#exponent.toString(2)) {
+      result = result * result % modulus;
+      if (bit === "1") result = result * base % modulus;
+    }
+    if (x931 && (result & 0xfn) !== 0xcn) result = modulus - result;
+    return toBytes(result, this.size);
+  }
+}
+
+/** A private key. */
+export class PrivateKey {
+  /** The key as PEM (PKCS#1), with its final newline: as it lies on the disk. */
+  readonly pem: string;
+  /** The other half. */
+  readonly publicKey: PublicKey;
+  readonly #key: KeyObject;
+  readonly #operations: PrivateOperations | undefined;
+
+  private constructor(key: KeyObject, operations?: PrivateOperations) {
+    this.#key = key;
+    this.#operations = operations;
+    // Deno derives no larger public key, and says so in riddles.
+    checkBits(key.asymmetricKeyDetails?.modulusLength ?? 0);
+    this.publicKey = PublicKey.fromPem(
+      String(nodeCrypto().createPublicKey(key).export({ type: "spki", format: "pem" })),
+    );
+    this.pem = String(key.export({ type: "pkcs1", format: "pem" }));
+  }
+
+  /** A new key with the exponent 65537. @throws {KeyError} If `bits` is not a size that is taken. */
+  static generate(bits: number): Promise<PrivateKey> {
+    return new Promise((resolve, reject) => {
+      checkBits(bits);
+      nodeCrypto().generateKeyPair("rsa", { modulusLength: bits }, (error, _publicKey, privateKey) => {
+        if (error) reject(error);
+        else resolve(new PrivateKey(privateKey));
+      });
+    });
+  }
+
+  /**
+   * Reads a private key: PKCS#1, or PKCS#8.
+   * @param operations What signs and decrypts with that key faster than the runtime does, as far as it can.
+   * @throws {KeyError} If it is none, not RSA, encrypted, or of a size that is not taken.
+   */
+  static fromPem(pem: string, operations?: PrivateOperations): PrivateKey {
+    const text = cleanPem(pem);
+    if (/^-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED$/m.test(text)) {
+      throw new KeyError("The private key is encrypted with a passphrase, which is not supported");
+    }
+    if (!/^-----BEGIN (RSA )?PRIVATE KEY-----\n/.test(text)) throw new KeyError("Not a private key in PEM form");
+    return new PrivateKey(readPrivate(text), operations);
+  }
+
+  /** Undoes {@linkcode PublicKey.encrypt}. @throws {AuthenticationError} If `bytes` was not encrypted so, for this key. */
+  decrypt(algorithm: EncryptionAlgorithm, bytes: Uint8Array): Uint8Array {
+    const oaepHash = ENCRYPTION[algorithm].name;
+    const opened = this.#operations?.decrypt(oaepHash, bytes);
+    if (opened === REFUSED) throw new AuthenticationError("Not encrypted for this key");
+    if (opened !== undefined) return opened;
+    const { constants: { RSA_PKCS1_OAEP_PADDING }, privateDecrypt } = nodeCrypto();
+    try {
+      return plain(privateDecrypt({ key: this.#key, padding: RSA_PKCS1_OAEP_PADDING, oaepHash }, bytes));
+    } catch {
+      throw new AuthenticationError("Not encrypted for this key");
+    }
+  }
+
+  /** Signs `bytes`. */
+  sign(algorithm: SigningAlgorithm, bytes: Uint8Array): Uint8Array {
+    const { name } = SIGNING[algorithm];
+    return this.#operations?.sign(name, bytes) ?? plain(nodeCrypto().sign(name, bytes, this.#key));
+  }
+
+  /** Signs `bytes` themselves, unhashed, so that the signature gives them back. @throws {KeyError} If they do not fit. */
+  signX931(bytes: Uint8Array): Uint8Array {
+    const { modulus, size } = this.publicKey;
+    const block = padX931(bytes, size);
+    if (block === undefined) throw new KeyError(`Cannot sign ${bytes.length} bytes: the key has room for ${size - 2}`);
+    if (toInt(block) >= modulus) throw new KeyError("A key of this odd size cannot make X9.31 signatures");
+    const { constants: { RSA_NO_PADDING }, privateDecrypt } = nodeCrypto();
+    const power = toInt(privateDecrypt({ key: this.#key, padding: RSA_NO_PADDING }, block));
+    const other = modulus - power;
+    return toBytes(power < other ? power : other, size);
+  }
+}
+
+function checkBits(bits: number): void {
+  if (bits >= MIN_KEY_BITS && bits <= MAX_KEY_BITS) return;
+  throw new KeyError(`A key of ${bits} bits is not taken: ${MIN_KEY_BITS} to ${MAX_KEY_BITS} are`);
+}
+
+function readPrivate(pem: string): KeyObject {
+  let key: KeyObject;
+  try {
+    key = nodeCrypto().createPrivateKey(pem);
+  } catch {
+    // The cause would only say what the parser tripped over, and may quote the key.
+    throw new KeyError(`Not a usable private key: corrupt, not RSA, or larger than ${MAX_KEY_BITS} bits`);
+  }
+  if (key.asymmetricKeyType !== "rsa") throw new KeyError(`Not an RSA key but ${key.asymmetricKeyType}`);
+  return key;
+}
+
+function signatureBlock(hash: Hash, bytes: Uint8Array, size: number): Uint8Array {
+  const block = new Uint8Array(size).fill(0xff);
+  const digest = Uint8Array.fromHex(hashHex(bytes, hash.name));
+  const prefixAt = size - digest.length - hash.prefix.length;
+  block[0] = 0;
+  block[1] = 1;
+  block[prefixAt - 1] = 0;
+  block.set(hash.prefix, prefixAt);
+  block.set(digest, size - digest.length);
+  return block;
+}
+
+function toInt(bytes: Uint8Array): bigint {
+  return BigInt(`0x0${bytes.toHex()}`);
+}
+
+function toBytes(int: bigint, size: number): Uint8Array {
+  return Uint8Array.fromHex(int.toString(16).padStart(2 * size, "0"));
+}
+
+/** Node's Buffer prints, compares and slices otherwise than the Uint8Array that the rest of the code expects. */
+function plain(buffer: Uint8Array): Uint8Array {
+  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+}

@@ -1,0 +1,126 @@
+/**
+ * RSA public keys as PEM: SubjectPublicKeyInfo, and PKCS#1 as very old minions send it. Only the two numbers are read; what
+ * is done with them is `rsa.ts`'s business.
+ *
+ * Own code, so that a thread which only checks who is who need not load node:crypto. Strict: one encoding for each key, no
+ * byte left over.
+ * Source: RFC 8017, appendix A.1.1; RFC 5280, section 4.1; X.690 (DER).
+ * @module
+ */
+
+import { KeyError } from "../errors.ts";
+import { cleanPem } from "./pem.ts";
+
+/** The two numbers of a public key. */
+export interface RsaNumbers {
+  /** The product of the primes. */
+  readonly modulus: bigint;
+  /** What the public operation raises to. */
+  readonly exponent: bigint;
+}
+
+const SEQUENCE = 0x30;
+const INTEGER = 0x02;
+const BIT_STRING = 0x03;
+
+/** rsaEncryption (1.2.840.113549.1.1.1) with its NULL parameters, as a SEQUENCE. */
+const ALGORITHM = Uint8Array.fromHex("300d06092a864886f70d0101010500");
+
+const FORMS = [
+  ["-----BEGIN PUBLIC KEY-----\n", "\n-----END PUBLIC KEY-----"],
+  ["-----BEGIN RSA PUBLIC KEY-----\n", "\n-----END RSA PUBLIC KEY-----"],
+] as const;
+
+/** Reads a key, whatever its line ends. @throws {KeyError} If `pem` is no RSA public key in DER. */
+export function readPublicPem(pem: string): RsaNumbers {
+  const text = cleanPem(pem);
+  const form = FORMS.findIndex(([head]) => text.startsWith(head));
+  if (form < 0) throw new KeyError("Not a public key in PEM form");
+  const [head, foot] = FORMS[form];
+  if (!text.endsWith(foot)) throw corrupt("cut off, or followed by something");
+  let der: Uint8Array;
+  try {
+    der = Uint8Array.fromBase64(text.slice(head.length, -foot.length));
+  } catch {
+    throw corrupt("no base64");
+  }
+  const numbers = split(only(form === 0 ? unwrapped(der) : der, SEQUENCE), INTEGER);
+  const [modulus, exponent] = [positive(numbers.content), positive(only(numbers.rest, INTEGER))];
+  // An even number of either kind is no key; a huge exponent would only keep us busy.
+  if (modulus % 2n === 0n || exponent % 2n === 0n || exponent < 3n || exponent >= 1n << 33n) {
+    throw corrupt("its numbers are no key's");
+  }
+  return { modulus, exponent };
+}
+
+function corrupt(how: string): KeyError {
+  return new KeyError(`Not a usable public key: corrupt (${how})`);
+}
+
+/** The key as SubjectPublicKeyInfo, lines of 64 characters, without the final newline. */
+export function publicPem({ modulus, exponent }: RsaNumbers): string {
+  const key = element(SEQUENCE, concat(element(INTEGER, integer(modulus)), element(INTEGER, integer(exponent))));
+  const der = element(SEQUENCE, concat(ALGORITHM, element(BIT_STRING, concat(Uint8Array.of(0), key))));
+  const [head, foot] = FORMS[0];
+  return head + (der.toBase64().match(/.{1,64}/g) ?? []).join("\n") + foot;
+}
+
+/** The RSAPublicKey within a SubjectPublicKeyInfo. */
+function unwrapped(der: Uint8Array): Uint8Array {
+  const body = only(der, SEQUENCE);
+  if (!ALGORITHM.every((byte, i) => body[i] === byte)) throw new KeyError("Not an RSA key");
+  const bits = only(body.subarray(ALGORITHM.length), BIT_STRING);
+  if (bits[0] !== 0) throw corrupt("no whole number of bytes");
+  return bits.subarray(1);
+}
+
+/** The content of the one element that `der` is. */
+function only(der: Uint8Array, tag: number): Uint8Array {
+  const { content, rest } = split(der, tag);
+  if (rest.length > 0) throw corrupt("bytes left over");
+  return content;
+}
+
+/** The first element, and what follows it. */
+function split(der: Uint8Array, tag: number): { content: Uint8Array; rest: Uint8Array } {
+  if (der[0] !== tag) throw corrupt("another element");
+  const first = der[1];
+  const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
+  // Two bytes are 64 KB, more than the largest key takes.
+  if (first === undefined || lengthBytes > 2 || first === 0x80) throw corrupt("a length of no key");
+  const start = 2 + lengthBytes;
+  const length = lengthBytes === 0 ? first : der.subarray(2, start).reduce((sum, byte) => sum * 256 + byte, 0);
+  if (lengthBytes > 0 && length < (lengthBytes === 1 ? 0x80 : 0x100)) throw corrupt("a length that is too long");
+  const end = start + length;
+  if (der.length < end) throw corrupt("cut off");
+  return { content: der.subarray(start, end), rest: der.subarray(end) };
+}
+
+function positive(bytes: Uint8Array): bigint {
+  const negative = bytes.length === 0 || bytes[0] >= 0x80;
+  if (negative || (bytes.length > 1 && bytes[0] === 0 && bytes[1] < 0x80)) throw corrupt("no positive number");
+  return BigInt(`0x${bytes.toHex()}`);
+}
+
+/** The bytes of a positive number: a zero in front where the first bit would make it negative. */
+function integer(value: bigint): Uint8Array {
+  const hex = value.toString(16);
+  const bytes = Uint8Array.fromHex(hex.length % 2 === 0 ? hex : `0${hex}`);
+  return bytes[0] < 0x80 ? bytes : concat(Uint8Array.of(0), bytes);
+}
+
+function element(tag: number, content: Uint8Array): Uint8Array {
+  const { length } = content;
+  const head = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return concat(Uint8Array.of(tag, ...head), content);
+}
+
+function concat(...parts: readonly Uint8Array[]): Uint8Array {
+  const result = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    result.set(part, at);
+    at += part.length;
+  }
+  return result;
+}

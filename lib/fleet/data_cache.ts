@@ -1,0 +1,126 @@
+/**
+ * What the master knows of its minions: their grains, and the pillar that they got, in Salt's files.
+ *
+ * Written as Salt 3008 has it (`grains/<id>.p`, `pillar/<id>.p`), read also as older ones left it
+ * (`minions/<id>/data.p`, a map with `grains` and `pillar`). Knows nothing of who may see it.
+ * Source: salt-protocol section 8.
+ * @module
+ */
+
+import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { StoreError } from "../errors.ts";
+import { type CacheLog, listDirectory, readValue } from "../os/store_files.ts";
+import { isValidId } from "../protocol/minion_id.ts";
+import { encode } from "../values/msgpack.ts";
+import { compareStrings, isMap, type ValueMap } from "../values/value.ts";
+
+/** What is known of one minion. */
+export interface MinionData {
+  /** The minion's facts about itself. */
+  readonly grains: ValueMap;
+  /** The pillar that it got last; empty if it has none. */
+  readonly pillar: ValueMap;
+}
+
+type Bank = "grains" | "pillar";
+
+/** The minions' data below one `cachedir`. Any number of threads and processes may use it. */
+export class DataCache {
+  readonly #cachedir: string;
+  readonly #log: CacheLog;
+
+  /**
+   * A cache below `cachedir`; nothing is made or read yet.
+   * @param options.log Hears of files that cannot be read.
+   */
+  constructor(cachedir: string, options: { log?: CacheLog } = {}) {
+    this.#cachedir = cachedir;
+    this.#log = options.log ?? (() => {});
+  }
+
+  /** Stores a minion's grains. @throws {StoreError} If they cannot be written, or the id is not one. */
+  setGrains(id: string, grains: ValueMap): void {
+    this.#write("grains", id, grains);
+  }
+
+  /** Stores a minion's pillar. @throws {StoreError} If it cannot be written, or the id is not one. */
+  setPillar(id: string, pillar: ValueMap): void {
+    this.#write("pillar", id, pillar);
+  }
+
+  /** What is known of a minion; `undefined` if nothing is. */
+  get(id: string): MinionData | undefined {
+    if (!isValidId(id)) return undefined;
+    const old = this.#read(`minions/${id}/data.p`);
+    const grains = this.#read(`grains/${id}.p`) ?? asMap(old?.get("grains"));
+    const pillar = this.#read(`pillar/${id}.p`) ?? asMap(old?.get("pillar"));
+    if (grains === undefined && pillar === undefined) return undefined;
+    return { grains: grains ?? new Map(), pillar: pillar ?? new Map() };
+  }
+
+  /** The ids of the minions whose grains are known, sorted. */
+  list(): string[] {
+    const ids = new Set<string>();
+    for (const { name } of listDirectory(`${this.#cachedir}/grains`, this.#log)) {
+      if (name.endsWith(".p") && !name.startsWith(".")) ids.add(name.slice(0, -2));
+    }
+    for (const { name } of listDirectory(`${this.#cachedir}/minions`, this.#log)) {
+      if (!ids.has(name) && this.#read(`minions/${name}/data.p`)?.has("grains")) ids.add(name);
+    }
+    return [...ids].sort(compareStrings);
+  }
+
+  /** Forgets a minion, its mine too. @returns Whether anything was known. @throws {StoreError} If it stays. */
+  remove(id: string): boolean {
+    if (!isValidId(id)) return false;
+    try {
+      const files = ["grains", "pillar", "mine"].map((bank) => `${this.#cachedir}/${bank}/${id}.p`);
+      const old = `${this.#cachedir}/minions/${id}`;
+      // Every one of them, not the first alone.
+      const removed = [...files, `${old}/data.p`, `${old}/mine.p`].filter((path) => removeIfExists(path)).length;
+      removeEmpty(old);
+      return removed > 0;
+    } catch (error) {
+      throw this.#failure(`forget the minion ${id}`, error);
+    }
+  }
+
+  #write(bank: Bank, id: string, data: ValueMap): void {
+    if (!isValidId(id)) throw new StoreError(`Cannot store data of the id ${JSON.stringify(id)}`, this.#cachedir);
+    const directory = `${this.#cachedir}/${bank}`;
+    try {
+      const bytes = encode(data, "disk");
+      try {
+        writeFileAtomic(`${directory}/${id}.p`, bytes);
+      } catch (error) {
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
+        Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
+        writeFileAtomic(`${directory}/${id}.p`, bytes);
+      }
+    } catch (error) {
+      throw this.#failure(`store the ${bank} of ${id}`, error);
+    }
+  }
+
+  #read(file: string): ValueMap | undefined {
+    return asMap(readValue(`${this.#cachedir}/${file}`, this.#log));
+  }
+
+  #failure(what: string, error: unknown): StoreError {
+    const reason = error instanceof Error ? error.message : String(error);
+    return new StoreError(`Cannot ${what} in ${this.#cachedir}: ${reason}`, this.#cachedir, { cause: error });
+  }
+}
+
+function asMap(value: Parameters<typeof isMap>[0]): ValueMap | undefined {
+  return isMap(value) ? value : undefined;
+}
+
+/** Removes a directory if nothing is left in it: the user's files stay. */
+function removeEmpty(directory: string): void {
+  try {
+    Deno.removeSync(directory);
+  } catch {
+    // Not there, or `file_recv` put files into it.
+  }
+}

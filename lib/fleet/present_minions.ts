@@ -1,0 +1,26 @@
+/**
+ * Which minions are connected now: ours say so themselves (presence.ts); of Python's, those whose cached grains have an
+ * address that is connected to the publish port. No minion is asked. Accepted keys alone count.
+ * @module
+ */
+
+import { connectedAddresses } from "./connected_ids.ts";
+import { DataCache } from "./data_cache.ts";
+import { KeyStore } from "../keys/store.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { readPresence } from "./presence_file.ts";
+
+/** The accepted minions that are connected, sorted, each with an address of its that is, if one is known to be. */
+export function presentMinions(
+  opts: MasterOpts,
+  { publishPort }: { readonly publishPort: number },
+): Map<string, string | undefined> {
+  const { present, gone } = readPresence(opts.cachedir);
+  const addresses = connectedAddresses(new DataCache(opts.cachedir), publishPort);
+  const here = new Map<string, string | undefined>();
+  for (const id of new KeyStore(opts.pki_dir).list("accepted")) {
+    const address = addresses.get(id);
+    if (present.has(id) || (address !== undefined && !gone.has(id))) here.set(id, address);
+  }
+  return here;
+}

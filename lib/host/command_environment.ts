@@ -1,0 +1,175 @@
+/**
+ * The environment that a command of `cmd.*` gets: the minion's own, that of the user it runs as, what the caller gave, and
+ * the C locale. Starts nothing but `su`, to ask for a user's login environment.
+ * Source: Salt 3008.3, `salt/modules/cmdmod.py`.
+ * @module
+ */
+
+import { runChild } from "./child_process.ts";
+import { CommandError, InvocationError } from "../errors.ts";
+import type { User } from "../os/users.ts";
+import { isFloat, isInt, isMap, str, type Value } from "../values/value.ts";
+import { which } from "./which.ts";
+
+/** Environment variables by name. */
+export type Environment = Record<string, string>;
+
+/** Set to `C` unless the caller sets them: whoever reads a command's output knows English words only. */
+const LOCALE = [
+  "LC_CTYPE",
+  "LC_NUMERIC",
+  "LC_TIME",
+  "LC_COLLATE",
+  "LC_MONETARY",
+  "LC_MESSAGES",
+  "LC_PAPER",
+  "LC_NAME",
+  "LC_ADDRESS",
+  "LC_TELEPHONE",
+  "LC_MEASUREMENT",
+  "LC_IDENTIFICATION",
+  "LANGUAGE",
+];
+
+/** What scripts/launcher.sh sets. */
+const LAUNCHER_VARIABLES = ["SALT_EXECUTABLE", "DENO_DIR", "DENO_NO_UPDATE_CHECK"];
+
+/** How long a login may take before the command runs without that user's environment, as Salt. */
+const LOGIN_TIMEOUT_MS = 10_000;
+
+/** What makes up an environment. */
+export interface EnvironmentRequest {
+  /** The caller's variables, from {@linkcode parseEnvironment}. */
+  readonly given: Environment;
+  /** The login environment of the user to run as, from {@linkcode loginEnvironment}. */
+  readonly login: Environment;
+  /** Leaves out the minion's own variables. */
+  readonly clean: boolean;
+  /** Directories to search first. */
+  readonly prependPath: string | null;
+  /** Sets the locale to C where nobody sets it. */
+  readonly resetLocale: boolean;
+}
+
+/**
+ * The caller's `env` argument: a map, or a list of maps with one key each; anything else counts as none. None becomes an
+ * empty string.
+ * @throws {InvocationError} For a name that no variable can have.
+ */
+export function parseEnvironment(env: Value): Environment {
+  const environment: Environment = {};
+  for (const [key, value] of entries(env)) {
+    const name = str(key);
+    if (name === "" || name.includes("=") || name.includes("\0")) {
+      throw new InvocationError(`illegal environment variable name: ${JSON.stringify(name)}`);
+    }
+    environment[name] = value === null ? "" : str(value);
+  }
+  return environment;
+}
+
+function entries(env: Value): [Value, Value][] {
+  if (isMap(env)) return [...env];
+  if (!Array.isArray(env)) return [];
+  const found: [Value, Value][] = [];
+  for (const element of env) {
+    if (isMap(element) && element.size === 1) found.push(...element);
+    else if (typeof element === "string" || isInt(element) || isFloat(element)) found.push([element, null]);
+    else return []; // Salt drops the whole list
+  }
+  return found;
+}
+
+/** Puts an environment together; what stands later wins: the minion's own, the locale, the user's login, the caller's. */
+export function buildEnvironment({ given, login, clean, prependPath, resetLocale }: EnvironmentRequest): Environment {
+  const chosen = { ...login, ...given };
+  const locale = resetLocale ? Object.fromEntries(LOCALE.map((name) => [name, "C"])) : {};
+  const environment: Environment = { ...(clean ? {} : ownEnvironment()), ...locale, ...chosen };
+  if (prependPath !== null) {
+    environment.PATH = environment.PATH === undefined ? prependPath : `${prependPath}:${environment.PATH}`;
+  }
+  // A child that tells systemd that it is ready would speak for the minion.
+  if (!Object.hasOwn(chosen, "NOTIFY_SOCKET")) delete environment.NOTIFY_SOCKET;
+  return environment;
+}
+
+/** This process's variables, without those that the launcher of a packed executable set for itself. */
+function ownEnvironment(): Environment {
+  const own = Deno.env.toObject();
+  if (own.SALT_EXECUTABLE !== undefined) { for (const name of LAUNCHER_VARIABLES) delete own[name]; }
+  return own;
+}
+
+/** Bytes that a login may write before its environment counts as one that cannot be had. */
+const LOGIN_OUTPUT = 4 << 20;
+
+/** Who asks for a login environment. */
+export interface LoginRequest {
+  /** Shell to log in with; `null`: the user's own. */
+  readonly shell: string | null;
+  /** Ends the asking. */
+  readonly signal: AbortSignal;
+  /** Hears why the environment could not be had. */
+  readonly log: (level: "error", message: string) => void;
+}
+
+/** The environment that `user` has after logging in; `HOME` and `USER` alone if the login fails. */
+export async function loginEnvironment(user: User, request: LoginRequest): Promise<Environment> {
+  const identity = { USER: user.name, HOME: user.home };
+  // Between markers, because a profile may print whatever it likes.
+  const marker = `<<<${crypto.randomUUID()}>>>`;
+  const script = `printf %s '${marker}'; cat /proc/self/environ; printf %s '${marker}'`;
+  const shell = request.shell === null ? [] : ["-s", request.shell];
+  try {
+    const { stdout, stderr } = await runChild({
+      argv: [which("su") ?? "su", ...shell, "-", user.name, "-c", script],
+      cwd: "/",
+      env: ownEnvironment(),
+    }, { timeoutMs: LOGIN_TIMEOUT_MS, signal: request.signal, child: () => {}, outputMax: LOGIN_OUTPUT });
+    const parts = new TextDecoder().decode(stdout).split(marker);
+    if (parts.length === 3) return { ...parseEnviron(parts[1]), ...identity };
+    request.log("error", loginFailure(user, new TextDecoder().decode(stderr).trim() || "no answer"));
+  } catch (error) {
+    request.signal.throwIfAborted();
+    request.log("error", loginFailure(user, error instanceof Error ? error.message : String(error)));
+  }
+  return identity;
+}
+
+function loginFailure(user: User, why: string): string {
+  return `Environment could not be retrieved for user '${user.name}': ${why}`;
+}
+
+/** The variables in the text of a `/proc/<pid>/environ`. */
+function parseEnviron(text: string): Environment {
+  const environment: Environment = {};
+  for (const item of text.split("\0")) {
+    const equals = item.indexOf("=");
+    if (equals > 0) environment[item.slice(0, equals)] = item.slice(equals + 1);
+  }
+  return environment;
+}
+
+/**
+ * The directory that a command without `cwd` starts in: the user's home, or `/` if it cannot be read.
+ * @param user The user to run as; without it, this process's.
+ */
+export function homeDirectory(user: User | undefined, own: () => User | undefined): string {
+  const home = user?.home ?? Deno.env.get("HOME") ?? own()?.home ?? "/";
+  try {
+    Deno.readDirSync(home)[Symbol.iterator]().next();
+    return home;
+  } catch {
+    return "/";
+  }
+}
+
+/** Checks a directory to start in. @throws {CommandError} Unless `cwd` is an absolute path of a directory. */
+export function checkDirectory(cwd: string): void {
+  try {
+    if (cwd.startsWith("/") && Deno.statSync(cwd).isDirectory) return;
+  } catch {
+    // said below
+  }
+  throw new CommandError(`Specified cwd '${cwd}' either not absolute or does not exist`);
+}

@@ -1,0 +1,79 @@
+/**
+ * Fetching a script to a temporary file that only its user can read and run. Knows local paths, `file://` and `http(s)://`;
+ * `salt://` needs the file server, which is not built yet.
+ * Source: Salt 3008.3, `salt/modules/cmdmod.py` script, `salt/fileclient.py`.
+ * @module
+ */
+
+import { CommandError } from "../errors.ts";
+import { isTrustedPath } from "../os/trusted_path.ts";
+import type { User } from "../os/users.ts";
+
+/** Where the copy goes, whose it will be, and when to give up. */
+export interface ScriptCopy {
+  /**
+   * Directory of the copy; default: the system's for temporary files. That one it is also where root would make it in a directory
+   * in which others could put something else in its place.
+   */
+  readonly directory?: string;
+  /** Its owner; default: this process's user. */
+  readonly owner?: User;
+  /** Ends a download. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Copies the script at `source`, with the mode 0500.
+ * @returns The copy's path, to be removed by the caller; `undefined` if there is no such script.
+ * @throws {CommandError} For a source that is no absolute path and has a scheme that is not served.
+ */
+export async function copyScript(source: string, copy: ScriptCopy): Promise<string | undefined> {
+  const contents = await read(source, copy.signal);
+  if (contents === undefined) return undefined;
+  const suffix = /(?<=[^/.][^/]*)\.[^./]*$/.exec(source.replace(/[?#].*$/, ""))?.[0] ?? "";
+  const path = await Deno.makeTempFile({ dir: safeDirectory(copy), prefix: "__salt.tmp.", suffix });
+  try {
+    await Deno.writeFile(path, contents);
+    await Deno.chmod(path, 0o500);
+    if (copy.owner !== undefined && copy.owner.uid !== Deno.uid()) await Deno.chown(path, copy.owner.uid, null);
+    return path;
+  } catch (error) {
+    await Deno.remove(path);
+    throw error;
+  }
+}
+
+const ROOT: User = { name: "root", uid: 0, gid: 0, gecos: "", home: "/", shell: "" };
+
+function safeDirectory({ directory, owner = ROOT }: ScriptCopy): string | undefined {
+  if (Deno.uid() !== 0 || !directory?.startsWith("/")) return directory;
+  return isTrustedPath(`${directory}/script`, owner) ? directory : undefined;
+}
+
+async function read(source: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1].toLowerCase();
+  try {
+    switch (scheme) {
+      case undefined:
+        if (!source.startsWith("/")) throw new CommandError(`Path '${source}' is not absolute`);
+        return await Deno.readFile(source);
+      case "file":
+        return await Deno.readFile(new URL(source));
+      case "http":
+      case "https": {
+        const response = await fetch(source, { signal });
+        if (response.ok) return await response.bytes();
+        await response.body?.cancel();
+        return undefined;
+      }
+      case "salt":
+        throw new CommandError(`Cannot fetch '${source}': there is no file server yet`);
+      default:
+        throw new CommandError(`Cannot fetch '${source}': ${scheme}:// is not supported`);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof CommandError) throw error;
+    return undefined;
+  }
+}

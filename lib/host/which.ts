@@ -1,0 +1,68 @@
+/**
+ * Finding executables in the search path.
+ * Source: Salt 3008.3, `salt/utils/path.py`.
+ * @module
+ */
+
+import { mayExecute } from "../os/libc_files.ts";
+import { nodeBuiltin } from "../os/node_builtin.ts";
+
+/** Searched after `PATH`, in case a service manager started the minion with a poor one. */
+const USUAL_DIRECTORIES = ["/sbin", "/bin", "/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
+
+/** Whether this thread may call the C library: a job's may not. */
+function canCall(): boolean {
+  return Deno.permissions.querySync({ name: "ffi" }).state === "granted";
+}
+
+/** Whether `path` is a file that this process may execute. */
+export function isExecutableFile(path: string): boolean {
+  try {
+    // Asked first: for each of a dozen directories that it is not in, the runtime would make an error, which takes 0.1 ms.
+    const answer = canCall() ? mayExecute(path) : undefined;
+    if (answer === false) return false;
+    const { isFile, mode } = Deno.statSync(path);
+    if (!isFile || answer === true) return isFile;
+    if (((mode ?? 0o111) & 0o111) === 0) return false;
+    const { accessSync, constants } = nodeBuiltin("node:fs");
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch (error) {
+    // That a job may not look is no answer.
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    return false;
+  }
+}
+
+/** The full path of the executable `name`, or `name` itself if that is a path to one; `undefined` if there is none. */
+export function which(name: string): string | undefined {
+  if (name === "") return undefined;
+  if (isExecutableFile(name)) return name;
+  // An empty one is the working directory, where it would have been found already.
+  const path = (Deno.env.get("PATH") ?? "").split(":").filter((directory) => directory !== "");
+  const directories = [...path, ...USUAL_DIRECTORIES.filter((directory) => !path.includes(directory))];
+  return directories.map((directory) => `${directory.replace(/\/+$/, "")}/${name}`).find(isExecutableFile);
+}
+
+/** What `execvp` would say of a program: it runs, it is not there, or it may not be executed. */
+export type Startable = "yes" | "missing" | "forbidden";
+
+/**
+ * Whether a child with the working directory `cwd` and the search path `path` could start `program`. Asked beforehand
+ * because a wrapper's failure to start it would look like the command's own.
+ */
+export function startable(program: string, { cwd, path }: { cwd: string; path: string | undefined }): Startable {
+  const directories = program.includes("/") ? [cwd] : (path ?? "/bin:/usr/bin").split(":");
+  const candidates = directories.map((directory) => program.startsWith("/") ? program : `${directory}/${program}`);
+  if (candidates.some(isExecutableFile)) return "yes";
+  return candidates.some(exists) ? "forbidden" : "missing";
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch (error) {
+    return error instanceof Deno.errors.PermissionDenied;
+  }
+}

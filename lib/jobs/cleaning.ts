@@ -1,0 +1,99 @@
+/**
+ * The removal of old jobs from the job cache, in rounds: what no round has to look at again is remembered, so that a round in
+ * which nothing is old costs a look at each of the cache's 256 directories, however many jobs are in them.
+ *
+ * A job that comes or goes changes the time of the directory that it is in. Knows no options and no clock.
+ * Source: salt-protocol.md section 8.
+ * @module
+ */
+
+import { type CacheLog, changedMs, listDirectory, remove } from "../os/store_files.ts";
+
+/** How old a job without its `jid` file must be before it is taken for a ruin, in milliseconds. */
+const UNFINISHED_MS = 60_000;
+/** How long ago a directory must have changed for its time to tell the next change, in milliseconds: clocks of files are coarse. */
+const SETTLED_MS = 2_000;
+
+/** A directory in which nothing was to be removed. */
+interface Seen {
+  /** When something came to it or went last. */
+  readonly changedMs: number;
+  /** When the oldest job in it was made; without one, when the last one went. */
+  readonly oldestMs: number;
+}
+
+/** What is to go. */
+export interface CleaningLimits {
+  /** The time, in milliseconds since the epoch. */
+  readonly nowMs: number;
+  /** How old a job may be; 0: nothing goes. */
+  readonly keepSeconds: number;
+}
+
+/** The rounds over one cache. */
+export class JobCleaner {
+  readonly #root: string;
+  readonly #cachedir: string;
+  readonly #log: CacheLog;
+  readonly #seen = new Map<string, Seen>();
+
+  /** Has seen nothing yet. @param cachedir The master's; `jobs` is below it. */
+  constructor(cachedir: string, log: CacheLog) {
+    this.#cachedir = cachedir;
+    this.#root = `${cachedir}/jobs`;
+    this.#log = log;
+  }
+
+  /**
+   * One round, job by job: whoever has something else to do may pause after each.
+   * A job's age is that of its `jid` file, as a host's clock may have been wrong when its jid was made. Ruins go as well.
+   * @returns How many jobs were removed.
+   */
+  *round({ nowMs, keepSeconds }: CleaningLimits): Generator<void, number> {
+    if (keepSeconds <= 0) return 0;
+    const oldestMs = nowMs - keepSeconds * 1000;
+    this.#cleanFiles(`${this.#cachedir}/publish_auth`, oldestMs);
+    let removed = 0;
+    for (const { name } of listDirectory(this.#root, this.#log)) {
+      const changed = changedMs(`${this.#root}/${name}`);
+      const seen = this.#seen.get(name);
+      if (seen !== undefined && seen.changedMs === changed && seen.oldestMs >= oldestMs) continue;
+      this.#seen.delete(name);
+      const { gone, oldest } = yield* this.#cleanDirectory(`${this.#root}/${name}`, { nowMs, oldestMs });
+      removed += gone;
+      if (gone === 0 && changed !== undefined && changed <= nowMs - SETTLED_MS) {
+        this.#seen.set(name, { changedMs: changed, oldestMs: oldest });
+      }
+    }
+    return removed;
+  }
+
+  *#cleanDirectory(
+    parent: string,
+    { nowMs, oldestMs }: { readonly nowMs: number; readonly oldestMs: number },
+  ): Generator<void, { gone: number; oldest: number }> {
+    const jobs = listDirectory(parent, this.#log);
+    let gone = 0, oldest = jobs.length === 0 ? changedMs(parent) ?? nowMs : Infinity;
+    for (const { name } of jobs) {
+      const directory = `${parent}/${name}`;
+      const madeMs = changedMs(`${directory}/jid`);
+      const keep = madeMs === undefined
+        ? (changedMs(directory) ?? nowMs) >= nowMs - UNFINISHED_MS // its maker may still be at it
+        : madeMs >= oldestMs;
+      if (keep) oldest = Math.min(oldest, madeMs ?? -Infinity);
+      else if (remove(directory, this.#log, { recursive: true })) gone++;
+      yield;
+    }
+    // Not recursive, so that a job which is being made in it this moment keeps it.
+    if (gone === jobs.length && (gone > 0 || (changedMs(parent) ?? nowMs) < oldestMs)) remove(parent, () => {});
+    return { gone, oldest };
+  }
+
+  /** Removes the files in a directory that were not changed since `oldestMs`. */
+  #cleanFiles(directory: string, oldestMs: number): void {
+    for (const { name } of listDirectory(directory, this.#log)) {
+      const path = `${directory}/${name}`;
+      if ((changedMs(path) ?? oldestMs) < oldestMs) remove(path, this.#log);
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * The records of a master's journal: maps with a `kind`.
+ * @module
+ */
+
+import type { Packable } from "../values/msgpack.ts";
+import type { Value } from "../values/value.ts";
+
+/** The fields of each kind. */
+export interface MasterRecords {
+  /** A job, as it was published. */
+  load: { readonly jid: string; readonly load: ReadonlyMap<Value, Packable> };
+  /** Whom a job is for. */
+  minions: { readonly jid: string; readonly minions: string[] };
+  /** A `no_log` job, and the key that its returns are sealed for. */
+  hidden: { readonly jid: string; readonly reader: string };
+  /** A return: `jid`, `id`, `return`, … */
+  return: { readonly load: ReadonlyMap<Value, Packable> };
+  /** A job that may be delivered until `until`, in milliseconds since the epoch; sealed. */
+  undelivered: { readonly jid: string; readonly until: number; readonly sealed: Uint8Array };
+}
+
+/** A record. */
+export function masterRecord<K extends keyof MasterRecords>(kind: K, fields: MasterRecords[K]): Map<Value, Packable> {
+  return new Map<Value, Packable>([["kind", kind], ...Object.entries<Packable>({ ...fields })]);
+}

@@ -1,0 +1,163 @@
+/**
+ * The beginnings of returns that were too large for the master, on the minion's disk, so that the operator can look at them:
+ * `<cachedir>/kept_returns/<jid>.p`. A few, each of bounded size, for a day.
+ *
+ * What a `no_log` job gave is never here.
+ * @module
+ */
+
+import { readFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { MsgpackError, type RequestTooLargeError } from "../errors.ts";
+import { isJid } from "../protocol/jid.ts";
+import type { Logger } from "../process/log.ts";
+import { decode, encode } from "../values/msgpack.ts";
+import { isNoLog } from "../protocol/no_log.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
+import { beginningOf } from "../values/beginning.ts";
+
+/** What is kept at most. */
+export interface KeptLimits {
+  /** Bytes of one beginning. */
+  readonly bytes: number;
+  /** How many; of more the oldest go. */
+  readonly count: number;
+  /** Milliseconds that one is kept. */
+  readonly ageMs: number;
+}
+
+/** A megabyte each, 16 of them, a day. */
+const KEPT_LIMITS: KeptLimits = { bytes: 1_048_576, count: 16, ageMs: 86_400_000 };
+
+/** A beginning that is kept. */
+export interface KeptReturn {
+  /** The job. */
+  readonly jid: string;
+  /** Its function. */
+  readonly fun: Value;
+  /** Bytes of the request that was too large. */
+  readonly bytes: number;
+  /** Bytes of the largest that the master takes. */
+  readonly limit: number;
+  /** When it was kept, in milliseconds since the epoch. */
+  readonly sinceMs: number;
+  /** The beginning of the return: a text as it was, anything else as JSON. */
+  readonly beginning: string;
+}
+
+const SUFFIX = ".p";
+
+/** Where a minion keeps them. */
+function keptReturnsDirectory(cachedir: string): string {
+  return `${cachedir}/kept_returns`;
+}
+
+/** The minion's side: keeps them, and removes what is too old. */
+export class KeptReturns {
+  readonly #directory: string;
+  readonly #log: Logger;
+  readonly #limits: KeptLimits;
+  #cleaning: ReturnType<typeof setTimeout> | undefined;
+
+  /** Removes what an earlier process left for too long. */
+  constructor(cachedir: string, log: Logger, limits: KeptLimits = KEPT_LIMITS) {
+    this.#directory = keptReturnsDirectory(cachedir);
+    this.#log = log;
+    this.#limits = limits;
+    this.#clean();
+  }
+
+  /** Keeps the beginning of a return. @returns Its bytes; `undefined` if it is not kept, for it is hidden or cannot be written. */
+  keep(load: ValueMap, { bytes, limit }: RequestTooLargeError): number | undefined {
+    const jid = load.get("jid");
+    if (typeof jid !== "string" || !isJid(jid) || isNoLog(load)) return undefined;
+    const beginning = beginningOf(load.get("return") ?? null, this.#limits.bytes);
+    const kept = map({ jid, fun: load.get("fun") ?? null, bytes, limit, since: Date.now(), beginning });
+    try {
+      const path = `${this.#directory}/${jid}${SUFFIX}`;
+      writeFileAtomic(path, encode(kept, "disk"), { mode: 0o600, makeDirectory: true });
+      this.#clean();
+      return new TextEncoder().encode(beginning).length;
+    } catch (error) {
+      this.#log.error(`The beginning of the return of job ${jid} is not kept: ${text(error)}`);
+      return undefined;
+    }
+  }
+
+  /** Removes what is too old or too much; again when the youngest is too old. */
+  #clean(): void {
+    const names = namesIn(this.#directory);
+    try {
+      const old = names.filter((name) => !isYoung(`${this.#directory}/${name}`, this.#limits.ageMs));
+      const young = names.filter((name) => !old.includes(name));
+      const tooMany = young.slice(0, Math.max(0, young.length - this.#limits.count));
+      for (const name of [...old, ...tooMany]) removeIfExists(`${this.#directory}/${name}`);
+      clearTimeout(this.#cleaning);
+      if (young.length > 0) this.#cleaning = setTimeout(() => this.#clean(), this.#limits.ageMs + 1_000);
+    } catch (error) {
+      this.#log.error(`The beginnings of old returns are not removed: ${text(error)}`);
+    }
+  }
+
+  /** Removes nothing any more; what is kept stays for the next process. */
+  close(): void {
+    clearTimeout(this.#cleaning);
+  }
+}
+
+/** What a minion keeps now, the oldest first; what cannot be read is left out. */
+export function keptReturns(cachedir: string, { ageMs }: KeptLimits = KEPT_LIMITS): KeptReturn[] {
+  const directory = keptReturnsDirectory(cachedir);
+  return namesIn(directory).flatMap((name) => {
+    const path = `${directory}/${name}`;
+    return isYoung(path, ageMs) ? read(path) ?? [] : [];
+  });
+}
+
+/** What a minion keeps of the return of one job. */
+export function keptReturn(cachedir: string, jid: string, limits: KeptLimits = KEPT_LIMITS): KeptReturn | undefined {
+  const path = `${keptReturnsDirectory(cachedir)}/${jid}${SUFFIX}`;
+  return isJid(jid) && isYoung(path, limits.ageMs) ? read(path) : undefined;
+}
+
+function read(path: string): KeptReturn | undefined {
+  try {
+    const bytes = readFileIfExists(path);
+    const kept = bytes === undefined ? undefined : decode(bytes, "disk");
+    if (!isMap(kept)) return undefined;
+    const number = (key: string) => toNumber(kept.get(key)) ?? 0;
+    return {
+      jid: str(kept.get("jid") ?? ""),
+      fun: kept.get("fun") ?? null,
+      bytes: number("bytes"),
+      limit: number("limit"),
+      sinceMs: number("since"),
+      beginning: str(kept.get("beginning") ?? ""),
+    };
+  } catch (error) {
+    if (error instanceof MsgpackError) return undefined; // half a file: there is nothing to be had
+    throw error;
+  }
+}
+
+/** The files in order of their jobs, which is that of time. */
+function namesIn(directory: string): string[] {
+  try {
+    return Array.from(Deno.readDirSync(directory), ({ name }) => name).filter((name) => name.endsWith(SUFFIX)).sort();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+function isYoung(path: string, ageMs: number): boolean {
+  try {
+    return Date.now() - (Deno.statSync(path).mtime?.getTime() ?? 0) < ageMs;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,57 @@
+/**
+ * What became of a job on each of its minions, from everything that the master keeps: keys, returns, acknowledgements,
+ * and who is connected.
+ * @module
+ */
+
+import { connectedAddresses } from "../fleet/connected_ids.ts";
+import { DataCache } from "../fleet/data_cache.ts";
+import { JobAcks } from "./acks.ts";
+import { JobCache } from "./cache.ts";
+import { KeyStore } from "../keys/store.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { decideOutcome, type Outcome, type OutcomeFacts, outcomeOfReturn } from "../protocol/outcome.ts";
+import { readPresence } from "../fleet/presence_file.ts";
+
+/** What became of a job on one minion. */
+export interface JobOutcome {
+  /** One word. */
+  readonly outcome: Outcome;
+  /** When the master last heard something of it, in milliseconds since the epoch; `undefined` if it never did. */
+  readonly sinceMs: number | undefined;
+  /** Whether the minion is one that acknowledges jobs. */
+  readonly acknowledges: boolean;
+}
+
+/**
+ * The outcomes of job `jid` for `ids`.
+ * @param publishPort The port that minions connect to.
+ */
+export function jobOutcomes(
+  jid: string,
+  ids: Iterable<string>,
+  { opts, publishPort }: { readonly opts: MasterOpts; readonly publishPort: number },
+): Map<string, JobOutcome> {
+  const jobs = new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type });
+  const returns = jobs.getReturns(jid);
+  const acks = new JobAcks(opts.cachedir, opts.hash_type).all(jid);
+  const accepted = new Set(new KeyStore(opts.pki_dir).list("accepted"));
+  const presence = readPresence(opts.cachedir);
+  // A Python minion does not tell that it is there: its address has to, if it is known and there are any.
+  const data = new DataCache(opts.cachedir);
+  const connected = connectedAddresses(data, publishPort);
+  const seems = (id: string) => connected.size === 0 || connected.has(id) || data.get(id) === undefined;
+  return new Map([...ids].map((id) => {
+    const returned = returns.get(id);
+    const ack = acks.get(id);
+    const present = presence.present.has(id), gone = presence.gone.has(id);
+    const facts: OutcomeFacts = {
+      accepted: accepted.has(id),
+      returned: returned && outcomeOfReturn(returned),
+      acknowledged: ack?.state,
+      present: present || (!gone && seems(id)),
+    };
+    const sinceMs = returned === undefined ? ack?.sinceMs : jobs.returnedMs(jid, id);
+    return [id, { outcome: decideOutcome(facts), sinceMs, acknowledges: present || gone }];
+  }));
+}

@@ -1,0 +1,178 @@
+/**
+ * Which ids are accepted or rejected without an operator: `auto_accept`, the files `autosign_file` and
+ * `autoreject_file`, stubs in `minions_autosign`, and values of grains in `autosign_grains_dir`.
+ *
+ * Says yes or no; knows nothing of keys or of what follows. Source: Salt's documentation of these options.
+ * @module
+ */
+
+import { compileGlob } from "../text/glob.ts";
+import { RegexError } from "../errors.ts";
+import { readTextFileIfExists, removeIfExists, statIfExists } from "../os/atomic_file.ts";
+import { isValidId } from "../protocol/minion_id.ts";
+import { type PythonRegex, pythonRegex } from "../text/regex.ts";
+import { findGroup } from "../os/users.ts";
+import { str, type ValueMap } from "../values/value.ts";
+
+/** The options of the master that say who is let in; see {@linkcode Autosign}. */
+export interface AutosignOpts {
+  /** Where the directory `minions_autosign` with the stubs is. */
+  readonly pki_dir: string;
+  /** The user that the master runs as. */
+  readonly user: string;
+  /** Accept every new key. */
+  readonly auto_accept: boolean;
+  /** File of the ids to accept: ids, globs and regular expressions, one a line. */
+  readonly autosign_file: string | null;
+  /** The same of the ids to reject. */
+  readonly autoreject_file: string | null;
+  /** Minutes that a stub counts; 0 is for ever. */
+  readonly autosign_timeout: number;
+  /** Directory with a file for each grain, one value a line. */
+  readonly autosign_grains_dir: string | null;
+  /** Whether files that the group may write count as well. */
+  readonly permissive_pki_access: boolean;
+}
+
+/** What else decides; a test passes its own. */
+export interface AutosignWorld {
+  /** Tells the operator of a file that is not heeded. */
+  readonly warn: (message: string) => void;
+  /** Whether `user` is listed in the group of that id. @default by the host's groups */
+  readonly inGroup?: (user: string, gid: number) => boolean;
+  /** The id of the user that this process runs as. @default Deno.uid() */
+  readonly uid?: number | null;
+  /** Milliseconds since the epoch. @default Date.now */
+  readonly now?: () => number;
+}
+
+interface SigningFile {
+  readonly changed: string;
+  readonly tests: ((id: string) => boolean)[];
+}
+
+/** The answers, from files that are read again when they change. */
+export class Autosign {
+  readonly #opts: AutosignOpts;
+  readonly #world: Required<AutosignWorld>;
+  readonly #files = new Map<string, SigningFile>();
+
+  /** Takes the options; a file that they name need not be there. */
+  constructor(opts: AutosignOpts, world: AutosignWorld) {
+    this.#opts = opts;
+    this.#world = { inGroup: listedInGroup, uid: Deno.uid(), now: Date.now, ...world };
+  }
+
+  /** Whether the key of `id` is to be rejected. */
+  rejects(id: string): boolean {
+    return this.#named(id, this.#opts.autoreject_file);
+  }
+
+  /**
+   * Whether the key of `id` is to be accepted. A stub that says so is used up by the question.
+   * @param grains What the minion sent as `autosign_grains`. It can send what it likes: the values are passwords.
+   */
+  accepts(id: string, grains?: ValueMap): boolean {
+    return this.#opts.auto_accept || this.#named(id, this.#opts.autosign_file) || this.#stub(id) ||
+      (grains !== undefined && this.#grain(grains));
+  }
+
+  #named(id: string, path: string | null): boolean {
+    if (!path) return false;
+    const info = this.#heeded(path);
+    if (info === undefined) return false;
+    const changed = `${info.ino} ${info.size} ${info.mtime?.getTime()}`;
+    let file = this.#files.get(path);
+    if (file?.changed !== changed) {
+      file = { changed, tests: lines(path).map(compileLine) };
+      this.#files.set(path, file);
+    }
+    return file.tests.some((test) => test(id));
+  }
+
+  #stub(id: string): boolean {
+    const directory = `${this.#opts.pki_dir}/minions_autosign`;
+    const oldest = this.#opts.autosign_timeout > 0 ? this.#world.now() - this.#opts.autosign_timeout * 60_000 : 0;
+    for (const name of fileNames(directory)) {
+      const modified = statIfExists(`${directory}/${name}`)?.mtime?.getTime() ?? Infinity;
+      if (modified >= oldest) continue;
+      this.#world.warn(`${directory}/${name}: removed, since it is older than autosign_timeout`);
+      removeIfExists(`${directory}/${name}`);
+    }
+    // Of several workers that ask at once, the one that removes it gets the yes.
+    const stub = `${directory}/${id}`;
+    // A power failure does not bring it back: it lets in one key, once.
+    return isValidId(id) && statIfExists(stub)?.isFile === true && removeIfExists(stub, { sync: true });
+  }
+
+  #grain(grains: ValueMap): boolean {
+    const directory = this.#opts.autosign_grains_dir;
+    if (!directory) return false;
+    // From the directory to the grains and not the other way round: names off the wire make no paths.
+    return fileNames(directory).some((name) => {
+      const value = grains.get(name);
+      const path = `${directory}/${name}`;
+      return value !== undefined && this.#heeded(path) !== undefined && lines(path).includes(str(value));
+    });
+  }
+
+  /** The file's state, if it is there and nobody writes it who is not to. */
+  #heeded(path: string): Deno.FileInfo | undefined {
+    const info = statIfExists(path);
+    if (info === undefined || this.#writtenByFriends(info)) return info;
+    this.#world.warn(`${path}: not heeded, since others may write it`);
+    return undefined;
+  }
+
+  #writtenByFriends({ mode, gid }: Deno.FileInfo): boolean {
+    if (mode === null || (mode & 0o022) === 0) return true;
+    if ((mode & 0o002) !== 0 || !this.#opts.permissive_pki_access) return false;
+    return this.#world.uid !== 0 || (gid !== null && this.#world.inGroup(this.#opts.user, gid));
+  }
+}
+
+/** The lines of a file that say something: trimmed, no comments, no empty ones (an empty grain must match nothing). */
+function lines(path: string): string[] {
+  const text = readTextFileIfExists(path) ?? "";
+  return text.split("\n").map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+function compileLine(line: string): (id: string) => boolean {
+  const glob = compileGlob(line);
+  const regex = compileRegex(line);
+  return (id) => glob(id) || (regex !== undefined && matches(regex, id));
+}
+
+/** An expression whose references would take no end says nothing of this id. */
+function matches(regex: PythonRegex, id: string): boolean {
+  try {
+    return regex.test(id);
+  } catch (error) {
+    if (error instanceof RegexError) return false;
+    throw error;
+  }
+}
+
+function compileRegex(line: string): PythonRegex | undefined {
+  try {
+    pythonRegex(line); // `a)|(b` must not pass by the brackets that are put around it
+    // In a group, so that `web|db` is two whole ids. In Salt it is all that starts with `web`.
+    return pythonRegex(`(?:${line})\\Z`);
+  } catch (error) {
+    if (error instanceof RegexError) return undefined; // most globs are no expressions
+    throw error;
+  }
+}
+
+function fileNames(directory: string): string[] {
+  try {
+    return Array.from(Deno.readDirSync(directory)).filter(({ isDirectory }) => !isDirectory).map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+function listedInGroup(user: string, gid: number): boolean {
+  return findGroup(gid)?.members.includes(user) ?? false;
+}

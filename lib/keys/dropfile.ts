@@ -1,0 +1,29 @@
+/**
+ * The dropfile: how `salt-key` asks a running master for a new shared AES key, so that a minion whose key was deleted or
+ * rejected cannot read what is published from then on. Maintenance looks for it.
+ * Source: salt-protocol, section 4 (Salt's `salt.crypt.dropfile`).
+ * @module
+ */
+
+import { writeFileAtomic } from "../os/atomic_file.ts";
+
+/** The dropfile's name in the master's cache directory. */
+export const DROPFILE = ".dfn";
+
+/**
+ * Asks the master whose cache directory and id these are to replace its AES key; a request that is already there stays.
+ * The file gets the mode that alone makes Maintenance trust it, and the owner of the cache directory, who must read it.
+ * @throws {Deno.errors.PermissionDenied} If the directory is not writable.
+ */
+export function writeDropfile(cachedir: string, masterId: string): void {
+  const path = `${cachedir}/${DROPFILE}`;
+  try {
+    if (Deno.lstatSync(path).isFile) return;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  Deno.mkdirSync(cachedir, { recursive: true });
+  writeFileAtomic(path, masterId, { mode: 0o400 });
+  const { uid } = Deno.statSync(cachedir);
+  if (uid !== null && uid !== 0 && Deno.uid() === 0) Deno.chownSync(path, uid, null);
+}

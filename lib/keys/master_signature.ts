@@ -1,0 +1,65 @@
+/**
+ * The signature of the master's public key, made beforehand: minions with `verify_master_pubkey_sign` check it.
+ * Prints nothing. Source: salt-protocol, section 3 (`master_sign_pubkey`); Salt's documentation, "salt-key".
+ * @module
+ */
+
+import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { KeyError } from "../errors.ts";
+import { loadOrCreateKeyPair, loadPrivateKey } from "./pair.ts";
+import { PublicKey, type SigningAlgorithm } from "../crypto/rsa.ts";
+
+/** What {@linkcode signMasterKey} signs, with what, and where to. */
+export interface MasterSignatureOptions {
+  /** The pki directory: `master.pub`, and the signing key if `priv` is unset. */
+  readonly pkiDir: string;
+  /** Name of the signing key (`master_sign_key_name`). */
+  readonly signKeyName: string;
+  /** Name of the signature's file (`master_pubkey_signature`). */
+  readonly signatureName: string;
+  /** How to sign; minions check with the algorithm that they asked for, SHA1 by default. */
+  readonly algorithm: SigningAlgorithm;
+  /** Bits of a new signing key. */
+  readonly keysize: number;
+  /** `--priv`: file of the private key to sign with. */
+  readonly priv?: string;
+  /** `--pub`: file of the public key to sign. */
+  readonly pub?: string;
+  /** `--signature-path`: directory of the signature; unset: the pki directory. */
+  readonly signaturePath?: string;
+  /** `--auto-create`: make the signing key if there is none. */
+  readonly autoCreate?: boolean;
+}
+
+/**
+ * Signs the master's public key and writes the signature: base64 and a newline.
+ * @returns `false` if there is a signature already; it is left as it is.
+ * @throws {KeyError} With Salt's text, if a key is missing or cannot be used.
+ */
+export async function signMasterKey(options: MasterSignatureOptions): Promise<boolean> {
+  const { pkiDir, signKeyName } = options;
+  if (options.pub && !isFile(options.pub)) throw new KeyError(`Public-key ${options.pub} does not exist`);
+  if (options.priv && !isFile(options.priv)) throw new KeyError(`Private-key ${options.priv} does not exist`);
+  let priv = loadPrivateKey(options.priv || `${pkiDir}/${signKeyName}.pem`);
+  if (priv === undefined) {
+    if (!options.autoCreate) throw new KeyError("No usable private-key found");
+    priv = await loadOrCreateKeyPair(pkiDir, signKeyName, options.keysize);
+  }
+  const pub = readTextFileIfExists(options.pub || `${pkiDir}/master.pub`);
+  if (pub === undefined) throw new KeyError("No usable public-key found");
+  // Exactly what the master sends as `pub_key`: the text on the wire, not the file with its last newline.
+  const signed = new TextEncoder().encode(PublicKey.fromPem(pub).pem);
+  const signaturePath = `${options.signaturePath || pkiDir}/${options.signatureName}`;
+  if (isFile(signaturePath)) return false;
+  const signature = priv.sign(options.algorithm, signed);
+  writeFileAtomic(signaturePath, signature.toBase64() + "\n", { mode: 0o644, sync: true });
+  return true;
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * A daemon's own key pair on the disk: `<name>.pem` and `<name>.pub`, read or made.
+ *
+ * Knows nothing of what the keys are for. Source: Salt's `gen_keys` and `MasterKeys`.
+ * @module
+ */
+
+import { makeDirectorySynced, readTextFileIfExists, statIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { KeyError } from "../errors.ts";
+import { PrivateKey, samePem } from "../crypto/rsa.ts";
+
+const PRIVATE_MODE = 0o400;
+const PUBLIC_MODE = 0o644;
+
+/** Who may read a private key beside its owner: nobody, unless the operator says so. */
+export interface KeyAccess {
+  /** The option `permissive_pki_access`: the group may. */
+  readonly permissive?: boolean;
+}
+
+/**
+ * Reads the private key `<name>.pem` in `dir`, or makes a pair of `keysize` bits; writes `<name>.pub` if it is missing. Of
+ * several processes that start at once, one makes the key and all get that one.
+ * @throws {KeyError} If `<name>.pem` is there and no usable private key, or a link to nothing, or open to others, or if
+ * `<name>.pub` is not its public half: neither is ever replaced, since peers may have seen the key.
+ */
+export async function loadOrCreateKeyPair(
+  dir: string,
+  name: string,
+  keysize: number,
+  access: KeyAccess = {},
+): Promise<PrivateKey> {
+  const path = `${dir}/${name}.pem`;
+  const key = loadPrivateKey(path, access) ?? await create(path, keysize);
+  const publicPath = `${dir}/${name}.pub`;
+  const { pem } = key.publicKey;
+  const written = readTextFileIfExists(publicPath);
+  // An empty one is what a power failure may leave of a file that nobody has synced; it says nothing that could be wrong.
+  if (written === undefined || written.trim() === "") {
+    writeFileAtomic(publicPath, `${pem}\n`, { mode: PUBLIC_MODE, sync: true });
+  } else if (!samePem(written, pem)) throw new KeyError(`${publicPath}: not the public half of ${path}`);
+  return key;
+}
+
+/** How {@linkcode loadOrCreateMasterKey} finds the key. */
+export interface MasterKeyOptions extends KeyAccess {
+  /** The master's id without `_master`: where Salt 3008 keeps the key. */
+  readonly id?: string;
+}
+
+/**
+ * The master's own key: `master.pem` in `pkiDir`. Salt 3008 moves it to `<id>.pem` and leaves a link, which reads like any
+ * file; where the link is gone, `<id>.pem` is taken.
+ * @throws {KeyError} As {@linkcode loadOrCreateKeyPair}.
+ */
+export function loadOrCreateMasterKey(
+  pkiDir: string,
+  keysize: number,
+  options: MasterKeyOptions = {},
+): Promise<PrivateKey> {
+  const { id } = options;
+  const moved = id !== undefined && !exists(`${pkiDir}/master.pem`) && exists(`${pkiDir}/${id}.pem`);
+  return loadOrCreateKeyPair(pkiDir, moved ? id : "master", keysize, options);
+}
+
+/**
+ * The private key in the file `path`; `undefined` if there is none.
+ * @throws {KeyError} If the file holds no usable private key, or others may read it; its text names the file.
+ */
+export function loadPrivateKey(path: string, access: KeyAccess = {}): PrivateKey | undefined {
+  checkPrivateKey(path, access);
+  const pem = readTextFileIfExists(path);
+  if (pem === undefined) return undefined;
+  try {
+    return PrivateKey.fromPem(pem);
+  } catch (error) {
+    throw error instanceof KeyError ? new KeyError(`${path}: ${error.message}`) : error;
+  }
+}
+
+/**
+ * Makes sure that only its owner may read or write the private key in the file `path`; a missing file is as good.
+ * @throws {KeyError} If others may; its text says which file, and what to do.
+ */
+export function checkPrivateKey(path: string, { permissive = false }: KeyAccess = {}): void {
+  const mode = modeOf(path);
+  if (mode === undefined || (mode & (permissive ? 0o037 : 0o077)) === 0) return;
+  throw new KeyError(
+    `${path}: others may read or write this private key (mode 0${mode.toString(8)}); chmod 0400 ${path}`,
+  );
+}
+
+async function create(path: string, keysize: number): Promise<PrivateKey> {
+  const key = await PrivateKey.generate(keysize);
+  makeDirectorySynced(path.slice(0, path.lastIndexOf("/")));
+  try {
+    writeFileAtomic(path, key.pem, { mode: PRIVATE_MODE, createNew: true, sync: true });
+    return key;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  }
+  const winner = loadPrivateKey(path);
+  if (winner === undefined) throw new KeyError(`${path}: a link to a key that is not there`);
+  return winner;
+}
+
+function exists(path: string): boolean {
+  return modeOf(path) !== undefined;
+}
+
+/** The permission bits of a file, `undefined` if there is none. */
+function modeOf(path: string): number | undefined {
+  const file = statIfExists(path);
+  return file === undefined ? undefined : (file.mode ?? 0) & 0o777;
+}

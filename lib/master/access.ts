@@ -1,0 +1,200 @@
+/**
+ * Who may publish jobs: the key files of the master's cache directory, and `publisher_acl`.
+ *
+ * A user proves who they are by being able to read `<cachedir>/.<user>_key`, which holds a random string that is new at
+ * every start of the master. Knows users and rules, no sockets.
+ * Source: salt-protocol.md section 5, "Credentials".
+ * @module
+ */
+
+import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { generateKeyString } from "../crypto/crypticle.ts";
+import { RefusedError, RegexError } from "../errors.ts";
+import { matchesGlob } from "../text/glob.ts";
+import { accessKeyPath } from "../config/master_paths.ts";
+import { pythonRegex } from "../text/regex.ts";
+import { timingSafeEqual } from "../crypto/timing_safe_equal.ts";
+import { isMap, type Value, type ValueMap } from "../values/value.ts";
+
+/** The keys that users prove themselves by: user name → key string. */
+export type AccessKeys = ReadonlyMap<string, string>;
+
+/**
+ * The users whom `publisher_acl` names: as it spells them, and with `client_acl_verify` those of the host whom its patterns match.
+ * @param hostUsers Asked only if there is a pattern: a directory may list thousands.
+ */
+export function aclUsers(
+  { publisher_acl, client_acl_verify }: { readonly publisher_acl: ValueMap; readonly client_acl_verify: boolean },
+  hostUsers: () => readonly string[],
+): string[] {
+  const patterns = [...publisher_acl.keys()].filter((name) => typeof name === "string");
+  const names = patterns.filter((name) => /^[\w.@-]+\$?$/.test(name));
+  if (!client_acl_verify || patterns.every((pattern) => /^[\w@-]+\$?$/.test(pattern))) return names;
+  return [...new Set([...names, ...hostUsers().filter((user) => lists(patterns, user))])];
+}
+
+/** Makes a new key for each of `users`, readable by the master alone until it lets that user in (lib/bus/guests.ts). */
+export function createAccessKeys(cachedir: string, users: Iterable<string>): AccessKeys {
+  const keys = new Map<string, string>();
+  for (const user of new Set(users)) {
+    const key = generateKeyString();
+    removeIfExists(accessKeyPath(cachedir, user));
+    writeAccessKey(cachedir, user, key);
+    keys.set(user, key);
+  }
+  return keys;
+}
+
+/**
+ * Puts back the files of `keys` that somebody has removed, with the cache directory maybe.
+ * @returns The users whose files those were.
+ * @throws What a write throws.
+ */
+export function restoreAccessKeys(cachedir: string, keys: AccessKeys): string[] {
+  const missing = [...keys].filter(([user]) => !isThere(accessKeyPath(cachedir, user)));
+  for (const [user, key] of missing) writeAccessKey(cachedir, user, key);
+  return missing.map(([user]) => user);
+}
+
+function isThere(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+function writeAccessKey(cachedir: string, user: string, key: string): void {
+  writeFileAtomic(accessKeyPath(cachedir, user), key, { mode: 0o400, makeDirectory: true });
+}
+
+/** The credentials of a clear request. */
+export interface Credentials {
+  /** The name. */
+  readonly user: string;
+  /** What the key file of that user holds. */
+  readonly key: string;
+}
+
+function sameKey(a: string, b: string): boolean {
+  const utf8 = new TextEncoder();
+  return timingSafeEqual(utf8.encode(a), utf8.encode(b));
+}
+
+/** What a publish asks for, as far as the rules care. */
+export interface Wanted {
+  /** The function, or the list of a compound job's. */
+  readonly fun: Value;
+  /** The ids that the target resolved to. */
+  readonly minions: readonly string[];
+}
+
+/** What {@linkcode Access} goes by. */
+export interface AccessRules {
+  /** The user that the master runs as. */
+  readonly owner: string;
+  /** `publisher_acl`: what other users may publish. */
+  readonly acl: ValueMap;
+  /** `publisher_acl_blacklist`: `users` who may publish nothing, and functions, `modules`, that nobody may. */
+  readonly blacklist?: ValueMap;
+  /** `sudo_acl`: whether the rules of `alice` count for `sudo_alice`, too. */
+  readonly sudoAcl?: boolean;
+}
+
+/** The function with which the commands ask whether a job is still running: whoever may publish at all may ask that. */
+const FIND_JOB = "saltutil.find_job";
+
+/** The rules of one master. */
+export class Access {
+  readonly #keys: AccessKeys;
+  readonly #rules: AccessRules;
+
+  /** Takes the keys and rules of one master. */
+  constructor(keys: AccessKeys, rules: AccessRules) {
+    this.#keys = keys;
+    this.#rules = rules;
+  }
+
+  /**
+   * Whoever `credentials` prove.
+   * @throws {RefusedError} AuthenticationError, which never says what was wrong.
+   */
+  authenticate(credentials: Credentials): string {
+    const { user, key } = credentials;
+    // Salt lets root and `sudo_*` come with any key of ours: whoever publisher_acl names could then call themselves root.
+    const own = !this.#isPrivileged(user);
+    let proved = false;
+    for (const [name, known] of this.#keys) {
+      if (sameKey(key, known) && (this.#isOperators(name) || (own && name === user))) proved = true;
+    }
+    if (!proved) throw new RefusedError("AuthenticationError", "Authentication error occurred.");
+    return user;
+  }
+
+  /**
+   * Lets `user`, who has been authenticated, publish `wanted`, or not.
+   * @throws {RefusedError} AuthorizationError.
+   */
+  authorize(user: string, wanted: Wanted): void {
+    const { acl, blacklist, sudoAcl } = this.#rules;
+    const funs = (Array.isArray(wanted.fun) ? wanted.fun : [wanted.fun]).map(String);
+    const banned = lists(blacklist?.get("users"), user) || funs.some((fun) => lists(blacklist?.get("modules"), fun));
+    const name = sudoAcl && acl.size > 0 && user.startsWith(SUDO) ? user.slice(SUDO.length) : user;
+    if (!banned) {
+      // An unlisted name came with an operator's key.
+      if (name === user && (this.#isPrivileged(user) || !this.#keys.has(user))) return;
+      if (funs.every((fun) => fun === FIND_JOB)) return;
+      for (const [pattern, rules] of acl) {
+        if (typeof pattern !== "string" || !matches(pattern, name) || !Array.isArray(rules)) continue;
+        if (funs.every((fun) => rules.some((rule) => allows(rule, fun, wanted.minions)))) return;
+      }
+    }
+    throw new RefusedError("AuthorizationError", "Authorization error occurred.");
+  }
+
+  #isPrivileged(user: string): boolean {
+    return user === "root" || user === this.#rules.owner || user.startsWith(SUDO);
+  }
+
+  /** Whether the key of `name` is one that only who runs the master can read: anybody's but those of `publisher_acl`. */
+  #isOperators(name: string): boolean {
+    return name === "root" || name === this.#rules.owner || !lists([...this.#rules.acl.keys()], name);
+  }
+}
+
+/** What the name of a user begins with who became root by sudo. */
+const SUDO = "sudo_";
+
+/** One entry of `publisher_acl`: `test.*`, or `{web*: [test.*, cmd.run]}`. */
+function allows(rule: Value, fun: string, minions: readonly string[]): boolean {
+  if (typeof rule === "string") return fullMatch(rule, fun);
+  if (!isMap(rule)) return false;
+  for (const [glob, funs] of rule) {
+    if (typeof glob !== "string" || !minions.every((id) => matchesGlob(glob, id))) continue;
+    const patterns = Array.isArray(funs) ? funs : [funs];
+    if (patterns.some((pattern) => typeof pattern === "string" && fullMatch(pattern, fun))) return true;
+  }
+  return false;
+}
+
+/** Whether one of the patterns in `listed`, as it stands in the configuration, matches. */
+function lists(listed: Value | undefined, text: string): boolean {
+  const patterns = Array.isArray(listed) ? listed : [listed];
+  return patterns.some((pattern) => typeof pattern === "string" && matches(pattern, text));
+}
+
+/** Whether `pattern`, a glob or an expression, is for the whole of `text`. */
+function matches(pattern: string, text: string): boolean {
+  return pattern === text || matchesGlob(pattern, text) || fullMatch(pattern, text);
+}
+
+function fullMatch(pattern: string, text: string): boolean {
+  try {
+    return pythonRegex(`(?:${pattern})\\Z`).test(text);
+  } catch (error) {
+    if (error instanceof RegexError) return pattern === text; // most globs are no expressions
+    throw error;
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * The commands that anybody may send unencrypted: a table, so that nothing else is in reach of a stranger.
+ * Source: salt-protocol.md section 5; CVE-2020-11651 is what happens without such a list.
+ * @module
+ */
+
+import { briefValue } from "../text/truncate.ts";
+import type { MasterServices } from "./services.ts";
+import { publishCommand } from "./publish.ts";
+import { map, type Value, type ValueMap } from "../values/value.ts";
+
+type Handler = (load: ValueMap, services: MasterServices) => Promise<Value> | Value;
+
+const HANDLERS: Readonly<Record<string, Handler>> = {
+  ping: (load) => load,
+  publish: publishCommand,
+  // External authentication is not built: there are no tokens, and nobody gets one.
+  mk_token: () => "",
+  get_token: (load) => load.has("token") ? new Map() : false,
+  runner: () => refused("UserAuthenticationError"),
+  wheel: () => refused("UserAuthenticationError"),
+};
+
+function refused(name: string): Value {
+  return map({ error: { name, message: 'Authentication failure of type "user" occurred' } });
+}
+
+/** Runs a clear command; `{}` to one that is not in the list. */
+export async function clearCommand(load: ValueMap, services: MasterServices): Promise<Value> {
+  const cmd = load.get("cmd");
+  if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {
+    services.complain(`Somebody asked for the unknown command ${briefValue(cmd)}`);
+    return new Map();
+  }
+  return await HANDLERS[cmd](load, services);
+}

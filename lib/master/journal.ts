@@ -1,0 +1,60 @@
+/**
+ * What a master's journal tells of: jobs, their returns, and which are still to be delivered. Written with the files that hold
+ * them, by whoever writes those; read at the start of the next master.
+ * @module
+ */
+
+import { checkDurability, Journal, type JournalOptions, replayJournal } from "../os/journal.ts";
+import { JobCache } from "../jobs/cache.ts";
+import type { Logger } from "../process/log.ts";
+import { NoLogMarks } from "../jobs/no_log_marks.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { asBytes } from "../protocol/payload.ts";
+import { UndeliveredJobs } from "../jobs/undelivered.ts";
+import { isMap, str, toNumber } from "../values/value.ts";
+
+function optionsOf({ cachedir }: MasterOpts, log: Logger): JournalOptions {
+  return {
+    directory: `${cachedir}/journal`,
+    files: [cachedir, `${cachedir}/jobs`, `${cachedir}/undelivered`],
+    log: log.error,
+  };
+}
+
+/** The journal of one thread; `undefined` under `durability: process`. */
+export function masterJournal(opts: MasterOpts, log: Logger): Journal | undefined {
+  return opts.durability === "machine" ? new Journal(optionsOf(opts, log)) : undefined;
+}
+
+/**
+ * Puts back what a power failure took from the files of the last master; under `process` too, if that one was under `machine`.
+ * Before any thread reads them.
+ * @throws {PreflightError} If this system cannot keep what `durability` asks for.
+ */
+export async function restoreFromJournal(opts: MasterOpts, masterPem: string, log: Logger): Promise<void> {
+  checkDurability(opts);
+  const jobs = new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type, log: log.error });
+  const marks = new NoLogMarks(opts.cachedir, opts.hash_type);
+  let undelivered: UndeliveredJobs | undefined;
+  try {
+    const count = await replayJournal(optionsOf(opts, log), (record) => {
+      const field = (name: string) => isMap(record) ? record.get(name) ?? null : null;
+      const jid = str(field("jid")),
+        load = field("load"),
+        minions = field("minions"),
+        sealed = asBytes(field("sealed"));
+      const kind = field("kind");
+      if (kind === "load" && isMap(load)) jobs.restoreLoad(jid, load);
+      else if (kind === "minions" && Array.isArray(minions)) jobs.saveMinions(jid, minions.map(str));
+      else if (kind === "hidden") marks.save(jid, str(field("reader")));
+      else if (kind === "return" && isMap(load)) jobs.restoreReturn(load);
+      else if (kind === "undelivered" && sealed !== undefined) {
+        undelivered ??= new UndeliveredJobs(opts.cachedir, masterPem);
+        undelivered.restore(jid, sealed, { untilMs: toNumber(field("until")) ?? 0, nowMs: Date.now() });
+      } else log.error("A record of the journal says nothing that this version knows");
+    });
+    if (count > 0) log.info(`Read ${count} records of the journal that the last master left`);
+  } catch (error) {
+    log.error(`The journal stays for the next start: ${error instanceof Error ? error.message : error}`);
+  }
+}

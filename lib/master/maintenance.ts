@@ -1,0 +1,105 @@
+/**
+ * What keeps a master in order, once in `loop_interval`: old jobs out of the cache, the shared key rotated when it is due, the
+ * users' key files where they belong.
+ *
+ * It works in the master's main thread, which moves no messages, a few milliseconds at a time: a thread of its own for each
+ * round cost a tenth of a second of processor time, four times all else that a master at rest does in a minute.
+ * Source: salt-protocol.md sections 4 and 8.
+ * @module
+ */
+
+import { removeIfExists } from "../os/atomic_file.ts";
+import { DROPFILE } from "../keys/dropfile.ts";
+import { JobCleaner } from "../jobs/cleaning.ts";
+import type { Logger } from "../process/log.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { describeError } from "../process/thread.ts";
+
+/** How long a round works before whatever else waits has its turn, in milliseconds. */
+const SLICE_MS = 5;
+
+/** What Maintenance works with. */
+export interface MaintenanceParts {
+  /** The master's options. */
+  readonly opts: MasterOpts;
+  /** The master's log. */
+  readonly log: Logger;
+  /** When the shared key was made, in milliseconds since the epoch. */
+  keyMadeMs(): number;
+  /** Makes a new shared key. @param reason Why, for the log. */
+  rotate(reason: string): void;
+  /** Puts back the users' key files that are gone. */
+  restoreAccessKeys(): void;
+}
+
+/** Rounds without end. */
+export class Maintenance {
+  readonly #parts: MaintenanceParts;
+  readonly #cleaner: JobCleaner;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #round: Promise<void> | undefined;
+  #closing = false;
+
+  /** The first round comes after one `loop_interval`. */
+  constructor(parts: MaintenanceParts) {
+    this.#parts = parts;
+    this.#cleaner = new JobCleaner(parts.opts.cachedir, parts.log.error);
+    this.#timer = setInterval(() => this.#start(), parts.opts.loop_interval * 1000);
+  }
+
+  /** Whether a round is under way. */
+  get busy(): boolean {
+    return this.#round !== undefined;
+  }
+
+  /** Starts a round, unless the last one is still at it. */
+  #start(): void {
+    this.#round ??= this.#run().catch((error) => this.#parts.log.error(`Maintenance failed: ${describeError(error)}`))
+      .finally(() => this.#round = undefined);
+  }
+
+  async #run(): Promise<void> {
+    const { opts, log, rotate, restoreAccessKeys } = this.#parts;
+    restoreAccessKeys();
+    const reason = this.#rotationReason();
+    if (reason !== undefined) rotate(reason);
+    const round = this.#cleaner.round({ nowMs: Date.now(), keepSeconds: opts.keep_jobs_seconds });
+    let until = performance.now() + SLICE_MS;
+    let step = round.next();
+    for (; !step.done && !this.#closing; step = round.next()) {
+      if (performance.now() < until) continue;
+      await new Promise((resolve) => setTimeout(resolve));
+      until = performance.now() + SLICE_MS;
+    }
+    if (step.done && step.value > 0) log.info(`Removed ${step.value} old jobs from the cache`);
+  }
+
+  /** Why the shared key is to be rotated now, if it is: it is too old, or salt-key dropped a file that asks for it. */
+  #rotationReason(): string | undefined {
+    const { opts, log, keyMadeMs } = this.#parts;
+    const dropfile = `${opts.cachedir}/${DROPFILE}`;
+    try {
+      const { mode, isFile } = Deno.lstatSync(dropfile);
+      // Only the owner can have made such a file: anything else is somebody's try to make all minions sign in again.
+      if (isFile && mode !== null && (mode & 0o777) === 0o400) {
+        const asker = Deno.readTextFileSync(dropfile).trim();
+        removeIfExists(dropfile);
+        if (asker === "" || asker === opts.id) return "a key was deleted or rejected";
+        log.error(`Ignored ${dropfile}, which is meant for the master ${asker}`);
+      } else {
+        log.error(`Ignored ${dropfile}: it must be a file with mode 0400`);
+      }
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+    const { publish_session: lifetimeS } = opts;
+    return lifetimeS > 0 && Date.now() - keyMadeMs() > lifetimeS * 1000 ? "it is old enough" : undefined;
+  }
+
+  /** Ends it; what a round has not come to is left to the next master. Twice is fine. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    clearInterval(this.#timer);
+    await this.#round;
+  }
+}

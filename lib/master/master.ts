@@ -1,0 +1,359 @@
+/**
+ * The master: starts its sockets and threads, starts again what dies, and ends it all.
+ *
+ * Its main thread moves no messages: libzmq's proxies do, and the MWorkers do the work.
+ * Source: architecture.md, "Processes and sockets of the master".
+ * @module
+ */
+
+import { type AccessKeys, aclUsers, createAccessKeys, restoreAccessKeys } from "./access.ts";
+import { writeFileAtomic } from "../os/atomic_file.ts";
+import { connectionLimits } from "./connection_limits.ts";
+import { minionsAt } from "../fleet/connected_ids.ts";
+import { Unanswered } from "../sockets/connection_memory.ts";
+import { DataCache } from "../fleet/data_cache.ts";
+import { Doorkeeper } from "../sockets/connection_limiter.ts";
+import { PreflightError } from "../errors.ts";
+import { ROTATE_EVENT, stamp } from "../bus/event.ts";
+import type { BusThreadInit } from "../bus/thread.ts";
+import { busStatePath } from "../bus/state_file.ts";
+import { EventSender, masterBus, removeSocketFile } from "../bus/subscriber.ts";
+import { admitGuests, findGuests, type Guest, openToGuests } from "../bus/guests.ts";
+import { heldMemory, MOST_HELD } from "./in_flight_request.ts";
+import { jidMemory, makeJid } from "../protocol/jid.ts";
+import { type KeptInit, KeptThread, type KeptThreadOptions } from "../sockets/kept_thread.ts";
+import { loadOrCreateMasterKey } from "../keys/pair.ts";
+import type { Logger } from "../process/log.ts";
+import { Maintenance } from "./maintenance.ts";
+import { restoreFromJournal } from "./journal.ts";
+import { type MasterPorts, portsPath, publishPullPath } from "../config/master_paths.ts";
+import { encode } from "../values/msgpack.ts";
+import type { MWorkerInit } from "./mworker.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { packOpts } from "../config/opts_transfer.ts";
+import { ProvedTokens } from "../keys/verified_tokens.ts";
+import type { MemoryNews, PublisherInit, PublisherReady } from "./publisher.ts";
+import { rateMemory } from "./rate_limit.ts";
+import { tcpAddress } from "../sockets/request_channel.ts";
+import { SessionKeys } from "../keys/sessions.ts";
+import { SharedKey } from "../keys/shared_key.ts";
+import { Forwarder } from "../sockets/proxy.ts";
+import { ZmqContext } from "../sockets/libzmq.ts";
+import { signInMemory } from "./sign_in_turns.ts";
+import { MANY_REQUESTERS, PROBES } from "../sockets/settings.ts";
+import { Outbox, type SharedPlace } from "../sockets/endpoint.ts";
+import { sleep } from "../os/sleep.ts";
+import { describeError } from "../process/thread.ts";
+import { findUser, hostUsers } from "../os/users.ts";
+import { map } from "../values/value.ts";
+import { WorkingLooks } from "../process/cpu_time_watch.ts";
+
+/** How long a thread may take to end with what it has begun, in milliseconds. */
+const STOP_MS = 5_000;
+/**
+ * The time in which the last replies get from the MWorkers' sockets to the network, in milliseconds: it takes one. In steps, as
+ * a machine that stands still meanwhile may take all of one step.
+ */
+const LAST_REPLIES_MS = [20, 20, 20, 20];
+/** And in which the network takes them. */
+const LINGER_MS = 250;
+
+/**
+ * Where the MWorkers meet the proxy and the event bus: in memory, which takes no threads of libzmq's between them, and no calls to the
+ * system while both sides are busy.
+ */
+const WORKERS = "inproc://workers", EVENTS = "inproc://events";
+
+/** A running master. */
+export class Master {
+  readonly #opts: MasterOpts;
+  readonly #log: Logger;
+  readonly #sharedKey = new SharedKey();
+  #accessKeys: AccessKeys = new Map();
+  #guests: Guest[] = [];
+  readonly #threads = new Map<string, KeptThread>();
+  /** It ends last: the others still have events to fire. */
+  #bus: KeptThread | undefined;
+  #publisher: KeptThread | undefined;
+  #workers: readonly KeptThread[] = [];
+  #requests: Forwarder | undefined;
+  /** Of the sockets between the MWorkers and the event bus, which goes on longer than the proxy. */
+  readonly #busContext = ZmqContext.create();
+  #doorkeeper: Doorkeeper | undefined;
+  #memoryLooks: WorkingLooks | undefined;
+  #ports: MasterPorts = { publishPort: 0, requestPort: 0 };
+  readonly #closed = Promise.withResolvers<void>();
+  #maintenance: Maintenance | undefined;
+  #keyMadeMs = Date.now();
+  #rotating: Promise<void> = Promise.resolve();
+  #serving = false;
+  #closing = false;
+
+  private constructor(opts: MasterOpts, log: Logger) {
+    this.#opts = opts;
+    this.#log = log;
+  }
+
+  /** The ports that it listens on. */
+  get ports(): MasterPorts {
+    return this.#ports;
+  }
+
+  /** Resolves when it has ended. */
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  /**
+   * Starts a master whose directories are there (see lib/commands/preflight.ts); resolves when it serves.
+   * @throws {PreflightError} If one is running on this `sock_dir`, or an address cannot be listened on.
+   * @throws {Error} If a thread cannot be started. Nothing is left behind then.
+   */
+  static async start(opts: MasterOpts, log: Logger): Promise<Master> {
+    // Before anything is touched: binding an ipc address takes it away from whoever has it.
+    if (await answers(publishPullPath(opts.sock_dir))) {
+      throw new PreflightError(`A master is already running with the sock_dir ${opts.sock_dir}`);
+    }
+    const master = new Master(opts, log);
+    try {
+      await master.#open();
+    } catch (error) {
+      await master.close();
+      throw error;
+    }
+    return master;
+  }
+
+  async #open(): Promise<void> {
+    const opts = this.#opts;
+    const masterKey = await loadOrCreateMasterKey(opts.pki_dir, opts.keysize, {
+      permissive: opts.permissive_pki_access,
+    });
+    await restoreFromJournal(opts, masterKey.pem, this.#log);
+    const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
+    const others = aclUsers(opts, hostUsers);
+    this.#guests = findGuests(others);
+    const accessKeys = this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...others]);
+    this.#admit(() => admitGuests(opts, this.#guests));
+    const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000).memory;
+    const shared = { opts: packOpts(opts), sharedKey: this.#sharedKey.memory, sessions, masterPem: masterKey.pem };
+
+    const events: SharedPlace = { context: this.#busContext.address, address: EVENTS };
+    const busInit = {
+      paths: masterBus(opts.sock_dir),
+      keptEvents: opts.event_publisher_pub_hwm,
+      place: events,
+      listeners: this.#guests.map(({ uid }) => uid),
+    };
+    this.#bus = this.#keep<BusThreadInit>("EventBus", new URL("../bus/thread.ts", import.meta.url), {
+      init: () => busInit,
+    });
+    await listening("the event bus", this.#bus.ready);
+    const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
+    this.#requests = Forwarder.requests(
+      {
+        backlog: opts.zmq_backlog,
+        maxFrameBytes: opts.max_request_bytes,
+        handshakeMs: opts.handshake_timeout * 1000,
+        receiveHighWaterMark: opts.max_queued_requests,
+        lingerMs: LINGER_MS,
+        ...PROBES,
+        ...MANY_REQUESTERS,
+        ipv6: opts.ipv6 ?? undefined,
+      },
+      // Few wait for the MWorkers; the others wait where they came in, so that ROUTER takes turns among its peers and
+      // nobody's flood is in front of another's request. Replies are not bounded, here and in the MWorkers: while
+      // libzmq's proxy waits for room behind, it does not serve them.
+      { highWaterMark: 0, sendHighWaterMark: opts.max_queued_requests },
+    );
+    this.#doorkeeper = new Doorkeeper(this.#requests.monitor(), {
+      name: "ret_port",
+      limits: connectionLimits(opts),
+      memory: { rule: new Unanswered(), most: opts.max_request_memory, name: "max_request_memory" },
+      messages: {
+        most: `max_request_bytes (${opts.max_request_bytes})`,
+        at: (address) => minionsAt(new DataCache(opts.cachedir), address),
+      },
+      log: this.#log,
+    });
+    this.#memoryLooks = new WorkingLooks(() => this.#lookAtMemory(), (error) => {
+      this.#log.error(`What connections hold is not bounded any more: ${describeError(error)}`);
+    });
+    const front = tcpAddress(opts.interface, opts.ret_port);
+    const bound = await listening(`ret_port ${opts.ret_port}`, this.#requests.start({ front, back: WORKERS }));
+    this.#ports = { publishPort, requestPort: Number(bound.front.split(":").at(-1)) };
+
+    const proved = new ProvedTokens().memory;
+    const init = {
+      ...shared,
+      proved,
+      jids: jidMemory(),
+      strangers: rateMemory(),
+      signIns: { turns: signInMemory(), others: rateMemory() },
+      requests: { context: this.#requests.context, address: WORKERS },
+      events,
+      queued: opts.max_queued_requests,
+      publishPort,
+      accessKeys,
+      owner,
+    };
+    const most = opts.durability === "machine" ? MOST_HELD : 1;
+    this.#workers = Array.from({ length: opts.worker_threads }, (_, i) => {
+      let held = heldMemory(most);
+      return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker.ts", import.meta.url), {
+        init: (apart) => ({ ...init, held: apart ? held = heldMemory(most) : held }),
+        canStandBeside: true,
+      });
+    });
+    await Promise.all(this.#workers.map(({ ready }) => ready));
+    this.#maintenance = new Maintenance({
+      opts,
+      log: this.#log,
+      keyMadeMs: () => this.#keyMadeMs,
+      rotate: (reason) => this.#rotating = this.#rotate(reason),
+      restoreAccessKeys: () => this.#restoreAccessKeys(),
+    });
+    const ports = JSON.stringify({ publish_port: publishPort, ret_port: this.#ports.requestPort });
+    writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
+    this.#admit(() => openToGuests(portsPath(opts.sock_dir), "read", busInit.listeners));
+    this.#serving = true;
+  }
+
+  /** Opens something to the users that `publisher_acl` names. Without them the master serves all the same. */
+  #admit(open: () => void): void {
+    try {
+      open();
+    } catch (error) {
+      const names = this.#guests.map(({ name }) => name).join(", ");
+      this.#log.error(`publisher_acl: ${names} cannot be let in: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  /** On both ports: memory is the whole process's, and one look at it serves both. */
+  #lookAtMemory(): void {
+    const { rss } = Deno.memoryUsage();
+    this.#doorkeeper?.lookAtMemory(rss);
+    const news: MemoryNews = { rss };
+    this.#publisher?.post(news);
+  }
+
+  async #startPublisher(init: Omit<PublisherInit, "sockets">): Promise<number> {
+    const listening = Promise.withResolvers<number>();
+    let opts = init.opts;
+    this.#publisher = this.#keep<PublisherInit>("Publisher", new URL("./publisher.ts", import.meta.url), {
+      init: () => ({ ...init, opts }),
+      onMessage(message) {
+        const { publishPort } = message as PublisherReady;
+        listening.resolve(publishPort);
+      },
+    });
+    await this.#publisher.ready;
+    const publishPort = await listening.promise;
+    // Another port, and every minion would have to be told.
+    opts = packOpts({ ...this.#opts, publish_port: publishPort });
+    return publishPort;
+  }
+
+  #keep<Init extends KeptInit>(
+    name: string,
+    url: URL,
+    options: Pick<KeptThreadOptions<Init>, "init" | "onMessage"> & { readonly canStandBeside?: boolean },
+  ): KeptThread<Init> {
+    const thread = new KeptThread<Init>({
+      name,
+      url,
+      log: this.#log,
+      unwanted: () => this.#closing || !this.#serving, // whoever starts the master hears of it
+      canStandBeside: false,
+      ...options,
+    });
+    this.#threads.set(name, thread);
+    return thread;
+  }
+
+  /** The commands of this host go by these files: whoever has emptied the cache has not meant to lock them out. */
+  #restoreAccessKeys(): void {
+    try {
+      const users = restoreAccessKeys(this.#opts.cachedir, this.#accessKeys);
+      if (users.length === 0) return;
+      this.#admit(() => admitGuests(this.#opts, this.#guests));
+      this.#log.warning(`Put back the key files of ${users.join(", ")}, which were gone`);
+    } catch (error) {
+      this.#log.error(`The users' key files cannot be put back: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  async #rotate(reason: string): Promise<void> {
+    this.#log.info(`Rotating the AES key: ${reason}`);
+    this.#sharedKey.rotate();
+    this.#keyMadeMs = Date.now();
+    using bus = new EventSender(masterBus(this.#opts.sock_dir).pull);
+    await bus.fire(ROTATE_EVENT, stamp(map({ rotate_aes_key: true })));
+    if (!this.#opts.ping_on_rotate) return;
+    // Minions find out that the key is another one when a publish does not open: let that be a ping, not the next job.
+    using publisher = Outbox.push({ lingerMs: 1_000 });
+    publisher.connect(`ipc://${publishPullPath(this.#opts.sock_dir)}`);
+    const ping = {
+      fun: "test.ping",
+      arg: [],
+      tgt: "*",
+      jid: makeJid(),
+      ret: "",
+      tgt_type: "glob",
+      user: this.#opts.user,
+    };
+    await publisher.send([encode(map({ load: ping, minions: [], ttl_ms: 0 }), "disk")], 5_000);
+  }
+
+  /** One line for each thread: what it is doing now. */
+  async describeThreads(): Promise<string[]> {
+    const lines = [...this.#threads.values()].map(async (thread) => `${thread.name}: ${await thread.describe()}`);
+    const cleaning = this.#maintenance?.busy ? ", and at a round of Maintenance" : "";
+    return [`Main: supervising ${this.#threads.size} threads${cleaning}`, ...await Promise.all(lines)];
+  }
+
+  /** Ends everything; no socket file is left. Twice is fine. */
+  async close(): Promise<void> {
+    if (this.#closing) return await this.closed;
+    this.#closing = true;
+    await this.#maintenance?.close();
+    await this.#rotating;
+    const bus = this.#bus;
+    await Promise.all([...this.#threads.values()].map((thread) => thread === bus ? undefined : thread.stop(STOP_MS)));
+    if (this.#serving) { for (const ms of LAST_REPLIES_MS) await sleep(ms); }
+    this.#doorkeeper?.close();
+    const abandoned = this.#workers.some(({ hasSockets }) => hasSockets);
+    await this.#requests?.close({ abandoned });
+    await bus?.stop();
+    await this.#memoryLooks?.close();
+    if (!abandoned && !bus?.hasSockets) this.#busContext.terminate();
+    const busPaths = masterBus(this.#opts.sock_dir);
+    for (const path of [busPaths.pull, busPaths.pub, busStatePath(busPaths)]) removeSocketFile(path);
+    for (const path of [publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));
+    this.#closed.resolve();
+  }
+
+  /** `await using` ends it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** Waits for an address to be listened on. @throws {PreflightError} If it cannot be. */
+async function listening<T>(what: string, start: Promise<T>): Promise<T> {
+  try {
+    return await start;
+  } catch (error) {
+    throw new PreflightError(`Cannot listen on ${what}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** Whether somebody listens on the Unix socket `path`. */
+async function answers(path: string): Promise<boolean> {
+  try {
+    (await Deno.connect({ transport: "unix", path })).close();
+    return true;
+  } catch {
+    return false; // nobody, or only the file that they left
+  }
+}

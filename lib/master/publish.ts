@@ -1,0 +1,167 @@
+/**
+ * The clear command `publish`: who asks, which minions are meant, the job's id, its place in the cache, and out.
+ *
+ * Source: the seeds' steps of `salt '*' test.ping`; salt-protocol.md sections 5, 6 and 8.
+ * @module
+ */
+
+import { briefValue } from "../text/truncate.ts";
+import { RefusedError, StoreError, TargetError, WireError } from "../errors.ts";
+import { jobNew, jobPublish } from "../bus/event.ts";
+import { isJid, makeJid } from "../protocol/jid.ts";
+import type { MasterServices } from "./services.ts";
+import { asNoted, hideArguments, NO_LOG, noLogReader, noLogWish } from "../protocol/no_log.ts";
+import { listField, stringField } from "../protocol/payload.ts";
+import { type Resolved, resolveTarget } from "../fleet/target.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
+
+/** A queue for minions that are away is no archive, in seconds. */
+const MAX_TTL_S = 30 * 86_400;
+
+/** Fields of a publish's `kwargs` that go on to the minions as fields of their load. */
+const PASSED_ON = ["to", "ret_config", "ret_kwargs", "metadata", "module_executors", "executor_opts", "start_event"];
+
+/**
+ * Publishes a job.
+ * @returns Salt's reply: `{enc, load: {jid, minions, missing}}`, or `{error: {name, message}}`.
+ * @throws {WireError} If a field is missing or of another type.
+ */
+export async function publishCommand(load: ValueMap, services: MasterServices): Promise<ValueMap> {
+  const { access, log } = services;
+  const fun = load.get("fun") ?? null;
+  const tgt = load.get("tgt") ?? null;
+  if (!isFunctions(fun)) throw new WireError("a publish without a function", "fun");
+  if (tgt === null) throw new WireError("a publish without a target", "tgt");
+  const args = listField(load, "arg");
+  const wantedJid = load.get("jid") ?? "";
+  if (wantedJid !== "" && (typeof wantedJid !== "string" || !isJid(wantedJid))) {
+    throw new WireError(`a publish with the job id ${briefValue(wantedJid)}`, "jid");
+  }
+  const tgtType = load.get("tgt_type") ?? "glob";
+  const given = load.get("kwargs");
+  const kwargs: ValueMap = isMap(given) ? given : new Map();
+
+  let resolved: Resolved;
+  try {
+    const user = authenticate(load, kwargs, services);
+    resolved = resolveTarget(tgt, str(tgtType), services.keys.list("accepted"));
+    access.authorize(user, { fun, minions: resolved.minions });
+  } catch (error) {
+    if (error instanceof TargetError) return noMinions(`${error.message}`);
+    if (!(error instanceof RefusedError)) throw error;
+    services.complain(`Refused to publish ${briefValue(fun)} for user ${briefValue(load.get("user"))}: ${error.kind}`);
+    return map({ error: { name: error.kind, message: error.message } });
+  }
+  if (resolved.minions.length === 0) return noMinions(`Master could not resolve minions for target ${str(tgt)}`);
+
+  const reader = noLogReader(kwargs.get(NO_LOG));
+  // What commands write would be kept and told as they write it.
+  const live = reader === undefined && kwargs.get("live") === true;
+  const jid = wantedJid !== "" ? wantedJid : makeJid(undefined, { unique: services.opts.unique_jid });
+  const stored = reader === undefined ? load : hideArguments(load);
+  // What the minions of such a job send is looked up in the cache as it comes.
+  const first = live || reader !== undefined;
+  try {
+    if (first) prepareJob(jid, { live, reader }, services);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return noLogFailure(error, services);
+  }
+  if (first) storeJob(jid, stored, resolved.minions, services);
+  try {
+    // A return that comes after a power failure is hidden by the mark alone.
+    if (reader !== undefined) await services.durable();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return noLogFailure(error, services);
+  }
+  const user = stringField(load, "user");
+  const ret = stringField(load, "ret");
+  const { minions, missing } = resolved;
+  const hidden = reader === undefined ? {} : { [NO_LOG]: noLogWish(reader) };
+  const news = map({ jid, tgt_type: tgtType, tgt, user, fun, arg: args, minions, missing, ...hidden });
+  await services.fire(jobNew(jid), asNoted(news));
+
+  const publish = map({ fun, arg: args, tgt, jid, ret, tgt_type: tgtType, user, ...hidden });
+  if (load.has("id")) publish.set("id", load.get("id") ?? null);
+  for (const key of PASSED_ON) if (kwargs.has(key)) publish.set(key, kwargs.get(key) ?? null);
+  const delimiter = kwargs.get("delimiter");
+  if (typeof delimiter === "string" && delimiter !== ":") publish.set("delimiter", delimiter);
+  await services.fire(jobPublish(jid), asNoted(publish));
+  await services.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services), live });
+  // Any other is stored while it is under way: half a dozen new files take longer than all else that is done here. Whoever
+  // asked hears of the job when it is stored.
+  if (!first) storeJob(jid, stored, minions, services);
+  try {
+    await services.durable();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`Job ${jid} goes out, but would be lost by a power failure: ${error.message}`);
+  }
+  log.info(`User ${user} published ${str(fun)} with jid ${jid} to ${minions.length} minions`);
+  return map({ enc: "clear", load: { jid, minions, missing } });
+}
+
+function noLogFailure({ message }: StoreError, { log }: MasterServices): ValueMap {
+  log.error(`A no_log job is not published: ${message}`);
+  return map({ error: { name: "SaltMasterError", message } });
+}
+
+/** How long the job may be delivered: as asked, by default as long as the commands wait for it. */
+function jobTtlMs(kwargs: ValueMap, { opts }: MasterServices): number {
+  const asked = toNumber(kwargs.get("job_ttl"));
+  return 1000 * (asked !== undefined && asked >= 0 ? Math.min(asked, MAX_TTL_S) : opts.job_ttl ?? opts.timeout);
+}
+
+function isFunctions(fun: Value): boolean {
+  return typeof fun === "string" || (Array.isArray(fun) && fun.every((name) => typeof name === "string"));
+}
+
+function authenticate(load: ValueMap, kwargs: ValueMap, services: MasterServices): string {
+  if (kwargs.has("token") || kwargs.has("eauth")) {
+    // External authentication is not built: whoever comes with it is nobody.
+    throw new RefusedError("AuthenticationError", "Authentication error occurred.");
+  }
+  const user = load.get("user");
+  const key = load.get("key");
+  if (typeof user !== "string" || typeof key !== "string") {
+    throw new RefusedError("AuthenticationError", "Authentication error occurred.");
+  }
+  return services.access.authenticate({ user, key });
+}
+
+function noMinions(error: string): ValueMap {
+  return map({ enc: "clear", load: { jid: null, minions: [], error } });
+}
+
+/**
+ * Makes what must be there before the first sign of a job: the place of its output, which without one is seen as it comes and
+ * not kept, or the mark that hides it.
+ * @param how.reader For whom returns are sealed, if the job is hidden.
+ * @throws {StoreError} If a job that is to be hidden cannot be marked: its returns would be kept and told.
+ */
+function prepareJob(
+  jid: string,
+  { live, reader }: { readonly live: boolean; readonly reader: string | undefined },
+  { jobs, noLog, outputs, log }: MasterServices,
+): void {
+  try {
+    jobs.prepare(jid);
+    if (reader !== undefined) noLog.save(jid, reader);
+    if (live) outputs.open(jid);
+  } catch (error) {
+    if (!(error instanceof StoreError) || reader !== undefined) throw error;
+    log.error(`The output of job ${jid} is not kept: ${error.message}`);
+  }
+}
+
+/** Keeps the job; a cache that cannot take it costs the record of the job, not the job. */
+function storeJob(jid: string, load: ValueMap, minions: readonly string[], { opts, jobs, log }: MasterServices): void {
+  try {
+    jobs.prepare(jid);
+    if (opts.job_cache && opts.ext_job_cache === "") jobs.saveLoad(jid, new Map(load).set("jid", jid), minions);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`Job ${jid} goes out, but is not in the job cache: ${error.message}`);
+  }
+}

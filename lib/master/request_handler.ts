@@ -1,0 +1,153 @@
+/**
+ * One request to port 4506, from its bytes to the reply's bytes: whatever comes in, an answer goes out.
+ *
+ * The order of the checks is Salt's; a check that fails answers with Salt's words and one log line.
+ * Source: salt-protocol.md section 2, "Server order".
+ * @module
+ */
+
+import { brief, briefValue } from "../text/truncate.ts";
+import { clearCommand } from "./clear_commands.ts";
+import { Crypticle, generateKeyString } from "../crypto/crypticle.ts";
+import { AuthenticationError, MsgpackError, WireError } from "../errors.ts";
+import { isValidId } from "../protocol/minion_id.ts";
+import { signInMinion } from "./sign_in.ts";
+import type { MasterServices } from "./services.ts";
+import { minionCommand } from "./minion_commands.ts";
+import { MinionKeys } from "../keys/accepted_keys.ts";
+import { encode } from "../values/msgpack.ts";
+import { asBytes, MOST_FIELDS, parseRequest, type Request } from "../protocol/payload.ts";
+import { isEncryptionAlgorithm, isSigningAlgorithm } from "../crypto/rsa.ts";
+import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
+
+type Encrypted = Request & { enc: "aes" };
+
+const BAD_LOAD = "bad load";
+const WORKER_FAILED = "Some exception handling minion payload";
+
+/** What {@linkcode RequestHandler.handle} gives for a request that is not answered. No reply is empty. */
+export const NO_ANSWER: Uint8Array = new Uint8Array();
+
+/** Answers requests with the services of its thread. */
+export class RequestHandler {
+  readonly #services: MasterServices;
+  readonly #minionKeys: MinionKeys;
+
+  /** Answers for one thread. @param services What the commands share. */
+  constructor(services: MasterServices) {
+    this.#services = services;
+    this.#minionKeys = new MinionKeys(services.keys, services.proved);
+  }
+
+  /** The reply to `frame`, or {@linkcode NO_ANSWER}. Never throws. */
+  async handle(frame: Uint8Array): Promise<Uint8Array> {
+    try {
+      const answer = await this.#answer(frame);
+      return answer === undefined ? NO_ANSWER : encode(answer, "wire");
+    } catch (error) {
+      if (error instanceof WireError) {
+        this.#services.complain(`Refused a request: ${brief(error.message)}${error.field ? ` (${error.field})` : ""}`);
+        // A refused envelope is told by its message alone; a command that missed a field, by Salt's general words.
+        return encode(error.field === undefined ? error.message : WORKER_FAILED, "wire");
+      }
+      if (error instanceof MsgpackError) {
+        this.#services.complain(`Refused a request that cannot be read: ${error.message}`);
+        return encode(map({ msg: BAD_LOAD }), "wire");
+      }
+      const text = error instanceof Error ? error.stack ?? error.message : String(error);
+      this.#services.log.error(`A request failed: ${text}`);
+      return encode(WORKER_FAILED, "wire");
+    }
+  }
+
+  async #answer(frame: Uint8Array): Promise<Value | undefined> {
+    const { opts } = this.#services;
+    const request = parseRequest(frame);
+    if (request.version < opts.minimum_auth_version) {
+      throw new WireError(BAD_LOAD);
+    }
+    if (request.enc === "clear") {
+      checkId(request.load.get("id"));
+      if (request.load.get("cmd") === "_auth") return await signInMinion(request.load, request.version, this.#services);
+      return await clearCommand(request.load, this.#services);
+    }
+    const { load, crypticle } = this.#open(request);
+    checkId(load.get("id"));
+    const nonce = request.version > 1 ? load.get("nonce") : undefined;
+    if (request.version > 1) load.delete("nonce");
+    const id = this.#identify(request, load);
+    const { value, sealed } = await minionCommand(load, id, this.#services);
+    if (sealed) return this.#sealFor(id, value, request, nonce);
+    // Under the key that opened the request: revoke_auth has removed the session, a rotation changed the shared key.
+    return crypticle.dumps(value, typeof nonce === "string" ? nonce : undefined);
+  }
+
+  #open(request: Encrypted): { load: ValueMap; crypticle: Crypticle } {
+    const { sessions, sharedKey } = this.#services;
+    let crypticle: Crypticle | undefined;
+    if (request.version > 2) {
+      if (request.id === undefined || !isValidId(request.id)) throw new WireError(BAD_LOAD);
+      crypticle = sessions.crypticle(request.id);
+    } else {
+      crypticle = sharedKey.crypticle();
+    }
+    if (crypticle === undefined) throw new WireError(BAD_LOAD);
+    let load: Value;
+    try {
+      load = crypticle.loads(request.load);
+    } catch (error) {
+      if (error instanceof AuthenticationError || error instanceof MsgpackError) throw new WireError(BAD_LOAD);
+      throw error;
+    }
+    if (!isMap(load)) throw new WireError("payload and load must be a dict");
+    if (load.size > MOST_FIELDS) throw new WireError(BAD_LOAD);
+    return { load, crypticle };
+  }
+
+  /** The minion that sent the request; proves it by its token. */
+  #identify(request: Encrypted, load: ValueMap): string {
+    const { opts } = this.#services;
+    const id = load.get("id");
+    const token = load.get("tok");
+    load.delete("tok");
+    if (typeof id !== "string" || !isValidId(id)) throw new WireError(BAD_LOAD);
+    if (request.version > 2) {
+      const ts = load.get("ts");
+      const age = Date.now() / 1000 - (typeof ts === "number" ? ts : 0);
+      if (opts.request_server_ttl > 0 && age > opts.request_server_ttl) throw new WireError(BAD_LOAD);
+      if (request.id !== id || token === undefined) throw new WireError(BAD_LOAD);
+    }
+    // Up to version 2 minions send a token with some requests only. That any of them can then be any other is what
+    // minimum_auth_version guards against; but a key that was deleted is nobody's.
+    const proved = token === undefined
+      ? this.#minionKeys.get(id) !== undefined
+      : this.#minionKeys.provesToken(id, asBytes(token));
+    if (!proved) throw new WireError(BAD_LOAD);
+    return id;
+  }
+
+  /** A reply that only minion `id` can open, signed by the master. */
+  #sealFor(id: string, value: Value, request: Encrypted, nonce: Value | undefined): Value {
+    const encAlgorithm = request.encAlgorithm ?? "OAEP-SHA1";
+    const sigAlgorithm = request.sigAlgorithm ?? "PKCS1v15-SHA1";
+    const minion = this.#minionKeys.get(id);
+    if (!isEncryptionAlgorithm(encAlgorithm) || !isSigningAlgorithm(sigAlgorithm) || minion === undefined) {
+      throw new WireError(WORKER_FAILED);
+    }
+    const keyString = generateKeyString();
+    const key = minion.encrypt(encAlgorithm, new TextEncoder().encode(keyString));
+    const crypticle = new Crypticle(keyString);
+    if (request.version < 2) return map({ key, pillar: crypticle.dumps(value) });
+    if (typeof nonce !== "string") return map({ error: "Nonce not included in request" });
+    const data = encode(map({ key, pillar: value, nonce }), "wire");
+    const sig = this.#services.masterKey.sign(sigAlgorithm, data);
+    return map({ key, pillar: crypticle.dumps(map({ data, sig })) });
+  }
+}
+
+/** Salt's first words about ids, before anything is done with one. */
+function checkId(id: Value | undefined): void {
+  if (id === undefined) return;
+  if (typeof id !== "string") throw new WireError(`bad load: id ${briefValue(id)} is not a string`);
+  if (id.includes("\0")) throw new WireError("bad load: id contains a null byte");
+}

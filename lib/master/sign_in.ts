@@ -1,0 +1,246 @@
+/**
+ * The master's half of authentication: an `_auth` request in, the state of its key decided and kept, a reply out.
+ *
+ * Every request is answered, also those that cost Salt a worker. The rule itself is lib/keys/rules.ts.
+ * Source: salt-protocol.md section 3.
+ * @module
+ */
+
+import { readTextFileIfExists } from "../os/atomic_file.ts";
+import { brief } from "../text/truncate.ts";
+import { connectedAddresses } from "../fleet/connected_ids.ts";
+import { KeyError, WireError } from "../errors.ts";
+import { AUTH_EVENT } from "../bus/event.ts";
+import { hashHex } from "../crypto/hash.ts";
+import { decideKey, type Decision } from "../keys/rules.ts";
+import { isCutKey } from "../keys/store.ts";
+import { isValidId } from "../protocol/minion_id.ts";
+import type { MasterServices } from "./services.ts";
+import { encode } from "../values/msgpack.ts";
+import { opensslEncrypt } from "../crypto/openssl_rsa.ts";
+import { asBytes } from "../protocol/payload.ts";
+import {
+  type EncryptionAlgorithm,
+  isEncryptionAlgorithm,
+  isSigningAlgorithm,
+  PrivateKey,
+  PublicKey,
+  samePem,
+  type SigningAlgorithm,
+} from "../crypto/rsa.ts";
+import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
+
+/** Length of what a minion's key must be able to encrypt. */
+const KEY_STRING_BYTES = 76;
+/** A key of 2,048 bits or more has room for it with any algorithm. */
+const ROOMY_KEY_BYTES = 256;
+
+/** A sign-in request whose fields have been checked. */
+interface Application {
+  readonly id: string;
+  readonly pem: string;
+  readonly nonce: Value;
+  readonly encAlgorithm: EncryptionAlgorithm | undefined;
+  readonly sigAlgorithm: SigningAlgorithm | undefined;
+  readonly token: Uint8Array | undefined;
+  readonly autosignGrains: ValueMap | undefined;
+  /** Whether the reply is signed and carries the nonce: from version 2. */
+  readonly signed: boolean;
+}
+
+/**
+ * Answers an `_auth` request; `undefined`: it gets no answer, for too many strangers ask, or the same one too often. Whoever
+ * hears nothing asks again.
+ * @throws {WireError} If the request has no id, or from version 2 no nonce.
+ */
+export async function signInMinion(
+  load: ValueMap,
+  version: number,
+  services: MasterServices,
+): Promise<Value | undefined> {
+  const { log, opts } = services;
+  const wanted = parseApplication(load, version);
+  const known = isKnown(wanted, services);
+  const turn = known ? services.signIns.take(wanted.id, nonceText(wanted.nonce)) : services.strangers.take();
+  if (turn === "first refused") {
+    if (known) services.complain(`Sign-ins of ${brief(wanted.id)} come again and again; they get no answer for now`);
+    else {log.warning(
+        `More than ${opts.max_sign_ins} strangers a second sign in (max_sign_ins): the others get no answer`,
+      );}
+  }
+  if (turn !== "granted") return undefined;
+  if (wanted.signed && wanted.sigAlgorithm === undefined) return badAlgorithm("sig");
+  if (wanted.encAlgorithm === undefined) return badAlgorithm("enc");
+  const { id, pem } = wanted;
+  const key = usableKey(pem, wanted.encAlgorithm);
+  const decision = decide(wanted, key !== undefined, services);
+  log[decision.ret === "accepted" || decision.ret === true ? "info" : "warning"](
+    `Authentication request from ${brief(id)}: ${decision.because}`,
+  );
+  try {
+    if (decision.store?.key === "presented") services.keys.put(id, decision.store.to, pem);
+    else if (decision.store !== undefined) services.keys.move(id, "pending", decision.store.to);
+  } catch (error) {
+    log.error(`The key of ${id} could not be stored: ${error instanceof Error ? error.message : error}`);
+    // Nothing was decided that will last: let it ask again, as it does while its key is pending.
+    return seal(map({ ret: decision.ret === "accepted" ? true : decision.ret }), wanted, services);
+  }
+  if (decision.act !== undefined && opts.auth_events) {
+    const result = decision.ret === true || decision.ret === "accepted";
+    await services.fire(AUTH_EVENT, map({ result, act: decision.act, id, pub: pem }));
+  }
+  if (decision.ret !== "accepted" || key === undefined) {
+    return seal(map({ ret: decision.ret === "accepted" ? false : decision.ret }), wanted, services);
+  }
+  const reply = keysFor(wanted, key, wanted.encAlgorithm, services);
+  return seal(reply, wanted, services);
+}
+
+/** Whether the key is the one that is accepted under that id: a stranger does not know it. */
+function isKnown({ id, pem }: Application, { keys }: MasterServices): boolean {
+  const accepted = isValidId(id) ? keys.get(id, "accepted") : undefined;
+  return accepted !== undefined && samePem(accepted, pem);
+}
+
+/** What tells one sign-in from another. */
+function nonceText(nonce: Value): string | undefined {
+  return nonce === null ? undefined : typeof nonce === "string" ? nonce : encode(nonce, "wire").toHex();
+}
+
+function parseApplication(load: ValueMap, version: number): Application {
+  const id = load.get("id");
+  const pub = load.get("pub");
+  const nonce = load.get("nonce");
+  const grains = load.get("autosign_grains");
+  const encAlgorithm = load.get("enc_algo") ?? "OAEP-SHA1";
+  const sigAlgorithm = load.get("sig_algo") ?? "PKCS1v15-SHA1";
+  if (typeof id !== "string") throw new WireError("an _auth without an id", "id");
+  if (version > 1 && nonce === undefined) throw new WireError("an _auth without a nonce", "nonce");
+  return {
+    id,
+    pem: typeof pub === "string" ? pub : "",
+    nonce: nonce ?? null,
+    encAlgorithm: isEncryptionAlgorithm(encAlgorithm) ? encAlgorithm : undefined,
+    sigAlgorithm: isSigningAlgorithm(sigAlgorithm) ? sigAlgorithm : undefined,
+    token: asBytes(load.get("token")),
+    autosignGrains: isMap(grains) ? grains : undefined,
+    signed: version > 1,
+  };
+}
+
+/** The key, if it is one that the reply's keys fit into. */
+function usableKey(pem: string, encAlgorithm: EncryptionAlgorithm): PublicKey | undefined {
+  try {
+    const key = PublicKey.fromPem(pem);
+    if (key.size < ROOMY_KEY_BYTES) key.encrypt(encAlgorithm, new Uint8Array(KEY_STRING_BYTES));
+    return key;
+  } catch (error) {
+    if (error instanceof KeyError) return undefined;
+    throw error;
+  }
+}
+
+function decide(wanted: Application, usable: boolean, services: MasterServices): Decision {
+  const { opts, keys, autosign, log } = services;
+  const { id, pem } = wanted;
+  const validId = isValidId(id);
+  const found = validId ? keys.state(id) ?? "none" : "none";
+  const foundPem = found === "none" ? undefined : keys.get(id, found);
+  const cut = found !== "rejected" && foundPem !== undefined && isCutKey(foundPem);
+  if (cut) {
+    log.error(
+      `The ${found} key of ${id} is empty or cut, as a power failure leaves a file: it is nobody's, and the key that ${id} shows is ` +
+        "treated as that of a new minion; compare its fingerprint before you accept it",
+    );
+  }
+  const stored = cut ? "none" : found;
+  return decideKey({
+    validId,
+    full: validId && isFull(id, services),
+    openMode: opts.open_mode,
+    autoReject: validId && autosign.rejects(id),
+    // A stub is used up by the question: ask only where the answer counts.
+    autoSign: (stored === "none" || stored === "pending") && validId && autosign.accepts(id, wanted.autosignGrains),
+    stored,
+    sameKey: !cut && foundPem !== undefined && samePem(foundPem, pem),
+    usable,
+  });
+}
+
+function isFull(id: string, { opts, data, publishPort }: MasterServices): boolean {
+  if (opts.max_minions <= 0) return false;
+  const connected = connectedAddresses(data, publishPort);
+  return connected.size > opts.max_minions && !connected.has(id);
+}
+
+/** The shared and the session key, sealed for the minion. */
+function keysFor(
+  { id, token, sigAlgorithm, signed }: Application,
+  minion: PublicKey,
+  encAlgorithm: EncryptionAlgorithm,
+  services: MasterServices,
+): ValueMap {
+  const { opts, masterKey, sharedKey, sessions, publishPort } = services;
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const reply = map({ enc: "pub", pub_key: masterKey.publicKey.pem, publish_port: publishPort });
+  if (opts.master_sign_pubkey) reply.set("pub_sig", signatureOfMasterKey(services, sigAlgorithm ?? "PKCS1v15-SHA1"));
+  const shared = sharedKey.text;
+  const parts: Uint8Array[] = [bytes(shared), bytes(sessions.forSignIn(id))];
+  if (token !== undefined) {
+    try {
+      const opened = masterKey.decrypt(encAlgorithm, token);
+      if (opened.length > minion.room(encAlgorithm)) {
+        throw new KeyError(`its ${opened.length} bytes do not fit the key`);
+      }
+      parts.push(opened);
+    } catch (error) {
+      services.complain(
+        `The token in the sign-in of ${id} does not open: ${error instanceof Error ? error.message : error}`,
+      );
+    }
+  }
+  const [aes, session, opened] = minion.encryptAll(encAlgorithm, parts, opensslEncrypt);
+  if (opened !== undefined) reply.set("token", opened);
+  reply.set("aes", aes);
+  reply.set("session", session);
+  reply.set("sig", sharedKeySignature(masterKey, shared));
+  // Not in Salt, whose minions pass over what they do not know.
+  if (signed) reply.set("max_request_bytes", opts.max_request_bytes);
+  return reply;
+}
+
+let signedKey: { readonly shared: string; readonly signature: Uint8Array } | undefined;
+
+/** The X9.31 signature of the shared key, which is the same for every minion: made once a key and thread. */
+function sharedKeySignature(masterKey: PrivateKey, shared: string): Uint8Array {
+  if (signedKey?.shared !== shared) {
+    const digest = hashHex(shared, "sha256");
+    signedKey = { shared, signature: masterKey.signX931(new TextEncoder().encode(digest)) };
+  }
+  return signedKey.signature;
+}
+
+/** `master_sign_pubkey`: the signature that was made beforehand, or one made now; base64 and a newline. */
+function signatureOfMasterKey({ opts, masterKey }: MasterServices, algorithm: SigningAlgorithm): string {
+  if (opts.master_use_pubkey_signature) {
+    const made = readTextFileIfExists(`${opts.pki_dir}/${opts.master_pubkey_signature}`);
+    if (made !== undefined) return made;
+  }
+  const path = `${opts.pki_dir}/${opts.master_sign_key_name}.pem`;
+  const pem = readTextFileIfExists(path);
+  if (pem === undefined) throw new KeyError(`master_sign_pubkey is on, but there is no ${path}`);
+  const signed = PrivateKey.fromPem(pem).sign(algorithm, new TextEncoder().encode(masterKey.publicKey.pem));
+  return `${signed.toBase64()}\n`;
+}
+
+function seal(inner: ValueMap, { nonce, signed, sigAlgorithm }: Application, { masterKey }: MasterServices): Value {
+  // Up to version 1 an accepted minion got the keys at the top level, and everything else as a clear load.
+  if (!signed) return inner.has("enc") ? inner : map({ enc: "clear", load: inner });
+  inner.set("nonce", nonce);
+  const load = encode(inner, "wire");
+  return map({ enc: "clear", load, sig: masterKey.sign(sigAlgorithm ?? "PKCS1v15-SHA1", load) });
+}
+
+function badAlgorithm(kind: "sig" | "enc"): Value {
+  return map({ enc: "clear", load: { ret: `bad ${kind} algo` } });
+}

@@ -1,0 +1,74 @@
+/**
+ * All grains of a minion: core ones, the user's own functions, the static `grains` file, the `grains` option, each over the
+ * one before. Source: Salt 3008.3 `salt/loader/__init__.py` grains, `salt/grains/extra.py` config.
+ * @module
+ */
+
+import { coreGrains, type Host, thisHost } from "../../modules/grains/core.ts";
+import { fqdnsGrain } from "../../modules/grains/network.ts";
+import { YamlError } from "../errors.ts";
+import { userFiles } from "../plugins/loader.ts";
+import type { MinionOpts } from "../config/options.ts";
+import { isMap, toValue, type Value, type ValueMap } from "../values/value.ts";
+import { loadYamlMapping } from "../values/yaml.ts";
+
+/** How {@linkcode loadGrains} looks at the world. */
+export interface GrainsSources {
+  /** Hears of a grains file or function that cannot be used. */
+  readonly warn?: (message: string) => void;
+  /** The host to look at, if not this one. */
+  readonly host?: Host;
+}
+
+/** How long `fqdns` waits for the resolver, ms. */
+const FQDNS_TIMEOUT_MS = 5_000;
+
+/** The grains of the minion that has these options. Never fails: what cannot be had is missing, and `warn` hears why. */
+export async function loadGrains(opts: MinionOpts, sources: GrainsSources = {}): Promise<ValueMap> {
+  const host = sources.host ?? thisHost();
+  const warn = sources.warn ?? (() => {});
+  const fqdns = opts.enable_fqdns_grains
+    ? await fqdnsGrain(host.addresses, { lookUp: await reverseLookUp(), timeoutMs: FQDNS_TIMEOUT_MS })
+    : { fqdns: [] };
+  const grains: ValueMap = new Map();
+  for (const part of [asMap(coreGrains(opts, host)), asMap(fqdns), ...await ownGrains(opts, warn)]) {
+    merge(grains, part);
+  }
+  merge(grains, staticGrains(`${opts.config_dir}/grains`, warn));
+  merge(grains, opts.grains);
+  return grains;
+}
+
+/** Loaded with Node's compatibility layer, so not before it is needed. */
+async function reverseLookUp(): Promise<(address: string) => Promise<string[]>> {
+  const { reverse } = await import("node:dns/promises");
+  return reverse;
+}
+
+function merge(into: ValueMap, from: ValueMap): void {
+  for (const [name, value] of from) into.set(name, value);
+}
+
+function asMap(plain: unknown): ValueMap {
+  const value: Value = toValue(plain);
+  return isMap(value) ? value : new Map();
+}
+
+/** What the operator's own files give; most hosts have none, and start no process for them. */
+async function ownGrains(opts: MinionOpts, warn: (message: string) => void): Promise<ValueMap[]> {
+  const directories = [...opts.grains_dirs, `${opts.extension_modules}/grains`];
+  if (directories.every((directory) => userFiles(directory).size === 0)) return [];
+  const { customGrains } = await import("./custom_grains.ts");
+  return await customGrains(opts, warn);
+}
+
+function staticGrains(path: string, warn: (message: string) => void): ValueMap {
+  try {
+    return loadYamlMapping(Deno.readTextFileSync(path), path).value;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return new Map();
+    if (!(error instanceof YamlError || error instanceof Deno.errors.PermissionDenied)) throw error;
+    warn(`The static grains are missing: ${error.message}`);
+    return new Map();
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Runs the functions of one file of custom grains, in the process that was started for them. What they return is the minion's
+ * to put together (custom_grains.ts).
+ * @module
+ */
+
+import { loadFamily } from "../plugins/loader.ts";
+import { permissionKey } from "../plugins/permissions.ts";
+import { map, toValue, type Value } from "../values/value.ts";
+
+/** What is to be run. */
+export interface GrainsRequest {
+  /** The file. */
+  readonly path: string;
+  /** The functions that declare these permissions are run: a `permissionKey`. */
+  readonly permissions: string;
+  /** What the text of the file declares, by function; the others declare "none". */
+  readonly declared: Readonly<Record<string, string>>;
+}
+
+/** Runs them. @returns Maps: `grains` with what each gave, `problems` with texts. */
+export async function runGrains({ path, permissions, declared }: GrainsRequest): Promise<Value> {
+  const slash = path.lastIndexOf("/");
+  const module = path.slice(slash + 1).replace(/\.[^.]*$/, "");
+  const problems: string[] = [];
+  const grains: Value[] = [];
+  const family = loadFamily<null>({}, {
+    directories: [path.slice(0, slash)],
+    only: [module],
+    warn: (problem) => problems.push(problem),
+  });
+  for (const { name, fun } of await family.all()) {
+    const said = permissionKey(fun.permissions ?? "none");
+    const own = name.slice(module.length + 1);
+    const written = Object.hasOwn(declared, own) ? declared[own] : "none";
+    if (written !== permissions) continue;
+    if (said !== written) {
+      problems.push(
+        `The grains of '${name}' are missing: it has the permissions ${said} when it runs, and ${written} in the ` +
+          "text of its file, which is what counts",
+      );
+      continue;
+    }
+    try {
+      grains.push([name, toValue(await fun.run({}, null, { args: [], kwargs: new Map() }))]);
+    } catch (error) {
+      const reason = error instanceof Deno.errors.NotCapable
+        ? `${
+          error.message.replace(/,? run again with.*/s, "")
+        }; the file declares what its functions need in "permissions"`
+        : error instanceof Error
+        ? error.message
+        : error;
+      problems.push(`The grains of '${name}' are missing: ${reason}`);
+    }
+  }
+  return map({ grains, problems });
+}

@@ -1,0 +1,568 @@
+/**
+ * The jobs that a minion is running, each in a worker of its own or, if it is of a custom module, in a process of its own; and a
+ * warm worker for the next.
+ *
+ * A worker that is ready waits for the next job, so that `test.ping` costs no start-up; a job can be signalled and killed.
+ * What runs a job may do what its functions declare. The main thread loads no modules, so a job goes to a worker
+ * without permissions first; that one says what the function declares, and it is remembered for the next time. A worker loads
+ * built-in modules only. What the functions of a custom module declare is read from the text of its file (custom_modules.ts); its
+ * process serves the same module with the same permissions again for a while, but no job after one that is `no_log`.
+ * @module
+ */
+
+import { CustomModules } from "./custom_modules.ts";
+import type { RunningJob } from "../plugins/job_context.ts";
+import type { JobHost } from "./job_host.ts";
+import { type Asked, type FromJob, type FromModule, type Knowledge, pack, type ToJob } from "./job_protocol.ts";
+import { JobThread } from "./job_thread.ts";
+import { RequestTimeoutError } from "../errors.ts";
+import { sendSignal } from "../os/libc.ts";
+import type { Written } from "./live_output.ts";
+import type { Logger } from "../process/log.ts";
+import type { ProcState } from "./proc_files.ts";
+import { IdleWorkers } from "./idle_workers.ts";
+import { moduleDirectories } from "../plugins/loader.ts";
+import { unpackOutcome } from "./module_messages.ts";
+import { ModuleProcess } from "./module_process.ts";
+import { asNoted, isNoLog } from "../protocol/no_log.ts";
+import type { MinionOpts } from "../config/options.ts";
+import { unpackOpts } from "../config/opts_transfer.ts";
+import { joinPermissions, permissionKey, type Permissions, workerPermissions } from "../plugins/permissions.ts";
+import { sleep } from "../os/sleep.ts";
+import { isMap, map, str, toValue, type Value, type ValueMap } from "../values/value.ts";
+import { WarmProcesses } from "./warm_processes.ts";
+
+/** After SIGTERM, how long a job may take to end before its worker is killed, in milliseconds. */
+const TERM_MS = 5_000;
+
+/** When the minion ends, how long the commands of its jobs may take to do so before they are killed, in milliseconds. */
+const CLOSE_MS = 500;
+
+/** What the return of a job says whose minion ended, by how far the job was. */
+const INTERRUPTED: Readonly<Record<ProcState, string>> = {
+  running: "The minion ended while it ran this job",
+  queued: "The minion ended before it began this job",
+};
+/**
+ * How long a job keeps a worker before another is started for the next one, in milliseconds. Most are over by then, and a
+ * minion that has one job at a time has one worker, which is 8 MB less than two.
+ */
+const SPARE_MS = 50;
+
+/** How long the custom modules may take to be described, all together, in milliseconds. */
+const DESCRIBE_MS = 15_000;
+
+const SIGKILL = 9;
+const SIGTERM = 15;
+const SIGINT = 2;
+
+/** What a pool is made of. */
+export interface JobPoolOptions {
+  /** The minion's packed options. */
+  readonly opts: Uint8Array;
+  /** Grains and pillar at the start. */
+  readonly knowledge: Knowledge;
+  /** The minion's log. */
+  readonly log: Logger;
+  /** Answers what jobs ask of the minion; `running` and `signal` the pool answers itself. */
+  answer(asked: Asked): Promise<Value>;
+  /** How long a job may take to end itself when it is told to, before its worker is killed, in milliseconds. Default: 5,000. */
+  readonly termMs?: number;
+  /** Whether it is for custom modules alone, and their outcomes tell what was thrown (`error`); `salt-call` has the others. */
+  readonly customOnly?: boolean;
+  /** The file of its threads. Default: job_worker.ts. */
+  readonly threadUrl?: URL;
+}
+
+interface Job {
+  readonly jid: string;
+  readonly load: ValueMap;
+  readonly done: PromiseWithResolvers<ValueMap>;
+  readonly onOutput: (written: Written) => void;
+  /** What a function gets that another one calls, packed; and what that one may do. */
+  readonly called?: { readonly call: Uint8Array; readonly by?: JobHost };
+  /** The signal that it was told to end by. */
+  ended?: number;
+  /** Whether what runs it was told to end at once. */
+  killed?: boolean;
+}
+
+/** What a worker may do, and the name of that. */
+interface Allowed {
+  readonly permissions: Permissions;
+  readonly key: string;
+}
+
+const NOTHING: Allowed = { permissions: "none", key: "none" };
+
+/** The pool. */
+export class JobPool {
+  readonly #options: JobPoolOptions;
+  readonly #idle = new IdleWorkers<JobHost>();
+  readonly #warmProcesses = new WarmProcesses<ModuleProcess>();
+  readonly #busy = new Map<JobHost, Job>();
+  /** Workers that know yesterday's modules: they end with their job. */
+  readonly #stale = new WeakSet<JobHost>();
+  /** What each worker or process may do. */
+  readonly #allowed = new WeakMap<JobHost, Allowed>();
+  /** Processes that have a use after their job: under which name they wait. */
+  readonly #processKeys = new WeakMap<JobHost, string>();
+  /** What functions were found to declare, by their names in a load. */
+  readonly #declared = new Map<string, Allowed>();
+  readonly #opts: MinionOpts;
+  #custom: CustomModules;
+  #described: Promise<Value> | undefined;
+  /** Threads that were told to end and go on. */
+  #unending = 0;
+  #knowledge: Knowledge;
+  #spareTimer: ReturnType<typeof setTimeout> | undefined;
+  #started = 0;
+  #closed = false;
+
+  /** Starts the first worker. */
+  constructor(options: JobPoolOptions) {
+    this.#options = options;
+    this.#opts = unpackOpts<MinionOpts>(options.opts);
+    this.#knowledge = options.knowledge;
+    this.#custom = new CustomModules(this.#opts);
+    this.#warm();
+  }
+
+  /** How many jobs are being run. */
+  get size(): number {
+    return this.#jobs().length;
+  }
+
+  /** The jobs, without the calls of their functions by each other. */
+  #jobs(): [JobHost, Job][] {
+    return [...this.#busy].filter(([, job]) => job.called === undefined);
+  }
+
+  /**
+   * Runs the job in `load`. @param onOutput Takes what its commands write, if the load asks for that (`live`).
+   * @returns Its outcome: `return`, `retcode`, `success`, maybe `out`. Never rejects.
+   */
+  run(load: ValueMap, onOutput: (written: Written) => void = () => {}): Promise<ValueMap> {
+    return this.#run(load, { onOutput });
+  }
+
+  /**
+   * Runs a function of a custom module that another function calls, with what its own file declares.
+   * @param call The packed arguments: `args`, `kwargs`.
+   */
+  call(load: ValueMap, call: Uint8Array): Promise<ValueMap> {
+    return this.#run(load, { onOutput: () => {}, called: { call } });
+  }
+
+  #run(load: ValueMap, { onOutput, called }: Pick<Job, "onOutput" | "called">): Promise<ValueMap> {
+    if (this.#closed) return Promise.resolve(interrupted("queued"));
+    const jid = str(load.get("jid") ?? "");
+    const job: Job = { jid, load, done: Promise.withResolvers(), onOutput, called };
+    const funs = functionNames(load);
+    if (!this.#custom.concerns(funs)) this.#give(job, this.#declared.get(functionsOf(load)) ?? NOTHING);
+    // What the built-in functions of a mixed job declare a worker has to say.
+    else if (funs.every((fun) => this.#custom.concerns([fun]))) this.#giveProcess(job, "none");
+    else this.#give(job, NOTHING);
+    return job.done.promise;
+  }
+
+  /** Gives a job to a worker that may do exactly this. */
+  #give(job: Job, allowed: Allowed): void {
+    try {
+      this.#hand(job, this.#idle.take(allowed.key) ?? this.#start(allowed));
+    } catch (error) {
+      job.done.resolve(notGiven(error));
+    }
+    this.#spareTimer ??= setTimeout(() => {
+      this.#spareTimer = undefined;
+      this.#warm();
+    }, SPARE_MS);
+  }
+
+  /** Gives a job to a process of its custom modules. @param others What its other functions declare. */
+  #giveProcess(job: Job, others: Permissions): void {
+    const funs = functionNames(job.load);
+    let declaration;
+    try {
+      declaration = this.#custom.declaration(funs);
+    } catch (error) {
+      return job.done.resolve(failure(`ERROR executing '${funs.join(",")}': ${reasonOf(error)}`));
+    }
+    // A function that another one calls has the caller's permissions.
+    const caller = job.called?.by;
+    const permissions = caller === undefined
+      ? joinPermissions([declaration.permissions, others])
+      : this.#allowed.get(caller)?.permissions ?? "none";
+    const key = `${declaration.modules.join(" ")} ${permissionKey(permissions)}`;
+    const noLog = isNoLog(job.load);
+    let process = noLog ? undefined : this.#warmProcesses.take(key);
+    try {
+      process ??= this.#startProcess(declaration.modules, permissions, { silent: noLog });
+    } catch (error) {
+      return job.done.resolve(notGiven(error));
+    }
+    // What has had the arguments of such a job has no other.
+    if (!noLog) this.#processKeys.set(process, key);
+    process.begin(`running ${funs.join(",")} for job ${job.jid}`);
+    this.#hand(job, process, declaration.declared);
+  }
+
+  #hand(job: Job, host: JobHost, declared?: Readonly<Record<string, string>>): void {
+    this.#busy.set(host, job);
+    // Messages wait in the worker's queue until it is ready.
+    const call = job.called?.call;
+    this.#tell(host, { kind: "run", load: pack(job.load), ...declared && { declared }, ...call && { call } });
+  }
+
+  /** Moves a job that was not begun to a worker that may do what its functions declare, or to a process. */
+  #move(worker: JobHost, permissions: Permissions): void {
+    const job = this.#busy.get(worker);
+    if (job === undefined || job.killed) return;
+    const allowed = { permissions, key: permissionKey(permissions) };
+    this.#busy.delete(worker);
+    this.#shelve(worker);
+    if (job.ended !== undefined) return job.done.resolve(failure(`The job was ended by signal ${job.ended}`));
+    if (this.#custom.concerns(functionNames(job.load))) return this.#giveProcess(job, permissions);
+    this.#declared.set(functionsOf(job.load), allowed);
+    this.#give(job, allowed);
+  }
+
+  /** The jobs that are being run now. */
+  running(): RunningJob[] {
+    return this.#jobs().map(([host, { jid, load: published }]) => {
+      const load = asNoted(published);
+      const text = (key: string) => str(load.get(key) ?? "");
+      return {
+        jid,
+        fun: text("fun"),
+        arg: load.get("arg") ?? [],
+        tgt: load.get("tgt") ?? "",
+        tgt_type: text("tgt_type"),
+        ret: text("ret"),
+        user: text("user"),
+        pid: host.pid,
+      };
+    });
+  }
+
+  /**
+   * Sends a signal to job `jid`: to the process groups of its commands; SIGTERM and SIGINT also tell the job itself to
+   * end, SIGKILL ends it at once.
+   * @returns Whether such a job was running.
+   */
+  signal(jid: string, signal: number): boolean {
+    // A function that another one calls is of the same job.
+    const hosts = [...this.#busy].filter(([, job]) => job.jid === jid);
+    for (const [host, job] of hosts) {
+      if (signal === SIGKILL) {
+        void this.#kill(host, signal);
+        continue;
+      }
+      for (const pid of host.commands()) sendSignal(-pid, signal);
+      if (signal !== SIGTERM && signal !== SIGINT) continue;
+      job.ended = signal;
+      this.#tell(host, { kind: "abort" });
+      const timer = setTimeout(
+        () => void (this.#busy.get(host) === job && this.#kill(host, signal)),
+        this.#options.termMs ?? TERM_MS,
+      );
+      void job.done.promise.then(() => clearTimeout(timer));
+    }
+    return hosts.length > 0;
+  }
+
+  /** New grains or pillar, for the jobs from now on. */
+  learn(knowledge: Knowledge): void {
+    this.#knowledge = knowledge;
+    for (const host of this.#hosts()) this.#tell(host, { kind: "knowledge", knowledge });
+  }
+
+  /** Modules are to be loaded anew: by new workers, for a module that is loaded stays so for a thread's life. */
+  async reload(): Promise<void> {
+    for (const host of this.#busy.keys()) this.#stale.add(host);
+    this.#declared.clear();
+    this.#custom = new CustomModules(this.#opts);
+    this.#described = undefined;
+    const old = [...this.#idle.clear(), ...this.#warmProcesses.clear()];
+    this.#warm();
+    await Promise.all(old.map((host) => host.stop()));
+  }
+
+  /** What is busy or waits. */
+  #hosts(): JobHost[] {
+    return [...this.#idle.all, ...this.#warmProcesses.all, ...this.#busy.keys()];
+  }
+
+  /** One line a worker or process: what it is doing. */
+  async describe(): Promise<string[]> {
+    return await Promise.all(this.#hosts().map(async (host) => `${host.name}: ${await host.describe()}`));
+  }
+
+  /** Ends every job, with an outcome that says so, and every worker. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#spareTimer);
+    const children: number[] = [];
+    const ends: Promise<unknown>[] = [];
+    for (const host of [...this.#busy.keys()]) {
+      ends.push(host.kill()); // from now on it starts nothing
+      children.push(...host.commands());
+      this.#finish(host, interrupted("running"), false);
+    }
+    for (const pid of children) sendSignal(-pid, SIGTERM);
+    const idle = [...this.#idle.clear(), ...this.#warmProcesses.clear()];
+    await Promise.all([...ends, ...idle.map((host) => host.stop()), killUnlessEnded(children)]);
+  }
+
+  async #kill(host: JobHost, signal: number): Promise<void> {
+    const job = this.#busy.get(host);
+    if (job === undefined || job.killed) return;
+    job.killed = true;
+    const ending = host.kill();
+    for (const pid of host.commands()) sendSignal(-pid, SIGKILL);
+    if (await ending) return this.#finish(host, failure(`The job was ended by signal ${signal}`), false);
+    // The runtime cannot end a thread that never waits; no function of a built-in module is known to be so.
+    const goesOn = host instanceof ModuleProcess
+      ? `its process ${host.pid} is not gone yet`
+      : "its thread goes on: it takes a processor until the minion is restarted";
+    const text = `The job was ended by signal ${signal}, and ${goesOn}`;
+    this.#options.log.critical(`Job ${job.jid}: ${text} (${++this.#unending} such)`);
+    this.#finish(host, failure(text), false);
+  }
+
+  #warm(): void {
+    if (this.#options.customOnly || this.#closed || this.#idle.hasFree) return;
+    this.#idle.add(this.#start(NOTHING), NOTHING.key);
+  }
+
+  /** What Deno lets code do that has these permissions. @throws {TypeError} If they cannot be given. */
+  #denoPermissions(permissions: Permissions): Deno.PermissionOptions {
+    const { extension_modules, module_dirs } = this.#opts;
+    const modules = moduleDirectories({ extensionModules: extension_modules, moduleDirs: module_dirs });
+    return workerPermissions(permissions, { opts: this.#opts, modules });
+  }
+
+  /** @throws {TypeError} If the permissions cannot be given. */
+  #start(allowed: Allowed): JobHost {
+    const thread: JobThread = new JobThread({
+      name: `Job-${this.#started++}`,
+      url: this.#options.threadUrl,
+      init: {
+        opts: this.#options.opts,
+        knowledge: this.#knowledge,
+        permissions: allowed.permissions,
+        customModules: this.#custom.names,
+      },
+      permissions: this.#denoPermissions(allowed.permissions),
+      log: this.#options.log,
+      onDeath: (reason) => this.#died(thread, `The job's worker died: ${reason}`),
+      onMessage: (message) => this.#hear(thread, message),
+    });
+    this.#allowed.set(thread, allowed);
+    return thread;
+  }
+
+  /** @throws {TypeError} If the permissions cannot be given. */
+  #startProcess(
+    modules: readonly string[],
+    permissions: Permissions,
+    options: { readonly silent: boolean },
+  ): ModuleProcess {
+    const process: ModuleProcess = new ModuleProcess({
+      name: `Job-${this.#started++}`,
+      init: {
+        opts: this.#options.opts,
+        knowledge: this.#knowledge,
+        modules,
+        logLevel: this.#options.log.level,
+        logFailures: !this.#options.customOnly,
+      },
+      permissions: this.#denoPermissions(permissions),
+      memory: this.#opts.custom_module_memory,
+      log: this.#options.log,
+      silent: options.silent,
+      onEnd: (text) => this.#died(process, text),
+      onMessage: (message) => this.#hear(process, message),
+    });
+    this.#allowed.set(process, { permissions, key: permissionKey(permissions) });
+    return process;
+  }
+
+  #died(host: JobHost, text: string): void {
+    this.#warmProcesses.remove(host as ModuleProcess);
+    const job = this.#busy.get(host);
+    const hidden = job !== undefined && isNoLog(job.load);
+    this.#options.log.error(`${host.name}: ${hidden ? `died with job ${job.jid}, which is no_log` : text}`);
+    for (const pid of host.commands()) sendSignal(-pid, SIGTERM);
+    this.#finish(host, failure(text), false);
+  }
+
+  /**
+   * What the functions of the custom modules are, as `describeFunctions` has it. They are loaded for it, all in one process
+   * without permissions that does nothing else.
+   */
+  describeCustom(): Promise<Value> {
+    return this.#described ??= this.#describeCustom();
+  }
+
+  async #describeCustom(): Promise<Value> {
+    const answer = Promise.withResolvers<Value>();
+    const none = (why: string) =>
+      answer.resolve(map({ functions: [], problems: new Map(this.#custom.names.map((name) => [name, why])) }));
+    const process = new ModuleProcess({
+      name: "Modules",
+      init: {
+        opts: this.#options.opts,
+        knowledge: this.#knowledge,
+        modules: [],
+        logLevel: this.#options.log.level,
+        logFailures: true,
+      },
+      permissions: this.#denoPermissions("none"),
+      memory: this.#opts.custom_module_memory,
+      log: this.#options.log,
+      onEnd: none,
+      onMessage: (message) => message.kind === "done" && answer.resolve(unpackOutcome(message.outcome)),
+    });
+    const timer = setTimeout(() => none(`the custom modules were not loaded in ${DESCRIBE_MS} ms`), DESCRIBE_MS);
+    process.tell({ kind: "describe" });
+    try {
+      return await answer.promise;
+    } finally {
+      clearTimeout(timer);
+      await process.kill();
+    }
+  }
+
+  /** Calls a function of a custom module for a function that runs in a thread. @returns Its outcome. */
+  async #call(host: JobHost, fun: string, call: Uint8Array): Promise<Value> {
+    const job = this.#busy.get(host);
+    if (job === undefined) throw new Error("there is no job that calls");
+    const load = new Map(job.load).set("fun", fun).set("arg", []).set("ret", "");
+    return await this.#run(load, { onOutput: job.onOutput, called: { call, by: host } });
+  }
+
+  #tell(host: JobHost, message: ToJob): void {
+    host.tell(message);
+  }
+
+  #hear(host: JobHost, message: FromJob | FromModule): void {
+    switch (message.kind) {
+      case "done": {
+        const job = this.#busy.get(host);
+        if (job === undefined || job.killed) return;
+        const outcome = unpackOutcome(message.outcome);
+        const tellsError = this.#options.customOnly || job.called !== undefined;
+        return this.#finish(
+          host,
+          isMap(outcome) ? plainOutcome(outcome, tellsError) : failure("There is no outcome"),
+          true,
+        );
+      }
+      case "output":
+        return this.#busy.get(host)?.onOutput(message.written);
+      case "elsewhere":
+        return this.#move(host, message.permissions);
+      case "ask":
+        return void this.#answer(host, message.id, message.asked);
+    }
+  }
+
+  async #answer(host: JobHost, id: number, asked: Asked): Promise<void> {
+    try {
+      const value = await this.#valueFor(host, asked);
+      this.#tell(host, { kind: "answer", id, value: pack(value) });
+    } catch (error) {
+      const timeout = error instanceof RequestTimeoutError
+        ? { address: error.address, waitedMs: error.waitedMs }
+        : undefined;
+      this.#tell(host, { kind: "refused", id, reason: reasonOf(error), timeout });
+    }
+  }
+
+  async #valueFor(host: JobHost, asked: Asked): Promise<Value> {
+    switch (asked.what) {
+      case "running":
+        return this.#options.customOnly ? await this.#options.answer(asked) : toValue(this.running());
+      case "signal":
+        if (host instanceof ModuleProcess && !mayStartPrograms(this.#allowed.get(host)?.permissions)) {
+          throw new Error('a function that signals jobs declares the permission "all" or { run: true }');
+        }
+        return this.#options.customOnly ? await this.#options.answer(asked) : this.signal(asked.jid, asked.signal);
+      case "describe":
+        return await this.describeCustom();
+      case "call":
+        return await this.#call(host, asked.fun, asked.call);
+      default:
+        return await this.#options.answer(asked);
+    }
+  }
+
+  #finish(host: JobHost, outcome: ValueMap, alive: boolean): void {
+    const job = this.#busy.get(host);
+    this.#busy.delete(host);
+    this.#idle.remove(host);
+    if (alive) this.#shelve(host);
+    // What it has called and not waited for is of no use to anybody.
+    for (const [other, called] of this.#busy) if (called.called?.by === host) void this.#kill(other, SIGKILL);
+    job?.done.resolve(outcome);
+  }
+
+  /** Keeps a worker for the next job, unless it is of no more use. */
+  #shelve(host: JobHost): void {
+    const key = this.#processKeys.get(host);
+    if (this.#closed || this.#stale.has(host)) void host.stop();
+    else if (!(host instanceof ModuleProcess)) this.#idle.put(host, this.#allowed.get(host)?.key ?? "");
+    else if (key !== undefined) this.#warmProcesses.put(host, key);
+    else void host.stop();
+  }
+}
+
+/** The functions of a job. */
+function functionNames(load: ValueMap): string[] {
+  const fun = load.get("fun") ?? null;
+  return (Array.isArray(fun) ? fun : [fun]).map(str);
+}
+
+/** An outcome with the fields that outcomes have. */
+function plainOutcome(told: ValueMap, tellsError: boolean): ValueMap {
+  const fields = ["return", "retcode", "success", "out", ...tellsError ? ["error"] : []];
+  return new Map(
+    fields.flatMap((field): [string, Value][] => told.has(field) ? [[field, told.get(field) ?? null]] : []),
+  );
+}
+
+/** Whether code with these permissions may signal processes anyway. */
+function mayStartPrograms(permissions: Permissions | undefined): boolean {
+  return permissions === "all" || (typeof permissions === "object" && permissions.run === true);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A declaration that Deno does not take: a path of an option that does not exist, a host that is none. */
+function notGiven(error: unknown): ValueMap {
+  return failure(`The permissions that the function declares cannot be given: ${reasonOf(error)}`);
+}
+
+/** The functions of a job, as one text. */
+function functionsOf(load: ValueMap): string {
+  return JSON.stringify(load.get("fun") ?? null);
+}
+
+/** Waits a little for process groups that were asked to end, and then makes them. */
+async function killUnlessEnded(pids: readonly number[]): Promise<void> {
+  const deadline = performance.now() + CLOSE_MS;
+  while (pids.some((pid) => sendSignal(-pid, 0)) && performance.now() < deadline) await sleep(20);
+  for (const pid of pids) sendSignal(-pid, SIGKILL);
+}
+
+/** The outcome of a job whose minion ended. */
+export function interrupted(state: ProcState): ValueMap {
+  return new Map([...failure(INTERRUPTED[state]), ["interrupted", true]]);
+}
+
+function failure(text: string): ValueMap {
+  return map({ return: text, retcode: 1, success: false, out: "nested" });
+}

@@ -1,0 +1,217 @@
+/**
+ * Runs the jobs of a minion one after the other, in a worker of the minion or in a process of a custom module. What a job needs
+ * of the outside it asks the minion's main thread for.
+ *
+ * Knows the messages, and not the way that they take.
+ * @module
+ */
+
+import { InvocationError, RequestTimeoutError } from "../errors.ts";
+import { execute, executeLogged, executeMany, type MultiOutcome, type Outcome } from "../plugins/execution.ts";
+import type { Catalogue, JobContext, RunningJob } from "../plugins/job_context.ts";
+import {
+  type Asked,
+  type FromJob,
+  type Knowledge,
+  pack,
+  type ThrownError,
+  type ToJob,
+  unpack,
+} from "./job_protocol.ts";
+import { type Logger, SILENT_LOGGER } from "../process/log.ts";
+import { IdleMemory } from "../process/idle_memory.ts";
+import { makeContext } from "../plugins/job_scope.ts";
+import type { ModuleFunction } from "../plugins/module.ts";
+import { isNoLog } from "../protocol/no_log.ts";
+import type { MinionOpts } from "../config/options.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+
+/** The functions of a job by name; `undefined` for what no module has. */
+export type JobFunctions = ReadonlyMap<string, ModuleFunction<JobContext> | undefined>;
+
+/** What runs jobs where. */
+export interface RunnerParts {
+  /** The minion's options. */
+  readonly opts: MinionOpts;
+  /** What it knows at first. */
+  readonly knowledge: Knowledge;
+  /** The functions that there are. */
+  readonly catalogue: Catalogue;
+  /** The minion's log. */
+  readonly log: Logger;
+  /** Whether outcomes tell what was thrown. */
+  readonly tellErrors?: boolean;
+  /** Whether what is thrown goes to the log as well. Default: yes. */
+  readonly logFailures?: boolean;
+  /** Takes a message to the minion's main thread. */
+  post(message: FromJob): void;
+  /** Hears that a job is about to begin. */
+  begin(): void;
+  /** Hears of a job's commands. */
+  child(pid: number, state: "started" | "ended"): void;
+  /**
+   * Looks at the functions of a job before the first is called.
+   * @returns A message in place of running it, if it is not to be run here.
+   */
+  admit(functions: JobFunctions, message: ToJob & { readonly kind: "run" }): FromJob | undefined;
+}
+
+/** An outcome from this size on is not to be kept for longer than it takes to return it. */
+const LARGE_BYTES = 1 << 16;
+
+/** Runs jobs. */
+export class JobRunner {
+  readonly #parts: RunnerParts;
+  readonly #memory = new IdleMemory();
+  readonly #asked = new Map<number, PromiseWithResolvers<Value>>();
+  #grains: ValueMap = new Map();
+  #pillar: ValueMap = new Map();
+  #asks = 0;
+  #abort = new AbortController();
+  #doing = "waiting for a job";
+
+  /** Has no job yet. */
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+    this.#learn(parts.knowledge);
+  }
+
+  /** One line: what it is doing. */
+  describe(): string {
+    return this.#doing;
+  }
+
+  /** Asks the main thread for something. */
+  ask(asked: Asked): Promise<Value> {
+    const id = this.#asks++;
+    const waiting = Promise.withResolvers<Value>();
+    this.#asked.set(id, waiting);
+    this.#parts.post({ kind: "ask", id, asked });
+    return waiting.promise;
+  }
+
+  /** Takes a message of the main thread. */
+  hear(message: ToJob): void {
+    switch (message.kind) {
+      case "run":
+        return void this.#run(message);
+      case "abort":
+        return this.#abort.abort(new Error("The job was told to end"));
+      case "knowledge":
+        return this.#learn(message.knowledge);
+      case "answer":
+        return this.#settle(message.id)?.resolve(unpack(message.value));
+      case "refused":
+        return this.#settle(message.id)?.reject(
+          message.timeout === undefined
+            ? new Error(message.reason)
+            : new RequestTimeoutError(message.timeout.address, message.timeout.waitedMs),
+        );
+    }
+  }
+
+  #settle(id: number): PromiseWithResolvers<Value> | undefined {
+    const waiting = this.#asked.get(id);
+    this.#asked.delete(id);
+    return waiting;
+  }
+
+  #learn({ grains, pillar }: Knowledge): void {
+    this.#grains = asMap(unpack(grains));
+    this.#pillar = asMap(unpack(pillar));
+  }
+
+  async #run(message: ToJob & { readonly kind: "run" }): Promise<void> {
+    const { post, log } = this.#parts;
+    const load = asMap(unpack(message.load));
+    const fun = load.get("fun") ?? null;
+    const listed = load.get("arg");
+    const arg = message.call === undefined ? Array.isArray(listed) ? listed : [] : exactArguments(message.call);
+    this.#abort = new AbortController(); // before the first wait: the job may be told to end from now on
+    const names = (Array.isArray(fun) ? fun : [fun]).map(str);
+    const functions = await Promise.all(names.map((name) => this.#parts.catalogue.get(name)));
+    const instead = this.#parts.admit(new Map(names.map((name, i) => [name, functions[i]])), message);
+    if (instead !== undefined) return post(instead);
+    this.#parts.begin();
+    this.#doing = `running ${str(fun)} for job ${str(load.get("jid") ?? null)}`;
+    const returners = load.get("ret");
+    if (typeof returners === "string" && returners !== "") {
+      log.error(`Returners are not built yet: the master alone gets the result, not ${returners}`);
+    }
+    const context = this.#context(load);
+    const outcome = Array.isArray(fun)
+      ? await executeMany({ fun: names, arg: Array.isArray(arg) ? arg : [] }, context, {
+        ordered: this.#parts.opts.multifunc_ordered,
+      })
+      : await (this.#parts.logFailures === false ? execute : executeLogged)(str(fun), arg, context);
+    this.#doing = "waiting for a job";
+    if (isNoLog(load) && "error" in outcome) log.error(`Function '${str(fun)}' failed; it is a no_log job`);
+    const packedOutcome = pack(this.#told(outcome));
+    this.#memory.worked(message.load.length + packedOutcome.length);
+    post({ kind: "done", outcome: packedOutcome });
+    // Deno's loop that takes a worker's messages holds the last one until the next has come: not 10 MB for hours.
+    if (packedOutcome.length > LARGE_BYTES) post({ kind: "behind" });
+  }
+
+  /** What is told of an outcome. */
+  #told(outcome: Outcome | MultiOutcome): Record<string, unknown> {
+    const { return: result, retcode, success } = outcome;
+    const told: Record<string, unknown> = { return: result, retcode, success };
+    if ("out" in outcome && outcome.out !== undefined) told.out = outcome.out;
+    if (this.#parts.tellErrors && "error" in outcome && outcome.error !== undefined) told.error = thrown(outcome.error);
+    return told;
+  }
+
+  #watch(): NonNullable<JobContext["watchCommand"]> {
+    let commands = 0;
+    return (encoding) => {
+      const command = ++commands;
+      return (stream, bytes) => this.#parts.post({ kind: "output", written: { command, stream, bytes, encoding } });
+    };
+  }
+
+  #context(load: ValueMap): JobContext {
+    return makeContext({
+      opts: this.#parts.opts,
+      grains: this.#grains,
+      pillar: this.#pillar,
+      job: load,
+      catalogue: this.#parts.catalogue,
+      signal: this.#abort.signal,
+      log: isNoLog(load) ? SILENT_LOGGER : this.#parts.log,
+      watchCommand: load.get("live") === true ? this.#watch() : undefined,
+      child: (pid, state) => this.#parts.child(pid, state),
+      jobs: {
+        running: async () => (await this.ask({ what: "running" }) as unknown as ValueMap[]).map(toRunningJob),
+        signal: async (jid, signal) => await this.ask({ what: "signal", jid, signal }) === true,
+      },
+      outside: {
+        request: (request) => this.ask({ what: "request", load: pack(request) }),
+        fire: async (data, tag) => await this.ask({ what: "fire", data: pack(data), tag }) === true,
+        refresh: async (refresh) => await this.ask({ what: "refresh", refresh }) === true,
+      },
+    });
+  }
+}
+
+function asMap(value: Value): ValueMap {
+  if (!isMap(value)) throw new TypeError("the main thread sent something that is no map");
+  return value;
+}
+
+/** The main thread packs {@linkcode RunningJob}s, and nobody else speaks to this thread. */
+function toRunningJob(packed: ValueMap): RunningJob {
+  return Object.fromEntries(packed) as unknown as RunningJob;
+}
+
+/** Arguments that are what they are: a text with a `=` among them is no keyword. */
+function exactArguments(packed: Uint8Array): { readonly args: Value[]; readonly kwargs: ValueMap } {
+  const given = asMap(unpack(packed));
+  const [args, kwargs] = [given.get("args") ?? null, given.get("kwargs") ?? null];
+  return { args: Array.isArray(args) ? args : [], kwargs: isMap(kwargs) ? kwargs : map({}) };
+}
+
+function thrown(error: Error): ThrownError {
+  const usage = error instanceof InvocationError ? error.usage : undefined;
+  return { name: error.name, message: error.message, ...usage !== undefined && { usage } };
+}

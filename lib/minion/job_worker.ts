@@ -1,0 +1,58 @@
+/**
+ * The thread that jobs of built-in modules run in, one after the other: a job that waits for something can be ended without the
+ * minion. It loads no custom module (see custom_modules.ts).
+ * @module
+ */
+
+import { ChildPids } from "./child_pids.ts";
+import { withCustomModules } from "./custom_catalogue.ts";
+import { type JobWorkerInit, pack, type ToJob } from "./job_protocol.ts";
+import { JobRunner } from "./job_runner.ts";
+import { moduleOf } from "./custom_modules.ts";
+import { loadCatalogue } from "../plugins/loader.ts";
+import type { MinionOpts } from "../config/options.ts";
+import { unpackOpts } from "../config/opts_transfer.ts";
+import { joinPermissions, permissionKey } from "../plugins/permissions.ts";
+import { serveThread, type ThreadHost } from "../process/thread.ts";
+
+function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
+  const opts = unpackOpts<MinionOpts>(init.opts);
+  const children = new ChildPids(init.children);
+  const own = permissionKey(init.permissions);
+  const custom = new Set(init.customModules);
+  const runner: JobRunner = new JobRunner({
+    opts,
+    knowledge: init.knowledge,
+    catalogue: withCustomModules(
+      loadCatalogue({
+        disableModules: [...opts.disable_modules, ...init.customModules],
+        whitelistModules: opts.whitelist_modules,
+        warn: host.log.warning,
+      }),
+      {
+        names: custom,
+        describe: () => runner.ask({ what: "describe" }),
+        call: (fun, args, kwargs) => runner.ask({ what: "call", fun, call: pack({ args, kwargs }) }),
+      },
+    ),
+    log: host.log,
+    post: (message) => host.post(message),
+    begin: () => children.clear(),
+    child: (pid, state) => children[state === "started" ? "add" : "delete"](pid),
+    admit(functions) {
+      // What nobody has is looked for without any permissions.
+      const permissions = joinPermissions([...functions.values()].map((fun) => fun?.permissions ?? "none"));
+      const here = permissionKey(permissions) === own &&
+        ![...functions.keys()].some((name) => custom.has(moduleOf(name)));
+      return here ? undefined : { kind: "elsewhere", permissions };
+    },
+  });
+  return runner;
+}
+
+let runner: JobRunner | undefined;
+
+serveThread<JobWorkerInit>((init, host) => {
+  runner = openRunner(init, host);
+  return Promise.resolve({ describe: () => runner?.describe() ?? "starting", close: () => Promise.resolve() });
+}, (message) => runner?.hear(message as ToJob));

@@ -1,0 +1,199 @@
+/**
+ * The jobs of a minion: each has its turn, is acknowledged, is run by the pool, and its return is spooled.
+ *
+ * Knows neither sockets nor the master. Source: salt-protocol.md section 6, "Minion".
+ * @module
+ */
+
+import { jobAck, jobOutput, jobStart, stampNow } from "../bus/event.ts";
+import { interrupted, type JobPool } from "./job_pool.ts";
+import { batchToMap, type LiveBatch } from "../protocol/live_batch.ts";
+import { hideReturn } from "../protocol/hidden_return.ts";
+import { LiveOutput } from "./live_output.ts";
+import type { Logger } from "../process/log.ts";
+import { asNoted, NO_LOG, noLogReader } from "../protocol/no_log.ts";
+import type { MinionOpts } from "../config/options.ts";
+import type { Acknowledged } from "../protocol/outcome.ts";
+import type { ProcFiles, ProcState } from "./proc_files.ts";
+import type { ReturnSpool } from "./return_spool.ts";
+import { map, str, type ValueMap } from "../values/value.ts";
+
+/** How long a job may run before it is acknowledged by itself, in milliseconds. */
+const ACKNOWLEDGE_MS = 100;
+/** What looks at jobs, or ends them, never waits for its turn behind them. */
+const ABOUT_JOBS: ReadonlySet<string> = new Set(
+  ["running", "is_running", "find_job", "kill_job", "term_job", "signal_job"].map((name) => `saltutil.${name}`),
+);
+/** How long a return waits for the job's output on its way, in milliseconds. */
+const OUTPUT_MS = 500;
+
+/** What a minion's jobs need of it. */
+export interface JobParts {
+  /** Its options. */
+  readonly opts: MinionOpts;
+  /** Its log. */
+  readonly log: Logger;
+  /** Runs them. */
+  readonly pool: JobPool;
+  /** Takes their returns. */
+  readonly spool: ReturnSpool;
+  /** Where they are noted on disk. */
+  readonly proc: ProcFiles;
+  /** Under `durability: machine`: brings to the disk what has been noted and spooled. */
+  readonly journal?: { commit(): Promise<void> };
+  /** Sends an event to the master: `tag` and `data`. Whether the master took it; never rejects. */
+  fireMaster(event: ValueMap): Promise<boolean>;
+  /** Bytes of the largest request that the master takes, as far as that is known. */
+  maxRequestBytes(): number | undefined;
+}
+
+/** The jobs that a minion has. */
+export class MinionJobs {
+  readonly #parts: JobParts;
+  readonly #queue: ValueMap[] = [];
+
+  /** Has none at first but those of {@linkcode returnInterrupted}. */
+  constructor(parts: JobParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Runs a job now, or when one of `process_count_max` others has ended. Not before it survives a power failure that this minion has it:
+   * the next one would run it again.
+   */
+  take(load: ValueMap): void {
+    if (this.#parts.journal === undefined) return this.#take(load);
+    void this.#durable(load).then(() => this.#take(load));
+  }
+
+  /** Never rejects: a full disk is no reason not to run a job, nor to keep its return. */
+  async #durable(load: ValueMap): Promise<void> {
+    try {
+      await this.#parts.journal?.commit();
+    } catch (error) {
+      const jid = str(load.get("jid") ?? "");
+      this.#parts.log.error(`A power failure would lose job ${jid}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  #take(load: ValueMap): void {
+    if (this.#hasRoom() || ABOUT_JOBS.has(str(load.get("fun") ?? null))) return void this.#run(load);
+    const most = this.#parts.opts.process_count_max;
+    this.#parts.log.warning(`Job ${str(load.get("jid") ?? "")} waits: ${most} jobs are running (process_count_max)`);
+    this.#queue.push(load);
+    this.note(str(load.get("jid") ?? ""), load, "queued");
+    void this.#acknowledge(load, "received");
+  }
+
+  #hasRoom(): boolean {
+    const most = this.#parts.opts.process_count_max;
+    return most <= 0 || this.#parts.pool.size < most;
+  }
+
+  /** Runs a job that had to wait. */
+  #takeNext(): void {
+    const next = this.#hasRoom() ? this.#queue.shift() : undefined;
+    if (next === undefined) return;
+    this.note(str(next.get("jid") ?? ""), next, "running");
+    void this.#run(next);
+  }
+
+  async #run(load: ValueMap): Promise<void> {
+    const jid = str(load.get("jid") ?? "");
+    const { id } = this.#parts.opts;
+    const field = (key: string) => load.get(key) ?? null;
+    this.#parts.log.info(`User ${str(field("user"))} executes ${str(field("fun"))} with jid ${jid}`);
+    try {
+      if (load.get("start_event") === true) {
+        const { fun, tgt, tgt_type, user } = Object.fromEntries(
+          ["fun", "tgt", "tgt_type", "user"].map((k) => [k, field(k)]),
+        );
+        void this.#parts.fireMaster(map({ tag: jobStart(jid, id), data: { id, jid, fun, tgt, tgt_type, user } }));
+      }
+      // A job that is over by then is acknowledged by its return.
+      const acknowledging = setTimeout(() => void this.#acknowledge(load, "running"), ACKNOWLEDGE_MS);
+      const live = load.get("live") === true ? this.#liveOutput(load) : undefined;
+      const outcome = await this.#parts.pool.run(load, (written) => live?.write(written));
+      clearTimeout(acknowledging);
+      // In line before the return, so that whoever watches the job has all when that comes.
+      for (const batch of await live?.end(OUTPUT_MS) ?? []) this.#parts.spool.add(this.#outputLoad(load, batch));
+      const reader = noLogReader(load.get(NO_LOG));
+      const returned = this.#returnLoad(load, outcome);
+      this.#parts.spool.add(reader === undefined ? returned : await hideReturn(returned, reader));
+      // The note goes when the return is sure to stay: without either the job would have no end.
+      if (this.#parts.journal !== undefined) await this.#durable(load);
+      this.#parts.proc.remove(jid);
+    } catch (error) {
+      this.#parts.log.critical(`Job ${jid} was lost: ${error instanceof Error ? error.stack : error}`);
+    }
+    this.#takeNext();
+  }
+
+  /** Tells the master that this minion has a job, so that it neither sends it again nor asks for it. */
+  async #acknowledge(load: ValueMap, state: Acknowledged): Promise<void> {
+    const { id } = this.#parts.opts;
+    const jid = str(load.get("jid") ?? "");
+    await this.#parts.fireMaster(map({ tag: jobAck(jid, id), data: { id, jid, fun: load.get("fun"), state } }));
+  }
+
+  #liveOutput(load: ValueMap): LiveOutput {
+    const { live_output_rate, live_output_max } = this.#parts.opts;
+    return new LiveOutput({
+      send: (batch) => this.#parts.fireMaster(this.#outputLoad(load, batch)),
+      limits: { rateBytes: live_output_rate, maxBytes: live_output_max, requestBytes: this.#parts.maxRequestBytes() },
+    });
+  }
+
+  #outputLoad(load: ValueMap, batch: LiveBatch): ValueMap {
+    const { id } = this.#parts.opts;
+    const jid = str(load.get("jid") ?? "");
+    const data = new Map([...map({ id, jid }), ...batchToMap(batch)]);
+    return map({ id, cmd: "_minion_event", jid, tag: jobOutput(jid, id), data });
+  }
+
+  /** Returns for the jobs that the last process of this minion had when it died, unless their own returns wait already. */
+  returnInterrupted(): void {
+    const { left } = this.#parts.proc;
+    const spooled = left.length === 0 ? undefined : this.#parts.spool.jids();
+    for (const { load, state } of left) {
+      const jid = str(load.get("jid") ?? "");
+      if (!spooled?.has(jid)) {
+        this.#parts.spool.add(this.#returnLoad(load, interrupted(state)));
+        this.#parts.log.warning(`Job ${jid}, which was ${state} when this minion ended, is returned as interrupted`);
+      }
+    }
+    const forget = () => {
+      for (const { load } of left) this.#parts.proc.remove(str(load.get("jid") ?? ""));
+    };
+    if (left.length === 0 || this.#parts.journal === undefined) forget();
+    else void this.#durable(left[0].load).then(forget);
+  }
+
+  /** Notes on disk that this minion has a job. */
+  note(jid: string, load: ValueMap, state: ProcState): void {
+    try {
+      this.#parts.proc.add(jid, asNoted(load), state);
+    } catch (error) {
+      // A full disk is no reason not to run a job that may be the one that clears it.
+      this.#parts.log.error(`There is no proc file of job ${jid}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  #returnLoad(load: ValueMap, outcome: ValueMap): ValueMap {
+    const returned = map({
+      cmd: "_return",
+      id: this.#parts.opts.id,
+      success: outcome.get("success"),
+      return: outcome.get("return"),
+      retcode: outcome.get("retcode"),
+      jid: load.get("jid"),
+      fun: load.get("fun"),
+      fun_args: load.get("arg"),
+      user: load.get("user"),
+      _stamp: stampNow(),
+    });
+    for (const key of ["out", "interrupted"]) if (outcome.has(key)) returned.set(key, outcome.get(key) ?? null);
+    for (const key of ["master_id", "metadata"]) if (load.has(key)) returned.set(key, load.get(key) ?? null);
+    return returned;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * What a minion's journal tells of: the jobs that it has taken, that they are over, and the returns that wait. Written with the files
+ * that hold them, by whoever writes those; read at the start of the next minion.
+ * @module
+ */
+
+import { makeDirectorySynced, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { isJid } from "../protocol/jid.ts";
+import type { JidMemory } from "./jid_memory.ts";
+import { checkDurability, Journal, type JournalOptions, replayJournal } from "../os/journal.ts";
+import type { Logger } from "../process/log.ts";
+import { encode } from "../values/msgpack.ts";
+import type { MinionOpts } from "../config/options.ts";
+import { procDirectory, writeNote } from "../jobs/proc_notes.ts";
+import { isMap, str, toNumber } from "../values/value.ts";
+
+/** Where the returns of a minion wait. */
+export function spoolDirectory({ cachedir }: { readonly cachedir: string }): string {
+  return `${cachedir}/returns`;
+}
+
+function optionsOf(opts: MinionOpts, log: Logger): JournalOptions {
+  const { cachedir } = opts;
+  return {
+    directory: `${cachedir}/journal`,
+    files: [cachedir, spoolDirectory(opts), procDirectory(cachedir)],
+    log: log.error,
+  };
+}
+
+/** The journal; `undefined` under `durability: process`. */
+export function minionJournal(opts: MinionOpts, log: Logger): Journal | undefined {
+  return opts.durability === "machine" ? new Journal(optionsOf(opts, log)) : undefined;
+}
+
+/**
+ * Puts back what a power failure took from the files of the last minion; under `process` too, if that one was under `machine`.
+ * Before anybody reads them.
+ * @param jids Gives what remembers the jobs that were taken.
+ * @throws {PreflightError} If this system cannot keep what `durability` asks for.
+ */
+export async function restoreMinion(opts: MinionOpts, jids: () => JidMemory, log: Logger): Promise<void> {
+  checkDurability(opts);
+  const { cachedir } = opts;
+  const spool = spoolDirectory(opts);
+  let memory: JidMemory | undefined;
+  try {
+    const count = await replayJournal(optionsOf(opts, log), (record) => {
+      const field = (name: string) => isMap(record) ? record.get(name) ?? null : null;
+      const jid = str(field("jid")), name = str(field("name")), kind = field("kind");
+      const load = field("load");
+      if (kind === "taken" && isJid(jid)) {
+        const serial = toNumber(field("serial")), key = field("key");
+        memory ??= jids();
+        memory.add(jid, serial !== undefined && typeof key === "string" ? { serial, key } : undefined);
+      } else if (kind === "job" && isMap(load) && isJid(str(load.get("jid") ?? null))) {
+        makeDirectorySynced(procDirectory(cachedir));
+        writeNote(cachedir, load);
+      } else if (kind === "over" && isJid(jid)) removeIfExists(`${procDirectory(cachedir)}/${jid}`);
+      else if (kind === "spooled" && isMap(load) && SPOOLED.test(name)) {
+        writeFileAtomic(`${spool}/${name}`, encode(load, "disk"), { mode: 0o600, makeDirectory: true });
+      } else if (kind === "sent" && SPOOLED.test(name)) removeIfExists(`${spool}/${name}`);
+      else log.error("A record of the journal says nothing that this version knows");
+    });
+    if (count > 0) log.info(`Read ${count} records of the journal that the last minion left`);
+  } catch (error) {
+    log.error(`The journal stays for the next start: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+const SPOOLED = /^\d{20}\.p$/;

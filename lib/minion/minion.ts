@@ -1,0 +1,382 @@
+/**
+ * The minion: signs in, listens for jobs, has them run, and returns what they gave.
+ *
+ * Its main thread only moves messages; jobs run in workers, returns wait on disk until the master has them.
+ * Source: architecture.md "Processes of the minion"; salt-protocol.md sections 6 and 14.
+ * @module
+ */
+
+import { isDone } from "../protocol/acknowledgement.ts";
+import { briefValue } from "../text/truncate.ts";
+import { BusPump } from "../bus/pump.ts";
+import { AuthenticationError, RequestTimeoutError, RequestTooLargeError, SignInError, WireError } from "../errors.ts";
+import { LEGACY_START_EVENT, minionStart, stamp } from "../bus/event.ts";
+import { EventSender, EventSubscriber, minionBus } from "../bus/subscriber.ts";
+import { loadGrains } from "./grains.ts";
+import { hashHex } from "../crypto/hash.ts";
+import { JidMemory } from "./jid_memory.ts";
+import { JobPool } from "./job_pool.ts";
+import { type Asked, pack, unpack } from "./job_protocol.ts";
+import type { Journal } from "../os/journal.ts";
+import { KeptReturns } from "../jobs/kept_returns.ts";
+import type { Logger } from "../process/log.ts";
+import { MasterLink } from "./link.ts";
+import { applicantOf, linkSettings } from "./link_settings.ts";
+import { handleLocalEvent } from "./events.ts";
+import { MinionJobs } from "./jobs.ts";
+import { minionJournal, restoreMinion, spoolDirectory } from "./journal.ts";
+import type { MinionOpts } from "../config/options.ts";
+import { insteadOf } from "../jobs/oversized_return.ts";
+import { packOpts } from "../config/opts_transfer.ts";
+import { pillarRequest } from "./pillar_request.ts";
+import { ProcFiles } from "./proc_files.ts";
+import { PublishReader } from "./publish_reader.ts";
+import { ReturnSpool } from "./return_spool.ts";
+import { sleep } from "../os/sleep.ts";
+import { Subscription } from "./subscription.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+
+/** How many job ids are remembered at the least, over restarts too. */
+const REMEMBERED_JIDS = 1_000;
+/** A running minion. */
+export class Minion {
+  readonly #opts: MinionOpts;
+  readonly #log: Logger;
+  readonly #closing = new AbortController();
+  readonly #closed = Promise.withResolvers<void>();
+  #ending: Promise<void> | undefined;
+  #link: MasterLink | undefined;
+  #spool: ReturnSpool | undefined;
+  #kept: KeptReturns | undefined;
+  #pool: JobPool | undefined;
+  #journal: Journal | undefined;
+  #bus: BusPump | undefined;
+  #events: EventSubscriber | undefined;
+  #subscription: Subscription | undefined;
+  #grains: ValueMap = new Map();
+  #pillar: ValueMap = new Map();
+  readonly #timers: ReturnType<typeof setInterval>[] = [];
+
+  private constructor(opts: MinionOpts, log: Logger) {
+    this.#opts = opts;
+    this.#log = log;
+  }
+
+  /** Resolves when the minion has ended, rejects with what ended it. */
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  /**
+   * Starts a minion whose directories are there; resolves when it serves its own bus. It signs in after that, for as long
+   * as the operator takes; {@linkcode closed} tells if that can never be.
+   */
+  static async start(opts: MinionOpts, log: Logger): Promise<Minion> {
+    const minion = new Minion(opts, log);
+    try {
+      await minion.#open();
+    } catch (error) {
+      await minion.close();
+      throw error;
+    }
+    void minion.#serve();
+    return minion;
+  }
+
+  async #open(): Promise<void> {
+    const opts = this.#opts;
+    const paths = minionBus(opts.sock_dir, hashHex(opts.id, opts.hash_type).slice(0, 10));
+    this.#bus = await BusPump.open(paths, { log: this.#log });
+    this.#events = await EventSubscriber.connect(paths.pub, [""]);
+    this.#grains = await this.#loadGrains();
+    const log = this.#log;
+    const pool = this.#pool = new JobPool({
+      opts: packOpts(opts),
+      knowledge: this.#knowledge(),
+      log,
+      answer: (asked) => this.#answer(asked),
+    });
+    const kept = this.#kept = new KeptReturns(opts.cachedir, log);
+    const least = Math.max(opts.minion_jid_queue_hwm, REMEMBERED_JIDS), jidFile = `${opts.cachedir}/jids`;
+    await restoreMinion(opts, () => new JidMemory({ least, path: jidFile, log }), log);
+    const journal = this.#journal = minionJournal(opts, log);
+    const spool = this.#spool = new ReturnSpool({
+      directory: spoolDirectory(opts),
+      journal,
+      send: (load) => this.#deliver(load),
+      replace: (load, error) => insteadOf(load, error, { id: opts.id, kept, log }),
+      answers: () => this.#connected().answers(this.#closing.signal),
+      limits: { maxBytes: opts.return_spool_max_size, maxAgeMs: opts.return_spool_max_age * 1000 },
+      retryMs: [opts.return_retry_timer * 1000, Math.max(opts.return_retry_timer_max, opts.return_retry_timer) * 1000],
+      log,
+    });
+    const proc = new ProcFiles(opts.cachedir, journal);
+    const jobs = new MinionJobs({
+      opts,
+      log,
+      pool,
+      spool,
+      proc,
+      journal,
+      fireMaster: (event) => this.fireMaster(event),
+      maxRequestBytes: () => this.#link?.maxRequestBytes,
+    });
+    const reader = new PublishReader({
+      id: opts.id,
+      requireSignature: opts.sign_pub_messages,
+      rememberedJids: least,
+      jidFile,
+      journal,
+      admit: (jid, load) => jobs.note(jid, load, "running"),
+      log,
+    });
+    // The file of ids may be behind: whoever died wrote it second.
+    for (const { load } of proc.left) reader.remember(str(load.get("jid") ?? ""));
+    const link = this.#link = new MasterLink(linkSettings(opts, {
+      applicant: await applicantOf(opts, this.#grains),
+      log,
+      onSignedIn: (credentials) => {
+        // Whoever hands out a new key is there, and takes the returns that wait.
+        if (this.#subscription?.trust(credentials)) spool.flush();
+      },
+    }));
+    this.#subscription = new Subscription({
+      opts,
+      log,
+      link,
+      reader,
+      closing: this.#closing.signal,
+      take: (load) => jobs.take(load),
+      onRestart: () => void this.#announce(),
+      fail: (error) => this.#end(error),
+    });
+    jobs.returnInterrupted();
+    void this.#hearEvents(this.#events);
+  }
+
+  #loadGrains(): Promise<ValueMap> {
+    return loadGrains(this.#opts, { warn: this.#log.warning });
+  }
+
+  #knowledge() {
+    return { grains: pack(this.#grains), pillar: pack(this.#pillar) };
+  }
+
+  async #serve(): Promise<void> {
+    try {
+      const link = this.#connected();
+      await this.#spreadStart();
+      const { publishPort } = await link.signIn(this.#closing.signal);
+      this.#subscription?.listen(this.#opts.publish_port ?? publishPort);
+      await this.#firstPillar();
+      await this.#announce();
+      this.#spool?.flush();
+      this.#every(this.#opts.ping_interval, () => this.fireMaster(map({ data: "ping", tag: "minion_ping" })));
+      this.#every(this.#opts.grains_refresh_every, () => this.refreshGrains());
+    } catch (error) {
+      if (!this.#closing.signal.aborted) this.#end(error);
+    }
+  }
+
+  /** Does `act` every so many minutes, from now on; 0 is never. */
+  #every(minutes: number, act: () => Promise<unknown>): void {
+    if (minutes === 0 || this.#closing.signal.aborted) return;
+    const turn = () =>
+      act().catch((error) => {
+        if (!this.#closing.signal.aborted) this.#log.error(error instanceof Error ? error.message : String(error));
+      });
+    this.#timers.push(setInterval(turn, minutes * 60_000));
+  }
+
+  /** `random_startup_delay`: the minions of a site that gets its power back do not all come at once. */
+  async #spreadStart(): Promise<void> {
+    const delayS = Math.random() * this.#opts.random_startup_delay;
+    if (delayS === 0) return;
+    this.#log.info(`Signing in after ${delayS.toFixed(1)} seconds (random_startup_delay)`);
+    await sleep(delayS * 1000, this.#closing.signal);
+  }
+
+  /** A master that does not give the pillar, or restarts meanwhile, is no reason to end. */
+  async #firstPillar(): Promise<void> {
+    try {
+      await this.#refreshPillar();
+    } catch (error) {
+      if (!isTrouble(error)) throw error;
+      this.#log.error(`The pillar stays empty until it is refreshed: ${error.message}`);
+    }
+  }
+
+  #connected(): MasterLink {
+    if (this.#link === undefined) throw new Error("the minion is not open");
+    return this.#link;
+  }
+
+  async #deliver(load: ValueMap): Promise<void> {
+    try {
+      await this.#ask(load);
+    } catch (error) {
+      if (error instanceof SignInError) this.#end(error);
+      throw error;
+    }
+  }
+
+  /** Sends what the master is to acknowledge. @throws {WireError} If it answers that it could not do it. */
+  async #ask(load: ValueMap): Promise<void> {
+    const answer = await this.#connected().request(load, this.#closing.signal);
+    if (!isDone(load.get("cmd"), answer)) {
+      throw new WireError(`The master could not take it, and answered ${briefValue(answer)}`);
+    }
+  }
+
+  async #refreshPillar(): Promise<void> {
+    const request = pillarRequest(this.#opts, this.#grains);
+    this.#pillar = await this.#connected().requestPillar(request, this.#closing.signal);
+    this.#pool?.learn(this.#knowledge());
+  }
+
+  async #announce(): Promise<void> {
+    const { id, start_event_grains, enable_legacy_startup_events } = this.#opts;
+    const data = `Minion ${id} started at ${asctime(new Date())}`;
+    const grains: ValueMap = new Map();
+    for (const name of start_event_grains) if (this.#grains.has(name)) grains.set(name, this.#grains.get(name) ?? null);
+    const tags = [...(enable_legacy_startup_events ? [LEGACY_START_EVENT] : []), minionStart(id)];
+    for (const tag of tags) {
+      const event = map({ pretag: null, data, tag });
+      if (grains.size > 0) event.set("grains", grains);
+      await this.fireMaster(event);
+    }
+  }
+
+  /** Sends an event to the master: `tag` and `data`, or `events`. @returns Whether the master took it. Never rejects. */
+  async fireMaster(event: ValueMap): Promise<boolean> {
+    const load = new Map([...map({ id: this.#opts.id, cmd: "_minion_event" }), ...event]);
+    try {
+      await this.#ask(load);
+      return true;
+    } catch (error) {
+      if (this.#closing.signal.aborted) return false;
+      const reason = error instanceof Error ? error.message : error;
+      this.#log.error(`The master did not take the event ${str(event.get("tag") ?? null)}: ${reason}`);
+      if (!isTrouble(error)) this.#end(error);
+      return false;
+    }
+  }
+
+  async #hearEvents(events: EventSubscriber): Promise<void> {
+    for (;;) {
+      let event;
+      try {
+        event = await events.next();
+      } catch (error) {
+        this.#log.error(`Dropped an event: ${error instanceof Error ? error.message : error}`);
+        continue;
+      }
+      if (event === undefined) return;
+      try {
+        await handleLocalEvent(event, this);
+      } catch (error) {
+        if (this.#closing.signal.aborted) return;
+        this.#log.error(`The event ${event.tag} failed: ${error instanceof Error ? error.message : error}`);
+      }
+    }
+  }
+
+  /** Loads modules anew, for the jobs from now on. */
+  async refreshModules(): Promise<void> {
+    await this.#pool?.reload();
+  }
+
+  /** Computes the grains again, and tells the master with the pillar. */
+  async refreshGrains(): Promise<void> {
+    this.#grains = await this.#loadGrains();
+    this.#pool?.learn(this.#knowledge());
+    await this.#refreshPillar();
+  }
+
+  /** Asks the master for the pillar, which tells it the grains as well. */
+  async refreshPillar(): Promise<void> {
+    await this.#refreshPillar();
+  }
+
+  /** What jobs ask of their minion. */
+  async #answer(asked: Asked): Promise<Value> {
+    switch (asked.what) {
+      case "request": {
+        const load = unpack(asked.load);
+        if (!isMap(load)) throw new WireError("a request that is no map");
+        return await this.#connected().request(load, this.#closing.signal);
+      }
+      case "fire": {
+        const data = unpack(asked.data);
+        return await this.#fireLocal(asked.tag, isMap(data) ? data : map({ data }));
+      }
+      case "refresh":
+        if (asked.refresh === "modules") await this.refreshModules();
+        if (asked.refresh === "grains") await this.refreshGrains();
+        if (asked.refresh === "pillar") await this.refreshPillar();
+        return true;
+      default:
+        throw new Error(`nobody answers ${asked.what}`);
+    }
+  }
+
+  async #fireLocal(tag: string, data: ValueMap): Promise<boolean> {
+    const { sock_dir, id, hash_type } = this.#opts;
+    using bus = new EventSender(minionBus(sock_dir, hashHex(id, hash_type).slice(0, 10)).pull);
+    return await bus.fire(tag, stamp(data));
+  }
+
+  /** One line for each thread: what it is doing now. */
+  async describeThreads(): Promise<string[]> {
+    const state = !this.#subscription?.listening
+      ? "signing in"
+      : `listening for jobs; ${this.#spool?.size ?? 0} returns wait`;
+    return [`Main: ${state}`, ...await this.#pool?.describe() ?? []];
+  }
+
+  #end(error: unknown): void {
+    void this.#shutDown().then(() => this.#closed.reject(error));
+  }
+
+  /** Ends everything; jobs are told to end, returns stay spooled. Twice is fine. */
+  async close(): Promise<void> {
+    await this.#shutDown();
+    this.#closed.resolve();
+  }
+
+  /** Both ways to end share it: whoever comes second waits for the first. */
+  #shutDown(): Promise<void> {
+    return this.#ending ??= this.#closeAll();
+  }
+
+  async #closeAll(): Promise<void> {
+    this.#closing.abort(new Error("The minion ends"));
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#subscription?.close();
+    this.#link?.close();
+    this.#events?.close();
+    await this.#spool?.close();
+    this.#kept?.close();
+    await this.#pool?.close();
+    await this.#journal?.close();
+    await this.#bus?.close();
+  }
+
+  /** `await using` ends it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** Whether an error is one that a master or the way to it may have at any time. */
+function isTrouble(error: unknown): error is Error {
+  return [RequestTimeoutError, RequestTooLargeError, WireError, AuthenticationError].some((kind) =>
+    error instanceof kind
+  );
+}
+
+/** Python's `time.asctime()`: `Sat Nov 21 10:00:00 2026`, local time. */
+function asctime(date: Date): string {
+  const [day, month, number, year, time] = date.toString().split(" ");
+  return `${day} ${month} ${String(Number(number)).padStart(2)} ${time} ${year}`;
+}

@@ -1,0 +1,346 @@
+/**
+ * A process that runs a custom module, seen from the minion: started, spoken to over a pipe, limited, listened to with mistrust,
+ * and ended by SIGKILL, which no code withstands.
+ *
+ * Whatever it says that is no message of module_messages.ts ends it. What it prints goes to the minion's log, a bounded part of
+ * it. The commands of its job are signalled only if the system says that they are its own children.
+ * @module
+ */
+
+import { LibcError } from "../errors.ts";
+import { type Frame, frame, FrameReader, type Speaker } from "../protocol/frames.ts";
+import type { JobHost } from "./job_host.ts";
+import type { FromModule, ModuleProcessInit, ToModule } from "./job_protocol.ts";
+import { limitProcess } from "../os/libc_limits.ts";
+import { LEVEL_NUMBERS, levelName, type Logger } from "../process/log.ts";
+import { packMessage, parseFromModule } from "./module_messages.ts";
+import { MOST_MESSAGE, type PumpMessage } from "./module_pump.ts";
+import { childrenOf, processMemory, startedProcess } from "../host/process_facts.ts";
+import { DENO_RUN, V8_FLAGS } from "../process/self_command.ts";
+
+/** The name under which an entry is such a process. */
+const MODULE_PROCESS = "salt-module-process";
+
+/**
+ * Descriptor 3 is the pipe to the minion; both outputs of the module are one other pipe. A write beyond the limit of files is
+ * an error there, and no signal.
+ */
+const SHELL_LINE = `trap '' XFSZ; exec 3>&1 1>&2; exec "$@"`;
+
+/** How much of what a job prints is logged: lines, and UTF-16 units of each. */
+const MOST_LINES = 1_000;
+const MOST_LINE = 2_000;
+/** How many things a job may have asked its minion for, and not been answered yet. */
+const MOST_ASKED = 256;
+/** How many commands of a job are known at once. */
+const MOST_CHILDREN = 256;
+/** What V8, Rust and the system say whom a process asked for more memory than there is: who meets the limit first is chance. */
+const OUT_OF_MEMORY = /out of memory|memory allocation of|allocation failed|cannot allocate memory|\(os error 12\)/i;
+/** Between two looks at the memory of a process that the kernel does not limit, in milliseconds. */
+const LOOK_MS = 250;
+/** How long a process may take to be gone after SIGKILL, in milliseconds: one that waits for a disk may take long. */
+const ENDING_MS = 2_000;
+/** How long the last words of a process that has ended are waited for, in milliseconds. */
+const LAST_WORDS_MS = 2_000;
+
+/** How a process is started. */
+export interface ModuleProcessOptions {
+  /** As it appears in logs. */
+  readonly name: string;
+  /** What it starts with. */
+  readonly init: ModuleProcessInit;
+  /** What Deno lets the module do. */
+  readonly permissions: Deno.PermissionOptions;
+  /** Bytes of memory that it may take. */
+  readonly memory: number;
+  /** Where its log ends. */
+  readonly log: Logger;
+  /** Whether what it says is not to be logged: it may hold what a `no_log` job hides. */
+  readonly silent?: boolean;
+  /** Hears its messages, but those that are answered here. */
+  onMessage(message: FromModule): void;
+  /** Hears once that it has ended by itself, or had to be ended: a sentence that says why. */
+  onEnd(text: string): void;
+}
+
+/** A running process. */
+export class ModuleProcess implements JobHost {
+  readonly name: string;
+  readonly #options: ModuleProcessOptions;
+  readonly #child: Deno.ChildProcess;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #messages: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #printed: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #gone: Promise<void>;
+  readonly #asked = new Set<number>();
+  /** The commands of the job, with the system's word for when each was started. */
+  readonly #children = new Map<number, string>();
+  #waiting: ToModule[] | undefined = [];
+  #lines = 0;
+  #doing = "starting";
+  #outOfMemory = false;
+  #lastPrinted = "";
+  #ending = false;
+  #watch: ReturnType<typeof setInterval> | undefined;
+
+  /** Starts it. @throws {Error} If no process can be started. */
+  constructor(options: ModuleProcessOptions) {
+    this.name = options.name;
+    this.#options = options;
+    const limited = Deno.build.os === "linux";
+    this.#child = new Deno.Command("/bin/sh", {
+      args: ["-c", SHELL_LINE, "sh", ...moduleCommand()],
+      // Where the kernel limits the process it limits the heap, too; a flag of its own would cost it the code that is compiled.
+      env: limited ? {} : { DENO_V8_FLAGS: `${V8_FLAGS},--max-old-space-size=${Math.ceil(options.memory / 2 ** 20)}` },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+      detached: true, // a process group of its own: what it starts without a word ends with it
+    }).spawn();
+    this.#writer = this.#child.stdin.getWriter();
+    this.#messages = this.#child.stdout.getReader();
+    this.#printed = this.#child.stderr.getReader();
+    this.#send(0, new TextEncoder().encode(JSON.stringify(options.permissions)));
+    this.#gone = this.#serve();
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  tell(message: ToModule): void {
+    if (message.kind === "answer" || message.kind === "refused") this.#asked.delete(message.id);
+    if (this.#waiting !== undefined) this.#waiting.push(message);
+    else this.#send(1, packMessage(message));
+  }
+
+  /** Its own word: whether its job has begun it says itself. */
+  describe(): Promise<string> {
+    return Promise.resolve(this.#doing);
+  }
+
+  /** Notes a new job, and what {@linkcode describe} says when that has begun. */
+  begin(doing: string): void {
+    this.#lines = 0;
+    this.#begun = doing;
+  }
+  #begun = "";
+
+  commands(): number[] {
+    return [...this.#children].filter(([pid, at]) => startedProcess(pid)?.at === at).map(([pid]) => pid);
+  }
+
+  async kill(): Promise<boolean> {
+    this.#end();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<boolean>((resolve) => timer = setTimeout(() => resolve(false), ENDING_MS));
+    const ended = await Promise.race([this.#gone.then(() => true), late]);
+    clearTimeout(timer);
+    return ended;
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+  }
+
+  /** SIGKILL to it and what is left of its group. */
+  #end(): void {
+    if (!this.#ending) this.#noteUnsaid();
+    this.#ending = true;
+    clearInterval(this.#watch);
+    for (const pid of [-this.#child.pid, this.#child.pid]) {
+      try {
+        Deno.kill(pid, "SIGKILL");
+      } catch {
+        // It has gone, which was wanted; its group, or it itself, may be left.
+      }
+    }
+  }
+
+  /** Notes the commands that it has started and not told of yet: when it is gone, nobody can say whose they are. */
+  #noteUnsaid(): void {
+    if (!this.#startsPrograms) return;
+    try {
+      Deno.kill(this.#child.pid, "SIGSTOP"); // it starts no more
+    } catch {
+      return; // it has gone, and what it started is nobody's child
+    }
+    for (const pid of childrenOf(this.#child.pid)) this.#noteChild(pid, "started");
+  }
+
+  /** Whether it may start programs. */
+  get #startsPrograms(): boolean {
+    const { permissions } = this.#options;
+    const given: Deno.PermissionOptionsObject = typeof permissions === "object" ? permissions : {};
+    return typeof permissions === "string" || [given.run, given.ffi].some(isGiven);
+  }
+
+  #fail(reason: string): void {
+    this.#endSaying(`The module's process ended: ${reason}`);
+  }
+
+  #endSaying(text: string): void {
+    if (this.#ending) return;
+    this.#end();
+    this.#options.onEnd(text);
+  }
+
+  async #serve(): Promise<void> {
+    const reading = this.#readMessages().catch((error: unknown) => {
+      this.#fail(`it sent what is no message: ${error instanceof Error ? error.message : error}`);
+    });
+    const printing = this.#readPrinted();
+    const status = await this.#child.status;
+    // What is left of its group may hold the pipes for ever.
+    await Promise.race([Promise.all([reading, printing]), new Promise((done) => setTimeout(done, LAST_WORDS_MS))]);
+    this.#fail(this.#reasonOf(status));
+    await Promise.all(
+      [this.#messages.cancel(), this.#printed.cancel(), this.#writer.abort()].map((closing) => closing.catch(() => {}) // closed already
+      ),
+    );
+    await Promise.all([reading, printing]);
+  }
+
+  #reasonOf({ signal, code }: Deno.CommandStatus): string {
+    if (this.#outOfMemory) {
+      return `it needed more memory than it may have (custom_module_memory: ${this.#options.memory})`;
+    }
+    const what = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
+    // Before anything of the module is there: the system's reason, or the runtime's.
+    if (this.#waiting !== undefined) return `${what} before it was ready: ${this.#lastPrinted}`;
+    return this.#lastPrinted === "" ? what : `${what}, and its last words were: ${this.#lastPrinted}`;
+  }
+
+  #send(speaker: Speaker, content: Uint8Array): void {
+    // Whether it is still there to read is seen by its end.
+    this.#writer.write(frame(speaker, content)).catch(() => {});
+  }
+
+  async #readMessages(): Promise<void> {
+    const frames = new FrameReader(MOST_MESSAGE);
+    for (;;) {
+      const { value, done } = await this.#messages.read();
+      if (done || this.#ending) return;
+      for (const one of frames.push(value)) this.#take(one);
+    }
+  }
+
+  #take({ speaker, content }: Frame): void {
+    if (this.#ending) return;
+    if (speaker === 0) return this.#hearPump(content);
+    const message = parseFromModule(content);
+    switch (message.kind) {
+      case "ready":
+        return this.#start();
+      case "log":
+        return this.#log(message.level, message.message);
+      case "child":
+        return this.#noteChild(message.pid, message.state);
+      case "begun":
+        this.#doing = this.#begun;
+        return;
+      case "ask":
+        if (this.#asked.size >= MOST_ASKED || this.#asked.has(message.id)) throw new RangeError("too many questions");
+        this.#asked.add(message.id);
+        return this.#options.onMessage(message);
+      case "done":
+        this.#doing = "waiting for a job";
+        this.#children.clear();
+        return this.#options.onMessage(message);
+      default:
+        return this.#options.onMessage(message);
+    }
+  }
+
+  #hearPump(content: Uint8Array): void {
+    const said: Partial<PumpMessage> | null = JSON.parse(new TextDecoder().decode(content));
+    const reason = String(said?.reason).slice(0, MOST_LINE);
+    if (said?.started === true) return this.#fail(reason);
+    this.#endSaying(`The permissions that the function declares cannot be given: ${reason}`);
+  }
+
+  /** What is ours is loaded: from here on the process is limited, and the module's code may come. */
+  #start(): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    this.#waiting = undefined;
+    this.#limit();
+    this.tell({ kind: "start", init: this.#options.init });
+    for (const message of waiting) this.tell(message);
+  }
+
+  #limit(): void {
+    const { permissions, memory } = this.#options;
+    const given: Deno.PermissionOptionsObject = typeof permissions === "object" ? permissions : {};
+    const now = processMemory(this.pid);
+    if (this.#startsPrograms || now === undefined) {
+      // The programs that it starts would have the limits of the process, which are not for them.
+      const most = memory + (now?.resident ?? 0);
+      this.#watch = setInterval(() => {
+        if ((processMemory(this.pid)?.resident ?? 0) <= most) return;
+        this.#outOfMemory = true;
+        this.#fail(this.#reasonOf({ success: false, code: 1, signal: "SIGKILL" }));
+      }, LOOK_MS);
+      return;
+    }
+    try {
+      limitProcess(this.pid, { data: now.data + memory, core: 0, ...!isGiven(given.write) && { fileSize: 0 } });
+    } catch (error) {
+      if (!(error instanceof LibcError)) throw error;
+      this.#fail(`its memory cannot be limited: ${error.message}`);
+    }
+  }
+
+  /** A module says which commands it has started; the system, whether they are its own. */
+  #noteChild(pid: number, state: "started" | "ended"): void {
+    if (state === "ended") return void this.#children.delete(pid);
+    const found = pid > 1 && this.#children.size < MOST_CHILDREN ? startedProcess(pid) : undefined;
+    if (found?.parent === this.pid) this.#children.set(pid, found.at);
+  }
+
+  #log(level: number, message: string): void {
+    const { log, silent } = this.#options;
+    if (silent || ++this.#lines > MOST_LINES + 1) return;
+    if (this.#lines > MOST_LINES) return log.warning(`${this.name}: what else it says is left out`);
+    const known = levelName(level) in LEVELS ? level : LEVEL_NUMBERS.info;
+    log.write({ level: known, name: "salt", message: message.slice(0, MOST_LOGGED), timeMs: Date.now() });
+  }
+
+  /** What the module, or the runtime, writes on standard output and standard error. */
+  async #readPrinted(): Promise<void> {
+    const decoder = new TextDecoder();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await this.#printed.read();
+      const lines = (rest + (done ? decoder.decode() : decoder.decode(value, { stream: true }))).split("\n");
+      rest = (done ? "" : lines.pop() ?? "").slice(0, MOST_LINE);
+      for (const line of lines) {
+        if (OUT_OF_MEMORY.test(line)) this.#outOfMemory = true;
+        if (line.trim() === "") continue;
+        this.#lastPrinted = line.slice(0, MOST_LINE);
+        this.#log(LEVEL_NUMBERS.info, `${this.name} printed: ${line.slice(0, MOST_LINE)}`);
+      }
+      if (done) return;
+    }
+  }
+}
+
+/** A message that a module logs is cut after so many UTF-16 units. */
+const MOST_LOGGED = 1 << 14;
+const LEVELS: Readonly<Record<string, true>> = { CRITICAL: true, ERROR: true, WARNING: true, INFO: true, DEBUG: true };
+
+function isGiven(permission: unknown): boolean {
+  return permission !== undefined && permission !== false && permission !== "none" &&
+    !(Array.isArray(permission) && permission.length === 0);
+}
+
+/**
+ * What starts such a process. Not the launcher of a packed executable: what that has unpacked for whoever started the minion, the
+ * minion's user may not find again.
+ */
+function moduleCommand(): string[] {
+  const words = ["--as", MODULE_PROCESS];
+  if (Deno.build.standalone) return [Deno.execPath(), ...words];
+  const entry = decodeURIComponent(new URL("../../minion.ts", import.meta.url).pathname);
+  return [Deno.execPath(), ...DENO_RUN, entry, ...words];
+}

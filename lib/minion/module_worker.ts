@@ -1,0 +1,132 @@
+/**
+ * The worker that a custom module runs in, in a process of its own: with the permissions that the module's file declares, and
+ * the minion at the other end of the process's pipe (module_pump.ts).
+ *
+ * Whatever the code here does to its own globals it does to this process alone. The minion believes no message but for what
+ * it says of this process's own job (module_messages.ts).
+ * @module
+ */
+
+import { describeFunctions } from "./custom_catalogue.ts";
+import { runGrains } from "./grains_functions.ts";
+import type { Catalogue } from "../plugins/job_context.ts";
+import type { FromModule, ModuleProcessInit, ToModule } from "./job_protocol.ts";
+import { pack } from "./job_protocol.ts";
+import { type JobFunctions, JobRunner } from "./job_runner.ts";
+import { type CatalogueOptions, loadCatalogue } from "../plugins/loader.ts";
+import { postingLogger } from "../process/log.ts";
+import { packMessage, unpackToModule } from "./module_messages.ts";
+import type { MinionOpts } from "../config/options.ts";
+import { unpackOpts } from "../config/opts_transfer.ts";
+import { permissionKey } from "../plugins/permissions.ts";
+
+/** The worker's global scope, as far as it is used here; the types of the main scope do not have it. */
+interface WorkerScope {
+  postMessage(message: Uint8Array): void;
+  onmessage: ((event: MessageEvent<unknown>) => void) | null;
+  caches?: unknown;
+}
+
+const scope = globalThis as unknown as WorkerScope;
+const post = scope.postMessage.bind(scope);
+const send = (message: FromModule) => post(packMessage(message));
+
+/** What the function is, is not what its file says that it is. */
+function undeclared(functions: JobFunctions, declared: Readonly<Record<string, string>>): string | undefined {
+  for (const [name, fun] of functions) {
+    if (fun === undefined || !Object.hasOwn(declared, name)) continue;
+    const said = permissionKey(fun.permissions ?? "none");
+    if (said === declared[name]) continue;
+    return `The function ${name} has the permissions ${said} when it runs, and ${
+      declared[name]
+    } in the text of its file, which ` +
+      "is what counts: write them there as a literal, and refresh the modules if the file was changed";
+  }
+}
+
+/**
+ * The functions of this process: the built-in ones, those of its own modules, and those of others when they are asked for by
+ * name, for to call one is to trust it. Nobody who only looks for names loads them.
+ */
+function processCatalogue(options: CatalogueOptions, modules: readonly string[]): Catalogue {
+  const own = loadCatalogue({ ...options, custom: modules });
+  const others = loadCatalogue({ ...options, disableModules: [...options.disableModules ?? [], ...modules] });
+  return {
+    get: async (name) => await own.get(name) ?? await others.get(name),
+    all: () => own.all(),
+    problems: () => new Map([...others.problems(), ...own.problems()]),
+  };
+}
+
+function start(
+  { opts: packed, knowledge, logLevel, logFailures, modules }: ModuleProcessInit,
+): (message: ToModule) => void {
+  const opts = unpackOpts<MinionOpts>(packed);
+  const { extension_modules, module_dirs, disable_modules, whitelist_modules } = opts;
+  const log = postingLogger(({ level, message }) => send({ kind: "log", level, message }), logLevel);
+  const custom = {
+    extensionModules: extension_modules,
+    moduleDirs: module_dirs,
+    disableModules: disable_modules,
+    whitelistModules: whitelist_modules,
+    warn: log.warning,
+  };
+  let runner: JobRunner | undefined;
+  // Made for the first job: what runs grains may not read the directories of modules.
+  const makeRunner = () =>
+    new JobRunner({
+      opts,
+      knowledge,
+      catalogue: processCatalogue(custom, modules),
+      log,
+      tellErrors: true,
+      logFailures,
+      post: (message) => message.kind === "behind" || message.kind === "elsewhere" || send(message),
+      begin: () => send({ kind: "begun" }),
+      child: (pid, state) => send({ kind: "child", pid, state }),
+      admit(functions, { declared = {} }) {
+        const text = undeclared(functions, declared);
+        if (text === undefined) return undefined;
+        return { kind: "done", outcome: pack({ return: text, retcode: 1, success: false, out: "nested" }) };
+      },
+    });
+  return (message) => {
+    switch (message.kind) {
+      case "start":
+        return;
+      case "describe":
+        return void describeFunctions(loadCatalogue({ ...custom, builtin: false })).then(done);
+      case "grains":
+        return void runGrains(message).then(done);
+      default:
+        return (runner ??= makeRunner()).hear(message);
+    }
+  };
+}
+
+const done = (outcome: unknown) => send({ kind: "done", outcome: pack(outcome) });
+
+/** What the end of this worker is without a word to anybody: the job would seem to run for ever. */
+function tellTheEnd(): void {
+  const end = (what: string) => (code: unknown = 0) => {
+    const text = `the job called ${what}(${typeof code === "number" ? code : ""})`;
+    // Out of the way of whoever called: it is an error of the worker's, which ends the process.
+    setTimeout(() => {
+      throw new Error(text);
+    });
+    throw new Error(text);
+  };
+  Object.assign(Deno, { exit: end("Deno.exit") });
+  Object.assign(scope, { close: end("close") });
+}
+
+tellTheEnd();
+// It would write to the disk, which a worker without the permission to write must not.
+delete scope.caches;
+let hear: ((message: ToModule) => void) | undefined;
+scope.onmessage = ({ data }) => {
+  const message = unpackToModule(data);
+  if (message.kind === "start") hear = start(message.init);
+  else hear?.(message);
+};
+send({ kind: "ready" });

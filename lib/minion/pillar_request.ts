@@ -1,0 +1,22 @@
+/**
+ * The request for a minion's pillar, which tells the master the minion's grains as well.
+ * Source: salt-protocol.md sections 5 and 14.
+ * @module
+ */
+
+import type { MinionOpts } from "../config/options.ts";
+import { map, type ValueMap } from "../values/value.ts";
+
+/** What a minion that has these grains sends to its master for its pillar. */
+export function pillarRequest({ id, saltenv, pillarenv }: MinionOpts, grains: ValueMap): ValueMap {
+  return map({
+    id,
+    grains,
+    saltenv,
+    pillarenv,
+    pillar_override: {},
+    extra_minion_data: {},
+    ver: "2",
+    cmd: "_pillar",
+  });
+}

@@ -1,0 +1,34 @@
+/**
+ * The jobs of this host's minion as other processes see them: by the files `<cachedir>/proc/<jid>`.
+ *
+ * `salt-call` reads those of a running minion, beside its own.
+ * Source: salt-protocol.md section 6, "Minion"; Salt 3008.3 `salt/utils/minion.py` running.
+ * @module
+ */
+
+import type { RunningJob } from "../plugins/job_context.ts";
+import { isAlive, readNotes } from "../jobs/proc_notes.ts";
+import { str } from "../values/value.ts";
+
+/** The `tgt` of the jobs that `salt-call` runs. */
+export const SALT_CALL_TARGET = "salt-call";
+
+/** The jobs that are being run by processes that are alive, the oldest first. */
+export function notedJobs(cachedir: string): RunningJob[] {
+  return readNotes(cachedir).flatMap(({ jid, note }) => {
+    const pid = note?.get("pid");
+    if (note === undefined || typeof pid !== "number" || !isAlive(pid)) return [];
+    if (note.get("state") === "queued") return [];
+    const text = (key: string) => str(note.get(key) ?? "");
+    return [{
+      jid,
+      fun: text("fun"),
+      arg: note.get("arg") ?? [],
+      tgt: note.get("tgt") ?? "",
+      tgt_type: text("tgt_type"),
+      ret: text("ret"),
+      user: text("user"),
+      pid,
+    }];
+  });
+}

@@ -1,0 +1,37 @@
+/**
+ * What `salt-call` has of its master: a signed-in link, and the pillar.
+ * @module
+ */
+
+import type { Logger } from "../process/log.ts";
+import { MasterLink } from "./link.ts";
+import { applicantOf, linkSettings } from "./link_settings.ts";
+import type { MinionOpts } from "../config/options.ts";
+import { pillarRequest } from "./pillar_request.ts";
+import type { CallMaster } from "../commands/salt_call_job.ts";
+import type { ValueMap } from "../values/value.ts";
+
+/**
+ * Signs in and fetches the pillar; a key that is still pending is waited for once, a master that is not there for one
+ * round of `auth_tries`.
+ * @throws {SignInError} If that does not help. @throws {Error} What `signal` was aborted with.
+ */
+export async function openMasterSession(
+  opts: MinionOpts,
+  { grains, log, signal }: { grains: ValueMap; log: Logger; signal: AbortSignal },
+): Promise<CallMaster> {
+  const applicant = await applicantOf(opts, grains);
+  const link = new MasterLink(
+    linkSettings(opts, { applicant, log, patience: { masterTries: 1, failOnPending: true } }),
+  );
+  const close = () => link.close();
+  signal.addEventListener("abort", close);
+  try {
+    await link.signIn(signal);
+    const pillar = await link.requestPillar(pillarRequest(opts, grains), signal);
+    return { pillar, request: (load) => link.request(load, signal), [Symbol.dispose]: close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * The files and directories that a pattern with `*`, `?` and `[…]` stands for, as Python's `glob.glob` finds them.
+ * Source: docs.python.org, "glob".
+ * @module
+ */
+
+import { compileGlob, isGlob } from "../text/glob.ts";
+
+/**
+ * The existing paths that match the absolute `pattern`, sorted by code unit; a path without special characters is
+ * itself, if it exists. Names that start with a dot match only a pattern that does.
+ */
+export function globPaths(pattern: string): string[] {
+  let found = ["/"];
+  const parts = pattern.split("/").filter((part) => part !== "");
+  for (const [i, part] of parts.entries()) {
+    const isLast = i === parts.length - 1;
+    found = found.flatMap((directory) => matches(directory, part, isLast));
+  }
+  return found.sort();
+}
+
+function matches(directory: string, part: string, isLast: boolean): string[] {
+  const join = (name: string) => directory === "/" ? `/${name}` : `${directory}/${name}`;
+  if (!isGlob(part)) return !isLast || exists(join(part)) ? [join(part)] : [];
+  const test = compileGlob(part);
+  return namesIn(directory).filter((name) => (part.startsWith(".") || !name.startsWith(".")) && test(name)).map(join);
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The names in a directory; none if it is no directory or may not be read. */
+function namesIn(directory: string): string[] {
+  try {
+    return Array.from(Deno.readDirSync(directory), (entry) => entry.name);
+  } catch {
+    return [];
+  }
+}

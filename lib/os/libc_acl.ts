@@ -1,0 +1,80 @@
+/**
+ * POSIX access control lists: rights on a file for single users, beside its owner, group and others. Linux's alone. Apart from
+ * libc.ts, as few processes need them.
+ * Source: acl(5), setxattr(2), `linux/posix_acl_xattr.h`.
+ * @module
+ */
+
+import { cLibrary } from "./c_library.ts";
+import { LibcError } from "../errors.ts";
+import { check } from "./libc.ts";
+
+const SYMBOLS = {
+  setxattr: { parameters: ["buffer", "buffer", "buffer", "usize", "i32"], result: "i32", optional: true },
+  getxattr: { parameters: ["buffer", "buffer", "buffer", "usize"], result: "isize", optional: true },
+} as const;
+
+const libc = cLibrary(SYMBOLS);
+
+const NAME = cString("system.posix_acl_access");
+const VERSION = 2;
+/** Version; then for each entry tag, permissions and id. */
+const HEADER = 4, ENTRY = 8;
+const USER_OBJ = 0x01, USER = 0x02, GROUP_OBJ = 0x04, MASK = 0x10, OTHER = 0x20;
+const NO_ID = 0xffffffff;
+/** The kernel keeps no larger list. */
+const MOST_BYTES = 65_536;
+
+/** Permission bits of one party. */
+export const ACL_READ = 4, ACL_WRITE = 2, ACL_PASS = 1;
+
+/** Whether this system has such lists. */
+export function hasAcls(): boolean {
+  return Deno.build.os === "linux";
+}
+
+/**
+ * Gives `users` (by id), and no others, the rights `bits` on the file `path`, which is this process's, beside those that its owner,
+ * its group and others have. Without any users it takes all of them back.
+ * @throws {LibcError} Where the file system keeps no such lists, or not so long ones.
+ */
+export function setAclUsers(path: string, users: readonly number[], bits: number): void {
+  const { setxattr } = libc();
+  if (!setxattr) throw new LibcError("setxattr");
+  const mode = Deno.statSync(path).mode ?? 0;
+  const listed = groupBits(path);
+  if (listed === undefined && users.length === 0) return;
+  const group = listed ?? (mode >> 3) & 7;
+  const ids = [...new Set(users)].sort((a, b) => a - b);
+  const entries: [tag: number, bits: number, id: number][] = [
+    [USER_OBJ, (mode >> 6) & 7, NO_ID],
+    ...ids.map((id): [number, number, number] => [USER, bits, id]),
+    [GROUP_OBJ, group, NO_ID],
+    ...ids.length > 0 ? [[MASK, group | bits, NO_ID] as [number, number, number]] : [],
+    [OTHER, mode & 7, NO_ID],
+  ];
+  const list = new Uint8Array(HEADER + entries.length * ENTRY);
+  const view = new DataView(list.buffer);
+  view.setUint32(0, VERSION, true);
+  for (const [i, [tag, rights, id]] of entries.entries()) {
+    view.setUint16(HEADER + i * ENTRY, tag, true);
+    view.setUint16(HEADER + i * ENTRY + 2, rights, true);
+    view.setUint32(HEADER + i * ENTRY + 4, id, true);
+  }
+  check("setxattr", setxattr(cString(path), NAME, list, BigInt(list.length), 0));
+}
+
+/** What the file's group may; of a file with a list, the bits of its mode are the most that anybody listed may. */
+function groupBits(path: string): number | undefined {
+  const list = new Uint8Array(MOST_BYTES);
+  const length = Number(libc().getxattr?.(cString(path), NAME, list, BigInt(list.length)) ?? -1);
+  const view = new DataView(list.buffer);
+  for (let at = HEADER; at + ENTRY <= length; at += ENTRY) {
+    if (view.getUint16(at, true) === GROUP_OBJ) return view.getUint16(at + 2, true);
+  }
+  return undefined;
+}
+
+function cString(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(`${text}\0`);
+}

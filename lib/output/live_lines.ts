@@ -1,0 +1,176 @@
+/**
+ * Live output as lines for people: each with its minion's name in front, whole, and harmless on a terminal.
+ *
+ * What a command writes is shown when its line ends; a carriage return ends one too, or a progress bar would be silent.
+ * The beginning of a line that does not go on, such as a question, is shown after a while: "Continue? …". Else the rest is
+ * shown when the command has ended, or another one of the job begins. Knows no jobs and no files.
+ * @module
+ */
+
+import { mapOf } from "../values/dict.ts";
+import type { LivePart, LiveText } from "../protocol/live_batch.ts";
+import { colours, sanitizeLine } from "../text/terminal.ts";
+import { rstrip } from "../text/encoding.ts";
+import { isMap, type Value } from "../values/value.ts";
+
+/** How lines are shown. */
+export interface LiveLinesOptions {
+  /** Takes a line, with its newline. */
+  write(text: string): void;
+  /** Whether to use Salt's colours. */
+  readonly color: boolean;
+  /**
+   * Whether a text of several lines that has been shown is not shown again in the return ({@linkcode LiveLines.end}).
+   */
+  readonly brief: boolean;
+  /** How long the beginning of a line waits for its end, in milliseconds. Default: a second. */
+  readonly unfinishedMs?: number;
+}
+
+/** How long the beginning of a line waits for its end, in milliseconds. */
+const UNFINISHED_MS = 1_000;
+/** So many characters of what was shown are remembered, for all minions together. */
+const REMEMBERED = 16 * 2 ** 20;
+/** Longer lines are shown in parts, in characters. */
+const LONGEST_LINE = 65_536;
+
+interface Stream {
+  readonly id: string;
+  readonly stream: LiveText["stream"];
+  /** The line that has not ended, as far as it has not been shown. */
+  rest: string;
+  /** Whether its beginning has been shown. */
+  begun: boolean;
+  /** Shows what there is of it. */
+  timer: ReturnType<typeof setTimeout> | undefined;
+  /** Everything that was shown; `undefined` if something is missing. */
+  shown: string | undefined;
+}
+
+/** The lines of one job's minions. Whoever is done with it disposes of it: a line that waits for its end holds a timer. */
+export class LiveLines implements Disposable {
+  readonly #options: LiveLinesOptions;
+  /** Of each minion, by number of the command and stream. */
+  readonly #streams = new Map<string, Map<string, Stream>>();
+  #remembered = 0;
+
+  /** Has shown nothing yet. */
+  constructor(options: LiveLinesOptions) {
+    this.#options = options;
+  }
+
+  /** Shows what minion `id` has written. */
+  show(id: string, parts: readonly LivePart[]): void {
+    const streams = this.#streams.get(id) ?? new Map<string, Stream>();
+    this.#streams.set(id, streams);
+    for (const part of parts) {
+      if ("leftOut" in part) {
+        for (const stream of streams.values()) {
+          this.#endLine(stream);
+          this.#forget(stream);
+        }
+        const what = part.leftOut === 1 ? "1 line" : `${part.leftOut} lines`;
+        this.#write(id, "stdout", `… ${what} left out`);
+        continue;
+      }
+      this.#take(this.#stream(streams, id, part), part.text);
+    }
+  }
+
+  /**
+   * Minion `id` has returned `value`: shows the unfinished lines.
+   * @returns The return as it is to be shown: without texts that stand above already, if it is to be brief.
+   */
+  end(id: string, value: Value): Value {
+    const streams = this.#streams.get(id);
+    if (streams === undefined) return value;
+    this.#streams.delete(id);
+    for (const stream of streams.values()) this.#endLine(stream);
+    const above = new Set<string>();
+    for (const { shown } of streams.values()) {
+      if (shown === undefined) continue;
+      this.#remembered -= shown.length;
+      above.add(shown).add(rstrip(shown));
+    }
+    return this.#options.brief ? withoutShown(value, above) : value;
+  }
+
+  #stream(streams: Map<string, Stream>, id: string, { command, stream }: LiveText): Stream {
+    const name = `${command} ${stream}`;
+    const known = streams.get(name);
+    if (known !== undefined) return known;
+    // Another command has begun: those before it write no more.
+    for (const [other, before] of streams) if (Number.parseInt(other) < command) this.#endLine(before);
+    const made: Stream = { id, stream, rest: "", begun: false, timer: undefined, shown: "" };
+    streams.set(name, made);
+    return made;
+  }
+
+  #take(stream: Stream, text: string): void {
+    if (stream.shown !== undefined) {
+      stream.shown += text;
+      this.#remembered += text.length;
+      if (this.#remembered > REMEMBERED) this.#forget(stream);
+    }
+    // A carriage return at the very end may be the first half of a line end.
+    const lines = (stream.rest + text).split(/\r?\n|\r(?!$)/);
+    stream.rest = lines.pop() ?? "";
+    for (const line of lines) this.#finish(stream, line);
+    while (stream.rest.length > LONGEST_LINE) {
+      this.#write(stream.id, stream.stream, stream.rest.slice(0, LONGEST_LINE));
+      stream.rest = stream.rest.slice(LONGEST_LINE);
+    }
+    clearTimeout(stream.timer);
+    if (stream.rest === "") return;
+    stream.timer = setTimeout(() => this.#showBeginning(stream), this.#options.unfinishedMs ?? UNFINISHED_MS);
+  }
+
+  /** Shows a line, or what is left of one that has been begun: of that there may be no more than its end. */
+  #finish(stream: Stream, line: string): void {
+    if (!stream.begun) this.#write(stream.id, stream.stream, line);
+    else if (line !== "") this.#write(stream.id, stream.stream, `… ${line}`);
+    stream.begun = false;
+  }
+
+  #showBeginning(stream: Stream): void {
+    // Of a carriage return it is not known yet whether it is half a line end: it stays.
+    const ended = stream.rest.endsWith("\r");
+    const text = ended ? stream.rest.slice(0, -1) : stream.rest;
+    if (text === "") return;
+    this.#write(stream.id, stream.stream, `${stream.begun ? "… " : ""}${text}${ended ? "" : " …"}`);
+    stream.rest = ended ? "\r" : "";
+    stream.begun = true;
+  }
+
+  #endLine(stream: Stream): void {
+    clearTimeout(stream.timer);
+    if (stream.rest !== "") this.#finish(stream, stream.rest.replace(/\r$/, ""));
+    stream.rest = "";
+    stream.begun = false;
+  }
+
+  /** What waits is not shown any more. */
+  [Symbol.dispose](): void {
+    for (const streams of this.#streams.values()) for (const stream of streams.values()) clearTimeout(stream.timer);
+  }
+
+  #forget(stream: Stream): void {
+    this.#remembered -= stream.shown?.length ?? 0;
+    stream.shown = undefined;
+  }
+
+  #write(id: string, stream: LiveText["stream"], line: string): void {
+    const { CYAN, YELLOW, ENDC } = colours(this.#options.color);
+    const colour = stream === "stderr" ? YELLOW : CYAN;
+    const name = stream === "stderr" ? `${sanitizeLine(id)} (stderr)` : sanitizeLine(id);
+    this.#options.write(`${colour}${name}:${ENDC} ${sanitizeLine(line)}\n`);
+  }
+}
+
+/** `value` with each text of several lines that is among `above` replaced by a word about it, in maps too. */
+function withoutShown(value: Value, above: ReadonlySet<string>): Value {
+  if (isMap(value)) return mapOf([...value].map(([key, item]) => [key, withoutShown(item, above)]));
+  if (typeof value !== "string" || !above.has(value)) return value;
+  const lines = value.replace(/\n$/, "").split("\n").length;
+  return lines > 1 ? `(the ${lines} lines above)` : value;
+}

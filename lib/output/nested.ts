@@ -1,0 +1,174 @@
+/**
+ * The two outputters made for people: `nested`, the default, and `no_return`, for minions that were silent.
+ *
+ * Text, order and colours are Salt's; what differs is that control characters of keys and values become visible
+ * (Salt replaces ESC by `?` in values only), and that a key stays on its line. Knows nothing of the other outputters.
+ * @module
+ */
+
+import { mapOf } from "../values/dict.ts";
+import { splitLines } from "../text/split_lines.ts";
+import { colours, sanitize, sanitizeLine } from "../text/terminal.ts";
+import { compare, isFloat, repr, str, typeName, type Value, type ValueMap } from "../values/value.ts";
+
+/** How `nested` prints. */
+export interface NestedOptions {
+  /** Whether to print in Salt's colours. */
+  readonly color: boolean;
+  /** The return's retcode: anything but 0 turns keys and rules red. */
+  readonly retcode?: number;
+  /** Columns to the left of everything; a map that is indented opens with a rule. */
+  readonly nestedIndent?: number;
+}
+
+/** `data` as Salt's `nested` outputter prints it, without a final newline. */
+export function formatNested(data: Value, options: NestedOptions): string {
+  const color = colours(options.color);
+  const failed = (options.retcode ?? 0) !== 0;
+  const keyColour = failed ? color.RED : color.CYAN;
+  const listColour = failed ? color.RED : color.GREEN;
+  const lines = new Lines();
+  const keys = new SortedKeys();
+
+  function add(indent: number, start: string, text: string, suffix = ""): void {
+    lines.add(margin(indent) + start + text + color.ENDC + suffix);
+  }
+
+  function show(value: Value, indent: number, prefix: string): void {
+    if (value instanceof Uint8Array) {
+      const text = decodeUtf8(value);
+      // Salt prints nothing at all for bytes that are not text.
+      if (text !== undefined) showText(text, indent, prefix);
+    } else if (typeof value === "string") {
+      showText(value, indent, prefix);
+    } else if (Array.isArray(value)) {
+      for (const item of value) {
+        if (!Array.isArray(item) && !(item instanceof Map)) {
+          show(item, indent, "- ");
+          continue;
+        }
+        add(indent, listColour, "|_");
+        show(item, indent + 2, item instanceof Map ? "" : "- ");
+      }
+    } else if (value instanceof Map) {
+      if (indent > 0) add(indent, keyColour, "----------");
+      const sorted = comparable(value);
+      for (const key of keys.of(sorted)) {
+        const text = str(key);
+        add(indent, keyColour, prefix + (PLAIN.test(text) ? text : sanitizeLine(text)), ":");
+        show(sorted.get(key) ?? null, indent + 4, "");
+      }
+    } else {
+      add(indent, color.LIGHT_YELLOW, prefix + repr(value));
+    }
+  }
+
+  function showText(text: string, indent: number, prefix: string): void {
+    if (PLAIN.test(text)) return add(indent, color.GREEN, prefix + text);
+    let start = prefix;
+    for (const line of splitLines(text)) {
+      add(indent, color.GREEN, start + sanitize(line));
+      start = " ".repeat(prefix.length);
+    }
+  }
+
+  show(data, options.nestedIndent ?? 0, "");
+  return lines.text();
+}
+
+/** One line, with nothing in it that a terminal obeys: most texts are. */
+const PLAIN = /^[ -~]+$/;
+
+const margins: string[] = [];
+
+/** So many blanks; of a depth that is usual, made once. */
+function margin(indent: number): string {
+  return indent < 64 ? margins[indent] ??= " ".repeat(indent) : " ".repeat(indent);
+}
+
+/** Lines put together a few at a time: a hundred thousand at once the collector would copy again and again. */
+class Lines {
+  readonly #parts: string[] = [];
+  #lines: string[] = [];
+
+  add(line: string): void {
+    if (this.#lines.push(line) === 512) this.#join();
+  }
+
+  #join(): void {
+    this.#parts.push(this.#lines.join("\n"));
+    this.#lines = [];
+  }
+
+  /** All lines, without a final newline. */
+  text(): string {
+    if (this.#lines.length > 0) this.#join();
+    return this.#parts.join("\n");
+  }
+}
+
+/** `map`, or if Python cannot compare its keys, the same by the keys' text: that is how Salt sorts it. */
+function comparable(map: ValueMap): ValueMap {
+  return mixedKeys(map) ? mapOf([...map].map(([key, item]): [Value, Value] => [str(key), item])) : map;
+}
+
+/** The keys of maps that are {@linkcode comparable}, in their order. */
+class SortedKeys {
+  #keys: readonly Value[] = [];
+  #sorted: readonly Value[] = [];
+
+  of(map: ValueMap): readonly Value[] {
+    const keys = [...map.keys()];
+    // Ten thousand jobs have the same headings.
+    if (keys.length !== this.#keys.length || keys.some((key, i) => key !== this.#keys[i])) {
+      this.#keys = keys;
+      this.#sorted = keys.toSorted(compare);
+    }
+    return this.#sorted;
+  }
+}
+
+/** Whether Python cannot compare all keys of `map` with each other. */
+function mixedKeys(map: ValueMap): boolean {
+  let first: string | undefined;
+  for (const key of map.keys()) {
+    const kind = typeof key === "boolean" || isFloat(key) ? "int" : typeName(key);
+    if (kind !== (first ??= kind)) return true;
+  }
+  return false;
+}
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * `data`, a map of minion ids to messages, as Salt's `no_return` outputter prints it: ids in cyan, messages in red.
+ * Values that are neither text nor maps are left out.
+ * @returns The text without a final newline, or `undefined` if the keys are of several types, as no ids are.
+ */
+export function formatNoReturn(data: Value, options: { readonly color: boolean }): string | undefined {
+  if (data instanceof Map && mixedKeys(data)) return undefined;
+  const color = colours(options.color);
+  const lines = new Lines();
+  const keys = new SortedKeys();
+
+  function show(value: Value, indent: number): void {
+    if (typeof value === "string") {
+      for (const line of value.split("\n")) lines.add(`${color.RED}${margin(indent)}${sanitize(line)}${color.ENDC}`);
+    } else if (value instanceof Map) {
+      const sorted = comparable(value);
+      for (const key of keys.of(sorted)) {
+        lines.add(`${color.CYAN}${margin(indent)}${sanitizeLine(str(key))}${color.ENDC}:`);
+        show(sorted.get(key) ?? null, indent + 4);
+      }
+    }
+  }
+
+  show(data, 0);
+  return lines.text();
+}

@@ -1,0 +1,117 @@
+/**
+ * Prints results as `--out` and the options beside it say.
+ * @module
+ */
+
+import { chooseOutputter, formatOutput, outputWriter } from "./outputters.ts";
+import { useColours } from "../text/terminal.ts";
+import type { Value } from "../values/value.ts";
+
+/** What was typed and configured about output. */
+export interface OutputSettings {
+  /** `--out`, or `output` of the configuration. */
+  readonly out: string | null;
+  /** `--out-indent` */
+  readonly indent: number | null;
+  /** `--out-file` */
+  readonly file: string | null;
+  /** `--out-file-append` */
+  readonly append: boolean;
+  /** `--no-color` */
+  readonly noColor: boolean;
+  /** `--force-color` */
+  readonly forceColor: boolean;
+  /** The option `color` of the configuration. */
+  readonly color: boolean;
+}
+
+/** Where results go. */
+export interface OutputPlace {
+  /** Writes to standard output. */
+  write(text: string): void;
+  /** Whether standard output is a terminal. */
+  readonly isTerminal: boolean;
+  /** The environment variable `NO_COLOR`. */
+  readonly noColor?: string;
+  /** Told of an outputter that does not exist. */
+  warn(text: string): void;
+}
+
+/** What the output options of a command that prints results give, with the `output` and `color` of its configuration. */
+export function outputSettings(
+  options: {
+    readonly output_indent: number | null;
+    readonly output_file: string | null;
+    readonly output_file_append: boolean;
+    readonly no_color: boolean;
+    readonly force_color: boolean;
+  },
+  opts: { readonly output: string | null; readonly color: boolean },
+): OutputSettings {
+  return {
+    out: opts.output,
+    indent: options.output_indent,
+    file: options.output_file,
+    append: options.output_file_append,
+    noColor: options.no_color,
+    forceColor: options.force_color,
+    color: opts.color,
+  };
+}
+
+/** A command's standard output, with `warn` for what cannot be printed as asked. */
+export function outputPlace(io: Omit<OutputPlace, "warn">, warn: (text: string) => void): OutputPlace {
+  return { write: (text) => io.write(text), isTerminal: io.isTerminal, noColor: io.noColor, warn };
+}
+
+/** What a result says about how to print it. */
+export interface PrintHints {
+  /** The outputter to use if the user asked for none. */
+  readonly out?: string;
+  /** Anything but 0 is printed as a failure. */
+  readonly retcode?: number;
+}
+
+/** Prints one value. */
+export type PrintResult = (value: Value, hints?: PrintHints) => void;
+
+/** Prints until it is closed, by `using`. */
+export interface ResultPrinter extends Disposable {
+  /** Prints one value. */
+  (value: Value, hints?: PrintHints): void;
+}
+
+/** Whether what a command shows is coloured. */
+export function coloured(settings: OutputSettings, place: Pick<OutputPlace, "isTerminal" | "noColor">): boolean {
+  return useColours({
+    isTerminal: place.isTerminal,
+    forceColor: settings.forceColor,
+    noColor: settings.noColor,
+    noColorVariable: place.noColor,
+    configured: settings.color,
+  });
+}
+
+/**
+ * The printer for one run of a command. Its output file is opened now, with the rights that the process has now.
+ * @throws {UsageError} If the output file cannot be written.
+ */
+export function resultPrinter(settings: OutputSettings, place: OutputPlace): ResultPrinter {
+  // `highstate`, asked for by whoever looks states up, is about the results that suggest it themselves.
+  const asked = settings.out === "highstate" || settings.out === null ? undefined : settings.out;
+  const file = settings.file ?? undefined;
+  const color = coloured(settings, { ...place, isTerminal: place.isTerminal && file === undefined });
+  const put = outputWriter({ file, append: settings.append, write: (text) => place.write(text) });
+  const indent = settings.indent ?? undefined;
+  const print: PrintResult = (value, { out, retcode } = {}) =>
+    put(
+      formatOutput(value, {
+        out: chooseOutputter(asked, out),
+        color,
+        indent,
+        retcode,
+        warn: (text) => place.warn(text),
+      }),
+    );
+  return Object.assign(print, { [Symbol.dispose]: () => put[Symbol.dispose]() });
+}

@@ -1,0 +1,205 @@
+/**
+ * What a minion does with `fun` and `arg` of a job: find the function, sort the arguments, run it, and make of its result
+ * or its failure what the return carries. Job workers and `salt-call` share it.
+ *
+ * Knows nothing of the wire, of workers or of output. Source: Salt 3008.3 `salt/minion.py` _thread_return,
+ * _thread_multi_return, _execute_job_function, load_args_and_kwargs.
+ * @module
+ */
+
+import { invoke } from "./call.ts";
+import { type CallArgs, fromWireArgs } from "../values/arguments.ts";
+import {
+  CommandError,
+  CommandNotFoundError,
+  InvocationError,
+  NoMasterError,
+  RefusedError,
+  RequestTimeoutError,
+  UnavailableError,
+} from "../errors.ts";
+import { asDocstring } from "./docs.ts";
+import type { JobContext } from "./job_context.ts";
+import type { ModuleFunction } from "./module.ts";
+import { explainUnavailable } from "./unavailable.ts";
+import { equals, isMap, truthy, type Value, type ValueMap } from "../values/value.ts";
+
+/** What one function's execution puts into the return. */
+export interface Outcome {
+  /** The function's result, or the text of its failure. */
+  return: Value;
+  /** 0, or what the function set, or 1 after a failure. */
+  retcode: number;
+  /** Whether `retcode` is 0. */
+  success: boolean;
+  /** The outputter that the return asks for: that of the function, or `nested` for the text of a failure. */
+  out?: string;
+  /** What was thrown, for `salt-call`, whose texts differ. Never sent. */
+  error?: Error;
+}
+
+/** What a job of several functions returns: by function name, or in order under `multifunc_ordered`. */
+export interface MultiOutcome {
+  /** Each function's result, or the text of its failure. */
+  return: Value;
+  /** Each function's return code. */
+  retcode: Value;
+  /** Whether each return code is 0. */
+  success: Value;
+}
+
+/**
+ * Runs one function of a job. Never throws: a failure is an outcome.
+ * @param arg The arguments as the load has them: positionals, `name=value` strings, one `__kwarg__` map; or sorted already.
+ */
+export async function execute(
+  name: string,
+  arg: readonly Value[] | CallArgs,
+  context: JobContext,
+): Promise<Outcome> {
+  try {
+    checkBlackout(name, context);
+    const fun = await context.catalogue.get(name);
+    if (fun === undefined) return await unavailable(name, context);
+    let retcode = 0;
+    const own = withRetcode(context, (code) => retcode = code);
+    const result = await invoke(fun, { name, ...sortArguments(fun, arg, context), context: own });
+    if (retcode === 0 && reportsFailure(result)) retcode = 1;
+    const outcome: Outcome = { return: result, retcode, success: retcode === 0 };
+    return fun.outputter === undefined ? outcome : { ...outcome, out: fun.outputter };
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    return { return: failureText(name, error), retcode: 1, success: false, out: "nested", error };
+  }
+}
+
+/** As {@linkcode execute}; a failure goes to the log as well. */
+export async function executeLogged(
+  name: string,
+  arg: readonly Value[] | CallArgs,
+  context: JobContext,
+): Promise<Outcome> {
+  const outcome = await execute(name, arg, context);
+  if (outcome.error !== undefined) context.log("error", `Function '${name}' failed: ${outcome.error.message}`);
+  return outcome;
+}
+
+/**
+ * Runs the functions of a compound job one after the other.
+ * @param options.ordered The option `multifunc_ordered`: lists in place of maps by function name.
+ */
+export async function executeMany(
+  job: { readonly fun: readonly string[]; readonly arg: readonly Value[] },
+  context: JobContext,
+  options: { readonly ordered?: boolean } = {},
+): Promise<MultiOutcome> {
+  const outcomes: Outcome[] = [];
+  for (const [i, name] of job.fun.entries()) {
+    const arg = job.arg[i] ?? [];
+    outcomes.push(await executeLogged(name, Array.isArray(arg) ? arg : [arg], context));
+  }
+  const gather = (field: (outcome: Outcome) => Value): Value =>
+    options.ordered ? outcomes.map(field) : new Map(outcomes.map((outcome, i) => [job.fun[i], field(outcome)]));
+  return {
+    return: gather((outcome) => outcome.return),
+    retcode: gather((outcome) => outcome.retcode),
+    success: gather((outcome) => outcome.success),
+  };
+}
+
+/**
+ * Calls a function of this minion by name, for {@linkcode JobContext.call}.
+ * @throws {UnavailableError} If no module has it; else whatever the function throws.
+ */
+export async function callFunction(
+  name: string,
+  given: { readonly args?: readonly Value[]; readonly kwargs?: ValueMap; readonly context: JobContext },
+): Promise<Value> {
+  const fun = await given.context.catalogue.get(name);
+  if (fun === undefined) throw new UnavailableError(name);
+  return await invoke(fun, {
+    name,
+    args: given.args ?? [],
+    kwargs: given.kwargs ?? new Map(),
+    context: given.context,
+  });
+}
+
+/** The context of one execution: return codes, those of nested calls too, go to `setRetcode`. */
+function withRetcode(context: JobContext, setRetcode: (retcode: number) => void): JobContext {
+  const own: JobContext = {
+    opts: context.opts,
+    grains: context.grains,
+    pillar: context.pillar,
+    job: context.job,
+    catalogue: context.catalogue,
+    jobs: context.jobs,
+    outside: context.outside,
+    signal: context.signal,
+    call: (name, args, kwargs) => callFunction(name, { args, kwargs, context: own }),
+    setRetcode,
+    child: (pid, state) => context.child(pid, state),
+    watchCommand: context.watchCommand,
+    log: (level, message) => context.log(level, message),
+  };
+  return own;
+}
+
+/** @throws {InvocationError} If the minion is in blackout and `name` is not one of the few that may run then. */
+function checkBlackout(name: string, context: JobContext): void {
+  if (name === "saltutil.refresh_pillar") return;
+  for (const source of [context.pillar, context.grains]) {
+    if (!truthy(source.get("minion_blackout"))) continue;
+    const whitelist = source.get("minion_blackout_whitelist");
+    if (Array.isArray(whitelist) && whitelist.some((allowed) => equals(allowed, name))) continue;
+    throw new InvocationError(
+      "Minion in blackout mode. Set 'minion_blackout' to False in pillar or grains to resume operations. " +
+        "Only saltutil.refresh_pillar allowed in blackout mode.",
+    );
+  }
+}
+
+/** The arguments of a load as positionals and keywords, with the publication's fields for a function that takes them. */
+function sortArguments(
+  fun: ModuleFunction<JobContext>,
+  arg: readonly Value[] | CallArgs,
+  context: JobContext,
+): { args: Value[]; kwargs: ValueMap } {
+  const { args, kwargs } = "kwargs" in arg ? arg : fromWireArgs(arg);
+  if (fun.varKwargs !== undefined) {
+    for (const [field, value] of Object.entries(context.job)) kwargs.set(`__pub_${field}`, value);
+  }
+  return { args, kwargs };
+}
+
+/** A map that says by its `result` or `success` that the function did not succeed. */
+function reportsFailure(result: Value): boolean {
+  return isMap(result) && ["result", "success"].some((key) => result.has(key) && !truthy(result.get(key)));
+}
+
+/** The outcome of a function that no module has: with the documentation of those whose names begin like it. */
+async function unavailable(name: string, context: JobContext): Promise<Outcome> {
+  const { error, docs, problem } = await explainUnavailable(name, context.catalogue);
+  const reason = problem === undefined ? error.message : `${error.message} Possible reasons: '${problem}'`;
+  if (docs.size > 0) docs.set(name, error.message);
+  return { return: docs.size > 0 ? docs : reason, retcode: 1, success: false, out: "nested", error };
+}
+
+/** What Deno refused, and how a function gets it. */
+function undeclared(name: string, error: Error): string {
+  const wanted = /^Requires (.+?),? run again with/.exec(error.message)?.[1] ?? error.message;
+  return `The permissions that the function declares do not allow this: ${wanted}. A module of your own declares what ` +
+    `${name} needs in its "permissions".`;
+}
+
+function failureText(name: string, error: Error): string {
+  if (error instanceof CommandNotFoundError) return `Command required for '${name}' not found: ${error.message}`;
+  if (error instanceof CommandError) return `ERROR: ${error.message}`;
+  if (error instanceof Deno.errors.NotCapable) return `ERROR executing '${name}': ${undeclared(name, error)}`;
+  if (error instanceof InvocationError && error.usage !== undefined) {
+    return `Passed invalid arguments to ${name}: ${error.message}\n${asDocstring(error.usage)}`;
+  }
+  const known = [InvocationError, NoMasterError, RequestTimeoutError, RefusedError];
+  if (known.some((kind) => error instanceof kind)) return `ERROR executing '${name}': ${error.message}`;
+  return `The minion function caused an exception: ${error.stack ?? error.message}`;
+}

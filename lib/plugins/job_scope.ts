@@ -1,0 +1,51 @@
+/**
+ * Makes the {@linkcode JobContext} of one job from its parts: what is the same in a job worker and under `salt-call`.
+ * @module
+ */
+
+import { callFunction } from "./execution.ts";
+import type { Catalogue, CommandWatch, JobContext, Jobs, Outside } from "./job_context.ts";
+import type { Logger } from "../process/log.ts";
+import type { MinionOpts } from "../config/options.ts";
+import { str, type Value, type ValueMap } from "../values/value.ts";
+
+/** The parts. */
+export interface ScopeParts {
+  /** The minion's options. */
+  readonly opts: MinionOpts;
+  /** Its grains. */
+  readonly grains: ValueMap;
+  /** Its pillar. */
+  readonly pillar: ValueMap;
+  /** The job's load. */
+  readonly job: ValueMap;
+  /** Its functions. */
+  readonly catalogue: Catalogue;
+  /** Its running jobs. */
+  readonly jobs: Jobs;
+  /** Its way out. */
+  readonly outside: Outside;
+  /** Aborted when the job is to end. */
+  readonly signal: AbortSignal;
+  /** Its log. */
+  readonly log: Logger;
+  /** Begins to show a command's output, if somebody watches the job. */
+  readonly watchCommand?: (encoding: string | null) => CommandWatch;
+  /** Hears of the job's child processes. */
+  child(pid: number, state: "started" | "ended"): void;
+}
+
+/** The context. `setRetcode` does nothing here: `execute` puts its own in its place. */
+export function makeContext(parts: ScopeParts): JobContext {
+  const { log, job, child, ...same } = parts;
+  const fields: Record<string, Value> = Object.fromEntries([...job].map(([key, field]) => [str(key), field]));
+  const context: JobContext = {
+    ...same,
+    job: fields,
+    call: (name, args, kwargs) => callFunction(name, { args, kwargs, context }),
+    setRetcode: () => {},
+    child: (pid, state) => child(pid, state),
+    log: (level, message) => log[level](message),
+  };
+  return context;
+}

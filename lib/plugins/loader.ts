@@ -1,0 +1,251 @@
+/**
+ * The families of plugins: execution modules here, runners with the same few calls. A built-in module is imported when one
+ * of its functions is first asked for; the user's own come from a directory and replace a built-in one of the same name.
+ *
+ * Knows nothing of what the functions do. A user's file imports nothing of ours: it exports plain functions, or objects
+ * with `run` and, as it likes, `doc`, `params`, `varArgs`, `varKwargs` and `permissions`, which are checked here.
+ * @module
+ */
+
+import type { Catalogue, JobContext } from "./job_context.ts";
+import { isParameterType, type ModuleFunction, type Parameter } from "./module.ts";
+import { parsePermissions } from "./permissions.ts";
+import { compareStrings, toValue, type Value } from "../values/value.ts";
+
+/** One function of a family. */
+export interface FamilyEntry<C> {
+  /** The full name, `test.ping`. */
+  readonly name: string;
+  /** The function itself. */
+  readonly fun: ModuleFunction<C>;
+}
+
+/** The functions of one family of plugins. */
+export interface Family<C> {
+  /** The function called `name` (`test.ping`), if a module has it. */
+  get(name: string): Promise<ModuleFunction<C> | undefined>;
+  /** Every function, sorted by name; this loads every module. */
+  all(): Promise<readonly FamilyEntry<C>[]>;
+  /** The modules that could not be loaded when that was tried, and why. */
+  problems(): ReadonlyMap<string, string>;
+}
+
+/**
+ * Built-in modules by name. Written as literal `() => import("../../modules/execution/test.ts")`, so that `deno compile` finds them.
+ */
+export type ModuleTable = Readonly<Record<string, () => Promise<object>>>;
+
+/** Where a family's user modules lie, which modules count, and who hears of broken ones. */
+export interface FamilyOptions {
+  /** Directories of `<module>.ts` and `<module>.js` files; one that does not exist holds none, of two the later wins. */
+  readonly directories?: readonly string[];
+  /** Modules that are left out. */
+  readonly disabled?: readonly string[];
+  /** If there are any, the only modules that are not left out. */
+  readonly only?: readonly string[];
+  /** If set, the only ones of the user's modules that are there. */
+  readonly userOnly?: readonly string[];
+  /** Hears, once for each broken module, which file and why. */
+  readonly warn?: (message: string) => void;
+}
+
+type Functions<C> = ReadonlyMap<string, ModuleFunction<C>>;
+
+/** A family of the modules in `table` and in the user's directories. */
+export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): Family<C> {
+  const sources = new Map<string, () => Promise<object>>(Object.entries(table));
+  const paths = new Map<string, string>();
+  for (const directory of options.directories ?? []) {
+    for (const [name, path] of userFiles(directory)) {
+      if (options.userOnly?.includes(name) ?? true) paths.set(name, path);
+    }
+  }
+  for (const [name, path] of paths) sources.set(name, () => importFile(path));
+  for (const name of options.disabled ?? []) sources.delete(name);
+  if (options.only?.length) {
+    for (const name of sources.keys()) if (!options.only.includes(name)) sources.delete(name);
+  }
+
+  const loaded = new Map<string, Promise<Functions<C>>>();
+  const problems = new Map<string, string>();
+
+  const load = (module: string): Promise<Functions<C>> | undefined => {
+    const known = loaded.get(module);
+    if (known !== undefined) return known;
+    const source = sources.get(module);
+    if (source === undefined) return undefined;
+    const functions = source().then((exports) => functionsOf<C>(exports)).catch((error: unknown) => {
+      const text = error instanceof Error ? error.message : String(error);
+      // A syntax error spans lines, a log's line does not.
+      const reason = `${paths.get(module) ?? module}: ${text.replace(/\s*\n[\s|]*/g, " ")}`;
+      problems.set(module, reason);
+      options.warn?.(`Cannot load the module '${module}' of ${reason}`);
+      return new Map<string, ModuleFunction<C>>();
+    });
+    loaded.set(module, functions);
+    return functions;
+  };
+
+  return {
+    async get(name) {
+      const dot = name.indexOf(".");
+      return dot < 0 ? undefined : (await load(name.slice(0, dot)))?.get(name.slice(dot + 1));
+    },
+    async all() {
+      const modules = await Promise.all([...sources.keys()].map(async (module) => {
+        const functions = await load(module);
+        return [...functions ?? []].map(([name, fun]) => ({ name: `${module}.${name}`, fun }));
+      }));
+      return modules.flat().sort((a, b) => compareStrings(a.name, b.name));
+    },
+    problems: () => problems,
+  };
+}
+
+/** The paths of the user's files by module name. */
+export function userFiles(directory: string): Map<string, string> {
+  const files = new Map<string, string>();
+  let entries: Deno.DirEntry[];
+  try {
+    entries = [...Deno.readDirSync(directory)].sort((a, b) => compareStrings(a.name, b.name));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return files;
+    throw error;
+  }
+  for (const entry of entries) {
+    const module = /^([A-Za-z][A-Za-z0-9_]*)\.(ts|js)$/.exec(entry.name)?.[1];
+    if (module !== undefined && !entry.isDirectory) files.set(module, `${directory}/${entry.name}`);
+  }
+  return files;
+}
+
+/** Imports a file. Its date of change is part of what is asked for, so that a changed file is read again. */
+async function importFile(path: string): Promise<object> {
+  const { mtime } = await Deno.stat(path);
+  const url = new URL(`file://${path.split("/").map(encodeURIComponent).join("/")}`);
+  url.searchParams.set("changed", String(mtime?.getTime() ?? 0));
+  const exports: unknown = await import(url.href);
+  if (typeof exports !== "object" || exports === null) throw new TypeError("it exports nothing");
+  return exports;
+}
+
+/** The functions that a module exports, by the names Salt gives to them. */
+function functionsOf<C>(exports: object): Functions<C> {
+  const functions = new Map<string, ModuleFunction<C>>();
+  for (const [exported, candidate] of Object.entries(exports)) {
+    if (exported.startsWith("_") || exported === "default") continue;
+    const fun = asFunction<C>(candidate, exported);
+    if (fun !== undefined) functions.set(exported.replace(/_$/, ""), fun);
+  }
+  return functions;
+}
+
+function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | undefined {
+  if (isPlainFunction(candidate)) return ofPlainFunction<C>(candidate);
+  if (typeof candidate !== "object" || candidate === null || !("run" in candidate)) return undefined;
+  const { run, doc, params, varArgs, varKwargs, outputter, permissions } = candidate as Record<string, unknown>;
+  if (typeof run !== "function") throw new TypeError(`${name}.run is not a function`);
+  if (doc !== undefined && typeof doc !== "string") throw new TypeError(`${name}.doc is not a string`);
+  return {
+    doc: doc ?? "",
+    params: asParameters(params, name),
+    ...asVariable(varArgs, `${name}.varArgs`) && { varArgs: String(varArgs) },
+    ...asVariable(varKwargs, `${name}.varKwargs`) && { varKwargs: String(varKwargs) },
+    ...asVariable(outputter, `${name}.outputter`) && { outputter: String(outputter) },
+    permissions: parsePermissions(permissions, `${name}.permissions`),
+    // The context's type cannot be seen at run time: the family's owner vouches for it.
+    run: (bound, context, rest) => run.call(candidate, bound, context, rest),
+  };
+}
+
+/** A plain function takes what is positional; JavaScript's own default values stand in for what is left out. */
+function ofPlainFunction<C>(plain: (...args: Value[]) => unknown): ModuleFunction<C> {
+  const doc: unknown = Object.hasOwn(plain, "doc") ? Reflect.get(plain, "doc") : undefined;
+  const permissions: unknown = Object.hasOwn(plain, "permissions") ? Reflect.get(plain, "permissions") : undefined;
+  const required = Array.from({ length: plain.length }, (_, i) => `arg${i + 1}`);
+  return {
+    doc: typeof doc === "string" ? doc : "",
+    params: Object.fromEntries(required.map((parameter): [string, Parameter] => [parameter, { type: "any" }])),
+    varArgs: "args",
+    permissions: parsePermissions(permissions, `${plain.name}.permissions`),
+    run: (bound, _context, rest) => plain(...required.map((parameter) => toValue(bound[parameter])), ...rest.args),
+  };
+}
+
+function isPlainFunction(candidate: unknown): candidate is (...args: Value[]) => unknown {
+  return typeof candidate === "function" && !/^class\b/.test(Function.prototype.toString.call(candidate));
+}
+
+function asParameters(params: unknown, name: string): Record<string, Parameter> {
+  if (params === undefined) return {};
+  if (typeof params !== "object" || params === null) throw new TypeError(`${name}.params is not an object`);
+  return Object.fromEntries(
+    Object.entries(params).map(([parameter, declared]: [string, unknown]): [string, Parameter] => {
+      if (
+        typeof declared !== "object" || declared === null || !("type" in declared) || !isParameterType(declared.type)
+      ) {
+        throw new TypeError(`${name}.params.${parameter}.type is none of any, str, int, float, bool, list, dict`);
+      }
+      const given: unknown = "default" in declared ? declared.default : undefined;
+      return [
+        parameter,
+        given === undefined ? { type: declared.type } : { type: declared.type, default: toValue(given) },
+      ];
+    }),
+  );
+}
+
+function asVariable(given: unknown, place: string): boolean {
+  if (given !== undefined && typeof given !== "string") throw new TypeError(`${place} is not a string`);
+  return given !== undefined;
+}
+
+/** The built-in execution modules. */
+const EXECUTION_MODULES: ModuleTable = {
+  cmd: () => import("../../modules/execution/cmd.ts"),
+  config: () => import("../../modules/execution/config.ts"),
+  cp: () => import("../../modules/execution/cp.ts"),
+  event: () => import("../../modules/execution/event.ts"),
+  grains: () => import("../../modules/execution/grains.ts"),
+  key: () => import("../../modules/execution/key.ts"),
+  match: () => import("../../modules/execution/match.ts"),
+  saltutil: () => import("../../modules/execution/saltutil.ts"),
+  status: () => import("../../modules/execution/status.ts"),
+  sys: () => import("../../modules/execution/sys.ts"),
+  test: () => import("../../modules/execution/test.ts"),
+};
+
+/** Which execution modules there are: the minion's options of these names, and who hears of broken modules. */
+export interface CatalogueOptions {
+  /** `extension_modules`; the user's modules are in `modules` below it. */
+  readonly extensionModules?: string;
+  /** `module_dirs`; more such directories, which count less. */
+  readonly moduleDirs?: readonly string[];
+  /** `disable_modules` */
+  readonly disableModules?: readonly string[];
+  /** `whitelist_modules` */
+  readonly whitelistModules?: readonly string[];
+  /** Hears, once for each broken module, which file and why. */
+  readonly warn?: (message: string) => void;
+  /** If set, the only ones of the user's that are among them. */
+  readonly custom?: readonly string[];
+  /** Whether the built-in ones are among them. Default: yes. */
+  readonly builtin?: boolean;
+}
+
+/** The directories of the user's execution modules, those that count less first. */
+export function moduleDirectories({ extensionModules, moduleDirs = [] }: CatalogueOptions): string[] {
+  const roots = extensionModules === undefined ? moduleDirs : [...moduleDirs, extensionModules];
+  return roots.map((root) => `${root}/modules`);
+}
+
+/** The execution modules of a minion. */
+export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
+  return loadFamily<JobContext>(options.builtin === false ? {} : EXECUTION_MODULES, {
+    directories: moduleDirectories(options),
+    disabled: options.disableModules,
+    only: options.whitelistModules,
+    userOnly: options.custom,
+    warn: options.warn,
+  });
+}

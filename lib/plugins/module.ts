@@ -1,0 +1,106 @@
+/**
+ * What a module's function is: its documentation and parameters as data, and the code that runs with them.
+ *
+ * `sys.doc`, `sys.argspec`, `salt -d`, the checks of arguments and the reference page all read the same object.
+ * A file `modules/execution/test.ts` with an export `ping` made by {@linkcode fn} is the function `test.ping`; names that JavaScript
+ * reserves end in an underscore (`true_` is `test.true`). Knows nothing of loading, calling or transport.
+ * @module
+ */
+
+import type { Permissions } from "./permissions.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+
+/** What an argument may be. `str` takes numbers too, as their text: the command line's YAML made numbers of them. */
+export type ParameterType = "any" | "str" | "int" | "float" | "bool" | "list" | "dict";
+
+const PARAMETER_TYPES: readonly unknown[] = ["any", "str", "int", "float", "bool", "list", "dict"];
+
+/** Whether `type` is one. */
+export function isParameterType(type: unknown): type is ParameterType {
+  return PARAMETER_TYPES.includes(type);
+}
+
+/** One parameter: without `default` it must be given; with `default: null` the caller may also pass None. */
+export interface Parameter<T = unknown> {
+  /** What the argument may be. */
+  readonly type: ParameterType;
+  /** What is taken if it is not given; without one it must be. */
+  readonly default?: Value;
+  /** Holds the TypeScript type of the bound argument; never set. */
+  readonly bound?: T;
+}
+
+/** The parameters of a function, in order, by name. */
+export type Parameters = Readonly<Record<string, Parameter>>;
+
+/** The arguments that a function's code gets: one field for each parameter. */
+export type Bound<P extends Parameters> = {
+  readonly [K in keyof P]: P[K] extends Parameter<infer T> ? T : never;
+};
+
+/** What is left over after the named parameters; filled only if the declaration asks for it. */
+export interface Rest {
+  /** Positional arguments beyond the named ones (`*args`). */
+  readonly args: Value[];
+  /** Keyword arguments beyond the named ones (`**kwargs`), `__pub_*` fields among them. */
+  readonly kwargs: ValueMap;
+}
+
+/** A function of a module. `C` is what its code is given to reach the world: a minion's job, or a runner's. */
+export interface ModuleFunction<C> {
+  /** Salt's documentation text, its `CLI Example:` included. */
+  readonly doc: string;
+  /** The parameters, in order. */
+  readonly params: Parameters;
+  /** The name of `*args` if the function takes more positional arguments. */
+  readonly varArgs?: string;
+  /** The name of `**kwargs` if the function takes more keyword arguments. */
+  readonly varKwargs?: string;
+  /** The outputter that its returns ask for, which counts where the operator names none. Default: the configured one. */
+  readonly outputter?: string;
+  /** What it may reach of its host when it runs as a minion's job. Default: "none". */
+  readonly permissions?: Permissions;
+  /** Runs it; whatever it returns goes through `toValue`. A thrown `CommandError` is the caller's fault or the host's. */
+  run(bound: Readonly<Record<string, unknown>>, context: C, rest: Rest): unknown;
+}
+
+/** What {@linkcode fn} takes: a {@linkcode ModuleFunction} whose code sees its own parameters' types. */
+export interface Declaration<P extends Parameters, C> extends Omit<ModuleFunction<C>, "run" | "params"> {
+  /** The parameters, in order. */
+  readonly params: P;
+  /** Runs it with arguments of the declared types. */
+  run(bound: Bound<P>, context: C, rest: Rest): unknown;
+}
+
+/** Declares a module's function for the context `C`; the bound arguments get the types of `params`. */
+export function declare<P extends Parameters, C>(declaration: Declaration<P, C>): ModuleFunction<C> {
+  // The one cast of the module system: `bind` in call.ts builds `bound` from this very `params`.
+  return declaration as unknown as ModuleFunction<C>;
+}
+
+/** Makes parameters of one type: `str()` must be given, `str("x")` has a default. */
+export type Parametric<T> = {
+  /** A parameter that must be given. */
+  (): Parameter<T>;
+  /** A parameter with a default; `null` lets None through. */
+  <D extends T | null>(defaultValue: D): Parameter<D extends null ? T | null : T>;
+};
+
+function kind<T extends Value>(type: ParameterType): Parametric<T> {
+  return ((...given: [Value?]) => given.length === 0 ? { type } : { type, default: given[0] }) as Parametric<T>;
+}
+
+/** A parameter of any type. */
+export const any: Parametric<Value> = kind<Value>("any");
+/** A string; numbers are taken as their text. */
+export const str: Parametric<string> = kind<string>("str");
+/** An int. */
+export const int: Parametric<number> = kind<number>("int");
+/** A number; bound as a JavaScript number. */
+export const float: Parametric<number> = kind<number>("float");
+/** A bool. */
+export const bool: Parametric<boolean> = kind<boolean>("bool");
+/** A list; a string is split at commas, as Salt does. */
+export const list: Parametric<Value[]> = kind<Value[]>("list");
+/** A map. */
+export const dict: Parametric<ValueMap> = kind<ValueMap>("dict");

@@ -1,0 +1,91 @@
+/**
+ * What became of a job on one minion: exactly one of a few words, decided by a table over what is known.
+ * @module
+ */
+
+import { plainRetcode } from "./retcode.ts";
+import type { Value } from "../values/value.ts";
+
+/** The words, from the best to the worst. */
+export const OUTCOMES = [
+  /** It returned, and all went well. */
+  "returned",
+  /** It returned, and something failed. */
+  "failed",
+  /** It is at it. */
+  "running",
+  /** It has the job, and has not begun. */
+  "received",
+  /** It ended, or was restarted, while it was at it. */
+  "interrupted",
+  /** It is connected, and has given no sign of the job. */
+  "not received",
+  /** It has no connection to the master. */
+  "not connected",
+  /** No accepted key has this id. */
+  "no such minion",
+] as const;
+
+/** What became of a job on one minion. */
+export type Outcome = typeof OUTCOMES[number];
+
+/** What a minion has acknowledged. */
+export type Acknowledged = "received" | "running";
+
+/** The outcomes of a job that has returned. */
+export type ReturnOutcome = "returned" | "failed" | "interrupted";
+
+/** The outcome of a return. @param interrupted Whether the minion says that it ended while it was at the job. */
+export function outcomeOfReturn({ retcode = 0, interrupted }: {
+  readonly retcode?: Value;
+  readonly interrupted?: boolean;
+}): ReturnOutcome {
+  if (interrupted) return "interrupted";
+  return plainRetcode(retcode) === 0 ? "returned" : "failed";
+}
+
+/** Whether an outcome is one of a job that has returned. */
+export function hasReturned(outcome: Outcome): outcome is ReturnOutcome {
+  return outcome === "returned" || outcome === "failed" || outcome === "interrupted";
+}
+
+/** Salt's words for a minion that did not return, and why. */
+export function silenceText(outcome: Outcome): string {
+  const reason = outcome === "not received" ? "no response" : outcome;
+  return `Minion did not return. [${reason.charAt(0).toUpperCase()}${reason.slice(1)}]`;
+}
+
+/** What is known of a job on one minion. */
+export interface OutcomeFacts {
+  /** Whether the id has an accepted key. */
+  readonly accepted: boolean;
+  /** What its return says, if there is one. */
+  readonly returned?: ReturnOutcome;
+  /** What it has acknowledged last. */
+  readonly acknowledged?: Acknowledged;
+  /** Whether it is connected now. */
+  readonly present: boolean;
+}
+
+/** The first row whose conditions hold decides. */
+const RULES: readonly (readonly [when: Partial<OutcomeFacts>, then: Outcome])[] = [
+  [{ returned: "returned" }, "returned"],
+  [{ returned: "failed" }, "failed"],
+  [{ returned: "interrupted" }, "interrupted"],
+  [{ accepted: false }, "no such minion"],
+  [{ present: false }, "not connected"],
+  [{ acknowledged: "running" }, "running"],
+  [{ acknowledged: "received" }, "received"],
+  [{}, "not received"],
+];
+
+/** What became of it. */
+export function decideOutcome(facts: OutcomeFacts): Outcome {
+  const rule = RULES.find(([when]) =>
+    (when.returned === undefined || when.returned === facts.returned) &&
+    (when.accepted === undefined || when.accepted === facts.accepted) &&
+    (when.present === undefined || when.present === facts.present) &&
+    (when.acknowledged === undefined || when.acknowledged === facts.acknowledged)
+  );
+  return rule?.[1] ?? "not received";
+}

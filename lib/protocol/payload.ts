@@ -1,0 +1,146 @@
+/**
+ * The envelopes on port 4506: clear `{enc, load, version}` and encrypted `{enc, load, version, id, …}`, both ways.
+ *
+ * Checks what comes off the wire once; decrypts nothing and dispatches nothing.
+ * Source: salt-protocol.md section 2, checked on Salt 3006 to 3008.
+ * @module
+ */
+
+import { WireError } from "../errors.ts";
+import { type Bounds, decode, encode } from "../values/msgpack.ts";
+import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
+
+/** The version of the protocol that we speak: per-minion session keys; `ts`, `tok` and `id` in every request. */
+export const PROTOCOL_VERSION = 3;
+
+/**
+ * What a message may cost to read whose sender has proved nothing: an envelope, a clear request, an answer to a sign-in. A
+ * minion's own load is opened when its key has proved itself, and may cost eight times as much. An operator's request is clear
+ * as well, and may name some hundred thousand minions.
+ */
+export const STRANGER: Bounds = { memory: 1_000_000, depth: 100, keyBytes: 4_096, otherKeys: 1_000 };
+
+/** Fields of a request's load. The code that handles it may copy it, which must be cheap whatever the fields are called. */
+export const MOST_FIELDS = 1_000;
+
+/** A request as it came in. */
+export type Request =
+  | { readonly enc: "clear"; readonly version: number; readonly load: ValueMap }
+  | {
+    readonly enc: "aes";
+    readonly version: number;
+    readonly load: Uint8Array;
+    /** The outer id; absent before version 3. */
+    readonly id: string | undefined;
+    /** The algorithms wanted for a private reply (`_pillar`). */
+    readonly encAlgorithm: string | undefined;
+    readonly sigAlgorithm: string | undefined;
+  };
+
+/**
+ * The request in `frame`.
+ * @throws {WireError} Its message is the reply that Salt gives: `bad load`, or `payload and load must be a dict`; with a
+ * field, it is Salt's general one.
+ * @throws {MsgpackError} If `frame` is no value at all, or one out of bounds.
+ */
+export function parseRequest(frame: Uint8Array): Request {
+  const outer = decode(frame, "wire", STRANGER);
+  if (!isMap(outer) || !outer.has("enc") || !outer.has("load")) throw new WireError("bad load");
+  const enc = outer.get("enc");
+  const load = outer.get("load");
+  const version = parseVersion(outer.get("version"));
+  if (enc === "clear" && isMap(load)) {
+    if (load.size > MOST_FIELDS) throw new WireError("bad load");
+    return { enc, version, load };
+  }
+  if (enc === "aes" && (load instanceof Uint8Array || typeof load === "string")) {
+    const text = (key: string) => {
+      const field = outer.get(key);
+      return typeof field === "string" ? field : undefined;
+    };
+    return {
+      enc,
+      version,
+      // Ciphertext that happens to be valid UTF-8 arrives as a string.
+      load: typeof load === "string" ? new TextEncoder().encode(load) : load,
+      id: text("id"),
+      encAlgorithm: text("enc_algo"),
+      sigAlgorithm: text("sig_algo"),
+    };
+  }
+  if (enc === "aes") throw new WireError("bad load");
+  if (enc === "clear" || !isMap(load)) throw new WireError("payload and load must be a dict");
+  throw new WireError("an envelope that is neither clear nor aes", "enc");
+}
+
+/** Salt's `int(version)`; whatever that refuses is a bad load. Absent means 0, as up to 3004. */
+function parseVersion(version: Value | undefined): number {
+  if (version === undefined) return 0;
+  if (typeof version === "number" && Number.isInteger(version)) return version;
+  if (typeof version === "string" && /^\s*[+-]?\d{1,9}\s*$/.test(version)) return Number(version);
+  throw new WireError("bad load");
+}
+
+/** A request that everybody may read. */
+export function clearRequest(load: ValueMap): Uint8Array {
+  return encode(map({ enc: "clear", load, version: PROTOCOL_VERSION }), "wire");
+}
+
+/** A minion's encrypted request. `load` is its crypticle. */
+export function encryptedRequest(
+  load: Uint8Array,
+  sender: { readonly id: string; readonly encAlgorithm: string; readonly sigAlgorithm: string },
+): Uint8Array {
+  const { id, encAlgorithm, sigAlgorithm } = sender;
+  return encode(
+    map({ enc: "aes", load, version: PROTOCOL_VERSION, id, enc_algo: encAlgorithm, sig_algo: sigAlgorithm }),
+    "wire",
+  );
+}
+
+/** What the PUB socket carries. `load` is the crypticle under the shared key, `sig` the master's signature of it. */
+export interface Published {
+  /** The crypticle. */
+  readonly load: Uint8Array;
+  /** The master's signature of it, if it came with one. */
+  readonly sig: Uint8Array | undefined;
+  /** How that was made. */
+  readonly sigAlgorithm: string | undefined;
+}
+
+/**
+ * The publish in `frame`.
+ * @throws {WireError} If it is none.
+ */
+export function parsePublished(frame: Uint8Array): Published {
+  const outer = decode(frame, "wire", STRANGER);
+  if (!isMap(outer) || outer.get("enc") !== "aes") throw new WireError("not an encrypted publish", "enc");
+  const load = asBytes(outer.get("load"));
+  if (load === undefined) throw new WireError("a publish without a load", "load");
+  const sigAlgorithm = outer.get("sig_algo");
+  return {
+    load,
+    sig: asBytes(outer.get("sig")),
+    sigAlgorithm: typeof sigAlgorithm === "string" ? sigAlgorithm : undefined,
+  };
+}
+
+/** Raw bytes that may have been read as a string because they happen to be valid UTF-8. */
+export function asBytes(v: Value | undefined): Uint8Array | undefined {
+  if (v instanceof Uint8Array) return v;
+  return typeof v === "string" ? new TextEncoder().encode(v) : undefined;
+}
+
+/** The string in field `key`. @throws {WireError} Naming the field, if it is not one. */
+export function stringField(load: ValueMap, key: string): string {
+  const field = load.get(key);
+  if (typeof field !== "string") throw new WireError(`"${key}" is not a string`, key);
+  return field;
+}
+
+/** The list in field `key`. @throws {WireError} Naming the field, if it is not one. */
+export function listField(load: ValueMap, key: string): Value[] {
+  const field = load.get(key);
+  if (!Array.isArray(field)) throw new WireError(`"${key}" is not a list`, key);
+  return field;
+}

@@ -1,0 +1,191 @@
+/**
+ * Watches the connections of a listening socket, and ends those that are too many or hold too much memory.
+ *
+ * libzmq has no bounds for either, but it tells of each connection that comes and goes, by its descriptor; whoever shuts that
+ * down ends the connection as if the peer had. Which one has to go, connection_shares.ts and connection_memory.ts say. Does not
+ * know when memory is to be looked at.
+ * Source: zmq_socket_monitor(3), tcp(7).
+ * @module
+ */
+
+import { type ByteCounts, heaviest, type MemoryRule, total } from "./connection_memory.ts";
+import { type ConnectionLimits, ConnectionShares } from "./connection_shares.ts";
+import { CutConnections } from "./cut_connections.ts";
+import { waitForDescriptor } from "./epoll.ts";
+import { peerAddress, shutDownConnection, tcpByteCounts } from "../os/libc.ts";
+import { CONNECTION_EVENTS, type ZmqSocket } from "./libzmq.ts";
+import { addressText } from "../text/ip_address.ts";
+import type { Logger } from "../process/log.ts";
+import { SocketWait } from "./wait.ts";
+import { leased } from "../process/thread_lease.ts";
+
+/** What is said of the same thing, at most once in this time, in milliseconds. */
+const COMPLAIN_MS = 10_000;
+/** The memory of the process must have grown by so many bytes before anybody is suspected. */
+const LOOK_FROM = 1 << 25;
+/** After so many events in a row, whatever else waits in this thread gets its turn. */
+const IN_A_ROW = 256;
+
+/** A bound on the memory that connections hold. */
+export interface MemoryBound {
+  /** What each holds. */
+  readonly rule: MemoryRule;
+  /** What all may hold, in bytes; 0: no bound. */
+  readonly most: number;
+  /** What the bound is called, for the log. */
+  readonly name: string;
+}
+
+/** What a doorkeeper sees to. */
+export interface DoorkeeperOptions {
+  /** The option that names the port, for the log. */
+  readonly name: string;
+  /** How many connections there may be. */
+  readonly limits: ConnectionLimits;
+  /** How much memory they may hold. */
+  readonly memory: MemoryBound;
+  /** What the largest message is, for the log, and who may be at an address. Default: of such messages nothing is said. */
+  readonly messages?: { readonly most: string; at(address: string): string[] };
+  /** The service's log. */
+  readonly log: Logger;
+}
+
+/** One listening socket's. */
+export class Doorkeeper {
+  readonly #options: DoorkeeperOptions;
+  readonly #monitor: ZmqSocket;
+  readonly #wait: SocketWait;
+  readonly #shares: ConnectionShares;
+  /** When each connection was accepted, as `performance.now()` counts. */
+  readonly #since = new Map<number, number>();
+  readonly #cut = new CutConnections();
+  readonly #complained = new Map<string, number>();
+  /** What the process took when requests last had no part in it. */
+  #restBytes = Infinity;
+  #closed = false;
+
+  /** Begins to watch. @param monitor What tells of the connections; to be closed by others, after {@linkcode close}. */
+  constructor(monitor: ZmqSocket, options: DoorkeeperOptions) {
+    this.#options = options;
+    this.#monitor = monitor;
+    this.#shares = new ConnectionShares(options.limits);
+    this.#wait = new SocketWait(waitForDescriptor(monitor.descriptor));
+    this.#listen().catch((error) => {
+      options.log.error(`Connections to ${options.name} are not bounded any more: ${error.message}`);
+    });
+  }
+
+  /** How many connections there are. */
+  get size(): number {
+    return this.#shares.size;
+  }
+
+  async #listen(): Promise<void> {
+    const socket = this.#monitor;
+    for (let inARow = 0; await this.#wait.until(() => socket.readable, Infinity);) {
+      for (let frames = socket.tryReceive(); frames !== undefined; frames = socket.tryReceive()) {
+        const view = new DataView(frames[0].buffer, frames[0].byteOffset);
+        this.#hear(view.getUint16(0, true), view.getInt32(2, true));
+        if (++inARow < IN_A_ROW) continue;
+        inARow = 0;
+        await new Promise((resolve) => setTimeout(resolve));
+        if (this.#closed) return;
+      }
+    }
+  }
+
+  #hear(event: number, value: number): void {
+    const { name, limits } = this.#options;
+    if (event === CONNECTION_EVENTS.disconnected) {
+      this.#since.delete(value);
+      const address = this.#shares.addressOf(value);
+      this.#cut.ended(value, () => this.#tellCut(address ?? ""));
+      return this.#shares.remove(value);
+    }
+    if (event === CONNECTION_EVENTS.acceptFailed) {
+      return this.#complain("accept", `A connection to ${name} could not be accepted: error ${value} of the system`);
+    }
+    if (event !== CONNECTION_EVENTS.accepted) return;
+    const address = peerAddress(value);
+    if (address === undefined) return; // gone already
+    this.#since.set(value, performance.now());
+    if (this.#options.messages !== undefined) this.#cut.add(value);
+    const leaves = this.#shares.add(value, address);
+    if (leaves === undefined) return;
+    const most = limits.perAddress > 0 ? `${limits.total}, ${limits.perAddress} from one address` : limits.total;
+    const who = "new ones end, or those of whoever has most";
+    this.#complain(
+      "connections",
+      `Too many connections to ${name} (${most}): ${who}; now one of ${addressText(address)}`,
+    );
+    this.#cut.forget(leaves);
+    leased(() => shutDownConnection(leaves));
+  }
+
+  #tellCut(address: string): void {
+    const { name, messages } = this.#options;
+    this.#complain("cut", () => {
+      const text = addressText(address);
+      const ids = messages?.at(text) ?? [];
+      const who = ids.length === 0 ? "" : ` (there ${ids.length === 1 ? "is" : "are"} ${ids.join(", ")})`;
+      return `A connection of ${text}${who} to ${name} was ended in the middle of a message: larger than ${messages?.most}, or none`;
+    });
+  }
+
+  /**
+   * Looks at the memory that connections hold, and ends the largest if it is too much. To be called as often as the process can
+   * take much (lib/process/cpu_time_watch.ts); cheap unless it has taken more than usual, for to ask for the counts of thousands of
+   * connections takes milliseconds.
+   * @param rss What the process takes now, in bytes.
+   */
+  lookAtMemory(rss: number): void {
+    const { rule, most, name } = this.#options.memory;
+    this.#restBytes = Math.min(this.#restBytes, rss);
+    if (most === 0 || this.#shares.size === 0 || rss - this.#restBytes < Math.min(LOOK_FROM, most)) return;
+    const held = rule.weigh(this.#counts());
+    const sum = total(held);
+    if (sum < most / 4) this.#restBytes = rss; // something else grows
+    if (sum <= most) return;
+    for (const connection of heaviest(held, most / 2)) {
+      const bytes = `${held.get(connection)} of them by ${addressText(this.#shares.addressOf(connection) ?? "")}`;
+      this.#complain(
+        "memory",
+        `Connections to ${this.#options.name} hold ${sum} bytes (${name}): the largest end; now ${bytes}`,
+      );
+      this.#end(connection);
+    }
+  }
+
+  #counts(): Map<number, ByteCounts> {
+    const counts = new Map<number, ByteCounts>();
+    const now = performance.now();
+    for (const connection of this.#shares.all) {
+      const counted = tcpByteCounts(connection);
+      if (counted !== undefined) {
+        counts.set(connection, { ...counted, ageMs: now - (this.#since.get(connection) ?? now) });
+      }
+    }
+    return counts;
+  }
+
+  #end(connection: number): void {
+    this.#shares.remove(connection);
+    this.#cut.forget(connection);
+    leased(() => shutDownConnection(connection));
+  }
+
+  #complain(kind: string, text: string | (() => string)): void {
+    const now = performance.now();
+    if (now - (this.#complained.get(kind) ?? -Infinity) < COMPLAIN_MS) return;
+    this.#complained.set(kind, now);
+    this.#options.log.warning(typeof text === "string" ? text : text());
+  }
+
+  /** Watches no more. Twice is fine. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#wait.close();
+    this.#cut.close();
+  }
+}

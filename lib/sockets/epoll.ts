@@ -1,0 +1,208 @@
+/**
+ * Waiting for any number of descriptors with one thread: epoll on Linux.
+ *
+ * Deno runs blocking calls in at most 32 threads an isolate, file operations too: were a `poll(2)` parked in one for each
+ * socket, the thirty-third would wait until another's is over. Without epoll (macOS) that is how it is.
+ *
+ * Such a call goes on when the thread that made it is dead, and with it what it waits with: the epoll instance, and what Deno
+ * keeps open for the thread. So a thread with notes notes it, and whoever outlives the thread ends it (macOS: nobody does).
+ * Source: epoll(7), eventfd(2); measured.
+ * @module
+ */
+
+import { freeMemory, nativeBytes, ReadWait } from "../os/libc.ts";
+import { type EpollCalls, epollCalls } from "../os/libc_epoll.ts";
+import { sleep } from "../os/sleep.ts";
+import type { DescriptorWait } from "./wait.ts";
+import { leased } from "../process/thread_lease.ts";
+import { ownNotes, type ThreadNotes, WAIT_NOTES } from "../process/thread_notes.ts";
+
+const EPOLLIN = 0x1;
+const EPOLLONESHOT = 0x4000_0000;
+const EPOLL_CTL_ADD = 1;
+const EPOLL_CTL_DEL = 2;
+const EPOLL_CTL_MOD = 3;
+
+/** A `struct epoll_event`: events, then 8 bytes of our own; packed on x86-64 alone. */
+const DATA_AT = Deno.build.arch === "x86_64" ? 4 : 8;
+const EVENT_BYTES = DATA_AT + 8;
+/** How many events one call brings at most. */
+const EVENTS = 512;
+const LITTLE = true;
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly deadline: number;
+}
+
+/** How often the end of a dead thread's wait is looked for, and how long, in milliseconds: it takes none. */
+const LOOK_MS = 5, END_MS = 10_000;
+
+let calls: EpollCalls | undefined;
+let shared: Epoll | undefined;
+
+/** This isolate's calls, where the system has them. */
+function ownCalls(): EpollCalls | undefined {
+  return calls ??= epollCalls(EVENT_BYTES, EVENTS);
+}
+
+/** A wait for the descriptor `fd`, which stays its owner's. @throws {LibcError} If too many files are open. */
+export function waitForDescriptor(fd: number): DescriptorWait {
+  const calls = ownCalls();
+  if (calls === undefined) return new ReadWait(fd);
+  shared ??= new Epoll(calls);
+  return shared.add(fd);
+}
+
+/**
+ * Ends the wait of a thread whose lease is revoked and free, and closes what it waited with.
+ * @returns False if that wait has not come back in ten seconds: what it may yet use stays open.
+ */
+export async function closeWaitOf({ wait }: ThreadNotes): Promise<boolean> {
+  const [epollFd, wakeFd, events, waiting] = wait;
+  const calls = ownCalls();
+  if (epollFd === 0n || calls === undefined) return true;
+  wait.fill(0n);
+  if (waiting !== 0n) {
+    // A call that has not begun comes back as well, for nobody takes this counter to 0. Only then are the numbers free for others.
+    calls.setEvent(Number(wakeFd));
+    const end = performance.now() + END_MS;
+    for (const happened = nativeBytes(events, DATA_AT); happened.every((byte) => byte === 0);) {
+      if (performance.now() > end) return false;
+      await sleep(LOOK_MS);
+    }
+  }
+  for (const fd of [epollFd, wakeFd]) calls.close(Number(fd));
+  freeMemory(events);
+  return true;
+}
+
+/** One epoll instance, open while it has descriptors, and whoever waits on it. */
+class Epoll {
+  readonly #calls: EpollCalls;
+  #fd = -1;
+  #wakeFd = -1;
+  #members = 0;
+  readonly #waiters = new Map<number, Waiter>();
+  /** Descriptors of waiters with a deadline; few, where most wait without end. */
+  readonly #timed = new Set<number>();
+  /** Waiters whose descriptor was closed. */
+  readonly #orphans: Waiter[] = [];
+  readonly #event = new Uint8Array(EVENT_BYTES);
+  #serving = false;
+  #wakesAt = Infinity;
+
+  constructor(calls: EpollCalls) {
+    this.#calls = calls;
+  }
+
+  add(fd: number): DescriptorWait {
+    leased(() => {
+      if (this.#fd < 0) this.#open();
+      this.#control(EPOLL_CTL_ADD, fd, 0);
+      this.#members++;
+    });
+    let closed = false;
+    return {
+      wait: (timeoutMs) => closed ? Promise.resolve() : this.#wait(fd, timeoutMs),
+      close: () => {
+        if (closed) return;
+        closed = true;
+        leased(() => this.#remove(fd));
+      },
+    };
+  }
+
+  #open(): void {
+    this.#wakeFd = this.#calls.createEvent();
+    this.#fd = this.#calls.create();
+    this.#control(EPOLL_CTL_ADD, this.#wakeFd, EPOLLIN);
+    ownNotes()?.wait.set([this.#fd, this.#wakeFd, this.#calls.eventsAddress, 0].map(BigInt));
+  }
+
+  #control(operation: number, fd: number, events: number): void {
+    const view = new DataView(this.#event.buffer);
+    view.setUint32(0, events, LITTLE);
+    view.setInt32(DATA_AT, fd, LITTLE);
+    this.#calls.control(this.#fd, operation, fd, this.#event);
+  }
+
+  #wait(fd: number, timeoutMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
+    leased(() => {
+      this.#waiters.set(fd, { resolve, deadline });
+      if (deadline !== Infinity) this.#timed.add(fd);
+      // Reaches a call of epoll_wait that is under way as well.
+      this.#control(EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT);
+      if (!this.#serving) void this.#serve();
+      else if (deadline < this.#wakesAt) this.#calls.setEvent(this.#wakeFd);
+    });
+    return promise;
+  }
+
+  #remove(fd: number): void {
+    this.#control(EPOLL_CTL_DEL, fd, 0);
+    this.#members--;
+    const waiter = this.#waiters.get(fd);
+    this.#waiters.delete(fd);
+    this.#timed.delete(fd);
+    // Whoever waits hears of it when the call that waits for them is over, so that nobody leaves one behind.
+    if (waiter !== undefined) this.#orphans.push(waiter);
+    if (this.#serving) this.#calls.setEvent(this.#wakeFd);
+    else if (this.#members === 0) this.#close();
+  }
+
+  #close(): void {
+    ownNotes()?.wait.fill(0n);
+    this.#calls.close(this.#fd);
+    this.#calls.close(this.#wakeFd);
+    this.#fd = this.#wakeFd = -1;
+  }
+
+  #release(fd: number): void {
+    this.#timed.delete(fd);
+    const waiter = this.#waiters.get(fd);
+    this.#waiters.delete(fd);
+    waiter?.resolve();
+  }
+
+  async #serve(): Promise<void> {
+    this.#serving = true;
+    while (this.#waiters.size > 0 || this.#orphans.length > 0) {
+      const count = await leased(() => this.#beginWait());
+      leased(() => this.#endWait(count));
+    }
+    this.#serving = false;
+    if (this.#members === 0) leased(() => this.#close());
+  }
+
+  /** @returns How many events came; negative on a signal. */
+  #beginWait(): Promise<number> {
+    this.#wakesAt = Infinity;
+    for (const fd of this.#timed) {
+      this.#wakesAt = Math.min(this.#wakesAt, this.#waiters.get(fd)?.deadline ?? Infinity);
+    }
+    const waitMs = this.#wakesAt === Infinity ? -1 : Math.max(0, Math.ceil(this.#wakesAt - performance.now()));
+    const notes = ownNotes();
+    if (notes !== undefined) {
+      this.#calls.events.fill(0, 0, DATA_AT); // what then is there, this call has brought
+      notes.wait[WAIT_NOTES.waiting] = 1n;
+    }
+    return this.#calls.wait(this.#fd, Math.min(waitMs, 0x7fffffff));
+  }
+
+  #endWait(count: number): void {
+    const notes = ownNotes();
+    if (notes !== undefined) notes.wait[WAIT_NOTES.waiting] = 0n;
+    const view = new DataView(this.#calls.events.buffer);
+    for (let i = 0; i < count; i++) {
+      const fd = view.getInt32(i * EVENT_BYTES + DATA_AT, LITTLE);
+      if (fd === this.#wakeFd) this.#calls.resetEvent(fd);
+      else this.#release(fd);
+    }
+    const now = performance.now();
+    for (const fd of [...this.#timed]) if ((this.#waiters.get(fd)?.deadline ?? 0) <= now) this.#release(fd);
+    for (const waiter of this.#orphans.splice(0)) waiter.resolve();
+  }
+}

@@ -1,0 +1,422 @@
+/**
+ * libzmq's own calls, through FFI: contexts, sockets, frames, a proxy's thread. Nothing here waits.
+ *
+ * The library is the one that npm:zeromq brings for each platform; built as an addon for Node, it exports the C API as well.
+ * Called directly it needs neither Node's compatibility layer nor the package's JavaScript: 6 MB and 40 ms less for every
+ * isolate, and a message is taken without a promise. What a socket is for, and who waits for it, is others' business. Each call
+ * that touches a context or a socket is a turn of the thread's lease (lib/process/thread_lease.ts), if it has one.
+ * Source: zmq(7) and the pages below it.
+ * @module
+ */
+
+import manifest from "zeromq/build/manifest.json" with { type: "json" };
+import { SocketError } from "../errors.ts";
+import { leased } from "../process/thread_lease.ts";
+
+const SYMBOLS = {
+  zmq_ctx_new: { parameters: [], result: "pointer" },
+  zmq_ctx_set: { parameters: ["pointer", "i32", "i32"], result: "i32" },
+  zmq_ctx_shutdown: { parameters: ["pointer"], result: "i32" },
+  zmq_ctx_term: { parameters: ["pointer"], result: "i32" },
+  zmq_socket: { parameters: ["pointer", "i32"], result: "pointer" },
+  zmq_close: { parameters: ["pointer"], result: "i32" },
+  zmq_bind: { parameters: ["pointer", "buffer"], result: "i32" },
+  zmq_connect: { parameters: ["pointer", "buffer"], result: "i32" },
+  zmq_setsockopt: { parameters: ["pointer", "i32", "buffer", "usize"], result: "i32" },
+  zmq_getsockopt: { parameters: ["pointer", "i32", "buffer", "buffer"], result: "i32" },
+  zmq_send: { parameters: ["pointer", "buffer", "usize", "i32"], result: "i32" },
+  zmq_msg_init: { parameters: ["buffer"], result: "i32" },
+  zmq_msg_recv: { parameters: ["buffer", "pointer", "i32"], result: "i32" },
+  zmq_msg_data: { parameters: ["buffer"], result: "pointer" },
+  zmq_msg_more: { parameters: ["buffer"], result: "i32" },
+  zmq_msg_close: { parameters: ["buffer"], result: "i32" },
+  zmq_socket_monitor: { parameters: ["pointer", "buffer", "i32"], result: "i32" },
+  zmq_proxy: { parameters: ["pointer", "pointer", "pointer"], result: "i32", nonblocking: true },
+  zmq_errno: { parameters: [], result: "i32" },
+  zmq_strerror: { parameters: ["i32"], result: "pointer" },
+  zmq_has: { parameters: ["buffer"], result: "i32" },
+  zmq_version: { parameters: ["buffer", "buffer", "buffer"], result: "void" },
+} as const;
+
+type Library = Deno.DynamicLibrary<typeof SYMBOLS>;
+let library: Library | undefined;
+
+/** The library stays open for the life of the isolate. */
+function zmq(): Library["symbols"] {
+  library ??= open();
+  return library.symbols;
+}
+
+/** A build of the addon, as the package's manifest describes it. */
+interface Build {
+  readonly os: string;
+  readonly arch: string;
+  readonly libc: string;
+  readonly abi: number;
+}
+
+/** Node's names of Deno's platforms. */
+const ARCHES: Readonly<Record<typeof Deno.build.arch, string>> = { x86_64: "x64", aarch64: "arm64" };
+const LIBCS: Readonly<Partial<Record<typeof Deno.build.os, string>>> = { linux: "glibc", darwin: "libc" };
+
+/** Opens the build of the newest interface that this system can load: the others are linked against a newer C library. */
+function open(): Library {
+  const files = Object.entries(manifest)
+    .map(([build, file]) => ({ file, build: JSON.parse(build) as Build }))
+    .filter(({ build: { os, arch, libc } }) =>
+      os === Deno.build.os && arch === ARCHES[Deno.build.arch] && libc === LIBCS[Deno.build.os]
+    )
+    .sort((a, b) => b.build.abi - a.build.abi)
+    .map(({ file }) => new URL(file, import.meta.resolve("zeromq/build/manifest.json")));
+  let reason = "the package brings none";
+  for (const file of files) {
+    try {
+      return Deno.dlopen(file, SYMBOLS);
+    } catch (error) {
+      reason = error instanceof Error ? error.message : String(error);
+    }
+  }
+  throw new SocketError("dlopen", `no libzmq for ${Deno.build.os} ${Deno.build.arch}: ${reason}`);
+}
+
+/** libzmq's version, `4.3.5`. */
+export function libzmqVersion(): string {
+  const [major, minor, patch] = [new Int32Array(1), new Int32Array(1), new Int32Array(1)];
+  zmq().zmq_version(major, minor, patch);
+  return `${major}.${minor}.${patch}`;
+}
+
+/** "Would block"; the number is the platform's. */
+const EAGAIN = Deno.build.os === "darwin" ? 35 : 11;
+const EINTR = 4;
+
+/** Calls libzmq again as long as a signal to this thread comes between, of which a CPU profile sends a thousand a second. */
+function uninterrupted(call: () => number): number {
+  for (;;) {
+    const result = call();
+    if (result >= 0 || zmq().zmq_errno() !== EINTR) return result;
+  }
+}
+
+function failure(call: string): SocketError {
+  const text = zmq().zmq_strerror(zmq().zmq_errno());
+  return new SocketError(call, text === null ? "unknown error" : Deno.UnsafePointerView.getCString(text));
+}
+
+function check(call: string, result: number): void {
+  if (result < 0) throw failure(call);
+}
+
+function cString(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(`${text}\0`);
+}
+
+/** The kinds of socket that are used, with libzmq's numbers. */
+export const SOCKET_KINDS = {
+  pair: 0,
+  publisher: 1,
+  subscriber: 2,
+  request: 3,
+  dealer: 5,
+  router: 6,
+  pull: 7,
+  push: 8,
+  announcer: 9,
+} as const;
+
+/** A kind of socket. */
+export type SocketKind = keyof typeof SOCKET_KINDS;
+
+/** Options of a socket, with libzmq's numbers. */
+export const SOCKET_OPTIONS = {
+  routingId: 5,
+  subscribe: 6,
+  unsubscribe: 7,
+  linger: 17,
+  reconnectInterval: 18,
+  backlog: 19,
+  reconnectMaxInterval: 21,
+  maxMessageSize: 22,
+  sendHighWaterMark: 23,
+  receiveHighWaterMark: 24,
+  tcpKeepalive: 34,
+  tcpKeepaliveCount: 35,
+  tcpKeepaliveIdle: 36,
+  tcpKeepaliveInterval: 37,
+  ipv6: 42,
+  routerHandover: 56,
+  xpubNoDrop: 69,
+  handshakeInterval: 66,
+  welcomeMessage: 72,
+  heartbeatInterval: 75,
+  heartbeatTimeout: 77,
+  connectTimeout: 79,
+  tcpMaxRetransmit: 80,
+  inBatchSize: 101,
+  outBatchSize: 102,
+} as const;
+
+/** Options that libzmq has only where it is built with its drafts. */
+const DRAFTS: readonly string[] = ["inBatchSize", "outBatchSize"];
+
+/** Whether this libzmq has the option. */
+export function hasOption(option: SocketOption): boolean {
+  return !DRAFTS.includes(option) || zmq().zmq_has(cString("draft")) === 1;
+}
+
+/** An option. */
+export type SocketOption = keyof typeof SOCKET_OPTIONS;
+
+/** The one option that is 64 bits wide. */
+const WIDE: SocketOption = "maxMessageSize";
+
+const ZMQ_RCVMORE = 13;
+const ZMQ_FD = 14;
+const ZMQ_EVENTS = 15;
+const ZMQ_LAST_ENDPOINT = 32;
+const ZMQ_POLLIN = 1;
+const ZMQ_POLLOUT = 2;
+const ZMQ_DONTWAIT = 1;
+const ZMQ_SNDMORE = 2;
+const ZMQ_MAX_SOCKETS = 2;
+/** What is told of a listening socket's connections: the value of the event is a descriptor, or the system's error. */
+export const CONNECTION_EVENTS = { accepted: 0x20, acceptFailed: 0x40, disconnected: 0x200 } as const;
+const ZMQ_EVENT_CONNECT_RETRIED = 0x4;
+
+/** One message: its frames. */
+export type Frames = Uint8Array[];
+
+/** A `zmq_msg_t`, which is 64 bytes. Of an ArrayBuffer's own, as libzmq is given its address more than once. */
+const message = new Uint8Array(new ArrayBuffer(64));
+let initialized = false;
+/** A frame from this size on is given back at once, and not when the next one comes. */
+const LARGE_BYTES = 1 << 16;
+
+const int = new Int32Array(new ArrayBuffer(4));
+const length = new BigUint64Array(new ArrayBuffer(8));
+
+/** libzmq's threads, and the sockets that they serve. */
+export class ZmqContext {
+  #pointer: Deno.PointerValue;
+
+  private constructor(pointer: Deno.PointerValue) {
+    this.#pointer = pointer;
+  }
+
+  /** A new one; its threads start with the first socket. @param maxSockets How many it may have; libzmq's own limit is 1,023. */
+  static create(maxSockets?: number): ZmqContext {
+    const pointer = zmq().zmq_ctx_new();
+    if (maxSockets !== undefined) check("zmq_ctx_set", zmq().zmq_ctx_set(pointer, ZMQ_MAX_SOCKETS, maxSockets));
+    return new ZmqContext(pointer);
+  }
+
+  /** The one that a thread which is gone for good has left at {@linkcode address}. */
+  static at(address: bigint): ZmqContext {
+    return new ZmqContext(Deno.UnsafePointer.create(address));
+  }
+
+  /** A new socket. @throws {SocketError} If there are too many. */
+  socket(kind: SocketKind): ZmqSocket {
+    return leased(() => {
+      const pointer = zmq().zmq_socket(this.#pointer, SOCKET_KINDS[kind]);
+      if (pointer === null) throw failure("zmq_socket");
+      return new ZmqSocket(pointer);
+    });
+  }
+
+  /** Where it is in memory: what another thread takes it up by. */
+  get address(): bigint {
+    return Deno.UnsafePointer.value(this.#pointer);
+  }
+
+  /** Ends {@linkcode ZmqSocket.proxy}, whose sockets are of this context. */
+  shutdown(): void {
+    leased(() => zmq().zmq_ctx_shutdown(this.#pointer));
+  }
+
+  /** Ends its threads; its sockets must be closed. Blocks while they linger. Twice is fine. */
+  terminate(): void {
+    if (this.#pointer === null) return;
+    leased(() => zmq().zmq_ctx_term(this.#pointer));
+    this.#pointer = null;
+  }
+}
+
+/** A socket; of one thread at a time. */
+export class ZmqSocket {
+  #pointer: Deno.PointerValue;
+
+  /** Of {@linkcode ZmqContext.socket}. */
+  constructor(pointer: Deno.PointerObject) {
+    this.#pointer = pointer;
+  }
+
+  /** The one that a thread which is gone for good has left at {@linkcode address}, from its next whole message on. */
+  static at(address: bigint): ZmqSocket {
+    const pointer = Deno.UnsafePointer.create(address);
+    if (pointer === null) throw new SocketError("no socket", "at address 0");
+    const socket = new ZmqSocket(pointer);
+    while (socket.#getInt(ZMQ_RCVMORE) !== 0 && socket.tryReceive() !== undefined);
+    return socket;
+  }
+
+  /** Where it is in memory: what another thread takes it up by. */
+  get address(): bigint {
+    return Deno.UnsafePointer.value(this.#pointer);
+  }
+
+  /** Sets an option. @throws {SocketError} If libzmq refuses the value. */
+  set(option: SocketOption, value: number | string): void {
+    const bytes = typeof value === "string"
+      ? new TextEncoder().encode(value)
+      : new Uint8Array((option === WIDE ? BigInt64Array.of(BigInt(value)) : Int32Array.of(value)).buffer);
+    const number = SOCKET_OPTIONS[option];
+    leased(() => check("zmq_setsockopt", zmq().zmq_setsockopt(this.#pointer, number, bytes, BigInt(bytes.length))));
+  }
+
+  #getInt(option: number): number {
+    return leased(() => {
+      length[0] = 4n;
+      check("zmq_getsockopt", uninterrupted(() => zmq().zmq_getsockopt(this.#pointer, option, int, length)));
+      return int[0];
+    });
+  }
+
+  /** The descriptor that says "ask me for my events again". */
+  get descriptor(): number {
+    return this.#getInt(ZMQ_FD);
+  }
+
+  /** Whether a message waits. Asking makes libzmq work off its commands. */
+  get readable(): boolean {
+    return (this.#getInt(ZMQ_EVENTS) & ZMQ_POLLIN) !== 0;
+  }
+
+  /** Whether a message would be taken. Asking makes libzmq work off its commands. */
+  get writable(): boolean {
+    return (this.#getInt(ZMQ_EVENTS) & ZMQ_POLLOUT) !== 0;
+  }
+
+  /** The address that it was bound or connected to last, with the port that the system chose; empty for none. */
+  get lastEndpoint(): string {
+    const text = new Uint8Array(1024);
+    length[0] = BigInt(text.length);
+    leased(() => check("zmq_getsockopt", zmq().zmq_getsockopt(this.#pointer, ZMQ_LAST_ENDPOINT, text, length)));
+    return new TextDecoder().decode(text.subarray(0, Math.max(0, Number(length[0]) - 1)));
+  }
+
+  /** Listens. @throws {SocketError} If the address is taken or not ours. */
+  bind(address: string): void {
+    leased(() => check(`cannot listen on ${address}`, zmq().zmq_bind(this.#pointer, cString(address))));
+  }
+
+  /** Connects, now or as soon as somebody listens there. @throws {SocketError} If that is no address. */
+  connect(address: string): void {
+    leased(() => check(`cannot connect to ${address}`, zmq().zmq_connect(this.#pointer, cString(address))));
+  }
+
+  /**
+   * Has libzmq tell of each connection that is lost, or cannot be made, at `address` (`inproc://…`): by a message to the PAIR
+   * that connects there.
+   */
+  monitorLosses(address: string): void {
+    this.#monitor(address, CONNECTION_EVENTS.disconnected | ZMQ_EVENT_CONNECT_RETRIED);
+  }
+
+  /** Has libzmq tell `pair`, of the same context, of the connections that come and go, as {@linkcode CONNECTION_EVENTS}. */
+  monitorConnections(pair: ZmqSocket): void {
+    const { accepted, acceptFailed, disconnected } = CONNECTION_EVENTS;
+    const address = `inproc://connections-${this.address}`;
+    pair.set("receiveHighWaterMark", 0); // libzmq's own thread would wait for a reader
+    this.#monitor(address, accepted | acceptFailed | disconnected);
+    pair.connect(address);
+  }
+
+  #monitor(address: string, events: number): void {
+    leased(() => check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, cString(address), events)));
+  }
+
+  /**
+   * Ends {@linkcode monitorLosses} or {@linkcode monitorConnections}, by the thread that has the socket; to be called before the PAIR
+   * is closed. libzmq's own thread waits until somebody takes what it tells: with the PAIR gone it would wait for ever, and
+   * no socket of this context do anything more.
+   */
+  endMonitor(): void {
+    leased(() => check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, null, 0)));
+  }
+
+  /** Sends a message. @returns False if nothing of it was taken, for want of room or of a peer. */
+  trySend(frames: Frames): boolean {
+    return leased(() => this.#trySend(frames));
+  }
+
+  #trySend(frames: Frames): boolean {
+    const last = frames.length - 1;
+    for (let i = 0; i <= last; i++) {
+      const frame = frames[i];
+      const flags = i < last ? ZMQ_DONTWAIT | ZMQ_SNDMORE : ZMQ_DONTWAIT;
+      const bytes = BigInt(frame.length);
+      if (uninterrupted(() => zmq().zmq_send(this.#pointer, frame as Uint8Array<ArrayBuffer>, bytes, flags)) >= 0) {
+        continue;
+      }
+      // A peer that is lost amid a message takes the frames before with it: the message begins anew.
+      if (zmq().zmq_errno() === EAGAIN) return false;
+      throw failure("zmq_send");
+    }
+    return true;
+  }
+
+  /** Takes a message, if one waits. */
+  tryReceive(): Frames | undefined {
+    return leased(() => this.#tryReceive());
+  }
+
+  #tryReceive(): Frames | undefined {
+    const { zmq_msg_init, zmq_msg_recv, zmq_msg_data, zmq_msg_more, zmq_msg_close } = zmq();
+    if (!initialized) zmq_msg_init(message);
+    initialized = true;
+    const frames: Frames = [];
+    for (;;) {
+      const size = uninterrupted(() => zmq_msg_recv(message, this.#pointer, ZMQ_DONTWAIT));
+      if (size < 0) {
+        if (frames.length === 0 && zmq().zmq_errno() === EAGAIN) return undefined;
+        throw failure("zmq_msg_recv");
+      }
+      const frame = new Uint8Array(size);
+      const data = zmq_msg_data(message);
+      if (size > 0 && data !== null) Deno.UnsafePointerView.copyInto(data, frame);
+      frames.push(frame);
+      const more = zmq_msg_more(message) !== 0;
+      if (size >= LARGE_BYTES) {
+        zmq_msg_close(message);
+        zmq_msg_init(message);
+      }
+      if (!more) return frames;
+    }
+  }
+
+  /** Closes it; it must not be used again, but for closing it twice. */
+  close(): void {
+    if (this.#pointer === null) return;
+    leased(() => zmq().zmq_close(this.#pointer));
+    this.#pointer = null;
+  }
+
+  /** Moves messages between two sockets in a thread of its own. Resolves when their context is shut down, or after a signal. */
+  static async proxy(front: ZmqSocket, back: ZmqSocket): Promise<void> {
+    await zmq().zmq_proxy(front.#pointer, back.#pointer, null);
+  }
+}
+
+/**
+ * Closes what a thread left that is gone for good: its sockets, without a delay for what they had to send, and its context.
+ * @param left Addresses in memory.
+ */
+export function closeLeft(left: { readonly sockets: readonly bigint[]; readonly context?: bigint }): void {
+  for (const address of left.sockets) {
+    const socket = ZmqSocket.at(address);
+    socket.set("linger", 0);
+    socket.close();
+  }
+  if (left.context !== undefined) ZmqContext.at(left.context).terminate();
+}

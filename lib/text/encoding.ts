@@ -1,0 +1,95 @@
+/**
+ * Bytes that a program wrote, as text: Python's names of encodings, and its way with bytes that do not fit.
+ * Source: docs.python.org, "Standard Encodings"; WHATWG Encoding Standard, which `TextDecoder` implements.
+ * @module
+ */
+
+import { InvocationError } from "../errors.ts";
+
+/** The text of some bytes, and whether all of them meant something; those that did not have become U+FFFD. */
+export interface Decoded {
+  /** The text. */
+  readonly text: string;
+  /** Whether every byte meant something. */
+  readonly exact: boolean;
+}
+
+/** The two encodings that WHATWG takes for windows-1252, which gives 0x80 to 0x9f other characters. */
+const OWN_ENCODINGS: readonly (readonly [name: RegExp, decode: (bytes: Uint8Array) => string])[] = [
+  [/^(latin-?1|iso-?8859-1|l1)$/, latin1],
+  [/^(us-)?ascii$/, (bytes) => latin1(bytes).replaceAll(/[\x80-\xff]/g, "\ufffd")],
+];
+
+/** How many characters a call can have as its arguments. */
+const CHUNK = 1 << 13;
+
+/** Each byte is the character of its number. Not node:buffer's, which takes 3 MB of every job worker. */
+function latin1(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  return text;
+}
+
+function plainName(name: string | null): string {
+  return (name ?? "utf-8").toLowerCase().replaceAll(/[_ ]/g, "-");
+}
+
+function ownDecoder(name: string | null): ((bytes: Uint8Array) => string) | undefined {
+  return OWN_ENCODINGS.find(([names]) => names.test(plainName(name)))?.[1];
+}
+
+function platformDecoder(name: string | null, fatal: boolean): TextDecoder {
+  const plain = plainName(name);
+  // Python keeps a byte order mark, except in the encoding that is named for it.
+  const ignoreBOM = plain !== "utf-8-sig";
+  const label = plain === "utf-8-sig" ? "utf-8" : plain.replace(/^cp-?(125\d)$/, "windows-$1");
+  try {
+    return new TextDecoder(label, { fatal, ignoreBOM });
+  } catch {
+    throw new InvocationError(`unknown encoding: ${name}`);
+  }
+}
+
+/**
+ * A decoder for Python's encoding `name`; `null` is UTF-8.
+ * @throws {InvocationError} If there is no such encoding here.
+ */
+export function textDecoder(name: string | null): (bytes: Uint8Array) => Decoded {
+  const own = ownDecoder(name);
+  if (own !== undefined) {
+    return (bytes) => {
+      const text = own(bytes);
+      return { text, exact: !text.includes("\ufffd") };
+    };
+  }
+  const strict = platformDecoder(name, true), lenient = platformDecoder(name, false);
+  return (bytes) => {
+    try {
+      return { text: strict.decode(bytes), exact: true };
+    } catch {
+      return { text: lenient.decode(bytes), exact: false };
+    }
+  };
+}
+
+/**
+ * A decoder, as {@linkcode textDecoder}, for text that comes in pieces: what is not yet a character waits for the next.
+ * @throws {InvocationError} If there is no such encoding here.
+ */
+export function streamDecoder(name: string | null): (bytes: Uint8Array, last: boolean) => string {
+  const own = ownDecoder(name);
+  if (own !== undefined) return own;
+  const decoder = platformDecoder(name, false);
+  return (bytes, last) => decoder.decode(bytes, { stream: !last });
+}
+
+/** What `str.isspace()` counts beside the characters that JavaScript trims; the byte order mark is not among them. */
+const PYTHON_SPACE = new Set("\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000");
+for (let code = 0x2000; code <= 0x200a; code++) PYTHON_SPACE.add(String.fromCharCode(code));
+
+/** Python's `text.rstrip()`. */
+export function rstrip(text: string): string {
+  let end = text.length;
+  while (end > 0 && PYTHON_SPACE.has(text[end - 1])) end--;
+  return text.slice(0, end);
+}

@@ -1,0 +1,81 @@
+/**
+ * Python's regular expressions: targets (`pcre`), compound terms, access rules and searches are written for Python's `re`.
+ * Refused by name: conditionals, atomic groups, possessive quantifiers, `\N{…}`, `(?L)`.
+ *
+ * JavaScript's own expressions are not used to match: an innocent `(\w+-?)+$` and an id that a stranger chose would keep a
+ * thread busy for years. regex_program.ts is bounded. Source: docs.python.org, "re".
+ * @module
+ */
+
+import { RegexError } from "../errors.ts";
+import { codePoints } from "./regex_nodes.ts";
+import { RegexProgram, type Span } from "./regex_program.ts";
+import { RegexReader } from "./regex_reader.ts";
+
+/** A longer pattern is refused: nobody wrote it. In UTF-16 units. */
+export const MAX_PATTERN_LENGTH = 65_536;
+
+/** An expression that has been read. */
+export class PythonRegex {
+  readonly #program: RegexProgram;
+  readonly #search: boolean;
+
+  /** Reads `pattern`; use {@linkcode pythonRegex}. @throws {RegexError} */
+  constructor(
+    /** What was read. */
+    readonly pattern: string,
+    options: { readonly search: boolean },
+  ) {
+    this.#search = options.search;
+    const root = new RegexReader(pattern).read();
+    this.#program = this.#bounded(() => new RegexProgram(root, pattern.length));
+  }
+
+  /** Whether it matches `text`. @throws {RegexError} If that takes too many steps; no id is long enough for that. */
+  test(text: string): boolean {
+    return this.#span(codePoints(text)) !== undefined;
+  }
+
+  /** The part of `text` that it matches; `undefined` if it does not. @throws {RegexError} As {@linkcode test}. */
+  match(text: string): string | undefined {
+    const codes = codePoints(text);
+    const span = this.#span(codes);
+    return span && codes.slice(span.start, span.end).map((code) => String.fromCodePoint(code)).join("");
+  }
+
+  #span(codes: readonly number[]): Span | undefined {
+    return this.#bounded(() => this.#program.match(codes, { search: this.#search }));
+  }
+
+  #bounded<T>(run: () => T): T {
+    try {
+      return run();
+    } catch (error) {
+      if (error instanceof RangeError) throw new RegexError(this.pattern, error.message);
+      throw error;
+    }
+  }
+}
+
+const cache = new Map<string, PythonRegex>();
+const CACHED = 64;
+/** Longer patterns are read each time, so that what is kept is bounded. */
+const CACHED_LENGTH = 1_000;
+
+/**
+ * The expression that the Python pattern stands for, matching at the start of the text as `re.match` does.
+ * @param options.search Match anywhere, as `re.search` does.
+ * @throws {RegexError} For a pattern that Python refuses, or that cannot be had here.
+ */
+export function pythonRegex(pattern: string, options: { search?: boolean } = {}): PythonRegex {
+  const key = `${options.search === true ? "s" : "m"}${pattern}`;
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  if (pattern.length > MAX_PATTERN_LENGTH) {
+    throw new RegexError(pattern, `it has ${pattern.length} characters, ${MAX_PATTERN_LENGTH} are allowed`);
+  }
+  const regex = new PythonRegex(pattern, { search: options.search === true });
+  if (cache.size >= CACHED) cache.clear();
+  if (pattern.length <= CACHED_LENGTH) cache.set(key, regex);
+  return regex;
+}

@@ -1,0 +1,341 @@
+/**
+ * Reads regular expressions in Python's syntax into trees: what Python spells like other languages and means otherwise (`$`,
+ * `\w`, `.`) means what Python means. A part of regex.ts, which has the whole.
+ * @module
+ */
+
+import { RegexError } from "../errors.ts";
+import { type Assertion, type CharTest, type RegexNode, widthOf } from "./regex_nodes.ts";
+import { classEscape, PythonSet } from "./regex_set.ts";
+
+/** How many different sets and classes one pattern may hold: reading one takes up to a millisecond. */
+const MAX_SETS = 256;
+/** How deep groups may lie in each other. */
+const MAX_DEPTH = 200;
+
+/** Python's flags that change how what follows is read. */
+interface Flags {
+  readonly ascii: boolean;
+  readonly ignoreCase: boolean;
+  readonly multiLine: boolean;
+  readonly dotAll: boolean;
+  readonly verbose: boolean;
+}
+
+const NO_FLAGS: Flags = { ascii: false, ignoreCase: false, multiLine: false, dotAll: false, verbose: false };
+const FLAG_NAMES: Readonly<Record<string, keyof Flags | undefined>> = {
+  a: "ascii",
+  i: "ignoreCase",
+  m: "multiLine",
+  s: "dotAll",
+  x: "verbose",
+  u: undefined, // the default of str patterns
+};
+
+/** What the last thing read was, as far as a quantifier after it is concerned. */
+type Last = "nothing" | "item" | "repeated";
+
+/** One piece, and whether it may be repeated; a comment is no piece. */
+interface Piece {
+  readonly node: RegexNode | undefined;
+  readonly last: Last;
+}
+
+const START: Assertion = (_codes, at) => at === 0;
+const END: Assertion = (codes, at) => at === codes.length;
+const LINE_START: Assertion = (codes, at) => at === 0 || codes[at - 1] === NEWLINE;
+const LINE_END: Assertion = (codes, at) => at === codes.length || codes[at] === NEWLINE;
+const LAST_LINE_END: Assertion = (codes, at) =>
+  at === codes.length || (at === codes.length - 1 && codes[at] === NEWLINE);
+const NEWLINE = 0x0a;
+
+/** One pass over a pattern. A reader is used once. */
+export class RegexReader {
+  readonly #pattern: string;
+  readonly #chars: string[];
+  #at = 0;
+  #depth = 0;
+  #groups = 0;
+  #sets = 0;
+  readonly #open = new Set<number>();
+  readonly #names = new Map<string, number>();
+  readonly #tests = new Map<string, CharTest>();
+
+  /** Takes the pattern. */
+  constructor(pattern: string) {
+    this.#pattern = pattern;
+    this.#chars = [...pattern];
+  }
+
+  /** The whole of it. @throws {RegexError} If Python refuses it, or it asks for what cannot be had here. */
+  read(): RegexNode {
+    let flags = NO_FLAGS;
+    let leading: RegExpExecArray | null;
+    while ((leading = /^\(\?([aiLmsux]+)\)/.exec(this.#ahead(16))) !== null) {
+      flags = this.#addFlags(flags, leading[1]);
+      this.#at += leading[0].length;
+    }
+    const root = this.#alternatives(flags);
+    if (this.#at < this.#chars.length) this.#fail("unbalanced parenthesis");
+    return root;
+  }
+
+  #ahead(count: number): string {
+    return this.#chars.slice(this.#at, this.#at + count).join("");
+  }
+
+  #fail(problem: string): never {
+    throw new RegexError(this.#pattern, `${problem} at position ${this.#at}`);
+  }
+
+  #addFlags(flags: Flags, letters: string, value = true): Flags {
+    const changed: Partial<Record<keyof Flags, boolean>> = {};
+    for (const letter of letters) {
+      if (!Object.hasOwn(FLAG_NAMES, letter)) this.#fail(`the flag "${letter}" is not supported`);
+      const name = FLAG_NAMES[letter];
+      if (name !== undefined) changed[name] = value;
+    }
+    return { ...flags, ...changed };
+  }
+
+  /** Reads up to a closing parenthesis or the end. */
+  #alternatives(flags: Flags): RegexNode {
+    const options: RegexNode[] = [];
+    let items: RegexNode[] = [];
+    let last: Last = "nothing";
+    while (this.#at < this.#chars.length) {
+      const char = this.#chars[this.#at];
+      if (char === ")") break;
+      if (flags.verbose && /\s/.test(char)) {
+        this.#at++;
+        continue;
+      }
+      if (flags.verbose && char === "#") {
+        while (this.#at < this.#chars.length && this.#chars[this.#at] !== "\n") this.#at++;
+        continue;
+      }
+      if (char === "|") {
+        options.push({ kind: "sequence", items });
+        items = [];
+        last = "nothing";
+        this.#at++;
+        continue;
+      }
+      const quantifier = this.#quantifier();
+      if (quantifier !== undefined) {
+        const item = items.at(-1);
+        if (last === "nothing" || item === undefined) this.#fail("nothing to repeat");
+        if (last === "repeated") this.#fail("multiple repeat");
+        items[items.length - 1] = { kind: "repeat", item, ...quantifier };
+        last = "repeated";
+        continue;
+      }
+      const piece = this.#item(flags);
+      if (piece.node === undefined) continue; // a comment: what stands before it may be repeated
+      items.push(piece.node);
+      last = piece.last;
+    }
+    if (options.length === 0) return { kind: "sequence", items };
+    return { kind: "either", options: [...options, { kind: "sequence", items }] };
+  }
+
+  /** The quantifier that stands here; `undefined`, and nothing read, if there is none. */
+  #quantifier(): { least: number; most: number; lazy: boolean } | undefined {
+    const found = /^(?:([*+?])|\{(?:(\d+)(,?)(\d*)|,(\d*))\})/.exec(this.#ahead(24));
+    if (found === null) return undefined;
+    this.#at += found[0].length;
+    const next = this.#chars[this.#at];
+    if (next === "+") this.#fail("possessive quantifiers are not supported");
+    if (next === "?") this.#at++;
+    const [, sign, low = "0", comma, high, only] = found;
+    const least = sign === "+" ? 1 : sign === undefined ? Number(low) : 0;
+    const bound = only ?? (comma === "" ? low : high);
+    const most = sign === "?" ? 1 : sign !== undefined || bound === "" ? Infinity : Number(bound);
+    if (least > most) this.#fail("min repeat greater than max repeat");
+    return { least, most, lazy: next === "?" };
+  }
+
+  #item(flags: Flags): Piece {
+    const char = this.#chars[this.#at++];
+    switch (char) {
+      case "(":
+        return this.#group(flags);
+      case "[":
+        return this.#char(this.#set(flags), flags);
+      case "\\":
+        return this.#escape(flags);
+      case ".":
+        return { node: { kind: "char", test: flags.dotAll ? () => true : (code) => code !== NEWLINE }, last: "item" };
+      case "^":
+        return place(flags.multiLine ? LINE_START : START);
+      case "$":
+        return place(flags.multiLine ? LINE_END : LAST_LINE_END);
+    }
+    const code = char.codePointAt(0) ?? 0;
+    return this.#char(`\\u{${code.toString(16)}}`, flags);
+  }
+
+  /** One of the characters that `set` stands for, which JavaScript spells so. */
+  #char(set: string, { ignoreCase }: Flags): Piece {
+    return { node: { kind: "char", test: this.#test(set, ignoreCase) }, last: "item" };
+  }
+
+  #test(set: string, ignoreCase: boolean): CharTest {
+    const key = `${ignoreCase ? "i" : ""}${set}`;
+    let test = this.#tests.get(key);
+    if (test === undefined) {
+      const single = /^\\u\{([0-9a-f]+)\}$/.exec(set);
+      if (single !== null) {
+        const wanted = parseInt(single[1], 16);
+        test = ignoreCase ? anyCase(wanted) : (code) => code === wanted;
+      } else {
+        if (++this.#sets > MAX_SETS) this.#fail(`more than ${MAX_SETS} different sets`);
+        test = setTest(this.#compiled(set, ignoreCase));
+      }
+      this.#tests.set(key, test);
+    }
+    return test;
+  }
+
+  #compiled(set: string, ignoreCase: boolean): RegExp {
+    try {
+      return new RegExp(`^${set}$`, ignoreCase ? "iv" : "v");
+    } catch (error) {
+      return this.#fail(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #group(flags: Flags): Piece {
+    if (this.#chars[this.#at] !== "?") return this.#captured(flags);
+    const rest = this.#ahead(300);
+    if (rest.startsWith("?#")) {
+      const end = this.#chars.indexOf(")", this.#at);
+      if (end < 0) this.#fail("missing ), unterminated comment");
+      this.#at = end + 1;
+      return { node: undefined, last: "nothing" };
+    }
+    const named = /^\?P<([^>]*)>/.exec(rest);
+    if (named !== null) {
+      const name = this.#groupName(named[1]);
+      if (this.#names.has(name)) this.#fail(`redefinition of group name "${name}"`);
+      this.#names.set(name, this.#groups + 1);
+      this.#at += [...named[0]].length;
+      return this.#captured(flags);
+    }
+    const reference = /^\?P=([^)]*)\)/.exec(rest);
+    if (reference !== null) {
+      const number = this.#names.get(this.#groupName(reference[1]));
+      if (number === undefined) this.#fail(`unknown group name "${reference[1]}"`);
+      this.#at += [...reference[0]].length;
+      return this.#backReference(number, flags);
+    }
+    const assertion = /^\?(<?)([=!])/.exec(rest);
+    if (assertion !== null) {
+      this.#at += assertion[0].length;
+      const item = this.#inside(flags);
+      const [least, most] = widthOf(item);
+      if (assertion[1] === "<" && least !== most) this.#fail("look-behind requires fixed-width pattern");
+      const node: RegexNode = {
+        kind: "look",
+        item,
+        back: assertion[1] === "<" ? least : 0,
+        negated: assertion[2] === "!",
+      };
+      return { node, last: "item" };
+    }
+    const scoped = /^\?([aiLmsux]*)(?:-([imsx]+))?:/.exec(rest);
+    if (scoped !== null) {
+      this.#at += scoped[0].length;
+      const inner = this.#addFlags(this.#addFlags(flags, scoped[1]), scoped[2] ?? "", false);
+      return { node: this.#inside(inner), last: "item" };
+    }
+    if (rest.startsWith("?>")) this.#fail("atomic groups are not supported");
+    if (rest.startsWith("?(")) this.#fail("conditional groups are not supported");
+    if (/^\?[aiLmsux]+\)/.test(rest)) this.#fail("global flags not at the start of the expression");
+    return this.#fail(`unknown extension ${rest.slice(0, 3)}`);
+  }
+
+  #captured(flags: Flags): Piece {
+    const number = ++this.#groups;
+    this.#open.add(number);
+    const item = this.#inside(flags);
+    this.#open.delete(number);
+    return { node: { kind: "group", number, item }, last: "item" };
+  }
+
+  #inside(flags: Flags): RegexNode {
+    if (++this.#depth > MAX_DEPTH) this.#fail(`groups lie in each other more than ${MAX_DEPTH} deep`);
+    const body = this.#alternatives(flags);
+    if (this.#chars[this.#at] !== ")") this.#fail("missing ), unterminated subpattern");
+    this.#at++;
+    this.#depth--;
+    return body;
+  }
+
+  #groupName(name: string): string {
+    if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name)) this.#fail(`bad character in group name "${name}"`);
+    return name;
+  }
+
+  #backReference(number: number, { ignoreCase }: Flags): Piece {
+    if (number > this.#groups) this.#fail(`invalid group reference ${number}`);
+    if (this.#open.has(number)) this.#fail("cannot refer to an open group");
+    return { node: { kind: "same", number, ignoreCase }, last: "item" };
+  }
+
+  #escape(flags: Flags): Piece {
+    const char = this.#chars[this.#at];
+    if (char === undefined) this.#fail("bad escape (end of pattern)");
+    if ("AZbB".includes(char)) {
+      this.#at++;
+      if (char === "A" || char === "Z") return place(char === "A" ? START : END);
+      const isWord = this.#test(classEscape("w", flags.ascii), false);
+      const word = (codes: readonly number[], at: number) => at >= 0 && at < codes.length && isWord(codes[at]);
+      if (char === "b") return place((codes, at) => word(codes, at - 1) !== word(codes, at));
+      // In an empty text Python (before 3.14) finds neither the one nor the other.
+      return place((codes, at) => codes.length > 0 && word(codes, at - 1) === word(codes, at));
+    }
+    const rest = this.#ahead(12);
+    const number = /^[1-9]\d?/.exec(rest);
+    if (number !== null && !/^[0-7]{3}/.test(rest)) {
+      this.#at += number[0].length;
+      return this.#backReference(Number(number[0]), flags);
+    }
+    const set = new PythonSet(this.#pattern, this.#chars, this.#at - 1);
+    const text = set.escape(flags.ascii);
+    this.#at = set.at;
+    return this.#char(text, flags);
+  }
+
+  #set(flags: Flags): string {
+    const set = new PythonSet(this.#pattern, this.#chars, this.#at);
+    const text = set.read(flags.ascii);
+    this.#at = set.at;
+    return text;
+  }
+}
+
+function place(holds: Assertion): Piece {
+  return { node: { kind: "place", holds }, last: "nothing" };
+}
+
+/** `wanted` in either case. */
+function anyCase(wanted: number): CharTest {
+  const char = String.fromCodePoint(wanted);
+  if (wanted < 128) {
+    const [lower, upper] = [char.toLowerCase(), char.toUpperCase()].map((each) => each.codePointAt(0));
+    // Two letters beyond ASCII count for one within: the Kelvin sign, and the long s.
+    const other = lower === 0x6b ? 0x212a : lower === 0x73 ? 0x17f : lower;
+    return (code) => code === lower || code === upper || code === other;
+  }
+  return setTest(new RegExp(`^\\u{${wanted.toString(16)}}$`, "iv"));
+}
+
+/** What `regex` says of a character, asked once for each of ASCII. */
+function setTest(regex: RegExp): CharTest {
+  const known: (boolean | undefined)[] = new Array(128);
+  return (code) => {
+    if (code > 127) return regex.test(String.fromCodePoint(code));
+    return known[code] ??= regex.test(String.fromCharCode(code));
+  };
+}

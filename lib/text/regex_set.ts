@@ -1,0 +1,122 @@
+/**
+ * The sets of Python's regular expressions (`[a-z\d]`) and its escapes of characters (`\d`, `\x41`, `\101`), as
+ * JavaScript's `v` mode spells them. A part of regex.ts, which reads the rest of a pattern.
+ * @module
+ */
+
+import { RegexError } from "../errors.ts";
+
+/** Each class of Python's, for str patterns and under the flag `a`, as the inside of a set. */
+const CLASSES: Readonly<Record<string, readonly [unicode: string, ascii: string]>> = {
+  d: ["\\p{Nd}", "0-9"],
+  w: ["\\p{L}\\p{N}_", "A-Za-z0-9_"],
+  s: ["\\t-\\r\\x1c-\\x20\\x85\\p{Z}", " \\t-\\r"],
+};
+
+const CONTROL: Readonly<Record<string, number>> = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11 };
+
+/** How many characters, ranges and classes a set may hold. */
+const MAX_MEMBERS = 256;
+
+/** The set for the class `letter` (`d`, `w`, `s`; upper case for all others), brackets included. */
+export function classEscape(letter: string, ascii: boolean): string {
+  const [unicode, plain] = CLASSES[letter.toLowerCase()];
+  return `[${letter === letter.toLowerCase() ? "" : "^"}${ascii ? plain : unicode}]`;
+}
+
+/** Reads one set, or one escape, at a place of a pattern; `at` is then behind it. */
+export class PythonSet {
+  readonly #pattern: string;
+  readonly #chars: readonly string[];
+  /** Where the next character stands that has not been read, in code points. */
+  at: number;
+
+  /**
+   * A reader of one set or one escape of `chars`, which are the code points of `pattern`.
+   * @param at Behind the opening bracket for {@linkcode read}, at the backslash for {@linkcode escape}.
+   */
+  constructor(pattern: string, chars: readonly string[], at: number) {
+    this.#pattern = pattern;
+    this.#chars = chars;
+    this.at = at;
+  }
+
+  /** The set as JavaScript spells it. @throws {RegexError} If it has no end, or a bad range. */
+  read(ascii: boolean): string {
+    const negated = this.#chars[this.at] === "^";
+    if (negated) this.at++;
+    // Each once, and not too many: JavaScript takes half a minute for thousands of them.
+    const members = new Set<string>();
+    for (let first = true; first || this.#chars[this.at] !== "]"; first = false) {
+      if (members.size >= MAX_MEMBERS) this.#fail(`a set of more than ${MAX_MEMBERS} members`);
+      const low = this.#member(ascii);
+      const ranged = this.#chars[this.at] === "-" && this.at + 1 < this.#chars.length &&
+        this.#chars[this.at + 1] !== "]";
+      if (!ranged) {
+        members.add(typeof low === "number" ? spell(low) : low);
+        continue;
+      }
+      this.at++;
+      const high = this.#member(ascii);
+      if (typeof low !== "number" || typeof high !== "number" || high < low) this.#fail("bad character range");
+      members.add(`${spell(low)}-${spell(high)}`);
+    }
+    this.at++;
+    return `[${negated ? "^" : ""}${[...members].join("")}]`;
+  }
+
+  /** The escape outside a set as JavaScript spells it. @throws {RegexError} If Python has no such escape. */
+  escape(ascii: boolean): string {
+    const member = this.#escaped(ascii);
+    return typeof member === "number" ? spell(member) : member;
+  }
+
+  #fail(problem: string): never {
+    throw new RegexError(this.#pattern, `${problem} at position ${this.at}`);
+  }
+
+  /** One member: the code of a character, or a class in brackets. */
+  #member(ascii: boolean): number | string {
+    const char = this.#chars[this.at];
+    if (char === undefined) this.#fail("unterminated character set");
+    if (char === "\\") return this.#escaped(ascii);
+    this.at++;
+    return char.codePointAt(0) ?? 0;
+  }
+
+  #escaped(ascii: boolean): number | string {
+    const char = this.#chars[this.at + 1];
+    if (char === undefined) this.#fail("bad escape (end of pattern)");
+    if (Object.hasOwn(CLASSES, char.toLowerCase())) {
+      this.at += 2;
+      return classEscape(char, ascii);
+    }
+    if (Object.hasOwn(CONTROL, char)) {
+      this.at += 2;
+      return CONTROL[char];
+    }
+    const rest = this.#chars.slice(this.at + 1, this.at + 11).join("");
+    const hex = /^(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))/.exec(rest);
+    if (hex !== null) {
+      this.at += 1 + hex[0].length;
+      const code = parseInt(hex[1] ?? hex[2] ?? hex[3], 16);
+      if (code > 0x10ffff) this.#fail("bad escape: no such character");
+      return code;
+    }
+    const octal = /^[0-7]{1,3}/.exec(rest);
+    if (octal !== null) {
+      this.at += 1 + octal[0].length;
+      const code = parseInt(octal[0], 8);
+      if (code > 0o377) this.#fail("octal escape value outside of range 0-0o377");
+      return code;
+    }
+    if (char === "N") this.#fail("\\N{…} is not supported");
+    if (/[a-zA-Z0-9]/.test(char)) this.#fail(`bad escape \\${char}`);
+    this.at += 2;
+    return char.codePointAt(0) ?? 0;
+  }
+}
+
+function spell(code: number): string {
+  return `\\u{${code.toString(16)}}`;
+}

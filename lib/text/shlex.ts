@@ -1,0 +1,42 @@
+/**
+ * Splitting a command line into words as a POSIX shell would, without expanding anything.
+ * Source: docs.python.org, "shlex", the parsing rules of `shlex.split`.
+ * @module
+ */
+
+import { InvocationError } from "../errors.ts";
+
+const WHITESPACE = " \t\r\n";
+
+/**
+ * The words of `text`. Single quotes keep everything; double quotes keep everything but `\"` and `\\`; outside of quotes a
+ * backslash keeps the next character. `#` begins no comment.
+ * @throws {InvocationError} If a quote is not closed, or a backslash is the last character.
+ */
+export function shlexSplit(text: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined; // undefined between words: '' is a word, nothing is none
+  let quote = "";
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i];
+    if (char === "\\" && quote !== "'") {
+      const next = text[++i];
+      if (next === undefined) throw new InvocationError("No escaped character");
+      word = (word ?? "") + (quote === "" || next === quote || next === "\\" ? next : `\\${next}`);
+    } else if (quote !== "") {
+      if (char === quote) quote = "";
+      else word += char;
+    } else if (char === "'" || char === '"') {
+      quote = char;
+      word ??= "";
+    } else if (!WHITESPACE.includes(char)) {
+      word = (word ?? "") + char;
+    } else if (word !== undefined) {
+      words.push(word);
+      word = undefined;
+    }
+  }
+  if (quote !== "") throw new InvocationError("No closing quotation");
+  if (word !== undefined) words.push(word);
+  return words;
+}

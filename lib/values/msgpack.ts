@@ -1,0 +1,61 @@
+/**
+ * MessagePack over Salt's values, byte for byte as Python's `msgpack` writes it, in Salt's two dialects.
+ *
+ * Reading is bounded ({@linkcode Bounds}): a length is checked against the input that is left before anything is made of it,
+ * and a large map is a `Dict`, so that no choice of keys makes it slow. Knows nothing of envelopes, frames or keys of minions.
+ * Source: Salt's payload.py and transport/frame.py.
+ * @module
+ */
+
+import { MsgpackError } from "../errors.ts";
+import { type Bounds, Reader } from "./msgpack_reader.ts";
+import { type Packable, Packed, Writer } from "./msgpack_writer.ts";
+import type { Value } from "./value.ts";
+
+export { type Bounds, type Packable, Packed };
+
+/**
+ * `wire`: 4505 and 4506. No bin types are written, text and bytes share the raw family; both are read as text where they
+ * are valid UTF-8. `disk`: files and the event bus. Text and bytes are kept apart.
+ */
+export type Dialect = "wire" | "disk";
+
+/** How deep lists and maps may be nested, written or (by whoever has proved who it is) read. */
+export const MAX_DEPTH = 512;
+
+const writer = new Writer();
+
+/**
+ * The bytes of `value`. A lone surrogate is written as U+FFFD; an int beyond 64 bits as its decimal digits, as Salt does.
+ * @throws {MsgpackError} If `value` is nested deeper than {@linkcode MAX_DEPTH}, or contains something that is no value.
+ */
+export function encode(value: Packable, dialect: Dialect): Uint8Array {
+  writer.start(dialect === "disk");
+  writer.write(value, MAX_DEPTH);
+  return writer.finish();
+}
+
+/**
+ * The one value that `bytes` are.
+ * @param bounds What it may cost. Default: what whoever has proved who it is may send, and what the disk may hold.
+ * @throws {MsgpackError} If they are anything else: truncated, malformed, or followed by more.
+ */
+export function decode(bytes: Uint8Array, dialect: Dialect, bounds?: Bounds): Value {
+  const { value, length } = decodeFirst(bytes, dialect, bounds);
+  if (length !== bytes.length) throw new MsgpackError(`${bytes.length - length} bytes follow the value`);
+  return value;
+}
+
+/**
+ * The value that `bytes` begin with, and how many bytes it took. The value shares no memory with `bytes`.
+ * @throws {MsgpackError} If they do not begin with a whole value.
+ */
+export function decodeFirst(
+  bytes: Uint8Array,
+  dialect: Dialect,
+  bounds?: Bounds,
+): { readonly value: Value; readonly length: number } {
+  const reader = new Reader(bytes, { binAsText: dialect === "wire", bounds });
+  const value = reader.readValue();
+  return { value, length: reader.position };
+}

@@ -1,0 +1,199 @@
+/**
+ * YAML as Salt's loader reads it (PyYAML's YAML 1.1, with Salt's rules): configuration, SLS files, command-line
+ * arguments.
+ *
+ * Dates stay text, `0644` is 644, keys must be scalars and may not occur twice (also not as `1` and `0x1`), sets are
+ * lists of their members, `!!omap` and `!!pairs` lists of two-item lists. A recursive alias gives a value that
+ * contains itself; whoever encodes such a value refuses it. Not as Salt: U+0085, U+2028 and U+2029 are no line breaks,
+ * and malformed corners (`--- x` behind spaces, a block scalar as the whole document in the first column, tabs after
+ * a line break) may pass where libyaml refuses.
+ * Source: salt/utils/yamlloader.py; tests/corpus/yaml.json holds what it made of tricky documents.
+ * @module
+ */
+
+import type { YamlError } from "../errors.ts";
+import { equals, Float, repr, str, type Value, type ValueMap } from "./value.ts";
+import { composeYaml, type MappingNode, YAML_TAG, type YamlNode } from "./yaml_nodes.ts";
+import { resolvePlainScalar, scalarValue } from "./yaml_scalar.ts";
+import { YamlSource } from "./yaml_source.ts";
+
+/** How many pairs merging may copy in one document: far beyond any real one, but no denial of service. */
+const MAX_MERGED_PAIRS = 100_000;
+
+/** A whole document that is one plain scalar: no indicator of YAML can occur in it. Most command-line arguments. */
+const PLAIN_WORD = /^[A-Za-z0-9_][A-Za-z0-9_./+-]*$/;
+
+/**
+ * The value of the one YAML document in `text`; None if it holds none.
+ * @param file What errors call the source.
+ * @throws {YamlError} If Salt's loader would refuse it, or collections lie in each other more than 200 deep.
+ */
+export function loadYaml(text: string, file = "<string>"): Value {
+  if (PLAIN_WORD.test(text)) {
+    const value = resolvePlainScalar(text);
+    if (value !== undefined) return value;
+  }
+  const source = new YamlSource(text, file);
+  const root = composeYaml(source);
+  return root === undefined ? null : new Constructor(source).value(root);
+}
+
+/**
+ * The mapping in `text`, a configuration file's content, and the line (from 1) of each key at its top level.
+ * An empty document is an empty mapping.
+ * @throws {YamlError} As {@linkcode loadYaml}, and if the document is no mapping, or contains itself.
+ */
+export function loadYamlMapping(text: string, file: string): { value: ValueMap; lines: Map<string, number> } {
+  const source = new YamlSource(text, file);
+  const root = composeYaml(source);
+  const lines = new Map<string, number>();
+  const constructor = new Constructor(source);
+  const value = root === undefined ? null : constructor.value(root);
+  if (root === undefined || value === null) return { value: new Map(), lines };
+  if (!(value instanceof Map) || root.kind !== "mapping") {
+    throw source.error(`expected a mapping of options, but found a ${root.kind}`, root.start);
+  }
+  // Of no use as options, and whoever compares or shows them would not come back.
+  if (containsItself(value, new Set())) throw source.error("an alias stands for what contains it", root.start);
+  for (const [key] of root.pairs) lines.set(str(constructor.value(key)), source.line(key.start));
+  return { value, lines };
+}
+
+/** Whether `value` contains itself. @param open What it lies in. @param done What is known not to; aliases make it many times. */
+function containsItself(value: Value, open: Set<Value>, done: Set<Value> = new Set()): boolean {
+  if ((!Array.isArray(value) && !(value instanceof Map)) || done.has(value)) return false;
+  if (open.has(value)) return true;
+  open.add(value);
+  for (const item of value.values()) if (containsItself(item, open, done)) return true;
+  open.delete(value);
+  done.add(value);
+  return false;
+}
+
+class Constructor {
+  readonly #source: YamlSource;
+  /** What the collections met so far became, so that an alias is the same object. */
+  readonly #made = new Map<YamlNode, Value>();
+  #mergedPairs = 0;
+
+  constructor(source: YamlSource) {
+    this.#source = source;
+  }
+
+  value(node: YamlNode): Value {
+    const made = this.#made.get(node);
+    if (made !== undefined) return made;
+    const type = node.tag.startsWith(YAML_TAG) ? node.tag.slice(YAML_TAG.length) : "";
+    switch (type) {
+      case "map":
+      case "set": {
+        if (node.kind !== "mapping") throw this.#unexpected("a mapping", node);
+        if (type === "map") return this.#fill(this.#register(node, new Map()), node);
+        const members: Value[] = [];
+        this.#register(node, members).push(...this.#fill(new Map(), node).keys());
+        return members;
+      }
+      case "seq": {
+        if (node.kind !== "sequence") throw this.#unexpected("a sequence", node);
+        const items = this.#register<Value[]>(node, []);
+        for (const item of node.items) items.push(this.value(item));
+        return items;
+      }
+      case "omap":
+      case "pairs":
+        return this.#pairs(node);
+      default:
+        return this.#scalar(node, type);
+    }
+  }
+
+  #register<T extends Value>(node: YamlNode, value: T): T {
+    this.#made.set(node, value);
+    return value;
+  }
+
+  #scalar(node: YamlNode, type: string): Value {
+    if (!SCALAR_TYPES.has(type)) {
+      throw this.#error(`the tag ${node.tag.replace(YAML_TAG, "!!")} means nothing here`, node);
+    }
+    if (node.kind !== "scalar") throw this.#unexpected("a scalar", node);
+    const value = scalarValue(type, node.text);
+    if (value !== undefined) return value;
+    if (type === "merge" || type === "value") throw this.#error(`"${node.text}" must be quoted here`, node);
+    throw this.#error(`${JSON.stringify(node.text)} is not of the type ${type}`, node);
+  }
+
+  #pairs(node: YamlNode): Value {
+    if (node.kind !== "sequence") throw this.#unexpected("a sequence", node);
+    const pairs = this.#register<Value[]>(node, []);
+    for (const item of node.items) {
+      if (item.kind !== "mapping" || item.pairs.length !== 1) throw this.#unexpected("a mapping of one pair", item);
+      const [key, value] = item.pairs[0];
+      pairs.push([this.value(key), this.value(value)]);
+    }
+    return pairs;
+  }
+
+  #fill(map: ValueMap, node: MappingNode): ValueMap {
+    this.#merge(node);
+    const seen = new Set<Value>();
+    for (const [keyNode, valueNode] of node.pairs) {
+      if (keyNode.kind !== "scalar") {
+        throw this.#error(`a key must be a scalar, but this is a ${keyNode.kind}`, keyNode);
+      }
+      // An equals sign has a type of its own in YAML 1.1, except as a key.
+      const key = keyNode.tag === `${YAML_TAG}value` ? keyNode.text : this.value(keyNode);
+      const identity = keyIdentity(key);
+      if (seen.has(identity) || key instanceof Uint8Array && [...seen].some((other) => equals(other, key))) {
+        throw this.#error(`the key ${repr(key)} occurs twice in the same mapping`, keyNode);
+      }
+      seen.add(identity);
+      map.set(key, this.value(valueNode));
+    }
+    return map;
+  }
+
+  /** Puts the pairs that `<<` keys bring before the node's own, which win. */
+  #merge(node: MappingNode): void {
+    const merges = node.pairs.filter(([key]) => key.tag === `${YAML_TAG}merge`);
+    if (merges.length === 0) return;
+    // At once, so that a mapping which merges itself comes to an end.
+    node.pairs = node.pairs.filter(([key]) => key.tag !== `${YAML_TAG}merge`);
+    const merged: MappingNode["pairs"] = [];
+    for (const [, value] of merges) {
+      // The first mapping of a list counts most, so Salt puts it last; a key that two of them give is refused later.
+      const sources = value.kind === "sequence" ? [...value.items].reverse() : [value];
+      for (const source of sources) {
+        if (source.kind !== "mapping") throw this.#unexpected("a mapping to merge", source);
+        this.#merge(source);
+        this.#mergedPairs += source.pairs.length;
+        if (this.#mergedPairs > MAX_MERGED_PAIRS) {
+          throw this.#error(`merging brings more than ${MAX_MERGED_PAIRS} pairs`, node);
+        }
+        for (const pair of source.pairs) merged.push(pair);
+      }
+    }
+    // Salt compares the texts of the keys here, not their values.
+    const own = new Set(node.pairs.map(([key]) => key.kind === "scalar" ? key.text : key));
+    node.pairs = [...merged.filter(([key]) => !own.has(key.kind === "scalar" ? key.text : key)), ...node.pairs];
+  }
+
+  #unexpected(expected: string, node: YamlNode): YamlError {
+    return this.#error(`expected ${expected}, but found a ${node.kind}`, node);
+  }
+
+  #error(problem: string, node: YamlNode): YamlError {
+    return this.#source.error(problem, node.start);
+  }
+}
+
+const SCALAR_TYPES = new Set([
+  ...["null", "bool", "int", "float", "timestamp", "merge", "value", "str", "binary", "python/unicode"],
+]);
+
+/** What is the same for keys that Python takes for equal (`1`, `1.0`, `True`), as far as JavaScript can tell. */
+function keyIdentity(key: Value): Value {
+  if (typeof key === "boolean") return Number(key);
+  if (!(key instanceof Float)) return key;
+  return Number.isSafeInteger(key.value) || !Number.isFinite(key.value) ? key.value + 0 : BigInt(key.value);
+}

@@ -1,0 +1,82 @@
+/**
+ * The functions of execution module `test` that show what arrives of the arguments; `test.ts` exports them.
+ * Source: Salt 3008.3 `salt/modules/test.py`.
+ * @module
+ */
+
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import type { ModuleFunction } from "../../lib/plugins/module.ts";
+import { repr, typeName, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** `test.arg` */
+export const arg: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return all arguments: a map of `args` and `kwargs`. The fields of the publication are among the latter, as\n" +
+      "`__pub_jid` and the like.",
+    `test.arg 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`,
+  ),
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run: (_bound, _context, rest) => ({ args: rest.args, kwargs: rest.kwargs }),
+});
+
+/** `test.arg_clean` */
+export const arg_clean: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return all arguments as test.arg does, without the fields of the publication.",
+    `test.arg_clean 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`,
+  ),
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run: (_bound, _context, rest) => ({ args: rest.args, kwargs: withoutPublication(rest.kwargs) }),
+});
+
+/** `test.arg_type` */
+export const arg_type: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the Python name of each argument's type.", "test.arg_type 1 'int'"),
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run: (_bound, _context, rest) => ({
+    args: rest.args.map(className),
+    kwargs: new Map([...rest.kwargs].map(([key, item]) => [key, className(item)])),
+  }),
+});
+
+/** `test.arg_repr` */
+export const arg_repr: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return all arguments as Python would write them.",
+    `test.arg_repr 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`,
+  ),
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run: (_bound, _context, { args, kwargs }) => ({
+    args: `(${args.map(repr).join(", ")}${args.length === 1 ? "," : ""})`,
+    kwargs: repr(kwargs),
+  }),
+});
+
+/** `test.kwarg` */
+export const kwarg: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the keyword arguments, the fields of the publication among them.",
+    `test.kwarg num=1 txt="two" env='{a: 1, b: "hello"}'`,
+  ),
+  params: {},
+  varKwargs: "kwargs",
+  run: (_bound, _context, rest) => rest.kwargs,
+});
+
+/** Keyword arguments without the fields of the publication, and whatever else begins as they do. */
+export function withoutPublication(kwargs: ValueMap): ValueMap {
+  return new Map([...kwargs].filter(([key]) => !(typeof key === "string" && key.startsWith("__"))));
+}
+
+function className(value: Value): string {
+  return `<class '${typeName(value)}'>`;
+}

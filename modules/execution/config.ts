@@ -1,0 +1,202 @@
+/**
+ * Execution module `config`: one view of options, grains, pillar and the master's options that pillar carries.
+ * Source: Salt 3008.3 `salt/modules/config.py`.
+ * @module
+ */
+
+import { describe } from "../../lib/plugins/docs.ts";
+import { filterGlob } from "../../lib/text/glob.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { optsValues } from "../../lib/config/opts_map.ts";
+import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/values/traverse.ts";
+import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** What counts where nobody set anything. Salt's list has more, of modules that do not exist here. */
+const DEFAULTS: ValueMap = map({
+  "test.foo": "unconfigured",
+  "hosts.file": "/etc/hosts",
+  "aliases.file": "/etc/aliases",
+});
+
+/** Schemes that Salt fetches files from. */
+const FILE_SCHEMES = ["salt", "file", "http", "https", "ftp", "swift", "s3"];
+
+const OMIT = { omit_opts: bool(false), omit_grains: bool(false), omit_pillar: bool(false), omit_master: bool(false) };
+
+interface Omissions {
+  readonly omit_opts?: boolean;
+  readonly omit_grains?: boolean;
+  readonly omit_pillar?: boolean;
+  readonly omit_master?: boolean;
+}
+
+/** `config.get` */
+export const get: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return what a name or a path such as `pkg:apache` stands for: in the minion's options, else in its grains, else in its\n" +
+      "pillar, else in the master's options, which pillar carries under `pillar_opts: True`; else `default`.\n" +
+      "With `merge`, all four are merged before the look-up: `recurse` merges maps below maps, `overwrite` only the top.\n" +
+      "`omit_opts`, `omit_grains`, `omit_pillar` and `omit_master` leave one of them out.",
+    "config.get pkg:apache",
+    "config.get lxc.container_profile:centos merge=recurse",
+  ),
+  params: {
+    key: any(),
+    default: any(""),
+    delimiter: str(DEFAULT_TARGET_DELIM),
+    merge: str(null),
+    omit_opts: OMIT.omit_opts,
+    omit_pillar: OMIT.omit_pillar,
+    omit_master: OMIT.omit_master,
+    omit_grains: OMIT.omit_grains,
+  },
+  run: ({ key, default: fallback, delimiter, merge, ...omit }, context) => {
+    if (merge !== null) {
+      if (merge !== "recurse" && merge !== "overwrite") {
+        context.log("warning", `Unsupported merge strategy '${merge}'. Falling back to 'recurse'.`);
+      }
+      // Salt's merge pays no heed to what is to be omitted.
+      const all = sources(context, {}).reverse().reduce((merged, next) =>
+        mergeMaps(merged, next, merge !== "overwrite")
+      );
+      return traverseOr(all, key, { delimiter, fallback });
+    }
+    for (const source of sources(context, omit)) {
+      const found = traverse(source, key, delimiter);
+      if (found !== undefined) return found;
+    }
+    return fallback;
+  },
+});
+
+/** `config.option` */
+export const option: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return an option by its whole name, looked for as config.get does. With `wildcard` the name is a glob, and the result a\n" +
+      "map of all that it matches. `omit_all` looks at nothing but built-in defaults.",
+    "config.option hosts.file",
+    "config.option '*' omit_all=True wildcard=True",
+  ),
+  params: {
+    value: str(),
+    default: any(null),
+    ...OMIT,
+    omit_all: bool(false),
+    wildcard: bool(false),
+  },
+  run: ({ value, default: fallback, omit_all, wildcard, ...omit }, context) => {
+    const looked = omit_all ? [DEFAULTS] : sources(context, omit);
+    if (!wildcard) {
+      const source = looked.find((source) => source.has(value));
+      return source === undefined ? fallback ?? "" : source.get(value);
+    }
+    const found: ValueMap = new Map();
+    for (const source of looked) {
+      const names = [...source.keys()].filter((name) => typeof name === "string");
+      for (const name of filterGlob(value, names)) if (!found.has(name)) found.set(name, source.get(name) ?? null);
+    }
+    return found.size > 0 ? found : fallback ?? found;
+  },
+});
+
+/** `config.merge` */
+export const merge: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return an option as config.option does, but lists and maps of that name in options, pillar and the master's options as\n" +
+      "one.",
+    "config.merge schedule",
+  ),
+  params: {
+    value: str(),
+    default: any(""),
+    omit_opts: bool(false),
+    omit_master: bool(false),
+    omit_pillar: bool(false),
+  },
+  run: ({ value, default: fallback, omit_opts, omit_master, omit_pillar }, { opts, pillar }) => {
+    let merged: Value | undefined = undefined;
+    const looked = [
+      omit_opts ? null : optsValues(opts),
+      omit_master ? null : masterOpts(pillar),
+      omit_pillar ? null : pillar,
+    ];
+    for (const source of looked) {
+      const next = source?.get(value);
+      if (next === undefined) continue;
+      if (merged === undefined) merged = next;
+      else if (isMap(merged) && isMap(next)) merged = new Map([...next, ...merged]);
+      else if (Array.isArray(merged) && Array.isArray(next)) merged = [...merged, ...next];
+      if (typeof merged === "string") return merged;
+    }
+    return merged ?? DEFAULTS.get(value) ?? fallback;
+  },
+});
+
+/** `config.dot_vals` */
+export const dot_vals: ModuleFunction<JobContext> = fn({
+  doc: describe("Return all options whose names begin with a module's name and a dot.", "config.dot_vals host"),
+  params: { value: str() },
+  run: ({ value }, { opts, pillar }) => {
+    const begins = ([name]: [Value, Value]) => typeof name === "string" && name.startsWith(`${value}.`);
+    return new Map([...[...masterOpts(pillar)].filter(begins), ...[...optsValues(opts)].filter(begins)]);
+  },
+});
+
+/** `config.items` */
+export const items: ModuleFunction<JobContext> = fn({
+  doc: describe("Return all options of the running minion, defaults included.", "config.items"),
+  params: {},
+  run: (_bound, { opts }) => optsValues(opts),
+});
+
+/** `config.backup_mode` */
+export const backup_mode: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the mode of backups: the argument, or the option `backup_mode`.", "config.backup_mode"),
+  params: { backup: str("") },
+  run: ({ backup }, { opts }) => backup === "" ? opts.backup_mode : backup,
+});
+
+/** `config.manage_mode` */
+export const manage_mode: ModuleFunction<JobContext> = fn({
+  doc: describe("Return a file mode as a string of four digits.", "config.manage_mode 644"),
+  params: { mode: any() },
+  run: ({ mode }) => {
+    if (mode === null) return null;
+    const digits = text(mode).replace("0o", "0").replace(/^["']+|["']+$/g, "").replace(/^0+/, "");
+    return digits.padStart(4, "0");
+  },
+});
+
+/** `config.valid_fileproto` */
+export const valid_fileproto: ModuleFunction<JobContext> = fn({
+  doc: describe("Whether files can be had from a URI of this kind.", "config.valid_fileproto salt://path/to/file"),
+  params: { uri: str() },
+  run: ({ uri }) => FILE_SCHEMES.includes(/^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1].toLowerCase() ?? ""),
+});
+
+/** Where options are looked for, what counts most first. */
+function sources({ opts, grains, pillar }: JobContext, omit: Omissions): ValueMap[] {
+  return [
+    ...(omit.omit_opts ? [] : [optsValues(opts)]),
+    ...(omit.omit_grains ? [] : [grains]),
+    ...(omit.omit_pillar ? [] : [pillar]),
+    ...(omit.omit_master ? [] : [masterOpts(pillar)]),
+    DEFAULTS,
+  ];
+}
+
+/** The master's options that pillar carries. */
+function masterOpts(pillar: ValueMap): ValueMap {
+  const master = pillar.get("master");
+  return isMap(master) ? master : new Map();
+}
+
+function mergeMaps(into: ValueMap, from: ValueMap, recurse: boolean): ValueMap {
+  const merged = new Map(into);
+  for (const [key, value] of from) {
+    const old = merged.get(key);
+    merged.set(key, recurse && isMap(old) && isMap(value) ? mergeMaps(old, value, true) : value);
+  }
+  return merged;
+}

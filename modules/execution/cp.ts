@@ -1,0 +1,124 @@
+/**
+ * Execution module `cp`: takes the files that `salt-cp` sends. What fetches from the master's file server is not built yet.
+ * Source: the functions and results of Salt 3008.3 `salt/modules/cp.py`.
+ * @module
+ */
+
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { any, bool, dict, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { gunzip } from "../../lib/values/gzip.ts";
+import { str as text, type Value } from "../../lib/values/value.ts";
+
+/** What Salt answers where no file can be put. */
+const UNAVAILABLE = "Destination unavailable";
+
+/** `cp.recv` */
+export const recv: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Write small files that salt-cp sends, and say of each whether that went well.
+
+files
+    What each file holds, by the path that it had.
+
+dest
+    Where it is to be: a file, or a directory that is there.`,
+    "cp.recv",
+  ),
+  permissions: { read: true, write: true },
+  params: { files: dict(), dest: str() },
+  async run({ files, dest }) {
+    const written = new Map<Value, Value>();
+    for (const [path, data] of files) {
+      const final = await destination(text(path), dest);
+      if (final === undefined) return UNAVAILABLE;
+      try {
+        await Deno.writeFile(final, data instanceof Uint8Array ? data : new TextEncoder().encode(text(data)));
+        written.set(final, true);
+      } catch {
+        written.set(final, false);
+      }
+    }
+    return written;
+  },
+});
+
+/** `cp.recv_chunked` */
+export const recv_chunked: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Write a piece of a file that salt-cp sends; directories that are missing are made. The result is True, or what went wrong.
+
+dest
+    Path of the file, or of a directory without files in it.
+
+chunk
+    The piece in base64; None makes the directory \`dest\`.
+
+append
+    Whether it goes behind what is there.
+
+compressed
+    Whether the piece is gzipped.
+
+mode
+    Permission bits that a new file gets.`,
+    "cp.recv_chunked",
+  ),
+  permissions: { read: true, write: true },
+  params: { dest: str(), chunk: any(), append: bool(false), compressed: bool(true), mode: int(null) },
+  async run({ dest, chunk, append, compressed, mode }, context) {
+    try {
+      if (chunk === null) return await makeDirectory(dest);
+      const bytes = Uint8Array.fromBase64(chunk instanceof Uint8Array ? new TextDecoder().decode(chunk) : text(chunk));
+      const piece = compressed ? await gunzip(bytes) : bytes;
+      using file = await openIn(dest, append);
+      for (let at = 0; at < piece.length;) at += await file.write(piece.subarray(at));
+      if (!append && mode !== null) await Deno.chmod(dest, mode);
+      return true;
+    } catch (error) {
+      context.setRetcode(1);
+      return error instanceof Error ? error.message : String(error);
+    }
+  },
+});
+
+/** Where the file that was at `path` goes; `undefined` if there is no place for it. */
+async function destination(path: string, dest: string): Promise<string | undefined> {
+  const directory = await isDirectory(dest);
+  if (baseName(path) === baseName(dest) && !directory) return dest;
+  if (directory) return `${dest.replace(/\/+$/, "")}/${baseName(path)}`;
+  return await isDirectory(dest.slice(0, dest.lastIndexOf("/")) || "/") ? dest : undefined;
+}
+
+async function makeDirectory(path: string): Promise<Value> {
+  try {
+    await Deno.mkdir(path, { recursive: true });
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) return "Path exists and is a file";
+    throw error;
+  }
+}
+
+async function openIn(path: string, append: boolean): Promise<Deno.FsFile> {
+  const options = { write: true, create: true, append, truncate: !append };
+  try {
+    return await Deno.open(path, options);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    return await Deno.open(path, options);
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await Deno.stat(path)).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

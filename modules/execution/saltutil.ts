@@ -1,0 +1,427 @@
+/**
+ * Execution module `saltutil`: the minion's own jobs, and having it read its modules, grains and pillar again.
+ *
+ * Source: the functions of Salt 3008.3 `salt/modules/saltutil.py`. What needs a file server compares the minion's own
+ * `extension_modules` instead; `cmd`, `runner`, `wheel` and `update` are not here.
+ * @module
+ */
+
+import { readFileIfExists } from "../../lib/os/atomic_file.ts";
+import { CommandError, RequestTimeoutError } from "../../lib/errors.ts";
+import { syncFamily } from "../../lib/plugins/sync.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { matchesGlob } from "../../lib/text/glob.ts";
+import { fn, type JobContext, type RunningJob } from "../../lib/plugins/job_context.ts";
+import { keptReturn, keptReturns } from "../../lib/jobs/kept_returns.ts";
+import { any, bool, float, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { decode } from "../../lib/values/msgpack.ts";
+import type { Permissions } from "../../lib/plugins/permissions.ts";
+import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+const SIGKILL = 9;
+const SIGTERM = 15;
+
+/** A job as Salt's file `proc/<jid>` has it. */
+function asMap({ pid, fun, arg, tgt, jid, ret, tgt_type, user }: RunningJob): ValueMap {
+  return map({ pid, fun, arg, tgt, jid, ret, tgt_type, user });
+}
+
+/** The jobs that are being run, the asking one left out. */
+async function others({ jobs, job }: JobContext): Promise<RunningJob[]> {
+  return (await jobs.running()).filter(({ jid }) => jid !== job.jid);
+}
+
+/** `saltutil.running` */
+export const running: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the jobs that this minion is running, this one left out: a list of maps.", "saltutil.running"),
+  params: {},
+  run: async (_bound, context) => (await others(context)).map(asMap),
+});
+
+/** `saltutil.is_running` */
+export const is_running: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the running jobs whose function a glob matches.",
+    "saltutil.is_running state.highstate",
+  ),
+  params: { fun: str() },
+  run: async ({ fun }, context) => (await others(context)).filter((job) => matchesGlob(fun, job.fun)).map(asMap),
+});
+
+/** `saltutil.find_job` */
+export const find_job: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the job with that id if this minion is running it, else an empty map.",
+    "saltutil.find_job <job id>",
+  ),
+  params: { jid: str() },
+  async run({ jid }, context) {
+    const found = (await others(context)).find((job) => job.jid === jid);
+    return found === undefined ? new Map() : asMap(found);
+  },
+});
+
+/** Signals one job; the text is Salt's, empty if there is no such job. */
+async function sendTo(jid: string, signal: number, context: JobContext): Promise<string> {
+  const found = (await others(context)).find((job) => job.jid === jid);
+  if (found === undefined) return "";
+  if (await context.jobs.signal(jid, signal)) return `Signal ${signal} sent to job ${jid} at pid ${found.pid}`;
+  return `Job ${jid} was not running and job data has been cleaned up`;
+}
+
+async function sendToAll(signal: number, context: JobContext): Promise<string[]> {
+  const sent: string[] = [];
+  for (const { jid } of await others(context)) sent.push(await sendTo(jid, signal, context));
+  return sent;
+}
+
+/** `saltutil.signal_job` */
+export const signal_job: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Send a signal, by its number, to the job with that id and to the commands that it runs. Returns which pid got it, or an\n" +
+      "empty text if there is no such job.",
+    "saltutil.signal_job <job id> 15",
+  ),
+  params: { jid: str(), sig: int() },
+  run: ({ jid, sig }, context) => sendTo(jid, sig, context),
+});
+
+/** `saltutil.term_job` */
+export const term_job: ModuleFunction<JobContext> = fn({
+  doc: describe("Send SIGTERM (15) to the job with that id.", "saltutil.term_job <job id>"),
+  params: { jid: str() },
+  run: ({ jid }, context) => sendTo(jid, SIGTERM, context),
+});
+
+/** `saltutil.kill_job` */
+export const kill_job: ModuleFunction<JobContext> = fn({
+  doc: describe("Send SIGKILL (9) to the job with that id, which ends it.", "saltutil.kill_job <job id>"),
+  params: { jid: str() },
+  run: ({ jid }, context) => sendTo(jid, SIGKILL, context),
+});
+
+/** `saltutil.term_all_jobs` */
+export const term_all_jobs: ModuleFunction<JobContext> = fn({
+  doc: describe("Send SIGTERM (15) to every job but this one; returns a list of texts.", "saltutil.term_all_jobs"),
+  params: {},
+  run: (_bound, context) => sendToAll(SIGTERM, context),
+});
+
+/** `saltutil.kill_all_jobs` */
+export const kill_all_jobs: ModuleFunction<JobContext> = fn({
+  doc: describe("Send SIGKILL (9) to every job but this one; returns a list of texts.", "saltutil.kill_all_jobs"),
+  params: {},
+  run: (_bound, context) => sendToAll(SIGKILL, context),
+});
+
+/** `saltutil.refresh_grains` */
+export const refresh_grains: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Have the minion compute its grains again; then its pillar too, or with refresh_pillar=False its modules.\n" +
+      "clean_pillar_cache is accepted: there is no such cache.",
+    "saltutil.refresh_grains",
+  ),
+  params: { refresh_pillar: bool(true), clean_pillar_cache: bool(false) },
+  async run({ refresh_pillar }, { outside }) {
+    await outside.refresh("grains");
+    await outside.refresh(refresh_pillar ? "pillar" : "modules");
+    return true;
+  },
+});
+
+/** `saltutil.refresh_modules` */
+export const refresh_modules: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Have the minion load its modules again for the jobs that follow. async is accepted: the answer says whether the minion\n" +
+      "has been told.",
+    "saltutil.refresh_modules",
+  ),
+  params: { async: bool(true) },
+  run: (_bound, { outside }) => outside.refresh("modules"),
+});
+
+const REFRESH_PILLAR = { wait: bool(false), timeout: float(30), clean_cache: bool(true) };
+const REFRESH_PILLAR_DOC =
+  "Have the minion ask for its pillar again. wait, timeout and clean_cache are accepted: the answer says whether the minion\n" +
+  "has been told, and there is no cache.";
+
+/** `saltutil.refresh_pillar` */
+export const refresh_pillar: ModuleFunction<JobContext> = fn({
+  doc: describe(REFRESH_PILLAR_DOC, "saltutil.refresh_pillar"),
+  params: REFRESH_PILLAR,
+  run: (_bound, { outside }) => outside.refresh("pillar"),
+});
+
+/** `saltutil.pillar_refresh` */
+export const pillar_refresh: ModuleFunction<JobContext> = fn({
+  doc: describe("Another name of saltutil.refresh_pillar.", "saltutil.pillar_refresh"),
+  params: REFRESH_PILLAR,
+  run: (_bound, { outside }) => outside.refresh("pillar"),
+});
+
+/** `saltutil.refresh_beacons` */
+export const refresh_beacons: ModuleFunction<JobContext> = fn({
+  doc: describe("Have the minion read its beacons again.", "saltutil.refresh_beacons"),
+  params: {},
+  run: (_bound, { outside }) => outside.refresh("beacons"),
+});
+
+/** `saltutil.refresh_matchers` */
+export const refresh_matchers: ModuleFunction<JobContext> = fn({
+  doc: describe("Have the minion load its matchers again.", "saltutil.refresh_matchers"),
+  params: {},
+  run: (_bound, { outside }) => outside.refresh("matchers"),
+});
+
+/** What looking for changed modules takes. */
+const SYNCING: Permissions = { read: ["{extension_modules}", "{cachedir}"], write: ["{cachedir}"] };
+const SYNC = { saltenv: any(null), refresh: bool(true), extmod_whitelist: any(null), extmod_blacklist: any(null) };
+const SYNC_DOC =
+  "Modules are not fetched from the master yet: they are those in the minion's directory extension_modules. " +
+  "Returned are\nthe names of those that came, changed or went since the last time. saltenv is ignored; extmod_whitelist and " +
+  "extmod_blacklist\nare names, or maps of a family's names.";
+
+/** The names that a white or black list has for a family. */
+function namesFor(family: string, listed: Value): string[] | undefined {
+  const names = isMap(listed) ? listed.get(family) ?? null : listed;
+  if (names === null) return undefined;
+  return Array.isArray(names) ? names.map((name) => text(name)) : text(names).split(",").map((name) => name.trim());
+}
+
+interface SyncArguments {
+  readonly extmod_whitelist: Value;
+  readonly extmod_blacklist: Value;
+}
+
+function sync(family: string, { extmod_whitelist, extmod_blacklist }: SyncArguments, { opts }: JobContext): string[] {
+  return syncFamily(
+    family,
+    { directory: opts.extension_modules, record: `${opts.cachedir}/extmods_synced.json` },
+    { only: namesFor(family, extmod_whitelist), except: namesFor(family, extmod_blacklist) },
+  );
+}
+
+/** `saltutil.sync_modules` */
+export const sync_modules: ModuleFunction<JobContext> = fn({
+  doc: describe(`Load execution modules that changed.\n\n${SYNC_DOC}`, "saltutil.sync_modules"),
+  permissions: SYNCING,
+  params: SYNC,
+  async run(bound, context) {
+    const changed = sync("modules", bound, context);
+    if (bound.refresh) await context.outside.refresh("modules");
+    return changed;
+  },
+});
+
+/** `saltutil.sync_grains` */
+export const sync_grains: ModuleFunction<JobContext> = fn({
+  doc: describe(`Load grains modules that changed.\n\n${SYNC_DOC}`, "saltutil.sync_grains"),
+  permissions: SYNCING,
+  params: { ...SYNC, clean_pillar_cache: bool(false) },
+  async run(bound, context) {
+    const changed = sync("grains", bound, context);
+    if (bound.refresh) {
+      await context.outside.refresh("grains");
+      await context.outside.refresh("pillar");
+    }
+    return changed;
+  },
+});
+
+/** The families that `saltutil.sync_all` names, in Salt's order. */
+const FAMILIES = [
+  "clouds",
+  "beacons",
+  "modules",
+  "states",
+  "sdb",
+  "grains",
+  "renderers",
+  "returners",
+  "output",
+  "utils",
+  "log_handlers",
+  "executors",
+  "proxymodules",
+  "engines",
+  "thorium",
+  "serializers",
+  "matchers",
+  "resources",
+];
+/** Those that this implementation loads; the others are always unchanged. */
+const LOADED = ["modules", "grains"];
+
+/** `saltutil.sync_all` */
+export const sync_all: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Load modules of every family that changed: a map of lists. Only modules and grains are loaded yet.\n\n${SYNC_DOC}`,
+    "saltutil.sync_all",
+  ),
+  permissions: SYNCING,
+  params: { ...SYNC, clean_pillar_cache: bool(false) },
+  async run(bound, context) {
+    const local = context.opts.file_client === "local";
+    const families = [...local ? ["tops"] : [], ...FAMILIES, ...local ? ["pillar", "wrapper"] : []];
+    const changed = families.map((family): [Value, Value] => [
+      family,
+      LOADED.includes(family) ? sync(family, bound, context) : [],
+    ]);
+    if (bound.refresh) {
+      for (const what of ["modules", "grains", "pillar"] as const) await context.outside.refresh(what);
+    }
+    return new Map(changed);
+  },
+});
+
+/** `saltutil.list_extmods` */
+export const list_extmods: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the modules in the directory extension_modules, by family.", "saltutil.list_extmods"),
+  permissions: { read: ["{extension_modules}"] },
+  params: {},
+  run(_bound, { opts }) {
+    const names = (path: string) => Array.from(Deno.readDirSync(path), ({ name }) => name).sort();
+    try {
+      const families = names(opts.extension_modules).filter((family) =>
+        Deno.statSync(`${opts.extension_modules}/${family}`).isDirectory
+      );
+      return new Map(families.map((family) => [
+        family,
+        [...new Set(names(`${opts.extension_modules}/${family}`).map((file) => file.split(".", 1)[0]))],
+      ]));
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return new Map();
+      throw error;
+    }
+  },
+});
+
+/** What the minion's own store of jobs takes. */
+const JOBS_CACHE: Permissions = { read: ["{cachedir}/minion_jobs"], write: ["{cachedir}/minion_jobs"] };
+
+/** `saltutil.clear_job_cache` */
+export const clear_job_cache: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Remove the jobs that the minion has stored (option cache_jobs) and that are older than some hours. Returns whether that\n" +
+      "worked.",
+    "saltutil.clear_job_cache hours=12",
+  ),
+  permissions: JOBS_CACHE,
+  params: { hours: float(24) },
+  run({ hours }, context) {
+    const directory = `${context.opts.cachedir}/minion_jobs`;
+    const oldest = Date.now() - hours * 3_600_000;
+    try {
+      for (const { name } of Deno.readDirSync(directory)) {
+        const changed = Deno.statSync(`${directory}/${name}`).mtime?.getTime() ?? 0;
+        if (changed < oldest) Deno.removeSync(`${directory}/${name}`, { recursive: true });
+      }
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return true;
+      context.log("error", `Attempt to clear cache with saltutil.clear_job_cache FAILED with: ${error}`);
+      return false;
+    }
+    return true;
+  },
+});
+
+/** `saltutil.find_cached_job` */
+export const find_cached_job: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return what the minion has stored (option cache_jobs) of the job with that id; None if that cannot be read.",
+    "saltutil.find_cached_job <job id>",
+  ),
+  permissions: JOBS_CACHE,
+  params: { jid: str() },
+  run({ jid }, { opts }) {
+    const directory = `${opts.cachedir}/minion_jobs/${jid}`;
+    const bytes = /^\w+$/.test(jid) ? readFileIfExists(`${directory}/return.p`) : undefined;
+    if (bytes === undefined) {
+      return opts.cache_jobs
+        ? `Local jobs cache directory ${directory} not found`
+        : "Local jobs cache directory not found; you may need to enable cache_jobs on this minion";
+    }
+    const job = bytes.length === 0 ? null : decode(bytes, "disk");
+    return isMap(job) ? job : null;
+  },
+});
+
+/** What returns that were too large for the master take. */
+const KEPT_RETURNS: Permissions = { read: ["{cachedir}/kept_returns"] };
+
+/** `saltutil.kept_returns` */
+export const kept_returns: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "List the returns that were too large for the master and of which this minion has kept the beginning, the oldest first: the\n" +
+      "job's id and function, the bytes of the return, of what the master takes and of what is kept, and since when. At most 16,\n" +
+      "of a megabyte each, for a day; of a no_log job nothing is kept. Not in Salt.",
+    "saltutil.kept_returns",
+  ),
+  permissions: KEPT_RETURNS,
+  params: {},
+  run: (_bound, { opts }) =>
+    keptReturns(opts.cachedir).map(({ jid, fun, bytes, limit, sinceMs, beginning }) =>
+      map({
+        jid,
+        fun,
+        bytes,
+        limit,
+        kept: new TextEncoder().encode(beginning).length,
+        since: new Date(sinceMs).toISOString(),
+      })
+    ),
+});
+
+/** `saltutil.kept_return` */
+export const kept_return: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return a piece of a return that was too large for the master, as a text: `size` bytes from the byte `offset` on, as far as\n" +
+      "they are kept. What was no text is kept as JSON. Not in Salt.",
+    "saltutil.kept_return <job id>",
+    "saltutil.kept_return <job id> offset=16384 size=16384",
+  ),
+  permissions: KEPT_RETURNS,
+  params: { jid: str(), offset: int(0), size: int(16_384) },
+  run({ jid, offset, size }, { opts }) {
+    const kept = keptReturn(opts.cachedir, jid);
+    if (kept === undefined) throw new CommandError(`Nothing is kept of a return of job ${jid}`);
+    if (offset < 0 || size < 1) throw new CommandError("offset is to be 0 or more, size 1 or more");
+    return new TextDecoder().decode(new TextEncoder().encode(kept.beginning).subarray(offset, offset + size));
+  },
+});
+
+/** `saltutil.revoke_auth` */
+export const revoke_auth: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Ask the master to delete this minion's key; it has to be accepted again. With preserve_minion_cache=True the master\n" +
+      "keeps what it knows of the minion. Returns False if the master did not answer, or did not do it.",
+    "saltutil.revoke_auth",
+  ),
+  params: { preserve_minion_cache: bool(false) },
+  async run({ preserve_minion_cache }, { opts, outside }) {
+    try {
+      const answer = await outside.request(map({ cmd: "revoke_auth", id: opts.id, preserve_minion_cache }));
+      return answer === true;
+    } catch (error) {
+      if (error instanceof RequestTimeoutError) return false;
+      throw error;
+    }
+  },
+});
+
+/** `saltutil.regen_keys` */
+export const regen_keys: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Remove the minion's keys, the copy of its master's among them. New ones are made when the minion next starts, and the\n" +
+      "master has to accept them.",
+    "saltutil.regen_keys",
+  ),
+  permissions: { read: ["{pki_dir}"], write: ["{pki_dir}"] },
+  params: {},
+  run(_bound, { opts }) {
+    for (const { name, isFile } of Deno.readDirSync(opts.pki_dir)) {
+      if (isFile) Deno.removeSync(`${opts.pki_dir}/${name}`);
+    }
+    return null;
+  },
+});

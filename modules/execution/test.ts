@@ -1,0 +1,397 @@
+/**
+ * Execution module `test`: whether a minion hears and answers, what arrives of the arguments, and how results and
+ * failures of every kind come back. Source: the functions of Salt 3008.3 `salt/modules/test.py`.
+ * @module
+ */
+
+import { CommandError, CommandNotFoundError, InvocationError, RefusedError } from "../../lib/errors.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { hashHex } from "../../lib/crypto/hash.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, float, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { optsValues } from "../../lib/config/opts_map.ts";
+import { sleep as wait } from "../../lib/os/sleep.ts";
+import {
+  float as floatValue,
+  int as wholeNumber,
+  map,
+  repr,
+  str as text,
+  truthy,
+  type Value,
+} from "../../lib/values/value.ts";
+import { VERSION, versionsInformation, versionsReport } from "../../lib/version.ts";
+import { withoutPublication } from "./_test_arguments.ts";
+
+export { arg, arg_clean, arg_repr, arg_type, kwarg } from "./_test_arguments.ts";
+
+/** `test.ping` */
+export const ping: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Answer True: the minion is up, hears jobs and can return. Not an ICMP ping.",
+    "test.ping",
+  ),
+  params: {},
+  run: () => true,
+});
+
+/** `test.true` */
+export const true_: ModuleFunction<JobContext> = fn({
+  doc: describe("Always return True.", "test.true"),
+  params: {},
+  run: () => true,
+});
+
+/** `test.false` */
+export const false_: ModuleFunction<JobContext> = fn({
+  doc: describe("Always return False.", "test.false"),
+  params: {},
+  run: () => false,
+});
+
+/** `test.echo` */
+export const echo: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the argument: what went through the wire comes back.", "test.echo 'foo bar baz quo qux'"),
+  params: { text: any() },
+  run: ({ text }) => text,
+});
+
+/** `test.outputter` */
+export const outputter: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the argument, to see what an outputter makes of it.", "test.outputter foobar"),
+  params: { data: any() },
+  run: ({ data }) => data,
+});
+
+/** `test.version` */
+export const version: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the minion's version of Salt.", "test.version"),
+  params: {},
+  run: () => VERSION,
+});
+
+/** `test.versions_information` */
+export const versions_information: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the versions of Salt, of what it runs on and of the system, as a map.",
+    "test.versions_information",
+  ),
+  permissions: "all",
+  params: {},
+  run: () => versionsInformation(),
+});
+
+/** `test.versions_report` */
+export const versions_report: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the versions of Salt, of what it runs on and of the system, as text.", "test.versions_report"),
+  permissions: "all",
+  params: {},
+  run: () => versionsReport(),
+});
+
+/** `test.versions` */
+export const versions: ModuleFunction<JobContext> = versions_report;
+
+/** `test.sleep` */
+export const sleep: ModuleFunction<JobContext> = fn({
+  doc: describe("Wait for a number of seconds, then return True.", "test.sleep 20"),
+  params: { length: float() },
+  run: async ({ length }, context) => {
+    await wait(length * 1000, context.signal);
+    return true;
+  },
+});
+
+/** `test.rand_sleep` */
+export const rand_sleep: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Wait for a random number of seconds up to `max`, then return True: minions that answer at different times.",
+    "test.rand_sleep 60",
+  ),
+  params: { max: int(60) },
+  run: async ({ max }, context) => {
+    if (max < 0) throw new InvocationError(`max must not be negative, as ${max} is`);
+    await wait(randomBelow(max + 1) * 1000, context.signal);
+    return true;
+  },
+});
+
+/** After so many steps a long computation looks whether its job is to end: a thread that never waits cannot be ended. */
+const STEPS = 1_000;
+
+/** Lets messages in. @throws {Error} If the job is to end. */
+async function lookUp(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve));
+  signal.throwIfAborted();
+}
+
+/** `test.fib` */
+export const fib: ModuleFunction<JobContext> = fn({
+  doc: describe("Return a number of Fibonacci's sequence, and the seconds that it took to compute.", "test.fib 3"),
+  params: { num: int() },
+  run: async ({ num }, { signal }) => {
+    if (num < 0) throw new InvocationError("Negative number is not allowed!");
+    const start = performance.now();
+    let previous = 0n, current = num === 0 ? 0n : 1n;
+    for (let i = 1; i < num; i++) {
+      if (i % STEPS === 0) await lookUp(signal);
+      [previous, current] = [current, previous + current];
+    }
+    return [wholeNumber(current), secondsSince(start)];
+  },
+});
+
+/** `test.collatz` */
+export const collatz: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the steps of the Collatz conjecture from a number down to 1, and the seconds that they took.",
+    "test.collatz 3",
+  ),
+  params: { start: int() },
+  run: async ({ start }, { signal }) => {
+    if (start < 1) throw new InvocationError(`start must be at least 1, as ${start} is not`);
+    const begin = performance.now();
+    const steps: Value[] = [];
+    // Python's division makes a float of the number, which stays one.
+    for (let n = start, halved = false; n !== 1;) {
+      // Beyond what a float holds exactly the steps lead nowhere, and it would be for ever.
+      if (n > Number.MAX_SAFE_INTEGER) {
+        throw new CommandError(`${start} leads to numbers above ${Number.MAX_SAFE_INTEGER}`);
+      }
+      if (steps.length % STEPS === STEPS - 1) await lookUp(signal);
+      steps.push(halved ? floatValue(n) : n);
+      halved ||= n % 2 === 0;
+      n = n % 2 === 0 ? n / 2 : n * 3 + 1;
+    }
+    return [steps, secondsSince(begin)];
+  },
+});
+
+/** `test.random_hash` */
+export const random_hash: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the digest of a random number from 0 to `size`. Without `hash_type`, the minion's option of that name counts.",
+    "test.random_hash",
+    "test.random_hash hash_type=sha512",
+  ),
+  params: { size: int(9999999999), hash_type: str(null) },
+  run: ({ size, hash_type }, { opts }) => randomHash(size, hash_type ?? opts.hash_type),
+});
+
+/** `test.rand_str` */
+export const rand_str: ModuleFunction<JobContext> = fn({
+  doc: describe("The old name of test.random_hash.", "test.rand_str"),
+  params: { size: int(9999999999), hash_type: str(null) },
+  run: ({ size, hash_type }, { opts }) => randomHash(size, hash_type ?? opts.hash_type),
+});
+
+/** `test.retcode` */
+export const retcode: ModuleFunction<JobContext> = fn({
+  doc: describe("Return True, with a return code of one's choice.", "test.retcode 42"),
+  params: { code: int(42) },
+  run: ({ code }, context) => {
+    context.setRetcode(code);
+    return true;
+  },
+});
+
+/** `test.exception` */
+export const exception: ModuleFunction<JobContext> = fn({
+  doc: describe("Fail as a function with a bug does.", "test.exception 'Oh noes!'"),
+  params: { message: str("Test Exception") },
+  run: ({ message }) => {
+    throw new Error(message);
+  },
+});
+
+/** Python's exceptions that Salt tells apart in a return; every other one counts as a bug of the function. */
+const KNOWN_EXCEPTIONS: Readonly<Record<string, (message: string) => Error>> = {
+  "TypeError": (message) => new InvocationError(message, raise_exception.doc),
+  "salt.exceptions.SaltInvocationError": (message) => new InvocationError(message),
+  "salt.exceptions.CommandExecutionError": (message) => new CommandError(message),
+  "salt.exceptions.CommandNotFoundError": (message) => new CommandNotFoundError(message),
+  "salt.exceptions.SaltClientError": (message) => new RefusedError("SaltClientError", message),
+};
+
+/** `test.raise_exception` */
+export const raise_exception: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Fail with the exception of a name: one of Python's own, or one of `salt.exceptions`. A name that is neither returns\n" +
+      "False.",
+    `test.raise_exception TypeError "An integer is required"`,
+    `test.raise_exception salt.exceptions.CommandExecutionError "Something went wrong"`,
+  ),
+  params: { name: str() },
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run: ({ name }, context, rest) => {
+    const message = rest.args.map(text).join(" ");
+    if (Object.hasOwn(KNOWN_EXCEPTIONS, name)) throw KNOWN_EXCEPTIONS[name](message);
+    if (!/^(salt\.exceptions\.)?[A-Z]\w*(Error|Exception|Exit|Interrupt|StopIteration|Warning)$/.test(name)) {
+      context.log("error", `No such exception: ${name}`);
+      return false;
+    }
+    const error = new Error(message);
+    error.name = name;
+    throw error;
+  },
+});
+
+/** `test.assertion` */
+export const assertion: ModuleFunction<JobContext> = fn({
+  doc: describe("Fail unless the argument is true.", "test.assertion False"),
+  params: { assertion: any() },
+  run: ({ assertion }) => {
+    if (!truthy(assertion)) {
+      const error = new Error(`${repr(assertion)} is not true`);
+      error.name = "AssertionError";
+      throw error;
+    }
+    return null;
+  },
+});
+
+/** `test.try` */
+export const try_: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Run another function with the keyword arguments; None if that fails, or the failure's text with\n" +
+      "`return_try_exception`.",
+    "test.try module=grains.get key=os",
+  ),
+  params: { module: str(), return_try_exception: bool(false) },
+  varKwargs: "kwargs",
+  run: async ({ module, return_try_exception }, context, rest) => {
+    try {
+      return await context.call(module, [], withoutPublication(rest.kwargs));
+    } catch (error) {
+      return return_try_exception ? error instanceof Error ? error.message : String(error) : null;
+    }
+  },
+});
+
+/** `test.cross_test` */
+export const cross_test: ModuleFunction<JobContext> = fn({
+  doc: describe("Run another function through the minion's own list of functions.", "test.cross_test grains.get os"),
+  params: { func: str(), args: list(null) },
+  run: ({ func, args }, context) => context.call(func, args ?? []),
+});
+
+/** `test.attr_call` */
+export const attr_call: ModuleFunction<JobContext> = fn({
+  doc: describe("Run grains.items from within another function.", "test.attr_call"),
+  params: {},
+  run: (_bound, context) => context.call("grains.items"),
+});
+
+/** `test.conf_test` */
+export const conf_test: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the option `test.foo` of the minion's configuration, or its default.", "test.conf_test"),
+  params: {},
+  run: (_bound, context) => context.call("config.option", ["test.foo"]),
+});
+
+/** `test.get_opts` */
+export const get_opts: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the minion's options.", "test.get_opts"),
+  params: {},
+  run: (_bound, { opts }) => optsValues(opts),
+});
+
+/** `test.opts_pkg` */
+export const opts_pkg: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the minion's options, with its grains under `grains`.", "test.opts_pkg"),
+  params: {},
+  run: (_bound, { opts, grains }) => optsValues(opts).set("grains", grains),
+});
+
+/** `test.provider` */
+export const provider: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the name of the file that provides a module, or an empty string.", "test.provider service"),
+  params: { module: str() },
+  run: async ({ module }, context) => (await loadedModules(context)).includes(module) ? module : "",
+});
+
+/** `test.providers` */
+export const providers: ModuleFunction<JobContext> = fn({
+  doc: describe("Return a map from the files that provide modules to the modules' names.", "test.providers"),
+  params: {},
+  run: async (_bound, context) => map(Object.fromEntries((await loadedModules(context)).map((name) => [name, name]))),
+});
+
+/** `test.not_loaded` */
+export const not_loaded: ModuleFunction<JobContext> = fn({
+  doc: describe("List the modules that could not be loaded.", "test.not_loaded"),
+  params: {},
+  run: async (_bound, { catalogue }) => {
+    await catalogue.all();
+    return [...catalogue.problems().keys()].sort();
+  },
+});
+
+/** `test.module_report` */
+export const module_report: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the functions and modules of the minion, by the ways in which they can be reached.",
+    "test.module_report",
+  ),
+  params: {},
+  run: async (_bound, context) => {
+    const functions = (await context.catalogue.all()).map(({ name }) => name);
+    const modules = await loadedModules(context);
+    return map({
+      functions,
+      function_attrs: functions,
+      function_subs: functions,
+      modules,
+      module_attrs: modules,
+      missing_attrs: [],
+      missing_subs: [],
+    });
+  },
+});
+
+/** `test.stack` */
+export const stack: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the stack of calls that led to this function.", "test.stack"),
+  params: {},
+  run: () => (new Error().stack ?? "").split("\n").slice(1).join("\n"),
+});
+
+/** `test.tty` */
+export const tty: ModuleFunction<JobContext> = fn({
+  doc: describe("Moved to cmd.tty.", "test.tty tty0 'This is a test'"),
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run: () => "ERROR: This function has been moved to cmd.tty",
+});
+
+/** `test.deprecation_warning` */
+export const deprecation_warning: ModuleFunction<JobContext> = fn({
+  doc: describe("Return True, and write two warnings of deprecation to the minion's log.", "test.deprecation_warning"),
+  params: {},
+  run: (_bound, context) => {
+    context.log("warning", "This is a test deprecation warning by version.");
+    context.log("warning", "This is a test deprecation warning by date very far into the future (3000-01-01).");
+    return true;
+  },
+});
+
+function secondsSince(startMs: number): Value {
+  return floatValue((performance.now() - startMs) / 1000);
+}
+
+function randomHash(size: number, hashType: string): string {
+  if (size < 0) throw new InvocationError(`size must not be negative, as ${size} is`);
+  return hashHex(String(randomBelow(size + 1)), hashType);
+}
+
+/** A whole number from 0 to below `limit`. Not node:crypto's, which takes 4 MB of every job worker. */
+function randomBelow(limit: number): number {
+  const [high, low] = crypto.getRandomValues(new Uint32Array(2));
+  return Math.floor(((high >>> 11) * 2 ** 32 + low) / 2 ** 53 * limit);
+}
+
+async function loadedModules({ catalogue }: JobContext): Promise<string[]> {
+  return [...new Set((await catalogue.all()).map(({ name }) => name.split(".", 1)[0]))];
+}

@@ -1,0 +1,15 @@
+/**
+ * The built-in runners, by name. Written as literal imports, so that `deno compile` finds them.
+ * @module
+ */
+
+import type { ModuleTable } from "../../lib/plugins/loader.ts";
+
+/** What `loadFamily` makes the family of runners of. */
+export const RUNNERS: ModuleTable = {
+  bus: () => import("./bus.ts"),
+  doc: () => import("./doc.ts"),
+  jobs: () => import("./jobs.ts"),
+  manage: () => import("./manage.ts"),
+  test: () => import("./test.ts"),
+};

@@ -1,0 +1,30 @@
+/**
+ * Runner `doc`: the documentation of runners, and of the modules that minions have.
+ * Source: the functions and results of Salt 3008.3 `salt/runners/doc.py`.
+ * @module
+ */
+
+import { collectDocs } from "../../lib/plugins/docs.ts";
+import { runner as declareRunner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import { isMap, type ValueMap } from "../../lib/values/value.ts";
+
+/** `doc.runner` */
+export const runner: RunnerFunction = declareRunner({
+  doc: runnerDoc("Return the documentation of every runner.", "doc.runner"),
+  params: {},
+  run: async (_, context) => collectDocs(await context.catalogue.all(), []),
+});
+
+/** `doc.execution` */
+export const execution: RunnerFunction = declareRunner({
+  doc: runnerDoc("Return the documentation of every execution module that any minion has.", "doc.execution"),
+  params: {},
+  async run(_, context) {
+    const docs: ValueMap = new Map();
+    const answers = await context.local.run("*", "sys.doc", { timeoutS: context.opts.timeout });
+    for (const { return: answer } of answers.values()) {
+      if (isMap(answer)) { for (const [name, doc] of answer) docs.set(name, doc); }
+    }
+    return docs;
+  },
+});

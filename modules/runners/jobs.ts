@@ -1,0 +1,389 @@
+/**
+ * Runner `jobs`: jobs that run, and jobs that ran, out of the job cache.
+ * Source: the functions and results of Salt 3008.3 `salt/runners/jobs.py`.
+ * @module
+ */
+
+import { CommandError } from "../../lib/errors.ts";
+import { isJid } from "../../lib/protocol/jid.ts";
+import type { JobReturn } from "../../lib/jobs/cache.ts";
+import type { JobOutcome } from "../../lib/jobs/outcomes.ts";
+import { formatJob, formatStartedJob, jobFilter, jobMinions } from "../../lib/jobs/listing.ts";
+import { any, bool, int, str } from "../../lib/plugins/module.ts";
+import { LiveLines } from "../../lib/output/live_lines.ts";
+import { silenceText } from "../../lib/protocol/outcome.ts";
+import { formatOutput } from "../../lib/output/outputters.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import { runningRunners } from "../../lib/client/runner_notes.ts";
+import { compareStrings, equals, isMap, map, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** Arguments that many of the functions share, as Salt has them. */
+const EXT_SOURCE = str(null);
+const DISPLAY_PROGRESS = bool(false);
+
+/** `jobs.list_jobs` */
+export const list_jobs: RunnerFunction = runner({
+  doc: runnerDoc(
+    `List every job of the cache by its id, the oldest first.
+
+ext_source
+    The cache to read; only local_cache is there.
+
+outputter
+    The outputter to show the result with.
+
+Of several filters a job must fit all:
+
+search_metadata
+    A dictionary; the job's metadata must hold one of its pairs.
+
+search_function
+    Globs, as a list or separated by commas, for the job's function.
+
+search_target
+    Globs for the target, as it was given.
+
+start_time, end_time
+    The job must have begun not before, not after. UTC: 2015, Mar 16 19:00 or 2015-03-16 19:00.`,
+    "jobs.list_jobs",
+    "jobs.list_jobs search_function='test.*,pkg.install' search_target='web*'",
+    `jobs.list_jobs search_metadata='{"team": "ops"}'`,
+    "jobs.list_jobs start_time='2015, Mar 16 19:00' end_time='2015, Mar 18 22:00'",
+  ),
+  params: {
+    ext_source: EXT_SOURCE,
+    outputter: str(null),
+    search_metadata: any(null),
+    search_function: any(null),
+    search_target: any(null),
+    start_time: str(null),
+    end_time: str(null),
+    display_progress: DISPLAY_PROGRESS,
+  },
+  async run({ ext_source, outputter, display_progress, ...search }, context) {
+    checkSource(ext_source);
+    await querying(context, display_progress, " for jobs.");
+    const jobs = listJobs(context, {
+      metadata: search.search_metadata,
+      fun: search.search_function,
+      target: search.search_target,
+      startTime: search.start_time,
+      endTime: search.end_time,
+    });
+    return shown(jobs, outputter);
+  },
+});
+
+/** `jobs.list_jobs_filter` */
+export const list_jobs_filter: RunnerFunction = runner({
+  doc: runnerDoc(
+    `List the newest jobs of the cache, the oldest of them first.
+
+count
+    How many.
+
+filter_find_job : True
+    Leave out saltutil.find_job, with which running jobs are watched.`,
+    "jobs.list_jobs_filter 50",
+    "jobs.list_jobs_filter 100 filter_find_job=False",
+  ),
+  params: {
+    count: int(),
+    filter_find_job: bool(true),
+    ext_source: EXT_SOURCE,
+    outputter: str(null),
+    display_progress: DISPLAY_PROGRESS,
+  },
+  async run({ count, filter_find_job, ext_source, outputter, display_progress }, context) {
+    checkSource(ext_source);
+    await querying(context, display_progress, " for jobs.");
+    const jobs = context.jobs.list()
+      .filter(({ load }) => !filter_find_job || load.get("fun") !== "saltutil.find_job")
+      .slice(count > 0 ? -count : Infinity)
+      .map(({ jid, load }) => {
+        const { StartTime, ...headings } = Object.fromEntries(formatStartedJob(jid, load));
+        return map({ ...headings, JID: jid, StartTime });
+      });
+    return shown(jobs, outputter);
+  },
+});
+
+/** `jobs.list_job` */
+export const list_job: RunnerFunction = runner({
+  doc: runnerDoc(
+    "Show one job: what was asked of whom and when, and what came back.",
+    "jobs.list_job 20130916125524463507",
+    "jobs.list_job 20130916125524463507 --out=pprint",
+  ),
+  params: { jid: str(), ext_source: EXT_SOURCE, display_progress: DISPLAY_PROGRESS },
+  async run({ jid, ext_source, display_progress }, context) {
+    checkSource(ext_source);
+    await querying(context, display_progress);
+    return new Map<Value, Value>([["jid", jid], ...await describeJob(context, jid)]);
+  },
+});
+
+/** `jobs.print_job` */
+export const print_job: RunnerFunction = runner({
+  doc: runnerDoc(
+    "Show one job under its id: what was asked of whom and when, and what came back.",
+    "jobs.print_job 20130916125524463507",
+  ),
+  params: { jid: str(), ext_source: EXT_SOURCE },
+  async run({ jid, ext_source }, context) {
+    checkSource(ext_source);
+    return new Map([[jid, await describeJob(context, jid)]]);
+  },
+});
+
+/** `jobs.lookup_jid` */
+export const lookup_jid: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Show what a job gave back, with the outputter that its minions asked for.
+
+returned : True
+    Show the minions that returned.
+
+missing : False
+    Show also those that did not, and why, in the words of jobs.outcomes.
+
+display_progress : False
+    Tell on the event bus of each step.`,
+    "jobs.lookup_jid 20130916125524463507",
+    "jobs.lookup_jid 20130916125524463507 missing=True",
+  ),
+  params: {
+    jid: str(),
+    ext_source: EXT_SOURCE,
+    returned: bool(true),
+    missing: bool(false),
+    display_progress: DISPLAY_PROGRESS,
+  },
+  async run({ jid, ext_source, returned, missing, display_progress }, context) {
+    checkSource(ext_source);
+    await querying(context, display_progress);
+    // Programs get what Salt gives them; whoever mistyped the id is to hear of it.
+    if (!context.jobs.exists(jid)) {
+      context.log("error", noSuchJob(jid));
+      context.setRetcode(1);
+    }
+    const returns = context.jobs.getReturns(jid);
+    const result: ValueMap = new Map();
+    for (const [id, stored] of returns) {
+      if (display_progress) await context.progress(map({ message: id }));
+      if (returned) result.set(id, stored.return);
+    }
+    if (missing) {
+      const outcomes = await outcomesOf(context, jid);
+      for (const id of jobMinions(context.jobs.getLoad(jid))) {
+        if (returns.has(id)) continue;
+        const outcome = outcomes.get(id)?.outcome;
+        result.set(id, outcome === undefined ? "Minion did not return" : silenceText(outcome));
+      }
+    }
+    const out = [...returns.values()].at(0)?.out;
+    return shown(result, typeof out === "string" ? out : null);
+  },
+});
+
+/** `jobs.exit_success` */
+export const exit_success: RunnerFunction = runner({
+  doc: runnerDoc(
+    "Tell of each minion of a job whether it returned something that is true.",
+    "jobs.exit_success 20160520145827701627",
+  ),
+  params: { jid: str(), ext_source: EXT_SOURCE },
+  run({ jid, ext_source }, context) {
+    checkSource(ext_source);
+    const returns = context.jobs.getReturns(jid);
+    const success: ValueMap = new Map(targeted(context, jid).map((id) => [id, truthy(returns.get(id)?.return)]));
+    for (const [id, stored] of returns) if (truthy(stored.return)) success.set(id, true);
+    return success;
+  },
+});
+
+/** `jobs.last_run` */
+export const last_run: RunnerFunction = runner({
+  doc: runnerDoc(
+    "Show the newest job, as jobs.print_job does, of those that fit the filters of jobs.list_jobs; False if none does.",
+    "jobs.last_run",
+    "jobs.last_run target=nodename",
+    "jobs.last_run function='cmd.run'",
+    `jobs.last_run metadata='{"team": "ops"}'`,
+  ),
+  params: {
+    ext_source: EXT_SOURCE,
+    outputter: str(null),
+    metadata: any(null),
+    function: any(null),
+    target: any(null),
+    display_progress: DISPLAY_PROGRESS,
+  },
+  async run({ ext_source, outputter, metadata, function: fun, target, display_progress }, context) {
+    checkSource(ext_source);
+    if (truthy(metadata) && !isMap(metadata)) return false;
+    await querying(context, display_progress, " for jobs.");
+    const newest = [...listJobs(context, { metadata, fun, target }).keys()].at(-1);
+    if (newest === undefined) return false;
+    return shown(new Map([[newest, await describeJob(context, String(newest))]]), outputter);
+  },
+});
+
+/** `jobs.active` */
+export const active: RunnerFunction = runner({
+  doc: runnerDoc(
+    "Ask every minion what it is running, and show each job with the minions that run it and those that returned.",
+    "jobs.active",
+  ),
+  params: { display_progress: DISPLAY_PROGRESS },
+  async run({ display_progress }, context) {
+    const answers = await context.local.run("*", "saltutil.running", { timeoutS: context.opts.timeout });
+    if (display_progress) {
+      await context.progress(map({ message: `Attempting to contact minions: ${[...answers.keys()].join(", ")}` }));
+    }
+    const active = new Map<string, { job: ValueMap; running: ValueMap[] }>();
+    for (const [id, { return: jobs }] of answers) {
+      if (display_progress) await context.progress(map({ message: `Received reply from minion ${id}` }));
+      for (const job of Array.isArray(jobs) ? jobs : []) {
+        const jid = isMap(job) ? job.get("jid") : undefined;
+        if (!isMap(job) || typeof jid !== "string" || !isJid(jid)) continue;
+        const entry = active.get(jid) ?? { job, running: [] };
+        entry.running.push(new Map([[id, job.get("pid") ?? null]]));
+        active.set(jid, entry);
+      }
+    }
+    return new Map([...active].flatMap(([jid, { job, running }]) => {
+      const shownJob = formatStartedJob(jid, job);
+      const returned = context.jobs.getReturns(jid);
+      // Whose return came after it had answered is at it no more.
+      const still = running.filter((one) => [...one.keys()].every((id) => !returned.has(String(id))));
+      shownJob.set("Running", still).set("Returned", [...returned.keys()]);
+      return still.length === 0 ? [] : [[jid, shownJob]];
+    }));
+  },
+});
+
+/** `jobs.outcomes` */
+export const outcomes: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Say in one word what became of a job on each of its minions, and when the master last heard of it: returned, failed,
+running, received, interrupted, not received, not connected, no such minion. Not in Salt.`,
+    "jobs.outcomes 20130916125524463507",
+  ),
+  params: { jid: str() },
+  async run({ jid }, context) {
+    checkThere(context, jid);
+    const found = await outcomesOf(context, jid);
+    return new Map([...found].map(([id, { outcome, sinceMs }]) => {
+      const since = sinceMs === undefined ? null : new Date(sinceMs).toISOString();
+      return [id, map({ outcome, since })];
+    }));
+  },
+});
+
+/** `jobs.attach` */
+export const attach: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Print what has come of a job, then what comes, until every minion has answered or is known not to: for a command that
+was cut off, or ran with --async. Of a job with --live, the lines that its commands wrote come first. The result is the
+outcome of each minion. Not in Salt.`,
+    "jobs.attach 20130916125524463507",
+  ),
+  params: { jid: str() },
+  async run({ jid }, context) {
+    checkThere(context, jid);
+    const outcomes = new Map<string, string>();
+    using live = new LiveLines({ write: (text) => context.print(text.slice(0, -1)), color: false, brief: true });
+    const attached = context.local.attach(jid, (id, parts) => live.show(id, parts));
+    for await (const { id, returned, outcome, out } of attached) {
+      outcomes.set(id, outcome);
+      const shown = live.end(id, returned ?? null);
+      if (returned !== undefined) {
+        context.print(formatOutput(new Map([[id, shown]]), { out: out ?? "nested", color: false }));
+      }
+    }
+    if ([...outcomes.values()].some((outcome) => outcome !== "returned")) context.setRetcode(1);
+    return outcomes;
+  },
+});
+
+/** `jobs.master` */
+export const master: RunnerFunction = runner({
+  doc: runnerDoc("Show the runners that are running on this master.", "jobs.master"),
+  params: {},
+  run: (_, context) => runningRunners(context.opts.cachedir),
+});
+
+/** @throws {CommandError} If there is no such job. */
+function checkThere(context: RunnerContext, jid: string): void {
+  if (!context.jobs.exists(jid)) throw new CommandError(noSuchJob(jid));
+}
+
+function noSuchJob(jid: string): string {
+  return `There is no job ${jid} in the job cache`;
+}
+
+/** What became of a job on each of its minions: what every function here goes by. */
+async function outcomesOf(context: RunnerContext, jid: string): Promise<Map<string, JobOutcome>> {
+  return await context.local.outcomes(jid, jobMinions(context.jobs.getLoad(jid)));
+}
+
+/** A job under Salt's headings, with its returns, and what became of it on each minion. */
+async function describeJob(context: RunnerContext, jid: string): Promise<ValueMap> {
+  const job = formatStartedJob(jid, context.jobs.getLoad(jid));
+  job.set("Result", new Map([...context.jobs.getReturns(jid)].map(([id, stored]) => [id, asMap(stored)])));
+  if (context.opts.job_cache_store_endtime) {
+    const endTime = context.jobs.getEndTime(jid);
+    if (endTime !== undefined) job.set("EndTime", endTime);
+  }
+  const outcomes = await outcomesOf(context, jid);
+  // Of a job that all have returned from, Salt's keys say everything.
+  if ([...outcomes.values()].some(({ outcome }) => outcome !== "returned" && outcome !== "failed")) {
+    job.set("Outcomes", new Map([...outcomes].map(([id, { outcome }]) => [id, outcome])));
+  }
+  return job;
+}
+
+function asMap(stored: JobReturn): ValueMap {
+  return map({ ...stored });
+}
+
+function listJobs(context: RunnerContext, search: Parameters<typeof jobFilter>[0]): ValueMap {
+  const fits = jobFilter(search);
+  const jobs = new Map<string, ValueMap>();
+  // Not list(), which keeps all loads till the last is read: of ten thousand, the collector would copy each several times.
+  for (const { jid, load } of context.jobs.walk()) {
+    const job = formatStartedJob(jid, load);
+    if (context.opts.job_cache_store_endtime) {
+      const endTime = context.jobs.getEndTime(jid);
+      if (endTime !== undefined) job.set("EndTime", endTime);
+    }
+    if (fits(jid, job)) jobs.set(jid, job);
+  }
+  const sorted: ValueMap = new Map();
+  for (const jid of [...jobs.keys()].sort(compareStrings)) sorted.set(jid, jobs.get(jid) ?? null);
+  return sorted;
+}
+
+/** The ids of the minions that a job is for. */
+function targeted(context: RunnerContext, jid: string): string[] {
+  const minions = formatJob(context.jobs.getLoad(jid)).get("Minions");
+  return Array.isArray(minions) ? minions.filter((id) => typeof id === "string") : [];
+}
+
+/** A result, and under which outputter it is to be shown, if that is not the default. */
+function shown(data: Value, outputter: string | null): Value {
+  return truthy(outputter) ? new Map<Value, Value>([["outputter", outputter], ["data", data]]) : data;
+}
+
+async function querying(context: RunnerContext, display: boolean, what = ""): Promise<void> {
+  if (display) {
+    await context.progress(map({ message: `Querying returner${what === "" ? ":" : ""} local_cache${what}` }));
+  }
+}
+
+function checkSource(source: string | null): void {
+  if (source !== null && !equals(source, "local_cache") && source !== "") {
+    throw new CommandError(`Requested returner ${source} is not available: jobs are kept in local_cache only`);
+  }
+}

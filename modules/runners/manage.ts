@@ -1,0 +1,188 @@
+/**
+ * Runner `manage`: which minions answer, which are connected, and which are not.
+ * Source: the functions and results of Salt 3008.3 `salt/runners/manage.py`.
+ * @module
+ */
+
+import { any, bool, float, str } from "../../lib/plugins/module.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import { resolveTarget } from "../../lib/fleet/target.ts";
+import { compareStrings, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { VERSION } from "../../lib/version.ts";
+
+/** Whom to ask, and how long to wait. */
+const PING = { tgt: any("*"), tgt_type: str("glob"), timeout: float(null), gather_job_timeout: float(null) };
+
+interface Ping {
+  readonly tgt: Value;
+  readonly tgt_type: string;
+  readonly timeout: number | null;
+  readonly gather_job_timeout: number | null;
+}
+
+const TARGETED = `
+
+tgt, tgt_type
+    The minions to ask.
+
+timeout, gather_job_timeout
+    Seconds to wait; the master's options of that name, unless given.`;
+
+/** `manage.status` */
+export const status: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Ask the minions whether they are there, and list those that answered and those that did not.${TARGETED}`,
+    "manage.status",
+    "manage.status tgt='web*' timeout=5 gather_job_timeout=10",
+  ),
+  params: { output: bool(true), ...PING },
+  run: (asked, context) => ping(context, asked),
+});
+
+/** `manage.up` */
+export const up: RunnerFunction = runner({
+  doc: runnerDoc(
+    `List the minions that answer.${TARGETED}`,
+    "manage.up",
+    "manage.up tgt='web1,web2' tgt_type=list",
+  ),
+  params: PING,
+  run: async (asked, context) => (await ping(context, asked)).up,
+});
+
+/** `manage.down` */
+export const down: RunnerFunction = runner({
+  doc: runnerDoc(
+    `List the minions that do not answer.
+
+removekeys : False
+    Delete the keys of those minions, too.${TARGETED}`,
+    "manage.down",
+    "manage.down removekeys=True",
+  ),
+  params: { removekeys: bool(false), ...PING },
+  async run({ removekeys, ...asked }, context) {
+    const { down } = await ping(context, asked);
+    if (removekeys) { for (const id of down) await context.deleteKey(id); }
+    return down;
+  },
+});
+
+const LISTED = `
+
+subset : None
+    Ids; no others are listed.
+
+show_ip : False
+    Show an address that each is connected from, too.`;
+
+/** Minions that are connected; Salt has a name of this for each state, and gives the same for all of them. */
+function connected(name: string): RunnerFunction {
+  return runner({
+    doc: runnerDoc(
+      `List the minions that are connected now. No minion is asked: the master knows.${LISTED}`,
+      `manage.${name}`,
+      `manage.${name} show_ip=True`,
+    ),
+    params: { subset: any(null), show_ip: bool(false) },
+    async run({ subset, show_ip }, context) {
+      const wanted = idsIn(subset);
+      const here = [...await context.local.present()].filter(([id]) => wanted.length === 0 || wanted.includes(id));
+      return show_ip ? new Map(here.map(([id, address]) => [id, address ?? null])) : here.map(([id]) => id);
+    },
+  });
+}
+
+/** Accepted minions that are not connected. */
+function notConnected(name: string): RunnerFunction {
+  return runner({
+    doc: runnerDoc(
+      `List the accepted minions that are not connected now. No minion is asked: the master knows.${LISTED}`,
+      `manage.${name}`,
+    ),
+    params: { subset: any(null), show_ip: bool(false) },
+    async run({ subset }, context) {
+      const here = await context.local.present();
+      const wanted = subset === null ? undefined : idsIn(subset);
+      return context.keys.list("accepted").filter((id) => !here.has(id) && (wanted?.includes(id) ?? true));
+    },
+  });
+}
+
+function idsIn(subset: Value): string[] {
+  const listed = typeof subset === "string" ? subset.split(",") : Array.isArray(subset) ? subset : [];
+  return listed.map((id) => text(id).trim()).filter((id) => id !== "");
+}
+
+/** `manage.list_state` */
+export const list_state: RunnerFunction = connected("list_state");
+/** `manage.list_not_state` */
+export const list_not_state: RunnerFunction = notConnected("list_not_state");
+/** `manage.present` */
+export const present: RunnerFunction = connected("present");
+/** `manage.not_present` */
+export const not_present: RunnerFunction = notConnected("not_present");
+/** `manage.joined` */
+export const joined: RunnerFunction = connected("joined");
+/** `manage.not_joined` */
+export const not_joined: RunnerFunction = notConnected("not_joined");
+/** `manage.allowed` */
+export const allowed: RunnerFunction = connected("allowed");
+/** `manage.not_allowed` */
+export const not_allowed: RunnerFunction = notConnected("not_allowed");
+/** `manage.alived` */
+export const alived: RunnerFunction = connected("alived");
+/** `manage.not_alived` */
+export const not_alived: RunnerFunction = notConnected("not_alived");
+/** `manage.reaped` */
+export const reaped: RunnerFunction = connected("reaped");
+/** `manage.not_reaped` */
+export const not_reaped: RunnerFunction = notConnected("not_reaped");
+
+/** What `manage.versions` calls a minion, by how its version compares to the master's. */
+const LABELS: Readonly<Record<"-1" | "0" | "1", string>> = {
+  "-1": "Minion requires update",
+  "0": "Up to date",
+  "1": "Minion newer than master",
+};
+
+/** `manage.versions` */
+export const versions: RunnerFunction = runner({
+  doc: runnerDoc("Ask the minions for their versions, and compare those with the master's.", "manage.versions"),
+  params: {},
+  async run(_, context) {
+    const answers = await context.local.run("*", "test.version", { timeoutS: context.opts.timeout });
+    const groups: ValueMap = new Map<Value, Value>([["Master", VERSION]]);
+    for (const [id, answer] of [...answers].sort(([a], [b]) => compareStrings(a, b))) {
+      const known = answer.retcode === 0 && typeof answer.return === "string";
+      const label = known ? LABELS[compareVersions(text(answer.return), VERSION)] : "Minion offline";
+      const group = groups.get(label);
+      const minions: ValueMap = group instanceof Map ? group : new Map();
+      groups.set(label, minions.set(id, known ? answer.return : false));
+    }
+    return groups;
+  },
+});
+
+/** Pings what the target means: every accepted minion of it is then either up or down. */
+async function ping(context: RunnerContext, asked: Ping): Promise<{ up: string[]; down: string[] }> {
+  const accepted = context.keys.list("accepted");
+  const { minions } = resolveTarget(asked.tgt, asked.tgt_type, accepted);
+  if (minions.length === 0) return { up: [], down: [] };
+  const answers = await context.local.run(asked.tgt, "test.ping", {
+    tgtType: asked.tgt_type,
+    timeoutS: asked.timeout || context.opts.timeout,
+    gatherJobTimeoutS: asked.gather_job_timeout || context.opts.gather_job_timeout,
+  });
+  const up = [...answers.keys()].sort(compareStrings);
+  return { up, down: minions.filter((id) => !answers.has(id)).sort(compareStrings) };
+}
+
+function compareVersions(a: string, b: string): "-1" | "0" | "1" {
+  const [left, right] = [a, b].map((version) => version.split(/[.-]/).map(Number));
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const difference = (left[i] || 0) - (right[i] || 0);
+    if (difference !== 0) return difference < 0 ? "-1" : "1";
+  }
+  return "0";
+}

@@ -1,0 +1,89 @@
+/**
+ * Runner `test`: what arrives of the arguments, and what a runner may do beside returning.
+ * Source: the functions of Salt 3008.3 `salt/runners/test.py`.
+ * @module
+ */
+
+import { float, str } from "../../lib/plugins/module.ts";
+import { optsValues } from "../../lib/config/opts_map.ts";
+import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import { sleep as wait } from "../../lib/os/sleep.ts";
+import { map, str as text, type Value } from "../../lib/values/value.ts";
+
+/** `test.arg` */
+export const arg: RunnerFunction = runner({
+  doc: runnerDoc(
+    "Return the arguments; keyword arguments that begin with two underscores are left out.",
+    "test.arg foo bar=baz",
+  ),
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run: (_, __, { args, kwargs }) => ({
+    args,
+    kwargs: new Map([...kwargs].filter(([key]) => !text(key).startsWith("__"))),
+  }),
+});
+
+/** `test.raw_arg` */
+export const raw_arg: RunnerFunction = runner({
+  doc: runnerDoc("Return the arguments, all of them.", "test.raw_arg foo __bar=baz"),
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run: (_, __, { args, kwargs }) => ({ args, kwargs }),
+});
+
+/** The names that stand for anything, as each country's programmers know them. */
+const METASYNTACTIC: Readonly<Record<string, readonly string[]>> = {
+  us: "foo bar baz qux quux quuz corge grault garply waldo fred plugh xyzzy thud".split(" "),
+  uk: "wibble wobble wubble flob".split(" "),
+};
+
+/** `test.metasyntactic` */
+export const metasyntactic: RunnerFunction = runner({
+  doc: runnerDoc("Return the names that stand for anything in a country: us or uk.", "test.metasyntactic locality=uk"),
+  params: { locality: str("us") },
+  run: ({ locality }) => Object.hasOwn(METASYNTACTIC, locality) ? METASYNTACTIC[locality] : null,
+});
+
+/** `test.stdout_print` */
+export const stdout_print: RunnerFunction = runner({
+  doc: runnerDoc("Print foo and return bar.", "test.stdout_print"),
+  params: {},
+  run(_, context) {
+    context.print("foo");
+    return "bar";
+  },
+});
+
+/** `test.sleep` */
+export const sleep: RunnerFunction = runner({
+  doc: runnerDoc("Wait for some seconds, then return True.", "test.sleep s_time=5"),
+  params: { s_time: float(10) },
+  async run({ s_time }, context) {
+    context.print(text(s_time));
+    await wait(s_time * 1000, context.signal);
+    return true;
+  },
+});
+
+/** `test.stream` */
+export const stream: RunnerFunction = runner({
+  doc: runnerDoc("Fire a hundred progress events, one each tenth of a second, then return True.", "test.stream"),
+  params: {},
+  async run(_, context) {
+    for (let i = 1; i < 100; i++) {
+      await context.progress(map({ message: `Runner is ${i}% done` }));
+      await wait(100, context.signal);
+    }
+    return true;
+  },
+});
+
+/** `test.get_opts` */
+export const get_opts: RunnerFunction = runner({
+  doc: runnerDoc("Return the options of the master.", "test.get_opts"),
+  params: {},
+  run: (_, context): Value => optsValues(context.opts),
+});

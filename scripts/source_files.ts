@@ -1,0 +1,34 @@
+/**
+ * The files of the tree by their ending, from all folders below some. A list that is empty is an error: a check of no file
+ * would pass.
+ * @module
+ */
+
+/** Folders that hold nothing of ours, by name. Those that begin with a dot are left out too. */
+const FOREIGN: readonly string[] = ["node_modules", "dist", "results"];
+
+/**
+ * The paths of the files below the directory `root` whose names end with `ending`, relative to `root`, sorted.
+ * @param options.below Only what is in these folders of `root`, and in their folders. @default all of it
+ * @param options.without Folders of `root` that are left out, unless `below` names them.
+ * @throws {Deno.errors.NotFound} If `root` or a folder of `below` holds no such file, or is not there.
+ */
+export function sourceFiles(
+  root: string,
+  ending: string,
+  { below = [""], without = [] }: { readonly below?: readonly string[]; readonly without?: readonly string[] } = {},
+): string[] {
+  return [...new Set(below.flatMap((folder) => [...filesOf(root, folder, ending, without)]))].sort();
+}
+
+function filesOf(root: string, folder: string, ending: string, without: readonly string[]): string[] {
+  const visit = (path: string): string[] =>
+    [...Deno.readDirSync(`${root}/${path}`)].flatMap(({ name, isDirectory, isFile }) => {
+      const own = path === "" ? name : `${path}/${name}`;
+      if (isFile) return name.endsWith(ending) ? [own] : [];
+      return !isDirectory || name.startsWith(".") || FOREIGN.includes(name) || without.includes(own) ? [] : visit(own);
+    });
+  const found = visit(folder);
+  if (found.length === 0) throw new Deno.errors.NotFound(`There is no file *${ending} below ${root}/${folder}`);
+  return found;
+}

@@ -1,0 +1,41 @@
+/**
+ * How long a job to one minion takes inside the system, by each side's own client: from the publish to the return's event.
+ * The counterpart of job_latency.py.
+ * @module
+ */
+
+import { callingUser } from "../../lib/cli/calling_user.ts";
+import { loadClientConfig } from "../../lib/config/load.ts";
+import { LocalClient } from "../../lib/client/local.ts";
+import type { Fleet } from "./fleet.ts";
+import { pingAll } from "./ping_all.ts";
+import { run } from "./processes.ts";
+import { benchScript } from "./sides.ts";
+import { median } from "./statistics.ts";
+
+/** Jobs of which one measurement is the median. */
+export const LATENCY_JOBS = 25;
+
+/** The median in milliseconds, of a `test.ping` at a time. @throws {Error} If one does not come back. */
+export async function jobLatency(fleet: Fleet, minion: string): Promise<number> {
+  if (fleet.side.python !== undefined) {
+    const { out } = await run([
+      fleet.side.python,
+      benchScript("job_latency.py"),
+      `${fleet.configDir}/master`,
+      minion,
+      String(LATENCY_JOBS),
+    ]);
+    return median(JSON.parse(out));
+  }
+  const { opts } = loadClientConfig({ configDir: fleet.configDir });
+  using client = await LocalClient.connect(opts, callingUser());
+  const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
+  const times: number[] = [];
+  for (let i = 0; i < LATENCY_JOBS; i++) {
+    const started = performance.now();
+    await pingAll(client, minion, patience);
+    times.push(performance.now() - started);
+  }
+  return median(times);
+}

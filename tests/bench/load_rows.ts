@@ -1,0 +1,142 @@
+/**
+ * Rows: what a master carries when many want something at once: operators, sign-ins, events; and how soon it is back.
+ * @module
+ */
+
+import { masterBus } from "../../lib/bus/subscriber.ts";
+import { eventually } from "../support/eventually.ts";
+import { run } from "./processes.ts";
+import type { Fleet } from "./fleet.ts";
+import { growth } from "./memory_rows.ts";
+import { MB, MS, PER_SECOND, type Row, type Stage } from "./row.ts";
+import { benchCommand, benchScript, type Side } from "./sides.ts";
+import { BUSY_LIMIT } from "./swarm_jobs.ts";
+import { warmSwarm } from "./swarm_rows.ts";
+
+const OPERATORS = 16;
+const OPERATED = 20;
+const OPERATING_S = 3;
+const SIGN_INS = 300;
+const RETURNING_FLEET = 300;
+const SUBSCRIBERS = 8;
+/** Events of one measurement: enough for a second or two. Python Salt's bus carries a tenth. */
+const EVENTS = { ours: 30_000, python: 2_000 };
+const GROWTH_EVENTS = 100_000;
+const WARMING_EVENTS = 2_000;
+/** How long a fleet may take to be back, in milliseconds. */
+const BACK_MS = 120_000;
+
+async function masterAlone(stage: Stage, side: Side): Promise<Fleet> {
+  return await stage.fleet(side, async (fleet) => void await fleet.startMaster());
+}
+
+function operators(target: string): Row["measure"] {
+  return async (stage, side) => {
+    const fleet = await warmSwarm(stage, side, OPERATED);
+    const program = side.python === undefined
+      ? benchCommand("operators.ts")
+      : [side.python, benchScript("operators.py")];
+    const { result, busy } = await fleet.swarmBusy(() =>
+      run([...program, fleet.configDir, target, String(OPERATORS), String(OPERATING_S)])
+    );
+    if (busy > BUSY_LIMIT) stage.remarks.add(`${side.name}: the swarm itself was busy ${Math.round(busy * 100)}%`);
+    const { jobs, seconds } = JSON.parse(result.out);
+    return jobs / seconds;
+  };
+}
+
+async function carryEvents(fleet: Fleet, count: number): Promise<{ events: number; seconds: number }> {
+  const { python } = fleet.side;
+  const { pull, pub } = masterBus(fleet.sockDir);
+  const words = python === undefined
+    ? [...benchCommand("bus_load.ts"), pull, pub]
+    : [python, benchScript("bus_load.py"), `${fleet.configDir}/master`];
+  const { out } = await run([...words, String(SUBSCRIBERS), String(count)]);
+  return JSON.parse(out);
+}
+
+/** Load. */
+export const LOAD_ROWS: readonly Row[] = [
+  {
+    name: "jobs-one",
+    title: `jobs a second, ${OPERATORS} operators at once, each job to one of ${OPERATED} simulated minions`,
+    unit: PER_SECOND,
+    group: "operators",
+    measure: operators(`each of ${OPERATED}`),
+  },
+  {
+    name: "jobs-all",
+    title: `jobs a second, ${OPERATORS} operators at once, each job to all ${OPERATED}`,
+    unit: PER_SECOND,
+    group: "operators",
+    measure: operators("*"),
+  },
+  {
+    name: "sign-ins",
+    title: `sign-ins a second, ${SIGN_INS} minions at once, on the master alone`,
+    unit: PER_SECOND,
+    group: "sign-ins",
+    pythons: ["3008.3", "3006.28"],
+    async measure(stage, side) {
+      const fleet = await masterAlone(stage, side);
+      const { host, port } = fleet.requestAddress;
+      const words = [...benchCommand("sign_in_load.ts"), host, String(port), fleet.pkiDir, String(SIGN_INS)];
+      const { signIns, seconds } = JSON.parse((await run(words)).out);
+      if (signIns !== SIGN_INS) stage.remarks.add(`${side.name}: only ${signIns} were let in`);
+      return signIns / seconds;
+    },
+  },
+  {
+    name: "back",
+    title: `${RETURNING_FLEET} simulated minions back after their master's kill -9: until one job is answered by all`,
+    unit: MS,
+    group: "back",
+    async measure(stage, side) {
+      const fleet = await warmSwarm(stage, side, RETURNING_FLEET);
+      const started = performance.now();
+      await fleet.killMaster();
+      await fleet.startMaster();
+      await eventually(async () => {
+        fleet.checkSwarms();
+        // A job that some did not get ends with an error, which is no reason to give up.
+        const { out } = await run([...fleet.words("salt"), "-t", "2", "*", "test.ping"]).catch(() => ({ out: "" }));
+        return (out.match(/^ +True$/gm) ?? []).length === RETURNING_FLEET;
+      }, { what: `${RETURNING_FLEET} answers`, withinMs: BACK_MS });
+      return performance.now() - started;
+    },
+  },
+  {
+    name: "events",
+    title: `events a second through the bus to ${SUBSCRIBERS} subscribers, who read them`,
+    unit: PER_SECOND,
+    group: "bus",
+    pythons: ["3008.3", "3006.28"],
+    async measure(stage, side) {
+      const fleet = await masterAlone(stage, side);
+      const wanted = side.python === undefined ? EVENTS.ours : EVENTS.python;
+      const { events, seconds } = await carryEvents(fleet, wanted);
+      if (events !== wanted) stage.remarks.add(`${side.name}: a subscriber got ${events} of ${wanted} events`);
+      return events / seconds;
+    },
+  },
+  {
+    name: "events-growth",
+    title: `master's growth (PSS) by ${GROWTH_EVENTS} events to ${SUBSCRIBERS} subscribers`,
+    unit: MB,
+    group: "bus",
+    runs: 1,
+    // So many take Python Salt's bus minutes, as the row before tells.
+    pythons: [],
+    long: true,
+    async measure(stage, side) {
+      const fleet = await masterAlone(stage, side);
+      await carryEvents(fleet, WARMING_EVENTS); // what the first ones warm up is no growth
+      return await growth(fleet, async () => {
+        const { events } = await carryEvents(fleet, GROWTH_EVENTS);
+        if (events !== GROWTH_EVENTS) {
+          stage.remarks.add(`${side.name}: a subscriber got ${events} of ${GROWTH_EVENTS} events`);
+        }
+      }) / 1024;
+    },
+  },
+];

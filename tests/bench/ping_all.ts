@@ -1,0 +1,14 @@
+/**
+ * One job, until everybody has returned: what operators do all day. A file of its own, as sixteen operators load it.
+ * @module
+ */
+
+import type { CollectPatience, LocalClient } from "../../lib/client/local.ts";
+
+/** Runs `test.ping` on the minions of a glob. @throws {Error} If one of them does not return. */
+export async function pingAll(client: LocalClient, tgt: string, patience: CollectPatience): Promise<void> {
+  const job = await client.publish({ tgt, tgtType: "glob", fun: "test.ping", arg: [] });
+  for await (const answer of client.collect(job, patience)) {
+    if (answer.kind !== "returned") throw new Error(`${answer.id} did not return`);
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * `deno task bench`: ours beside Python Salt, on this machine, in this run.
+ *
+ * Real masters and minions, measured in turn; a table on standard output, and all figures as JSON.
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+import { COMMAND_ROWS } from "./command_rows.ts";
+import { EXECUTABLE_ROWS } from "./executable_rows.ts";
+import { removeRoots } from "./fleet.ts";
+import { FLEET_OF_ONE_ROWS } from "./fleet_of_one_rows.ts";
+import { LOAD_ROWS } from "./load_rows.ts";
+import { thisMachine } from "./machine.ts";
+import { measure } from "./measure.ts";
+import { MEMORY_ROWS } from "./memory_rows.ts";
+import { minionsPlot } from "./plot.ts";
+import { findPythonSalt, NEWEST_PYTHON, PYTHON_SALTS, type PythonVersion } from "./python_salt.ts";
+import { type Measured, type Report, reportText } from "./report.ts";
+import { type Row, Stage } from "./row.ts";
+import { OURS } from "./sides.ts";
+import { START_ROWS } from "./start_rows.ts";
+import { DURABILITY_ROWS } from "./durability_rows.ts";
+import { STORE_ROWS } from "./store_rows.ts";
+import { SWARM_ROWS } from "./swarm_rows.ts";
+
+const ROWS: readonly Row[] = [
+  ...COMMAND_ROWS,
+  ...FLEET_OF_ONE_ROWS,
+  ...START_ROWS,
+  ...DURABILITY_ROWS,
+  ...STORE_ROWS,
+  ...LOAD_ROWS,
+  ...SWARM_ROWS,
+  ...MEMORY_ROWS,
+  ...EXECUTABLE_ROWS,
+];
+
+const DOCS = decodeURIComponent(new URL("../../docs", import.meta.url).pathname);
+const RESULTS = decodeURIComponent(new URL("results", import.meta.url).pathname);
+
+const USAGE = `Usage: deno task bench [options] [row…]
+
+  --runs N          How often each row is measured on each side. Default: 5.
+  --quick           One run of each row, without the rows that take long.
+  --minutes N       No row is begun after so long. Default: 40.
+  --python VERSION  The Python Salt to compare all rows with; more than once for several; "none".
+                    Default: ${NEWEST_PYTHON}, and ${PYTHON_SALTS[1]} for the rows where it is the faster one.
+  --docs            Put the table and the plot into docs/.
+  --list            List the rows.
+  --help            Show this.
+
+A row may be the beginning of several: \`deno task bench ping\`.
+`;
+
+/** @returns The exit code: 1 if something could not be measured. */
+async function main(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      runs: { type: "string", default: "5" },
+      quick: { type: "boolean", default: false },
+      minutes: { type: "string", default: "40" },
+      python: { type: "string", multiple: true },
+      docs: { type: "boolean", default: false },
+      list: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return say(USAGE);
+  if (values.list) return say(ROWS.map(({ name, title }) => `${name.padEnd(16)} ${title}\n`).join(""));
+  const rows = chosen(positionals).filter((row) => !(values.quick && row.long && !positionals.includes(row.name)));
+  const runs = values.quick ? 1 : number("runs", values.runs);
+  const pythons = values.python?.filter((version) => version !== "none").map(pythonVersion);
+  const compared = (row: Row) => pythons ?? row.pythons ?? NEWEST_PYTHON;
+  const wanted = PYTHON_SALTS.filter((version) => rows.some((row) => compared(row).includes(version)));
+  const missing = wanted.filter((version) => findPythonSalt(version) === undefined)
+    .map((version) => `Python Salt ${version} is not installed here: \`deno task interop\` installs it.`);
+  const sidesOf = (row: Row) => [OURS, ...compared(row).map(findPythonSalt).filter((side) => side !== undefined)];
+
+  const machine = thisMachine();
+  const measured: Measured[] = [];
+  const end = performance.now() + number("minutes", values.minutes) * 60_000;
+  let open: Stage | undefined;
+  const interrupt = async () => {
+    await open?.[Symbol.asyncDispose]();
+    removeRoots();
+    Deno.exit(130);
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, interrupt);
+  const sides = [OURS, ...wanted.map(findPythonSalt).filter((side) => side !== undefined)].map(({ name }) => name);
+  const reported = (): Report => {
+    return { machine, sides, missing, rows: measured, runs, seconds: Math.round(performance.now() / 1000) };
+  };
+  const failed: string[] = [];
+  for (const group of new Set(rows.map((row) => row.group))) {
+    const stage = open = new Stage();
+    for (const row of rows.filter((each) => each.group === group)) {
+      if (performance.now() < end) {
+        const figures = await measure(row, { stage, sides: sidesOf(row), runs, progress });
+        measured.push(figures);
+        failed.push(...figures.failures.map((text) => `${row.name}: ${text}`));
+        // So that whatever ends the run costs no figure that is there.
+        save(reported());
+      } else missing.push(`No time was left for the row ${row.name}.`);
+    }
+    await stage[Symbol.asyncDispose]().catch((error) => failed.push(`${group}: its fleets did not end: ${error}`));
+  }
+  removeRoots();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.removeSignalListener(signal, interrupt);
+  const report = reported();
+  say(`\n${reportText(report)}\n`);
+  progress(`All figures: ${save(report)}\n`);
+  if (values.docs) putIntoDocs(report);
+  for (const text of failed) progress(`${text}\n`);
+  return failed.length > 0 ? 1 : 0;
+}
+
+function number(name: string, text: string): number {
+  if (Number(text) >= 1) return Number(text);
+  throw new TypeError(`--${name}: ${text} is no number from 1`);
+}
+
+function pythonVersion(text: string): PythonVersion {
+  const version = PYTHON_SALTS.find((known) => known === text);
+  if (version === undefined) throw new TypeError(`--python: ${text} is none of ${PYTHON_SALTS.join(", ")}`);
+  return version;
+}
+
+function chosen(names: readonly string[]): readonly Row[] {
+  if (names.length === 0) return ROWS;
+  for (const name of names) {
+    if (!ROWS.some((row) => row.name.startsWith(name))) throw new TypeError(`no row is called ${name}; see --list`);
+  }
+  // A full name means that row alone: ping-100 is no beginning of anything.
+  return ROWS.filter((row) =>
+    names.some((name) => ROWS.some((each) => each.name === name) ? row.name === name : row.name.startsWith(name))
+  );
+}
+
+/** @returns The file. */
+function save(report: Report): string {
+  Deno.mkdirSync(RESULTS, { recursive: true });
+  const path = `${RESULTS}/${report.machine.date.replace(/[:.]/g, "-")}`;
+  Deno.writeTextFileSync(`${path}.json`, `${JSON.stringify(report, null, 2)}\n`);
+  const plot = minionsPlot(report);
+  if (plot !== undefined) Deno.writeTextFileSync(`${path}.svg`, plot);
+  return `${path}.json`;
+}
+
+/** Where the table stands in docs/performance.md. */
+const TABLE = /(?<=<!-- table -->\n)[^]*(?=<!-- end of the table -->)/;
+
+function putIntoDocs(report: Report): void {
+  const path = `${DOCS}/performance.md`;
+  const page = Deno.readTextFileSync(path);
+  Deno.writeTextFileSync(path, page.replace(TABLE, () => `\n${reportText(report)}\n`));
+  const plot = minionsPlot(report);
+  if (plot !== undefined) Deno.writeTextFileSync(`${DOCS}/minions.svg`, plot);
+}
+
+/** @returns The exit code of having said it. */
+function say(text: string): 0 {
+  Deno.stdout.writeSync(new TextEncoder().encode(text));
+  return 0;
+}
+
+function progress(text: string): void {
+  Deno.stderr.writeSync(new TextEncoder().encode(text));
+}
+
+if (import.meta.main) {
+  try {
+    Deno.exitCode = await main(Deno.args);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    progress(`bench: ${error.message}\n`);
+    Deno.exit(64);
+  }
+}

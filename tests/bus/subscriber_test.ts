@@ -1,0 +1,274 @@
+/** @module */
+import { BusPump } from "../../lib/bus/pump.ts";
+import { NoMasterError } from "../../lib/errors.ts";
+import { type BusPaths, EventSender, EventSubscriber, masterBus, minionBus } from "../../lib/bus/subscriber.ts";
+import { Outbox } from "../../lib/sockets/endpoint.ts";
+import { map } from "../../lib/values/value.ts";
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { keptLog } from "../support/scripted_master.ts";
+import { strictTest } from "../support/strict.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+
+/** Far above what anything here takes, on a busy machine too. */
+const BOUND_MS = 60_000;
+
+async function withBus(run: (paths: BusPaths, bus: BusPump) => Promise<void>): Promise<void> {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const paths = masterBus(dir);
+  const bus = await BusPump.open(paths, { log: SILENT_LOGGER });
+  try {
+    await run(paths, bus);
+  } finally {
+    await bus.close();
+    Deno.removeSync(dir, { recursive: true });
+  }
+}
+
+strictTest("an event reaches every subscriber of its tag's beginning, and no other", () =>
+  withBus(async (paths) => {
+    using jobs = await EventSubscriber.connect(paths.pub, ["salt/job/1", "salt/key"]);
+    using all = await EventSubscriber.connect(paths.pub, [""]);
+    using sender = new EventSender(paths.pull);
+    for (const tag of ["salt/job/1/new", "salt/job/2/new", "salt/key", "other"]) {
+      assert(await sender.fire(tag, map({ tag })));
+    }
+    const read = async (from: EventSubscriber, count: number) => {
+      const tags: (string | undefined)[] = [];
+      for (let i = 0; i < count; i++) tags.push((await from.next(BOUND_MS))?.tag);
+      return tags;
+    };
+    assertEquals(await read(jobs, 2), ["salt/job/1/new", "salt/key"]);
+    assertEquals(await read(all, 4), ["salt/job/1/new", "salt/job/2/new", "salt/key", "other"]);
+    assertEquals([await jobs.next(30), await all.next(0)], [undefined, undefined]);
+  }));
+
+strictTest(
+  "whoever hears tags alone hears all of its own, in their order, though it rests between, until it is closed",
+  () =>
+    withBus(async (paths) => {
+      const signs = await EventSubscriber.connect(paths.pub, ["salt/job"]);
+      using sender = new EventSender(paths.pull);
+      const heard: string[] = [];
+      const hearing = signs.hearTags((tag) => void heard.push(tag), 5);
+      const tags = Array.from({ length: 500 }, (_, i) => `salt/job/${i}/ret/web1`);
+      for (const [i, tag] of tags.entries()) {
+        assert(await sender.fire(tag, map({ tag })));
+        if (i % 100 === 0) assert(await sender.fire("other", map({ tag })));
+        if (i % 200 === 0) {
+          await eventually(() => heard.length === i + 1, { what: `${i + 1} tags` });
+        }
+      }
+      await eventually(() => heard.length === tags.length, { what: "all tags" });
+      assertEquals(heard, tags);
+      signs.close();
+      await hearing;
+    }),
+);
+
+strictTest(
+  "whoever waits among others' events rests between them, and hears all of its own, in their order",
+  () =>
+    withBus(async (paths) => {
+      const subscriber = await EventSubscriber.connect(paths.pub, [""]);
+      using sender = new EventSender(paths.pull);
+      const mine = (tag: string) => tag.startsWith("mine/");
+      const heard: string[] = [];
+      const hear = async () => {
+        for (
+          let event = await subscriber.next(-1, mine);
+          event !== undefined;
+          event = await subscriber.next(-1, mine)
+        ) {
+          heard.push(event.tag);
+        }
+      };
+      const hearing = hear();
+      const expected: string[] = [];
+      for (let round = 0; round < 5; round++) {
+        // Long enough for a rest, however soon it is over.
+        for (const end = performance.now() + 60; performance.now() < end;) {
+          assert(await sender.fire("other", map({ round })));
+          await new Promise((resolve) => setTimeout(resolve, 2));
+        }
+        for (const tag of [`mine/${round}/a`, `mine/${round}/b`]) {
+          assert(await sender.fire(tag, map({ round })));
+          expected.push(tag);
+        }
+      }
+      await eventually(() => heard.length === expected.length, { what: "all of its own" });
+      assertEquals(heard, expected);
+      // Nothing comes of others' affairs, neither at the end of the time nor when it is closed.
+      assert(await sender.fire("other", map({})));
+      subscriber.close();
+      await hearing;
+      using other = await EventSubscriber.connect(paths.pub, [""]);
+      assert(await sender.fire("other", map({})));
+      assertEquals(await other.next(50, mine), undefined);
+    }),
+);
+
+strictTest("subscriptions are live when connect() resolves, on a quiet bus", () =>
+  withBus(async (paths) => {
+    using sender = new EventSender(paths.pull);
+    for (let round = 0; round < 40; round++) {
+      const tag = `round/${round}`;
+      const subscribers = await Promise.all(Array.from({ length: 5 }, () => EventSubscriber.connect(paths.pub, [tag])));
+      assert(await sender.fire(tag, map({ round })));
+      const heard = await Promise.all(subscribers.map((subscriber) => subscriber.next(BOUND_MS)));
+      for (const subscriber of subscribers) subscriber.close();
+      assertEquals(heard.map((event) => event?.tag), subscribers.map(() => tag));
+    }
+  }));
+
+strictTest("subscriptions are live when connect() resolves, while the bus is flooded", () =>
+  withBus(async (paths) => {
+    using sender = new EventSender(paths.pull);
+    let flooding = true;
+    const noise = map({ noise: "x".repeat(100) });
+    const flood = (async () => {
+      using outbox = new EventSender(paths.pull);
+      using heard = await EventSubscriber.connect(paths.pub, ["noise"]);
+      while (flooding) {
+        for (let i = 0; i < 200; i++) await outbox.fire("noise", noise);
+        // As fast as the bus carries, and no faster: a queue that grows would only measure itself.
+        for (let i = 0; i < 200; i++) assert(await heard.next(BOUND_MS) !== undefined);
+      }
+    })();
+    try {
+      for (let round = 0; round < 60; round++) {
+        const tag = `round/${round}`;
+        using subscriber = await EventSubscriber.connect(paths.pub, [tag]);
+        assert(await sender.fire(tag, map({ round })));
+        assertEquals((await subscriber.next(BOUND_MS))?.tag, tag);
+      }
+    } finally {
+      flooding = false;
+      await flood;
+    }
+  }));
+
+strictTest("nothing is lost of 20,000 events to 8 subscribers, one of them slow", async () => {
+  await withBus(async (paths) => {
+    const count = 20_000;
+    const subscribers = await Promise.all(Array.from({ length: 8 }, () => EventSubscriber.connect(paths.pub, ["n/"])));
+    const sent = Promise.withResolvers<void>();
+    const reading = subscribers.map(async (subscriber, i) => {
+      for (let n = 0; n < count; n++) {
+        // The slow one reads nothing until all has been sent.
+        if (i === 0 && n === 0) await sent.promise;
+        const event = await subscriber.next(BOUND_MS);
+        if (event?.data.get("n") !== n) return `${n} expected, ${event?.data.get("n")} came`;
+      }
+      return "all";
+    });
+    using sender = new EventSender(paths.pull);
+    for (let n = 0; n < count; n++) assert(await sender.fire(`n/${n}`, map({ n, text: "x".repeat(100) })));
+    sent.resolve();
+    assertEquals(await Promise.all(reading), reading.map(() => "all"));
+    for (const subscriber of subscribers) subscriber.close();
+  });
+});
+
+strictTest(
+  "what a subscriber misses that does not read is counted, said, and told to it; the others get all",
+  async () => {
+    const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+    const paths = minionBus(dir, "0123456789");
+    const { log, lines } = keptLog();
+    const bus = await BusPump.open(paths, { log, keptEvents: 1_000 });
+    {
+      using slow = await EventSubscriber.connect(paths.pub, ["n"]);
+      using quick = await EventSubscriber.connect(paths.pub, ["n"]);
+      using sender = new EventSender(paths.pull);
+      const count = 30_000; // more than the 1,000 of the bus, the subscriber's own 20,000, and what is under way
+      for (let n = 0; n < count; n++) {
+        assert(await sender.fire("n", map({ n })));
+        assertEquals((await quick.next(BOUND_MS))?.data.get("n"), n);
+      }
+      assertEquals(quick.missed, 0);
+      assertStringIncludes(
+        lines.join("\n"),
+        `WARNING The subscriber of the event bus in process ${Deno.pid} does not read`,
+      );
+      let heard = 0;
+      await eventually(async () => {
+        while (await slow.next(20) !== undefined) heard++;
+        return heard + slow.missed === count;
+      }, { what: "the count of what was missed" });
+      assert(slow.missed > 0 && heard >= 20_000, `${slow.missed} missed, ${heard} heard`);
+      await eventually(() => lines.some((line) => line.includes("reads again")), { what: "the word" });
+    }
+    await bus.close();
+    Deno.removeSync(dir, { recursive: true });
+  },
+);
+
+strictTest("a subscriber and a sender outlive a bus that is started again", async () => {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const paths = minionBus(dir, "0123456789");
+  const first = await BusPump.open(paths, { log: SILENT_LOGGER });
+  using subscriber = await EventSubscriber.connect(paths.pub, ["a"]);
+  using sender = new EventSender(paths.pull);
+  assert(await sender.fire("a/1", new Map()));
+  assertEquals((await subscriber.next(BOUND_MS))?.tag, "a/1");
+  await first.close();
+  assertEquals([...Deno.readDirSync(dir)], [], "no socket file is left");
+  const second = await BusPump.open(paths, { log: SILENT_LOGGER });
+  // Both reconnect by themselves; the second welcome is no event.
+  await eventually(async () => {
+    assert(await sender.fire("a/2", new Map()));
+    return (await subscriber.next(50))?.tag === "a/2";
+  }, { what: "an event over the new bus" });
+  await second.close();
+  Deno.removeSync(dir, { recursive: true });
+});
+
+strictTest("what a bus that died has left behind is replaced", async () => {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const paths = masterBus(dir);
+  for (const path of [paths.pub, paths.pull]) Deno.listen({ transport: "unix", path }).close();
+  for (const path of [paths.pub, paths.pull]) if (!exists(path)) Deno.writeTextFileSync(path, "");
+  const bus = await BusPump.open(paths, { log: SILENT_LOGGER });
+  for (const path of [paths.pub, paths.pull]) assertEquals((Deno.statSync(path).mode ?? 0) & 0o777, 0o600);
+  (await EventSubscriber.connect(paths.pub, [""])).close();
+  await bus.close();
+  Deno.removeSync(dir, { recursive: true });
+});
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+strictTest("a bus whose place cannot be had leaves nothing behind", async () => {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const paths = { pull: `${dir}/pull.ipc`, pub: `${dir}/missing/pub.ipc` };
+  await assertRejects(() => BusPump.open(paths, { log: SILENT_LOGGER }), Error);
+  Deno.removeSync(dir, { recursive: true });
+});
+
+strictTest("nobody on a bus is told in time, and close() ends a wait for events", async () => {
+  await assertRejects(() => EventSubscriber.connect("/nonexistent/pub.ipc", [""]), NoMasterError);
+  await withBus(async (paths) => {
+    const subscriber = await EventSubscriber.connect(paths.pub, [""]);
+    const waiting = subscriber.next();
+    subscriber.close();
+    assertEquals(await waiting, undefined);
+  });
+});
+
+strictTest("a frame that is no event disturbs no subscriber", () =>
+  withBus(async (paths) => {
+    using subscriber = await EventSubscriber.connect(paths.pub, [""]);
+    using outbox = Outbox.push({ lingerMs: 1_000 });
+    outbox.connect(`ipc://${paths.pull}`);
+    const frames = ["", "x", "tag\n\n", "tag\n\n\xc1", "tag\n\n\x90", "a\n\n\x80\n\n\x80", "\u0001welcome"];
+    for (const frame of frames) assert(await outbox.send([new TextEncoder().encode(frame)]));
+    using sender = new EventSender(paths.pull);
+    assert(await sender.fire("good", new Map()));
+    assertEquals((await subscriber.next(BOUND_MS))?.tag, "good");
+  }));

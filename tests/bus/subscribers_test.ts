@@ -1,0 +1,53 @@
+/** @module */
+import {
+  type BusNews,
+  BusSubscribers,
+  missedNote,
+  readSubscriberTopic,
+  type SubscriberName,
+  subscriberTopic,
+} from "../../lib/bus/subscribers.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const NAME: SubscriberName = { key: "k", pid: 7, prefixes: ["salt/job/", "salt/key"], missed: 0 };
+
+function bus(): { subscribers: BusSubscribers; news: string[] } {
+  const news: string[] = [];
+  const tell = ({ what, subscriber }: BusNews) => news.push(`${what} ${subscriber.name.key} ${subscriber.dropped}`);
+  return { subscribers: new BusSubscribers(tell), news };
+}
+
+Deno.test("a subscriber's topic is read back; another's topic, and nonsense of that form, is nobody", () => {
+  assertEquals(readSubscriberTopic(subscriberTopic(NAME)), NAME);
+  for (
+    const topic of ["", "salt/job/", "\u0001welcome", "\u0001subscriber ", "\u0001subscriber []", "\u0001subscriber {"]
+  ) {
+    assertEquals(readSubscriberTopic(topic), undefined);
+  }
+});
+
+Deno.test("events are counted for whoever does not read, until the first note of how many has come through", () => {
+  const { subscribers, news } = bus();
+  subscribers.heard(subscriberTopic(NAME), true);
+  subscribers.heard("salt/job/", true);
+  assertEquals([subscribers.stuckOn("salt/job/1").length, subscribers.readingOn("salt/job/1").length], [0, 1]);
+  const [one] = subscribers.readingOn("salt/key");
+  subscribers.full(one);
+  one.dropped = 3;
+  assertEquals([subscribers.stuckOn("salt/job/1").length, subscribers.stuckOn("salt/auth").length], [1, 0]);
+  assertEquals(missedNote(one), `${subscriberTopic(NAME)}\n3`);
+  one.dropped = 5; // what was counted after the note that came through has come through too
+  subscribers.heard(subscriberTopic({ ...NAME, missed: 3 }), true);
+  subscribers.heard(subscriberTopic(NAME), false);
+  assertEquals(subscribers.all.map(({ dropped, stuck }) => [dropped, stuck]), [[3, false]]);
+  assertEquals(news, ["stuck k 0", "reads again k 3"]);
+});
+
+Deno.test("a subscriber that goes is forgotten, and it is told if it was stuck", () => {
+  const { subscribers, news } = bus();
+  subscribers.heard(subscriberTopic(NAME), true);
+  subscribers.heard(subscriberTopic({ ...NAME, key: "other" }), true);
+  subscribers.full(subscribers.all[0]);
+  for (const key of ["k", "other"]) subscribers.heard(subscriberTopic({ ...NAME, key }), false);
+  assertEquals([subscribers.all, news], [[], ["stuck k 0", "left stuck k 0"]]);
+});

@@ -1,0 +1,106 @@
+/**
+ * `deno task chaos`: makes real faults happen to real processes, and shows a table of what became of the promises.
+ *
+ * The exit code is 1 if a promise did not hold. docs/reliability.md says what is promised, and how to go on from there.
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+import { Random } from "../fuzz/mutate.ts";
+import { type Fault, type Figure, holds } from "./fault.ts";
+import { FAULTS } from "./faults.ts";
+import { EX_USAGE } from "../../lib/cli/exit_codes.ts";
+import { writeError, writeOut as say } from "../../lib/cli/process_io.ts";
+
+const USAGE = `Usage: deno task chaos [options]
+
+  --only NAMES  Those faults alone, or all whose names begin so; comma-separated.
+  --short       The short forms, of seconds; without it, the long ones, of minutes.
+  --seed N      Another run; the same seed makes the same choices. Default: 1.
+  --json FILE   The figures as JSON as well.
+  --list        List the faults.
+  --help        Show this.
+`;
+
+/** What became of one fault. */
+interface Outcome {
+  readonly name: string;
+  readonly figures: readonly Figure[];
+  readonly seconds: number;
+  /** Why it could not be made, or what went wrong. */
+  readonly problem?: string;
+  readonly word: "holds" | "BROKEN" | "skipped";
+}
+
+async function main(argv: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      only: { type: "string", default: "" },
+      short: { type: "boolean", default: false },
+      seed: { type: "string", default: "1" },
+      json: { type: "string" },
+      list: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return say(USAGE), 0;
+  const wanted = values.only.split(",");
+  const chosen = FAULTS.filter(({ name }) => wanted.some((begin) => name.startsWith(begin)));
+  if (values.list) return say(chosen.map(({ name, what }) => `${name.padEnd(20)}${what}\n`).join("")), 0;
+  if (chosen.length === 0) return usage(`--only: there is no fault ${values.only}`);
+
+  const outcomes: Outcome[] = [];
+  for (const fault of chosen) {
+    const outcome = await make(fault, { long: !values.short, seed: values.seed });
+    outcomes.push(outcome);
+    say(table(outcome));
+  }
+  const count = (word: Outcome["word"]) => outcomes.filter((outcome) => outcome.word === word).length;
+  if (values.json !== undefined) {
+    Deno.writeTextFileSync(values.json, `${JSON.stringify({ seed: values.seed, faults: outcomes }, undefined, 2)}\n`);
+  }
+  const failed = count("BROKEN");
+  say(
+    `\n${failed === 0 ? "ok" : "FAILED"} | ${count("holds")} passed | ${failed} failed | ${count("skipped")} ignored\n`,
+  );
+  return failed === 0 ? 0 : 1;
+}
+
+async function make(fault: Fault, { long, seed }: { long: boolean; seed: string }): Promise<Outcome> {
+  const { name } = fault;
+  const started = performance.now();
+  const seconds = () => Math.round((performance.now() - started) / 1000);
+  say(`\n${name}: ${fault.what}\n`);
+  const missing = fault.missing?.();
+  if (missing !== undefined) return { name, figures: [], seconds: 0, problem: missing, word: "skipped" };
+  try {
+    const random = new Random(`${seed}/${name}`);
+    const figures = await fault.run({ long, random, say: (text) => say(`  [${seconds()} s] ${text}\n`) });
+    return { name, figures, seconds: seconds(), word: figures.every(holds) ? "holds" : "BROKEN" };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    return { name, figures: [], seconds: seconds(), problem, word: "BROKEN" };
+  }
+}
+
+function table({ name, figures, seconds, problem, word }: Outcome): string {
+  const lines = figures.map((figure) => {
+    const { atMost, atLeast } = figure;
+    const bounds = [
+      ...atLeast === undefined ? [] : [`at least ${atLeast}`],
+      ...atMost === undefined ? [] : [`at most ${atMost}`],
+    ];
+    const mark = holds(figure) ? "" : "  BROKEN";
+    return `  ${figure.name.padEnd(40)}${String(figure.value).padStart(10)}   ${bounds.join(", ")}${mark}`.trimEnd() +
+      "\n";
+  });
+  return `${name}: ${word} (${seconds} s)\n${problem === undefined ? "" : `  ${problem}\n`}${lines.join("")}`;
+}
+
+function usage(problem: string): number {
+  writeError(`${problem}\n\n${USAGE}`);
+  return EX_USAGE;
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -1,0 +1,26 @@
+/**
+ * The short form of a fault of `deno task chaos` as a test.
+ * @module
+ */
+
+import { type Fault, holds } from "./fault.ts";
+import { Random } from "../fuzz/mutate.ts";
+
+/** A test that the promise holds; where this machine cannot make the fault, it is left out, and the name says why. */
+export function chaosTest(fault: Fault): void {
+  const missing = fault.missing?.();
+  const name = `${fault.what}: ${fault.promise}${missing === undefined ? "" : ` (left out: ${missing})`}`;
+  Deno.test({
+    name,
+    ignore: missing !== undefined,
+    async fn() {
+      const figures = await fault.run({ long: false, random: new Random(`1/${fault.name}`), say: () => {} });
+      const lines = figures.map(({ name, value, atMost, atLeast }) =>
+        `${name}: ${value}${atMost === undefined ? "" : ` of at most ${atMost}`}${
+          atLeast === undefined ? "" : ` of at least ${atLeast}`
+        }`
+      );
+      if (!figures.every(holds)) throw new Error(`the promise did not hold:\n${lines.join("\n")}`);
+    },
+  });
+}

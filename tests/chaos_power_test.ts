@@ -1,5 +1,0 @@
-/** @module */
-import { power } from "../chaos/power.ts";
-import { chaosTest } from "./chaos.ts";
-
-chaosTest(power);

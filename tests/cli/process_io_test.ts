@@ -1,0 +1,98 @@
+/**
+ * Standard input, output and Ctrl-C as only a process of its own has them.
+ * @module
+ */
+
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** A program that fails rather than hang the run, in milliseconds. */
+const BOUND_MS = 120_000;
+
+/** Starts Deno with these arguments; standard input is a pipe, too. */
+function start(...args: readonly string[]): Deno.ChildProcess {
+  return new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    cwd: ROOT,
+    env: { NO_COLOR: "1" },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+    signal: AbortSignal.timeout(BOUND_MS),
+  }).spawn();
+}
+
+/** Starts one of the names of `salt.ts`. */
+function salt(name: string, ...words: readonly string[]): Deno.ChildProcess {
+  return start("run", "--allow-all", "--quiet", "salt.ts", "--as", name, ...words);
+}
+
+/** Writes to standard input and closes it. */
+async function type(child: Deno.ChildProcess, text: string): Promise<void> {
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(text));
+  await writer.close();
+}
+
+/** A master's configuration directory with two keys that wait. */
+async function withKeys(act: (config: string, waiting: () => string[]) => Promise<void>): Promise<void> {
+  const root = Deno.makeTempDirSync({ prefix: "process_io_" });
+  try {
+    const pending = `${root}/pki/minions_pre`;
+    Deno.mkdirSync(pending, { recursive: true });
+    Deno.writeTextFileSync(`${root}/master`, `root_dir: ${root}\npki_dir: ${root}/pki\n`);
+    for (const id of ["web1", "web2"]) Deno.writeTextFileSync(`${pending}/${id}`, "a key");
+    await act(root, () => [...Deno.readDirSync(pending)].map(({ name }) => name).sort());
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+Deno.test("whoever stops reading, as head does, ends the output and not the command", () =>
+  withKeys(async (config) => {
+    const child = salt("salt-run", "-c", config, "-d");
+    await type(child, "");
+    const reader = child.stdout.getReader();
+    const { value } = await reader.read();
+    assert(value !== undefined && value.length > 0);
+    await reader.cancel();
+    const [{ code }, err] = await Promise.all([child.status, new Response(child.stderr).text()]);
+    assertEquals([code, err], [0, ""]);
+  }));
+
+Deno.test("a question takes one line of standard input; its end is no answer", () =>
+  withKeys(async (config, waiting) => {
+    const cases: [typed: string, code: number, left: string[]][] = [
+      ["n\ny\n", 0, ["web1", "web2"]],
+      ["", 1, ["web1", "web2"]],
+      ["y", 0, ["web2"]],
+    ];
+    for (const [typed, expected, left] of cases) {
+      const child = salt("salt-key", "-c", config, "-d", "web1");
+      await type(child, typed);
+      const { code, stdout } = await child.output();
+      assertStringIncludes(new TextDecoder().decode(stdout), "Proceed? [N/y]");
+      assertEquals([code, waiting()], [expected, left], JSON.stringify(typed));
+    }
+  }));
+
+Deno.test("the first Ctrl-C asks the command to end, the second ends it", async () => {
+  const child = start(
+    "eval",
+    "--ext=ts",
+    `import { interruptSignal, writeOut } from "./lib/cli/process_io.ts";
+     interruptSignal().addEventListener("abort", () => writeOut("asked\\n"));
+     writeOut("ready\\n");
+     setInterval(() => {}, 1000);`,
+  );
+  await type(child, "");
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  for (const expected of ["ready\n", "asked\n"]) {
+    assertEquals((await lines.read()).value, expected);
+    child.kill("SIGINT");
+  }
+  assertEquals((await child.status).code, 130);
+  await lines.cancel();
+  assertEquals(await new Response(child.stderr).text(), "");
+});

@@ -1,0 +1,144 @@
+import { assertEquals, assertThrows } from "../support/assert.ts";
+import {
+  append,
+  type CommandLine,
+  flag,
+  int,
+  parseCommandLine,
+  type Parsed,
+  text,
+} from "../../lib/cli/command_line.ts";
+import { CONFIG_CLI_OPTIONS, LOG_CLI_OPTIONS, timeoutCliOption } from "../../lib/cli/common_options.ts";
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import type { Surroundings } from "../../lib/config/place.ts";
+import { ConfigError, UsageError } from "../../lib/errors.ts";
+import { applySaltfile, findSaltfile } from "../../lib/cli/saltfile.ts";
+import { startUp } from "../../lib/cli/start_up.ts";
+import type { Value } from "../../lib/values/value.ts";
+
+const OPTIONS = {
+  ...CONFIG_CLI_OPTIONS,
+  ...LOG_CLI_OPTIONS,
+  ...timeoutCliOption(5),
+  quiet: flag(["-q", "--quiet"], ""),
+  state_verbose: text(["--state-verbose"], ""),
+  keysize: int(["--keysize"], ""),
+  module_dirs: append(["-m"], ""),
+};
+const COMMAND: CommandLine<typeof OPTIONS> = { prog: "salt-key", usage: "", description: "", options: OPTIONS };
+
+function parse(...argv: string[]): Parsed<typeof OPTIONS> {
+  const request = parseCommandLine(COMMAND, argv);
+  if (request.kind !== "run") throw new Error(request.kind);
+  return request.parsed;
+}
+
+class Place {
+  readonly root = Deno.makeTempDirSync({ prefix: "saltfile_" });
+  readonly variables: Record<string, string> = { HOME: `${this.root}/home` };
+
+  write(path: string, text: string): string {
+    Deno.mkdirSync(`${this.root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+    Deno.writeTextFileSync(`${this.root}/${path}`, text);
+    return `${this.root}/${path}`;
+  }
+
+  get surroundings(): Surroundings {
+    return {
+      env: (name) => this.variables[name],
+      cwd: `${this.root}/cwd`,
+      hostNames: () => ({ hostname: "box", hosts: "", hostnameFile: "", addresses: [] }),
+      user: () => "tester",
+    };
+  }
+
+  apply(parsed: Parsed<typeof OPTIONS>): Record<string, Value> {
+    return applySaltfile(COMMAND, parsed, this.surroundings);
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+Deno.test("the Saltfile that counts: typed, then the variable, then here, then at home", () => {
+  using place = new Place();
+  const find = (typed: string | null = null) => findSaltfile(typed, place.surroundings);
+  assertEquals(find(), undefined);
+  const home = place.write("home/.salt/Saltfile", "");
+  assertEquals(find(), home);
+  const here = place.write("cwd/Saltfile", "");
+  assertEquals(find(), here);
+  place.variables.SALT_SALTFILE = place.write("variable", "");
+  assertEquals(find(), place.variables.SALT_SALTFILE);
+  assertEquals(find(place.write("cwd/mine", "")), `${place.root}/cwd/mine`);
+  assertEquals(find("mine"), `${place.root}/cwd/mine`);
+  assertThrows(() => find("/nowhere/x"), UsageError, "'/nowhere/x' file does not exist.");
+});
+
+Deno.test("a section fills in what was not typed, and the rest of it is configuration", () => {
+  using place = new Place();
+  place.write(
+    "cwd/Saltfile",
+    "salt-key:\n  quiet: true\n  timeout: 3\n  keysize: 4096\n  ret_port: 7\nsalt:\n  quiet: false\n",
+  );
+  const parsed = parse("-t", "9");
+  assertEquals(place.apply(parsed), { ret_port: 7 });
+  assertEquals([parsed.options.quiet, parsed.options.timeout, parsed.options.keysize], [true, 9, 4096]);
+  assertEquals([...parsed.given].sort(), ["keysize", "quiet", "timeout"]);
+});
+
+Deno.test("a Saltfile without a section for the command changes nothing", () => {
+  using place = new Place();
+  place.write("cwd/Saltfile", "salt:\n  quiet: true\n");
+  const parsed = parse();
+  assertEquals(place.apply(parsed), {});
+  assertEquals(parsed.given.size, 0);
+});
+
+const FITTING: [yaml: string, name: keyof typeof OPTIONS, value: unknown][] = [
+  ["log_level: debug", "log_level", "debug"],
+  ["module_dirs: [/a, /b]", "module_dirs", ["/a", "/b"]],
+  ["module_dirs: /a", "module_dirs", ["/a"]],
+  ["timeout: 2.5", "timeout", 2.5],
+  ["config_dir: etc", "config_dir", "etc"],
+];
+for (const [yaml, name, value] of FITTING) {
+  Deno.test(`a Saltfile may say ${yaml}`, () => {
+    using place = new Place();
+    place.write("cwd/Saltfile", `salt-key:\n  ${yaml}\n`);
+    const parsed = parse();
+    place.apply(parsed);
+    assertEquals<unknown>(parsed.options[name], value);
+  });
+}
+
+for (const yaml of ["quiet: maybe", "log_level: loud", "keysize: big", "timeout: true", "config_dir: {}"]) {
+  Deno.test(`a Saltfile may not say ${yaml}`, () => {
+    using place = new Place();
+    place.write("cwd/Saltfile", `salt-key:\n  ${yaml}\n`);
+    assertThrows(() => place.apply(parse()), UsageError, `Saltfile: ${yaml.split(":")[0]}: invalid value`);
+  });
+}
+
+Deno.test("a Saltfile that is no YAML is an error with file and line", () => {
+  using place = new Place();
+  const file = place.write("cwd/Saltfile", "salt-key:\n  yes: [\n");
+  assertThrows(() => place.apply(parse()), ConfigError, `${file}:`);
+});
+
+Deno.test("start-up: the command line wins over the Saltfile, that over the files, those over the defaults", () => {
+  using place = new Place();
+  place.write("etc/master", `root_dir: ${place.root}\ntimeout: 1\nret_port: 1\nkeysize: 2049\npub_hwm: 7\n`);
+  place.write("cwd/Saltfile", `salt-key:\n  config_dir: ${place.root}/etc\n  ret_port: 2\n  timeout: 2\n`);
+  const parsed = parse("-t", "3", "--log-file", "my.log", "--state-verbose=False");
+  const { opts } = startUp(COMMAND, parsed, {
+    role: "master",
+    load: loadMasterConfig,
+    fixed: { worker_threads: 1 },
+    surroundings: place.surroundings,
+  });
+  assertEquals([opts.timeout, opts.ret_port, opts.keysize, opts.pub_hwm, opts.publish_port], [3, 2, 2049, 7, 4505]);
+  assertEquals([opts.log_file, opts.state_verbose, opts.worker_threads], [`${place.root}/cwd/my.log`, false, 1]);
+  assertEquals(opts.conf_file, `${place.root}/etc/master`);
+});

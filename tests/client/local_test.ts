@@ -1,0 +1,414 @@
+/** @module */
+import { BusPump } from "../../lib/bus/pump.ts";
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import { DataCache } from "../../lib/fleet/data_cache.ts";
+import { NoMasterError, RefusedError, TargetError, WireError } from "../../lib/errors.ts";
+import { jobAck, jobReturn } from "../../lib/bus/event.ts";
+import { EventSender, masterBus } from "../../lib/bus/subscriber.ts";
+import { JobCache } from "../../lib/jobs/cache.ts";
+import { KeyStore } from "../../lib/keys/store.ts";
+import {
+  type CollectPatience,
+  LocalClient,
+  type PublishedJob,
+  type Returned,
+  type Silent,
+} from "../../lib/client/local.ts";
+import { localCommands } from "../../lib/client/runner_local.ts";
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { accessKeyPath, publishPullPath } from "../../lib/config/master_paths.ts";
+import { encode } from "../../lib/values/msgpack.ts";
+import type { MasterOpts } from "../../lib/config/options.ts";
+import { PrivateKey } from "../../lib/crypto/rsa.ts";
+import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { MasterKeys, ScriptedMaster, TEST_KEY_BITS } from "../support/scripted_master.ts";
+import { AT_ONCE_MS } from "../support/time.ts";
+
+const masterKey = await PrivateKey.generate(TEST_KEY_BITS);
+const JID = "20260101000000000001";
+
+/** A master's host without a master: its bus, its ports and its directories. */
+class Host implements AsyncDisposable {
+  readonly root: string;
+  readonly opts: MasterOpts;
+  readonly #listener: Deno.Listener;
+  readonly #accepting: Promise<void>;
+  readonly #events: EventSender;
+  #dead = false;
+  /** The publishes that came, all for jobs with ids of their own. */
+  readonly published: ValueMap[] = [];
+  /** What a find_job is answered with, by minion, at once; whoever is not in it stays silent. */
+  readonly running = new Map<string, Value>();
+
+  private constructor(readonly master: ScriptedMaster, readonly bus: BusPump, opts: MasterOpts, root: string) {
+    this.root = root;
+    this.opts = opts;
+    this.#events = new EventSender(masterBus(opts.sock_dir).pull);
+    this.#listener = Deno.listen({ transport: "unix", path: publishPullPath(opts.sock_dir) });
+    this.#accepting = this.#accept();
+    master.script = ({ load }) => this.#publish(load);
+  }
+
+  static async start(): Promise<Host> {
+    const root = Deno.makeTempDirSync({ prefix: "client_" });
+    const master = await ScriptedMaster.start(new MasterKeys(masterKey));
+    Deno.mkdirSync(`${root}/etc/salt`, { recursive: true });
+    const ports = { ret_port: Number(master.address.split(":").at(-1)), publish_port: master.keys.publishPort };
+    const overrides = { root_dir: root, user: "root", ...ports };
+    const { opts } = loadMasterConfig({ configDir: `${root}/etc/salt`, overrides });
+    for (const path of [opts.sock_dir, opts.cachedir]) Deno.mkdirSync(path, { recursive: true });
+    return new Host(master, await BusPump.open(masterBus(opts.sock_dir), { log: SILENT_LOGGER }), opts, root);
+  }
+
+  async #accept(): Promise<void> {
+    for await (const connection of this.#listener) connection.close();
+  }
+
+  #publish(load: ValueMap): Uint8Array {
+    this.published.push(load);
+    const jid = `2026010100000000${1000 + this.published.length}`;
+    const minions = load.get("tgt") ?? null;
+    if (load.get("fun") === "saltutil.find_job") {
+      for (const [id, answer] of this.running) void this.returns(jid, id, answer);
+    }
+    return encode(map({ enc: "clear", load: { jid, minions, missing: [] } }), "wire");
+  }
+
+  /** Fires the event of a return. */
+  async returns(jid: string, id: string, value: Value, more: Record<string, unknown> = {}): Promise<void> {
+    await this.#events.fire(jobReturn(jid, id), map({ id, return: value, retcode: 0, jid, ...more }));
+  }
+
+  async fire(tag: string, data: Record<string, unknown>): Promise<void> {
+    await this.#events.fire(tag, map(data));
+  }
+
+  /** Has the keys of these minions. */
+  accept(...ids: string[]): void {
+    for (const id of ids) new KeyStore(this.opts.pki_dir).put(id, "accepted", "a key");
+  }
+
+  /** Who was asked whether the job runs, one list a question. */
+  get questions(): Value[] {
+    return this.published.filter((load) => load.get("fun") === "saltutil.find_job").map((load) =>
+      load.get("tgt") ?? null
+    );
+  }
+
+  /** Ends as a killed master does: the file of its socket stays. */
+  async die(): Promise<void> {
+    this.#dead = true;
+    this.#listener.close();
+    await this.#accepting;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#events.close();
+    if (!this.#dead) await this.die();
+    await this.bus.close();
+    await this.master[Symbol.asyncDispose]();
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+const QUICK: CollectPatience = { timeoutMs: 40, gatherMs: 60 };
+const LONG = 30_000;
+
+interface Collecting {
+  readonly client: LocalClient;
+  readonly all: (Returned | Silent)[];
+  /** Each as `id: return`, `id is silent`, `id is not connected`. */
+  readonly seen: string[];
+  readonly done: Promise<void>;
+}
+
+async function collect(
+  host: Host,
+  minions: string[],
+  patience: CollectPatience,
+  signal?: AbortSignal,
+): Promise<Collecting> {
+  const client = await LocalClient.connect(host.opts, "root");
+  const job: PublishedJob = { jid: JID, minions, missing: [] };
+  const all: (Returned | Silent)[] = [];
+  const seen: string[] = [];
+  const run = async () => {
+    try {
+      for await (const one of client.collect(job, patience, { signal })) {
+        all.push(one);
+        if (one.kind === "returned") seen.push(`${one.id}: ${one.return}`);
+        else seen.push(`${one.id} is ${one.outcome === "not connected" ? "not connected" : "silent"}`);
+      }
+    } finally {
+      client.close();
+    }
+  };
+  return { client, all, seen, done: run() };
+}
+
+Deno.test("returns are given as they come, and with the last one it is over", async () => {
+  await using host = await Host.start();
+  const { all, seen, done } = await collect(host, ["a", "b", "c"], { timeoutMs: LONG, gatherMs: LONG });
+  await host.returns(JID, "c", true, { out: "nested", retcode: 3 });
+  await eventually(() => seen.length === 1, { what: "the first return" });
+  await host.returns(JID, "a", "x");
+  await host.returns(JID, "b", null, { retcode: { f: 1 } });
+  await done;
+  assertEquals<unknown>(all, [
+    { kind: "returned", id: "c", return: true, retcode: 3, out: "nested", outcome: "failed" },
+    { kind: "returned", id: "a", return: "x", retcode: 0, outcome: "returned" },
+    { kind: "returned", id: "b", return: null, retcode: map({ f: 1 }), outcome: "failed" },
+  ]);
+  assertEquals(host.published, []);
+});
+
+Deno.test("what is no return of this job and these minions does not count, nor a return that comes twice", async () => {
+  await using host = await Host.start();
+  const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: LONG, gatherMs: LONG });
+  await host.returns("20260101000000000002", "a", "of another job");
+  await host.returns(JID, "z", "of another minion");
+  await host.fire(`salt/job/${JID}/new`, { jid: JID, minions: ["a"] });
+  await host.fire(`salt/job/${JID}/prog/a/0`, { id: "a", return: "progress" });
+  await host.fire(jobReturn(JID, "a"), { id: "a" });
+  await host.fire(jobReturn(JID, "a"), { id: "b", return: "signed by another" });
+  await host.fire(jobReturn(JID, "a"), { id: 5, return: "no id" });
+  await host.fire(`salt/job/${JID}0/ret/a`, { id: "a", return: "of a longer id" });
+  await host.returns(JID, "a", 1);
+  await host.returns(JID, "a", 2);
+  await host.returns(JID, "b", 3);
+  await done;
+  assertEquals(seen, ["a: 1", "b: 3"]);
+});
+
+Deno.test("a job for nobody is over at once", async () => {
+  await using host = await Host.start();
+  const { seen, done } = await collect(host, [], { timeoutMs: LONG, gatherMs: LONG });
+  await done;
+  assertEquals(seen, []);
+});
+
+Deno.test("after the timeout those that are missing, and they alone, are asked whether they are at it; silence is a no", async () => {
+  await using host = await Host.start();
+  const { seen, done } = await collect(host, ["a", "b", "c"], { timeoutMs: 3_000, gatherMs: 60 });
+  await host.returns(JID, "b", 1);
+  await done;
+  assertEquals([seen, host.questions], [["b: 1", "a is silent", "c is silent"], [["a", "c"]]]);
+  const [question] = host.published;
+  assertEquals([question.get("tgt_type"), question.get("arg")], ["list", [JID]]);
+});
+
+for (
+  const [what, answer] of [["{}", new Map()], ["an error", "'saltutil.find_job' is not available."], [
+    "None",
+    null,
+  ]] as const
+) {
+  Deno.test(`whoever answers ${what} is not at it: no wait for more`, async () => {
+    await using host = await Host.start();
+    host.running.set("a", answer).set("b", answer);
+    const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 40, gatherMs: LONG });
+    await done;
+    assertEquals([seen, host.questions.length], [["a is silent", "b is silent"], 1]);
+  });
+}
+
+Deno.test("whoever is at it is waited for, and asked again after another timeout", async () => {
+  await using host = await Host.start();
+  host.running.set("a", map({ jid: JID })).set("b", new Map());
+  const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 40, gatherMs: LONG });
+  await eventually(() => host.questions.length >= 3, { what: "three questions" });
+  assertEquals(host.questions.slice(0, 3), [["a", "b"], ["a"], ["a"]]);
+  await host.returns(JID, "a", "at last");
+  await done;
+  assertEquals(seen, ["a: at last", "b is silent"]);
+});
+
+Deno.test("one that is not at it may still return while others are", async () => {
+  await using host = await Host.start();
+  host.running.set("a", map({ jid: JID })).set("b", new Map());
+  const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 40, gatherMs: LONG });
+  await eventually(() => host.questions.length >= 2, { what: "two questions" });
+  await host.returns(JID, "b", "late");
+  await host.returns(JID, "a", "at last");
+  await done;
+  assertEquals(seen, ["b: late", "a: at last"]);
+});
+
+Deno.test("one that was at it and stops answering is given up", async () => {
+  await using host = await Host.start();
+  host.running.set("a", map({ jid: JID }));
+  const { seen, done } = await collect(host, ["a"], { timeoutMs: 40, gatherMs: 3_000 });
+  await eventually(() => host.questions.length >= 2, { what: "two questions" });
+  host.running.clear();
+  await done;
+  assertEquals(seen, ["a is silent"]);
+});
+
+Deno.test("a return that overtakes the word that the job runs leaves nobody to wait for", async () => {
+  await using host = await Host.start();
+  const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 40, gatherMs: 3_000 });
+  await eventually(() => host.questions.length === 1, { what: "the question" });
+  await host.returns(JID, "a", 1);
+  await host.returns("20260101000000001001", "a", map({ jid: JID }));
+  await done;
+  assertEquals([seen, host.questions.length], [["a: 1", "b is silent"], 1]);
+});
+
+Deno.test("a return that only the job cache has is given in the end", async () => {
+  await using host = await Host.start();
+  host.accept("a", "b");
+  const jobs = new JobCache({ cachedir: host.opts.cachedir, hashType: host.opts.hash_type });
+  jobs.prepare(JID);
+  jobs.saveLoad(JID, map({ fun: "test.ping", jid: JID }), ["a", "b"]);
+  jobs.saveReturn(map({ id: "b", jid: JID, return: "kept", retcode: 2, success: false, out: "nested" }));
+  const { all, done } = await collect(host, ["a", "b"], QUICK);
+  await done;
+  assertEquals<unknown>(all, [
+    { kind: "silent", id: "a", outcome: "not received" },
+    { kind: "returned", id: "b", return: "kept", retcode: 2, out: "nested", outcome: "failed" },
+  ]);
+});
+
+Deno.test("a silent minion is not connected if its address is not, as far as one can tell", async () => {
+  await using host = await Host.start();
+  host.accept("away", "here", "new");
+  const data = new DataCache(host.opts.cachedir);
+  data.setGrains("here", map({ ipv4: ["127.0.0.1"] }));
+  data.setGrains("away", map({ ipv4: ["192.0.2.1"] }));
+  const unknown = await collect(host, ["away", "here", "new"], QUICK);
+  await unknown.done;
+  // Nobody is connected: that tells nothing.
+  assertEquals(unknown.seen, ["away is silent", "here is silent", "new is silent"]);
+  using _connection = await Deno.connect({ hostname: "127.0.0.1", port: host.opts.publish_port });
+  const { seen, done } = await collect(host, ["away", "here", "new"], QUICK);
+  await done;
+  assertEquals(seen, ["away is not connected", "here is silent", "new is silent"]);
+});
+
+Deno.test("abort ends the collecting at once, and nobody is called silent", async () => {
+  await using host = await Host.start();
+  const controller = new AbortController();
+  const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: LONG, gatherMs: LONG }, controller.signal);
+  await host.returns(JID, "a", 1);
+  await eventually(() => seen.length === 1, { what: "the first return" });
+  const started = performance.now();
+  controller.abort();
+  await done;
+  assert(performance.now() - started < AT_ONCE_MS);
+  assertEquals(seen, ["a: 1"]);
+  const late = await collect(host, ["a"], { timeoutMs: LONG, gatherMs: LONG }, controller.signal);
+  await late.done;
+  assertEquals(late.seen, []);
+});
+
+Deno.test("a master that dies while a minion has the job is an error after the timeout, and no wait for ever", async () => {
+  await using host = await Host.start();
+  const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 3_000, gatherMs: 60 });
+  await host.fire(jobAck(JID, "a"), { id: "a" });
+  await host.returns(JID, "b", "in time");
+  await eventually(() => seen.length === 1, { what: "a return" });
+  await host.die();
+  await assertRejects(() => done, NoMasterError, `salt-run jobs.attach ${JID}`);
+});
+
+Deno.test("a question that the master refuses to publish is answered by silence", async () => {
+  await using host = await Host.start();
+  host.master.script = () => encode(map({ enc: "clear", load: { jid: null, minions: [], error: "gone" } }), "wire");
+  const { seen, done } = await collect(host, ["a"], QUICK);
+  await done;
+  assertEquals(seen, ["a is silent"]);
+});
+
+const JOB = { tgt: "*", tgtType: "glob", fun: "test.ping", arg: [] };
+
+Deno.test("a publish has Salt's fields in Salt's order, and the key of the master's user", async () => {
+  await using host = await Host.start();
+  Deno.writeTextFileSync(accessKeyPath(host.opts.cachedir, "root"), "first key\n");
+  using client = await LocalClient.connect(host.opts, "root");
+  const kwargs = map({ delimiter: ":" });
+  const job = await client.publish({ ...JOB, tgt: ["a"], tgtType: "list", ret: "redis", jid: JID, kwargs });
+  assertEquals(job, { jid: "20260101000000001001", minions: ["a"], missing: [] });
+  const [load] = host.published;
+  assertEquals(
+    load,
+    map({
+      cmd: "publish",
+      tgt: ["a"],
+      fun: "test.ping",
+      arg: [],
+      key: "first key",
+      tgt_type: "list",
+      ret: "redis",
+      jid: JID,
+      kwargs: { delimiter: ":" },
+      user: "root",
+    }),
+  );
+  assertEquals([...load.keys()], ["cmd", "tgt", "fun", "arg", "key", "tgt_type", "ret", "jid", "kwargs", "user"]);
+});
+
+Deno.test("a refused publish is tried once more with a key that was read again", async () => {
+  await using host = await Host.start();
+  const path = accessKeyPath(host.opts.cachedir, "root");
+  Deno.writeTextFileSync(path, "old");
+  const keys: Value[] = [];
+  host.master.script = ({ load }) => {
+    keys.push(load.get("key") ?? null);
+    Deno.writeTextFileSync(path, "new");
+    const refused = { error: { name: "AuthenticationError", message: "Authentication error occurred." } };
+    return encode(
+      map(keys.length % 2 === 1 ? refused : { enc: "clear", load: { jid: JID, minions: ["a"], missing: [] } }),
+      "wire",
+    );
+  };
+  using client = await LocalClient.connect(host.opts, "root");
+  assertEquals((await client.publish(JOB)).jid, JID);
+  assertEquals(keys, ["old", "new"]);
+});
+
+const REFUSALS: readonly (readonly [what: string, reply: Value, error: new (...args: never[]) => Error])[] = [
+  ["an error", map({ error: { name: "AuthorizationError", message: "no" } }), RefusedError],
+  [
+    "no minions",
+    map({ enc: "clear", load: { jid: null, minions: [], error: "Master could not resolve" } }),
+    TargetError,
+  ],
+  ["a string", "Some exception handling minion payload", WireError],
+  ["None", null, WireError],
+];
+for (const [what, reply, error] of REFUSALS) {
+  Deno.test(`a master that answers a publish with ${what} is a ${error.name}`, async () => {
+    await using host = await Host.start();
+    host.master.script = () => encode(reply, "wire");
+    using client = await LocalClient.connect(host.opts, "root");
+    await assertRejects(() => client.publish(JOB), error);
+  });
+}
+
+Deno.test("without a master connecting fails at once", async () => {
+  const host = await Host.start();
+  await host[Symbol.asyncDispose]();
+  const started = performance.now();
+  // Each would wait for five seconds, waited it for a bus.
+  for (let n = 0; n < 4; n++) {
+    await assertRejects(
+      () => LocalClient.connect(host.opts, "root"),
+      NoMasterError,
+      "Unable to connect to the salt master",
+    );
+  }
+  assert(performance.now() - started < AT_ONCE_MS);
+});
+
+Deno.test("runners' commands give the returns of those that answer, and nothing where nobody matches", async () => {
+  await using host = await Host.start();
+  const minions = localCommands(host.opts, { user: "root" });
+  const running = minions.run(["a", "b"], "test.ping", { tgtType: "list", timeoutS: 3, gatherJobTimeoutS: 0.1 });
+  await eventually(() => host.published.length === 1, { what: "the publish" });
+  await host.returns("20260101000000001001", "a", true, { retcode: { f: 1 } });
+  assertEquals(await running, new Map([["a", { return: true as Value, retcode: 1 }]]));
+  host.master.script = () => encode(map({ enc: "clear", load: { jid: null, minions: [], error: "gone" } }), "wire");
+  assertEquals(await minions.run("x*", "test.ping"), new Map());
+});

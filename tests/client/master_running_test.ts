@@ -1,0 +1,38 @@
+import { NoMasterError } from "../../lib/errors.ts";
+import { checkMasterRunning, isMasterRunning } from "../../lib/client/master_running.ts";
+import { publishPullPath } from "../../lib/config/master_paths.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
+
+async function inDirectory(act: (sockDir: string) => Promise<void>): Promise<void> {
+  const sockDir = Deno.makeTempDirSync({ prefix: "running_" });
+  try {
+    await act(sockDir);
+  } finally {
+    Deno.chmodSync(sockDir, 0o700);
+    Deno.removeSync(sockDir, { recursive: true });
+  }
+}
+
+Deno.test("a master runs where somebody listens, and not where a socket file was left", () =>
+  inDirectory(async (sockDir) => {
+    assert(!await isMasterRunning(sockDir), "nothing is there");
+    const error = await assertRejects(() => checkMasterRunning(sockDir), NoMasterError);
+    assertStringIncludes(error.message, sockDir);
+    const listener = Deno.listen({ transport: "unix", path: publishPullPath(sockDir) });
+    assertEquals(await isMasterRunning(sockDir), true);
+    listener.close();
+    assertEquals(await isMasterRunning(sockDir), false);
+  }));
+
+// Root may do everything.
+Deno.test(
+  "a user who may not reach the master is told where it would be",
+  { ignore: Deno.uid() === 0 },
+  () =>
+    inDirectory(async (sockDir) => {
+      using _listener = Deno.listen({ transport: "unix", path: publishPullPath(sockDir) });
+      Deno.chmodSync(sockDir, 0);
+      const error = await assertRejects(() => isMasterRunning(sockDir), Deno.errors.PermissionDenied);
+      assertStringIncludes(error.message, publishPullPath(sockDir));
+    }),
+);

@@ -1,0 +1,113 @@
+import { JobWatch } from "../../lib/client/watch.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const watchOf = (...ids: string[]) => new JobWatch(ids, { timeoutMs: 5_000, now: 0 });
+
+Deno.test("a watch ends when everybody has returned, and a second return is no news", () => {
+  const watch = watchOf("db1", "web1");
+  assertEquals([watch.returned("web1"), watch.returned("web1"), watch.done], [true, false, false]);
+  assertEquals([watch.returned("db1"), watch.done, watch.unreturned.size], [true, true, 0]);
+});
+
+Deno.test("nobody is asked before the time-out; then those who are silent, once", () => {
+  const watch = watchOf("db1", "web1", "web2");
+  watch.returned("web1");
+  assertEquals([watch.toAsk(4_999), watch.nextAt], [[], 5_000]);
+  assertEquals(watch.toAsk(5_000), ["db1", "web2"]);
+  watch.asked(["db1", "web2"], 15_000);
+  assertEquals([watch.toAsk(6_000), watch.nextAt], [[], 15_000]);
+});
+
+Deno.test("who says no is given up at once, who is at it is asked again, and who says nothing is given up in the end", () => {
+  const watch = watchOf("idle", "busy", "mute");
+  watch.asked(watch.toAsk(5_000), 15_000);
+  watch.answered("idle", false, 5_100);
+  watch.answered("busy", true, 5_200);
+  watch.tick(14_999);
+  assertEquals([watch.done, watch.toAsk(14_999)], [false, []]);
+  watch.tick(15_000);
+  assertEquals(watch.toAsk(15_000), ["busy"]);
+  watch.asked(["busy"], 25_000);
+  watch.answered("busy", false, 15_100);
+  watch.tick(15_100);
+  assertEquals([watch.done, [...watch.unreturned]], [true, ["idle", "busy", "mute"]]);
+});
+
+Deno.test("who has been given up and returns after all has returned", () => {
+  const watch = watchOf("web1");
+  watch.asked(watch.toAsk(5_000), 6_000);
+  watch.tick(6_000);
+  assertEquals([watch.done, watch.returned("web1"), watch.unreturned.size], [true, true, 0]);
+});
+
+Deno.test("who acknowledges is waited for without end, and never asked", () => {
+  const watch = watchOf("web1");
+  watch.acknowledged("web1");
+  assertEquals([watch.toAsk(1e9), watch.nextAt, watch.done], [[], Infinity, false]);
+});
+
+Deno.test("who has the job and loses its connection has the time-out to come back", () => {
+  const watch = watchOf("web1", "web2");
+  watch.acknowledged("web1");
+  watch.acknowledged("web2");
+  watch.presence("web1", false, 10_000);
+  watch.presence("web2", false, 10_000);
+  watch.presence("web2", true, 12_000);
+  assertEquals([watch.toAsk(14_999), watch.nextAt, watch.toAsk(15_000)], [[], 15_000, ["web1"]]);
+});
+
+Deno.test("without a master whoever has the job has one time-out to be heard of, however often that is noticed", () => {
+  const watch = watchOf("web1", "web2");
+  watch.acknowledged("web1");
+  watch.acknowledged("web2");
+  watch.masterGone(10_000);
+  watch.masterGone(11_000);
+  watch.presence("web2", true, 12_000);
+  assertEquals([watch.toAsk(14_999), watch.nextAt, watch.toAsk(15_000)], [[], 15_000, ["web1"]]);
+});
+
+Deno.test("whose presence changes without an acknowledgement is waited for as before", () => {
+  const watch = watchOf("web1");
+  watch.presence("web1", false, 1_000);
+  assertEquals(watch.nextAt, 5_000);
+});
+
+Deno.test("whoever returns or acknowledges has answered: the question does not stay open for them", () => {
+  for (const last of ["returns", "acknowledges"]) {
+    const watch = watchOf("busy", "web1");
+    watch.asked(watch.toAsk(5_000), 15_000);
+    watch.answered("busy", true, 5_100);
+    if (last === "returns") watch.returned("web1");
+    else watch.acknowledged("web1");
+    watch.tick(5_200);
+    assertEquals(watch.toAsk(10_100), ["busy"], last);
+  }
+});
+
+Deno.test("whoever has returned is not waited for again, whatever comes late", () => {
+  const watch = watchOf("web1", "web2");
+  watch.acknowledged("web2");
+  watch.returned("web2");
+  watch.returned("web1");
+  watch.acknowledged("web1");
+  watch.presence("web1", true, 1_000);
+  watch.presence("web2", false, 1_000);
+  assertEquals(watch.done, true);
+});
+
+Deno.test("an answer counts once, and only of those who were asked", () => {
+  const watch = watchOf("busy", "web1");
+  watch.answered("web1", false, 1_000);
+  assertEquals(watch.toAsk(5_000), ["busy", "web1"]);
+  watch.asked(["busy", "web1"], 15_000);
+  watch.answered("busy", true, 5_200);
+  watch.answered("busy", false, 5_300);
+  watch.tick(15_000);
+  assertEquals([watch.done, watch.toAsk(15_000)], [false, ["busy"]]);
+});
+
+Deno.test("of one that is connected and has not acknowledged, the time-out runs on", () => {
+  const watch = watchOf("web1");
+  watch.presence("web1", true, 1_000);
+  assertEquals(watch.toAsk(5_000), ["web1"]);
+});

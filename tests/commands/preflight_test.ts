@@ -1,0 +1,205 @@
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
+import { PreflightError } from "../../lib/errors.ts";
+import type { MasterOpts, MinionOpts } from "../../lib/config/options.ts";
+import {
+  checkPorts,
+  checkSocketPath,
+  MAX_SOCKET_PATH,
+  preflightMaster,
+  preflightMinion,
+} from "../../lib/commands/preflight.ts";
+import { userToBecome } from "../../lib/host/run_user.ts";
+
+/** A root of its own, and options that live under it. */
+class Root {
+  readonly path = Deno.makeTempDirSync({ prefix: "preflight_" });
+
+  #request(overrides: Record<string, string | number | boolean>) {
+    return { configDir: `${this.path}/etc/salt`, overrides: { root_dir: this.path, id: "m", ...overrides } };
+  }
+
+  master(overrides: Record<string, string | number | boolean> = {}): MasterOpts {
+    return loadMasterConfig(this.#request({ publish_port: 0, ret_port: 0, ...overrides })).opts;
+  }
+
+  minion(overrides: Record<string, string | number | boolean> = {}): MinionOpts {
+    return loadMinionConfig(this.#request(overrides)).opts;
+  }
+
+  mode(path: string): string {
+    return ((Deno.statSync(`${this.path}/${path}`).mode ?? 0) & 0o777).toString(8);
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.path, { recursive: true });
+  }
+}
+
+Deno.test("the master's directories are made with their modes, whatever the umask, and a second time changes nothing", () => {
+  using root = new Root();
+  const umask = Deno.umask(0o077);
+  try {
+    for (let i = 0; i < 2; i++) {
+      const ready = preflightMaster(root.master());
+      assertEquals([ready.user, ready.finish()], [undefined, []]);
+      const paths = [
+        "etc/salt/pki/master",
+        "var/cache/salt/master",
+        "var/run/salt/master",
+        "var/log/salt",
+        "var/cache",
+      ];
+      assertEquals(paths.map((path) => root.mode(path)), ["700", "700", "700", "755", "755"]);
+      assertEquals(root.mode("var/log/salt/master"), "640");
+      const keys = Array.from(Deno.readDirSync(`${root.path}/etc/salt/pki/master`), ({ name }) => name).sort();
+      assertEquals(keys, ["minions", "minions_denied", "minions_pre", "minions_rejected"]);
+      assertEquals(keys.map((name) => root.mode(`etc/salt/pki/master/${name}`)), ["700", "700", "700", "700"]);
+    }
+  } finally {
+    Deno.umask(umask);
+  }
+});
+
+Deno.test("the minion's directories are made with their modes", () => {
+  using root = new Root();
+  assertEquals(preflightMinion(root.minion()).finish(), []);
+  const paths = ["etc/salt/pki/minion", "var/cache/salt/minion", "var/run/salt/minion"];
+  assertEquals(paths.map((path) => root.mode(path)), ["700", "700", "700"]);
+});
+
+Deno.test("a pki directory that others may enter is closed; 0750 stays", () => {
+  using root = new Root();
+  const opts = root.master();
+  Deno.mkdirSync(opts.pki_dir, { recursive: true });
+  Deno.chmodSync(opts.pki_dir, 0o755);
+  preflightMaster(opts).finish();
+  assertEquals(root.mode("etc/salt/pki/master"), "700");
+  Deno.chmodSync(opts.pki_dir, 0o750);
+  preflightMaster(opts).finish();
+  assertEquals([root.mode("etc/salt/pki/master"), root.mode("var/run/salt/master")], ["750", "700"]);
+});
+
+Deno.test("a file where a directory should be is one clear line", () => {
+  using root = new Root();
+  Deno.mkdirSync(`${root.path}/var/cache/salt`, { recursive: true });
+  Deno.writeTextFileSync(`${root.path}/var/cache/salt/master`, "");
+  const error = assertThrows(() => preflightMaster(root.master()).finish(), PreflightError);
+  assertEquals(error.message, `cachedir: ${root.path}/var/cache/salt/master is no directory`);
+});
+
+Deno.test("a path below a file cannot be made", () => {
+  using root = new Root();
+  Deno.writeTextFileSync(`${root.path}/file`, "");
+  const error = assertThrows(
+    () => preflightMaster(root.master({ pidfile: `${root.path}/file/x/y.pid` })).finish(),
+    PreflightError,
+  );
+  assert(error.message.startsWith(`pidfile: the directory ${root.path}/file/x cannot be made: `), error.message);
+  assert(!error.message.includes("\n"));
+});
+
+Deno.test("with verify_env off nothing is made, and what is missing is an error", () => {
+  using root = new Root();
+  const message = `pki_dir: nothing can be written in ${root.path}/etc/salt/pki/master: no such directory`;
+  assertThrows(() => preflightMaster(root.master({ verify_env: false })).finish(), PreflightError, message);
+});
+
+Deno.test("a directory that may not be written is one clear line", { ignore: Deno.uid() === 0 }, () => {
+  using root = new Root();
+  Deno.mkdirSync(`${root.path}/var`, { mode: 0o500 });
+  assertThrows(() => preflightMaster(root.master()).finish(), PreflightError, "no right to do so");
+  Deno.chmodSync(`${root.path}/var`, 0o700);
+});
+
+Deno.test("a socket's path has at most 107 bytes", () => {
+  const fits = "/" + "s".repeat(MAX_SOCKET_PATH - 7);
+  checkSocketPath(fits, "x.ipc");
+  assertThrows(() => checkSocketPath(fits + "s", "x.ipc"), PreflightError, `sock_dir: ${fits}s is too long`);
+  assertThrows(() => checkSocketPath("/" + "ü".repeat(60), "x.ipc"), PreflightError, "makes 127 bytes");
+  using root = new Root();
+  const long = `${root.path}/${"d".repeat(90)}`;
+  assertThrows(
+    () => preflightMaster(root.master({ sock_dir: long, cachedir: long })).finish(),
+    PreflightError,
+    "sock_dir: ",
+  );
+  assertThrows(
+    () => preflightMinion(root.minion({ sock_dir: long, cachedir: long })).finish(),
+    PreflightError,
+    "sock_dir: ",
+  );
+});
+
+Deno.test("a port that is taken is an error that names option, port and address; port 0 never is", () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  try {
+    const error = assertThrows(() => checkPorts("127.0.0.1", { publish_port: 0, ret_port: port }), PreflightError);
+    assertEquals(error.message, `ret_port: port ${port} on 127.0.0.1 is taken. Is another master running?`);
+    assertThrows(() => checkPorts("0.0.0.0", { ret_port: port }), PreflightError, "is taken");
+  } finally {
+    listener.close();
+  }
+  checkPorts("127.0.0.1", { publish_port: 0, ret_port: port });
+  checkPorts("127.0.0.1", { publish_port: 0, ret_port: 0 });
+});
+
+Deno.test("two options with one port, and an address of another host", () => {
+  assertThrows(
+    () => checkPorts("127.0.0.1", { publish_port: 45061, ret_port: 45061 }),
+    PreflightError,
+    "ret_port: 45061 is the port of publish_port already",
+  );
+  assertThrows(
+    () => checkPorts("192.0.2.1", { ret_port: 45062 }),
+    PreflightError,
+    "interface: 192.0.2.1 is no address of this host",
+  );
+});
+
+Deno.test("a missing file root is a warning where it was asked for, none where it is a default", () => {
+  using root = new Root();
+  Deno.mkdirSync(`${root.path}/srv`);
+  const opts = root.master();
+  assertEquals(preflightMaster(opts).finish(), []);
+  opts.file_roots = new Map([["base", [`${root.path}/srv`, `${root.path}/nowhere`]]]);
+  assertEquals(preflightMaster(opts).finish(), [`file_roots: ${root.path}/nowhere (base) does not exist`]);
+});
+
+Deno.test("a file root that is no directory is an error", () => {
+  using root = new Root();
+  Deno.writeTextFileSync(`${root.path}/file`, "");
+  const opts = root.master();
+  opts.pillar_roots = new Map([["base", [`${root.path}/file`]]]);
+  assertThrows(
+    () => preflightMaster(opts).finish(),
+    PreflightError,
+    `pillar_roots: ${root.path}/file (base) cannot be read: `,
+  );
+});
+
+Deno.test("too many accepted keys for the open-file limit are a warning", () => {
+  using root = new Root();
+  const opts = root.master({ max_open_files: 256 });
+  Deno.mkdirSync(`${opts.pki_dir}/minions`, { recursive: true });
+  assertEquals(preflightMaster(opts).finish(), []);
+  const soft = Number(
+    new TextDecoder().decode(new Deno.Command("sh", { args: ["-c", "ulimit -n"] }).outputSync().stdout),
+  );
+  if (soft > 20_000) return; // a host that lets everybody have that many: nothing to warn of
+  for (let i = 0; i <= soft / 4; i++) Deno.writeTextFileSync(`${opts.pki_dir}/minions/m${i}`, "");
+  assertEquals(preflightMaster(opts).finish().length, 1);
+});
+
+Deno.test("the user to become: none for oneself, an error for a stranger or without the right", () => {
+  const passwd = Deno.readTextFileSync("/etc/passwd").split("\n").map((line) => line.split(":"));
+  const root = passwd.find((fields) => fields[2] === "0")?.[0] ?? "root";
+  const other = passwd.find((fields) => Number(fields[2]) > 0);
+  assertEquals(userToBecome(root, 0), undefined);
+  assertEquals(userToBecome("4711", 4711), undefined);
+  assertThrows(() => userToBecome("no_such_user_here", 0), PreflightError, "there is no user no_such_user_here");
+  if (other === undefined) return;
+  assertEquals(userToBecome(other[0], 0)?.uid, Number(other[2]));
+  assertThrows(() => userToBecome(root, Number(other[2])), PreflightError, `only root can run this as ${root}`);
+});

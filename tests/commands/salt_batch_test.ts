@@ -1,0 +1,56 @@
+import { UsageError } from "../../lib/errors.ts";
+import { batchSize } from "../../lib/commands/salt_batch.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { fleetTest } from "../support/fleet.ts";
+
+fleetTest("salt -b runs on a few at a time, as one job", { minions: ["a1", "a2", "a3"] }, async (fleet) => {
+  const run = await fleet.salt("-b", "2", "*", "test.ping");
+  const parts = run.out.split(/\nExecuting run on /).slice(1).map((part) => part.split("\n")[0]);
+  assertEquals([parts[0], parts.length, run.code], ["['a1', 'a2']", 2, 0]);
+  const returns = [...run.out.matchAll(/^(a\d):\n {4}True\njid:\n {4}(\d{20})\nretcode:\n {4}0$/gm)];
+  assertEquals(returns.map(([, id]) => id).sort(), ["a1", "a2", "a3"]);
+  assertEquals(new Set(returns.map(([, , jid]) => jid)).size, 1);
+  const looked = await fleet.saltRun("jobs.lookup_jid", returns[0][2], "--out=json");
+  assertEquals(JSON.parse(looked.out), { a1: true, a2: true, a3: true });
+
+  const failed = await fleet.salt("-b", "50%", "--failhard", "*", "cmd.run", "exit 3");
+  assertEquals([failed.code, failed.err], [3, "[ERROR   ] Batch run stopped due to failhard\n"]);
+  assertEquals(failed.out.match(/Executing run on/g)?.length, 1);
+
+  const all = await fleet.salt("-b", "1", "*", "cmd.run", "exit 3");
+  assertEquals([all.code, all.out.match(/Executing run on/g)?.length], [3, 3]);
+
+  const quiet = await fleet.salt("-b", "2", "--static", "--out=json", "*", "test.ping");
+  assertEquals(JSON.parse(quiet.out), { a1: true, a2: true, a3: true });
+
+  const safe = await fleet.salt("--batch-safe-limit=3", "--batch-safe-size=3", "*", "test.ping");
+  assert(safe.out.startsWith("\nNOTICE: Too many minions targeted, switching to batch execution.\n"), safe.out);
+  const few = await fleet.salt("--batch-safe-limit=4", "a1", "test.ping");
+  assertEquals(few.out, "a1:\n    True\n");
+});
+
+fleetTest("salt -b keeps a place empty for --batch-wait seconds", { minions: ["a1", "a2"] }, async (fleet) => {
+  const started = performance.now();
+  const { code } = await fleet.salt("-b", "1", "--batch-wait=0.4", "*", "test.ping");
+  assertEquals(code, 0);
+  assert(performance.now() - started >= 400);
+});
+
+const SIZES: readonly (readonly [spec: string, count: number, size: number])[] = [
+  ["3", 10, 3],
+  ["0", 10, 1],
+  ["20", 10, 20],
+  ["25%", 10, 2],
+  ["%25", 10, 2],
+  ["100%", 7, 7],
+  ["1%", 10, 1],
+  ["33.4%", 10, 3],
+];
+for (const [spec, count, size] of SIZES) {
+  Deno.test(`a batch of ${spec} of ${count} minions is ${size}`, () => assertEquals(batchSize(spec, count), size));
+}
+for (const spec of ["", "x", "-1", "10%x", "1.5"]) {
+  Deno.test(`a batch of ${JSON.stringify(spec)} is refused`, () => {
+    assertThrows(() => batchSize(spec, 10), UsageError);
+  });
+}

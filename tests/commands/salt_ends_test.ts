@@ -1,0 +1,119 @@
+import { reportingUnforeseen } from "../../lib/cli/unexpected_error.ts";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { Fleet, fleetTest } from "../support/fleet.ts";
+import { FAILED, IMPATIENT, NOBODY } from "../support/salt_texts.ts";
+import { AT_ONCE_MS } from "../support/time.ts";
+
+const LOOKUP = "The minions may not have all finished running and any remaining minions will return upon completion. " +
+  "To look up the return data for this job later, run the following command:";
+
+fleetTest("salt tells who is silent", { minions: ["web1", "db1"], master: IMPATIENT }, async (fleet) => {
+  await fleet.stopMinion("db1");
+  const silence = "db1:\n    Minion did not return. [Not connected]\n";
+
+  const run = await fleet.salt("*", "test.ping");
+  assert(run.out.startsWith(`web1:\n    True\n${silence}`), run.out);
+  assertEquals([run.err, run.code], [FAILED, 1]);
+
+  assertEquals(await fleet.salt("--hide-timeout", "*", "test.ping"), { code: 0, out: "web1:\n    True\n", err: "" });
+  assertEquals(await fleet.salt("--static", "db1", "test.ping"), { code: 2, out: "", err: NOBODY });
+  assertEquals(await fleet.salt("--static", "--out=json", "db1", "test.ping"), { code: 2, out: "{}\n", err: NOBODY });
+
+  const summary = await fleet.salt("--summary", "-v", "*", "test.ping");
+  assertStringIncludes(
+    summary.out,
+    "# of minions targeted: 2\n# of minions returned: 1\n# of minions that did not return: 1\n",
+  );
+  assertStringIncludes(summary.out, "\nMinions not connected: db1\n");
+
+  const docs = await fleet.salt("-d", "*", "test.ping");
+  assertEquals([docs.code, docs.err], [0, ""]);
+
+  const batch = await fleet.salt("-b", "1", "*", "test.ping");
+  assert(
+    batch.out.startsWith("Minion db1 did not respond. No job will be sent.\n\nExecuting run on ['web1']\n"),
+    batch.out,
+  );
+  assertEquals(batch.code, 1);
+});
+
+fleetTest("salt waits for whoever is still at it", { minions: ["web1"], master: IMPATIENT }, async (fleet) => {
+  assertEquals((await fleet.salt("web1", "test.sleep", "2")).out, "web1:\n    True\n");
+});
+
+for (const batch of [[], ["-b", "1"]]) {
+  fleetTest(
+    `Ctrl-C ends salt ${batch.join(" ")} and tells how to find the job`,
+    { minions: ["web1"] },
+    async (fleet) => {
+      const control = new AbortController();
+      const running = fleet.saltWith({ signal: control.signal }, ...batch, "web1", "test.sleep", "60");
+      const jid = await eventually(
+        () => fleet.logs.map((line) => /executes test\.sleep with jid (\d+)/.exec(line)?.[1]).find((found) => found),
+        { what: "the job" },
+      );
+      const started = performance.now();
+      control.abort();
+      const run = await running;
+      assert(performance.now() - started < AT_ONCE_MS, "it ends at once");
+      assertEquals(run.code, 130);
+      assertEquals(
+        run.err,
+        `\nExiting gracefully on Ctrl-c\nThis job's jid is: ${jid}\n${LOOKUP}\n\nsalt-run jobs.lookup_jid ${jid}\n\n` +
+          "To see what has come of this job and follow the rest, run the following command:\n\n" +
+          `salt-run jobs.attach ${jid}\n`,
+      );
+    },
+  );
+}
+
+fleetTest("salt without the right key is refused", { minions: ["web1"] }, async (fleet) => {
+  const { cachedir } = fleet.masterOpts;
+  for (const { name } of Deno.readDirSync(cachedir)) {
+    if (!/^\..*_key$/.test(name)) continue;
+    Deno.chmodSync(`${cachedir}/${name}`, 0o600);
+    Deno.writeTextFileSync(`${cachedir}/${name}`, "not the key");
+  }
+  assertEquals(await fleet.salt("web1", "test.ping"), { code: 77, out: "Authentication error occurred.\n", err: "" });
+  assertEquals((await fleet.salt("-b1", "web1", "test.ping")).code, 77);
+});
+
+fleetTest("salt without a master says so at once", { minions: [] }, async (fleet) => {
+  const sockDir = fleet.masterOpts.sock_dir;
+  await fleet.stopMaster();
+  const started = performance.now();
+  // Each would wait for five seconds, waited it for a bus.
+  for (const words of [["*", "test.ping"], ["--async", "*", "test.ping"], ["-b1", "*", "test.ping"], ["*", "a.b"]]) {
+    assertEquals(await fleet.salt(...words), {
+      code: 69,
+      out: "The salt master could not be contacted. Is master running?\n",
+      err:
+        `[ERROR   ] Unable to connect to the salt master publisher at ${sockDir}: no salt-master of this configuration is running\n`,
+    });
+  }
+  assert(performance.now() - started < AT_ONCE_MS);
+  // Socket files that a master left behind when it was killed are no master.
+  Deno.listen({ transport: "unix", path: `${sockDir}/publish_pull.ipc` }).close();
+  assertEquals((await fleet.salt("*", "test.ping")).code, 69);
+});
+
+Deno.test("salt with a broken configuration names file and line", async () => {
+  await using fleet = new Fleet({});
+  Deno.mkdirSync(fleet.configDir);
+  Deno.writeTextFileSync(`${fleet.configDir}/master`, "worker_threads: many\n");
+  const run = await fleet.salt("*", "test.ping");
+  assertEquals([run.code, run.out], [1, ""]);
+  assertMatch(run.err, /^salt: .*\/master:1: worker_threads: must be an integer.*\n$/);
+});
+
+Deno.test("an error that nobody foresaw is one line and code 70, or thrown with --hard-crash", async () => {
+  let err = "";
+  const run = (args: string[]) =>
+    reportingUnforeseen({ name: "salt", args, writeError: (text) => void (err += text) }, () => {
+      throw new TypeError("what\x1b[0m");
+    });
+  assertEquals(await run([]), 70);
+  assertEquals(err, "salt: TypeError: what\\x1b[0m (--hard-crash shows where)\n");
+  await assertRejects(() => run(["--hard-crash"]), TypeError);
+});

@@ -1,0 +1,105 @@
+import { loadMinionConfig } from "../../lib/config/load.ts";
+import type { MinionOpts } from "../../lib/config/options.ts";
+import { runService, type Service, type ServiceDefinition } from "../../lib/commands/service.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+
+const MINION = new URL("../../minion.ts", import.meta.url).pathname;
+
+/** The directory of a node that has no master, and of its log. */
+class Place {
+  readonly root = Deno.makeTempDirSync({ prefix: "service_" });
+  readonly pidFile = `${this.root}/var/run/salt-minion.pid`;
+
+  constructor() {
+    const options = { root_dir: this.root, id: "web1", master: "127.0.0.1", master_port: 1, log_level: "quiet" };
+    Deno.writeTextFileSync(`${this.root}/minion`, JSON.stringify({ ...options, log_level_logfile: "warning" }));
+  }
+
+  get log(): string {
+    return Deno.readTextFileSync(`${this.root}/var/log/salt/minion`);
+  }
+
+  /** Whether a service says that it runs. */
+  get isRunning(): boolean {
+    try {
+      return Deno.readTextFileSync(this.pidFile) !== "";
+    } catch {
+      return false;
+    }
+  }
+
+  /** Runs a service in this process that is `start` and nothing else. */
+  async run(start: () => Promise<Service>): Promise<number> {
+    const definition: ServiceDefinition<MinionOpts> = {
+      prog: "salt-minion",
+      description: "A service of a test.",
+      role: "minion",
+      load: loadMinionConfig,
+      preflight: ({ pidfile, log_file }) => {
+        for (const path of [pidfile, log_file]) {
+          Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+        }
+        return { user: undefined, rootsPidFile: false, finish: () => [] };
+      },
+      start,
+    };
+    return await runService(definition, ["-c", this.root]);
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+const linux = { ignore: Deno.build.os !== "linux" };
+
+for (
+  const [where, words, mask, directory] of [
+    ["in the background", ["-d"], "0022", "/"],
+    ["in the foreground", [], "0027", undefined],
+  ] as const
+) {
+  Deno.test(`a minion ${where} has the mask ${mask}, which its commands inherit`, linux, async () => {
+    using place = new Place();
+    const deno = [Deno.execPath(), "run", "--allow-all", "--quiet", MINION];
+    const child = new Deno.Command("sh", {
+      // A relative directory of the configuration: it is looked for before the service goes to another.
+      args: ["-c", 'umask 027; exec "$@" -c .', "sh", ...deno, ...words],
+      cwd: place.root,
+      stdin: "null",
+      stdout: "null",
+    }).spawn();
+    await eventually(() => place.isRunning, { what: "the minion" });
+    const pid = Number(Deno.readTextFileSync(place.pidFile));
+    try {
+      assertMatch(Deno.readTextFileSync(`/proc/${pid}/status`), new RegExp(`^Umask:\\s*${mask}$`, "m"));
+      assertEquals(Deno.readLinkSync(`/proc/${pid}/cwd`), directory ?? Deno.realPathSync(place.root));
+    } finally {
+      Deno.kill(pid, "SIGTERM");
+      await child.status;
+      await eventually(() => !place.isRunning, { what: "its end" });
+    }
+  });
+}
+
+Deno.test("a fault of a service while it starts is one line, code 70, and a stack in the log", async () => {
+  using place = new Place();
+  assertEquals(await place.run(() => Promise.reject(new TypeError("a fault"))), 70);
+  assertMatch(place.log, /Cannot start: TypeError: a fault.* at /);
+  assert(!place.isRunning);
+});
+
+Deno.test("an error that nobody watches is logged, and the service goes on", async () => {
+  using place = new Place();
+  const told = () => place.log.includes("An error that nobody watched: TypeError: unwatched");
+  const code = await place.run(() => {
+    void Promise.reject(new TypeError("unwatched"));
+    return Promise.resolve({
+      closed: eventually(told, { what: "a line of the log" }).then(() => {}),
+      describeThreads: () => Promise.resolve([]),
+      close: () => Promise.resolve(),
+    });
+  });
+  assertEquals(code, 0);
+});

@@ -1,0 +1,328 @@
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
+import { type ConfigRequest, loadClientConfig, loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
+import type { Surroundings } from "../../lib/config/place.ts";
+import { ConfigError } from "../../lib/errors.ts";
+import { map, str, type ValueMap } from "../../lib/values/value.ts";
+
+/** A directory with the given files, by relative path, and surroundings that know nothing of this host. */
+class Place {
+  readonly root = Deno.makeTempDirSync({ prefix: "salt_config_" });
+  readonly variables: Record<string, string> = {};
+
+  constructor(files: Record<string, string> = {}) {
+    for (const [path, text] of Object.entries(files)) this.write(path, text);
+  }
+
+  path(path: string): string {
+    return `${this.root}/${path}`;
+  }
+
+  write(path: string, text: string): void {
+    Deno.mkdirSync(this.path(path).replace(/\/[^/]*$/, ""), { recursive: true });
+    Deno.writeTextFileSync(this.path(path), text);
+  }
+
+  get surroundings(): Surroundings {
+    return {
+      env: (name) => this.variables[name],
+      cwd: this.root,
+      hostNames: () => ({
+        hostname: "box",
+        hosts: "127.0.1.1 box.example.org box",
+        hostnameFile: "box\n",
+        addresses: [],
+      }),
+      user: () => "tester",
+    };
+  }
+
+  request(overrides: ConfigRequest["overrides"] = {}): ConfigRequest {
+    return {
+      configDir: this.path("etc/salt"),
+      overrides: { root_dir: this.root, ...overrides },
+      surroundings: this.surroundings,
+    };
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+Deno.test("a missing configuration file means defaults, under root_dir", () => {
+  using place = new Place();
+  const directory = place.path("etc/salt");
+  const told = [`${directory}: there is no such configuration directory; every option has its default`];
+  assertEquals(loadMasterConfig(place.request()).warnings, told);
+  Deno.mkdirSync(directory, { recursive: true });
+  const { opts, warnings } = loadMasterConfig(place.request());
+  assertEquals(warnings, []);
+  assertEquals([opts.publish_port, opts.ret_port, opts.worker_threads, opts.user], [4505, 4506, 5, "tester"]);
+  assertEquals(opts.pki_dir, place.path("etc/salt/pki/master"));
+  assertEquals(opts.sock_dir, place.path("var/run/salt/master"));
+  assertEquals(opts.extension_modules, place.path("var/cache/salt/master/extmods"));
+  assertEquals(opts.conf_file, place.path("etc/salt/master"));
+  assertEquals(opts.config_dir, place.path("etc/salt"));
+  assertEquals(opts.id, "box.example.org_master");
+  assertEquals(opts.autosign_file, null);
+  assertEquals(opts.file_roots, new Map([["base", ["/srv/salt", "/srv/spm/salt"]]]) as ValueMap);
+});
+
+Deno.test("defaults are not shared between two loads", () => {
+  using place = new Place();
+  loadMasterConfig(place.request()).opts.file_roots.clear();
+  assertEquals(loadMasterConfig(place.request()).opts.file_roots.size, 1);
+});
+
+Deno.test("what the files say is typed as the tables say", () => {
+  using place = new Place({
+    "etc/salt/master": `
+ret_port: "14506"
+timeout: 2.5
+loop_interval: 3
+open_mode: yes
+id: 7
+file_ignore_glob: "*.pyc"
+hash_type: SHA512
+peer:
+nodegroups: [{a: "L@x"}, {b: "L@y"}]
+`,
+  });
+  const { opts, warnings } = loadMasterConfig(place.request());
+  assertEquals(warnings, [`${place.path("etc/salt/master")}: not acted upon yet: file_ignore_glob, nodegroups`]);
+  assertEquals(loadClientConfig(place.request()).warnings, [], "said by the master, and not by each command again");
+  assertEquals([opts.ret_port, opts.timeout, opts.loop_interval], [14506, 2.5, 3]);
+  assertEquals([opts.open_mode, opts.id, opts.hash_type], [true, "7", "sha512"]);
+  assertEquals(opts.file_ignore_glob, ["*.pyc"]);
+  assertEquals(opts.peer, new Map());
+  assertEquals([...opts.nodegroups.keys()].map(str), ["a", "b"]);
+});
+
+const BAD: [yaml: string, message: string][] = [
+  ["timeout: 5\nret_port: http", ":2: ret_port: must be an integer, not 'http' (str)"],
+  ["ret_port: 70000", ":1: ret_port: must be between 0 and 65535, not 70000"],
+  ["ret_port: 4506.5", ":1: ret_port: must be an integer, not 4506.5 (float)"],
+  ["ret_port:", ":1: ret_port: must be an integer, not None (NoneType)"],
+  ["worker_threads: 0", ":1: worker_threads: must be between 1 and 1024, not 0"],
+  ['open_mode: "yes"', ":1: open_mode: must be true or false, not 'yes' (str)"],
+  ["auto_accept: 1", ":1: auto_accept: must be true or false, not 1 (int)"],
+  ["log_level: loud", ":1: log_level: must be one of quiet, critical,"],
+  ["transport: tcp", ":1: transport: must be one of zeromq, not 'tcp'"],
+  ["file_roots: /srv/salt", ":1: file_roots: must be a map, not '/srv/salt' (str)"],
+  ["file_roots:\n  base: /srv/salt", ":1: file_roots: base must be a list of directories"],
+  ["interface: [a]", ":1: interface: must be a string, not ['a'] (list)"],
+  ["a: 1\nb: [", ":"],
+  ["- a", ":1: expected a mapping"],
+  ["log_file: file:///dev/log", ":1: log_file: must be a path"],
+  ["id: a/b", ':1: id: "a/b" cannot name a node'],
+];
+for (const [yaml, message] of BAD) {
+  Deno.test(`a bad value is an error that names file, line and option: ${JSON.stringify(yaml)}`, () => {
+    using place = new Place({ "etc/salt/master": yaml });
+    const error = assertThrows(() => loadMasterConfig(place.request()), ConfigError, message);
+    assertStringIncludes(error.message, `${place.path("etc/salt/master")}:`);
+    assert(error.where.line !== undefined && error.where.line >= 1);
+  });
+}
+
+Deno.test("a bad value on the command line names the option alone", () => {
+  // Also where a file has the option, too: its line is not at fault.
+  for (const text of ["", "ret_port: 4506\n"]) {
+    using place = new Place({ "etc/salt/master": text });
+    const error = assertThrows(() => loadMasterConfig(place.request({ ret_port: -1 })), ConfigError);
+    assertEquals(error.message, "ret_port: must be between 0 and 65535, not -1");
+    assertEquals(error.where, { option: "ret_port", file: undefined, line: undefined });
+  }
+});
+
+Deno.test("a file that may not be read is an error", () => {
+  using place = new Place({ "etc/salt/master/oops": "" });
+  assertThrows(
+    () => loadMasterConfig(place.request()),
+    ConfigError,
+    `${place.path("etc/salt/master")}: cannot be read`,
+  );
+});
+
+Deno.test("an unknown option is a warning that suggests the nearest name, and is kept in extra", () => {
+  using place = new Place({ "etc/salt/master": "timeout: 5\nworker_thread: 7\nxyzzy: 1\nmysql.host: db\n" });
+  const { opts, warnings } = loadMasterConfig(place.request());
+  assertEquals(warnings, [
+    `${place.path("etc/salt/master")}:2: worker_thread: unknown option; did you mean worker_threads?`,
+    `${place.path("etc/salt/master")}:3: xyzzy: unknown option`,
+  ]);
+  assertEquals([...opts.extra.keys()].map(str), ["worker_thread", "xyzzy", "mysql.host"]);
+});
+
+Deno.test("options of Salt without effect here are listed in one warning", () => {
+  using place = new Place({ "etc/salt/master": "gitfs_remotes: []\nthorium_interval: 1\nauth_tries: 3\n" });
+  assertEquals(loadMasterConfig(place.request()).warnings, [
+    `${place.path("etc/salt/master")}: no effect on this master: gitfs_remotes, thorium_interval, auth_tries`,
+  ]);
+});
+
+Deno.test("master.d is read in order: later files win, maps are merged, lists joined, and all replace the main file", () => {
+  using place = new Place({
+    "etc/salt/master": "timeout: 1\npeer: {main: [x]}\nret_port: 1",
+    "etc/salt/master.d/20.conf": "timeout: 20\npeer: {b: [y]}\nrunner_dirs: [/b, /a]",
+    "etc/salt/master.d/10.conf": "timeout: 10\npeer: {a: [x]}\nrunner_dirs: [/a]",
+    "etc/salt/master.d/.hidden.conf": "timeout: 99\npub_hwm: 99",
+    "etc/salt/master.d/readme.txt": "timeout: 98",
+  });
+  const { opts } = loadMasterConfig(place.request());
+  assertEquals([opts.timeout, opts.ret_port, opts.pub_hwm], [20, 1, 1000]);
+  assertEquals([...opts.peer.keys()].map(str), ["a", "b"]);
+  assertEquals(opts.runner_dirs, ["/a", "/b"]);
+});
+
+Deno.test("a bad value in an included file names that file", () => {
+  using place = new Place({ "etc/salt/master.d/x.conf": "\n\nret_port: x" });
+  assertThrows(
+    () => loadMasterConfig(place.request()),
+    ConfigError,
+    `${place.path("etc/salt/master.d/x.conf")}:3: ret_port: `,
+  );
+});
+
+Deno.test("include takes paths and globs, relative to the file that names them, and warns if they match nothing", () => {
+  using place = new Place({
+    "etc/salt/master": "include: [more/*.yml, absent.conf]",
+    "etc/salt/more/a.yml": "timeout: 3\ninclude: b.inc",
+    "etc/salt/more/b.inc": "ret_port: 77\ninclude: a.yml",
+  });
+  const { opts, warnings } = loadMasterConfig(place.request());
+  assertEquals([opts.timeout, opts.ret_port], [3, 77]);
+  assertEquals(warnings, ["include: absent.conf matches no file"]);
+});
+
+Deno.test("paths in files hang under root_dir unless they are there already; those of the command line do not", () => {
+  using place = new Place();
+  place.write(
+    "etc/salt/master",
+    `pki_dir: /srv/pki\ncachedir: ${place.root}/cache\npidfile: run/m.pid\nautosign_file: auto\n`,
+  );
+  const { opts } = loadMasterConfig(place.request({ log_file: "here.log" }));
+  assertEquals(opts.pki_dir, place.path("srv/pki"));
+  assertEquals(opts.cachedir, place.path("cache"));
+  assertEquals(opts.pidfile, place.path("run/m.pid"));
+  assertEquals(opts.autosign_file, place.path("auto"));
+  assertEquals(opts.log_file, place.path("here.log"));
+  assertEquals(loadMasterConfig(place.request({ log_file: "/tmp/x.log" })).opts.log_file, "/tmp/x.log");
+});
+
+Deno.test("the default root_dir leaves paths as they are", () => {
+  using place = new Place({ "etc/salt/master": "pki_dir: /srv/pki\n" });
+  const { opts } = loadMasterConfig({ configDir: "etc/salt", surroundings: place.surroundings });
+  assertEquals([opts.root_dir, opts.pki_dir, opts.cachedir], ["/", "/srv/pki", "/var/cache/salt/master"]);
+});
+
+Deno.test("a sock_dir that is much longer than the cache directory gives way", () => {
+  using place = new Place({ "etc/salt/master": `sock_dir: /${"s".repeat(60)}` });
+  assertEquals(loadMasterConfig(place.request()).opts.sock_dir, place.path("var/cache/salt/master/.salt-unix"));
+});
+
+Deno.test("log_dir holds the log file that is unset or relative", () => {
+  using place = new Place({ "etc/salt/master": "log_dir: /logs" });
+  assertEquals(loadMasterConfig(place.request()).opts.log_file, place.path("logs/master"));
+  place.write("etc/salt/master", "log_dir: /logs\nlog_file: m.log");
+  assertEquals(loadMasterConfig(place.request()).opts.log_file, place.path("logs/m.log"));
+});
+
+Deno.test("keep_jobs counts where keep_jobs_seconds is not set", () => {
+  using place = new Place({ "etc/salt/master": "keep_jobs: 2" });
+  assertEquals(loadMasterConfig(place.request()).opts.keep_jobs_seconds, 7200);
+  place.write("etc/salt/master", "keep_jobs: 2\nkeep_jobs_seconds: 5");
+  assertEquals(loadMasterConfig(place.request()).opts.keep_jobs_seconds, 5);
+});
+
+Deno.test("old names of options still count, with a warning", () => {
+  using place = new Place({ "etc/salt/master": "client_acl: {fred: [test.ping]}" });
+  const { opts, warnings } = loadMasterConfig(place.request());
+  assertEquals(opts.publisher_acl, map({ fred: ["test.ping"] }));
+  assertEquals(warnings, [`${place.path("etc/salt/master")}:1: client_acl: is called publisher_acl now`]);
+});
+
+const MASTERS: [yaml: string, master: string, port: number][] = [
+  ["", "salt", 4506],
+  ["master: m.example.org", "m.example.org", 4506],
+  ["master: m:5000\nmaster_port: 1", "m", 5000],
+  ["master: '[::1]:5000'", "::1", 5000],
+  ["master: 'fe80::1'", "fe80::1", 4506],
+  ["master: [a, b]", "a", 4506],
+  ["master: 10.0.0.1\nmaster_port: 4600", "10.0.0.1", 4600],
+];
+for (const [yaml, master, port] of MASTERS) {
+  Deno.test(`the minion's master for ${JSON.stringify(yaml)} is ${master} at ${port}`, () => {
+    using place = new Place({ "etc/salt/minion": yaml });
+    const { opts } = loadMinionConfig(place.request());
+    assertEquals([opts.master, opts.master_port], [master, port]);
+  });
+}
+
+Deno.test("a master that is no host is an error, and no master is one unless the minion needs none", () => {
+  using place = new Place({ "etc/salt/minion": "master: m:x" });
+  assertThrows(() => loadMinionConfig(place.request()), ConfigError, 'master: "x" in "m:x" is no port');
+  place.write("etc/salt/minion", "master: []");
+  assertThrows(() => loadMinionConfig(place.request()), ConfigError, "master: names no master");
+  place.write("etc/salt/minion", "master: []\nfile_client: local");
+  assertEquals(loadMinionConfig(place.request()).opts.master, "");
+});
+
+Deno.test("an id that is made from the host's name is cached when the minion asks for it, and then stays", () => {
+  using place = new Place();
+  assertEquals(loadMinionConfig(place.request()).opts.id, "box.example.org");
+  const cache = place.path("etc/salt/minion_id");
+  assertThrows(() => Deno.statSync(cache), Deno.errors.NotFound);
+  loadMinionConfig({ ...place.request(), cacheId: true });
+  assertEquals(Deno.readTextFileSync(cache), "box.example.org");
+  Deno.writeTextFileSync(cache, "\ufeffold-name\n");
+  assertEquals(loadMinionConfig(place.request()).opts.id, "old-name");
+  assertEquals(loadMasterConfig(place.request()).opts.id, "old-name_master");
+  assertEquals(loadMinionConfig(place.request({ id: "cli" })).opts.id, "cli");
+  Deno.writeTextFileSync(cache, "localhost\n");
+  assertEquals(loadMinionConfig(place.request()).opts.id, "box.example.org");
+});
+
+Deno.test("options that shape an id", () => {
+  using place = new Place({ "etc/salt/minion": "minion_id_remove_domain: true\nappend_domain: lan" });
+  assertEquals(loadMinionConfig(place.request()).opts.id, "box.lan");
+  place.write("etc/salt/minion", "minion_id_remove_domain: Example.org");
+  assertEquals(loadMinionConfig(place.request()).opts.id, "box");
+  place.write("etc/salt/minion", "id: m1\nappend_minionid_config_dirs: [cachedir, pki_dir, pidfile]");
+  const { opts } = loadMinionConfig(place.request());
+  assertEquals(opts.cachedir, place.path("var/cache/salt/minion/m1"));
+  assertEquals(opts.pki_dir, place.path("etc/salt/pki/minion/m1"));
+  assertEquals(opts.pidfile, place.path("var/run/salt/m1/salt-minion.pid"));
+});
+
+Deno.test("environment variables say where configuration lies", () => {
+  using place = new Place({ "a/master": "timeout: 1", "b.yml": "timeout: 2" });
+  place.variables.SALT_CONFIG_DIR = place.path("a");
+  const request = { surroundings: place.surroundings };
+  assertEquals(loadMasterConfig(request).opts.timeout, 1);
+  place.variables.SALT_MASTER_CONFIG = place.path("b.yml");
+  assertEquals(loadMasterConfig(request).opts.timeout, 1);
+  delete place.variables.SALT_CONFIG_DIR;
+  assertEquals(loadMasterConfig(request).opts.timeout, 2);
+  assertEquals(loadMasterConfig(request).opts.config_dir, place.root);
+  assertEquals(loadMasterConfig({ ...request, configDir: place.path("a") }).opts.timeout, 1);
+});
+
+Deno.test("the commands add the user's own file, and reach a master on every address over loopback", () => {
+  using place = new Place({ "home/.saltrc": "timeout: 9", "etc/salt/master": "timeout: 1\nret_port: 5" });
+  place.variables.HOME = place.path("home");
+  const { opts } = loadClientConfig(place.request());
+  assertEquals([opts.timeout, opts.ret_port, opts.interface], [9, 5, "127.0.0.1"]);
+  place.write("home/.config/salt/saltrc", "timeout: 8\ninterface: 10.0.0.1");
+  const second = loadClientConfig(place.request()).opts;
+  assertEquals([second.timeout, second.interface], [8, "10.0.0.1"]);
+});
+
+Deno.test("file roots with patterns become the directories that are there", () => {
+  using place = new Place({ "srv/a1/x": "", "srv/a2/x": "", "srv/b/x": "" });
+  place.write("etc/salt/master", `file_roots: {base: [${place.root}/srv/a*, /nowhere], 1: }`);
+  assertEquals(
+    loadMasterConfig(place.request()).opts.file_roots,
+    new Map([["base", [place.path("srv/a1"), place.path("srv/a2"), "/nowhere"]], ["1", []]]) as ValueMap,
+  );
+});

@@ -1,0 +1,220 @@
+import { assert, assertEquals } from "../support/assert.ts";
+import { configReference } from "../../scripts/config_reference.ts";
+import { sourceFiles } from "../../scripts/source_files.ts";
+import { editDistance, nearestName } from "../../lib/text/nearest_name.ts";
+import {
+  any,
+  bool,
+  checkOption,
+  choice,
+  dict,
+  float,
+  int,
+  list,
+  type Option,
+  path,
+  port,
+  str,
+  strs,
+} from "../../lib/config/option_types.ts";
+import { MASTER_OPTIONS, MINION_OPTIONS, OPTION_TABLES } from "../../lib/config/options.ts";
+import { SALT_OPTION_NAMES } from "../../lib/config/unbuilt_options.ts";
+import { Float, isMap, type Value } from "../../lib/values/value.ts";
+
+const ACCEPTED: [name: string, option: Option, written: Value, value: Value][] = [
+  ["str", str("", ""), 5, "5"],
+  ["str", str("", ""), true, "True"],
+  ["str or null", str(null, ""), null, null],
+  ["path", path("/a", ""), "/b", "/b"],
+  ["int", int(0, ""), "-7", -7],
+  ["int or null", int(null, ""), null, null],
+  ["port", port(1, ""), 0, 0],
+  ["float", float(1, ""), 3, 3],
+  ["float", float(1, ""), new Float(3), 3],
+  ["float", float(1, ""), "2.5", 2.5],
+  ["bool", bool(false, ""), true, true],
+  ["choice", choice("a", "", ["a", "OAEP-SHA1"]), "oaep-sha1", "OAEP-SHA1"],
+  ["strs", strs([], ""), "one", ["one"]],
+  ["strs", strs([], ""), ["one", 2], ["one", "2"]],
+  ["strs", strs(["x"], ""), null, []],
+  ["list", list([], ""), [1, "a"], [1, "a"]],
+  ["list", list([], ""), null, []],
+  ["dict", dict(new Map(), ""), null, new Map()],
+  ["any", any(1, ""), null, null],
+  ["any", any(1, ""), new Float(1), new Float(1)],
+];
+for (const [name, option, written, value] of ACCEPTED) {
+  Deno.test(`an option of type ${name} takes ${JSON.stringify(written)}`, () => {
+    assertEquals(checkOption(option, written), { value });
+  });
+}
+
+const REFUSED: [name: string, option: Option, written: Value, problem: string][] = [
+  ["str", str("", ""), null, "must be a string, not None (NoneType)"],
+  ["str", str("", ""), ["a"], "must be a string, not ['a'] (list)"],
+  ["int", int(0, ""), new Float(3), "must be an integer, not 3.0 (float)"],
+  ["int", int(0, ""), true, "must be an integer, not True (bool)"],
+  ["int", int(0, "", { min: 1 }), 0, "must be at least 1, not 0"],
+  ["int", int(0, "", { max: 3 }), 4, "must be at most 3, not 4"],
+  ["port", port(1, ""), 65536, "must be between 0 and 65535, not 65536"],
+  ["float", float(0, ""), "1e", "must be a number, not '1e' (str)"],
+  ["float", float(0, "", { min: 0 }), "nan", "must be a number, not 'nan' (str)"],
+  ["float", float(0, "", { min: 0 }), NaN, "must be at least 0, not nan"],
+  ["bool", bool(false, ""), "yes", "must be true or false, not 'yes' (str)"],
+  ["bool", bool(false, ""), 1, "must be true or false, not 1 (int)"],
+  ["choice", choice("a", "", ["a", "b"]), "c", "must be one of a, b, not 'c'"],
+  ["strs", strs([], ""), [["a"]], "must be a list of strings, not [['a']] (list)"],
+  ["list", list([], ""), "a", "must be a list, not 'a' (str)"],
+  ["dict", dict(new Map(), ""), ["a"], "must be a map, not ['a'] (list)"],
+];
+for (const [name, option, written, problem] of REFUSED) {
+  Deno.test(`an option of type ${name} refuses ${String(written)}: ${problem}`, () => {
+    assertEquals(checkOption(option, written), { problem });
+  });
+}
+
+for (const [role, table] of Object.entries(OPTION_TABLES)) {
+  Deno.test(`every default of the ${role} fits its own option, and every option says what it is`, () => {
+    for (const [name, option] of Object.entries(table)) {
+      const result = checkOption(option, option.default);
+      assert("value" in result, `${name}: ${JSON.stringify(result)}`);
+      assert(/^[A-Z`a-z-].*\.$/.test(option.doc), `${name}: ${option.doc}`);
+    }
+  });
+}
+
+// Section 12 of the protocol's fact sheet: these must not drift.
+const MASTER_DEFAULTS: Record<string, Value> = {
+  interface: "0.0.0.0",
+  publish_port: 4505,
+  ret_port: 4506,
+  zmq_backlog: 1000,
+  pub_hwm: 1000,
+  auth_mode: 1,
+  worker_threads: 5,
+  sock_dir: "/var/run/salt/master",
+  timeout: 5,
+  keep_jobs: 24,
+  keep_jobs_seconds: 86400,
+  pki_dir: "/etc/salt/pki/master",
+  cachedir: "/var/cache/salt/master",
+  file_buffer_size: 1048576,
+  file_recv_max_size: 100,
+  hash_type: "sha256",
+  state_top: "top.sls",
+  master_job_cache: "local_cache",
+  log_file: "/var/log/salt/master",
+  key_logfile: "/var/log/salt/key",
+  log_level: "warning",
+  pidfile: "/var/run/salt-master.pid",
+  publish_session: 86400,
+  loop_interval: 60,
+  maintenance_interval: 3600,
+  max_minions: 0,
+  max_event_size: 1048576,
+  max_open_files: 100000,
+  token_expire: 43200,
+  keysize: 2048,
+  gather_job_timeout: 10,
+  default_include: "master.d/*.conf",
+  minimum_auth_version: 3,
+  request_server_ttl: 0,
+  open_mode: false,
+  auto_accept: false,
+  job_cache: true,
+  rotate_aes_key: true,
+  sign_pub_messages: true,
+  zmq_filtering: false,
+};
+const MINION_DEFAULTS: Record<string, Value> = {
+  master: ["salt"],
+  master_port: 4506,
+  publish_port: null,
+  master_tries: -1,
+  acceptance_wait_time: 10,
+  acceptance_wait_time_max: 0,
+  auth_timeout: 5,
+  auth_tries: 7,
+  random_reauth_delay: 10,
+  request_channel_timeout: 60,
+  request_channel_tries: 3,
+  loop_interval: 1,
+  retry_dns: 30,
+  recon_default: 1000,
+  recon_max: 10000,
+  return_retry_timer: 5,
+  return_retry_timer_max: 10,
+  return_retry_tries: 3,
+  ping_interval: 0,
+  tcp_keepalive_idle: 300,
+  minion_jid_queue_hwm: 100,
+  process_count_max: -1,
+  file_buffer_size: 262144,
+  pidfile: "/var/run/salt-minion.pid",
+  encryption_algorithm: "OAEP-SHA1",
+  signing_algorithm: "PKCS1v15-SHA1",
+  sign_pub_messages: false,
+  rejected_retry: false,
+  master_finger: "",
+};
+Deno.test("the defaults are Salt's", () => {
+  for (const [name, value] of Object.entries(MASTER_DEFAULTS)) {
+    assertEquals(OPTION_TABLES.master[name].default, value, name);
+  }
+  for (const [name, value] of Object.entries(MINION_DEFAULTS)) {
+    assertEquals(OPTION_TABLES.minion[name].default, value, name);
+  }
+});
+
+Deno.test("an option that a table lists is not also listed as one without effect", () => {
+  for (const name of [...Object.keys(MASTER_OPTIONS), ...Object.keys(MINION_OPTIONS)]) {
+    assert(!SALT_OPTION_NAMES.has(name), name);
+  }
+});
+
+const DISTANCES: [a: string, b: string, distance: number][] = [
+  ["", "abc", 3],
+  ["same", "same", 0],
+  ["timeot", "timeout", 1],
+  ["tiemout", "timeout", 1],
+  ["worker_thread", "worker_threads", 1],
+];
+for (const [a, b, distance] of DISTANCES) {
+  Deno.test(`from ${a} to ${b} it is ${distance} edits`, () => {
+    assertEquals(editDistance(a, b), distance);
+    assertEquals(editDistance(b, a), distance);
+  });
+}
+
+Deno.test("the nearest name is suggested only if it is near", () => {
+  assertEquals(nearestName("ret_prot", Object.keys(MASTER_OPTIONS)), "ret_port");
+  assertEquals(nearestName("zzzzzzzz", Object.keys(MASTER_OPTIONS)), undefined);
+});
+
+Deno.test("docs/configuration.md is what scripts/config_reference.ts makes of the tables", () => {
+  const page = Deno.readTextFileSync(new URL("../../docs/configuration.md", import.meta.url));
+  assertEquals(page, configReference(), "stale: run deno run -A scripts/config_reference.ts");
+});
+
+Deno.test("maps and lists among the defaults are of Python's kinds", () => {
+  assert(isMap(OPTION_TABLES.master.file_roots.default));
+  assert(Array.isArray(OPTION_TABLES.master.event_return.default));
+});
+
+/** The text of every source that may heed an option, but for the tables themselves. */
+function sources(): string {
+  const root = new URL("../..", import.meta.url);
+  return sourceFiles(decodeURIComponent(root.pathname), ".ts", { below: ["lib", "modules"] })
+    .filter((path) => !/^lib\/config\/((common|master|minion)_options|unbuilt_options)\.ts$/.test(path))
+    .map((path) => Deno.readTextFileSync(new URL(path, root))).join("\n");
+}
+
+Deno.test("every option is heeded, or says that it is planned, or why it is moot", () => {
+  const words = new Set(sources().match(/\w+/g));
+  for (const [role, table] of Object.entries(OPTION_TABLES)) {
+    for (const [name, { unheeded, doc }] of Object.entries(table)) {
+      if (unheeded === undefined) assert(words.has(name), `nothing heeds the ${role}'s ${name}`);
+      if (unheeded === "moot") assert(/Accepted for Salt's sake|[Oo]nly/.test(doc), `${name}: ${doc}`);
+    }
+  }
+});

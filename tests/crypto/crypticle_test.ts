@@ -1,0 +1,119 @@
+/** The corpus is made by Python Salt 3008.3; see its field `about`. @module */
+import { Crypticle, generateKeyString } from "../../lib/crypto/crypticle.ts";
+import { AuthenticationError, KeyError, MsgpackError } from "../../lib/errors.ts";
+import { decode } from "../../lib/values/msgpack.ts";
+import { map, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertNotEquals, assertThrows } from "../support/assert.ts";
+import corpus from "../corpus/crypto.json" with { type: "json" };
+
+const { key, nonce, messages, raw } = corpus.crypticle;
+const bytes = (base64: string) => Uint8Array.fromBase64(base64);
+const text = (s: string) => new TextEncoder().encode(s);
+const crypticle = new Crypticle(key);
+
+Deno.test("a key string is the base64 of 56 bytes, another one each time", () => {
+  const made = generateKeyString();
+  assertEquals(made.length, 76);
+  assertEquals(bytes(made).length, 56);
+  assertNotEquals(made, generateKeyString());
+  assertEquals(new Crypticle(made).keyString, made);
+  for (const wrong of ["", "x", key.slice(4), key + "AAAA", "!".repeat(76)]) {
+    assertThrows(() => new Crypticle(wrong), KeyError);
+  }
+});
+
+Deno.test("Salt's messages are read, with their nonce and without", () => {
+  for (const message of messages) {
+    assertEquals(
+      crypticle.loads(bytes(message.message), message.nonce ?? undefined),
+      decode(bytes(message.packed), "wire"),
+      message.packed,
+    );
+  }
+});
+
+Deno.test("Salt's encryption of bytes of every kind of length is undone", () => {
+  for (const { data, message } of raw) assertEquals(crypticle.decrypt(bytes(message)), bytes(data), data);
+});
+
+Deno.test("encrypt() and decrypt() are each other's undoing at every length about a block", () => {
+  for (const length of [...Array(50).keys(), 4095, 4096, 100_000]) {
+    const data = new Uint8Array(length).fill(length);
+    const message = crypticle.encrypt(data);
+    assertEquals(message.length, 16 + (Math.floor(length / 16) + 1) * 16 + 32, `${length}`);
+    assertEquals(crypticle.decrypt(message), data, `${length}`);
+  }
+});
+
+Deno.test("messages and data at odd offsets of larger buffers are taken, and left as they were", () => {
+  const data = text("0123456789abcdefXYZ").subarray(3);
+  const message = crypticle.encrypt(data);
+  const shifted = new Uint8Array([9, ...message]).subarray(1);
+  assertEquals(crypticle.decrypt(shifted), data);
+  assertEquals(new Uint8Array(shifted), message);
+  assertEquals(data, text("3456789abcdefXYZ"));
+});
+
+Deno.test("the same data is never the same message", () => {
+  assertNotEquals(crypticle.encrypt(text("x")), crypticle.encrypt(text("x")));
+});
+
+Deno.test("decrypt() refuses every message with a byte changed, cut off or added, and those of other keys", () => {
+  const message = crypticle.encrypt(text("pickle::x"));
+  const cases = [
+    ...message.keys().map((at) => message.with(at, message[at] ^ 0x80)),
+    ...message.keys().map((length) => message.subarray(0, length)),
+    message.subarray(1),
+    new Uint8Array([...message, 0]),
+    new Crypticle(generateKeyString()).encrypt(text("pickle::x")),
+  ];
+  for (const wrong of cases) assertThrows(() => crypticle.decrypt(wrong), AuthenticationError);
+});
+
+Deno.test("what a holder of the key sealed without a whole block is refused like everything else", async () => {
+  const macKey = await crypto.subtle.importKey(
+    "raw",
+    bytes(key).slice(24),
+    { name: "HMAC", hash: "SHA-256" },
+    false,
+    ["sign"],
+  );
+  for (const length of [0, 5, 16, 20, 32, 40]) {
+    const sealed = new Uint8Array(length); // zeros decrypt to no valid padding
+    const mac = new Uint8Array(await crypto.subtle.sign("HMAC", macKey, sealed));
+    assertThrows(() => crypticle.decrypt(new Uint8Array([...sealed, ...mac])), AuthenticationError);
+  }
+});
+
+Deno.test("values come back from dumps() and loads(), with a nonce and without", () => {
+  const values: Value[] = [null, "pong", 7, map({ a: [1, "ü", true] }), new Uint8Array([255, 0])];
+  for (const value of values) {
+    assertEquals(crypticle.loads(crypticle.dumps(value)), value);
+    assertEquals(crypticle.loads(crypticle.dumps(value, nonce), nonce), value);
+  }
+});
+
+Deno.test("loads() refuses a reply with another nonce, or with none", () => {
+  const other = "f".repeat(32);
+  const cases: [Uint8Array, string][] = [
+    [crypticle.dumps("x", nonce), other],
+    [crypticle.dumps("x"), nonce],
+    [crypticle.dumps("x".repeat(100)), nonce],
+    [crypticle.dumps("x", "short"), "short"],
+  ];
+  for (const [message, expected] of cases) {
+    assertThrows(() => crypticle.loads(message, expected), AuthenticationError, "another request");
+  }
+  assertThrows(() => crypticle.loads(crypticle.dumps("x", nonce)), MsgpackError);
+});
+
+Deno.test("what lacks the prefix is an empty map, and what is no value an error", () => {
+  for (const data of ["", "pickle:", "Pickle::\x01", "no prefix"]) {
+    const value = crypticle.loads(crypticle.encrypt(text(data)), nonce);
+    assert(value instanceof Map && value.size === 0, data);
+  }
+  for (const data of ["pickle::", "pickle::\x93\x01", "pickle::\x01\x02"]) {
+    const encoded = Uint8Array.from(data, (c) => c.charCodeAt(0));
+    assertThrows(() => crypticle.loads(crypticle.encrypt(encoded)), MsgpackError);
+  }
+});

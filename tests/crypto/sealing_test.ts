@@ -1,0 +1,77 @@
+/** @module */
+import { BLOCK } from "../../lib/crypto/aes.ts";
+import { opensslSealing, ownSealing, type Sealing } from "../../lib/crypto/sealing.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+
+const IV = crypto.getRandomValues(new Uint8Array(BLOCK));
+const KEYS = [crypto.getRandomValues(new Uint8Array(24)), crypto.getRandomValues(new Uint8Array(32))] as const;
+
+function sealed(sealing: Sealing, plain: Uint8Array): Uint8Array {
+  const out = new Uint8Array(plain.length - plain.length % BLOCK + BLOCK);
+  sealing.encrypt(IV, plain, out);
+  return out;
+}
+
+Deno.test("the system's OpenSSL, where there is one, seals and opens as code of our own does, at any length and offset", () => {
+  const openssl = opensslSealing(...KEYS);
+  const own = ownSealing(...KEYS);
+  // Without one every message goes the other way, which the tests of crypticles are about.
+  if (openssl === undefined) return assert(Deno.build.os !== "linux" || !hasOpenssl());
+  for (const length of [...Array(70).keys(), 1023, 4096, 300_001]) {
+    const plain = new Uint8Array(length + 3).map((_, i) => i).subarray(3);
+    const expected = sealed(own, plain);
+    assertEquals(sealed(openssl, plain), expected, `${length}`);
+    assertEquals(openssl.decrypt(IV, expected), plain, `${length}`);
+    assertEquals(openssl.mac(plain), own.mac(plain), `${length}`);
+  }
+});
+
+Deno.test("what is no whole number of blocks, or has no padding, opens to nothing either way", () => {
+  for (const sealing of [ownSealing(...KEYS), opensslSealing(...KEYS) ?? ownSealing(...KEYS)]) {
+    const right = sealed(sealing, new Uint8Array(BLOCK));
+    assertEquals(sealing.decrypt(IV, new Uint8Array()), undefined);
+    assertEquals(sealing.decrypt(IV, right.subarray(1)), undefined);
+    assertEquals(sealing.decrypt(IV, right.subarray(0, BLOCK)), undefined, "a block of zeros ends in no padding");
+    assertEquals(sealing.decrypt(IV, right), new Uint8Array(BLOCK));
+  }
+});
+
+Deno.test("where a policy of the system's forbids AES, large messages go the own way", async () => {
+  const config = await Deno.makeTempFile({ suffix: ".cnf" });
+  try {
+    const lines = [
+      "openssl_conf = init",
+      "[init]",
+      "providers = all",
+      "[all]",
+      "base = base",
+      "[base]",
+      "activate = 1",
+    ];
+    await Deno.writeTextFile(config, lines.join("\n") + "\n");
+    const script = `import { Crypticle, generateKeyString } from "${new URL(
+      "../../lib/crypto/crypticle.ts",
+      import.meta.url,
+    )}";
+const crypticle = new Crypticle(generateKeyString());
+const opened = crypticle.decrypt(crypticle.encrypt(new Uint8Array(1 << 20).fill(7)));
+Deno.stdout.writeSync(new TextEncoder().encode(String(opened.length)));`;
+    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["eval", "--no-check", script],
+      cwd: new URL("../..", import.meta.url),
+      env: { OPENSSL_CONF: config, NO_COLOR: "1" },
+    }).output();
+    const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+    assertEquals([text(stdout), text(stderr)], [String(1 << 20), ""]);
+  } finally {
+    await Deno.remove(config);
+  }
+});
+
+function hasOpenssl(): boolean {
+  try {
+    return new Deno.Command("openssl", { args: ["version"] }).outputSync().success;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,27 @@
+import { padX931, unpadX931 } from "../../lib/crypto/x931.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const SIZE = 16;
+
+Deno.test("what is padded comes back, up to the length that the block has room for", () => {
+  for (let length = 0; length <= SIZE; length++) {
+    const data = new Uint8Array(length).fill(length);
+    const block = padX931(data, SIZE);
+    assertEquals(block?.length, length <= SIZE - 2 ? SIZE : undefined);
+    // One byte of filling is START alone: OpenSSL writes that, and takes it from nobody.
+    assertEquals(block && unpadX931(block), length === SIZE - 3 || length > SIZE - 2 ? undefined : data, `${length}`);
+  }
+});
+
+Deno.test("a block whose padding differs in one byte, whichever, is none", () => {
+  for (let length = 0; length < SIZE - 3; length++) {
+    const block = padX931(new Uint8Array(length).fill(7), SIZE) ?? new Uint8Array();
+    const filled = SIZE - length - 2;
+    for (const at of [...Array(filled + 1).keys(), SIZE - 1]) {
+      // Of these none makes another byte of a padding.
+      for (const change of [2, 0x80, 0xff]) {
+        assertEquals(unpadX931(block.with(at, block[at] ^ change)), undefined, `byte ${at} of ${length}`);
+      }
+    }
+  }
+});

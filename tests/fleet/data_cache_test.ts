@@ -1,0 +1,71 @@
+import { DataCache } from "../../lib/fleet/data_cache.ts";
+import { StoreError } from "../../lib/errors.ts";
+import { map, repr } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import corpus from "../corpus/job_cache.json" with { type: "json" };
+
+function withCache(run: (cache: DataCache, root: string) => void): void {
+  const root = Deno.makeTempDirSync({ prefix: "data_cache_" });
+  try {
+    run(new DataCache(root), root);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+Deno.test("grains and pillar are stored apart and read together, readable by their owner alone", () =>
+  withCache((cache, root) => {
+    assertEquals(cache.get("web1"), undefined);
+    cache.setGrains("web1", map({ os: "Debian" }));
+    assertEquals(cache.get("web1"), { grains: map({ os: "Debian" }), pillar: new Map() });
+    cache.setPillar("web1", map({ secret: 1 }));
+    cache.setGrains("web1", map({ os: "Arch" }));
+    assertEquals(cache.get("web1"), { grains: map({ os: "Arch" }), pillar: map({ secret: 1 }) });
+    assertEquals((Deno.statSync(`${root}/pillar/web1.p`).mode ?? 0) & 0o777, 0o600);
+    assertEquals([...Deno.readDirSync(`${root}/grains`)].map(({ name }) => name), ["web1.p"]);
+  }));
+
+Deno.test("minions are listed by the grains that they have, and forgotten when they are removed", () =>
+  withCache((cache, root) => {
+    assertEquals(cache.list(), []);
+    for (const id of ["web1", "db1", "a.p"]) cache.setGrains(id, new Map());
+    cache.setPillar("web1", new Map());
+    assertEquals(cache.list(), ["a.p", "db1", "web1"]);
+    assertEquals([cache.remove("web1"), cache.remove("web1")], [true, false]);
+    assertEquals(cache.list(), ["a.p", "db1"]);
+    assertEquals([...Deno.readDirSync(`${root}/pillar`)].length, 0);
+  }));
+
+for (const id of ["../web1", "a/b", "", "..", "a\0"]) {
+  Deno.test(`the id ${JSON.stringify(id)} reaches no file`, () =>
+    withCache((cache, root) => {
+      assertThrows(() => cache.setGrains(id, new Map()), StoreError);
+      assertThrows(() => cache.setPillar(id, new Map()), StoreError);
+      assertEquals(cache.get(id), undefined);
+      assertEquals(cache.remove(id), false);
+      assertEquals([...Deno.readDirSync(root)].length, 0);
+    }));
+}
+
+Deno.test("a cache that cannot be written is a StoreError with its cause", () =>
+  withCache((_, root) => {
+    Deno.writeTextFileSync(`${root}/file`, "");
+    const error = assertThrows(() => new DataCache(`${root}/file`).setGrains("web1", new Map()), StoreError, "web1");
+    assert(error.cause instanceof Error);
+  }));
+
+// corpus/job_cache.json holds the data files of Salt's localfs cache too: those of 3008, and one as 3006 and 3007 name it.
+Deno.test("what Salts of any version left is read, and forgotten", () =>
+  withCache((cache, root) => {
+    for (const [path, base64] of Object.entries(corpus.files)) {
+      Deno.mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+      Deno.writeFileSync(`${root}/${path}`, Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
+    }
+    assertEquals(cache.list(), ["old1", "web1"]);
+    assertEquals(repr(cache.get("web1")?.grains ?? null), "{'os': 'Debian', 'id': 'web1', 'f': 1.0}");
+    assertEquals(cache.get("old1"), { grains: map({ os: "Arch" }), pillar: map({ x: [1] }) });
+    cache.setGrains("old1", map({ os: "Debian" }));
+    assertEquals(cache.get("old1"), { grains: map({ os: "Debian" }), pillar: map({ x: [1] }) });
+    assert(cache.remove("old1"));
+    assertEquals(cache.list(), ["web1"]);
+  }));

@@ -1,0 +1,212 @@
+import { parseJson } from "../../lib/values/json.ts";
+import { formerPresenceTopic, PresenceBook, presenceTopic } from "../../lib/fleet/presence.ts";
+import { RequestChannel } from "../../lib/sockets/request_channel.ts";
+import { Inbox } from "../../lib/sockets/endpoint.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { WITHIN_MS } from "../support/eventually.ts";
+import { eventually, fleetTest } from "../support/fleet.ts";
+import { ScriptedMinion, testKey } from "../support/scripted_minion.ts";
+
+const SESSIONS = new Map([["web1", "key of web1"], ["web2", "key of web2"]]);
+const frame = (first: number, topic: string) => new Uint8Array([first, ...new TextEncoder().encode(topic)]);
+const topicOf = (id: string, sessionKey = SESSIONS.get(id) ?? "", sharedKey = "shared") =>
+  presenceTopic(id, { sessionKey, sharedKey });
+const book = (sharedKey = () => "shared") => new PresenceBook({ sessionKey: (id) => SESSIONS.get(id), sharedKey });
+
+Deno.test("a minion is present from its subscription to the end of it", () => {
+  const present = book();
+  const topic = topicOf("web1");
+  assertEquals(present.hear(frame(1, topic), 5), { id: "web1", present: true });
+  assertEquals([...present.since], [["web1", 5]]);
+  assertEquals(present.hear(frame(0, topic)), { id: "web1", present: false });
+  assertEquals(present.since.size, 0);
+});
+
+for (
+  const [what, topic] of [
+    ["without a proof", "salt/present/web1/"],
+    ["with the proof of another minion", topicOf("web1", "key of web2")],
+    ["with another's id under its own key", topicOf("web2", "key of web1")],
+    ["with a proof under another shared key", topicOf("web1", "key of web1", "of another start")],
+    ["with another nonce under its MAC", topicOf("web1").replace(/[^/]+\./, "AAAAAAAA.")],
+    ["that has never signed in", topicOf("db1", "")],
+    ["with a path for an id", topicOf("../web1", "key of web1")],
+    ["of an earlier version with the proof of another minion", formerPresenceTopic("web1", "key of web2")],
+    ["to everything", ""],
+    ["to a topic of Salt's", "broadcast"],
+  ]
+) {
+  Deno.test(`a subscriber ${what} is nobody`, () => {
+    const present = book();
+    assertEquals([present.hear(frame(1, topic)), present.since.size], [undefined, 0]);
+  });
+}
+
+Deno.test("who goes and was never there changes nothing", () => {
+  const present = book();
+  present.hear(frame(1, topicOf("web1")));
+  assertEquals(present.hear(frame(0, "salt/present/web1/made-up")), undefined);
+  assertEquals([...present.since.keys()], ["web1"]);
+});
+
+Deno.test("a minion that changes its session stays present until the last of its topics ends", () => {
+  const sessions = new Map([["web1", "old"]]);
+  const present = new PresenceBook({ sessionKey: (id) => sessions.get(id), sharedKey: () => "shared" });
+  const [before, after] = [topicOf("web1", "old"), topicOf("web1", "new")];
+  present.hear(frame(1, before));
+  sessions.set("web1", "new");
+  assertEquals(present.hear(frame(1, after)), undefined);
+  assertEquals(present.hear(frame(0, before)), undefined);
+  assertEquals(present.hear(frame(0, after)), { id: "web1", present: false });
+});
+
+Deno.test("a topic is good once: whoever recorded it is nobody when its minion has gone", () => {
+  const present = book();
+  const topics = Array.from({ length: 50 }, () => topicOf("web1"));
+  for (const topic of topics) {
+    assertEquals(present.hear(frame(1, topic)), { id: "web1", present: true });
+    assertEquals(present.hear(frame(0, topic)), { id: "web1", present: false });
+  }
+  for (const topic of topics) assertEquals([present.hear(frame(1, topic)), present.since.size], [undefined, 0]);
+});
+
+Deno.test("a topic goes with the shared key: with that of now, and the one before, once under each", () => {
+  let shared = "first";
+  const present = book(() => shared);
+  const of = (sharedKey: string) => topicOf("web1", SESSIONS.get("web1"), sharedKey);
+  const [recorded, late] = [of("first"), of("first")];
+  const come = (topic: string) =>
+    present.hear(frame(1, topic))?.present === true && present.hear(frame(0, topic)) !== undefined;
+  assertEquals([come(recorded), come(of("second"))], [true, false]);
+  shared = "second";
+  // Who signed in just before the change is there all the same.
+  assertEquals([come(recorded), come(late), come(late), come(of("second"))], [false, true, false, true]);
+  shared = "third";
+  assertEquals([come(recorded), come(of("first")), come(of("second")), come(of("third"))], [false, false, true, true]);
+  // The next master has another key, and remembers nothing.
+  assertEquals(book(() => "of the next master").hear(frame(1, of("third"))), undefined);
+});
+
+Deno.test("minions of the version before are present, until they have a topic that is good once", () => {
+  const present = book();
+  const former = formerPresenceTopic("web1", SESSIONS.get("web1") ?? "");
+  const [come, go] = [{ id: "web1", present: true }, { id: "web1", present: false }];
+  for (let n = 0; n < 3; n++) {
+    assertEquals([present.hear(frame(1, former)), present.hear(frame(0, former))], [come, go]);
+  }
+  const topic = topicOf("web1");
+  assertEquals([present.hear(frame(1, topic)), present.hear(frame(0, topic))], [come, go]);
+  assertEquals([present.hear(frame(1, former)), present.since.size], [undefined, 0]);
+});
+
+/** A way to a port that keeps what goes there. */
+class Recorder implements AsyncDisposable {
+  /** All that was sent through it, as Latin-1 text. */
+  text = "";
+  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  readonly #connections: Deno.Conn[] = [];
+  readonly #running: Promise<void>;
+
+  constructor(port: number) {
+    this.#running = this.#accept(port);
+  }
+
+  get port(): number {
+    return (this.#listener.addr as Deno.NetAddr).port;
+  }
+
+  async #accept(port: number): Promise<void> {
+    const ways: Promise<void>[] = [];
+    for await (const here of this.#listener) {
+      const there = await Deno.connect({ hostname: "127.0.0.1", port });
+      this.#connections.push(here, there);
+      ways.push(this.#pass(here, there, (bytes) => this.text += new TextDecoder("latin1").decode(bytes)));
+      ways.push(this.#pass(there, here, () => {}));
+    }
+    await Promise.all(ways);
+  }
+
+  async #pass(from: Deno.Conn, to: Deno.Conn, keep: (bytes: Uint8Array) => void): Promise<void> {
+    try {
+      const buffer = new Uint8Array(65_536);
+      for (let read = await from.read(buffer); read !== null; read = await from.read(buffer)) {
+        keep(buffer.subarray(0, read));
+        for (let at = 0; at < read;) at += await to.write(buffer.subarray(at, read));
+      }
+    } catch {
+      // Cut off by the other side, or at the end of the test.
+    }
+    for (const connection of [from, to]) close(connection);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#listener.close();
+    for (const connection of this.#connections) close(connection);
+    await this.#running;
+  }
+}
+
+function close(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BadResource)) throw error; // closed already
+  }
+}
+
+fleetTest("a recorded presence is nobody's: not when its minion has gone, and not under the next master", {
+  minions: ["web2"],
+}, async (fleet) => {
+  const list = async () => parseJson((await fleet.saltRun("--out=json", "manage.present")).out);
+  const until = (...ids: string[]) =>
+    eventually(async () => (assertEquals(await list(), ids), true), { what: `the presence of ${ids}` });
+  const { publish_port, ret_port } = fleet.masterOpts;
+  await using recorder = new Recorder(publish_port);
+  await fleet.startMinion("web1", { publish_port: recorder.port });
+  await until("web1", "web2");
+  const recorded = /salt\/present\/web1\/[\w.-]+/.exec(recorder.text)?.[0] ?? "";
+  assert(recorded !== "", recorder.text);
+  await fleet.stopMinion("web1");
+  await until("web2");
+
+  using channel = new RequestChannel(`tcp://127.0.0.1:${ret_port}`);
+  const ask = (frame: Uint8Array) => channel.request(frame, { timeoutMs: WITHIN_MS, tries: 1 });
+  const replay = async () => {
+    const web3 = new ScriptedMinion("web3", await testKey("web3"), ask);
+    await web3.signIn();
+    const inbox = Inbox.subscriber();
+    inbox.subscribe(recorded);
+    // Behind it on the same connection: when this one is believed, the other has been heard.
+    inbox.subscribe(formerPresenceTopic("web3", web3.session?.keyString ?? ""));
+    inbox.connect(`tcp://127.0.0.1:${publish_port}`);
+    await until("web2", "web3");
+    inbox.close();
+    await until("web2");
+  };
+  await replay();
+  await fleet.stopMaster();
+  await fleet.startMaster();
+  await until("web2");
+  await replay();
+});
+
+fleetTest("manage.present and manage.not_present know who comes and goes, and whose key was deleted", {
+  minions: ["web1", "web2"],
+}, async (fleet) => {
+  const list = async (name: string) => parseJson((await fleet.saltRun("--out=json", `manage.${name}`)).out);
+  const until = (present: string[], not: string[]) =>
+    eventually(async () => {
+      assertEquals([await list("present"), await list("not_present")], [present, not]);
+      return true;
+    }, { what: `the presence of ${present}` });
+  await until(["web1", "web2"], []);
+  await fleet.stopMinion("web2");
+  await until(["web1"], ["web2"]);
+  await fleet.startMinion("web2");
+  await until(["web1", "web2"], []);
+  fleet.keys.remove("web1");
+  await until(["web2"], []);
+  await fleet.stopMaster();
+  const { code, err } = await fleet.saltRun("manage.present");
+  assertEquals([code, err.includes("Unable to connect")], [69, true]);
+});

@@ -1,0 +1,204 @@
+/**
+ * A master without sockets: the handler of one MWorker in a directory of its own, one accepted minion that can prove
+ * itself, and what tells that an input did harm. Known to the targets that feed port 4506's requests.
+ * @module
+ */
+
+import { Access } from "../../lib/master/access.ts";
+import { Autosign } from "../../lib/keys/autosign.ts";
+import { complaints } from "../../lib/master/throttled_warnings.ts";
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import { Crypticle } from "../../lib/crypto/crypticle.ts";
+import { DataCache } from "../../lib/fleet/data_cache.ts";
+import { stamp } from "../../lib/bus/event.ts";
+import { unpackEvent } from "../../lib/bus/event.ts";
+import { packEvent } from "../../lib/bus/event.ts";
+import { JobAcks } from "../../lib/jobs/acks.ts";
+import { JobCache } from "../../lib/jobs/cache.ts";
+import { JobOutputs } from "../../lib/jobs/outputs.ts";
+import { ProvedTokens } from "../../lib/keys/verified_tokens.ts";
+import { KeyStore } from "../../lib/keys/store.ts";
+import { createLogger, LEVEL_NUMBERS } from "../../lib/process/log.ts";
+import { decode, encode } from "../../lib/values/msgpack.ts";
+import { NoLogMarks } from "../../lib/jobs/no_log_marks.ts";
+import { encryptedRequest } from "../../lib/protocol/payload.ts";
+import { NO_ANSWER, RequestHandler } from "../../lib/master/request_handler.ts";
+import { PrivateKey } from "../../lib/crypto/rsa.ts";
+import { RateLimit } from "../../lib/master/rate_limit.ts";
+import { Recent } from "../../lib/values/bounded_map.ts";
+import { SessionKeys } from "../../lib/keys/sessions.ts";
+import { SharedKey } from "../../lib/keys/shared_key.ts";
+import { SignInTurns } from "../../lib/master/sign_in_turns.ts";
+import { map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { hold } from "./target.ts";
+
+/** Small keys are quick to make, and as good as large ones here. */
+export const FUZZ_KEY_BITS = 1024;
+/** The minion that has been accepted. */
+export const HONEST_ID = "web1";
+/** The access key of the operator. */
+export const ACCESS_KEY: string = "k".repeat(76);
+
+/** A directory that fuzzed names cannot leave without being caught: everything lies two levels down. */
+export class Cage {
+  /** Where to work. */
+  readonly root: string;
+  readonly #top: string;
+
+  /** Makes it. */
+  constructor() {
+    this.#top = Deno.makeTempDirSync({ prefix: "fuzz_" });
+    this.root = `${this.#top}/inner`;
+    Deno.mkdirSync(this.root);
+  }
+
+  /** Removes it, and fails if something was written outside. */
+  close(): void {
+    const names = [...Deno.readDirSync(this.#top)].map(({ name }) => name);
+    Deno.removeSync(this.#top, { recursive: true });
+    hold(names.join() === "inner", `written outside of its place: ${names}`);
+  }
+}
+
+/** The fixture. */
+export interface FixtureMaster {
+  /** Answers as port 4506 does; the reply decoded, in a word or two. Fails if anything undeclared went wrong. */
+  ask(frame: Uint8Array): Promise<string>;
+  /** A request of the accepted minion. @param change Changes what is sealed, and the envelope. */
+  seal(load: ValueMap, change?: { readonly bytes?: Uint8Array; readonly id?: string }): Uint8Array;
+  /** Fails unless the accepted minion's event is taken, and a stranger's ping answered. */
+  honest(): Promise<void>;
+  /** Its proof. */
+  readonly token: Uint8Array;
+  /** A public key. */
+  readonly pem: string;
+  /** Its services' keys. */
+  readonly keys: KeyStore;
+  /** Ends it. */
+  close(): void;
+}
+
+/** Opens the fixture. */
+export async function openMaster(): Promise<FixtureMaster> {
+  const cage = new Cage();
+  const { root } = cage;
+  Deno.writeTextFileSync(`${root}/master`, JSON.stringify({ root_dir: `${root}/`, id: "fuzz", user: "root" }));
+  const { opts } = loadMasterConfig({ configDir: root });
+  for (const path of [opts.pki_dir, opts.cachedir, opts.sock_dir]) Deno.mkdirSync(path, { recursive: true });
+  const [masterKey, minionKey] = await Promise.all([
+    PrivateKey.generate(FUZZ_KEY_BITS),
+    PrivateKey.generate(FUZZ_KEY_BITS),
+  ]);
+  const unforeseen: string[] = [];
+  const log = createLogger([{
+    level: LEVEL_NUMBERS.error,
+    // What the handler catches at the last line of defence is refused, but was not foreseen.
+    write: ({ message }) => void (isUnforeseen(message) && unforeseen.push(message)),
+    close: () => {},
+  }]);
+  const keys = new KeyStore(opts.pki_dir);
+  keys.put(HONEST_ID, "accepted", minionKey.publicKey.pem);
+  const sessions = new SessionKeys(opts.cachedir, 86_400_000);
+  const session = new Crypticle(sessions.forSignIn(HONEST_ID));
+  const token = minionKey.signX931(new TextEncoder().encode("salt"));
+  let fired = 0;
+  const handler = new RequestHandler({
+    opts,
+    publishPort: 4505,
+    masterKey,
+    sharedKey: new SharedKey(),
+    proved: new ProvedTokens(),
+    sessions,
+    keys,
+    acks: new JobAcks(opts.cachedir, opts.hash_type),
+    told: new Recent(100),
+    noLog: new NoLogMarks(opts.cachedir, opts.hash_type),
+    outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
+    jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
+    data: new DataCache(opts.cachedir),
+    access: new Access(new Map([["root", ACCESS_KEY]]), { owner: "root", acl: new Map() }),
+    strangers: new RateLimit(0),
+    signIns: new SignInTurns(new RateLimit(0)),
+    autosign: new Autosign(opts, { warn: () => {} }),
+    complain: complaints(log),
+    log,
+    durable: () => Promise.resolve(),
+    fire(tag, data) {
+      const event = unpackEvent(packEvent(tag, stamp(data)));
+      hold(event.tag === tag || tag.includes("\n"), `the event ${tag} arrives as ${event.tag}`);
+      fired++;
+      return Promise.resolve();
+    },
+    publish(load) {
+      encode(load, "disk");
+      return Promise.resolve();
+    },
+  });
+
+  const seal: FixtureMaster["seal"] = (load, { bytes, id = HONEST_ID } = {}) =>
+    encryptedRequest(bytes === undefined ? session.dumps(load) : session.encrypt(bytes), {
+      id,
+      encAlgorithm: "OAEP-SHA1",
+      sigAlgorithm: "PKCS1v15-SHA1",
+    });
+
+  return {
+    seal,
+    token,
+    pem: minionKey.publicKey.pem,
+    keys,
+    async ask(frame) {
+      const answer = await handler.handle(frame);
+      const first = unforeseen.shift();
+      hold(first === undefined, `not foreseen: ${first}`);
+      if (answer === NO_ANSWER) return "no answer";
+      const reply = decode(answer, "wire");
+      return describeReply(reply, session);
+    },
+    async honest() {
+      const nonce = "n".repeat(32);
+      const before = fired;
+      const event = map({
+        cmd: "_minion_event",
+        id: HONEST_ID,
+        tag: "fuzz/honest",
+        data: {},
+        tok: token,
+        nonce,
+        ts: 0,
+      });
+      const reply = decode(await handler.handle(seal(event)), "wire");
+      hold(reply instanceof Uint8Array && session.loads(reply, nonce) === null, `the reply is ${str(reply)}`);
+      hold(fired > before, "no event was fired");
+      const ping = decode(
+        await handler.handle(encode(map({ enc: "clear", version: 3, load: { cmd: "ping" } }), "wire")),
+        "wire",
+      );
+      hold(ping instanceof Map && ping.get("cmd") === "ping", `the ping is answered by ${str(ping)}`);
+    },
+    close: () => cage.close(),
+  };
+}
+
+/** Errors that a minion's or stranger's nonsense may well cause, told from those that nobody thought of. */
+function isUnforeseen(message: string): boolean {
+  return /^(A request failed|The command )/.test(message) && !/: (MsgpackError|StoreError|WireError): /.test(message);
+}
+
+function describeReply(reply: Value, session: Crypticle): string {
+  if (typeof reply === "string" && reply.length < 60) {
+    return reply.startsWith("bad load: id") ? "bad load: id" : `"${reply}"`;
+  }
+  if (reply instanceof Uint8Array) {
+    try {
+      session.decrypt(reply);
+      return "sealed";
+    } catch {
+      return "sealed for another";
+    }
+  }
+  if (!(reply instanceof Map)) return "a value";
+  if (reply.has("sig")) return "a signed reply";
+  if (reply.has("msg")) return "unreadable";
+  return reply.has("error") ? "an error" : "a map";
+}

@@ -1,0 +1,128 @@
+/** @module */
+import { RequestTooLargeError } from "../../lib/errors.ts";
+import { keptReturn, KeptReturns, keptReturns } from "../../lib/jobs/kept_returns.ts";
+import { encode } from "../../lib/values/msgpack.ts";
+import { insteadOf, oversizedFailure } from "../../lib/jobs/oversized_return.ts";
+import { Float, map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { beginningOf } from "../../lib/values/beginning.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { keptLog } from "../support/scripted_master.ts";
+
+const ERROR = new RequestTooLargeError(200_000_000, 104_857_600);
+const jid = (i: number) => `202601010000000000${String(i).padStart(2, "0")}`;
+const ret = (i: number, value: unknown, more: Record<string, unknown> = {}): ValueMap =>
+  map({
+    cmd: "_return",
+    id: "web1",
+    jid: jid(i),
+    fun: "cmd.run",
+    fun_args: [],
+    return: value,
+    retcode: 0,
+    success: true,
+    ...more,
+  });
+
+function withCache(test: (cachedir: string) => void): void {
+  const cachedir = Deno.makeTempDirSync({ prefix: "kept_" });
+  try {
+    test(cachedir);
+  } finally {
+    Deno.removeSync(cachedir, { recursive: true });
+  }
+}
+
+/** What beginnings come out of values, for so many bytes. */
+const BEGINNINGS: readonly (readonly [value: Value, most: number, text: string])[] = [
+  ["a text", 100, "a text"],
+  ["a text", 3, "a t"],
+  ["äöü", 4, "äö"],
+  ["äöü", 3, "ä"],
+  ["€", 2, ""],
+  ["", 10, ""],
+  [map({ a: 1, b: [true, null, "x\n"] }), 100, '{"a": 1, "b": [true, null, "x\\n"]}'],
+  [map({ a: 1, b: [true, null, "x\n"] }), 12, '{"a": 1, "b"'],
+  [new Uint8Array([97, 98, 99]), 100, '"abc"'],
+  [[new Float(1), 2n ** 63n], 100, "[1.0, 9223372036854775808]"],
+  [Array.from({ length: 1_000_000 }, () => "x".repeat(10)), 8, '["xxxxxx'],
+];
+
+for (const [value, most, text] of BEGINNINGS) {
+  Deno.test(`of ${Deno.inspect(value, { iterableLimit: 2, compact: true }).slice(0, 60)} ${most} bytes are ${text}`, () =>
+    assertEquals(beginningOf(value, most), text));
+}
+
+Deno.test("beginnings are kept: so many, of so many bytes, for so long, for the next process too", () =>
+  withCache((cachedir) => {
+    const limits = { bytes: 10, count: 3, ageMs: 60_000 };
+    const kept = new KeptReturns(cachedir, keptLog().log, limits);
+    for (const i of [1, 2, 3, 4]) assertEquals(kept.keep(ret(i, `${i}`.repeat(100)), ERROR), 10);
+    assertEquals(keptReturns(cachedir, limits).map(({ jid }) => jid), [2, 3, 4].map(jid));
+    const first = keptReturn(cachedir, jid(2), limits);
+    assertEquals([first?.beginning, first?.fun, first?.bytes, first?.limit], [
+      "2222222222",
+      "cmd.run",
+      200_000_000,
+      104_857_600,
+    ]);
+    const old = new Date(Date.now() - 61_000);
+    Deno.utimeSync(`${cachedir}/kept_returns/${jid(3)}.p`, old, old);
+    assertEquals(keptReturns(cachedir, limits).length, 2);
+    assertEquals(keptReturn(cachedir, jid(3), limits), undefined);
+    kept.close();
+    const next = new KeptReturns(cachedir, keptLog().log, limits);
+    assertEquals([...Deno.readDirSync(`${cachedir}/kept_returns`)].length, 2);
+    next.close();
+    assertEquals(keptReturn(cachedir, "../../etc/passwd", limits), undefined);
+  }));
+
+Deno.test("of a no_log job nothing is kept, and what cannot be written is said in the log", () =>
+  withCache((cachedir) => {
+    const { log, lines } = keptLog();
+    const kept = new KeptReturns(cachedir, log);
+    assertEquals(kept.keep(ret(1, "secret", { no_log: true }), ERROR), undefined);
+    assertEquals(kept.keep(ret(1, "x", { jid: "../x" }), ERROR), undefined);
+    assertEquals([...Deno.readDirSync(cachedir)], []);
+    Deno.writeTextFileSync(`${cachedir}/kept_returns`, "in the way");
+    assertEquals(kept.keep(ret(1, "x"), ERROR), undefined);
+    assertStringIncludes(lines.join(), `ERROR The beginning of the return of job ${jid(1)} is not kept`);
+    kept.close();
+  }));
+
+Deno.test("a failure in the place of a return fits, whatever the return had", () => {
+  const large = "x".repeat(60_000);
+  const failure = oversizedFailure(
+    ret(1, large, {
+      fun: [large],
+      fun_args: [large],
+      metadata: large,
+      sealed: large,
+      out: large,
+      user: large,
+      retcode: 3,
+    }),
+    ERROR,
+    "Nothing of it is kept.",
+  );
+  const bytes = encode(failure, "wire").length;
+  assert(bytes < 10_000, `${bytes} bytes`);
+  assertEquals([failure.get("retcode"), failure.get("success"), failure.get("jid"), failure.get("cmd")], [
+    3,
+    false,
+    jid(1),
+    "_return",
+  ]);
+});
+
+Deno.test("in the place of a return comes the return without its arguments, then a failure, then nothing; of an event nothing", () => {
+  const { log } = keptLog();
+  const parts = { id: "web1", log, kept: { keep: () => 10 } };
+  const large = "x".repeat(60_000);
+  const first = insteadOf(ret(1, large, { fun_args: [large] }), ERROR, parts);
+  assertEquals([first?.get("return"), first?.get("success")], [large, true]);
+  assertStringIncludes(String(first?.get("fun_args")), "left out");
+  const second = insteadOf(first ?? new Map(), ERROR, parts);
+  assertEquals([second?.get("retcode"), second?.get("success")], [1, false]);
+  assertEquals(insteadOf(second ?? new Map(), ERROR, parts), undefined);
+  assertEquals(insteadOf(map({ cmd: "_minion_event", tag: "x" }), ERROR, parts), undefined);
+});

@@ -1,0 +1,100 @@
+import { type Missed, Redelivery } from "../../lib/jobs/redelivery.ts";
+import { map } from "../../lib/values/value.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const LOAD = map({ fun: "test.ping" });
+const everybody = () => true;
+
+function published(ttlMs = 10_000): Redelivery {
+  const jobs = new Redelivery();
+  jobs.published({ jid: "1", load: LOAD, minions: ["web1", "web2"], ttlMs, live: false }, 0);
+  return jobs;
+}
+
+/** Which loads are to go out again, and for whom. */
+function again(missed: readonly Missed[]): unknown[] {
+  return missed.map(({ delivery, ids }) => [delivery.load, ids]);
+}
+
+Deno.test("a job that everybody gave a sign of is forgotten", () => {
+  const jobs = published();
+  jobs.heard("1", "web1", 0);
+  jobs.heard("1", "web2", 0);
+  jobs.heard("2", "web1", 0);
+  assertEquals([jobs.size, jobs.due(everybody, 5_000)], [0, []]);
+});
+
+Deno.test("a connected minion that gives no sign gets the job again, at most every second and a half", () => {
+  const jobs = published();
+  assertEquals(jobs.due(everybody, 1_499), []);
+  assertEquals(again(jobs.due(everybody, 1_500)), [[LOAD, ["web1", "web2"]]]);
+  assertEquals(jobs.due(everybody, 2_999), []);
+  assertEquals(again(jobs.due((id) => id === "web2", 3_000)), [[LOAD, ["web2"]]]);
+});
+
+Deno.test("a minion that is away gets the job when it comes, and nobody is bothered meanwhile", () => {
+  const jobs = published();
+  jobs.heard("1", "web2", 0);
+  assertEquals(jobs.due((id) => id === "web2", 5_000), []);
+  assertEquals(again(jobs.arrived(["web1"], 9_000)), [[LOAD, ["web1"]]]);
+  assertEquals(jobs.arrived(["web2"], 9_000), []);
+});
+
+Deno.test("of many who come together those that have missed a job get it once", () => {
+  const jobs = published();
+  jobs.published({ jid: "2", load: LOAD, minions: ["web2", "web3"], ttlMs: 10_000, live: false }, 0);
+  assertEquals(again(jobs.arrived(["web2", "web1", "web9"], 5_000)), [[LOAD, ["web2", "web1"]], [LOAD, ["web2"]]]);
+});
+
+Deno.test("while others give their first sign of a job, nobody gets it again", () => {
+  const jobs = published();
+  jobs.heard("1", "web2", 1_400);
+  assertEquals(jobs.due(everybody, 2_899), []);
+  assertEquals(again(jobs.due(everybody, 2_900)), [[LOAD, ["web1"]]]);
+  jobs.heard("1", "web2", 3_000);
+  assertEquals(again(jobs.due(everybody, 4_400)), [[LOAD, ["web1"]]]);
+});
+
+Deno.test("who keeps the jobs is told when one is over: all have it, its time is up, or nobody was waited for", () => {
+  const over: string[] = [];
+  const jobs = new Redelivery(({ jid }) => over.push(jid));
+  const publish = (jid: string, minions: string[], ttlMs: number) =>
+    jobs.published({ jid, load: LOAD, minions, ttlMs, live: false }, 0);
+  publish("1", ["web1"], 10_000);
+  publish("2", ["web1"], 1_000);
+  publish("3", ["web1"], 0);
+  publish("4", [], 1_000);
+  assertEquals(over, ["3", "4"]);
+  jobs.heard("1", "web1", 0);
+  jobs.heard("1", "web1", 0);
+  jobs.due(everybody, 2_000);
+  assertEquals(over, ["3", "4", "1", "2"]);
+});
+
+Deno.test("a job is delivered until its time is over, and not at all without one", () => {
+  const jobs = published(5_000);
+  assertEquals([jobs.arrived(["web1"], 5_001), jobs.size], [[], 0]);
+  assertEquals(published(0).size, 0);
+  const last = published(5_000);
+  assertEquals(again(last.arrived(["web1"], 5_000)), [[LOAD, ["web1"]]]);
+  assertEquals(again(last.due(everybody, 5_000)), [[LOAD, ["web1", "web2"]]]);
+  assertEquals([last.due(everybody, 5_001), last.size], [[], 0]);
+});
+
+Deno.test("of thousands who come together, each is named once, a thousand at a time", () => {
+  const jobs = new Redelivery();
+  const minions = Array.from({ length: 2_500 }, (_, i) => `web${i}`);
+  jobs.published({ jid: "1", load: LOAD, minions, ttlMs: 10_000, live: false }, 0);
+  const named = jobs.arrived(["db1", ...minions], 5_000).map(({ ids }) => ids);
+  assertEquals(named.map(({ length }) => length), [1_000, 1_000, 500]);
+  assertEquals(named.flat(), minions);
+});
+
+Deno.test("of thousands that give no sign, a thousand at a time get the job again, the others next", () => {
+  const jobs = new Redelivery();
+  const minions = Array.from({ length: 2_500 }, (_, i) => `web${i}`);
+  jobs.published({ jid: "1", load: LOAD, minions, ttlMs: 10_000, live: false }, 0);
+  const turns = [1_500, 3_000, 4_500].map((at) => jobs.due(everybody, at).flatMap(({ ids }) => ids));
+  assertEquals(turns.map(({ length }) => length), [1_000, 1_000, 1_000]);
+  assertEquals(new Set(turns.flat()).size, 2_500);
+});

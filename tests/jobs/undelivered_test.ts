@@ -1,0 +1,196 @@
+/** @module */
+import { UndeliveredJobs } from "../../lib/jobs/undelivered.ts";
+import { decode, encode, type Packable } from "../../lib/values/msgpack.ts";
+import { asBytes } from "../../lib/protocol/payload.ts";
+import { isMap, map, str, toNumber } from "../../lib/values/value.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+
+/** Of a master; what a key looks like does not matter here. */
+const PEM = "the master's private key";
+const JID = "20260101000000000001";
+const LATER = "20260101000000000002";
+/** One that may wait for ten minutes: it has a file of its own. */
+const DELIVERY = {
+  jid: JID,
+  load: map({ fun: "test.ping", jid: JID }),
+  minions: ["web1", "db1"],
+  ttlMs: 600_000,
+  live: true,
+};
+/** One that is over in a moment, as nearly all are: it is a record of the log. */
+const BRIEF = { ...DELIVERY, ttlMs: 5_000 };
+const NOW = 100 * 60_000;
+
+function withCache(test: (cachedir: string) => void): void {
+  const cachedir = Deno.makeTempDirSync({ prefix: "undelivered_" });
+  try {
+    test(cachedir);
+  } finally {
+    Deno.removeSync(cachedir, { recursive: true });
+  }
+}
+
+const names = (cachedir: string) => [...Deno.readDirSync(`${cachedir}/undelivered`)].map(({ name }) => name);
+
+const path = (cachedir: string, name: string) => `${cachedir}/undelivered/${name}`;
+
+Deno.test("the next master finds the jobs of one that died, with the time that they still have", () =>
+  withCache((cachedir) => {
+    for (const [i, delivery] of [DELIVERY, BRIEF].entries()) {
+      new UndeliveredJobs(cachedir, PEM).save({ ...delivery, jid: `${JID}_${i}` }, NOW);
+    }
+    assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW + 2_000), [
+      { ...BRIEF, jid: `${JID}_1`, ttlMs: 3_000 },
+      { ...DELIVERY, jid: `${JID}_0`, ttlMs: 598_000 },
+    ]);
+  }));
+
+Deno.test("a job whose time is over is removed, and so is a file that was cut off", () =>
+  withCache((cachedir) => {
+    const jobs = new UndeliveredJobs(cachedir, PEM);
+    jobs.save(DELIVERY, NOW);
+    Deno.writeFileSync(path(cachedir, LATER), new Uint8Array([0x84, 0xa4]));
+    assertEquals(jobs.left(NOW + 600_000), []);
+    assertEquals(names(cachedir), []);
+  }));
+
+Deno.test("a job whose file a power failure has left empty is named", () =>
+  withCache((cachedir) => {
+    new UndeliveredJobs(cachedir, PEM);
+    Deno.writeTextFileSync(path(cachedir, JID), "");
+    const complaints: string[] = [];
+    assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW, (text) => complaints.push(text)), []);
+    assertEquals(complaints, [`Job ${JID} is not delivered to whoever has missed it: its file is empty`]);
+  }));
+
+Deno.test("what a journal puts back is delivered once, unless its log says that it is over", () =>
+  withCache((cachedir) => {
+    const records: Packable[] = [];
+    const jobs = new UndeliveredJobs(cachedir, PEM, { append: (record) => void records.push(record) });
+    const brief = { ...BRIEF, jid: LATER };
+    const over = { ...BRIEF, jid: "20260101000000000003" };
+    for (const delivery of [DELIVERY, brief, over]) jobs.save(delivery, NOW);
+    jobs.remove(over, NOW);
+    // The file of the first is lost, the log of the others is not.
+    Deno.removeSync(path(cachedir, JID));
+    const next = new UndeliveredJobs(cachedir, PEM);
+    for (const record of records) {
+      const fields = decode(encode(record, "disk"), "disk");
+      const sealed = isMap(fields) ? asBytes(fields.get("sealed")) : undefined;
+      assert(isMap(fields) && sealed !== undefined);
+      next.restore(str(fields.get("jid") ?? ""), sealed, { untilMs: toNumber(fields.get("until")) ?? 0, nowMs: NOW });
+    }
+    const found = new UndeliveredJobs(cachedir, PEM);
+    const left = found.left(NOW);
+    assertEquals(left.map(({ jid }) => jid).sort(), [JID, LATER]);
+    for (const delivery of left) found.remove(delivery, NOW);
+    assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW), []);
+  }));
+
+Deno.test("a clock that was set back gives a job no more time than it had", () =>
+  withCache((cachedir) => {
+    const jobs = new UndeliveredJobs(cachedir, PEM);
+    jobs.save(BRIEF, NOW);
+    assertEquals(jobs.left(NOW - 3_600_000), [BRIEF]);
+  }));
+
+Deno.test("a job that was delivered is forgotten, once and again", () =>
+  withCache((cachedir) => {
+    for (const delivery of [DELIVERY, BRIEF]) {
+      const jobs = new UndeliveredJobs(cachedir, PEM);
+      jobs.save(delivery, NOW);
+      assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW).length, 1);
+      jobs.remove(delivery, NOW);
+      jobs.remove(delivery, NOW);
+      assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW), []);
+    }
+  }));
+
+Deno.test("a job that all had before it was kept is forgotten a second later", () =>
+  withCache((cachedir) => {
+    const jobs = new UndeliveredJobs(cachedir, PEM);
+    jobs.remove(DELIVERY, NOW);
+    jobs.save(DELIVERY, NOW);
+    jobs.removeLate(NOW + 500);
+    assertEquals(names(cachedir), [JID]);
+    jobs.removeLate(NOW + 1_000);
+    assertEquals(names(cachedir), []);
+    jobs.save(DELIVERY, NOW);
+    jobs.removeLate(NOW + 10_000);
+    assertEquals(names(cachedir), [JID]);
+  }));
+
+Deno.test("a job that waits longer than its time was short when it was found is removed as the file that it is", () =>
+  withCache((cachedir) => {
+    new UndeliveredJobs(cachedir, PEM).save(DELIVERY, NOW);
+    const next = new UndeliveredJobs(cachedir, PEM);
+    const [found] = next.left(NOW + 590_000);
+    assertEquals(found.ttlMs, 10_000);
+    next.remove(found, NOW + 590_000);
+    assertEquals(names(cachedir), []);
+  }));
+
+Deno.test("a job lies there sealed: a master with another private key cannot read it", () =>
+  withCache((cachedir) => {
+    for (const delivery of [DELIVERY, BRIEF]) {
+      new UndeliveredJobs(cachedir, PEM).save(delivery, NOW);
+      const latin = new TextDecoder("latin1");
+      const text = names(cachedir).map((name) => latin.decode(Deno.readFileSync(path(cachedir, name)))).join();
+      assertEquals([text.includes("test.ping"), text.includes("web1")], [false, false]);
+      assertEquals(new UndeliveredJobs(cachedir, `another ${PEM}`).left(NOW), []);
+    }
+  }));
+
+Deno.test("what is hidden is gone from the disk with the job, however short its time", () =>
+  withCache((cachedir) => {
+    const hidden = { ...BRIEF, load: new Map([...BRIEF.load, ["no_log", true]]) };
+    const jobs = new UndeliveredJobs(cachedir, PEM);
+    jobs.save(hidden, NOW);
+    assertEquals(names(cachedir), [JID]);
+    jobs.remove(hidden, NOW);
+    assertEquals(names(cachedir), []);
+  }));
+
+Deno.test("records of several threads are all found, and one that was cut off costs itself alone", () =>
+  withCache((cachedir) => {
+    for (const [i, jid] of [JID, LATER].entries()) {
+      const jobs = new UndeliveredJobs(cachedir, PEM);
+      for (const time of [1, 2]) jobs.save({ ...BRIEF, jid: `${jid}_${time}` }, NOW + i);
+    }
+    const logs = names(cachedir).filter((name) => name.endsWith(".log"));
+    assertEquals(logs.length, 2);
+    const { size } = Deno.statSync(path(cachedir, logs[0]));
+    Deno.truncateSync(path(cachedir, logs[0]), size - 1);
+    Deno.writeFileSync(path(cachedir, logs[1]), new Uint8Array(300).fill(255), { append: true });
+    assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW).length, 3);
+  }));
+
+Deno.test("a job may be over before its record is written", () =>
+  withCache((cachedir) => {
+    const publisher = new UndeliveredJobs(cachedir, PEM);
+    publisher.remove(BRIEF, NOW);
+    new UndeliveredJobs(cachedir, PEM).save(BRIEF, NOW);
+    assertEquals(publisher.left(NOW), []);
+  }));
+
+Deno.test("records go when everything of their minute is over, not before", () =>
+  withCache((cachedir) => {
+    const jobs = new UndeliveredJobs(cachedir, PEM);
+    const longest = { ...BRIEF, ttlMs: 60_000 };
+    jobs.save(longest, NOW + 59_999);
+    jobs.remove({ ...BRIEF, jid: LATER }, NOW + 59_999);
+    assertEquals(jobs.left(NOW + 119_998).length, 1);
+    assertEquals([jobs.sweepLog(NOW + 2 * 60_000 + 59_999), names(cachedir).length], [true, 2]);
+    assertEquals([jobs.sweepLog(NOW + 3 * 60_000), names(cachedir)], [false, []]);
+  }));
+
+Deno.test("a directory that was removed meanwhile is made again", () =>
+  withCache((cachedir) => {
+    const jobs = new UndeliveredJobs(cachedir, PEM);
+    for (const delivery of [BRIEF, DELIVERY]) {
+      Deno.removeSync(`${cachedir}/undelivered`, { recursive: true });
+      assertEquals(jobs.sweepLog(NOW), false);
+      jobs.save(delivery, NOW);
+      assertEquals(jobs.left(NOW), [delivery]);
+    }
+  }));

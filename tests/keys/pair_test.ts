@@ -1,0 +1,126 @@
+/** @module */
+import { KeyError } from "../../lib/errors.ts";
+import { checkPrivateKey, loadOrCreateKeyPair, loadOrCreateMasterKey, loadPrivateKey } from "../../lib/keys/pair.ts";
+import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "../support/assert.ts";
+import corpus from "../corpus/crypto.json" with { type: "json" };
+
+const { private: PRIVATE, public: PUBLIC } = corpus.keys.rsa2048;
+const BITS = 1024; // quick to make
+
+function inTemporaryDirectory(run: (dir: string) => Promise<void> | void): () => Promise<void> {
+  return async () => {
+    const dir = Deno.makeTempDirSync({ prefix: "key_pair_" });
+    try {
+      await run(dir);
+    } finally {
+      Deno.removeSync(dir, { recursive: true });
+    }
+  };
+}
+
+const mode = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o777;
+const names = (dir: string) => Array.from(Deno.readDirSync(dir), ({ name }) => name).sort();
+
+Deno.test(
+  "a pair is made once, in Salt's form and modes, and read from then on",
+  inTemporaryDirectory(async (dir) => {
+    const pki = `${dir}/etc/pki/minion`;
+    const made = await loadOrCreateKeyPair(pki, "minion", BITS);
+    assertEquals(names(pki), ["minion.pem", "minion.pub"]);
+    assertEquals([mode(`${pki}/minion.pem`), mode(`${pki}/minion.pub`), mode(pki)], [0o400, 0o644, 0o700]);
+    assertEquals(Deno.readTextFileSync(`${pki}/minion.pem`), made.pem);
+    assertEquals(Deno.readTextFileSync(`${pki}/minion.pub`), made.publicKey.pem + "\n");
+    assertEquals((await loadOrCreateKeyPair(pki, "minion", 2048)).pem, made.pem);
+    checkPrivateKey(`${pki}/minion.pem`);
+  }),
+);
+
+Deno.test(
+  "processes that start at once get one key",
+  inTemporaryDirectory(async (dir) => {
+    const keys = await Promise.all([1, 2, 3, 4].map(() => loadOrCreateKeyPair(dir, "minion", BITS)));
+    assertEquals(new Set(keys.map((key) => key.pem)).size, 1);
+    assertEquals(names(dir), ["minion.pem", "minion.pub"]);
+  }),
+);
+
+Deno.test(
+  "a missing public half is written again; a wrong one is an error and stays",
+  inTemporaryDirectory(async (dir) => {
+    Deno.writeTextFileSync(`${dir}/master.pem`, PRIVATE, { mode: 0o600 });
+    assertEquals((await loadOrCreateMasterKey(dir, BITS)).pem, PRIVATE);
+    assertEquals(Deno.readTextFileSync(`${dir}/master.pub`), PUBLIC);
+    Deno.writeTextFileSync(`${dir}/master.pub`, PUBLIC.trim().replaceAll("\n", "\r\n"));
+    await loadOrCreateMasterKey(dir, BITS);
+    Deno.writeTextFileSync(`${dir}/master.pub`, corpus.keys.other2048.public);
+    await assertRejects(() => loadOrCreateMasterKey(dir, BITS), KeyError, "master.pub");
+    assertEquals(Deno.readTextFileSync(`${dir}/master.pub`), corpus.keys.other2048.public);
+  }),
+);
+
+Deno.test(
+  "a private key that cannot be used is an error that names the file, and stays",
+  inTemporaryDirectory(async (dir) => {
+    for (const text of ["", "garbage", corpus.refused.encryptedPrivate, corpus.refused.rsa512Private]) {
+      Deno.writeTextFileSync(`${dir}/minion.pem`, text, { mode: 0o600 });
+      await assertRejects(() => loadOrCreateKeyPair(dir, "minion", BITS), KeyError, `${dir}/minion.pem`);
+      assertEquals(Deno.readTextFileSync(`${dir}/minion.pem`), text);
+    }
+    assertThrows(() => loadPrivateKey(`${dir}/minion.pem`), KeyError);
+    assertEquals(loadPrivateKey(`${dir}/none.pem`), undefined);
+  }),
+);
+
+Deno.test(
+  "the master's key is read where Salt 3008 keeps it, through its link and without",
+  inTemporaryDirectory(async (dir) => {
+    Deno.writeTextFileSync(`${dir}/saltmaster.pem`, PRIVATE, { mode: 0o400 });
+    Deno.writeTextFileSync(`${dir}/saltmaster.pub`, PUBLIC, { mode: 0o400 });
+    Deno.symlinkSync(`${dir}/saltmaster.pem`, `${dir}/master.pem`);
+    Deno.symlinkSync(`${dir}/saltmaster.pub`, `${dir}/master.pub`);
+    const before = names(dir);
+    assertEquals((await loadOrCreateMasterKey(dir, BITS)).pem, PRIVATE);
+    assertEquals(names(dir), before);
+    Deno.removeSync(`${dir}/master.pem`);
+    assertEquals((await loadOrCreateMasterKey(dir, BITS, { id: "saltmaster" })).pem, PRIVATE);
+    assertNotEquals((await loadOrCreateKeyPair(dir, "another", BITS)).pem, PRIVATE);
+  }),
+);
+
+Deno.test(
+  "a link to a key that is gone is an error, not a reason for a new key",
+  inTemporaryDirectory(async (dir) => {
+    Deno.symlinkSync(`${dir}/gone.pem`, `${dir}/master.pem`);
+    await assertRejects(() => loadOrCreateMasterKey(dir, BITS, { id: "x" }), KeyError, "link");
+    assertEquals(names(dir), ["master.pem"]);
+  }),
+);
+
+Deno.test(
+  "a private key that group or others have any right to is refused by name; permissive_pki_access lets the group read",
+  inTemporaryDirectory((dir) => {
+    const path = `${dir}/minion.pem`;
+    checkPrivateKey(path);
+    Deno.writeTextFileSync(path, PRIVATE);
+    const refused = (bits: number, permissive: boolean) => {
+      Deno.chmodSync(path, bits);
+      try {
+        loadPrivateKey(path, { permissive });
+      } catch (error) {
+        assert(error instanceof KeyError);
+        const mode = `0${bits.toString(8)}`;
+        assertEquals(
+          error.message,
+          `${path}: others may read or write this private key (mode ${mode}); chmod 0400 ${path}`,
+        );
+        return true;
+      }
+      return false;
+    };
+    for (const bits of [0o400, 0o600]) assertEquals([refused(bits, false), refused(bits, true)], [false, false]);
+    for (const bits of [0o440, 0o640]) assertEquals([refused(bits, false), refused(bits, true)], [true, false]);
+    for (const bits of [0o604, 0o644, 0o660, 0o402]) {
+      assertEquals([refused(bits, false), refused(bits, true)], [true, true]);
+    }
+  }),
+);

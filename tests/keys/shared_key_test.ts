@@ -1,0 +1,109 @@
+/** @module */
+import { generateKeyString } from "../../lib/crypto/crypticle.ts";
+import { SharedKey } from "../../lib/keys/shared_key.ts";
+import { assert, assertEquals, assertNotEquals } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+
+Deno.test("every view of the shared key sees the same key, and the new one at once", () => {
+  const first = new SharedKey();
+  const second = new SharedKey(first.memory);
+  assertEquals(second.text, first.text);
+  assertEquals(first.text.length, generateKeyString().length);
+  const before = second.crypticle();
+  assert(second.crypticle() === before, "the same object while the key is the same");
+  first.rotate();
+  assertNotEquals(second.text, before.keyString);
+  assertEquals(second.text, first.text);
+  assertEquals(second.crypticle().keyString, first.text);
+  const sealed = second.crypticle().dumps(["x"]);
+  assertEquals(first.crypticle().loads(sealed), ["x"]);
+});
+
+Deno.test("a new key is there at once, and another view makes none", () => {
+  const first = new SharedKey();
+  const { text } = first;
+  assertEquals(first.crypticle().keyString, text);
+  assertEquals(first.forPublish().serial, 1);
+  const second = new SharedKey(first.memory);
+  assertEquals([second.text, first.text, second.forPublish().serial], [text, text, 2]);
+});
+
+Deno.test("serials count over all views, and begin again with a new key", () => {
+  const first = new SharedKey();
+  const second = new SharedKey(first.memory);
+  const serials = [first, second, second, first].map((key) => key.forPublish().serial);
+  assertEquals(serials, [1, 2, 3, 4]);
+  first.rotate();
+  const { crypticle, serial } = second.forPublish();
+  assertEquals([crypticle.keyString, serial], [first.text, 1]);
+});
+
+Deno.test("no publish gets the old key with a new serial while another thread rotates", async () => {
+  const key = new SharedKey();
+  const source = `
+    import { SharedKey } from ${JSON.stringify(import.meta.resolve("../../lib/keys/shared_key.ts"))};
+    self.onmessage = ({ data }) => {
+      const key = new SharedKey(data);
+      const seen = [];
+      for (let i = 0; i < 20000; i++) {
+        const { crypticle, serial } = key.forPublish();
+        seen.push(crypticle.keyString.slice(0, 12) + " " + serial);
+      }
+      self.postMessage(seen);
+    };
+    self.postMessage("ready");`;
+  const worker = new Worker(`data:text/javascript,${encodeURIComponent(source)}`, { type: "module" });
+  const messages: ((data: unknown) => void)[] = [];
+  worker.onmessage = ({ data }) => messages.shift()?.(data);
+  const next = () => new Promise<unknown>((resolve) => messages.push(resolve));
+  await next();
+  const result = next();
+  worker.postMessage(key.memory);
+  let done = false;
+  result.finally(() => done = true);
+  let rotations = 0;
+  while (!done) {
+    key.rotate();
+    rotations++;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  const seen = await result;
+  worker.terminate();
+  assert(Array.isArray(seen));
+  assertEquals(seen.length, 20_000);
+  assertEquals(new Set(seen).size, seen.length, `a serial came twice under one key, in ${rotations} rotations`);
+});
+
+Deno.test("whoever comes while a key is being written waits for the whole of it", async () => {
+  const key = new SharedKey();
+  const header = new Int32Array(key.memory, 0, 1);
+  const bytes = new Uint8Array(key.memory, 8);
+  const fresh = new TextEncoder().encode(generateKeyString());
+  // As a rotation does, but slowly: half of the new key is there.
+  Atomics.add(header, 0, 1);
+  bytes.set(fresh.subarray(0, 38));
+  const source = `
+    import { SharedKey } from ${JSON.stringify(import.meta.resolve("../../lib/keys/shared_key.ts"))};
+    self.onmessage = ({ data }) => {
+      const key = new SharedKey(data);
+      self.postMessage("reading");
+      self.postMessage(key.text);
+    };
+    self.postMessage("ready");`;
+  const worker = new Worker(`data:text/javascript,${encodeURIComponent(source)}`, { type: "module" });
+  const heard: unknown[] = [];
+  const text = new Promise<unknown>((resolve) => {
+    worker.onmessage = ({ data }) => {
+      heard.push(data);
+      if (data === "ready") worker.postMessage(key.memory);
+      if (heard.length === 3) resolve(data);
+    };
+  });
+  await eventually(() => heard.length >= 2, { what: "a reader" });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assertEquals(heard, ["ready", "reading"]);
+  bytes.set(fresh);
+  Atomics.add(header, 0, 1);
+  assertEquals(await text, new TextDecoder().decode(fresh));
+  worker.terminate();
+});

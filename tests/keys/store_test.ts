@@ -1,0 +1,224 @@
+/** @module */
+import { KeyError } from "../../lib/errors.ts";
+import { KEY_DIRECTORIES, type KeyState, KeyStore } from "../../lib/keys/store.ts";
+import { isValidId } from "../../lib/protocol/minion_id.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import corpus from "../corpus/crypto.json" with { type: "json" };
+
+const PEM = corpus.keys.rsa2048.public.trim();
+const OTHER = corpus.keys.other2048.public.trim();
+const STATES: KeyState[] = ["accepted", "pending", "rejected", "denied"];
+
+function withStore(run: (store: KeyStore, pkiDir: string) => void): () => void {
+  return () => {
+    const dir = Deno.makeTempDirSync({ prefix: "key_store_" });
+    try {
+      run(new KeyStore(`${dir}/pki/master`), `${dir}/pki/master`);
+    } finally {
+      Deno.removeSync(dir, { recursive: true });
+    }
+  };
+}
+
+const mode = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o777;
+
+const IDS: [string, boolean][] = [
+  ["web1", true],
+  ["web1.example.com", true],
+  ["müller ü", true],
+  ["a..b", true],
+  ["minions", true],
+  ["x".repeat(255), true],
+  ["x".repeat(256), false],
+  ["ü".repeat(128), false],
+  ["x".repeat(10_240), false],
+  ["", false],
+  [".", false],
+  ["..", false],
+  [".key_cache", false],
+  ["../master.pem", false],
+  ["/etc/passwd", false],
+  ["a/b", false],
+  ["a\\b", false],
+  ["a\0b", false],
+  ["a\nb", false],
+  ["a\x1b[2Jb", false],
+  ["a\x9bb", false],
+];
+for (const [id, expected] of IDS) {
+  Deno.test(`isValidId() says ${expected} for ${JSON.stringify(id.slice(0, 20))} (${id.length} characters)`, () => {
+    assertEquals(isValidId(id), expected);
+  });
+}
+
+Deno.test(
+  "a store without directories is empty",
+  withStore((store) => {
+    assertEquals(store.all(), { accepted: [], pending: [], rejected: [], denied: [] });
+    assertEquals(store.state("web1"), undefined);
+    assertEquals(store.get("web1", "accepted"), undefined);
+    assertEquals(store.delete("web1", "accepted"), false);
+    assertEquals(store.remove("web1"), []);
+    assertEquals(store.move("web1", "pending", "accepted"), false);
+  }),
+);
+
+Deno.test(
+  "put() makes Salt's files, for the owner alone, also twice",
+  withStore((store, pkiDir) => {
+    for (const state of STATES) {
+      for (let i = 0; i < 2; i++) store.put(state, state, PEM);
+      const path = `${pkiDir}/${KEY_DIRECTORIES[state]}/${state}`;
+      assertEquals(Deno.readTextFileSync(path), PEM);
+      assertEquals(mode(path), 0o600);
+      assertEquals(mode(`${pkiDir}/${KEY_DIRECTORIES[state]}`), 0o700);
+      assertEquals(store.list(state), [state]);
+      assertEquals(store.get(state, state), PEM);
+    }
+  }),
+);
+
+Deno.test(
+  "a key is in one state, and a denied key beside it",
+  withStore((store) => {
+    store.put("web1", "denied", OTHER);
+    for (const state of ["pending", "rejected", "accepted", "pending"] as const) {
+      store.put("web1", state, PEM);
+      assertEquals(store.state("web1"), state);
+      for (const other of STATES) {
+        assertEquals(store.list(other), other === state || other === "denied" ? ["web1"] : [], other);
+      }
+      assertEquals(store.get("web1", "denied"), OTHER);
+    }
+    store.put("web1", "denied", PEM);
+    assertEquals(store.state("web1"), "pending");
+    assertEquals(store.remove("web1"), ["pending", "denied"]);
+    assertEquals(store.remove("web1"), []);
+  }),
+);
+
+Deno.test(
+  "an id that a crash left in several states counts as rejected, then as accepted",
+  withStore((store, pkiDir) => {
+    store.put("web1", "pending", PEM);
+    Deno.mkdirSync(`${pkiDir}/minions`);
+    Deno.writeTextFileSync(`${pkiDir}/minions/web1`, PEM);
+    assertEquals(store.state("web1"), "accepted");
+    Deno.mkdirSync(`${pkiDir}/minions_rejected`);
+    Deno.writeTextFileSync(`${pkiDir}/minions_rejected/web1`, PEM);
+    assertEquals(store.state("web1"), "rejected");
+    assertEquals(store.move("web1", "pending", "accepted"), true);
+    assertEquals(store.all(), { accepted: ["web1"], pending: [], rejected: [], denied: [] });
+  }),
+);
+
+Deno.test(
+  "a denied key alone is no state",
+  withStore((store) => {
+    store.put("web1", "denied", PEM);
+    assertEquals(store.state("web1"), undefined);
+  }),
+);
+
+Deno.test(
+  "move() takes the key along, and a second time changes nothing",
+  withStore((store) => {
+    store.put("web1", "pending", PEM);
+    const accept = () => store.move("web1", "pending", "accepted");
+    assertEquals([accept(), accept()], [true, false]);
+    assertEquals([store.state("web1"), store.get("web1", "accepted")], ["accepted", PEM]);
+    assertEquals(store.move("web1", "accepted", "rejected"), true);
+    assertEquals([store.state("web1"), store.get("web1", "rejected")], ["rejected", PEM]);
+    assertEquals(store.move("web1", "rejected", "accepted"), true);
+    store.put("web1", "denied", OTHER);
+    assertEquals(store.move("web1", "denied", "accepted"), true);
+    assertEquals(store.all(), { accepted: ["web1"], pending: [], rejected: [], denied: [] });
+    assertEquals(store.get("web1", "accepted"), OTHER);
+    assertEquals(store.move("web1", "accepted", "accepted"), true);
+    assertEquals(store.move("web1", "accepted", "pending"), true);
+    assertEquals(store.state("web1"), "pending");
+  }),
+);
+
+Deno.test(
+  "ids that cannot be a minion's never reach the disk",
+  withStore((store, pkiDir) => {
+    store.put("web1", "pending", PEM);
+    const before = Array.from(Deno.readDirSync(`${pkiDir}/..`), ({ name }) => name);
+    for (const id of ["../x", "..", "", "a/b", "/x", "a\0b", "../minions_pre/web1", ".x"]) {
+      assertThrows(() => store.put(id, "pending", PEM), KeyError);
+      assertEquals(store.get(id, "accepted"), undefined);
+      assertEquals(store.state(id), undefined);
+      assertEquals(store.delete(id, "accepted"), false);
+      assertEquals(store.move(id, "pending", "accepted"), false);
+      assertEquals(store.remove(id), []);
+    }
+    assertEquals(Array.from(Deno.readDirSync(`${pkiDir}/..`), ({ name }) => name), before);
+    assertEquals(store.all(), { accepted: [], pending: ["web1"], rejected: [], denied: [] });
+  }),
+);
+
+Deno.test(
+  "what is no plain file under an id's name is not there",
+  withStore((store, pkiDir) => {
+    store.put("b", "pending", PEM);
+    store.put("B", "pending", PEM);
+    store.put("a", "pending", PEM);
+    const dir = `${pkiDir}/minions_pre`;
+    Deno.writeTextFileSync(`${dir}/.key_cache`, "x");
+    Deno.writeTextFileSync(`${dir}/back\\slash`, "x");
+    Deno.mkdirSync(`${dir}/directory`);
+    Deno.symlinkSync(`${dir}/a`, `${dir}/link`);
+    assertEquals(store.list("pending"), ["B", "a", "b"]);
+    for (const id of [".key_cache", "back\\slash", "directory", "link"]) {
+      assertEquals(store.get(id, "pending"), undefined, id);
+      assertEquals(store.state(id), undefined, id);
+      assertEquals(store.delete(id, "pending"), false, id);
+    }
+    assert(Deno.statSync(`${dir}/directory`).isDirectory);
+  }),
+);
+
+Deno.test(
+  "match() finds ids by globs separated by commas, in the states asked for",
+  withStore((store) => {
+    for (const id of ["web1", "web2", "db1"]) store.put(id, "pending", PEM);
+    store.put("web3", "accepted", PEM);
+    assertEquals(store.match("web*", ["pending"]), new Map([["pending", ["web1", "web2"]]]));
+    assertEquals(
+      store.match("db?,web[13]", ["accepted", "pending", "denied"]),
+      new Map([["accepted", ["web3"]], ["pending", ["db1", "web1"]], ["denied", []]]),
+    );
+  }),
+);
+
+Deno.test(
+  "a directory that another Salt made keeps its mode, and its keys are read",
+  withStore((store, pkiDir) => {
+    Deno.mkdirSync(`${pkiDir}/minions`, { recursive: true });
+    Deno.chmodSync(`${pkiDir}/minions`, 0o750);
+    Deno.writeTextFileSync(`${pkiDir}/minions/old`, PEM + "\n");
+    store.put("web1", "accepted", PEM);
+    assertEquals(mode(`${pkiDir}/minions`), 0o750);
+    assertEquals(store.get("old", "accepted"), PEM + "\n");
+    assertEquals(store.list("accepted"), ["old", "web1"]);
+  }),
+);
+
+Deno.test(
+  "the version of a key is another one when another key takes its place, and none where there is none",
+  withStore((store) => {
+    assertEquals(store.version("web1", "accepted"), undefined);
+    store.put("web1", "accepted", PEM);
+    const first = store.version("web1", "accepted");
+    assertEquals(store.version("web1", "accepted"), first);
+    assertEquals(store.version("web1", "pending"), undefined);
+    // In the same tick of the clock, and of the same size.
+    store.put("web1", "accepted", OTHER);
+    const second = store.version("web1", "accepted");
+    assert(second !== undefined && second !== first);
+    store.move("web1", "accepted", "rejected");
+    assertEquals(store.version("web1", "accepted"), undefined);
+    assertEquals(store.version("../master.pem", "accepted"), undefined);
+  }),
+);

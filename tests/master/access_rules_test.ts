@@ -1,0 +1,27 @@
+import { Access } from "../../lib/master/access.ts";
+import { RefusedError } from "../../lib/errors.ts";
+import { map, toValue, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { assertEquals, assertThrows } from "../support/assert.ts";
+
+const KEYS = new Map([["root", "root-key"], ["salt", "salt-key"], ["alice", "alice-key"]]);
+const rules = (value: Record<string, unknown>): ValueMap =>
+  map(Object.fromEntries(Object.entries(value).map(([name, rule]) => [name, toValue(rule)])));
+
+Deno.test("root and the master's user stay operators where a rule is for everybody", () => {
+  const access = new Access(KEYS, { owner: "salt", acl: rules({ ".*": ["test.ping"] }) });
+  for (const key of ["root-key", "salt-key"]) assertEquals(access.authenticate({ user: "nobody", key }), "nobody");
+  assertEquals(access.authenticate({ user: "alice", key: "alice-key" }), "alice");
+  for (const user of ["nobody", "root", "salt"]) {
+    assertThrows(() => access.authenticate({ user, key: "alice-key" }), RefusedError);
+  }
+});
+
+Deno.test("a rule that is neither a text nor a map allows nothing", () => {
+  const wrong: Value[] = [7, null, true, ["test.ping"], new Map([["*", 7]])];
+  for (const rule of wrong) {
+    const access = new Access(KEYS, { owner: "salt", acl: rules({ alice: [rule] }) });
+    assertThrows(() => access.authorize("alice", { fun: "test.ping", minions: ["web1"] }), RefusedError);
+  }
+  const access = new Access(KEYS, { owner: "salt", acl: rules({ alice: [...wrong, "test.ping"] }) });
+  access.authorize("alice", { fun: "test.ping", minions: ["web1"] });
+});

@@ -1,0 +1,185 @@
+/** @module */
+import { Access, aclUsers, createAccessKeys, restoreAccessKeys } from "../../lib/master/access.ts";
+import { accessKeyPath } from "../../lib/config/master_paths.ts";
+import { RefusedError } from "../../lib/errors.ts";
+import { map, toValue, type ValueMap } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertNotEquals, assertThrows } from "../support/assert.ts";
+import { asMap } from "../support/scripted_minion.ts";
+
+function rules(value: unknown): ValueMap {
+  return asMap(toValue(value));
+}
+
+const KEYS = new Map([["root", "root-key"], ["salt", "salt-key"], ["alice", "alice-key"], ["bob", "bob-key"]]);
+const ACL = rules({
+  alice: ["test.*", "grains.item", { "web*": ["cmd.run"] }],
+  "b.*": ["test.ping"],
+  "db?": ["test.ping"],
+});
+
+Deno.test("whoever can read a key file proves to be its user; whoever runs the master may be anybody", () => {
+  const access = new Access(KEYS, { owner: "salt", acl: ACL });
+  const cases: [user: string, key: string, proved: boolean][] = [
+    ["root", "root-key", true],
+    ["root", "salt-key", true],
+    ["salt", "salt-key", true],
+    ["sudo_alice", "root-key", true],
+    ["sudo_alice", "salt-key", true],
+    ["alice", "alice-key", true],
+    ["alice", "root-key", true],
+    ["nobody", "root-key", true],
+    ["nobody", "alice-key", false],
+    ["alice", "bob-key", false],
+    // In Salt these are let in, and may then do everything.
+    ["root", "alice-key", false],
+    ["salt", "alice-key", false],
+    ["sudo_alice", "alice-key", false],
+    ["root", "", false],
+    ["alice", "", false],
+    ["", "", false],
+    ["root", "root-key ", false],
+    ["root", "ROOT-KEY", false],
+    ["__proto__", "x", false],
+  ];
+  for (const [user, key, proved] of cases) {
+    if (proved) assertEquals(access.authenticate({ user, key }), user);
+    else {
+      const { kind, message } = assertThrows(
+        () => access.authenticate({ user, key }),
+        RefusedError,
+        undefined,
+        `${user} ${key}`,
+      );
+      assertEquals([kind, message], ["AuthenticationError", "Authentication error occurred."]);
+    }
+  }
+});
+
+Deno.test("publisher_acl says what the users that it names may publish, and to whom", () => {
+  const keys = new Map([...KEYS, ["db1", "db1-key"]]);
+  const access = new Access(keys, { owner: "salt", acl: ACL });
+  const cases: [user: string, fun: unknown, minions: string[], allowed: boolean][] = [
+    ["root", "cmd.run", ["db1"], true],
+    ["salt", "cmd.run", ["db1"], true],
+    ["sudo_alice", "cmd.run", ["db1"], true],
+    ["nobody", "cmd.run", ["db1"], true], // came with an operator's key
+    ["alice", "test.ping", ["db1"], true],
+    ["alice", "testing.ping", ["db1"], true], // an expression, as in Salt
+    ["alice", "grains.item", ["db1"], true],
+    ["alice", "grains.items", ["db1"], false],
+    ["alice", "cmd.run", ["web1", "web2"], true],
+    ["alice", "cmd.run", ["web1", "db1"], false],
+    ["alice", "cmd.run_all", ["web1"], false],
+    ["alice", ["test.ping", "test.echo"], ["db1"], true],
+    ["alice", ["test.ping", "cmd.run"], ["db1"], false],
+    ["bob", "test.ping", ["db1"], true],
+    ["bob", "test.echo", ["db1"], false],
+    ["db1", "test.ping", ["db1"], true],
+    ["alice", "saltutil.find_job", ["db1"], true],
+    ["bob", ["saltutil.find_job"], ["db1"], true],
+    ["bob", ["saltutil.find_job", "cmd.run"], ["db1"], false],
+    ["alice", [], ["db1"], true],
+    ["alice", null, ["db1"], false],
+  ];
+  for (const [user, fun, minions, allowed] of cases) {
+    const authorize = () => access.authorize(user, { fun: toValue(fun), minions });
+    if (allowed) authorize();
+    else assertEquals(assertThrows(authorize, RefusedError, undefined, `${user} ${fun}`).kind, "AuthorizationError");
+  }
+});
+
+Deno.test("publisher_acl_blacklist wins over everything, for operators too", () => {
+  const blacklist = rules({ users: ["^mallory.*$", "eve*"], modules: ["cmd.*", "test.echo"] });
+  const access = new Access(KEYS, { owner: "salt", acl: ACL, blacklist });
+  const refused = (user: string, fun: unknown) => {
+    try {
+      access.authorize(user, { fun: toValue(fun), minions: ["web1"] });
+      return false;
+    } catch (error) {
+      assert(error instanceof RefusedError);
+      return true;
+    }
+  };
+  assertEquals([refused("root", "test.ping"), refused("root", "cmd.run"), refused("root", ["test.ping", "cmd.run"])], [
+    false,
+    true,
+    true,
+  ]);
+  assertEquals([refused("mallory", "test.ping"), refused("eve1", "test.ping"), refused("alice", "test.echo")], [
+    true,
+    true,
+    true,
+  ]);
+});
+
+Deno.test("sudo_acl holds users to their own rules when they come by sudo", () => {
+  const access = new Access(KEYS, { owner: "salt", acl: ACL, sudoAcl: true });
+  access.authorize("sudo_alice", { fun: "test.ping", minions: ["db1"] });
+  access.authorize("root", { fun: "cmd.run", minions: ["db1"] });
+  assertThrows(() => access.authorize("sudo_alice", { fun: "cmd.run", minions: ["db1"] }), RefusedError);
+  new Access(KEYS, { owner: "salt", acl: new Map(), sudoAcl: true })
+    .authorize("sudo_alice", { fun: "cmd.run", minions: ["db1"] });
+});
+
+Deno.test("a rule that is no expression matches itself alone", () => {
+  const access = new Access(KEYS, { owner: "salt", acl: rules({ alice: ["(", "*"] }) });
+  access.authorize("alice", { fun: "(", minions: [] });
+  assertThrows(() => access.authorize("alice", { fun: "test.ping", minions: [] }), RefusedError);
+});
+
+Deno.test("each start makes new keys, which their users alone can read, under names that stay in the directory", () => {
+  const root = Deno.makeTempDirSync({ prefix: "access_" });
+  try {
+    const first = createAccessKeys(root, ["root", "root", "alice", "../evil"]);
+    assertEquals([...first.keys()], ["root", "alice", "../evil"]);
+    const second = createAccessKeys(root, ["root"]);
+    assertNotEquals(second.get("root"), first.get("root"));
+    assertEquals(Deno.readTextFileSync(accessKeyPath(root, "root")), second.get("root"));
+    assertEquals((Deno.statSync(accessKeyPath(root, "root")).mode ?? 0) & 0o777, 0o400);
+    const names = [...Deno.readDirSync(root)].map(({ name }) => name).sort();
+    assertEquals(names, ["..._evil_key", ".alice_key", ".root_key"]);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
+
+Deno.test("key files that somebody removed are put back as they were, the cache directory too", () => {
+  const root = Deno.makeTempDirSync({ prefix: "access_" });
+  try {
+    const cachedir = `${root}/cache`;
+    Deno.mkdirSync(cachedir);
+    const keys = createAccessKeys(cachedir, ["root", "somebody"]);
+    assertEquals(restoreAccessKeys(cachedir, keys), []);
+    Deno.removeSync(accessKeyPath(cachedir, "somebody"));
+    assertEquals(restoreAccessKeys(cachedir, keys), ["somebody"]);
+    Deno.removeSync(cachedir, { recursive: true });
+    assertEquals(restoreAccessKeys(cachedir, keys), ["root", "somebody"]);
+    for (const [user, key] of keys) {
+      const path = accessKeyPath(cachedir, user);
+      assertEquals(Deno.readTextFileSync(path), key);
+      assertEquals((Deno.statSync(path).mode ?? 0) & 0o777, 0o400);
+    }
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
+
+Deno.test("publisher_acl gives keys to whom it spells, and with client_acl_verify to the host's users of its patterns", () => {
+  const host = ["root", "web1", "web2", "john.doe", "ops"];
+  const users = (names: string[], verify: boolean, listed: () => string[] = () => host) =>
+    aclUsers(
+      { publisher_acl: map(Object.fromEntries(names.map((name) => [name, []]))), client_acl_verify: verify },
+      listed,
+    );
+  assertEquals(users(["ops", "web.*"], true), ["ops", "web1", "web2"]);
+  assertEquals(users(["web?", "gone"], true), ["gone", "web1", "web2"]);
+  assertEquals(users(["john.doe"], true), ["john.doe"]);
+  assertEquals(users(["ops", "web.*"], false), ["ops"]);
+  // A directory of thousands is not listed for names that are spelled out.
+  assertEquals(
+    users(["ops", "gone"], true, () => {
+      throw new Error("asked");
+    }),
+    ["ops", "gone"],
+  );
+});

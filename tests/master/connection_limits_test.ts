@@ -1,0 +1,270 @@
+/**
+ * Bounds on connections and on what they hold: the rules by numbers, and a master that is attacked by many connections, by
+ * half requests and by endless ones.
+ * @module
+ */
+
+import { connect, type Socket } from "node:net";
+import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { treeMemory } from "../bench/process_figures.ts";
+import { type ByteCounts, heaviest, Subscribed, Unanswered } from "../../lib/sockets/connection_memory.ts";
+import { ConnectionShares } from "../../lib/sockets/connection_shares.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { fleetTest } from "../support/fleet.ts";
+
+/** Counts connections 1, 2, …, one for each address, and gives those that had to go. */
+function ends(shares: ConnectionShares, addresses: readonly string[]): (number | undefined)[] {
+  return addresses.map((address, i) => shares.add(i + 1, address));
+}
+
+Deno.test("while there is room, an address has as many connections as it likes", () => {
+  const shares = new ConnectionShares({ total: 10_000, perAddress: 0 });
+  const left = ends(shares, Array.from({ length: 10_000 }, () => "nat"));
+  assertEquals([new Set(left), shares.size], [new Set([undefined]), 10_000]);
+  assertEquals(shares.add(10_001, "nat"), 10_001);
+});
+
+Deno.test("without room, whoever has fewer connections gets the place of the newest of whoever has most", () => {
+  const shares = new ConnectionShares({ total: 4, perAddress: 0 });
+  assertEquals(ends(shares, ["a", "b", "b", "b"]), [undefined, undefined, undefined, undefined]);
+  assertEquals(shares.add(5, "b"), 5); // who has most gets no more
+  assertEquals(shares.add(6, "c"), 4);
+  assertEquals(shares.add(7, "d"), 3);
+  assertEquals(shares.add(8, "e"), 8); // one each: nobody has more than the newcomer
+  shares.remove(1);
+  assertEquals([shares.add(9, "e"), shares.size], [undefined, 4]);
+});
+
+Deno.test("a bound for each address holds with room left, and a number that comes again is another connection", () => {
+  const shares = new ConnectionShares({ total: 0, perAddress: 2 });
+  assertEquals(ends(shares, ["a", "a", "a", "b"]), [undefined, undefined, 3, undefined]);
+  assertEquals(shares.add(1, "a"), undefined);
+  shares.remove(99);
+  assertEquals([shares.size, shares.addressOf(3), shares.addressOf(4)], [3, undefined, "b"]);
+});
+
+Deno.test("whoever has most is known after any order of coming and going", () => {
+  const shares = new ConnectionShares({ total: 40, perAddress: 0 });
+  const there = new Map<number, string>();
+  let state = 7;
+  const random = (below: number) => (state = (state * 1103515245 + 12345) & 0x7fffffff) % below;
+  const most = () => {
+    const counts = new Map<string, number>();
+    for (const address of there.values()) counts.set(address, (counts.get(address) ?? 0) + 1);
+    return { counts, most: Math.max(...counts.values()) };
+  };
+  for (let n = 1; n < 3_000; n++) {
+    if (random(3) === 0 && there.size > 0) {
+      const gone = [...there.keys()][random(there.size)];
+      there.delete(gone);
+      shares.remove(gone);
+      continue;
+    }
+    const address = `address${random(6)}`;
+    there.set(n, address);
+    const before = most();
+    const end = shares.add(n, address);
+    assertEquals(end === undefined, there.size <= 40);
+    if (end === undefined) continue;
+    assertEquals(before.counts.get(there.get(end) ?? ""), before.most);
+    there.delete(end);
+  }
+  assertEquals(new Set(shares.all), new Set(there.keys()));
+});
+
+const counts = (of: Record<number, [received: number, taken: number]>) =>
+  new Map<number, ByteCounts>(
+    Object.entries(of).map(([n, [received, taken]]) => [Number(n), { received, taken, ageMs: 0 }]),
+  );
+const values = (held: Map<number, number>) => [...held.values()];
+
+Deno.test("what has come since the last reply is unanswered; a PING's answer is none", () => {
+  const rule = new Unanswered();
+  // One that never had a reply, and one that had many before anybody looked.
+  assertEquals(values(rule.weigh(counts({ 1: [5_000, 100], 2: [9_000, 40_000] }))), [5_000, 0]);
+  assertEquals(values(rule.weigh(counts({ 1: [50_000, 122], 2: [9_500, 40_000] }))), [50_000, 500]);
+  // A reply is to what had come when it was looked at before.
+  assertEquals(values(rule.weigh(counts({ 1: [50_000, 300], 2: [9_600, 40_110] }))), [0, 100]);
+  // The number of one that has gone stands for a new one.
+  assertEquals(values(rule.weigh(counts({ 1: [100, 0], 2: [9_600, 40_110] }))), [100, 100]);
+});
+
+Deno.test("a subscriber holds what it has said beyond its introduction and its heartbeats", () => {
+  const held = new Subscribed().weigh(
+    new Map([
+      [1, { received: 900, taken: 0, ageMs: 0 }],
+      [2, { received: 5_000_000, taken: 1e9, ageMs: 30 * 86_400_000 }],
+      [3, { received: 1_000_000, taken: 0, ageMs: 60_000 }],
+    ]),
+  );
+  assertEquals(values(held), [0, 0, 1_000_000 - 2_048 - 600]);
+  assertEquals(heaviest(new Map([[1, 10], [2, 70], [3, 20], [4, 30]]), 40), [2, 4]);
+  assertEquals(heaviest(new Map([[1, 10]]), 40), []);
+});
+
+/** A connection from an address of this host's loopback network. */
+function dial(port: number, localAddress: string): { socket: Socket; closed: () => boolean } {
+  const socket = connect({ host: "127.0.0.1", port, localAddress });
+  socket.on("error", () => {});
+  socket.resume();
+  return { socket, closed: () => socket.destroyed || socket.readableEnded };
+}
+
+const GREETING = "ff00000000000000017f0300" + "4e554c4c" + "00".repeat(48);
+const ready = (type: string) => {
+  const body = "055245414459" + "0b536f636b65742d54797065" + `000000${type.length.toString(16).padStart(2, "0")}` +
+    new TextEncoder().encode(type).toHex();
+  return `04${(body.length / 2).toString(16).padStart(2, "0")}${body}`;
+};
+const HANDSHAKE = (type: string) => Uint8Array.fromHex(GREETING + ready(type));
+
+const FEW = { master: { max_connections: 12, handshake_timeout: 60 } };
+
+fleetTest("one address takes no more connections than others leave, on both ports", FEW, async (fleet) => {
+  let told = 0;
+  for (const port of [fleet.masterOpts.ret_port, fleet.masterOpts.publish_port]) {
+    const greedy = Array.from({ length: 30 }, () => dial(port, "127.0.0.2"));
+    const open = () => greedy.filter(({ closed }) => !closed()).length;
+    await eventually(() => open() <= 12, { what: "the end of those that are too many" });
+    const others = ["127.0.0.3", "127.0.0.4", "127.0.0.5"].map((address) => dial(port, address));
+    await eventually(() => open() <= 9, { what: "room for others" });
+    assertEquals(others.filter(({ closed }) => closed()), []);
+    assert(open() >= 6, `only ${open()} are left`);
+    for (const { socket } of [...greedy, ...others]) socket.destroy();
+    // One line in ten seconds, not one for each of twenty.
+    const lines = fleet.logs.filter((line) => line.includes("Too many connections"));
+    assert(lines.length > told && lines.length < told + 10, fleet.logs.join("\n"));
+    told = lines.length;
+  }
+  assertEquals((await fleet.salt("*", "test.ping")).code, 2); // nobody is there, but the master answers
+});
+
+const HASTY = { master: { handshake_timeout: 0.3 } };
+
+fleetTest(
+  "a connection that does not say what it is ends after handshake_timeout, on both ports",
+  HASTY,
+  async (fleet) => {
+    for (const port of [fleet.masterOpts.ret_port, fleet.masterOpts.publish_port]) {
+      for (const words of [new Uint8Array(), HANDSHAKE("SUB").subarray(0, 20), HANDSHAKE("SUB").subarray(0, 64)]) {
+        const peer = dial(port, "127.0.0.1");
+        peer.socket.write(words);
+        await eventually(peer.closed, { what: `the end of one that said ${words.length} bytes` });
+      }
+    }
+  },
+);
+
+const MIB = 1 << 20;
+/** The bound of the test, in bytes, and what the attackers would like to take. */
+const BOUND = 64 * MIB;
+const ATTACKERS = 24;
+const WANTED = ATTACKERS * 64 * MIB;
+
+/** More than a greeting: who has had so much has had READY, and may send. */
+const GREETED = 70;
+
+/** Who gets nothing out for so long will not, in milliseconds. */
+const STUCK_MS = 10_000;
+
+type Fate = "thrown out" | "was read no further" | "wrote all and stayed";
+
+/**
+ * A peer that shakes hands and writes what `chunks` gives, until it is thrown out. What it wrote may wait in the kernel for
+ * seconds until the master has read it: it stays that long to see what becomes of it.
+ */
+async function pour(port: number, type: string, chunks: Iterable<Uint8Array>): Promise<Fate> {
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  let fate: Fate = "thrown out";
+  const give = (end: Fate) => {
+    fate = end;
+    connection.close();
+  };
+  let timer = setTimeout(give, STUCK_MS, "was read no further");
+  try {
+    await connection.write(HANDSHAKE(type));
+    for (let read = 0; read < GREETED;) read += await connection.read(new Uint8Array(200)) ?? GREETED;
+    for (const chunk of chunks) {
+      for (let at = 0; at < chunk.length;) at += await connection.write(chunk.subarray(at));
+      clearTimeout(timer);
+      timer = setTimeout(give, STUCK_MS, "was read no further");
+    }
+    clearTimeout(timer);
+    timer = setTimeout(give, 60_000, "wrote all and stayed");
+    while (await connection.read(new Uint8Array(200)) !== null);
+  } catch {
+    // Thrown out, or given up by the timer.
+  } finally {
+    clearTimeout(timer);
+  }
+  return fate;
+}
+
+/** Bytes in a row. */
+const join = (...parts: Uint8Array[]) => new Uint8Array(parts.flatMap((part) => [...part]));
+
+/** Attacks by their name, what is sent first, and then again and again. */
+const HOARDERS: [name: string, first: string, again: Uint8Array][] = [
+  ["half requests of a claimed 90 MB", "0100" + "020000000005a00000", new Uint8Array(MIB)],
+  [
+    "requests of frames without end",
+    "0100",
+    new Uint8Array([...Uint8Array.fromHex("030000000000100000"), ...new Uint8Array(MIB)]),
+  ],
+];
+
+Deno.test("what connections hold without an answer is bounded, and whoever holds most is thrown out", async () => {
+  await using fleet = await ProcessFleet.start({ minions: 1, master: { max_request_memory: BOUND } });
+  const ping = async () => assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
+  await ping();
+  const rss = () => treeMemory(fleet.master.pid).rssKb * 1024;
+  const before = rss();
+  for (const [name, first, again] of HOARDERS) {
+    let most = before;
+    const timer = setInterval(() => most = Math.max(most, rss()), 50);
+    try {
+      const chunks = [Uint8Array.fromHex(first), ...Array.from({ length: WANTED / MIB / ATTACKERS }, () => again)];
+      const fates = Array.from({ length: ATTACKERS }, () => pour(fleet.masterOpts.ret_port, "DEALER", chunks));
+      assert((await Promise.all(fates)).includes("thrown out"), `nobody was thrown out for ${name}`);
+      await ping();
+    } finally {
+      clearInterval(timer);
+    }
+    const grown = Math.round((most - before) / MIB);
+    Deno.stderr.writeSync(new TextEncoder().encode(`  ${name}: ${WANTED / MIB} MiB sent, ${grown} MiB taken\n`));
+    // What comes before anybody looks depends on the machine: 100 to 400 MiB.
+    assert(most - before < WANTED * 0.6, `${name} took ${grown} MiB`);
+    assert(/hold \d+ bytes \(max_request_memory\)/.test(fleet.log("master")));
+  }
+  await eventually(() => rss() - before < BOUND, { what: "the memory to be given back" });
+});
+
+Deno.test("who holds less than the bound stays, though the memory has grown", async () => {
+  await using fleet = await ProcessFleet.start({ minions: 1, master: { max_request_memory: BOUND } });
+  const rss = () => treeMemory(fleet.master.pid).rssKb * 1024;
+  const before = rss();
+  const [[, first, again]] = HOARDERS;
+  const chunks = [Uint8Array.fromHex(first), ...Array.from({ length: 48 }, () => again)];
+  let fate: Fate | undefined;
+  const poured = pour(fleet.masterOpts.ret_port, "DEALER", chunks).then((end) => fate = end);
+  await eventually(() => rss() - before > 40 * MIB, { what: "the half request in the memory" });
+  for (let n = 0; n < 5; n++) assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
+  assertEquals([fate, /hold \d+ bytes/.test(fleet.log("master"))], [undefined, false]);
+  await fleet.stopMaster();
+  assertEquals(await poured, "thrown out");
+});
+
+Deno.test("subscriptions without end are bounded", async () => {
+  await using fleet = await ProcessFleet.start({ minions: 1 });
+  /** SUBSCRIBE to topics that have nothing in common. */
+  function* topics() {
+    for (let n = 0; n < 20_000; n++) {
+      yield join(new Uint8Array([0, 251, 1]), crypto.getRandomValues(new Uint8Array(250)));
+    }
+  }
+  const fates = Array.from({ length: 4 }, () => pour(fleet.masterOpts.publish_port, "SUB", topics()));
+  const came = await Promise.all(fates);
+  assert(came.includes("thrown out"), came.join(", "));
+  assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
+});

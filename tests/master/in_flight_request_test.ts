@@ -1,0 +1,49 @@
+/** @module */
+import { heldMemory, HeldRequest, heldRequests } from "../../lib/master/in_flight_request.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const bytes = (...values: number[]) => new Uint8Array(values);
+
+Deno.test("the next thread finds whose request is held, until one of them clears it", () => {
+  const routes = [
+    [bytes(0, 1, 2, 3, 4), bytes()],
+    [new Uint8Array(255).fill(7), bytes(), bytes(1)],
+    [bytes()],
+    [new Uint8Array(1000).fill(9), new Uint8Array(1000).fill(8)],
+  ];
+  for (const route of routes) {
+    const memory = heldMemory();
+    new HeldRequest(memory).note(route);
+    assertEquals(new HeldRequest(memory).route, route);
+    assertEquals(new HeldRequest(memory).route, route, "it may die before it answers");
+    new HeldRequest(memory).clear();
+    assertEquals(new HeldRequest(memory).route, undefined);
+  }
+});
+
+Deno.test("nothing is held before the first note, and of two notes the last", () => {
+  const held = new HeldRequest(heldMemory());
+  assertEquals(held.route, undefined);
+  held.note([bytes(1), bytes(2)]);
+  held.note([bytes(3)]);
+  assertEquals(held.route, [bytes(3)]);
+});
+
+Deno.test("a route that does not fit is not held, and neither is the one before it", () => {
+  const held = new HeldRequest(heldMemory());
+  held.note([bytes(1)]);
+  held.note([new Uint8Array(5_000)]);
+  assertEquals(held.route, undefined);
+  held.note([bytes(2)]);
+  assertEquals(held.route, [bytes(2)]);
+});
+
+Deno.test("a worker that has several requests in its hands notes each by itself", () => {
+  const memory = heldMemory(3);
+  const route = (name: string) => [new TextEncoder().encode(name), new Uint8Array()];
+  const [first, second] = heldRequests(memory);
+  first.note(route("first"));
+  second.note(route("second"));
+  first.clear();
+  assertEquals(heldRequests(memory).map((note) => note.route), [undefined, route("second"), undefined]);
+});

@@ -1,0 +1,480 @@
+/** @module */
+import { PreflightError } from "../../lib/errors.ts";
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { Master } from "../../lib/master/master.ts";
+import { accessKeyPath } from "../../lib/config/master_paths.ts";
+import { clearRequest, parsePublished } from "../../lib/protocol/payload.ts";
+import { RequestChannel } from "../../lib/sockets/request_channel.ts";
+import { Duplex, Inbox } from "../../lib/sockets/endpoint.ts";
+import { isMap, map, type Value } from "../../lib/values/value.ts";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "../support/assert.ts";
+import { AT_ONCE_MS } from "../support/time.ts";
+import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet.ts";
+import { openDescriptors, workerThreads } from "../support/descriptors.ts";
+import { HangingFleet, strangersSignIn } from "../support/hanging_worker.ts";
+import { ObservedWorkers } from "../support/observed_workers.ts";
+import { Publishes, publishRequest } from "../support/publishes.ts";
+import { asMap, makeNonce, opened, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
+
+/** What a request is answered with whose MWorker has died. */
+const WORKER_FAILED = "Some exception handling minion payload";
+
+/** Far above what anything here takes, on a busy machine too. */
+const BOUND_MS = 60_000;
+
+const requestAddress = ({ masterOpts }: Fleet) => `tcp://127.0.0.1:${masterOpts.ret_port}`;
+
+function openChannel(fleet: Fleet): RequestChannel {
+  return new RequestChannel(requestAddress(fleet));
+}
+
+function scripted(fleet: Fleet, id: string, key: ScriptedMinion["key"]): ScriptedMinion {
+  return new ScriptedMinion(id, key, async (frame) => {
+    using channel = openChannel(fleet);
+    return await channel.request(frame, { timeoutMs: BOUND_MS, tries: 1 });
+  });
+}
+
+function subscribe(fleet: Fleet): Inbox {
+  const inbox = Inbox.subscriber({ highWaterMark: 0, reconnectMs: 20 });
+  inbox.subscribe("");
+  inbox.connect(`tcp://127.0.0.1:${fleet.masterOpts.publish_port}`);
+  return inbox;
+}
+
+async function ping(fleet: Fleet, tries = 1): Promise<void> {
+  using channel = openChannel(fleet);
+  const nonce = makeNonce();
+  const reply = await channel.request(clearRequest(map({ cmd: "ping", nonce })), {
+    timeoutMs: BOUND_MS / tries,
+    tries,
+  });
+  assertEquals(asMap(opened(reply)).get("nonce"), nonce);
+}
+
+Deno.test("a master ends at once, whoever is connected, and leaves no socket file", async () => {
+  await using fleet = await startFleet();
+  using inbox = subscribe(fleet);
+  using peer = Duplex.dealer();
+  peer.connect(requestAddress(fleet));
+  assert(await peer.send([new Uint8Array(), clearRequest(map({ cmd: "ping" }))], BOUND_MS));
+  assert(await peer.receive(BOUND_MS) !== undefined);
+  const { sock_dir } = fleet.masterOpts;
+  for (const { name } of Deno.readDirSync(sock_dir)) {
+    assertEquals((Deno.statSync(`${sock_dir}/${name}`).mode ?? 0) & 0o077, 0, `others may reach ${name}`);
+  }
+  const { master } = fleet;
+  const start = performance.now();
+  await Promise.all([master.close(), master.close(), master.closed]);
+  assert(performance.now() - start < AT_ONCE_MS, `it took ${performance.now() - start} ms`);
+  assertEquals([...Deno.readDirSync(sock_dir)], []);
+  inbox.close();
+});
+
+Deno.test("a master that is told to stop answers whom it has heard", async () => {
+  await using fleet = await startFleet({ master: { worker_threads: 1 } });
+  using peer = Duplex.dealer({ highWaterMark: 0 });
+  peer.connect(requestAddress(fleet));
+  // More than a thread takes without a look at whatever else it is told.
+  const requests = Array.from({ length: 400 }, () => clearRequest(map({ cmd: "ping", nonce: makeNonce() })));
+  for (const request of requests) assert(await peer.send([new Uint8Array(), request], BOUND_MS));
+  assert(await peer.receive(BOUND_MS) !== undefined);
+  await fleet.master.close();
+  for (let n = 1; n < requests.length; n++) {
+    assert(await peer.receive(BOUND_MS) !== undefined, `${n} of ${requests.length} requests were answered`);
+  }
+});
+
+fleetTest("a second master on the same sock_dir is refused, and the first one does not notice", {}, async (fleet) => {
+  const { cachedir, sock_dir } = fleet.masterOpts;
+  const before = [...Deno.readDirSync(sock_dir)].map(({ name }) => name).sort();
+  const key = Deno.readTextFileSync(accessKeyPath(cachedir, "root"));
+  const opts = { ...fleet.masterOpts, publish_port: 0, ret_port: 0 };
+  const error = await assertRejects(() => Master.start(opts, SILENT_LOGGER), PreflightError);
+  assertStringIncludes(error.message, "already running");
+  assertEquals([...Deno.readDirSync(sock_dir)].map(({ name }) => name).sort(), before);
+  assertEquals(Deno.readTextFileSync(accessKeyPath(cachedir, "root")), key);
+  using events = await fleet.listen("salt/auth");
+  await scripted(fleet, "web1", await testKey("web1")).signIn();
+  assertEquals((await events.next(BOUND_MS))?.data.get("id"), "web1");
+});
+
+fleetTest("a master whose port is taken says which, and leaves nothing behind", {}, async (fleet) => {
+  const root = Deno.makeTempDirSync({ prefix: "second_" });
+  for (const taken of ["publish_port", "ret_port"] as const) {
+    const opts = {
+      ...fleet.masterOpts,
+      pki_dir: fleet.masterOpts.pki_dir,
+      cachedir: `${root}/cache`,
+      sock_dir: `${root}/sock`,
+      publish_port: 0,
+      ret_port: 0,
+      [taken]: fleet.masterOpts[taken],
+    };
+    Deno.mkdirSync(opts.sock_dir, { recursive: true });
+    Deno.mkdirSync(opts.cachedir, { recursive: true });
+    const logged: string[] = [];
+    const log = { ...SILENT_LOGGER, critical: (text: string) => logged.push(text), level: 50 };
+    const { message } = await assertRejects(() => Master.start(opts, log), PreflightError);
+    assertMatch(message, new RegExp(`^Cannot listen on ${taken} ${opts[taken]}: .*[Aa]ddress already in use`));
+    assertEquals([...Deno.readDirSync(opts.sock_dir)], []);
+    assertEquals(logged, []);
+  }
+  Deno.removeSync(root, { recursive: true });
+  await ping(fleet);
+});
+
+fleetTest("200 jobs published at once go out with increasing serials, each once", {}, async (fleet) => {
+  const { masterOpts } = fleet;
+  const minion = scripted(fleet, "web1", await testKey("web1"));
+  await minion.signIn();
+  using publishes = await Publishes.listen(masterOpts, minion);
+  const channels = Array.from({ length: 10 }, () => openChannel(fleet));
+  const jids = await Promise.all(Array.from({ length: 200 }, async (_, n) => {
+    const patience = { timeoutMs: BOUND_MS, tries: 1 };
+    const reply = asMap(opened(await channels[n % 10].request(publishRequest(masterOpts, { arg: [n] }), patience)));
+    return asMap(reply.get("load")).get("jid");
+  }));
+  for (const channel of channels) channel.close();
+  // Each MWorker has a way of its own to the Publisher: what is published later may come before what another still sends.
+  const heard = await publishes.rest();
+  await eventually(async () => heard.length >= jids.length || (heard.push(...await publishes.rest()), false), {
+    what: "all jobs",
+  });
+  const serials = heard.map((load) => Number(load.get("serial")));
+  assertEquals(serials.filter((serial, i) => i > 0 && serial <= serials[i - 1]), []);
+  assertEquals(heard.map((load) => load.get("jid")).sort(), jids.sort());
+});
+
+fleetTest("a dropfile rotates the shared key: serials begin again, and old keys open nothing", {
+  master: { loop_interval: 0.2 },
+}, async (fleet) => {
+  const { masterOpts } = fleet;
+  using channel = openChannel(fleet);
+  using events = await fleet.listen("key");
+  const minion = scripted(fleet, "web1", await testKey("web1"));
+  await minion.signIn();
+  using publishes = await Publishes.listen(masterOpts, minion);
+  const publish = async () => {
+    await channel.request(publishRequest(masterOpts), { timeoutMs: BOUND_MS, tries: 1 });
+    return parsePublished((await publishes.inbox.receive(BOUND_MS))?.[0] ?? new Uint8Array());
+  };
+  const old = minion.shared;
+  const session = minion.session?.keyString;
+  assert(old !== undefined);
+  old.loads((await publish()).load);
+
+  const dropfile = `${masterOpts.cachedir}/.dfn`;
+  // What others could have made is ignored.
+  Deno.writeTextFileSync(dropfile, "", { mode: 0o644 });
+  await eventually(() => fleet.logs.some((line) => line.includes("Ignored")), { what: "the refusal" });
+  Deno.removeSync(dropfile);
+  Deno.writeTextFileSync(dropfile, "another_master", { mode: 0o400 });
+  await eventually(() => fleet.logs.some((line) => line.includes("another_master")), { what: "the refusal" });
+  if (exists(dropfile)) Deno.removeSync(dropfile);
+  old.loads((await publish()).load);
+
+  Deno.writeTextFileSync(dropfile, masterOpts.id, { mode: 0o400 });
+  assertEquals((await events.next(BOUND_MS))?.data.get("rotate_aes_key"), true);
+  assert(!exists(dropfile), "the dropfile is used up");
+  const { load, sig, sigAlgorithm } = await publish();
+  let opens = true;
+  try {
+    old.loads(load);
+  } catch {
+    opens = false;
+  }
+  assert(!opens, "the old key still opens what is published");
+  const { inner } = await minion.signIn();
+  assertNotEquals(minion.shared?.keyString, old.keyString);
+  assertEquals(minion.session?.keyString, session, "sessions stay");
+  const job = asMap(minion.shared?.loads(load));
+  assertEquals(job.get("serial"), 1);
+  assert(sig !== undefined && sigAlgorithm === "PKCS1v15-SHA1" && inner.has("pub_key"));
+  assertEquals(await minion.request({ cmd: "_master_tops" }), new Map());
+});
+
+function exists(path: string): boolean {
+  try {
+    return Deno.lstatSync(path) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+fleetTest("no job is lost while the shared key and the sessions are replaced by age", {
+  minions: ["web1"],
+  master: { publish_session: 1, loop_interval: 0.3 },
+}, async (fleet) => {
+  const shared = new Set<string>();
+  const deadline = performance.now() + BOUND_MS;
+  for (let n = 0; shared.size < 4 || n < 12; n++) {
+    assert(performance.now() < deadline, `${shared.size} keys after ${n} jobs`);
+    const run = await fleet.salt("--out=json", "--static", "web1", "test.echo", `job ${n}`);
+    assertEquals([run.code, JSON.parse(run.out || "null")], [0, { web1: `job ${n}` }], run.err);
+    const rotated = fleet.logs.filter((line) => line.includes("Rotating the AES key")).length;
+    shared.add(String(rotated));
+  }
+});
+
+fleetTest("ping_on_rotate has every minion fetch the new key", {
+  minions: ["web1"],
+  master: { ping_on_rotate: true, loop_interval: 0.2 },
+}, async (fleet) => {
+  using events = await fleet.listen("salt/job/");
+  Deno.writeTextFileSync(`${fleet.masterOpts.cachedir}/.dfn`, "", { mode: 0o400 });
+  let event = await events.next(BOUND_MS);
+  while (event !== undefined && !event.tag.endsWith("/ret/web1")) event = await events.next(BOUND_MS);
+  assertEquals([event?.data.get("fun"), event?.data.get("return")], ["test.ping", true]);
+});
+
+for (const how of ["a file in the way", "a full disk"] as const) {
+  const ignore = how === "a full disk" && !canMount();
+  Deno.test({
+    name: `a job returns to the command when the cache cannot be written: ${how}`,
+    ignore,
+    fn: async () => {
+      await using fleet = await startFleet({ minions: ["web1"] });
+      const jobs = `${fleet.masterOpts.cachedir}/jobs`;
+      if (exists(jobs)) Deno.removeSync(jobs, { recursive: true });
+      if (how === "a full disk") {
+        Deno.mkdirSync(jobs);
+        mount("-t", "tmpfs", "-o", "size=64k", "tmpfs", jobs);
+        try {
+          Deno.writeFileSync(`${jobs}/ballast`, new Uint8Array(1_000_000));
+        } catch {
+          // full, as it is to be
+        }
+      } else Deno.writeTextFileSync(jobs, "");
+      try {
+        const run = await fleet.salt("--out=json", "--static", "web1", "test.echo", "through");
+        assertEquals([run.code, JSON.parse(run.out || "null")], [0, { web1: "through" }], run.err);
+        const errors = fleet.logs.filter((line) => line.includes("[ERROR]"));
+        assert(errors.some((line) => /Job \d{20} goes out, but is not in the job cache/.test(line)), errors.join("\n"));
+        assert(
+          errors.some((line) => /The return of web1 for job \d{20} is not in the job cache/.test(line)),
+          errors.join("\n"),
+        );
+      } finally {
+        if (how === "a full disk") new Deno.Command("umount", { args: [jobs] }).outputSync();
+      }
+    },
+  });
+}
+
+function mount(...args: string[]): boolean {
+  try {
+    return new Deno.Command("mount", { args, stderr: "null" }).outputSync().success;
+  } catch {
+    return false;
+  }
+}
+
+function canMount(): boolean {
+  if (Deno.uid() !== 0 || Deno.build.os !== "linux") return false;
+  const dir = Deno.makeTempDirSync({ prefix: "mount_" });
+  const mounted = mount("-t", "tmpfs", "-o", "size=64k", "tmpfs", dir);
+  if (mounted) new Deno.Command("umount", { args: [dir] }).outputSync();
+  Deno.removeSync(dir);
+  return mounted;
+}
+
+Deno.test("a request that a dying MWorker held is answered with an error, and another thread takes its place", async () => {
+  using workers = new ObservedWorkers();
+  await using hanging = await HangingFleet.start();
+  const { fleet } = hanging;
+  using channel = openChannel(fleet);
+  const held = channel.request(await strangersSignIn(), { timeoutMs: BOUND_MS, tries: 1 });
+  const busy = await hanging.hanging();
+  workers.kill(busy);
+  assertEquals(opened(await held), WORKER_FAILED);
+  const deaths = fleet.logs.filter((line) => line.includes("[CRITICAL]")).map((line) => line.split("[CRITICAL] ")[1]);
+  assertEquals(deaths, [`${busy} died and is started again: killed by the test`]);
+  assertEquals(workers.count(busy), 2);
+  hanging.release();
+  // All are there again.
+  await Promise.all(Array.from({ length: 20 }, () => ping(fleet, 4)));
+  await hanging.atRest();
+});
+
+/** A client that hears whatever is said to it, also what it has not asked for. */
+class Listener implements Disposable {
+  readonly #peer = Duplex.dealer({ highWaterMark: 0 });
+
+  constructor(fleet: Fleet) {
+    this.#peer.connect(requestAddress(fleet));
+  }
+
+  async ask(request: Uint8Array): Promise<void> {
+    assert(await this.#peer.send([new Uint8Array(), request], BOUND_MS));
+  }
+
+  async answer(): Promise<Value> {
+    const frames = await this.#peer.receive(BOUND_MS);
+    assert(frames !== undefined, "no answer");
+    return opened(frames.at(-1) ?? new Uint8Array());
+  }
+
+  /** Asks a hundred times. @returns What it hears that is no answer to any of these; each of them is answered. */
+  async unasked(): Promise<Value[]> {
+    const nonces = new Set(Array.from({ length: 100 }, makeNonce));
+    for (const nonce of nonces) await this.ask(clearRequest(map({ cmd: "ping", nonce })));
+    const strange: Value[] = [];
+    while (nonces.size > 0) {
+      const value = await this.answer();
+      if (!isMap(value) || !nonces.delete(String(value.get("nonce")))) strange.push(value);
+    }
+    return strange;
+  }
+
+  [Symbol.dispose](): void {
+    this.#peer.close();
+  }
+}
+
+Deno.test({
+  name: "an MWorker that goes on after another took its place touches none of its sockets, and answers nobody",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    using workers = new ObservedWorkers();
+    await using hanging = await HangingFleet.start();
+    using listener = new Listener(hanging.fleet);
+    await listener.ask(await strangersSignIn());
+    const busy = await hanging.hanging();
+    const threads = workerThreads();
+    const ended = () => threads.filter((tid) => !workerThreads().includes(tid)).length;
+    workers.kill(busy);
+    // By then the next thread has its socket, and has answered for it.
+    assertEquals(await listener.answer(), WORKER_FAILED);
+    assertEquals(ended(), 0, "the thread hangs no longer");
+    hanging.release();
+    await eventually(() => ended() === 1, { what: "the end of the old thread" });
+    assertEquals(await listener.unasked(), []);
+  },
+});
+
+Deno.test("whoever has been answered, or is to hear nothing, hears nothing from the thread after it", async () => {
+  using workers = new ObservedWorkers();
+  // Of strangers who sign in together, those above the limit get no answer.
+  await using fleet = await startFleet({ autoAccept: false, master: { max_sign_ins: 1, worker_threads: 1 } });
+  using listener = new Listener(fleet);
+  const signIns = 50;
+  const request = await strangersSignIn();
+  for (let n = 0; n < signIns; n++) await listener.ask(request);
+  const handled = async () =>
+    Number(
+      /(\d+) handled/.exec((await fleet.master.describeThreads()).find((text) => text.startsWith("MWorker")) ?? "")
+        ?.[1],
+    );
+  await eventually(async () => await handled() === signIns, { what: "the end of all sign-ins" });
+  const granted = fleet.logs.filter((line) => line.includes("Authentication request from")).length;
+  assert(granted < signIns, `${granted} sign-ins of ${signIns} were granted`);
+  for (let n = 0; n < granted; n++) await listener.answer();
+  const next = async () => {
+    const count = workers.count("MWorker-0");
+    workers.kill("MWorker-0");
+    await eventually(() => workers.count("MWorker-0") > count, { what: "a new MWorker" });
+    return await listener.unasked();
+  };
+  assertEquals(await next(), [], "after requests that get no answer");
+  assertEquals(await next(), [], "after requests that were answered");
+});
+
+Deno.test("whom a thread has answered in the place of another, the thread after both does not answer again", async () => {
+  using workers = new ObservedWorkers();
+  await using hanging = await HangingFleet.start({ worker_threads: 1 });
+  using listener = new Listener(hanging.fleet);
+  await listener.ask(await strangersSignIn());
+  const busy = await hanging.hanging();
+  workers.kill(busy);
+  assertEquals(await listener.answer(), WORKER_FAILED);
+  hanging.release();
+  workers.kill(busy);
+  await eventually(() => workers.count(busy) === 3, { what: "the third thread" });
+  assertEquals(await listener.unasked(), []);
+});
+
+Deno.test({
+  name: "twenty deaths of the master's threads leave no descriptor open",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    using workers = new ObservedWorkers();
+    await using fleet = await startFleet();
+    const names = ["MWorker-0", "MWorker-1", "Publisher", "EventBus"];
+    await ping(fleet);
+    const before = openDescriptors();
+    for (let round = 2; round <= 6; round++) {
+      for (const name of names) workers.kill(name);
+      await eventually(() => names.every((name) => workers.count(name) === round), { what: "new threads" });
+      await eventually(async () => {
+        const lines = await fleet.master.describeThreads();
+        return names.every((name) => lines.some((line) => line.startsWith(`${name}: `) && !/busy|starting/.test(line)));
+      }, { what: "all threads at work" });
+      await ping(fleet);
+    }
+    // What a thread was at when it died ends soon after it.
+    const left = () => openDescriptors() - before;
+    await eventually(() => left() <= 0, { what: `the end of the last of ${left()} descriptors`, withinMs: 20_000 });
+  },
+});
+
+Deno.test("clients that ask again lose no request while MWorkers die under load", async () => {
+  using workers = new ObservedWorkers();
+  await using fleet = await startFleet();
+  let running = true;
+  let answered = 0;
+  const clients = Array.from({ length: 8 }, async () => {
+    using channel = openChannel(fleet);
+    while (running) {
+      const nonce = makeNonce();
+      const reply = await channel.request(clearRequest(map({ cmd: "ping", nonce })), { timeoutMs: 500, tries: 20 });
+      const outcome = opened(reply);
+      if (outcome !== WORKER_FAILED) assertEquals(asMap(outcome).get("nonce"), nonce);
+      answered++;
+    }
+  });
+  for (const name of ["MWorker-0", "MWorker-1", "MWorker-0"]) {
+    const before = answered;
+    await eventually(() => answered > before + 50, { what: "answers" });
+    const count = workers.count(name);
+    workers.kill(name);
+    await eventually(() => workers.count(name) > count, { what: `a new ${name}` });
+  }
+  running = false;
+  await Promise.all(clients);
+  await ping(fleet);
+});
+
+Deno.test("a publisher that dies comes back on its port, and jobs reach the minions again", async () => {
+  using workers = new ObservedWorkers();
+  await using fleet = await startFleet({ minions: ["web1"] });
+  workers.kill("Publisher");
+  await eventually(() => workers.count("Publisher") === 2, { what: "another publisher" });
+  await eventually(async () => {
+    const run = await fleet.salt("-t", "1", "--out=json", "--static", "web1", "test.ping");
+    return run.code === 0 && run.out.includes("true");
+  }, { what: "an answer of web1" });
+});
+
+Deno.test("events that are fired while the event bus is dead are published by the next one", async () => {
+  using workers = new ObservedWorkers();
+  await using fleet = await startFleet();
+  const web1 = scripted(fleet, "web1", await testKey("web1"));
+  await web1.signIn();
+  workers.kill("EventBus");
+  const events = Array.from({ length: 20 }, (_, n) => ({ tag: `my/${n}`, data: {} }));
+  await web1.request({ cmd: "_minion_event", id: "web1", events, pretag: null });
+  const published = async () => {
+    const line = (await fleet.master.describeThreads()).find((text) => text.startsWith("EventBus"));
+    return Number(/(\d+) events published/.exec(line ?? "")?.[1] ?? 0);
+  };
+  await eventually(async () => await published() >= 20, { withinMs: BOUND_MS, what: "20 events of another bus" });
+  assertEquals(workers.count("EventBus"), 2);
+});

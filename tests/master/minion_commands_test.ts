@@ -1,0 +1,314 @@
+/** @module */
+import { isDone } from "../../lib/protocol/acknowledgement.ts";
+import { makeJid } from "../../lib/protocol/jid.ts";
+import { minionCommand } from "../../lib/master/minion_commands.ts";
+import { encode } from "../../lib/values/msgpack.ts";
+import { equals, map, repr, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
+import { StoreError, WireError } from "../../lib/errors.ts";
+import { eventually } from "../support/eventually.ts";
+import { sleep } from "../../lib/os/sleep.ts";
+import { testKey } from "../support/scripted_minion.ts";
+import { type TestServices, testServices } from "../support/services.ts";
+
+async function run(services: TestServices, load: Record<string, unknown>, id = "web1"): Promise<Value> {
+  return (await minionCommand(map({ id, ...load }), id, services)).value;
+}
+
+function assertValue(actual: Value, expected: Value): void {
+  assert(equals(actual, expected), `${repr(actual)} is not ${repr(expected)}`);
+}
+
+const tags = (services: TestServices) => services.fired.map(({ tag }) => tag);
+
+/** A return of web1. */
+function returned(jid: string, over: Record<string, unknown> = {}): Record<string, unknown> {
+  return { cmd: "_return", jid, fun: "test.ping", fun_args: [], return: true, retcode: 0, success: true, ...over };
+}
+
+Deno.test("a return is stored, told, and acknowledged with None", async () => {
+  using services = await testServices();
+  const jid = services.jobs.prepare();
+  services.jobs.saveLoad(jid, map({ jid, fun: "test.ping", tgt: "*" }), ["web1"]);
+  assertEquals(await run(services, returned(jid)), null);
+  assertEquals(services.jobs.getReturn(jid, "web1"), { return: true, retcode: 0, success: true });
+  assertEquals(tags(services), [`salt/job/${jid}/ret/web1`]);
+  assertEquals(services.fired[0].data.get("cmd"), "_return");
+});
+
+Deno.test("a return that would be lost by a power failure is told once, and not acknowledged", async () => {
+  using services = await testServices();
+  const unsure = { ...services, durable: () => Promise.reject(new StoreError("the disk is full", "journal")) };
+  const jid = services.jobs.prepare();
+  for (let i = 0; i < 2; i++) {
+    const { value } = await minionCommand(map({ id: "web1", ...returned(jid) }), "web1", unsure);
+    assertEquals(isDone("_return", value), false);
+  }
+  assertEquals(tags(services), [`salt/job/${jid}/ret/web1`]);
+  assert(isDone("_return", await run(services, returned(jid))));
+});
+
+Deno.test("a return is told and acknowledged when it survives what durability says, not before", async () => {
+  using services = await testServices();
+  const synced = Promise.withResolvers<void>();
+  const slow = { ...services, durable: () => synced.promise };
+  const jid = services.jobs.prepare();
+  let answered = false;
+  const answer = minionCommand(map({ id: "web1", ...returned(jid) }), "web1", slow).finally(() => answered = true);
+  await eventually(() => services.jobs.has(jid, "web1"), { what: "the return in the cache" });
+  await sleep(20);
+  assertEquals([answered, tags(services)], [false, []]);
+  synced.resolve();
+  assertEquals((await answer).value, null);
+  assertEquals(tags(services), [`salt/job/${jid}/ret/web1`]);
+});
+
+Deno.test("a return that comes again is acknowledged and told, and changes nothing in the cache", async () => {
+  using services = await testServices();
+  const jid = services.jobs.prepare();
+  assertEquals(await run(services, returned(jid)), null);
+  assertEquals(await run(services, returned(jid, { return: "forged" })), "");
+  assertEquals(services.jobs.getReturn(jid, "web1")?.return, true);
+  assertEquals(tags(services).length, 2);
+});
+
+Deno.test("a return for what is no job id is acknowledged, and neither stored nor told", async () => {
+  using services = await testServices();
+  for (const jid of ["", "x", "../../etc", "2026", 5, null, ["x"], "20260101000000000000/../x", undefined]) {
+    assertEquals(await run(services, returned("", { jid })), null);
+  }
+  assertEquals(services.fired, []);
+  assertEquals(services.jobs.list(), []);
+  for (const line of services.logged) assert(line.length < 400, line);
+});
+
+Deno.test("salt-call's return gets a job id of the master's", async () => {
+  using services = await testServices();
+  assertEquals(await run(services, returned("req", { fun_args: ["a"] })), null);
+  const [{ jid, load }] = services.jobs.list();
+  assertEquals([load.get("tgt"), load.get("tgt_type"), load.get("arg")], ["web1", "glob", ["a"]]);
+  assertEquals(tags(services), [`salt/job/${jid}/ret/web1`]);
+});
+
+Deno.test("without a cache, a return is told all the same", async () => {
+  using services = await testServices({ job_cache: false });
+  const jid = makeJid();
+  assertEquals(await run(services, returned(jid)), null);
+  assertEquals(await run(services, returned("req")), null);
+  assertEquals(services.jobs.list(), []);
+  assertEquals(tags(services)[0], `salt/job/${jid}/ret/web1`);
+  assert(/^salt\/job\/\d{20}\/ret\/web1$/.test(tags(services)[1]), tags(services)[1]);
+});
+
+Deno.test("a return that cannot be stored is told once, and acknowledged when it has been stored", async () => {
+  using services = await testServices();
+  Deno.writeTextFileSync(`${services.opts.cachedir}/jobs`, "in the way");
+  Deno.writeTextFileSync(`${services.opts.cachedir}/grains`, "in the way");
+  const jid = makeJid();
+  const refusal = map({ error: "The return is not in the job cache" });
+  assertValue(await run(services, returned(jid)), refusal);
+  assertValue(await run(services, returned("req")), refusal);
+  assertEquals(tags(services)[0], `salt/job/${jid}/ret/web1`);
+  assert(/^salt\/job\/\d{20}\/ret\/web1$/.test(tags(services)[1]), tags(services)[1]);
+  assertValue(await run(services, { cmd: "_pillar", grains: { os: "Linux" } }), new Map());
+  const errors = services.logged.filter((line) => line.startsWith("ERROR"));
+  assertStringIncludes(errors[0], `ERROR: The return of web1 for job ${jid} is not in the job cache`);
+  assertStringIncludes(errors[2], "ERROR: The grains of web1 are not in the data cache");
+  assertEquals(errors.length, 3);
+  const before = tags(services).length;
+  assertValue(await run(services, returned(jid)), refusal);
+  assertEquals(tags(services).length, before);
+  Deno.removeSync(`${services.opts.cachedir}/jobs`);
+  assertEquals(await run(services, returned(jid)), null);
+  assertEquals(services.jobs.getReturn(jid, "web1")?.return, true);
+});
+
+Deno.test("a command that fails is answered as Salt answers it, or where the minion would forget something, with what is no success", async () => {
+  using services = await testServices();
+  const broken = () => {
+    throw new Error("Too many open files");
+  };
+  const failing: TestServices = {
+    ...services,
+    fire: () => Promise.reject(new Error("no bus")),
+    noLog: Object.assign(Object.create(services.noLog), { reader: broken }),
+    keys: Object.assign(Object.create(services.keys), { remove: broken }),
+  };
+  const refusal = map({ error: "Some exception handling minion payload" });
+  assertValue(await run(failing, returned(makeJid())), refusal);
+  assertValue(await run(failing, { cmd: "_minion_event", tag: "my/tag", data: "" }), refusal);
+  assertEquals(await run(failing, { cmd: "revoke_auth" }), "");
+  assertEquals(services.logged.filter((line) => line.startsWith("ERROR: The command")).length, 3);
+  for (const cmd of ["_return", "_minion_event"]) assertEquals(isDone(cmd, refusal), false);
+  assertEquals([isDone("_return", null), isDone("_return", ""), isDone("_return", false)], [true, true, false]);
+  assertEquals([isDone("_minion_event", null), isDone("_minion_event", "")], [true, false]);
+});
+
+Deno.test("of a return that was too large the master's log says whose it was, of which job, and how large", async () => {
+  using services = await testServices();
+  const jid = makeJid();
+  const oversized = { bytes: 200_000_000, limit: 104_857_600 };
+  assertEquals(await run(services, returned(jid, { success: false, retcode: 1, oversized })), null);
+  assertStringIncludes(
+    services.logged.find((line) => line.startsWith("WARNING")) ?? "",
+    `The return of web1 for job ${jid} was too large to be sent, and a failure came in its place: 200000000 bytes`,
+  );
+});
+
+Deno.test("require_minion_sign_messages and drop_messages_signature_fail hold for returns", async () => {
+  const key = await testKey("web1");
+  const cases: [opts: Record<string, Value>, sig: "good" | "wrong" | "none", kept: boolean][] = [
+    [{}, "none", true],
+    [{}, "good", true],
+    [{}, "wrong", true],
+    [{ drop_messages_signature_fail: true }, "none", true],
+    [{ drop_messages_signature_fail: true }, "good", true],
+    [{ drop_messages_signature_fail: true }, "wrong", false],
+    [{ require_minion_sign_messages: true }, "none", false],
+    [{ require_minion_sign_messages: true }, "good", true],
+    [{ require_minion_sign_messages: true }, "wrong", true],
+  ];
+  for (const [opts, sig, kept] of cases) {
+    using services = await testServices(opts);
+    services.keys.put("web1", "accepted", key.publicKey.pem);
+    const load = map({ id: "web1", ...returned(makeJid()) });
+    const signature = key.sign("PKCS1v15-SHA1", encode(load, "disk"));
+    if (sig === "wrong") signature[0] ^= 1;
+    if (sig !== "none") load.set("sig", signature);
+    assertEquals(
+      (await minionCommand(load, "web1", services)).value,
+      kept ? null : false,
+      `${JSON.stringify(opts)} ${sig}`,
+    );
+    assertEquals(services.fired.length, kept ? 1 : 0);
+  }
+});
+
+Deno.test("a single event is told with the whole load, a list of events with each one's data", async () => {
+  using services = await testServices();
+  assertEquals(await run(services, { cmd: "_minion_event", tag: "my/tag", data: "text", pretag: null }), null);
+  assertValue(
+    services.fired[0].data,
+    map({ id: "web1", cmd: "_minion_event", tag: "my/tag", data: "text", pretag: null }),
+  );
+  const events = [{ tag: "a", data: { x: 1 } }, { tag: "b", data: 5 }, { tag: "c" }, { data: {} }, "rubbish", {
+    tag: 5,
+  }];
+  await run(services, { cmd: "_minion_event", events, pretag: "pre" });
+  assertEquals(tags(services).slice(1), ["a", "pre/a", "b", "pre/b", "c", "pre/c"]);
+  assertValue(services.fired[1].data, map({ x: 1 }));
+  assertValue(services.fired[3].data, map({ data: 5 }));
+  assertEquals(await run(services, { cmd: "_minion_event" }), null);
+  assertEquals(await run(services, { cmd: "_minion_event", tag: 5 }), null);
+});
+
+Deno.test("grains that come with an event are kept", async () => {
+  using services = await testServices();
+  await run(services, { cmd: "_minion_event", tag: "a", data: "", grains: { os: "Linux" } });
+  assertValue(services.data.get("web1")?.grains ?? null, map({ os: "Linux" }));
+});
+
+const FORGED = [
+  "salt/job/20260101000000000000/ret/db1",
+  "salt/job/20260101000000000000/new",
+  "salt/job/20260101000000000000/publish",
+  "salt/auth",
+  "salt/key",
+  "key",
+  "salt/run/20260101000000000000/ret",
+  "salt/wheel/20260101000000000000/ret",
+  "salt/cloud/x/created",
+  "salt/presence/change",
+  "20260101000000000000",
+  "my/tag\n\nrubbish",
+  "my/tag\0",
+];
+
+Deno.test("CVE-2025-22239: a minion cannot fire the master's events, neither alone nor in a list, nor through pretag", async () => {
+  using services = await testServices();
+  for (const tag of FORGED) {
+    await run(services, { cmd: "_minion_event", tag, data: {} });
+    await run(services, { cmd: "_minion_event", events: [{ tag, data: {} }] });
+  }
+  await run(services, {
+    cmd: "_minion_event",
+    events: [{ tag: "job/20260101000000000000/new", data: {} }],
+    pretag: "salt",
+  });
+  assertEquals(tags(services), ["job/20260101000000000000/new"]);
+  const words = /^WARNING: (Minion web1 tried to fire the event|More was refused or dropped)/;
+  assert(services.logged.every((line) => words.test(line)), services.logged.join("\n"));
+});
+
+Deno.test("CVE-2025-22236: no minion's event, and no command of one, publishes anything", async () => {
+  using services = await testServices({ auto_accept: true });
+  services.keys.put("db1", "accepted", (await testKey("web1")).publicKey.pem);
+  const job = { tgt: "db1", fun: "cmd.run", arg: ["id"], ret: "", tgt_type: "glob", tmo: 1, timeout: 1, form: "clean" };
+  for (
+    const cmd of ["_minion_event", "minion_pub", "minion_publish", "minion_runner", "publish", "_send_pub", "_publish"]
+  ) {
+    await run(services, { cmd, tag: "salt/job/x", ...job });
+  }
+  assertEquals(services.published, []);
+});
+
+Deno.test("CVE-2025-22242: pub_ret opens nothing, whatever is passed as a job id", async () => {
+  using services = await testServices();
+  for (const jid of ["../../etc/passwd", "/etc/passwd", "20260101000000000000", 5, null]) {
+    assertEquals(await run(services, { cmd: "pub_ret", jid }), "");
+  }
+});
+
+Deno.test("CVE-2024-22232, CVE-2025-22240: no path outside is served, by whatever name", async () => {
+  using services = await testServices();
+  for (const path of ["../../etc/passwd", "/etc/passwd", "a/../../b", "x\0y"]) {
+    for (const saltenv of ["base", "../base", "/"]) {
+      assertValue(await run(services, { cmd: "_serve_file", path, saltenv, loc: 0 }), map({ data: "", dest: "" }));
+      assertValue(await run(services, { cmd: "_file_find", path, saltenv }), map({ path: "", rel: "" }));
+      assertEquals(await run(services, { cmd: "_file_hash", path, saltenv }), "");
+    }
+  }
+});
+
+Deno.test("CVE-2024-38824: _file_recv is nobody's", async () => {
+  using services = await testServices({ file_recv: true });
+  const before = [...Deno.readDirSync(services.opts.cachedir)].map(({ name }) => name).sort();
+  assertValue(await run(services, { cmd: "_file_recv", path: ["..", "x"], loc: 0, data: "x" }), new Map());
+  assertEquals([...Deno.readDirSync(services.opts.cachedir)].map(({ name }) => name).sort(), before);
+});
+
+Deno.test("revoke_auth deletes the minion's own key, session and data, and asks for a new shared key", async () => {
+  using services = await testServices();
+  const pem = (await testKey("web1")).publicKey.pem;
+  for (const id of ["web1", "db1"]) services.keys.put(id, "accepted", pem);
+  services.sessions.forSignIn("web1");
+  services.data.setGrains("web1", new Map());
+  assertEquals(await run(services, { cmd: "revoke_auth" }), true);
+  assertEquals(services.keys.list("accepted"), ["db1"]);
+  assertEquals([services.sessions.crypticle("web1"), services.data.get("web1")], [undefined, undefined]);
+  assertEquals(Deno.readTextFileSync(`${services.opts.cachedir}/.dfn`), "test_master");
+  assertEquals((Deno.statSync(`${services.opts.cachedir}/.dfn`).mode ?? 0) & 0o777, 0o400);
+  assertEquals(services.fired.map(({ tag, data }) => [tag, data.get("act"), data.get("id")]), [[
+    "salt/key",
+    "delete",
+    "web1",
+  ]]);
+});
+
+Deno.test("allow_minion_key_revoke: false keeps the key", async () => {
+  using services = await testServices({ allow_minion_key_revoke: false });
+  services.keys.put("web1", "accepted", (await testKey("web1")).publicKey.pem);
+  assertEquals(await run(services, { cmd: "revoke_auth" }), false);
+  assertEquals(services.keys.list("accepted"), ["web1"]);
+});
+
+Deno.test("the other commands of a minion's start have Salt's answers", async () => {
+  using services = await testServices();
+  assertEquals(await run(services, { cmd: "_register_resources", resources: {}, resource_grains: {} }), true);
+  assertValue(await run(services, { cmd: "_master_tops", opts: {} }), new Map());
+  assertEquals(await run(services, { cmd: "_file_envs" }), []);
+  const env = await run(services, { cmd: "_master_opts", env_only: true });
+  assert(env instanceof Map);
+  assertEquals([...env.keys()], ["file_roots", "top_file_merging_strategy", "env_order", "default_top"]);
+  await assertRejects(() => run(services, {}), WireError);
+});

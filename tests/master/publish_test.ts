@@ -1,0 +1,211 @@
+/** @module */
+import { StoreError, WireError } from "../../lib/errors.ts";
+import { publishCommand } from "../../lib/master/publish.ts";
+import { sleep } from "../../lib/os/sleep.ts";
+import { equals, map, repr, toValue, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { testKey } from "../support/scripted_minion.ts";
+import { type TestServices, testServices } from "../support/services.ts";
+
+async function openSite(opts: Record<string, Value> = {}, ids = ["web1", "web2", "db1"]): Promise<TestServices> {
+  const services = await testServices(opts);
+  const { pem } = (await testKey("web1")).publicKey;
+  for (const id of ids) services.keys.put(id, "accepted", pem);
+  return services;
+}
+
+/** A publish as the `salt` command sends it, by root. */
+function publish(services: TestServices, over: Record<string, unknown> = {}): Promise<Value> {
+  const load = {
+    cmd: "publish",
+    tgt: "*",
+    fun: "test.ping",
+    arg: [],
+    key: services.accessKeys.get("root"),
+    tgt_type: "glob",
+    ret: "",
+    jid: "",
+    kwargs: { show_timeout: true, show_jid: false, delimiter: ":" },
+    user: "root",
+    ...over,
+  };
+  const present = Object.entries(load).filter(([, field]) => field !== undefined);
+  return publishCommand(map(Object.fromEntries(present)), services);
+}
+
+function assertValue(actual: Value, expected: unknown): void {
+  assert(equals(actual, toValue(expected)), `${repr(actual)} is not ${repr(toValue(expected))}`);
+}
+
+function jidOf(reply: Value): string {
+  const load = reply instanceof Map ? reply.get("load") : undefined;
+  const jid = load instanceof Map ? load.get("jid") : undefined;
+  assert(typeof jid === "string", repr(reply));
+  return jid;
+}
+
+Deno.test("an operator hears of a job when it survives what durability says; a no_log job is not published before", async () => {
+  for (const hidden of [false, true]) {
+    using services = await openSite();
+    const synced = Promise.withResolvers<void>();
+    const slow = { ...services, durable: () => synced.promise };
+    let answered = false;
+    const kwargs = hidden ? { no_log: true } : {};
+    const answer = publish(slow, { kwargs }).finally(() => answered = true);
+    await eventually(() => services.jobs.list().length === 1, { what: "the job in the cache" });
+    await sleep(20);
+    assertEquals([answered, services.published.length], [false, hidden ? 0 : 1]);
+    synced.resolve();
+    assert(services.jobs.exists(jidOf(await answer)));
+    assertEquals(services.published.length, 1);
+  }
+});
+
+Deno.test("a no_log job whose mark would be lost by a power failure is refused", async () => {
+  using services = await openSite();
+  const unsure = { ...services, durable: () => Promise.reject(new StoreError("the disk is full", "journal")) };
+  assertStringIncludes(repr(await publish(unsure, { kwargs: { no_log: true } })), "the disk is full");
+  assertEquals(services.published, []);
+  // Any other is under way by then.
+  assert(services.jobs.exists(jidOf(await publish(unsure))));
+  assertStringIncludes(services.logged.join("\n"), "would be lost by a power failure: the disk is full");
+});
+
+Deno.test("a job is told, published, and stored, and in Salt's form", async () => {
+  using services = await openSite();
+  const reply = await publish(services, { tgt: "web*", arg: ["a", 1], fun: "test.arg" });
+  const jid = jidOf(reply);
+  assertMatch(jid, /^\d{20}$/);
+  assertValue(reply, { enc: "clear", load: { jid, minions: ["web1", "web2"], missing: [] } });
+  assertEquals(services.fired.map(({ tag }) => tag), [`salt/job/${jid}/new`, `salt/job/${jid}/publish`]);
+  assertEquals([...services.fired[0].data.keys()], [
+    "jid",
+    "tgt_type",
+    "tgt",
+    "user",
+    "fun",
+    "arg",
+    "minions",
+    "missing",
+  ]);
+  const load = { fun: "test.arg", arg: ["a", 1], tgt: "web*", jid, ret: "", tgt_type: "glob", user: "root" };
+  assertEquals(services.published.length, 1);
+  assertEquals([...services.published[0].keys()], Object.keys(load));
+  assertValue(services.published[0], load);
+  const stored = services.jobs.getLoad(jid);
+  assertEquals(stored?.get("Minions"), ["web1", "web2"]);
+  assert(stored?.has("key") === false && stored.get("fun") === "test.arg");
+  assert(
+    !services.logged.join("\n").includes(services.accessKeys.get("root") ?? "?"),
+    "CVE-2021-25284: no credentials in the log",
+  );
+});
+
+Deno.test("what kwargs pass on reaches the minions, and nothing else of them does", async () => {
+  using services = await openSite();
+  const kwargs = {
+    ret_config: "x",
+    metadata: { a: 1 },
+    module_executors: ["sudo"],
+    delimiter: "|",
+    to: 5,
+    show_jid: true,
+    evil: 1,
+  };
+  await publish(services, { kwargs });
+  const keys = [...services.published[0].keys()];
+  assertEquals(keys.slice(7), ["to", "ret_config", "metadata", "module_executors", "delimiter"]);
+});
+
+Deno.test("lists, unknown ids, and targets that match nobody", async () => {
+  using services = await openSite();
+  const listed = await publish(services, { tgt: ["web1", "web9"], tgt_type: "list" });
+  assertValue(listed, { enc: "clear", load: { jid: jidOf(listed), minions: ["web1"], missing: ["web9"] } });
+  const error = "Master could not resolve minions for target x*";
+  assertValue(await publish(services, { tgt: "x*" }), { enc: "clear", load: { jid: null, minions: [], error } });
+  const refused = await publish(services, { tgt: "a", tgt_type: "range" });
+  assert(refused instanceof Map && refused.get("enc") === "clear", repr(refused));
+  assertEquals(services.published.length, 1);
+});
+
+Deno.test("a job id of the caller's own is kept, and one that is none is refused", async () => {
+  using services = await openSite();
+  const jid = "20260101000000000000";
+  assertEquals(jidOf(await publish(services, { jid })), jid);
+  for (const bad of ["../../x", "x", "2026", 5, ["x"], "20260101000000000000/../x"]) {
+    await assertRejects(() => publish(services, { jid: bad }), WireError);
+  }
+  assertEquals(services.published.length, 1);
+});
+
+Deno.test("a publish with a field missing or of another type is refused", async () => {
+  using services = await openSite();
+  for (const field of ["fun", "tgt", "arg"]) {
+    await assertRejects(() => publish(services, { [field]: undefined }), WireError);
+    await assertRejects(() => publish(services, { [field]: null }), WireError);
+  }
+  for (const fun of [5, {}, [5], [["test.ping"]]]) await assertRejects(() => publish(services, { fun }), WireError);
+  assertEquals(services.published, []);
+});
+
+const AUTHENTICATION = { error: { name: "AuthenticationError", message: "Authentication error occurred." } };
+const AUTHORIZATION = { error: { name: "AuthorizationError", message: "Authorization error occurred." } };
+
+Deno.test("credentials that prove nothing are refused in Salt's words, and publish nothing", async () => {
+  using services = await openSite();
+  const cases: Record<string, unknown>[] = [
+    { key: undefined },
+    { key: "" },
+    { key: "guess" },
+    { key: null },
+    { key: ["x"] },
+    { key: services.accessKeys.get("root")?.slice(1) },
+    { user: undefined },
+    { user: 5 },
+    { kwargs: { token: "x" } },
+    { kwargs: { eauth: "pam", username: "root", password: "x" } },
+    { kwargs: { eauth: "", token: "" } },
+    { key: undefined, eauth: "pam", username: "root", password: "x" },
+  ];
+  for (const over of cases) assertValue(await publish(services, over), AUTHENTICATION);
+  assertEquals([services.published, services.fired], [[], []]);
+});
+
+Deno.test("publisher_acl holds, with order_masters too", async () => {
+  const acl = toValue({ alice: ["test.*", { "web*": ["cmd.run"] }] });
+  for (const order_masters of [false, true]) {
+    using services = await openSite({ publisher_acl: acl, order_masters });
+    const alice = { user: "alice", key: services.accessKeys.get("alice") };
+    jidOf(await publish(services, alice));
+    jidOf(await publish(services, { ...alice, fun: "cmd.run", tgt: "web*" }));
+    // CVE-2022-22941: nor does a list of a target's own widen what is allowed.
+    for (
+      const over of [{ fun: "cmd.run", tgt: "*" }, { fun: ["test.ping", "grains.items"], arg: [[], []] }, {
+        fun: "cmd.run",
+        tgt: ["db1", "web1"],
+        tgt_type: "list",
+      }, { fun: "cmd.run", kwargs: { auth_list: [".*"] } }]
+    ) {
+      assertValue(await publish(services, { ...alice, ...over }), AUTHORIZATION);
+    }
+    assertValue(await publish(services, { ...alice, user: "root" }), AUTHENTICATION);
+    assertValue(await publish(services, { ...alice, user: "sudo_alice" }), AUTHENTICATION);
+    assertEquals(services.published.length, 2);
+  }
+});
+
+Deno.test("a cache that cannot be written costs the record of a job, not the job", async () => {
+  using services = await openSite();
+  Deno.writeTextFileSync(`${services.opts.cachedir}/jobs`, "in the way");
+  const jid = jidOf(await publish(services));
+  assertMatch(jid, /^\d{20}$/);
+  assertEquals(services.published.length, 1);
+  assertStringIncludes(services.logged.join("\n"), `ERROR: Job ${jid} goes out, but is not in the job cache`);
+});
+
+Deno.test("200 jobs published at once have 200 ids", async () => {
+  using services = await openSite();
+  const replies = await Promise.all(Array.from({ length: 200 }, () => publish(services)));
+  assertEquals(new Set(replies.map(jidOf)).size, 200);
+});

@@ -1,0 +1,508 @@
+/** @module */
+import { Crypticle } from "../../lib/crypto/crypticle.ts";
+import { hashHex } from "../../lib/crypto/hash.ts";
+import { KEY_DIRECTORIES, type KeyState } from "../../lib/keys/store.ts";
+import { asBytes } from "../../lib/protocol/payload.ts";
+import { RequestHandler } from "../../lib/master/request_handler.ts";
+import { PrivateKey } from "../../lib/crypto/rsa.ts";
+import { map, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
+import { asMap, makeNonce, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
+import { type TestServices, testServices } from "../support/services.ts";
+
+interface Site extends Disposable {
+  readonly services: TestServices;
+  readonly minion: ScriptedMinion;
+}
+
+async function openSite(overrides: Record<string, Value> = {}, id = "web1"): Promise<Site> {
+  const services = await testServices(overrides);
+  const handler = new RequestHandler(services);
+  const minion = new ScriptedMinion(id, await testKey("web1"), (frame) => handler.handle(frame));
+  return { services, minion, [Symbol.dispose]: () => services[Symbol.dispose]() };
+}
+
+/** What lies in the pki directory, by path and owner: `minions/web1` is `mine`, `other` or something else. */
+async function keysOnDisk({ services, minion }: Site): Promise<Record<string, string>> {
+  const names = new Map([[minion.key.publicKey.pem, "mine"], [(await testKey("other")).publicKey.pem, "other"]]);
+  const found: Record<string, string> = {};
+  for (const directory of Object.values(KEY_DIRECTORIES)) {
+    try {
+      for (const { name, isFile } of Deno.readDirSync(`${services.opts.pki_dir}/${directory}`)) {
+        if (!isFile) continue;
+        const pem = Deno.readTextFileSync(`${services.opts.pki_dir}/${directory}/${name}`);
+        found[`${directory}/${name}`] = names.get(pem.trim()) ?? pem;
+      }
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+  return found;
+}
+
+/** One sign-in: what was there before, what is asked, what comes of it. */
+interface Row {
+  readonly name: string;
+  readonly opts?: Record<string, Value>;
+  /** Keys that are there: state to owner. */
+  readonly stored?: Partial<Record<KeyState, "mine" | "other">>;
+  /** `autosign_file` and `autoreject_file` to write, and a stub. */
+  readonly files?: { readonly autosign?: string; readonly autoreject?: string; readonly stub?: string };
+  readonly fields?: Record<string, unknown>;
+  readonly id?: string;
+  /** `ret`, or "keys". */
+  readonly reply: boolean | "full" | "keys";
+  readonly disk: Record<string, string>;
+  /** `act` of the salt/auth event and its `result`; none: no event. */
+  readonly event?: [act: string, result: boolean];
+}
+
+const ROWS: Row[] = [
+  { name: "a new key is pending", reply: true, disk: { "minions_pre/web1": "mine" }, event: ["pend", true] },
+  {
+    name: "a pending key stays pending",
+    stored: { pending: "mine" },
+    reply: true,
+    disk: { "minions_pre/web1": "mine" },
+    event: ["pend", true],
+  },
+  {
+    name: "another key than the pending one is denied",
+    stored: { pending: "other" },
+    reply: false,
+    disk: { "minions_pre/web1": "other", "minions_denied/web1": "mine" },
+    event: ["denied", false],
+  },
+  {
+    name: "an accepted key gets the keys",
+    stored: { accepted: "mine" },
+    reply: "keys",
+    disk: { "minions/web1": "mine" },
+    event: ["accept", true],
+  },
+  {
+    name: "another key than the accepted one is denied",
+    stored: { accepted: "other" },
+    reply: false,
+    disk: { "minions/web1": "other", "minions_denied/web1": "mine" },
+    event: ["denied", false],
+  },
+  {
+    name: "another key than the accepted one is denied with auto_accept too",
+    opts: { auto_accept: true },
+    stored: { accepted: "other" },
+    reply: false,
+    disk: { "minions/web1": "other", "minions_denied/web1": "mine" },
+    event: ["denied", false],
+  },
+  {
+    name: "a rejected key is refused",
+    stored: { rejected: "mine" },
+    reply: false,
+    disk: { "minions_rejected/web1": "mine" },
+    event: ["reject", false],
+  },
+  {
+    name: "a rejected key is refused with auto_accept too",
+    opts: { auto_accept: true },
+    stored: { rejected: "mine" },
+    reply: false,
+    disk: { "minions_rejected/web1": "mine" },
+    event: ["reject", false],
+  },
+  {
+    name: "a denied key counts for nothing",
+    stored: { denied: "mine" },
+    reply: true,
+    disk: { "minions_pre/web1": "mine", "minions_denied/web1": "mine" },
+    event: ["pend", true],
+  },
+  {
+    name: "auto_accept lets a new key in",
+    opts: { auto_accept: true },
+    reply: "keys",
+    disk: { "minions/web1": "mine" },
+    event: ["accept", true],
+  },
+  {
+    name: "auto_accept lets a pending key in",
+    opts: { auto_accept: true },
+    stored: { pending: "mine" },
+    reply: "keys",
+    disk: { "minions/web1": "mine" },
+    event: ["accept", true],
+  },
+  {
+    name: "auto_accept does not let another key than the pending one in",
+    opts: { auto_accept: true },
+    stored: { pending: "other" },
+    reply: false,
+    disk: { "minions_pre/web1": "other", "minions_denied/web1": "mine" },
+    event: ["denied", false],
+  },
+  {
+    name: "autosign_file lets a new key in",
+    files: { autosign: "# who\nweb*\n" },
+    reply: "keys",
+    disk: { "minions/web1": "mine" },
+    event: ["accept", true],
+  },
+  {
+    name: "autosign_file does not let another id in",
+    files: { autosign: "db*\n" },
+    reply: true,
+    disk: { "minions_pre/web1": "mine" },
+    event: ["pend", true],
+  },
+  {
+    name: "autoreject_file rejects a new key",
+    files: { autoreject: "web1\n" },
+    reply: false,
+    disk: { "minions_rejected/web1": "mine" },
+    event: ["reject", false],
+  },
+  {
+    name: "autoreject_file rejects a pending key",
+    files: { autoreject: "web1\n" },
+    stored: { pending: "mine" },
+    reply: false,
+    disk: { "minions_rejected/web1": "mine" },
+    event: ["reject", false],
+  },
+  {
+    name: "autoreject_file wins over autosign_file",
+    files: { autoreject: "web1\n", autosign: "web1\n" },
+    reply: false,
+    disk: { "minions_rejected/web1": "mine" },
+    event: ["reject", false],
+  },
+  {
+    name: "autoreject_file says nothing of an accepted key",
+    files: { autoreject: "web1\n" },
+    stored: { accepted: "mine" },
+    reply: "keys",
+    disk: { "minions/web1": "mine" },
+    event: ["accept", true],
+  },
+  {
+    name: "a stub lets a new key in",
+    files: { stub: "web1" },
+    reply: "keys",
+    disk: { "minions/web1": "mine" },
+    event: ["accept", true],
+  },
+  {
+    name: "autosign_grains let a new key in",
+    fields: { autosign_grains: { uuid: "secret" } },
+    reply: "keys",
+    disk: { "minions/web1": "mine" },
+    event: ["accept", true],
+  },
+  {
+    name: "other autosign_grains do not",
+    fields: { autosign_grains: { uuid: "guess" } },
+    reply: true,
+    disk: { "minions_pre/web1": "mine" },
+    event: ["pend", true],
+  },
+  {
+    name: "autosign_grains that are no map do not",
+    fields: { autosign_grains: ["uuid", "secret"] },
+    reply: true,
+    disk: { "minions_pre/web1": "mine" },
+    event: ["pend", true],
+  },
+  {
+    name: "open_mode lets a new key in",
+    opts: { open_mode: true },
+    reply: "keys",
+    disk: { "minions/web1": "mine" },
+    event: ["accept", true],
+  },
+  {
+    name: "open_mode replaces an accepted key",
+    opts: { open_mode: true },
+    stored: { accepted: "other" },
+    reply: "keys",
+    disk: { "minions/web1": "mine" },
+    event: ["accept", true],
+  },
+  {
+    name: "open_mode lets a rejected key in",
+    opts: { open_mode: true },
+    stored: { rejected: "mine" },
+    reply: "keys",
+    disk: { "minions/web1": "mine" },
+    event: ["accept", true],
+  },
+  { name: "open_mode refuses an empty key", opts: { open_mode: true }, fields: { pub: "" }, reply: false, disk: {} },
+  { name: "an empty key is refused", fields: { pub: "" }, reply: false, disk: {} },
+  { name: "no key is refused", fields: { pub: null }, reply: false, disk: {} },
+  {
+    name: "a corrupt key is refused",
+    fields: { pub: "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----" },
+    reply: false,
+    disk: {},
+  },
+  {
+    name: "an empty key is refused with auto_accept too",
+    opts: { auto_accept: true },
+    fields: { pub: "" },
+    reply: false,
+    disk: {},
+  },
+  ...["", ".", "..", "../web1", "a/b", "a\\b", ".hidden", "a\nb", "x".repeat(10_000)].map((id): Row => ({
+    name: `the id ${JSON.stringify(id).slice(0, 16)} is refused`,
+    opts: { auto_accept: true },
+    id,
+    reply: false,
+    disk: {},
+  })),
+];
+
+Deno.test("a sign-in has the reply, the files and the event that the state machine says", async (t) => {
+  for (const row of ROWS) {
+    await t.step(row.name, async () => {
+      using site = await openSite(row.opts, row.id);
+      const { services: { opts, keys, fired, masterKey }, minion } = site;
+      opts.autosign_file = `${site.services.root}/autosign`;
+      opts.autoreject_file = `${site.services.root}/autoreject`;
+      opts.autosign_grains_dir = `${site.services.root}/grains`;
+      Deno.mkdirSync(opts.autosign_grains_dir);
+      Deno.writeTextFileSync(`${opts.autosign_grains_dir}/uuid`, "secret\n", { mode: 0o600 });
+      if (row.files?.autosign) Deno.writeTextFileSync(opts.autosign_file, row.files.autosign, { mode: 0o600 });
+      if (row.files?.autoreject) {
+        Deno.writeTextFileSync(opts.autoreject_file, row.files.autoreject, { mode: 0o600 });
+      }
+      if (row.files?.stub) {
+        Deno.mkdirSync(`${opts.pki_dir}/minions_autosign`);
+        Deno.writeTextFileSync(`${opts.pki_dir}/minions_autosign/${row.files.stub}`, "");
+      }
+      for (const [state, owner] of Object.entries(row.stored ?? {})) {
+        keys.put("web1", state as KeyState, (await testKey(owner === "mine" ? "web1" : owner)).publicKey.pem);
+      }
+      const nonce = makeNonce();
+      const { outer, inner } = await minion.signIn({ nonce, ...row.fields });
+      assertEquals([...outer.keys()], ["enc", "load", "sig"]);
+      const load = asBytes(outer.get("load")) ?? new Uint8Array();
+      assert(
+        masterKey.publicKey.verify("PKCS1v15-SHA1", load, asBytes(outer.get("sig")) ?? new Uint8Array()),
+        "unsigned",
+      );
+      assertEquals(inner.get("nonce"), nonce);
+      assertEquals(inner.get("ret") ?? (inner.has("aes") ? "keys" : undefined), row.reply);
+      assertEquals(await keysOnDisk(site), row.disk);
+      if (row.files?.stub) assertEquals([...Deno.readDirSync(`${opts.pki_dir}/minions_autosign`)], []);
+      const events = fired.map(({ tag, data }) => [tag, data.get("act"), data.get("result"), data.get("id")]);
+      assertEquals(events, row.event === undefined ? [] : [["salt/auth", ...row.event, "web1"]]);
+      if (row.event) assertEquals(fired[0].data.get("pub"), minion.key.publicKey.pem);
+    });
+  }
+});
+
+Deno.test("an accepted key that a power failure has cut is named, and the key that comes waits for the operator", async () => {
+  const whole = (await testKey("web1")).publicKey.pem;
+  for (const left of ["", "\0\0\0", "-----BEGIN PUB", whole.slice(0, 100)]) {
+    using site = await openSite();
+    const { services, minion } = site;
+    services.keys.put("web1", "accepted", left);
+    assertEquals((await minion.signIn()).inner.get("ret"), true, JSON.stringify(left));
+    assertEquals(await keysOnDisk(site), { "minions_pre/web1": "mine" });
+    assertStringIncludes(services.logged.join("\n"), "The accepted key of web1 is empty or cut");
+  }
+  // A rejection stays one, whatever is left of it; and what is whole but another key is denied, as ever.
+  for (const [state, pem] of [["rejected", ""], ["accepted", (await testKey("other")).publicKey.pem]] as const) {
+    using site = await openSite();
+    site.services.keys.put("web1", state, pem);
+    assertEquals((await site.minion.signIn()).inner.get("ret"), false);
+    assertEquals(site.services.keys.state("web1"), state);
+  }
+});
+
+Deno.test("the keys of an accepted minion are Salt's, in Salt's order, and what the largest request is", async () => {
+  for (const [enc_algo, sig_algo] of [["OAEP-SHA1", "PKCS1v15-SHA1"], ["OAEP-SHA224", "PKCS1v15-SHA224"]] as const) {
+    using site = await openSite({ auto_accept: true });
+    const { services: { masterKey, sharedKey, sessions }, minion } = site;
+    const ownToken = new TextEncoder().encode("t".repeat(76));
+    const token = masterKey.publicKey.encrypt(enc_algo, ownToken);
+    const { outer, inner } = await minion.signIn({ enc_algo, sig_algo, token });
+    const salts = ["enc", "pub_key", "publish_port", "token", "aes", "session", "sig"];
+    assertEquals([...inner.keys()], [...salts, "max_request_bytes", "nonce"]);
+    assertEquals(inner.get("max_request_bytes"), 104_857_600);
+    assertEquals(inner.get("pub_key"), masterKey.publicKey.pem);
+    assertEquals(inner.get("publish_port"), 4505);
+    const bytes = (field: string) => asBytes(inner.get(field)) ?? new Uint8Array();
+    assertEquals(minion.key.decrypt(enc_algo, bytes("token")), ownToken);
+    const text = (field: string) => new TextDecoder().decode(minion.key.decrypt(enc_algo, bytes(field)));
+    assertEquals(text("aes"), sharedKey.text);
+    assertEquals(text("session"), sessions.forSignIn("web1"));
+    const digest = new TextDecoder().decode(masterKey.publicKey.recoverX931(bytes("sig")));
+    assertEquals(digest, hashHex(sharedKey.text, "sha256"));
+    const load = asBytes(outer.get("load")) ?? new Uint8Array();
+    assert(masterKey.publicKey.verify(sig_algo, load, asBytes(outer.get("sig")) ?? new Uint8Array()));
+  }
+});
+
+Deno.test("a token that does not open is logged, and missing from the reply", async () => {
+  using site = await openSite({ auto_accept: true });
+  for (const token of [new Uint8Array(256).fill(3), "short", new Uint8Array()]) {
+    const { inner } = await site.minion.signIn({ token });
+    assert(inner.has("aes") && !inner.has("token"));
+  }
+  assertStringIncludes(site.services.logged.join("\n"), "WARNING: The token in the sign-in of web1 does not open");
+});
+
+Deno.test("algorithms that nobody has are refused in Salt's words", async () => {
+  using site = await openSite({ auto_accept: true });
+  const refused = async (fields: Record<string, unknown>) => (await site.minion.signIn(fields)).outer;
+  assertEquals(await refused({ sig_algo: "ROT13" }), map({ enc: "clear", load: { ret: "bad sig algo" } }));
+  assertEquals(await refused({ sig_algo: 5 }), map({ enc: "clear", load: { ret: "bad sig algo" } }));
+  assertEquals(await refused({ enc_algo: "ROT13" }), map({ enc: "clear", load: { ret: "bad enc algo" } }));
+  assertEquals(await refused({ enc_algo: "__proto__" }), map({ enc: "clear", load: { ret: "bad enc algo" } }));
+  // Absent ones are SHA1's.
+  assert((await site.minion.signIn({ enc_algo: "OAEP-SHA1", sig_algo: "PKCS1v15-SHA1" })).inner.has("aes"));
+});
+
+Deno.test("minimum_auth_version 0: version 2 is answered as 3, versions 0 and 1 unsigned and without a nonce", async () => {
+  using site = await openSite({ auto_accept: true, minimum_auth_version: 0 });
+  const second = await site.minion.signIn({}, 2);
+  assert(second.outer.has("sig") && second.inner.has("nonce") && second.inner.has("aes"));
+  for (const version of [0, 1]) {
+    const { outer } = await site.minion.signIn({ nonce: undefined }, version);
+    assertEquals([...outer.keys()], ["enc", "pub_key", "publish_port", "aes", "session", "sig"]);
+    assertEquals(outer.get("enc"), "pub");
+    assertEquals(
+      (await site.minion.signIn({ id: "../x" }, version)).outer,
+      map({ enc: "clear", load: { ret: false } }),
+    );
+  }
+});
+
+Deno.test("master_sign_pubkey adds a signature by the signing key, or the one that was made beforehand", async () => {
+  using site = await openSite({ auto_accept: true, master_sign_pubkey: true });
+  const { services: { opts, masterKey }, minion } = site;
+  const signer = await testKey("signer");
+  Deno.writeTextFileSync(`${opts.pki_dir}/master_sign.pem`, signer.pem);
+  const { inner } = await minion.signIn();
+  const pubSig = String(inner.get("pub_sig"));
+  assert(pubSig.endsWith("\n"));
+  const pem = new TextEncoder().encode(masterKey.publicKey.pem);
+  assert(signer.publicKey.verify("PKCS1v15-SHA1", pem, Uint8Array.fromBase64(pubSig.trim())));
+  Deno.writeTextFileSync(`${opts.pki_dir}/master_pubkey_signature`, "made beforehand\n");
+  opts.master_use_pubkey_signature = true;
+  assertEquals((await minion.signIn()).inner.get("pub_sig"), "made beforehand\n");
+  Deno.removeSync(`${opts.pki_dir}/master_sign.pem`);
+  opts.master_use_pubkey_signature = false;
+  // Neither: answered all the same, and the log names the file.
+  await assertRejects(() => minion.signIn(), TypeError, "Some exception handling minion payload");
+  assertStringIncludes(site.services.logged.join("\n"), "master_sign.pem");
+});
+
+Deno.test("max_minions: a stranger hears full, a connected minion does not", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const port = (listener.addr as Deno.NetAddr).port;
+  const connections = [await Deno.connect({ port }), await listener.accept()];
+  try {
+    using site = await openSite({ auto_accept: true, max_minions: 1 });
+    const services = { ...site.services, publishPort: port };
+    for (const id of ["web1", "db1"]) services.data.setGrains(id, map({ ipv4: ["127.0.0.1"] }));
+    const handler = new RequestHandler(services);
+    const ask = (frame: Uint8Array) => handler.handle(frame);
+    const stranger = new ScriptedMinion("web2", await testKey("web1"), ask);
+    assertEquals((await stranger.signIn()).inner.get("ret"), "full");
+    assertEquals(services.fired.map(({ tag, data }) => [tag, data.get("act"), data.get("result")]), [[
+      "salt/auth",
+      "full",
+      false,
+    ]]);
+    assert((await new ScriptedMinion("web1", await testKey("web1"), ask).signIn()).inner.has("aes"));
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+});
+
+Deno.test("auth_events: false fires nothing", async () => {
+  using site = await openSite({ auth_events: false });
+  await site.minion.signIn();
+  assertEquals(site.services.fired, []);
+});
+
+Deno.test("a key too small for the reply's keys is refused at once, and not kept", async () => {
+  using site = await openSite({ auto_accept: true });
+  const handler = new RequestHandler(site.services);
+  const small = new ScriptedMinion("web1", await testKey("small", 1024), (frame) => handler.handle(frame));
+  assertEquals((await small.signIn({ enc_algo: "OAEP-SHA224" })).inner.get("ret"), false);
+  assertEquals(await keysOnDisk(site), {});
+  // With the smaller hash there is room.
+  assert((await small.signIn()).inner.has("aes"));
+});
+
+Deno.test("a key that cannot be stored is answered as pending, or as refused, and never with the keys", async () => {
+  const other = await testKey("other");
+  const cases: [directory: string, opts: Record<string, Value>, accepted: boolean, ret: boolean][] = [
+    ["minions_pre", {}, false, true],
+    ["minions", { auto_accept: true }, false, true],
+    ["minions_denied", {}, true, false],
+  ];
+  for (const [directory, opts, accepted, ret] of cases) {
+    using site = await openSite(opts);
+    const { services, minion } = site;
+    if (accepted) services.keys.put("web1", "accepted", other.publicKey.pem);
+    Deno.mkdirSync(`${services.opts.pki_dir}/${directory}/web1/x`, { recursive: true });
+    const { inner } = await minion.signIn();
+    assertEquals([...inner.keys()], ["ret", "nonce"]);
+    assertEquals(inner.get("ret"), ret);
+    assertEquals(services.fired, []);
+    assertStringIncludes(services.logged.join("\n"), "ERROR: The key of web1 could not be stored");
+  }
+});
+
+Deno.test("two workers that are asked at once agree, and one stub lets one in", async () => {
+  using site = await openSite();
+  const { services } = site;
+  Deno.mkdirSync(`${services.opts.pki_dir}/minions_autosign`);
+  Deno.writeTextFileSync(`${services.opts.pki_dir}/minions_autosign/web1`, "");
+  const workers = [new RequestHandler(services), new RequestHandler(services)];
+  const minions = await Promise.all(
+    ["web1", "other"].map(async (name, i) =>
+      new ScriptedMinion("web1", await testKey(name), (frame) => workers[i].handle(frame))
+    ),
+  );
+  const replies = await Promise.all(minions.map(async (minion) => (await minion.signIn()).inner));
+  assertEquals(replies.filter((inner) => inner.has("aes")).length, 1);
+  assertEquals(replies.filter((inner) => inner.get("ret") === false).length, 1);
+  const { "minions/web1": winner, "minions_denied/web1": loser, ...rest } = await keysOnDisk(site);
+  assertEquals([[winner, loser].sort(), rest], [["mine", "other"], {}]);
+});
+
+Deno.test("a session key stays over sign-ins, and opens what the minion sends", async () => {
+  using site = await openSite({ auto_accept: true });
+  const { minion, services } = site;
+  await minion.signIn();
+  const first = minion.session?.keyString;
+  await minion.signIn();
+  assertEquals(minion.session?.keyString, first);
+  assertEquals(await minion.request({ cmd: "_master_tops" }), new Map());
+  assertEquals(minion.shared?.keyString, services.sharedKey.text);
+  assert(minion.session instanceof Crypticle);
+});
+
+Deno.test("a sign-in with nothing but the wrong types is answered", async () => {
+  using site = await openSite();
+  const replies: unknown[] = [];
+  for (
+    const fields of [{ nonce: 5 }, { nonce: ["x"] }, { pub: ["x"] }, { token: { a: 1 } }, {
+      pub: new Uint8Array([0xff]),
+    }]
+  ) {
+    replies.push(asMap((await site.minion.signIn(fields)).inner).get("ret"));
+  }
+  assertEquals(replies, [true, true, false, true, false]);
+});
+
+Deno.test("a private key offered as the public one is refused", async () => {
+  using site = await openSite({ auto_accept: true });
+  const pem = (await PrivateKey.generate(1024)).pem;
+  assertEquals((await site.minion.signIn({ pub: pem })).inner.get("ret"), false);
+  assertEquals(await keysOnDisk(site), {});
+});

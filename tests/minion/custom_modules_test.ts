@@ -1,0 +1,443 @@
+/**
+ * What code that is not ours can do to a minion, its other jobs and its host: as little as is promised. The modules here mean
+ * harm, or import a library that does.
+ * @module
+ */
+
+import { pack } from "../../lib/minion/job_protocol.ts";
+import { JobPool } from "../../lib/minion/job_pool.ts";
+import { sendSignal } from "../../lib/os/libc.ts";
+import { packMessage } from "../../lib/minion/module_messages.ts";
+import { packOpts } from "../../lib/config/opts_transfer.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { eventually, WITHIN_MS } from "../support/eventually.ts";
+import { testOpts } from "../support/job_context.ts";
+import { keptLog } from "../support/scripted_master.ts";
+
+class World implements AsyncDisposable {
+  readonly root = Deno.makeTempDirSync({ prefix: "custom_" });
+  readonly lines: string[];
+  readonly pool: JobPool;
+  #jids = 0;
+
+  constructor(modules: Readonly<Record<string, string>>, options: Readonly<Record<string, Value>> = {}) {
+    const directory = `${this.root}/ext/modules`;
+    Deno.mkdirSync(directory, { recursive: true });
+    for (const [name, text] of Object.entries(modules)) Deno.writeTextFileSync(`${directory}/${name}.js`, text);
+    Deno.mkdirSync(`${this.root}/cache`);
+    const { log, lines } = keptLog();
+    this.lines = lines;
+    this.pool = new JobPool({
+      opts: packOpts(testOpts({
+        root_dir: this.root,
+        cachedir: `${this.root}/cache`,
+        extension_modules: `${this.root}/ext`,
+        ...options,
+      })),
+      knowledge: { grains: pack(new Map()), pillar: pack(new Map()) },
+      log,
+      termMs: 100,
+      answer: () => Promise.resolve(true),
+    });
+  }
+
+  start(fun: string, arg: Value[] = [], fields: Record<string, Value> = {}) {
+    const jid = `2026010100000000${String(++this.#jids).padStart(4, "0")}`;
+    return { jid, outcome: this.pool.run(map({ jid, fun, arg, tgt: "*", tgt_type: "glob", ret: "", ...fields })) };
+  }
+
+  async job(fun: string, ...arg: Value[]): Promise<ValueMap> {
+    return await soon(this.start(fun, arg).outcome, fun);
+  }
+
+  async run(fun: string, ...arg: Value[]): Promise<Value> {
+    return (await this.job(fun, ...arg)).get("return") ?? null;
+  }
+
+  /** The process of a running job, when its function is at work. */
+  async pidOf(jid: string): Promise<number> {
+    await eventually(async () => (await this.pool.describe()).some((line) => line.endsWith(`for job ${jid}`)), {
+      what: `the beginning of job ${jid}`,
+    });
+    const job = this.pool.running().find((running) => running.jid === jid);
+    assert(job !== undefined && job.pid !== Deno.pid);
+    return job.pid;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.pool.close();
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+async function soon<T>(outcome: Promise<T>, what: string): Promise<T> {
+  let timer;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`the end of ${what} did not come in ${WITHIN_MS} ms`)), WITHIN_MS);
+  });
+  try {
+    return await Promise.race([outcome, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function lives(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
+  } catch {
+    return false;
+  }
+}
+
+for (const [signal, how] of [[9, "killed at once"], [15, "told to end, and killed when it does not"]] as const) {
+  Deno.test(`an endless loop of a custom module is ${how}: its process is gone`, async () => {
+    await using world = new World({
+      loop: "export function f() { Deno.addSignalListener('SIGTERM', () => {}); for (;;); }",
+    });
+    const { jid, outcome } = world.start("loop.f");
+    const pid = await world.pidOf(jid);
+    assertEquals([lives(pid), world.pool.signal(jid, signal)], [true, true]);
+    assertEquals((await soon(outcome, "the job")).get("return"), `The job was ended by signal ${signal}`);
+    assertEquals(lives(pid), false, "the process goes on");
+    assertEquals(await world.run("test.ping"), true);
+  });
+}
+
+const GREEDY = {
+  objects: "export function f() { const all = []; for (;;) all.push(new Array(1000).fill({ a: 1 })); }",
+  text: "export function f() { let all = ['x']; for (;;) all = all.concat(all.map((one) => one + one.length)); }",
+  buffers: "export function f() { const all = []; for (;;) all.push(new Uint8Array(5e7).fill(1)); }",
+  programs:
+    "export const f = { permissions: { run: true }, run() { const all = []; for (;;) all.push(new Uint8Array(5e7).fill(1)); } };",
+};
+Deno.test("a custom module that takes memory without end fails alone, in words", async (t) => {
+  for (const [what, text] of Object.entries(GREEDY)) {
+    await t.step(what, async () => {
+      await using world = new World(
+        {
+          greedy: text,
+          other: "export async function wait() { await new Promise((r) => setTimeout(r, 300)); return 'here'; }",
+        },
+        { custom_module_memory: 200_000_000 },
+      );
+      const other = world.start("other.wait");
+      const outcome = await world.job("greedy.f");
+      assertMatch(
+        str(outcome.get("return") ?? null),
+        /it needed more memory than it may have \(custom_module_memory: 200000000\)|Array buffer allocation failed/,
+      );
+      assertEquals([outcome.get("retcode"), outcome.get("success")], [1, false]);
+      assertEquals((await soon(other.outcome, "the other job")).get("return"), "here");
+      assertEquals(await world.run("test.ping"), true);
+    });
+  }
+});
+
+/** Messages that a module may not send, as the bytes that it sends. */
+const FORGED: Readonly<Record<string, unknown>> = {
+  "that its job needs a worker with all permissions": { kind: "elsewhere", permissions: "all" },
+  "a call of a function by the minion": {
+    kind: "ask",
+    id: 900,
+    asked: { what: "call", fun: "cmd.run", call: pack({}) },
+  },
+  "a signal without a number": { kind: "ask", id: 901, asked: { what: "signal", jid: "1", signal: "9" } },
+  "an output that is none": { kind: "output", written: { command: 1, stream: "stdin", bytes: "x" } },
+  "a child that is no number": { kind: "child", pid: -1, state: "started" },
+  "no map": ["done"],
+  "an outcome that is no bytes": { kind: "done", outcome: { return: "forged" } },
+};
+for (const [what, message] of Object.entries(FORGED)) {
+  Deno.test(`a custom module that forges ${what} is ended`, async () => {
+    const bytes = [...pack(message)];
+    await using world = new World({
+      liar: `export async function f() { postMessage(new Uint8Array([${bytes}])); await new Promise(() => {}); }`,
+    });
+    assertStringIncludes(str(await world.run("liar.f")), "The module's process ended: it sent what is no message:");
+    assertEquals(await world.run("test.ping"), true);
+  });
+}
+
+Deno.test("a custom module that sends bytes that are no messages, or too many questions, is ended", async () => {
+  const ask = packMessage({ kind: "ask", id: 7, asked: { what: "running" } });
+  await using world = new World({
+    noise: "export async function f() { postMessage(new Uint8Array(1000).fill(0xc1)); await new Promise(() => {}); }",
+    large: "export async function f() { postMessage(new Uint8Array(70e6)); await new Promise(() => {}); }",
+    twice: `export async function f() { for (let n = 0; n < 1000; n++) postMessage(new Uint8Array([${[...ask]}]));
+      await new Promise(() => {}); }`,
+  });
+  assertStringIncludes(str(await world.run("noise.f")), "it sent what is no message");
+  assertStringIncludes(str(await world.run("large.f")), "a message of 70000000 bytes");
+  assertStringIncludes(str(await world.run("twice.f")), "it sent what is no message: too many questions");
+  assertEquals(await world.run("test.ping"), true);
+});
+
+Deno.test("an outcome that a custom module forges is its own job's, and no other's", async () => {
+  const done = packMessage({
+    kind: "done",
+    outcome: pack({ return: "forged", retcode: 0, success: true, jid: "other" }),
+  });
+  await using world = new World({
+    liar: `export async function f() { for (let n = 0; n < 3; n++) postMessage(new Uint8Array([${[
+      ...done,
+    ]}])); return "true"; }`,
+    honest: "export async function f() { await new Promise((r) => setTimeout(r, 300)); return 'honest'; }",
+  });
+  const honest = world.start("honest.f");
+  assertEquals(await world.run("liar.f"), "forged");
+  assertEquals((await soon(honest.outcome, "the honest job")).get("return"), "honest");
+  assertEquals(await world.run("honest.f"), "honest");
+});
+
+Deno.test("a process serves its module again, no other module, and nobody after a no_log job", async () => {
+  const keep = "const seen = []; export function f(what) { seen.push(what); return seen.join(' '); }";
+  await using world = new World({ keep, other: keep });
+  assertEquals([await world.run("keep.f", "a"), await world.run("keep.f", "b")], ["a", "a b"]);
+  assertEquals(await world.run("other.f", "x"), "x");
+  const hidden = world.start("keep.f", ["secret"], { no_log: "aGVyZSBpcyBhIGtleSBvZiAzMiBieXRlcywgYmFzZTY0IQ==" });
+  const hiddenReturn = (await soon(hidden.outcome, "the no_log job")).get("return");
+  assertEquals(await world.run("keep.f", "c"), "a b c");
+  assert(hiddenReturn === "secret", `it had a process of its own: ${str(hiddenReturn ?? null)}`);
+});
+
+Deno.test("a library that patches the globals of one module sees nothing of another's job, nor of a built-in one", async () => {
+  const patched = `globalThis.seen = [];
+    const { stringify } = JSON, { set } = Map.prototype, { postMessage } = globalThis;
+    JSON.stringify = (...all) => (seen.push("json"), stringify(...all));
+    Map.prototype.set = function (key, value) { seen.push(String(value)); return set.call(this, key, value); };
+    globalThis.postMessage = (...all) => (seen.push("post"), postMessage(...all));
+    export function f() { return seen.join(" "); }`;
+  await using world = new World({ evil: patched, plain: "export function f(x) { return x; }" });
+  await world.run("evil.f");
+  assertEquals(await world.run("plain.f", "hunter2-secret"), "hunter2-secret");
+  assertEquals(await world.run("test.echo", "hunter2-secret"), "hunter2-secret");
+  assert(!str(await world.run("evil.f")).includes("hunter2-secret"));
+});
+
+Deno.test("a custom module cannot have a stranger's process signalled, nor be kept from being killed", async () => {
+  const stranger = new Deno.Command("sleep", { args: ["600"], detached: true }).spawn();
+  try {
+    await using world = new World({
+      point: `export const f = { async run(_bound, context) {
+        for (const pid of [${stranger.pid}, 1, 0, ${Deno.pid}, ${Deno.ppid}]) {
+          try { context.child(pid, "started"); } catch { /* the next one */ }
+        }
+        const asked = await context.jobs.signal(context.job.jid, 15).then(() => "sent", (error) => error.message);
+        context.log("warning", "asked: " + asked);
+        await new Promise(() => {});
+      } };`,
+    });
+    const { jid, outcome } = world.start("point.f");
+    const pid = await world.pidOf(jid);
+    await eventually(() => world.lines.some((line) => line.includes("asked: ")), { what: "the module's word" });
+    assertStringIncludes(world.lines.join("\n"), 'asked: a function that signals jobs declares the permission "all"');
+    for (const signal of [10, 15]) assertEquals(world.pool.signal(jid, signal), true);
+    assertEquals((await soon(outcome, "the job")).get("return"), "The job was ended by signal 15");
+    assertEquals([lives(pid), sendSignal(stranger.pid, 0)], [false, true]);
+    // Closing signals what jobs have started, too.
+    const second = world.start("point.f");
+    await world.pidOf(second.jid);
+    await world.pool.close();
+    assertEquals((await second.outcome).get("return"), "The minion ended while it ran this job");
+    assertEquals(sendSignal(stranger.pid, 0), true, "the stranger was signalled");
+  } finally {
+    stranger.kill("SIGKILL");
+    await stranger.status;
+  }
+});
+
+Deno.test("the commands of a custom module's job end with it, those too that it says nothing of", async () => {
+  await using world = new World({
+    busy: `export const f = { permissions: "all", async run({}, context) {
+      new Deno.Command("sh", { args: ["-c", "echo $$ > " + context.opts.cachedir + "/silent; exec sleep 600"] }).spawn();
+      new Deno.Command("sh", { args: ["-c", "echo $$ > " + context.opts.cachedir + "/apart; exec sleep 600"], detached: true }).spawn();
+      await context.call("cmd.run", ["echo $$ > " + context.opts.cachedir + "/told; exec sleep 600"], new Map([["python_shell", true]]));
+    } };`,
+  });
+  const { jid, outcome } = world.start("busy.f");
+  const pids = await eventually(() => {
+    const read = ["silent", "apart", "told"].map((name) =>
+      Number(Deno.readTextFileSync(`${world.root}/cache/${name}`))
+    );
+    return read.every((pid) => pid > 0) && read;
+  }, { what: "the commands" });
+  world.pool.signal(jid, 9);
+  await soon(outcome, "the job");
+  await eventually(() => !pids.some(lives), { what: "the end of the commands" });
+});
+
+Deno.test("a custom module changes neither the minion's directory nor its signals, and leaves nothing on the disk", async () => {
+  await using world = new World({
+    nasty: `export const move = { permissions: { read: true }, run() { Deno.chdir("/usr"); return Deno.cwd(); } };
+      export function listen() { for (const name of ["SIGUSR2", "SIGINT"]) Deno.addSignalListener(name, () => {}); return true; }
+      export function there() { return typeof caches; }
+      export function wait() { return new Promise(() => {}); }
+      export async function store() {
+        const { Worker } = await import("node:worker_threads");
+        const text = \`const { parentPort } = require("node:worker_threads");
+          caches.open("x").then(async (cache) => { await cache.put("http://a/b", new Response("x".repeat(1e6))); return "wrote"; })
+            .then((said) => parentPort.postMessage(said), (error) => parentPort.postMessage("failed: " + error.message));\`;
+        const worker = new Worker(text, { eval: true });
+        const said = await new Promise((resolve) => { worker.on("message", resolve); worker.on("error", (e) => resolve("failed: " + e.message)); });
+        return said;
+      }`,
+  });
+  const before = Deno.cwd();
+  assertEquals([await world.run("nasty.move"), Deno.cwd()], ["/usr", before]);
+  assertEquals(await world.run("nasty.listen"), true);
+  // A thread of its own, which has such a store, asks for more memory than there is.
+  assertMatch(str(await world.run("nasty.store")), /^failed: |it needed more memory than it may have/);
+  assertEquals(await world.run("nasty.there"), "undefined");
+  const { jid, outcome } = world.start("nasty.wait");
+  const limits = Deno.readTextFileSync(`/proc/${await world.pidOf(jid)}/limits`);
+  assertMatch(limits, /^Max file size +0 +0 +bytes/m);
+  assertMatch(limits, /^Max core file size +0 +0 +bytes/m);
+  assertMatch(limits, /^Max data size +\d+ +\d+ +bytes/m);
+  world.pool.signal(jid, 9);
+  await outcome;
+});
+
+Deno.test("what a custom module prints is in the log, a bounded part of it, and harms no message", async () => {
+  await using world = new World({
+    loud: `export function f() {
+      for (let n = 0; n < 5000; n++) console.log("line", n);
+      Deno.stdout.writeSync(new Uint8Array([0, 0, 0, 5, 1, 1, 1, 1, 1, 1]));
+      Deno.stderr.writeSync(new TextEncoder().encode("y".repeat(100_000) + "\\n"));
+      console.error("to the error");
+      return "done";
+    }`,
+  });
+  assertEquals(await world.run("loud.f"), "done");
+  await eventually(() => world.lines.some((line) => line.includes("is left out")), { what: "the end of the lines" });
+  const printed = world.lines.filter((line) => line.includes("printed: "));
+  assertMatch(printed[0], /Job-\d+ printed: line 0$/);
+  assertEquals(printed.length, 1_000);
+  assertEquals(Math.max(...world.lines.map((line) => line.length)) < 3_000, true);
+  assertEquals(await world.run("loud.f"), "done");
+});
+
+Deno.test("a library cannot raise what the module that imports it has declared", async () => {
+  await using world = new World({
+    honest: `import { help } from "../lib/library.js";
+      export const f = { run: () => help() };
+      export const asks = { permissions: { read: ["/etc/hosts"] }, run: () => help() };`,
+  });
+  Deno.mkdirSync(`${world.root}/ext/lib`);
+  // Below the directory of modules, which every function may read.
+  Deno.mkdirSync(`${world.root}/ext/modules/lib`);
+  Deno.writeTextFileSync(
+    `${world.root}/ext/modules/lib/library.js`,
+    `Object.prototype.permissions = "all";
+     const { entries } = Object;
+     Object.entries = (object) => entries(object).map(([key, one]) => {
+       if (one && typeof one === "object") try { one.permissions = "all"; } catch { /* frozen */ }
+       return [key, one];
+     });
+     export function help() { return Deno.readTextFileSync("/etc/shadow").length; }`,
+  );
+  const path = `${world.root}/ext/modules/honest.js`;
+  Deno.writeTextFileSync(path, Deno.readTextFileSync(path).replace("../lib/library.js", "./lib/library.js"));
+  for (const fun of ["honest.f", "honest.asks"]) {
+    assertMatch(
+      str(await world.run(fun)),
+      /has the permissions all when it runs, and \S+ in the text of its file|do not allow this/,
+      fun,
+    );
+  }
+});
+
+/** Functions whose declaration is no literal, and what they are told. */
+const NOT_LITERAL: readonly [fun: string, text: string, told: RegExp][] = [
+  [
+    "a variable",
+    'const ALL = "all"; export const f = { permissions: ALL, run: () => 1 };',
+    /"permissions" of f is no literal in line 1 of .*own\.js/,
+  ],
+  [
+    "a shorthand",
+    'const permissions = "all"; export const f = { permissions, run: () => 1 };',
+    /"permissions" of f is a variable in line 1/,
+  ],
+  ["made of two", 'export function f() {}\nf.permissions = "al" + "l";', /"permissions" of f is no literal in line 2/],
+  [
+    "inserted",
+    "export const f = { permissions: { read: [`/${1}`] }, run: () => 1 };",
+    /"permissions" of f is no literal/,
+  ],
+  [
+    "spread",
+    'const all = { permissions: "all" }; export const f = { ...all, run: () => 1 };',
+    /own\.f has the permissions all when it runs, and none in the text of its file/,
+  ],
+  [
+    "set by code",
+    'export function f() {}\n{ f.permissions = "all"; }',
+    /own\.f has the permissions all when it runs, and none in the text/,
+  ],
+  [
+    "in a comment",
+    '/* f.permissions = "all"; */ export function f() { return Deno.readTextFileSync("/etc/shadow"); }',
+    /do not allow this/,
+  ],
+  [
+    "not the same",
+    'export const f = { permissions: { read: true }, run: () => 1 };\nObject.assign(f, { permissions: "all" });',
+    /has the permissions all when it runs, and read in the text/,
+  ],
+];
+for (const [what, text, told] of NOT_LITERAL) {
+  Deno.test(`permissions that are ${what} are none, and the error says so`, async () => {
+    await using world = new World({ own: text });
+    const outcome = await world.job("own.f");
+    assertMatch(str(outcome.get("return") ?? null), told);
+    assertEquals([outcome.get("retcode"), outcome.get("success")], [1, false]);
+  });
+}
+
+Deno.test("a built-in function that calls a custom one gives it no more than it has itself", async () => {
+  await using world = new World({
+    own: `export const f = { permissions: { read: ["/etc/shadow"] }, params: { x: { type: "str" } },
+        run: ({ x }) => x + Deno.readTextFileSync("/etc/shadow").length };
+      export const g = { params: { x: { type: "str" } }, run: ({ x }) => "got " + x };
+      export const slow = { run: () => new Promise(() => {}) };`,
+  });
+  assertEquals(await world.run("test.cross_test", "own.g", ["a=b"]), "got a=b");
+  assertStringIncludes(
+    str(await world.run("test.cross_test", "own.f", ["x"])),
+    'Requires read access to "/etc/shadow"',
+  );
+  assertMatch(str(await world.run("own.f", "x")), /^x\d+$/);
+  const slow = world.start("test.cross_test", ["own.slow"]);
+  await eventually(async () => (await world.pool.describe()).some((line) => line.includes("running own.slow")), {
+    what: "the called function",
+  });
+  assertEquals(world.pool.running().map(({ fun }) => fun), ["test.cross_test"]);
+  assertEquals(world.pool.signal(slow.jid, 9), true);
+  assertEquals((await soon(slow.outcome, "the job")).get("return"), "The job was ended by signal 9");
+  await eventually(async () => !(await world.pool.describe()).some((line) => line.includes("running")), {
+    what: "the end of what was called",
+  });
+});
+
+Deno.test("sys.doc and sys.argspec know custom functions, and a module that hangs or fails keeps them from nobody", async () => {
+  await using world = new World({
+    own:
+      `export const f = { doc: "Does.", params: { a: { type: "int" }, b: { type: "str", default: "x" } }, run: () => 1 };`,
+    bad: "throw new Error('not today');",
+  });
+  const docs = await world.run("sys.doc", "own");
+  assert(isMap(docs));
+  assertStringIncludes(str(docs.get("own.f") ?? null), "Does.");
+  const spec = await world.run("sys.argspec", "own.f");
+  assertEquals(spec, map({ "own.f": map({ args: ["a", "b"], defaults: ["x"], varargs: null, kwargs: null }) }));
+  assertMatch(str(await world.run("bad.f")), /^'bad.f' is not available. Possible reasons: '.*bad.js: not today'$/);
+  assertEquals(await world.run("sys.list_functions", "test.ping"), ["test.ping"]);
+});
+
+Deno.test("a custom module in the place of a built-in one is no built-in one", async () => {
+  await using world = new World({ match: "export function glob() { return Deno.pid; }" });
+  const pid = await world.run("match.glob");
+  assert(typeof pid === "number" && pid !== Deno.pid, "it ran in the minion");
+});

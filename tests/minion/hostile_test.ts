@@ -1,0 +1,231 @@
+/**
+ * A real minion on a master that does not behave.
+ * @module
+ */
+
+import { generateKeyString } from "../../lib/crypto/crypticle.ts";
+import { loadMinionConfig } from "../../lib/config/load.ts";
+import { dumpJson } from "../../lib/values/json.ts";
+import { Minion } from "../../lib/minion/minion.ts";
+import { encode } from "../../lib/values/msgpack.ts";
+import { map, repr, toValue, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Asked, keptLog, MasterKeys, ScriptedMaster } from "../support/scripted_master.ts";
+
+interface World extends AsyncDisposable {
+  readonly master: ScriptedMaster;
+  readonly minion: Minion;
+  readonly lines: string[];
+  /** The returns that came. */
+  readonly returns: Asked[];
+  /** Publishes a job. @returns Its id. */
+  publish(changes?: Record<string, unknown>): Promise<string>;
+  /** Waits for a return. */
+  returned(jid: string): Promise<Asked>;
+}
+
+let serial = 0;
+let jids = 0;
+
+async function start(
+  changes: Record<string, unknown> = {},
+  prepare?: (master: ScriptedMaster) => void,
+): Promise<World> {
+  const root = Deno.makeTempDirSync({ prefix: "hostile_" });
+  const master = await ScriptedMaster.start(await MasterKeys.make());
+  prepare?.(master);
+  Deno.mkdirSync(`${root}/etc/salt`, { recursive: true });
+  const config = {
+    root_dir: root,
+    id: "web1",
+    master: "127.0.0.1",
+    master_port: Number(master.address.split(":").at(-1)),
+    acceptance_wait_time: 0.1,
+    auth_timeout: 60,
+    return_retry_timer: 0,
+    return_retry_timer_max: 0,
+    request_channel_timeout: 60,
+    ...changes,
+  };
+  Deno.writeTextFileSync(`${root}/etc/salt/minion`, dumpJson(toValue(config)));
+  const { opts } = loadMinionConfig({ configDir: `${root}/etc/salt` });
+  for (const path of [opts.pki_dir, opts.cachedir, opts.sock_dir]) Deno.mkdirSync(path, { recursive: true });
+  const { log, lines } = keptLog();
+  const minion = await Minion.start(opts, log);
+  minion.closed.catch(() => {});
+  await eventually(() => lines.some((line) => line.startsWith("INFO Signed in")), { what: "a sign-in" });
+  const returns = () => master.asked.filter(({ cmd }) => cmd === "_return");
+  const world: World = {
+    master,
+    minion,
+    lines,
+    get returns() {
+      return returns();
+    },
+    async publish(changes = {}) {
+      const jid = `2026010100000001${String(++jids).padStart(4, "0")}`;
+      const load = {
+        fun: "test.ping",
+        arg: [],
+        tgt: "*",
+        jid,
+        ret: "",
+        tgt_type: "glob",
+        user: "root",
+        serial: ++serial,
+      };
+      await master.publish(master.keys.publish({ ...load, ...changes }));
+      return jid;
+    },
+    returned: (jid) =>
+      eventually(() => returns().find(({ load }) => load.get("jid") === jid), { what: `the return of ${jid}` }),
+    async [Symbol.asyncDispose]() {
+      await minion.close();
+      await master[Symbol.asyncDispose]();
+      Deno.removeSync(root, { recursive: true });
+    },
+  };
+  // The subscription is live when a job comes through.
+  await eventually(async () => {
+    await world.publish({ fun: "test.echo", arg: ["hello"] });
+    return returns().length > 0;
+  }, { what: "a first job", everyMs: 300 });
+  return world;
+}
+
+const HOSTILE: readonly Value[] = [
+  null,
+  "load",
+  [1],
+  map({ jid: "../../etc/passwd", fun: "test.ping", arg: [], tgt: "*" }),
+  map({ jid: "20260101000000990001", fun: "test.ping", tgt: "*" }),
+  map({ jid: "20260101000000990002", fun: "test.ping", arg: {}, tgt: "*" }),
+];
+
+Deno.test("hostile publishes cost one line in the log each, and the next job is run", async () => {
+  await using world = await start();
+  const { master, lines } = world;
+  const frames = [
+    new Uint8Array(),
+    new Uint8Array([0xc1]),
+    new Uint8Array(100_000).fill(0x91),
+    encode("x", "wire"),
+    encode(map({ enc: "clear", load: {} }), "wire"),
+    ...HOSTILE.map((value) => master.keys.publish({}, { value })),
+  ];
+  const before = lines.length;
+  for (const frame of frames) await master.publish(frame);
+  await world.returned(await world.publish({ jid: undefined }).then(() => world.publish()));
+  const dropped = lines.slice(before).filter((line) => line.startsWith("ERROR Dropped a publish"));
+  assertEquals(dropped.length, frames.length + 1);
+  assert(dropped.every((line) => !line.includes("\n")));
+});
+
+Deno.test("odd functions and arguments are failures of their job alone", async () => {
+  await using world = await start();
+  const odd: readonly (readonly [fun: unknown, arg: unknown[], says: string])[] = [
+    [5, [], "'5' is not available"],
+    [null, [], "'None' is not available"],
+    [{ a: 1 }, [], "is not available"],
+    ["", [], "is not available"],
+    ["test.constructor", [], "is not available"],
+    ["__proto__.x", [], "is not available"],
+    ["../modules/test.ping", [], "is not available"],
+    ["test.ping", [1, 2, 3], "Passed invalid arguments to test.ping"],
+    ["test.echo", [{ __kwarg__: true, nope: 1 }], "ERROR executing 'test.echo'"],
+  ];
+  for (const [fun, arg, says] of odd) {
+    const { load } = await world.returned(await world.publish({ fun, arg }));
+    assertEquals([load.get("success"), load.get("retcode")], [false, 1]);
+    assertStringIncludes(repr(load.get("return") ?? null), says);
+  }
+  const { load } = await world.returned(await world.publish({ fun: ["test.ping"], arg: ["no list"] }));
+  assertEquals(load.get("jid") !== undefined, true);
+});
+
+Deno.test("a publish under a key that the minion does not have makes it sign in once, and is run then", async () => {
+  await using world = await start();
+  const { master } = world;
+  const before = master.count("_auth");
+  master.keys.sharedKey = generateKeyString();
+  serial = 0;
+  await world.returned(await world.publish());
+  assertEquals(master.count("_auth"), before + 1);
+  assertEquals(world.lines.filter((line) => line.startsWith("ERROR")), []);
+});
+
+Deno.test("a publish under nobody's key makes it sign in once, and is dropped; the next job is run", async () => {
+  await using world = await start();
+  const { master, lines } = world;
+  const before = master.count("_auth");
+  await master.publish(master.keys.publish({ fun: "test.ping" }, { sharedKey: generateKeyString() }));
+  await world.returned(await world.publish());
+  assertEquals(master.count("_auth"), before + 1);
+  assertEquals(lines.filter((line) => line.startsWith("ERROR Dropped a publish")).length, 1);
+});
+
+Deno.test("a replay is not run", async () => {
+  await using world = await start();
+  const frame = world.master.keys.publish({
+    fun: "test.ping",
+    arg: [],
+    tgt: "*",
+    jid: "20260101000000880001",
+    serial: ++serial,
+  });
+  await world.master.publish(frame);
+  await world.returned("20260101000000880001");
+  await world.master.publish(frame);
+  await world.returned(await world.publish());
+  assertEquals(world.returns.filter(({ load }) => load.get("jid") === "20260101000000880001").length, 1);
+});
+
+Deno.test("a publish without a job id is not run, neither the first time nor when it is sent again", async () => {
+  await using world = await start();
+  const { master, lines } = world;
+  const load = { fun: "test.ping", arg: [], tgt: "*", ret: "", tgt_type: "glob", user: "root" };
+  for (const changes of [{}, { jid: "" }, { jid: null }, { jid: "req" }, { jid: "x" }]) {
+    const frame = master.keys.publish({ ...load, serial: ++serial, ...changes });
+    await master.publish(frame);
+    await master.publish(frame);
+  }
+  await world.returned(await world.publish());
+  const odd = world.returns.filter(({ load }) => !/^2026010100000001\d{4}$/.test(String(load.get("jid"))));
+  assertEquals(odd, []);
+  assertEquals(lines.filter((line) => line.includes("Dropped a publish")).length, 10);
+});
+
+Deno.test("a master that answers no event, no return and no pillar for a while loses no return, and no minion", async () => {
+  let deaf = true;
+  await using world = await start({ request_channel_timeout: 1 }, (master) => {
+    master.script = (asked) => deaf && asked.cmd === "_pillar" ? encode("bad load", "wire") : master.honest(asked);
+    setTimeout(() => deaf = false, 500);
+  });
+  const { master, lines } = world;
+  const answers = [undefined, encode("bad load", "wire"), encode("Some exception handling minion payload", "wire")];
+  let left = [...answers, ...answers];
+  master.script = (asked) => asked.cmd === "_return" && left.length > 0 ? left.shift() : master.honest(asked);
+  const jids = [await world.publish(), await world.publish()];
+  await eventually(() => left.length === 0, { what: "six refusals" });
+  for (const jid of jids) await world.returned(jid);
+  left = [];
+  assertEquals(lines.filter((line) => line.startsWith("CRITICAL")), []);
+  await world.returned(await world.publish());
+});
+
+Deno.test("a return that the master never answers, as one too large for an older master, holds up no other", async () => {
+  await using world = await start({ request_channel_timeout: 1, request_channel_tries: 1 });
+  const { master } = world;
+  let tries = 0;
+  master.script = (asked) => {
+    if (asked.cmd === "ping") return asked.frame;
+    if (asked.load.get("return") !== "mute") return master.honest(asked);
+    tries++;
+    return undefined;
+  };
+  await world.publish({ fun: "test.echo", arg: ["mute"] });
+  await eventually(() => tries > 0, { what: "a first try" });
+  for (let i = 0; i < 3; i++) await world.returned(await world.publish());
+  assert(tries >= 2 && tries <= 20, `${tries} tries`);
+});

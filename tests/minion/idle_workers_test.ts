@@ -1,0 +1,54 @@
+import { IdleWorkers } from "../../lib/minion/idle_workers.ts";
+import { assertEquals } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+
+/** Idle workers that are only names, and the names of those that were ended. */
+function world(idleMs?: number) {
+  const ended: string[] = [];
+  const idle = new IdleWorkers<{ name: string; stop(): Promise<void> }>(idleMs);
+  const worker = (name: string) => ({ name, stop: () => Promise.resolve(void ended.push(name)) });
+  const names = () => idle.all.map(({ name }) => name);
+  return { idle, worker, names, ended, [Symbol.dispose]: () => void idle.clear() };
+}
+
+Deno.test("the worker that ran last is taken first, one that was only started last", () => {
+  using w = world();
+  w.idle.add(w.worker("new"), "none");
+  w.idle.put(w.worker("warm"), "none");
+  assertEquals(w.names(), ["warm", "new"]);
+  assertEquals(w.idle.take("none")?.name, "warm");
+  assertEquals(w.idle.take("all"), undefined);
+});
+
+Deno.test("no more than two wait: one without permissions, and the one with permissions that ran last", () => {
+  using w = world();
+  for (const name of ["a", "b", "c"]) w.idle.put(w.worker(name), "none");
+  assertEquals([w.names(), w.ended], [["b", "a"], ["c"]]);
+  w.idle.put(w.worker("cmd"), "all");
+  assertEquals([w.names(), w.ended], [["cmd", "b"], ["c", "a"]]);
+  w.idle.put(w.worker("other"), "read");
+  assertEquals([w.names(), w.ended], [["other", "b"], ["c", "a", "cmd"]]);
+  w.idle.put(w.worker("d"), "none");
+  assertEquals([w.names(), w.ended], [["other", "b"], ["c", "a", "cmd", "d"]]);
+});
+
+Deno.test("whatever was taken or removed is not there any more, and clear gives all", () => {
+  using w = world();
+  const [a, b] = [w.worker("a"), w.worker("b")];
+  w.idle.put(a, "all");
+  w.idle.put(b, "none");
+  w.idle.remove(a);
+  assertEquals([w.idle.take("all"), w.idle.hasFree], [undefined, true]);
+  assertEquals(w.idle.clear().map(({ name }) => name), ["b"]);
+  assertEquals([w.idle.hasFree, w.ended], [false, []]);
+});
+
+Deno.test("of workers that nobody needs for a while, one without permissions stays", async () => {
+  using w = world(20);
+  w.idle.put(w.worker("first"), "none");
+  w.idle.put(w.worker("second"), "none");
+  await eventually(() => w.ended.length > 0, { what: "the end of one" });
+  w.idle.put(w.worker("cmd"), "all");
+  await eventually(() => w.ended.length > 1, { what: "the end of the one with permissions" });
+  assertEquals([w.names(), w.ended], [["second"], ["first", "cmd"]]);
+});

@@ -1,0 +1,195 @@
+/**
+ * What the functions of a minion's jobs may do to its host: what they declare, and no more.
+ * @module
+ */
+
+import { pack } from "../../lib/minion/job_protocol.ts";
+import { JobPool } from "../../lib/minion/job_pool.ts";
+import { loadCatalogue } from "../../lib/plugins/loader.ts";
+import { packOpts } from "../../lib/config/opts_transfer.ts";
+import { permissionKey } from "../../lib/plugins/permissions.ts";
+import { map, repr, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { testOpts } from "../support/job_context.ts";
+import { keptLog } from "../support/scripted_master.ts";
+
+/** Modules of an operator's own. Each does what it can to the host. */
+const MODULES = {
+  peek: `
+    import { readFileSync } from "node:fs";
+    const shadow = () => Deno.readTextFileSync("/etc/shadow").length > 0;
+    export function plain() { return shadow(); }
+    export const silent = { run: shadow };
+    export const asked = { permissions: { read: ["/etc/shadow"] }, run: shadow };
+    export const other = { permissions: { read: ["/etc/hosts"] }, run: shadow };
+    export const everything = { permissions: "all", run: shadow };
+    export const node = { run: () => readFileSync("/etc/shadow").length };
+    export const nested = { run: (_bound, context) => context.call("cmd.run", ["id -u"]) };
+    export const escalate = { run: () => { new Worker("data:text/javascript,0", { type: "module", deno: { permissions: { read: true } } }); } };
+    export const caught = { run: () => { try { return shadow(); } catch (error) { return error.name; } } };
+    export const write = { permissions: { write: ["{cachedir}/own"] }, run: (_b, { opts }) => { Deno.mkdirSync(opts.cachedir + "/own"); return true; } };
+    export const beside = { permissions: { write: ["{cachedir}/own"] }, run: (_b, { opts }) => { Deno.mkdirSync(opts.cachedir + "/other"); return true; } };
+    export const nowhere = { permissions: { read: ["{nonesuch}/x"] }, run: shadow };
+    export async function remote() { return await import(["https:", "", "127.0.0.1:1", "x.js"].join("/")); }
+    export function env() { return Deno.env.get("HOME"); }
+    export async function connect() { await Deno.connect({ hostname: "127.0.0.1", port: 1 }); }
+    export function command() { return new Deno.Command("id").outputSync().code; }
+    export function library() { Deno.dlopen("libc.so.6", {}); }
+    export function name() { return Deno.hostname(); }
+  `,
+  eager: `const text = Deno.readTextFileSync("/etc/shadow"); export function f() { return text.length; }`,
+  wrong: `export const f = { permissions: { everything: true }, run: () => 1 };`,
+};
+
+class World implements AsyncDisposable {
+  readonly root = Deno.makeTempDirSync({ prefix: "permissions_" });
+  readonly lines: string[];
+  readonly pool: JobPool;
+  #jids = 0;
+
+  constructor() {
+    for (const [name, text] of Object.entries(MODULES)) this.write(name, text);
+    const { log, lines } = keptLog();
+    this.lines = lines;
+    const opts = testOpts({
+      root_dir: this.root,
+      cachedir: `${this.root}/cache`,
+      extension_modules: `${this.root}/ext`,
+    });
+    Deno.mkdirSync(opts.cachedir);
+    this.pool = new JobPool({
+      opts: packOpts(opts),
+      knowledge: { grains: pack(new Map()), pillar: pack(new Map()) },
+      log,
+      answer: () => Promise.resolve(true),
+    });
+  }
+
+  write(module: string, text: string): void {
+    Deno.mkdirSync(`${this.root}/ext/modules`, { recursive: true });
+    Deno.writeTextFileSync(`${this.root}/ext/modules/${module}.js`, text);
+  }
+
+  async job(fun: Value, ...arg: Value[]): Promise<ValueMap> {
+    const jid = `2026010100000000${String(++this.#jids).padStart(4, "0")}`;
+    return await this.pool.run(map({ jid, fun, arg, tgt: "*", tgt_type: "glob", ret: "", user: "root" }));
+  }
+
+  async run(fun: Value, ...arg: Value[]): Promise<Value> {
+    return (await this.job(fun, ...arg)).get("return") ?? null;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.pool.close();
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+const UNDECLARED = "The permissions that the function declares do not allow this";
+
+/** Functions that did not declare what they try, and what they are told. */
+const REFUSED: readonly [fun: string, told: string][] = [
+  ["peek.plain", `${UNDECLARED}: read access to "/etc/shadow". A module of your own declares what peek.plain needs`],
+  ["peek.silent", `${UNDECLARED}: read access to "/etc/shadow"`],
+  ["peek.other", `${UNDECLARED}: read access to "/etc/shadow"`],
+  ["peek.node", `${UNDECLARED}: read access to "/etc/shadow"`],
+  ["peek.nested", UNDECLARED],
+  ["peek.escalate", UNDECLARED],
+  ["peek.beside", `${UNDECLARED}: write access to`],
+  ["peek.env", `${UNDECLARED}: env access to "HOME"`],
+  ["peek.connect", `${UNDECLARED}: net access to "127.0.0.1:1"`],
+  ["peek.command", `${UNDECLARED}: run access to "id"`],
+  ["peek.library", `${UNDECLARED}: ffi access to "libc.so.6"`],
+  ["peek.name", `${UNDECLARED}: sys access to "hostname"`],
+  ["peek.remote", 'Requires import access to "127.0.0.1:1"'],
+  ["peek.nowhere", 'The permissions that the function declares cannot be given: there is no option "nonesuch"'],
+  ["eager.f", 'Requires read access to "/etc/shadow"'],
+  ["wrong.f", "f.permissions.everything is none of"],
+];
+
+Deno.test("a custom module reads /etc/shadow only if it has asked for that", async (t) => {
+  await using world = new World();
+  for (const [fun, told] of REFUSED) {
+    await t.step(`${fun} is refused`, async () => {
+      const outcome = await world.job(fun);
+      assertStringIncludes(str(outcome.get("return") ?? null), told);
+      assertEquals([outcome.get("retcode"), outcome.get("success")], [1, false]);
+    });
+  }
+  for (const fun of ["peek.asked", "peek.everything", "peek.write"]) {
+    await t.step(`${fun} declared what it does`, async () => assertEquals(await world.run(fun), true));
+  }
+  await t.step("what one function declared is not the next one's", async () => {
+    assertEquals(await world.run("peek.asked"), true);
+    for (let n = 0; n < 3; n++) assertEquals(await world.run("peek.caught"), "NotCapable");
+    assertEquals(await world.run("peek.asked"), true);
+  });
+});
+
+Deno.test("the functions of one job have what they declare between them", async () => {
+  await using world = new World();
+  const both = await world.job(["peek.asked", "peek.caught"], [], []);
+  assertEquals(repr(both.get("return") ?? null), "{'peek.asked': True, 'peek.caught': True}");
+  assertEquals(
+    repr(await world.run(["peek.caught", "test.ping"], [], [])),
+    "{'peek.caught': 'NotCapable', 'test.ping': True}",
+  );
+});
+
+Deno.test("a function that declares something else after a reload has that, and no more what it had", async () => {
+  await using world = new World();
+  assertEquals(await world.run("peek.asked"), true);
+  world.write("peek", MODULES.peek.replace(`{ read: ["/etc/shadow"] }`, `"none"`) + "\n// changed");
+  await world.pool.reload();
+  assertStringIncludes(str(await world.run("peek.asked")), UNDECLARED);
+});
+
+Deno.test("one worker without permissions waits, at most one that may do more, and two processes of custom modules", async () => {
+  await using world = new World();
+  for (const fun of ["test.ping", "status.loadavg", "cmd.shells", "test.ping"]) await world.run(fun);
+  assertEquals((await world.pool.describe()).length, 2);
+  for (const fun of ["peek.asked", "peek.plain", "peek.everything"]) await world.run(fun);
+  assertEquals((await world.pool.describe()).length, 4);
+});
+
+/** Arguments for the built-in functions that cannot be called without. */
+const ARGUMENTS: Readonly<Record<string, readonly Value[]>> = {
+  "cmd.exec_code": ["sh", "true"],
+  "cmd.exec_code_all": ["sh", "true"],
+  "cmd.script": ["/nonesuch"],
+  "cmd.tty": ["tty0", "x"],
+  "test.sleep": [0],
+  "test.rand_sleep": [0],
+  "test.collatz": [3],
+  "test.fib": [3],
+  "test.raise_exception": ["TypeError"],
+  "status.ping_master": ["127.0.0.1"],
+  "status.master": ["127.0.0.1"],
+};
+/** Functions that wait, or take something of the host away; the declarations of these are looked at in other tests. */
+const LEFT_OUT = ["cmd.tty", "cmd.run_bg", "saltutil.kill_all_jobs", "saltutil.term_all_jobs"];
+
+Deno.test("every built-in function runs with the permissions that it declares", async () => {
+  await using world = new World();
+  const entries = (await loadCatalogue().all()).filter(({ name }) => !LEFT_OUT.includes(name));
+  assert(entries.length > 100);
+  for (const { name, fun } of entries) {
+    const needed = Object.values(fun.params).filter((parameter) => parameter.default === undefined);
+    const arg = ARGUMENTS[name] ??
+      needed.map(({ type }) => type === "int" || type === "float" ? 1 : type === "dict" ? new Map() : "true");
+    const said = str(await world.run(name, ...arg));
+    assertEquals(
+      /do not allow this|NotCapable|Requires \w+ access|cannot be given/.exec(said)?.[0],
+      undefined,
+      `${name}: ${said}`,
+    );
+  }
+  const denied = world.lines.filter((line) => /NotCapable|Requires \w+ access/.test(line) && !/eager|wrong/.test(line));
+  assertEquals(denied, []);
+});
+
+Deno.test("test.* may do nothing, but for the versions of the libraries, which are loaded for that", async () => {
+  const entries = (await loadCatalogue().all()).filter(({ name }) => name.startsWith("test."));
+  const more = entries.filter(({ fun }) => permissionKey(fun.permissions ?? "none") !== "none").map(({ name }) => name);
+  assertEquals(more, ["test.versions", "test.versions_information", "test.versions_report"]);
+});

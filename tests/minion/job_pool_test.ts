@@ -1,0 +1,368 @@
+/** @module */
+import { statIfExists } from "../../lib/os/atomic_file.ts";
+import type { Asked } from "../../lib/minion/job_protocol.ts";
+import { pack } from "../../lib/minion/job_protocol.ts";
+import { JobPool } from "../../lib/minion/job_pool.ts";
+import { packOpts } from "../../lib/config/opts_transfer.ts";
+import { sendSignal } from "../../lib/os/libc.ts";
+import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { eventually, WITHIN_MS } from "../support/eventually.ts";
+import { testOpts } from "../support/job_context.ts";
+import { keptLog } from "../support/scripted_master.ts";
+
+/** A user's module: what a minion has to survive. */
+const MODULE = `
+const stamp = Math.random();
+export function forever() { for (;;); }
+export function thread() { return stamp; }
+export function version() { return 1; }
+export async function wait(path) {
+  for (;;) {
+    try {
+      const text = Deno.readTextFileSync(path);
+      if (text !== "") return text; // made, and not yet written
+    } catch { /* not yet made */ }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+wait.permissions = { read: true };
+export function die() { return new Promise(() => setTimeout(() => { throw new Error("out of the blue"); })); }
+export function leave() { return new Promise(() => Deno.exit(3)); }
+export function reject() { Promise.reject(new Error("nobody watches")); return new Promise(() => {}); }
+export async function ask(action) { return await new Promise(() => {}); }
+`;
+
+class World implements AsyncDisposable {
+  readonly root = Deno.makeTempDirSync({ prefix: "pool_" });
+  readonly asked: Asked[] = [];
+  readonly lines: string[];
+  readonly pool: JobPool;
+  answer: (asked: Asked) => Promise<Value> = () => Promise.resolve(true);
+  #jids = 0;
+
+  /** @param termMs How long a job may take to end itself; by default as long as it may on a busy machine. */
+  constructor(termMs = WITHIN_MS, threadUrl?: URL) {
+    this.write("own", MODULE);
+    const { log, lines } = keptLog();
+    this.lines = lines;
+    this.pool = new JobPool({
+      opts: packOpts(testOpts({ root_dir: this.root, extension_modules: `${this.root}/ext` })),
+      knowledge: knowledge({ os: "Debian" }),
+      log,
+      termMs,
+      threadUrl,
+      answer: (asked) => {
+        this.asked.push(asked);
+        return this.answer(asked);
+      },
+    });
+  }
+
+  write(module: string, text: string): void {
+    Deno.mkdirSync(`${this.root}/ext/modules`, { recursive: true });
+    Deno.writeTextFileSync(`${this.root}/ext/modules/${module}.js`, text);
+  }
+
+  /** Starts a job, not waiting for it. */
+  start(fun: Value, ...arg: Value[]): { jid: string; outcome: Promise<ValueMap> } {
+    const jid = `2026010100000000${String(++this.#jids).padStart(4, "0")}`;
+    const load = map({ jid, fun, arg, tgt: "*", tgt_type: "glob", ret: "", user: "root" });
+    return { jid, outcome: this.pool.run(load) };
+  }
+
+  /** Runs a job. @returns What it gave. */
+  async run(fun: Value, ...arg: Value[]): Promise<Value> {
+    return (await this.start(fun, ...arg).outcome).get("return") ?? null;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.pool.close();
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+const knowledge = (grains: Record<string, unknown>) => ({ grains: pack(map(grains)), pillar: pack(new Map()) });
+
+async function soon<T>(outcome: Promise<T>, what: string, withinMs = WITHIN_MS): Promise<T> {
+  let timer;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} did not come in ${withinMs} ms`)), withinMs);
+  });
+  try {
+    return await Promise.race([outcome, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const killed = (signal: number) =>
+  map({ return: `The job was ended by signal ${signal}`, retcode: 1, success: false, out: "nested" });
+
+Deno.test("a job's outcome has its return, its retcode and whether it succeeded", async () => {
+  await using world = new World();
+  assertEquals(await world.start("test.ping").outcome, map({ return: true, retcode: 0, success: true }));
+  const failed = await world.start("no.such").outcome;
+  assertEquals([failed.get("retcode"), failed.get("success"), failed.get("out")], [1, false, "nested"]);
+  assertEquals(
+    await world.start(["test.ping", "test.echo"], [], ["x"]).outcome,
+    map({
+      return: { "test.ping": true, "test.echo": "x" },
+      retcode: { "test.ping": 0, "test.echo": 0 },
+      success: { "test.ping": true, "test.echo": true },
+    }),
+  );
+});
+
+Deno.test("a job that names a returner gives its result, and the log says that nobody else gets it", async () => {
+  await using world = new World();
+  const load = map({ jid: "20260101000000009999", fun: "test.ping", arg: [], tgt: "*", ret: "mysql", user: "root" });
+  assertEquals((await world.pool.run(load)).get("return"), true);
+  assert(world.lines.some((line) => /^ERROR Returners are not built yet: .* not mysql$/.test(line)), `${world.lines}`);
+});
+
+Deno.test("jobs run side by side, each in a worker of its own", async () => {
+  await using world = new World();
+  const path = `${world.root}/go`;
+  const waiting = [1, 2, 3, 4].map(() => world.start("own.wait", path));
+  assertEquals(world.pool.size, 4);
+  assertEquals(await world.run("test.ping"), true);
+  Deno.writeTextFileSync(path, "gone");
+  for (const { outcome } of waiting) assertEquals((await outcome).get("return"), "gone");
+  assertEquals(world.pool.size, 0);
+});
+
+Deno.test("one worker serves job after job", async () => {
+  await using world = new World();
+  const seen = new Set<Value>();
+  for (let i = 0; i < 10; i++) seen.add(await world.run("own.thread"));
+  // A job that took long, as on a busy machine the first, leaves another worker warming up, which may have a turn.
+  assert(seen.size <= 5, `${seen.size} workers for ten jobs`);
+});
+
+Deno.test("a job that never lets go is killed by signal 9, its process is gone, and the others go on", async () => {
+  await using world = new World();
+  const hung = world.start("own.forever");
+  const pid = await begun(world, hung.jid);
+  const path = `${world.root}/go`;
+  const waiting = world.start("own.wait", path);
+  assertEquals(await world.run("test.ping"), true);
+  assertEquals(world.pool.running().map(({ jid, fun }) => [jid, fun]), [
+    [hung.jid, "own.forever"],
+    [waiting.jid, "own.wait"],
+  ]);
+  assertEquals(world.pool.signal(hung.jid, 9), true);
+  assertEquals(await soon(hung.outcome, "the end of the job"), killed(9));
+  assertEquals(lives(pid), false, "it goes on");
+  assertEquals(world.pool.signal(hung.jid, 9), false);
+  Deno.writeTextFileSync(path, "gone");
+  assertEquals((await waiting.outcome).get("return"), "gone");
+  assertEquals(await world.run("test.ping"), true);
+});
+
+Deno.test("a job that never lets go is told to end, and killed when its time for that is over", async () => {
+  await using world = new World(20);
+  const hung = world.start("own.forever");
+  const pid = await begun(world, hung.jid);
+  assertEquals(world.pool.signal(hung.jid, 15), true);
+  assertEquals(await soon(hung.outcome, "the end of the job"), killed(15));
+  assertEquals(lives(pid), false, "it goes on");
+  assertEquals(await world.run("test.ping"), true);
+});
+
+Deno.test("a job can be killed before its worker has started", async () => {
+  await using world = new World();
+  const jobs = [1, 2, 3].map(() => world.start("own.forever"));
+  for (const { jid } of jobs) assertEquals(world.pool.signal(jid, 9), true);
+  for (const { outcome } of jobs) assertEquals(await outcome, killed(9));
+});
+
+Deno.test("nobody is signalled for a job that does not run", async () => {
+  await using world = new World();
+  assertEquals(world.pool.signal("20260101000000000099", 15), false);
+});
+
+/** Starts a command of a job that writes its pid and sleeps. @returns The job, and the pid of the sleeping command. */
+async function sleeping(world: World, shell = "sleep 600") {
+  const path = `${world.root}/pid`;
+  const job = world.start(
+    "cmd.run",
+    `echo $$ > ${path}; ${shell} & echo $! >> ${path}; wait`,
+    map({ __kwarg__: true, python_shell: true }),
+  );
+  const pids = await eventually(() => {
+    const lines = Deno.readTextFileSync(path).trim().split("\n");
+    return lines.length === 2 && lines.map(Number);
+  }, { what: "the command" });
+  assertEquals(pids.map((pid) => sendSignal(pid, 0)), [true, true]);
+  // The shell can be faster than the worker that notes that it has started it: one that describes itself has done so.
+  await eventually(async () => (await world.pool.describe()).some((line) => line.endsWith(`for job ${job.jid}`)), {
+    what: "a word from the job's worker",
+  });
+  return { job, pids };
+}
+
+function lives(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until a job of a custom module is at work. @returns Its process. */
+async function begun(world: World, jid: string): Promise<number> {
+  await eventually(async () => (await world.pool.describe()).some((line) => line.endsWith(`for job ${jid}`)), {
+    what: `the beginning of job ${jid}`,
+  });
+  const job = world.pool.running().find((running) => running.jid === jid);
+  assert(job !== undefined && job.pid !== Deno.pid);
+  return job.pid;
+}
+
+async function gone(pids: number[]): Promise<void> {
+  await eventually(() => !pids.some(lives), { what: `the end of ${pids}` });
+}
+
+for (const signal of [15, 9, 2]) {
+  Deno.test(`signal ${signal} ends the commands of a job with their children, and the job`, async () => {
+    await using world = new World();
+    const { job, pids } = await sleeping(world);
+    assertEquals(world.pool.signal(job.jid, signal), true);
+    const outcome = await soon(job.outcome, "the end of the job");
+    // Killing its worker is the last resort of the others.
+    assertEquals(outcome.get("return") === killed(signal).get("return"), signal === 9);
+    await gone(pids);
+    assertEquals(await world.run("test.ping"), true);
+  });
+}
+
+Deno.test("SIGTERM ends a job that sleeps without a command", async () => {
+  await using world = new World();
+  const job = world.start("test.sleep", 60);
+  // The job must have begun to hear of it; before that the message waits for it.
+  world.pool.signal(job.jid, 15);
+  const outcome = await soon(job.outcome, "the end of the job");
+  assertEquals([outcome.get("success"), outcome.get("return") === killed(15).get("return")], [false, false]);
+});
+
+const DEATHS = [["own.die", "out of the blue"], ["own.reject", "nobody watches"], [
+  "own.leave",
+  "Deno.exit(3)",
+]] as const;
+for (const [fun, says] of DEATHS) {
+  Deno.test(`a job whose worker dies (${fun}) has that as its outcome, and the next one runs`, async () => {
+    await using world = new World();
+    const outcome = await soon(world.start(fun).outcome, "the outcome");
+    assertEquals([outcome.get("retcode"), outcome.get("success")], [1, false]);
+    assertStringIncludes(String(outcome.get("return")), says);
+    assertEquals(await world.run("test.ping"), true);
+    assertEquals(world.pool.size, 0);
+  });
+}
+
+Deno.test("after reload the next job has the changed module; a job under way keeps its own", async () => {
+  await using world = new World();
+  const path = `${world.root}/go`;
+  const waiting = world.start("own.wait", path);
+  await eventually(
+    async () => (await world.pool.describe()).some((line) => line.includes("running own.wait")),
+    { what: "the job to have its module" },
+  );
+  assertEquals(await world.run("own.version"), 1);
+  assertMatch(String(await world.run("own.added")), /^'own\.added' is not available\./);
+  world.write("own", "export function version() { return 2; }\nexport function added() { return 'here'; }");
+  world.write("fresh", "export function hello() { return 'hello'; }");
+  assertEquals(await world.run("own.version"), 1);
+  await world.pool.reload();
+  assertEquals(await world.run("own.version"), 2);
+  assertEquals(await world.run("own.added"), "here");
+  assertEquals(await world.run("fresh.hello"), "hello");
+  Deno.writeTextFileSync(path, "gone");
+  assertEquals((await waiting.outcome).get("return"), "gone");
+  for (let i = 0; i < 3; i++) assertEquals(await world.run("own.version"), 2);
+});
+
+Deno.test("new grains are known to the jobs that follow, in workers old and new", async () => {
+  await using world = new World();
+  assertEquals(await world.run("grains.get", "os"), "Debian");
+  world.pool.learn(knowledge({ os: "Fedora" }));
+  for (const ran of await Promise.all([1, 2, 3].map(() => world.run("grains.get", "os")))) assertEquals(ran, "Fedora");
+});
+
+Deno.test("a job sees the jobs that run, itself not among them, and can end them", async () => {
+  await using world = new World();
+  const hung = world.start("own.forever");
+  const [found] = [await world.run("saltutil.running")].flat();
+  assert(isMap(found ?? null) && found instanceof Map);
+  assertEquals([...found.keys()], ["pid", "fun", "arg", "tgt", "jid", "ret", "tgt_type", "user"]);
+  assertEquals([found.get("jid"), found.get("fun")], [hung.jid, "own.forever"]);
+  const pid = found.get("pid");
+  assert(typeof pid === "number" && pid !== Deno.pid, "a job of a custom module has a process of its own");
+  assertEquals(await world.run("saltutil.find_job", hung.jid), found);
+  assertEquals(await world.run("saltutil.kill_job", hung.jid), `Signal 9 sent to job ${hung.jid} at pid ${pid}`);
+  assertEquals(await hung.outcome, killed(9));
+  assertEquals(await world.run("saltutil.find_job", hung.jid), new Map());
+});
+
+Deno.test("what a job asks of its minion is answered, and a refusal is the job's", async () => {
+  await using world = new World();
+  assertEquals(await world.run("saltutil.refresh_pillar"), true);
+  assertEquals(world.asked, [{ what: "refresh", refresh: "pillar" }]);
+  world.answer = () => Promise.reject(new Error("the master is away"));
+  assertStringIncludes(String(await world.run("saltutil.refresh_pillar")), "the master is away");
+});
+
+Deno.test("describe has a line for each worker, a hung one too", async () => {
+  await using world = new World();
+  const job = world.start("own.wait", `${world.root}/go`);
+  const line = `running own.wait for job ${job.jid}`;
+  const lines = await eventually(async () => {
+    const described = await world.pool.describe();
+    return described.some((described) => described.endsWith(line)) && described;
+  }, { what: `"${line}"` });
+  assert(lines.every((described) => /^Job-\d+: /.test(described)), lines.join("\n"));
+});
+
+Deno.test("close ends jobs and their commands, also such as do not want to, and says so in their outcome", async () => {
+  await using world = new World();
+  const hung = world.start("own.forever");
+  const pid = await begun(world, hung.jid);
+  const { job, pids } = await sleeping(world, "trap '' TERM; sleep 600");
+  await world.pool.close();
+  for (const { outcome } of [hung, job]) {
+    assertEquals((await outcome).get("return"), "The minion ended while it ran this job");
+  }
+  assertEquals(lives(pid), false, "the job that hangs goes on");
+  await gone(pids);
+  assertEquals(await world.run("test.ping"), "The minion ended before it began this job");
+});
+
+Deno.test("a job that is ended before its worker has its permissions never begins", async () => {
+  await using world = new World();
+  const path = `${world.root}/begun`;
+  // What the function declares is not known yet: the first worker, which may do nothing, has to say so.
+  const { jid, outcome } = world.start("cmd.run", `touch ${path}`);
+  assertEquals(world.pool.signal(jid, 15), true);
+  assertEquals(await soon(outcome, "the end of the job"), killed(15));
+  assertEquals(world.pool.size, 0);
+  assertEquals(await world.run("test.ping"), true);
+  assertEquals(statIfExists(path), undefined, "the command was run all the same");
+});
+
+Deno.test("a thread whose job is killed while it waits is gone; of one that never waits the outcome says that it goes on", async () => {
+  await using world = new World(WITHIN_MS, new URL("../support/looping_worker.ts", import.meta.url));
+  const waiting = world.start("wait");
+  const spinning = world.start("spin", 15_000);
+  await eventually(async () => (await world.pool.describe()).some((line) => line.includes("busy: no answer")), {
+    what: "the thread that never waits",
+  });
+  for (const { jid } of [waiting, spinning]) assertEquals(world.pool.signal(jid, 9), true);
+  assertEquals((await waiting.outcome).get("return"), "The job was ended by signal 9");
+  const told = (await spinning.outcome).get("return");
+  assertEquals(
+    told,
+    "The job was ended by signal 9, and its thread goes on: it takes a processor until the minion is restarted",
+  );
+  assert(world.lines.some((line) => line.startsWith(`CRITICAL Job ${spinning.jid}: `) && line.includes("goes on")));
+});

@@ -1,0 +1,90 @@
+/**
+ * A link's sign-in: what the answers of a master, or of a liar in its place, bring about.
+ * @module
+ */
+
+import { SignInError } from "../../lib/errors.ts";
+import { encode } from "../../lib/values/msgpack.ts";
+import { assert, assertEquals, assertRejects } from "../support/assert.ts";
+import { FULL, PENDING, REJECTED, signInsWith, start, WRONG } from "../support/linked.ts";
+
+Deno.test("a minion whose key is pending asks again until it is accepted, and says that it waits", async () => {
+  await using world = await start({ script: signInsWith(PENDING, PENDING) });
+  const credentials = await world.link.signIn(world.never);
+  assertEquals(credentials, world.link.credentials);
+  assertEquals(world.master.count("_auth"), 3);
+  const text = "ERROR The Salt Master has cached the public key for this node, this salt minion will wait for " +
+    "0.01 seconds before attempting to re-authenticate. To accept it, on the master: salt-key -a web1";
+  assertEquals(world.lines.filter((line) => line.startsWith("ERROR")), [text, text]);
+});
+
+Deno.test("the wait doubles up to acceptance_wait_time_max, if that is larger", async () => {
+  await using world = await start({
+    script: signInsWith(PENDING, FULL, PENDING, PENDING),
+    patience: { acceptanceWaitMaxMs: 30 },
+  });
+  await world.link.signIn(world.never);
+  const waits = world.lines.map((line) => / (0\.\d+) seconds/.exec(line)?.[1]).filter((wait) => wait !== undefined);
+  assertEquals(waits, ["0.01", "0.02", "0.03", "0.03"]);
+});
+
+Deno.test("a rejected minion ends with 77 after its wait", async () => {
+  await using world = await start({ script: signInsWith(PENDING, REJECTED), patience: { rejectedWaitMs: [50, 60] } });
+  const started = performance.now();
+  const error = await assertRejects(() => world.link.signIn(world.never), SignInError, "rejected");
+  assertEquals(error.exitCode, 77);
+  assert(performance.now() - started >= 50);
+});
+
+Deno.test("a rejected minion with rejected_retry asks again", async () => {
+  await using world = await start({ script: signInsWith(REJECTED, REJECTED), patience: { rejectedRetry: true } });
+  await world.link.signIn(world.never);
+  assertEquals(world.master.count("_auth"), 3);
+});
+
+for (
+  const [name, lie, patience] of [
+    ["pending", PENDING, {}],
+    ["not taken because the master is full", FULL, {}],
+    ["rejected, with rejected_retry,", REJECTED, { rejectedRetry: true }],
+  ] as const
+) {
+  Deno.test(`salt-call gives up with 2 when its key is still ${name} after one wait`, async () => {
+    await using world = await start({
+      script: signInsWith(lie, lie, lie),
+      patience: { failOnPending: true, ...patience },
+    });
+    const error = await assertRejects(() => world.link.signIn(world.never), SignInError, "has the minion key been");
+    assertEquals([error.exitCode, world.master.count("_auth")], [2, 2]);
+    assertEquals(world.lines.filter((line) => line.startsWith("ERROR")).length, 1);
+  });
+}
+
+Deno.test("a liar is not asked in a tight loop, and does not keep the real master out", async () => {
+  await using world = await start({
+    script: signInsWith(WRONG, WRONG, WRONG),
+    patience: { authTimeoutMs: 1_000 },
+  });
+  const started = performance.now();
+  await world.link.signIn(world.never);
+  // A timer that is set after milliseconds of work counts from before it: three times a second are some less.
+  assert(performance.now() - started >= 2_500, `asked four times in ${performance.now() - started} ms`);
+  const refusals = world.lines.filter((line) => line.startsWith("CRITICAL Refused the answer of tcp://127.0.0.1:"));
+  assertEquals(refusals.length, 3);
+});
+
+Deno.test("a liar, nonsense and garbage are refused for good when the tries are over", async () => {
+  const nonsense = [encode("bad load", "wire"), new Uint8Array([0xc1]), new Uint8Array()];
+  for (const frame of nonsense) {
+    await using world = await start({ script: () => () => frame, patience: { authTimeoutMs: 20, masterTries: 1 } });
+    const error = await assertRejects(() => world.link.signIn(world.never), SignInError, "Unable to sign_in to master");
+    assertEquals(error.exitCode, 1);
+  }
+});
+
+Deno.test("sign-ins at the same time are one", async () => {
+  await using world = await start();
+  const all = await Promise.all([1, 2, 3].map(() => world.link.signIn(world.never)));
+  assertEquals(all.every((credentials) => credentials === all[0]), true);
+  assertEquals(world.master.count("_auth"), 1);
+});

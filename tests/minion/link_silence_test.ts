@@ -1,0 +1,180 @@
+/**
+ * A link whose master does not answer: how often and how soon it asks, what it says, and how it ends.
+ * @module
+ */
+
+import { SignInError } from "../../lib/errors.ts";
+import type { SignInPatience } from "../../lib/minion/link.ts";
+import { freePort } from "../../scripts/free_port.ts";
+import { assert, assertEquals, assertRejects } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import {
+  FULL,
+  masterKey,
+  NOWHERE,
+  PENDING,
+  REJECTED,
+  signInsWith,
+  start,
+  type WorldOptions,
+  WRONG,
+} from "../support/linked.ts";
+import { MasterKeys, ScriptedMaster } from "../support/scripted_master.ts";
+import { AT_ONCE_MS } from "../support/time.ts";
+
+/**
+ * How long one try waits for an answer where all tries are counted, in milliseconds: one that no answer is meant for costs this,
+ * and one that is answered must not take so long on a busy machine.
+ */
+const TRY_MS = 1_000;
+
+Deno.test("a master that is silent is asked auth_tries times, master_tries rounds, then it is over", async () => {
+  await using world = await start({
+    script: () => () => undefined,
+    patience: { authTimeoutMs: TRY_MS, authTries: 3, masterTries: 2 },
+  });
+  const error = await assertRejects(() => world.link.signIn(world.never), SignInError, "Unable to sign_in to master");
+  assertEquals(error.exitCode, 1);
+  const frames = world.master.asked.map(({ frame }) => frame.toHex());
+  // The tries of a round repeat the same bytes, each on a connection of its own.
+  assertEquals([frames.length, new Set(frames).size], [6, 2]);
+});
+
+Deno.test("a minion waits for a master that is not there yet", async () => {
+  const port = freePort();
+  await using world = await start({
+    address: `tcp://127.0.0.1:${port}`,
+    patience: { authTimeoutMs: 50, authTries: 1 },
+  });
+  const signingIn = world.link.signIn(world.never);
+  await eventually(() => world.lines.some((line) => line.includes("No master answers at tcp://127.0.0.1:")), {
+    what: "a word that nobody is there",
+  });
+  await using _master = await ScriptedMaster.start(new MasterKeys(masterKey), { ports: { request: port, publish: 0 } });
+  await signingIn;
+});
+
+Deno.test("a new sign-in over a connection that holds is patient at once: the master may be busy with a whole fleet", async () => {
+  let silent = 0;
+  await using world = await start({
+    script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
+    patience: { authTries: 1, authTimeoutMs: TRY_MS },
+  });
+  await world.link.signIn(world.never);
+  silent = 1;
+  await world.link.signIn(world.never);
+  // A round that is quick is no news.
+  assertEquals(world.lines.filter((line) => line.startsWith("ERROR No master answers")).length, 1);
+});
+
+Deno.test("a link that lost its connection asks soon again, and does not give up, whatever master_tries says", async () => {
+  let silent = 0;
+  await using world = await start({
+    script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
+    patience: { masterTries: 1, authTries: 2, authTimeoutMs: TRY_MS },
+  });
+  await world.link.signIn(world.never);
+  silent = 5;
+  world.link.reconnect();
+  await world.link.signIn(world.never);
+  assertEquals(world.master.count("_auth"), 7);
+  // The first two tries are no news, and of the others every second.
+  const said = world.lines.filter((line) => line.includes("No master answers")).map((line) => /^\w+/.exec(line)?.[0]);
+  assertEquals(said, ["DEBUG", "DEBUG", "ERROR", "DEBUG", "ERROR"]);
+});
+
+Deno.test("each try after a lost connection waits as long as the backoff says; a sign-in for another reason does not", async () => {
+  let silent = 0;
+  const paused: number[] = [];
+  await using world = await start({
+    script: (honest) => (asked) => silent-- > 0 ? undefined : honest(asked),
+    patience: { authTimeoutMs: TRY_MS },
+    backoff: { pause: (attempt) => (paused.push(attempt), 20), reconnect: () => 10 },
+  });
+  await world.link.signIn(world.never);
+  await world.link.signIn(world.never);
+  assertEquals(paused, []);
+  for (const misses of [3, 1]) {
+    silent = misses;
+    world.link.reconnect();
+    await world.link.signIn(world.never);
+    await world.link.signIn(world.never);
+  }
+  assertEquals(paused, [0, 1, 2, 3, 0, 1]);
+});
+
+const LONG: Partial<SignInPatience> = {
+  authTimeoutMs: 60_000,
+  acceptanceWaitMs: 60_000,
+  rejectedWaitMs: [60_000, 60_000],
+};
+const WAITS: readonly (readonly [during: string, options: WorldOptions, asked: number])[] = [
+  ["the wait for an answer", { script: () => () => undefined }, 1],
+  ["the wait for acceptance", { script: signInsWith(PENDING) }, 1],
+  ["the wait of a full master", { script: signInsWith(FULL) }, 1],
+  ["the wait of a rejected minion", { script: signInsWith(REJECTED) }, 1],
+  ["the wait after a liar", { script: signInsWith(WRONG) }, 1],
+  ["the wait for a master that is not there", { address: NOWHERE }, 0],
+];
+for (const [during, options, asked] of WAITS) {
+  for (const how of ["abort", "close"] as const) {
+    Deno.test(`${how} ends a sign-in at once, without a complaint, in ${during}`, async () => {
+      await using world = await start({ ...options, patience: LONG });
+      const controller = new AbortController();
+      const reason = new Error("it is over");
+      const ended = assertRejects(() => world.link.signIn(controller.signal));
+      await eventually(() => world.master.asked.length >= asked, { what: "a sign-in" });
+      // What the master answered has been said by now, or is about to be.
+      await eventually(() => asked === 0 || options.script === WAITS[0][1].script || world.lines.length > 0, {
+        what: "a word on the answer",
+      });
+      const said = world.lines.length;
+      const started = performance.now();
+      if (how === "abort") controller.abort(reason);
+      else world.link.close();
+      const error = await ended;
+      assert(performance.now() - started < AT_ONCE_MS, `took ${performance.now() - started} ms`);
+      if (how === "abort") assertEquals<unknown>(error, reason);
+      assertEquals(world.lines.slice(said), []);
+    });
+  }
+}
+
+/** Says early what is wrong, and looks names up again at once. */
+const TALKATIVE = { afterMs: 20, retryDnsMs: 1, retryDnsCount: 2 };
+
+Deno.test("a first sign-in that nobody answers says why, long before it gives up", async () => {
+  using mute = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const cases = [
+    [NOWHERE, "cannot connect to tcp://127.0.0.1:1: Connection refused"],
+    [`tcp://127.0.0.1:${mute.addr.port}`, "has not answered yet: is it a master's ret_port?"],
+  ];
+  for (const [address, says] of cases) {
+    await using world = await start({ address, patience: { authTimeoutMs: 20_000, silence: TALKATIVE } });
+    const signingIn = assertRejects(() => world.link.signIn(world.never));
+    await eventually(() => world.lines.some((line) => line.startsWith("ERROR No answer") && line.includes(says)), {
+      what: `a line with ${says} among ${world.lines}`,
+    });
+    world.link.close();
+    await signingIn;
+  }
+});
+
+Deno.test("a master's name that nobody knows is looked up retry_dns_count times, then the minion ends", async () => {
+  const patience = { authTimeoutMs: 20_000, silence: TALKATIVE };
+  await using world = await start({ address: "tcp://no.such.host.invalid:4506", patience });
+  const error = await assertRejects(
+    () => world.link.signIn(world.never),
+    SignInError,
+    "no.such.host.invalid is no host",
+  );
+  assertEquals(error.exitCode, 1);
+  assertEquals(world.lines.filter((line) => line.includes("looking again in 0.001 seconds (retry_dns)")).length, 2);
+});
+
+Deno.test("with retry_dns 0 a name that nobody knows ends the minion at once", async () => {
+  const patience = { authTimeoutMs: 20_000, silence: { ...TALKATIVE, retryDnsMs: 0 } };
+  await using world = await start({ address: "tcp://no.such.host.invalid:4506", patience });
+  await assertRejects(() => world.link.signIn(world.never), SignInError, "no.such.host.invalid is no host");
+  assertEquals(world.lines, []);
+});

@@ -1,0 +1,344 @@
+/**
+ * The parts of live output: what a minion sends, what a master keeps, what a terminal shows.
+ * @module
+ */
+
+import { JobCache } from "../../lib/jobs/cache.ts";
+import { JobCleaner } from "../../lib/jobs/cleaning.ts";
+import { JobOutputs } from "../../lib/jobs/outputs.ts";
+import { batchFromMap, batchToMap, type LiveBatch, type LivePart } from "../../lib/protocol/live_batch.ts";
+import { LiveLines } from "../../lib/output/live_lines.ts";
+import { LiveOutput, type Written } from "../../lib/minion/live_output.ts";
+import { OutputFollower } from "../../lib/client/output_follower.ts";
+import { map, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { finish } from "../support/finish.ts";
+
+const JID = "20260101000000000001";
+const utf8 = new TextEncoder();
+const FREE = { rateBytes: 2 ** 30, maxBytes: 2 ** 30 };
+
+function written(text: string | Uint8Array, over: Partial<Written> = {}): Written {
+  const bytes = typeof text === "string" ? utf8.encode(text) : text;
+  return { command: 1, stream: "stdout", bytes, encoding: null, ...over };
+}
+
+/** A master that takes, or does not take, what it is sent. */
+class Taker {
+  readonly batches: LiveBatch[] = [];
+  takes = true;
+  readonly send = (batch: LiveBatch): Promise<boolean> => {
+    if (this.takes) this.batches.push(batch);
+    return Promise.resolve(this.takes);
+  };
+  get text(): string {
+    return this.batches.flatMap(({ parts }) => parts).map(describe).join("");
+  }
+}
+
+function describe(part: LivePart): string {
+  return "leftOut" in part ? `<${part.leftOut}>` : part.text;
+}
+
+Deno.test("a first line goes out at once, and the numbers of the batches begin with 1", async () => {
+  const master = new Taker();
+  const output = new LiveOutput({ send: master.send, limits: FREE });
+  output.write(written("one\n"));
+  assertEquals(master.text, "one\n");
+  output.write(written("two\n"));
+  output.write(written("err\n", { stream: "stderr" }));
+  output.write(written("three\n"));
+  assertEquals(await output.end(1_000), [{
+    seq: 2,
+    parts: [
+      { command: 1, stream: "stdout", text: "two\n" },
+      { command: 1, stream: "stderr", text: "err\n" },
+      { command: 1, stream: "stdout", text: "three\n" },
+    ],
+  }]);
+  assertEquals(master.text, "one\n");
+});
+
+Deno.test("a character that is split over pieces is whole, in each stream by itself", async () => {
+  const bytes = utf8.encode("→€\n");
+  const output = new LiveOutput({ send: () => Promise.resolve(true), limits: FREE });
+  const got: LiveBatch[] = [];
+  for (const byte of bytes) output.write(written(Uint8Array.of(byte)));
+  output.write(written(Uint8Array.of(0xe2, 0x82)));
+  output.write(written(Uint8Array.of(0xe2), { stream: "stderr" }));
+  output.write(written("\x86\x92ascii", { stream: "stderr", encoding: "latin-1" }));
+  got.push(...await output.end(1_000));
+  const text = (stream: string) =>
+    got.flatMap(({ parts }) => parts).map((part) => "text" in part && part.stream === stream ? part.text : "").join("");
+  assertEquals(text("stdout"), "→€\n\ufffd"); // cut off for good
+});
+
+Deno.test("output in another encoding is read in that", async () => {
+  const output = new LiveOutput({ send: () => Promise.resolve(false), limits: FREE });
+  output.write(written(Uint8Array.of(0xe4, 0x0a), { encoding: "latin-1" }));
+  assertEquals((await output.end(0)).flatMap(({ parts }) => parts).map(describe), ["ä\n"]);
+});
+
+Deno.test("a batch that the master did not take comes again under its number, at the end from the caller", async () => {
+  const master = new Taker();
+  master.takes = false;
+  const output = new LiveOutput({ send: master.send, limits: FREE });
+  output.write(written("one\n"));
+  output.write(written("two\n"));
+  const left = await output.end(1_000);
+  assertEquals(left.map(({ seq }) => seq), left.map((_, i) => i + 1));
+  assertEquals(left.flatMap(({ parts }) => parts).map(describe).join(""), "one\ntwo\n");
+
+  const patient = new LiveOutput({ send: master.send, limits: FREE });
+  patient.write(written("again\n"));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  master.takes = true;
+  await eventually(() => master.text === "again\n", { what: "the second try" });
+  assertEquals(await patient.end(1_000), []);
+  assertEquals(master.batches[0].seq, 1);
+});
+
+Deno.test("what is written faster than it is sent is left out by whole lines, the oldest first, and counted", async () => {
+  const output = new LiveOutput({ send: () => Promise.resolve(false), limits: FREE });
+  let lines = 0;
+  // The ends of the pieces are not those of the lines.
+  let rest = "";
+  while (lines < 60_000) {
+    for (; rest.length < 997; lines++) rest += `line ${lines}\n`;
+    output.write(written(rest.slice(0, 997)));
+    rest = rest.slice(997);
+  }
+  output.write(written(rest));
+  const parts = (await output.end(0)).flatMap((batch) => batch.parts);
+  const gaps = parts.filter((part) => "leftOut" in part);
+  assertEquals(gaps.length, 1);
+  const text = parts.map((part) => "text" in part ? part.text : "|").join("");
+  const [before, after] = text.split("|");
+  const numbers = (some: string) => some.split("\n").filter((line) => line !== "");
+  const kept = numbers(after);
+  assertEquals(kept[0], `line ${lines - kept.length}`);
+  assertEquals(kept.at(-1), `line ${lines - 1}`);
+  // A line whose beginning had gone out already counts as left out.
+  const whole = before === "" ? 0 : before.split("\n").length - 1;
+  assertEquals(gaps[0].leftOut, lines - kept.length - whole);
+});
+
+Deno.test("no more than the rate goes out, and nothing of it is lost while it fits", async () => {
+  const master = new Taker();
+  const output = new LiveOutput({ send: master.send, limits: { rateBytes: 1_000, maxBytes: 2 ** 20 } });
+  const startMs = performance.now();
+  for (let i = 0; i < 20; i++) output.write(written(`${"x".repeat(99)}\n`));
+  output.write(written("y\n".repeat(500)));
+  await eventually(() => master.text.length >= 2_000, { what: "two thousand bytes" });
+  const tookMs = performance.now() - startMs;
+  assert(tookMs > 900, `2,000 bytes at 1,000 a second took ${tookMs} ms`);
+  const rest = await output.end(1_000);
+  assertEquals(
+    master.text + rest.flatMap(({ parts }) => parts).map(describe).join(""),
+    `${"x".repeat(99)}\n`.repeat(20) + "y\n".repeat(500),
+  );
+});
+
+Deno.test("no more than the most goes out in all; how much is missing is told at the end", async () => {
+  const master = new Taker();
+  const output = new LiveOutput({ send: master.send, limits: { rateBytes: 2 ** 30, maxBytes: 10 } });
+  for (let i = 0; i < 100; i++) output.write(written(`line ${i}\n`));
+  output.write(written("unfinished"));
+  const rest = await output.end(1_000);
+  assertEquals(master.text + rest.flatMap(({ parts }) => parts).map(describe).join(""), "line 0\n<100>");
+});
+
+Deno.test("a batch survives the wire, and what is none is refused", () => {
+  const batch: LiveBatch = { seq: 3, parts: [{ leftOut: 4 }, { command: 2, stream: "stderr", text: "x" }] };
+  assertEquals(batchFromMap(batchToMap(batch)), batch);
+  const bad: Value[] = [
+    null,
+    map({}),
+    map({ seq: 0, out: [] }),
+    map({ seq: 1.5, out: [] }),
+    map({ seq: "1", out: [] }),
+    map({ seq: 1, out: ["x"] }),
+    map({ seq: 1, out: [{ left_out: 0 }] }),
+    map({ seq: 1, out: [{ command: 0, stream: "stdout", text: "" }] }),
+    map({ seq: 1, out: [{ command: 1, stream: "stdin", text: "" }] }),
+    map({ seq: 1, out: [{ command: 1, stream: "stdout", text: Uint8Array.of(255) }] }),
+  ];
+  for (const value of bad) assertEquals(batchFromMap(value), undefined);
+});
+
+function text(seq: number, what = `${seq}\n`): LiveBatch {
+  return { seq, parts: [{ command: 1, stream: "stdout", text: what }] };
+}
+
+interface Kept extends Disposable {
+  readonly cachedir: string;
+  readonly jobs: JobCache;
+  readonly file: string;
+  open(maxBytes?: number): JobOutputs;
+}
+
+function kept(): Kept {
+  const cachedir = Deno.makeTempDirSync({ prefix: "outputs_" });
+  const jobs = new JobCache({ cachedir, hashType: "sha256" });
+  jobs.prepare(JID);
+  const open = (maxBytes = 2 ** 20) => new JobOutputs(cachedir, { hashType: "sha256", maxBytes });
+  open().open(JID);
+  const [top] = Deno.readDirSync(`${cachedir}/jobs`);
+  const [rest] = Deno.readDirSync(`${cachedir}/jobs/${top.name}`);
+  const file = `${cachedir}/jobs/${top.name}/${rest.name}/.live/web1`;
+  return { cachedir, jobs, file, open, [Symbol.dispose]: () => Deno.removeSync(cachedir, { recursive: true }) };
+}
+
+Deno.test("output is kept in order, each batch once, whichever thread stores it, for its owner alone", () => {
+  using place = kept();
+  const [one, other] = [place.open(), place.open()];
+  assertEquals(one.append(JID, "web1", text(1)), "stored");
+  assertEquals(other.append(JID, "web1", text(1)), "duplicate");
+  assertEquals(other.append(JID, "web1", text(2)), "stored");
+  assertEquals(one.append(JID, "web1", text(2)), "duplicate");
+  assertEquals(one.append(JID, "web1", text(4)), "stored");
+  assertEquals(one.append(JID, "web1", text(3)), "duplicate");
+  assertEquals(place.open().read(JID, "web1"), [text(1), text(2), text(4)]);
+  assertEquals([one.ids(JID), one.has(JID, "web1"), one.has(JID, "db1")], [["web1"], true, false]);
+  assertEquals((Deno.statSync(place.file).mode ?? 0) & 0o777, 0o600);
+  assertEquals((Deno.statSync(place.file.replace("/web1", "")).mode ?? 0) & 0o777, 0o700);
+});
+
+Deno.test("output of a job that nobody watches, of none, or of a bad id is refused, and so is too much", () => {
+  using place = kept();
+  const outputs = place.open(100);
+  place.jobs.prepare("20260101000000000002");
+  assertEquals(outputs.append("20260101000000000002", "web1", text(1)), "refused");
+  assertEquals(outputs.append("20260101000000000003", "web1", text(1)), "refused");
+  assertEquals(outputs.append(JID, "../web1", text(1)), "refused");
+  assertEquals(outputs.append(JID, "web1", text(1, "x".repeat(100))), "stored");
+  assertEquals(outputs.append(JID, "web1", text(2)), "refused");
+  assertEquals(outputs.read(JID, "web1").length, 1);
+  assertEquals(outputs.read("20260101000000000002", "web1"), []);
+});
+
+Deno.test("a record that was cut off is overwritten, and what is before it stays", () => {
+  using place = kept();
+  place.open().append(JID, "web1", text(1));
+  const { size } = Deno.statSync(place.file);
+  place.open().append(JID, "web1", text(2));
+  Deno.truncateSync(place.file, size + 7);
+  assertEquals(place.open().read(JID, "web1"), [text(1)]);
+  assertEquals(place.open().append(JID, "web1", text(2, "again\n")), "stored");
+  assertEquals(place.open().read(JID, "web1"), [text(1), text(2, "again\n")]);
+});
+
+Deno.test("output goes when its job goes", () => {
+  using place = kept();
+  place.open().append(JID, "web1", text(1));
+  const cleaner = new JobCleaner(place.cachedir, () => {});
+  assertEquals(finish(cleaner.round({ nowMs: Date.now() + 86_400_000, keepSeconds: 3_600 })), 1);
+  assertEquals(place.open().read(JID, "web1"), []);
+});
+
+Deno.test("who follows a job sees each batch once and in order, with those that no event told of", () => {
+  using place = kept();
+  const outputs = place.open();
+  for (const seq of [1, 2, 3, 4, 5]) outputs.append(JID, "web1", text(seq));
+  const seen: string[] = [];
+  const listener = (id: string, parts: readonly LivePart[]) => void seen.push(`${id} ${parts.map(describe).join("")}`);
+  const follower = new OutputFollower(JID, { outputs, listener });
+  follower.hear("web1", text(3));
+  follower.hear("web1", text(2));
+  follower.hear("web1", text(4));
+  follower.catchUp("web1");
+  follower.catchUpAll();
+  follower.hear("db1", text(2)); // the first is lost for good
+  assertEquals(seen, ["web1 1\n", "web1 2\n", "web1 3\n", "web1 4\n", "web1 5\n", "db1 2\n"]);
+});
+
+/** What is shown of these parts of web1, and of the return. */
+function shown(parts: readonly LivePart[], options: { color?: boolean; brief?: boolean; value?: Value } = {}) {
+  let out = "";
+  const { color = false, brief = true, value = null } = options;
+  using lines = new LiveLines({ write: (some) => out += some, color, brief });
+  for (const part of parts) lines.show("web1", [part]);
+  return { out, end: lines.end("web1", value), after: () => out };
+}
+
+const part = (what: string, command = 1, stream: "stdout" | "stderr" = "stdout"): LivePart => ({
+  command,
+  stream,
+  text: what,
+});
+
+/** What is shown of web1 when between each of `texts` and the next there is time enough. */
+async function shownSlowly(texts: readonly string[]): Promise<string[]> {
+  const seen: string[] = [];
+  using lines = new LiveLines({
+    write: (some) => seen.push(some.trimEnd()),
+    color: false,
+    brief: true,
+    unfinishedMs: 5,
+  });
+  for (const some of texts) {
+    const before = seen.length;
+    lines.show("web1", [part(some)]);
+    if (some !== "\n") await eventually(() => seen.length > before, { what: `a line of ${some}` });
+  }
+  lines.end("web1", null);
+  return seen;
+}
+
+Deno.test("the beginning of a line that does not go on is shown, and not again with its end", async () => {
+  const cases: [texts: string[], lines: string[]][] = [
+    [["Continue? ", "\n", "yes\n"], ["web1: Continue?  …", "web1: yes"]],
+    [["..", "..", " done\n"], ["web1: .. …", "web1: … .. …", "web1: …  done"]],
+    [["10%\r", "20%\r", "\n", "done\n"], ["web1: 10%", "web1: 20%", "web1: done"]],
+    [["no end"], ["web1: no end …"]],
+  ];
+  for (const [texts, lines] of cases) assertEquals(await shownSlowly(texts), lines);
+});
+
+Deno.test("a line is shown when it ends, with its minion's name; the rest when the command ends", () => {
+  const { out, after } = shown([part("one\ntw"), part("o\nthr"), part("ee")]);
+  assertEquals([out, after()], ["web1: one\nweb1: two\n", "web1: one\nweb1: two\nweb1: three\n"]);
+});
+
+Deno.test("the rest of a line is shown before the next command's output, and stderr by its name", () => {
+  const { out } = shown([part("half"), part("oops\n", 1, "stderr"), part("next\n", 2)]);
+  assertEquals(out, "web1 (stderr): oops\nweb1: half\nweb1: next\n");
+});
+
+Deno.test("a carriage return ends a line, together with a newline only one", () => {
+  assertEquals(shown([part("10%\r20%\r"), part("\n30%\r\n")]).after(), "web1: 10%\nweb1: 20%\nweb1: 30%\n");
+});
+
+Deno.test("what is left out is said where it was, and no command steers the terminal", () => {
+  const { after } = shown([part("ab"), { leftOut: 1 }, part("\x1b[2J\x9bx\u202e\n"), { leftOut: 2 }]);
+  assertEquals(
+    after(),
+    "web1: ab\nweb1: … 1 line left out\nweb1: \\x1b[2J\\x9bx\\u202e\nweb1: … 2 lines left out\n",
+  );
+});
+
+Deno.test("with colours, the name is coloured, for stderr in another one", () => {
+  const { out } = shown([part("a\n"), part("b\n", 1, "stderr")], { color: true });
+  assertEquals(out, "\x1b[0;36mweb1:\x1b[0;0m a\n\x1b[0;33mweb1 (stderr):\x1b[0;0m b\n");
+});
+
+const BRIEF: readonly (readonly [what: string, parts: readonly LivePart[], value: Value, end: Value])[] = [
+  ["several lines", [part("a\nb\n\n")], "a\nb", "(the 2 lines above)"],
+  ["several lines with their end", [part("a\nb\n")], "a\nb\n", "(the 2 lines above)"],
+  ["one line", [part("a\n")], "a", "a"],
+  ["another text", [part("a\nb\n")], "a\nc", "a\nc"],
+  ["text with a gap", [part("a\n"), { leftOut: 1 }, part("b\n")], "a\nb", "a\nb"],
+  [
+    "a map",
+    [part("a\nb\n"), part("c\nd\n", 1, "stderr")],
+    map({ pid: 1, stdout: "a\nb", stderr: "c\nd" }),
+    map({ pid: 1, stdout: "(the 2 lines above)", stderr: "(the 2 lines above)" }),
+  ],
+];
+for (const [what, parts, value, end] of BRIEF) {
+  Deno.test(`a return of ${what} is shown as what it adds`, () => {
+    assertEquals(shown(parts, { value }).end, end);
+    assertEquals(shown(parts, { value, brief: false }).end, value);
+  });
+}

@@ -1,0 +1,434 @@
+/** @module */
+import { RequestTimeoutError, RequestTooLargeError, WireError } from "../../lib/errors.ts";
+import { decode, encode } from "../../lib/values/msgpack.ts";
+import { ReturnSpool, type SpoolLimits } from "../../lib/minion/return_spool.ts";
+import { Float, isMap, map, type ValueMap } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { keptLog } from "../support/scripted_master.ts";
+import { AT_ONCE_MS } from "../support/time.ts";
+
+const DOWN = new RequestTimeoutError("tcp://master:4506", 1);
+
+/** A directory for spools, and a master that takes what `take` does not refuse by throwing. */
+class World implements Disposable {
+  readonly directory = `${Deno.makeTempDirSync({ prefix: "spool_" })}/returns`;
+  readonly taken: ValueMap[] = [];
+  readonly tried: string[] = [];
+  readonly lines: string[];
+  readonly log;
+  take: (load: ValueMap) => void | Promise<void> = () => {};
+  /** Whether the master answers other questions. */
+  there = false;
+  asked = 0;
+
+  constructor() {
+    ({ log: this.log, lines: this.lines } = keptLog());
+  }
+
+  open(retryMs: readonly [number, number] = [5, 20], limits?: SpoolLimits): ReturnSpool {
+    return new ReturnSpool({
+      directory: this.directory,
+      retryMs,
+      limits,
+      log: this.log,
+      replace: (load) => load.get("return") === "less" ? undefined : new Map(load).set("return", "less"),
+      answers: () => {
+        this.asked++;
+        return Promise.resolve(this.there);
+      },
+      send: async (load) => {
+        this.tried.push(String(load.get("jid")));
+        await this.take(load);
+        this.taken.push(load);
+      },
+    });
+  }
+
+  get jids(): string[] {
+    return this.taken.map((load) => String(load.get("jid")));
+  }
+
+  get files(): string[] {
+    return [...Deno.readDirSync(this.directory)].map(({ name }) => name).sort();
+  }
+
+  async until(count: number): Promise<void> {
+    await eventually(() => this.taken.length >= count, { what: `${count} returns`, everyMs: 2 });
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.directory.replace(/\/returns$/, ""), { recursive: true });
+  }
+}
+
+const ret = (jid: string, value: unknown = true) => map({ cmd: "_return", jid, return: value });
+const down = () => {
+  throw DOWN;
+};
+
+Deno.test("returns are sent in order, one after the other, and leave no file", async () => {
+  using world = new World();
+  let under = 0;
+  world.take = async () => {
+    assertEquals(++under, 1);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    under--;
+  };
+  const spool = world.open();
+  for (const jid of ["1", "2", "3", "4"]) spool.add(ret(jid));
+  assertEquals([spool.size, world.files.length], [4, 4]);
+  await world.until(4);
+  assertEquals(world.jids, ["1", "2", "3", "4"]);
+  await spool.close();
+  assertEquals([spool.size, world.files], [0, []]);
+});
+
+Deno.test("a spooled return is the owner's alone, and comes back as it was", async () => {
+  using world = new World();
+  world.take = down;
+  const first = world.open([10_000, 10_000]);
+  const value = new Map<never, never>();
+  const load = ret("1", [new Float(1), 1, "é", new Uint8Array([0xff]), 2n ** 63n, null, value]);
+  first.add(load);
+  const [name] = world.files;
+  assertEquals((Deno.statSync(`${world.directory}/${name}`).mode ?? 0) & 0o777, 0o600);
+  assertEquals((Deno.statSync(world.directory).mode ?? 0) & 0o777, 0o700);
+  await first.close();
+  world.take = () => {};
+  const second = world.open();
+  assertEquals(second.size, 1);
+  second.flush();
+  await world.until(1);
+  assertEquals(world.taken, [load]);
+  await second.close();
+});
+
+Deno.test("a return is sent before it is written, and written before anything else can happen", async () => {
+  using world = new World();
+  const sent: string[][] = [];
+  world.take = () => void sent.push(world.files);
+  const spool = world.open();
+  spool.add(ret("1"));
+  assertEquals([sent, world.files.length], [[[]], 1]);
+  await world.until(1);
+  await spool.close();
+  assertEquals(world.files, []);
+});
+
+Deno.test("what an earlier process left goes first, in its order, when it is told to", async () => {
+  using world = new World();
+  world.take = down;
+  const first = world.open([10_000, 10_000]);
+  for (const jid of ["1", "2", "3"]) first.add(ret(jid));
+  await first.close();
+  world.take = () => {};
+  const second = world.open();
+  await Promise.resolve();
+  assertEquals(world.taken, []);
+  second.add(ret("4"));
+  await world.until(4);
+  assertEquals(world.jids, ["1", "2", "3", "4"]);
+  await second.close();
+  assertEquals(world.files, []);
+});
+
+Deno.test("a return goes behind those of an earlier process, even if the clock was set back since", async () => {
+  using world = new World();
+  Deno.mkdirSync(world.directory);
+  const later = `${String((Date.now() + 60_000) * 1000).padStart(20, "0")}.p`;
+  Deno.writeFileSync(`${world.directory}/${later}`, encode(ret("1"), "disk"));
+  world.take = down;
+  const spool = world.open([10_000, 10_000]);
+  for (const jid of ["2", "3"]) spool.add(ret(jid));
+  await spool.close();
+  world.take = () => {};
+  const next = world.open();
+  next.flush();
+  await world.until(3);
+  assertEquals(world.jids, ["1", "2", "3"]);
+  await next.close();
+});
+
+Deno.test("a master that cannot be reached gets the same return again, less and less often, until it takes it", async () => {
+  using world = new World();
+  const times: number[] = [];
+  world.take = () => {
+    times.push(performance.now());
+    if (times.length < 6) throw DOWN;
+  };
+  const spool = world.open([10, 40]);
+  spool.add(ret("1"));
+  spool.add(ret("2"));
+  await world.until(2);
+  assertEquals(world.tried, ["1", "1", "1", "1", "1", "1", "2"]);
+  const waits = times.slice(1, 6).map((time, i) => time - times[i]);
+  for (const [i, least] of [10, 20, 40, 40, 40].entries()) {
+    assert(waits[i] >= least - 2, `wait ${i}: ${waits[i]} ms`);
+  }
+  assertStringIncludes(world.lines[0], "WARNING The return of job 1 waits; 2 in all: No reply from tcp://master:4506");
+  await spool.close();
+});
+
+Deno.test("flush ends the wait", async () => {
+  using world = new World();
+  world.take = down;
+  const spool = world.open([60_000, 60_000]);
+  spool.add(ret("1"));
+  await eventually(() => world.lines.length === 1, { what: "a first failure" });
+  world.take = () => {};
+  spool.flush();
+  await world.until(1);
+  await spool.close();
+});
+
+Deno.test("a return that the master will not have does not hold up the others", async () => {
+  using world = new World();
+  world.take = (load) => {
+    if (load.get("jid") === "bad") throw new WireError("The master answered Some exception handling minion payload");
+  };
+  const spool = world.open();
+  for (const jid of ["bad", "1", "2"]) spool.add(ret(jid));
+  await world.until(2);
+  assertEquals(world.jids, ["1", "2"]);
+  await spool.close();
+  assertEquals([spool.size, world.files.length], [1, 1]);
+});
+
+Deno.test("one return that a master is silent about, while it answers other questions, goes behind the others", async () => {
+  using world = new World();
+  world.take = (load) => {
+    if (load.get("jid") === "mute") throw DOWN;
+  };
+  world.there = true;
+  const spool = world.open();
+  for (const jid of ["mute", "1", "2"]) spool.add(ret(jid));
+  await world.until(2);
+  assertEquals(world.tried.slice(0, 4), ["mute", "mute", "1", "2"]);
+  await spool.close();
+  assertEquals([spool.size, world.files.length], [1, 1]);
+});
+
+Deno.test("while the master answers nothing, all keep their places", async () => {
+  using world = new World();
+  let silences = 6;
+  world.take = () => {
+    if (silences-- > 0) throw DOWN;
+  };
+  const spool = world.open();
+  for (const jid of ["1", "2"]) spool.add(ret(jid));
+  await world.until(2);
+  assertEquals(world.tried, ["1", "1", "1", "1", "1", "1", "1", "2"]);
+  assertEquals(world.asked, 5);
+  await spool.close();
+});
+
+Deno.test("what the master will not have is tried less and less often, a new return meanwhile at once, and all with a new master", async () => {
+  using world = new World();
+  world.take = (load) => {
+    if (load.get("jid") === "bad") throw new WireError("The master answered Some exception handling minion payload");
+  };
+  // Rests of 100 ms, 200 ms, 400 ms, …
+  const spool = world.open([100, 1]);
+  spool.add(ret("bad"));
+  await eventually(() => world.tried.length === 4, { what: "four tries" });
+  const started = performance.now();
+  spool.add(ret("1"));
+  await world.until(1);
+  spool.add(ret("2"));
+  await world.until(2);
+  assert(world.tried.length <= 9, `${world.tried} in ${performance.now() - started} ms`);
+  world.take = () => {};
+  spool.flush();
+  await world.until(3);
+  assertEquals(world.jids, ["1", "2", "bad"]);
+  await spool.close();
+  assertEquals(world.files, []);
+});
+
+Deno.test("a master that refuses every return hears of each new one at once", async () => {
+  using world = new World();
+  world.take = () => {
+    throw new WireError("The master could not take it");
+  };
+  const spool = world.open([60_000, 60_000]);
+  for (const jid of ["1", "2", "3"]) {
+    spool.add(ret(jid));
+    await eventually(() => world.tried.includes(jid), { what: `return ${jid}` });
+  }
+  world.take = () => {};
+  spool.flush();
+  await world.until(3);
+  assertEquals(world.jids, ["1", "2", "3"]);
+  await spool.close();
+});
+
+Deno.test("what is too large is replaced in its place, on disk as well, and given up if that is too large", async () => {
+  using world = new World();
+  const limit = 100;
+  world.take = (load) => {
+    const bytes = encode(load, "disk").length;
+    if (load.get("jid") === "huge" || bytes > limit) throw new RequestTooLargeError(bytes, limit);
+    if (load.get("jid") === "1") throw DOWN;
+  };
+  const spool = world.open([60_000, 60_000]);
+  spool.add(ret("huge"));
+  spool.add(ret("1", "x".repeat(1_000)));
+  await eventually(() => world.tried.join() === "huge,huge,1,1", { what: "four tries" });
+  assertStringIncludes(
+    world.lines.find((line) => line.startsWith("ERROR")) ?? "",
+    "Gave up the return of job huge: A request of",
+  );
+  await spool.close();
+  const [file, ...others] = world.files.map((name) => Deno.readFileSync(`${world.directory}/${name}`));
+  assertEquals([others.length, decode(file, "disk")], [0, ret("1", "less")]);
+});
+
+Deno.test("nothing is sent twice once it was taken: not after a failure of the next, not by the next process", async () => {
+  using world = new World();
+  let failures = 0;
+  world.take = (load) => {
+    if (load.get("jid") === "2" && failures++ < 3) throw DOWN;
+  };
+  const spool = world.open();
+  for (const jid of ["1", "2", "3"]) spool.add(ret(jid));
+  await world.until(3);
+  await spool.close();
+  const next = world.open();
+  next.flush();
+  await next.close();
+  assertEquals(world.tried, ["1", "2", "2", "2", "2", "3"]);
+});
+
+Deno.test("a file that is no return is set aside with a line in the log; the others are sent", async () => {
+  using world = new World();
+  const broken = [
+    new Uint8Array([0xc1]),
+    new Uint8Array(),
+    encode(["no", "map"], "disk"),
+    encode(ret("9"), "disk").slice(0, -1),
+  ];
+  Deno.mkdirSync(world.directory);
+  for (const [i, bytes] of broken.entries()) Deno.writeFileSync(`${world.directory}/00000${i}.p`, bytes);
+  Deno.writeFileSync(`${world.directory}/000009.p`, encode(ret("1"), "disk"));
+  Deno.writeFileSync(`${world.directory}/.half.tmp`, new Uint8Array(3));
+  const spool = world.open();
+  assertEquals(spool.size, 5);
+  spool.flush();
+  await world.until(1);
+  assertEquals(world.jids, ["1"]);
+  await eventually(() => spool.size === 0, { what: "an empty spool" });
+  assertEquals(world.files, [".half.tmp", ...broken.map((_, i) => `00000${i}.p.broken`)]);
+  assertEquals(world.lines.filter((line) => line.includes("of the return spool aside, as")).length, 4);
+  await spool.close();
+});
+
+Deno.test("a file that cannot be read stays, is told of once, and holds up nothing", async () => {
+  using world = new World();
+  Deno.mkdirSync(`${world.directory}/000001.p`, { recursive: true });
+  const spool = world.open();
+  spool.add(ret("1"));
+  await world.until(1);
+  await spool.close();
+  assertEquals(world.files, ["000001.p"]);
+  assertEquals(world.lines.filter((line) => line.startsWith("ERROR Cannot read 000001.p")).length, 1);
+});
+
+Deno.test("on a full disk a return is delivered from memory, and the log says so", async () => {
+  using world = new World();
+  world.take = down;
+  const spool = world.open();
+  Deno.removeSync(world.directory, { recursive: true }); // as good as full
+  spool.add(ret("1"));
+  spool.add(ret("2"));
+  world.take = () => {};
+  await world.until(2);
+  assertEquals(world.jids, ["1", "2"]);
+  assertStringIncludes(world.lines[0], "ERROR The return of job 1 is in memory only");
+  await spool.close();
+});
+
+Deno.test("close ends a wait at once; a return that comes later is kept for the next process, unsent", async () => {
+  using world = new World();
+  world.take = down;
+  const spool = world.open([60_000, 60_000]);
+  spool.add(ret("1"));
+  await eventually(() => world.tried.length === 1, { what: "a first try" });
+  const started = performance.now();
+  await spool.close();
+  assert(performance.now() - started < AT_ONCE_MS);
+  spool.add(ret("2"));
+  spool.flush();
+  await spool.close();
+  assertEquals([world.tried, world.files.length], [["1"], 2]);
+});
+
+Deno.test("close while the last one is being sent does not send the next", async () => {
+  using world = new World();
+  const gate = Promise.withResolvers<void>();
+  world.take = () => gate.promise;
+  const spool = world.open();
+  spool.add(ret("1"));
+  spool.add(ret("2"));
+  await eventually(() => world.tried.length === 1, { what: "a first try" });
+  const closed = spool.close();
+  gate.resolve();
+  await closed;
+  assertEquals([world.jids, world.files.length], [["1"], 1]);
+  assert(isMap(world.taken[0]));
+});
+
+Deno.test("of too much the oldest are given up, with a warning that names the job; the newest stays, were it alone too much", async () => {
+  using world = new World();
+  world.take = down;
+  const room = encode(ret("1", "x".repeat(100)), "disk").length * 3;
+  const first = world.open([60_000, 60_000], { maxBytes: room, maxAgeMs: 0 });
+  for (const jid of ["1", "2", "3", "4"]) first.add(ret(jid, "x".repeat(100)));
+  assertEquals([first.size, world.files.length], [3, 3]);
+  assertEquals(world.lines.filter((line) => line.includes("Gave up")), [
+    "WARNING Gave up the return of job 1, which the master did not take: too many wait (return_spool_max_size)",
+  ]);
+  await first.close();
+  // The next process has the same bound.
+  const second = world.open([5, 5], { maxBytes: room - 1, maxAgeMs: 0 });
+  assertEquals([second.size, world.files.length], [2, 2]);
+  second.add(ret("5", "x".repeat(10_000)));
+  assertEquals([second.size, world.files.length], [1, 1]);
+  world.take = () => {};
+  second.flush();
+  await world.until(1);
+  assertEquals(world.jids, ["5"]);
+  await second.close();
+  assertEquals(world.files, []);
+});
+
+Deno.test("a return that is too old is given up with a warning, the others are sent", async () => {
+  using world = new World();
+  Deno.mkdirSync(world.directory);
+  const name = (ageMs: number) => `${String((Date.now() - ageMs) * 1000).padStart(20, "0")}.p`;
+  for (const [jid, ageMs] of [["old", 7_200_000], ["young", 60_000]] as const) {
+    Deno.writeFileSync(`${world.directory}/${name(ageMs)}`, encode(ret(jid), "disk"));
+  }
+  const spool = world.open([5, 20], { maxBytes: 0, maxAgeMs: 3_600_000 });
+  spool.flush();
+  await world.until(1);
+  assertEquals(world.jids, ["young"]);
+  await spool.close();
+  assertEquals(world.files, []);
+  assertStringIncludes(world.lines[0], "WARNING Gave up the return of job old");
+  assertStringIncludes(world.lines[0], "it is 3600 s old (return_spool_max_age)");
+});
+
+Deno.test("a hundred returns that wait come in their order, though most are on disk only", async () => {
+  using world = new World();
+  world.take = down;
+  const spool = world.open([60_000, 60_000]);
+  const jids = Array.from({ length: 100 }, (_, i) => String(i));
+  for (const jid of jids) spool.add(ret(jid));
+  await eventually(() => world.tried.length === 1, { what: "a first try" });
+  world.take = () => {};
+  spool.flush();
+  await world.until(100);
+  assertEquals(world.jids, jids);
+  await spool.close();
+});

@@ -1,0 +1,273 @@
+/** @module */
+import { invoke } from "../../../lib/plugins/call.ts";
+import { CommandError, InvocationError } from "../../../lib/errors.ts";
+import type { JobContext } from "../../../lib/plugins/job_context.ts";
+import type { ModuleFunction } from "../../../lib/plugins/module.ts";
+import { findUser } from "../../../lib/os/users.ts";
+import { map, toValue, type Value } from "../../../lib/values/value.ts";
+import * as cmd from "../../../modules/execution/cmd.ts";
+import { assert, assertEquals, assertMatch, assertRejects } from "../../support/assert.ts";
+import { eventually } from "../../support/eventually.ts";
+import { testContext, testOpts } from "../../support/job_context.ts";
+
+const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = cmd;
+
+interface Call {
+  readonly args?: unknown[];
+  readonly kwargs?: Record<string, unknown>;
+  readonly context?: Partial<JobContext>;
+}
+
+/** Calls a function as a published job does, and tells its result and the return code that it set. */
+async function call(
+  name: string,
+  { args = [], kwargs = {}, context = {} }: Call = {},
+): Promise<[Value, number | null]> {
+  let retcode: number | null = null;
+  const published = FUNCTIONS[name].varKwargs === undefined ? {} : { __pub_jid: "20260101000000000000" };
+  const result = await invoke(FUNCTIONS[name], {
+    name: `cmd.${name}`,
+    args: args.map((arg) => toValue(arg)),
+    kwargs: map({ ...published, ...kwargs }),
+    context: testContext({ setRetcode: (code) => retcode = code, ...context }),
+  });
+  return [result, retcode];
+}
+
+function withoutPid(result: Value): Value {
+  assert(result instanceof Map && typeof result.get("pid") === "number");
+  return new Map([...result].filter(([key]) => key !== "pid"));
+}
+
+async function inTemporaryDirectory(run: (dir: string) => Promise<void>): Promise<void> {
+  const dir = await Deno.makeTempDir({ prefix: "modules_cmd_" });
+  try {
+    await run(dir);
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
+}
+
+const CASES: [string, Call, unknown, number | null][] = [
+  ["run", { args: ["echo a; echo b >&2; exit 3"] }, "a\nb", 3],
+  ["run", { args: ["echo a; echo b >&2"], kwargs: { redirect_stderr: false } }, "a", 0],
+  ["run", { args: ["exit 3"], kwargs: { ignore_retcode: true } }, "", 0],
+  ["run", { args: ["exit 3"], kwargs: { success_retcodes: 3 } }, "", 0],
+  ["run", { args: ["echo a"], kwargs: { hide_output: true } }, "", 0],
+  ["run", { args: ["sleep 60"], kwargs: { timeout: 0.05 } }, "sleep 60 : Timed out after 0.05 seconds", 1],
+  ["run", { args: ["sleep 0.01"], kwargs: { bg: true } }, "", 0],
+  ["run", { args: ["cat", "/", "a\\nb"] }, "a\nb", 0],
+  ["run", { args: ["cat"], kwargs: { stdin: "a\\nb", stdin_raw_newlines: true } }, "a\\nb", 0],
+  ["run", { args: ["echo $A"], kwargs: { env: { A: "x" } } }, "x", 0],
+  ["run", { args: ["echo $A b"], kwargs: { python_shell: false } }, "$A b", 0],
+  ["run", { args: ["echo $A b"], kwargs: { __pub_jid: "" } }, "$A b", 0],
+  ["shell", { args: ["echo a | cat; echo b >&2"], kwargs: { __pub_jid: "" } }, "a\nb", 0],
+  ["shell", { args: ["echo a | cat"], kwargs: { python_shell: false } }, "a | cat", 0],
+  ["run_stdout", { args: ["echo a; echo b >&2"] }, "a", 0],
+  ["run_stderr", { args: ["echo a; echo b >&2; exit 1"] }, "b", 1],
+  ["retcode", { args: ["exit 4"] }, 4, 4],
+  ["retcode", { args: ["kill -9 $$"] }, -9, -9],
+  ["retcode", { args: ["echo x; exit 4"], kwargs: { success_stdout: "x" } }, 0, 0],
+  ["exec_code", { args: ["sh", "echo $1; exit 2", null, "a b"] }, "a b", 2],
+  ["exec_code", { args: ["sh", "pwd; cat"], kwargs: { cwd: "/", stdin: "in" } }, "/\nin", 0],
+  ["which", { args: ["no-such-program"] }, null, null],
+  ["which", { args: ["/bin/sh"] }, "/bin/sh", null],
+  ["which_bin", { args: [["no-such-program", "/bin/sh", "ls"]] }, "/bin/sh", null],
+  ["which_bin", { args: ["no-such-program"] }, null, null],
+  ["has_exec", { args: ["sh"] }, true, null],
+  ["has_exec", { args: ["no-such-program"] }, false, null],
+  ["tty", { args: ["console"] }, { Error: "The specified device is not a valid TTY" }, null],
+  ["tty", { args: ["tty/../null"] }, { Error: "The specified device is not a valid TTY" }, null],
+  ["tty", { args: ["ttynosuch"] }, { Error: "Echoing to /dev/ttynosuch returned error" }, null],
+  ["tty", { args: ["pts99999", "x"] }, { Error: "Echoing to /dev/pts/99999 returned error" }, null],
+];
+
+for (const [name, given, expected, retcode] of CASES) {
+  Deno.test(`cmd.${name} ${JSON.stringify(given)} returns ${JSON.stringify(expected)}, return code ${retcode}`, async () => {
+    assertEquals<unknown>(await call(name, given), [toValue(expected), retcode]);
+  });
+}
+
+Deno.test("cmd.run_all returns Salt's four fields, with both outputs apart unless asked otherwise", async () => {
+  const [result, retcode] = await call("run_all", { args: ["echo a; echo b >&2; exit 3"] });
+  assert(result instanceof Map);
+  assertEquals([...result.keys()], ["pid", "retcode", "stdout", "stderr"]);
+  assertEquals(withoutPid(result), map({ retcode: 3, stdout: "a", stderr: "b" }));
+  assertEquals(retcode, 3);
+  const [together] = await call("run_all", { args: ["echo a; echo b >&2"], kwargs: { redirect_stderr: true } });
+  assertEquals(withoutPid(together), map({ retcode: 0, stdout: "a\nb", stderr: "" }));
+  const [hidden] = await call("run_all", { args: ["echo a; echo b >&2"], kwargs: { hide_output: true } });
+  assertEquals(withoutPid(hidden), map({ retcode: 0, stdout: "", stderr: "" }));
+});
+
+Deno.test("cmd.run with raise_err fails with the output when the return code is not 0", async () => {
+  const failing = (kwargs: Record<string, unknown>) => call("run", { args: ["echo bad; exit 1"], kwargs });
+  assertEquals((await assertRejects(() => failing({ raise_err: true }), CommandError)).message, "bad");
+  assertEquals((await assertRejects(() => failing({ raise_err: true, hide_output: true }), CommandError)).message, "");
+  assertEquals(await failing({ raise_err: true, ignore_retcode: true }), ["bad", 0]);
+});
+
+Deno.test("an argument that does not fit is refused by name before anything runs", async () => {
+  await assertRejects(() => call("run"), InvocationError, "'cmd'");
+  await assertRejects(() => call("run", { args: ["true"], kwargs: { timeout: "soon" } }), InvocationError, "timeout");
+  await assertRejects(() => call("run_bg", { args: ["true"], kwargs: { use_vt: "x" } }), InvocationError, "use_vt");
+});
+
+Deno.test("keywords that a function does not declare and its siblings do count, others are ignored", async () => {
+  assertEquals(await call("retcode", { args: ["exit 4"], kwargs: { hide_output: true, nonsense: 1 } }), [4, 4]);
+  const [result] = await call("exec_code_all", {
+    args: ["sh", "echo $A >&2"],
+    kwargs: { env: { A: 1 }, redirect_stderr: true },
+  });
+  assertEquals(withoutPid(result), map({ retcode: 0, stdout: "1", stderr: "" }));
+});
+
+Deno.test("cmd_safe: False gives callers a shell that did not ask for one", async () => {
+  const opts = { ...testContext({}).opts, cmd_safe: false };
+  assertEquals(await call("run", { args: ["echo a | cat"], kwargs: { __pub_jid: "" }, context: { opts } }), ["a", 0]);
+});
+
+Deno.test("cmd_blacklist_glob and cmd_whitelist_glob forbid commands to published jobs", async () => {
+  const listing = (lists: Record<string, string[]>) => ({ opts: testOpts(lists) });
+  const black = listing({ cmd_blacklist_glob: ["rm *", "echo b*"] });
+  await assertRejects(
+    () => call("run", { args: ["echo bad"], context: black }),
+    CommandError,
+    'The shell command "echo bad" is not permitted',
+  );
+  assertEquals(await call("run", { args: ["echo good"], context: black }), ["good", 0]);
+  const white = listing({ cmd_whitelist_glob: ["echo g*"] });
+  assertEquals(await call("run", { args: [["echo", "good"]], kwargs: { python_shell: false }, context: white }), [
+    "good",
+    0,
+  ]);
+  await assertRejects(() => call("run_all", { args: ["echo bad"], context: white }), CommandError, "not permitted");
+});
+
+Deno.test("a job's abort reaches its command", async () => {
+  const controller = new AbortController();
+  const child = (_pid: number, state: string) => state === "started" && controller.abort(new Error("killed"));
+  await assertRejects(
+    () => call("run", { args: ["sleep 60"], context: { signal: controller.signal, child } }),
+    Error,
+    "killed",
+  );
+});
+
+Deno.test("cmd.run_bg returns the pid of a command that goes on", async () => {
+  await inTemporaryDirectory(async (dir) => {
+    const [result, retcode] = await call("run_bg", {
+      args: [`while [ ! -e ${dir}/stop ]; do sleep 0.02; done; > ${dir}/end`],
+    });
+    assertEquals(withoutPid(result), new Map());
+    assertEquals(retcode, 0);
+    await Deno.writeTextFile(`${dir}/stop`, "");
+    await eventually(() => exists(`${dir}/end`), { what: "the end of the command" });
+  });
+});
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}
+
+Deno.test("cmd.script runs a copy that only its user can read, with arguments, and removes it", async () => {
+  await inTemporaryDirectory(async (dir) => {
+    const source = `${dir}/a script.sh`;
+    await Deno.writeTextFile(source, '#!/bin/sh\necho "$0"; echo "$#:$1:$2"; ls -l "$0"; echo err >&2; exit 5\n');
+    for (const [args, seen] of [["one 'two 3'", "2:one:two 3"], [["one", 2], "2:one:2"], [null, "0::"]]) {
+      for (const from of [source, `file://${source.replace(" ", "%20")}`]) {
+        const [result, retcode] = await call("script", { args: [from, args], kwargs: { cwd: dir } });
+        assert(result instanceof Map);
+        const [path, counted, listed] = String(result.get("stdout")).split("\n");
+        assertEquals([counted, result.get("stderr"), result.get("retcode"), retcode], [String(seen), "err", 5, 5]);
+        assertMatch(path, /\/__salt\.tmp\.\w+\.sh$/);
+        assert(path.startsWith(dir));
+        assertMatch(listed, /^-r-x------/);
+      }
+    }
+    assertEquals(Array.from(Deno.readDirSync(dir), ({ name }) => name), ["a script.sh"]);
+  });
+});
+
+Deno.test(
+  "cmd.script of root's makes no copy where another user could replace it",
+  { ignore: Deno.uid() !== 0 },
+  async () => {
+    const root = Deno.makeTempDirSync({ prefix: "script_" });
+    try {
+      Deno.chmodSync(root, 0o755);
+      const script = `${root}/script.sh`, theirs = `${root}/theirs`, ours = `${root}/ours`;
+      Deno.writeTextFileSync(script, "#!/bin/sh\necho $0; pwd\n");
+      for (const path of [theirs, ours]) Deno.mkdirSync(path);
+      const nobody = findUser("nobody");
+      Deno.chownSync(theirs, nobody?.uid ?? 0, nobody?.gid ?? 0);
+      for (
+        const [cwd, more, inside] of [[ours, {}, true], [theirs, {}, false], [
+          theirs,
+          { runas: "nobody" },
+          false,
+        ]] as const
+      ) {
+        const [ran] = await call("script", { args: [script], kwargs: { cwd, ...more } });
+        assert(ran instanceof Map);
+        const [copy, where] = String(ran.get("stdout")).split("\n");
+        assertEquals([where, copy.startsWith(`${cwd}/`)], [cwd, inside], copy);
+      }
+    } finally {
+      Deno.removeSync(root, { recursive: true });
+    }
+  },
+);
+
+Deno.test("cmd.script fetches over http, and says so when it cannot", async () => {
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    (request) => request.url.endsWith("/ok.sh") ? new Response("echo from afar") : new Response("no", { status: 404 }),
+  );
+  const NOT_FETCHED = { retcode: 1, stdout: "", stderr: "", cache_error: true };
+  const base = `http://127.0.0.1:${server.addr.port}`;
+  try {
+    const [found, retcode] = await call("script", { args: [`${base}/ok.sh`] });
+    assertEquals([withoutPid(found), retcode], [map({ retcode: 0, stdout: "from afar", stderr: "" }), 0]);
+    assertEquals(withoutPid((await call("script", { args: [`${base}/other.sh`] }))[0]), map(NOT_FETCHED));
+    assertEquals(withoutPid((await call("script", { args: ["/no/such/script"] }))[0]), map(NOT_FETCHED));
+  } finally {
+    await server.shutdown();
+  }
+  await assertRejects(() => call("script", { args: ["salt://x.sh"] }), CommandError, "there is no file server yet");
+  await assertRejects(() => call("script", { args: ["ftp://x/x.sh"] }), CommandError, "ftp:// is not supported");
+  await assertRejects(() => call("script", { args: ["x.sh"] }), CommandError, "Path 'x.sh' is not absolute");
+});
+
+Deno.test("scripts and code run as another user", { ignore: Deno.uid() !== 0 }, async () => {
+  await inTemporaryDirectory(async (dir) => {
+    await Deno.writeTextFile(`${dir}/who.sh`, "#!/bin/sh\nid -un");
+    const [result] = await call("script", { args: [`${dir}/who.sh`], kwargs: { runas: "nobody" } });
+    assertEquals(withoutPid(result), map({ retcode: 0, stdout: "nobody", stderr: "" }));
+    assertEquals(await call("exec_code", { args: ["sh", "id -un"], kwargs: { runas: "nobody" } }), ["nobody", 0]);
+    await assertRejects(
+      () => call("script", { args: [`${dir}/who.sh`], kwargs: { runas: "no-such-user" } }),
+      CommandError,
+      "User 'no-such-user' is not available",
+    );
+  });
+});
+
+Deno.test("cmd.shells lists absolute paths, no comments", async () => {
+  const [shells] = await call("shells");
+  assert(Array.isArray(shells) && shells.every((shell) => typeof shell === "string" && shell.startsWith("/")));
+});
+
+for (const ignore_retcode of [false, true]) {
+  Deno.test(`a command whose output was cut is no success, with ignore_retcode=${ignore_retcode}`, async () => {
+    const context = { opts: testOpts({ output_max: 1024 }) };
+    const kwargs = { python_shell: true, ignore_retcode };
+    const [all, retcode] = await call("run", { args: ["head -c 5000 /dev/zero | tr '\\0' x"], kwargs, context });
+    assertMatch(String(all), /^x{1024}\n\[stdout was cut here: 3976 more bytes .* \(output_max\)\]$/);
+    assertEquals(retcode, 1);
+    assertEquals(
+      (await call("run", { args: ["head -c 1024 /dev/zero | tr '\\0' x; exit 3"], kwargs, context }))[1],
+      ignore_retcode ? 0 : 3,
+    );
+  });
+}

@@ -1,0 +1,41 @@
+/**
+ * Execution modules against what Salt 3008.3 returned for the same calls: `corpus/modules.json`, made by
+ * `corpus/make_modules.py`.
+ * @module
+ */
+
+import { assert, assertEquals } from "../../support/assert.ts";
+import { dumpJson, parseJson } from "../../../lib/values/json.ts";
+import { isMap, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { testContext, testOpts } from "../../support/job_context.ts";
+
+/** Undoes what JSON cannot say: maps whose keys are no strings. */
+function unpack(value: Value): Value {
+  if (Array.isArray(value)) return value.map(unpack);
+  if (!isMap(value)) return value;
+  const pairs = value.get("__pairs__");
+  if (!Array.isArray(pairs)) return new Map([...value].map(([key, item]) => [key, unpack(item)]));
+  return new Map(pairs.map((pair): [Value, Value] => Array.isArray(pair) ? [pair[0], unpack(pair[1])] : [null, null]));
+}
+
+function asMap(value: Value | undefined): ValueMap {
+  assert(isMap(value));
+  return value;
+}
+
+const corpus = asMap(unpack(parseJson(await Deno.readTextFile(new URL("../../corpus/modules.json", import.meta.url)))));
+const opts = { ...testOpts({ file_client: "local" }), extra: asMap(corpus.get("opts")) };
+const cases = corpus.get("cases");
+assert(Array.isArray(cases) && cases.length > 200);
+
+for (const entry of cases.map((one) => asMap(one))) {
+  const fun = str(entry.get("fun") ?? null);
+  const args = entry.get("args");
+  const kwargs = asMap(entry.get("kwargs"));
+  assert(Array.isArray(args));
+  Deno.test(`${fun} returns what Salt's does for ${repr(args)} ${repr(kwargs)}`, async () => {
+    const context = testContext({ opts, grains: asMap(corpus.get("grains")), pillar: asMap(corpus.get("pillar")) });
+    const actual = await context.call(fun, args, kwargs);
+    assertEquals(dumpJson(actual), dumpJson(entry.get("return") ?? null));
+  });
+}

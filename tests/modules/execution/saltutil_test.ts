@@ -1,0 +1,233 @@
+/** @module */
+import { invoke } from "../../../lib/plugins/call.ts";
+import { InvocationError, NoMasterError, RequestTimeoutError } from "../../../lib/errors.ts";
+import type { JobContext, Outside, Refresh, RunningJob } from "../../../lib/plugins/job_context.ts";
+import type { ModuleFunction } from "../../../lib/plugins/module.ts";
+import { encode } from "../../../lib/values/msgpack.ts";
+import { map, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import * as saltutil from "../../../modules/execution/saltutil.ts";
+import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
+import { testContext, testOpts } from "../../support/job_context.ts";
+
+const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = saltutil;
+
+function call(name: string, context: JobContext, args: unknown[] = [], kwargs: Record<string, unknown> = {}) {
+  const values = args.map((arg) => toValue(arg));
+  return invoke(FUNCTIONS[name], { name: `saltutil.${name}`, args: values, kwargs: map(kwargs), context });
+}
+
+function job(jid: string, fun: string, pid: number): RunningJob {
+  return { jid, fun, arg: [1], tgt: "*", tgt_type: "glob", ret: "", user: "root", pid };
+}
+
+/** What the map of a job holds, with `pid` first as in Salt's files. */
+function shown(jid: string, fun: string, pid: number): ValueMap {
+  return map({ pid, fun, arg: [1], tgt: "*", jid, ret: "", tgt_type: "glob", user: "root" });
+}
+
+const SELF = "20260101000000000000";
+
+/** A minion that runs the asking job and two more; signals are recorded, and reach all but the job "3". */
+function busy(): { context: JobContext; signals: [string, number][] } {
+  const signals: [string, number][] = [];
+  const context = testContext({
+    job: { jid: SELF, fun: "saltutil.running" },
+    jobs: {
+      running: () =>
+        Promise.resolve([job("1", "test.sleep", 41), job(SELF, "saltutil.x", 42), job("3", "state.sls", 43)]),
+      signal: (jid, signal) => {
+        signals.push([jid, signal]);
+        return Promise.resolve(jid !== "3");
+      },
+    },
+  });
+  return { context, signals };
+}
+
+const GONE = "Job 3 was not running and job data has been cleaned up";
+const CASES: [string, unknown[], unknown, [string, number][]][] = [
+  ["running", [], [shown("1", "test.sleep", 41), shown("3", "state.sls", 43)], []],
+  ["is_running", ["state.*"], [shown("3", "state.sls", 43)], []],
+  ["is_running", ["state"], [], []],
+  ["find_job", ["1"], shown("1", "test.sleep", 41), []],
+  ["find_job", [1], shown("1", "test.sleep", 41), []],
+  ["find_job", ["2"], {}, []],
+  ["find_job", [SELF], {}, []],
+  ["kill_job", ["1"], "Signal 9 sent to job 1 at pid 41", [["1", 9]]],
+  ["term_job", ["1"], "Signal 15 sent to job 1 at pid 41", [["1", 15]]],
+  ["signal_job", ["1", 2], "Signal 2 sent to job 1 at pid 41", [["1", 2]]],
+  ["kill_job", ["2"], "", []],
+  ["kill_job", [SELF], "", []],
+  ["kill_job", ["3"], GONE, [["3", 9]]],
+  ["kill_all_jobs", [], ["Signal 9 sent to job 1 at pid 41", GONE], [["1", 9], ["3", 9]]],
+  ["term_all_jobs", [], ["Signal 15 sent to job 1 at pid 41", GONE], [["1", 15], ["3", 15]]],
+];
+for (const [name, args, expected, sent] of CASES) {
+  Deno.test(`saltutil.${name} ${JSON.stringify(args)} returns ${Deno.inspect(expected, { compact: true })}`, async () => {
+    const { context, signals } = busy();
+    assertEquals<unknown>(await call(name, context, args), toValue(expected));
+    assertEquals(signals, sent);
+  });
+}
+
+Deno.test("saltutil.signal_job refuses a signal that is no number", async () => {
+  await assertRejects(() => call("signal_job", busy().context, ["1", "KILL"]), InvocationError, "sig");
+});
+
+/** A minion that records what it is told to refresh, and answers `answer`. */
+function refreshing(answer: boolean, overrides: Partial<JobContext> = {}): { context: JobContext; asked: Refresh[] } {
+  const asked: Refresh[] = [];
+  const outside: Outside = {
+    ...testContext().outside,
+    refresh: (what) => {
+      asked.push(what);
+      return Promise.resolve(answer);
+    },
+  };
+  return { context: testContext({ outside, ...overrides }), asked };
+}
+
+const REFRESHES: [string, Record<string, unknown>, boolean, boolean, Refresh[]][] = [
+  ["refresh_modules", {}, true, true, ["modules"]],
+  ["refresh_modules", { async: false }, false, false, ["modules"]],
+  ["refresh_pillar", {}, true, true, ["pillar"]],
+  ["refresh_pillar", { wait: true, timeout: 5 }, false, false, ["pillar"]],
+  ["pillar_refresh", {}, true, true, ["pillar"]],
+  ["refresh_beacons", {}, true, true, ["beacons"]],
+  ["refresh_matchers", {}, true, true, ["matchers"]],
+  ["refresh_grains", {}, false, true, ["grains", "pillar"]],
+  ["refresh_grains", { refresh_pillar: false }, true, true, ["grains", "modules"]],
+];
+for (const [name, kwargs, answer, expected, refreshed] of REFRESHES) {
+  Deno.test(`saltutil.${name} ${JSON.stringify(kwargs)} refreshes ${refreshed} and returns ${expected}`, async () => {
+    const { context, asked } = refreshing(answer);
+    assertEquals(await call(name, context, [], kwargs), expected);
+    assertEquals(asked, refreshed);
+  });
+}
+
+Deno.test("saltutil.refresh_grains refuses a keyword that it does not have", async () => {
+  await assertRejects(() => call("refresh_grains", refreshing(true).context, [], { x: 1 }), InvocationError, "x=1");
+});
+
+async function inRoot(run: (dir: string) => Promise<void>): Promise<void> {
+  const dir = await Deno.makeTempDir({ prefix: "modules_saltutil_" });
+  try {
+    await run(dir);
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
+}
+
+Deno.test("sync_modules lists what came, changed or went since the last time, and nothing twice", async () => {
+  await inRoot(async (dir) => {
+    const opts = { ...testOpts(), cachedir: `${dir}/cache`, extension_modules: `${dir}/ext` };
+    const { context, asked } = refreshing(true, { opts });
+    await Deno.mkdir(`${dir}/cache`);
+    const sync = (kwargs: Record<string, unknown> = {}) => call("sync_modules", context, [], kwargs);
+    assertEquals(await sync(), []);
+    await Deno.mkdir(`${dir}/ext/modules/below`, { recursive: true });
+    await Deno.writeTextFile(`${dir}/ext/modules/b.ts`, "export const x = 1;");
+    await Deno.writeTextFile(`${dir}/ext/modules/a.js`, "export const x = 1;");
+    await Deno.writeTextFile(`${dir}/ext/modules/README.md`, "");
+    assertEquals(await sync(), ["modules.a", "modules.b"]);
+    assertEquals(await sync(), []);
+    await Deno.writeTextFile(`${dir}/ext/modules/b.ts`, "export const x = 2;");
+    assertEquals(await sync({ extmod_blacklist: "b" }), []);
+    assertEquals(await sync({ extmod_whitelist: { modules: ["a"] } }), []);
+    assertEquals(await sync({ extmod_whitelist: { grains: ["a"] } }), ["modules.b"]);
+    await Deno.remove(`${dir}/ext/modules/a.js`);
+    assertEquals(await sync({ refresh: false }), ["modules.a"]);
+    assertEquals(await sync({ refresh: false }), []);
+    assertEquals(asked, Array<Refresh>(6).fill("modules"));
+
+    await Deno.writeTextFile(`${dir}/cache/extmods_synced.json`, "{ broken");
+    assertEquals(await sync(), ["modules.b"]);
+    assertEquals(await call("list_extmods", context), map({ modules: ["README", "b", "below"] }));
+  });
+});
+
+Deno.test("sync_grains and sync_all see their families, and sync_all names Salt's", async () => {
+  await inRoot(async (dir) => {
+    const opts = { ...testOpts(), cachedir: `${dir}/cache`, extension_modules: `${dir}/ext` };
+    const { context, asked } = refreshing(true, { opts });
+    await Deno.mkdir(`${dir}/ext/grains`, { recursive: true });
+    await Deno.mkdir(`${dir}/cache`);
+    await Deno.writeTextFile(`${dir}/ext/grains/rack.ts`, "export const rack = () => 1;");
+    const all = await call("sync_all", context, [], { refresh: false });
+    assert(all instanceof Map);
+    assertEquals([all.size, all.get("grains"), all.get("modules")], [18, ["grains.rack"], []]);
+    assertEquals(asked, []);
+    assertEquals(await call("sync_grains", context), []);
+    assertEquals(asked, ["grains", "pillar"]);
+    await call("sync_all", context);
+    assertEquals(asked.slice(2), ["modules", "grains", "pillar"]);
+    const masterless = refreshing(true, { opts: { ...opts, file_client: "local" } });
+    const local = await call("sync_all", masterless.context);
+    assert(local instanceof Map);
+    assertEquals([...local.keys()].filter((key) => !all.has(key)), ["tops", "pillar", "wrapper"]);
+  });
+});
+
+Deno.test("the minion's own job cache is read and cleared", async () => {
+  await inRoot(async (dir) => {
+    const plain = testContext({ opts: { ...testOpts(), cachedir: dir } });
+    const caching = testContext({ opts: { ...testOpts(), cachedir: dir, cache_jobs: true } });
+    const find = (jid: string, context: JobContext = caching) => call("find_cached_job", context, [jid]);
+    assertEquals(
+      await find("1", plain),
+      "Local jobs cache directory not found; you may need to enable cache_jobs on this minion",
+    );
+    assertEquals(await find("1"), `Local jobs cache directory ${dir}/minion_jobs/1 not found`);
+    assertEquals(await call("clear_job_cache", caching), true);
+
+    const store = async (jid: string, hours: number, value: Value) => {
+      await Deno.mkdir(`${dir}/minion_jobs/${jid}`, { recursive: true });
+      await Deno.writeFile(`${dir}/minion_jobs/${jid}/return.p`, encode(value, "disk"));
+      const then = Date.now() / 1000 - hours * 3600;
+      await Deno.utime(`${dir}/minion_jobs/${jid}`, then, then);
+    };
+    await store("1", 30, map({ return: true }));
+    await store("2", 2, "no map");
+    assertEquals(await find("1"), map({ return: true }));
+    assertEquals(await find("2"), null);
+    assertEquals(
+      await find("../minion_jobs/1"),
+      `Local jobs cache directory ${dir}/minion_jobs/../minion_jobs/1 not found`,
+    );
+    assertEquals(await call("clear_job_cache", caching), true);
+    assertEquals(Array.from(Deno.readDirSync(`${dir}/minion_jobs`), ({ name }) => name), ["2"]);
+    assertEquals(await call("clear_job_cache", caching, [1]), true);
+    assertEquals(Array.from(Deno.readDirSync(`${dir}/minion_jobs`)), []);
+  });
+});
+
+Deno.test("revoke_auth asks the master to forget this minion, and says whether it has", async () => {
+  const loads: Value[] = [];
+  const answering = (answer: () => Promise<Value>) =>
+    testContext({ outside: { ...testContext().outside, request: (load) => (loads.push(load), answer()) } });
+  assertEquals(await call("revoke_auth", answering(() => Promise.resolve(true))), true);
+  const silent = answering(() => Promise.reject(new RequestTimeoutError("tcp://master:4506", 100)));
+  assertEquals(await call("revoke_auth", silent, [true]), false);
+  // Forbidden, by a master of ours and by Salt's; and one that failed.
+  for (const no of [false, map({ cmd: "revoke_auth" }), ""]) {
+    assertEquals(await call("revoke_auth", answering(() => Promise.resolve(no))), false);
+  }
+  loads.splice(2);
+  assertEquals(loads, [
+    map({ cmd: "revoke_auth", id: "web1", preserve_minion_cache: false }),
+    map({ cmd: "revoke_auth", id: "web1", preserve_minion_cache: true }),
+  ]);
+  await assertRejects(() => call("revoke_auth", testContext()), NoMasterError);
+});
+
+Deno.test("regen_keys removes the keys, and no directory", async () => {
+  await inRoot(async (dir) => {
+    for (const name of ["minion.pem", "minion.pub", "minion_master.pub"]) {
+      await Deno.writeTextFile(`${dir}/${name}`, "");
+    }
+    await Deno.mkdir(`${dir}/keep`);
+    assertEquals(await call("regen_keys", testContext({ opts: { ...testOpts(), pki_dir: dir } })), null);
+    assertEquals(Array.from(Deno.readDirSync(dir), ({ name }) => name), ["keep"]);
+  });
+});

@@ -1,0 +1,294 @@
+import { invoke } from "../../../lib/plugins/call.ts";
+import { DataCache } from "../../../lib/fleet/data_cache.ts";
+import { CommandError, InvocationError } from "../../../lib/errors.ts";
+import { JobCache } from "../../../lib/jobs/cache.ts";
+import type { JobOutcome } from "../../../lib/jobs/outcomes.ts";
+import { parseTime } from "../../../lib/jobs/listing.ts";
+import { KeyStore } from "../../../lib/keys/store.ts";
+import { type Family, loadFamily } from "../../../lib/plugins/loader.ts";
+import type { MasterOpts } from "../../../lib/config/options.ts";
+import type { LocalOptions, LocalReturn, RunnerContext } from "../../../lib/client/runner_context.ts";
+import { RUNNERS } from "../../../modules/runners/_built_in.ts";
+import { noteRunner, runningRunners } from "../../../lib/client/runner_notes.ts";
+import { isMap, map, repr, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { VERSION } from "../../../lib/version.ts";
+import { assert, assertEquals, assertRejects, assertThrows } from "../../support/assert.ts";
+import files from "../../corpus/job_cache.json" with { type: "json" };
+import { fromTyped, readCorpus, type Typed } from "../../support/typed_values.ts";
+
+const JID = "20240102030405000001";
+
+interface World {
+  readonly context: RunnerContext;
+  readonly root: string;
+  /** What was done beside returning. */
+  readonly done: string[];
+  /** What minions will answer. */
+  readonly answers: Map<string, LocalReturn>;
+  readonly here: Map<string, string | undefined>;
+  readonly outcomes: Map<string, JobOutcome>;
+  call(name: string, args?: unknown[], kwargs?: Record<string, unknown>): Promise<Value>;
+}
+
+async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
+  const root = Deno.makeTempDirSync({ prefix: "runners_" });
+  try {
+    for (const [path, base64] of Object.entries(files.files)) {
+      Deno.mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+      Deno.writeFileSync(`${root}/${path}`, Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
+    }
+    for (const id of ["db1", "web1", "web2"]) {
+      Deno.mkdirSync(`${root}/pki/minions`, { recursive: true });
+      Deno.writeTextFileSync(`${root}/pki/minions/${id}`, "PEM");
+    }
+    const done: string[] = [];
+    const answers = new Map<string, LocalReturn>();
+    const here = new Map<string, string | undefined>();
+    const outcomes = new Map<string, JobOutcome>();
+    const catalogue: Family<RunnerContext> = loadFamily<RunnerContext>(RUNNERS);
+    const opts = { cachedir: root, timeout: 5, gather_job_timeout: 10, extra: new Map() } as unknown as MasterOpts;
+    const context: RunnerContext = {
+      opts,
+      jobs: new JobCache({ cachedir: root, hashType: "sha256" }),
+      keys: new KeyStore(`${root}/pki`),
+      data: new DataCache(root),
+      local: {
+        attach: () => {
+          throw new Error("no job is attached to here");
+        },
+        present: () => Promise.resolve(new Map([...here].sort())),
+        outcomes: () => Promise.resolve(new Map(outcomes)),
+        run(tgt, fun, options: LocalOptions = {}) {
+          done.push(`${fun} on ${repr(tgt)} (${options.tgtType ?? "glob"}) in ${options.timeoutS} s`);
+          return Promise.resolve(new Map(answers));
+        },
+      },
+      catalogue,
+      jid: JID,
+      user: "root",
+      signal: new AbortController().signal,
+      deleteKey: (id) => Promise.resolve(void done.push(`delete ${id}`)),
+      progress: (data) => Promise.resolve(void done.push(repr(data))),
+      print: (line) => void done.push(`print ${line}`),
+      setRetcode: (retcode) => void done.push(`retcode ${retcode}`),
+      log: () => {},
+    };
+    const call = async (name: string, args: unknown[] = [], kwargs: Record<string, unknown> = {}) => {
+      const fun = await catalogue.get(name);
+      assert(fun !== undefined, `no runner ${name}`);
+      return await invoke(fun, { name, args: args.map(toValue), kwargs: map(kwargs), context });
+    };
+    await run({ context, root, done, answers, here, outcomes, call });
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+// corpus/runners.json: what Salt's own runners gave back for the cache of corpus/job_cache.json.
+for (const [name, ...typed] of await readCorpus<[string, Typed, Typed, Typed]>("runners.json")) {
+  const [args, kwargs, expected] = typed.map(fromTyped);
+  assert(Array.isArray(args) && isMap(kwargs));
+  Deno.test(`${name} of ${repr(args)}${repr(kwargs)} gives what Salt gives, in the same order`, () =>
+    withWorld(async ({ call }) => {
+      assertEquals(repr(await call(name, args, Object.fromEntries(kwargs))), repr(expected));
+    }));
+}
+
+Deno.test("jobs.list_jobs finds a job of several functions by any of them, where Salt fails", () =>
+  withWorld(async ({ call }) => {
+    for (const search_function of ["test.ech*", ["nothing", "test.echo"], "x, test.echo"]) {
+      const found = await call("jobs.list_jobs", [], { search_function }) as ValueMap;
+      assertEquals([...found.keys()], ["20240102030405000003"]);
+    }
+  }));
+
+Deno.test("jobs.list_jobs refuses a time that it cannot read, and another returner", () =>
+  withWorld(async ({ call }) => {
+    await assertRejects(() => call("jobs.list_jobs", [], { start_time: "yesteryear" }), InvocationError, "yesteryear");
+    await assertRejects(() => call("jobs.list_jobs", [], { ext_source: "mysql" }), CommandError, "mysql");
+    await assertRejects(() => call("jobs.list_jobs", [], { search_metadata: "a" }), InvocationError);
+  }));
+
+Deno.test("jobs.list_jobs leaves no trace of find_job in the filtered list unless it is asked to", () =>
+  withWorld(async ({ call, context }) => {
+    const jid = context.jobs.prepare("20250102030405000001");
+    context.jobs.saveLoad(jid, map({ fun: "saltutil.find_job", arg: ["x"], tgt: "*", jid }));
+    const jids = async (kwargs: Record<string, unknown>) =>
+      (await call("jobs.list_jobs_filter", [1], kwargs) as ValueMap[]).map((job) => job.get("JID"));
+    assertEquals(await jids({}), ["20240102030405000003"]);
+    assertEquals(await jids({ filter_find_job: false }), [jid]);
+  }));
+
+Deno.test("jobs.list_job shows the end of a job if the master stores it", () =>
+  withWorld(async ({ call, context }) => {
+    Object.assign(context.opts, { job_cache_store_endtime: true });
+    const job = await call("jobs.list_job", [JID]) as ValueMap;
+    assertEquals(job.get("EndTime"), "2024, Jan 02 03:04:06.000000");
+  }));
+
+Deno.test("jobs.active groups what minions run by job; a minion whose return has come runs it no more", () =>
+  withWorld(async ({ call, answers, done }) => {
+    const job = { jid: JID, fun: "test.sleep", arg: [9], tgt: "*", tgt_type: "glob", user: "ann", ret: "" };
+    answers.set("web1", { return: [map({ ...job, pid: 7 })], retcode: 0 });
+    answers.set("web2", { return: [map({ ...job, pid: 8 }), "junk"], retcode: 0 });
+    answers.set("db1", { return: "no list", retcode: 1 });
+    assertEquals(
+      repr(await call("jobs.active")),
+      "{'20240102030405000001': {'Function': 'test.sleep', 'Arguments': [9], 'Target': '*', 'Target-type': 'glob', " +
+        "'User': 'ann', 'StartTime': '2024, Jan 02 03:04:05.000001', 'Running': [{'web2': 8}], " +
+        "'Returned': ['db1', 'web1']}}",
+    );
+    assertEquals(done, ["saltutil.running on '*' (glob) in 5 s"]);
+  }));
+
+Deno.test("a hostile jid gets the answer of an unknown job", () =>
+  withWorld(async ({ call }) => {
+    assertEquals(await call("jobs.lookup_jid", ["../../etc"]), new Map());
+    assertEquals((await call("jobs.list_job", ["../../etc"]) as ValueMap).has("Error"), true);
+  }));
+
+Deno.test("display_progress tells of each step", () =>
+  withWorld(async ({ call, done }) => {
+    await call("jobs.lookup_jid", [JID], { display_progress: true });
+    assertEquals(done, [
+      "{'message': 'Querying returner: local_cache'}",
+      "{'message': 'db1'}",
+      "{'message': 'web1'}",
+    ]);
+  }));
+
+Deno.test("manage.status, up and down tell who answered", () =>
+  withWorld(async ({ call, answers, done }) => {
+    answers.set("web2", { return: true, retcode: 0 }).set("db1", { return: true, retcode: 0 });
+    assertEquals(await call("manage.status"), map({ up: ["db1", "web2"], down: ["web1"] }));
+    assertEquals(await call("manage.up", [], { timeout: 2 }), ["db1", "web2"]);
+    assertEquals(await call("manage.down"), ["web1"]);
+    assertEquals(await call("manage.down", [], { removekeys: true, tgt: "web1,web2", tgt_type: "list" }), ["web1"]);
+    assertEquals(done, [
+      "test.ping on '*' (glob) in 5 s",
+      "test.ping on '*' (glob) in 2 s",
+      "test.ping on '*' (glob) in 5 s",
+      "test.ping on 'web1,web2' (list) in 5 s",
+      "delete web1",
+    ]);
+  }));
+
+Deno.test("manage.status of nobody asks nobody", () =>
+  withWorld(async ({ call, done }) => {
+    assertEquals(await call("manage.status", [], { tgt: "nobody*" }), map({ up: [], down: [] }));
+    assertEquals(done, []);
+  }));
+
+Deno.test("manage.versions sorts minions by how old they are", () =>
+  withWorld(async ({ call, answers }) => {
+    for (const [id, version] of [["web1", VERSION], ["web2", "99.1"], ["db1", "0.0.1"]]) {
+      answers.set(id, { return: version, retcode: 0 });
+    }
+    answers.set("gone", { return: "no such function", retcode: 1 });
+    const expected = {
+      Master: VERSION,
+      "Minion requires update": { db1: "0.0.1" },
+      "Minion offline": { gone: false },
+      "Up to date": { web1: VERSION },
+      "Minion newer than master": { web2: "99.1" },
+    };
+    assertEquals(await call("manage.versions"), toValue(expected));
+  }));
+
+Deno.test("doc.runner documents every runner, doc.execution what the minions say", () =>
+  withWorld(async ({ call, answers, context }) => {
+    const docs = await call("doc.runner") as ValueMap;
+    assertEquals([...docs.keys()], (await context.catalogue.all()).map(({ name }) => name));
+    assert([...docs.values()].every((doc) => /CLI Example:\n\n +salt-run [a-z]+\.[a-z_]+/.test(String(doc))));
+    answers.set("web1", { return: map({ "test.ping": "a" }), retcode: 0 });
+    answers.set("web2", { return: map({ "test.echo": "b" }), retcode: 0 });
+    assertEquals(await call("doc.execution"), map({ "test.ping": "a", "test.echo": "b" }));
+  }));
+
+Deno.test("the test runner prints, waits and tells of its progress", () =>
+  withWorld(async ({ call, done }) => {
+    assertEquals(await call("test.stdout_print"), "bar");
+    assertEquals(await call("test.sleep", [0.001]), true);
+    assertEquals(done, ["print foo", "print 0.001"]);
+    assertEquals((await call("test.get_opts") as ValueMap).get("timeout"), 5);
+  }));
+
+Deno.test("jobs.master lists runners that run, and forgets those that died", () =>
+  withWorld(async ({ call, root }) => {
+    const forget = noteRunner(root, map({ fun: "runner.test.sleep", jid: JID, user: "root", fun_args: [9] }));
+    const dead = noteRunner(root, map({ jid: "20240102030405000002" }));
+    assertEquals((await call("jobs.master") as ValueMap[]).map((note) => note.get("jid")), [
+      JID,
+      "20240102030405000002",
+    ]);
+    dead();
+    Deno.writeFileSync(`${root}/proc/20240102030405000003`, new Uint8Array());
+    assertEquals(runningRunners(root).length, 1);
+    assertEquals([...Deno.readDirSync(`${root}/proc`)].length, 1);
+    forget();
+    forget();
+    assertEquals(await call("jobs.master"), []);
+  }));
+
+const TIMES: readonly (readonly [words: string, digits: string])[] = [
+  ["2015, Mar 16 19:00", "20150316190000000000"],
+  ["2014, May 23 10:11:12.123456", "20140523101112123456"],
+  ["2015-03-16", "20150316000000000000"],
+  ["2015-3-6 9:05:01.5", "20150306090501500000"],
+  ["2015-03-16T19:00:00Z", "20150316190000000000"],
+  ["2015-03-16T19:00:00+02:00", "20150316170000000000"],
+  ["2015-03-16 00:30 -0100", "20150316013000000000"],
+  ["2015/03/16 19:00", "20150316190000000000"],
+  ["03/16/2015 7:00 pm", "20150316190000000000"],
+  ["16 Mar 2015 12:00 am", "20150316000000000000"],
+  ["March 16, 2015 19:00:01", "20150316190001000000"],
+  ["20150316", "20150316000000000000"],
+  ["20150316190000", "20150316190000000000"],
+  ["20150316190000123456", "20150316190000123456"],
+];
+for (const [words, digits] of TIMES) {
+  Deno.test(`the time "${words}" is read`, () => assertEquals(parseTime(words), digits));
+}
+
+for (
+  const words of ["", "soon", "2015-13-01", "2015-02-30", "2015-01-01 25:00", "2015-01-01 7", "13 Foo 2015", "1:2"]
+) {
+  Deno.test(`the time "${words}" is refused`, () => {
+    assertThrows(() => parseTime(words), InvocationError);
+  });
+}
+
+Deno.test("a time alone is today's", () => {
+  const today = () => new Date().toISOString().replace(/-/g, "").slice(0, 8);
+  const before = today();
+  const read = parseTime("19:30");
+  assert([before, today()].map((day) => `${day}193000000000`).includes(read), read);
+});
+
+Deno.test("manage.present and its like list who is connected, as Salt does, and ask nobody", () =>
+  withWorld(async ({ call, here, done }) => {
+    here.set("db1", "10.0.0.7").set("web2", undefined);
+    for (const name of ["present", "joined", "allowed", "alived", "reaped", "list_state"]) {
+      assertEquals(await call(`manage.${name}`), ["db1", "web2"]);
+      assertEquals(await call(`manage.${name}`, [], { subset: ["web2", "web1"] }), ["web2"]);
+      assertEquals(await call(`manage.${name}`, [], { subset: "web2,db1" }), ["db1", "web2"]);
+      assertEquals(await call(`manage.${name}`, [], { show_ip: true }), map({ db1: "10.0.0.7", web2: null }));
+    }
+    for (const name of ["not_present", "not_joined", "not_allowed", "not_alived", "not_reaped", "list_not_state"]) {
+      assertEquals(await call(`manage.${name}`), ["web1"]);
+      assertEquals(await call(`manage.${name}`, [], { subset: ["db1", "web1"], show_ip: true }), ["web1"]);
+      assertEquals(await call(`manage.${name}`, [], { subset: ["db1"] }), []);
+      assertEquals(await call(`manage.${name}`, [], { subset: [] }), []);
+    }
+    assertEquals(done, []);
+  }));
+
+Deno.test("jobs.list_job is Salt's where all have returned, and says the outcomes where one has not", () =>
+  withWorld(async ({ call, outcomes }) => {
+    const heard = { sinceMs: undefined, acknowledges: true };
+    outcomes.set("web1", { outcome: "returned", ...heard }).set("db1", { outcome: "failed", ...heard });
+    assertEquals((await call("jobs.list_job", [JID]) as ValueMap).has("Outcomes"), false);
+    outcomes.set("web2", { outcome: "running", ...heard });
+    const job = await call("jobs.list_job", [JID]) as ValueMap;
+    assertEquals(job.get("Outcomes"), map({ web1: "returned", db1: "failed", web2: "running" }));
+  }));

@@ -1,0 +1,124 @@
+/** @module */
+import { readFileIfExists, readTextFileIfExists, removeIfExists, writeFileAtomic } from "../../lib/os/atomic_file.ts";
+import { assertEquals, assertThrows } from "../support/assert.ts";
+
+function inTemporaryDirectory(run: (dir: string) => void): () => void {
+  return () => {
+    const dir = Deno.makeTempDirSync({ prefix: "atomic_file_" });
+    try {
+      run(dir);
+    } finally {
+      Deno.removeSync(dir, { recursive: true });
+    }
+  };
+}
+
+const names = (dir: string) => Array.from(Deno.readDirSync(dir), (entry) => entry.name);
+
+Deno.test(
+  "writeFileAtomic() writes text and bytes, replaces what was there, and leaves no other file",
+  inTemporaryDirectory((dir) => {
+    const path = `${dir}/key`;
+    writeFileAtomic(path, "schlüssel\n");
+    assertEquals(readTextFileIfExists(path), "schlüssel\n");
+    writeFileAtomic(path, new Uint8Array([0, 255, 1]), { sync: true });
+    assertEquals(readFileIfExists(path), new Uint8Array([0, 255, 1]));
+    writeFileAtomic(path, "");
+    assertEquals(readTextFileIfExists(path), "");
+    assertEquals(names(dir), ["key"]);
+  }),
+);
+
+for (const mode of [0o400, 0o600, 0o644, 0o666]) {
+  Deno.test(
+    `writeFileAtomic() gives the mode ${mode.toString(8)}, also to a file that had another`,
+    inTemporaryDirectory((dir) => {
+      const path = `${dir}/key`;
+      writeFileAtomic(path, "a", { mode: 0o640 });
+      writeFileAtomic(path, "b", { mode });
+      writeFileAtomic(path, "c", { mode }); // 0400 too can be replaced
+      assertEquals((Deno.statSync(path).mode ?? 0) & 0o777, mode);
+      assertEquals(readTextFileIfExists(path), "c");
+    }),
+  );
+}
+
+Deno.test(
+  "writeFileAtomic() makes files that only the owner can read unless told otherwise",
+  inTemporaryDirectory((dir) => {
+    writeFileAtomic(`${dir}/key`, "a");
+    assertEquals((Deno.statSync(`${dir}/key`).mode ?? 0) & 0o777, 0o600);
+  }),
+);
+
+Deno.test(
+  "writeFileAtomic() that fails leaves what was there and nothing else",
+  inTemporaryDirectory((dir) => {
+    Deno.mkdirSync(`${dir}/taken/below`, { recursive: true });
+    assertThrows(() => writeFileAtomic(`${dir}/taken`, "x"));
+    assertThrows(() => writeFileAtomic(`${dir}/missing/key`, "x"), Deno.errors.NotFound);
+    assertEquals(names(dir), ["taken"]);
+  }),
+);
+
+Deno.test(
+  "writeFileAtomic() with createNew writes a new file and leaves one that is there, a dangling link too",
+  inTemporaryDirectory((dir) => {
+    writeFileAtomic(`${dir}/key`, "first", { createNew: true, mode: 0o400 });
+    assertThrows(() => writeFileAtomic(`${dir}/key`, "second", { createNew: true }), Deno.errors.AlreadyExists);
+    Deno.symlinkSync(`${dir}/nothing`, `${dir}/link`);
+    assertThrows(() => writeFileAtomic(`${dir}/link`, "second", { createNew: true }), Deno.errors.AlreadyExists);
+    assertEquals(readTextFileIfExists(`${dir}/key`), "first");
+    assertEquals((Deno.statSync(`${dir}/key`).mode ?? 0) & 0o777, 0o400);
+    assertEquals(names(dir).sort(), ["key", "link"]);
+  }),
+);
+
+Deno.test(
+  "writeFileAtomic() takes a name as long as the file system allows",
+  inTemporaryDirectory((dir) => {
+    const name = "n".repeat(255);
+    writeFileAtomic(`${dir}/${name}`, "x");
+    assertEquals(names(dir), [name]);
+  }),
+);
+
+Deno.test(
+  "a path without a directory is written in the working directory",
+  inTemporaryDirectory((dir) => {
+    const before = Deno.cwd();
+    Deno.chdir(dir);
+    try {
+      writeFileAtomic("key", "x");
+      assertEquals(readTextFileIfExists("key"), "x");
+    } finally {
+      Deno.chdir(before);
+    }
+  }),
+);
+
+Deno.test(
+  "what is not there reads as undefined and is not removed; a directory is an error",
+  inTemporaryDirectory((dir) => {
+    writeFileAtomic(`${dir}/file`, "x");
+    for (const path of [`${dir}/none`, `${dir}/none/below`, `${dir}/file/below`]) {
+      assertEquals(readFileIfExists(path), undefined);
+      assertEquals(readTextFileIfExists(path), undefined);
+      assertEquals(removeIfExists(path), false);
+    }
+    assertThrows(() => readFileIfExists(dir));
+    assertEquals(removeIfExists(`${dir}/file`), true);
+    assertEquals(removeIfExists(`${dir}/file`), false);
+  }),
+);
+
+Deno.test(
+  "writeFileAtomic() makes the directories that are missing if it is told to, and only then",
+  inTemporaryDirectory((dir) => {
+    const path = `${dir}/a/b/key`;
+    assertThrows(() => writeFileAtomic(path, "a"), Deno.errors.NotFound);
+    writeFileAtomic(path, "a", { makeDirectory: true });
+    assertEquals(readTextFileIfExists(path), "a");
+    assertEquals((Deno.statSync(`${dir}/a/b`).mode ?? 0) & 0o777, 0o700);
+  }),
+);

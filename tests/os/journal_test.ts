@@ -1,0 +1,126 @@
+/** @module */
+import { StoreError } from "../../lib/errors.ts";
+import { Journal, type JournalOptions, replayJournal } from "../../lib/os/journal.ts";
+import { frameRecord, readRecords } from "../../lib/os/journal_file.ts";
+import { crc32 } from "../../lib/values/crc32.ts";
+import { map, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+
+const utf8 = new TextEncoder();
+
+Deno.test("crc32() gives the check value of its standard", () => {
+  assertEquals(crc32(utf8.encode("123456789")), 0xcbf43926);
+  assertEquals(crc32(new Uint8Array()), 0);
+});
+
+Deno.test("a file of records is read as far as it is whole, wherever it is cut, and not beyond a byte that is another", () => {
+  const records = ["one", "two, which is longer", "three"].map((text) => utf8.encode(text));
+  const framed = records.map(frameRecord);
+  const file = new Uint8Array(framed.flatMap((bytes) => [...bytes]));
+  const ends = framed.map((_, i) => framed.slice(0, i + 1).reduce((sum, { length }) => sum + length, 0));
+  for (let length = 0; length <= file.length; length++) {
+    assertEquals(readRecords(file.slice(0, length)).length, ends.filter((end) => end <= length).length);
+    // The rest of a block that was given to the file and never written.
+    const holed = new Uint8Array(file.length + 100);
+    holed.set(file.subarray(0, length));
+    assert(readRecords(holed).length <= records.length);
+    for (const [i, record] of readRecords(holed).entries()) assertEquals(record, records[i]);
+  }
+  for (let at = 0; at < file.length; at++) {
+    const other = file.slice();
+    other[at] ^= 0x10;
+    const read = readRecords(other);
+    assertEquals(read, records.slice(0, ends.findIndex((end) => at < end)));
+  }
+});
+
+function options(directory: string, log: string[] = []): JournalOptions {
+  return { directory: `${directory}/journal`, files: [directory], log: (line) => log.push(line) };
+}
+
+async function withDirectory(run: (directory: string) => Promise<void>): Promise<void> {
+  const directory = Deno.makeTempDirSync({ prefix: "journal_" });
+  try {
+    await run(directory);
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+}
+
+const files = (directory: string) => [...Deno.readDirSync(`${directory}/journal`)].map(({ name }) => name);
+
+async function replayed(directory: string): Promise<Value[]> {
+  const records: Value[] = [];
+  await replayJournal(options(directory), (record) => records.push(record));
+  return records;
+}
+
+Deno.test("what was committed is read by the next process, once; what ended in good order leaves nothing", () =>
+  withDirectory(async (directory) => {
+    assertEquals(await replayed(directory), []);
+    const journal = new Journal(options(directory));
+    await journal.commit(); // of nothing
+    for (let i = 0; i < 5; i++) journal.append(map({ i }));
+    await Promise.all([journal.commit(), journal.commit()]);
+    // As if the process had been killed here: its file stays. The copy is what the next one finds.
+    const [name] = files(directory);
+    const left = Deno.readFileSync(`${directory}/journal/${name}`);
+    await journal.close();
+    await journal.close();
+    assertEquals(files(directory), []);
+    Deno.writeFileSync(`${directory}/journal/${name}`, left);
+    Deno.writeTextFileSync(`${directory}/journal/notes.txt`, "somebody's own");
+    assertEquals(await replayed(directory), [0, 1, 2, 3, 4].map((i) => map({ i })));
+    assertEquals(files(directory), ["notes.txt"]);
+  }));
+
+Deno.test("a journal that has grown goes, when what it tells of is on the disk; it does not grow without bound", () =>
+  withDirectory(async (directory) => {
+    const journal = new Journal(options(directory));
+    const large = "x".repeat(1 << 20);
+    let most = 0;
+    for (let i = 0; i < 40; i++) {
+      journal.append(map({ i, large }));
+      await journal.commit();
+      most = Math.max(most, files(directory).length);
+    }
+    await eventually(() => files(directory).length === 1, { what: "the removal of what is over" });
+    assert(most < 8, `${most} files at once`);
+    await journal.close();
+  }));
+
+Deno.test("what could not be written is told to whoever waits for it, and written when the disk is well again", () =>
+  withDirectory(async (directory) => {
+    const journal = new Journal(options(directory));
+    Deno.writeTextFileSync(`${directory}/journal`, "no directory");
+    let refused = 0;
+    try {
+      journal.append(map({ i: 0 }));
+    } catch (error) {
+      assert(error instanceof StoreError);
+      refused++;
+    }
+    assertEquals(refused, 1);
+    Deno.removeSync(`${directory}/journal`);
+    journal.append(map({ i: 1 }));
+    await journal.commit();
+    assertEquals(files(directory).length, 1);
+    await journal.close();
+  }));
+
+Deno.test("a record that cannot be done again leaves the journal for the next start", () =>
+  withDirectory(async (directory) => {
+    Deno.mkdirSync(`${directory}/journal`);
+    const name = `${directory}/journal/${"0".repeat(19)}1-0123abcd.log`;
+    Deno.writeFileSync(name, frameRecord(Uint8Array.of(0x01))); // msgpack of 1
+    await assertRejects(
+      () =>
+        replayJournal(options(directory), () => {
+          throw new StoreError("full", "disk");
+        }),
+      StoreError,
+    );
+    assertEquals(await replayed(directory), [1]);
+    assertEquals(await replayed(directory), []);
+  }));

@@ -1,0 +1,61 @@
+/** @module */
+import { raiseOpenFileLimit, ReadWait, sendSignal } from "../../lib/os/libc.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { strictTest } from "../support/strict.ts";
+import { AT_ONCE_MS } from "../support/time.ts";
+
+const STDIN = 0;
+
+/** Descriptors that are open in this process. */
+function openDescriptors(): number {
+  return [...Deno.readDirSync("/proc/self/fd")].length;
+}
+
+strictTest("a wait ends at its time-out, and at close(), now and later", async () => {
+  // Nothing is ever written to a pipe that another wait has.
+  const wait = new ReadWait(neverReadable());
+  const start = performance.now();
+  await wait.wait(50);
+  const took = performance.now() - start;
+  assert(took >= 49 && took < AT_ONCE_MS, `${took} ms`);
+  const waiting = [wait.wait(-1), wait.wait(60_000)];
+  wait.close();
+  wait.close();
+  await Promise.all([...waiting, wait.wait(-1)]);
+});
+
+/** A descriptor that can never be read: the listening end of a socket that nobody knows. */
+function neverReadable(): number {
+  return Deno.build.os === "linux" ? -1 : STDIN; // poll(2) ignores negative descriptors
+}
+
+Deno.test({
+  name: "a wait leaves no descriptor open, and children inherit none",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    const before = openDescriptors();
+    const waits = Array.from({ length: 20 }, () => new ReadWait(neverReadable()));
+    assertEquals(openDescriptors(), before + 40);
+    const { stdout } = await new Deno.Command("ls", { args: ["/proc/self/fd"] }).output();
+    const inherited = new TextDecoder().decode(stdout).trim().split("\n").length;
+    assert(inherited < 10, `a child has ${inherited} descriptors`);
+    for (const wait of waits) wait.close();
+    assertEquals(openDescriptors(), before);
+  },
+});
+
+Deno.test("the limit on open files is raised as far as it may be", () => {
+  const { soft, hard } = raiseOpenFileLimit(256);
+  assert(soft >= 256 && hard >= soft);
+  const raised = raiseOpenFileLimit(hard);
+  assertEquals(raised, { soft: hard, hard });
+});
+
+Deno.test("signals reach a process, and never this one's group or everybody", async () => {
+  const child = new Deno.Command("sleep", { args: ["60"] }).spawn();
+  assert(sendSignal(child.pid, 0));
+  assert(sendSignal(child.pid, 9));
+  assertEquals((await child.status).signal, "SIGKILL");
+  assert(!sendSignal(child.pid, 0));
+  for (const pid of [0, -1, 1.5, NaN]) assertThrows(() => sendSignal(pid, 0), RangeError);
+});

@@ -1,0 +1,30 @@
+import { SmallFiles } from "../../lib/os/small_files.ts";
+import { assertEquals, assertThrows } from "../support/assert.ts";
+
+Deno.test("small files are read one after the other, whole, whatever their size", () => {
+  const directory = Deno.makeTempDirSync({ prefix: "small_files_" });
+  try {
+    const files = new SmallFiles();
+    for (const size of [3, 0, 16_383, 16_384, 16_385, 100_000, 2]) {
+      const bytes = Uint8Array.from({ length: size }, (_, i) => i);
+      Deno.writeFileSync(`${directory}/${size} bytes – é`, bytes);
+      assertEquals(files.read(`${directory}/${size} bytes – é`)?.slice(), bytes);
+    }
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+});
+
+Deno.test("a file that is not there is undefined, and one that cannot be read an error", () => {
+  const directory = Deno.makeTempDirSync({ prefix: "small_files_" });
+  try {
+    const files = new SmallFiles();
+    assertEquals(files.read(`${directory}/none`), undefined);
+    assertThrows(() => files.read(directory), Deno.errors.IsADirectory);
+    assertThrows(() => files.read(`${directory}/${"x/".repeat(5000)}`), Error);
+    Deno.writeTextFileSync(`${directory}/one`, "1");
+    assertEquals(files.read(`${directory}/one`), new Uint8Array([0x31]));
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+});

@@ -1,0 +1,152 @@
+import {
+  chooseOutputter,
+  formatOutput,
+  type OutputOptions,
+  OUTPUTTER_NAMES,
+  outputWriter,
+} from "../../lib/output/outputters.ts";
+import { UsageError } from "../../lib/errors.ts";
+import { float, int, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import corpus from "../corpus/output.json" with { type: "json" };
+
+/** How each column of the corpus was printed. */
+const MODES: Record<string, OutputOptions> = {
+  "nested": { out: "nested", color: false },
+  "nested colour": { out: "nested", color: true },
+  "nested colour retcode": { out: "nested", color: true, retcode: 1 },
+  "nested indent": { out: "nested", color: false, nestedIndent: 4 },
+  "json": { out: "json", color: false },
+  "json indent": { out: "json", color: false, indent: 2 },
+  "json line": { out: "json", color: false, indent: -1 },
+  "yaml": { out: "yaml", color: false },
+  "raw": { out: "raw", color: false },
+  "pprint": { out: "pprint", color: false },
+  "txt": { out: "txt", color: false },
+  "no_return": { out: "no_return", color: false },
+  "no_return colour": { out: "no_return", color: true },
+  "key": { out: "key", color: false },
+  "key colour": { out: "key", color: true },
+  "newline_values_only": { out: "newline_values_only", color: false },
+  "quiet": { out: "quiet", color: false },
+};
+
+/** A value of the corpus; its notation is told in the file's own `about`. */
+function read(plain: unknown): Value {
+  if (plain === null || typeof plain === "boolean") return plain;
+  if (typeof plain === "string") {
+    const text = plain.slice(2);
+    if (plain.startsWith("s:")) return text;
+    if (plain.startsWith("i:")) return int(BigInt(text));
+    if (plain.startsWith("f:")) return float(Number(text.replace("inf", "Infinity")));
+    return Uint8Array.from(text.match(/../g) ?? [], (hex) => parseInt(hex, 16));
+  }
+  assert(typeof plain === "object");
+  if ("L" in plain && Array.isArray(plain.L)) return plain.L.map(read);
+  assert("M" in plain && Array.isArray(plain.M));
+  return new Map(plain.M.map(([key, item]) => [read(key), read(item)]));
+}
+
+for (const [mode, options] of Object.entries(MODES)) {
+  Deno.test(`formatOutput() writes what Salt writes: ${mode}`, async (t) => {
+    for (const [plain, texts] of corpus.cases) {
+      const expected = new Map(Object.entries(texts ?? {})).get(mode);
+      if (expected === null) continue;
+      await t.step(JSON.stringify(plain).slice(0, 60), () => {
+        assertEquals(formatOutput(read(plain), options), expected);
+      });
+    }
+  });
+}
+
+/** What a hostile minion may answer: every control character, in ids, keys, values and bytes. */
+const EVIL = "\x1b[2J\x1b]52;c;eA==\x07\x9b31m\x7f\x08\x00\u202eevil\u2066";
+const HOSTILE: readonly Value[] = [
+  EVIL,
+  [EVIL, [EVIL]],
+  new Map<Value, Value>([["web1", EVIL], [EVIL, new Map([[EVIL, [EVIL]]])]]),
+  new Map<Value, Value>([["minions", [EVIL]]]),
+  new Map<Value, Value>([["minions", new Map([[EVIL, EVIL]])]]),
+  new TextEncoder().encode(EVIL),
+  new Map<Value, Value>([[new TextEncoder().encode(EVIL), new TextEncoder().encode(EVIL)]]),
+];
+const RANGES = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069";
+const OBEYED = new RegExp(`[${RANGES}]`);
+
+for (const out of [...OUTPUTTER_NAMES, "no_such_outputter"]) {
+  Deno.test(`${out} never lets a control character of an answer through`, () => {
+    for (const value of HOSTILE) {
+      const text = formatOutput(value, { out, color: false });
+      assert(!OBEYED.test(text), JSON.stringify(text));
+    }
+  });
+}
+
+Deno.test("nested keeps its own colours around an answer's escape sequences", () => {
+  const text = formatOutput(new Map([["web1", "\x1b[31mred"]]), { out: "nested", color: true });
+  assertEquals(text, "\x1b[0;36mweb1\x1b[0;0m:\n    \x1b[0;32m\\x1b[31mred\x1b[0;0m");
+});
+
+Deno.test("nested keeps a key with a newline on its line, so that no minion can write another's heading", () => {
+  assertEquals(formatOutput(new Map([["a\nweb2", 1]]), { out: "nested", color: false }), "a\\x0aweb2:\n    1");
+});
+
+Deno.test("txt takes the line ends of other systems for line ends", () => {
+  assertEquals(formatOutput("a\r\nb\rc\r\n", { out: "txt", color: false }), "a\nb\\x0dc");
+  assertEquals(formatOutput(new Map([["web1", "a\r\nb"]]), { out: "text", color: false }), "web1: a\nweb1: b");
+});
+
+Deno.test("json escapes what a terminal would obey and says the same data", () => {
+  const text = formatOutput(EVIL, { out: "json", color: false });
+  assertEquals(JSON.parse(text), EVIL);
+});
+
+Deno.test("an unknown outputter is nested, with a warning; highstate and grains are nested in silence", () => {
+  const warnings: string[] = [];
+  const warn = (text: string) => warnings.push(text);
+  for (const out of ["bo\x1bgus", "highstate", "grains", "constructor", "__proto__"]) {
+    assertEquals(formatOutput(new Map([["a", 1]]), { out, color: false, warn }), "a:\n    1");
+  }
+  assertEquals(
+    warnings,
+    ["bo\\x1bgus", "constructor", "__proto__"].map((name) =>
+      `Invalid outputter ${name} specified, fall back to nested`
+    ),
+  );
+});
+
+Deno.test("chooseOutputter() follows the user, then the return, then nested", () => {
+  assertEquals(chooseOutputter("json", "highstate"), "json");
+  assertEquals(chooseOutputter(undefined, "txt"), "txt");
+  assertEquals(chooseOutputter("", ""), "nested");
+});
+
+Deno.test("outputWriter() writes a newline after each text, and nothing for the empty text", () => {
+  const written: string[] = [];
+  const put = outputWriter({ write: (text) => written.push(text) });
+  put("a");
+  put("");
+  put("b\nc");
+  assertEquals(written, ["a\n", "b\nc\n"]);
+});
+
+Deno.test("outputWriter() empties the file once, or appends, and keeps the file's mode", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "output_" });
+  try {
+    const file = `${directory}/out`;
+    const write = () => assert(false, "standard output must stay silent");
+    for (let round = 0; round < 2; round++) {
+      const put = outputWriter({ file, write });
+      put("a");
+      put("b");
+      assertEquals(Deno.readTextFileSync(file), "a\nb\n");
+      Deno.chmodSync(file, 0o600);
+    }
+    assertEquals((Deno.statSync(file).mode ?? 0) & 0o777, 0o600);
+    outputWriter({ file, append: true, write })("c");
+    assertEquals(Deno.readTextFileSync(file), "a\nb\nc\n");
+    assertThrows(() => outputWriter({ file: `${directory}/none/out`, write }), UsageError, "Access denied");
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});

@@ -1,0 +1,91 @@
+/** @module */
+import { declaredPermissions } from "../../lib/plugins/declared_permissions.ts";
+import type { Permissions } from "../../lib/plugins/permissions.ts";
+import { sourceFiles } from "../../scripts/source_files.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+
+/** Texts of files, and what they declare for `f`; `undefined`: nothing, `problem`: what cannot be read. */
+const TEXTS: Readonly<Record<string, readonly [text: string, declared: Permissions | "problem" | undefined]>> = {
+  "an object's property": ['export const f = { doc: "x", permissions: { read: ["/etc"], }, run: () => 1 };', {
+    read: ["/etc"],
+  }],
+  "with quotes and as const": [`export const f = { 'permissions': { "net": ['a:1'] } as const };`, { net: ["a:1"] }],
+  "with a type": ['export const f: Foo<{ permissions: "all" }> = { permissions: "none" };', "none"],
+  "a statement": ['export function f() {}\nf.permissions = "all"', "all"],
+  "a statement after another": ["export async function f() {} f.permissions = { run: true };", { run: true }],
+  "an exported list": ['const g = { permissions: "all" };\nexport { g as f };', "all"],
+  "a reserved name": ['export const f_ = { permissions: "all" };', "all"],
+  "of another": ['export const g = { permissions: "all" }; export const f = { run: () => 1 };', undefined],
+  "in a parameter": ['export const f = { params: { permissions: "all" }, run: () => 1 };', undefined],
+  "in the code": [
+    'export const f = { run() { const x = { permissions: "all" }; f.permissions = "all"; } };',
+    undefined,
+  ],
+  "in a block": ['export function f() {}\nif (true) { f.permissions = "all"; }', undefined],
+  "in a comment": ['export function f() {}\n// f.permissions = "all"\n/* f.permissions = "all" */', undefined],
+  "in a text": [
+    'export function f() {}\nconst x = \'f.permissions = "all"\', y = `\nf.permissions = "all"\n`;',
+    undefined,
+  ],
+  "in a regular expression": ['export function f() {}\nconst x = /;f.permissions = "all";/;', undefined],
+  "inside what is inserted": [
+    'export function f() {}\nconst x = `${(() => { f.permissions = "all"; })()}`;',
+    undefined,
+  ],
+  "of another's field": ['export function f() {}\nx.f.permissions = "all";', undefined],
+  "as a part of an expression": ['export function f() {}\nconst x = f.permissions = "all";', undefined],
+  "not exported": ['const f = { permissions: "all" };', undefined],
+  "from another file": ['export { f } from "./x.js"; const f = { permissions: "all" };', undefined],
+  "a variable": ['const P = "all"; export const f = { permissions: P };', "problem"],
+  "a shorthand": ['const permissions = "all"; export const f = { permissions };', "problem"],
+  "a sum": ['export const f = { permissions: "a" + "ll" };', "problem"],
+  "a choice": ['export function f() {}\nf.permissions = "none" || "all";', "problem"],
+  "a call on the next line": ['export function f() {}\nf.permissions = "none"\n.replace("none", "all")', "problem"],
+  "declared twice": ['export function f() {}\nf.permissions = "none";\nf.permissions = "all";', "problem"],
+  "twice in the object": ['export const f = { permissions: "none", permissions: "all" };', "problem"],
+  "a template": ["export const f = { permissions: { read: [`/${x}`] } };", "problem"],
+  "computed": ['export const f = { permissions: { ["read"]: true } };', "problem"],
+  "spread": ["export const f = { permissions: { ...all } };", "problem"],
+  "none that there is": ["export const f = { permissions: { everything: true } };", "problem"],
+  "a set's prototype": ['export const f = { permissions: { __proto__: "all" } };', "problem"],
+};
+for (const [what, [text, declared]] of Object.entries(TEXTS)) {
+  Deno.test(`permissions that are ${what} are ${JSON.stringify(declared) ?? "not there"}`, () => {
+    const found = declaredPermissions(text).functions.get("f");
+    if (declared === "problem") assert(found !== undefined && "problem" in found, Deno.inspect(found));
+    else assertEquals(found, declared === undefined ? undefined : { permissions: declared });
+  });
+}
+
+for (
+  const text of [
+    'export const f = { permissions: "all"',
+    "const x = 'open",
+    "/* open",
+    "`open",
+    "`${ open`",
+    "f(]",
+    "\\u0066()",
+  ]
+) {
+  Deno.test(`a text that cannot be read declares nothing: ${text}`, () => {
+    assertThrows(() => declaredPermissions(text), SyntaxError);
+  });
+}
+
+Deno.test("the exports of a file are known, unless another file's are among them", () => {
+  const text = "export const a = 1, b = 2; export function c() {}";
+  assertEquals(declaredPermissions(text).exports, undefined);
+  assertEquals(
+    declaredPermissions("export const a = () => 1; export async function* c_() {}").exports,
+    new Set(["a", "c"]),
+  );
+  assertEquals(declaredPermissions('export * from "./x.js";').exports, undefined);
+});
+
+Deno.test("every source of this project can be read", () => {
+  const root = new URL("../..", import.meta.url);
+  const files = sourceFiles(decodeURIComponent(root.pathname), ".ts");
+  for (const path of files) declaredPermissions(Deno.readTextFileSync(new URL(path, root)));
+  assert(files.length > 300);
+});

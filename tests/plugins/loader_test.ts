@@ -1,0 +1,151 @@
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { invoke } from "../../lib/plugins/call.ts";
+import { loadCatalogue, loadFamily } from "../../lib/plugins/loader.ts";
+import type { Value } from "../../lib/values/value.ts";
+import { testContext } from "../support/job_context.ts";
+
+/** Runs `test` with a directory that holds `files`. */
+async function withFiles(files: Record<string, string>, test: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await Deno.makeTempDir({ prefix: "loader" });
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      await Deno.mkdir(`${directory}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
+      await Deno.writeTextFile(`${directory}/${name}`, text);
+    }
+    await test(directory);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+async function call(directory: string, name: string, args: Value[] = [], kwargs: Record<string, Value> = {}) {
+  const fun = await loadFamily<null>({}, { directories: [directory] }).get(name);
+  assert(fun !== undefined, `${name} is there`);
+  return invoke(fun, { name, args, kwargs: new Map(Object.entries(kwargs)), context: null });
+}
+
+Deno.test("a trailing underscore is no part of a function's name", async () => {
+  const catalogue = loadCatalogue();
+  assert(await catalogue.get("test.true") !== undefined);
+  assertEquals(await catalogue.get("test.true_"), undefined);
+});
+
+for (
+  const name of [
+    "test",
+    "test.",
+    ".ping",
+    "test.nope",
+    "nope.ping",
+    "constructor.name",
+    "test.constructor",
+    "test.ping.x",
+    "",
+  ]
+) {
+  Deno.test(`the catalogue has no function '${name}'`, async () => {
+    assertEquals(await loadCatalogue().get(name), undefined);
+  });
+}
+
+Deno.test("only the module that is asked for gets loaded", async () => {
+  const imported: string[] = [];
+  const table = Object.fromEntries(["a", "b"].map((name) => [name, () => {
+    imported.push(name);
+    return Promise.resolve({ f: { doc: "", params: {}, run: () => name } });
+  }]));
+  const family = loadFamily<null>(table);
+  await family.get("a.f");
+  await family.get("a.g");
+  assertEquals(imported, ["a"]);
+  assertEquals((await family.all()).map(({ name }) => name), ["a.f", "b.f"]);
+  assertEquals(imported, ["a", "b"]);
+});
+
+Deno.test("all() is sorted by name and every function of it is documented", async () => {
+  const functions = await loadCatalogue().all();
+  const names = functions.map(({ name }) => name);
+  assertEquals(names, [...names].sort());
+  assert(names.includes("test.ping") && names.includes("cmd.run") && names.includes("match.list"));
+  assertEquals(functions.filter(({ fun }) => fun.doc.trim() === "").map(({ name }) => name), []);
+});
+
+Deno.test("a user's file of plain functions is a module", async () => {
+  const text = "export function greet(name, greeting = 'Hello') { return `${greeting}, ${name}!`; }\n" +
+    "greet.doc = 'Greets.';\nexport const _hidden = () => 1;\nexport class Thing {}\nexport const number = 7;";
+  await withFiles({ "mine.js": text }, async (directory) => {
+    assertEquals(await call(directory, "mine.greet", ["you"]), "Hello, you!");
+    assertEquals(await call(directory, "mine.greet", ["you", "Hi"]), "Hi, you!");
+    const all = await loadFamily<null>({}, { directories: [directory] }).all();
+    assertEquals(all.map(({ name, fun }) => [name, fun.doc]), [["mine.greet", "Greets."]]);
+  });
+});
+
+Deno.test("a user's objects with run are functions with checked arguments", async () => {
+  const text = `export const add = {
+    doc: "Adds.",
+    params: { a: { type: "int" }, b: { type: "int", default: 1 } },
+    run(bound: { a: number; b: number }) { return bound.a + bound.b + this.bias; },
+    bias: 100,
+  };`;
+  await withFiles({ "sums.ts": text }, async (directory) => {
+    assertEquals(await call(directory, "sums.add", ["2"], { b: 5 }), 107);
+    assertEquals(await call(directory, "sums.add", [2]), 103);
+  });
+});
+
+const BROKEN: readonly [string, string, string][] = [
+  ["does not parse", "export const f = ;", ""],
+  ["throws", "throw new Error('not today');", "not today"],
+  [
+    "has a parameter of no known type",
+    "export const f = { params: { a: { type: 'text' } }, run() {} };",
+    "f.params.a.type",
+  ],
+  ["has a run that is no function", "export const f = { run: 1 };", "f.run is not a function"],
+];
+
+for (const [what, text, reason] of BROKEN) {
+  Deno.test(`a user's file that ${what} is a warning, and the others load`, async () => {
+    await withFiles({ "bad.js": text, "good.js": "export const f = () => 1;" }, async (directory) => {
+      const warnings: string[] = [];
+      const family = loadFamily<null>({}, { directories: [directory], warn: (message) => warnings.push(message) });
+      assertEquals((await family.all()).map(({ name }) => name), ["good.f"]);
+      assertEquals(await family.get("bad.f"), undefined);
+      assertEquals(warnings.length, 1);
+      assertStringIncludes(warnings[0], `${directory}/bad.js: ${reason}`);
+      assertStringIncludes(family.problems().get("bad") ?? "", reason);
+    });
+  });
+}
+
+Deno.test("a changed file is read again by a new catalogue", async () => {
+  await withFiles({ "v.js": "export const f = () => 1;" }, async (directory) => {
+    assertEquals(await call(directory, "v.f"), 1);
+    await Deno.writeTextFile(`${directory}/v.js`, "export const f = () => 2;");
+    await Deno.utime(`${directory}/v.js`, new Date(), new Date(Date.now() + 5_000));
+    assertEquals(await call(directory, "v.f"), 2);
+  });
+});
+
+Deno.test("extension_modules replace a built-in module of the same name, and win over module_dirs", async () => {
+  const files = {
+    "one/modules/match.js": "export const f = () => 1;",
+    "two/modules/match.js": "export const f = () => 2;",
+    "two/modules/more.js": "export const f = () => 3;",
+  };
+  await withFiles(files, async (directory) => {
+    const catalogue = loadCatalogue({ extensionModules: `${directory}/one`, moduleDirs: [`${directory}/two`] });
+    assertEquals(await catalogue.get("match.glob"), undefined);
+    const context = testContext({ catalogue });
+    assertEquals(await context.call("match.f"), 1);
+    assertEquals(await context.call("more.f"), 3);
+  });
+});
+
+Deno.test("disable_modules and whitelist_modules leave modules out", async () => {
+  const modules = async (options: Parameters<typeof loadCatalogue>[0]) =>
+    new Set((await loadCatalogue(options).all()).map(({ name }) => name.split(".")[0]));
+  assert(!(await modules({ disableModules: ["cmd"] })).has("cmd"));
+  assertEquals([...await modules({ whitelistModules: ["test", "sys"] })], ["sys", "test"]);
+});

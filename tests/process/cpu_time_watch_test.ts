@@ -1,0 +1,171 @@
+/**
+ * When something is looked at: the rule by clocks that are turned by hand, the system's clock of processor time, and a master
+ * that is left alone.
+ * @module
+ */
+
+import process from "node:process";
+import { wakeUps } from "../bench/process_figures.ts";
+import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { processorTime } from "../../lib/os/libc.ts";
+import { LOOK_MS, WORK_MS, type WorkClocks, WorkingLooks } from "../../lib/process/cpu_time_watch.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+
+interface Wait {
+  readonly at: number;
+  resolve(known: boolean): void;
+}
+
+/** Time and processor time, both in milliseconds, that pass when they are told to. */
+class Clocks implements WorkClocks {
+  readonly #work: Wait[] = [];
+  readonly #time: Wait[] = [];
+  #nowMs = 1_000;
+  #workedMs = 500;
+  readonly tells: boolean;
+
+  constructor(tells = true) {
+    this.tells = tells;
+  }
+
+  now = () => this.#nowMs;
+
+  worked = (ms: number) =>
+    this.tells
+      ? new Promise<boolean>((resolve) => this.#work.push({ at: this.#workedMs + ms, resolve }))
+      : Promise.resolve(false);
+
+  sleep = async (ms: number, signal: AbortSignal) => {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    signal.addEventListener("abort", () => reject(signal.reason));
+    this.#time.push({ at: this.#nowMs + ms, resolve });
+    await promise;
+  };
+
+  /** Lets time pass, a millisecond at a time; the process works so much of each. */
+  async pass(ms: number, work = 0): Promise<void> {
+    for (let i = 0; i < ms; i++) {
+      this.#nowMs++;
+      this.#workedMs += work;
+      for (const [waits, now] of [[this.#work, this.#workedMs], [this.#time, this.#nowMs]] as const) {
+        for (const wait of waits.splice(0)) {
+          if (wait.at <= now) wait.resolve(true);
+          else waits.push(wait);
+        }
+      }
+      for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    }
+  }
+}
+
+function counting(clocks: WorkClocks): { looks: WorkingLooks; count: () => number; failures: unknown[] } {
+  let count = 0;
+  const failures: unknown[] = [];
+  const looks = new WorkingLooks(() => count++, (error) => failures.push(error), clocks);
+  return { looks, count: () => count, failures };
+}
+
+Deno.test("while the process is at rest nobody looks, and its first work is looked at", async () => {
+  const clocks = new Clocks();
+  const { looks, count } = counting(clocks);
+  await clocks.pass(10_000);
+  assertEquals(count(), 0);
+  await clocks.pass(WORK_MS - 1, 1);
+  assertEquals(count(), 0);
+  await clocks.pass(1, 1);
+  assertEquals(count(), 1);
+  // Four processors at once; the look before is long ago.
+  await clocks.pass(10_000);
+  await clocks.pass(WORK_MS / 4, 4);
+  assertEquals(count(), 2);
+  const closed = looks.close();
+  await clocks.pass(1, WORK_MS);
+  await closed;
+});
+
+Deno.test("a process that works all the time is looked at in each interval, and no more often", async () => {
+  const clocks = new Clocks();
+  const { looks, count } = counting(clocks);
+  await clocks.pass(LOOK_MS * 10, 3);
+  assertEquals(count(), 10);
+  // So is one that works just enough.
+  await clocks.pass(LOOK_MS * 10, WORK_MS / LOOK_MS);
+  assert(count() >= 19 && count() <= 20, `${count()} looks`);
+  const closed = looks.close();
+  await clocks.pass(1, WORK_MS);
+  await closed;
+});
+
+Deno.test("where the system does not tell processor time, there is a look in each interval", async () => {
+  const clocks = new Clocks(false);
+  const { looks, count } = counting(clocks);
+  await clocks.pass(LOOK_MS * 4);
+  assertEquals(count(), 4);
+  await looks.close();
+  await clocks.pass(LOOK_MS * 4);
+  assertEquals(count(), 4);
+});
+
+Deno.test("what a look throws is told, and ends the looks", async () => {
+  const clocks = new Clocks();
+  const failures: unknown[] = [];
+  const looks = new WorkingLooks(() => Deno.readTextFileSync("/nowhere"), (error) => failures.push(error), clocks);
+  await clocks.pass(LOOK_MS * 4, 1);
+  assert(failures.length === 1 && failures[0] instanceof Deno.errors.NotFound, String(failures));
+  await looks.close();
+});
+
+/** Processor time of this process, in milliseconds. */
+function usedMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+/** Works for a millisecond, and lets others. */
+async function work(): Promise<void> {
+  for (const endMs = performance.now() + 1; performance.now() < endMs;);
+  await new Promise((resolve) => setTimeout(resolve));
+}
+
+if (Deno.build.os === "linux") {
+  Deno.test("the system's clock waits for the processor time of this process, however long that takes", async () => {
+    const before = usedMs();
+    let used = 0;
+    const wait = processorTime(150).then((known) => {
+      used = usedMs() - before;
+      return known;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    while (used === 0) await work();
+    assertEquals(await wait, true);
+    assert(used > 140, `after ${used} ms of processor time`); // the kernel's sums are a few milliseconds old
+  });
+
+  Deno.test("looks at a process at rest are closed for no more than the work that is worth one", async () => {
+    const looks = new WorkingLooks(() => {}, () => {});
+    const before = usedMs();
+    await looks.close();
+    await looks.close();
+    assert(usedMs() - before < WORK_MS * 20, `${usedMs() - before} ms of processor time`);
+  });
+
+  /** How long a master is watched, in milliseconds, and how often its threads may wake up in that time: it is four at most in fact. */
+  const WATCH_MS = 3_000;
+  const WAKE_UPS = 9;
+
+  Deno.test("a master at rest wakes up a few times a second at most, with a minion that is connected", async () => {
+    await using fleet = await ProcessFleet.start({ minions: 1 });
+    assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
+    let [before, sinceMs] = [wakeUps(fleet.master.pid), performance.now()];
+    const few = () => {
+      const [after, nowMs] = [wakeUps(fleet.master.pid), performance.now()];
+      if (nowMs - sinceMs < WATCH_MS) return false;
+      const woken = (after - before) * WATCH_MS / (nowMs - sinceMs);
+      [before, sinceMs] = [after, nowMs];
+      return woken <= WAKE_UPS || Promise.reject(new Error(`${Math.round(woken)} in ${WATCH_MS} ms`));
+    };
+    // What its last work has left is done half a minute later.
+    await eventually(few, { withinMs: 90_000, everyMs: WATCH_MS, what: "a time of rest" });
+  });
+}

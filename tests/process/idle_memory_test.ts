@@ -1,0 +1,52 @@
+import { IdleMemory } from "../../lib/process/idle_memory.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { strictTest } from "../support/strict.ts";
+
+const MUCH = 1 << 20;
+
+strictTest(
+  "a thread that worked gives memory back once, when it has been at rest for a second, and again after new work",
+  async () => {
+    let given = 0;
+    const memory = new IdleMemory(() => given++);
+    for (const times of [1, 2]) {
+      const lastMs = performance.now();
+      memory.worked(MUCH);
+      await eventually(() => given === times, { what: "the memory to be given back" });
+      const restMs = performance.now() - lastMs;
+      assert(restMs >= 1_000, `after only ${restMs} ms of rest`);
+    }
+    memory.reset();
+  },
+);
+
+strictTest("as long as messages come, nothing is given back", async () => {
+  let given = 0;
+  const memory = new IdleMemory(() => given++);
+  let startMs = performance.now();
+  let lastMs = startMs;
+  await eventually(() => {
+    const nowMs = performance.now();
+    // A machine that stands still for a second makes it a rest: from there on anew, behind what that may give back.
+    if (nowMs - lastMs > 700) startMs = nowMs;
+    if (nowMs - startMs < 700) given = 0;
+    lastMs = nowMs;
+    memory.worked(MUCH);
+    return nowMs - startMs > 3_000;
+  }, { what: "seconds of work without a rest" });
+  assertEquals(given, 0);
+  memory.reset();
+});
+
+strictTest("a few small messages are not worth it, and what was reset is forgotten", async () => {
+  let given = 0;
+  const [small, reset, much] = [1, 2, 3].map(() => new IdleMemory(() => given++));
+  for (let i = 0; i < 100; i++) small.worked(200);
+  reset.worked(MUCH);
+  reset.reset();
+  much.worked(MUCH); // whoever is due later than the others would have been
+  await eventually(() => given > 0, { what: "the memory of the third" });
+  assertEquals(given, 1);
+  small.reset();
+});

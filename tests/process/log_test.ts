@@ -1,0 +1,177 @@
+import { assert, assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
+import {
+  createLogger,
+  LEVEL_NUMBERS,
+  levelName,
+  type LogRecord,
+  type LogSink,
+  postingLogger,
+  SILENT_LOGGER,
+} from "../../lib/process/log.ts";
+import { formatRecord } from "../../lib/process/log_format.ts";
+import { consoleSink, fileSink, openLog } from "../../lib/process/log_sinks.ts";
+import { MASTER_OPTIONS } from "../../lib/config/options.ts";
+
+const PLAIN = { format: "[%(levelname)-8s] %(message)s", datefmt: "%H:%M:%S", colours: false };
+const FILE = {
+  level: "info",
+  format: String(MASTER_OPTIONS.log_fmt_logfile.default),
+  datefmt: "%Y-%m-%d %H:%M:%S",
+} as const;
+
+function record(message: string, level: number = LEVEL_NUMBERS.warning): LogRecord {
+  return { level, name: "salt.master", message, timeMs: new Date(2026, 10, 21, 10, 0, 0, 123).getTime() };
+}
+
+function collector(level: number): LogSink & { lines: string[] } {
+  const lines: string[] = [];
+  return { level, lines, write: ({ message }) => void lines.push(message), close: () => {} };
+}
+
+Deno.test("a record goes to each sink of its level and above", () => {
+  const quiet = collector(LEVEL_NUMBERS.error), loud = collector(LEVEL_NUMBERS.debug);
+  const log = createLogger([quiet, loud]);
+  log.critical("critical");
+  log.error("error");
+  log.warning("warning");
+  log.info("info");
+  log.profile("profile");
+  log.debug("debug");
+  log.trace("trace");
+  log.garbage("garbage");
+  assertEquals(quiet.lines, ["critical", "error"]);
+  assertEquals(loud.lines, ["critical", "error", "warning", "info", "profile", "debug"]);
+  assertEquals(log.level, LEVEL_NUMBERS.debug);
+});
+
+Deno.test("a worker's records are posted, survive structured clone, and are written by the main thread's logger", () => {
+  const sink = collector(LEVEL_NUMBERS.info);
+  const main = createLogger([sink]);
+  const posted: LogRecord[] = [];
+  const worker = postingLogger((record) => posted.push(structuredClone(record)), main.level, "salt.worker");
+  worker.debug("not wanted");
+  worker.named("salt.loader").info("wanted");
+  assertEquals(posted.map(({ name, message, level }) => [name, message, level]), [["salt.loader", "wanted", 20]]);
+  posted.forEach(main.write);
+  main.write({ ...posted[0], level: LEVEL_NUMBERS.debug });
+  assertEquals(sink.lines, ["wanted"]);
+});
+
+Deno.test("a logger without sinks wants nothing", () => {
+  SILENT_LOGGER.critical("nobody hears");
+  assertEquals(SILENT_LOGGER.level, LEVEL_NUMBERS.quiet);
+});
+
+Deno.test("levels have Salt's names", () => {
+  assertEquals(
+    [50, 40, 30, 20, 15, 10, 5, 1, 17].map(levelName).join(" "),
+    "CRITICAL ERROR WARNING INFO PROFILE DEBUG TRACE GARBAGE Level 17",
+  );
+});
+
+const FORMATS: [format: string, line: string][] = [
+  ["[%(levelname)-8s] %(message)s", "[WARNING ] hi"],
+  [
+    "%(asctime)s,%(msecs)03d [%(name)-17s][%(levelname)-8s] %(message)s",
+    "2026-11-21 10:00:00,123 [salt.master      ][WARNING ] hi",
+  ],
+  ["%(levelno)s %(process)d", `30 ${Deno.pid}`],
+  ["%(colorlevel)s %(colormsg)s", "[WARNING ] hi"],
+  ["%(bracketname)s %(lineno)-4d|100%%", "[salt.master      ]     |100%"],
+  ["%(nothing)s", "%(nothing)s"],
+];
+for (const [format, line] of FORMATS) {
+  Deno.test(`the format ${format} makes ${line}`, () => {
+    assertEquals(formatRecord(record("hi"), { format, datefmt: "%Y-%m-%d %H:%M:%S", colours: false }), line);
+  });
+}
+
+Deno.test("nobody can forge a line or steer the terminal through what is logged", () => {
+  const evil = "minion\n[ERROR   ] forged\r\x1b[2J\x9b31m\u2028\u202e";
+  const line = formatRecord({ ...record(evil), name: "salt\nx" }, { ...PLAIN, format: "%(name)s %(message)s" });
+  for (const char of ["\n", "\r", "\x1b", "\x9b", "\u202e"]) assert(!line.includes(char), line);
+  assertEquals(line.startsWith("salt\\x0ax minion\\x0a[ERROR   ] forged\\x0d\\x1b[2J"), true);
+});
+
+Deno.test("%-fields in a message are text", () => {
+  assertEquals(formatRecord(record("%(process)d %s $& $1"), PLAIN), "[WARNING ] %(process)d %s $& $1");
+});
+
+Deno.test("a terminal gets Salt's colours by level, and others do not", () => {
+  let text = "";
+  const write = (more: string) => void (text += more);
+  const options = { level: "all", format: PLAIN.format, datefmt: PLAIN.datefmt, write } as const;
+  consoleSink({ ...options, colours: true }).write(record("hi"));
+  assertEquals(text, "\x1b[0;1;33m[WARNING ]\x1b[0;0m \x1b[0;33mhi\x1b[0;0m\n");
+  text = "";
+  consoleSink({ ...options, colours: false }).write(record("hi"));
+  assertEquals(text, "[WARNING ] hi\n");
+});
+
+Deno.test("the log file has mode 0640, is appended to, and is made again when it was rotated away", () => {
+  const directory = Deno.makeTempDirSync({ prefix: "salt_log_" });
+  try {
+    const path = `${directory}/master`;
+    const read = () => Deno.readTextFileSync(path);
+    const first = fileSink(path, FILE);
+    first.write(record("one"));
+    assertEquals((Deno.statSync(path).mode ?? 0) & 0o777, 0o640);
+    assertEquals(read(), `2026-11-21 10:00:00,123 [salt.master      ][WARNING ][${Deno.pid}] one\n`);
+    Deno.renameSync(path, `${path}.1`);
+    first.write(record("two"));
+    assertMatch(read(), /^[^\n]* two\n$/);
+    Deno.removeSync(path);
+    Deno.writeTextFileSync(path, ""); // as logrotate's "create" does
+    first.write(record("three"));
+    assertMatch(read(), /^[^\n]* three\n$/);
+    first.close();
+    first.close();
+    const second = fileSink(path, FILE);
+    second.write(record("four"));
+    second.close();
+    assertMatch(read(), /three\n.* four\n$/);
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+});
+
+Deno.test("a log file that cannot be opened is an error at once, later it only loses lines", () => {
+  const directory = Deno.makeTempDirSync({ prefix: "salt_log_" });
+  assertThrows(() => fileSink(`${directory}/no/such`, FILE), Deno.errors.NotFound);
+  const sink = fileSink(`${directory}/master`, FILE);
+  Deno.removeSync(directory, { recursive: true });
+  sink.write(record("lost"));
+  sink.close();
+});
+
+Deno.test("openLog() follows the options: levels, quiet, and a file that cannot be written", () => {
+  const directory = Deno.makeTempDirSync({ prefix: "salt_log_" });
+  try {
+    let terminal = "";
+    const places = { terminal: (text: string) => void (terminal += text) };
+    const opts = {
+      log_level: "warning",
+      log_level_logfile: "debug",
+      log_file: `${directory}/master`,
+      log_fmt_console: PLAIN.format,
+      log_datefmt: "%H",
+      log_fmt_logfile: "%(message)s",
+      log_datefmt_logfile: "%H",
+    } as const;
+    const both = openLog(opts, places);
+    both.log.warning("w");
+    both.log.debug("d");
+    both.log.trace("t");
+    both.close();
+    assertEquals([terminal, Deno.readTextFileSync(opts.log_file)], ["[WARNING ] w\n", "w\nd\n"]);
+    terminal = "";
+    const quiet = openLog({ ...opts, log_level: "quiet", log_level_logfile: null }, places);
+    quiet.log.critical("unheard");
+    assertEquals(terminal, "");
+    const broken = openLog({ ...opts, log_level: "info", log_file: `${directory}/no/such` }, places);
+    broken.log.warning("still here");
+    assertMatch(terminal, /cannot be written.*\n\[WARNING \] still here\n$/);
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+});

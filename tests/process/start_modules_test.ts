@@ -1,0 +1,32 @@
+import { assert, assertEquals } from "../support/assert.ts";
+
+/** The files that `entry` loads before it can ask for more, and the packages of others. */
+function loadedBy(entry: string): Set<string> {
+  const root = new URL("../..", import.meta.url);
+  const loaded = new Set<string>();
+  const visit = (path: string) => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    const text = Deno.readTextFileSync(new URL(path, root));
+    for (const [, specifier] of text.matchAll(/^(?:import|export) (?!type )[^;"]*? from "([^"]+)"/gm)) {
+      if (!specifier.startsWith(".")) loaded.add(specifier);
+      else if (specifier.endsWith(".ts")) visit(new URL(specifier, `file:///${path}`).pathname.slice(1));
+    }
+  };
+  visit(entry);
+  return loaded;
+}
+
+Deno.test("what an entry loads before it knows its command line is little: no configuration, no sockets, no packages", () => {
+  for (
+    const [entry, needed] of [["salt.ts", "lib/commands/salt_options.ts"], ["minion.ts", "lib/cli/program_name.ts"]]
+  ) {
+    const loaded = [...loadedBy(entry)];
+    assert(loaded.includes(needed), `${entry} loads ${needed}`);
+    assertEquals(
+      loaded.filter((file) => /^lib\/(config|sockets)\//.test(file) || !file.endsWith(".ts")),
+      [],
+    );
+  }
+  assert([...loadedBy("lib/commands/salt_publish.ts")].includes("lib/config/load.ts"), "it would be seen");
+});

@@ -1,0 +1,50 @@
+/** @module */
+import { closeWaitOf } from "../../lib/sockets/epoll.ts";
+import { ThreadReplacedError } from "../../lib/errors.ts";
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { Thread } from "../../lib/process/thread.ts";
+import { holdLease, leased, revokeLease } from "../../lib/process/thread_lease.ts";
+import { ThreadNotes } from "../../lib/process/thread_notes.ts";
+import { closeSocketsOf } from "../../lib/sockets/context.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import type { Uses } from "../support/replaced_thread.ts";
+
+const word = () => new Int32Array(new SharedArrayBuffer(4));
+
+Deno.test("a revoked lease refuses every turn, and is free when the last one is over", () => {
+  const lease = word();
+  assertEquals(leased(() => "without a lease"), "without a lease");
+  try {
+    holdLease(lease);
+    assertEquals(leased(() => leased(() => 1) + leased(() => 2)), 3, "a turn within a turn");
+    assertThrows(() => leased(() => JSON.parse("{")), SyntaxError);
+    assertEquals(leased(() => "given back"), "given back", "after an error");
+    const during = leased(() => [revokeLease(lease), revokeLease(lease)]);
+    assertEquals(during, [false, false], "the turn under way");
+    let touched = false;
+    assertThrows(() => leased(() => touched = true), ThreadReplacedError);
+    assertEquals([touched, revokeLease(lease)], [false, true]);
+    assertThrows(() => leased(() => touched = true), ThreadReplacedError);
+    assertEquals(touched, false);
+  } finally {
+    holdLease(word());
+  }
+});
+
+Deno.test("a thread whose lease is revoked touches nothing of libzmq's, and no descriptor", async () => {
+  const notes = new ThreadNotes();
+  const said: unknown[] = [];
+  const url = new URL("../support/replaced_thread.ts", import.meta.url);
+  const onMessage = (message: unknown) => said.push(message);
+  const thread = new Thread({ name: "Replaced", url, init: notes.memory, log: SILENT_LOGGER, onMessage });
+  await eventually(() => said.length > 0, { what: "what came of it" });
+  const uses = said[0] as Uses;
+  assert(Object.keys(uses).length > 20, JSON.stringify(uses));
+  assertEquals(Object.entries(uses).filter(([, outcome]) => outcome !== "refused"), []);
+  assertEquals(revokeLease(notes.lease), true);
+  // It hears of the end of its wait, and neither begins another one nor resets what has ended this one.
+  assertEquals(await closeWaitOf(notes), true);
+  closeSocketsOf(notes);
+  thread.kill();
+});

@@ -1,0 +1,112 @@
+/** @module */
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { newestWorkerTask } from "../../lib/host/process_facts.ts";
+import { Thread, type ThreadOptions } from "../../lib/process/thread.ts";
+import { strictTest } from "../support/strict.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { recordingLogger } from "../support/services.ts";
+import { AT_ONCE_MS } from "../support/time.ts";
+
+interface Init {
+  readonly start?: "throw" | "hang";
+  readonly survive?: boolean;
+  readonly close?: "hang";
+}
+
+function startThread(options: Partial<ThreadOptions<Init>> = {}): Thread<Init> {
+  const url = new URL("../support/thread_service.ts", import.meta.url);
+  return new Thread<Init>({ name: "Test-0", url, init: {}, log: SILENT_LOGGER, ...options });
+}
+
+strictTest("a thread starts, logs, describes itself, answers and stops", async () => {
+  const logged: string[] = [];
+  const heard: unknown[] = [];
+  const thread = startThread({ log: recordingLogger(logged), onMessage: (message) => heard.push(message) });
+  await thread.ready;
+  assertEquals(await thread.describe(), "doing what it is told");
+  thread.post("nothing");
+  await eventually(() => heard.length > 0, { what: "a message" });
+  assertEquals([heard, logged], [["did nothing"], ["INFO: started"]]);
+  await thread.stop();
+  await thread.stop();
+  assertEquals(await thread.describe(), "ended");
+});
+
+strictTest("a thread that cannot start says why, to whoever waits and to onDeath", async () => {
+  const deaths: string[] = [];
+  const cases: [Partial<ThreadOptions<Init>>, string][] = [
+    [{ init: { start: "throw" } }, "cannot start"],
+    [{ init: { start: "hang" }, startMs: 300 }, "did not start in time"],
+    [{ url: new URL("./no_such_file.ts", import.meta.url) }, "Test-0"],
+  ];
+  for (const [options, reason] of cases) {
+    const thread = startThread({ ...options, onDeath: (text) => deaths.push(text) });
+    assertStringIncludes((await assertRejects(() => thread.ready, Error)).message, reason);
+    await thread.stop();
+  }
+  assertEquals(deaths.length, cases.length);
+});
+
+for (const how of ["reject", "throw later", "fail"]) {
+  strictTest(`a thread that ends with "${how}" is noticed once, and its descriptions are answered`, async () => {
+    const deaths: string[] = [];
+    const thread = startThread({ onDeath: (reason) => deaths.push(reason) });
+    await thread.ready;
+    thread.post(how);
+    await eventually(() => deaths.length > 0, { what: "the thread's death" });
+    assert(["dead", "ended"].includes(await thread.describe()));
+    await thread.stop();
+    assertEquals(deaths.length, 1);
+  });
+}
+
+strictTest("surviveErrors() logs what nobody watched, and the thread goes on", async () => {
+  const logged: string[] = [];
+  const thread = startThread({
+    init: { survive: true },
+    log: recordingLogger(logged),
+    onDeath: (reason) => logged.push(`died: ${reason}`),
+  });
+  await thread.ready;
+  for (const how of ["reject", "throw later"]) thread.post(how);
+  await eventually(() => logged.length === 3, { what: "both errors in the log" });
+  assertStringIncludes(logged[1] + logged[2], "nobody caught this");
+  assertStringIncludes(logged[1] + logged[2], "nor this");
+  assert(logged.slice(1).every((line) => line.startsWith("CRITICAL: An error that nobody watched")), logged.join("\n"));
+  assertEquals(await thread.describe(), "doing what it is told");
+  await thread.stop();
+});
+
+strictTest("a thread that is busy says so, and nobody waits for its end", async () => {
+  const thread = startThread();
+  await thread.ready;
+  thread.post("spin");
+  assertEquals(await thread.describe(100), "busy: no answer in 100 ms");
+  const start = performance.now();
+  await thread.stop(200);
+  assert(performance.now() - start < AT_ONCE_MS, "stop() waited for a thread that never answers");
+});
+
+for (
+  const [how, end] of [["kill()", (thread: Thread<Init>) => thread.kill()], [
+    "stop()",
+    (thread: Thread<Init>) => thread.stop(50),
+  ]] as const
+) {
+  Deno.test(`${how} ends a thread that does not end itself when it is told to`, async () => {
+    const thread = startThread({ init: { close: "hang" } });
+    const task = newestWorkerTask();
+    await thread.ready;
+    if (Deno.build.os === "linux") assertEquals(task.alive(), true);
+    await end(thread);
+    await eventually(() => !task.alive(), { what: "the end of the thread" });
+  });
+}
+
+strictTest("a thread that is stopped while it starts is stopped", async () => {
+  const deaths: string[] = [];
+  const thread = startThread({ init: { start: "hang" }, onDeath: (reason) => deaths.push(reason) });
+  await thread.stop(300);
+  assertEquals(deaths, []);
+});

@@ -1,0 +1,27 @@
+/** @module */
+import { frame, FrameReader } from "../../lib/protocol/frames.ts";
+import { assertEquals, assertThrows } from "../support/assert.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+Deno.test("frames come whole, however the stream is cut", () => {
+  const stream = [...frame(0, bytes("one")), ...frame(1, bytes("")), ...frame(1, bytes("three"))];
+  for (let size = 1; size <= stream.length; size++) {
+    const reader = new FrameReader(5);
+    const found: unknown[] = [];
+    for (let at = 0; at < stream.length; at += size) {
+      for (const { speaker, content } of reader.push(Uint8Array.from(stream.slice(at, at + size)))) {
+        found.push([speaker, new TextDecoder().decode(content)]);
+      }
+    }
+    assertEquals(found, [[0, "one"], [1, ""], [1, "three"]]);
+  }
+});
+
+Deno.test("a frame that says that it is too long is refused before it is kept", () => {
+  assertThrows(
+    () => new FrameReader(5).push(frame(1, bytes("longer")).slice(0, 5)),
+    RangeError,
+    "6 bytes, of at most 5",
+  );
+});

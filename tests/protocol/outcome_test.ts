@@ -1,0 +1,52 @@
+import {
+  decideOutcome,
+  hasReturned,
+  type Outcome,
+  type OutcomeFacts,
+  outcomeOfReturn,
+  OUTCOMES,
+  silenceText,
+} from "../../lib/protocol/outcome.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const HERE: OutcomeFacts = { accepted: true, present: true };
+
+const CASES: readonly (readonly [string, Partial<OutcomeFacts>, Outcome])[] = [
+  ["a good return", { returned: "returned" }, "returned"],
+  ["a bad return", { returned: "failed" }, "failed"],
+  ["a return of an interrupted job", { returned: "interrupted" }, "interrupted"],
+  ["a return of a minion that has left", { returned: "returned", present: false, acknowledged: "running" }, "returned"],
+  ["a return of a minion whose key is gone", { returned: "returned", accepted: false }, "returned"],
+  ["a begun job", { acknowledged: "running" }, "running"],
+  ["a job in a queue", { acknowledged: "received" }, "received"],
+  ["a begun job of a minion that has left", { acknowledged: "running", present: false }, "not connected"],
+  ["no sign of a connected minion", {}, "not received"],
+  ["no sign of a minion that is away", { present: false }, "not connected"],
+  ["an id without a key", { accepted: false, present: false }, "no such minion"],
+];
+
+for (const [what, facts, outcome] of CASES) {
+  Deno.test(`the outcome of ${what} is "${outcome}"`, () =>
+    assertEquals(decideOutcome({ ...HERE, ...facts }), outcome));
+}
+
+Deno.test("every outcome has a case", () => {
+  assertEquals([...new Set(CASES.map(([, , outcome]) => outcome))].sort(), [...OUTCOMES].sort());
+});
+
+Deno.test("a return is good if its code is 0 or none, whatever it failed of; one of a minion that ended says so", () => {
+  const outcomes = [{}, { retcode: 0 }, { retcode: 1 }, { retcode: -9 }, { retcode: [0, 2] }, { retcode: "x" }]
+    .map(outcomeOfReturn);
+  assertEquals(outcomes, ["returned", "returned", "failed", "failed", "failed", "failed"]);
+  assertEquals([0, 1].map((retcode) => outcomeOfReturn({ retcode, interrupted: true })), [
+    "interrupted",
+    "interrupted",
+  ]);
+  assertEquals(outcomeOfReturn({ retcode: 0, interrupted: false }), "returned");
+});
+
+Deno.test("a minion has returned or not, and of one that has not, Salt's words say why", () => {
+  assertEquals(OUTCOMES.filter(hasReturned), ["returned", "failed", "interrupted"]);
+  assertEquals(silenceText("not received"), "Minion did not return. [No response]");
+  assertEquals(silenceText("not connected"), "Minion did not return. [Not connected]");
+});

@@ -1,0 +1,290 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { V8_FLAGS } from "../../lib/process/self_command.ts";
+import { packedExecutable, packPayload, releaseName } from "../../scripts/pack.ts";
+import { EXECUTABLES, productionFiles, TARGETS, WORKERS } from "../../scripts/production.ts";
+import { sourceFiles } from "../../scripts/source_files.ts";
+import { type TarFile, tarStream } from "../../scripts/tar.ts";
+
+const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
+
+/** What a launcher may use. */
+const COMMANDS = ["sh", "ls", "id", "mkdir", "mv", "rm", "tail", "gzip", "tar", "sha256sum"];
+
+/** Stands for Deno in a payload: says how it was called. */
+const FAKE_DENO = `#!/bin/sh
+if [ "$1" = --version ]; then exit 0; fi
+echo "SALT_EXECUTABLE=$SALT_EXECUTABLE"
+echo "DENO_DIR=$DENO_DIR"
+for word; do echo "word=$word"; done
+`;
+
+interface Result {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** An executable with a toy payload, the commands that it needs in a directory of their own, and a place to unpack to. */
+class Packed {
+  private constructor(readonly root: string, readonly executable: string, readonly release: string) {}
+
+  static async make(): Promise<Packed> {
+    const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "build_test_" }));
+    const file = (name: string, text: string, executable = false): TarFile => {
+      Deno.writeTextFileSync(`${root}/${name}`, text);
+      return { name, path: `${root}/${name}`, executable };
+    };
+    const payload = await packPayload([
+      file("deno", FAKE_DENO, true),
+      file("deno.json", "{}"),
+      file("minion.ts", ""),
+    ]);
+    const program = { name: "salt-minion", entry: "minion.ts", version: "1.2.3", target: "here" };
+    await Deno.mkdir(`${root}/a directory`);
+    const executable = `${root}/a directory/salt-minion`;
+    await Deno.writeFile(executable, await packedExecutable(program, payload).bytes(), { mode: 0o755 });
+    await Deno.symlink("salt-minion", `${root}/a directory/salt-call`);
+    await Deno.mkdir(`${root}/bin`);
+    for (const command of COMMANDS) await Deno.symlink(which(command), `${root}/bin/${command}`);
+    return new Packed(root, executable, releaseName("1.2.3", payload));
+  }
+
+  get unpackDir(): string {
+    return `${this.root}/unpacked here`;
+  }
+
+  async run(
+    args: readonly string[] = [],
+    { executable = this.executable, cwd = this.root, env = { SALT_UNPACK_DIR: this.unpackDir } }: {
+      executable?: string;
+      cwd?: string;
+      env?: Record<string, string>;
+    } = {},
+  ): Promise<Result> {
+    const command = new Deno.Command(executable, {
+      args: [...args],
+      cwd,
+      clearEnv: true,
+      env: { PATH: `${this.root}/bin`, ...env },
+      stdin: "null",
+    });
+    const { code, stdout, stderr } = await command.output();
+    return { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr) };
+  }
+
+  /** What lies below the directory to unpack into. */
+  unpacked(): string[] {
+    return [...Deno.readDirSync(this.unpackDir)].map(({ name }) => name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Deno.remove(this.root, { recursive: true });
+  }
+}
+
+function which(command: string): string {
+  for (const directory of ["/usr/bin", "/bin"]) {
+    try {
+      return Deno.realPathSync(`${directory}/${command}`);
+    } catch {
+      // The next one, then.
+    }
+  }
+  throw new Error(`this system has no ${command}`);
+}
+
+Deno.test("a packed executable runs its entry with Deno, offline, with the words it was given", async () => {
+  await using packed = await Packed.make();
+  const home = `${packed.unpackDir}/${packed.release}`;
+  const { code, out, err } = await packed.run(["-c", "two words", ""]);
+  assertEquals({ code, err }, { code: 0, err: "" });
+  assertEquals(out.trimEnd().split("\n"), [
+    `SALT_EXECUTABLE=${packed.executable}`,
+    `DENO_DIR=${home}/cache`,
+    ...["run", "--allow-all", "--quiet", "--no-prompt", "--cached-only", "--no-lock"]
+      .concat(`--v8-flags=${V8_FLAGS}`, "--config", `${home}/deno.json`)
+      .concat(`${home}/minion.ts`, "-c", "two words", "")
+      .map((word) => `word=${word}`),
+  ]);
+});
+
+Deno.test("a packed executable knows the name of the link that it was started by, relative or not", async () => {
+  await using packed = await Packed.make();
+  const link = packed.executable.replace("salt-minion", "salt-call");
+  for (
+    const called of [
+      { executable: link },
+      { executable: "./salt-call", cwd: `${packed.root}/a directory` },
+      { executable: "sh", args: ["salt-call"], cwd: `${packed.root}/a directory` },
+    ]
+  ) {
+    const { out } = await packed.run(called.args, called);
+    assertStringIncludes(out, `SALT_EXECUTABLE=${link}\n`);
+  }
+});
+
+Deno.test("a packed executable is unpacked once, for its owner only to change", async () => {
+  await using packed = await Packed.make();
+  await packed.run();
+  const home = `${packed.unpackDir}/${packed.release}`;
+  const first = await Deno.stat(home);
+  assertEquals((first.mode ?? 0) & 0o022, 0);
+  assertEquals(first.uid, Deno.uid());
+  await packed.run();
+  assertEquals((await Deno.stat(home)).ino, first.ino);
+  assertEquals(packed.unpacked(), [packed.release]);
+});
+
+Deno.test("first starts at the same time all run, from one directory", async () => {
+  await using packed = await Packed.make();
+  const results = await Promise.all(Array.from({ length: 8 }, () => packed.run(["x"])));
+  assertEquals(results.map(({ code, err }) => ({ code, err })), Array(8).fill({ code: 0, err: "" }));
+  assertEquals(packed.unpacked(), [packed.release]);
+  assertEquals([...Deno.readDirSync(`${packed.unpackDir}/${packed.release}`)].map(({ name }) => name).sort(), [
+    "deno",
+    "deno.json",
+    "minion.ts",
+  ]);
+});
+
+Deno.test("whoever comes second with an unpacked directory leaves nothing of it", async () => {
+  await using packed = await Packed.make();
+  // Another is quicker by a hair: its directory is there when ours is to be moved to that name.
+  const quicker = `#!/bin/sh\n${which("cp")} -R "$1" "$2"\nexec ${which("mv")} "$@"\n`;
+  await Deno.remove(`${packed.root}/bin/mv`);
+  await Deno.writeTextFile(`${packed.root}/bin/mv`, quicker, { mode: 0o755 });
+  const { code, err } = await packed.run();
+  assertEquals({ code, err }, { code: 0, err: "" });
+  assertEquals(packed.unpacked(), [packed.release]);
+  assertEquals([...Deno.readDirSync(`${packed.unpackDir}/${packed.release}`)].map(({ name }) => name).sort(), [
+    "deno",
+    "deno.json",
+    "minion.ts",
+  ]);
+});
+
+Deno.test("a directory that lost files is unpacked anew", async () => {
+  await using packed = await Packed.make();
+  await packed.run();
+  await Deno.remove(`${packed.unpackDir}/${packed.release}/deno`);
+  const { code } = await packed.run();
+  assertEquals(code, 0);
+  assertEquals(packed.unpacked(), [packed.release]);
+});
+
+Deno.test("a damaged or cut file is not run", async () => {
+  await using packed = await Packed.make();
+  const whole = await Deno.readFile(packed.executable);
+  const flipped = whole.slice();
+  flipped[flipped.length - 40] ^= 1;
+  for (const damaged of [flipped, whole.subarray(0, -100)]) {
+    await Deno.writeFile(packed.executable, damaged);
+    const { code, out, err } = await packed.run();
+    assertEquals({ code, out }, { code: 1, out: "" });
+    assertMatch(err, /^salt-minion: the file .* is damaged: its checksum is wrong\. .*\n$/);
+    assertEquals(packed.unpacked(), []);
+  }
+});
+
+Deno.test("nothing is unpacked to, or run from, a directory that others can write to", async () => {
+  await using packed = await Packed.make();
+  for (const mode of [0o775, 0o757]) {
+    await Deno.mkdir(packed.unpackDir);
+    await Deno.chmod(packed.unpackDir, mode);
+    const { code, out, err } = await packed.run();
+    assertEquals({ code, out }, { code: 1, out: "" });
+    assertMatch(err, /^salt-minion: others may write to .*, or it is not yours\. Set SALT_UNPACK_DIR .*\n$/);
+    await Deno.remove(packed.unpackDir);
+  }
+  await packed.run();
+  await Deno.chmod(`${packed.unpackDir}/${packed.release}`, 0o777);
+  const { code } = await packed.run();
+  assertEquals(code, 0); // from a new one
+  assertEquals(((await Deno.stat(`${packed.unpackDir}/${packed.release}`)).mode ?? 0) & 0o022, 0);
+});
+
+Deno.test("root unpacks to, and runs from, no directory that another user could put in its place", {
+  ignore: Deno.uid() !== 0,
+}, async () => {
+  await using packed = await Packed.make();
+  const theirs = `${packed.root}/theirs`, ours = `${packed.root}/ours`;
+  for (const path of [theirs, `${theirs}/safe`, ours]) {
+    await Deno.mkdir(path);
+    await Deno.chmod(path, 0o755);
+  }
+  await Deno.symlink(ours, `${theirs}/link`);
+  await Deno.symlink(`${theirs}/safe`, `${packed.root}/link`);
+  await Deno.chown(theirs, 65534, 65534);
+  const places = [`${theirs}/safe`, `${theirs}/new`, `${theirs}/link`, `${theirs}/link/new`, `${packed.root}/link`];
+  for (const place of places) {
+    const { code, out, err } = await packed.run([], { env: { SALT_UNPACK_DIR: place } });
+    const said = `salt-minion: SALT_UNPACK_DIR lies in a directory that others than root can change: ${place}\n`;
+    assertEquals({ code, out, err }, { code: 1, out: "", err: said });
+  }
+  for (const path of [`${theirs}/safe`, ours]) assertEquals([...Deno.readDirSync(path)], []);
+  assertEquals((await packed.run([], { env: { SALT_UNPACK_DIR: ours } })).code, 0);
+});
+
+Deno.test("SALT_UNPACK_DIR must be an absolute path", async () => {
+  await using packed = await Packed.make();
+  const { code, err } = await packed.run([], { env: { SALT_UNPACK_DIR: "here" } });
+  assertEquals({ code, err }, { code: 1, err: "salt-minion: SALT_UNPACK_DIR is not an absolute path: here\n" });
+});
+
+Deno.test("tarStream() writes what tar unpacks, and the same bytes each time", async () => {
+  const root = await Deno.makeTempDir({ prefix: "build_test_" });
+  try {
+    const long = `${"d".repeat(90)}/${"e".repeat(90)}/f.txt`;
+    Deno.writeTextFileSync(`${root}/content`, "x".repeat(513));
+    const files = ["a", "dir/b", long].map((name) => ({ name, path: `${root}/content`, executable: name === "a" }));
+    const bytes = await new Response(tarStream(files)).bytes();
+    Deno.utimeSync(`${root}/content`, 0, 0);
+    assertEquals(await new Response(tarStream(files)).bytes(), bytes);
+    Deno.writeFileSync(`${root}/archive.tar`, bytes);
+    const { success } = await new Deno.Command("tar", { args: ["-xf", "archive.tar"], cwd: root }).output();
+    assert(success);
+    for (const { name, executable } of files) {
+      assertEquals(Deno.readTextFileSync(`${root}/${name}`), "x".repeat(513));
+      assertEquals(((Deno.statSync(`${root}/${name}`).mode ?? 0) & 0o100) !== 0, executable);
+    }
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+for (const target of TARGETS) {
+  Deno.test(`productionFiles() holds one addon for ${target}, and neither tests nor types`, () => {
+    const names = productionFiles(ROOT, target).map(({ name }) => name);
+    assertEquals(names.filter((name) => name.endsWith(".node")).length, 1);
+    assertEquals(names.filter((name) => /^tests\/|\.d\.ts$|\.map$/.test(name)), []);
+    assertEquals(names.filter((name) => /^node_modules\/[^/]*zeromq\/licen[cs]e/i.test(name)).length > 0, true);
+  });
+}
+
+Deno.test("productionFiles() holds every module that an entry or a worker imports", async () => {
+  const names = new Set(productionFiles(ROOT, Deno.build.target).map(({ name }) => name));
+  for (const entry of [...EXECUTABLES.map(({ entry }) => entry), ...WORKERS]) {
+    const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json", `${ROOT}/${entry}`] })
+      .output();
+    const graph: { modules: { local?: string; error?: string }[] } = JSON.parse(new TextDecoder().decode(stdout));
+    assertEquals(graph.modules.filter(({ error }) => error !== undefined), [], entry);
+    const local = graph.modules.flatMap(({ local }) =>
+      local?.startsWith(`${ROOT}/`) ? [local.slice(ROOT.length + 1)] : []
+    )
+      .filter((name) => !name.startsWith("node_modules/") && name !== "deno.json");
+    assert(local.length > 5, entry);
+    assertEquals(local.filter((name) => !names.has(name)), [], entry);
+  }
+});
+
+Deno.test("WORKERS lists every file that a Worker is started from", async () => {
+  const found = new Set<string>();
+  for (const path of sourceFiles(ROOT, ".ts", { below: ["lib", "modules"] })) {
+    const text = await Deno.readTextFile(`${ROOT}/${path}`);
+    for (const [, file] of text.matchAll(/new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g)) {
+      const started = new URL(file, `file:///${path}`).pathname.slice(1);
+      if (started.includes("/")) found.add(started); // an entry is a process
+    }
+  }
+  assertEquals([...found].sort(), [...WORKERS].sort());
+});

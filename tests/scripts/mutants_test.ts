@@ -1,0 +1,225 @@
+import { AREAS } from "../../scripts/mutants_areas.ts";
+import { EQUIVALENT } from "../../scripts/mutants_equivalent.ts";
+import { findMutants, isEquivalent } from "../../scripts/mutants_find.ts";
+import { tryMutants } from "../../scripts/mutants_run.ts";
+import { EX_INTERRUPTED } from "../../lib/cli/exit_codes.ts";
+import { TestFinder } from "../../scripts/mutants_tests.ts";
+import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { filesBelow, ifThere } from "../support/tree.ts";
+
+const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
+
+/** A small tree, which is removed at the end. */
+class Tree {
+  readonly root = Deno.makeTempDirSync({ prefix: "tree_" });
+
+  constructor(files: Readonly<Record<string, string>>) {
+    for (const [path, text] of Object.entries({ "deno.json": "{}", ...files })) {
+      Deno.mkdirSync(`${this.root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+      Deno.writeTextFileSync(`${this.root}/${path}`, text);
+    }
+  }
+
+  get texts(): string[] {
+    return [...filesBelow(this.root)].sort().map((path) => `${path}: ${Deno.readTextFileSync(path)}`);
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+const CASES: readonly (readonly [source: string, ...changes: string[]])[] = [
+  ["export const same = a === b;", "comparison === → !=="],
+  ["export const few = a < 10;", "boundary < → <="],
+  ["if (a > b) f();", "condition a > b → !(a > b)", "boundary > → >=", "call f(); → {}"],
+  ["if (!a) f(1);", "condition !a → a", "call f(1); → {}"],
+  ["export const both = a && b;", "logical a && b → a || b"],
+  ["export const any = a || b && c;", "logical a || b && c → a && (b && c)", "logical b && c → (b || c)"],
+  ["export const MOST = 10;", "bound 10 → 11"],
+  ["export const MODE = 0o600;", "bound 0o600 → 0o601"],
+  ["export const half = bytes.slice(16);", "bound 16 → 17"],
+  ["export const open = true;", "boolean true → false"],
+  ["await store.write(key);", "await await store.write(key); → {}"],
+  ["for (const x of a) if (x) continue;", "condition x → !(x)", "exit continue; → {}"],
+  ["if (a) throw new TypeError('no');", "condition a → !(a)", "throw throw new TypeError('no'); → {}"],
+  ["function f(): void { g(); }", "early return; put first", "call g(); → {}"],
+  ["function f(): boolean { return g(); }", "early return true; put first", "early return false; put first"],
+  ["function f(): Promise<Key | undefined> { return g(); }", "early return undefined; put first"],
+  // What changes nothing that a program does, or nothing that is promised.
+  ["// a === b && f(true);"],
+  ["type Both = true | 3;"],
+  ["export const text = `a === b`, pattern = /a === b/;"],
+  ["export const first = list[0] << 8 | 255;"],
+  ["export const YEAR_MS = 31_536_000_000;"],
+  ["log.debug(`sent ${count === 1 ? 'one' : 'all'}`);"],
+  ["this.#log?.warn(found || 'nothing');"],
+  ["const error = new KeyError(bytes.length === 0 ? 'empty' : 'short');"],
+  ["class A extends B { constructor() { super(); } }"],
+];
+
+Deno.test("lines are broken where they do something, and nowhere else", async () => {
+  const names = CASES.map((_, i) => `lib/c${String(i).padStart(2, "0")}.ts`);
+  using tree = new Tree(Object.fromEntries(CASES.map(([source], i) => [names[i], `// ü 𝒳\n${source}\n`])));
+  const found = await findMutants(tree.root, names);
+  for (const [i, [source, ...changes]] of CASES.entries()) {
+    const its = found.filter(({ file }) => file === names[i]);
+    assertEquals(its.map(({ kind, change }) => `${kind} ${change}`).sort(), [...changes].sort(), source);
+    assert(its.every(({ line, code }) => line === 2 && code === source));
+  }
+});
+
+const SMALL = {
+  "lib/limit.ts": `/** Whether there is room for one more. */
+export function hasRoom(taken: number): boolean {
+  return taken < 10;
+}
+
+/** How many words there are. */
+export function words(text: string | undefined): number {
+  if (text === undefined) throw new Error("no text");
+  let count = 0;
+  for (;;) {
+    if (count === text.length) break;
+    count++;
+  }
+  return count;
+}
+`,
+  "lib/alone.ts": "export const ALONE = true;\n",
+  "tests/limit_test.ts": `import { hasRoom, words } from "../lib/limit.ts";
+
+Deno.test("there is room", () => {
+  if (!hasRoom(5) || hasRoom(20) || words("abc") !== 3) throw new Error("it is not so");
+});
+`,
+};
+
+Deno.test("a mutant is caught, survives, takes for ever or does not compile; the tree stays as it is", async () => {
+  using tree = new Tree(SMALL);
+  const before = tree.texts;
+  const mutants = await findMutants(tree.root, ["lib/limit.ts", "lib/alone.ts"]);
+  const verdicts = await tryMutants({ root: tree.root, mutants, jobs: 2, patienceMs: 5_000 });
+  const fates = verdicts.map(({ mutant: { file, line, change }, fate, tests }) =>
+    `${file}:${line} ${change}: ${[fate, ...tests].join(" ")}`
+  );
+  const test = "tests/limit_test.ts";
+  assertEquals(
+    fates.sort(),
+    [
+      "lib/alone.ts:1 true → false: survived",
+      `lib/limit.ts:11 === → !==: caught ${test}`,
+      `lib/limit.ts:11 break; → {}: timedOut ${test}`,
+      `lib/limit.ts:3 < → <=: survived ${test}`,
+      `lib/limit.ts:3 return false; put first: caught ${test}`,
+      `lib/limit.ts:3 return true; put first: caught ${test}`,
+      "lib/limit.ts:8 === → !==: discarded",
+      `lib/limit.ts:8 throw new Error("no text"); → {}: discarded`,
+      `lib/limit.ts:9 0 → 1: survived ${test}`,
+    ].sort(),
+  );
+  assertEquals(tree.texts, before);
+});
+
+Deno.test("a test that fails without a mutant catches none", async () => {
+  const broken = 'import "../lib/limit.ts";\nDeno.test("no", () => { throw new Error("broken"); });\n';
+  using tree = new Tree({ ...SMALL, "tests/limit_test.ts": broken });
+  const mutants = (await findMutants(tree.root, ["lib/limit.ts"])).filter(({ line }) => line === 3);
+  const useless: string[] = [];
+  const onUseless = (test: string, output: string) => useless.push(test, output);
+  const verdicts = await tryMutants({ root: tree.root, mutants, jobs: 1, onUseless });
+  assertEquals(verdicts.map(({ fate, tests }) => `${fate} ${tests}`), mutants.map(() => "survived "));
+  assertEquals([useless.length, useless[0]], [2, "tests/limit_test.ts"]);
+  assertStringIncludes(useless[1], "broken");
+});
+
+Deno.test("a file is guarded by the test of its name, by those that import it, and by those of its area", () => {
+  const tests = new TestFinder(ROOT).testsOf("lib/keys/sessions.ts");
+  assertEquals(tests[0], "tests/keys/sessions_test.ts");
+  assert(tests.includes("tests/master/request_handler_test.ts"));
+  assertEquals(tests.at(-1), "tests/master/master_test.ts");
+});
+
+Deno.test("the areas name files and tests that are there, each file once", async () => {
+  const files = AREAS.flatMap((area) => area.files);
+  assertEquals([...new Set(files)], files);
+  for (const path of [...files, ...AREAS.flatMap((area) => area.blackBox)]) {
+    assert((await Deno.stat(`${ROOT}/${path}`)).isFile, path);
+  }
+});
+
+Deno.test("what is said to be equivalent is a mutant still", async () => {
+  const found = await findMutants(ROOT, [...new Set(EQUIVALENT.map(({ file }) => file))]);
+  const stale = EQUIVALENT.filter(({ file, code, change }) =>
+    !found.some((mutant) => mutant.file === file && mutant.code === code && mutant.change === change)
+  );
+  assertEquals(stale, []);
+  assert(found.some(isEquivalent) === EQUIVALENT.length > 0);
+});
+
+async function mutants(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--allow-all", "--quiet", `${ROOT}/scripts/mutants.ts`, ...args],
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+  }).output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code, out: text(stdout), err: text(stderr) };
+}
+
+Deno.test("a seed is a sample; survivors are told with their tests, and with --strict by the exit code", async () => {
+  const list = async (seed: string) =>
+    (await mutants("--list", "--area", "crypto", "--count", "20", "--seed", seed)).out;
+  const first = await list("1");
+  assertEquals(first.trim().split("\n").length, 20);
+  assertEquals(await list("1"), first);
+  assertNotEquals(await list("2"), first);
+
+  using tree = new Tree(SMALL);
+  const only = ["--root", tree.root, "--file", "lib/limit.ts:3", "--seed", "4"];
+  const { code, out, err } = await mutants(...only);
+  assertEquals([code, err], [0, ""]);
+  assertStringIncludes(out, "Seed 4: 3 of 3 mutants\n");
+  assertStringIncludes(out, "SURVIVED lib/limit.ts:3 boundary: < → <=\n  tests/limit_test.ts\n");
+  assertMatch(out, /^all +3 +2 +0 +1 +0$/m);
+  assertEquals((await mutants(...only, "--strict")).code, 1);
+
+  for (const wrong of [["--area", "nonesuch"], ["--file", "lib/nonesuch.ts"], ["--count", "0"], ["--nonesuch"]]) {
+    const refused = await mutants(...wrong);
+    assertEquals([refused.code, refused.out], [64, ""], wrong.join(" "));
+    assertMatch(refused.err, /^mutants: .*nonesuch|^mutants: --count: 0/);
+  }
+  assertStringIncludes((await mutants("--help")).out, "--strict");
+});
+
+Deno.test("a run that is ended leaves no copy and no process", async () => {
+  const endless = 'Deno.test("waits", () => { Deno.writeTextFileSync(Deno.env.get("MARK") ?? "", ""); for (;;); });\n';
+  using tree = new Tree({ ...SMALL, "tests/limit_test.ts": `import "../lib/limit.ts";\n${endless}` });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    using scratch = new Tree({});
+    const mark = `${tree.root}/${signal}`;
+    const child = new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "--allow-all",
+        "--quiet",
+        `${ROOT}/scripts/mutants.ts`,
+        "--root",
+        tree.root,
+        "--file",
+        "lib/limit.ts",
+      ],
+      env: { NO_COLOR: "1", TMPDIR: scratch.root, MARK: mark },
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    await eventually(() => ifThere(() => Deno.statSync(mark)) !== undefined, { what: "a test that runs" });
+    child.kill(signal);
+    assertEquals((await child.status).code, EX_INTERRUPTED);
+    assertEquals([...Deno.readDirSync(scratch.root)].map(({ name }) => name), ["deno.json"]);
+    const { stdout } = await new Deno.Command("ps", { args: ["-A", "-o", "args=", "e"] }).output();
+    assertEquals(new TextDecoder().decode(stdout).includes(`MARK=${mark}`), false);
+  }
+});

@@ -1,0 +1,210 @@
+import { gates } from "../../scripts/ok.ts";
+import { sourceFiles } from "../../scripts/source_files.ts";
+import { emptyRooms, importsOf, type Known, type Source, structureProblems } from "../../scripts/structure.ts";
+import { testFiles } from "../../scripts/test.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+
+const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
+
+function sourcesOf(files: Readonly<Record<string, string>>): Source[] {
+  return Object.entries(files).map(([path, text]) => ({ path, text }));
+}
+
+const CASES: [what: string, files: Readonly<Record<string, string>>, problems: string[], known?: Known][] = [
+  ["a tree in order", {
+    "master.ts": 'import { a } from "./lib/os/a.ts";\n',
+    "lib/os/a.ts": 'import type { B } from "./b.ts";\nimport { E } from "../errors.ts";\nexport const a = 1;\n',
+    "lib/os/b.ts": "export interface B {}\n",
+    "lib/errors.ts": "export class E {}\n",
+    "tests/os/a_test.ts": 'import { a } from "../../lib/os/a.ts";\nimport { b } from "../support/b.ts";\n',
+    "tests/support/b.ts": "export const b = 1;\n",
+  }, []],
+  ["a circle, through a type too", {
+    "lib/os/a.ts": 'import type { B } from "./b.ts";\n',
+    "lib/os/b.ts": 'import {\n  type A,\n} from "./a.ts";\n',
+  }, ["circle: lib/os/a.ts → lib/os/b.ts → lib/os/a.ts"]],
+  ["a file in no room", {
+    "lib/util/a.ts": "",
+    "lib/values/deep/b.ts": "",
+    "spare/c.ts": "",
+    "tests/d_test.ts": "",
+    "lib/e.ts": "",
+    "f.ts": "",
+  }, [
+    "room: lib/util/a.ts is in no room",
+    "room: lib/values/deep/b.ts is in no room",
+    "room: spare/c.ts is in no room",
+    "room: tests/d_test.ts is in no room",
+    "room: lib/e.ts is in no room",
+    "room: f.ts is in no room",
+  ]],
+  ["an import from a floor above", {
+    "lib/os/a.ts": 'import { b } from "../keys/b.ts";\n',
+    "lib/keys/b.ts": "export function b() {}\n",
+  }, ["up: lib/os/a.ts imports lib/keys/b.ts"]],
+  ["an import from the same floor", {
+    "lib/master/a.ts": 'import type { B } from "../minion/b.ts";\n',
+    "lib/minion/b.ts": "export interface B {}\n",
+  }, ["up: lib/master/a.ts imports lib/minion/b.ts"]],
+  ["an import from what is above the product", {
+    "lib/os/a.ts": 'import { b } from "../../scripts/b.ts";\n',
+    "scripts/b.ts": 'import { c } from "../tests/support/c.ts";\nexport function b() {}\n',
+    "tests/support/c.ts": 'import { d } from "../os/d_test.ts";\nexport const c = 1;\n',
+    "tests/os/d_test.ts": "export const d = 1;\n",
+  }, [
+    "up: lib/os/a.ts imports scripts/b.ts",
+    "up: scripts/b.ts imports tests/support/c.ts",
+    "up: tests/support/c.ts imports tests/os/d_test.ts",
+  ]],
+  ["a rule that knows a plugin", {
+    "lib/protocol/jid.ts": 'const { ping } = await import("../../modules/execution/test.ts");\n',
+    "modules/execution/test.ts": "export const ping = 1;\n",
+  }, ["up: lib/protocol/jid.ts imports modules/execution/test.ts"]],
+  ["a thread that is started from below", {
+    "lib/process/a.ts": 'new Worker(new URL("../master/b.ts"' + ", import.meta.url));\n",
+    "lib/master/b.ts": "",
+  }, ["up: lib/process/a.ts imports lib/master/b.ts"]],
+  [
+    "an import that is gone, and a known one",
+    {
+      "lib/os/a.ts": 'import { b } from "../keys/b.ts";\n',
+      "lib/keys/b.ts": "export function b() {}\n",
+    },
+    ["known, and no longer so: lib/os/c.ts imports lib/keys/b.ts"],
+    {
+      upward: ["lib/os/a.ts imports lib/keys/b.ts", "lib/os/c.ts imports lib/keys/b.ts"],
+    },
+  ],
+  ["a file that brings Node's compatibility layer along", {
+    "lib/os/a.ts": 'import type { Stats } from "node:fs";\nimport { statfsSync } from "node:fs";\n',
+    "modules/execution/b.ts": 'import { lookup } from "node:dns/promises";\n',
+    "modules/grains/c.ts": 'import { lookup } from "node:dns/promises";\n',
+  }, [
+    "node: lib/os/a.ts imports node:fs before it is needed",
+    "node: modules/grains/c.ts imports node:dns/promises before it is needed",
+  ]],
+  ["an export that nobody uses", {
+    "lib/os/a.ts": 'import { b as c } from "./b.ts";\n',
+    "lib/os/b.ts": "export async function b() {}\nexport class Unused {}\n",
+  }, ["unused: lib/os/b.ts exports Unused"]],
+  [
+    "exports that only tests use, and one of a file's own",
+    {
+      "lib/os/a.ts":
+        "/** For {@linkcode a}. */\nexport function a() {}\nexport function b() {}\nb();\nexport const c = 1;\n",
+      "tests/os/a_test.ts": 'import { a, b } from "../../lib/os/a.ts";\n',
+      "tests/bench/run.ts": 'import { c } from "../../lib/os/a.ts";\n',
+    },
+    ["only tests use it: lib/os/a.ts exports a"],
+    { forTests: ["lib/os/a.ts exports c"] },
+  ],
+];
+for (const [what, files, problems, known] of CASES) {
+  Deno.test(`the structure of ${what}: ${problems.length === 0 ? "nothing to say" : problems.join(", ")}`, () => {
+    assertEquals(structureProblems(sourcesOf(files), known), problems);
+  });
+}
+
+Deno.test("what a file imports is read: names, all names, what is loaded later, a thread that is started", () => {
+  const text = 'import {\n  a,\n  type B as C,\n} from "./a.ts";\nexport * from "../b.ts";\nimport "./c.ts";\n' +
+    'await import("./d.ts");\nnew Worker(new URL("../e/f.ts"' + ", import.meta.url));\n" +
+    'start(new URL("../../minion.ts"' + ", import.meta.url));\n" + 'import * as g from "node:fs";\n';
+  assertEquals(importsOf("lib/os/x.ts", text), [
+    { from: "lib/os/a.ts", names: ["a", "B"] },
+    { from: "lib/b.ts", names: ["*"] },
+    { from: "lib/os/c.ts", names: [] },
+    { from: "lib/os/d.ts", names: ["*"] },
+    { from: "lib/e/f.ts", names: [] },
+  ]);
+});
+
+Deno.test("a room that that is empty is named", () => {
+  const empty = emptyRooms(sourcesOf({ "lib/values/a.ts": "", "lib/osx/b.ts": "", "master.ts": "" }));
+  assert(empty.includes("room: lib/os is empty") && empty.includes("room: modules/runners is empty"));
+  assert(empty.includes("room: minion.ts is empty"));
+  assert(!empty.some((line) => line.startsWith("room: lib/values ") || line.startsWith("room: master.ts ")));
+});
+
+Deno.test("the structure of this tree has no problem, and is that of hundreds of files in all rooms", async () => {
+  const args = ["run", "--allow-read", "scripts/structure.ts"];
+  const { code, stdout } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).output();
+  assertEquals([code, new TextDecoder().decode(stdout)], [0, ""]);
+  assert(sourceFiles(ROOT, ".ts").length > 500);
+  assertEquals(emptyRooms(sourceFiles(ROOT, ".ts").map((path) => ({ path, text: "" }))), []);
+});
+
+Deno.test("files are found in all folders, and none found is an error", () => {
+  const root = Deno.makeTempDirSync({ prefix: "tree_" });
+  try {
+    for (const folder of ["a/b/c", "d", "node_modules", ".git", "empty"]) {
+      Deno.mkdirSync(`${root}/${folder}`, { recursive: true });
+      if (folder !== "empty") Deno.writeTextFileSync(`${root}/${folder}/x.ts`, "");
+    }
+    Deno.writeTextFileSync(`${root}/a/y.md`, "");
+    assertEquals(sourceFiles(root, ".ts"), ["a/b/c/x.ts", "d/x.ts"]);
+    assertEquals(sourceFiles(root, ".ts", { below: ["a"] }), ["a/b/c/x.ts"]);
+    assertEquals(sourceFiles(root, ".ts", { without: ["a/b"] }), ["d/x.ts"]);
+    assertThrows(
+      () => sourceFiles(root, ".ts", { below: ["a", "empty"] }),
+      Deno.errors.NotFound,
+      "There is no file *.ts",
+    );
+    assertThrows(() => sourceFiles(root, ".ts", { below: ["gone"] }), Deno.errors.NotFound);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
+
+Deno.test("deno task ok reads the documentation of every room's files", () => {
+  const [documentation] = gates().filter(({ name }) => name === "documentation");
+  for (const folder of ["lib", "modules", "scripts"]) {
+    for (const path of sourceFiles(ROOT, ".ts", { below: [folder] })) {
+      assert(documentation.args.includes(path), `${path} is looked at`);
+    }
+  }
+  for (const entry of ["master.ts", "minion.ts", "salt.ts"]) assert(documentation.args.includes(entry));
+});
+
+Deno.test("deno task test runs the tests of all folders, but for those against Python Salt", () => {
+  const before = Deno.cwd();
+  Deno.chdir(ROOT);
+  try {
+    const all = testFiles([]);
+    const found = sourceFiles(".", "_test.ts", { below: ["tests"] });
+    assertEquals(all, found.filter((path) => !path.startsWith("tests/interop/")));
+    assert(all.length > 100 && all.length < found.length);
+    assertEquals(testFiles(["tests/keys/", "tests/keys/store_test.ts"]), testFiles(["tests/keys"]));
+    assert(testFiles(["tests/keys"]).every((path) => /^tests\/keys\/\w+_test\.ts$/.test(path)));
+    assertEquals(testFiles(["tests/modules"]), all.filter((path) => path.startsWith("tests/modules/")));
+    assert(testFiles(["tests/interop"]).length > 0);
+  } finally {
+    Deno.chdir(before);
+  }
+});
+
+const RUNS: [what: string, args: (root: string) => string[], code: number, said: RegExp][] = [
+  ["a folder: all tests in its folders", (root) => [root], 0, /\nok \| 2 passed \| 0 failed \| 0 ignored/],
+  ["a file", (root) => [`${root}/a/b/x_test.ts`], 0, /\nok \| 1 passed \| 0 failed/],
+  ["a folder without a test", (root) => [`${root}/empty`], 1, /There is no file \*_test\.ts[^]*\nFAILED \| 0 passed/],
+  ["a folder that is not there", (root) => [`${root}/gone`], 1, /No such file[^]*\nFAILED \| 0 passed/],
+  ["an option", (root) => ["--filter", root], 64, /There is no option --filter/],
+];
+for (const [what, args, expected, said] of RUNS) {
+  Deno.test(`deno task test with ${what}: exit code ${expected}`, async () => {
+    const root = Deno.makeTempDirSync({ prefix: "tests_" });
+    try {
+      Deno.mkdirSync(`${root}/a/b`, { recursive: true });
+      Deno.mkdirSync(`${root}/empty`);
+      for (const path of ["a/b/x_test.ts", "y_test.ts"]) {
+        Deno.writeTextFileSync(`${root}/${path}`, 'Deno.test("nothing", () => {});\n');
+      }
+      const command = ["run", "--allow-all", `${ROOT}/scripts/test.ts`, ...args(root)];
+      const { code, stdout } = await new Deno.Command(Deno.execPath(), { args: command, cwd: ROOT }).output();
+      const text = new TextDecoder().decode(stdout);
+      assertEquals(code, expected, text);
+      assert(said.test(text), text);
+    } finally {
+      Deno.removeSync(root, { recursive: true });
+    }
+  });
+}

@@ -1,0 +1,132 @@
+/** @module */
+import { KeptThread, type KeptThreadOptions } from "../../lib/sockets/kept_thread.ts";
+import { ZmqContext, type ZmqSocket } from "../../lib/sockets/libzmq.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { HAPPENED, type KeptServiceInit } from "../support/kept_service.ts";
+import { ObservedWorkers } from "../support/observed_workers.ts";
+import { recordingLogger } from "../support/services.ts";
+
+/** A service that echoes, what its threads say, and the other end of its socket. */
+class Echo implements AsyncDisposable {
+  readonly logged: string[] = [];
+  /** The echoes, as they came. */
+  readonly heard: number[] = [];
+  readonly thread: KeptThread<KeptServiceInit>;
+  readonly #workers = new ObservedWorkers();
+  readonly #context = ZmqContext.create();
+  readonly #socket: ZmqSocket;
+  readonly #story = new Int32Array(new SharedArrayBuffer(400));
+  readonly #release = new Int32Array(new SharedArrayBuffer(4));
+
+  constructor(options: Pick<KeptThreadOptions<KeptServiceInit>, "canStandBeside" | "stuckMs">) {
+    this.#socket = this.#context.socket("dealer");
+    this.#socket.bind("inproc://echo");
+    const place = { context: this.#context.address, address: "inproc://echo" };
+    this.thread = new KeptThread<KeptServiceInit>({
+      name: "Echo",
+      url: new URL("../support/kept_service.ts", import.meta.url),
+      log: recordingLogger(this.logged),
+      init: () => ({ place, story: this.#story.buffer, release: this.#release.buffer }),
+      unwanted: () => false,
+      ...options,
+    });
+  }
+
+  get story(): string[] {
+    return [...this.#story.subarray(1, 1 + Atomics.load(this.#story, 0))].map((number) => HAPPENED[number]);
+  }
+
+  async happened(what: string, times = 1): Promise<void> {
+    await eventually(() => this.story.filter((word) => word === what).length === times, { what: `"${what}"` });
+  }
+
+  /** Has the thread hang in the middle of a turn, and declares it dead. */
+  async hangAndKill(): Promise<void> {
+    await this.thread.ready;
+    this.thread.post("hang");
+    await this.happened("hangs");
+    this.#workers.kill("Echo");
+  }
+
+  release(): void {
+    Atomics.store(this.#release, 0, 1);
+    Atomics.notify(this.#release, 0);
+  }
+
+  send(numbers: readonly number[]): void {
+    for (const number of numbers) assert(this.#socket.trySend([new Uint8Array([number])]));
+  }
+
+  /** Waits until each of these numbers has been echoed. */
+  async echoed(wanted: readonly number[], withinMs?: number): Promise<void> {
+    await eventually(() => {
+      for (let frames = this.#socket.tryReceive(); frames !== undefined; frames = this.#socket.tryReceive()) {
+        this.heard.push(frames[0][0]);
+      }
+      return wanted.every((number) => this.heard.includes(number));
+    }, { what: `the echo of ${wanted}`, everyMs: 2, ...withinMs !== undefined && { withinMs } });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.release();
+    await this.thread.stop();
+    this.#workers[Symbol.dispose]();
+    this.#socket.close();
+    assert(!this.thread.hasSockets, "sockets are left");
+    this.#context.terminate();
+  }
+}
+
+const numbers = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i);
+
+Deno.test("the next thread begins when the last turn of the one before it is over, and has its socket alone", async () => {
+  await using echo = new Echo({ canStandBeside: false });
+  await echo.hangAndKill();
+  echo.send(numbers(1, 10));
+  // As long as another would take to begin, if it did not wait.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  echo.release();
+  await echo.happened("started", 2);
+  await echo.echoed(numbers(1, 10)); // what came meanwhile
+  assertEquals(echo.heard, numbers(1, 10));
+  await echo.happened("refused");
+  assertEquals(echo.story.filter((word) => word !== "refused"), ["started", "hangs", "released", "started"]);
+  assertEquals(echo.logged, ["CRITICAL: Echo died and is started again: killed by the test"]);
+});
+
+Deno.test("beside a thread that does not come back another one works with a socket of its own", async () => {
+  await using echo = new Echo({ canStandBeside: true, stuckMs: 300 });
+  await echo.hangAndKill();
+  await echo.happened("started", 2);
+  assertEquals(echo.story, ["started", "hangs", "started"]);
+  await echo.thread.ready;
+  echo.send(numbers(1, 10));
+  await eventually(() => echo.echoed([]).then(() => echo.heard.length === 5), {
+    what: "an echo of every other number",
+  });
+  assertEquals(echo.logged.length, 2);
+  assert(echo.logged[1].includes("another one starts beside it"), echo.logged[1]);
+  echo.release();
+  await echo.happened("refused");
+  // What was the other's is closed in the end, and all goes to this one.
+  let number = 10;
+  await eventually(() => {
+    const next = [++number, ++number];
+    echo.send(next);
+    return echo.echoed(next, 300).then(() => true);
+  }, { what: "both echoes of two numbers" });
+  assertEquals(echo.story.includes("touched"), false);
+});
+
+Deno.test("where no other can work beside it, one that does not come back is named until it does", async () => {
+  await using echo = new Echo({ canStandBeside: false, stuckMs: 100 });
+  await echo.hangAndKill();
+  await eventually(() => echo.logged.length >= 3, { what: "the second complaint" });
+  assert(echo.logged.slice(1).every((line) => line.includes("restart this service")), echo.logged.join("\n"));
+  assertEquals(echo.story, ["started", "hangs"]);
+  echo.release();
+  await echo.happened("started", 2);
+  echo.send([1]);
+  await echo.echoed([1]);
+});

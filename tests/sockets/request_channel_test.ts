@@ -1,0 +1,182 @@
+/** @module */
+import { RequestTimeoutError } from "../../lib/errors.ts";
+import { RequestChannel, tcpAddress } from "../../lib/sockets/request_channel.ts";
+import { Duplex, type Frames } from "../../lib/sockets/endpoint.ts";
+import { freePort } from "../../scripts/free_port.ts";
+import { assert, assertEquals, assertRejects } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { AT_ONCE_MS } from "../support/time.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const text = (frame: Uint8Array) => new TextDecoder().decode(frame);
+const SOON = { timeoutMs: 60, tries: 1 };
+const LATER = { timeoutMs: 60_000, tries: 1 };
+
+/** A master's port that keeps what comes, and answers what `answer` gives. */
+class Port implements AsyncDisposable {
+  readonly came: string[] = [];
+  answer: (text: string) => string | undefined = (text) => `re: ${text}`;
+  readonly #router: Duplex;
+  #serving: Promise<void> = Promise.resolve();
+  readonly #waiting: Frames[] = [];
+
+  constructor(ipv6: boolean) {
+    this.#router = Duplex.router({ ipv6 });
+  }
+
+  static async open(address = "tcp://127.0.0.1:0"): Promise<Port> {
+    const port = new Port(address.includes("["));
+    try {
+      await port.#router.bind(address);
+    } catch (error) {
+      port.#router.close();
+      throw error;
+    }
+    port.#serving = port.#serve();
+    return port;
+  }
+
+  get address(): string {
+    return this.#router.address;
+  }
+
+  async #serve(): Promise<void> {
+    for (let frames = await this.#router.receive(); frames !== undefined; frames = await this.#router.receive()) {
+      this.came.push(text(frames[2]));
+      const reply = this.answer(text(frames[2]));
+      if (reply === undefined) this.#waiting.push(frames);
+      else await this.#router.send([frames[0], frames[1], bytes(reply)]);
+    }
+  }
+
+  /** Answers what was left unanswered. */
+  async release(): Promise<void> {
+    for (const [id, delimiter, body] of this.#waiting.splice(0)) {
+      await this.#router.send([id, delimiter, bytes(`re: ${text(body)}`)]);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#router.close();
+    await this.#serving;
+  }
+}
+
+Deno.test("requests are sent one at a time, in order, each with its own reply", async () => {
+  await using port = await Port.open();
+  using channel = new RequestChannel(port.address);
+  port.answer = () => undefined;
+  const replies = ["a", "b", "c"].map(async (body) => text(await channel.request(bytes(body), LATER)));
+  for (const came of [["a"], ["a", "b"], ["a", "b", "c"]]) {
+    await eventually(() => port.came.length === came.length, { what: `request ${came.length}` });
+    assertEquals(port.came, came);
+    await port.release();
+  }
+  assertEquals(await Promise.all(replies), ["re: a", "re: b", "re: c"]);
+});
+
+Deno.test("a request without a reply is tried again on a new connection; its late reply is nobody's", async () => {
+  await using port = await Port.open();
+  using channel = new RequestChannel(port.address);
+  port.answer = () => undefined;
+  const error = await assertRejects(
+    () => channel.request(bytes("a"), { timeoutMs: 1_000, tries: 3 }),
+    RequestTimeoutError,
+  );
+  assertEquals([error.address, error.waitedMs, port.came], [port.address, 3_000, ["a", "a", "a"]]);
+  const reply = channel.request(bytes("b"), LATER);
+  await eventually(() => port.came.length === 4, { what: "the next request" });
+  await port.release();
+  assertEquals(text(await reply), "re: b");
+});
+
+Deno.test("one that fails does not hold up the next", async () => {
+  await using port = await Port.open();
+  using channel = new RequestChannel(port.address);
+  port.answer = (body) => body === "lost" ? undefined : "here";
+  const [lost, found] = await Promise.allSettled([
+    channel.request(bytes("lost"), SOON),
+    channel.request(bytes("found"), LATER),
+  ]);
+  assertEquals([lost.status, found.status], ["rejected", "fulfilled"]);
+});
+
+Deno.test("reset sends the request under way again, within the same try", async () => {
+  await using port = await Port.open();
+  using channel = new RequestChannel(port.address);
+  port.answer = () => undefined;
+  const reply = channel.request(bytes("a"), LATER);
+  await eventually(() => port.came.length === 1, { what: "the request" });
+  port.answer = () => "at last";
+  channel.reset();
+  assertEquals([text(await reply), port.came.length], ["at last", 2]);
+});
+
+Deno.test("close fails the request under way and those in line, at once; later ones too", async () => {
+  await using port = await Port.open();
+  const channel = new RequestChannel(port.address);
+  port.answer = () => undefined;
+  const all = [1, 2].map((n) => assertRejects(() => channel.request(bytes(`${n}`), LATER), RequestTimeoutError));
+  await eventually(() => port.came.length === 1, { what: "the request" });
+  const started = performance.now();
+  channel.close();
+  channel.close();
+  await Promise.all(all);
+  await assertRejects(() => channel.request(bytes("3"), LATER), RequestTimeoutError);
+  assert(performance.now() - started < AT_ONCE_MS);
+  assertEquals(port.came, ["1"]);
+});
+
+Deno.test("abort ends the request under way at once and leaves the next alone", async () => {
+  await using port = await Port.open();
+  using channel = new RequestChannel(port.address);
+  port.answer = (body) => body === "lost" ? undefined : "here";
+  const controller = new AbortController();
+  const lost = assertRejects(
+    () => channel.request(bytes("lost"), { ...LATER, signal: controller.signal }),
+    Error,
+    "enough",
+  );
+  const found = channel.request(bytes("found"), LATER);
+  await eventually(() => port.came.length === 1, { what: "the request" });
+  controller.abort(new Error("enough"));
+  await lost;
+  assertEquals(text(await found), "here");
+  await assertRejects(() => channel.request(bytes("x"), { ...LATER, signal: controller.signal }), Error, "enough");
+  assertEquals(port.came, ["lost", "found"]);
+});
+
+Deno.test("a master that comes back on its port is found again", async () => {
+  const address = `tcp://127.0.0.1:${freePort()}`;
+  const first = await Port.open(address);
+  using channel = new RequestChannel(address);
+  assertEquals(text(await channel.request(bytes("a"), LATER)), "re: a");
+  await first[Symbol.asyncDispose]();
+  // The first try may go out on the connection that is just being lost.
+  const reply = channel.request(bytes("b"), { timeoutMs: 3_000, tries: 20 });
+  // libzmq closes in its own time.
+  await using second = await eventually(() => Port.open(address), { what: "the port" });
+  assertEquals([text(await reply), second.came], ["re: b", ["b"]]);
+});
+
+/** Whether this host has a loopback address of IPv6. */
+function hasIpv6(): boolean {
+  return Deno.networkInterfaces().some(({ address }) => address === "::1");
+}
+
+Deno.test("a master with an IPv6 address is reached", { ignore: !hasIpv6() }, async () => {
+  await using port = await Port.open("tcp://[::1]:0");
+  using channel = new RequestChannel(port.address);
+  assertEquals(text(await channel.request(bytes("a"), LATER)), "re: a");
+});
+
+for (
+  const [host, expected] of [
+    ["salt", "tcp://salt:4506"],
+    ["127.0.0.1", "tcp://127.0.0.1:4506"],
+    ["::1", "tcp://[::1]:4506"],
+    ["[::1]", "tcp://[::1]:4506"],
+  ]
+) {
+  Deno.test(`tcpAddress("${host}", 4506) is ${expected}`, () => assertEquals(tcpAddress(host, 4506), expected));
+}

@@ -1,0 +1,24 @@
+/**
+ * Several minions in a thread of their own, for tests of large fleets.
+ * @module
+ */
+
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { Minion } from "../../lib/minion/minion.ts";
+import type { MinionOpts } from "../../lib/config/options.ts";
+import { unpackOpts } from "../../lib/config/opts_transfer.ts";
+import { serveThread } from "../../lib/process/thread.ts";
+
+/** What such a thread starts with. */
+export interface MinionThreadInit {
+  /** The packed options of each minion. */
+  readonly opts: readonly Uint8Array[];
+}
+
+serveThread<MinionThreadInit>(async ({ opts }) => {
+  const minions = await Promise.all(opts.map((packed) => Minion.start(unpackOpts<MinionOpts>(packed), SILENT_LOGGER)));
+  return {
+    describe: () => `${minions.length} minions`,
+    close: async () => void await Promise.all(minions.map((minion) => minion.close())),
+  };
+});

@@ -1,0 +1,55 @@
+/**
+ * Another user of this host, as whom tests run commands. Only root can; Linux has `setpriv`.
+ * @module
+ */
+
+import { DENO_RUN } from "../../lib/process/self_command.ts";
+import { findUser, type User } from "../../lib/os/users.ts";
+import { type Ran, run } from "./processes.ts";
+
+const SOURCES = new URL("../..", import.meta.url).pathname;
+
+/** A user, and a directory that is theirs. */
+export class OtherUser implements Disposable {
+  /** The account. */
+  readonly account: User;
+  /** A directory of their own. */
+  readonly home = Deno.makeTempDirSync({ prefix: "user_" });
+  readonly #deno: string;
+
+  /** Takes the account called `name`. */
+  constructor(name: string) {
+    const account = findUser(name);
+    if (account === undefined) throw new Error(`this host has no user ${name}`);
+    this.account = account;
+    // The one that runs the tests may lie where others do not get to.
+    this.#deno = `${this.home}/deno`;
+    try {
+      Deno.linkSync(Deno.realPathSync(Deno.execPath()), this.#deno);
+    } catch {
+      Deno.copyFileSync(Deno.execPath(), this.#deno); // another file system
+    }
+    Deno.chownSync(this.home, account.uid, account.gid);
+  }
+
+  /** Runs any command to its end. */
+  run(...words: string[]): Promise<Ran> {
+    const { uid, gid } = this.account;
+    const as = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--reset-env"];
+    return run([...as, "env", `HOME=${this.home}`, `DENO_DIR=${this.home}/cache`, "NO_COLOR=1", ...words]);
+  }
+
+  /** Runs a file of this project, or code, with Deno. */
+  deno(file: string, ...args: string[]): Promise<Ran> {
+    return this.run(this.#deno, ...DENO_RUN, `${SOURCES}${file}`, ...args);
+  }
+
+  /** Runs one of the operator's commands with a master's configuration. */
+  salt(program: "salt" | "salt-run" | "salt-key" | "salt-cp", configDir: string, ...args: string[]): Promise<Ran> {
+    return this.deno("salt.ts", ...program === "salt" ? [] : ["--as", program], "-c", configDir, ...args);
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.home, { recursive: true });
+  }
+}

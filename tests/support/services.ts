@@ -1,0 +1,112 @@
+/**
+ * Real services of a master over a directory of its own, without sockets: what would be fired, published and logged is kept.
+ * @module
+ */
+
+import { Access, createAccessKeys } from "../../lib/master/access.ts";
+import { Autosign } from "../../lib/keys/autosign.ts";
+import { complaints } from "../../lib/master/throttled_warnings.ts";
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import { DataCache } from "../../lib/fleet/data_cache.ts";
+import { JobAcks } from "../../lib/jobs/acks.ts";
+import { JobCache } from "../../lib/jobs/cache.ts";
+import { JobOutputs } from "../../lib/jobs/outputs.ts";
+import { KeyStore } from "../../lib/keys/store.ts";
+import { createLogger, levelName, type Logger } from "../../lib/process/log.ts";
+import type { MasterServices } from "../../lib/master/services.ts";
+import { NoLogMarks } from "../../lib/jobs/no_log_marks.ts";
+import type { MasterOpts } from "../../lib/config/options.ts";
+import { ProvedTokens } from "../../lib/keys/verified_tokens.ts";
+import { PrivateKey } from "../../lib/crypto/rsa.ts";
+import { RateLimit } from "../../lib/master/rate_limit.ts";
+import { Recent } from "../../lib/values/bounded_map.ts";
+import { SessionKeys } from "../../lib/keys/sessions.ts";
+import { SharedKey } from "../../lib/keys/shared_key.ts";
+import { SignInTurns } from "../../lib/master/sign_in_turns.ts";
+import type { Value, ValueMap } from "../../lib/values/value.ts";
+
+/** Services, and what they were used for. */
+export interface TestServices extends MasterServices, Disposable {
+  /** The directory that everything is in. */
+  readonly root: string;
+  /** The events, in order. */
+  readonly fired: { readonly tag: string; readonly data: ValueMap }[];
+  /** The loads for the publisher, in order. */
+  readonly published: ValueMap[];
+  /** `WARNING: text`, in order. */
+  readonly logged: string[];
+  /** What proves each user. */
+  readonly accessKeys: ReadonlyMap<string, string>;
+  readonly opts: MasterOpts;
+}
+
+let masterKey: Promise<PrivateKey> | undefined;
+
+/** Services of a master with these options. The shared and the master's key live as long as the test file. */
+export async function testServices(overrides: Readonly<Record<string, Value>> = {}): Promise<TestServices> {
+  masterKey ??= PrivateKey.generate(2048);
+  const root = Deno.makeTempDirSync({ prefix: "services_" });
+  const { opts } = loadMasterConfig({
+    configDir: `${root}/etc/salt`,
+    overrides: { root_dir: root, id: "test_master", user: "root", ...overrides },
+  });
+  for (const directory of [opts.pki_dir, opts.cachedir]) Deno.mkdirSync(directory, { recursive: true });
+  const logged: string[] = [];
+  const log = recordingLogger(logged);
+  const fired: { tag: string; data: ValueMap }[] = [];
+  const published: ValueMap[] = [];
+  const accessKeys = createAccessKeys(opts.cachedir, [
+    "root",
+    ...[...opts.publisher_acl.keys()].filter((name) => typeof name === "string"),
+  ]);
+  return {
+    root,
+    opts,
+    fired,
+    published,
+    logged,
+    accessKeys,
+    publishPort: 4505,
+    masterKey: await masterKey,
+    sharedKey: new SharedKey(),
+    sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
+    keys: new KeyStore(opts.pki_dir),
+    proved: new ProvedTokens(),
+    acks: new JobAcks(opts.cachedir, opts.hash_type),
+    told: new Recent(100),
+    noLog: new NoLogMarks(opts.cachedir, opts.hash_type),
+    outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
+    jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
+    data: new DataCache(opts.cachedir),
+    access: new Access(accessKeys, {
+      owner: "root",
+      acl: opts.publisher_acl,
+      blacklist: opts.publisher_acl_blacklist,
+      sudoAcl: opts.sudo_acl,
+    }),
+    strangers: new RateLimit(opts.max_sign_ins),
+    signIns: new SignInTurns(new RateLimit(opts.max_sign_ins)),
+    autosign: new Autosign(opts, { warn: log.warning }),
+    complain: complaints(log),
+    durable: () => Promise.resolve(),
+    log,
+    fire: (tag, data) => {
+      fired.push({ tag, data });
+      return Promise.resolve();
+    },
+    publish: (load) => {
+      published.push(load);
+      return Promise.resolve();
+    },
+    [Symbol.dispose]: () => Deno.removeSync(root, { recursive: true }),
+  };
+}
+
+/** A logger whose lines end in `logged`. */
+export function recordingLogger(logged: string[]): Logger {
+  return createLogger([{
+    level: 0,
+    write: ({ level, message }) => logged.push(`${levelName(level)}: ${message}`),
+    close: () => {},
+  }]);
+}

@@ -1,0 +1,42 @@
+/**
+ * The thread of `tests/process/thread_test.ts`: does whatever it is told, the worst of it too.
+ * @module
+ */
+
+import { serveThread, surviveErrors } from "../../lib/process/thread.ts";
+
+let fail: ((reason: string) => void) | undefined;
+let post: ((message: unknown) => void) | undefined;
+
+serveThread<{ readonly start?: "throw" | "hang"; readonly survive?: boolean; readonly close?: "hang" }>(
+  async (init, host) => {
+    if (init.start === "throw") throw new Error("cannot start");
+    if (init.start === "hang") await new Promise(() => {});
+    if (init.survive) surviveErrors(host.log);
+    fail = host.fail;
+    post = host.post;
+    host.log.info("started");
+    return {
+      describe: () => "doing what it is told",
+      close: () => init.close === "hang" ? new Promise(() => {}) : Promise.resolve(),
+    };
+  },
+  (message) => {
+    switch (message) {
+      case "reject":
+        Promise.reject(new Error("nobody caught this"));
+        break;
+      case "throw later":
+        setTimeout(() => {
+          throw new Error("nor this");
+        });
+        break;
+      case "fail":
+        fail?.("it cannot go on");
+        break;
+      case "spin":
+        for (;;);
+    }
+    post?.(`did ${message}`);
+  },
+);

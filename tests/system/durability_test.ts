@@ -1,0 +1,166 @@
+/** @module */
+import { missingCompiler } from "../chaos/compiler.ts";
+import { ONLY_SYNCED } from "../chaos/power_disk.ts";
+import { PowerFleet } from "../chaos/power_fleet.ts";
+import type { LocalClient } from "../../lib/client/local.ts";
+import { makeJid } from "../../lib/protocol/jid.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+
+const missing = missingCompiler();
+const ID = "m00";
+const MACHINE = { durability: "machine" };
+
+/** A master and a minion, of whose disks nothing stays at a power failure but what was synced. */
+function powerTest(name: string, run: (machines: PowerFleet) => Promise<void>): void {
+  Deno.test({
+    name: `under durability: machine ${name}${missing === undefined ? "" : ` (left out: ${missing})`}`,
+    ignore: missing !== undefined,
+    async fn() {
+      await using machines = await PowerFleet.start({ minions: 1, master: MACHINE, minion: MACHINE });
+      try {
+        await run(machines);
+      } catch (error) {
+        throw new Error(`${error instanceof Error ? error.message : error}${machines.fleet.lastWords()}`, {
+          cause: error,
+        });
+      }
+    },
+  });
+}
+
+const DELIVERY = [3_600, 50] as const;
+
+/** Publishes a command to the minion. @returns The job's id, when the operator is told of it. */
+async function publish(client: LocalClient, command: string, ttlS = 3_600): Promise<string> {
+  const jid = makeJid(undefined, { unique: true });
+  await client.publish({
+    tgt: ID,
+    tgtType: "glob",
+    fun: "cmd.run",
+    arg: [command],
+    jid,
+    kwargs: new Map([["job_ttl", ttlS]]),
+  });
+  return jid;
+}
+
+const lines = (path: string) => Deno.readTextFileSync(path).split("\n").length - 1;
+
+async function returned({ fleet }: PowerFleet, jid: string): Promise<unknown> {
+  await eventually(() => fleet.jobs.has(jid, ID), { what: `the return of ${jid}` });
+  return fleet.jobs.getReturn(jid, ID)?.return;
+}
+
+powerTest(
+  "a job that an operator was told of is delivered after the power failure, and is in the cache",
+  async (machines) => {
+    const { fleet } = machines;
+    await fleet.stopMinion(ID);
+    const jids = [];
+    {
+      using client = await fleet.client();
+      for (const ttlS of DELIVERY) jids.push(await publish(client, "echo ran", ttlS));
+    }
+    await machines.cut(["master"], ONLY_SYNCED);
+    await fleet.startMaster();
+    for (const jid of jids) assertEquals(fleet.jobs.getLoad(jid)?.get("Minions"), [ID]);
+    await fleet.startMinion(ID);
+    for (const jid of jids) assertEquals(await returned(machines, jid), "ran");
+  },
+);
+
+powerTest("a return that was told is stored as it was told, when all lose their power", async (machines) => {
+  const { fleet } = machines;
+  const ran = `${fleet.root}/ran`;
+  let jid: string;
+  {
+    using client = await fleet.client();
+    jid = await publish(client, `echo ran >> ${ran}; echo done`);
+    assertEquals(await returned(machines, jid), "done");
+    // The minion has it acknowledged: then it is nobody's but the master's.
+    await eventually(() => [...Deno.readDirSync(`${fleet.minionCacheDir(ID)}/returns`)].length === 0, {
+      what: "the acknowledgement",
+    });
+  }
+  await machines.cut(["master", ID], ONLY_SYNCED);
+  await fleet.startMaster();
+  assertEquals(fleet.jobs.getReturn(jid, ID)?.return, "done");
+  await fleet.startMinion(ID);
+  await fleet.allPresent();
+  using client = await fleet.client();
+  await returned(machines, await publish(client, "true"));
+  assertEquals([fleet.jobs.getReturn(jid, ID)?.return, lines(ran)], ["done", 1]);
+});
+
+powerTest(
+  "a job that was running is interrupted, and does not run again when it is published again",
+  async (machines) => {
+    const { fleet } = machines;
+    const ran = `${fleet.root}/ran`;
+    let jid: string;
+    {
+      using client = await fleet.client();
+      jid = await publish(client, `echo ran >> ${ran}; exec sleep 600`);
+      await eventually(() => lines(ran) === 1, { what: "the job to run" });
+    }
+    await machines.cut(["master", ID], ONLY_SYNCED);
+    await fleet.startMaster();
+    await fleet.startMinion(ID);
+    await returned(machines, jid);
+    assertEquals(fleet.jobs.getReturn(jid, ID)?.interrupted, true);
+    await fleet.allPresent();
+    using client = await fleet.client();
+    await client.publish({ tgt: ID, tgtType: "glob", fun: "cmd.run", arg: [`echo again >> ${ran}`], jid });
+    assertEquals(await returned(machines, await publish(client, "echo later")), "later");
+    assertEquals(lines(ran), 1);
+  },
+);
+
+powerTest("a job that is cut off when it is being noted is run or interrupted after all", async (machines) => {
+  const { fleet } = machines;
+  {
+    using client = await fleet.client();
+    await returned(machines, await publish(client, "true"));
+  }
+  // What was read of the journal is on the disk: the file of job ids has its name from then on.
+  await machines.cut([ID], ONLY_SYNCED);
+  await fleet.startMinion(ID);
+  for (const operations of [2, 3, 4]) {
+    await fleet.allPresent();
+    using client = await fleet.client();
+    await returned(machines, await publish(client, "true"));
+    const isEmpty = (name: string) => [...Deno.readDirSync(`${fleet.minionCacheDir(ID)}/${name}`)].length === 0;
+    await eventually(() => isEmpty("proc") && isEmpty("returns"), { what: "the end of the job before" });
+    // Its note, its id, the journal's sync: in this order or another, it is not remembered and noted nowhere.
+    machines.disk(ID).cutAt(operations, "before");
+    const jid = await publish(client, "echo after all");
+    await fleet.minion(ID).ended(60_000);
+    await machines.cut([ID], { ...ONLY_SYNCED, keeps: (name) => name === "jids" });
+    assert(Deno.readTextFileSync(`${fleet.minionCacheDir(ID)}/jids`).includes("\n"));
+    await fleet.startMinion(ID);
+    await returned(machines, jid);
+  }
+});
+
+powerTest("a return that waits in the spool outlives the minion's machine", async (machines) => {
+  const { fleet } = machines;
+  const go = `${fleet.root}/go`;
+  let jid: string;
+  {
+    using client = await fleet.client();
+    jid = await publish(client, `until [ -e ${go} ]; do sleep 0.05; done; echo the result`);
+  }
+  const proc = `${fleet.minionCacheDir(ID)}/proc/${jid}`;
+  const isThere = () => Deno.lstat(proc).then(() => true, () => false);
+  await eventually(isThere, { what: "the job to begin" });
+  await machines.cut(["master"], ONLY_SYNCED);
+  Deno.writeTextFileSync(go, "");
+  // Its note goes when the return is sure to stay.
+  await eventually(async () => !await isThere(), { what: "the job to end" });
+  assert([...Deno.readDirSync(`${fleet.minionCacheDir(ID)}/returns`)].length > 0);
+  await machines.cut([ID], ONLY_SYNCED);
+  await fleet.startMaster();
+  await fleet.startMinion(ID);
+  assertEquals(await returned(machines, jid), "the result");
+});

@@ -1,0 +1,109 @@
+/**
+ * A master that cannot do what a minion asks of it, for a while: nothing that it did not do counts as done.
+ * @module
+ */
+
+import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { JobCache } from "../../lib/jobs/cache.ts";
+import { map } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { eventually, fleetTest } from "../support/fleet.ts";
+import { startJob } from "../support/jobs.ts";
+
+/** Sets how many descriptors a running process may have. @returns What it was allowed before. */
+function allowDescriptors(pid: number, most: string): string {
+  const run = (...args: string[]) => {
+    const { code, stdout, stderr } = new Deno.Command("prlimit", { args: ["--pid", String(pid), ...args] })
+      .outputSync();
+    assert(code === 0, new TextDecoder().decode(stderr));
+    return new TextDecoder().decode(stdout).trim();
+  };
+  const before = run("--nofile", "--noheadings", "--raw", "--output=SOFT");
+  run(`--nofile=${most}:`);
+  return before;
+}
+
+const missing = (() => {
+  try {
+    return new Deno.Command("prlimit", { args: ["--version"] }).outputSync().code === 0 ? undefined : "no prlimit";
+  } catch {
+    return "no prlimit";
+  }
+})();
+
+Deno.test({
+  name: `a return that comes while the master has no descriptor is in the cache when it has some again, once${
+    missing === undefined ? "" : ` (left out: ${missing})`
+  }`,
+  ignore: missing !== undefined,
+  async fn() {
+    await using fleet = await ProcessFleet.start({ minions: 1, minion: { return_retry_timer: 1 } });
+    const [began, go] = ["began", "go"].map((name) => `${fleet.root}/${name}`);
+    using client = await fleet.client();
+    const command = `touch ${began}; for _ in $(seq 3000); do [ -e ${go} ] && break; sleep 0.02; done; echo done`;
+    const job = await client.publish({ tgt: "m00", tgtType: "glob", fun: "cmd.run", arg: [command], kwargs: map({}) });
+    await eventually(() => exists(began), { what: "the command" });
+    const before = allowDescriptors(fleet.master.pid, "3");
+    try {
+      Deno.writeTextFileSync(go, "");
+      await eventually(() => /_return of minion m00 failed/.test(fleet.log("master")), {
+        what: "the master's complaint",
+      });
+    } finally {
+      allowDescriptors(fleet.master.pid, before);
+    }
+    const stored = await eventually(() => fleet.jobs.getReturn(job.jid, "m00"), { what: "the return in the cache" });
+    assertEquals([stored.return, stored.retcode], ["done", 0]);
+    const spool = `${fleet.minionCacheDir("m00")}/returns`;
+    await eventually(() => [...Deno.readDirSync(spool)].length === 0, { what: "an empty spool" });
+    assertEquals(fleet.log("master").includes("returned twice"), false);
+    assertEquals(fleet.log("master").match(/Got return from m00/g)?.length ?? 0, 1);
+  },
+});
+
+fleetTest("a return that the master cannot store is told at once, and stored when there is room again", {
+  minions: ["web1"],
+  master: { worker_threads: 1 },
+}, async (fleet) => {
+  const { cachedir, hash_type } = fleet.masterOpts;
+  const jobs = `${cachedir}/jobs`;
+  const [began, go] = ["began", "go"].map((name) => `${fleet.root}/${name}`);
+  const job = await startJob(fleet, "cmd.run", {
+    tgt: "web1",
+    arg: [`touch ${began}; for _ in $(seq 3000); do [ -e ${go} ] && break; sleep 0.02; done; echo done`],
+  });
+  await eventually(() => exists(began), { what: "the command" });
+  Deno.renameSync(jobs, `${jobs}.away`);
+  Deno.writeTextFileSync(jobs, "in the way");
+  const returns = async () => {
+    using events = await fleet.listen(`salt/job/${job.jid}/ret/`);
+    Deno.writeTextFileSync(go, "");
+    const told = await events.next(60_000);
+    // It is sent again and again; who listens does not hear of it each time.
+    const failed = () => fleet.logs.filter((line) => line.includes("is not in the job cache")).length;
+    await eventually(() => failed() >= 2, { what: "a second try" });
+    return [told?.data.get("return"), await events.next(100)];
+  };
+  assertEquals(await returns(), ["done", undefined]);
+  const [answer] = await job.done;
+  assertEquals(answer.kind === "returned" && answer.return, "done");
+  const spool = `${fleet.minionConfigDir("web1")}/var/cache/salt/minion/returns`;
+  assertEquals([...Deno.readDirSync(spool)].length, 1);
+  Deno.removeSync(jobs);
+  Deno.renameSync(`${jobs}.away`, jobs);
+  const cache = new JobCache({ cachedir, hashType: hash_type });
+  const stored = await eventually(() => cache.getReturn(job.jid, "web1"), { what: "the return in the cache" });
+  assertEquals(stored.return, "done");
+  await eventually(() => [...Deno.readDirSync(spool)].length === 0, { what: "an empty spool" });
+  assertStringIncludes((await fleet.saltRun("jobs.outcomes", job.jid, "--out=json")).out, '"returned"');
+});
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}

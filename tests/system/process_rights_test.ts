@@ -1,0 +1,256 @@
+/**
+ * What only real processes have: whose rights they run with, and who may read what they write.
+ * @module
+ */
+
+import { ProcessFleet } from "../chaos/process_fleet.ts";
+
+import { accessKeyPath } from "../../lib/config/master_paths.ts";
+import { findUser, groupIdsOf } from "../../lib/os/users.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { OtherUser } from "../support/other_user.ts";
+import { ifThere } from "../support/tree.ts";
+
+const ROOT_ONLY = { ignore: Deno.uid() !== 0 };
+
+/** Users and capabilities of every thread of a process. */
+function rightsOf(pid: number): Set<string> {
+  const rights = new Set<string>();
+  for (const { name } of Deno.readDirSync(`/proc/${pid}/task`)) {
+    const status = ifThere(() => Deno.readTextFileSync(`/proc/${pid}/task/${name}/status`));
+    if (status === undefined) continue; // a thread that has ended
+    rights.add(
+      [...status.matchAll(/^(?:Uid|Gid|Groups|CapPrm|CapEff|CapAmb):.*$/gm)].map(([line]) => line.trim()).join("\n"),
+    );
+  }
+  return rights;
+}
+
+/** All that a process shows whose rights are those of `user`, and can be no others any more. */
+function droppedTo(name: string): string {
+  const user = findUser(name);
+  if (user === undefined) throw new Error(`this host has no user ${name}`);
+  const four = (id: number) => Array(4).fill(id).join("\t");
+  const groups = groupIdsOf(user).sort((a, b) => a - b).join(" ");
+  const none = "0".repeat(16);
+  const caps = ["CapPrm", "CapEff", "CapAmb"].map((cap) => `${cap}:\t${none}`);
+  return [`Uid:\t${four(user.uid)}`, `Gid:\t${four(user.gid)}`, `Groups:\t${groups}`, ...caps].join("\n");
+}
+
+/** Files and directories below `path` with the bits that group and others have. */
+function open(path: string): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const { name, isDirectory, isSymlink } of ifThere(() => [...Deno.readDirSync(path)]) ?? []) {
+    const inner = `${path}/${name}`;
+    if (isSymlink) continue;
+    const bits = (ifThere(() => Deno.lstatSync(inner))?.mode ?? 0) & 0o077;
+    if (bits !== 0) found.set(inner, bits);
+    // What lies in a directory that nobody else enters is nobody else's.
+    if (isDirectory && (bits & 0o011) !== 0) { for (const [file, mode] of open(inner)) found.set(file, mode); }
+    else if (isDirectory) { for (const [file, mode] of open(inner)) if ((mode & 0o022) !== 0) found.set(file, mode); }
+  }
+  return found;
+}
+
+Deno.test(
+  "user: master and minion drop their rights in every thread, for good, before their sockets are there",
+  ROOT_ONLY,
+  async () => {
+    await using fleet = await ProcessFleet.start({ minions: 0, master: { user: "nobody", auto_accept: true } });
+    assertEquals([...rightsOf(fleet.master.pid)], [droppedTo("nobody")]);
+    const nobody = findUser("nobody")?.uid;
+    const { sock_dir } = fleet.masterOpts;
+    for (const { name } of Deno.readDirSync(sock_dir)) {
+      assertEquals(Deno.statSync(`${sock_dir}/${name}`).uid, nobody, name);
+    }
+    const minion = fleet.startStranger("m1", { user: "nobody" });
+    await fleet.allPresent(["m1"]);
+    assertEquals([...rightsOf(minion.pid)], [droppedTo("nobody")]);
+    const ran = await fleet.salt("salt", "--out=json", "m1", "cmd.run", "id -u; cat /etc/shadow", "shell=/bin/sh");
+    assertStringIncludes(ran.out, `${nobody}\\n`);
+    assertStringIncludes(ran.out, "Permission denied");
+    // Nobody becomes root again, by no way that a job has.
+    const back = await fleet.salt("salt", "--out=json", "m1", "cmd.run", "id -u", "runas=root", "shell=/bin/sh");
+    assertEquals(/"m1": "0"/.test(back.out), false, back.out);
+    // The operator is root; what salt-key writes is the master's all the same, and the master can read it.
+    const rejected = await fleet.salt("salt-key", "-y", "--include-accepted", "-r", "m1");
+    assertEquals(rejected.code, 0, rejected.err);
+    assertEquals(Deno.statSync(`${fleet.masterOpts.pki_dir}/minions_rejected/m1`).uid, nobody);
+  },
+);
+
+Deno.test("salt-key -u becomes that user, as Salt's does", ROOT_ONLY, async () => {
+  await using fleet = await ProcessFleet.start({ minions: 0 });
+  const dir = `${fleet.root}/keys`;
+  Deno.mkdirSync(dir);
+  const nobody = findUser("nobody");
+  assert(nobody !== undefined);
+  Deno.chownSync(dir, nobody.uid, nobody.gid);
+  const made = await fleet.salt("salt-key", "-u", "nobody", "--gen-keys", "k", "--gen-keys-dir", dir);
+  assertEquals(made.code, 0, made.err);
+  assertEquals(Deno.statSync(`${dir}/k.pem`).uid, nobody.uid);
+  const listed = await fleet.salt("salt-key", "-u", "nobody", "-L");
+  assertEquals(listed.code, 77, listed.out + listed.err);
+  const stranger = await fleet.salt("salt-key", "-u", "no-such-user", "-L");
+  assertEquals(stranger.code, 1);
+  assertStringIncludes(stranger.err, "user: there is no user no-such-user on this host");
+});
+
+Deno.test("what master and minion write is their owner's alone, but for public keys and the directories of others", async () => {
+  await using fleet = await ProcessFleet.start({ minions: 1 });
+  for (const words of [["test.ping"], ["cmd.run", "echo x"], ["saltutil.sync_all"]]) {
+    const ran = await fleet.salt("salt", "m00", ...words);
+    assertEquals(ran.code, 0, ran.err);
+  }
+  await fleet.salt("salt-run", "jobs.list_jobs");
+  const allowed =
+    /\/(etc|etc\/salt|etc\/salt\/(master|minion)|etc\/salt\/pki|var|var\/(cache|run|log)(\/salt)?|output|srv.*)$|\.(pub|pid)$/;
+  for (const node of ["master", "m00"]) {
+    const wide = [...open(`${fleet.root}/${node}`)].filter(([file, bits]) =>
+      !allowed.test(file) && !(isLog(file) && bits === 0o040)
+    );
+    assertEquals(wide.map(([file, bits]) => `${file} ${bits.toString(8)}`), []);
+    const private_ = node === "master" ? "master/master.pem" : "minion/minion.pem";
+    assertEquals(
+      ((Deno.statSync(`${fleet.root}/${node}/etc/salt/pki/${private_}`).mode ?? 0) & 0o777).toString(8),
+      "400",
+    );
+  }
+  const inSocks = [...Deno.readDirSync(fleet.masterOpts.sock_dir)].map(({ name }) => name).sort();
+  assert(inSocks.includes("publish_pull.ipc"));
+});
+
+function isLog(file: string): boolean {
+  return /\/var\/log\/salt\/(master|minion|key)$/.test(file);
+}
+
+/** Everything in a directory, itself and what is below it as well. */
+function everything(path: string): string[] {
+  const inner = ifThere(() => [...Deno.readDirSync(path)]) ?? [];
+  return [
+    path,
+    ...inner.flatMap(({ name, isDirectory }) => isDirectory ? everything(`${path}/${name}`) : [`${path}/${name}`]),
+  ];
+}
+
+const LINUX_ROOT = { ignore: Deno.uid() !== 0 || Deno.build.os !== "linux" };
+
+Deno.test(
+  "with publisher_acl others reach their key and the bus, and nothing else: of a master that is root's",
+  LINUX_ROOT,
+  (t) => guestsOf("root", t),
+);
+
+Deno.test(
+  "with publisher_acl others reach their key and the bus, and nothing else: of a master that is nobody's",
+  LINUX_ROOT,
+  (t) => guestsOf("nobody", t),
+);
+
+async function guestsOf(owner: string, t: Deno.TestContext): Promise<void> {
+  using daemon = new OtherUser("daemon");
+  using games = new OtherUser("games");
+  const publisher_acl = { daemon: ["test.*"] };
+  const master = { user: owner, auto_accept: true, timeout: 2, gather_job_timeout: 2 };
+  await using fleet = await ProcessFleet.start({ minions: 0, master: { ...master, publisher_acl } });
+  fleet.startStranger("m00");
+  await fleet.allPresent(["m00"]);
+  assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
+  const { pki_dir, cachedir, sock_dir, pidfile } = fleet.masterOpts;
+  const paths = [...[pki_dir, cachedir, sock_dir].flatMap(everything), accessKeyPath(cachedir, "daemon")];
+  for (const name of ["publish_pull.ipc", "master_event_pull.ipc", "master_event_pub.ipc", "ports.json"]) {
+    assert(paths.includes(`${sock_dir}/${name}`), name);
+  }
+  assert(paths.some((path) => path.endsWith("/return.p")), "a return in the job cache");
+  const reach = async (user: OtherUser): Promise<Record<string, string[]>> => {
+    const { code, out, err } = await user.deno("tests/support/reach.ts", JSON.stringify([...new Set(paths)]));
+    assertEquals(code, 0, err);
+    return JSON.parse(out);
+  };
+
+  await t.step("who is named gets answers", async () => {
+    const ran = await daemon.salt("salt", fleet.configDir, "--out=json", "m00", "test.echo", "hello");
+    assertEquals([ran.code, ran.err], [0, ""], ran.out);
+    assertEquals(JSON.parse(ran.out), { m00: "hello" });
+  });
+  await t.step("and is known by name", async () => {
+    const listed = await fleet.salt("salt-run", "--out=json", "jobs.list_jobs", "search_function=test.echo");
+    const users = Object.values<{ User: string }>(JSON.parse(listed.out)).map(({ User }) => User);
+    assertEquals(users, ["daemon"]);
+  });
+  await t.step("and is refused everything else", async () => {
+    for (const words of [["m00", "cmd.run", "id"], ["m00", "test.ping,cmd.run", ",id"], ["*", "state.apply"]]) {
+      const ran = await daemon.salt("salt", fleet.configDir, ...words);
+      assertEquals(ran.code, 77, ran.out + ran.err);
+      assertStringIncludes(ran.out, "Authorization error occurred.");
+    }
+    for (const program of ["salt-run", "salt-key"] as const) {
+      const words = program === "salt-run" ? ["jobs.list_jobs"] : ["-L"];
+      const ran = await daemon.salt(program, fleet.configDir, ...words);
+      assertEquals([ran.code === 0, ran.out.includes("m00")], [false, false], ran.out + ran.err);
+    }
+  });
+  await t.step("and hears of minions that do not answer, and of targets that nobody has", async () => {
+    const nobody = await daemon.salt("salt", fleet.configDir, "no-such-minion", "test.ping");
+    assertEquals([nobody.code, nobody.err], [2, "ERROR: No return received\n"], nobody.out);
+    Deno.kill(fleet.minion("m00").pid, "SIGSTOP");
+    const silent = await daemon.salt("salt", fleet.configDir, "m00", "test.ping");
+    Deno.kill(fleet.minion("m00").pid, "SIGCONT");
+    assertEquals(silent.code, 1, silent.out + silent.err);
+    assertStringIncludes(silent.out, "Minion did not return. [No response]");
+  });
+  await t.step("and reaches the own key, the ports and the outgoing socket", async () => {
+    assertEquals(await reach(daemon), {
+      [accessKeyPath(cachedir, "daemon")]: ["read"],
+      [`${sock_dir}/master_event_pub.ipc`]: ["connect"],
+      [`${sock_dir}/ports.json`]: ["read"],
+    });
+    const pid = await daemon.deno("tests/support/reach.ts", JSON.stringify([pidfile]));
+    assertEquals(JSON.parse(pid.out), { [pidfile]: ["read"] });
+  });
+  await t.step("who is not named reaches nothing", async () => {
+    assertEquals(await reach(games), {});
+    const ran = await games.salt("salt", fleet.configDir, "m00", "test.ping");
+    assertEquals(ran.code, 77, ran.out + ran.err);
+    assertStringIncludes(ran.err, "no right to reach the master");
+  });
+  await t.step("after a restart as well", async () => {
+    await fleet.stopMaster();
+    await fleet.startMaster();
+    await fleet.allPresent(["m00"]);
+    assertEquals((await daemon.salt("salt", fleet.configDir, "m00", "test.ping")).code, 0);
+  });
+  await t.step("who is not named any more reaches nothing", async () => {
+    await fleet.stopMaster();
+    fleet.configure("master", { publisher_acl: { games: ["test.*"] } });
+    await fleet.startMaster();
+    await fleet.allPresent(["m00"]);
+    assertEquals(await reach(daemon), {});
+    assertEquals((await daemon.salt("salt", fleet.configDir, "m00", "test.ping")).code, 77);
+    assertEquals((await games.salt("salt", fleet.configDir, "m00", "test.ping")).code, 0);
+    await fleet.stopMaster();
+    fleet.configure("master", { publisher_acl: {} });
+    await fleet.startMaster();
+    assertEquals([await reach(daemon), await reach(games)], [{}, {}]);
+  });
+}
+
+Deno.test("a service does not start on a private key that others may read, and says which", async () => {
+  await using fleet = await ProcessFleet.start({ minions: 1 });
+  await fleet.stopMinion("m00");
+  await fleet.stopMaster();
+  const cases = [
+    ["master", `${fleet.root}/master/etc/salt/pki/master/master.pem`],
+    ["minion", `${fleet.root}/m00/etc/salt/pki/minion/minion.pem`],
+  ] as const;
+  for (const [program, key] of cases) {
+    Deno.chmodSync(key, 0o644);
+    const node = program === "master" ? "master" : "m00";
+    const ran = await fleet.runToEnd(node);
+    assertEquals(ran.code, 1);
+    const said =
+      `salt-${program}: pki_dir: ${key}: others may read or write this private key (mode 0644); chmod 0400 ${key}\n`;
+    assertEquals(ran.err, said);
+    Deno.chmodSync(key, 0o400);
+  }
+});

@@ -1,0 +1,117 @@
+import { RegexError } from "../../lib/errors.ts";
+import { MAX_PATTERN_LENGTH, pythonRegex } from "../../lib/text/regex.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { cpuMs } from "../support/time.ts";
+import corpus from "../corpus/regex.json" with { type: "json" };
+
+// corpus/regex.json: every pattern with what Python's re.match found in each text, or null where Python refuses it.
+const patterns = corpus.patterns as [string, [number, string][] | null][];
+
+for (const [pattern, expected] of patterns) {
+  if (expected === null) {
+    Deno.test(`the pattern ${JSON.stringify(pattern)} is refused, as by Python`, () => {
+      assertThrows(() => pythonRegex(pattern), RegexError);
+    });
+    continue;
+  }
+  Deno.test(`the pattern ${JSON.stringify(pattern)} matches what Python's re matches`, () => {
+    const regex = pythonRegex(pattern);
+    const found = corpus.texts.flatMap((text, i): [number, string][] => {
+      const match = regex.match(text);
+      return match === undefined ? [] : [[i, match]];
+    });
+    assertEquals(found, expected);
+  });
+}
+
+for (
+  const [pattern, word] of [
+    ["(?>a)", "atomic"],
+    ["a++", "possessive"],
+    ["(a)(?(1)b|c)", "conditional"],
+    ["(?L)a", "L"],
+    ["\\N{BULLET}", "\\N"],
+  ]
+) {
+  Deno.test(`the pattern ${pattern}, which Python takes, is refused with a word about why`, () => {
+    assertThrows(() => pythonRegex(pattern), RegexError, word);
+  });
+}
+
+Deno.test("a pattern matches at the start only, unless it is a search", () => {
+  assertEquals(pythonRegex("eb").test("web"), false);
+  assertEquals(pythonRegex("eb|w$").test("xxw"), false);
+  assert(pythonRegex("eb", { search: true }).test("web"));
+});
+
+Deno.test("a pattern beyond the bound is refused", () => {
+  assertThrows(() => pythonRegex("a".repeat(MAX_PATTERN_LENGTH + 1)), RegexError, "characters");
+});
+
+// JavaScript's own engine would still be at most of these when the sun goes out, and Python's too.
+const EVIL = [
+  ["(a+)+$", false],
+  ["(a|a)*$", false],
+  ["(a|aa)+$", false],
+  ["(.*)*b", false],
+  ["(\\w+\\s?)*$", false],
+  ["(?:a?){50}a{50}b", false],
+  [".*.*.*.*.*.*.*.*b", false],
+  ["^(?=(a+)+$)", false],
+  ["(?!(a+)+$)", true],
+  ["((a*)*)*!", true],
+  ["(([a-z]+-?)+\\.)+org", false],
+] as const;
+for (const [pattern, expected] of EVIL) {
+  Deno.test(`the pattern ${pattern} is through with a hostile id in no time`, () => {
+    const tookMs = cpuMs(() => assertEquals(pythonRegex(pattern).test(`${"a".repeat(254)}!`), expected));
+    assert(tookMs < 2_000, `${tookMs} ms`);
+  });
+}
+
+Deno.test("a pattern whose references make it endless is given up", () => {
+  const regex = pythonRegex("(a*)(a*)(a*)(a*)\\4\\3\\2\\1b");
+  const tookMs = cpuMs(() => void assertThrows(() => regex.test("a".repeat(255)), RegexError, "steps"));
+  assert(tookMs < 5_000, `${tookMs} ms`);
+});
+
+for (
+  const [pattern, problem] of [
+    ["(".repeat(50_000), "deep"],
+    [`${"(".repeat(500)}a${")".repeat(500)}`, "deep"],
+    ["((a{1000}){1000}){1000}", "steps"],
+    ["a{99999999}", "steps"],
+    ["(){999999999}", "steps"],
+    ["(?<=a+)b", "fixed-width"],
+  ]
+) {
+  Deno.test(`the pattern ${pattern.slice(0, 30)} (${pattern.length} long) is refused for being too much`, () => {
+    assertThrows(() => pythonRegex(pattern), RegexError, problem);
+  });
+}
+
+Deno.test("a list of a thousand ids is an expression like others", () => {
+  const ids = Array.from({ length: 3_000 }, (_, i) => `web${i}.example.org`);
+  const regex = pythonRegex(`(${ids.join("|")})$`);
+  assert(regex.test("web2999.example.org") && !regex.test("web3000.example.org"));
+});
+
+Deno.test("a set of all there is is read at once, or refused", () => {
+  const tookMs = cpuMs(() => {
+    assert(pythonRegex(`[${"\\d".repeat(30_000)}]`).test("1"));
+    const chars = Array.from({ length: 30_000 }, (_, i) => String.fromCodePoint(0x4e00 + i));
+    assertThrows(() => pythonRegex(`(?i)[${chars.join("")}]`), RegexError, "256");
+    assertThrows(() => pythonRegex(chars.map((char) => `[\\w${char}]`).join("").slice(0, 60_000)), RegexError, "256");
+  });
+  assert(tookMs < 10_000, `${tookMs} ms`);
+});
+
+Deno.test("nothing is repeated a billion times at no cost", () => {
+  assert(pythonRegex("(?:){999999999}(?:|){3}a").test("a"));
+});
+
+Deno.test("a text too long for a search is refused, not searched for minutes", () => {
+  const regex = pythonRegex("(?:a?){2000}b", { search: true });
+  const tookMs = cpuMs(() => void assertThrows(() => regex.test("a".repeat(200_000)), RegexError));
+  assert(tookMs < 5_000, `${tookMs} ms`);
+});

@@ -1,0 +1,16 @@
+/** @module */
+import { InvocationError } from "../../lib/errors.ts";
+import { shlexSplit } from "../../lib/text/shlex.ts";
+import { assertEquals, assertThrows } from "../support/assert.ts";
+import corpus from "../corpus/shell_words.json" with { type: "json" };
+
+Deno.test("shlexSplit() gives the words that Python's shlex.split gives, and refuses what it refuses", () => {
+  for (const [line, expected] of corpus) {
+    if (typeof line !== "string") throw new TypeError("the corpus is broken");
+    if (typeof expected === "string") {
+      assertThrows(() => shlexSplit(line), InvocationError, expected, JSON.stringify(line));
+    } else {
+      assertEquals(shlexSplit(line), expected, JSON.stringify(line));
+    }
+  }
+});

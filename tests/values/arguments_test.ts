@@ -1,0 +1,74 @@
+import { fromWireArgs, parseCliArgs, toWireArgs } from "../../lib/values/arguments.ts";
+import { Float, map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { assertEquals } from "../support/assert.ts";
+import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
+
+interface Case {
+  word: string;
+  args: Typed;
+  kwargs: Typed;
+  /** The arguments as they are published, where that is not as they were read. */
+  wire?: Typed;
+}
+
+/** To libyaml these characters are line ends, and fold to blanks; ours leaves them where they were typed. */
+const KEPT = ["a\x85b", "a=\u2028x"];
+
+function without(map: ValueMap, name: string): ValueMap {
+  return new Map([...map].filter(([key]) => key !== name));
+}
+
+const corpus = await readCorpus<Case>("cli_args.json");
+
+for (const { word, args, kwargs, wire } of corpus.filter(({ word }) => !KEPT.includes(word))) {
+  Deno.test(`parseCliArgs() reads ${JSON.stringify(word)} as Salt does`, () => {
+    const published = fromTyped(wire ?? args);
+    const parsed = parseCliArgs([word]);
+    assertEquals<unknown>(parsed, { args: published, kwargs: fromTyped(kwargs) });
+    const arg = toWireArgs(parsed.args, parsed.kwargs);
+    assertEquals(arg.length, 1);
+    assertEquals(fromWireArgs(arg), { args: parsed.args, kwargs: without(parsed.kwargs, "__kwarg__") });
+  });
+}
+
+for (const word of KEPT) {
+  Deno.test(`parseCliArgs() leaves ${JSON.stringify(word)} alone, where Salt folds it`, () => {
+    const { args, kwargs } = parseCliArgs([word]);
+    assertEquals([...args, ...kwargs.values()], [word.replace("a=", "")]);
+  });
+}
+
+Deno.test("parseCliArgs() keeps the order of positionals, and the last of two keyword arguments of a name", () => {
+  assertEquals(parseCliArgs(["b=1", "x", "a=2", "7", "b=3"]), { args: ["x", 7], kwargs: map({ b: 3, a: 2 }) });
+});
+
+Deno.test("parseCliArgs() gives noParse names their text as it was typed, and only those", () => {
+  const { kwargs } = parseCliArgs(["a=1", "b=[1]", "c=yes"], { noParse: ["a", "b"] });
+  assertEquals(kwargs, map({ a: "1", b: "[1]", c: true }));
+});
+
+Deno.test("toWireArgs() adds one marked map, and none without keyword arguments", () => {
+  assertEquals(toWireArgs(["x", 1], map({ a: 1 })), ["x", 1, map({ __kwarg__: true, a: 1 })]);
+  assertEquals([...toWireArgs([], map({ a: 1 }))].map((m) => m instanceof Map && [...m.keys()]), [["__kwarg__", "a"]]);
+  assertEquals(toWireArgs(["x"], new Map()), ["x"]);
+});
+
+Deno.test("toWireArgs() writes ints that look like job ids as text, and no others", () => {
+  const ints: Value[] = [20240523101112123456n, 2024052310111212345n, 123456789012345678901n, -1234567890123456789n];
+  const texts = ["20240523101112123456", ints[1], ints[2], "-1234567890123456789"];
+  assertEquals(toWireArgs(ints, new Map()), texts);
+});
+
+Deno.test("fromWireArgs() takes marked maps and name=value strings for keyword arguments, as a minion does", () => {
+  const arg: Value[] = ["1", map({ __kwarg__: true, a: 1, b: 2 }), "b=[3]", "c==d", map({ x: 1 }), new Float(1)];
+  assertEquals(fromWireArgs(arg), {
+    args: ["1", "c==d", map({ x: 1 }), new Float(1)],
+    kwargs: new Map<Value, Value>([["a", 1], ["b", [3]]]),
+  });
+});
+
+Deno.test("fromWireArgs() takes only True for the mark, leaves out any other, and changes nothing that it was given", () => {
+  const marked = map({ __kwarg__: 1, a: 1 });
+  assertEquals(fromWireArgs([marked]), { args: [map({ a: 1 })], kwargs: new Map() });
+  assertEquals(marked, map({ __kwarg__: 1, a: 1 }));
+});

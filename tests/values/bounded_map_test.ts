@@ -1,0 +1,17 @@
+/** @module */
+import { Recent } from "../../lib/values/bounded_map.ts";
+import { assertEquals } from "../support/assert.ts";
+
+Deno.test("no more are kept than are allowed, and whoever came first goes first", () => {
+  const recent = new Recent<string, number>(2);
+  recent.set("a", 1);
+  recent.set("b", 2);
+  recent.set("a", 3);
+  assertEquals([recent.get("a"), recent.get("b")], [3, 2]);
+  recent.set("c", 4);
+  assertEquals([recent.get("a"), recent.get("b"), recent.get("c")], [undefined, 2, 4]);
+  recent.delete("b");
+  assertEquals(recent.get("b"), undefined);
+  recent.set("d", 5);
+  assertEquals([recent.get("b"), recent.get("c"), recent.get("d")], [undefined, 4, 5]);
+});

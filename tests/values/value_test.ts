@@ -1,0 +1,124 @@
+import {
+  compare,
+  equals,
+  Float,
+  float,
+  int,
+  map,
+  repr,
+  str,
+  toValue,
+  truthy,
+  type Value,
+} from "../../lib/values/value.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
+
+interface Described {
+  value: Typed;
+  repr: string;
+  str: string;
+  true: boolean;
+}
+
+interface Ordered {
+  ordered: Typed[];
+  /** By row and column, 1 where the row's value equals the column's. */
+  equal: string[];
+  /** 1 where the row's value is less, `-` where Python refuses to say. */
+  less: string[];
+}
+
+const corpus = await readCorpus<Described | Ordered | { json_text: string }>("python_values.json");
+const described = corpus.filter((entry) => "repr" in entry);
+const [order] = corpus.filter((entry) => "ordered" in entry);
+const ordered = order.ordered.map(fromTyped);
+/** The same again, so that nothing is equal for being the same object. */
+const again = order.ordered.map(fromTyped);
+
+Deno.test("repr(), str() and truthy() are Python's", () => {
+  for (const entry of described) {
+    const value = fromTyped(entry.value);
+    assertEquals(repr(value), entry.repr);
+    assertEquals(str(value), entry.str);
+    assertEquals(truthy(value), entry.true, entry.repr);
+  }
+});
+
+Deno.test("equals() is Python's ==", () => {
+  ordered.forEach((a, row) => {
+    again.forEach((b, column) => {
+      assertEquals(equals(a, b), order.equal[row][column] === "1", `${repr(a)} == ${repr(b)}`);
+    });
+  });
+});
+
+Deno.test("compare() is Python's < wherever Python has one", () => {
+  ordered.forEach((a, row) => {
+    ordered.forEach((b, column) => {
+      const less = order.less[row][column];
+      // NaN is less than nothing to Python, nor is anything less than it: no order for a sort.
+      if (less !== "-" && !Number.isNaN(a) && !Number.isNaN(b)) {
+        assertEquals(compare(a, b) < 0, less === "1", `${repr(a)} < ${repr(b)}`);
+      }
+    });
+  });
+});
+
+Deno.test("compare() is a total order", () => {
+  for (const a of ordered) {
+    for (const b of ordered) {
+      assertEquals(Math.sign(compare(a, b)), -Math.sign(compare(b, a)) + 0, `${repr(a)} and ${repr(b)}`);
+      for (const c of ordered) {
+        if (compare(a, b) <= 0 && compare(b, c) <= 0) {
+          assert(compare(a, c) <= 0, `${repr(a)}, ${repr(b)}, ${repr(c)}`);
+        }
+      }
+    }
+  }
+});
+
+Deno.test("compare() orders unlike values as pprint does", () => {
+  const values: Value[] = ["x", ["x"], 1, Uint8Array.of(1), null, map({}), 0.5];
+  assertEquals(values.sort(compare), [null, Uint8Array.of(1), map({}), 0.5, 1, ["x"], "x"]);
+});
+
+Deno.test("int() and float() choose the one form of a number", () => {
+  assertEquals(int(2n ** 53n - 1n), 2 ** 53 - 1);
+  assertEquals(int(2n ** 53n), 2n ** 53n);
+  assertEquals(int(-(2n ** 53n)), -(2n ** 53n));
+  assertEquals(float(1), new Float(1));
+  assertEquals(float(1.5), 1.5);
+  assertEquals(float(Infinity), Infinity);
+});
+
+Deno.test("toValue() makes values of plain objects, and keeps what is one", () => {
+  const plain = {
+    a: undefined,
+    b: [1n, 2n ** 60n],
+    c: new Set(["x"]),
+    d: new Map([[1, { e: null }]]),
+    f: 2 ** 60,
+    g: -0,
+  };
+  const expected = new Map<Value, Value>([
+    ["a", null],
+    ["b", [1, 2n ** 60n]],
+    ["c", ["x"]],
+    ["d", new Map([[1, new Map([["e", null]])]])],
+    ["f", new Float(2 ** 60)],
+    ["g", new Float(-0)],
+  ]);
+  assertEquals(toValue(plain), expected);
+  assert(toValue(expected) === expected, "a value is not copied");
+  assertEquals(toValue(new Array(2)), [null, null]);
+  assertEquals(map({ a: [] }), new Map([["a", []]]));
+});
+
+Deno.test("toValue() refuses what contains itself, and what is no data", () => {
+  const cycle: unknown[] = [];
+  cycle.push([cycle]);
+  for (const plain of [cycle, () => 1, Symbol("x")]) assertThrows(() => toValue(plain), TypeError);
+  const twice = [1];
+  assertEquals(toValue([twice, twice]), [[1], [1]]);
+});
