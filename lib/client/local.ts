@@ -8,7 +8,7 @@
 
 import { readTextFileIfExists } from "../os/atomic_file.ts";
 import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, UsageError, WireError } from "../errors.ts";
-import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "../bus/event.ts";
+import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "../protocol/tags.ts";
 import { EventSubscriber, masterBus } from "../bus/subscriber.ts";
 import { JobAcks } from "../jobs/acks.ts";
 import { JobCache, type JobReturn } from "../jobs/cache.ts";

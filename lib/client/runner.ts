@@ -7,7 +7,8 @@
 
 import { invoke } from "../plugins/call.ts";
 import { InvocationError, NoMasterError, RefusedError, StoreError } from "../errors.ts";
-import { type EventData, runEvent } from "../bus/event.ts";
+import type { EventData } from "../bus/event.ts";
+import { runEvent } from "../protocol/tags.ts";
 import { asDocstring } from "../plugins/docs.ts";
 import { encode, type Packable, Packed } from "../values/msgpack.ts";
 import { explainUnavailable } from "../plugins/unavailable.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { KEY_EVENT } from "../bus/event.ts";
+import { KEY_EVENT } from "../protocol/tags.ts";
 import { compileGlob } from "../text/glob.ts";
 import { KEY_DIRECTORIES, type KeyState, KeyStore } from "./store.ts";
 import { PublicKey } from "../crypto/rsa.ts";

@@ -11,7 +11,7 @@ import { brief, briefValue } from "../text/truncate.ts";
 import { SIGNING_ALGORITHMS } from "../config/common_options.ts";
 import { writeDropfile } from "../keys/dropfile.ts";
 import { StoreError, WireError } from "../errors.ts";
-import { jobReturn, type JobSign, jobSign, KEY_EVENT, minionRefresh } from "../bus/event.ts";
+import { jobReturn, type JobSign, jobSign, KEY_EVENT, minionRefresh } from "../protocol/tags.ts";
 import { isJid, makeJid } from "../protocol/jid.ts";
 import { hideReturn } from "../protocol/hidden_return.ts";
 import { batchFromMap } from "../protocol/live_batch.ts";

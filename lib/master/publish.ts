@@ -7,7 +7,7 @@
 
 import { briefValue } from "../text/truncate.ts";
 import { RefusedError, StoreError, TargetError, WireError } from "../errors.ts";
-import { jobNew, jobPublish } from "../bus/event.ts";
+import { jobNew, jobPublish } from "../protocol/tags.ts";
 import { isJid, makeJid } from "../protocol/jid.ts";
 import type { MasterServices } from "./services.ts";
 import { asNoted, hideArguments, NO_LOG, noLogReader, noLogWish } from "../protocol/no_log.ts";

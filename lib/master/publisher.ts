@@ -10,7 +10,8 @@
 import { connectionLimits } from "./connection_limits.ts";
 import { Subscribed } from "../sockets/connection_memory.ts";
 import { Doorkeeper } from "../sockets/connection_limiter.ts";
-import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stamp } from "../bus/event.ts";
+import { stamp } from "../bus/event.ts";
+import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "../protocol/tags.ts";
 import { EventSender, EventSubscriber, masterBus, removeSocketFile } from "../bus/subscriber.ts";
 import { JobAcks } from "../jobs/acks.ts";
 import { JobCache } from "../jobs/cache.ts";

@@ -10,7 +10,7 @@ import { readTextFileIfExists } from "../os/atomic_file.ts";
 import { brief } from "../text/truncate.ts";
 import { connectedAddresses } from "../fleet/connected_ids.ts";
 import { KeyError, WireError } from "../errors.ts";
-import { AUTH_EVENT } from "../bus/event.ts";
+import { AUTH_EVENT } from "../protocol/tags.ts";
 import { hashHex } from "../crypto/hash.ts";
 import { decideKey, type Decision } from "../keys/rules.ts";
 import { isCutKey } from "../keys/store.ts";

@@ -5,7 +5,8 @@
  * @module
  */
 
-import { jobAck, jobOutput, jobStart, stampNow } from "../bus/event.ts";
+import { stampNow } from "../bus/event.ts";
+import { jobAck, jobOutput, jobStart } from "../protocol/tags.ts";
 import { interrupted, type JobPool } from "./job_pool.ts";
 import { batchToMap, type LiveBatch } from "../protocol/live_batch.ts";
 import { hideReturn } from "../protocol/hidden_return.ts";

@@ -6,7 +6,8 @@
 
 import type { Backoff } from "../../lib/minion/backoff.ts";
 import { AuthenticationError, SignInError } from "../../lib/errors.ts";
-import { minionStart, stampNow } from "../../lib/bus/event.ts";
+import { stampNow } from "../../lib/bus/event.ts";
+import { minionStart } from "../../lib/protocol/tags.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { MasterLink } from "../../lib/minion/link.ts";
 import { presenceTopic } from "../../lib/fleet/presence.ts";

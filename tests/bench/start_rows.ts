@@ -3,7 +3,7 @@
  * @module
  */
 
-import { minionStart } from "../../lib/bus/event.ts";
+import { minionStart } from "../../lib/protocol/tags.ts";
 import { EventSubscriber, masterBus } from "../../lib/bus/subscriber.ts";
 import { Fleet } from "./fleet.ts";
 import { MS, type Row } from "./row.ts";

@@ -1,5 +1,6 @@
 import { WireError } from "../../lib/errors.ts";
 import * as event from "../../lib/bus/event.ts";
+import { jobReturn } from "../../lib/protocol/tags.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
@@ -17,7 +18,7 @@ Deno.test("a frame is the tag, two newlines, and the map with bytes kept as byte
   assertEquals(hex, "73616c742f6b65790a0a82a26964a477656231a3726177c40101");
 });
 
-const TAGS = ["key", "a".repeat(17), "a".repeat(18), "a".repeat(19), "a".repeat(20), event.jobReturn(JID, "wéb1"), ""];
+const TAGS = ["key", "a".repeat(17), "a".repeat(18), "a".repeat(19), "a".repeat(20), jobReturn(JID, "wéb1"), ""];
 for (const tag of TAGS) {
   Deno.test(`an event comes back as it was packed under a tag of ${tag.length} characters`, () => {
     // Values with high bytes all over: none may be taken for the start of an old frame.

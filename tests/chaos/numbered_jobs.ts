@@ -6,7 +6,7 @@
  * @module
  */
 
-import { jobSign } from "../../lib/bus/event.ts";
+import { jobSign } from "../../lib/protocol/tags.ts";
 import { EventSubscriber, masterBus } from "../../lib/bus/subscriber.ts";
 import { makeJid } from "../../lib/protocol/jid.ts";
 import type { LocalClient } from "../../lib/client/local.ts";

@@ -5,7 +5,7 @@
  */
 
 import { EventSubscriber, masterBus } from "../../lib/bus/subscriber.ts";
-import { jobSign } from "../../lib/bus/event.ts";
+import { jobSign } from "../../lib/protocol/tags.ts";
 import { loadPrivateKey } from "../../lib/keys/pair.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import { PrivateKey, samePem } from "../../lib/crypto/rsa.ts";

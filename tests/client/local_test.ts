@@ -3,7 +3,7 @@ import { BusPump } from "../../lib/bus/pump.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { DataCache } from "../../lib/fleet/data_cache.ts";
 import { NoMasterError, RefusedError, TargetError, WireError } from "../../lib/errors.ts";
-import { jobAck, jobReturn } from "../../lib/bus/event.ts";
+import { jobAck, jobReturn } from "../../lib/protocol/tags.ts";
 import { EventSender, masterBus } from "../../lib/bus/subscriber.ts";
 import { JobCache } from "../../lib/jobs/cache.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
