@@ -15,7 +15,7 @@ import { reportingUnforeseen } from "./lib/cli/unexpected_error.ts";
 async function fire(tag: string, data: EventData, { sock_dir }: MasterOpts): Promise<void> {
   const [{ fireEvent }, { masterBus }] = await Promise.all([
     import("./lib/bus/fire.ts"),
-    import("./lib/bus/subscriber.ts"),
+    import("./lib/bus/paths.ts"),
   ]);
   await fireEvent(masterBus(sock_dir), tag, data);
 }

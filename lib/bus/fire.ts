@@ -6,7 +6,9 @@
 
 import { NoMasterError } from "../errors.ts";
 import { type EventData, packEvent, stamp } from "./event.ts";
-import { type BusPaths, EventSender, EventSubscriber } from "./subscriber.ts";
+import { EventSubscriber } from "./subscriber.ts";
+import { EventSender } from "./sender.ts";
+import type { BusPaths } from "./paths.ts";
 
 /** How long the bus may take for an event, in milliseconds. */
 const ARRIVAL_MS = 2_000;

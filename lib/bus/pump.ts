@@ -9,7 +9,8 @@
 
 import { busStatePath, writeBusState } from "./state_file.ts";
 import { type BusNews, BusSubscribers, missedNote, readSubscriberTopic, type Subscriber } from "./subscribers.ts";
-import { ANSWERS_NAMES, BUS_WELCOME, type BusPaths, KEPT_EVENTS, removeSocketFile } from "./subscriber.ts";
+import { ANSWERS_NAMES, BUS_WELCOME, KEPT_EVENTS } from "./subscriber.ts";
+import { type BusPaths, removeSocketFile } from "./paths.ts";
 import { openToGuests } from "./guests.ts";
 import type { Logger } from "../process/log.ts";
 import { Duplex, Inbox, type SharedPlace } from "../sockets/endpoint.ts";

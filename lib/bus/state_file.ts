@@ -5,7 +5,7 @@
 
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import type { Subscriber } from "./subscribers.ts";
-import type { BusPaths } from "./subscriber.ts";
+import type { BusPaths } from "./paths.ts";
 import { dumpJson, parseJson } from "../values/json.ts";
 import { map, type Value } from "../values/value.ts";
 

@@ -1,5 +1,5 @@
 /**
- * The event bus of a master or a minion, for those who use it: what is pushed to `…_event_pull.ipc` is published on
+ * Subscribes to the event bus of a master or a minion: what is pushed to `…_event_pull.ipc` (sender.ts) is published on
  * `…_event_pub.ipc`, by its pump (pump.ts).
  *
  * One frame an event (the 2014 ZeroMQ bus), subscribed to by the prefix of its tag. A subscriber gets a welcome message
@@ -11,18 +11,11 @@
 
 import { type SubscriberName, subscriberTopic } from "./subscribers.ts";
 import { NoMasterError, WireError } from "../errors.ts";
-import { type BusEvent, type EventData, packEvent, unpackWanted } from "./event.ts";
+import { type BusEvent, unpackWanted } from "./event.ts";
 import { sameBytes } from "../crypto/same_bytes.ts";
 import { sleep } from "../os/sleep.ts";
-import { type Frames, Inbox, Outbox, type SharedPlace } from "../sockets/endpoint.ts";
-
-/** The two ends of a bus, as paths of ipc sockets. */
-export interface BusPaths {
-  /** Where subscribers connect. */
-  readonly pub: string;
-  /** Where events are pushed. */
-  readonly pull: string;
-}
+import { type Frames, Inbox } from "../sockets/endpoint.ts";
+import { CONNECT_MS } from "./paths.ts";
 
 /** The first frame that a new subscriber gets; no event is packed like it. */
 export const BUS_WELCOME = "\u0001welcome";
@@ -33,31 +26,9 @@ export const ANSWERS_NAMES = ", and a note follows";
 /** How many events are kept for a subscriber that does not read. */
 export const KEPT_EVENTS = 20_000;
 
-/** How long a connection to a bus on this host may take before nobody is there, in milliseconds. */
-const CONNECT_MS = 5_000;
-
 /** Who waits for an event and is woken by others' rests for this part of the time that it has waited, and no longer than that. */
 const REST_SHARE = 5;
 const MOST_REST_MS = 20;
-
-/** The bus of the master whose `sock_dir` is given. */
-export function masterBus(sockDir: string): BusPaths {
-  return { pub: `${sockDir}/master_event_pub.ipc`, pull: `${sockDir}/master_event_pull.ipc` };
-}
-
-/** The bus of a minion: `idHash` is the first ten hex digits of `hash_type` over its id. */
-export function minionBus(sockDir: string, idHash: string): BusPaths {
-  return { pub: `${sockDir}/minion_event_${idHash}_pub.ipc`, pull: `${sockDir}/minion_event_${idHash}_pull.ipc` };
-}
-
-/** Removes a file beside the bus's sockets, or a socket's own, if it is there. */
-export function removeSocketFile(path: string): void {
-  try {
-    Deno.removeSync(path);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
-}
 
 /** A live subscription to a bus. */
 export class EventSubscriber {
@@ -239,44 +210,4 @@ function announcesNote(frame: Uint8Array): boolean {
 
 function startsWith(bytes: Uint8Array, start: Uint8Array): boolean {
   return bytes.length >= start.length && start.every((byte, i) => byte === bytes[i]);
-}
-
-/** A way to fire events on a bus. */
-export class EventSender {
-  readonly #outbox: Outbox;
-
-  /**
-   * Connects to a bus, now or when it is there.
-   * @param pull The bus's pull socket: its path, or the place of a bus of this process.
-   * @param lingerMs How long `close` waits for events under way.
-   */
-  constructor(pull: string | SharedPlace, lingerMs = 1_000) {
-    const settings = { highWaterMark: 0, lingerMs, reconnectMs: 20 };
-    if (typeof pull !== "string") {
-      this.#outbox = Outbox.pushTo(pull, settings);
-      return;
-    }
-    this.#outbox = Outbox.push(settings);
-    this.#outbox.connect(`ipc://${pull}`);
-  }
-
-  /** Fires an event; it is stamped by whoever built `data`. @returns Whether the bus took it within `timeoutMs`. */
-  async fire(tag: string, data: EventData, timeoutMs = CONNECT_MS): Promise<boolean> {
-    return await this.firePacked(packEvent(tag, data), timeoutMs);
-  }
-
-  /** As {@linkcode fire}, of an event that is packed. */
-  async firePacked(event: Uint8Array, timeoutMs = CONNECT_MS): Promise<boolean> {
-    return await this.#outbox.send([event], timeoutMs);
-  }
-
-  /** Ends it; events under way are still delivered for a moment. */
-  close(): void {
-    this.#outbox.close();
-  }
-
-  /** `using` closes it. */
-  [Symbol.dispose](): void {
-    this.close();
-  }
 }

@@ -4,7 +4,7 @@
  */
 
 import { BusPump } from "./pump.ts";
-import type { BusPaths } from "./subscriber.ts";
+import type { BusPaths } from "./paths.ts";
 import type { SharedPlace } from "../sockets/endpoint.ts";
 import { noteSockets } from "../sockets/context.ts";
 import { serveThread, surviveErrors } from "../process/thread.ts";

@@ -9,7 +9,8 @@
 import { readTextFileIfExists } from "../os/atomic_file.ts";
 import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, UsageError, WireError } from "../errors.ts";
 import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "../protocol/tags.ts";
-import { EventSubscriber, masterBus } from "../bus/subscriber.ts";
+import { EventSubscriber } from "../bus/subscriber.ts";
+import { masterBus } from "../bus/paths.ts";
 import { JobAcks } from "../jobs/acks.ts";
 import { JobCache, type JobReturn } from "../jobs/cache.ts";
 import { JobOutputs } from "../jobs/outputs.ts";

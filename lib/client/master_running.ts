@@ -5,7 +5,7 @@
  */
 
 import { NoMasterError } from "../errors.ts";
-import { masterBus } from "../bus/subscriber.ts";
+import { masterBus } from "../bus/paths.ts";
 import { publishPullPath } from "../config/master_paths.ts";
 
 /**

@@ -8,7 +8,6 @@
 import { CommandError, CommandNotFoundError, InvocationError, NoMasterError, UnavailableError } from "../errors.ts";
 import { execute, type Outcome } from "../plugins/execution.ts";
 import { asDocstring } from "../plugins/docs.ts";
-import { hashHex } from "../crypto/hash.ts";
 import type { JobContext, Outside, Refresh } from "../plugins/job_context.ts";
 import { makeContext } from "../plugins/job_scope.ts";
 import type { Logger } from "../process/log.ts";
@@ -122,11 +121,8 @@ const REFRESH_TAGS: Readonly<Record<Refresh, string>> = {
 /** The world outside: the master, and the bus of this host's minion if that is running. */
 function outsideOf({ opts, master }: CallHost): Outside {
   const fire = async (data: ValueMap, tag: string): Promise<boolean> => {
-    const [{ fireEvent }, { minionBus }] = await Promise.all([
-      import("../bus/fire.ts"),
-      import("../bus/subscriber.ts"),
-    ]);
-    return await fireEvent(minionBus(opts.sock_dir, hashHex(opts.id, opts.hash_type).slice(0, 10)), tag, data);
+    const [{ fireEvent }, { minionBus }] = await Promise.all([import("../bus/fire.ts"), import("../bus/paths.ts")]);
+    return await fireEvent(minionBus(opts), tag, data);
   };
   return {
     request: (load) => master.request(load),

@@ -13,7 +13,7 @@ import { complaints } from "./throttled_warnings.ts";
 import { DataCache } from "../fleet/data_cache.ts";
 import { stamp } from "../bus/event.ts";
 import { StoreError } from "../errors.ts";
-import { EventSender } from "../bus/subscriber.ts";
+import { EventSender } from "../bus/sender.ts";
 import { type HeldRequest, heldRequests } from "./in_flight_request.ts";
 import { JobAcks } from "../jobs/acks.ts";
 import { JobCache } from "../jobs/cache.ts";

@@ -12,9 +12,10 @@ import { BusPump } from "../bus/pump.ts";
 import { AuthenticationError, RequestTimeoutError, RequestTooLargeError, SignInError, WireError } from "../errors.ts";
 import { stamp } from "../bus/event.ts";
 import { LEGACY_START_EVENT, minionStart } from "../protocol/tags.ts";
-import { EventSender, EventSubscriber, minionBus } from "../bus/subscriber.ts";
+import { EventSubscriber } from "../bus/subscriber.ts";
+import { EventSender } from "../bus/sender.ts";
+import { minionBus } from "../bus/paths.ts";
 import { loadGrains } from "./grains.ts";
-import { hashHex } from "../crypto/hash.ts";
 import { JidMemory } from "./jid_memory.ts";
 import { JobPool } from "./job_pool.ts";
 import { type Asked, pack, unpack } from "./job_protocol.ts";
@@ -86,7 +87,7 @@ export class Minion {
 
   async #open(): Promise<void> {
     const opts = this.#opts;
-    const paths = minionBus(opts.sock_dir, hashHex(opts.id, opts.hash_type).slice(0, 10));
+    const paths = minionBus(opts);
     this.#bus = await BusPump.open(paths, { log: this.#log });
     this.#events = await EventSubscriber.connect(paths.pub, [""]);
     this.#grains = await this.#loadGrains();
@@ -322,8 +323,7 @@ export class Minion {
   }
 
   async #fireLocal(tag: string, data: ValueMap): Promise<boolean> {
-    const { sock_dir, id, hash_type } = this.#opts;
-    using bus = new EventSender(minionBus(sock_dir, hashHex(id, hash_type).slice(0, 10)).pull);
+    using bus = new EventSender(minionBus(this.#opts).pull);
     return await bus.fire(tag, stamp(data));
   }
 

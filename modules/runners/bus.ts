@@ -4,7 +4,7 @@
  */
 
 import { readBusState } from "../../lib/bus/state_file.ts";
-import { masterBus } from "../../lib/bus/subscriber.ts";
+import { masterBus } from "../../lib/bus/paths.ts";
 import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
 
 /** `bus.subscribers` */

@@ -8,7 +8,8 @@
  */
 
 import { stamp } from "../../lib/bus/event.ts";
-import { EventSender, EventSubscriber } from "../../lib/bus/subscriber.ts";
+import { EventSubscriber } from "../../lib/bus/subscriber.ts";
+import { EventSender } from "../../lib/bus/sender.ts";
 import { map } from "../../lib/values/value.ts";
 import { benchCommand } from "./sides.ts";
 

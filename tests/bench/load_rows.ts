@@ -3,7 +3,7 @@
  * @module
  */
 
-import { masterBus } from "../../lib/bus/subscriber.ts";
+import { masterBus } from "../../lib/bus/paths.ts";
 import { eventually } from "../support/eventually.ts";
 import { run } from "./processes.ts";
 import type { Fleet } from "./fleet.ts";

@@ -4,7 +4,8 @@
  */
 
 import { minionStart } from "../../lib/protocol/tags.ts";
-import { EventSubscriber, masterBus } from "../../lib/bus/subscriber.ts";
+import { EventSubscriber } from "../../lib/bus/subscriber.ts";
+import { masterBus } from "../../lib/bus/paths.ts";
 import { Fleet } from "./fleet.ts";
 import { MS, type Row } from "./row.ts";
 import { OURS } from "./sides.ts";

@@ -1,7 +1,9 @@
 /** @module */
 import { BusPump } from "../../lib/bus/pump.ts";
 import { NoMasterError } from "../../lib/errors.ts";
-import { type BusPaths, EventSender, EventSubscriber, masterBus, minionBus } from "../../lib/bus/subscriber.ts";
+import { EventSubscriber } from "../../lib/bus/subscriber.ts";
+import { EventSender } from "../../lib/bus/sender.ts";
+import { type BusPaths, masterBus, minionBus } from "../../lib/bus/paths.ts";
 import { Outbox } from "../../lib/sockets/endpoint.ts";
 import { map } from "../../lib/values/value.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
@@ -174,7 +176,7 @@ strictTest(
   "what a subscriber misses that does not read is counted, said, and told to it; the others get all",
   async () => {
     const dir = Deno.makeTempDirSync({ prefix: "bus_" });
-    const paths = minionBus(dir, "0123456789");
+    const paths = minionBus({ sock_dir: dir, id: "web1", hash_type: "sha256" });
     const { log, lines } = keptLog();
     const bus = await BusPump.open(paths, { log, keptEvents: 1_000 });
     {
@@ -206,7 +208,7 @@ strictTest(
 
 strictTest("a subscriber and a sender outlive a bus that is started again", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });
-  const paths = minionBus(dir, "0123456789");
+  const paths = minionBus({ sock_dir: dir, id: "web1", hash_type: "sha256" });
   const first = await BusPump.open(paths, { log: SILENT_LOGGER });
   using subscriber = await EventSubscriber.connect(paths.pub, ["a"]);
   using sender = new EventSender(paths.pull);

@@ -7,7 +7,8 @@
  */
 
 import { jobSign } from "../../lib/protocol/tags.ts";
-import { EventSubscriber, masterBus } from "../../lib/bus/subscriber.ts";
+import { EventSubscriber } from "../../lib/bus/subscriber.ts";
+import { masterBus } from "../../lib/bus/paths.ts";
 import { makeJid } from "../../lib/protocol/jid.ts";
 import type { LocalClient } from "../../lib/client/local.ts";
 import { map } from "../../lib/values/value.ts";

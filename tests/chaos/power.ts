@@ -4,7 +4,8 @@
  * @module
  */
 
-import { EventSubscriber, masterBus } from "../../lib/bus/subscriber.ts";
+import { EventSubscriber } from "../../lib/bus/subscriber.ts";
+import { masterBus } from "../../lib/bus/paths.ts";
 import { jobSign } from "../../lib/protocol/tags.ts";
 import { loadPrivateKey } from "../../lib/keys/pair.ts";
 import { KeyStore } from "../../lib/keys/store.ts";

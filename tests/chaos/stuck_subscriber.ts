@@ -3,7 +3,9 @@
  * @module
  */
 
-import { EventSender, EventSubscriber, masterBus } from "../../lib/bus/subscriber.ts";
+import { EventSubscriber } from "../../lib/bus/subscriber.ts";
+import { EventSender } from "../../lib/bus/sender.ts";
+import { masterBus } from "../../lib/bus/paths.ts";
 import { stamp } from "../../lib/bus/event.ts";
 import { map } from "../../lib/values/value.ts";
 import { treeMemory } from "../bench/process_figures.ts";

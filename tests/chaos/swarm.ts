@@ -3,7 +3,8 @@
  * @module
  */
 
-import { EventSubscriber, masterBus } from "../../lib/bus/subscriber.ts";
+import { EventSubscriber } from "../../lib/bus/subscriber.ts";
+import { masterBus } from "../../lib/bus/paths.ts";
 import { eventually } from "../support/eventually.ts";
 import { Service } from "../support/processes.ts";
 import type { ProcessFleet } from "./process_fleet.ts";

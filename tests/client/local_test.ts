@@ -4,7 +4,8 @@ import { loadMasterConfig } from "../../lib/config/load.ts";
 import { DataCache } from "../../lib/fleet/data_cache.ts";
 import { NoMasterError, RefusedError, TargetError, WireError } from "../../lib/errors.ts";
 import { jobAck, jobReturn } from "../../lib/protocol/tags.ts";
-import { EventSender, masterBus } from "../../lib/bus/subscriber.ts";
+import { EventSender } from "../../lib/bus/sender.ts";
+import { masterBus } from "../../lib/bus/paths.ts";
 import { JobCache } from "../../lib/jobs/cache.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import {

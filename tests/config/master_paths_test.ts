@@ -1,6 +1,6 @@
 /** @module */
 import { readBusState } from "../../lib/bus/state_file.ts";
-import { masterBus } from "../../lib/bus/subscriber.ts";
+import { masterBus } from "../../lib/bus/paths.ts";
 import { portsPath, readPorts } from "../../lib/config/master_paths.ts";
 import { assertEquals } from "../support/assert.ts";
 

@@ -3,8 +3,9 @@ import { DataCache } from "../../lib/fleet/data_cache.ts";
 import { writeDropfile } from "../../lib/keys/dropfile.ts";
 import { SignInError } from "../../lib/errors.ts";
 import { type BusEvent, stamp } from "../../lib/bus/event.ts";
-import { EventSender, type EventSubscriber, minionBus } from "../../lib/bus/subscriber.ts";
-import { hashHex } from "../../lib/crypto/hash.ts";
+import type { EventSubscriber } from "../../lib/bus/subscriber.ts";
+import { EventSender } from "../../lib/bus/sender.ts";
+import { minionBus } from "../../lib/bus/paths.ts";
 import { JobCache } from "../../lib/jobs/cache.ts";
 import { decode } from "../../lib/values/msgpack.ts";
 import { notedJobs } from "../../lib/minion/proc_jobs.ts";
@@ -24,7 +25,7 @@ async function event(events: EventSubscriber, tag: string | RegExp): Promise<Bus
 }
 
 function busOf(fleet: Fleet, id: string) {
-  return minionBus(`${fleet.minionConfigDir(id)}/var/run/salt/minion`, hashHex(id, "sha256").slice(0, 10));
+  return minionBus({ sock_dir: `${fleet.minionConfigDir(id)}/var/run/salt/minion`, id, hash_type: "sha256" });
 }
 
 /** Fires an event on a minion's own bus. */

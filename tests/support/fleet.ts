@@ -10,7 +10,8 @@
  */
 
 import { loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
-import { EventSubscriber, masterBus } from "../../lib/bus/subscriber.ts";
+import { EventSubscriber } from "../../lib/bus/subscriber.ts";
+import { masterBus } from "../../lib/bus/paths.ts";
 import { fireEvent } from "../../lib/bus/fire.ts";
 import { dumpJson, parseJson } from "../../lib/values/json.ts";
 import { KeyStore } from "../../lib/keys/store.ts";

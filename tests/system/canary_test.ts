@@ -6,7 +6,8 @@
 
 import { ProcessFleet } from "../chaos/process_fleet.ts";
 import { packEvent } from "../../lib/bus/event.ts";
-import { EventSubscriber, masterBus } from "../../lib/bus/subscriber.ts";
+import { EventSubscriber } from "../../lib/bus/subscriber.ts";
+import { masterBus } from "../../lib/bus/paths.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import { accessKeyPath } from "../../lib/config/master_paths.ts";
 import { asBytes } from "../../lib/protocol/payload.ts";

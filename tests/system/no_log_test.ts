@@ -6,7 +6,8 @@
 
 import { ProcessFleet } from "../chaos/process_fleet.ts";
 import { packEvent } from "../../lib/bus/event.ts";
-import { EventSubscriber, masterBus } from "../../lib/bus/subscriber.ts";
+import { EventSubscriber } from "../../lib/bus/subscriber.ts";
+import { masterBus } from "../../lib/bus/paths.ts";
 import { hideReturn, showReturn } from "../../lib/protocol/hidden_return.ts";
 import { minionCommand } from "../../lib/master/minion_commands.ts";
 import { MASK } from "../../lib/protocol/no_log.ts";
