@@ -11,7 +11,7 @@ import type { Outcome } from "../plugins/execution.ts";
 import type { Catalogue, CommandWatch, JobContext } from "../plugins/job_context.ts";
 import type { JobPool } from "../minion/job_pool.ts";
 import { type Asked, pack, unpack } from "../minion/job_protocol.ts";
-import { loadCatalogue } from "../plugins/loader.ts";
+import { loadCatalogue } from "../minion/catalogue.ts";
 import type { Logger } from "../process/log.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { packOpts } from "../config/opts_transfer.ts";

@@ -5,7 +5,8 @@
  */
 
 import { type Declared, declaredPermissions } from "../plugins/declared_permissions.ts";
-import { moduleDirectories, userFiles } from "../plugins/loader.ts";
+import { userFiles } from "../plugins/loader.ts";
+import { moduleDirectories } from "./catalogue.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { joinPermissions, permissionKey, type Permissions } from "../plugins/permissions.ts";
 

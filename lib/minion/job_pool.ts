@@ -21,7 +21,7 @@ import type { Written } from "./live_output.ts";
 import type { Logger } from "../process/log.ts";
 import type { ProcState } from "./proc_files.ts";
 import { IdleWorkers } from "./idle_workers.ts";
-import { moduleDirectories } from "../plugins/loader.ts";
+import { moduleDirectories } from "./catalogue.ts";
 import { unpackOutcome } from "./module_messages.ts";
 import { ModuleProcess } from "./module_process.ts";
 import { asNoted, isNoLog } from "../protocol/no_log.ts";

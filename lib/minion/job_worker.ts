@@ -9,7 +9,7 @@ import { withCustomModules } from "./custom_catalogue.ts";
 import { type JobWorkerInit, pack, type ToJob } from "./job_protocol.ts";
 import { JobRunner } from "./job_runner.ts";
 import { moduleOf } from "./custom_modules.ts";
-import { loadCatalogue } from "../plugins/loader.ts";
+import { loadCatalogue } from "./catalogue.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
 import { joinPermissions, permissionKey } from "../plugins/permissions.ts";

@@ -13,7 +13,7 @@ import type { Catalogue } from "../plugins/job_context.ts";
 import type { FromModule, ModuleProcessInit, ToModule } from "./job_protocol.ts";
 import { pack } from "./job_protocol.ts";
 import { type JobFunctions, JobRunner } from "./job_runner.ts";
-import { type CatalogueOptions, loadCatalogue } from "../plugins/loader.ts";
+import { type CatalogueOptions, loadCatalogue } from "./catalogue.ts";
 import { postingLogger } from "../process/log.ts";
 import { packMessage, unpackToModule } from "./module_messages.ts";
 import type { MinionOpts } from "../config/options.ts";

@@ -1,13 +1,13 @@
 /**
- * The families of plugins: execution modules here, runners with the same few calls. A built-in module is imported when one
- * of its functions is first asked for; the user's own come from a directory and replace a built-in one of the same name.
+ * The families of plugins: execution modules, runners and grains are loaded by the same few calls. A built-in module is
+ * imported when one of its functions is first asked for; the user's own come from a directory and replace a built-in one of
+ * the same name.
  *
- * Knows nothing of what the functions do. A user's file imports nothing of ours: it exports plain functions, or objects
+ * Knows no module, and nothing of what the functions do. A user's file imports nothing of ours: it exports plain functions, or objects
  * with `run` and, as it likes, `doc`, `params`, `varArgs`, `varKwargs` and `permissions`, which are checked here.
  * @module
  */
 
-import type { Catalogue, JobContext } from "./job_context.ts";
 import { isParameterType, type ModuleFunction, type Parameter } from "./module.ts";
 import { parsePermissions } from "./permissions.ts";
 import { compareStrings, toValue, type Value } from "../values/value.ts";
@@ -31,7 +31,7 @@ export interface Family<C> {
 }
 
 /**
- * Built-in modules by name. Written as literal `() => import("../../modules/execution/test.ts")`, so that `deno compile` finds them.
+ * Built-in modules by name. Written as literal `() => import("./test.ts")`, so that `deno compile` finds them.
  */
 export type ModuleTable = Readonly<Record<string, () => Promise<object>>>;
 
@@ -198,54 +198,4 @@ function asParameters(params: unknown, name: string): Record<string, Parameter> 
 function asVariable(given: unknown, place: string): boolean {
   if (given !== undefined && typeof given !== "string") throw new TypeError(`${place} is not a string`);
   return given !== undefined;
-}
-
-/** The built-in execution modules. */
-const EXECUTION_MODULES: ModuleTable = {
-  cmd: () => import("../../modules/execution/cmd.ts"),
-  config: () => import("../../modules/execution/config.ts"),
-  cp: () => import("../../modules/execution/cp.ts"),
-  event: () => import("../../modules/execution/event.ts"),
-  grains: () => import("../../modules/execution/grains.ts"),
-  key: () => import("../../modules/execution/key.ts"),
-  match: () => import("../../modules/execution/match.ts"),
-  saltutil: () => import("../../modules/execution/saltutil.ts"),
-  status: () => import("../../modules/execution/status.ts"),
-  sys: () => import("../../modules/execution/sys.ts"),
-  test: () => import("../../modules/execution/test.ts"),
-};
-
-/** Which execution modules there are: the minion's options of these names, and who hears of broken modules. */
-export interface CatalogueOptions {
-  /** `extension_modules`; the user's modules are in `modules` below it. */
-  readonly extensionModules?: string;
-  /** `module_dirs`; more such directories, which count less. */
-  readonly moduleDirs?: readonly string[];
-  /** `disable_modules` */
-  readonly disableModules?: readonly string[];
-  /** `whitelist_modules` */
-  readonly whitelistModules?: readonly string[];
-  /** Hears, once for each broken module, which file and why. */
-  readonly warn?: (message: string) => void;
-  /** If set, the only ones of the user's that are among them. */
-  readonly custom?: readonly string[];
-  /** Whether the built-in ones are among them. Default: yes. */
-  readonly builtin?: boolean;
-}
-
-/** The directories of the user's execution modules, those that count less first. */
-export function moduleDirectories({ extensionModules, moduleDirs = [] }: CatalogueOptions): string[] {
-  const roots = extensionModules === undefined ? moduleDirs : [...moduleDirs, extensionModules];
-  return roots.map((root) => `${root}/modules`);
-}
-
-/** The execution modules of a minion. */
-export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
-  return loadFamily<JobContext>(options.builtin === false ? {} : EXECUTION_MODULES, {
-    directories: moduleDirectories(options),
-    disabled: options.disableModules,
-    only: options.whitelistModules,
-    userOnly: options.custom,
-    warn: options.warn,
-  });
 }

@@ -1,0 +1,21 @@
+/**
+ * The built-in execution modules, by name. Written as literal imports, so that `deno compile` finds them.
+ * @module
+ */
+
+import type { ModuleTable } from "../../lib/plugins/loader.ts";
+
+/** What `loadCatalogue` makes a minion's execution modules of. */
+export const EXECUTION_MODULES: ModuleTable = {
+  cmd: () => import("./cmd.ts"),
+  config: () => import("./config.ts"),
+  cp: () => import("./cp.ts"),
+  event: () => import("./event.ts"),
+  grains: () => import("./grains.ts"),
+  key: () => import("./key.ts"),
+  match: () => import("./match.ts"),
+  saltutil: () => import("./saltutil.ts"),
+  status: () => import("./status.ts"),
+  sys: () => import("./sys.ts"),
+  test: () => import("./test.ts"),
+};
