@@ -45,7 +45,6 @@ const FLOOR_OF: ReadonlyMap<string, number> = new Map(
 const UPWARD: readonly string[] = [
   "lib/minion/session.ts imports lib/commands/salt_call_job.ts",
   "lib/process/log_sinks.ts imports lib/config/options.ts",
-  "lib/version.ts imports lib/sockets/libzmq.ts",
   "tests/support/scripted_master.ts imports tests/bench/simulated_minion.ts",
 ];
 

@@ -8,7 +8,7 @@ import { type CliTable, type CommandLine, parseCommandLine, type Parsed } from "
 import { ConfigError, PreflightError, UsageError } from "../errors.ts";
 import { EX_INTERRUPTED, EX_NOPERM, EX_USAGE } from "./exit_codes.ts";
 import { sanitize } from "../text/terminal.ts";
-import { VERSION_TEXT, versionsReport } from "../version.ts";
+import { VERSION_TEXT } from "../version.ts";
 
 /** Where a command writes. */
 export interface Terminal {
@@ -52,7 +52,11 @@ export async function openCommandLine<T extends CliTable>(
     if (request.kind === "run") return { parsed: request.parsed };
     if (request.kind === "help") terminal.write(helpText(command, terminal.columns));
     if (request.kind === "version") terminal.write(`${command.prog} ${VERSION_TEXT}\n`);
-    if (request.kind === "versions") terminal.write(`${await versionsReport()}\n`);
+    if (request.kind === "versions") {
+      // Most runs need none of it.
+      const { versionsReport } = await import("../host/versions.ts");
+      terminal.write(`${await versionsReport()}\n`);
+    }
     return { exitCode: 0 };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

@@ -20,7 +20,8 @@ import {
   truthy,
   type Value,
 } from "../../lib/values/value.ts";
-import { VERSION, versionsInformation, versionsReport } from "../../lib/version.ts";
+import { VERSION } from "../../lib/version.ts";
+import { versionsInformation, versionsReport } from "../../lib/host/versions.ts";
 import { withoutPublication } from "./_test_arguments.ts";
 
 export { arg, arg_clean, arg_repr, arg_type, kwarg } from "./_test_arguments.ts";

@@ -1,0 +1,70 @@
+/**
+ * The versions of this project and of everything it stands on: what `--versions-report` and `test.versions_information` say.
+ * @module
+ */
+
+import configuration from "../../deno.json" with { type: "json" };
+import { SALT_VERSION, VERSION } from "../version.ts";
+
+/** Versions by section and by name, as Salt's `test.versions_information` groups them. */
+export type Versions = Record<string, Record<string, string>>;
+
+/**
+ * The versions of Salt, of the runtime, of the libraries and of the system. libzmq is loaded for it, if it was
+ * not before.
+ */
+export async function versionsInformation(): Promise<Versions> {
+  return {
+    "Salt Version": { "Salt": VERSION, "Compatible with": SALT_VERSION },
+    "Runtime Version": { "Deno": Deno.version.deno, "TypeScript": Deno.version.typescript, "V8": Deno.version.v8 },
+    "Dependency Versions": {
+      "js-yaml": packageVersion("js-yaml"),
+      "libzmq": await loadedLibzmqVersion(),
+      "zeromq": packageVersion("zeromq"),
+    },
+    "System Versions": {
+      "machine": Deno.build.arch,
+      "release": Deno.osRelease(),
+      "system": Deno.build.os,
+      "version": distribution(),
+    },
+  };
+}
+
+/** The same as text, names right-aligned: what `--versions-report` prints, without a final newline. */
+export async function versionsReport(): Promise<string> {
+  const versions = await versionsInformation();
+  const width = Math.max(...Object.values(versions).flatMap(Object.keys).map((name) => name.length));
+  return Object.entries(versions).map(([section, entries]) =>
+    [`${section}:`, ...Object.entries(entries).map(([name, version]) => `  ${name.padStart(width)}: ${version}`)]
+      .join("\n")
+  ).join("\n\n");
+}
+
+const IMPORTS: Readonly<Record<string, string>> = configuration.imports;
+
+/** The version that the import map pins `name` to. */
+function packageVersion(name: string): string {
+  return /@([^@/]+)$/.exec(IMPORTS[name] ?? "")?.[1] ?? "Not Installed";
+}
+
+/** Loads the library, which `--version` alone has no need for. */
+async function loadedLibzmqVersion(): Promise<string> {
+  try {
+    const { libzmqVersion } = await import("../sockets/libzmq.ts");
+    return libzmqVersion();
+  } catch {
+    return "Not Installed";
+  }
+}
+
+/** What the system calls itself. */
+function distribution(): string {
+  try {
+    const name = /^PRETTY_NAME="?([^"\n]*)/m.exec(Deno.readTextFileSync("/etc/os-release"))?.[1];
+    if (name) return name;
+  } catch {
+    // Not every system has the file.
+  }
+  return Deno.build.os;
+}
