@@ -35,7 +35,8 @@ import { isOversized, oversizedFailure, withoutArguments } from "../jobs/oversiz
 import { outputPlace, outputSettings, type PrintResult, resultPrinter } from "../output/printer.ts";
 import { absolutePath } from "../os/root_path.ts";
 import { becomeRunUser, userToBecome } from "../host/run_user.ts";
-import { callFailure, type CallMaster, runCall, WITHOUT_MASTER } from "./salt_call_job.ts";
+import { callFailure, runCall } from "./salt_call_job.ts";
+import { type CallMaster, WITHOUT_MASTER } from "../minion/call_master.ts";
 import { CallModules } from "./salt_call_modules.ts";
 import { SALT_CALL, type SaltCallTable, type SaltCallValues } from "./salt_call_options.ts";
 import { startUp } from "../cli/start_up.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { CommandError, CommandNotFoundError, InvocationError, NoMasterError, UnavailableError } from "../errors.ts";
+import { CommandError, CommandNotFoundError, InvocationError, UnavailableError } from "../errors.ts";
 import { execute, type Outcome } from "../plugins/execution.ts";
 import { asDocstring } from "../plugins/docs.ts";
 import type { JobContext, Outside, Refresh } from "../plugins/job_context.ts";
@@ -16,6 +16,7 @@ import type { CallModules } from "./salt_call_modules.ts";
 import { notedJobs, SALT_CALL_TARGET } from "../minion/proc_jobs.ts";
 import { leaveNote } from "../jobs/proc_notes.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+import type { CallMaster } from "../minion/call_master.ts";
 
 /** What is to be run. */
 export interface Call {
@@ -28,21 +29,6 @@ export interface Call {
   /** `--set-metadata` */
   readonly metadata: Value | undefined;
 }
-
-/** The master of a call, or the lack of one. */
-export interface CallMaster extends Disposable {
-  /** The minion's pillar. */
-  readonly pillar: ValueMap;
-  /** Sends an encrypted request. @throws {NoMasterError} Where there is no master. */
-  request(load: ValueMap): Promise<Value>;
-}
-
-/** No master: `salt-call --local`. */
-export const WITHOUT_MASTER: CallMaster = {
-  pillar: new Map(),
-  request: () => Promise.reject(new NoMasterError("There is no master: this runs locally")),
-  [Symbol.dispose]: () => {},
-};
 
 /** What it runs with. */
 export interface CallHost {

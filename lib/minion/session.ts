@@ -8,7 +8,7 @@ import { MasterLink } from "./link.ts";
 import { applicantOf, linkSettings } from "./link_settings.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { pillarRequest } from "./pillar_request.ts";
-import type { CallMaster } from "../commands/salt_call_job.ts";
+import type { CallMaster } from "./call_master.ts";
 import type { ValueMap } from "../values/value.ts";
 
 /**
