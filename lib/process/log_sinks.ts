@@ -7,7 +7,6 @@ import { openLogFile } from "./log_file.ts";
 import type { LogLevel } from "./log_levels.ts";
 import { createLogger, LEVEL_NUMBERS, type Logger, type LogSink } from "./log.ts";
 import { formatRecord } from "./log_format.ts";
-import type { MasterOpts } from "../config/options.ts";
 
 /** How a sink writes its lines. */
 export interface SinkOptions {
@@ -86,16 +85,22 @@ function inodeOf(path: string): string | undefined {
 }
 
 /** The options of a configuration that say how to log. */
-export type LogOpts = Pick<
-  MasterOpts,
-  | "log_level"
-  | "log_level_logfile"
-  | "log_file"
-  | "log_fmt_console"
-  | "log_datefmt"
-  | "log_fmt_logfile"
-  | "log_datefmt_logfile"
->;
+export interface LogOpts {
+  /** Least level on the terminal, and in the file where that has none of its own. */
+  readonly log_level: LogLevel;
+  /** Least level in the file. */
+  readonly log_level_logfile: LogLevel | null;
+  /** Path of the file. */
+  readonly log_file: string;
+  /** Python format of a line on the terminal. */
+  readonly log_fmt_console: string;
+  /** strftime format of its time. */
+  readonly log_datefmt: string;
+  /** Python format of a line in the file. */
+  readonly log_fmt_logfile: string;
+  /** strftime format of its time. */
+  readonly log_datefmt_logfile: string;
+}
 
 /** Where {@linkcode openLog} writes. */
 export interface LogPlaces {
