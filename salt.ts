@@ -31,7 +31,7 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
     const [{ runSaltRun }, { localCommands }, { startDetached }, { CALLER_VARIABLE }] = await Promise.all([
       import("./lib/commands/salt_run.ts"),
       import("./lib/client/runner_local.ts"),
-      import("./lib/process/detached.ts"),
+      import("./lib/process/daemon.ts"),
       import("./lib/cli/calling_user.ts"),
     ]);
     return await runSaltRun(args, {

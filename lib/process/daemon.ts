@@ -1,5 +1,6 @@
 /**
- * `-d`: the program starts itself again in a session of its own, and waits until that one is ready or has failed.
+ * This program once more, in the background. `-d`: it starts itself again in a session of its own, and waits until that one
+ * is ready or has failed. `salt-run --async`: it starts itself again and does not wait.
  *
  * Deno cannot fork. The parent gives the child its arguments unchanged, a variable that says what it is, and a file as
  * standard error: the child's last line in it is either that it is ready, or why it ended. A descriptor, so that a
@@ -56,18 +57,9 @@ export async function daemonize(options: DaemonOptions): Promise<DaemonOutcome> 
   const errors = Deno.makeTempFileSync({ prefix: "salt_daemon_" });
   // A file and no pipe: a pipe would break when the parent ends, and whatever the runtime then prints would end the
   // service. `exec` keeps the process id.
-  const child = new Deno.Command("/bin/sh", {
-    args: ["-c", 'errors=$1; shift; exec "$@" </dev/null >/dev/null 2>"$errors"', "sh", errors, self.command].concat(
-      self.args,
-      options.args,
-    ),
-    env: { [CHILD_VARIABLE]: "1" },
-    stdin: "null",
-    stdout: "null",
-    stderr: "null",
-    detached: true,
-  }).spawn();
-  child.unref();
+  const command = ["-c", 'errors=$1; shift; exec "$@" </dev/null >/dev/null 2>"$errors"', "sh", errors, self.command];
+  const args = [...command, ...self.args, ...options.args];
+  const child = spawnDetached("/bin/sh", args, { [CHILD_VARIABLE]: "1" });
   let status: Deno.CommandStatus | undefined;
   child.status.then((ended) => status = ended);
   try {
@@ -84,6 +76,37 @@ export async function daemonize(options: DaemonOptions): Promise<DaemonOutcome> 
   } finally {
     removeIfExists(errors);
   }
+}
+
+/**
+ * Starts this program with `args` in the background, and leaves it to itself.
+ * @param env Variables beside those of this process.
+ * @returns The process id.
+ */
+export function startDetached(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  self: SelfCommand = selfCommand(),
+): number {
+  return spawnDetached(self.command, [...self.args, ...args], env).pid;
+}
+
+/** Starts a command in a session of its own, without a terminal; this process does not wait for it at its end. */
+function spawnDetached(
+  command: string,
+  args: string[],
+  env: Readonly<Record<string, string>> = {},
+): Deno.ChildProcess {
+  const child = new Deno.Command(command, {
+    args,
+    env: { ...env },
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+    detached: true,
+  }).spawn();
+  child.unref();
+  return child;
 }
 
 function outcome({ code, signal }: Deno.CommandStatus): string {
