@@ -10,7 +10,7 @@
 import type { KeyObject } from "node:crypto";
 import { AuthenticationError, KeyError } from "../errors.ts";
 import { hashHex } from "./hash.ts";
-import { nodeCrypto } from "../os/node_crypto.ts";
+import { nodeBuiltin } from "../os/node_builtin.ts";
 import { type PrivateOperations, REFUSED } from "./openssl_rsa.ts";
 import { cleanPem } from "./pem.ts";
 import { publicPem, readPublicPem, type RsaNumbers } from "./rsa_public_pem.ts";
@@ -99,7 +99,7 @@ export class PublicKey {
     if (bytes.length > room) {
       throw new KeyError(`Cannot encrypt ${bytes.length} bytes with ${algorithm}: the key has room for ${room}`);
     }
-    const { constants: { RSA_PKCS1_OAEP_PADDING }, createPublicKey, publicEncrypt } = nodeCrypto();
+    const { constants: { RSA_PKCS1_OAEP_PADDING }, createPublicKey, publicEncrypt } = nodeBuiltin("node:crypto");
     this.#key ??= createPublicKey(this.pem);
     return plain(publicEncrypt({ key: this.#key, padding: RSA_PKCS1_OAEP_PADDING, oaepHash: hash.name }, bytes));
   }
@@ -163,7 +163,7 @@ export class PrivateKey {
     // Deno derives no larger public key, and says so in riddles.
     checkBits(key.asymmetricKeyDetails?.modulusLength ?? 0);
     this.publicKey = PublicKey.fromPem(
-      String(nodeCrypto().createPublicKey(key).export({ type: "spki", format: "pem" })),
+      String(nodeBuiltin("node:crypto").createPublicKey(key).export({ type: "spki", format: "pem" })),
     );
     this.pem = String(key.export({ type: "pkcs1", format: "pem" }));
   }
@@ -172,7 +172,7 @@ export class PrivateKey {
   static generate(bits: number): Promise<PrivateKey> {
     return new Promise((resolve, reject) => {
       checkBits(bits);
-      nodeCrypto().generateKeyPair("rsa", { modulusLength: bits }, (error, _publicKey, privateKey) => {
+      nodeBuiltin("node:crypto").generateKeyPair("rsa", { modulusLength: bits }, (error, _publicKey, privateKey) => {
         if (error) reject(error);
         else resolve(new PrivateKey(privateKey));
       });
@@ -199,7 +199,7 @@ export class PrivateKey {
     const opened = this.#operations?.decrypt(oaepHash, bytes);
     if (opened === REFUSED) throw new AuthenticationError("Not encrypted for this key");
     if (opened !== undefined) return opened;
-    const { constants: { RSA_PKCS1_OAEP_PADDING }, privateDecrypt } = nodeCrypto();
+    const { constants: { RSA_PKCS1_OAEP_PADDING }, privateDecrypt } = nodeBuiltin("node:crypto");
     try {
       return plain(privateDecrypt({ key: this.#key, padding: RSA_PKCS1_OAEP_PADDING, oaepHash }, bytes));
     } catch {
@@ -210,7 +210,7 @@ export class PrivateKey {
   /** Signs `bytes`. */
   sign(algorithm: SigningAlgorithm, bytes: Uint8Array): Uint8Array {
     const { name } = SIGNING[algorithm];
-    return this.#operations?.sign(name, bytes) ?? plain(nodeCrypto().sign(name, bytes, this.#key));
+    return this.#operations?.sign(name, bytes) ?? plain(nodeBuiltin("node:crypto").sign(name, bytes, this.#key));
   }
 
   /** Signs `bytes` themselves, unhashed, so that the signature gives them back. @throws {KeyError} If they do not fit. */
@@ -219,7 +219,7 @@ export class PrivateKey {
     const block = padX931(bytes, size);
     if (block === undefined) throw new KeyError(`Cannot sign ${bytes.length} bytes: the key has room for ${size - 2}`);
     if (toInt(block) >= modulus) throw new KeyError("A key of this odd size cannot make X9.31 signatures");
-    const { constants: { RSA_NO_PADDING }, privateDecrypt } = nodeCrypto();
+    const { constants: { RSA_NO_PADDING }, privateDecrypt } = nodeBuiltin("node:crypto");
     const power = toInt(privateDecrypt({ key: this.#key, padding: RSA_NO_PADDING }, block));
     const other = modulus - power;
     return toBytes(power < other ? power : other, size);
@@ -234,7 +234,7 @@ function checkBits(bits: number): void {
 function readPrivate(pem: string): KeyObject {
   let key: KeyObject;
   try {
-    key = nodeCrypto().createPrivateKey(pem);
+    key = nodeBuiltin("node:crypto").createPrivateKey(pem);
   } catch {
     // The cause would only say what the parser tripped over, and may quote the key.
     throw new KeyError(`Not a usable private key: corrupt, not RSA, or larger than ${MAX_KEY_BITS} bits`);

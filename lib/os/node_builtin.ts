@@ -18,9 +18,11 @@ export interface Builtins {
   readonly "node:inspector": typeof Inspector;
 }
 
+const loaded: { [N in keyof Builtins]?: Builtins[N] } = {};
+
 /** One of Node's modules. At once, where an `import()` would make a promise of it. */
 export function nodeBuiltin<N extends keyof Builtins>(name: N): Builtins[N] {
   // The main scope's types do not have Node's global.
   const { process } = globalThis as unknown as { process: { getBuiltinModule(name: N): Builtins[N] } };
-  return process.getBuiltinModule(name);
+  return loaded[name] ??= process.getBuiltinModule(name);
 }

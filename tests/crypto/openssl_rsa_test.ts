@@ -1,6 +1,6 @@
 /** @module */
 import { AuthenticationError, KeyError } from "../../lib/errors.ts";
-import { nodeCrypto } from "../../lib/os/node_crypto.ts";
+import { nodeBuiltin } from "../../lib/os/node_builtin.ts";
 import { opensslEncrypt, opensslOperations, type PrivateOperations, REFUSED } from "../../lib/crypto/openssl_rsa.ts";
 import { type EncryptionAlgorithm, PrivateKey, type SigningAlgorithm } from "../../lib/crypto/rsa.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
@@ -74,7 +74,7 @@ Deno.test({
   fn() {
     const key = PrivateKey.fromPem(PEM, opensslOperations(PEM));
     const sealed = PrivateKey.fromPem(PEM).publicKey.encrypt("OAEP-SHA1", BYTES);
-    const runtime = nodeCrypto();
+    const runtime = nodeBuiltin("node:crypto");
     const { privateDecrypt } = runtime;
     let tries = 0;
     try {
