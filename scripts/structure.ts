@@ -57,7 +57,6 @@ const FOR_TESTS: readonly string[] = [
   "lib/protocol/tags.ts exports jobProgress",
   "lib/protocol/tags.ts exports wheelEvent",
   "lib/sockets/context.ts exports prepareManySockets",
-  "lib/text/table.ts exports formatTable",
 ];
 
 /** One source file. */

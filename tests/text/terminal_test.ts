@@ -1,5 +1,4 @@
 import { colours, sanitize, sanitizeJson, sanitizeLine, useColours } from "../../lib/text/terminal.ts";
-import { formatTable } from "../../lib/text/table.ts";
 import { assertEquals } from "../support/assert.ts";
 
 const SANITIZED = [
@@ -65,13 +64,4 @@ Deno.test("colours() are Salt's sequences, or nothing", () => {
   assertEquals(colours(true).LIGHT_YELLOW, "\x1b[0;1;33m");
   assertEquals(colours(true).ENDC, "\x1b[0;0m");
   assertEquals(Object.values(colours(false)).join(""), "");
-});
-
-Deno.test("formatTable() aligns columns and leaves nothing at line ends", () => {
-  assertEquals(
-    formatTable([["web1", "up", "x"], ["a-longer-one", "down", ""]], { header: ["id", "state", "note"] }),
-    "id            state  note\n------------  -----  ----\nweb1          up     x\na-longer-one  down",
-  );
-  assertEquals(formatTable([]), "");
-  assertEquals(formatTable([["a\x1b[2J\nb", "c"]]), "a\\x1b[2J\\x0ab  c");
 });
