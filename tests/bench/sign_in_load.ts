@@ -12,7 +12,7 @@ import { RequestChannel, tcpAddress } from "../../lib/sockets/request_channel.ts
 import { SignIn } from "../../lib/minion/sign_in.ts";
 import { map } from "../../lib/values/value.ts";
 import { keyPool } from "./key_pool.ts";
-import { applicantOf } from "./simulated_minion.ts";
+import { applicantOf } from "../support/applicant.ts";
 
 const PATIENCE = { timeoutMs: 120_000, tries: 1 };
 

@@ -13,10 +13,11 @@ import { MasterLink } from "../../lib/minion/link.ts";
 import { presenceTopic } from "../../lib/fleet/presence.ts";
 import type { PrivateKey } from "../../lib/crypto/rsa.ts";
 import { tcpAddress } from "../../lib/sockets/request_channel.ts";
-import type { Applicant, Credentials } from "../../lib/minion/sign_in.ts";
+import type { Credentials } from "../../lib/minion/sign_in.ts";
 import { Inbox } from "../../lib/sockets/endpoint.ts";
 import { matchesTarget } from "../../lib/fleet/target.ts";
 import { map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { applicantOf } from "../support/applicant.ts";
 
 /** What the minions of a swarm have in common. */
 export interface SwarmSettings {
@@ -51,24 +52,6 @@ const SIGN_IN_PATIENCE = {
   rejectedWaitMs: [0, 0],
   failOnPending: false,
 } as const;
-
-/** Who signs in, as a minion's defaults have it. */
-export function applicantOf(id: string, key: PrivateKey, pkiDir: string): Applicant {
-  return {
-    id,
-    pkiDir,
-    key,
-    encAlgorithm: "OAEP-SHA1",
-    sigAlgorithm: "PKCS1v15-SHA1",
-    hashType: "sha256",
-    masterFinger: "",
-    verifyMasterPubkeySign: false,
-    masterSignKeyName: "master_sign",
-    openMode: false,
-    alwaysVerifySignature: false,
-    autosignGrains: new Map(),
-  };
-}
 
 /** One of them. */
 export class SimulatedMinion {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { applicantOf } from "../bench/simulated_minion.ts";
+import { applicantOf } from "./applicant.ts";
 import { Crypticle, generateKeyString } from "../../lib/crypto/crypticle.ts";
 import { hashHex } from "../../lib/crypto/hash.ts";
 import { createLogger, levelName, type Logger } from "../../lib/process/log.ts";
