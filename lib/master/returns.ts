@@ -1,0 +1,111 @@
+/**
+ * The returns of minions: their signature is checked, they are kept in the job cache and told on the bus.
+ *
+ * Whoever calls has been authenticated: `id` is the minion that signed in, and the load's own `id` is the same.
+ * Source: salt-protocol.md section 5.
+ * @module
+ */
+
+import { notDone } from "../protocol/acknowledgement.ts";
+import { briefValue } from "../text/truncate.ts";
+import { SIGNING_ALGORITHMS } from "../config/common_options.ts";
+import { StoreError } from "../errors.ts";
+import { jobReturn } from "../protocol/tags.ts";
+import { isJid, makeJid } from "../protocol/jid.ts";
+import { hideReturn } from "../protocol/hidden_return.ts";
+import type { MasterServices } from "./services.ts";
+import { encode } from "../values/msgpack.ts";
+import { OVERSIZED } from "../jobs/oversized_return.ts";
+import { asBytes } from "../protocol/payload.ts";
+import { PublicKey } from "../crypto/rsa.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+
+/**
+ * `_return`: keeps a return and tells of it.
+ * @returns Salt's answer: `null`, `""` to one that was there already, `false` to one that was dropped.
+ */
+export async function storeReturn(sent: ValueMap, id: string, services: MasterServices): Promise<Value> {
+  const { jobs, noLog, opts, log, fire, complain, told } = services;
+  if (!acceptsSignature(sent, id, services)) return false;
+  let load = sent;
+  const jid = () => str(load.get("jid") ?? null);
+  const cached = opts.job_cache && opts.ext_job_cache === "";
+  let reply: Value = null;
+  /** Why the return is not kept, which its minion must not take for kept then. */
+  let unkept: string | undefined;
+  try {
+    // salt-call without a job of its own: the master gives it one.
+    if (cached && load.get("jid") === "req") load = jobs.adopt(load);
+    if (load.get("jid") === "req") load = new Map(load).set("jid", makeJid());
+    if (!isJid(jid())) {
+      complain(`Minion ${id} returned for ${briefValue(load.get("jid"))}, which is no job id`);
+      return null;
+    }
+    const reader = noLog.reader(jid());
+    if (reader !== undefined) load = await hideReturn(load, reader);
+    if (cached && jobs.saveReturn(load) === "duplicate") {
+      // Told all the same, as Salt does: the first time, the storing may have been all that was done. What is told is
+      // what is stored.
+      complain(`Minion ${id} returned twice for job ${jid()}; the first return stands`);
+      load = new Map([...load, ...map({ ...jobs.getReturn(jid(), id) })]);
+      reply = "";
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    if (load.get("jid") === "req") load = new Map(load).set("jid", makeJid());
+    log.error(`The return of ${id} for job ${jid()} is not in the job cache: ${error.message}`);
+    unkept = "The return is not in the job cache";
+  }
+  try {
+    await services.durable();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`The return of ${id} for job ${jid()} would be lost by a power failure: ${error.message}`);
+    unkept ??= "The return is not on the disk";
+  }
+  if (unkept !== undefined) {
+    // It is told now, once, for whoever waits, and stored when the minion sends it again.
+    reply = notDone(unkept);
+    const key = `${jid()} ${id}`;
+    if (told.get(key) !== undefined) return reply;
+    told.set(key, true);
+  }
+  complainOfSize(load, id, services);
+  log.info(`Got return from ${id} for job ${jid()}`);
+  await fire(jobReturn(jid(), id), load);
+  return reply;
+}
+
+/** The minion has sent a failure in the place of its return. */
+function complainOfSize(load: ValueMap, id: string, { complain, opts }: MasterServices): void {
+  const oversized = load.get(OVERSIZED);
+  if (!isMap(oversized)) return;
+  complain(
+    `The return of ${id} for job ${
+      briefValue(load.get("jid"))
+    } was too large to be sent, and a failure came in its place: ` +
+      `${briefValue(oversized.get("bytes"))} bytes, of at most ${opts.max_request_bytes} (max_request_bytes)`,
+  );
+}
+
+/** What `require_minion_sign_messages` and `drop_messages_signature_fail` say of a return. */
+function acceptsSignature(load: ValueMap, id: string, { opts, keys, log }: MasterServices): boolean {
+  const signature = asBytes(load.get("sig"));
+  if (signature === undefined) {
+    if (!opts.require_minion_sign_messages) return true;
+    log.critical(`Dropped a return of ${id}: it is not signed, and require_minion_sign_messages is on`);
+    return false;
+  }
+  const signed = new Map(load);
+  signed.delete("sig");
+  const bytes = encode(signed, "disk");
+  const key = PublicKey.fromPem(keys.get(id, "accepted") ?? "");
+  if (SIGNING_ALGORITHMS.some((algorithm) => key.verify(algorithm, bytes, signature))) return true;
+  const dropped = opts.drop_messages_signature_fail;
+  log[dropped ? "critical" : "warning"](
+    `The signature of a return of ${id} does not hold${
+      dropped ? ": dropped" : "; drop_messages_signature_fail is off"
+    }`,
+  );
+  return !dropped;
+}
