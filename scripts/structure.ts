@@ -14,7 +14,7 @@ import { sourceFiles } from "./source_files.ts";
  * The rooms, floor by floor from the ground. A room is a folder, without the folders in it, or a file that stands alone. It
  * may import from the rooms of the floors below its own and from no other: rooms of one floor do not know each other.
  */
-const FLOORS: readonly (readonly string[])[] = [
+export const FLOORS: readonly (readonly string[])[] = [
   ["lib/errors.ts", "lib/version.ts"],
   ["lib/values"],
   ["lib/text"],

@@ -1,0 +1,28 @@
+import { FLOORS } from "../../scripts/structure.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+
+const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname);
+const PAGE = Deno.readTextFileSync(`${ROOT}docs/architecture.md`);
+
+Deno.test("docs/architecture.md has a line for each room of the product, on the floor where scripts/structure.ts has it", () => {
+  const rows = [...PAGE.matchAll(/^\| (\d+) \| (`.+`) \| \S.{10,} \|$/gm)]
+    .flatMap(([, floor, names]) => [...names.matchAll(/`([^`]+)`/g)].map(([, room]) => [Number(floor), room]));
+  const rooms = FLOORS.flatMap((names, floor) => names.map((room): [number, string] => [floor, room]))
+    .filter(([, room]) => !/^(scripts|tests)\b/.test(room));
+  const sorted = (lines: (string | number)[][]) => lines.map((line) => line.join(" ")).sort();
+  assertEquals(sorted(rows), sorted(rooms));
+});
+
+Deno.test("docs/architecture.md names files and folders that are there, but for those that are to come", () => {
+  const [now, , after] = PAGE.split(/^(## Where the next things will live\n[^]*?)(?=^## )/m);
+  const named = [...(now + after).matchAll(/`((?:lib|modules|scripts|tests)\/[\w/.]+)`/g)].map(([, path]) => path);
+  assert(named.length > 60);
+  const missing = named.filter((path) => {
+    try {
+      return !Deno.statSync(`${ROOT}${path}`);
+    } catch {
+      return true;
+    }
+  });
+  assertEquals(missing, []);
+});
