@@ -29,7 +29,7 @@ async function main(): Promise<number> {
   const { name, args } = programName(Deno.args, "salt-minion");
   if (name === "salt-module-process") {
     // Not a command: what the minion runs its operator's own modules in.
-    const { runModulePump } = await import("./lib/minion/module_pump.ts");
+    const { runModulePump } = await import("./lib/worker/module_pump.ts");
     return await runModulePump();
   }
   if (name !== "salt-call") return await runMinion(args);

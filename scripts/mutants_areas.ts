@@ -110,7 +110,7 @@ export const AREAS: readonly Area[] = [
       "lib/bus/guests.ts",
       "lib/protocol/hidden_return.ts",
       "lib/bus/minion_tags.ts",
-      "lib/minion/module_messages.ts",
+      "lib/worker/module_messages.ts",
       "lib/protocol/no_log.ts",
       "lib/plugins/permissions.ts",
       "lib/master/publish.ts",

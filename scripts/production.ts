@@ -17,8 +17,8 @@ export const WORKERS = [
   "lib/bus/thread.ts",
   "lib/master/mworker.ts",
   "lib/master/publisher.ts",
-  "lib/minion/job_worker.ts",
-  "lib/minion/module_worker.ts",
+  "lib/worker/job_worker.ts",
+  "lib/worker/module_worker.ts",
 ] as const;
 
 /** Where the sources are: `lib`, and the plugins; with all folders in them. */

@@ -26,6 +26,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/bus", "lib/plugins", "lib/fleet", "modules/grains"],
   ["lib/cli", "lib/jobs"],
   ["modules/execution"],
+  ["lib/worker"],
   ["lib/client", "lib/master", "lib/minion"],
   ["modules/runners"],
   ["lib/commands"],

@@ -4,14 +4,14 @@
  * @module
  */
 
-import { withCustomModules } from "../minion/custom_catalogue.ts";
-import { CustomModules } from "../minion/custom_modules.ts";
+import { withCustomModules } from "../worker/custom_catalogue.ts";
+import { CustomModules } from "../worker/custom_modules.ts";
 import { CommandError, CommandNotFoundError, InvocationError, UnavailableError } from "../errors.ts";
 import type { Outcome } from "../plugins/execution.ts";
 import type { Catalogue, CommandWatch, JobContext } from "../plugins/job_context.ts";
-import type { JobPool } from "../minion/job_pool.ts";
-import { type Asked, pack, unpack } from "../minion/job_protocol.ts";
-import { loadCatalogue } from "../minion/catalogue.ts";
+import type { JobPool } from "../worker/job_pool.ts";
+import { type Asked, pack, unpack } from "../worker/job_protocol.ts";
+import { loadCatalogue } from "../worker/catalogue.ts";
 import type { Logger } from "../process/log.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { packOpts } from "../config/opts_transfer.ts";
@@ -85,7 +85,7 @@ export class CallModules implements AsyncDisposable {
 
   async #open(): Promise<JobPool> {
     // Most calls are of built-in functions.
-    const { JobPool } = await import("../minion/job_pool.ts");
+    const { JobPool } = await import("../worker/job_pool.ts");
     return this.#pool ??= new JobPool({
       opts: packOpts(this.#options.opts),
       knowledge: { grains: pack(this.#world?.grains ?? new Map()), pillar: pack(this.#world?.pillar ?? new Map()) },

@@ -58,7 +58,7 @@ function asMap(plain: unknown): ValueMap {
 async function ownGrains(opts: MinionOpts, warn: (message: string) => void): Promise<ValueMap[]> {
   const directories = [...opts.grains_dirs, `${opts.extension_modules}/grains`];
   if (directories.every((directory) => userFiles(directory).size === 0)) return [];
-  const { customGrains } = await import("./custom_grains.ts");
+  const { customGrains } = await import("../worker/custom_grains.ts");
   return await customGrains(opts, warn);
 }
 

@@ -7,15 +7,15 @@
 
 import { stampNow } from "../bus/event.ts";
 import { jobAck, jobOutput, jobStart } from "../protocol/tags.ts";
-import { interrupted, type JobPool } from "./job_pool.ts";
+import { interrupted, type JobPool } from "../worker/job_pool.ts";
 import { batchToMap, type LiveBatch } from "../protocol/live_batch.ts";
 import { hideReturn } from "../protocol/hidden_return.ts";
-import { LiveOutput } from "./live_output.ts";
+import { LiveOutput } from "../worker/live_output.ts";
 import type { Logger } from "../process/log.ts";
 import { asNoted, NO_LOG, noLogReader } from "../protocol/no_log.ts";
 import type { MinionOpts } from "../config/options.ts";
 import type { Acknowledged } from "../protocol/outcome.ts";
-import type { ProcFiles, ProcState } from "./proc_files.ts";
+import type { ProcFiles, ProcState } from "../worker/proc_files.ts";
 import type { ReturnSpool } from "./return_spool.ts";
 import { map, str, type ValueMap } from "../values/value.ts";
 

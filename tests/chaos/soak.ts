@@ -21,7 +21,7 @@ const SAMPLE_MS = 2_000;
 const WARM = 0.5;
 /**
  * So long a rest brings every process to its memory at rest: threads have collected their garbage (`lib/process/idle_memory.ts`), and a
- * minion's idle job workers have ended (`lib/minion/idle_workers.ts`). What it has then grown by since it was warm is kept for good.
+ * minion's idle job workers have ended (`lib/worker/idle_workers.ts`). What it has then grown by since it was warm is kept for good.
  */
 const REST_MS = 65_000;
 /**

@@ -1,7 +1,7 @@
 import { helpText } from "../../lib/cli/help.ts";
 import { type CliTable, type CommandLine, parseCommandLine } from "../../lib/cli/command_line.ts";
 import { loadFamily } from "../../lib/plugins/loader.ts";
-import { loadCatalogue } from "../../lib/minion/catalogue.ts";
+import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { RUNNERS } from "../../modules/runners/_built_in.ts";
 import { SALT_CALL } from "../../lib/commands/salt_call_options.ts";
 import { SALT_CP } from "../../lib/commands/salt_cp_options.ts";

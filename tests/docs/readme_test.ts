@@ -2,7 +2,7 @@ import configuration from "../../deno.json" with { type: "json" };
 import { freePort } from "../../scripts/free_port.ts";
 import { EXECUTABLES, TARGETS } from "../../scripts/production.ts";
 import { sourceFiles } from "../../scripts/source_files.ts";
-import { loadCatalogue } from "../../lib/minion/catalogue.ts";
+import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 

@@ -6,7 +6,7 @@
 import { declaredPermissions } from "../../lib/plugins/declared_permissions.ts";
 import { MsgpackError, WireError } from "../../lib/errors.ts";
 import { frame, FrameReader, type Speaker } from "../../lib/protocol/frames.ts";
-import { packMessage, parseFromModule, unpackOutcome } from "../../lib/minion/module_messages.ts";
+import { packMessage, parseFromModule, unpackOutcome } from "../../lib/worker/module_messages.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map } from "../../lib/values/value.ts";
 import { COSTLY } from "./codecs.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { executeMany } from "../../lib/plugins/execution.ts";
-import { loadCatalogue } from "../../lib/minion/catalogue.ts";
+import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { run, testContext } from "../support/job_context.ts";
 

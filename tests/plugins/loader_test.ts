@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { invoke } from "../../lib/plugins/call.ts";
 import { loadFamily } from "../../lib/plugins/loader.ts";
-import { loadCatalogue } from "../../lib/minion/catalogue.ts";
+import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import type { Value } from "../../lib/values/value.ts";
 import { testContext } from "../support/job_context.ts";
 

@@ -8,7 +8,7 @@ import { loadMinionConfig } from "../../lib/config/load.ts";
 import { NoMasterError } from "../../lib/errors.ts";
 import { callFunction, execute, type Outcome } from "../../lib/plugins/execution.ts";
 import type { JobContext, Outside } from "../../lib/plugins/job_context.ts";
-import { loadCatalogue } from "../../lib/minion/catalogue.ts";
+import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import type { MinionOpts } from "../../lib/config/options.ts";
 import type { Value, ValueMap } from "../../lib/values/value.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { type ToJob, unpack } from "../../lib/minion/job_protocol.ts";
+import { type ToJob, unpack } from "../../lib/worker/job_protocol.ts";
 import { serveThread } from "../../lib/process/thread.ts";
 import { isMap } from "../../lib/values/value.ts";
 

@@ -1,6 +1,6 @@
 /** @module */
 import { decode, encode } from "../../lib/values/msgpack.ts";
-import { ProcFiles } from "../../lib/minion/proc_files.ts";
+import { ProcFiles } from "../../lib/worker/proc_files.ts";
 import { map } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
 

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { pack } from "../../lib/minion/job_protocol.ts";
-import { JobPool } from "../../lib/minion/job_pool.ts";
+import { pack } from "../../lib/worker/job_protocol.ts";
+import { JobPool } from "../../lib/worker/job_pool.ts";
 import { sendSignal } from "../../lib/os/libc.ts";
-import { packMessage } from "../../lib/minion/module_messages.ts";
+import { packMessage } from "../../lib/worker/module_messages.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";

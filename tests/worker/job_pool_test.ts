@@ -1,8 +1,8 @@
 /** @module */
 import { statIfExists } from "../../lib/os/atomic_file.ts";
-import type { Asked } from "../../lib/minion/job_protocol.ts";
-import { pack } from "../../lib/minion/job_protocol.ts";
-import { JobPool } from "../../lib/minion/job_pool.ts";
+import type { Asked } from "../../lib/worker/job_protocol.ts";
+import { pack } from "../../lib/worker/job_protocol.ts";
+import { JobPool } from "../../lib/worker/job_pool.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { sendSignal } from "../../lib/os/libc.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";

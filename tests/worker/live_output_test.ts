@@ -8,7 +8,7 @@ import { JobCleaner } from "../../lib/jobs/cleaning.ts";
 import { JobOutputs } from "../../lib/jobs/outputs.ts";
 import { batchFromMap, batchToMap, type LiveBatch, type LivePart } from "../../lib/protocol/live_batch.ts";
 import { LiveLines } from "../../lib/output/live_lines.ts";
-import { LiveOutput, type Written } from "../../lib/minion/live_output.ts";
+import { LiveOutput, type Written } from "../../lib/worker/live_output.ts";
 import { OutputFollower } from "../../lib/client/output_follower.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";

@@ -1,4 +1,4 @@
-import { IdleWorkers } from "../../lib/minion/idle_workers.ts";
+import { IdleWorkers } from "../../lib/worker/idle_workers.ts";
 import { assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 

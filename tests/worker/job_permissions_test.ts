@@ -3,9 +3,9 @@
  * @module
  */
 
-import { pack } from "../../lib/minion/job_protocol.ts";
-import { JobPool } from "../../lib/minion/job_pool.ts";
-import { loadCatalogue } from "../../lib/minion/catalogue.ts";
+import { pack } from "../../lib/worker/job_protocol.ts";
+import { JobPool } from "../../lib/worker/job_pool.ts";
+import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { permissionKey } from "../../lib/plugins/permissions.ts";
 import { map, repr, str, type Value, type ValueMap } from "../../lib/values/value.ts";
