@@ -6,7 +6,7 @@
 
 import { jobIo, writeError } from "./lib/cli/process_io.ts";
 import { programName } from "./lib/cli/program_name.ts";
-import { reportingUnforeseen } from "./lib/cli/unexpected_error.ts";
+import { reportUnexpected } from "./lib/cli/unexpected_error.ts";
 
 async function runMinion(args: readonly string[]): Promise<number> {
   const [{ runService }, { loadMinionConfig }, { preflightMinion }, { Minion }] = await Promise.all([
@@ -34,7 +34,7 @@ async function main(): Promise<number> {
   }
   if (name !== "salt-call") return await runMinion(args);
   const { runSaltCall } = await import("./lib/commands/salt_call.ts");
-  return await reportingUnforeseen({ name, args, writeError }, (words) => runSaltCall(words, jobIo()));
+  return await reportUnexpected({ name, args, writeError }, (words) => runSaltCall(words, jobIo()));
 }
 
 if (import.meta.main) Deno.exit(await main());

@@ -9,7 +9,7 @@ import type { MasterOpts } from "./lib/config/options.ts";
 import * as process from "./lib/cli/process_io.ts";
 import { programName } from "./lib/cli/program_name.ts";
 import { runSalt } from "./lib/commands/salt.ts";
-import { reportingUnforeseen } from "./lib/cli/unexpected_error.ts";
+import { reportUnexpected } from "./lib/cli/unexpected_error.ts";
 
 /** Fires an event on the master's bus; most runs of `salt-key` have none to fire, and load no sockets. */
 async function fire(tag: string, data: EventData, { sock_dir }: MasterOpts): Promise<void> {
@@ -51,7 +51,7 @@ async function main(): Promise<number> {
   const { name, args } = programName(Deno.args, "salt");
   // An executable may be called anything: what is no name of ours is `salt` itself.
   const known = Object.hasOwn(COMMANDS, name) ? name : "salt";
-  return await reportingUnforeseen({ name: known, args, writeError: process.writeError }, COMMANDS[known]);
+  return await reportUnexpected({ name: known, args, writeError: process.writeError }, COMMANDS[known]);
 }
 
 if (import.meta.main) Deno.exit(await main());

@@ -63,12 +63,12 @@ function mutantsOf(root: string, files: readonly string[], report: string, compl
 
 function placeOf(source: string, { start, end, text }: Mutation): Pick<Mutant, "line" | "code" | "change"> {
   const before = source.slice(start, end);
-  const change = before === "" ? `${text.trim()} put first` : `${brief(before)} → ${brief(text)}`;
+  const change = before === "" ? `${text.trim()} put first` : `${truncate(before)} → ${truncate(text)}`;
   const line = source.slice(0, start).split("\n").length;
   return { line, code: source.split("\n")[line - 1].trim(), change };
 }
 
-function brief(text: string): string {
+function truncate(text: string): string {
   const line = text.replace(/\s+/g, " ");
   return line.length > 100 ? `${line.slice(0, 98)} …` : line;
 }

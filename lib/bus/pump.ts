@@ -66,8 +66,8 @@ export class BusPump {
     const settings = { highWaterMark: PUSHED };
     this.#inbox = place === undefined
       ? Inbox.pull(settings)
-      : Inbox.heirloom(place.context, [place.address, `ipc://${paths.pull}`], settings);
-    this.#outlet = Duplex.announcer({ highWaterMark: keptEvents });
+      : Inbox.inherited(place.context, [place.address, `ipc://${paths.pull}`], settings);
+    this.#outlet = Duplex.xpub({ highWaterMark: keptEvents });
     this.#outlet.welcome(BUS_WELCOME + ANSWERS_NAMES);
     this.#outlet.dropSilently = false;
   }

@@ -78,7 +78,7 @@ export interface Failure {
   readonly text?: string;
 }
 
-/** One command, as {@linkcode runCommand} runs it. */
+/** One command, as {@linkcode runCli} runs it. */
 export interface CommandDefinition<T extends CliTable> {
   /** What it takes. */
   readonly command: CommandLine<T>;
@@ -95,7 +95,7 @@ export interface CommandDefinition<T extends CliTable> {
  * @returns The exit code.
  * @throws What nobody foresaw.
  */
-export async function runCommand<T extends CliTable>(
+export async function runCli<T extends CliTable>(
   definition: CommandDefinition<T>,
   argv: readonly string[],
   io: Terminal & { readonly signal?: AbortSignal },

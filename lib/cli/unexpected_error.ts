@@ -11,7 +11,7 @@ import { sanitize } from "../text/terminal.ts";
  * @param command.writeError Writes to standard error.
  * @throws What the command throws, if its words hold `--hard-crash`.
  */
-export async function reportingUnforeseen(
+export async function reportUnexpected(
   command: { readonly name: string; readonly args: readonly string[]; writeError(text: string): void },
   run: (args: readonly string[]) => Promise<number>,
 ): Promise<number> {

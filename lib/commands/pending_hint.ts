@@ -3,7 +3,7 @@
  * @module
  */
 
-import { briefList } from "../text/truncate.ts";
+import { truncateList } from "../text/truncate.ts";
 import type { KeyStore } from "../keys/store.ts";
 import { resolveTarget } from "../fleet/target.ts";
 import type { Value } from "../values/value.ts";
@@ -22,5 +22,5 @@ export function pendingHint(tgt: Value, tgtType: string, keys: Pick<KeyStore, "l
     throw error;
   }
   if (pending.length === 0) return "";
-  return `Not accepted yet, and so not asked: ${briefList(pending)}. To accept a key: salt-key -a ${pending[0]}\n`;
+  return `Not accepted yet, and so not asked: ${truncateList(pending)}. To accept a key: salt-key -a ${pending[0]}\n`;
 }

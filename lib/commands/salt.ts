@@ -7,7 +7,7 @@
  * @module
  */
 
-import { type JobIo, runCommand } from "../cli/run_command.ts";
+import { type JobIo, runCli } from "../cli/run_command.ts";
 import type { Parsed } from "../cli/command_line.ts";
 import { SALT, type SaltTable } from "./salt_options.ts";
 
@@ -17,5 +17,5 @@ export function runSalt(argv: readonly string[], io: JobIo): Promise<number> {
     const { operateSalt } = await import("./salt_publish.ts");
     return await operateSalt(parsed, io);
   };
-  return runCommand({ command: SALT, owner: "the master's user", run }, argv, io);
+  return runCli({ command: SALT, owner: "the master's user", run }, argv, io);
 }

@@ -9,7 +9,7 @@
 
 import { isDone } from "../protocol/acknowledgement.ts";
 import { parseCliArgs, toWireArgs, yamlifyArg } from "../values/arguments.ts";
-import { type Failure, interruptedRun, type JobIo, runCommand } from "../cli/run_command.ts";
+import { type Failure, interruptedRun, type JobIo, runCli } from "../cli/run_command.ts";
 import { helpText } from "../cli/help.ts";
 import { addStdinArgs, type Parsed } from "../cli/command_line.ts";
 import { becomeServiceUser } from "../cli/command_user.ts";
@@ -46,7 +46,7 @@ import { map, type Value, type ValueMap } from "../values/value.ts";
 /** Runs `salt-call` with the words of its command line. @returns The exit code. */
 export function runSaltCall(argv: readonly string[], io: JobIo): Promise<number> {
   const run = (parsed: Parsed<SaltCallTable>) => runParsed(parsed, io);
-  return runCommand({ command: SALT_CALL, owner: "the minion's user", run, failure }, argv, io);
+  return runCli({ command: SALT_CALL, owner: "the minion's user", run, failure }, argv, io);
 }
 
 function failure(error: Error): Failure | undefined {

@@ -9,7 +9,7 @@
  */
 
 import { toWireArgs } from "../values/arguments.ts";
-import { type Failure, interruptedRun, type JobIo, runCommand } from "../cli/run_command.ts";
+import { type Failure, interruptedRun, type JobIo, runCli } from "../cli/run_command.ts";
 import type { Parsed } from "../cli/command_line.ts";
 import { actAsServiceUser, type ActingCommand } from "../cli/command_user.ts";
 import { loadClientConfig } from "../config/load.ts";
@@ -37,7 +37,7 @@ import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 /** Runs `salt-cp` with the words of its command line. @returns The exit code. */
 export function runSaltCp(argv: readonly string[], io: JobIo): Promise<number> {
   const run = (parsed: Parsed<SaltCpTable>) => runParsed(parsed, io);
-  return runCommand({ command: SALT_CP, owner: "the master's user", run, failure }, argv, io);
+  return runCli({ command: SALT_CP, owner: "the master's user", run, failure }, argv, io);
 }
 
 function failure(error: Error): Failure | undefined {

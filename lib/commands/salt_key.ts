@@ -7,7 +7,7 @@
  * @module
  */
 
-import { type CommandIo, runCommand } from "../cli/run_command.ts";
+import { type CommandIo, runCli } from "../cli/run_command.ts";
 import type { Parsed } from "../cli/command_line.ts";
 import { becomeServiceUser } from "../cli/command_user.ts";
 import { loadClientConfig } from "../config/load.ts";
@@ -46,7 +46,7 @@ export interface SaltKeyIo extends CommandIo, AskingIo {
 export function runSaltKey(argv: readonly string[], io: SaltKeyIo): Promise<number> {
   const run = (parsed: Parsed<SaltKeyTable>) => runParsed(parsed, io);
   const failure = (_: Error, { options }: Parsed<SaltKeyTable>) => options.hard_crash ? undefined : { exitCode: 1 };
-  return runCommand({ command: SALT_KEY, owner: "the master's user", run, failure }, argv, io);
+  return runCli({ command: SALT_KEY, owner: "the master's user", run, failure }, argv, io);
 }
 
 async function runParsed(parsed: Parsed<SaltKeyTable>, io: SaltKeyIo): Promise<number> {

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { briefList } from "../text/truncate.ts";
+import { truncateList } from "../text/truncate.ts";
 import { byDirectory, compileGlobs, KEY_STATES, type KeyManager, type KeyMatches } from "../keys/manager.ts";
 import { KEY_DIRECTORIES, type KeyState } from "../keys/store.ts";
 import { fingerprint } from "../crypto/rsa.ts";
@@ -119,7 +119,7 @@ export class KeyCli {
       this.#io.write(`The key glob '${sanitizeLine(globs)}' does not match any ${this.#statesSearched(act)} keys.\n`);
       if (all) return 0;
       const elsewhere = [...this.#manager.match(globs)].flatMap(([state, ids]) => ids.map((id) => `${id} (${state})`));
-      if (elsewhere.length > 0) this.#io.writeError(`It matches ${sanitizeLine(briefList(elsewhere))}.\n`);
+      if (elsewhere.length > 0) this.#io.writeError(`It matches ${sanitizeLine(truncateList(elsewhere))}.\n`);
       return 1;
     }
     const { done, prompt, empty } = ACTS[act];

@@ -9,7 +9,7 @@
  */
 
 import { parseCliArgs } from "../values/arguments.ts";
-import { type JobIo, runCommand } from "../cli/run_command.ts";
+import { type JobIo, runCli } from "../cli/run_command.ts";
 import { addStdinArgs, type Parsed } from "../cli/command_line.ts";
 import { becomeServiceUser } from "../cli/command_user.ts";
 import { loadClientConfig } from "../config/load.ts";
@@ -61,7 +61,7 @@ export interface SaltRunIo extends JobIo {
 export function runSaltRun(argv: readonly string[], io: SaltRunIo): Promise<number> {
   const run = (parsed: Parsed<SaltRunTable>) => runParsed(parsed, io);
   const failure = (error: Error) => error instanceof StoreError ? { exitCode: 1 } : undefined;
-  return runCommand({ command: SALT_RUN, owner: "the master's user", run, failure }, argv, io);
+  return runCli({ command: SALT_RUN, owner: "the master's user", run, failure }, argv, io);
 }
 
 async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<number> {

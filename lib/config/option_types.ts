@@ -155,13 +155,13 @@ export function checkOption(option: Option, written: Value): Checked {
   if (written === null && (option.default === null || option.type === "any")) return { value: null };
   const value = convert(option, written);
   if (value === undefined) {
-    return { problem: `must be ${WANTED[option.type]}, not ${brief(written)} (${typeName(written)})` };
+    return { problem: `must be ${WANTED[option.type]}, not ${truncate(written)} (${typeName(written)})` };
   }
   if (option.choices !== undefined && !option.choices.includes(String(value))) {
-    return { problem: `must be one of ${option.choices.join(", ")}, not ${brief(written)}` };
+    return { problem: `must be one of ${option.choices.join(", ")}, not ${truncate(written)}` };
   }
   if (typeof value === "number" && !inRange(value, option)) {
-    return { problem: `must be ${rangeText(option)}, not ${brief(written)}` };
+    return { problem: `must be ${rangeText(option)}, not ${truncate(written)}` };
   }
   return { value };
 }
@@ -230,7 +230,7 @@ function strings(v: Value): string[] | undefined {
   return texts.every((text) => text !== undefined) ? texts : undefined;
 }
 
-function brief(v: Value): string {
+function truncate(v: Value): string {
   const text = repr(v);
   return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
 }

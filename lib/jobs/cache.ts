@@ -36,7 +36,7 @@ import { masterRecord } from "./journal_record.ts";
 import { isValidId } from "../protocol/minion_id.ts";
 import { encode, type Packable } from "../values/msgpack.ts";
 import { compareStrings, isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
-import { Recent } from "../values/bounded_map.ts";
+import { BoundedMap } from "../values/bounded_map.ts";
 import { SmallFiles } from "../os/small_files.ts";
 
 /** How a {@linkcode JobCache} is set up. */
@@ -91,7 +91,7 @@ export class JobCache {
   readonly #uniqueJid: boolean;
   readonly #log: CacheLog;
   readonly #journal: RecordTaker | undefined;
-  readonly #stored = new Recent<string, true>(REMEMBERED);
+  readonly #stored = new BoundedMap<string, true>(REMEMBERED);
   readonly #temporary = `.${crypto.randomUUID()}`;
 
   /** A cache below `options.cachedir`; nothing is made or read yet. */

@@ -10,7 +10,7 @@ import { StoreError } from "../errors.ts";
 import { isJid, jidDirectory } from "../protocol/jid.ts";
 import type { RecordTaker } from "../os/journal.ts";
 import { masterRecord } from "./journal_record.ts";
-import { Recent } from "../values/bounded_map.ts";
+import { BoundedMap } from "../values/bounded_map.ts";
 
 /** Jobs whose mark, or lack of one, is known. */
 const REMEMBERED = 1_000;
@@ -21,7 +21,7 @@ export class NoLogMarks {
   readonly #hashType: string;
   readonly #journal: RecordTaker | undefined;
   /** Read once a job: the mark is there before the job is published. */
-  readonly #known = new Recent<string, { readonly reader: string | undefined }>(REMEMBERED);
+  readonly #known = new BoundedMap<string, { readonly reader: string | undefined }>(REMEMBERED);
 
   /** Reads and writes beside the job cache in `cachedir`. @param journal Told of each mark. */
   constructor(cachedir: string, hashType: string, journal?: RecordTaker) {

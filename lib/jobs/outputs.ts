@@ -13,7 +13,7 @@ import { isJid, jidDirectory } from "../protocol/jid.ts";
 import { batchFromMap, batchToMap, type LiveBatch } from "../protocol/live_batch.ts";
 import { isValidId } from "../protocol/minion_id.ts";
 import { decode, encode } from "../values/msgpack.ts";
-import { Recent } from "../values/bounded_map.ts";
+import { BoundedMap } from "../values/bounded_map.ts";
 
 /** What became of a batch: `refused` where nobody watches the job, or where as much is kept as may be. */
 export type Appended = "stored" | "duplicate" | "refused";
@@ -35,7 +35,7 @@ export class JobOutputs {
   readonly #root: string;
   readonly #hashType: string;
   readonly #maxBytes: number;
-  readonly #known = new Recent<string, Written>(REMEMBERED);
+  readonly #known = new BoundedMap<string, Written>(REMEMBERED);
 
   /** Reads and writes beside the job cache in `cachedir`. @param options.maxBytes How long a file may grow. */
   constructor(cachedir: string, options: { readonly hashType: string; readonly maxBytes: number }) {

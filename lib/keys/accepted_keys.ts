@@ -9,8 +9,8 @@
 
 import { AuthenticationError, KeyError } from "../errors.ts";
 import type { KeyStore } from "./store.ts";
-import type { ProvedTokens } from "./verified_tokens.ts";
-import { Recent } from "../values/bounded_map.ts";
+import type { VerifiedTokens } from "./verified_tokens.ts";
+import { BoundedMap } from "../values/bounded_map.ts";
 import { PublicKey } from "../crypto/rsa.ts";
 import { sameBytes } from "../crypto/same_bytes.ts";
 
@@ -21,13 +21,13 @@ const KNOWN = 512;
 /** The keys as one thread sees them. */
 export class MinionKeys {
   readonly #store: KeyStore;
-  readonly #proved: ProvedTokens;
-  readonly #known = new Recent<string, { readonly version: string; readonly token: Uint8Array }>(KNOWN);
+  readonly #verified: VerifiedTokens;
+  readonly #known = new BoundedMap<string, { readonly version: string; readonly token: Uint8Array }>(KNOWN);
 
-  /** Reads nothing yet. @param store Where the accepted keys lie. @param proved What all threads have checked. */
-  constructor(store: KeyStore, proved: ProvedTokens) {
+  /** Reads nothing yet. @param store Where the accepted keys lie. @param verified What all threads have checked. */
+  constructor(store: KeyStore, verified: VerifiedTokens) {
     this.#store = store;
-    this.#proved = proved;
+    this.#verified = verified;
   }
 
   /** The accepted key of `id`; `undefined` if there is none, or none that can be read, which proves nothing. */
@@ -43,15 +43,15 @@ export class MinionKeys {
 
   /** Whether `token` proves that its sender holds the private half of the accepted key of `id`. */
   provesToken(id: string, token: Uint8Array | undefined): boolean {
-    // First: what is proved with a key that comes in between is noted for a version that is gone.
+    // First: what is verified with a key that comes in between is noted for a version that is gone.
     const version = this.#store.version(id, "accepted");
     if (version === undefined || token === undefined) return false;
     const known = this.#known.get(id);
     if (known?.version === version && sameBytes(known.token, token)) return true;
-    if (!this.#proved.has(id, version, token)) {
+    if (!this.#verified.has(id, version, token)) {
       const key = this.get(id);
       if (key === undefined || !proves(key, token)) return false;
-      this.#proved.add(id, version, token);
+      this.#verified.add(id, version, token);
     }
     this.#known.set(id, { version, token });
     return true;

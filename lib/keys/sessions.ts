@@ -11,7 +11,7 @@ import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "../os/ato
 import { Crypticle, generateKeyString, KEY_BYTES } from "../crypto/crypticle.ts";
 import { KeyError } from "../errors.ts";
 import { isValidId } from "../protocol/minion_id.ts";
-import { Recent } from "../values/bounded_map.ts";
+import { BoundedMap } from "../values/bounded_map.ts";
 import { SharedTable } from "./shared_table.ts";
 
 /** How many crypticles a thread keeps ready: to make one takes a tenth of a request. */
@@ -29,7 +29,7 @@ export class SessionKeys {
   readonly #directory: string;
   readonly #lifetimeMs: number;
   readonly #known: SharedTable;
-  readonly #ready = new Recent<string, Session>(READY);
+  readonly #ready = new BoundedMap<string, Session>(READY);
 
   /**
    * Makes the directory if it is not there.

@@ -11,7 +11,7 @@ import { SharedTable } from "./shared_table.ts";
 const DIGEST_BYTES = 16;
 
 /** One thread's view of them. */
-export class ProvedTokens {
+export class VerifiedTokens {
   readonly #table: SharedTable;
 
   /** A view. @param memory Another thread's; without it nothing has proved itself yet. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { briefValue } from "../text/truncate.ts";
+import { truncateValue } from "../text/truncate.ts";
 import type { MasterServices } from "./services.ts";
 import { publishCommand } from "./publish.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
@@ -29,7 +29,7 @@ function refused(name: string): Value {
 export async function clearCommand(load: ValueMap, services: MasterServices): Promise<Value> {
   const cmd = load.get("cmd");
   if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {
-    services.complain(`Somebody asked for the unknown command ${briefValue(cmd)}`);
+    services.complain(`Somebody asked for the unknown command ${truncateValue(cmd)}`);
     return new Map();
   }
   return await HANDLERS[cmd](load, services);

@@ -22,12 +22,12 @@ export function heldMemory(requests = 1): SharedArrayBuffer {
 }
 
 /** The notes in one worker's memory: as many as it may have requests in its hands. */
-export function heldRequests(memory: SharedArrayBuffer): HeldRequest[] {
-  return Array.from({ length: memory.byteLength / BYTES }, (_, i) => new HeldRequest(memory, i));
+export function heldRequests(memory: SharedArrayBuffer): InFlightRequest[] {
+  return Array.from({ length: memory.byteLength / BYTES }, (_, i) => new InFlightRequest(memory, i));
 }
 
 /** The note, as one thread sees it. */
-export class HeldRequest {
+export class InFlightRequest {
   readonly #length: Int32Array;
   readonly #bytes: Uint8Array;
 

@@ -12,7 +12,7 @@ import { connectionLimits } from "./connection_limits.ts";
 import { minionsAt } from "../fleet/connected_ids.ts";
 import { Unanswered } from "../sockets/connection_memory.ts";
 import { DataCache } from "../fleet/data_cache.ts";
-import { Doorkeeper } from "../sockets/connection_limiter.ts";
+import { ConnectionLimiter } from "../sockets/connection_limiter.ts";
 import { PreflightError } from "../errors.ts";
 import { stamp } from "../bus/event.ts";
 import { ROTATE_EVENT } from "../protocol/tags.ts";
@@ -33,7 +33,7 @@ import { encode } from "../values/msgpack.ts";
 import type { MWorkerInit } from "./mworker.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { packOpts } from "../config/opts_transfer.ts";
-import { ProvedTokens } from "../keys/verified_tokens.ts";
+import { VerifiedTokens } from "../keys/verified_tokens.ts";
 import type { MemoryNews, PublisherInit, PublisherReady } from "./publisher.ts";
 import { rateMemory } from "./rate_limit.ts";
 import { tcpAddress } from "../sockets/request_channel.ts";
@@ -48,7 +48,7 @@ import { sleep } from "../os/sleep.ts";
 import { describeError } from "../process/thread.ts";
 import { findUser, hostUsers } from "../os/users.ts";
 import { map } from "../values/value.ts";
-import { WorkingLooks } from "../process/cpu_time_watch.ts";
+import { CpuTimeWatch } from "../process/cpu_time_watch.ts";
 
 /** How long a thread may take to end with what it has begun, in milliseconds. */
 const STOP_MS = 5_000;
@@ -81,8 +81,8 @@ export class Master {
   #requests: Forwarder | undefined;
   /** Of the sockets between the MWorkers and the event bus, which goes on longer than the proxy. */
   readonly #busContext = ZmqContext.create();
-  #doorkeeper: Doorkeeper | undefined;
-  #memoryLooks: WorkingLooks | undefined;
+  #limiter: ConnectionLimiter | undefined;
+  #memoryLooks: CpuTimeWatch | undefined;
   #ports: MasterPorts = { publishPort: 0, requestPort: 0 };
   readonly #closed = Promise.withResolvers<void>();
   #maintenance: Maintenance | undefined;
@@ -168,7 +168,7 @@ export class Master {
       // libzmq's proxy waits for room behind, it does not serve them.
       { highWaterMark: 0, sendHighWaterMark: opts.max_queued_requests },
     );
-    this.#doorkeeper = new Doorkeeper(this.#requests.monitor(), {
+    this.#limiter = new ConnectionLimiter(this.#requests.monitor(), {
       name: "ret_port",
       limits: connectionLimits(opts),
       memory: { rule: new Unanswered(), most: opts.max_request_memory, name: "max_request_memory" },
@@ -178,17 +178,17 @@ export class Master {
       },
       log: this.#log,
     });
-    this.#memoryLooks = new WorkingLooks(() => this.#lookAtMemory(), (error) => {
+    this.#memoryLooks = new CpuTimeWatch(() => this.#lookAtMemory(), (error) => {
       this.#log.error(`What connections hold is not bounded any more: ${describeError(error)}`);
     });
     const front = tcpAddress(opts.interface, opts.ret_port);
     const bound = await listening(`ret_port ${opts.ret_port}`, this.#requests.start({ front, back: WORKERS }));
     this.#ports = { publishPort, requestPort: Number(bound.front.split(":").at(-1)) };
 
-    const proved = new ProvedTokens().memory;
+    const verified = new VerifiedTokens().memory;
     const init = {
       ...shared,
-      proved,
+      verified,
       jids: jidMemory(),
       strangers: rateMemory(),
       signIns: { turns: signInMemory(), others: rateMemory() },
@@ -234,7 +234,7 @@ export class Master {
   /** On both ports: memory is the whole process's, and one look at it serves both. */
   #lookAtMemory(): void {
     const { rss } = Deno.memoryUsage();
-    this.#doorkeeper?.lookAtMemory(rss);
+    this.#limiter?.lookAtMemory(rss);
     const news: MemoryNews = { rss };
     this.#publisher?.post(news);
   }
@@ -323,7 +323,7 @@ export class Master {
     const bus = this.#bus;
     await Promise.all([...this.#threads.values()].map((thread) => thread === bus ? undefined : thread.stop(STOP_MS)));
     if (this.#serving) { for (const ms of LAST_REPLIES_MS) await sleep(ms); }
-    this.#doorkeeper?.close();
+    this.#limiter?.close();
     const abandoned = this.#workers.some(({ hasSockets }) => hasSockets);
     await this.#requests?.close({ abandoned });
     await bus?.stop();

@@ -7,7 +7,7 @@
  */
 
 import { isAcknowledged, notDone } from "../protocol/acknowledgement.ts";
-import { briefValue } from "../text/truncate.ts";
+import { truncateValue } from "../text/truncate.ts";
 import { writeDropfile } from "../keys/dropfile.ts";
 import { StoreError, WireError } from "../errors.ts";
 import { KEY_EVENT, minionRefresh } from "../protocol/tags.ts";
@@ -70,7 +70,7 @@ export async function minionCommand(load: ValueMap, id: string, services: Master
   if (cmd === undefined) throw new WireError(`a request of ${id} without a command`, "cmd");
   if (cmd === "_pillar") return { value: servePillar(load, id, services), sealed: true };
   if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {
-    services.complain(`Minion ${id} asked for the unknown command ${briefValue(cmd)}`);
+    services.complain(`Minion ${id} asked for the unknown command ${truncateValue(cmd)}`);
     return { value: new Map() };
   }
   try {

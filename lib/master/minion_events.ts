@@ -7,7 +7,7 @@
  * @module
  */
 
-import { brief } from "../text/truncate.ts";
+import { truncate } from "../text/truncate.ts";
 import { StoreError } from "../errors.ts";
 import { type JobSign, jobSign } from "../protocol/tags.ts";
 import { batchFromMap } from "../protocol/live_batch.ts";
@@ -49,7 +49,7 @@ async function fireFor(id: string, tag: string, data: ValueMap, services: Master
   const { fire, complain } = services;
   // A newline could end the tag early, and make data of the minion's own out of the rest.
   if (!minionMayFire(tag, id) || /\p{Cc}/u.test(tag)) {
-    complain(`Minion ${id} tried to fire the event ${brief(tag)}, which is not its own`);
+    complain(`Minion ${id} tried to fire the event ${truncate(tag)}, which is not its own`);
     return;
   }
   const sign = jobSign(tag);
@@ -60,7 +60,7 @@ async function fireFor(id: string, tag: string, data: ValueMap, services: Master
 /** Keeps a sign that a minion gave of a job. @returns Whether others are to hear of it. */
 function keepSign(sign: JobSign, id: string, data: ValueMap, services: MasterServices): boolean {
   if (sign.id !== id) {
-    services.complain(`Minion ${id} sent a sign of a job for ${brief(sign.id)}`);
+    services.complain(`Minion ${id} sent a sign of a job for ${truncate(sign.id)}`);
     return false;
   }
   return sign.kind === "out" ? keepOutput(sign, data, services) : keepAck(sign, data, services);

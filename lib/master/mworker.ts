@@ -9,12 +9,12 @@
 
 import { Access } from "./access.ts";
 import { Autosign } from "../keys/autosign.ts";
-import { complaints } from "./throttled_warnings.ts";
+import { throttledWarnings } from "./throttled_warnings.ts";
 import { DataCache } from "../fleet/data_cache.ts";
 import { stamp } from "../bus/event.ts";
 import { StoreError } from "../errors.ts";
 import { EventSender } from "../bus/sender.ts";
-import { type HeldRequest, heldRequests } from "./in_flight_request.ts";
+import { heldRequests, type InFlightRequest } from "./in_flight_request.ts";
 import { JobAcks } from "../jobs/acks.ts";
 import { JobCache } from "../jobs/cache.ts";
 import { shareJids } from "../protocol/jid.ts";
@@ -27,10 +27,10 @@ import { NoLogMarks } from "../jobs/no_log_marks.ts";
 import { opensslOperations } from "../crypto/openssl_rsa.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
-import { ProvedTokens } from "../keys/verified_tokens.ts";
+import { VerifiedTokens } from "../keys/verified_tokens.ts";
 import type { Delivery } from "../jobs/redelivery.ts";
 import { RateLimit } from "./rate_limit.ts";
-import { Recent } from "../values/bounded_map.ts";
+import { BoundedMap } from "../values/bounded_map.ts";
 import { NO_ANSWER, RequestHandler } from "./request_handler.ts";
 import { PrivateKey } from "../crypto/rsa.ts";
 import { SessionKeys } from "../keys/sessions.ts";
@@ -51,7 +51,7 @@ export interface MWorkerInit {
   /** The memory of the shared key. */
   readonly sharedKey: SharedArrayBuffer;
   /** The memory of the tokens that have been checked. */
-  readonly proved: SharedArrayBuffer;
+  readonly verified: SharedArrayBuffer;
   /** The memory of the last job id. */
   readonly jids: SharedArrayBuffer;
   /** The memory of the session keys that have been read. */
@@ -114,10 +114,10 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     sharedKey: new SharedKey(init.sharedKey),
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000, init.sessions),
     keys: new KeyStore(opts.pki_dir),
-    proved: new ProvedTokens(init.proved),
+    verified: new VerifiedTokens(init.verified),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type, journal }),
     acks: new JobAcks(opts.cachedir, opts.hash_type),
-    told: new Recent(TOLD_RETURNS),
+    told: new BoundedMap(TOLD_RETURNS),
     noLog: new NoLogMarks(opts.cachedir, opts.hash_type, journal),
     outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
     data: new DataCache(opts.cachedir),
@@ -130,7 +130,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     strangers: new RateLimit(opts.max_sign_ins, init.strangers),
     signIns: new SignInTurns(new RateLimit(opts.max_sign_ins, init.signIns.others), init.signIns.turns),
     autosign: new Autosign(opts, { warn: log.warning }),
-    complain: complaints(log),
+    complain: throttledWarnings(log),
     log,
     async durable() {
       if (journal === undefined) return;
@@ -148,7 +148,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     },
   });
 
-  const socket = Duplex.heirloom(init.requests, {
+  const socket = Duplex.inherited(init.requests, {
     highWaterMark: 0,
     receiveHighWaterMark: init.queued,
     lingerMs: LAST_ANSWERS_MS,
@@ -204,7 +204,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     return true;
   }
 
-  async function answer(note: HeldRequest, route: Frames, body: Uint8Array): Promise<void> {
+  async function answer(note: InFlightRequest, route: Frames, body: Uint8Array): Promise<void> {
     const reply = await handler.handle(body);
     const clear = () => note.clear();
     if (reply === NO_ANSWER) leased(clear);

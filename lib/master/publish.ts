@@ -5,7 +5,7 @@
  * @module
  */
 
-import { briefValue } from "../text/truncate.ts";
+import { truncateValue } from "../text/truncate.ts";
 import { RefusedError, StoreError, TargetError, WireError } from "../errors.ts";
 import { jobNew, jobPublish } from "../protocol/tags.ts";
 import { isJid, makeJid } from "../protocol/jid.ts";
@@ -35,7 +35,7 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   const args = listField(load, "arg");
   const wantedJid = load.get("jid") ?? "";
   if (wantedJid !== "" && (typeof wantedJid !== "string" || !isJid(wantedJid))) {
-    throw new WireError(`a publish with the job id ${briefValue(wantedJid)}`, "jid");
+    throw new WireError(`a publish with the job id ${truncateValue(wantedJid)}`, "jid");
   }
   const tgtType = load.get("tgt_type") ?? "glob";
   const given = load.get("kwargs");
@@ -49,7 +49,9 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   } catch (error) {
     if (error instanceof TargetError) return noMinions(`${error.message}`);
     if (!(error instanceof RefusedError)) throw error;
-    services.complain(`Refused to publish ${briefValue(fun)} for user ${briefValue(load.get("user"))}: ${error.kind}`);
+    services.complain(
+      `Refused to publish ${truncateValue(fun)} for user ${truncateValue(load.get("user"))}: ${error.kind}`,
+    );
     return map({ error: { name: error.kind, message: error.message } });
   }
   if (resolved.minions.length === 0) return noMinions(`Master could not resolve minions for target ${str(tgt)}`);

@@ -9,7 +9,7 @@
 
 import { connectionLimits } from "./connection_limits.ts";
 import { Subscribed } from "../sockets/connection_memory.ts";
-import { Doorkeeper } from "../sockets/connection_limiter.ts";
+import { ConnectionLimiter } from "../sockets/connection_limiter.ts";
 import { stamp } from "../bus/event.ts";
 import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "../protocol/tags.ts";
 import { EventSubscriber } from "../bus/subscriber.ts";
@@ -80,7 +80,7 @@ const GATHER_MS = 100;
  */
 const ARRIVALS_MS = 50;
 
-let doorkeeper: Doorkeeper | undefined;
+let limiter: ConnectionLimiter | undefined;
 
 serveThread<PublisherInit>(async (init, host) => {
   surviveErrors(host.log);
@@ -103,7 +103,7 @@ serveThread<PublisherInit>(async (init, host) => {
   takeUp();
   const inbox = Inbox.pull({ highWaterMark: 0 });
   const path = publishPullPath(opts.sock_dir);
-  const socket = Duplex.announcer({
+  const socket = Duplex.xpub({
     highWaterMark: opts.pub_hwm,
     backlog: opts.zmq_backlog,
     ...PROBES,
@@ -113,7 +113,7 @@ serveThread<PublisherInit>(async (init, host) => {
     maxFrameBytes: MAX_SUBSCRIPTION,
     ipv6: opts.ipv6 ?? undefined,
   });
-  const keeper = doorkeeper = new Doorkeeper(socket.connections(), {
+  const connections = limiter = new ConnectionLimiter(socket.connections(), {
     name: "publish_port",
     limits: connectionLimits(opts),
     memory: { rule: new Subscribed(), most: MAX_SUBSCRIBED, name: "for all subscriptions" },
@@ -284,7 +284,7 @@ serveThread<PublisherInit>(async (init, host) => {
   return {
     describe: () =>
       `waiting for jobs to publish; ${published} published, ${redelivery.size} without a sign, ${book.since.size} minions present, ` +
-      `${keeper.size} connections`,
+      `${connections.size} connections`,
     async close() {
       clearTimeout(looking);
       clearTimeout(sweeping);
@@ -292,14 +292,14 @@ serveThread<PublisherInit>(async (init, host) => {
       clearTimeout(catchingUp);
       inbox.close();
       signs.close();
-      keeper.close();
+      connections.close();
       socket.close();
       await Promise.all(running);
       sender.close();
       removeSocketFile(path);
     },
   };
-}, (news) => doorkeeper?.lookAtMemory((news as MemoryNews).rss));
+}, (news) => limiter?.lookAtMemory((news as MemoryNews).rss));
 
 /** Whoever was there under the last master has left with it, until it comes again. */
 function allGone({ present, gone }: Presence): Map<string, number> {

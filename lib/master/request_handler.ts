@@ -6,7 +6,7 @@
  * @module
  */
 
-import { brief, briefValue } from "../text/truncate.ts";
+import { truncate, truncateValue } from "../text/truncate.ts";
 import { clearCommand } from "./clear_commands.ts";
 import { Crypticle, generateKeyString } from "../crypto/crypticle.ts";
 import { AuthenticationError, MsgpackError, WireError } from "../errors.ts";
@@ -36,7 +36,7 @@ export class RequestHandler {
   /** Answers for one thread. @param services What the commands share. */
   constructor(services: MasterServices) {
     this.#services = services;
-    this.#minionKeys = new MinionKeys(services.keys, services.proved);
+    this.#minionKeys = new MinionKeys(services.keys, services.verified);
   }
 
   /** The reply to `frame`, or {@linkcode NO_ANSWER}. Never throws. */
@@ -46,7 +46,9 @@ export class RequestHandler {
       return answer === undefined ? NO_ANSWER : encode(answer, "wire");
     } catch (error) {
       if (error instanceof WireError) {
-        this.#services.complain(`Refused a request: ${brief(error.message)}${error.field ? ` (${error.field})` : ""}`);
+        this.#services.complain(
+          `Refused a request: ${truncate(error.message)}${error.field ? ` (${error.field})` : ""}`,
+        );
         // A refused envelope is told by its message alone; a command that missed a field, by Salt's general words.
         return encode(error.field === undefined ? error.message : WORKER_FAILED, "wire");
       }
@@ -148,6 +150,6 @@ export class RequestHandler {
 /** Salt's first words about ids, before anything is done with one. */
 function checkId(id: Value | undefined): void {
   if (id === undefined) return;
-  if (typeof id !== "string") throw new WireError(`bad load: id ${briefValue(id)} is not a string`);
+  if (typeof id !== "string") throw new WireError(`bad load: id ${truncateValue(id)} is not a string`);
   if (id.includes("\0")) throw new WireError("bad load: id contains a null byte");
 }

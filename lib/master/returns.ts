@@ -7,7 +7,7 @@
  */
 
 import { notDone } from "../protocol/acknowledgement.ts";
-import { briefValue } from "../text/truncate.ts";
+import { truncateValue } from "../text/truncate.ts";
 import { SIGNING_ALGORITHMS } from "../config/common_options.ts";
 import { StoreError } from "../errors.ts";
 import { jobReturn } from "../protocol/tags.ts";
@@ -38,7 +38,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: MasterSe
     if (cached && load.get("jid") === "req") load = jobs.adopt(load);
     if (load.get("jid") === "req") load = new Map(load).set("jid", makeJid());
     if (!isJid(jid())) {
-      complain(`Minion ${id} returned for ${briefValue(load.get("jid"))}, which is no job id`);
+      complain(`Minion ${id} returned for ${truncateValue(load.get("jid"))}, which is no job id`);
       return null;
     }
     const reader = noLog.reader(jid());
@@ -82,9 +82,9 @@ function complainOfSize(load: ValueMap, id: string, { complain, opts }: MasterSe
   if (!isMap(oversized)) return;
   complain(
     `The return of ${id} for job ${
-      briefValue(load.get("jid"))
+      truncateValue(load.get("jid"))
     } was too large to be sent, and a failure came in its place: ` +
-      `${briefValue(oversized.get("bytes"))} bytes, of at most ${opts.max_request_bytes} (max_request_bytes)`,
+      `${truncateValue(oversized.get("bytes"))} bytes, of at most ${opts.max_request_bytes} (max_request_bytes)`,
   );
 }
 

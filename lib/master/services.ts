@@ -13,10 +13,10 @@ import type { KeyStore } from "../keys/store.ts";
 import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import type { NoLogMarks } from "../jobs/no_log_marks.ts";
-import type { ProvedTokens } from "../keys/verified_tokens.ts";
+import type { VerifiedTokens } from "../keys/verified_tokens.ts";
 import type { PrivateKey } from "../crypto/rsa.ts";
 import type { RateLimit } from "./rate_limit.ts";
-import type { Recent } from "../values/bounded_map.ts";
+import type { BoundedMap } from "../values/bounded_map.ts";
 import type { SessionKeys } from "../keys/sessions.ts";
 import type { SharedKey } from "../keys/shared_key.ts";
 import type { SignInTurns } from "./sign_in_turns.ts";
@@ -37,7 +37,7 @@ export interface MasterServices {
   /** The minions' public keys. */
   readonly keys: KeyStore;
   /** The tokens that have been checked. */
-  readonly proved: ProvedTokens;
+  readonly verified: VerifiedTokens;
   /** The job cache. */
   readonly jobs: JobCache;
   /** What minions have acknowledged. */
@@ -45,7 +45,7 @@ export interface MasterServices {
   /** Which jobs are not to be kept or told. */
   readonly noLog: NoLogMarks;
   /** Returns that could not be stored and were told, `jid id`: their minions send them again. */
-  readonly told: Recent<string, true>;
+  readonly told: BoundedMap<string, true>;
   /** What the commands of watched jobs have written. */
   readonly outputs: JobOutputs;
   /** What is known of each minion. */

@@ -7,7 +7,7 @@
  */
 
 import { readTextFileIfExists } from "../os/atomic_file.ts";
-import { brief } from "../text/truncate.ts";
+import { truncate } from "../text/truncate.ts";
 import { connectedAddresses } from "../fleet/connected_ids.ts";
 import { KeyError, WireError } from "../errors.ts";
 import { AUTH_EVENT } from "../protocol/tags.ts";
@@ -63,7 +63,7 @@ export async function signInMinion(
   const known = isKnown(wanted, services);
   const turn = known ? services.signIns.take(wanted.id, nonceText(wanted.nonce)) : services.strangers.take();
   if (turn === "first refused") {
-    if (known) services.complain(`Sign-ins of ${brief(wanted.id)} come again and again; they get no answer for now`);
+    if (known) services.complain(`Sign-ins of ${truncate(wanted.id)} come again and again; they get no answer for now`);
     else {log.warning(
         `More than ${opts.max_sign_ins} strangers a second sign in (max_sign_ins): the others get no answer`,
       );}
@@ -75,7 +75,7 @@ export async function signInMinion(
   const key = usableKey(pem, wanted.encAlgorithm);
   const decision = decide(wanted, key !== undefined, services);
   log[decision.ret === "accepted" || decision.ret === true ? "info" : "warning"](
-    `Authentication request from ${brief(id)}: ${decision.because}`,
+    `Authentication request from ${truncate(id)}: ${decision.because}`,
   );
   try {
     if (decision.store?.key === "presented") services.keys.put(id, decision.store.to, pem);

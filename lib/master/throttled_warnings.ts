@@ -10,7 +10,7 @@ import { RateLimit } from "./rate_limit.ts";
 const PER_SECOND = 10;
 
 /** A way to complain to `log`; what is too much in a second is told once. */
-export function complaints(log: Logger): (text: string) => void {
+export function throttledWarnings(log: Logger): (text: string) => void {
   const limit = new RateLimit(PER_SECOND);
   return (text) => {
     const turn = limit.take();

@@ -7,7 +7,7 @@
  */
 
 import { isDone } from "../protocol/acknowledgement.ts";
-import { briefValue } from "../text/truncate.ts";
+import { truncateValue } from "../text/truncate.ts";
 import { BusPump } from "../bus/pump.ts";
 import { AuthenticationError, RequestTimeoutError, RequestTooLargeError, SignInError, WireError } from "../errors.ts";
 import { stamp } from "../bus/event.ts";
@@ -226,7 +226,7 @@ export class Minion {
   async #ask(load: ValueMap): Promise<void> {
     const answer = await this.#connected().request(load, this.#closing.signal);
     if (!isDone(load.get("cmd"), answer)) {
-      throw new WireError(`The master could not take it, and answered ${briefValue(answer)}`);
+      throw new WireError(`The master could not take it, and answered ${truncateValue(answer)}`);
     }
   }
 

@@ -38,7 +38,7 @@ export interface WorkClocks {
 const CLOCKS: WorkClocks = { worked: processorTime, sleep, now: () => performance.now() };
 
 /** The looks, until they are closed. */
-export class WorkingLooks {
+export class CpuTimeWatch {
   readonly #clocks: WorkClocks;
   readonly #end = new AbortController();
   #over = false;

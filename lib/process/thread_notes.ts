@@ -57,17 +57,17 @@ export class ThreadNotes {
   }
 
   /** The address of the one socket that the next thread goes on with. */
-  get heirloom(): bigint {
+  get inherited(): bigint {
     return this.#numbers[HEIRLOOM];
   }
 
-  set heirloom(address: bigint) {
+  set inherited(address: bigint) {
     this.#numbers[HEIRLOOM] = address;
   }
 
   /** Whether there is anything of libzmq's left. */
   get hasSockets(): boolean {
-    return this.context !== 0n || this.heirloom !== 0n || this.sockets.some((address) => address !== 0n);
+    return this.context !== 0n || this.inherited !== 0n || this.sockets.some((address) => address !== 0n);
   }
 }
 

@@ -36,8 +36,8 @@ export interface MemoryBound {
   readonly name: string;
 }
 
-/** What a doorkeeper sees to. */
-export interface DoorkeeperOptions {
+/** What a limiter limits. */
+export interface ConnectionLimiterOptions {
   /** The option that names the port, for the log. */
   readonly name: string;
   /** How many connections there may be. */
@@ -51,8 +51,8 @@ export interface DoorkeeperOptions {
 }
 
 /** One listening socket's. */
-export class Doorkeeper {
-  readonly #options: DoorkeeperOptions;
+export class ConnectionLimiter {
+  readonly #options: ConnectionLimiterOptions;
   readonly #monitor: ZmqSocket;
   readonly #wait: SocketWait;
   readonly #shares: ConnectionShares;
@@ -65,7 +65,7 @@ export class Doorkeeper {
   #closed = false;
 
   /** Begins to watch. @param monitor What tells of the connections; to be closed by others, after {@linkcode close}. */
-  constructor(monitor: ZmqSocket, options: DoorkeeperOptions) {
+  constructor(monitor: ZmqSocket, options: ConnectionLimiterOptions) {
     this.#options = options;
     this.#monitor = monitor;
     this.#shares = new ConnectionShares(options.limits);

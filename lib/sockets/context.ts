@@ -34,21 +34,21 @@ export function noteSockets(memory: SharedArrayBuffer): void {
   keepNotes(memory);
 }
 
-/** Closes what a thread has left whose lease is revoked and free; its {@linkcode openHeirloom heirloom} too, if that was not handed on. */
+/** Closes what a thread has left whose lease is revoked and free; its {@linkcode openInherited inherited socket} too, if that was not handed on. */
 export function closeSocketsOf(notes: ThreadNotes): void {
-  const sockets = [...notes.sockets, notes.heirloom].filter((address) => address !== 0n);
+  const sockets = [...notes.sockets, notes.inherited].filter((address) => address !== 0n);
   const { context } = notes;
   notes.sockets.fill(0n);
-  notes.heirloom = 0n;
+  notes.inherited = 0n;
   notes.context = 0n;
   closeLeft(context === 0n ? { sockets } : { sockets, context });
 }
 
-/** Notes for the thread after one whose lease is revoked and free: the {@linkcode openHeirloom heirloom} is handed on. */
+/** Notes for the thread after one whose lease is revoked and free: the {@linkcode openInherited inherited socket} is handed on. */
 export function successorNotes(left: ThreadNotes): ThreadNotes {
   const notes = new ThreadNotes();
-  notes.heirloom = left.heirloom;
-  left.heirloom = 0n;
+  notes.inherited = left.inherited;
+  left.inherited = 0n;
   return notes;
 }
 
@@ -85,12 +85,12 @@ function ownContext(): ZmqContext {
  * @param prepare Has a new one do what it is for: nobody inherits one that is half made.
  * @throws {unknown} What `prepare` throws.
  */
-export function openHeirloom(kind: SocketKind, context: bigint, prepare: (made: ZmqSocket) => void): ZmqSocket {
+export function openInherited(kind: SocketKind, context: bigint, prepare: (made: ZmqSocket) => void): ZmqSocket {
   return leased(() => {
     const notes = ownNotes();
-    if (notes?.heirloom) {
+    if (notes?.inherited) {
       open++;
-      return ZmqSocket.at(notes.heirloom);
+      return ZmqSocket.at(notes.inherited);
     }
     const socket = ZmqContext.at(context).socket(kind);
     try {
@@ -100,16 +100,16 @@ export function openHeirloom(kind: SocketKind, context: bigint, prepare: (made: 
       throw error;
     }
     open++;
-    if (notes !== undefined) notes.heirloom = socket.address;
+    if (notes !== undefined) notes.inherited = socket.address;
     return socket;
   });
 }
 
-/** Closes a socket of {@linkcode openSocket} or {@linkcode openHeirloom}; with the last one the context ends. */
+/** Closes a socket of {@linkcode openSocket} or {@linkcode openInherited}; with the last one the context ends. */
 export function closeSocket(socket: ZmqSocket): void {
   leased(() => {
     const notes = ownNotes();
-    if (notes?.heirloom === socket.address) notes.heirloom = 0n;
+    if (notes?.inherited === socket.address) notes.inherited = 0n;
     const noted = notes?.sockets.indexOf(socket.address) ?? -1;
     if (notes !== undefined && noted >= 0) notes.sockets[noted] = 0n;
     socket.close();

@@ -13,7 +13,7 @@ import type { Frames, SocketKind, SocketOption, ZmqSocket } from "./libzmq.ts";
 import { configure, type SocketSettings } from "./settings.ts";
 import { SocketWait } from "./wait.ts";
 import { leased } from "../process/thread_lease.ts";
-import { closeSocket, openHeirloom, openSocket, socketMemory } from "./context.ts";
+import { closeSocket, openInherited, openSocket, socketMemory } from "./context.ts";
 
 export type { Frames } from "./libzmq.ts";
 
@@ -161,7 +161,7 @@ export abstract class Endpoint {
     return monitor;
   }
 
-  /** The PAIR that is told of the connections to a socket that listens, for a doorkeeper; to be asked for before {@linkcode bind}. */
+  /** The PAIR that is told of the connections to a socket that listens, for a connection limiter; to be asked for before {@linkcode bind}. */
   connections(): ZmqSocket {
     this.#connections = openSocket("pair");
     this.#socket.monitorConnections(this.#connections);
@@ -216,8 +216,8 @@ export class Duplex extends Endpoint {
    * The DEALER of the thread in whose place this one is, with whatever came for it meanwhile; a new one that connects to
    * `place` if there was none. It is the one socket of a thread with notes that its successor goes on with.
    */
-  static heirloom({ context, address }: SharedPlace, settings: SocketSettings = {}): Duplex {
-    const socket = openHeirloom("dealer", context, (made) => {
+  static inherited({ context, address }: SharedPlace, settings: SocketSettings = {}): Duplex {
+    const socket = openInherited("dealer", context, (made) => {
       configure(made, "dealer", settings);
       made.connect(address);
     });
@@ -231,8 +231,8 @@ export class Duplex extends Endpoint {
 
   /** XPUB: each message to every subscriber, as PUB; receives a 1 or 0 and the topic when the first of a topic's
    * subscribers comes, or the last one goes. */
-  static announcer(settings: SocketSettings = {}): Duplex {
-    return new Duplex("announcer", settings);
+  static xpub(settings: SocketSettings = {}): Duplex {
+    return new Duplex("xpub", settings);
   }
 
   /** XPUB: the message that each new subscriber gets first. */
@@ -287,8 +287,8 @@ export class Inbox extends Endpoint {
    * bound to `addresses` if there was none. It is the one socket of a thread with notes that its successor goes on with.
    * @throws {SocketError} If an address is taken or not ours.
    */
-  static heirloom(context: bigint, addresses: readonly string[], settings: SocketSettings = {}): Inbox {
-    const socket = openHeirloom("pull", context, (made) => {
+  static inherited(context: bigint, addresses: readonly string[], settings: SocketSettings = {}): Inbox {
+    const socket = openInherited("pull", context, (made) => {
       configure(made, "pull", settings);
       for (const address of addresses) made.bind(address);
     });

@@ -121,7 +121,7 @@ export const SOCKET_KINDS = {
   router: 6,
   pull: 7,
   push: 8,
-  announcer: 9,
+  xpub: 9,
 } as const;
 
 /** A kind of socket. */

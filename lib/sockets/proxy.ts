@@ -33,7 +33,7 @@ export class Forwarder {
     return new Forwarder({ kind: "router", settings: front }, { kind: "dealer", settings: back });
   }
 
-  /** The PAIR that is told of the connections in front, for a doorkeeper; to be asked for before {@linkcode start}. */
+  /** The PAIR that is told of the connections in front, for a connection limiter; to be asked for before {@linkcode start}. */
   monitor(): ZmqSocket {
     this.#monitor = this.#context.socket("pair");
     this.#front.monitorConnections(this.#monitor);

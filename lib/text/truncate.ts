@@ -8,21 +8,21 @@ import { str, type Value } from "../values/value.ts";
 const LONGEST = 200;
 
 /** `text`, cut after 200 characters. */
-export function brief(text: string): string {
+export function truncate(text: string): string {
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
 }
 
 /** `value` as Python's `str` has it, cut; a list or map by its type alone, for its text may be a thousand times as long. */
-export function briefValue(value: Value | undefined): string {
+export function truncateValue(value: Value | undefined): string {
   if (Array.isArray(value) || value instanceof Map) return Array.isArray(value) ? "a list" : "a map";
-  return brief(str(value ?? null));
+  return truncate(str(value ?? null));
 }
 
 /** More names than these are counted. */
 const NAMED = 5;
 
 /** `a, b, c` of a few names, `a, b, c, d, e and 7 more` of many. */
-export function briefList(names: readonly string[]): string {
+export function truncateList(names: readonly string[]): string {
   const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
   return `${names.slice(0, NAMED).join(", ")}${more}`;
 }

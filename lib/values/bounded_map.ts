@@ -4,7 +4,7 @@
  */
 
 /** Keeps so many; who came first goes first. */
-export class Recent<Key, Item> {
+export class BoundedMap<Key, Item> {
   readonly #items = new Map<Key, Item>();
   readonly #most: number;
 

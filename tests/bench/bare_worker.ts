@@ -8,7 +8,7 @@ import { serveThread } from "../../lib/process/thread.ts";
 
 /** Starts with the place of the proxy's back. */
 serveThread<SharedPlace>((place) => {
-  const socket = Duplex.heirloom(place, { highWaterMark: 0 });
+  const socket = Duplex.inherited(place, { highWaterMark: 0 });
   const running = (async () => {
     for (let frames = await socket.receive(); frames !== undefined; frames = await socket.receive()) {
       await socket.send(frames);

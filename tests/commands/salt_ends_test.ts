@@ -1,4 +1,4 @@
-import { reportingUnforeseen } from "../../lib/cli/unexpected_error.ts";
+import { reportUnexpected } from "../../lib/cli/unexpected_error.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 import { Fleet, fleetTest } from "../support/fleet.ts";
@@ -110,7 +110,7 @@ Deno.test("salt with a broken configuration names file and line", async () => {
 Deno.test("an error that nobody foresaw is one line and code 70, or thrown with --hard-crash", async () => {
   let err = "";
   const run = (args: string[]) =>
-    reportingUnforeseen({ name: "salt", args, writeError: (text) => void (err += text) }, () => {
+    reportUnexpected({ name: "salt", args, writeError: (text) => void (err += text) }, () => {
       throw new TypeError("what\x1b[0m");
     });
   assertEquals(await run([]), 70);

@@ -14,7 +14,7 @@ import { JobCache } from "../../lib/jobs/cache.ts";
 import { JobCleaner } from "../../lib/jobs/cleaning.ts";
 import { jidDirectory, makeJid } from "../../lib/protocol/jid.ts";
 import { loadPrivateKey } from "../../lib/keys/pair.ts";
-import { ProvedTokens } from "../../lib/keys/verified_tokens.ts";
+import { VerifiedTokens } from "../../lib/keys/verified_tokens.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { MinionKeys } from "../../lib/keys/accepted_keys.ts";
@@ -161,7 +161,7 @@ export const keyFiles: FuzzTarget = {
     const key = await PrivateKey.generate(FUZZ_KEY_BITS);
     const store = new KeyStore(cage.root);
     store.put("web1", "accepted", key.publicKey.pem);
-    const minions = new MinionKeys(store, new ProvedTokens());
+    const minions = new MinionKeys(store, new VerifiedTokens());
     const token = key.signX931(utf8.encode("salt"));
     const sessions = new SessionKeys(cage.root, 86_400_000);
     const sessionText = sessions.forSignIn("web1");

@@ -6,7 +6,7 @@
 
 import { Access } from "../../lib/master/access.ts";
 import { Autosign } from "../../lib/keys/autosign.ts";
-import { complaints } from "../../lib/master/throttled_warnings.ts";
+import { throttledWarnings } from "../../lib/master/throttled_warnings.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { Crypticle } from "../../lib/crypto/crypticle.ts";
 import { DataCache } from "../../lib/fleet/data_cache.ts";
@@ -16,7 +16,7 @@ import { packEvent } from "../../lib/bus/event.ts";
 import { JobAcks } from "../../lib/jobs/acks.ts";
 import { JobCache } from "../../lib/jobs/cache.ts";
 import { JobOutputs } from "../../lib/jobs/outputs.ts";
-import { ProvedTokens } from "../../lib/keys/verified_tokens.ts";
+import { VerifiedTokens } from "../../lib/keys/verified_tokens.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import { createLogger, LEVEL_NUMBERS } from "../../lib/process/log.ts";
 import { decode, encode } from "../../lib/values/msgpack.ts";
@@ -25,7 +25,7 @@ import { encryptedRequest } from "../../lib/protocol/payload.ts";
 import { NO_ANSWER, RequestHandler } from "../../lib/master/request_handler.ts";
 import { PrivateKey } from "../../lib/crypto/rsa.ts";
 import { RateLimit } from "../../lib/master/rate_limit.ts";
-import { Recent } from "../../lib/values/bounded_map.ts";
+import { BoundedMap } from "../../lib/values/bounded_map.ts";
 import { SessionKeys } from "../../lib/keys/sessions.ts";
 import { SharedKey } from "../../lib/keys/shared_key.ts";
 import { SignInTurns } from "../../lib/master/sign_in_turns.ts";
@@ -107,11 +107,11 @@ export async function openMaster(): Promise<FixtureMaster> {
     publishPort: 4505,
     masterKey,
     sharedKey: new SharedKey(),
-    proved: new ProvedTokens(),
+    verified: new VerifiedTokens(),
     sessions,
     keys,
     acks: new JobAcks(opts.cachedir, opts.hash_type),
-    told: new Recent(100),
+    told: new BoundedMap(100),
     noLog: new NoLogMarks(opts.cachedir, opts.hash_type),
     outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
@@ -120,7 +120,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     strangers: new RateLimit(0),
     signIns: new SignInTurns(new RateLimit(0)),
     autosign: new Autosign(opts, { warn: () => {} }),
-    complain: complaints(log),
+    complain: throttledWarnings(log),
     log,
     durable: () => Promise.resolve(),
     fire(tag, data) {

@@ -1,12 +1,12 @@
 /** @module */
-import { ProvedTokens } from "../../lib/keys/verified_tokens.ts";
+import { VerifiedTokens } from "../../lib/keys/verified_tokens.ts";
 import { assert } from "../support/assert.ts";
 
 const TOKEN = Uint8Array.from({ length: 256 }, (_, i) => i);
 
 Deno.test("a token that one thread has checked is known to all, for its own minion and version of the key alone", () => {
-  const first = new ProvedTokens();
-  const second = new ProvedTokens(first.memory);
+  const first = new VerifiedTokens();
+  const second = new VerifiedTokens(first.memory);
   assert(!second.has("web1", "1:2:3", TOKEN));
   first.add("web1", "1:2:3", TOKEN);
   assert(first.has("web1", "1:2:3", TOKEN) && second.has("web1", "1:2:3", TOKEN));

@@ -1,5 +1,5 @@
 /** @module */
-import { heldMemory, HeldRequest, heldRequests } from "../../lib/master/in_flight_request.ts";
+import { heldMemory, heldRequests, InFlightRequest } from "../../lib/master/in_flight_request.ts";
 import { assertEquals } from "../support/assert.ts";
 
 const bytes = (...values: number[]) => new Uint8Array(values);
@@ -13,16 +13,16 @@ Deno.test("the next thread finds whose request is held, until one of them clears
   ];
   for (const route of routes) {
     const memory = heldMemory();
-    new HeldRequest(memory).note(route);
-    assertEquals(new HeldRequest(memory).route, route);
-    assertEquals(new HeldRequest(memory).route, route, "it may die before it answers");
-    new HeldRequest(memory).clear();
-    assertEquals(new HeldRequest(memory).route, undefined);
+    new InFlightRequest(memory).note(route);
+    assertEquals(new InFlightRequest(memory).route, route);
+    assertEquals(new InFlightRequest(memory).route, route, "it may die before it answers");
+    new InFlightRequest(memory).clear();
+    assertEquals(new InFlightRequest(memory).route, undefined);
   }
 });
 
 Deno.test("nothing is held before the first note, and of two notes the last", () => {
-  const held = new HeldRequest(heldMemory());
+  const held = new InFlightRequest(heldMemory());
   assertEquals(held.route, undefined);
   held.note([bytes(1), bytes(2)]);
   held.note([bytes(3)]);
@@ -30,7 +30,7 @@ Deno.test("nothing is held before the first note, and of two notes the last", ()
 });
 
 Deno.test("a route that does not fit is not held, and neither is the one before it", () => {
-  const held = new HeldRequest(heldMemory());
+  const held = new InFlightRequest(heldMemory());
   held.note([bytes(1)]);
   held.note([new Uint8Array(5_000)]);
   assertEquals(held.route, undefined);

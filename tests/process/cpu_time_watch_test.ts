@@ -8,7 +8,7 @@ import process from "node:process";
 import { wakeUps } from "../bench/process_figures.ts";
 import { ProcessFleet } from "../chaos/process_fleet.ts";
 import { processorTime } from "../../lib/os/libc.ts";
-import { LOOK_MS, WORK_MS, type WorkClocks, WorkingLooks } from "../../lib/process/cpu_time_watch.ts";
+import { CpuTimeWatch, LOOK_MS, WORK_MS, type WorkClocks } from "../../lib/process/cpu_time_watch.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -59,10 +59,10 @@ class Clocks implements WorkClocks {
   }
 }
 
-function counting(clocks: WorkClocks): { looks: WorkingLooks; count: () => number; failures: unknown[] } {
+function counting(clocks: WorkClocks): { looks: CpuTimeWatch; count: () => number; failures: unknown[] } {
   let count = 0;
   const failures: unknown[] = [];
-  const looks = new WorkingLooks(() => count++, (error) => failures.push(error), clocks);
+  const looks = new CpuTimeWatch(() => count++, (error) => failures.push(error), clocks);
   return { looks, count: () => count, failures };
 }
 
@@ -110,7 +110,7 @@ Deno.test("where the system does not tell processor time, there is a look in eac
 Deno.test("what a look throws is told, and ends the looks", async () => {
   const clocks = new Clocks();
   const failures: unknown[] = [];
-  const looks = new WorkingLooks(() => Deno.readTextFileSync("/nowhere"), (error) => failures.push(error), clocks);
+  const looks = new CpuTimeWatch(() => Deno.readTextFileSync("/nowhere"), (error) => failures.push(error), clocks);
   await clocks.pass(LOOK_MS * 4, 1);
   assert(failures.length === 1 && failures[0] instanceof Deno.errors.NotFound, String(failures));
   await looks.close();
@@ -143,7 +143,7 @@ if (Deno.build.os === "linux") {
   });
 
   Deno.test("looks at a process at rest are closed for no more than the work that is worth one", async () => {
-    const looks = new WorkingLooks(() => {}, () => {});
+    const looks = new CpuTimeWatch(() => {}, () => {});
     const before = usedMs();
     await looks.close();
     await looks.close();

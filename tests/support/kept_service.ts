@@ -31,7 +31,7 @@ serveThread<KeptServiceInit>((init) => {
   const say = (what: typeof HAPPENED[number]) => {
     story[1 + Atomics.add(story, 0, 1)] = HAPPENED.indexOf(what);
   };
-  const socket = Duplex.heirloom(init.place, { highWaterMark: 0 });
+  const socket = Duplex.inherited(init.place, { highWaterMark: 0 });
   const running = (async () => {
     for (let frames = await socket.receive(); frames !== undefined; frames = await socket.receive()) {
       await socket.send(frames);

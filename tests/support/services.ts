@@ -5,7 +5,7 @@
 
 import { Access, createAccessKeys } from "../../lib/master/access.ts";
 import { Autosign } from "../../lib/keys/autosign.ts";
-import { complaints } from "../../lib/master/throttled_warnings.ts";
+import { throttledWarnings } from "../../lib/master/throttled_warnings.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { DataCache } from "../../lib/fleet/data_cache.ts";
 import { JobAcks } from "../../lib/jobs/acks.ts";
@@ -16,10 +16,10 @@ import { createLogger, levelName, type Logger } from "../../lib/process/log.ts";
 import type { MasterServices } from "../../lib/master/services.ts";
 import { NoLogMarks } from "../../lib/jobs/no_log_marks.ts";
 import type { MasterOpts } from "../../lib/config/options.ts";
-import { ProvedTokens } from "../../lib/keys/verified_tokens.ts";
+import { VerifiedTokens } from "../../lib/keys/verified_tokens.ts";
 import { PrivateKey } from "../../lib/crypto/rsa.ts";
 import { RateLimit } from "../../lib/master/rate_limit.ts";
-import { Recent } from "../../lib/values/bounded_map.ts";
+import { BoundedMap } from "../../lib/values/bounded_map.ts";
 import { SessionKeys } from "../../lib/keys/sessions.ts";
 import { SharedKey } from "../../lib/keys/shared_key.ts";
 import { SignInTurns } from "../../lib/master/sign_in_turns.ts";
@@ -71,9 +71,9 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     sharedKey: new SharedKey(),
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
     keys: new KeyStore(opts.pki_dir),
-    proved: new ProvedTokens(),
+    verified: new VerifiedTokens(),
     acks: new JobAcks(opts.cachedir, opts.hash_type),
-    told: new Recent(100),
+    told: new BoundedMap(100),
     noLog: new NoLogMarks(opts.cachedir, opts.hash_type),
     outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
     jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
@@ -87,7 +87,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     strangers: new RateLimit(opts.max_sign_ins),
     signIns: new SignInTurns(new RateLimit(opts.max_sign_ins)),
     autosign: new Autosign(opts, { warn: log.warning }),
-    complain: complaints(log),
+    complain: throttledWarnings(log),
     durable: () => Promise.resolve(),
     log,
     fire: (tag, data) => {

@@ -1,9 +1,9 @@
 /** @module */
-import { Recent } from "../../lib/values/bounded_map.ts";
+import { BoundedMap } from "../../lib/values/bounded_map.ts";
 import { assertEquals } from "../support/assert.ts";
 
 Deno.test("no more are kept than are allowed, and whoever came first goes first", () => {
-  const recent = new Recent<string, number>(2);
+  const recent = new BoundedMap<string, number>(2);
   recent.set("a", 1);
   recent.set("b", 2);
   recent.set("a", 3);
