@@ -10,6 +10,10 @@ export interface Memory {
   readonly rssKb: number;
   /** Proportional set size: a shared page counts for its part. */
   readonly pssKb: number;
+  /**
+   * What is theirs and in no file: heaps and stacks. Pages of the executable come and go with the system's memory; these do not.
+   */
+  readonly anonymousKb: number;
   /** How many there are. */
   readonly processes: number;
 }
@@ -33,7 +37,7 @@ export function treeMemory(pid: number): Memory {
   const rollups = pids.map((member) => readIfThere(`/proc/${member}/smaps_rollup`) ?? "");
   const sum = (name: string) =>
     rollups.reduce((total, text) => total + Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(text)?.[1] ?? 0), 0);
-  return { rssKb: sum("Rss"), pssKb: sum("Pss"), processes: pids.length };
+  return { rssKb: sum("Rss"), pssKb: sum("Pss"), anonymousKb: sum("Anonymous"), processes: pids.length };
 }
 
 /** Processor time that the tree below `pid` has used so far, in milliseconds; the system counts in steps of 10. */

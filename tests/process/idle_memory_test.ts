@@ -42,11 +42,43 @@ strictTest("as long as messages come, nothing is given back", async () => {
 strictTest("a few small messages are not worth it, and what was reset is forgotten", async () => {
   let given = 0;
   const [small, reset, much] = [1, 2, 3].map(() => new IdleMemory(() => given++));
-  for (let i = 0; i < 100; i++) small.worked(200);
+  for (let i = 0; i < 80; i++) small.worked(200);
   reset.worked(MUCH);
   reset.reset();
   much.worked(MUCH); // whoever is due later than the others would have been
   await eventually(() => given > 0, { what: "the memory of the third" });
   assertEquals(given, 1);
   small.reset();
+});
+
+strictTest("work that comes while garbage is freed is counted, and its own rest gives memory back again", async () => {
+  let given = 0;
+  const memory: IdleMemory = new IdleMemory(() => {
+    given++;
+  });
+  const collected = globalThis as { gc?: (options: unknown) => void };
+  const { gc } = collected;
+  // The collection begins the time in which memory is freed: work from then on is new work.
+  collected.gc = () => void setTimeout(() => memory.worked(MUCH), 50);
+  try {
+    memory.worked(MUCH);
+    await eventually(() => given === 1, { what: "the first memory to be given back" });
+    collected.gc = () => {};
+    await eventually(() => given === 2, { what: "the memory of the later work to be given back" });
+  } finally {
+    if (gc === undefined) delete collected.gc;
+    else collected.gc = gc;
+    memory.reset();
+  }
+});
+
+strictTest("a little work gives memory back too, after a longer rest", async () => {
+  let given = 0;
+  const memory = new IdleMemory(() => given++);
+  const lastMs = performance.now();
+  memory.worked(1 << 15);
+  await eventually(() => given === 1, { what: "the memory to be given back" });
+  const restMs = performance.now() - lastMs;
+  assert(restMs >= 5_000, `after only ${restMs} ms of rest`);
+  memory.reset();
 });
