@@ -58,35 +58,38 @@ async function main(argv: string[]): Promise<number> {
     },
   });
   if (options.help) return say(USAGE), 0;
-  const seed = whole("seed", options.seed, 0);
-  const jobs = whole("jobs", options.jobs, 1);
+  const seed = wholeNumber("seed", options.seed, 0);
+  const jobs = wholeNumber("jobs", options.jobs, 1);
   const root = await Deno.realPath(options.root);
   const all = await chosen(root, options.area, options.file);
-  const mutants = options.count === undefined ? all : sample(all, whole("count", options.count, 1), seed);
+  const mutants = options.count === undefined ? all : sample(all, wholeNumber("count", options.count, 1), seed);
   if (options.list) return say(mutants.map((mutant) => `${described(mutant)}\n`).join("")), 0;
 
   const started = performance.now();
   say(`Seed ${seed}: ${mutants.length} of ${all.length} mutants\n`);
   const status = statusLine();
   const signal = endSignal();
-  const verdicts = await tryMutants({
+  const verdicts: Verdict[] = [];
+  const whole = await tryMutants({
     root,
     mutants,
     jobs,
     signal,
     onStep: (what, done, of) => status.show(`${what}: ${done}/${of}`),
     onVerdict: (verdict) => {
+      verdicts.push(verdict);
       if (verdict.fate === "survived") status.say(`${survivor(verdict)}\n`);
     },
     onUseless: (test, output) => status.say(`${test} fails without a mutant, and is left out:\n${output}\n`),
-  }).catch((error) => {
-    if (signal.aborted) return undefined;
+  }).then(() => true, (error) => {
+    if (signal.aborted) return false;
     throw error;
   });
   status.end();
-  if (verdicts === undefined) return EX_INTERRUPTED;
   say(summary(verdicts));
-  say(`Seed ${seed}, ${((performance.now() - started) / 60_000).toFixed(1)} minutes\n`);
+  const reason = whole ? "" : `Ended early by ${signal.reason.message}. `;
+  say(`${reason}Seed ${seed}, ${((performance.now() - started) / 60_000).toFixed(1)} minutes\n`);
+  if (!whole) return EX_INTERRUPTED;
   return options.strict && verdicts.some(({ fate }) => fate === "survived") ? 1 : 0;
 }
 
@@ -125,7 +128,7 @@ async function chosen(root: string, areas: readonly string[], places: readonly s
   });
 }
 
-function whole(option: string, text: string, least: number): number {
+function wholeNumber(option: string, text: string, least: number): number {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < least) throw new UsageError(`--${option}: ${text} is no number from ${least}`);
   return number;

@@ -89,6 +89,7 @@ export class Copy {
       const words = setTimeout(() => enough.abort(), LAST_WORDS_MS);
       const [out, err] = await output;
       clearTimeout(words);
+      this.#signal?.throwIfAborted(); // what was ended says nothing
       return { late, passed: code === 0 && !late, ms: performance.now() - started, output: out + err };
     } finally {
       clearTimeout(timer);

@@ -212,12 +212,14 @@ Deno.test("a run that is ended leaves no copy and no process", async () => {
       ],
       env: { NO_COLOR: "1", TMPDIR: scratch.root, MARK: mark },
       stdin: "null",
-      stdout: "null",
+      stdout: "piped",
       stderr: "null",
     }).spawn();
+    const said = new Response(child.stdout).text();
     await eventually(() => ifThere(() => Deno.statSync(mark)) !== undefined, { what: "a test that runs" });
     child.kill(signal);
     assertEquals((await child.status).code, EX_INTERRUPTED);
+    assertMatch(await said, new RegExp(`^all +0 +0 +0 +0 +2\nEnded early by ${signal}\\. Seed 1, `, "m"));
     assertEquals([...Deno.readDirSync(scratch.root)].map(({ name }) => name), ["deno.json"]);
     const { stdout } = await new Deno.Command("ps", { args: ["-A", "-o", "args=", "e"] }).output();
     assertEquals(new TextDecoder().decode(stdout).includes(`MARK=${mark}`), false);
