@@ -80,6 +80,7 @@ export function commandIo(): CommandIo {
     write: writeOut,
     writeError,
     isTerminal: Deno.stdout.isTerminal(),
+    isErrorTerminal: Deno.stderr.isTerminal(),
     columns: terminalColumns(),
     noColor: Deno.env.get("NO_COLOR"),
   };
@@ -87,5 +88,5 @@ export function commandIo(): CommandIo {
 
 /** This process, as a command that runs functions sees it: Ctrl-C is the command's from now on. */
 export function jobIo(): JobIo {
-  return { ...commandIo(), isErrorTerminal: Deno.stderr.isTerminal(), readStdin, signal: interruptSignal() };
+  return { ...commandIo(), readStdin, signal: interruptSignal() };
 }

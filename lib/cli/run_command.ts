@@ -24,14 +24,14 @@ export interface Terminal {
 export interface CommandIo extends Terminal {
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
+  /** Whether standard error is a terminal. */
+  readonly isErrorTerminal: boolean;
   /** The environment variable `NO_COLOR`. */
   readonly noColor?: string;
 }
 
 /** The world of a command that runs functions. */
 export interface JobIo extends CommandIo {
-  /** Whether standard error is a terminal. */
-  readonly isErrorTerminal: boolean;
   /** All of standard input. */
   readStdin(): Promise<string>;
   /** Aborted by Ctrl-C. */

@@ -98,6 +98,17 @@ export interface CollectPatience {
   readonly gatherMs: number;
 }
 
+/** The patience of a master's options; `override` has what a caller wants instead, in seconds. */
+export function patienceOf(
+  opts: Pick<MasterOpts, "timeout" | "gather_job_timeout">,
+  { timeoutS = opts.timeout, gatherJobTimeoutS = opts.gather_job_timeout }: {
+    readonly timeoutS?: number;
+    readonly gatherJobTimeoutS?: number;
+  } = {},
+): CollectPatience {
+  return { timeoutMs: timeoutS * 1000, gatherMs: gatherJobTimeoutS * 1000 };
+}
+
 /** What whoever collects wants beside the returns. */
 export interface CollectOptions {
   /** Aborted when the operator wants no more: it ends at once then, and the client hears no more events. */

@@ -6,7 +6,7 @@
 import { toWireArgs } from "../values/arguments.ts";
 import { TargetError } from "../errors.ts";
 import { jobOutcomes } from "../jobs/outcomes.ts";
-import { LocalClient } from "./local.ts";
+import { LocalClient, patienceOf } from "./local.ts";
 import { checkMasterRunning } from "./master_running.ts";
 import { readPorts } from "../config/master_paths.ts";
 import type { MasterOpts } from "../config/options.ts";
@@ -26,10 +26,7 @@ export function localCommands(opts: MasterOpts, options: { user: string; signal?
     async run(tgt, fun, { arg = [], kwargs = new Map(), tgtType = "glob", timeoutS, gatherJobTimeoutS } = {}) {
       const returns = new Map<string, LocalReturn>();
       using client = await LocalClient.connect(opts, options.user);
-      const patience = {
-        timeoutMs: (timeoutS ?? opts.timeout) * 1000,
-        gatherMs: (gatherJobTimeoutS ?? opts.gather_job_timeout) * 1000,
-      };
+      const patience = patienceOf(opts, { timeoutS, gatherJobTimeoutS });
       try {
         const job = await client.publish({ tgt, tgtType, fun, arg: toWireArgs(arg, kwargs) });
         for await (const event of client.collect(job, patience, { signal: options.signal })) {
@@ -45,8 +42,7 @@ export function localCommands(opts: MasterOpts, options: { user: string; signal?
     },
     async *attach(jid, onOutput) {
       using client = await LocalClient.connect(opts, options.user);
-      const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
-      for await (const event of client.attach(jid, patience, { signal: options.signal, onOutput })) {
+      for await (const event of client.attach(jid, patienceOf(opts), { signal: options.signal, onOutput })) {
         if (event.kind === "silent") {
           yield { id: event.id, returned: undefined, outcome: event.outcome };
         } else {

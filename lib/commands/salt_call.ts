@@ -8,10 +8,11 @@
  */
 
 import { isDone } from "../protocol/acknowledgement.ts";
-import { parseCliArgs, toWireArgs, yamlifyArg } from "../values/arguments.ts";
+import { toWireArgs, yamlifyArg } from "../values/arguments.ts";
 import { type Failure, interruptedRun, type JobIo, runCli } from "../cli/run_command.ts";
 import { helpText } from "../cli/help.ts";
 import { addStdinArgs, type Parsed } from "../cli/command_line.ts";
+import { functionArguments } from "../cli/function_arguments.ts";
 import { becomeServiceUser } from "../cli/command_user.ts";
 import { loadMinionConfig } from "../config/load.ts";
 import {
@@ -28,11 +29,10 @@ import { loadGrains } from "../minion/grains.ts";
 import { makeJid } from "../protocol/jid.ts";
 import type { Catalogue } from "../plugins/job_context.ts";
 import { type Logger, SILENT_LOGGER } from "../process/log.ts";
-import { openLog } from "../process/log_sinks.ts";
 import { hideResult } from "../protocol/no_log.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { isOversized, oversizedFailure, withoutArguments } from "../jobs/oversized_return.ts";
-import { outputPlace, outputSettings, type PrintResult, resultPrinter } from "../output/printer.ts";
+import type { OutputSettings, PrintResult } from "../output/printer.ts";
 import { absolutePath } from "../os/root_path.ts";
 import { becomeRunUser, userToBecome } from "../host/run_user.ts";
 import { callFailure, runCall } from "./salt_call_job.ts";
@@ -40,7 +40,8 @@ import { type CallMaster, WITHOUT_MASTER } from "../minion/call_master.ts";
 import { CallModules } from "./salt_call_modules.ts";
 import { SALT_CALL, type SaltCallTable, type SaltCallValues } from "./salt_call_options.ts";
 import { startUp } from "../cli/start_up.ts";
-import { sanitize, useColours } from "../text/terminal.ts";
+import { withCommand } from "../cli/with_command.ts";
+import { sanitize } from "../text/terminal.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
 
 /** Runs `salt-call` with the words of its command line. @returns The exit code. */
@@ -66,20 +67,12 @@ async function runParsed(parsed: Parsed<SaltCallTable>, io: JobIo): Promise<numb
   const { options } = parsed;
   if (options.args_stdin) addStdinArgs(SALT_CALL, parsed, await io.readStdin());
   checkWords(parsed, io);
-  const { opts, warnings } = loadOptions(parsed);
-  // Opened as whoever gives the command; what follows is done as the minion's user, also what modules of that user's do.
-  using print = resultPrinter(outputSettings(options, opts), outputPlace(io, (text) => log.error(text)));
-  const odd = await takeRights(options, opts);
-  const { log, close } = openLog(opts, {
-    terminal: (text) => io.writeError(text),
-    colours: useColours({ isTerminal: io.isErrorTerminal, noColor: options.no_color, noColorVariable: io.noColor }),
+  const loaded = loadOptions(parsed);
+  const takeRights = (opts: MinionOpts) => takeCallRights(options, opts);
+  return await withCommand({ io, options, loaded, takeRights }, (run) => {
+    for (const warning of [...run.rights, ...ignoredRoots(options)]) run.log.warning(warning);
+    return perform(parsed, { ...run, io });
   });
-  try {
-    for (const warning of [...warnings, ...odd, ...ignoredRoots(options)]) log.warning(warning);
-    return await perform(parsed, { opts, log, io, print });
-  } finally {
-    close();
-  }
 }
 
 function checkWords({ options, args }: Parsed<SaltCallTable>, io: JobIo): void {
@@ -135,7 +128,7 @@ function isLocal(opts: MinionOpts): boolean {
 }
 
 /** Becomes the minion's user, with the host made ready where a function will be run. @returns What is odd there. */
-async function takeRights(options: SaltCallValues, opts: MinionOpts): Promise<string[]> {
+async function takeCallRights(options: SaltCallValues, opts: MinionOpts): Promise<string[]> {
   const runs = !options.doc && !options.grains_run;
   if (runs && !isLocal(opts)) {
     const { preflightMinion } = await import("./preflight.ts");
@@ -153,9 +146,9 @@ const LOCAL = "local";
 
 async function perform(
   { options, args }: Parsed<SaltCallTable>,
-  setting: Setting & { readonly print: PrintResult },
+  setting: Setting & { readonly print: PrintResult; readonly output: OutputSettings },
 ): Promise<number> {
-  const { opts, log, io, print } = setting;
+  const { opts, log, io, print, output } = setting;
   await using modules = new CallModules({ opts, log: options.no_log ? SILENT_LOGGER : log });
   if (options.doc) return await printDocs(args[0] ?? "", modules.catalogue, io);
   const grains: ValueMap = options.skip_grains ? new Map() : await loadGrains(opts, { warn: log.warning });
@@ -167,10 +160,9 @@ async function perform(
   const [fun, ...words] = args;
   const jid = makeJid();
   const metadata = options.metadata === null ? undefined : yamlifyArg(options.metadata);
-  const noParse = options.no_parse?.split(",").map((name) => name.trim());
-  const { args: positional, kwargs } = parseCliArgs(words, { noParse });
+  const { args: positional, kwargs } = functionArguments(words, options);
   const { liveTerminal, watchCommands } = options.live ? await import("../cli/live_terminal.ts") : {};
-  using live = liveTerminal?.(outputSettings(options, opts), io);
+  using live = liveTerminal?.(output, io);
   const outcome = await runCall({ fun, arg: toWireArgs(positional, kwargs), jid, metadata }, {
     opts,
     grains,

@@ -17,19 +17,18 @@ import { NoMasterError, RefusedError, SourceError, TargetError, UsageError } fro
 import { EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
 import { gzip } from "../values/gzip.ts";
 import { KeyStore } from "../keys/store.ts";
-import { LocalClient, newReturnKey } from "../client/local.ts";
-import { openLog } from "../process/log_sinks.ts";
+import { LocalClient, newReturnKey, patienceOf } from "../client/local.ts";
 import type { MasterOpts } from "../config/options.ts";
 import type { ReturnKey } from "../protocol/return_key.ts";
 import { hasReturned, silenceText } from "../protocol/outcome.ts";
 import { pendingHint } from "./pending_hint.ts";
-import { outputPlace, outputSettings, resultPrinter } from "../output/printer.ts";
 import { plainRetcode } from "../protocol/retcode.ts";
 import { listSources, readPieces, readTextFiles } from "./salt_cp_files.ts";
 import { SALT_CP, type SaltCpTable } from "./salt_cp_options.ts";
 import { listTarget } from "./salt_job.ts";
 import { FAILED_TEXT, NO_RETURN_TEXT } from "./salt_session.ts";
 import { startUp } from "../cli/start_up.ts";
+import { withCommand } from "../cli/with_command.ts";
 import { targetType } from "./target_type.ts";
 import { sanitize } from "../text/terminal.ts";
 import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
@@ -52,38 +51,28 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
   if (args.length < 3) throw new UsageError("Insufficient arguments");
   const [target, ...sources] = args.slice(0, -1);
   const dest = args[args.length - 1];
-  const tgtType = targetType(parsed.options);
+  const tgtType = targetType(options);
   const tgt = tgtType === "list" ? listTarget(target) : target;
-  const { opts, warnings } = startUp(SALT_CP, parsed, { role: "master", load: loadClientConfig });
-  // Opened as whoever gives the command; what follows is done as the master's user, but for reading the sources.
-  using print = resultPrinter(outputSettings(options, opts), outputPlace(io, (text) => log.error(text)));
-  const { caller, asCaller } = actAsServiceUser(opts);
-  const { log, close } = openLog(opts, { terminal: (text) => io.writeError(text) });
-  try {
-    for (const warning of warnings) log.warning(warning);
-    using client = await LocalClient.connect(opts, caller);
-    const copy = new Copy({ tgt, tgtType }, {
-      client,
-      opts,
-      io,
-      asCaller,
-      noLog: options.no_log ? await newReturnKey() : undefined,
-    });
-    if (options.chunked) await copy.sendPieces(sources, { dest, compress: !options.no_compression });
-    else await copy.sendWhole(sources, dest);
-    if (io.signal.aborted) {
-      return interruptedRun(io);
+  const loaded = startUp(SALT_CP, parsed, { role: "master", load: loadClientConfig });
+  // The sources alone are read with the rights of the caller.
+  return await withCommand({ io, options, loaded, takeRights: actAsServiceUser }, async ({ opts, print, rights }) => {
+    const { caller, asCaller } = rights;
+    try {
+      using client = await LocalClient.connect(opts, caller);
+      const noLog = options.no_log ? await newReturnKey() : undefined;
+      const copy = new Copy({ tgt, tgtType }, { client, opts, io, asCaller, noLog });
+      if (options.chunked) await copy.sendPieces(sources, { dest, compress: !options.no_compression });
+      else await copy.sendWhole(sources, dest);
+      if (io.signal.aborted) return interruptedRun(io);
+      print(copy.results, { retcode: copy.failed ? EX_MINIONS : 0 });
+      if (!copy.failed) return 0;
+      io.writeError(FAILED_TEXT);
+      return EX_MINIONS;
+    } catch (error) {
+      if (error instanceof TargetError) io.writeError(sanitize(pendingHint(tgt, tgtType, new KeyStore(opts.pki_dir))));
+      throw error;
     }
-    print(copy.results, { retcode: copy.failed ? EX_MINIONS : 0 });
-    if (!copy.failed) return 0;
-    io.writeError(FAILED_TEXT);
-    return EX_MINIONS;
-  } catch (error) {
-    if (error instanceof TargetError) io.writeError(sanitize(pendingHint(tgt, tgtType, new KeyStore(opts.pki_dir))));
-    throw error;
-  } finally {
-    close();
-  }
+  });
 }
 
 interface Target {
@@ -187,19 +176,16 @@ class Copy {
 
   /** Runs a function with these keyword arguments: a positional text with an equals sign might be taken for one. */
   async #run({ tgt, tgtType }: Target, fun: string, kwargs: Record<string, unknown>): Promise<Part[]> {
-    const { timeout, gather_job_timeout } = this.#opts;
-    const patience = { timeoutMs: timeout * 1000, gatherMs: gather_job_timeout * 1000 };
     const { signal } = this.#io;
     const job = { tgt, tgtType, fun, arg: toWireArgs([], map(kwargs)), noLog: this.#noLog };
     const published = await this.#client.publish(job);
     const parts: Part[] = published.missing.map((id) => ({ id, well: false, result: silenceText("no such minion") }));
-    for await (const one of this.#client.collect(published, patience, { signal })) {
+    for await (const one of this.#client.collect(published, patienceOf(this.#opts), { signal })) {
       if (one.kind === "silent") parts.push({ id: one.id, well: false, result: silenceText(one.outcome) });
-      else {parts.push({
-          id: one.id,
-          well: hasReturned(one.outcome) && plainRetcode(one.retcode) === 0,
-          result: one.return,
-        });}
+      else {
+        const well = hasReturned(one.outcome) && plainRetcode(one.retcode) === 0;
+        parts.push({ id: one.id, well, result: one.return });
+      }
     }
     return parts;
   }

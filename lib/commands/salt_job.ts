@@ -4,8 +4,9 @@
  * @module
  */
 
-import { parseCliArgs, toWireArgs, yamlifyArg } from "../values/arguments.ts";
+import { toWireArgs, yamlifyArg } from "../values/arguments.ts";
 import type { Parsed } from "../cli/command_line.ts";
+import { functionArguments } from "../cli/function_arguments.ts";
 import { RegexError, UsageError } from "../errors.ts";
 import type { JobRequest } from "../client/local.ts";
 import { pythonRegex } from "../text/regex.ts";
@@ -32,9 +33,8 @@ export function wantedJob(parsed: Parsed<SaltTable>): Wanted {
   // Nothing will be run: the function does not matter.
   if (options.preview_target) return { job: { ...same, fun: fun ?? "", arg: [] } };
   if (fun === undefined) return { incomplete: "\nIncomplete options passed.\n\n" };
-  const noParse = options.no_parse?.split(",").map((name) => name.trim());
   const read = (own: readonly string[]): Value[] => {
-    const { args, kwargs } = parseCliArgs(own, { noParse });
+    const { args, kwargs } = functionArguments(own, options);
     return toWireArgs(args, kwargs);
   };
   if (!fun.includes(",")) return { job: { ...same, fun, arg: read(words) } };

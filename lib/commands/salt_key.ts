@@ -19,10 +19,8 @@ import { KeyManager } from "../keys/manager.ts";
 import { loadOrCreateKeyPair } from "../keys/pair.ts";
 import { KeyStore } from "../keys/store.ts";
 import type { Logger } from "../process/log.ts";
-import { openLog } from "../process/log_sinks.ts";
 import { signMasterKey } from "../keys/master_signature.ts";
 import type { MasterOpts } from "../config/options.ts";
-import { outputPlace, outputSettings, resultPrinter } from "../output/printer.ts";
 import { fingerprint } from "../crypto/rsa.ts";
 import {
   booleanOption,
@@ -34,6 +32,7 @@ import {
   type SaltKeyValues,
 } from "./salt_key_options.ts";
 import { startUp } from "../cli/start_up.ts";
+import { withCommand } from "../cli/with_command.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
 /** The world of `salt-key`. */
@@ -54,17 +53,11 @@ async function runParsed(parsed: Parsed<SaltKeyTable>, io: SaltKeyIo): Promise<n
   const { opts, warnings } = startUp(SALT_KEY, parsed, { role: "master", load: loadClientConfig });
   const { options } = parsed; // the Saltfile has had its say
   const action = chooseAction(options);
-  const logOpts = { ...opts, log_file: options.log_file === null ? opts.key_logfile : opts.log_file };
-  // Opened as whoever gives the command; what follows is done as the master's user.
-  using print = resultPrinter(outputSettings(options, opts), outputPlace(io, (text) => log.error(text)));
-  becomeServiceUser(logOpts);
-  const { log, close } = openLog(logOpts, { terminal: (text) => io.writeError(text) });
-  try {
-    for (const warning of warnings) log.warning(warning);
-    return await perform(action, options, { opts, log, io, show: (value) => print(value, { out: "key" }) });
-  } finally {
-    close();
-  }
+  const log_file = options.log_file === null ? opts.key_logfile : opts.log_file;
+  const loaded = { opts: { ...opts, log_file }, warnings };
+  return await withCommand({ io, options, loaded, takeRights: becomeServiceUser }, ({ opts, log, print }) => {
+    return perform(action, options, { opts, log, io, show: (value) => print(value, { out: "key" }) });
+  });
 }
 
 /** What an action works with. */

@@ -13,11 +13,10 @@ import { loadClientConfig, loadMasterConfig } from "../config/load.ts";
 import { NoMasterError, RefusedError, TargetError, UsageError } from "../errors.ts";
 import { EX_INCOMPLETE, EX_INTERRUPTED, EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
 import { KeyStore } from "../keys/store.ts";
-import { type JobRequest, LocalClient, newReturnKey, type PublishedJob } from "../client/local.ts";
-import { openLog } from "../process/log_sinks.ts";
+import { type JobRequest, LocalClient, newReturnKey, patienceOf, type PublishedJob } from "../client/local.ts";
 import { hasReturned } from "../protocol/outcome.ts";
 import { pendingHint } from "./pending_hint.ts";
-import { coloured, outputPlace, outputSettings, resultPrinter } from "../output/printer.ts";
+import { coloured } from "../output/printer.ts";
 import { type Answer, answers } from "./salt_returns.ts";
 import { mergedDocs } from "./salt_docs.ts";
 import { wantedJob } from "./salt_job.ts";
@@ -25,6 +24,7 @@ import { SALT, type SaltTable } from "./salt_options.ts";
 import { FAILED_TEXT, interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
 import { summaryText } from "./salt_summary.ts";
 import { startUp } from "../cli/start_up.ts";
+import { withCommand } from "../cli/with_command.ts";
 import { resolveTarget } from "../fleet/target.ts";
 import { sanitize } from "../text/terminal.ts";
 import { str, toValue, type Value } from "../values/value.ts";
@@ -49,33 +49,17 @@ export async function operateSalt(parsed: Parsed<SaltTable>, io: JobIo): Promise
   }
   // As Salt has it: no time at all means the usual time.
   if (options.timeout !== null && options.timeout <= 0) parsed.given.delete("timeout");
-  const { opts, warnings } = startUp(SALT, parsed, { role: "master", load: loadClientConfig });
-  const output = outputSettings(options, opts);
-  const place = outputPlace(io, (text) => log.error(text));
-  // Opened as whoever gives the command; what follows is done as the master's user.
-  using print = resultPrinter(output, place);
-  const user = becomeServiceUser(opts);
-  const { log, close } = openLog(opts, { terminal: (text) => io.writeError(text) });
-  try {
-    for (const warning of warnings) log.warning(warning);
-    const color = coloured(output, place);
-    const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
-    using live = options.live ? (await import("../cli/live_terminal.ts")).liveTerminal(output, io) : undefined;
-    const session: Session = {
-      io,
-      options,
-      opts,
-      log,
-      user,
-      print,
-      color,
-      live,
-      patience,
-    };
-    return await dispatch({ ...wanted.job, noLog: options.no_log ? await newReturnKey() : undefined }, session);
-  } finally {
-    close();
-  }
+  const loaded = startUp(SALT, parsed, { role: "master", load: loadClientConfig });
+  return await withCommand(
+    { io, options, loaded, takeRights: becomeServiceUser },
+    async ({ opts, log, print, output, rights: user }) => {
+      using live = options.live ? (await import("../cli/live_terminal.ts")).liveTerminal(output, io) : undefined;
+      const color = coloured(output, io);
+      const session = { io, options, opts, log, user, print, color, live, patience: patienceOf(opts) };
+      const noLog = options.no_log ? await newReturnKey() : undefined;
+      return await dispatch({ ...wanted.job, noLog }, session);
+    },
+  );
 }
 
 function dumpConfig(parsed: Parsed<SaltTable>, io: JobIo): number {

@@ -8,9 +8,9 @@
  * @module
  */
 
-import { parseCliArgs } from "../values/arguments.ts";
 import { type JobIo, runCli } from "../cli/run_command.ts";
 import { addStdinArgs, type Parsed } from "../cli/command_line.ts";
+import { functionArguments } from "../cli/function_arguments.ts";
 import { becomeServiceUser } from "../cli/command_user.ts";
 import { loadClientConfig } from "../config/load.ts";
 import { DataCache } from "../fleet/data_cache.ts";
@@ -25,15 +25,15 @@ import { KeyManager } from "../keys/manager.ts";
 import { KeyStore } from "../keys/store.ts";
 import { type Family, loadFamily } from "../plugins/loader.ts";
 import type { Logger } from "../process/log.ts";
-import { openLog } from "../process/log_sinks.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
-import { outputPlace, outputSettings, type PrintResult, type ResultPrinter, resultPrinter } from "../output/printer.ts";
+import type { PrintResult } from "../output/printer.ts";
 import type { LocalCommands, RunnerContext } from "../client/runner_context.ts";
 import { type RunnerEnd, type RunnerHost, type RunnerOutcome, runRunner } from "../client/runner.ts";
 import { RUNNERS } from "../../modules/runners/_built_in.ts";
-import { detachedWords, SALT_RUN, type SaltRunTable, type SaltRunValues } from "./salt_run_options.ts";
+import { detachedWords, SALT_RUN, type SaltRunTable } from "./salt_run_options.ts";
 import { startUp } from "../cli/start_up.ts";
+import { withCommand } from "../cli/with_command.ts";
 import { sanitize } from "../text/terminal.ts";
 import { isMap, str, toNumber, type Value } from "../values/value.ts";
 
@@ -66,24 +66,20 @@ export function runSaltRun(argv: readonly string[], io: SaltRunIo): Promise<numb
 
 async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<number> {
   if (parsed.options.args_stdin) addStdinArgs(SALT_RUN, parsed, await io.readStdin());
-  const { opts, warnings } = startUp(SALT_RUN, parsed, { role: "master", load: loadClientConfig });
+  const loaded = startUp(SALT_RUN, parsed, { role: "master", load: loadClientConfig });
   const { options, args: [fun, ...words] } = parsed;
-  const jid = options.jid ?? makeJid(undefined, { unique: opts.unique_jid });
+  const jid = options.jid ?? makeJid(undefined, { unique: loaded.opts.unique_jid });
   if (!isJid(jid)) throw new UsageError(`option --jid: invalid job id: '${jid}'`);
   if (options.eauth !== null || options.mktoken) {
     throw new UsageError("external authentication is not built: run salt-run as the master's user");
   }
-  // Opened as whoever gives the command; what follows is done as the master's user, also what modules of that user's do.
-  using show = shower(options, { opts, io, warn: (text) => log.error(text) });
-  const user = becomeServiceUser(opts);
-  const { log, close } = openLog(opts, { terminal: (text) => io.writeError(text) });
-  try {
-    for (const warning of warnings) log.warning(warning);
+  const start = { io, options, loaded, takeRights: becomeServiceUser, quiet: options.quiet };
+  return await withCommand(start, async ({ opts, log, print: show, rights: user }) => {
     const catalogue = runners(opts, log);
     if (options.doc || fun === undefined) return await printDocs(parsed.args, catalogue, io);
-    if (options.async) {
-      // An unknown function is better told now than in a log.
-      if (await catalogue.get(fun) !== undefined) return startInBackground(parsed, { jid, user, log, io });
+    // An unknown function is better told now than in a log.
+    if (options.async && await catalogue.get(fun) !== undefined) {
+      return startInBackground(parsed, { jid, user, log, io });
     }
     const forProgram = MACHINE_OUTPUTTERS.includes(options.output ?? opts.output ?? "");
     const print = (line: string) => {
@@ -94,16 +90,13 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
     const host = runnerHost({ jid, user }, { opts, log, io, catalogue, show, print });
     checkReadable(opts.cachedir);
     if (opts.show_jid && !options.quiet) io.write(`jid: ${jid}\n`);
-    const noParse = options.no_parse?.split(",").map((name) => name.trim());
-    const outcome = await runRunner({ fun, ...parseCliArgs(words, { noParse }) }, host);
+    const outcome = await runRunner({ fun, ...functionArguments(words, options) }, host);
     if (io.signal.aborted) {
       io.writeError(`\nStopped. The job was ${jid}.\n`);
       return EX_INTERRUPTED;
     }
     return conclude(outcome, { show, log });
-  } finally {
-    close();
-  }
+  });
 }
 
 /** Who may not read what the master keeps would be shown that there is nothing. @throws {Deno.errors.PermissionDenied} */
@@ -153,15 +146,6 @@ interface Setting {
   readonly opts: MasterOpts;
   readonly log: Logger;
   readonly io: SaltRunIo;
-}
-
-/** Shows values as `--out` and the options beside it say. */
-function shower(
-  options: SaltRunValues,
-  { opts, io, warn }: { opts: MasterOpts; io: SaltRunIo; warn: (text: string) => void },
-): ResultPrinter {
-  if (options.quiet) return Object.assign(() => {}, { [Symbol.dispose]: () => {} });
-  return resultPrinter(outputSettings(options, opts), outputPlace(io, warn));
 }
 
 function runnerHost(

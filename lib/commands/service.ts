@@ -40,6 +40,8 @@ export interface ServiceOpts extends LogOpts {
   readonly pidfile: string;
   /** Where profiles are written. */
   readonly cachedir: string;
+  /** Whether the terminal may be coloured. */
+  readonly color: boolean;
 }
 
 /** What makes one service. */
@@ -134,7 +136,11 @@ async function serve<O extends ServiceOpts>(
     pidFile ??= claimPidFile(opts.pidfile, prog);
     opened = openLog(opts, {
       terminal: daemon === undefined ? writeError : undefined,
-      colours: useColours({ isTerminal: Deno.stderr.isTerminal(), noColorVariable: Deno.env.get("NO_COLOR") }),
+      colours: useColours({
+        isTerminal: Deno.stderr.isTerminal(),
+        noColorVariable: Deno.env.get("NO_COLOR"),
+        configured: opts.color,
+      }),
     });
     const { log, close } = opened;
     undo.push(close, surviveErrors(log));

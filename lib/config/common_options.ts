@@ -103,6 +103,6 @@ export const COMMON_OPTIONS = {
     "true: an id made from the host's name loses its domain; a string: it loses that domain.",
   ),
   output: str(null, "Outputter of the commands where `--out` is not given."),
-  color: bool(true, "Whether the commands' output is coloured."),
+  color: bool(true, "Whether output and log lines on a terminal are coloured."),
   strip_colors: moot(bool(true, "Accepted for Salt's sake: control characters in results are always made visible.")),
 } as const satisfies Readonly<Record<string, Option>>;

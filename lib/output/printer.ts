@@ -37,15 +37,23 @@ export interface OutputPlace {
   warn(text: string): void;
 }
 
+/** The output options of a command, as they were typed. */
+export interface PrintOptions {
+  /** `--out-indent` */
+  readonly output_indent: number | null;
+  /** `--out-file` */
+  readonly output_file: string | null;
+  /** `--out-file-append` */
+  readonly output_file_append: boolean;
+  /** `--no-color` */
+  readonly no_color: boolean;
+  /** `--force-color` */
+  readonly force_color: boolean;
+}
+
 /** What the output options of a command that prints results give, with the `output` and `color` of its configuration. */
 export function outputSettings(
-  options: {
-    readonly output_indent: number | null;
-    readonly output_file: string | null;
-    readonly output_file_append: boolean;
-    readonly no_color: boolean;
-    readonly force_color: boolean;
-  },
+  options: PrintOptions,
   opts: { readonly output: string | null; readonly color: boolean },
 ): OutputSettings {
   return {

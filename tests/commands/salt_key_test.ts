@@ -68,11 +68,15 @@ class Bench implements Disposable {
   }
 
   /** Runs the command; `answers` are typed at its prompts, then the input ends. */
-  async run(argv: string[], { answers = [] as string[], isTerminal = false } = {}): Promise<Run> {
+  async run(
+    argv: string[],
+    { answers = [] as string[], isTerminal = false, isErrorTerminal = false } = {},
+  ): Promise<Run> {
     const run: Run = { code: -1, out: "", err: "", events: [] };
     const left = [...answers];
     run.code = await runSaltKey(["-c", this.root, ...argv], {
       isTerminal,
+      isErrorTerminal,
       noColor: "",
       write: (text) => void (run.out += text),
       writeError: (text) => void (run.err += text),

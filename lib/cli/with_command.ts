@@ -1,0 +1,92 @@
+/**
+ * What every command does around its work once its configuration is loaded: the printer is opened, the rights of the service's
+ * user are taken, the log is opened and told the warnings, and both are closed at the end, however the command ends.
+ *
+ * The order is the promise: the output file is opened with the rights of the user who gives the command, everything after
+ * it with those of the service's user.
+ * @module
+ */
+
+import type { CommandIo } from "./run_command.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import {
+  outputPlace,
+  type OutputSettings,
+  outputSettings,
+  type PrintOptions,
+  type PrintResult,
+  type ResultPrinter,
+  resultPrinter,
+} from "../output/printer.ts";
+import type { Logger } from "../process/log.ts";
+import { type LogOpts, openLog } from "../process/log_sinks.ts";
+import { useColours } from "../text/terminal.ts";
+
+/** The options of a configuration that every command needs. */
+export interface CommandOpts extends LogOpts {
+  /** `--out`, or `output` of the configuration. */
+  readonly output: string | null;
+  /** Whether the terminal may be coloured. */
+  readonly color: boolean;
+}
+
+/** A command that is about to run. */
+export interface CommandStart<O extends CommandOpts, R> {
+  /** Its world. */
+  readonly io: CommandIo;
+  /** What was typed about output. */
+  readonly options: PrintOptions;
+  /** Its configuration. */
+  readonly loaded: LoadedConfig<O>;
+  /** Takes the rights that the command runs with. What it gives is handed to the command. */
+  readonly takeRights: (opts: NoInfer<O>) => R | Promise<R>;
+  /** Whether results are dropped, so that no output file is opened either. */
+  readonly quiet?: boolean;
+}
+
+/** What a running command works with. */
+export interface CommandRun<O extends CommandOpts, R> {
+  /** Its configuration. */
+  readonly opts: O;
+  /** Its log. */
+  readonly log: Logger;
+  /** Prints a result as `--out` says. */
+  readonly print: PrintResult;
+  /** How it prints. */
+  readonly output: OutputSettings;
+  /** What {@linkcode CommandStart.takeRights} gave. */
+  readonly rights: R;
+}
+
+/**
+ * Does the work of a command.
+ * @returns The exit code that `work` gives.
+ * @throws {UsageError} If the output file cannot be written; else what `takeRights` and `work` throw.
+ */
+export async function withCommand<O extends CommandOpts, R>(
+  { io, options, loaded: { opts, warnings }, takeRights, quiet }: CommandStart<O, R>,
+  work: (run: CommandRun<O, R>) => Promise<number>,
+): Promise<number> {
+  const output = outputSettings(options, opts);
+  using print = quiet ? silentPrinter() : resultPrinter(output, outputPlace(io, (text) => log.error(text)));
+  const rights = await takeRights(opts);
+  const { log, close } = openLog(opts, {
+    terminal: (text) => io.writeError(text),
+    colours: useColours({
+      isTerminal: io.isErrorTerminal,
+      noColor: options.no_color,
+      noColorVariable: io.noColor,
+      configured: opts.color,
+    }),
+  });
+  try {
+    for (const warning of warnings) log.warning(warning);
+    return await work({ opts, log, print, output, rights });
+  } finally {
+    close();
+  }
+}
+
+function silentPrinter(): ResultPrinter {
+  return Object.assign(() => {}, { [Symbol.dispose]: () => {} });
+}
