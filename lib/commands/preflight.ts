@@ -9,7 +9,7 @@
 
 import { statIfExists } from "../os/atomic_file.ts";
 import { LibcError, PreflightError } from "../errors.ts";
-import { checkPrivateKey } from "../keys/pair.ts";
+import { checkPrivateKey, movedMasterKey } from "../keys/pair.ts";
 import { KEY_DIRECTORIES } from "../keys/store.ts";
 import { raiseOpenFileLimit } from "../os/libc.ts";
 import { MASTER_OPTIONS, type MasterOpts, type MinionOpts } from "../config/options.ts";
@@ -64,7 +64,7 @@ export function preflightMaster(opts: MasterOpts): Ready {
     const warnings: string[] = [];
     prepareDirectories(opts, { user, directories, warnings });
     if (!rootsPidFile) checkWritable("pidfile", parent(opts.pidfile));
-    checkPrivateKeys(opts, ["master", opts.id.replace(/_master$/, ""), opts.master_sign_key_name]);
+    checkPrivateKeys(opts, ["master", movedMasterKey(opts.id), opts.master_sign_key_name]);
     checkPorts(opts.interface, { publish_port: opts.publish_port, ret_port: opts.ret_port });
     checkFileRoots("file_roots", opts.file_roots, warnings);
     checkFileRoots("pillar_roots", opts.pillar_roots, warnings);

@@ -140,6 +140,7 @@ async function genSignature(options: SaltKeyValues, { opts, show }: Setting): Pr
   try {
     result = await signMasterKey({
       pkiDir: opts.pki_dir,
+      id: opts.id,
       signKeyName: opts.master_sign_key_name,
       signatureName: opts.master_pubkey_signature,
       algorithm: opts.publish_signing_algorithm,

@@ -6,13 +6,15 @@
 
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { KeyError } from "../errors.ts";
-import { loadOrCreateKeyPair, loadPrivateKey } from "./pair.ts";
+import { loadOrCreateKeyPair, loadPrivateKey, movedMasterKey } from "./pair.ts";
 import { PublicKey, type SigningAlgorithm } from "../crypto/rsa.ts";
 
 /** What {@linkcode signMasterKey} signs, with what, and where to. */
 export interface MasterSignatureOptions {
-  /** The pki directory: `master.pub`, and the signing key if `priv` is unset. */
+  /** The pki directory: the master's public key if `pub` is unset, and the signing key if `priv` is unset. */
   readonly pkiDir: string;
+  /** The master's id, which tells where its key may have been moved to. */
+  readonly id: string;
   /** Name of the signing key (`master_sign_key_name`). */
   readonly signKeyName: string;
   /** Name of the signature's file (`master_pubkey_signature`). */
@@ -45,7 +47,8 @@ export async function signMasterKey(options: MasterSignatureOptions): Promise<bo
     if (!options.autoCreate) throw new KeyError("No usable private-key found");
     priv = await loadOrCreateKeyPair(pkiDir, signKeyName, options.keysize);
   }
-  const pub = readTextFileIfExists(options.pub || `${pkiDir}/master.pub`);
+  const pub = readTextFileIfExists(options.pub || `${pkiDir}/master.pub`) ??
+    readTextFileIfExists(`${pkiDir}/${movedMasterKey(options.id)}.pub`);
   if (pub === undefined) throw new KeyError("No usable public-key found");
   // Exactly what the master sends as `pub_key`: the text on the wire, not the file with its last newline.
   const signed = new TextEncoder().encode(PublicKey.fromPem(pub).pem);

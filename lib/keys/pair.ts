@@ -44,8 +44,13 @@ export async function loadOrCreateKeyPair(
 
 /** How {@linkcode loadOrCreateMasterKey} finds the key. */
 export interface MasterKeyOptions extends KeyAccess {
-  /** The master's id without `_master`: where Salt 3008 keeps the key. */
-  readonly id?: string;
+  /** The master's id: Salt 3008 keeps the key under {@linkcode movedMasterKey} of it. */
+  readonly id: string;
+}
+
+/** The name under which Salt 3008 keeps the key of the master with this id: without `_master`, which it appends itself. */
+export function movedMasterKey(id: string): string {
+  return id.replace(/_master$/, "");
 }
 
 /**
@@ -56,11 +61,11 @@ export interface MasterKeyOptions extends KeyAccess {
 export function loadOrCreateMasterKey(
   pkiDir: string,
   keysize: number,
-  options: MasterKeyOptions = {},
+  options: MasterKeyOptions,
 ): Promise<PrivateKey> {
-  const { id } = options;
-  const moved = id !== undefined && !exists(`${pkiDir}/master.pem`) && exists(`${pkiDir}/${id}.pem`);
-  return loadOrCreateKeyPair(pkiDir, moved ? id : "master", keysize, options);
+  const moved = movedMasterKey(options.id);
+  const isMoved = !exists(`${pkiDir}/master.pem`) && exists(`${pkiDir}/${moved}.pem`);
+  return loadOrCreateKeyPair(pkiDir, isMoved ? moved : "master", keysize, options);
 }
 
 /**

@@ -129,6 +129,7 @@ export class Master {
   async #open(): Promise<void> {
     const opts = this.#opts;
     const masterKey = await loadOrCreateMasterKey(opts.pki_dir, opts.keysize, {
+      id: opts.id,
       permissive: opts.permissive_pki_access,
     });
     await restoreFromJournal(opts, masterKey.pem, this.#log);

@@ -48,12 +48,12 @@ Deno.test(
   "a missing public half is written again; a wrong one is an error and stays",
   inTemporaryDirectory(async (dir) => {
     Deno.writeTextFileSync(`${dir}/master.pem`, PRIVATE, { mode: 0o600 });
-    assertEquals((await loadOrCreateMasterKey(dir, BITS)).pem, PRIVATE);
+    assertEquals((await loadOrCreateMasterKey(dir, BITS, { id: "saltmaster" })).pem, PRIVATE);
     assertEquals(Deno.readTextFileSync(`${dir}/master.pub`), PUBLIC);
     Deno.writeTextFileSync(`${dir}/master.pub`, PUBLIC.trim().replaceAll("\n", "\r\n"));
-    await loadOrCreateMasterKey(dir, BITS);
+    await loadOrCreateMasterKey(dir, BITS, { id: "saltmaster" });
     Deno.writeTextFileSync(`${dir}/master.pub`, corpus.keys.other2048.public);
-    await assertRejects(() => loadOrCreateMasterKey(dir, BITS), KeyError, "master.pub");
+    await assertRejects(() => loadOrCreateMasterKey(dir, BITS, { id: "saltmaster" }), KeyError, "master.pub");
     assertEquals(Deno.readTextFileSync(`${dir}/master.pub`), corpus.keys.other2048.public);
   }),
 );
@@ -79,10 +79,11 @@ Deno.test(
     Deno.symlinkSync(`${dir}/saltmaster.pem`, `${dir}/master.pem`);
     Deno.symlinkSync(`${dir}/saltmaster.pub`, `${dir}/master.pub`);
     const before = names(dir);
-    assertEquals((await loadOrCreateMasterKey(dir, BITS)).pem, PRIVATE);
+    assertEquals((await loadOrCreateMasterKey(dir, BITS, { id: "saltmaster" })).pem, PRIVATE);
     assertEquals(names(dir), before);
     Deno.removeSync(`${dir}/master.pem`);
     assertEquals((await loadOrCreateMasterKey(dir, BITS, { id: "saltmaster" })).pem, PRIVATE);
+    assertEquals((await loadOrCreateMasterKey(dir, BITS, { id: "saltmaster_master" })).pem, PRIVATE);
     assertNotEquals((await loadOrCreateKeyPair(dir, "another", BITS)).pem, PRIVATE);
   }),
 );
