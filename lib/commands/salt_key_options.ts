@@ -16,7 +16,7 @@ import { UsageError } from "../errors.ts";
 import { type KeyAct, listedStates } from "./salt_key_actions.ts";
 import { KEY_STATES } from "../keys/manager.ts";
 import type { KeyState } from "../keys/store.ts";
-import { MAX_KEY_BITS } from "../crypto/rsa.ts";
+import { MAX_KEY_BITS, MIN_NEW_KEY_BITS } from "../crypto/key_bits.ts";
 
 const ACTIONS = { group: "Actions" } as const;
 const GENERATION = { group: "Key Generation Options" } as const;
@@ -75,7 +75,7 @@ export const SALT_KEY_OPTIONS = {
     ...GENERATION,
     default: ".",
   }),
-  keysize: int(["--keysize"], "Bits of a new key, 2048 at least. Default: as configured, which is 2048.", GENERATION),
+  keysize: int(["--keysize"], "Bits of a new key, 2048 to 4096. Default: as configured, which is 2048.", GENERATION),
   gen_signature: flag(
     ["--gen-signature"],
     "Sign the master's public key beforehand, for minions that verify it (verify_master_pubkey_sign).",
@@ -151,8 +151,11 @@ export function chooseAction(options: SaltKeyValues): SaltKeyAction {
  * @throws {UsageError} That says what.
  */
 export function checkUsage({ options, args }: Parsed<SaltKeyTable>): void {
-  if (options.keysize !== null && options.keysize < 2048) throw new UsageError("The minimum value for keysize is 2048");
-  if (options.keysize !== null && options.keysize > MAX_KEY_BITS) {
+  const { keysize } = options;
+  if (keysize !== null && keysize < MIN_NEW_KEY_BITS) {
+    throw new UsageError(`The minimum value for keysize is ${MIN_NEW_KEY_BITS}`);
+  }
+  if (keysize !== null && keysize > MAX_KEY_BITS) {
     throw new UsageError(`The maximum value for keysize is ${MAX_KEY_BITS}`);
   }
   if (options.gen_keys && /[/\\\0]/.test(options.gen_keys)) {

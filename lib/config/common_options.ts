@@ -4,6 +4,7 @@
  */
 
 import { HASH_TYPES } from "../crypto/hash_types.ts";
+import { MAX_KEY_BITS, MIN_NEW_KEY_BITS } from "../crypto/key_bits.ts";
 import { LOG_LEVELS } from "../process/log_levels.ts";
 import { any, bool, choice, dict, int, list, moot, type Option, path, planned, str, strs } from "./option_types.ts";
 
@@ -29,7 +30,7 @@ export const COMMON_OPTIONS = {
     "More configuration files, as paths or globs relative to the file that names them; read after `default_include`.",
   ),
   hash_type: choice("sha256", "Digest behind fingerprints, job directories and file checksums.", HASH_TYPES),
-  keysize: int(2048, "Bits of a new RSA key.", { min: 2048, max: 16384 }),
+  keysize: int(2048, "Bits of a new RSA key.", { min: MIN_NEW_KEY_BITS, max: MAX_KEY_BITS }),
   durability: choice(
     "process",
     "What accepted jobs and acknowledged returns survive: the end of the `process`, or also a power failure of the `machine`, for a sync " +

@@ -10,6 +10,7 @@
 import type { KeyObject } from "node:crypto";
 import { AuthenticationError, KeyError } from "../errors.ts";
 import { hashHex } from "./hash.ts";
+import { MAX_KEY_BITS, MIN_KEY_BITS } from "./key_bits.ts";
 import { nodeBuiltin } from "../os/node_builtin.ts";
 import { type PrivateOperations, REFUSED } from "./openssl_rsa.ts";
 import { cleanPem } from "./pem.ts";
@@ -22,11 +23,6 @@ export { cleanPem, fingerprint, samePem } from "./pem.ts";
 export type EncryptionAlgorithm = "OAEP-SHA1" | "OAEP-SHA224";
 /** What a request's `sig_algo` may be. */
 export type SigningAlgorithm = "PKCS1v15-SHA1" | "PKCS1v15-SHA224";
-
-/** The smallest key, in bits, that is taken; Salt's own library makes none smaller. */
-const MIN_KEY_BITS = 1024;
-/** The largest key, in bits, that is taken: Deno reads no larger public key. */
-export const MAX_KEY_BITS = 4096;
 
 interface Hash {
   readonly name: string;

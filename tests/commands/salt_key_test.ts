@@ -155,6 +155,7 @@ const QUERIES: readonly (readonly [argv: string, code: number, out: string])[] =
   ["-a new1 new2", 64, ""],
   ["--bogus", 64, ""],
   ["--keysize=1024 --gen-keys=x", 64, ""],
+  ["--keysize=4097 --gen-keys=x", 64, ""],
   ["--gen-keys=../x", 64, ""],
   ["--rotate-aes-key=maybe -d old", 64, ""],
   ["--eauth=pam -L", 64, ""],
