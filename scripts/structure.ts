@@ -154,10 +154,10 @@ function circles(imports: ReadonlyMap<string, readonly Import[]>): string[] {
 
 /**
  * Imports of Node's modules by files that programs and threads load when they start: 20 to 40 ms and 4 to 6 MB of each, for
- * what lib/os/node_builtin.ts loads when it is needed. An execution module is loaded when it is needed.
+ * what lib/os/node_builtin.ts loads when it is needed. `sys.doc` loads every execution module.
  */
 function nodeImports(sources: readonly Source[]): string[] {
-  const atStart = (path: string) => /^(lib|modules)\/|^[^/]+$/.test(path) && directoryOf(path) !== "modules/execution";
+  const atStart = (path: string) => /^(lib|modules)\/|^[^/]+$/.test(path);
   return sources.filter(({ path }) => atStart(path)).flatMap(({ path, text }) =>
     [...text.matchAll(/^(?:import|export) (?!type )[^;]*?"(node:[^"]+)";/gm)].map(([, module]) =>
       `node: ${path} imports ${module} before it is needed`

@@ -7,8 +7,6 @@
  * @module
  */
 
-import { statfsSync } from "node:fs";
-import { lookup } from "node:dns/promises";
 import { type CommandResult, runCommand } from "../../lib/host/command.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { matchesGlob } from "../../lib/text/glob.ts";
@@ -16,6 +14,7 @@ import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import * as proc from "../../lib/host/proc_stats.ts";
 import { listProcesses } from "../../lib/host/processes.ts";
+import { nodeBuiltin } from "../../lib/os/node_builtin.ts";
 import { pythonRegex } from "../../lib/text/regex.ts";
 import { strftime } from "../../lib/text/strftime.ts";
 import { addressesConnectedTo } from "../../lib/host/tcp_table.ts";
@@ -187,7 +186,7 @@ function usage(args: string[], context: JobContext): Value {
   const paths = new Set([...args.filter((arg) => arg.startsWith("/")), ...mounted]);
   return new Map([...paths].flatMap((path): [Value, Value][] => {
     try {
-      const { bsize, bavail, blocks } = statfsSync(path);
+      const { bsize, bavail, blocks } = nodeBuiltin("node:fs").statfsSync(path);
       return [[path, map({ available: bavail * bsize, total: blocks * bsize })]];
     } catch (error) {
       if (isMissing(error)) return [];
@@ -313,6 +312,7 @@ export const master: ModuleFunction<JobContext> = fn({
 });
 
 async function addressesOf(host: string): Promise<string[]> {
+  const { lookup } = await import("node:dns/promises");
   try {
     return (await lookup(host, { all: true })).map(({ address }) => address);
   } catch {

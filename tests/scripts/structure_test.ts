@@ -81,6 +81,7 @@ const CASES: [what: string, files: Readonly<Record<string, string>>, problems: s
     "modules/grains/c.ts": 'import { lookup } from "node:dns/promises";\n',
   }, [
     "node: lib/os/a.ts imports node:fs before it is needed",
+    "node: modules/execution/b.ts imports node:dns/promises before it is needed",
     "node: modules/grains/c.ts imports node:dns/promises before it is needed",
   ]],
   ["an export that nobody uses", {
