@@ -46,17 +46,7 @@ const FLOOR_OF: ReadonlyMap<string, number> = new Map(
 const UPWARD: readonly string[] = [];
 
 /** What only tests use, `FILE exports NAME`: to be used by the product or removed. One that is, is to leave this list. */
-const FOR_TESTS: readonly string[] = [
-  "lib/bus/event.ts exports unpackEvent",
-  "lib/os/users.ts exports groupsOf",
-  "lib/output/outputters.ts exports OUTPUTTER_NAMES",
-  "lib/protocol/jid.ts exports jidTime",
-  "lib/protocol/tags.ts exports PRESENT_EVENT",
-  "lib/protocol/tags.ts exports jobError",
-  "lib/protocol/tags.ts exports jobProgress",
-  "lib/protocol/tags.ts exports wheelEvent",
-  "lib/sockets/context.ts exports prepareManySockets",
-];
+const FOR_TESTS: readonly string[] = [];
 
 /** One source file. */
 export interface Source {

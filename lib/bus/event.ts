@@ -41,16 +41,8 @@ export function packEvent(tag: string, data: EventData): Uint8Array {
 }
 
 /**
- * The event in a frame, of today's form or of the old one (the tag padded with `|` to 20 bytes, no newlines).
- * @throws {WireError} If it is neither.
- */
-export function unpackEvent(frame: Uint8Array): BusEvent {
-  return unpackWanted(frame, () => true) as BusEvent;
-}
-
-/**
- * As {@linkcode unpackEvent}; but of an event whose tag is not `wanted`, the data are not even read, and it is `undefined`.
- * On a busy bus most events concern somebody else.
+ * The event in a frame, of today's form or of the old one (the tag padded with `|` to 20 bytes, no newlines); `undefined` if its
+ * tag is not `wanted`: on a busy bus most events concern somebody else, and their data are not read.
  * @throws {WireError} If it is an event of neither form.
  */
 export function unpackWanted(frame: Uint8Array, wanted: (tag: string) => boolean): BusEvent | undefined {

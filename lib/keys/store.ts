@@ -15,7 +15,6 @@ import {
   writeFileAtomic,
 } from "../os/atomic_file.ts";
 import { KeyError } from "../errors.ts";
-import { compileGlob } from "../text/glob.ts";
 import { isValidId } from "../protocol/minion_id.ts";
 import { compareStrings } from "../values/value.ts";
 
@@ -56,22 +55,6 @@ export class KeyStore {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
     return ids.sort(compareStrings);
-  }
-
-  /** The ids of every state. */
-  all(): Record<KeyState, string[]> {
-    return {
-      accepted: this.list("accepted"),
-      pending: this.list("pending"),
-      rejected: this.list("rejected"),
-      denied: this.list("denied"),
-    };
-  }
-
-  /** The ids that match `glob` (or one of several, separated by commas), for each of `states`. */
-  match(glob: string, states: readonly KeyState[]): Map<KeyState, string[]> {
-    const tests = glob.split(",").map(compileGlob);
-    return new Map(states.map((state) => [state, this.list(state).filter((id) => tests.some((test) => test(id)))]));
   }
 
   /** The PEM of the key of `id` in that state, as it was put. */

@@ -90,13 +90,6 @@ export function groupIdsOf(user: User, files: AccountFiles = {}): number[] {
   return [...new Set([user.gid, ...listed.map((group) => group.gid)])];
 }
 
-/** The names of all groups that the user called `name` is in, the primary one first; none for an unknown user. */
-export function groupsOf(name: string, files: AccountFiles = {}): string[] {
-  const user = findUser(name, files);
-  if (user === undefined) return [];
-  return groupIdsOf(user, files).flatMap((gid) => findGroup(gid, files)?.name ?? []);
-}
-
 function read(path: string): string {
   try {
     return Deno.readTextFileSync(path);

@@ -35,9 +35,10 @@ export interface OutputOptions {
 }
 
 /** An outputter; `undefined` for data that is not of the shape which it prints, which `nested` prints then. */
-type Outputter = (data: Value, options: OutputOptions) => string | undefined;
+export type Outputter = (data: Value, options: OutputOptions) => string | undefined;
 
-const OUTPUTTERS: ReadonlyMap<string, Outputter> = new Map<string, Outputter>([
+/** The outputters by the names that `--out` takes. */
+export const OUTPUTTERS: ReadonlyMap<string, Outputter> = new Map<string, Outputter>([
   ["nested", formatNested],
   ["json", formatJson],
   // YAML escapes them all but for the bidirectional overrides, which Salt prints raw; here they become visible.
@@ -55,9 +56,6 @@ const OUTPUTTERS: ReadonlyMap<string, Outputter> = new Map<string, Outputter>([
   ["highstate", () => undefined],
   ["grains", () => undefined],
 ]);
-
-/** The names that `--out` takes. */
-export const OUTPUTTER_NAMES: readonly string[] = [...OUTPUTTERS.keys()].sort();
 
 /** Those that programs read. */
 export const MACHINE_OUTPUTTERS: readonly string[] = ["json", "yaml", "raw", "pprint"];

@@ -11,7 +11,7 @@ import { hashHex } from "../crypto/hash.ts";
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 // What follows the digits ends up in file names, so it holds nothing that a path could be made of.
-const JID = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d{6})(?:_[0-9A-Za-z-]{1,64})?$/;
+const JID = /^\d{20}(?:_[0-9A-Za-z-]{1,64})?$/;
 
 /** The microseconds of the last jid, of all threads that share them. */
 let last = new BigInt64Array(jidMemory());
@@ -61,17 +61,6 @@ function clockMs(): number {
 /** Whether `text` is a jid. Stricter than Salt, which takes anything, `../` too, after the underscore. */
 export function isJid(text: string): boolean {
   return JID.test(text);
-}
-
-/** When the job was made, to the millisecond; `undefined` if `jid` is no jid or names no day of any calendar. */
-export function jidTime(jid: string): Date | undefined {
-  const parts = JID.exec(jid);
-  if (parts === null) return undefined;
-  const [, year, month, day, hour, minute, second, micro] = parts;
-  const text = `${year}-${month}-${day}T${hour}:${minute}:${second}.${micro.slice(0, 3)}Z`;
-  const time = new Date(text);
-  // Date rolls 31 February over to March.
-  return !Number.isNaN(time.getTime()) && time.toISOString() === text ? time : undefined;
 }
 
 /** The time in a jid as `jobs.list_jobs` shows it: `2014, May 23 10:11:12.123456`; empty if `jid` is no jid. */

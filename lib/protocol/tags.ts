@@ -10,16 +10,12 @@ export const jobNew = (jid: string): string => `salt/job/${jid}/new`;
 export const jobPublish = (jid: string): string => `salt/job/${jid}/publish`;
 /** `salt/job/<jid>/ret/<id>`: a minion's return. */
 export const jobReturn = (jid: string, id: string): string => `salt/job/${jid}/ret/${id}`;
-/** `salt/job/<jid>/prog/<id>/<n>`: one step of a job that reports as it goes. */
-export const jobProgress = (jid: string, id: string, n: number): string => `salt/job/${jid}/prog/${id}/${n}`;
 /** `salt/job/<jid>/start/<id>`: a minion has begun a job. */
 export const jobStart = (jid: string, id: string): string => `salt/job/${jid}/start/${id}`;
 /** `salt/job/<jid>/ack/<id>`: a minion has the job; `state` in it says whether it has begun. */
 export const jobAck = (jid: string, id: string): string => `salt/job/${jid}/ack/${id}`;
 /** `salt/job/<jid>/out/<id>`: what the commands of a watched job have written, in a numbered batch (lib/protocol/live_batch.ts). */
 export const jobOutput = (jid: string, id: string): string => `salt/job/${jid}/out/${id}`;
-/** `salt/job/<jid>/error`: a job that was refused after it had its id. */
-export const jobError = (jid: string): string => `salt/job/${jid}/error`;
 /** What every event of a job begins with; a subscriber asks for this. */
 export const jobPrefix = (jid: string): string => `salt/job/${jid}`;
 /** `salt/auth`: a minion asked to be let in. */
@@ -34,14 +30,10 @@ export const minionStart = (id: string): string => `salt/minion/${id}/start`;
 export const LEGACY_START_EVENT = "minion_start";
 /** `minion/refresh/<id>`: the grains of a minion were stored anew. */
 export const minionRefresh = (id: string): string => `minion/refresh/${id}`;
-/** `salt/presence/present`: who is connected. */
-export const PRESENT_EVENT = "salt/presence/present";
 /** `salt/presence/change`: who came and who left. */
 export const PRESENCE_CHANGE_EVENT = "salt/presence/change";
 /** `salt/run/<jid>/<suffix>`: a runner's `new`, `ret`, or progress. */
 export const runEvent = (jid: string, suffix: string): string => `salt/run/${jid}/${suffix}`;
-/** `salt/wheel/<jid>/<suffix>`: a wheel function's `new` or `ret`. */
-export const wheelEvent = (jid: string, suffix: string): string => `salt/wheel/${jid}/${suffix}`;
 
 /** A sign that a minion gave of a job. */
 export interface JobSign {

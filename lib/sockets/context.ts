@@ -19,12 +19,6 @@ const START_UP = 1 << 20;
 /** This isolate's sockets share a context, which ends with the last of them: what was sent is then on its way. */
 let shared: ZmqContext | undefined;
 let open = 0;
-let maxSockets: number | undefined;
-
-/** Lets this thread have `count` sockets, where libzmq's own limit is 1,023; to be called before the first is made. */
-export function prepareManySockets(count: number): void {
-  maxSockets = count;
-}
 
 /**
  * Notes this thread's sockets in `memory` from now on. A thread that dies cannot close them, and what still is connected gets
@@ -71,7 +65,7 @@ export function openSocket(kind: SocketKind, context?: bigint): ZmqSocket {
 
 function ownContext(): ZmqContext {
   if (shared === undefined) {
-    shared = ZmqContext.create(maxSockets);
+    shared = ZmqContext.create();
     const notes = ownNotes();
     if (notes !== undefined) notes.context = shared.address;
     socketMemory.worked(START_UP); // which leaves garbage as well

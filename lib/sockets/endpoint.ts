@@ -200,16 +200,11 @@ function bytesOf(frames: Frames): number {
   return frames.reduce((sum, frame) => sum + frame.length, 0);
 }
 
-/** A socket that receives and sends: REQ, DEALER, ROUTER, XPUB. */
+/** A socket that receives and sends: REQ, DEALER, XPUB. */
 export class Duplex extends Endpoint {
   /** REQ: one request, then its reply. */
   static request(settings: SocketSettings = {}): Duplex {
     return new Duplex("request", settings);
-  }
-
-  /** DEALER: any number of messages either way; the empty delimiter of REQ and REP is the caller's to add and take off. */
-  static dealer(settings: SocketSettings = {}): Duplex {
-    return new Duplex("dealer", settings);
   }
 
   /**
@@ -222,11 +217,6 @@ export class Duplex extends Endpoint {
       made.connect(address);
     });
     return new Duplex("dealer", settings, socket);
-  }
-
-  /** ROUTER: the first frame names the peer. */
-  static router(settings: SocketSettings = {}): Duplex {
-    return new Duplex("router", settings);
   }
 
   /** XPUB: each message to every subscriber, as PUB; receives a 1 or 0 and the topic when the first of a topic's
@@ -329,7 +319,7 @@ export class Inbox extends Endpoint {
   }
 }
 
-/** A socket that only sends: PUSH, PUB. */
+/** A socket that only sends: PUSH. */
 export class Outbox extends Endpoint {
   /** PUSH: each message to one puller; waits while nobody can take it. */
   static push(settings: SocketSettings = {}): Outbox {
@@ -343,11 +333,6 @@ export class Outbox extends Endpoint {
     const outbox = new Outbox("push", settings, socket);
     outbox.connect(address);
     return outbox;
-  }
-
-  /** PUB: each message to every subscriber; dropped for those whose queue is at the high-water mark. */
-  static publisher(settings: SocketSettings = {}): Outbox {
-    return new Outbox("publisher", settings);
   }
 
   /** Sends a message. @returns Whether it was taken within `timeoutMs` (default: no end). */

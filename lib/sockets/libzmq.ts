@@ -15,7 +15,6 @@ import { leased } from "../process/thread_lease.ts";
 
 const SYMBOLS = {
   zmq_ctx_new: { parameters: [], result: "pointer" },
-  zmq_ctx_set: { parameters: ["pointer", "i32", "i32"], result: "i32" },
   zmq_ctx_shutdown: { parameters: ["pointer"], result: "i32" },
   zmq_ctx_term: { parameters: ["pointer"], result: "i32" },
   zmq_socket: { parameters: ["pointer", "i32"], result: "pointer" },
@@ -114,7 +113,6 @@ function cString(text: string): Uint8Array<ArrayBuffer> {
 /** The kinds of socket that are used, with libzmq's numbers. */
 export const SOCKET_KINDS = {
   pair: 0,
-  publisher: 1,
   subscriber: 2,
   request: 3,
   dealer: 5,
@@ -178,7 +176,6 @@ const ZMQ_POLLIN = 1;
 const ZMQ_POLLOUT = 2;
 const ZMQ_DONTWAIT = 1;
 const ZMQ_SNDMORE = 2;
-const ZMQ_MAX_SOCKETS = 2;
 /** What is told of a listening socket's connections: the value of the event is a descriptor, or the system's error. */
 export const CONNECTION_EVENTS = { accepted: 0x20, acceptFailed: 0x40, disconnected: 0x200 } as const;
 const ZMQ_EVENT_CONNECT_RETRIED = 0x4;
@@ -203,11 +200,9 @@ export class ZmqContext {
     this.#pointer = pointer;
   }
 
-  /** A new one; its threads start with the first socket. @param maxSockets How many it may have; libzmq's own limit is 1,023. */
-  static create(maxSockets?: number): ZmqContext {
-    const pointer = zmq().zmq_ctx_new();
-    if (maxSockets !== undefined) check("zmq_ctx_set", zmq().zmq_ctx_set(pointer, ZMQ_MAX_SOCKETS, maxSockets));
-    return new ZmqContext(pointer);
+  /** A new one, for 1,023 sockets; its threads start with the first. */
+  static create(): ZmqContext {
+    return new ZmqContext(zmq().zmq_ctx_new());
   }
 
   /** The one that a thread which is gone for good has left at {@linkcode address}. */

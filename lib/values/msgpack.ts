@@ -36,26 +36,14 @@ export function encode(value: Packable, dialect: Dialect): Uint8Array {
 }
 
 /**
- * The one value that `bytes` are.
+ * The one value that `bytes` are. It shares no memory with them.
  * @param bounds What it may cost. Default: what whoever has proved who it is may send, and what the disk may hold.
  * @throws {MsgpackError} If they are anything else: truncated, malformed, or followed by more.
  */
 export function decode(bytes: Uint8Array, dialect: Dialect, bounds?: Bounds): Value {
-  const { value, length } = decodeFirst(bytes, dialect, bounds);
-  if (length !== bytes.length) throw new MsgpackError(`${bytes.length - length} bytes follow the value`);
-  return value;
-}
-
-/**
- * The value that `bytes` begin with, and how many bytes it took. The value shares no memory with `bytes`.
- * @throws {MsgpackError} If they do not begin with a whole value.
- */
-export function decodeFirst(
-  bytes: Uint8Array,
-  dialect: Dialect,
-  bounds?: Bounds,
-): { readonly value: Value; readonly length: number } {
   const reader = new Reader(bytes, { binAsText: dialect === "wire", bounds });
   const value = reader.readValue();
-  return { value, length: reader.position };
+  const rest = bytes.length - reader.position;
+  if (rest !== 0) throw new MsgpackError(`${rest} bytes follow the value`);
+  return value;
 }

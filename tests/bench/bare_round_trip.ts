@@ -6,10 +6,11 @@
 import { Duplex } from "../../lib/sockets/endpoint.ts";
 import { run } from "./processes.ts";
 import { benchCommand } from "./sides.ts";
+import { Peer } from "../support/peer.ts";
 
 /** One whole process, against an echo in this one. @returns Milliseconds. */
 export async function bareRoundTrip(): Promise<number> {
-  using echo = Duplex.router();
+  using echo = Peer.router();
   await echo.bind("tcp://127.0.0.1:0");
   void (async () => {
     for (let frames = await echo.receive(); frames !== undefined; frames = await echo.receive()) {

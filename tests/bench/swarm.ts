@@ -16,9 +16,9 @@ import { raiseOpenFileLimit } from "../../lib/os/libc.ts";
 import { parsePublished } from "../../lib/protocol/payload.ts";
 import type { Credentials } from "../../lib/minion/sign_in.ts";
 import { sleep } from "../../lib/os/sleep.ts";
-import { prepareManySockets } from "../../lib/sockets/context.ts";
 import { isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { keyPool } from "./key_pool.ts";
+import { prepareManySockets } from "./many_sockets.ts";
 import { SimulatedMinion } from "./simulated_minion.ts";
 import { BUSY_LIMIT, type SwarmJob, SwarmJobs } from "./swarm_jobs.ts";
 

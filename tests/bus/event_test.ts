@@ -3,6 +3,7 @@ import * as event from "../../lib/bus/event.ts";
 import { jobReturn } from "../../lib/protocol/tags.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { map, type ValueMap } from "../../lib/values/value.ts";
+import { unpackEvent } from "../support/events.ts";
 import { assert, assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
 
 const JID = "20240102030405678901";
@@ -23,14 +24,14 @@ for (const tag of TAGS) {
   Deno.test(`an event comes back as it was packed under a tag of ${tag.length} characters`, () => {
     // Values with high bytes all over: none may be taken for the start of an old frame.
     const data: ValueMap = map({ "": "é\n\nü".repeat(9), list: [null, true, 200, -3, 1.5], deep: { a: { b: [] } } });
-    assertEquals(event.unpackEvent(event.packEvent(tag, data)), { tag, data });
+    assertEquals(unpackEvent(event.packEvent(tag, data)), { tag, data });
   });
 }
 
 Deno.test("frames of the old form are read: padded to 20 bytes, or 20 bytes bare", () => {
   const data = map({ id: "web1", text: "a\n\nb" });
-  assertEquals(event.unpackEvent(concat("auth".padEnd(20, "|"), encode(data, "disk"))), { tag: "auth", data });
-  assertEquals(event.unpackEvent(concat(JID, encode(data, "disk"))), { tag: JID, data });
+  assertEquals(unpackEvent(concat("auth".padEnd(20, "|"), encode(data, "disk"))), { tag: "auth", data });
+  assertEquals(unpackEvent(concat(JID, encode(data, "disk"))), { tag: JID, data });
 });
 
 for (
@@ -43,7 +44,7 @@ for (
   ] as const
 ) {
   Deno.test(`a frame with ${what} is refused`, () => {
-    assertThrows(() => event.unpackEvent(frame), WireError);
+    assertThrows(() => unpackEvent(frame), WireError);
   });
 }
 

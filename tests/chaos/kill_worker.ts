@@ -5,13 +5,14 @@
  */
 
 import { clearRequest } from "../../lib/protocol/payload.ts";
-import { Duplex, type Frames } from "../../lib/sockets/endpoint.ts";
+import { type Frames } from "../../lib/sockets/endpoint.ts";
 import { isMap, map } from "../../lib/values/value.ts";
 import { eventually } from "../support/eventually.ts";
 import { HangingFleet, strangersSignIn } from "../support/hanging_worker.ts";
 import { ObservedWorkers } from "../support/observed_workers.ts";
 import { makeNonce, opened } from "../support/scripted_minion.ts";
 import type { Fault, Figure } from "./fault.ts";
+import { Peer } from "../support/peer.ts";
 
 const LONG = { kills: 50 };
 const SHORT = { kills: 6 };
@@ -32,7 +33,7 @@ interface Counts {
 
 /** Asks, one request after the other, and hears whatever it is told: a REQ socket would hide what it has not asked for. */
 async function keepAsking(address: string, counts: Counts, goOn: () => boolean): Promise<void> {
-  using peer = Duplex.dealer({ highWaterMark: 0 });
+  using peer = Peer.dealer({ highWaterMark: 0 });
   peer.connect(address);
   while (goOn()) {
     const nonce = makeNonce();
@@ -69,7 +70,7 @@ export const killWorker: Fault = {
       workers.kill(name);
       await eventually(() => workers.count(name) > count, { what: `a new ${name}` });
     };
-    using stranger = Duplex.dealer({ highWaterMark: 0 });
+    using stranger = Peer.dealer({ highWaterMark: 0 });
     stranger.connect(address);
     let heldAndRefused = 0;
     for (let n = 1; n <= kills; n++) {

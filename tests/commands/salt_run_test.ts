@@ -1,6 +1,7 @@
 import { NoMasterError, RefusedError } from "../../lib/errors.ts";
 import { isJid } from "../../lib/protocol/jid.ts";
-import { packEvent, unpackEvent } from "../../lib/bus/event.ts";
+import { packEvent } from "../../lib/bus/event.ts";
+import { unpackEvent } from "../support/events.ts";
 import { JobCache } from "../../lib/jobs/cache.ts";
 import { decode } from "../../lib/values/msgpack.ts";
 import type { LocalCommands, LocalReturn } from "../../lib/client/runner_context.ts";

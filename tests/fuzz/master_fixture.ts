@@ -11,7 +11,7 @@ import { loadMasterConfig } from "../../lib/config/load.ts";
 import { Crypticle } from "../../lib/crypto/crypticle.ts";
 import { DataCache } from "../../lib/fleet/data_cache.ts";
 import { stamp } from "../../lib/bus/event.ts";
-import { unpackEvent } from "../../lib/bus/event.ts";
+import { unpackEvent } from "../support/events.ts";
 import { packEvent } from "../../lib/bus/event.ts";
 import { JobAcks } from "../../lib/jobs/acks.ts";
 import { JobCache } from "../../lib/jobs/cache.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { formatOutput, OUTPUTTER_NAMES } from "../../lib/output/outputters.ts";
+import { formatOutput, OUTPUTTERS } from "../../lib/output/outputters.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { NASTY_TEXTS, type Random } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
@@ -39,7 +39,7 @@ export const outputs: FuzzTarget = {
   refusals: [],
   open: () => ({
     feed(random, note) {
-      const out = random.pick(OUTPUTTER_NAMES);
+      const out = random.pick([...OUTPUTTERS.keys()]);
       const value = random.chance(0.5) ? randomValue(random) : lines(random);
       const data = random.chance(0.8) ? map({ web1: value }) : value;
       note(`${out}: ${typeof value === "string" ? value : "a value"}`);

@@ -6,7 +6,8 @@
 import { Autosign } from "../../lib/keys/autosign.ts";
 import { yamlifyArg } from "../../lib/values/arguments.ts";
 import { TargetError, YamlError } from "../../lib/errors.ts";
-import { packEvent, unpackEvent } from "../../lib/bus/event.ts";
+import { packEvent } from "../../lib/bus/event.ts";
+import { unpackEvent } from "../support/events.ts";
 import { formatOutput } from "../../lib/output/outputters.ts";
 import { pformat } from "../../lib/values/pformat.ts";
 import { resolveTarget } from "../../lib/fleet/target.ts";

@@ -16,6 +16,7 @@ import { mutateBytes, NASTY_TEXTS, type Random } from "./mutate.ts";
 import type { FuzzTarget, Session } from "./target.ts";
 import { hold } from "./target.ts";
 import { mutateMap, randomMsgpack, randomValue } from "./values.ts";
+import { allKeys } from "../support/keys.ts";
 
 /** Honest clear requests, to spoil. */
 function clearLoads(): ValueMap[] {
@@ -230,7 +231,7 @@ function session(
     },
     honest: () => master.honest(),
     close() {
-      const { accepted, pending } = master.keys.all();
+      const { accepted, pending } = allKeys(master.keys);
       master.close();
       hold(accepted.join() === HONEST_ID && pending.length === 0, `keys came from nowhere: ${accepted} ${pending}`);
     },

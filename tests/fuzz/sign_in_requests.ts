@@ -11,6 +11,7 @@ import { HONEST_ID, openMaster } from "./master_fixture.ts";
 import { mutateBytes, mutateText, NASTY_TEXTS, type Random } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { mutateMap, randomValue } from "./values.ts";
+import { allKeys } from "../support/keys.ts";
 
 const ALGORITHMS = ["OAEP-SHA1", "OAEP-SHA224", "PKCS1v15-SHA1", "PKCS1v15-SHA224", "OAEP", "", "toString"];
 
@@ -43,7 +44,7 @@ export const signInRequests: FuzzTarget = {
       },
       honest: () => master.honest(),
       close() {
-        const { accepted } = master.keys.all();
+        const { accepted } = allKeys(master.keys);
         master.close();
         hold(accepted.join() === HONEST_ID, `keys were accepted: ${accepted}`);
       },

@@ -6,11 +6,12 @@ import { decode, encode } from "../../lib/values/msgpack.ts";
 import { makeJid } from "../../lib/protocol/jid.ts";
 import { clearRequest } from "../../lib/protocol/payload.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
-import { Duplex, type Frames, Inbox } from "../../lib/sockets/endpoint.ts";
+import { type Frames, Inbox } from "../../lib/sockets/endpoint.ts";
 import { equals, map, repr, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually, type Fleet, fleetTest } from "../support/fleet.ts";
 import { envelope, opened, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
+import { Peer } from "../support/peer.ts";
 
 const BOUND_MS = 60_000;
 const PATIENCE = { timeoutMs: BOUND_MS, tries: 1 };
@@ -117,7 +118,7 @@ function assertNobodyDied({ logs }: Fleet): void {
 
 /** Sends frames as they are, with no delimiter added, and gives the reply's frames. */
 async function exchange(fleet: Fleet, frames: Frames): Promise<Frames | undefined> {
-  using peer = Duplex.dealer();
+  using peer = Peer.dealer();
   peer.connect(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
   assert(await peer.send(frames, BOUND_MS));
   return await peer.receive(BOUND_MS);
@@ -186,7 +187,7 @@ fleetTest(
     using channel = openChannel(fleet);
     const load = (size: number) => map({ cmd: "ping", data: "x".repeat(size) });
     assertValue(opened(await channel.request(clearRequest(load(999_000)), PATIENCE)), load(999_000));
-    using peer = Duplex.dealer();
+    using peer = Peer.dealer();
     peer.connect(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
     assert(await peer.send([none, clearRequest(load(1_000_001))], BOUND_MS));
     assertEquals(await peer.receive(300), undefined);

@@ -5,7 +5,7 @@ import { Master } from "../../lib/master/master.ts";
 import { accessKeyPath } from "../../lib/config/master_paths.ts";
 import { clearRequest, parsePublished } from "../../lib/protocol/payload.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
-import { Duplex, Inbox } from "../../lib/sockets/endpoint.ts";
+import { Inbox } from "../../lib/sockets/endpoint.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import {
   assert,
@@ -22,6 +22,7 @@ import { HangingFleet, strangersSignIn } from "../support/hanging_worker.ts";
 import { ObservedWorkers } from "../support/observed_workers.ts";
 import { Publishes, publishRequest } from "../support/publishes.ts";
 import { asMap, makeNonce, opened, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
+import { Peer } from "../support/peer.ts";
 
 /** What a request is answered with whose MWorker has died. */
 const WORKER_FAILED = "Some exception handling minion payload";
@@ -62,7 +63,7 @@ async function ping(fleet: Fleet, tries = 1): Promise<void> {
 Deno.test("a master ends at once, whoever is connected, and leaves no socket file", async () => {
   await using fleet = await startFleet();
   using inbox = subscribe(fleet);
-  using peer = Duplex.dealer();
+  using peer = Peer.dealer();
   peer.connect(requestAddress(fleet));
   assert(await peer.send([new Uint8Array(), clearRequest(map({ cmd: "ping" }))], BOUND_MS));
   assert(await peer.receive(BOUND_MS) !== undefined);
@@ -80,7 +81,7 @@ Deno.test("a master ends at once, whoever is connected, and leaves no socket fil
 
 Deno.test("a master that is told to stop answers whom it has heard", async () => {
   await using fleet = await startFleet({ master: { worker_threads: 1 } });
-  using peer = Duplex.dealer({ highWaterMark: 0 });
+  using peer = Peer.dealer({ highWaterMark: 0 });
   peer.connect(requestAddress(fleet));
   // More than a thread takes without a look at whatever else it is told.
   const requests = Array.from({ length: 400 }, () => clearRequest(map({ cmd: "ping", nonce: makeNonce() })));
@@ -306,7 +307,7 @@ Deno.test("a request that a dying MWorker held is answered with an error, and an
 
 /** A client that hears whatever is said to it, also what it has not asked for. */
 class Listener implements Disposable {
-  readonly #peer = Duplex.dealer({ highWaterMark: 0 });
+  readonly #peer = Peer.dealer({ highWaterMark: 0 });
 
   constructor(fleet: Fleet) {
     this.#peer.connect(requestAddress(fleet));

@@ -2,7 +2,7 @@ import {
   chooseOutputter,
   formatOutput,
   type OutputOptions,
-  OUTPUTTER_NAMES,
+  OUTPUTTERS,
   outputWriter,
 } from "../../lib/output/outputters.ts";
 import { UsageError } from "../../lib/errors.ts";
@@ -73,7 +73,7 @@ const HOSTILE: readonly Value[] = [
 const RANGES = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069";
 const OBEYED = new RegExp(`[${RANGES}]`);
 
-for (const out of [...OUTPUTTER_NAMES, "no_such_outputter"]) {
+for (const out of [...OUTPUTTERS.keys(), "no_such_outputter"]) {
   Deno.test(`${out} never lets a control character of an answer through`, () => {
     for (const value of HOSTILE) {
       const text = formatOutput(value, { out, color: false });

@@ -6,6 +6,7 @@ import { freePort } from "../../scripts/free_port.ts";
 import { strictTest } from "../support/strict.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
+import { Peer } from "../support/peer.ts";
 
 /** Far above what anything here takes: a wait that is lost fails with this, and does not hang the run. */
 const BOUND_MS = 60_000;
@@ -36,10 +37,10 @@ async function roundTrip(client: Duplex, body: string): Promise<void> {
 strictTest(
   "a socket that reads and sends a little at a time carries large and small messages whole, in their order",
   async () => {
-    using server = Duplex.router(MANY_REQUESTERS);
+    using server = Peer.router(MANY_REQUESTERS);
     await server.bind("tcp://127.0.0.1:0");
     const serving = echo(server);
-    using client = Duplex.dealer();
+    using client = Peer.dealer();
     client.connect(server.address);
     const sizes = [0, 1, 1_000, 1_023, 1_024, 1_025, 5_000, 1_000_000, 3];
     for (const [i, size] of sizes.entries()) assert(await client.send([new Uint8Array(size).fill(i)], BOUND_MS));
@@ -55,7 +56,7 @@ strictTest(
 for (const address of ["tcp://127.0.0.1:0", "ipc"]) {
   strictTest(`no wake-up is lost in thousands of round trips of several sockets over ${address}`, async () => {
     const dir = Deno.makeTempDirSync({ prefix: "sockets_" });
-    using server = Duplex.router();
+    using server = Peer.router();
     await server.bind(address === "ipc" ? `ipc://${dir}/server.ipc` : address);
     const serving = echo(server);
     const clients = Array.from({ length: 6 }, () => Duplex.request());
@@ -74,7 +75,7 @@ for (const address of ["tcp://127.0.0.1:0", "ipc"]) {
 }
 
 strictTest("a new connection for each request loses no wake-up: handshakes wake the descriptor as well", async () => {
-  using server = Duplex.router();
+  using server = Peer.router();
   await server.bind("tcp://127.0.0.1:0");
   const serving = echo(server);
   for (let n = 0; n < 150; n++) {
@@ -87,7 +88,7 @@ strictTest("a new connection for each request loses no wake-up: handshakes wake 
 });
 
 strictTest("slow peers: replies that come late, in any order, wake their readers", async () => {
-  using server = Duplex.router();
+  using server = Peer.router();
   await server.bind("tcp://127.0.0.1:0");
   const replying = new Set<Promise<void>>();
   const serving = (async () => {
@@ -113,11 +114,11 @@ strictTest("slow peers: replies that come late, in any order, wake their readers
 strictTest("a peer that comes later is waited for, and one that comes back is found again", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "sockets_" });
   const address = `ipc://${dir}/late.ipc`;
-  using client = Duplex.dealer({ reconnectMs: 10 });
+  using client = Peer.dealer({ reconnectMs: 10 });
   client.connect(address);
   const early = client.send([new Uint8Array(), frame("first")], BOUND_MS);
   for (const body of ["first", "second"]) {
-    using server = Duplex.router();
+    using server = Peer.router();
     await server.bind(address);
     const serving = echo(server);
     if (body === "first") {
@@ -141,8 +142,8 @@ strictTest("a peer that comes later is waited for, and one that comes back is fo
 strictTest("close() ends every wait at once, with undefined", async () => {
   const sockets = [
     Duplex.request(),
-    Duplex.dealer(),
-    Duplex.router(),
+    Peer.dealer(),
+    Peer.router(),
     Inbox.pull(),
     Inbox.subscriber(),
   ];
@@ -231,22 +232,22 @@ strictTest("a full queue makes a sender wait until its peer reads", async () => 
 });
 
 strictTest("a frame above maxFrameBytes ends the connection, and nothing of it arrives", async () => {
-  using server = Duplex.router({ maxFrameBytes: 1000 });
+  using server = Peer.router({ maxFrameBytes: 1000 });
   await server.bind("tcp://127.0.0.1:0");
-  using client = Duplex.dealer({ reconnectMs: 10 });
+  using client = Peer.dealer({ reconnectMs: 10 });
   client.connect(server.address);
   assert(await client.send([new Uint8Array(1001)], BOUND_MS));
   assertEquals(await server.receive(200), undefined);
-  using other = Duplex.dealer();
+  using other = Peer.dealer();
   other.connect(server.address);
   assert(await other.send([new Uint8Array(1000)], BOUND_MS));
   assertEquals((await server.receive(BOUND_MS))?.[1].length, 1000);
 });
 
 strictTest("an address that is taken is an error, for a socket and for a forwarder", async () => {
-  using first = Duplex.router();
+  using first = Peer.router();
   await first.bind("tcp://127.0.0.1:0");
-  using second = Duplex.router();
+  using second = Peer.router();
   await assertRejects(() => second.bind(first.address), Error);
   const forwarder = Forwarder.requests({}, {});
   await assertRejects(() => forwarder.start({ front: "tcp://127.0.0.1:0", back: first.address }), Error);
@@ -257,7 +258,7 @@ strictTest("a forwarder spreads requests over workers and brings the replies bac
   const dir = Deno.makeTempDirSync({ prefix: "sockets_" });
   const forwarder = Forwarder.requests({}, { highWaterMark: 10 });
   const { front, back } = await forwarder.start({ front: "tcp://127.0.0.1:0", back: `ipc://${dir}/workers.ipc` });
-  const workers = [1, 2, 3].map(() => Duplex.dealer({ highWaterMark: 1 }));
+  const workers = [1, 2, 3].map(() => Peer.dealer({ highWaterMark: 1 }));
   for (const worker of workers) worker.connect(back);
   const served = workers.map((worker) => echo(worker));
   const clients = Array.from({ length: 10 }, () => Duplex.request());
@@ -276,7 +277,7 @@ strictTest("hundreds of requests, more than Deno has threads, wait for a worker 
   const dir = Deno.makeTempDirSync({ prefix: "sockets_" });
   const forwarder = Forwarder.requests({}, { highWaterMark: 0 });
   const { front, back } = await forwarder.start({ front: "tcp://127.0.0.1:0", back: `ipc://${dir}/workers.ipc` });
-  const workers = [1, 2].map(() => Duplex.dealer({ highWaterMark: 0 }));
+  const workers = [1, 2].map(() => Peer.dealer({ highWaterMark: 0 }));
   workers[0].connect(back); // it gets what it can hold, and reads nothing yet
   const clients = Array.from({ length: 200 }, () => Duplex.request());
   const asking = clients.map(async (client, i) => {
@@ -297,7 +298,7 @@ strictTest("hundreds of requests, more than Deno has threads, wait for a worker 
 
 strictTest("a subscriber hears of each lost connection, also of one that is lost while nobody waits", async () => {
   const address = `tcp://127.0.0.1:${freePort()}`;
-  const first = Outbox.publisher();
+  const first = Duplex.xpub();
   await first.bind(address);
   using inbox = Inbox.subscriber({ reconnectMs: 20 });
   let losses = 0;
@@ -308,7 +309,7 @@ strictTest("a subscriber hears of each lost connection, also of one that is lost
   });
   inbox.subscribe("");
   inbox.connect(address);
-  const arrived = async (outbox: Outbox) => {
+  const arrived = async (outbox: Duplex) => {
     while (await inbox.receive(20) === undefined) await outbox.send([frame("hello")]);
   };
   await arrived(first);
@@ -321,7 +322,7 @@ strictTest("a subscriber hears of each lost connection, also of one that is lost
     assert(message !== undefined, "the last message is lost");
   }
 
-  using second = Outbox.publisher();
+  using second = Duplex.xpub();
   await second.bind(address);
   await arrived(second);
   // Word of tries that failed may still be under way.
@@ -348,7 +349,7 @@ strictTest("a subscriber hears that a connection cannot be made", async () => {
 Deno.test("keep-alive is on, and idle as long as asked for", { ignore: Deno.build.os !== "linux" }, async () => {
   for (const on of [true, false]) {
     // A server of its own: an earlier connection to this one might not be gone yet.
-    using server = Duplex.router();
+    using server = Peer.router();
     await server.bind("tcp://127.0.0.1:0");
     const port = Number(server.address.split(":").at(-1));
     const serving = echo(server);

@@ -1,6 +1,7 @@
 import { assertEquals } from "../support/assert.ts";
 import { Forwarder } from "../../lib/sockets/proxy.ts";
 import { Duplex } from "../../lib/sockets/endpoint.ts";
+import { Peer } from "../support/peer.ts";
 
 Deno.test("a Forwarder whose workers' queues are full waits, and loses no request", async () => {
   const clients = 60;
@@ -8,7 +9,7 @@ Deno.test("a Forwarder whose workers' queues are full waits, and loses no reques
   const forwarder = Forwarder.requests({}, { highWaterMark: 1 });
   const { front, back } = await forwarder.start({ front: "tcp://127.0.0.1:0", back: `ipc://${directory}/back.ipc` });
   // Bounded on both sides, replies and requests would wait for each other for ever.
-  const worker = Duplex.dealer({ highWaterMark: 0 });
+  const worker = Peer.dealer({ highWaterMark: 0 });
   worker.connect(back);
   const sockets = Array.from({ length: clients }, () => Duplex.request());
   try {

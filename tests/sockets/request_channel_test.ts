@@ -6,6 +6,7 @@ import { freePort } from "../../scripts/free_port.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
+import { Peer } from "../support/peer.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (frame: Uint8Array) => new TextDecoder().decode(frame);
@@ -21,7 +22,7 @@ class Port implements AsyncDisposable {
   readonly #waiting: Frames[] = [];
 
   constructor(ipv6: boolean) {
-    this.#router = Duplex.router({ ipv6 });
+    this.#router = Peer.router({ ipv6 });
   }
 
   static async open(address = "tcp://127.0.0.1:0"): Promise<Port> {

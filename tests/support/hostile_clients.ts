@@ -6,8 +6,9 @@
 
 import { clearRequest } from "../../lib/protocol/payload.ts";
 import { PrivateKey } from "../../lib/crypto/rsa.ts";
-import { Duplex, Inbox } from "../../lib/sockets/endpoint.ts";
+import { Inbox } from "../../lib/sockets/endpoint.ts";
 import { map } from "../../lib/values/value.ts";
+import { Peer } from "./peer.ts";
 
 const [requestPort, publishPort] = Deno.args.map(Number);
 const EACH = 4;
@@ -16,7 +17,7 @@ const pem = (await PrivateKey.generate(2048)).publicKey.pem;
 
 /** Asks for `make`'s frames without waiting for answers; reads them as they come. */
 async function flood(make: (n: number) => Uint8Array): Promise<void> {
-  using peer = Duplex.dealer({ highWaterMark: 200 });
+  using peer = Peer.dealer({ highWaterMark: 200 });
   peer.connect(`tcp://127.0.0.1:${requestPort}`);
   for (let n = 0;; n++) {
     await peer.send([none, make(n)], 1_000);

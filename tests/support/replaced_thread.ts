@@ -6,10 +6,11 @@
 import { waitForDescriptor } from "../../lib/sockets/epoll.ts";
 import { ThreadReplacedError } from "../../lib/errors.ts";
 import { ZmqContext, ZmqSocket } from "../../lib/sockets/libzmq.ts";
-import { Duplex, Inbox, Outbox } from "../../lib/sockets/endpoint.ts";
+import { Inbox, Outbox } from "../../lib/sockets/endpoint.ts";
 import { serveThread, surviveErrors } from "../../lib/process/thread.ts";
 import { revokeLease } from "../../lib/process/thread_lease.ts";
 import { keepNotes, ThreadNotes, WAIT_NOTES } from "../../lib/process/thread_notes.ts";
+import { Peer } from "./peer.ts";
 
 /** What came of each use: "refused", what it gave, or another error. */
 export type Uses = Readonly<Record<string, string>>;
@@ -22,7 +23,7 @@ serveThread<SharedArrayBuffer>(async (memory, { post, log }) => {
   socket.bind("inproc://replaced");
   other.connect("inproc://replaced");
   other.trySend([new Uint8Array(1)]);
-  const [inbox, outbox, dealer] = [Inbox.pull(), Outbox.push(), Duplex.dealer()];
+  const [inbox, outbox, dealer] = [Inbox.pull(), Outbox.push(), Peer.dealer()];
   await inbox.bind("inproc://inbox");
   outbox.connect("inproc://inbox");
   const wait = waitForDescriptor(other.descriptor);
@@ -61,7 +62,7 @@ serveThread<SharedArrayBuffer>(async (memory, { post, log }) => {
   await use("outbox.send", () => outbox.send([new Uint8Array(1)]));
   await use("dealer.connect", () => dealer.connect("inproc://inbox"));
   await use("dealer.close", () => dealer.close());
-  await use("a new socket", () => Duplex.dealer());
+  await use("a new socket", () => Peer.dealer());
   await use("a new wait", () => waitForDescriptor(0));
   await use("wait.wait", () => wait.wait(0));
   await use("wait.close", () => wait.close());

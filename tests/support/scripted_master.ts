@@ -12,8 +12,9 @@ import { encode } from "../../lib/values/msgpack.ts";
 import { asBytes, parseRequest } from "../../lib/protocol/payload.ts";
 import { isEncryptionAlgorithm, isSigningAlgorithm, PrivateKey, PublicKey } from "../../lib/crypto/rsa.ts";
 import type { Applicant } from "../../lib/minion/sign_in.ts";
-import { Duplex, Outbox } from "../../lib/sockets/endpoint.ts";
+import { Duplex } from "../../lib/sockets/endpoint.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { Peer } from "./peer.ts";
 
 const utf8 = new TextEncoder();
 
@@ -186,14 +187,14 @@ export class ScriptedMaster implements AsyncDisposable {
   /** The secrets. */
   readonly keys: MasterKeys;
   readonly #router: Duplex;
-  readonly #publisher: Outbox;
+  readonly #publisher: Duplex;
   #running: Promise<void> = Promise.resolve();
 
   private constructor(keys: MasterKeys, script: Script | undefined) {
     this.keys = keys;
     this.script = script ?? this.honest;
-    this.#router = Duplex.router();
-    this.#publisher = Outbox.publisher({ highWaterMark: 0 });
+    this.#router = Peer.router();
+    this.#publisher = Duplex.xpub({ highWaterMark: 0 });
   }
 
   /** Starts it. @param options.ports Where to listen; default: ports of the system's choice. */

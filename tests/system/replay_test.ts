@@ -8,7 +8,6 @@ import { decode } from "../../lib/values/msgpack.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { clearRequest } from "../../lib/protocol/payload.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
-import { Duplex } from "../../lib/sockets/endpoint.ts";
 import { Thread } from "../../lib/process/thread.ts";
 import { isMap, map } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -19,6 +18,7 @@ import { runJob } from "../support/jobs.ts";
 import type { MinionThreadInit } from "../support/minion_thread.ts";
 import { keptLog } from "../support/scripted_master.ts";
 import { ScriptedMinion, testKey } from "../support/scripted_minion.ts";
+import { Peer } from "../support/peer.ts";
 
 /** Publishes a job that leaves a line in `ran`, under an id of its own or one that was used. @returns The id. */
 async function publish(fleet: Fleet, jid?: string): Promise<string> {
@@ -111,7 +111,7 @@ fleetTest(
     const minion = new ScriptedMinion("web1", await testKey("web1"), (frame) => (sent.push(frame), ask(frame)));
     assert((await minion.signIn()).inner.has("aes"));
 
-    using attacker = Duplex.dealer({ highWaterMark: 0 });
+    using attacker = Peer.dealer({ highWaterMark: 0 });
     attacker.connect(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
     const ping = clearRequest(map({ cmd: "ping" }));
     let answers = 0;

@@ -17,6 +17,7 @@ import { startJob } from "../support/jobs.ts";
 import { Publishes } from "../support/publishes.ts";
 import { opened, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
 import { filesBelow, ifThere } from "../support/tree.ts";
+import { allKeys } from "../support/keys.ts";
 
 const PATIENCE = { timeoutMs: WITHIN_MS, tries: 1 };
 
@@ -163,7 +164,7 @@ fleetTest(
       });
     }
     assertEquals(files(fleet.root), before);
-    assertEquals(fleet.keys.all().pending, []);
+    assertEquals(allKeys(fleet.keys).pending, []);
   },
 );
 

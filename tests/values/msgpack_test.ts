@@ -3,7 +3,6 @@ import { MsgpackError } from "../../lib/errors.ts";
 import {
   type Bounds,
   decode,
-  decodeFirst,
   type Dialect,
   encode,
   MAX_DEPTH,
@@ -158,7 +157,7 @@ for (const dialect of DIALECTS) {
     for (let i = 0; i < 20_000; i++) {
       const bytes = Uint8Array.from({ length: 1 + Math.floor(random() * 40) }, () => random() * 256);
       try {
-        decodeFirst(bytes, dialect);
+        decode(bytes, dialect);
       } catch (error) {
         assert(error instanceof MsgpackError, `${bytes}: ${error}`);
         refused++;
@@ -199,10 +198,6 @@ Deno.test("decode() makes a value that shares no memory with its input", () => {
 Deno.test("decode() reads from within a larger buffer", () => {
   const buffer = Uint8Array.of(1, 2, 0xcd, 0x01, 0x00, 9);
   assertEquals(decode(buffer.subarray(2, 5), "wire"), 256);
-});
-
-Deno.test("decodeFirst() says how many bytes the first value took", () => {
-  assertEquals(decodeFirst(Uint8Array.of(0x92, 1, 2, 0xc0), "wire"), { value: [1, 2], length: 3 });
 });
 
 Deno.test("encode() leaves what it gave before alone", () => {

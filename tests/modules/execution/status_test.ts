@@ -4,7 +4,6 @@ import type { JobContext } from "../../../lib/plugins/job_context.ts";
 import type { ModuleFunction } from "../../../lib/plugins/module.ts";
 import { parseRequest } from "../../../lib/protocol/payload.ts";
 import * as proc from "../../../lib/host/proc_stats.ts";
-import { Duplex } from "../../../lib/sockets/endpoint.ts";
 import { strftime } from "../../../lib/text/strftime.ts";
 import { addressesConnectedHere, addressesConnectedTo, parseConnections } from "../../../lib/host/tcp_table.ts";
 import { float, isFloat, map, str, toValue, type Value } from "../../../lib/values/value.ts";
@@ -12,6 +11,7 @@ import { which } from "../../../lib/host/which.ts";
 import * as status from "../../../modules/execution/status.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { testContext, testOpts } from "../../support/job_context.ts";
+import { Peer } from "../../support/peer.ts";
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = status;
 const onLinux = { ignore: Deno.build.os !== "linux" };
@@ -283,7 +283,7 @@ Deno.test("status.master sees a connection to the publish port, and tells the bu
 });
 
 Deno.test("status.ping_master is false where nobody answers, and true where somebody does", async () => {
-  const answering = Duplex.router();
+  const answering = Peer.router();
   try {
     await answering.bind("tcp://127.0.0.1:0");
     const port = Number(answering.address.split(":").at(-1));
