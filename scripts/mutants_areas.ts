@@ -77,7 +77,7 @@ export const AREAS: readonly Area[] = [
     files: [
       "lib/jobs/cache.ts",
       "lib/os/journal.ts",
-      "lib/os/journal_file.ts",
+      "lib/os/record_file.ts",
       "lib/jobs/kept_returns.ts",
       "lib/master/journal.ts",
       "lib/minion/journal.ts",

@@ -9,7 +9,7 @@
 
 import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { StoreError } from "../errors.ts";
-import { type CacheLog, listDirectory, readValue } from "../os/store_files.ts";
+import { type CacheLog, listDirectory, readValue, storing } from "../os/store_files.ts";
 import { isValidId } from "../protocol/minion_id.ts";
 import { encode } from "../values/msgpack.ts";
 import { compareStrings, isMap, type ValueMap } from "../values/value.ts";
@@ -73,22 +73,20 @@ export class DataCache {
   /** Forgets a minion, its mine too. @returns Whether anything was known. @throws {StoreError} If it stays. */
   remove(id: string): boolean {
     if (!isValidId(id)) return false;
-    try {
+    return this.#storing(`forget the minion ${id}`, () => {
       const files = ["grains", "pillar", "mine"].map((bank) => `${this.#cachedir}/${bank}/${id}.p`);
       const old = `${this.#cachedir}/minions/${id}`;
       // Every one of them, not the first alone.
       const removed = [...files, `${old}/data.p`, `${old}/mine.p`].filter((path) => removeIfExists(path)).length;
       removeEmpty(old);
       return removed > 0;
-    } catch (error) {
-      throw this.#failure(`forget the minion ${id}`, error);
-    }
+    });
   }
 
   #write(bank: Bank, id: string, data: ValueMap): void {
     if (!isValidId(id)) throw new StoreError(`Cannot store data of the id ${JSON.stringify(id)}`, this.#cachedir);
     const directory = `${this.#cachedir}/${bank}`;
-    try {
+    this.#storing(`store the ${bank} of ${id}`, () => {
       const bytes = encode(data, "disk");
       try {
         writeFileAtomic(`${directory}/${id}.p`, bytes);
@@ -97,18 +95,15 @@ export class DataCache {
         Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
         writeFileAtomic(`${directory}/${id}.p`, bytes);
       }
-    } catch (error) {
-      throw this.#failure(`store the ${bank} of ${id}`, error);
-    }
+    });
   }
 
   #read(file: string): ValueMap | undefined {
     return asMap(readValue(`${this.#cachedir}/${file}`, this.#log));
   }
 
-  #failure(what: string, error: unknown): StoreError {
-    const reason = error instanceof Error ? error.message : String(error);
-    return new StoreError(`Cannot ${what} in ${this.#cachedir}: ${reason}`, this.#cachedir, { cause: error });
+  #storing<T>(what: string, run: () => T): T {
+    return storing(`${what} in ${this.#cachedir}`, this.#cachedir, run);
   }
 }
 

@@ -8,6 +8,7 @@
  */
 
 import { readFileIfExists } from "../os/atomic_file.ts";
+import { appendFrame, frameRecord, readRecords, type RecordForm } from "../os/record_file.ts";
 import { MsgpackError, StoreError } from "../errors.ts";
 import { isJid, jidDirectory } from "../protocol/jid.ts";
 import { batchFromMap, batchToMap, type LiveBatch } from "../protocol/live_batch.ts";
@@ -26,7 +27,7 @@ interface Written {
   readonly seq: number;
 }
 
-const LENGTH_BYTES = 4;
+const FORM: RecordForm = { checked: false };
 /** Files whose state is remembered. */
 const REMEMBERED = 1_000;
 
@@ -92,8 +93,8 @@ export class JobOutputs {
     if (whole < size) file.truncateSync(whole);
     if (batch.seq <= seq) return "duplicate";
     if (whole >= this.#maxBytes) return "refused";
-    const record = packRecord(batch);
-    for (let at = 0; at < record.length;) at += file.writeSync(record.subarray(at));
+    const record = frameRecord(encode(batchToMap(batch), "disk"), FORM);
+    appendFrame(file, record);
     this.#known.set(path, { size: whole + record.length, seq: batch.seq });
     return "stored";
   }
@@ -102,15 +103,15 @@ export class JobOutputs {
     if (size === 0) return { size: 0, seq: 0 };
     const known = this.#known.get(path);
     if (known?.size === size) return known;
-    const { batches, size: whole } = unpackRecords(Deno.readFileSync(path));
-    return { size: whole, seq: batches.at(-1)?.seq ?? 0 };
+    const { records, bytes } = readRecords(Deno.readFileSync(path), FORM, readBatch);
+    return { size: bytes, seq: records.at(-1)?.seq ?? 0 };
   }
 
   /** What is kept of minion `id`, in the order in which it was written. */
   read(jid: string, id: string): LiveBatch[] {
     if (!isJid(jid) || !isValidId(id)) return [];
     const bytes = readFileIfExists(`${this.#directory(jid)}/${id}`);
-    return bytes === undefined ? [] : unpackRecords(bytes).batches;
+    return bytes === undefined ? [] : readRecords(bytes, FORM, readBatch).records;
   }
 
   /** The minions of which something is kept. */
@@ -122,29 +123,6 @@ export class JobOutputs {
   #directory(jid: string): string {
     return `${this.#root}/${jidDirectory(jid, this.#hashType)}/.live`;
   }
-}
-
-function packRecord(batch: LiveBatch): Uint8Array {
-  const body = encode(batchToMap(batch), "disk");
-  const record = new Uint8Array(LENGTH_BYTES + body.length);
-  new DataView(record.buffer).setUint32(0, body.length);
-  record.set(body, LENGTH_BYTES);
-  return record;
-}
-
-/** The batches up to the first record that is not whole, and how many bytes they take. */
-function unpackRecords(bytes: Uint8Array): { batches: LiveBatch[]; size: number } {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const batches: LiveBatch[] = [];
-  let at = 0;
-  while (at + LENGTH_BYTES <= bytes.length) {
-    const end = at + LENGTH_BYTES + view.getUint32(at);
-    const batch = end <= bytes.length ? readBatch(bytes.subarray(at + LENGTH_BYTES, end)) : undefined;
-    if (batch === undefined) break;
-    batches.push(batch);
-    at = end;
-  }
-  return { batches, size: at };
 }
 
 function readBatch(bytes: Uint8Array): LiveBatch | undefined {

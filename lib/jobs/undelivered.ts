@@ -15,10 +15,11 @@ import { hkdf } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { Crypticle } from "../crypto/crypticle.ts";
-import { AuthenticationError, MsgpackError, StoreError } from "../errors.ts";
+import { AuthenticationError, MsgpackError } from "../errors.ts";
 import { isJid } from "../protocol/jid.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import type { RecordTaker } from "../os/journal.ts";
+import { storing } from "../os/store_files.ts";
 import { masterRecord } from "./journal_record.ts";
 import { isNoLog } from "../protocol/no_log.ts";
 import type { Delivery } from "./redelivery.ts";
@@ -82,15 +83,7 @@ export class UndeliveredJobs {
         });}
       if (!hidden) this.#journal?.append(masterRecord("undelivered", { jid, until: untilMs, sealed }));
     };
-    try {
-      this.#inDirectory(write);
-    } catch (error) {
-      throw new StoreError(
-        `Cannot keep job ${jid} until it is delivered: ${error instanceof Error ? error.message : error}`,
-        this.#directory,
-        { cause: error },
-      );
-    }
+    storing(`keep job ${jid} until it is delivered`, this.#directory, () => this.#inDirectory(write));
   }
 
   /**

@@ -11,6 +11,7 @@
  */
 
 import { readFileIfExists, removeIfExists } from "../os/atomic_file.ts";
+import { frameRecord, readRecords, type RecordForm } from "../os/record_file.ts";
 import { MsgpackError } from "../errors.ts";
 import { isJid } from "../protocol/jid.ts";
 import { decode, encode } from "../values/msgpack.ts";
@@ -24,7 +25,7 @@ const MINUTE_MS = 60_000;
 /** So many minutes after its own, a file holds nothing any more whose time is not over: one to write it, one to deliver. */
 const KEPT_MINUTES = 2;
 const NAME = /^(\d+)-[0-9a-f]{8}\.(log|done)$/;
-const LENGTH_BYTES = 4;
+const FORM: RecordForm = { checked: false };
 
 /** A record that is still of interest. */
 export interface LogRecord {
@@ -46,11 +47,7 @@ export class UndeliveredLog {
 
   /** Adds the record of a job that may be delivered until `untilMs`. @throws {Error} If it cannot be written. */
   add({ jid, sealed }: LogRecord, untilMs: number, nowMs: number): void {
-    const record = encode([jid, untilMs, sealed], "disk");
-    const framed = new Uint8Array(LENGTH_BYTES + record.length);
-    new DataView(framed.buffer).setUint32(0, record.length);
-    framed.set(record, LENGTH_BYTES);
-    this.#append("log", framed, nowMs);
+    this.#append("log", frameRecord(encode([jid, untilMs, sealed], "disk"), FORM), nowMs);
   }
 
   /** Says that job `jid` is over, before or after its record is written. @throws {Error} If that cannot be written. */
@@ -89,17 +86,7 @@ export class UndeliveredLog {
 
   /** As far as they can be read: the last one may be cut off. */
   #recordsIn(name: string): (LogRecord & { readonly untilMs: number })[] {
-    const bytes = readFileIfExists(`${this.#directory}/${name}`) ?? new Uint8Array();
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    const records = [];
-    for (let at = 0; at + LENGTH_BYTES <= bytes.length;) {
-      const start = at + LENGTH_BYTES;
-      at = start + view.getUint32(at);
-      const record = at <= bytes.length ? read(bytes.subarray(start, at)) : undefined;
-      if (record === undefined) break;
-      records.push(record);
-    }
-    return records;
+    return readRecords(readFileIfExists(`${this.#directory}/${name}`) ?? new Uint8Array(), FORM, read).records;
   }
 
   /** Removes what is too old to hold anything. @returns Whether there is something left for a later time. */

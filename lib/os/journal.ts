@@ -13,8 +13,9 @@
  */
 
 import { makeDirectorySynced, readFileIfExists, removeIfExists, syncDirectory } from "./atomic_file.ts";
-import { MsgpackError, PreflightError, StoreError } from "../errors.ts";
-import { frameRecord, readRecords } from "./journal_file.ts";
+import { MsgpackError, PreflightError, type StoreError } from "../errors.ts";
+import { appendFrame, frameRecord, readRecords, type RecordForm } from "./record_file.ts";
+import { storeError } from "./store_files.ts";
 import { syncFileSystems, SYNCS_FILE_SYSTEMS } from "./libc_sync.ts";
 import { decode, encode, type Packable } from "../values/msgpack.ts";
 import { sleep } from "./sleep.ts";
@@ -27,6 +28,8 @@ const OLDEST_MS = 60_000;
 
 /** How long whoever ends waits until its file systems are synced, in milliseconds. */
 const CLOSE_MS = 2_000;
+
+const FORM: RecordForm = { checked: true };
 
 const NAME = /^\d{20}-[0-9a-f]{8}\.log$/;
 
@@ -74,7 +77,7 @@ export class Journal {
 
   /** Adds a record; it is durable after the next {@linkcode commit}. @throws {StoreError} If it cannot be written. */
   append(record: Packable): void {
-    const framed = frameRecord(encode(record, "disk"));
+    const framed = frameRecord(encode(record, "disk"), FORM);
     if (this.#bytes >= MOST_BYTES) this.#giveUp();
     this.#writing(() => {
       const file = this.#file ?? this.#open();
@@ -135,7 +138,7 @@ export class Journal {
   }
 
   #write(file: Deno.FsFile, bytes: Uint8Array): void {
-    for (let written = 0; written < bytes.length;) written += file.writeSync(bytes.subarray(written));
+    appendFrame(file, bytes);
     this.#bytes += bytes.length;
   }
 
@@ -176,8 +179,7 @@ export class Journal {
 
   #failure(error: unknown): StoreError {
     const { directory } = this.#options;
-    const reason = error instanceof Error ? error.message : String(error);
-    return new StoreError(`Cannot write the journal in ${directory}: ${reason}`, directory, { cause: error });
+    return storeError(`write the journal in ${directory}`, directory, error);
   }
 
   /**
@@ -206,7 +208,8 @@ export async function replayJournal(options: JournalOptions, redo: (record: Valu
   if (names.length === 0) return 0;
   let count = 0;
   for (const name of names) {
-    for (const bytes of readRecords(readFileIfExists(`${directory}/${name}`) ?? new Uint8Array())) {
+    const file = readFileIfExists(`${directory}/${name}`) ?? new Uint8Array();
+    for (const bytes of readRecords(file, FORM, (record) => record).records) {
       const record = read(bytes, (reason) => log(`A record of ${directory}/${name} cannot be read: ${reason}`));
       if (record === undefined) continue;
       redo(record);

@@ -1,10 +1,11 @@
 /**
- * The files of the job cache, as files: what a directory holds, what a msgpack file holds, how old one is. A part of
- * lib/jobs/cache.ts, which knows what they mean.
+ * The files of the stores, as files: what a directory holds, what a msgpack file holds, how old one is, and the error of a
+ * store that cannot do its work. What they mean, the stores know: lib/jobs/cache.ts, lib/fleet/data_cache.ts and others.
  * @module
  */
 
 import { readFileIfExists } from "./atomic_file.ts";
+import { StoreError } from "../errors.ts";
 import { decode } from "../values/msgpack.ts";
 import { compareStrings, type Value } from "../values/value.ts";
 
@@ -134,6 +135,24 @@ export function changedMs(path: string): number | undefined {
     return Deno.statSync(path).mtime?.getTime();
   } catch {
     return undefined;
+  }
+}
+
+/** The error of a store that cannot do `what`: `Cannot <what>: <reason>`. */
+export function storeError(what: string, path: string, cause: unknown): StoreError {
+  return new StoreError(`Cannot ${what}: ${reason(cause)}`, path, { cause });
+}
+
+/**
+ * What `run` gives.
+ * @param what What it does, for the error: `store a load in /var/cache/salt/master/jobs`.
+ * @throws {StoreError} With the reason, if `run` throws.
+ */
+export function storing<T>(what: string, path: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw storeError(what, path, error);
   }
 }
 

@@ -1,39 +1,10 @@
 /** @module */
 import { StoreError } from "../../lib/errors.ts";
 import { Journal, type JournalOptions, replayJournal } from "../../lib/os/journal.ts";
-import { frameRecord, readRecords } from "../../lib/os/journal_file.ts";
-import { crc32 } from "../../lib/values/crc32.ts";
+import { frameRecord } from "../../lib/os/record_file.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
-
-const utf8 = new TextEncoder();
-
-Deno.test("crc32() gives the check value of its standard", () => {
-  assertEquals(crc32(utf8.encode("123456789")), 0xcbf43926);
-  assertEquals(crc32(new Uint8Array()), 0);
-});
-
-Deno.test("a file of records is read as far as it is whole, wherever it is cut, and not beyond a byte that is another", () => {
-  const records = ["one", "two, which is longer", "three"].map((text) => utf8.encode(text));
-  const framed = records.map(frameRecord);
-  const file = new Uint8Array(framed.flatMap((bytes) => [...bytes]));
-  const ends = framed.map((_, i) => framed.slice(0, i + 1).reduce((sum, { length }) => sum + length, 0));
-  for (let length = 0; length <= file.length; length++) {
-    assertEquals(readRecords(file.slice(0, length)).length, ends.filter((end) => end <= length).length);
-    // The rest of a block that was given to the file and never written.
-    const holed = new Uint8Array(file.length + 100);
-    holed.set(file.subarray(0, length));
-    assert(readRecords(holed).length <= records.length);
-    for (const [i, record] of readRecords(holed).entries()) assertEquals(record, records[i]);
-  }
-  for (let at = 0; at < file.length; at++) {
-    const other = file.slice();
-    other[at] ^= 0x10;
-    const read = readRecords(other);
-    assertEquals(read, records.slice(0, ends.findIndex((end) => at < end)));
-  }
-});
 
 function options(directory: string, log: string[] = []): JournalOptions {
   return { directory: `${directory}/journal`, files: [directory], log: (line) => log.push(line) };
@@ -113,7 +84,7 @@ Deno.test("a record that cannot be done again leaves the journal for the next st
   withDirectory(async (directory) => {
     Deno.mkdirSync(`${directory}/journal`);
     const name = `${directory}/journal/${"0".repeat(19)}1-0123abcd.log`;
-    Deno.writeFileSync(name, frameRecord(Uint8Array.of(0x01))); // msgpack of 1
+    Deno.writeFileSync(name, frameRecord(Uint8Array.of(0x01), { checked: true })); // msgpack of 1
     await assertRejects(
       () =>
         replayJournal(options(directory), () => {
