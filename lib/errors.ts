@@ -6,15 +6,12 @@
 
 /** A command line that cannot be understood; the face prints its usage and exits 64 (sysexits EX_USAGE). */
 export class UsageError extends Error {
-  /** The name of the class. */
   override name = "UsageError";
 }
 
 /** A configuration that cannot be used. `file`, `line` (from 1) and `option` say where, as far as they are known. */
 export class ConfigError extends Error {
-  /** The name of the class. */
   override name = "ConfigError";
-  /** Fills in the fields and the text. */
   constructor(
     message: string,
     readonly where: { readonly file?: string; readonly line?: number; readonly option?: string } = {},
@@ -27,15 +24,13 @@ export class ConfigError extends Error {
 
 /** A host that is not ready for the service (port taken, directory unwritable, …): one line, exit code 1. */
 export class PreflightError extends Error {
-  /** The name of the class. */
   override name = "PreflightError";
 }
 
 /** A call of libzmq that failed: an address that is taken, too many sockets. */
 export class SocketError extends Error {
-  /** The name of the class. */
   override name = "SocketError";
-  /** Fills in the field and the text. @param call What was called. @param reason libzmq's word for it. */
+  /** @param call What was called. @param reason libzmq's word for it. */
   constructor(readonly call: string, reason: string) {
     super(`${call}: ${reason}`);
   }
@@ -43,9 +38,7 @@ export class SocketError extends Error {
 
 /** A thread that was declared dead and goes on: another has its sockets, and it may touch none of them any more. */
 export class ThreadReplacedError extends Error {
-  /** The name of the class. */
   override name = "ThreadReplacedError";
-  /** Fills in the text. */
   constructor() {
     super("This thread was replaced: its sockets are another's now");
   }
@@ -53,9 +46,7 @@ export class ThreadReplacedError extends Error {
 
 /** YAML that Salt's loader would refuse. Lines and columns count from 1. */
 export class YamlError extends Error {
-  /** The name of the class. */
   override name = "YamlError";
-  /** Fills in the fields and the text. */
   constructor(readonly problem: string, readonly file: string, readonly line: number, readonly column: number) {
     super(`${file}:${line}:${column}: ${problem}`);
   }
@@ -63,21 +54,17 @@ export class YamlError extends Error {
 
 /** JSON that cannot be read. */
 export class JsonError extends Error {
-  /** The name of the class. */
   override name = "JsonError";
 }
 
 /** Bytes that are not msgpack within the bounds. */
 export class MsgpackError extends Error {
-  /** The name of the class. */
   override name = "MsgpackError";
 }
 
 /** A message off the wire that is not what its place asks for. `field` names the culprit. */
 export class WireError extends Error {
-  /** The name of the class. */
   override name = "WireError";
-  /** Fills in the fields and the text. */
   constructor(message: string, readonly field?: string) {
     super(message);
   }
@@ -85,21 +72,17 @@ export class WireError extends Error {
 
 /** A crypticle, signature or nonce that does not prove what it should. Never says more, so that it is no oracle. */
 export class AuthenticationError extends Error {
-  /** The name of the class. */
   override name = "AuthenticationError";
 }
 
 /** A key (PEM text, key file, minion's key) that cannot be used. Never quotes the key. */
 export class KeyError extends Error {
-  /** The name of the class. */
   override name = "KeyError";
 }
 
 /** Credentials that the master refused. `kind` is Salt's name of the error. */
 export class RefusedError extends Error {
-  /** The name of the class. */
   override name = "RefusedError";
-  /** Fills in the fields and the text. */
   constructor(readonly kind: string, message: string) {
     super(message);
   }
@@ -107,9 +90,7 @@ export class RefusedError extends Error {
 
 /** A sign-in that cannot succeed by waiting; the minion exits with `exitCode` (77 rejected, 42 wrong finger, 1 else). */
 export class SignInError extends Error {
-  /** The name of the class. */
   override name = "SignInError";
-  /** Fills in the fields and the text. */
   constructor(message: string, readonly exitCode: number) {
     super(message);
   }
@@ -117,9 +98,7 @@ export class SignInError extends Error {
 
 /** A request to the master that got no reply. */
 export class RequestTimeoutError extends Error {
-  /** The name of the class. */
   override name = "RequestTimeoutError";
-  /** Fills in the fields and the text. */
   constructor(readonly address: string, readonly waitedMs: number) {
     super(`No reply from ${address} in ${waitedMs} ms`);
   }
@@ -127,9 +106,8 @@ export class RequestTimeoutError extends Error {
 
 /** A request that is larger than the master takes: it was not sent, as the master would end the connection without a word. */
 export class RequestTooLargeError extends Error {
-  /** The name of the class. */
   override name = "RequestTooLargeError";
-  /** Fills in the fields and the text. @param bytes Of the request. @param limit Bytes of the largest that the master takes. */
+  /** @param bytes Of the request. @param limit Bytes of the largest that the master takes. */
   constructor(readonly bytes: number, readonly limit: number) {
     super(`A request of ${bytes} bytes is too large for the master: it takes ${limit} (max_request_bytes)`);
   }
@@ -137,13 +115,11 @@ export class RequestTooLargeError extends Error {
 
 /** No master is running where the command looked for one. */
 export class NoMasterError extends Error {
-  /** The name of the class. */
   override name = "NoMasterError";
 }
 
 /** A function of a module could not do what it was asked to; Salt's CommandExecutionError. */
 export class CommandError extends Error {
-  /** The name of the class. */
   override name = "CommandError";
 }
 
@@ -152,9 +128,7 @@ export class CommandError extends Error {
  * wrong, Python's TypeError; without, it is Salt's SaltInvocationError.
  */
 export class InvocationError extends Error {
-  /** The name of the class. */
   override name = "InvocationError";
-  /** Fills in the fields and the text. */
   constructor(message: string, readonly usage?: string) {
     super(message);
   }
@@ -162,15 +136,13 @@ export class InvocationError extends Error {
 
 /** A program that a function needs is not on this host; Salt's CommandNotFoundError. */
 export class CommandNotFoundError extends Error {
-  /** The name of the class. */
   override name = "CommandNotFoundError";
 }
 
 /** A function that no module has. */
 export class UnavailableError extends Error {
-  /** The name of the class. */
   override name = "UnavailableError";
-  /** Fills in the fields and the text. @param meant The function that was probably meant. */
+  /** @param meant The function that was probably meant. */
   constructor(readonly fun: string, meant?: string) {
     super(`'${fun}' is not available.${meant === undefined ? "" : ` Did you mean ${meant}?`}`);
   }
@@ -178,9 +150,7 @@ export class UnavailableError extends Error {
 
 /** A call of the C library failed. */
 export class LibcError extends Error {
-  /** The name of the class. */
   override name = "LibcError";
-  /** Fills in the fields and the text. */
   constructor(readonly call: string) {
     super(`${call}() failed: no right to do so, or no more resources`);
   }
@@ -188,9 +158,8 @@ export class LibcError extends Error {
 
 /** A regular expression in Python's syntax that cannot be read, or that asks for what cannot be had here. */
 export class RegexError extends Error {
-  /** The name of the class. */
   override name = "RegexError";
-  /** Takes both. @param pattern The whole pattern; the message shows its beginning. */
+  /** @param pattern The whole pattern; the message shows its beginning. */
   constructor(readonly pattern: string, readonly problem: string) {
     super(`Cannot read the regular expression ${JSON.stringify(pattern.slice(0, 200))}: ${problem}`);
   }
@@ -198,9 +167,8 @@ export class RegexError extends Error {
 
 /** A target that cannot be resolved. `tgtType` is its type. */
 export class TargetError extends Error {
-  /** The name of the class. */
   override name = "TargetError";
-  /** Takes the text. @param tgtType Salt's name of the target's type. */
+  /** @param tgtType Salt's name of the target's type. */
   constructor(message: string, readonly tgtType: string) {
     super(message);
   }
@@ -208,9 +176,8 @@ export class TargetError extends Error {
 
 /** A cache of the master that cannot be written or read. `path` says where; `cause` says why. */
 export class StoreError extends Error {
-  /** The name of the class. */
   override name = "StoreError";
-  /** Takes the text. @param path What could not be written or read. */
+  /** @param path What could not be written or read. */
   constructor(message: string, readonly path: string, options?: ErrorOptions) {
     super(message, options);
   }
@@ -218,9 +185,8 @@ export class StoreError extends Error {
 
 /** A file of `salt-cp` that cannot be sent. */
 export class SourceError extends Error {
-  /** The name of the class. */
   override name = "SourceError";
-  /** Takes what cannot be sent, and why. @param exitCode Salt's exit code for that. */
+  /** @param exitCode Salt's exit code for that. */
   constructor(message: string, readonly exitCode: number) {
     super(message);
   }

@@ -12,7 +12,6 @@ import { EXECUTABLES } from "./production.ts";
 
 /** What went wrong, for the user. */
 export class DemoError extends Error {
-  /** The name of the class. */
   override name = "DemoError";
 }
 

@@ -30,7 +30,6 @@ export interface SubscriberName {
 export interface Subscriber {
   /** What it says of itself. */
   readonly name: SubscriberName;
-  /** Its topic. */
   readonly topic: string;
   /** How many events were dropped for it so far. */
   dropped: number;

@@ -11,7 +11,6 @@ import { serveThread, surviveErrors } from "../process/thread.ts";
 
 /** What the thread starts with. */
 export interface BusThreadInit {
-  /** The bus. */
   readonly paths: BusPaths;
   /** How many events are kept for a subscriber. */
   readonly keptEvents: number;

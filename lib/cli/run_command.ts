@@ -72,7 +72,6 @@ function usageErrorText<T extends CliTable>(command: CommandLine<T>, error: Usag
 
 /** What becomes of an error that a command foresaw. */
 export interface Failure {
-  /** The exit code. */
   readonly exitCode: number;
   /** What standard error is told. Default: the command's name and the error's message. */
   readonly text?: string;

@@ -108,7 +108,6 @@ export interface RunnerContext {
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
 }
 
-/** A function of a runner. */
 export type RunnerFunction = ModuleFunction<RunnerContext>;
 
 /** Declares a function of a runner. */

@@ -36,7 +36,6 @@ export interface CallHost {
   readonly opts: MinionOpts;
   /** The minion's grains. */
   readonly grains: ValueMap;
-  /** The modules. */
   readonly modules: CallModules;
   /** The master, or {@linkcode WITHOUT_MASTER}. */
   readonly master: CallMaster;

@@ -28,7 +28,7 @@ export interface CallModulesOptions {
 /** What a function of a custom module runs with. */
 export type CustomCall = Pick<JobContext, "grains" | "pillar" | "jobs" | "outside" | "signal" | "watchCommand">;
 
-/** The modules. */
+/** All execution modules of one `salt-call`. */
 export class CallModules implements AsyncDisposable {
   /** All functions. */
   readonly catalogue: Catalogue;

@@ -19,7 +19,6 @@ export interface SourceFile {
 
 /** What is to be sent. */
 export interface SourceTree {
-  /** The files. */
   readonly files: readonly SourceFile[];
   /** Directories that hold nothing, as they are to be on the minions. */
   readonly emptyDirectories: readonly string[];

@@ -20,7 +20,6 @@ export interface Session {
   readonly options: SaltValues;
   /** The master's options. */
   readonly opts: MasterOpts;
-  /** The log. */
   readonly log: Logger;
   /** Who gives the command. */
   readonly user: string;

@@ -35,7 +35,6 @@ export interface ReadOptions {
 
 /** What {@linkcode readConfigFiles} found. */
 export interface ReadConfig {
-  /** The options. */
   readonly options: WrittenOptions;
   /** Patterns of `include` that matched no file. */
   readonly warnings: string[];

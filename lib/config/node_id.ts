@@ -21,7 +21,6 @@ export interface HostNames {
   readonly addresses: readonly string[];
 }
 
-/** The names of this host. */
 export function readHostNames(): HostNames {
   return {
     hostname: Deno.hostname(),
@@ -81,7 +80,6 @@ export interface IdOptions {
 
 /** An id and where it is from. */
 export interface FoundId {
-  /** The id. */
   readonly id: string;
   /** Whether it was read from the cache and not made just now. */
   readonly cached: boolean;

@@ -18,13 +18,11 @@ export interface Surroundings {
   env(name: string): string | undefined;
   /** The working directory. */
   readonly cwd: string;
-  /** The names of this host. */
   hostNames(): HostNames;
   /** The name of the user who runs this process. */
   user(): string;
 }
 
-/** This process. */
 export const PROCESS: Surroundings = {
   env: (name) => Deno.env.get(name),
   get cwd() {

@@ -14,7 +14,6 @@ import { timingSafeEqual } from "./timing_safe_equal.ts";
 import type { Value } from "../values/value.ts";
 
 const AES_BYTES = 24;
-/** Bytes of a key. */
 export const KEY_BYTES: number = AES_BYTES + MAC_BYTES;
 const NONCE_LENGTH = 32;
 /** From this size on a message is worth the system's OpenSSL, which takes 4 ms and 4 MB to load. */

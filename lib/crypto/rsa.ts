@@ -60,7 +60,6 @@ export class PublicKey {
   readonly pem: string;
   /** Bytes of the modulus, and so of every signature and ciphertext. */
   readonly size: number;
-  /** The modulus. */
   readonly modulus: bigint;
   readonly #exponent: bigint;
   /** Made when something is encrypted; the public operation does without. */
@@ -144,7 +143,7 @@ export class PublicKey {
   }
 }
 
-/** A private key. */
+/** An RSA private key, which signs and decrypts. */
 export class PrivateKey {
   /** The key as PEM (PKCS#1), with its final newline: as it lies on the disk. */
   readonly pem: string;

@@ -12,7 +12,6 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { AesKey, BLOCK, unpadded } from "./aes.ts";
 import { openLibcrypto, owned } from "./libcrypto.ts";
 
-/** Bytes of a MAC. */
 export const MAC_BYTES = 32;
 
 /** What can be done under one key. */

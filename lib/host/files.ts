@@ -4,7 +4,7 @@
  * @module
  */
 
-/** The files of a host. */
+/** Reads files below `root`; what cannot be read is `undefined` or empty. */
 export class HostFiles {
   /**
    * Makes the files below a directory.

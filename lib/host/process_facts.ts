@@ -6,7 +6,6 @@
 
 /** When and by whom a process was started. The time tells it from a later one of the same number. */
 export interface Started {
-  /** Its parent. */
   readonly parent: number;
   /** When, in a measure of the system's own. */
   readonly at: string;

@@ -20,7 +20,7 @@ export interface MasterRecords {
   undelivered: { readonly jid: string; readonly until: number; readonly sealed: Uint8Array };
 }
 
-/** A record. */
+/** A record of the master's journal: what is stored, by the kind of the store. */
 export function masterRecord<K extends keyof MasterRecords>(kind: K, fields: MasterRecords[K]): Map<Value, Packable> {
   return new Map<Value, Packable>([["kind", kind], ...Object.entries<Packable>({ ...fields })]);
 }

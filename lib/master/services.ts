@@ -28,7 +28,6 @@ export interface MasterServices {
   readonly opts: MasterOpts;
   /** The port that minions subscribe to. */
   readonly publishPort: number;
-  /** The master's own key. */
   readonly masterKey: PrivateKey;
   /** The key of everything published. */
   readonly sharedKey: SharedKey;

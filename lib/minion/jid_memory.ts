@@ -45,7 +45,7 @@ export interface JidMemoryOptions {
   now?(): number;
 }
 
-/** The memory. */
+/** The job ids that a minion has seen, in memory and on disk. */
 export class JidMemory {
   readonly #options: JidMemoryOptions;
   readonly #now: () => number;

@@ -32,7 +32,6 @@ const OUTPUT_MS = 500;
 export interface JobParts {
   /** Its options. */
   readonly opts: MinionOpts;
-  /** Its log. */
   readonly log: Logger;
   /** Runs them. */
   readonly pool: JobPool;

@@ -97,7 +97,7 @@ const QUICK_MS = 1_000;
 /** How long a master that is there takes at most for a PING, in milliseconds; it may have its hands full. */
 const PING_MS = 10_000;
 
-/** The link. */
+/** The minion's signed-in connection to one master. */
 export class MasterLink {
   readonly #settings: LinkSettings;
   readonly #channel: RequestChannel;

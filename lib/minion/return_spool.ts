@@ -25,7 +25,6 @@ export interface SpoolLimits {
 
 /** What a spool is made of. */
 export interface SpoolOptions {
-  /** A directory of its own. */
   readonly directory: string;
   /** Delivers one return; rejects while the master cannot be reached, or if it will not have it. */
   send(load: ValueMap): Promise<void>;
@@ -73,7 +72,7 @@ const SILENT_TRIES = 2;
 /** What is put behind the name of a file that cannot be read as a return. */
 const BROKEN = ".broken";
 
-/** The spool. */
+/** Returns on disk until the master has acknowledged them. */
 export class ReturnSpool {
   readonly #options: SpoolOptions;
   readonly #limits: SpoolLimits;

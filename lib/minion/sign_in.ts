@@ -56,7 +56,6 @@ export interface Applicant {
   readonly id: string;
   /** Where its keys lie. */
   readonly pkiDir: string;
-  /** Its own key. */
   readonly key: PrivateKey;
   /** How the reply's keys are to be sealed. */
   readonly encAlgorithm: EncryptionAlgorithm;
@@ -68,7 +67,6 @@ export interface Applicant {
   readonly masterFinger: string;
   /** Whether a master with a new key is taken, given a signature by the key in `<masterSignKeyName>.pub`. */
   readonly verifyMasterPubkeySign: boolean;
-  /** Name of that key. */
   readonly masterSignKeyName: string;
   /** Whether that signature is wanted from a known master too. */
   readonly alwaysVerifySignature: boolean;

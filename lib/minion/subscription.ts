@@ -30,7 +30,6 @@ const SETTLE_MS = 50;
 export interface SubscriptionParts {
   /** Its options. */
   readonly opts: MinionOpts;
-  /** Its log. */
   readonly log: Logger;
   /** Signs in. */
   readonly link: MasterLink;
@@ -46,7 +45,7 @@ export interface SubscriptionParts {
   fail(error: unknown): void;
 }
 
-/** The subscription. */
+/** The SUB socket of a minion and its reader. */
 export class Subscription {
   readonly #parts: SubscriptionParts;
   #inbox: Inbox | undefined;

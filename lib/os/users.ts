@@ -23,7 +23,6 @@ export interface User {
 
 /** One line of group. */
 export interface Group {
-  /** The group's name. */
   readonly name: string;
   /** The numeric id. */
   readonly gid: number;

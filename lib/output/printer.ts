@@ -17,9 +17,7 @@ export interface OutputSettings {
   readonly file: string | null;
   /** `--out-file-append` */
   readonly append: boolean;
-  /** `--no-color` */
   readonly noColor: boolean;
-  /** `--force-color` */
   readonly forceColor: boolean;
   /** The option `color` of the configuration. */
   readonly color: boolean;

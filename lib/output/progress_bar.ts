@@ -11,7 +11,7 @@ export interface ProgressPlace {
   readonly columns?: number;
 }
 
-/** A progress bar. */
+/** A line on the terminal that is redrawn in place. */
 export class ProgressBar {
   readonly #total: number;
   readonly #place: ProgressPlace;

@@ -9,13 +9,10 @@ import type { Logger } from "../process/log.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { str, type Value, type ValueMap } from "../values/value.ts";
 
-/** The parts. */
 export interface ScopeParts {
   /** The minion's options. */
   readonly opts: MinionOpts;
-  /** Its grains. */
   readonly grains: ValueMap;
-  /** Its pillar. */
   readonly pillar: ValueMap;
   /** The job's load. */
   readonly job: ValueMap;
@@ -27,7 +24,6 @@ export interface ScopeParts {
   readonly outside: Outside;
   /** Aborted when the job is to end. */
   readonly signal: AbortSignal;
-  /** Its log. */
   readonly log: Logger;
   /** Begins to show a command's output, if somebody watches the job. */
   readonly watchCommand?: (encoding: string | null) => CommandWatch;

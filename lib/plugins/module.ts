@@ -94,11 +94,9 @@ function kind<T extends Value>(type: ParameterType): Parametric<T> {
 export const any: Parametric<Value> = kind<Value>("any");
 /** A string; numbers are taken as their text. */
 export const str: Parametric<string> = kind<string>("str");
-/** An int. */
 export const int: Parametric<number> = kind<number>("int");
 /** A number; bound as a JavaScript number. */
 export const float: Parametric<number> = kind<number>("float");
-/** A bool. */
 export const bool: Parametric<boolean> = kind<boolean>("bool");
 /** A list; a string is split at commas, as Salt does. */
 export const list: Parametric<Value[]> = kind<Value[]>("list");

@@ -21,7 +21,6 @@ const ENDING = { SIGTERM: 15, SIGINT: 2 } as const;
 export interface ShutdownOptions {
   /** Aborted at the first signal, with the signal's name as reason. */
   readonly controller: AbortController;
-  /** The log. */
   readonly log: Pick<Logger, "warning">;
   /** The service's name, for the log: `salt-master`. */
   readonly name: string;
@@ -45,7 +44,6 @@ export function onShutdown(options: ShutdownOptions): Undo {
 
 /** What SIGUSR1 and SIGUSR2 need to know. */
 export interface DiagnosticsOptions {
-  /** The log. */
   readonly log: Logger;
   /** One line for each thread: what it is doing now. Must come to an end even if a thread hangs. */
   describeThreads(): Promise<string[]>;

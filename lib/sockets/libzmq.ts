@@ -122,7 +122,6 @@ export const SOCKET_KINDS = {
   xpub: 9,
 } as const;
 
-/** A kind of socket. */
 export type SocketKind = keyof typeof SOCKET_KINDS;
 
 /** Options of a socket, with libzmq's numbers. */
@@ -162,7 +161,6 @@ export function hasOption(option: SocketOption): boolean {
   return !DRAFTS.includes(option) || zmq().zmq_has(cString("draft")) === 1;
 }
 
-/** An option. */
 export type SocketOption = keyof typeof SOCKET_OPTIONS;
 
 /** The one option that is 64 bits wide. */

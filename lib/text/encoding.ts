@@ -8,7 +8,6 @@ import { InvocationError } from "../errors.ts";
 
 /** The text of some bytes, and whether all of them meant something; those that did not have become U+FFFD. */
 export interface Decoded {
-  /** The text. */
   readonly text: string;
   /** Whether every byte meant something. */
   readonly exact: boolean;

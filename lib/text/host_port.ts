@@ -8,7 +8,6 @@
 export interface HostPort {
   /** Name or address, without brackets. */
   readonly host: string;
-  /** The port. */
   readonly port?: number;
 }
 

@@ -53,7 +53,6 @@ export interface ColourFacts {
   readonly isTerminal: boolean;
   /** `--force-color`: wins over everything. */
   readonly forceColor?: boolean;
-  /** `--no-color`. */
   readonly noColor?: boolean;
   /** The environment variable `NO_COLOR`; any value but the empty one switches colours off. */
   readonly noColorVariable?: string;

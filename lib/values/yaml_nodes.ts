@@ -34,11 +34,9 @@ export interface NodeBase {
 export interface ScalarNode extends NodeBase {
   /** Tells the kinds of nodes apart. */
   readonly kind: "scalar";
-  /** The text. */
   readonly text: string;
 }
 
-/** A sequence. */
 export interface SequenceNode extends NodeBase {
   /** Tells the kinds of nodes apart. */
   readonly kind: "sequence";
@@ -46,7 +44,6 @@ export interface SequenceNode extends NodeBase {
   readonly items: YamlNode[];
 }
 
-/** A mapping. */
 export interface MappingNode extends NodeBase {
   /** Tells the kinds of nodes apart. */
   readonly kind: "mapping";

@@ -13,9 +13,7 @@ export interface CatalogueOptions {
   readonly extensionModules?: string;
   /** `module_dirs`; more such directories, which count less. */
   readonly moduleDirs?: readonly string[];
-  /** `disable_modules` */
   readonly disableModules?: readonly string[];
-  /** `whitelist_modules` */
   readonly whitelistModules?: readonly string[];
   /** Hears, once for each broken module, which file and why. */
   readonly warn?: (message: string) => void;

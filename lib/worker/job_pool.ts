@@ -95,7 +95,7 @@ interface Allowed {
 
 const NOTHING: Allowed = { permissions: "none", key: "none" };
 
-/** The pool. */
+/** Starts, reuses and ends the workers that run jobs. */
 export class JobPool {
   readonly #options: JobPoolOptions;
   readonly #idle = new IdleWorkers<JobHost>();

@@ -95,7 +95,6 @@ export type ToModule =
 
 /** What was thrown, for those whose texts differ from a job's: `salt-call`. */
 export interface ThrownError {
-  /** The name of its class. */
   readonly name: string;
   /** Its text. */
   readonly message: string;

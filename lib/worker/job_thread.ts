@@ -58,6 +58,7 @@ export class JobThread implements JobHost {
     this.#task = newestWorkerTask();
   }
 
+  /** Sends `message` to the thread. */
   tell(message: ToJob): void {
     this.#thread.post(message);
   }

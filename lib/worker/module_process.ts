@@ -108,6 +108,7 @@ export class ModuleProcess implements JobHost {
     return this.#child.pid;
   }
 
+  /** Sends `message` to the process, or keeps it until the process has started. */
   tell(message: ToModule): void {
     if (message.kind === "answer" || message.kind === "refused") this.#asked.delete(message.id);
     if (this.#waiting !== undefined) this.#waiting.push(message);

@@ -19,7 +19,6 @@ export class WarmProcesses<P extends { stop(): Promise<void> }> {
     this.#idleMs = idleMs;
   }
 
-  /** The processes. */
   get all(): P[] {
     return this.#waiting.map(({ process }) => process);
   }

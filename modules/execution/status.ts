@@ -229,7 +229,6 @@ export const pid: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `status.all_status` */
 export const all_status: ModuleFunction<JobContext> = fn({
   doc: describe("Return what the other functions of this module return, in one map.", "status.all_status"),
   permissions: "all",

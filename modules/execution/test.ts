@@ -270,7 +270,6 @@ export const try_: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `test.cross_test` */
 export const cross_test: ModuleFunction<JobContext> = fn({
   doc: describe("Run another function through the minion's own list of functions.", "test.cross_test grains.get os"),
   params: { func: str(), args: list(null) },
@@ -284,7 +283,6 @@ export const attr_call: ModuleFunction<JobContext> = fn({
   run: (_bound, context) => context.call("grains.items"),
 });
 
-/** `test.conf_test` */
 export const conf_test: ModuleFunction<JobContext> = fn({
   doc: describe("Return the option `test.foo` of the minion's configuration, or its default.", "test.conf_test"),
   params: {},

@@ -21,7 +21,6 @@ import { compareStrings, equals, isMap, map, truthy, type Value, type ValueMap }
 const EXT_SOURCE = str(null);
 const DISPLAY_PROGRESS = bool(false);
 
-/** `jobs.list_jobs` */
 export const list_jobs: RunnerFunction = runner({
   doc: runnerDoc(
     `List every job of the cache by its id, the oldest first.
@@ -74,7 +73,6 @@ start_time, end_time
   },
 });
 
-/** `jobs.list_jobs_filter` */
 export const list_jobs_filter: RunnerFunction = runner({
   doc: runnerDoc(
     `List the newest jobs of the cache, the oldest of them first.
@@ -108,7 +106,6 @@ filter_find_job : True
   },
 });
 
-/** `jobs.list_job` */
 export const list_job: RunnerFunction = runner({
   doc: runnerDoc(
     "Show one job: what was asked of whom and when, and what came back.",
@@ -123,7 +120,6 @@ export const list_job: RunnerFunction = runner({
   },
 });
 
-/** `jobs.print_job` */
 export const print_job: RunnerFunction = runner({
   doc: runnerDoc(
     "Show one job under its id: what was asked of whom and when, and what came back.",

@@ -98,8 +98,11 @@ export async function start(options: WorldOptions = {}): Promise<World> {
   };
 }
 
+/** The script of a master, made from that of an honest one. */
+export type ScriptChange = (honest: Script, master: ScriptedMaster) => Script;
+
 /** Answers sign-ins with these lies, one after the other, then honestly. */
-export function signInsWith(...lies: Lies[]) {
+export function signInsWith(...lies: Lies[]): ScriptChange {
   return (honest: Script, master: ScriptedMaster): Script => {
     const left = [...lies];
     return (asked) => {
@@ -112,7 +115,7 @@ export function signInsWith(...lies: Lies[]) {
 /** Answers everything but sign-ins so. */
 export function requestsWith(
   answer: (asked: Parameters<Script>[0], honest: Script, master: ScriptedMaster) => Uint8Array | undefined,
-) {
+): ScriptChange {
   return (honest: Script, master: ScriptedMaster): Script => (asked) =>
     asked.cmd === "_auth" ? honest(asked) : answer(asked, honest, master);
 }

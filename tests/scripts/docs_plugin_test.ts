@@ -1,0 +1,71 @@
+import plugin from "../../scripts/docs_plugin.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const OPENING = "/**\n * A file.\n * @module\n */\n";
+
+/** Rules and the lines that they report, of a file with a docstring at its top. */
+const CASES: readonly (readonly [what: string, source: string, reported: readonly string[]])[] = [
+  ["a function with parameters", "export function f(a: number) {}", ["required: export function f(a: number) {}"]],
+  ["one with a docstring", "/** Doubles. */\nexport function f(a: number) {}", []],
+  ["one without parameters", "export function f() {}", []],
+  ["one that is not exported", "function f(a: number) {}", []],
+  ["a constant that is a function", "export const f = (a: number) => a;", [
+    "required: export const f = (a: number) => a;",
+  ]],
+  ["another constant", "export const f = 1;", []],
+  ["a type", "export interface I {\n  a: number;\n}", []],
+  ["a class", "export class C {}", ["required: export class C {}"]],
+  ["a method with parameters", "/** Counts. */\nexport class C {\n  add(n: number) {}\n}", [
+    "required: add(n: number) {}",
+  ]],
+  [
+    "other members",
+    "/** Counts. */\nexport class C {\n  constructor(n: number) {}\n  add() {}\n  #add(n: number) {}\n" +
+    "  private put(n: number) {}\n  override set(n: number) {}\n  set count(n: number) {}\n}",
+    [],
+  ],
+  ["a comment that is none", "// Doubles.\nexport function f(a: number) {}", [
+    "required: export function f(a: number) {}",
+  ]],
+  ["a comment that is no docstring", "/* Doubles. */\nexport class C {}", ["required: export class C {}"]],
+  [
+    "a directive between both",
+    "/** Doubles. */\n// deno-lint-ignore no-explicit-any\nexport function f(a: any) {}",
+    [],
+  ],
+  ["a docstring of something else", "/** One. */\nconst a = 1;\nexport class C {}", ["required: export class C {}"]],
+  ["a name again", "interface I {\n  /** The log. */\n  readonly log: string;\n}", [
+    "no-repetition: readonly log: string;",
+  ]],
+  ["a name in other words' order", "/** Its bytes of a key. */\nconst KEY_BYTES = 1;", [
+    "no-repetition: const KEY_BYTES = 1;",
+  ]],
+  ["the name of its owner", "interface Job {\n  /** The job's id. */\n  id: string;\n}", [
+    "no-repetition: id: string;",
+  ]],
+  ["an exported name again", "/** A ReadWait. */\nexport class ReadWait {}", [
+    "no-repetition: export class ReadWait {}",
+  ]],
+  ["one word more", "interface I {\n  /** The log of the job. */\n  readonly log: string;\n}", []],
+  ["a name again with a tag", "/** The log. @throws {Error} If it is full. */\nfunction log() {}", []],
+];
+
+for (const [what, source, reported] of CASES) {
+  Deno.test(`docstrings, ${what}: ${reported.length === 0 ? "nothing is reported" : "is reported"}`, () => {
+    assertEquals(lint(OPENING + source), reported);
+    assertEquals(lint(OPENING + source, "tests/a_test.ts"), [], "not in tests");
+  });
+}
+
+Deno.test("docstrings: a file opens with one that has @module", () => {
+  assertEquals(lint("const a = 1;").length, 1);
+  assertEquals(lint("/** Says. */\nconst a = 1;").length, 1);
+  assertEquals(lint(`const a = 1;\n${OPENING}`).length, 1);
+  assertEquals(lint(`${OPENING}const a = 1;`), []);
+});
+
+function lint(source: string, path = "lib/a.ts"): string[] {
+  return Deno.lint.runPlugin(plugin, path, source).map(({ id, range: [start] }) => {
+    return `${id.replace("docs/", "")}: ${source.slice(start).split("\n")[0]}`;
+  });
+}
