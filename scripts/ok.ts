@@ -1,6 +1,6 @@
 /**
- * `deno task ok`: everything that must hold before a change is committed. What a gate says is shown when it fails; its
- * last line counts.
+ * `deno task ok`: everything that must hold before a change is committed. What a gate says is shown when it fails, and what it
+ * says of flaky tests always; its last line counts.
  * @module
  */
 
@@ -42,8 +42,11 @@ async function main(argv: string[]): Promise<number> {
     const started = performance.now();
     const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args: [...args] }).output();
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    if (success) passed++;
-    else {
+    if (success) {
+      passed++;
+      const text = new TextDecoder().decode(stdout);
+      for (const line of text.split("\n").filter((line) => line.startsWith("flaky: "))) say(`${line}\n`);
+    } else {
       failed++;
       for (const bytes of [stdout, stderr]) Deno.stdout.writeSync(bytes);
     }

@@ -4,71 +4,29 @@
  * Deno's `--parallel` runs the files as threads of one process; libzmq's sockets and native threads belong to a process,
  * so that one file's end would pull them from under another. Prints what fails, then a line as `deno test` ends with.
  *
- * A file that fails beside others runs once more, alone: on a small machine a test that waits for real processes may have
- * had no processor. Both outcomes are printed, and the end names the files whose second run counts.
+ * A file that fails runs once more, alone: on a small machine a test that waits for real processes may have had no processor.
+ * Both outcomes are printed. One that passes then is flaky: the end names it and counts it, and with more than one the run
+ * has failed (`flaky.ts`).
  *
  * `deno task test [FILE|FOLDER…]`: those files alone, with all that they print; of a folder all that are in it, and in its
  * folders. What holds no test file is an error, and so is an option: there is none.
  * @module
  */
 
+import { FLAKY_LIST, judgeFlaky, type KnownFlaky, readFlakyList } from "./flaky.ts";
 import { sourceFiles } from "./source_files.ts";
+import { type Outcome, runTestFile } from "./test_file.ts";
 
 /** What a run without arguments leaves out: it needs Python Salt (`deno task interop`). */
 const APART = ["tests/interop"] as const;
 const ENDING = "_test.ts";
 
-const decoder = new TextDecoder();
-/** How long one file may take before it counts as failed, in milliseconds. */
-const FILE_MS = 300_000;
-/** And then to end the processes that it has started, before it is killed. */
-const LAST_WORDS_MS = 10_000;
+/** Those take minutes each, with real services of Python's; in milliseconds. */
+const APART_MS = 1_800_000;
 /** So many files may fail and run again; when more do, it is not for want of a processor. */
 const AGAIN = 3;
-
-interface Outcome {
-  readonly file: string;
-  readonly passed: number;
-  readonly failed: number;
-  readonly ignored: number;
-  readonly seconds: number;
-  /** What it printed. */
-  readonly output: string;
-}
-
-async function run(file: string): Promise<Outcome> {
-  const started = performance.now();
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["test", "--allow-all", "--no-check", "--quiet", "--trace-leaks", file],
-    env: { NO_COLOR: "1" },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const timers = [
-    setTimeout(() => child.kill("SIGTERM"), FILE_MS),
-    setTimeout(() => child.kill("SIGKILL"), FILE_MS + LAST_WORDS_MS),
-  ];
-  const { code, signal, stdout, stderr } = await child.output();
-  timers.forEach(clearTimeout);
-  const output = decoder.decode(stdout) + decoder.decode(stderr);
-  const seconds = (performance.now() - started) / 1000;
-  const line = output.split("\n").findLast((text) => /^(ok|FAILED) \| \d+ passed/.test(text)) ?? "";
-  const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(line)?.[1] ?? 0);
-  const late = performance.now() - started > FILE_MS ? ` after ${FILE_MS / 1000} s, its time` : "";
-  const ended = (signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`) + late;
-  const failed = count("failed");
-  // A file that ends before its tests do has failed, whatever it counted.
-  const whole = code === 0 || failed > 0;
-  return {
-    file,
-    passed: count("passed"),
-    failed: whole ? failed : failed + 1,
-    ignored: count("ignored"),
-    seconds,
-    output: whole ? output : `${output}\n${file}: ${ended}\n`,
-  };
-}
+/** So many of the slowest files are named. */
+const SLOWEST = 10;
 
 /**
  * The test files that are meant by files and folders, all of the tree for none; each once, in the order of their names.
@@ -83,6 +41,10 @@ export function testFiles(named: readonly string[]): string[] {
   return [...new Set(files)].sort();
 }
 
+function isApart(file: string): boolean {
+  return APART.some((folder) => file.startsWith(`${folder}/`));
+}
+
 const write = (text: string) => Deno.stdout.writeSync(new TextEncoder().encode(text));
 
 /** Runs files, `beside` at once, and says how each ended. */
@@ -91,7 +53,7 @@ async function runAll(files: readonly string[], beside: number, show: "failures"
   const done: Outcome[] = [];
   const work = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const outcome = await run(file);
+      const outcome = await runTestFile(file, isApart(file) ? { limitMs: APART_MS } : {});
       done.push(outcome);
       const word = outcome.failed > 0 ? "FAILED" : "ok";
       const ignored = outcome.ignored > 0 ? `, ${outcome.ignored} ignored` : "";
@@ -116,12 +78,16 @@ async function main(): Promise<number> {
   const option = Deno.args.find((word) => word.startsWith("-"));
   if (option !== undefined) return refuse(`There is no option ${option}`, 64);
   let files: string[];
+  let list: KnownFlaky[];
   try {
     files = testFiles(Deno.args);
+    list = readFlakyList();
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    if (!(error instanceof Deno.errors.NotFound || error instanceof SyntaxError)) throw error;
     return refuse(error.message, 1);
   }
+  const gone = list.find(({ file }) => file.endsWith(ENDING) && !exists(file));
+  if (gone !== undefined) return refuse(`${FLAKY_LIST} lists ${gone.file}, which is not there`, 1);
   const beside = Math.max(2, navigator.hardwareConcurrency);
   const first = await runAll(files, beside, Deno.args.length > 0 ? "all" : "failures");
   const failures = first.filter(({ failed }) => failed > 0).map(({ file }) => file);
@@ -131,16 +97,32 @@ async function main(): Promise<number> {
   const done = [...first.filter(({ file }) => !again.includes(file)), ...second];
   const sum = (field: "passed" | "failed" | "ignored") => done.reduce((total, outcome) => total + outcome[field], 0);
   const seconds = Math.round((performance.now() - started) / 1000);
-  const failed = sum("failed");
-  for (const { file } of second.filter((outcome) => outcome.failed === 0)) {
-    write(`\n${file} failed beside others and passed alone: its second run counts, and its first stands above.`);
-  }
+  const passedAlone = second.filter((outcome) => outcome.failed === 0).map(({ file }) => file);
+  const flaky = first.filter(({ file }) => passedAlone.includes(file));
+  const judged = judgeFlaky({ flaky, list, ran: files });
+  const failed = sum("failed") + judged.failed;
+  if (files.length > 1) write(`\n${slowest(first)}`);
+  if (judged.lines.length > 0) write(`\n${judged.lines.join("\n")}\n`);
   write(
-    `\n${failed === 0 ? "ok" : "FAILED"} | ${sum("passed")} passed | ${failed} failed | ${
-      sum("ignored")
-    } ignored (${seconds}s)\n`,
+    `\n${failed === 0 ? "ok" : "FAILED"} | ${sum("passed")} passed | ${failed} failed | ${sum("ignored")} ignored | ` +
+      `${flaky.length} flaky (${seconds}s)\n`,
   );
   return failed === 0 ? 0 : 1;
+}
+
+function slowest(outcomes: readonly Outcome[]): string {
+  const slow = outcomes.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+  const rows = slow.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}\n`);
+  return `The slowest of ${outcomes.length} files, beside others:\n${rows.join("")}`;
+}
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
 }
 
 if (import.meta.main) Deno.exit(await main());

@@ -6,6 +6,7 @@
  */
 
 import { parseArgs } from "node:util";
+import { type FlakyRun, judgeFlaky, readFlakyList } from "../../scripts/flaky.ts";
 import { Random } from "../fuzz/mutate.ts";
 import { type Fault, type Figure, holds } from "./fault.ts";
 import { FAULTS } from "./faults.ts";
@@ -16,14 +17,18 @@ const USAGE = `Usage: deno task chaos [options]
 
   --only NAMES  Those faults alone, or all whose names begin so; comma-separated.
   --short       The short forms, of seconds; without it, the long ones, of minutes.
+  --again       A fault under which a promise breaks is made once more; one that holds then is told of as flaky.
   --seed N      Another run; the same seed makes the same choices. Default: 1.
   --json FILE   The figures as JSON as well.
   --list        List the faults.
   --help        Show this.
 `;
 
+/** The name of this in the list of flaky tests. */
+const TASK = "deno task chaos";
+
 /** What became of one fault. */
-interface Outcome {
+export interface Outcome {
   readonly name: string;
   readonly figures: readonly Figure[];
   readonly seconds: number;
@@ -38,6 +43,7 @@ async function main(argv: string[]): Promise<number> {
     options: {
       only: { type: "string", default: "" },
       short: { type: "boolean", default: false },
+      again: { type: "boolean", default: false },
       seed: { type: "string", default: "1" },
       json: { type: "string" },
       list: { type: "boolean", default: false },
@@ -50,24 +56,53 @@ async function main(argv: string[]): Promise<number> {
   if (values.list) return say(chosen.map(({ name, what }) => `${name.padEnd(20)}${what}\n`).join("")), 0;
   if (chosen.length === 0) return usage(`--only: there is no fault ${values.only}`);
 
-  const outcomes: Outcome[] = [];
-  for (const fault of chosen) {
-    const outcome = await make(fault, { long: !values.short, seed: values.seed });
-    outcomes.push(outcome);
-    say(table(outcome));
-  }
+  const list = readFlakyList();
+  const { outcomes, flaky } = await makeAll(chosen, { long: !values.short, seed: values.seed, again: values.again });
   const count = (word: Outcome["word"]) => outcomes.filter((outcome) => outcome.word === word).length;
   if (values.json !== undefined) {
     Deno.writeTextFileSync(values.json, `${JSON.stringify({ seed: values.seed, faults: outcomes }, undefined, 2)}\n`);
   }
-  const failed = count("BROKEN");
+  const judged = judgeFlaky({ flaky, list, ran: [TASK] });
+  const failed = count("BROKEN") + judged.failed;
+  if (judged.lines.length > 0) say(`\n${judged.lines.join("\n")}\n`);
   say(
-    `\n${failed === 0 ? "ok" : "FAILED"} | ${count("holds")} passed | ${failed} failed | ${count("skipped")} ignored\n`,
+    `\n${failed === 0 ? "ok" : "FAILED"} | ${count("holds")} passed | ${failed} failed | ${
+      count("skipped")
+    } ignored | ` +
+      `${flaky.length} flaky\n`,
   );
   return failed === 0 ? 0 : 1;
 }
 
-async function make(fault: Fault, { long, seed }: { long: boolean; seed: string }): Promise<Outcome> {
+/** How faults are made. */
+export interface Making {
+  readonly long: boolean;
+  readonly seed: string;
+  /** Whether a fault is made once more under which a promise breaks. The second outcome counts then. */
+  readonly again: boolean;
+}
+
+/** Makes faults, one after the other, and tells of each. */
+export async function makeAll(
+  faults: readonly Fault[],
+  making: Making,
+): Promise<{ outcomes: readonly Outcome[]; flaky: readonly FlakyRun[] }> {
+  const outcomes: Outcome[] = [];
+  const flaky: FlakyRun[] = [];
+  for (const fault of faults) {
+    let outcome = await make(fault, making);
+    say(table(outcome));
+    if (outcome.word === "BROKEN" && making.again) {
+      outcome = await make(fault, making);
+      say(table(outcome));
+      if (outcome.word !== "BROKEN") flaky.push({ file: TASK, failures: [fault.name] });
+    }
+    outcomes.push(outcome);
+  }
+  return { outcomes, flaky };
+}
+
+async function make(fault: Fault, { long, seed }: Making): Promise<Outcome> {
   const { name } = fault;
   const started = performance.now();
   const seconds = () => Math.round((performance.now() - started) / 1000);

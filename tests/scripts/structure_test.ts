@@ -1,7 +1,6 @@
 import { gates } from "../../scripts/ok.ts";
 import { sourceFiles } from "../../scripts/source_files.ts";
 import { emptyRooms, importsOf, type Known, type Source, structureProblems } from "../../scripts/structure.ts";
-import { testFiles } from "../../scripts/test.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
@@ -165,47 +164,3 @@ Deno.test("deno task ok lints every file by the rule of docstrings", () => {
   assertEquals(config.lint.plugins, ["./scripts/docs_plugin.ts"]);
   assertEquals([config.lint.include, config.lint.exclude, config.exclude], [undefined, undefined, ["dist/", ".demo/"]]);
 });
-
-Deno.test("deno task test runs the tests of all folders, but for those against Python Salt", () => {
-  const before = Deno.cwd();
-  Deno.chdir(ROOT);
-  try {
-    const all = testFiles([]);
-    const found = sourceFiles(".", "_test.ts", { below: ["tests"] });
-    assertEquals(all, found.filter((path) => !path.startsWith("tests/interop/")));
-    assert(all.length > 100 && all.length < found.length);
-    assertEquals(testFiles(["tests/keys/", "tests/keys/store_test.ts"]), testFiles(["tests/keys"]));
-    assert(testFiles(["tests/keys"]).every((path) => /^tests\/keys\/\w+_test\.ts$/.test(path)));
-    assertEquals(testFiles(["tests/modules"]), all.filter((path) => path.startsWith("tests/modules/")));
-    assert(testFiles(["tests/interop"]).length > 0);
-  } finally {
-    Deno.chdir(before);
-  }
-});
-
-const RUNS: [what: string, args: (root: string) => string[], code: number, said: RegExp][] = [
-  ["a folder: all tests in its folders", (root) => [root], 0, /\nok \| 2 passed \| 0 failed \| 0 ignored/],
-  ["a file", (root) => [`${root}/a/b/x_test.ts`], 0, /\nok \| 1 passed \| 0 failed/],
-  ["a folder without a test", (root) => [`${root}/empty`], 1, /There is no file \*_test\.ts[^]*\nFAILED \| 0 passed/],
-  ["a folder that is not there", (root) => [`${root}/gone`], 1, /No such file[^]*\nFAILED \| 0 passed/],
-  ["an option", (root) => ["--filter", root], 64, /There is no option --filter/],
-];
-for (const [what, args, expected, said] of RUNS) {
-  Deno.test(`deno task test with ${what}: exit code ${expected}`, async () => {
-    const root = Deno.makeTempDirSync({ prefix: "tests_" });
-    try {
-      Deno.mkdirSync(`${root}/a/b`, { recursive: true });
-      Deno.mkdirSync(`${root}/empty`);
-      for (const path of ["a/b/x_test.ts", "y_test.ts"]) {
-        Deno.writeTextFileSync(`${root}/${path}`, 'Deno.test("nothing", () => {});\n');
-      }
-      const command = ["run", "--allow-all", `${ROOT}/scripts/test.ts`, ...args(root)];
-      const { code, stdout } = await new Deno.Command(Deno.execPath(), { args: command, cwd: ROOT }).output();
-      const text = new TextDecoder().decode(stdout);
-      assertEquals(code, expected, text);
-      assert(said.test(text), text);
-    } finally {
-      Deno.removeSync(root, { recursive: true });
-    }
-  });
-}

@@ -1,0 +1,91 @@
+/**
+ * What a run says of flaky tests: those that failed and passed when they ran once more.
+ *
+ * `.ci/flaky` lists those that are known. A flaky test counts whether it is listed or not, and a run may have one: a list that
+ * excused any number would hide them, and a run that failed with the first would be started again until it passes.
+ * @module
+ */
+
+/** Where the list is, from the root of the tree. */
+export const FLAKY_LIST = ".ci/flaky";
+
+/** So many files may fail at first and pass alone; with more, the run has failed. */
+const FLAKY_LIMIT = 1;
+
+/** A line of the list: `FILE | TEST | YYYY-MM-DD | WHAT IS KNOWN`. */
+export interface KnownFlaky {
+  /** A test file from the root of the tree; or the task that runs it, as `deno task chaos`. */
+  readonly file: string;
+  /** The test's name; `*` for the file as a whole, which ended before its tests did. */
+  readonly test: string;
+  /** The day on which it was entered. */
+  readonly since: string;
+  /** What is known of it. */
+  readonly known: string;
+}
+
+/** What failed at first and then passed. */
+export interface FlakyRun {
+  /** As in {@linkcode KnownFlaky}. */
+  readonly file: string;
+  /** The tests that failed at first; none if the file ended before its tests did. */
+  readonly failures: readonly string[];
+}
+
+/**
+ * Reads the list. Empty lines and those that begin with `#` are left out.
+ * @throws {SyntaxError} If a line is none of the list.
+ */
+function parseFlakyList(text: string): KnownFlaky[] {
+  return text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#")).map((line) => {
+    const [file = "", test = "", since = "", ...rest] = line.split(" | ").map((cell) => cell.trim());
+    const known = rest.join(" | ");
+    if (test === "" || !/^\d{4}-\d\d-\d\d$/.test(since) || known === "") {
+      throw new SyntaxError(`${FLAKY_LIST}: expected FILE | TEST | YYYY-MM-DD | WHAT IS KNOWN, found: ${line}`);
+    }
+    return { file, test, since, known };
+  });
+}
+
+/** The list of the tree in the working directory; empty where there is none. */
+export function readFlakyList(): KnownFlaky[] {
+  try {
+    return parseFlakyList(Deno.readTextFileSync(FLAKY_LIST));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+/**
+ * The last lines about flaky tests, and how many failures they are: none, or one if there are too many.
+ * @param ran The files, or the task, that ran: only what is listed of them can have passed.
+ */
+export function judgeFlaky(
+  { flaky, list, ran }: {
+    readonly flaky: readonly FlakyRun[];
+    readonly list: readonly KnownFlaky[];
+    readonly ran: readonly string[];
+  },
+): { lines: string[]; failed: number } {
+  const matches = (entry: KnownFlaky, file: string, test: string) => entry.file === file && entry.test === test;
+  const found = flaky.flatMap(({ file, failures }) =>
+    (failures.length > 0 ? failures : ["*"]).map((test) => ({ file, test }))
+  );
+  const lines = found.map(({ file, test }) => {
+    const entry = list.find((one) => matches(one, file, test));
+    const known = entry === undefined
+      ? `not in ${FLAKY_LIST}: mend it, or list it there with what is known`
+      : `known since ${entry.since}: ${entry.known}`;
+    return `flaky: ${file}: ${test}: failed at first and passed alone; ${known}`;
+  });
+  const passed = list.filter((entry) =>
+    ran.includes(entry.file) && !found.some(({ file, test }) => matches(entry, file, test))
+  );
+  lines.push(
+    ...passed.map(({ file, test, since }) => `listed as flaky since ${since}, and not so this time: ${file}: ${test}`),
+  );
+  const failed = flaky.length > FLAKY_LIMIT ? 1 : 0;
+  if (failed > 0) lines.push(`${flaky.length} flaky files, of which a run may have ${FLAKY_LIMIT}: it has failed`);
+  return { lines, failed };
+}

@@ -1,0 +1,70 @@
+import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+
+const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
+
+const OK = "ok | 3 passed (2 steps) | 0 failed | 1 ignored | 0 flaky (1s)";
+const FLAKY = "ok | 3 passed | 0 failed | 0 ignored | 1 flaky (1s)";
+
+/**
+ * Runs `.ci/run` with an `npx` and a `deno` that say what is told, in place of the real ones.
+ * @param says The output of `deno task test`, of `deno task chaos`, and of the tests against Python Salt.
+ */
+async function runCi(says: Readonly<Record<"test" | "chaos" | "interop", string>>, broken?: string) {
+  const root = Deno.makeTempDirSync({ prefix: "ci_" });
+  try {
+    for (const [name, text] of Object.entries(says)) Deno.writeTextFileSync(`${root}/${name}`, `${text}\n`);
+    // `deno` ends with exit code 1 where the last line begins so, as the real one does.
+    const show = (name: string) => `cat ${root}/${name}; ! grep -q '^FAILED' ${root}/${name}; exit`;
+    const npx = `case "$*" in *eval*) echo ${root}/deno;; *"task test") ${show("test")};; esac\n`;
+    const deno = `case "$*" in
+      *"task ${broken ?? "none"}"*) echo it is broken; exit 1;;
+      *"task chaos"*) ${show("chaos")};;
+      *"task test tests/interop") ${show("interop")};;
+      *"task build"*) mkdir "\${4}" && : > "\${4}/salt";;
+    esac\n`;
+    for (const [name, text] of Object.entries({ npx, deno })) {
+      Deno.writeTextFileSync(`${root}/${name}`, `#!/bin/sh\n${text}`, { mode: 0o755 });
+    }
+    const env = { PATH: `${root}:/usr/bin:/bin`, TMPDIR: root };
+    const { code, stdout, stderr } = await new Deno.Command(`${ROOT}/.ci/run`, { env, clearEnv: true }).output();
+    const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    return { code, text, last: new TextDecoder().decode(stdout).trimEnd().split("\n").at(-1) };
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+Deno.test(".ci/run counts tests and gates, and ends with them", async () => {
+  const { code, text, last } = await runCi({ test: OK, chaos: OK, interop: OK });
+  assertEquals([code, last], [0, "13 passed, 0 failed"], text);
+});
+
+Deno.test(".ci/run fails with what fails", async () => {
+  const { code, text, last } = await runCi({
+    test: OK,
+    chaos: "FAILED | 2 passed | 1 failed | 0 ignored | 0 flaky",
+    interop: OK,
+  }, "fuzz");
+  assertEquals([code, last], [1, "11 passed, 2 failed"], text);
+});
+
+Deno.test(".ci/run fails with a command that counts no failure and has failed", async () => {
+  const { code, text, last } = await runCi({ test: OK, chaos: "FAILED: no table", interop: OK });
+  assertEquals([code, last], [1, "10 passed, 1 failed"], text);
+});
+
+Deno.test(".ci/run names a flaky test at its end, and passes", async () => {
+  const { code, text, last } = await runCi({ test: OK, chaos: OK, interop: `flaky: x_test.ts: it\n${FLAKY}` });
+  assertEquals([code, last], [0, "13 passed, 0 failed"], text);
+  assertStringIncludes(text, "\n1 flaky, of which a run may have 1:\nflaky: x_test.ts: it\n");
+});
+
+Deno.test(".ci/run fails with two flaky tests, wherever they are", async () => {
+  const { code, text, last } = await runCi({
+    test: `flaky: y_test.ts: it\n${FLAKY}`,
+    chaos: `flaky: deno task chaos: soak\n${FLAKY}`,
+    interop: OK,
+  });
+  assertEquals([code, last], [1, "13 passed, 1 failed"], text);
+  assertStringIncludes(text, "flaky: y_test.ts: it\nflaky: deno task chaos: soak\n");
+});

@@ -1,0 +1,227 @@
+import { sourceFiles } from "../../scripts/source_files.ts";
+import { testFiles } from "../../scripts/test.ts";
+import { runTestFile } from "../../scripts/test_file.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+
+const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
+
+Deno.test("deno task test runs the tests of all folders, but for those against Python Salt", () => {
+  const before = Deno.cwd();
+  Deno.chdir(ROOT);
+  try {
+    const all = testFiles([]);
+    const found = sourceFiles(".", "_test.ts", { below: ["tests"] });
+    assertEquals(all, found.filter((path) => !path.startsWith("tests/interop/")));
+    assert(all.length > 100 && all.length < found.length);
+    assertEquals(testFiles(["tests/keys/", "tests/keys/store_test.ts"]), testFiles(["tests/keys"]));
+    assert(testFiles(["tests/keys"]).every((path) => /^tests\/keys\/\w+_test\.ts$/.test(path)));
+    assertEquals(testFiles(["tests/modules"]), all.filter((path) => path.startsWith("tests/modules/")));
+    assert(testFiles(["tests/interop"]).length > 0);
+  } finally {
+    Deno.chdir(before);
+  }
+});
+
+const RUNS: [what: string, args: (root: string) => string[], code: number, said: RegExp][] = [
+  ["a folder: all tests in its folders", (root) => [root], 0, /\nok \| 2 passed \| 0 failed \| 0 ignored/],
+  ["a file", (root) => [`${root}/a/b/x_test.ts`], 0, /\nok \| 1 passed \| 0 failed/],
+  ["a folder without a test", (root) => [`${root}/empty`], 1, /There is no file \*_test\.ts[^]*\nFAILED \| 0 passed/],
+  ["a folder that is not there", (root) => [`${root}/gone`], 1, /No such file[^]*\nFAILED \| 0 passed/],
+  ["an option", (root) => ["--filter", root], 64, /There is no option --filter/],
+];
+for (const [what, args, expected, said] of RUNS) {
+  Deno.test(`deno task test with ${what}: exit code ${expected}`, async () => {
+    const root = Deno.makeTempDirSync({ prefix: "tests_" });
+    try {
+      Deno.mkdirSync(`${root}/a/b`, { recursive: true });
+      Deno.mkdirSync(`${root}/empty`);
+      for (const path of ["a/b/x_test.ts", "y_test.ts"]) {
+        Deno.writeTextFileSync(`${root}/${path}`, 'Deno.test("nothing", () => {});\n');
+      }
+      const command = ["run", "--allow-all", `${ROOT}/scripts/test.ts`, ...args(root)];
+      const { code, stdout } = await new Deno.Command(Deno.execPath(), { args: command, cwd: ROOT }).output();
+      const text = new TextDecoder().decode(stdout);
+      assertEquals(code, expected, text);
+      assert(said.test(text), text);
+    } finally {
+      Deno.removeSync(root, { recursive: true });
+    }
+  });
+}
+
+const PASSES = 'Deno.test("passes", () => {});\n';
+const BROKEN = 'Deno.test("works", () => {});\nDeno.test("is broken", () => { throw new Error("as ever"); });\n';
+/** Fails as long as `mark` is not there, and makes it. */
+const flaky = (mark: string) => `
+Deno.test("now and then", () => {
+  if ([...Deno.readDirSync(".")].some(({ name }) => name === "${mark}")) return;
+  Deno.writeTextFileSync("${mark}", "");
+  throw new Error("the first time");
+});
+`;
+/** Ends before its tests do, as long as `mark` is not there. */
+const ending = (mark: string) => `
+Deno.test("is cut off", async () => {
+  if ([...Deno.readDirSync(".")].some(({ name }) => name === "${mark}")) return;
+  Deno.writeTextFileSync("${mark}", "");
+  Deno.kill(Deno.pid, "SIGKILL");
+  await new Promise(() => {});
+});
+`;
+
+interface Tree {
+  readonly what: string;
+  /** By path. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly code: number;
+  /** What it prints, each. */
+  readonly says: readonly string[];
+  /** The last line, without its time. */
+  readonly ends: string;
+}
+
+const TREES: readonly Tree[] = [
+  {
+    what: "a broken file fails, and its second run is shown too",
+    files: { "tests/a_test.ts": PASSES, "tests/b_test.ts": BROKEN },
+    code: 1,
+    says: ["[2/2] tests/b_test.ts FAILED: 1 passed, 1 failed", "Once more, alone:", "[1/1] tests/b_test.ts FAILED"],
+    ends: "FAILED | 2 passed | 1 failed | 0 ignored | 0 flaky",
+  },
+  {
+    what: "a flaky file that nobody knew of is named and counted",
+    files: { "tests/a_test.ts": PASSES, "tests/b_test.ts": flaky("mark") },
+    code: 0,
+    says: [
+      "flaky: tests/b_test.ts: now and then: failed at first and passed alone; not in .ci/flaky: mend it, or list it there",
+    ],
+    ends: "ok | 2 passed | 0 failed | 0 ignored | 1 flaky",
+  },
+  {
+    what: "a flaky file that is listed is named with what is known",
+    files: {
+      "tests/a_test.ts": PASSES,
+      "tests/b_test.ts": flaky("mark"),
+      ".ci/flaky": "# some\n\ntests/b_test.ts | now and then | 2026-01-31 | a race\n",
+    },
+    code: 0,
+    says: ["failed at first and passed alone; known since 2026-01-31: a race"],
+    ends: "ok | 2 passed | 0 failed | 0 ignored | 1 flaky",
+  },
+  {
+    what: "two flaky files fail the run, listed or not",
+    files: {
+      "tests/a_test.ts": flaky("mark_a"),
+      "tests/b_test.ts": flaky("mark_b"),
+      ".ci/flaky": "tests/a_test.ts | now and then | 2026-01-31 | a race\n" +
+        "tests/b_test.ts | now and then | 2026-01-31 | a race\n",
+    },
+    code: 1,
+    says: [
+      "flaky: tests/a_test.ts",
+      "flaky: tests/b_test.ts",
+      "2 flaky files, of which a run may have 1: it has failed",
+    ],
+    ends: "FAILED | 2 passed | 1 failed | 0 ignored | 2 flaky",
+  },
+  {
+    what: "a listed file that passes is told of",
+    files: { "tests/a_test.ts": PASSES, ".ci/flaky": "tests/a_test.ts | passes | 2026-01-31 | a race\n" },
+    code: 0,
+    says: ["listed as flaky since 2026-01-31, and not so this time: tests/a_test.ts: passes"],
+    ends: "ok | 1 passed | 0 failed | 0 ignored | 0 flaky",
+  },
+  {
+    what: "another test of a listed file is one that is not known",
+    files: {
+      "tests/b_test.ts": flaky("mark"),
+      ".ci/flaky": "tests/b_test.ts | another | 2026-01-31 | a race\n",
+    },
+    code: 0,
+    says: [
+      "now and then: failed at first and passed alone; not in .ci/flaky",
+      "not so this time: tests/b_test.ts: another",
+    ],
+    ends: "ok | 1 passed | 0 failed | 0 ignored | 1 flaky",
+  },
+  {
+    what: "a file that ended before its tests did is flaky as a whole",
+    files: { "tests/a_test.ts": ending("mark"), ".ci/flaky": "tests/a_test.ts | * | 2026-01-31 | it is killed\n" },
+    code: 0,
+    says: [
+      "it was ended by SIGKILL",
+      "flaky: tests/a_test.ts: *: failed at first and passed alone; known since 2026-01-31",
+    ],
+    ends: "ok | 1 passed | 0 failed | 0 ignored | 1 flaky",
+  },
+  {
+    what: "more than three broken files do not run again",
+    files: Object.fromEntries(["a", "b", "c", "d"].map((name) => [`tests/${name}_test.ts`, flaky(name)])),
+    code: 1,
+    says: ["now and then"],
+    ends: "FAILED | 0 passed | 4 failed | 0 ignored | 0 flaky",
+  },
+  {
+    what: "a listed file that is not there fails the run",
+    files: { "tests/a_test.ts": PASSES, ".ci/flaky": "tests/b_test.ts | works | 2026-01-31 | a race\n" },
+    code: 1,
+    says: ["test: .ci/flaky lists tests/b_test.ts, which is not there"],
+    ends: "FAILED | 0 passed | 1 failed",
+  },
+  {
+    what: "a list that cannot be read fails the run",
+    files: { "tests/a_test.ts": PASSES, ".ci/flaky": "tests/a_test.ts | passes | long ago | a race\n" },
+    code: 1,
+    says: [
+      "test: .ci/flaky: expected FILE | TEST | YYYY-MM-DD | WHAT IS KNOWN, found: tests/a_test.ts | passes | long ago",
+    ],
+    ends: "FAILED | 0 passed | 1 failed",
+  },
+  {
+    what: "the ten slowest of many files are named",
+    files: Object.fromEntries(Array.from("abcdefghijkl", (name) => [`tests/${name}_test.ts`, PASSES])),
+    code: 0,
+    says: ["The slowest of 12 files, beside others:"],
+    ends: "ok | 12 passed | 0 failed | 0 ignored | 0 flaky",
+  },
+];
+
+for (const { what, files, code: expected, says, ends } of TREES) {
+  Deno.test(`deno task test: ${what}`, async () => {
+    const root = Deno.makeTempDirSync({ prefix: "tests_" });
+    try {
+      for (const [path, text] of Object.entries(files)) {
+        Deno.mkdirSync(`${root}/${path.replace(/[^/]+$/, "")}`, { recursive: true });
+        Deno.writeTextFileSync(`${root}/${path}`, text);
+      }
+      const args = ["run", "--allow-all", `${ROOT}/scripts/test.ts`];
+      const { code, stdout } = await new Deno.Command(Deno.execPath(), { args, cwd: root }).output();
+      const text = new TextDecoder().decode(stdout);
+      for (const part of says) assertStringIncludes(text, part);
+      assertEquals(text.trimEnd().split("\n").at(-1)?.replace(/ \(\d+s\)$/, ""), ends, text);
+      assertEquals([...text.matchAll(/^ +[\d.]+ s {2}tests/gm)].length, slowestOf(files, ends), text);
+      assertEquals(code, expected, text);
+    } finally {
+      Deno.removeSync(root, { recursive: true });
+    }
+  });
+}
+
+/** How many files are named as the slowest: ten at most, and none of a run that did not begin or of one file. */
+function slowestOf(files: Tree["files"], ends: string): number {
+  const count = Object.keys(files).filter((path) => path.endsWith("_test.ts")).length;
+  return count === 1 || !ends.includes("flaky") ? 0 : Math.min(10, count);
+}
+
+Deno.test("a test file that hangs is ended, and has failed", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "tests_" });
+  try {
+    const file = `${root}/hangs_test.ts`;
+    Deno.writeTextFileSync(file, 'Deno.test("hangs", () => { while (true); });\n');
+    const outcome = await runTestFile(file, { limitMs: 3_000 });
+    assertEquals([outcome.passed, outcome.failed, outcome.failures], [0, 1, []]);
+    assertMatch(outcome.output, /hangs_test\.ts: it was ended by SIG\w+ after 3 s, its time\n$/);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
