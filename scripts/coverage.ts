@@ -1,0 +1,101 @@
+/**
+ * `deno task coverage`: runs every test file, and prints for each room how many of its lines ran, and which did not.
+ *
+ * The threads and processes that a test starts are counted too: Deno writes what ran in them when they end. It writes nothing
+ * for a process that is killed, and nothing for one that cannot write to the directory of the figures.
+ *
+ *     deno task coverage [--lcov FILE] [FILE|FOLDER…]   the tests in those alone; the figures also as lcov
+ *     deno task coverage --from FILE                    the table of such figures, and no test
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+import { COVERAGE_RULES } from "./coverage_rules.ts";
+import { addLcov, coverageReport, type LineCounts, toLcov } from "./coverage_report.ts";
+import { sourceFiles } from "./source_files.ts";
+import { testFiles } from "./test.ts";
+import { runTestFile } from "./test_file.ts";
+
+const ROOT = decodeURIComponent(new URL("..", import.meta.url).pathname).replace(/\/$/, "");
+
+/** What is measured. */
+const MEASURED = ["lib", "modules"] as const;
+const ENTRIES = ["master.ts", "minion.ts", "salt.ts"] as const;
+
+/** All takes longer while it is counted; in milliseconds. */
+const LIMIT_MS = 1_200_000;
+
+function say(text: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(text));
+}
+
+/** Runs test files, as many at once as there are cores, and counts what ran in each. */
+async function measure(files: readonly string[]): Promise<LineCounts> {
+  const counts: LineCounts = new Map();
+  const waiting = [...files];
+  const work = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const figures = Deno.makeTempDirSync({ prefix: "coverage_" });
+      try {
+        // Processes of other users write there too.
+        Deno.chmodSync(figures, 0o1777);
+        const { failed, seconds, output } = await runTestFile(file, {
+          limitMs: LIMIT_MS,
+          env: { DENO_COVERAGE_DIR: figures },
+          args: ["--coverage-raw-data-only"],
+        });
+        addLcov(counts, await lcov(figures), ROOT);
+        say(`[${files.length - waiting.length}/${files.length}] ${file} (${seconds.toFixed(1)} s)\n`);
+        if (failed > 0) say(`${output}\n${file}: ${failed} failed; what ran is counted all the same\n`);
+      } finally {
+        Deno.removeSync(figures, { recursive: true });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(2, navigator.hardwareConcurrency) }, work));
+  return counts;
+}
+
+async function lcov(figures: string): Promise<string> {
+  for (const { name } of Deno.readDirSync(figures)) {
+    if (!isWhole(`${figures}/${name}`)) Deno.removeSync(`${figures}/${name}`);
+  }
+  const escaped = ROOT.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const include = `--include=^file://${escaped}/(${MEASURED.join("|")}|[a-z]+\\.ts)`;
+  const command = new Deno.Command(Deno.execPath(), { args: ["coverage", "--lcov", include, figures] });
+  const { success, stdout, stderr } = await command.output();
+  const text = new TextDecoder().decode(success ? stdout : stderr);
+  // A test of a document, say, loads nothing of what is measured.
+  if (!success && !/No covered files|No files/i.test(text)) throw new Error(`deno coverage failed: ${text}`);
+  return success ? text : "";
+}
+
+/** Whether a file of figures was written to its end: a process may have been killed over it. */
+function isWhole(path: string): boolean {
+  try {
+    JSON.parse(Deno.readTextFileSync(path));
+    return true;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+async function main(argv: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: argv,
+    options: { lcov: { type: "string" }, from: { type: "string" } },
+    allowPositionals: true,
+  });
+  const counts: LineCounts = new Map();
+  if (values.from !== undefined) addLcov(counts, Deno.readTextFileSync(values.from), ROOT);
+  else for (const [path, lines] of await measure(testFiles(positionals))) counts.set(path, lines);
+  if (values.lcov !== undefined) Deno.writeTextFileSync(values.lcov, toLcov(counts));
+  Deno.chdir(ROOT);
+  const paths = [...ENTRIES, ...sourceFiles(".", ".ts", { below: MEASURED })];
+  const sources = paths.map((path) => ({ path, text: Deno.readTextFileSync(path) }));
+  say(coverageReport({ sources, counts, rules: COVERAGE_RULES }));
+  return 0;
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

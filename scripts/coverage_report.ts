@@ -1,0 +1,155 @@
+/**
+ * Which lines of sources ran, as a table by room and a list of those that did not.
+ * @module
+ */
+
+import type { Source } from "./structure.ts";
+
+/** How often each line ran, by path and number of the line; a line that is no code is not in it. */
+export type LineCounts = Map<string, Map<number, number>>;
+
+/** Lines that no test can reach, or whose run the tool cannot see. */
+export interface CoverageRule {
+  /** The file, from the root of the tree. */
+  readonly path: string;
+  /** What each of these lines, or the first line of their block, contains. */
+  readonly line: RegExp;
+  /** Why. */
+  readonly why: string;
+}
+
+/** A run of lines that did not run, without a line between them that did. */
+interface Gap {
+  readonly path: string;
+  readonly first: number;
+  readonly last: number;
+  /** Its first line. */
+  readonly text: string;
+  /** How many of its lines are code. */
+  readonly lines: number;
+}
+
+/** Adds what `deno coverage --lcov` wrote of the tree at `root` to `counts`. */
+export function addLcov(counts: LineCounts, lcov: string, root: string): void {
+  let lines = new Map<number, number>();
+  for (const text of lcov.split("\n")) {
+    const file = /^SF:(?:file:\/\/)?(.*)$/.exec(text)?.[1];
+    if (file !== undefined) {
+      const path = file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file;
+      lines = counts.get(path) ?? new Map();
+      counts.set(path, lines);
+    }
+    const [, line, count] = /^DA:(\d+),(\d+)/.exec(text) ?? [];
+    if (line !== undefined) lines.set(Number(line), (lines.get(Number(line)) ?? 0) + Number(count));
+  }
+}
+
+/** `counts` in the form that {@linkcode addLcov} reads. */
+export function toLcov(counts: LineCounts): string {
+  return [...counts].sort(([a], [b]) => a < b ? -1 : 1).map(([path, lines]) => {
+    const rows = [...lines].sort(([a], [b]) => a - b).map(([line, count]) => `DA:${line},${count}\n`);
+    return `SF:${path}\n${rows.join("")}end_of_record\n`;
+  }).join("");
+}
+
+/** The table, and the lines that nothing reached; those of `rules` at the end, with their reasons. */
+export function coverageReport(
+  { sources, counts, rules }: {
+    readonly sources: readonly Source[];
+    readonly counts: LineCounts;
+    readonly rules: readonly CoverageRule[];
+  },
+): string {
+  const rooms = new Map<string, { lines: number; reached: number; named: number }>();
+  const open: Gap[] = [];
+  const used = new Map<CoverageRule, Gap[]>();
+  for (const source of sources) {
+    const code = codeLines(source, counts.get(source.path));
+    const gaps = gapsOf(source, code);
+    const room = source.path.includes("/") ? source.path.slice(0, source.path.lastIndexOf("/")) : "entries";
+    const sum = rooms.get(room) ?? { lines: 0, reached: 0, named: 0 };
+    rooms.set(room, sum);
+    sum.lines += code.size;
+    sum.reached += [...code.values()].filter((count) => count > 0).length;
+    for (const gap of gaps) {
+      const rule = rules.find(({ path, line }) => path === gap.path && line.test(gap.text));
+      if (rule === undefined) open.push(gap);
+      else {
+        used.set(rule, [...used.get(rule) ?? [], gap]);
+        sum.named += gap.lines;
+      }
+    }
+  }
+  const unused = rules.filter((rule) => !used.has(rule));
+  return [
+    row("room", "lines", "reached", "named", "open", "%"),
+    ...[...rooms].sort(([a], [b]) => a < b ? -1 : 1).map(([room, sum]) => roomRow(room, sum)),
+    roomRow("all", total([...rooms.values()])),
+    "",
+    `Lines that nothing reaches (${open.length} places):`,
+    ...open.map((gap) => `${place(gap)}: ${gap.text}`),
+    "",
+    "Named by a rule (scripts/coverage_rules.ts):",
+    ...[...used].flatMap(([{ why }, gaps]) => gaps.map((gap) => `${place(gap)}: ${why}`)),
+    ...unused.map(({ path, line }) => `${path}: a rule for ${line}, which every test run reaches or which is gone`),
+    "",
+  ].join("\n");
+}
+
+/** A line at which something begins that runs: no import, no type, and nothing of what stands above. */
+const CODE = /^(?!import |(export )?(type|interface) |[\s})\]/*])./m;
+
+/**
+ * How often each line of code ran. Of a file that nothing loaded every line counts that is neither empty, nor a comment, nor
+ * an import; none of a file of types.
+ */
+function codeLines({ text }: Source, counted: ReadonlyMap<number, number> | undefined): ReadonlyMap<number, number> {
+  if (counted === undefined && !CODE.test(text)) return new Map();
+  return new Map(
+    text.split("\n").flatMap((line, i): [number, number][] => {
+      const count = counted === undefined ? 0 : counted.get(i + 1);
+      return count === undefined || /^\s*($|\/\/|\/\*|\*)|^import /.test(line) ? [] : [[i + 1, count]];
+    }),
+  );
+}
+
+function gapsOf({ path, text }: Source, code: ReadonlyMap<number, number>): Gap[] {
+  const lines = text.split("\n");
+  const groups: number[][] = [];
+  let open = false;
+  for (const [line, count] of code) {
+    if (count === 0 && open) groups.at(-1)?.push(line);
+    else if (count === 0) groups.push([line]);
+    open = count === 0;
+  }
+  // Brackets alone are what ends a block that was left before.
+  const real = groups.filter((group) => group.some((line) => /[\w"'`]/.test(lines[line - 1])));
+  return real.map((group) => {
+    const [first, last] = [group[0], group[group.length - 1]];
+    return { path, first, last, text: lines[first - 1].trim(), lines: group.length };
+  });
+}
+
+interface Sum {
+  readonly lines: number;
+  readonly reached: number;
+  readonly named: number;
+}
+
+function total(sums: readonly Sum[]): Sum {
+  const of = (field: keyof Sum) => sums.reduce((all, sum) => all + sum[field], 0);
+  return { lines: of("lines"), reached: of("reached"), named: of("named") };
+}
+
+function roomRow(room: string, { lines, reached, named }: Sum): string {
+  const percent = lines === 0 ? 100 : 100 * reached / lines;
+  return row(room, `${lines}`, `${reached}`, `${named}`, `${lines - reached - named}`, percent.toFixed(1));
+}
+
+function row(room: string, ...cells: readonly string[]): string {
+  return room.padEnd(20) + cells.map((cell) => cell.padStart(9)).join("");
+}
+
+function place({ path, first, last }: Gap): string {
+  return first === last ? `${path}:${first}` : `${path}:${first}-${last}`;
+}

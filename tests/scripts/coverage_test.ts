@@ -1,0 +1,91 @@
+import { addLcov, coverageReport, type CoverageRule, type LineCounts, toLcov } from "../../scripts/coverage_report.ts";
+import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+
+const TEXT = `import { a } from "./a.ts";
+
+/** One. */
+export function one(n: number): string {
+  if (n > 1) {
+    return "many";
+  }
+  return "one";
+}
+
+export function two(): void {
+  throw new Error("never");
+}
+`;
+
+const LCOV = `SF:/tree/lib/values/one.ts
+FN:4,one
+DA:4,3
+DA:5,3
+DA:6,0
+DA:7,0
+DA:8,3
+DA:9,3
+DA:11,0
+DA:12,0
+DA:13,0
+LH:4
+end_of_record
+`;
+
+function report(counts: LineCounts, rules: readonly CoverageRule[] = []): string {
+  const sources = [
+    { path: "lib/values/one.ts", text: TEXT },
+    { path: "lib/values/types.ts", text: "export interface None {\n  readonly a: 1;\n}\n" },
+    { path: "lib/os/idle.ts", text: "// Nothing loads it.\nexport const A = 1;\n\nexport const B = 2;\n" },
+    { path: "salt.ts", text: "await main();\n" },
+  ];
+  return coverageReport({ sources, counts, rules });
+}
+
+function counted(): LineCounts {
+  const counts: LineCounts = new Map();
+  addLcov(counts, LCOV, "/tree");
+  return counts;
+}
+
+Deno.test("deno task coverage: a room for a line, and the places that nothing reaches", () => {
+  assertEquals(
+    report(counted()),
+    `room                    lines  reached    named     open        %
+entries                     1        0        0        1      0.0
+lib/os                      2        0        0        2      0.0
+lib/values                  9        4        0        5     44.4
+all                        12        4        0        8     33.3
+
+Lines that nothing reaches (4 places):
+lib/values/one.ts:6-7: return "many";
+lib/values/one.ts:11-13: export function two(): void {
+lib/os/idle.ts:2-4: export const A = 1;
+salt.ts:1: await main();
+
+Named by a rule (scripts/coverage_rules.ts):
+`,
+  );
+});
+
+Deno.test("deno task coverage: what one test reaches and another does not is reached", () => {
+  const counts = counted();
+  addLcov(counts, "SF:/tree/lib/values/one.ts\nDA:5,0\nDA:6,2\nDA:7,2\nend_of_record\n", "/tree");
+  assertEquals([...counts.get("lib/values/one.ts")?.entries() ?? []].slice(1, 4), [[5, 3], [6, 2], [7, 2]]);
+  assertEquals(report(counts).includes("one.ts:6"), false);
+});
+
+Deno.test("deno task coverage: figures that were kept are the same when they are read again", () => {
+  const again: LineCounts = new Map();
+  addLcov(again, toLcov(counted()), "/elsewhere");
+  assertEquals(again, counted());
+});
+
+Deno.test("deno task coverage: a rule names lines with its reason, and one that names none is told of", () => {
+  const text = report(counted(), [
+    { path: "lib/values/one.ts", line: /function two/, why: "the machine would end" },
+    { path: "lib/values/one.ts", line: /return "one"/, why: "nobody counts so far" },
+  ]);
+  assertStringIncludes(text, "lib/values                  9        4        3        2     44.4\n");
+  assertStringIncludes(text, "\nlib/values/one.ts:11-13: the machine would end\n");
+  assertStringIncludes(text, '\nlib/values/one.ts: a rule for /return "one"/, which every test run reaches');
+});
