@@ -12,7 +12,7 @@
 import { type SubscriberName, subscriberTopic } from "./subscribers.ts";
 import { NoMasterError, WireError } from "../errors.ts";
 import { type BusEvent, unpackWanted } from "./event.ts";
-import { sameBytes } from "../crypto/same_bytes.ts";
+import { sameBytes, startsWith } from "../crypto/same_bytes.ts";
 import { sleep } from "../os/sleep.ts";
 import { type Frames, Inbox } from "../sockets/endpoint.ts";
 import { CONNECT_MS } from "./paths.ts";
@@ -206,8 +206,4 @@ function readWanted(frame: Uint8Array, wanted: (tag: string) => boolean): BusEve
 
 function announcesNote(frame: Uint8Array): boolean {
   return startsWith(frame, new TextEncoder().encode(BUS_WELCOME + ANSWERS_NAMES));
-}
-
-function startsWith(bytes: Uint8Array, start: Uint8Array): boolean {
-  return bytes.length >= start.length && start.every((byte, i) => byte === bytes[i]);
 }

@@ -12,7 +12,8 @@
 
 import { type CliTable, type CommandLine, type Parsed, setFromFile } from "./command_line.ts";
 import { readConfigFile } from "../config/files.ts";
-import { isFile, type Surroundings } from "../config/place.ts";
+import type { Surroundings } from "../config/place.ts";
+import { isFile } from "../os/file_kind.ts";
 import { UsageError } from "../errors.ts";
 import { absolutePath } from "../os/root_path.ts";
 import { isMap, str, type Value } from "../values/value.ts";

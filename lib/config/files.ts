@@ -6,6 +6,7 @@
  * @module
  */
 
+import { isDirectory } from "../os/file_kind.ts";
 import { readTextFileIfExists } from "../os/atomic_file.ts";
 import { ConfigError, YamlError } from "../errors.ts";
 import { globPaths } from "../os/glob_paths.ts";
@@ -129,14 +130,6 @@ function readIncluded(list: readonly string[], context: IncludeContext): Written
 function absolute(pattern: string, context: IncludeContext): string {
   if (pattern.startsWith("~/") && context.home !== undefined) return `${context.home}/${pattern.slice(2)}`;
   return pattern.startsWith("/") ? pattern : `${context.directory}/${pattern}`;
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return Deno.statSync(path).isDirectory;
-  } catch {
-    return false;
-  }
 }
 
 /** Maps are merged, lists get what they lack, everything else is replaced. */

@@ -8,7 +8,8 @@
  * @module
  */
 
-import { clientFile, configFile, DEFAULT_CONFIG_DIR, isDirectory, PROCESS, type Surroundings } from "./place.ts";
+import { isDirectory } from "../os/file_kind.ts";
+import { clientFile, configFile, DEFAULT_CONFIG_DIR, PROCESS, type Surroundings } from "./place.ts";
 import { readConfigFile, readConfigFiles, type Written, type WrittenOptions } from "./files.ts";
 import { ConfigError } from "../errors.ts";
 import { globPaths } from "../os/glob_paths.ts";

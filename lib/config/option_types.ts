@@ -7,6 +7,7 @@
  * @module
  */
 
+import { truncateRepr } from "../text/truncate.ts";
 import { isInt, isMap, repr, toNumber, typeName, type Value, type ValueMap } from "../values/value.ts";
 
 /** The type of an option; `path` is a string that is put under `root_dir`, `strs` a list of strings. */
@@ -155,13 +156,13 @@ export function checkOption(option: Option, written: Value): Checked {
   if (written === null && (option.default === null || option.type === "any")) return { value: null };
   const value = convert(option, written);
   if (value === undefined) {
-    return { problem: `must be ${WANTED[option.type]}, not ${truncate(written)} (${typeName(written)})` };
+    return { problem: `must be ${WANTED[option.type]}, not ${truncateRepr(written)} (${typeName(written)})` };
   }
   if (option.choices !== undefined && !option.choices.includes(String(value))) {
-    return { problem: `must be one of ${option.choices.join(", ")}, not ${truncate(written)}` };
+    return { problem: `must be one of ${option.choices.join(", ")}, not ${truncateRepr(written)}` };
   }
   if (typeof value === "number" && !inRange(value, option)) {
-    return { problem: `must be ${rangeText(option)}, not ${truncate(written)}` };
+    return { problem: `must be ${rangeText(option)}, not ${truncateRepr(written)}` };
   }
   return { value };
 }
@@ -228,9 +229,4 @@ function strings(v: Value): string[] | undefined {
   }
   const texts = v.map(scalarText);
   return texts.every((text) => text !== undefined) ? texts : undefined;
-}
-
-function truncate(v: Value): string {
-  const text = repr(v);
-  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
 }

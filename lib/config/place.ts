@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isDirectory, isFile } from "../os/file_kind.ts";
 import { type HostNames, readHostNames } from "./node_id.ts";
 import type { Role } from "./options.ts";
 import { absolutePath } from "../os/root_path.ts";
@@ -49,22 +50,4 @@ export function clientFile({ env, cwd }: Surroundings): string {
   const named = env("SALT_CLIENT_CONFIG");
   if (named !== undefined && isFile(named)) return absolutePath(named, cwd);
   return isDirectory(xdg) ? `${xdg}/saltrc` : `${home}/.saltrc`;
-}
-
-/** Whether there is a file at `path`. */
-export function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
-}
-
-/** Whether there is a directory at `path`. */
-export function isDirectory(path: string): boolean {
-  try {
-    return Deno.statSync(path).isDirectory;
-  } catch {
-    return false;
-  }
 }

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { startsWith } from "./same_bytes.ts";
 import { BLOCK } from "./aes.ts";
 import { AuthenticationError, KeyError } from "../errors.ts";
 import { decode, encode } from "../values/msgpack.ts";
@@ -112,10 +113,6 @@ export class Crypticle {
     }
     return decode(body.subarray(NONCE_LENGTH), "wire");
   }
-}
-
-function startsWith(bytes: Uint8Array, start: Uint8Array): boolean {
-  return bytes.length >= start.length && start.every((byte, i) => bytes[i] === byte);
 }
 
 function refusal(): AuthenticationError {

@@ -1,5 +1,5 @@
 /**
- * Whether two runs of bytes are the same. Not for secrets: it takes as long as they agree.
+ * Whether two runs of bytes are the same, or begin so. Not for secrets: it takes as long as they agree.
  * @module
  */
 
@@ -8,4 +8,9 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
+}
+
+/** Whether `bytes` begin with `start`. */
+export function startsWith(bytes: Uint8Array, start: Uint8Array): boolean {
+  return bytes.length >= start.length && start.every((byte, i) => bytes[i] === byte);
 }

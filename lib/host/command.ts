@@ -18,7 +18,9 @@ import {
 import { wrapCommand } from "./command_wrapper.ts";
 import { CommandError, InvocationError } from "../errors.ts";
 import { shlexSplit } from "../text/shlex.ts";
-import { rstrip, textDecoder } from "../text/encoding.ts";
+import { textDecoder } from "../text/encoding.ts";
+import { rstrip } from "../values/python_text.ts";
+import { splitInput } from "../values/split_input.ts";
 import { findGroup, findUser } from "../os/users.ts";
 import { map, repr, str, truthy, type Value } from "../values/value.ts";
 import { isExecutableFile, startable } from "./which.ts";
@@ -299,11 +301,6 @@ function parseUmask(umask: Value): string | undefined {
 function standardInput({ stdin = null, stdin_raw_newlines = false }: CommandRequest): Uint8Array | undefined {
   if (stdin === null) return undefined;
   return new TextEncoder().encode(stdin_raw_newlines ? str(stdin) : str(stdin).replaceAll("\\n", "\n"));
-}
-
-/** A list as Salt takes it: a list, or text with commas. */
-function splitInput(value: Value): string[] {
-  return Array.isArray(value) ? value.map((item) => str(item)) : str(value).split(",").map((item) => item.trim());
 }
 
 function successRule(request: CommandRequest): (done: { retcode: number; stdout: string; stderr: string }) => boolean {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isThereOrHidden } from "../os/file_kind.ts";
 import { mayExecute } from "../os/libc_files.ts";
 import { nodeBuiltin } from "../os/node_builtin.ts";
 
@@ -55,14 +56,5 @@ export function startable(program: string, { cwd, path }: { cwd: string; path: s
   const directories = program.includes("/") ? [cwd] : (path ?? "/bin:/usr/bin").split(":");
   const candidates = directories.map((directory) => program.startsWith("/") ? program : `${directory}/${program}`);
   if (candidates.some(isExecutableFile)) return "yes";
-  return candidates.some(exists) ? "forbidden" : "missing";
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch (error) {
-    return error instanceof Deno.errors.PermissionDenied;
-  }
+  return candidates.some(isThereOrHidden) ? "forbidden" : "missing";
 }

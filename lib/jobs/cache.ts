@@ -19,18 +19,11 @@
  * @module
  */
 
+import { isFile } from "../os/file_kind.ts";
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { StoreError } from "../errors.ts";
 import { isJid, jidDirectory, makeJid } from "../protocol/jid.ts";
-import {
-  type CacheLog,
-  changedMs,
-  isFile,
-  isFilled,
-  listDirectory,
-  readValue,
-  writeDirectoryOnce,
-} from "../os/store_files.ts";
+import { type CacheLog, changedMs, isFilled, listDirectory, readValue, writeDirectoryOnce } from "../os/store_files.ts";
 import type { RecordTaker } from "../os/journal.ts";
 import { masterRecord } from "./journal_record.ts";
 import { isValidId } from "../protocol/minion_id.ts";

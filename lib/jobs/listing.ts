@@ -5,6 +5,8 @@
  */
 
 import { InvocationError } from "../errors.ts";
+import { MONTHS } from "../text/calendar.ts";
+import { splitInput } from "../values/split_input.ts";
 import { compileGlob } from "../text/glob.ts";
 import { jidToStartTime } from "../protocol/jid.ts";
 import { compareStrings, equals, isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
@@ -109,14 +111,6 @@ export function jobFilter(search: JobSearch): (jid: string, job: ValueMap) => bo
   return (jid, job) => tests.every((test) => test(jid, job));
 }
 
-/** A list as it is, anything else as text split at commas. */
-function splitInput(input: Value): string[] {
-  if (Array.isArray(input)) return input.map(str);
-  return str(input).split(",").map((item) => item.trim());
-}
-
-const MONTHS = "january february march april may june july august september october november december".split(" ");
-
 const DATES: readonly RegExp[] = [
   /^(?<y>\d{4})-(?<m>\d{1,2})-(?<d>\d{1,2})(?:$|[\sT]+)/i,
   /^(?<y>\d{4})\/(?<m>\d{1,2})\/(?<d>\d{1,2})(?:$|\s+)/,
@@ -166,7 +160,8 @@ export function parseTime(words: string): string {
 function monthNumber(word: string): number {
   if (/^\d/.test(word)) return Number(word) >= 1 && Number(word) <= 12 ? Number(word) - 1 : -1;
   const lower = word.toLowerCase();
-  return MONTHS.findIndex((month) => month === lower || month.slice(0, 3) === lower);
+  return MONTHS.map((month) => month.toLowerCase())
+    .findIndex((month) => month === lower || month.slice(0, 3) === lower);
 }
 
 function zoneMinutes(zone: string | undefined): number {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isDirectory } from "../os/file_kind.ts";
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { MsgpackError } from "../errors.ts";
 import { isJid } from "../protocol/jid.ts";
@@ -87,10 +88,5 @@ export function readNote(path: string): ValueMap | undefined {
 
 /** Whether the process is there whose id a note says. */
 export function isAlive(pid: Value | undefined): boolean {
-  if (typeof pid !== "number") return false;
-  try {
-    return Deno.statSync(`/proc/${pid}`).isDirectory;
-  } catch {
-    return false;
-  }
+  return typeof pid === "number" && isDirectory(`/proc/${pid}`);
 }

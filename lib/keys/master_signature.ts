@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isFile } from "../os/file_kind.ts";
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { KeyError } from "../errors.ts";
 import { loadOrCreateKeyPair, loadPrivateKey, movedMasterKey } from "./pair.ts";
@@ -57,12 +58,4 @@ export async function signMasterKey(options: MasterSignatureOptions): Promise<bo
   const signature = priv.sign(options.algorithm, signed);
   writeFileAtomic(signaturePath, signature.toBase64() + "\n", { mode: 0o644, sync: true });
   return true;
-}
-
-function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
 }

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { isThere } from "../os/file_kind.ts";
 import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { generateKeyString } from "../crypto/crypticle.ts";
 import { RefusedError, RegexError } from "../errors.ts";
@@ -54,16 +55,6 @@ export function restoreAccessKeys(cachedir: string, keys: AccessKeys): string[] 
   const missing = [...keys].filter(([user]) => !isThere(accessKeyPath(cachedir, user)));
   for (const [user, key] of missing) writeAccessKey(cachedir, user, key);
   return missing.map(([user]) => user);
-}
-
-function isThere(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }
 
 function writeAccessKey(cachedir: string, user: string, key: string): void {

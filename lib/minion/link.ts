@@ -7,6 +7,7 @@
  * @module
  */
 
+import { sameBytes } from "../crypto/same_bytes.ts";
 import type { Backoff } from "./backoff.ts";
 import { Crypticle } from "../crypto/crypticle.ts";
 import {
@@ -329,7 +330,7 @@ export class MasterLink {
         throw new AuthenticationError("The nonce of the pillar request did not come back");
       }
       const outerKey = asBytes(inner.get("key"));
-      if (outerKey === undefined || !key.every((byte, i) => byte === outerKey[i]) || key.length !== outerKey.length) {
+      if (outerKey === undefined || !sameBytes(key, outerKey)) {
         throw new AuthenticationError("The pillar was signed for another key");
       }
       const pillar = inner.get("pillar");

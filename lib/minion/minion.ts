@@ -6,6 +6,7 @@
  * @module
  */
 
+import { strftime } from "../text/strftime.ts";
 import { isDone } from "../protocol/acknowledgement.ts";
 import { truncateValue } from "../text/truncate.ts";
 import { BusPump } from "../bus/pump.ts";
@@ -238,7 +239,7 @@ export class Minion {
 
   async #announce(): Promise<void> {
     const { id, start_event_grains, enable_legacy_startup_events } = this.#opts;
-    const data = `Minion ${id} started at ${asctime(new Date())}`;
+    const data = `Minion ${id} started at ${strftime(new Date(), "%c")}`;
     const grains: ValueMap = new Map();
     for (const name of start_event_grains) if (this.#grains.has(name)) grains.set(name, this.#grains.get(name) ?? null);
     const tags = [...(enable_legacy_startup_events ? [LEGACY_START_EVENT] : []), minionStart(id)];
@@ -374,10 +375,4 @@ function isTrouble(error: unknown): error is Error {
   return [RequestTimeoutError, RequestTooLargeError, WireError, AuthenticationError].some((kind) =>
     error instanceof kind
   );
-}
-
-/** Python's `time.asctime()`: `Sat Nov 21 10:00:00 2026`, local time. */
-function asctime(date: Date): string {
-  const [day, month, number, year, time] = date.toString().split(" ");
-  return `${day} ${month} ${String(Number(number)).padStart(2)} ${time} ${year}`;
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isAnything } from "./file_kind.ts";
 import { compileGlob, isGlob } from "../text/glob.ts";
 
 /**
@@ -22,18 +23,9 @@ export function globPaths(pattern: string): string[] {
 
 function matches(directory: string, part: string, isLast: boolean): string[] {
   const join = (name: string) => directory === "/" ? `/${name}` : `${directory}/${name}`;
-  if (!isGlob(part)) return !isLast || exists(join(part)) ? [join(part)] : [];
+  if (!isGlob(part)) return !isLast || isAnything(join(part)) ? [join(part)] : [];
   const test = compileGlob(part);
   return namesIn(directory).filter((name) => (part.startsWith(".") || !name.startsWith(".")) && test(name)).map(join);
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The names in a directory; none if it is no directory or may not be read. */

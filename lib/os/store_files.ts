@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isDirectory } from "./file_kind.ts";
 import { readFileIfExists } from "./atomic_file.ts";
 import { StoreError } from "../errors.ts";
 import { decode } from "../values/msgpack.ts";
@@ -11,15 +12,6 @@ import { compareStrings, type Value } from "../values/value.ts";
 
 /** Hears of what cannot be read, removed or stored. */
 export type CacheLog = (message: string) => void;
-
-/** Whether there is a regular file at `path`. */
-export function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * Whether there is a regular file at `path`, and something in it: after a power failure a name may be all that is left of a file.
@@ -29,15 +21,6 @@ export function isFilled(path: string, bytes?: number): boolean {
   try {
     const { isFile, size } = Deno.statSync(path);
     return isFile && size > 0 && size === (bytes ?? size);
-  } catch {
-    return false;
-  }
-}
-
-/** Whether there is a directory at `path`. */
-function isDirectory(path: string): boolean {
-  try {
-    return Deno.statSync(path).isDirectory;
   } catch {
     return false;
   }

@@ -10,7 +10,7 @@
 import { mapOf } from "../values/dict.ts";
 import type { LivePart, LiveText } from "../protocol/live_batch.ts";
 import { colours, sanitizeLine } from "../text/terminal.ts";
-import { rstrip } from "../text/encoding.ts";
+import { rstrip } from "../values/python_text.ts";
 import { isMap, type Value } from "../values/value.ts";
 
 /** How lines are shown. */

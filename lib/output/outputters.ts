@@ -8,6 +8,7 @@
  * @module
  */
 
+import { rstrip } from "../values/python_text.ts";
 import { UsageError } from "../errors.ts";
 import { dumpJson } from "../values/json.ts";
 import { formatKeys } from "./key.ts";
@@ -77,15 +78,7 @@ export function formatOutput(data: Value, options: OutputOptions): string {
   if (outputter === undefined) {
     options.warn?.(`Invalid outputter ${sanitizeLine(options.out)} specified, fall back to nested`);
   }
-  return trimEnd(outputter?.(data, options) ?? formatNested(data, options));
-}
-
-/** Python's `rstrip`, which unlike JavaScript's keeps a byte order mark. */
-function trimEnd(text: string): string {
-  // Not by an expression with `+$`, which looks at every run of blanks from each of its characters.
-  let end = text.length;
-  while (end > 0 && /[^\S\ufeff]/.test(text[end - 1])) end--;
-  return text.slice(0, end);
+  return rstrip(outputter?.(data, options) ?? formatNested(data, options));
 }
 
 function formatJson(data: Value, options: OutputOptions): string {

@@ -6,20 +6,10 @@
  * @module
  */
 
+import { truncateRepr } from "../text/truncate.ts";
 import { InvocationError } from "../errors.ts";
 import type { ModuleFunction, Parameter, Parameters, ParameterType, Rest } from "./module.ts";
-import {
-  isFloat,
-  isInt,
-  isMap,
-  repr,
-  str,
-  toNumber,
-  toValue,
-  typeName,
-  type Value,
-  type ValueMap,
-} from "../values/value.ts";
+import { isFloat, isInt, isMap, str, toNumber, toValue, typeName, type Value, type ValueMap } from "../values/value.ts";
 
 /** What binding reads of a function: everything but its code. */
 export type Signature = Omit<ModuleFunction<never>, "run">;
@@ -125,7 +115,9 @@ function fit(given: Value, { parameter, declared, refuse }: Fitting): unknown {
   if (given === null && declared.default === null) return null;
   const fitted = CONVERSIONS[declared.type](given);
   if (fitted !== undefined) return fitted;
-  throw refuse(`argument '${parameter}' must be ${WANTED[declared.type]}, not ${typeName(given)} ${shortened(given)}`);
+  throw refuse(
+    `argument '${parameter}' must be ${WANTED[declared.type]}, not ${typeName(given)} ${truncateRepr(given)}`,
+  );
 }
 
 const WANTED: Readonly<Record<ParameterType, string>> = {
@@ -137,11 +129,6 @@ const WANTED: Readonly<Record<ParameterType, string>> = {
   list: "a list",
   dict: "a dict",
 };
-
-function shortened(value: Value): string {
-  const text = repr(value);
-  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
-}
 
 /** What each type makes of a value; `undefined` refuses it. */
 const CONVERSIONS: Readonly<Record<ParameterType, (given: Value) => unknown>> = {

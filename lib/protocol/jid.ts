@@ -7,8 +7,9 @@
  */
 
 import { hashHex } from "../crypto/hash.ts";
+import { MONTHS } from "../text/calendar.ts";
 
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const MONTH_NAMES = MONTHS.map((month) => month.slice(0, 3));
 
 // What follows the digits ends up in file names, so it holds nothing that a path could be made of.
 const JID = /^\d{20}(?:_[0-9A-Za-z-]{1,64})?$/;
@@ -65,7 +66,7 @@ export function isJid(text: string): boolean {
 
 /** The time in a jid as `jobs.list_jobs` shows it: `2014, May 23 10:11:12.123456`; empty if `jid` is no jid. */
 export function jidToStartTime(jid: string): string {
-  const month = MONTHS[Number(jid.slice(4, 6)) - 1];
+  const month = MONTH_NAMES[Number(jid.slice(4, 6)) - 1];
   if (month === undefined || !isJid(jid)) return "";
   // Not by the expression's groups: a list of jobs does this ten thousand times.
   const time = `${jid.slice(8, 10)}:${jid.slice(10, 12)}:${jid.slice(12, 14)}.${jid.slice(14, 20)}`;

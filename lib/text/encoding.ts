@@ -81,14 +81,3 @@ export function streamDecoder(name: string | null): (bytes: Uint8Array, last: bo
   const decoder = platformDecoder(name, false);
   return (bytes, last) => decoder.decode(bytes, { stream: !last });
 }
-
-/** What `str.isspace()` counts beside the characters that JavaScript trims; the byte order mark is not among them. */
-const PYTHON_SPACE = new Set("\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000");
-for (let code = 0x2000; code <= 0x200a; code++) PYTHON_SPACE.add(String.fromCharCode(code));
-
-/** Python's `text.rstrip()`. */
-export function rstrip(text: string): string {
-  let end = text.length;
-  while (end > 0 && PYTHON_SPACE.has(text[end - 1])) end--;
-  return text.slice(0, end);
-}

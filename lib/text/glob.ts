@@ -5,6 +5,8 @@
  * @module
  */
 
+import { codePoints } from "./code_points.ts";
+
 /** One character that a set names, or a range of them, ends included. */
 type Range = readonly [low: number, high: number];
 
@@ -36,16 +38,6 @@ export function filterGlob(pattern: string, texts: readonly string[]): string[] 
 /** Whether `text` holds a character that is special in a pattern. */
 export function isGlob(text: string): boolean {
   return /[*?[]/.test(text);
-}
-
-function codePoints(text: string): number[] {
-  const codes: number[] = [];
-  for (let i = 0; i < text.length; i++) {
-    const code = text.codePointAt(i) ?? 0;
-    if (code > 0xffff) i++;
-    codes.push(code);
-  }
-  return codes;
 }
 
 const STAR = 0x2a, QUESTION = 0x3f, OPEN = 0x5b, CLOSE = 0x5d, NOT = 0x21, HYPHEN = 0x2d;

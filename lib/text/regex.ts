@@ -8,7 +8,7 @@
  */
 
 import { RegexError } from "../errors.ts";
-import { codePoints } from "./regex_nodes.ts";
+import { codePoints } from "./code_points.ts";
 import { RegexProgram, type Span } from "./regex_program.ts";
 import { RegexReader } from "./regex_reader.ts";
 

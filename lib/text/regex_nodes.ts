@@ -59,14 +59,3 @@ export function widthOf(node: RegexNode): readonly [least: number, most: number]
     }
   }
 }
-
-/** The code points of `text`. */
-export function codePoints(text: string): number[] {
-  const codes: number[] = [];
-  for (let i = 0; i < text.length; i++) {
-    const code = text.codePointAt(i) ?? 0;
-    if (code > 0xffff) i++;
-    codes.push(code);
-  }
-  return codes;
-}

@@ -4,8 +4,9 @@
  * @module
  */
 
-// From a string: the linter refuses control characters in a regular expression literal.
-const LINE_END = new RegExp("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]");
+import { LINE_ENDS } from "../values/python_text.ts";
+
+const LINE_END = new RegExp(`\r\n|[${LINE_ENDS}]`);
 
 /** The lines of `text` without their ends; a final line end adds no empty line, and an empty text has no lines. */
 export function splitLines(text: string): string[] {

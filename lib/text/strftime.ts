@@ -4,21 +4,7 @@
  * @module
  */
 
-const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const MONTHS = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
+import { DAYS, MONTHS } from "./calendar.ts";
 
 function pad(n: number, width = 2, fill = "0"): string {
   return String(n).padStart(width, fill);

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { str, type Value } from "../values/value.ts";
+import { repr, str, type Value } from "../values/value.ts";
 
 const LONGEST = 200;
 
@@ -16,6 +16,12 @@ export function truncate(text: string): string {
 export function truncateValue(value: Value | undefined): string {
   if (Array.isArray(value) || value instanceof Map) return Array.isArray(value) ? "a list" : "a map";
   return truncate(str(value ?? null));
+}
+
+/** `value` as Python's `repr` has it, in at most 60 characters: for a message that says what was given instead. */
+export function truncateRepr(value: Value): string {
+  const text = repr(value);
+  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
 }
 
 /** More names than these are counted. */

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { strip } from "./python_text.ts";
 import { isInt, isMap, type Value, type ValueMap } from "./value.ts";
 import { loadYaml } from "./yaml.ts";
 
@@ -29,10 +30,6 @@ const KWARG_MARK = "__kwarg__";
 
 // Python's \w is a letter, a number of any kind or "_"; its "$" also stands before a final line end.
 const KWARG = /^([\p{L}\p{Nl}\p{No}_][\p{L}\p{N}_.-]*)=(?!=)([^\n]*)\n?$/u;
-
-// Python's whitespace, which is JavaScript's but for a byte order mark and a few control characters.
-const BLANKS = "\\t-\\r\\x1c- \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
-const BLANK = new RegExp(`[${BLANKS}]`);
 
 /** The arguments that `words` of a command line stand for. */
 export function parseCliArgs(words: readonly string[], options: CliArgsOptions = {}): CallArgs {
@@ -95,15 +92,6 @@ export function yamlifyArg(word: string): Value {
   if (Array.isArray(value)) return word.startsWith("[") ? value : word;
   if (value instanceof Uint8Array) return word;
   return value;
-}
-
-/** Python's `strip`. Not by an expression with `+$`, which looks at every run of blanks from each of its characters. */
-function strip(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && BLANK.test(text[start])) start++;
-  while (end > start && BLANK.test(text[end - 1])) end--;
-  return text.slice(start, end);
 }
 
 /** An int that looks like a job id, as text: 20 digits do not fit msgpack's ints. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { LINE_ENDS, SPACE } from "./python_text.ts";
 import { mapOf } from "./dict.ts";
 import { compare, repr, type Value, type ValueMap } from "./value.ts";
 
@@ -85,12 +86,7 @@ function separator(indent: number): string {
   return `,\n${" ".repeat(indent)}`;
 }
 
-// Python's line ends and its whitespace, which are not quite JavaScript's.
-const LINE = new RegExp(
-  "(?:\r\n|[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029])*?(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|$)",
-  "g",
-);
-const SPACE = "\\t-\\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
+const LINE = new RegExp(`(?:\r\n|[^${LINE_ENDS}])*?(?:\r\n|[${LINE_ENDS}]|$)`, "g");
 const WORD = new RegExp(`[^${SPACE}]*[${SPACE}]*`, "gu");
 
 /** A text is cut behind its line ends, and where a line is still too long, behind its blanks. */

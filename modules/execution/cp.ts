@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isDirectory } from "../../lib/os/file_kind.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { any, bool, dict, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
@@ -30,7 +31,7 @@ dest
   async run({ files, dest }) {
     const written = new Map<Value, Value>();
     for (const [path, data] of files) {
-      const final = await destination(text(path), dest);
+      const final = destination(text(path), dest);
       if (final === undefined) return UNAVAILABLE;
       try {
         await Deno.writeFile(final, data instanceof Uint8Array ? data : new TextEncoder().encode(text(data)));
@@ -83,11 +84,11 @@ mode
 });
 
 /** Where the file that was at `path` goes; `undefined` if there is no place for it. */
-async function destination(path: string, dest: string): Promise<string | undefined> {
-  const directory = await isDirectory(dest);
+function destination(path: string, dest: string): string | undefined {
+  const directory = isDirectory(dest);
   if (baseName(path) === baseName(dest) && !directory) return dest;
   if (directory) return `${dest.replace(/\/+$/, "")}/${baseName(path)}`;
-  return await isDirectory(dest.slice(0, dest.lastIndexOf("/")) || "/") ? dest : undefined;
+  return isDirectory(dest.slice(0, dest.lastIndexOf("/")) || "/") ? dest : undefined;
 }
 
 async function makeDirectory(path: string): Promise<Value> {
@@ -108,14 +109,6 @@ async function openIn(path: string, append: boolean): Promise<Deno.FsFile> {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
     return await Deno.open(path, options);
-  }
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await Deno.stat(path)).isDirectory;
-  } catch {
-    return false;
   }
 }
 

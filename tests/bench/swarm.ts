@@ -7,6 +7,7 @@
  * @module
  */
 
+import { sameBytes } from "../../lib/crypto/same_bytes.ts";
 import { parseArgs } from "node:util";
 import { type Backoff, backoff } from "../../lib/minion/backoff.ts";
 import { Crypticle } from "../../lib/crypto/crypticle.ts";
@@ -70,12 +71,6 @@ class Publishes {
     this.#load = load;
     return load;
   }
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
 }
 
 /** What the made-up jobs return. */

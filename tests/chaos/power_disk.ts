@@ -9,6 +9,7 @@
  * @module
  */
 
+import { sameBytes } from "../../lib/crypto/same_bytes.ts";
 import type { Random } from "../fuzz/mutate.ts";
 
 /** Where a disk's choices come from. */
@@ -290,8 +291,4 @@ function isThere(path: string): boolean {
 
 function removeAll(path: string): void {
   if (isThere(path)) Deno.removeSync(path, { recursive: true });
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

@@ -1,7 +1,7 @@
 /** @module */
 import { type CommandHost, type CommandRequest, type CommandResult, runCommand } from "../../lib/host/command.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { rstrip, textDecoder } from "../../lib/text/encoding.ts";
+import { textDecoder } from "../../lib/text/encoding.ts";
 import { map } from "../../lib/values/value.ts";
 import { startable, which } from "../../lib/host/which.ts";
 import {
@@ -347,12 +347,6 @@ Deno.test("which() finds executables by name and by path, and no directories", (
   assertEquals(which("/bin"), undefined);
   assertEquals(which(""), undefined);
   assertEquals(which("no-such-program"), undefined);
-});
-
-Deno.test("rstrip() takes off what Python calls white space, and not a byte order mark", () => {
-  assertEquals(rstrip("a \t\r\n\v\f\x1c\x85\xa0\u2003\u3000"), "a");
-  assertEquals(rstrip("a\ufeff"), "a\ufeff");
-  assertEquals(rstrip("\n \n"), "");
 });
 
 Deno.test("textDecoder() says whether every byte meant something", () => {

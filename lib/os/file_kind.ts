@@ -1,0 +1,56 @@
+/**
+ * What is at a path: a file, a directory, anything at all. The functions differ in whether a link counts or what it leads to, and
+ * in what they say where the system does not tell; `statIfExists` of lib/os/atomic_file.ts tells more, and throws then.
+ * @module
+ */
+
+/** Whether there is a regular file at `path`, or where a link there leads. `false` too if that cannot be seen. */
+export function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether there is a directory at `path`, or where a link there leads. `false` too if that cannot be seen. */
+export function isDirectory(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
+/** Python's `os.path.lexists`: whether there is anything at `path`, a link that leads nowhere too. `false` too if that cannot be seen. */
+export function isAnything(path: string): boolean {
+  try {
+    return isThere(path);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether there is anything at `path`, a link that leads nowhere too.
+ * @throws What `Deno.lstatSync` throws if that cannot be seen.
+ */
+export function isThere(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+/** Whether there is anything at `path`, or where a link there leads. `true` if it is in a directory that this process may not search. */
+export function isThereOrHidden(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch (error) {
+    return error instanceof Deno.errors.PermissionDenied;
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * What Python counts as white space and as the end of a line, which is not what JavaScript counts: U+001C to U+001F and U+0085 are
+ * space to Python, and the byte order mark is not.
+ * Source: docs.python.org, "str.isspace", "str.splitlines"; checked against Python 3 for every code point.
+ * @module
+ */
+
+/** Python's white space, to stand between the brackets of a regular expression's class. */
+export const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+
+/** The characters that end a line, likewise; `\r\n` ends one line. */
+export const LINE_ENDS = "\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029";
+
+const IS_SPACE = new RegExp(`[${SPACE}]`);
+
+/** Python's `text.strip()`. */
+export function strip(text: string): string {
+  const end = rstrip(text);
+  let start = 0;
+  while (start < end.length && IS_SPACE.test(end[start])) start++;
+  return end.slice(start);
+}
+
+/** Python's `text.rstrip()`. */
+export function rstrip(text: string): string {
+  // Not by an expression with `+$`, which looks at every run of blanks from each of its characters.
+  let end = text.length;
+  while (end > 0 && IS_SPACE.test(text[end - 1])) end--;
+  return text.slice(0, end);
+}

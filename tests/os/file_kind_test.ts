@@ -1,0 +1,41 @@
+import { isAnything, isDirectory, isFile, isThere, isThereOrHidden } from "../../lib/os/file_kind.ts";
+import { assertEquals, assertThrows } from "../support/assert.ts";
+
+const FUNCTIONS = { isFile, isDirectory, isAnything, isThere, isThereOrHidden };
+
+/** What each function says of each path; those that are not named say no. */
+const CASES: Readonly<Record<string, readonly (keyof typeof FUNCTIONS)[]>> = {
+  "file": ["isFile", "isAnything", "isThere", "isThereOrHidden"],
+  "directory": ["isDirectory", "isAnything", "isThere", "isThereOrHidden"],
+  "link-to-file": ["isFile", "isAnything", "isThere", "isThereOrHidden"],
+  "link-to-directory": ["isDirectory", "isAnything", "isThere", "isThereOrHidden"],
+  "link-to-nothing": ["isAnything", "isThere"],
+  "nothing": [],
+  "nothing/below": [],
+};
+
+for (const [path, says] of Object.entries(CASES)) {
+  Deno.test(`what is at a path: ${path} ${says.length === 0 ? "is nothing" : says.join(", ")}`, () => {
+    const dir = Deno.makeTempDirSync({ prefix: "kind_" });
+    try {
+      Deno.writeTextFileSync(`${dir}/file`, "");
+      Deno.mkdirSync(`${dir}/directory`);
+      for (const to of ["file", "directory", "nothing"]) Deno.symlinkSync(to, `${dir}/link-to-${to}`);
+      const yes = Object.entries(FUNCTIONS).filter(([, is]) => is(`${dir}/${path}`)).map(([name]) => name);
+      assertEquals(yes, says);
+    } finally {
+      Deno.removeSync(dir, { recursive: true });
+    }
+  });
+}
+
+Deno.test("a path that the system cannot look at is nothing, but isThere() throws", () => {
+  const file = Deno.makeTempFileSync({ prefix: "kind_" });
+  try {
+    const below = `${file}/below`; // of a file, not of a directory
+    assertEquals([isFile(below), isDirectory(below), isAnything(below), isThereOrHidden(below)], Array(4).fill(false));
+    assertThrows(() => isThere(below), Deno.errors.NotADirectory);
+  } finally {
+    Deno.removeSync(file);
+  }
+});
