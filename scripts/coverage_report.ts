@@ -14,7 +14,6 @@ export interface CoverageRule {
   readonly path: string;
   /** What each of these lines, or the first line of their block, contains. */
   readonly line: RegExp;
-  /** Why. */
   readonly why: string;
 }
 

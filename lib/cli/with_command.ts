@@ -36,7 +36,6 @@ export interface CommandStart<O extends CommandOpts, R> {
   readonly io: CommandIo;
   /** What was typed about output. */
   readonly options: PrintOptions;
-  /** Its configuration. */
   readonly loaded: LoadedConfig<O>;
   /** Takes the rights that the command runs with. What it gives is handed to the command. */
   readonly takeRights: (opts: NoInfer<O>) => R | Promise<R>;
@@ -46,9 +45,7 @@ export interface CommandStart<O extends CommandOpts, R> {
 
 /** What a running command works with. */
 export interface CommandRun<O extends CommandOpts, R> {
-  /** Its configuration. */
   readonly opts: O;
-  /** Its log. */
   readonly log: Logger;
   /** Prints a result as `--out` says. */
   readonly print: PrintResult;

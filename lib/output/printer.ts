@@ -43,9 +43,7 @@ export interface PrintOptions {
   readonly output_file: string | null;
   /** `--out-file-append` */
   readonly output_file_append: boolean;
-  /** `--no-color` */
   readonly no_color: boolean;
-  /** `--force-color` */
   readonly force_color: boolean;
 }
 

@@ -22,7 +22,7 @@ for (const [path, says] of Object.entries(CASES)) {
       Deno.mkdirSync(`${dir}/directory`);
       for (const to of ["file", "directory", "nothing"]) Deno.symlinkSync(to, `${dir}/link-to-${to}`);
       const yes = Object.entries(FUNCTIONS).filter(([, is]) => is(`${dir}/${path}`)).map(([name]) => name);
-      assertEquals(yes, says);
+      assertEquals<readonly string[]>(yes, says);
     } finally {
       Deno.removeSync(dir, { recursive: true });
     }
