@@ -21,6 +21,7 @@ import { writeError, writeOut } from "../cli/process_io.ts";
 import { becomeRunUser } from "../host/run_user.ts";
 import { onDiagnostics, onShutdown } from "../process/signals.ts";
 import { startUp } from "../cli/start_up.ts";
+import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
 import { sanitize, useColours } from "../text/terminal.ts";
 import { describeError, surviveErrors } from "../process/thread.ts";
 
@@ -30,8 +31,8 @@ export interface Service {
   readonly closed: Promise<void>;
   /** One line for each thread: what it is doing now. */
   describeThreads(): Promise<string[]>;
-  /** Ends it. */
-  close(): Promise<void>;
+  /** Ends it, within `budget`. */
+  close(budget: TimeBudget): Promise<void>;
 }
 
 /** The options that every service has. */
@@ -60,15 +61,14 @@ export interface ServiceDefinition<O extends ServiceOpts> {
   start(opts: O, log: Logger): Promise<Service>;
   /** The file mode mask that it runs with. Default: the one that it was started with, which the commands of jobs inherit. */
   readonly umask?: number;
+  /** How long it may take to end before the process does so without it, in milliseconds. Default: {@linkcode CLOSE_MS}. */
+  readonly closeMs?: number;
 }
 
 const SERVICE_OPTIONS = { ...CONFIG_CLI_OPTIONS, ...SERVICE_CLI_OPTIONS, ...LOG_CLI_OPTIONS } as const;
 
 /** The file mode mask of a service in the background, as Salt's: whose shell started it is of no account there. */
 const DAEMON_UMASK = 0o022;
-
-/** How long a service may take to end before the process does so by force, in milliseconds. */
-const CLOSE_MS = 1_800;
 
 /** Runs a service with the words of its command line until it ends. @returns The exit code. */
 export async function runService<O extends ServiceOpts>(
@@ -161,7 +161,11 @@ async function serve<O extends ServiceOpts>(
       log.critical(error instanceof Error ? error.message : String(error));
       return error instanceof SignInError ? error.exitCode : 1;
     });
-    await Promise.race([service.close(), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))]);
+    const closeMs = definition.closeMs ?? CLOSE_MS;
+    const budget = new TimeBudget(closeMs);
+    if (!await budget.allows(service.close(budget))) {
+      log.error(`${prog} did not end within ${closeMs / 1000} seconds; the process ends without what was left to do`);
+    }
   } finally {
     for (const step of undo.reverse()) step();
   }

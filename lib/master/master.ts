@@ -45,13 +45,14 @@ import { signInMemory } from "./sign_in_turns.ts";
 import { MANY_REQUESTERS, PROBES } from "../sockets/settings.ts";
 import { Outbox, type SharedPlace } from "../sockets/endpoint.ts";
 import { sleep } from "../os/sleep.ts";
+import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
 import { describeError } from "../process/thread.ts";
 import { findUser, hostUsers } from "../os/users.ts";
 import { map } from "../values/value.ts";
 import { CpuTimeWatch } from "../process/cpu_time_watch.ts";
 
-/** How long a thread may take to end with what it has begun, in milliseconds. */
-const STOP_MS = 5_000;
+/** What of the time for ending is kept for what ends after the other threads: the last replies, the proxy and the bus. In ms. */
+const BUS_END_MS = 1_000;
 /**
  * The time in which the last replies get from the MWorkers' sockets to the network, in milliseconds: it takes one. In steps, as
  * a machine that stands still meanwhile may take all of one step.
@@ -315,19 +316,20 @@ export class Master {
     return [`Main: supervising ${this.#threads.size} threads${cleaning}`, ...await Promise.all(lines)];
   }
 
-  /** Ends everything; no socket file is left. Twice is fine. */
-  async close(): Promise<void> {
+  /** Ends everything; no socket file is left. Threads that need more than `budget` are ended by force. Twice is fine. */
+  async close(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
     if (this.#closing) return await this.closed;
     this.#closing = true;
     await this.#maintenance?.close();
     await this.#rotating;
     const bus = this.#bus;
-    await Promise.all([...this.#threads.values()].map((thread) => thread === bus ? undefined : thread.stop(STOP_MS)));
+    const threads = [...this.#threads.values()].filter((thread) => thread !== bus);
+    await Promise.all(threads.map((thread) => thread.stop(budget.less(BUS_END_MS))));
     if (this.#serving) { for (const ms of LAST_REPLIES_MS) await sleep(ms); }
     this.#limiter?.close();
     const abandoned = this.#workers.some(({ hasSockets }) => hasSockets);
     await this.#requests?.close({ abandoned });
-    await bus?.stop();
+    await bus?.stop(budget);
     await this.#memoryLooks?.close();
     if (!abandoned && !bus?.hasSockets) this.#busContext.terminate();
     const busPaths = masterBus(this.#opts.sock_dir);

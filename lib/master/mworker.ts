@@ -86,8 +86,12 @@ const TOLD_RETURNS = 10_000;
 const QUIET_MS = 40;
 /** So often in a row: of a machine that stands still meanwhile, one look sees nothing come. */
 const QUIET_LOOKS = 2;
-/** And no longer than this, however much there is. */
-const LAST_ANSWERS_MS = 3_000;
+/** And what of its time for ending it keeps for the journal and its sockets, however much comes. In milliseconds. */
+const LAST_WRITES_MS = 1_000;
+/** What of that is kept for the sockets, after the journal. In milliseconds. */
+const LAST_CLOSE_MS = 100;
+/** How long libzmq keeps its last answers for a proxy that is busy, in milliseconds. */
+const LINGER_MS = 3_000;
 
 serveThread<MWorkerInit>(async (init, { log, fail }) => {
   surviveErrors(log);
@@ -151,7 +155,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
   const socket = Duplex.inherited(init.requests, {
     highWaterMark: 0,
     receiveHighWaterMark: init.queued,
-    lingerMs: LAST_ANSWERS_MS,
+    lingerMs: LINGER_MS,
   });
   const held = heldRequests(init.held);
   for (const note of held) {
@@ -218,10 +222,10 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
       since === 0
         ? `waiting for a request; ${handled} handled`
         : `at a request for ${Math.round(performance.now() - since)} ms; ${handled} handled`,
-    async close() {
+    async close(budget) {
       // Whoever was heard is answered: a Python minion of 3007 whose request goes unanswered says nothing for a minute.
-      const end = performance.now() + LAST_ANSWERS_MS;
-      for (let quiet = 0; quiet < QUIET_LOOKS && performance.now() < end;) {
+      const answering = budget.less(LAST_WRITES_MS);
+      for (let quiet = 0; quiet < QUIET_LOOKS && answering.leftMs > 0;) {
         const before = handled;
         await sleep(QUIET_MS);
         quiet = handled > before || since !== 0 || answers.size > 0 ? 0 : quiet + 1;
@@ -232,7 +236,7 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
       await running;
       await Promise.allSettled(answers);
       socket.close();
-      await journal?.close();
+      await journal?.close(budget.less(LAST_CLOSE_MS));
       bus.close();
       publisher.close();
     },

@@ -36,11 +36,15 @@ import { ProcFiles } from "../worker/proc_files.ts";
 import { PublishReader } from "./publish_reader.ts";
 import { ReturnSpool } from "./return_spool.ts";
 import { sleep } from "../os/sleep.ts";
+import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
 import { Subscription } from "./subscription.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
 /** How many job ids are remembered at the least, over restarts too. */
 const REMEMBERED_JIDS = 1_000;
+/** What of the time for ending is kept for the journal and the bus, after the jobs; and of that for the bus. In milliseconds. */
+const JOURNAL_END_MS = 2_000, BUS_END_MS = 100;
+
 /** A running minion. */
 export class Minion {
   readonly #opts: MinionOpts;
@@ -340,18 +344,18 @@ export class Minion {
     void this.#shutDown().then(() => this.#closed.reject(error));
   }
 
-  /** Ends everything; jobs are told to end, returns stay spooled. Twice is fine. */
-  async close(): Promise<void> {
-    await this.#shutDown();
+  /** Ends everything; jobs are told to end, returns stay spooled. What needs more than `budget` is cut, and logged. Twice is fine. */
+  async close(budget?: TimeBudget): Promise<void> {
+    await this.#shutDown(budget);
     this.#closed.resolve();
   }
 
   /** Both ways to end share it: whoever comes second waits for the first. */
-  #shutDown(): Promise<void> {
-    return this.#ending ??= this.#closeAll();
+  #shutDown(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
+    return this.#ending ??= this.#closeAll(budget);
   }
 
-  async #closeAll(): Promise<void> {
+  async #closeAll(budget: TimeBudget): Promise<void> {
     this.#closing.abort(new Error("The minion ends"));
     for (const timer of this.#timers) clearInterval(timer);
     this.#subscription?.close();
@@ -359,8 +363,8 @@ export class Minion {
     this.#events?.close();
     await this.#spool?.close();
     this.#kept?.close();
-    await this.#pool?.close();
-    await this.#journal?.close();
+    await this.#pool?.close(budget.less(JOURNAL_END_MS));
+    await this.#journal?.close(budget.less(BUS_END_MS));
     await this.#bus?.close();
   }
 

@@ -18,7 +18,7 @@ import { appendFrame, frameRecord, readRecords, type RecordForm } from "./record
 import { storeError } from "./store_files.ts";
 import { syncFileSystems, SYNCS_FILE_SYSTEMS } from "./libc_sync.ts";
 import { decode, encode, type Packable } from "../values/msgpack.ts";
-import { sleep } from "./sleep.ts";
+import { TimeBudget } from "./time_budget.ts";
 import type { Value } from "../values/value.ts";
 
 /** How large a file grows, in bytes; the record that takes it above this is its last. */
@@ -26,8 +26,8 @@ const MOST_BYTES = 4 << 20;
 /** How old a file gets, from its first record on, in milliseconds. */
 const OLDEST_MS = 60_000;
 
-/** How long whoever ends waits until its file systems are synced, in milliseconds. */
-const CLOSE_MS = 2_000;
+/** How long whoever ends waits until its file systems are synced, if nobody says how long. In milliseconds. */
+const SWEEP_MS = 2_000;
 
 const FORM: RecordForm = { checked: true };
 
@@ -183,15 +183,17 @@ export class Journal {
   }
 
   /**
-   * Brings all that it tells of to the disk, and removes its files, if the disk is not too busy for that: then the next start reads them. Twice
-   * is fine.
+   * Brings all that it tells of to the disk, and removes its files. If the disk takes longer than `budget` for the second, they stay, which
+   * is logged, and the next start reads them. Twice is fine.
    */
-  async close(): Promise<void> {
+  async close(budget = new TimeBudget(SWEEP_MS)): Promise<void> {
     await this.commit().catch((error) => this.#options.log(error.message));
     this.#giveUp();
-    const late = new AbortController();
-    await Promise.race([this.#sweeping, sleep(CLOSE_MS, late.signal)]);
-    late.abort();
+    if (this.#sweeping !== undefined && !await budget.allows(this.#sweeping)) {
+      this.#options.log(
+        "Files of the journal stay, as the disk is too busy to write what they tell of; the next start reads them",
+      );
+    }
   }
 }
 

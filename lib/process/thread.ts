@@ -7,13 +7,14 @@
 
 import type { LogRecord } from "./log.ts";
 import { type Logger, postingLogger } from "./log.ts";
+import { TimeBudget } from "../os/time_budget.ts";
 
 /** What a service is, to the thread that it runs in. */
 export interface ThreadService {
   /** One line: what it is doing now. */
   describe(): string;
-  /** Ends it; sockets are closed when it resolves. */
-  close(): Promise<void>;
+  /** Ends it; sockets are closed when it resolves. After `budget` the thread is ended by force. */
+  close(budget: TimeBudget): Promise<void>;
 }
 
 /** What a service gets beside its settings. */
@@ -29,7 +30,7 @@ export interface ThreadHost {
 type ToThread =
   | { readonly kind: "start"; readonly init: unknown; readonly logLevel: number }
   | { readonly kind: "describe" }
-  | { readonly kind: "stop" }
+  | { readonly kind: "stop"; readonly withinMs: number }
   | { readonly kind: "own"; readonly message: unknown };
 
 type FromThread =
@@ -79,7 +80,7 @@ export function serveThread<Init>(
         onMessage(data.message);
         break;
       case "stop":
-        await service?.close();
+        await service?.close(new TimeBudget(data.withinMs));
         scope.postMessage({ kind: "stopped" });
         scope.close();
         break;
@@ -136,6 +137,8 @@ export interface ThreadOptions<Init> {
 }
 
 const START_MS = 30_000;
+/** How long a service may take to end, if nobody says how long. */
+const STOP_MS = 1_000;
 
 /** A running service, seen from the thread that started it. */
 export class Thread<Init> {
@@ -149,6 +152,7 @@ export class Thread<Init> {
   readonly #startTimer: ReturnType<typeof setTimeout>;
   #descriptions: ((text: string) => void)[] = [];
   #ending = false;
+  #serving = false;
 
   /** Starts the thread. */
   constructor(options: ThreadOptions<Init>) {
@@ -168,6 +172,7 @@ export class Thread<Init> {
       switch (data.kind) {
         case "ready":
           clearTimeout(this.#startTimer);
+          this.#serving = true;
           return ready.resolve();
         case "failed":
           return this.#die(data.reason, ready.reject);
@@ -222,16 +227,19 @@ export class Thread<Init> {
     }
   }
 
-  /** Ends the service, by force after `timeoutMs`. Twice is fine. */
-  async stop(timeoutMs = 1_000): Promise<void> {
+  /** Ends the service, by force when `budget` is over, which is logged. Twice is fine. */
+  async stop(budget = new TimeBudget(STOP_MS)): Promise<void> {
     if (!this.#ending) {
       this.#ending = true;
-      const timer = setTimeout(() => this.#stopped.resolve(), timeoutMs);
-      const stop: ToThread = { kind: "stop" };
+      const withinMs = budget.leftMs;
+      const stop: ToThread = { kind: "stop", withinMs };
       this.#worker.postMessage(stop);
       clearTimeout(this.#startTimer);
-      await this.#stopped.promise;
-      clearTimeout(timer);
+      // One that is still starting has nothing that could be cut.
+      if (!await budget.allows(this.#stopped.promise) && this.#serving) {
+        this.#options.log.warning(`${this.name} did not end within ${Math.round(withinMs)} ms, and is ended by force`);
+      }
+      this.#stopped.resolve();
       this.#worker.terminate();
     }
     await this.#stopped.promise;

@@ -12,6 +12,7 @@ import type { Logger } from "../process/log.ts";
 import { describeError, Thread } from "../process/thread.ts";
 import { revokeLease } from "../process/thread_lease.ts";
 import { ThreadNotes } from "../process/thread_notes.ts";
+import type { TimeBudget } from "../os/time_budget.ts";
 import { closeSocketsOf, successorNotes } from "./context.ts";
 
 /** Wait before a thread that died is started again, in milliseconds: a fault at start-up must not spin, and what it is at may end well. */
@@ -160,10 +161,10 @@ export class KeptThread<Init extends KeptInit = KeptInit> {
     return this.#thread.describe();
   }
 
-  /** Ends the service, by force after `timeoutMs`; none is started any more. Twice is fine. */
-  async stop(timeoutMs?: number): Promise<void> {
+  /** Ends the service, by force when `budget` is over; none is started any more. Twice is fine. */
+  async stop(budget?: TimeBudget): Promise<void> {
     this.#closed = true;
     this.#timers.forEach(clearTimeout);
-    await this.#thread.stop(timeoutMs);
+    await this.#thread.stop(budget);
   }
 }

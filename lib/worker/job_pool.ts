@@ -29,6 +29,7 @@ import type { MinionOpts } from "../config/options.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
 import { joinPermissions, permissionKey, type Permissions, workerPermissions } from "../plugins/permissions.ts";
 import { sleep } from "../os/sleep.ts";
+import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "../values/value.ts";
 import { WarmProcesses } from "./warm_processes.ts";
 
@@ -36,7 +37,7 @@ import { WarmProcesses } from "./warm_processes.ts";
 const TERM_MS = 5_000;
 
 /** When the minion ends, how long the commands of its jobs may take to do so before they are killed, in milliseconds. */
-const CLOSE_MS = 500;
+const GRACE_MS = 500;
 
 /** What the return of a job says whose minion ended, by how far the job was. */
 const INTERRUPTED: Readonly<Record<ProcState, string>> = {
@@ -298,20 +299,27 @@ export class JobPool {
     return await Promise.all(this.#hosts().map(async (host) => `${host.name}: ${await host.describe()}`));
   }
 
-  /** Ends every job, with an outcome that says so, and every worker. */
-  async close(): Promise<void> {
+  /** Ends every job, with an outcome that says so, and every worker; those that are not gone when `budget` is over are named in the log. */
+  async close(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#spareTimer);
     const children: number[] = [];
-    const ends: Promise<unknown>[] = [];
+    const left = new Set<string>();
+    const ends: Promise<void>[] = [];
+    const end = (name: string, ending: Promise<unknown>) => {
+      left.add(name);
+      ends.push(ending.then(() => void left.delete(name)));
+    };
     for (const host of [...this.#busy.keys()]) {
-      ends.push(host.kill()); // from now on it starts nothing
+      end(host.name, host.kill()); // from now on it starts nothing
       children.push(...host.commands());
       this.#finish(host, interrupted("running"), false);
     }
     for (const pid of children) sendSignal(-pid, SIGTERM);
-    const idle = [...this.#idle.clear(), ...this.#warmProcesses.clear()];
-    await Promise.all([...ends, ...idle.map((host) => host.stop()), killUnlessEnded(children)]);
+    for (const host of [...this.#idle.clear(), ...this.#warmProcesses.clear()]) end(host.name, host.stop());
+    end("commands of jobs", killUnlessEnded(children, budget));
+    if (await budget.allows(Promise.all(ends))) return;
+    this.#options.log.warning(`Did not end in time, and are left to the end of the process: ${[...left].join(", ")}`);
   }
 
   async #kill(host: JobHost, signal: number): Promise<void> {
@@ -552,9 +560,9 @@ function functionsOf(load: ValueMap): string {
 }
 
 /** Waits a little for process groups that were asked to end, and then makes them. */
-async function killUnlessEnded(pids: readonly number[]): Promise<void> {
-  const deadline = performance.now() + CLOSE_MS;
-  while (pids.some((pid) => sendSignal(-pid, 0)) && performance.now() < deadline) await sleep(20);
+async function killUnlessEnded(pids: readonly number[], budget: TimeBudget): Promise<void> {
+  const grace = new TimeBudget(Math.min(GRACE_MS, budget.leftMs / 2));
+  while (pids.some((pid) => sendSignal(-pid, 0)) && grace.leftMs > 0) await sleep(20);
   for (const pid of pids) sendSignal(-pid, SIGKILL);
 }
 

@@ -30,7 +30,7 @@ class Place {
   }
 
   /** Runs a service in this process that is `start` and nothing else. */
-  async run(start: () => Promise<Service>): Promise<number> {
+  async run(start: () => Promise<Service>, closeMs?: number): Promise<number> {
     const definition: ServiceDefinition<MinionOpts> = {
       prog: "salt-minion",
       description: "A service of a test.",
@@ -43,6 +43,7 @@ class Place {
         return { user: undefined, rootsPidFile: false, finish: () => [] };
       },
       start,
+      closeMs,
     };
     return await runService(definition, ["-c", this.root]);
   }
@@ -102,4 +103,24 @@ Deno.test("an error that nobody watches is logged, and the service goes on", asy
     });
   });
   assertEquals(code, 0);
+});
+
+Deno.test("a service is told how long it may take to end; one that takes longer is cut, which is logged", async () => {
+  for (const [closeMs, ends] of [[600_000, true], [50, false]] as const) {
+    using place = new Place();
+    let told = 0;
+    const code = await place.run(() =>
+      Promise.resolve({
+        closed: Promise.resolve(),
+        describeThreads: () => Promise.resolve([]),
+        close: (budget) => {
+          told = budget.leftMs;
+          return ends ? Promise.resolve() : new Promise(() => {});
+        },
+      }), closeMs);
+    assertEquals(code, 0);
+    assert(told <= closeMs && (!ends || told > 1_000), String(told));
+    assertEquals(/salt-minion did not end within 0.05 seconds/.test(place.log), !ends);
+    assert(!place.isRunning);
+  }
 });

@@ -2,6 +2,7 @@
 import { PreflightError } from "../../lib/errors.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { Master } from "../../lib/master/master.ts";
+import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { accessKeyPath } from "../../lib/config/master_paths.ts";
 import { clearRequest, parsePublished } from "../../lib/protocol/payload.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
@@ -91,6 +92,12 @@ Deno.test("a master that is told to stop answers whom it has heard", async () =>
   for (let n = 1; n < requests.length; n++) {
     assert(await peer.receive(BOUND_MS) !== undefined, `${n} of ${requests.length} requests were answered`);
   }
+});
+
+fleetTest("a master hands down the time that it has to end, and names the threads that it cuts", {}, async (fleet) => {
+  await fleet.master.close(new TimeBudget(0));
+  const cuts = fleet.logs.filter((line) => /(MWorker-\d|Publisher) did not end within 0 ms/.test(line));
+  assert(cuts.length > 0, fleet.logs.join("\n"));
 });
 
 fleetTest("a second master on the same sock_dir is refused, and the first one does not notice", {}, async (fleet) => {

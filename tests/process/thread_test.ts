@@ -2,6 +2,7 @@
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { newestWorkerTask } from "../../lib/host/process_facts.ts";
 import { Thread, type ThreadOptions } from "../../lib/process/thread.ts";
+import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { strictTest } from "../support/strict.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
@@ -11,7 +12,7 @@ import { AT_ONCE_MS } from "../support/time.ts";
 interface Init {
   readonly start?: "throw" | "hang";
   readonly survive?: boolean;
-  readonly close?: "hang";
+  readonly close?: "hang" | "tell";
 }
 
 function startThread(options: Partial<ThreadOptions<Init>> = {}): Thread<Init> {
@@ -84,14 +85,14 @@ strictTest("a thread that is busy says so, and nobody waits for its end", async 
   thread.post("spin");
   assertEquals(await thread.describe(100), "busy: no answer in 100 ms");
   const start = performance.now();
-  await thread.stop(200);
+  await thread.stop(new TimeBudget(200));
   assert(performance.now() - start < AT_ONCE_MS, "stop() waited for a thread that never answers");
 });
 
 for (
   const [how, end] of [["kill()", (thread: Thread<Init>) => thread.kill()], [
     "stop()",
-    (thread: Thread<Init>) => thread.stop(50),
+    (thread: Thread<Init>) => thread.stop(new TimeBudget(50)),
   ]] as const
 ) {
   Deno.test(`${how} ends a thread that does not end itself when it is told to`, async () => {
@@ -104,9 +105,30 @@ for (
   });
 }
 
+strictTest("a thread is told how long it may take to end", async () => {
+  const heard: unknown[] = [];
+  const thread = startThread({ init: { close: "tell" }, onMessage: (message) => heard.push(message) });
+  await thread.ready;
+  await thread.stop(new TimeBudget(600_000));
+  assert(heard.length === 1 && Number(heard[0]) > 1_000 && Number(heard[0]) <= 600_000, String(heard));
+});
+
+strictTest("a thread that is ended by force is named in the log; one that was still starting is not", async () => {
+  for (const [init, said] of [[{ close: "hang" }, 1], [{ start: "hang" }, 0], [{}, 0]] as const) {
+    const logged: string[] = [];
+    const thread = startThread({ init, log: recordingLogger(logged) });
+    if (!("start" in init)) await thread.ready;
+    await thread.stop(said === 1 || "start" in init ? new TimeBudget(50) : undefined);
+    const cuts = logged.filter((line) =>
+      /^WARNING: Test-0 did not end within \d+ ms, and is ended by force$/.test(line)
+    );
+    assertEquals(cuts.length, said, JSON.stringify([init, logged]));
+  }
+});
+
 strictTest("a thread that is stopped while it starts is stopped", async () => {
   const deaths: string[] = [];
   const thread = startThread({ init: { start: "hang" }, onDeath: (reason) => deaths.push(reason) });
-  await thread.stop(300);
+  await thread.stop(new TimeBudget(300));
   assertEquals(deaths, []);
 });

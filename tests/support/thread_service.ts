@@ -8,7 +8,7 @@ import { serveThread, surviveErrors } from "../../lib/process/thread.ts";
 let fail: ((reason: string) => void) | undefined;
 let post: ((message: unknown) => void) | undefined;
 
-serveThread<{ readonly start?: "throw" | "hang"; readonly survive?: boolean; readonly close?: "hang" }>(
+serveThread<{ readonly start?: "throw" | "hang"; readonly survive?: boolean; readonly close?: "hang" | "tell" }>(
   async (init, host) => {
     if (init.start === "throw") throw new Error("cannot start");
     if (init.start === "hang") await new Promise(() => {});
@@ -18,7 +18,10 @@ serveThread<{ readonly start?: "throw" | "hang"; readonly survive?: boolean; rea
     host.log.info("started");
     return {
       describe: () => "doing what it is told",
-      close: () => init.close === "hang" ? new Promise(() => {}) : Promise.resolve(),
+      close: (budget) => {
+        if (init.close === "tell") host.post(budget.leftMs);
+        return init.close === "hang" ? new Promise(() => {}) : Promise.resolve();
+      },
     };
   },
   (message) => {

@@ -7,6 +7,7 @@ import { JobCache } from "../../lib/jobs/cache.ts";
 import { LocalClient } from "../../lib/client/local.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { Thread } from "../../lib/process/thread.ts";
+import { TimeBudget } from "../../lib/os/time_budget.ts";
 import type { Value } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
 import { eventually, type Fleet, startFleet } from "../support/fleet.ts";
@@ -52,7 +53,7 @@ async function startMinions(fleet: Fleet): Promise<AsyncDisposable> {
   });
   return {
     async [Symbol.asyncDispose]() {
-      await Promise.all(threads.map((thread) => thread.stop(10_000)));
+      await Promise.all(threads.map((thread) => thread.stop(new TimeBudget(10_000))));
     },
   };
 }

@@ -8,6 +8,7 @@ import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { parseJson } from "../../lib/values/json.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
 import { Thread } from "../../lib/process/thread.ts";
+import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { startCli } from "../support/cli_process.ts";
@@ -214,7 +215,7 @@ Deno.test("a master that restarts under a watched job loses none of its lines", 
       "web1: one\nweb1: two\nweb1: three\nweb1:\n    (the 3 lines above)\nweb1:\n    returned\n",
     ]);
   } finally {
-    await thread.stop(10_000);
+    await thread.stop(new TimeBudget(10_000));
   }
 });
 

@@ -9,6 +9,7 @@ import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { clearRequest } from "../../lib/protocol/payload.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
 import { Thread } from "../../lib/process/thread.ts";
+import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { isMap, map } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { startCli } from "../support/cli_process.ts";
@@ -48,7 +49,7 @@ Deno.test("a job that is published again is run once, also by a minion or a mast
     const jid = await publish(fleet);
     await eventually(() => runs(fleet), { what: "the first run" });
     assertEquals([await publish(fleet, jid), await runs(fleet)], [jid, 1]);
-    await minion.stop(10_000);
+    await minion.stop(new TimeBudget(10_000));
     minion = await start();
     assertEquals([await publish(fleet, jid), await runs(fleet)], [jid, 1]);
     await fleet.stopMaster();
@@ -57,7 +58,7 @@ Deno.test("a job that is published again is run once, also by a minion or a mast
     const other = await publish(fleet);
     await eventually(async () => await runs(fleet) === 2, { what: `the run of job ${other}` });
   } finally {
-    await minion.stop(10_000);
+    await minion.stop(new TimeBudget(10_000));
   }
 });
 
