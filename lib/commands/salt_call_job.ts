@@ -99,8 +99,6 @@ const REFRESH_TAGS: Readonly<Record<Refresh, string>> = {
   modules: "module_refresh",
   grains: "grains_refresh",
   pillar: "pillar_refresh",
-  beacons: "beacons_refresh",
-  matchers: "matchers_refresh",
 };
 
 /** The world outside: the master, and the bus of this host's minion if that is running. */

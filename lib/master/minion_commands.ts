@@ -1,5 +1,6 @@
 /**
- * The encrypted commands of minions: what each does, as a table.
+ * The encrypted commands of minions: what each does, as a table. Those of parts of Salt that are not built are in
+ * unbuilt_commands.ts.
  *
  * Whoever calls has been authenticated: `id` is the minion that signed in, and the load's own `id` is the same.
  * Source: salt-protocol.md sections 5 and 6.
@@ -15,6 +16,7 @@ import type { MasterServices } from "./services.ts";
 import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 import { storeReturn } from "./returns.ts";
 import { fireEvents } from "./minion_events.ts";
+import { UNBUILT_COMMANDS } from "./unbuilt_commands.ts";
 
 /** A reply for the minion's pillar is sealed for it alone; the others go under its session key. */
 export interface MinionReply {
@@ -26,9 +28,6 @@ export interface MinionReply {
 
 type Handler = (load: ValueMap, id: string, services: MasterServices) => Promise<Value> | Value;
 
-/** Answers of a file server without files: what Salt says of a path that is not there. */
-const NO_FILE = { path: "", rel: "" };
-
 /** The reason that is told; the log has the whole. */
 const FAILED = "Some exception handling minion payload";
 
@@ -36,26 +35,6 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   _return: storeReturn,
   _minion_event: fireEvents,
   _master_opts: masterOpts,
-  _master_tops: () => new Map(),
-  _register_resources: () => true,
-  _file_envs: () => [],
-  _file_list: () => [],
-  _file_list_emptydirs: () => [],
-  _dir_list: () => [],
-  _symlink_list: () => new Map(),
-  _file_find: () => map(NO_FILE),
-  _file_hash: () => "",
-  _file_hash_and_stat: () => ["", null],
-  _serve_file: () => map({ data: "", dest: "" }),
-  _mine_get: () => new Map(),
-  _mine: () => false,
-  _mine_delete: () => false,
-  _mine_flush: () => false,
-  // Peer publishing is allowed to nobody until `peer` is built; this is Salt's answer to whoever is not allowed.
-  minion_pub: () => new Map(),
-  minion_publish: () => new Map(),
-  minion_runner: () => new Map(),
-  pub_ret: () => "",
   revoke_auth: revokeAuth,
 };
 
@@ -69,6 +48,11 @@ export async function minionCommand(load: ValueMap, id: string, services: Master
   const cmd = load.get("cmd");
   if (cmd === undefined) throw new WireError(`a request of ${id} without a command`, "cmd");
   if (cmd === "_pillar") return { value: servePillar(load, id, services), sealed: true };
+  if (typeof cmd === "string" && Object.hasOwn(UNBUILT_COMMANDS, cmd)) {
+    const { part, answer, loses } = UNBUILT_COMMANDS[cmd];
+    if (loses?.(load)) services.complain(`What minion ${id} sent by ${cmd} is not kept (not built yet: ${part})`);
+    return { value: answer() };
+  }
   if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {
     services.complain(`Minion ${id} asked for the unknown command ${truncateValue(cmd)}`);
     return { value: new Map() };

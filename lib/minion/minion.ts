@@ -32,6 +32,7 @@ import type { MinionOpts } from "../config/options.ts";
 import { insteadOf } from "../jobs/oversized_return.ts";
 import { packOpts } from "../config/opts_transfer.ts";
 import { pillarRequest } from "./pillar_request.ts";
+import type { Refresh } from "../plugins/job_context.ts";
 import { ProcFiles } from "../worker/proc_files.ts";
 import { PublishReader } from "./publish_reader.ts";
 import { ReturnSpool } from "./return_spool.ts";
@@ -305,6 +306,12 @@ export class Minion {
     await this.#refreshPillar();
   }
 
+  readonly #refreshes: Readonly<Record<Refresh, () => Promise<void>>> = {
+    modules: () => this.refreshModules(),
+    grains: () => this.refreshGrains(),
+    pillar: () => this.refreshPillar(),
+  };
+
   /** What jobs ask of their minion. */
   async #answer(asked: Asked): Promise<Value> {
     switch (asked.what) {
@@ -318,9 +325,7 @@ export class Minion {
         return await this.#fireLocal(asked.tag, isMap(data) ? data : map({ data }));
       }
       case "refresh":
-        if (asked.refresh === "modules") await this.refreshModules();
-        if (asked.refresh === "grains") await this.refreshGrains();
-        if (asked.refresh === "pillar") await this.refreshPillar();
+        await this.#refreshes[asked.refresh]();
         return true;
       default:
         throw new Error(`nobody answers ${asked.what}`);

@@ -42,7 +42,7 @@ export interface Jobs {
 }
 
 /** What the minion's own main loop does when it is told to. */
-export type Refresh = "modules" | "grains" | "pillar" | "beacons" | "matchers";
+export type Refresh = "modules" | "grains" | "pillar";
 
 /** The minion's way to the world outside its process. */
 export interface Outside {

@@ -76,7 +76,7 @@ function written(given: Value | undefined): (FromModule & { readonly kind: "outp
   };
 }
 
-const REFRESHES: readonly Refresh[] = ["modules", "grains", "pillar", "beacons", "matchers"];
+const REFRESHES: readonly Refresh[] = ["modules", "grains", "pillar"];
 
 /** What a custom module may ask its minion for. It calls no functions by the minion: it has those of its own process. */
 function asked(given: Value | undefined): Asked {

@@ -159,20 +159,6 @@ export const pillar_refresh: ModuleFunction<JobContext> = fn({
   run: (_bound, { outside }) => outside.refresh("pillar"),
 });
 
-/** `saltutil.refresh_beacons` */
-export const refresh_beacons: ModuleFunction<JobContext> = fn({
-  doc: describe("Have the minion read its beacons again.", "saltutil.refresh_beacons"),
-  params: {},
-  run: (_bound, { outside }) => outside.refresh("beacons"),
-});
-
-/** `saltutil.refresh_matchers` */
-export const refresh_matchers: ModuleFunction<JobContext> = fn({
-  doc: describe("Have the minion load its matchers again.", "saltutil.refresh_matchers"),
-  params: {},
-  run: (_bound, { outside }) => outside.refresh("matchers"),
-});
-
 /** What looking for changed modules takes. */
 const SYNCING: Permissions = { read: ["{extension_modules}", "{cachedir}"], write: ["{cachedir}"] };
 const SYNC = { saltenv: any(null), refresh: bool(true), extmod_whitelist: any(null), extmod_blacklist: any(null) };

@@ -2,6 +2,8 @@ import configuration from "../../deno.json" with { type: "json" };
 import { freePort } from "../../scripts/free_port.ts";
 import { EXECUTABLES, TARGETS } from "../../scripts/production.ts";
 import { sourceFiles } from "../../scripts/source_files.ts";
+import { UNBUILT_COMMANDS } from "../../lib/master/unbuilt_commands.ts";
+import { repr } from "../../lib/values/value.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
@@ -101,6 +103,15 @@ Deno.test("what docs/differences.md says is not built is not built", async () =>
       assertEquals(await catalogue.get(`${words(module)[0]}.${name}`), undefined, `${module}.${name} is built`);
     }
   }
+});
+
+Deno.test("docs/differences.md shows the commands that the master answers without acting", () => {
+  const rows = Object.entries(UNBUILT_COMMANDS).map(([name, { answer, part }]) => [
+    `\`${name}\``,
+    `\`${repr(answer())}\``,
+    part,
+  ]);
+  assertEquals(table(section("docs/differences.md", "Answered, and not acted upon")), rows);
 });
 
 Deno.test("the installation guide names the platforms that can be built for", () => {

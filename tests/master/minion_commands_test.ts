@@ -302,9 +302,25 @@ Deno.test("allow_minion_key_revoke: false keeps the key", async () => {
   assertEquals(services.keys.list("accepted"), ["web1"]);
 });
 
+Deno.test("a command of a part that is not built is answered as by a master without it, and what is lost is told", async () => {
+  using services = await testServices();
+  // A minion of Salt 3008 without resources sends this at each start: there is nothing to tell.
+  assertValue(
+    await run(services, { cmd: "_register_resources", resources: {}, resource_grains: {} }),
+    new Map(),
+  );
+  assertEquals(services.logged, []);
+  const resources = { ssh: ["web2"] };
+  assertValue(await run(services, { cmd: "_register_resources", resources, resource_grains: {} }), new Map());
+  assertEquals(await run(services, { cmd: "_mine", data: { x: 1 } }), false);
+  assertEquals(services.logged, [
+    "WARNING: What minion web1 sent by _register_resources is not kept (not built yet: resources)",
+    "WARNING: What minion web1 sent by _mine is not kept (not built yet: mine)",
+  ]);
+});
+
 Deno.test("the other commands of a minion's start have Salt's answers", async () => {
   using services = await testServices();
-  assertEquals(await run(services, { cmd: "_register_resources", resources: {}, resource_grains: {} }), true);
   assertValue(await run(services, { cmd: "_master_tops", opts: {} }), new Map());
   assertEquals(await run(services, { cmd: "_file_envs" }), []);
   const env = await run(services, { cmd: "_master_opts", env_only: true });

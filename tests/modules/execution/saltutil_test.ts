@@ -93,8 +93,6 @@ const REFRESHES: [string, Record<string, unknown>, boolean, boolean, Refresh[]][
   ["refresh_pillar", {}, true, true, ["pillar"]],
   ["refresh_pillar", { wait: true, timeout: 5 }, false, false, ["pillar"]],
   ["pillar_refresh", {}, true, true, ["pillar"]],
-  ["refresh_beacons", {}, true, true, ["beacons"]],
-  ["refresh_matchers", {}, true, true, ["matchers"]],
   ["refresh_grains", {}, false, true, ["grains", "pillar"]],
   ["refresh_grains", { refresh_pillar: false }, true, true, ["grains", "modules"]],
 ];

@@ -1,0 +1,54 @@
+/**
+ * The commands of minions that are answered and not acted upon, as the part of Salt that they belong to is not built here. Each
+ * answer is one that Salt's minions take from a master without that part. What is built moves to minion_commands.ts.
+ * docs/differences.md shows this table.
+ * @module
+ */
+
+import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
+
+/** What becomes of such a command. */
+export interface UnbuiltCommand {
+  /** The part of Salt that it belongs to. */
+  readonly part: string;
+  /** The answer. */
+  readonly answer: () => Value;
+  /** Whether this load has something that is lost, so that the operator is told. Default: it only asks. */
+  readonly loses?: (load: ValueMap) => boolean;
+}
+
+const NOTHING = () => new Map();
+const none = (part: string, answer: () => Value): UnbuiltCommand => ({ part, answer });
+
+/** Of a file server without files: what Salt says of a path that is not there. */
+const files = (answer: () => Value) => none("file server", answer);
+const peers = (answer: () => Value) => none("peer communication", answer);
+
+/** By the name of the command. */
+export const UNBUILT_COMMANDS: Readonly<Record<string, UnbuiltCommand>> = {
+  _file_envs: files(() => []),
+  _file_list: files(() => []),
+  _file_list_emptydirs: files(() => []),
+  _dir_list: files(() => []),
+  _symlink_list: files(NOTHING),
+  _file_find: files(() => map({ path: "", rel: "" })),
+  _file_hash: files(() => ""),
+  _file_hash_and_stat: files(() => ["", null]),
+  _serve_file: files(() => map({ data: "", dest: "" })),
+  _mine_get: none("mine", NOTHING),
+  _mine: { part: "mine", answer: () => false, loses: () => true },
+  _mine_delete: none("mine", () => false),
+  _mine_flush: none("mine", () => false),
+  _master_tops: none("master tops", NOTHING),
+  minion_pub: peers(NOTHING),
+  minion_publish: peers(NOTHING),
+  minion_runner: peers(NOTHING),
+  pub_ret: peers(() => ""),
+  // As a master of Salt 3007 answers it, which has no resources either. Minions of 3008 send it at each start.
+  _register_resources: { part: "resources", answer: NOTHING, loses: hasResources },
+};
+
+function hasResources(load: ValueMap): boolean {
+  const resources = load.get("resources");
+  return isMap(resources) && resources.size > 0;
+}
