@@ -1,5 +1,5 @@
 /**
- * `salt --live` on real masters and minions. Prints how long a first line took from the command to the operator.
+ * `salt --live` on real masters and minions.
  * @module
  */
 
@@ -18,13 +18,6 @@ import type { MinionThreadInit } from "../support/minion_thread.ts";
 import { Publishes } from "../support/publishes.ts";
 import { keptLog } from "../support/scripted_master.ts";
 import { asMap, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
-
-/** How many first lines are timed. */
-const ROUNDS = 12;
-
-function print(line: string): void {
-  Deno.stderr.writeSync(new TextEncoder().encode(`  ${line}\n`));
-}
 
 function outputs(fleet: Fleet): JobOutputs {
   const { cachedir, hash_type, live_output_max } = fleet.masterOpts;
@@ -278,26 +271,4 @@ fleetTest("a minion cannot speak for another, for a job that is not its own, or 
   assertEquals(heard, [`salt/job/${both}/out/liar`]);
   assertEquals([watched, usual, both].map((jid) => outputs(fleet).ids(jid)), [[], [], ["liar"]]);
   assertEquals(outputs(fleet).read(both, "liar").length, 1);
-});
-
-fleetTest("how long a first line takes from the command to the operator, a process of its own", {
-  minions: ["web1"],
-}, async (fleet) => {
-  const delays: number[] = [];
-  for (let i = 0; i < ROUNDS; i++) {
-    // The command runs for a while before it writes: what is measured is the line, not the start of anything.
-    const salt = startCli(fleet, "salt", "--live", "web1", "cmd.run", "sleep 0.3; date +%s%N; sleep 0.3; echo end");
-    await eventually(() => salt.lines.length > 0, { everyMs: 1, what: "the first line" });
-    const [{ text, atMs }] = salt.lines;
-    delays.push(atMs - Number(BigInt(text.replace("web1: ", "")) / 1000n) / 1000);
-    assertEquals((await salt.ended).code, 0);
-  }
-  delays.sort((a, b) => a - b);
-  const figure = (ms: number) => `${ms.toFixed(1)} ms`;
-  print(
-    `a first line is shown after ${figure(delays[ROUNDS / 2])} (median of ${ROUNDS}), at worst ${
-      figure(delays[ROUNDS - 1])
-    }`,
-  );
-  assert(delays[ROUNDS / 2] < 3_000, `the median is ${delays[ROUNDS / 2]} ms`);
 });
