@@ -6,13 +6,13 @@
  * @module
  */
 
-import { parseArgs } from "node:util";
 import { EXECUTABLES, productionConfig, productionFiles, TARGETS, WORKERS } from "./production.ts";
 import { packedExecutable, packPayload } from "./pack.ts";
 import type { TarFile } from "./tar.ts";
 import { V8_FLAGS } from "../lib/process/self_command.ts";
 import { VERSION } from "../lib/version.ts";
 import { writeError, writeOut as say } from "../lib/cli/process_io.ts";
+import { OptionError, parseOptions } from "./options.ts";
 
 const USAGE = `Usage: deno task build [options]
 
@@ -44,7 +44,7 @@ class BuildError extends Error {
 }
 
 async function main(argv: string[]): Promise<number> {
-  const { values: options } = parseArgs({
+  const { values: options } = parseOptions({
     args: argv,
     options: {
       target: { type: "string", default: Deno.build.target },
@@ -168,7 +168,7 @@ if (import.meta.main) {
   try {
     Deno.exit(await main(Deno.args));
   } catch (error) {
-    const isUsage = error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+    const isUsage = error instanceof OptionError;
     if (!isUsage && !(error instanceof BuildError)) throw error;
     writeError(`build: ${error.message}\n`);
     Deno.exit(isUsage ? 64 : 1);

@@ -4,9 +4,10 @@
  * @module
  */
 
-import { parseArgs, stripVTControlCharacters } from "node:util";
+import { stripVTControlCharacters } from "node:util";
 import { DemoError, DemoFleet } from "./demo_fleet.ts";
 import { writeError as complain, writeOut as say } from "../lib/cli/process_io.ts";
+import { OptionError, parseOptions } from "./options.ts";
 
 const USAGE = `Usage: deno task demo [options]
 
@@ -38,7 +39,7 @@ const AFTER: readonly Step[] = [
 ];
 
 async function main(argv: string[]): Promise<number> {
-  const { values: options } = parseArgs({
+  const { values: options } = parseOptions({
     args: argv,
     options: {
       keep: { type: "boolean", default: false },
@@ -108,7 +109,7 @@ if (import.meta.main) {
   try {
     Deno.exit(await main(Deno.args));
   } catch (error) {
-    const isUsage = error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+    const isUsage = error instanceof OptionError;
     if (!isUsage && !(error instanceof DemoError)) throw error;
     complain(`demo: ${error.message}\n`);
     Deno.exit(isUsage ? 64 : 1);

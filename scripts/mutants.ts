@@ -7,13 +7,13 @@
  * @module
  */
 
-import { parseArgs } from "node:util";
 import { AREAS } from "./mutants_areas.ts";
 import { findMutants, isEquivalent, type Mutant, sample } from "./mutants_find.ts";
 import { KINDS } from "./mutants_plugin.ts";
 import { tryMutants, type Verdict } from "./mutants_run.ts";
 import { EX_INTERRUPTED, EX_USAGE } from "../lib/cli/exit_codes.ts";
 import { terminalColumns, writeError, writeOut as say } from "../lib/cli/process_io.ts";
+import { OptionError, parseOptions } from "./options.ts";
 
 const USAGE = `Usage: deno task mutants [options]
 
@@ -37,13 +37,8 @@ the first failure is enough.
 
 const ROOT = decodeURIComponent(new URL("..", import.meta.url).pathname).replace(/\/$/, "");
 
-/** An option that cannot be; its message is for the user. */
-class UsageError extends Error {
-  override name = "UsageError";
-}
-
 async function main(argv: string[]): Promise<number> {
-  const { values: options } = parseArgs({
+  const { values: options } = parseOptions({
     args: argv,
     options: {
       area: { type: "string", multiple: true, default: [] },
@@ -105,7 +100,7 @@ function endSignal(): AbortSignal {
 /** The mutants of what was asked for. */
 async function chosen(root: string, areas: readonly string[], places: readonly string[]): Promise<Mutant[]> {
   for (const name of areas) {
-    if (!AREAS.some((area) => area.name === name)) throw new UsageError(`--area: there is no area ${name}`);
+    if (!AREAS.some((area) => area.name === name)) throw new OptionError(`--area: there is no area ${name}`);
   }
   const lines = new Map<string, number[]>();
   for (const place of places) {
@@ -119,7 +114,7 @@ async function chosen(root: string, areas: readonly string[], places: readonly s
       await Deno.lstat(`${root}/${file}`);
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
-      throw new UsageError(`${file}: there is no such file`);
+      throw new OptionError(`${file}: there is no such file`);
     }
   }
   return (await findMutants(root, files)).filter((mutant) => {
@@ -130,7 +125,7 @@ async function chosen(root: string, areas: readonly string[], places: readonly s
 
 function wholeNumber(option: string, text: string, least: number): number {
   const number = Number(text);
-  if (!/^\d+$/.test(text) || number < least) throw new UsageError(`--${option}: ${text} is no number from ${least}`);
+  if (!/^\d+$/.test(text) || number < least) throw new OptionError(`--${option}: ${text} is no number from ${least}`);
   return number;
 }
 
@@ -180,8 +175,7 @@ if (import.meta.main) {
   try {
     Deno.exit(await main(Deno.args));
   } catch (error) {
-    const wrong = error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
-    if (!wrong && !(error instanceof UsageError)) throw error;
+    if (!(error instanceof OptionError)) throw error;
     writeError(`mutants: ${error.message}\n${USAGE}`);
     Deno.exit(EX_USAGE);
   }

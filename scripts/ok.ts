@@ -4,7 +4,7 @@
  * @module
  */
 
-import { parseArgs } from "node:util";
+import { OptionError, parseOptions } from "./options.ts";
 import { writeError, writeOut as say } from "../lib/cli/process_io.ts";
 
 const USAGE = `Usage: deno task ok [--without-tests]
@@ -33,7 +33,7 @@ export function gates(): Gate[] {
 }
 
 async function main(argv: string[]): Promise<number> {
-  const { values: options } = parseArgs({ args: argv, options: { "without-tests": { type: "boolean" } } });
+  const { values: options } = parseOptions({ args: argv, options: { "without-tests": { type: "boolean" } } });
   Deno.chdir(ROOT);
   let failed = 0;
   let passed = 0;
@@ -60,9 +60,7 @@ if (import.meta.main) {
   try {
     Deno.exit(await main(Deno.args));
   } catch (error) {
-    if (!(error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"))) {
-      throw error;
-    }
+    if (!(error instanceof OptionError)) throw error;
     writeError(`ok: ${error.message}\n${USAGE}`);
     Deno.exit(64);
   }

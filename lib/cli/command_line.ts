@@ -65,7 +65,7 @@ export interface Parsed<T extends CliTable> {
 }
 
 /** What a command line asks for. */
-export type Request<T extends CliTable> =
+export type CommandLineRequest<T extends CliTable> =
   | { readonly kind: "help" | "version" | "versions" }
   | { readonly kind: "run"; readonly parsed: Parsed<T> };
 
@@ -137,7 +137,10 @@ export const STANDARD_OPTIONS = {
  * What the words `argv` ask `command` for. `-h` and `--version` end the parsing, as in optparse: what follows is not looked at.
  * @throws {UsageError} For an option that is unknown, ambiguous, or without the value that it needs.
  */
-export function parseCommandLine<T extends CliTable>(command: CommandLine<T>, argv: readonly string[]): Request<T> {
+export function parseCommandLine<T extends CliTable>(
+  command: CommandLine<T>,
+  argv: readonly string[],
+): CommandLineRequest<T> {
   const parser = new Parser({ ...STANDARD_OPTIONS, ...command.options });
   const end = parser.parse(argv);
   if (end !== undefined) return { kind: end };

@@ -6,7 +6,7 @@
  */
 
 import { CommandError, CommandNotFoundError, InvocationError, UnavailableError } from "../errors.ts";
-import { execute, type Outcome } from "../plugins/execution.ts";
+import { execute, type ExecutionResult } from "../plugins/execution.ts";
 import { asDocstring } from "../plugins/docs.ts";
 import type { JobContext, Outside, Refresh } from "../plugins/job_context.ts";
 import { makeContext } from "../plugins/job_scope.ts";
@@ -48,7 +48,7 @@ export interface CallHost {
 }
 
 /** Runs it. Whatever it throws becomes the outcome. */
-export async function runCall(call: Call, host: CallHost): Promise<Outcome> {
+export async function runCall(call: Call, host: CallHost): Promise<ExecutionResult> {
   const { opts, master } = host;
   const { fun, jid, metadata } = call;
   const job = map({ fun, pid: Deno.pid, jid, tgt: SALT_CALL_TARGET });
@@ -125,7 +125,7 @@ export interface CallFailure {
 }
 
 /** The failure that an outcome is; `undefined` for one that is to be shown like a result. */
-export function callFailure(fun: string, { error, return: returned }: Outcome): CallFailure | undefined {
+export function callFailure(fun: string, { error, return: returned }: ExecutionResult): CallFailure | undefined {
   if (error === undefined) return undefined;
   const failure = (err: string, exitCode = 1, out = ""): CallFailure => ({ out, err, exitCode });
   if (error instanceof UnavailableError) {

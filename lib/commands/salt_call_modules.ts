@@ -7,7 +7,7 @@
 import { withCustomModules } from "../worker/custom_catalogue.ts";
 import { CustomModules } from "../worker/custom_modules.ts";
 import { CommandError, CommandNotFoundError, InvocationError, UnavailableError } from "../errors.ts";
-import type { Outcome } from "../plugins/execution.ts";
+import type { ExecutionResult } from "../plugins/execution.ts";
 import type { Catalogue, CommandWatch, JobContext } from "../plugins/job_context.ts";
 import type { JobPool } from "../worker/job_pool.ts";
 import { type Asked, pack, unpack } from "../worker/job_protocol.ts";
@@ -67,7 +67,7 @@ export class CallModules implements AsyncDisposable {
   }
 
   /** Runs a function of a custom module. @param load With `fun` and `arg`. */
-  async run(load: ValueMap): Promise<Outcome> {
+  async run(load: ValueMap): Promise<ExecutionResult> {
     const watches = new Map<number, CommandWatch | undefined>();
     const outcome = await (await this.#open()).run(load, ({ command, stream, bytes, encoding }) => {
       if (!watches.has(command)) watches.set(command, this.#world?.watchCommand?.(encoding));

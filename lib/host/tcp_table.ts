@@ -7,7 +7,7 @@
 const ESTABLISHED = 1;
 
 /** One end of a connection. */
-export interface Endpoint {
+export interface TcpEndpoint {
   /** Dotted IPv4, also where IPv6 holds one; else IPv6 in its shortest form. */
   readonly address: string;
   /** TCP port. */
@@ -17,9 +17,9 @@ export interface Endpoint {
 /** One connection. */
 export interface Connection {
   /** This host's end. */
-  readonly local: Endpoint;
+  readonly local: TcpEndpoint;
   /** The other end. */
-  readonly remote: Endpoint;
+  readonly remote: TcpEndpoint;
 }
 
 /** The established connections in the text of `/proc/net/tcp` or `/proc/net/tcp6`. */
@@ -54,7 +54,7 @@ function connections(): Connection[] {
 
 const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
-function endpoint(text: string): Endpoint {
+function endpoint(text: string): TcpEndpoint {
   const [hex, port] = text.split(":");
   const bytes = [...hex.matchAll(/.{8}/g)].flatMap(([word]) => {
     const octets = [...word.matchAll(/../g)].map(([octet]) => parseInt(octet, 16));

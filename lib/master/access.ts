@@ -62,7 +62,7 @@ function writeAccessKey(cachedir: string, user: string, key: string): void {
 }
 
 /** The credentials of a clear request. */
-export interface Credentials {
+export interface UserCredentials {
   /** The name. */
   readonly user: string;
   /** What the key file of that user holds. */
@@ -75,7 +75,7 @@ function sameKey(a: string, b: string): boolean {
 }
 
 /** What a publish asks for, as far as the rules care. */
-export interface Wanted {
+export interface WantedPublish {
   /** The function, or the list of a compound job's. */
   readonly fun: Value;
   /** The ids that the target resolved to. */
@@ -112,7 +112,7 @@ export class Access {
    * Whoever `credentials` prove.
    * @throws {RefusedError} AuthenticationError, which never says what was wrong.
    */
-  authenticate(credentials: Credentials): string {
+  authenticate(credentials: UserCredentials): string {
     const { user, key } = credentials;
     // Salt lets root and `sudo_*` come with any key of ours: whoever publisher_acl names could then call themselves root.
     const own = !this.#isPrivileged(user);
@@ -128,7 +128,7 @@ export class Access {
    * Lets `user`, who has been authenticated, publish `wanted`, or not.
    * @throws {RefusedError} AuthorizationError.
    */
-  authorize(user: string, wanted: Wanted): void {
+  authorize(user: string, wanted: WantedPublish): void {
     const { acl, blacklist, sudoAcl } = this.#rules;
     const funs = (Array.isArray(wanted.fun) ? wanted.fun : [wanted.fun]).map(String);
     const banned = lists(blacklist?.get("users"), user) || funs.some((fun) => lists(blacklist?.get("modules"), fun));

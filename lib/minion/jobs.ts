@@ -7,7 +7,7 @@
 
 import { stampNow } from "../bus/event.ts";
 import { jobAck, jobOutput, jobStart } from "../protocol/tags.ts";
-import { interrupted, type JobPool } from "../worker/job_pool.ts";
+import { interruptedReturn, type JobPool } from "../worker/job_pool.ts";
 import { batchToMap, type LiveBatch } from "../protocol/live_batch.ts";
 import { hideReturn } from "../protocol/hidden_return.ts";
 import { LiveOutput } from "../worker/live_output.ts";
@@ -158,7 +158,7 @@ export class MinionJobs {
     for (const { load, state } of left) {
       const jid = str(load.get("jid") ?? "");
       if (!spooled?.has(jid)) {
-        this.#parts.spool.add(this.#returnLoad(load, interrupted(state)));
+        this.#parts.spool.add(this.#returnLoad(load, interruptedReturn(state)));
         this.#parts.log.warning(`Job ${jid}, which was ${state} when this minion ended, is returned as interrupted`);
       }
     }

@@ -25,7 +25,7 @@ import { explainUnavailable } from "./unavailable.ts";
 import { equals, isMap, truthy, type Value, type ValueMap } from "../values/value.ts";
 
 /** What one function's execution puts into the return. */
-export interface Outcome {
+export interface ExecutionResult {
   /** The function's result, or the text of its failure. */
   return: Value;
   /** 0, or what the function set, or 1 after a failure. */
@@ -39,7 +39,7 @@ export interface Outcome {
 }
 
 /** What a job of several functions returns: by function name, or in order under `multifunc_ordered`. */
-export interface MultiOutcome {
+export interface MultiResult {
   /** Each function's result, or the text of its failure. */
   return: Value;
   /** Each function's return code. */
@@ -56,7 +56,7 @@ export async function execute(
   name: string,
   arg: readonly Value[] | CallArgs,
   context: JobContext,
-): Promise<Outcome> {
+): Promise<ExecutionResult> {
   try {
     checkBlackout(name, context);
     const fun = await context.catalogue.get(name);
@@ -65,7 +65,7 @@ export async function execute(
     const own = withRetcode(context, (code) => retcode = code);
     const result = await invoke(fun, { name, ...sortArguments(fun, arg, context), context: own });
     if (retcode === 0 && reportsFailure(result)) retcode = 1;
-    const outcome: Outcome = { return: result, retcode, success: retcode === 0 };
+    const outcome: ExecutionResult = { return: result, retcode, success: retcode === 0 };
     return fun.outputter === undefined ? outcome : { ...outcome, out: fun.outputter };
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -78,7 +78,7 @@ export async function executeLogged(
   name: string,
   arg: readonly Value[] | CallArgs,
   context: JobContext,
-): Promise<Outcome> {
+): Promise<ExecutionResult> {
   const outcome = await execute(name, arg, context);
   if (outcome.error !== undefined) context.log("error", `Function '${name}' failed: ${outcome.error.message}`);
   return outcome;
@@ -92,13 +92,13 @@ export async function executeMany(
   job: { readonly fun: readonly string[]; readonly arg: readonly Value[] },
   context: JobContext,
   options: { readonly ordered?: boolean } = {},
-): Promise<MultiOutcome> {
-  const outcomes: Outcome[] = [];
+): Promise<MultiResult> {
+  const outcomes: ExecutionResult[] = [];
   for (const [i, name] of job.fun.entries()) {
     const arg = job.arg[i] ?? [];
     outcomes.push(await executeLogged(name, Array.isArray(arg) ? arg : [arg], context));
   }
-  const gather = (field: (outcome: Outcome) => Value): Value =>
+  const gather = (field: (outcome: ExecutionResult) => Value): Value =>
     options.ordered ? outcomes.map(field) : new Map(outcomes.map((outcome, i) => [job.fun[i], field(outcome)]));
   return {
     return: gather((outcome) => outcome.return),
@@ -178,7 +178,7 @@ function reportsFailure(result: Value): boolean {
 }
 
 /** The outcome of a function that no module has: with the documentation of those whose names begin like it. */
-async function unavailable(name: string, context: JobContext): Promise<Outcome> {
+async function unavailable(name: string, context: JobContext): Promise<ExecutionResult> {
   const { error, docs, problem } = await explainUnavailable(name, context.catalogue);
   const reason = problem === undefined ? error.message : `${error.message} Possible reasons: '${problem}'`;
   if (docs.size > 0) docs.set(name, error.message);

@@ -17,7 +17,7 @@ import { type Asked, type FromJob, type FromModule, type Knowledge, pack, type T
 import { JobThread } from "./job_thread.ts";
 import { RequestTimeoutError } from "../errors.ts";
 import { sendSignal } from "../os/libc.ts";
-import type { Written } from "./live_output.ts";
+import type { WrittenOutput } from "./live_output.ts";
 import type { Logger } from "../process/log.ts";
 import type { ProcState } from "./proc_files.ts";
 import { IdleWorkers } from "./idle_workers.ts";
@@ -79,7 +79,7 @@ interface Job {
   readonly jid: string;
   readonly load: ValueMap;
   readonly done: PromiseWithResolvers<ValueMap>;
-  readonly onOutput: (written: Written) => void;
+  readonly onOutput: (written: WrittenOutput) => void;
   /** What a function gets that another one calls, packed; and what that one may do. */
   readonly called?: { readonly call: Uint8Array; readonly by?: JobHost };
   /** The signal that it was told to end by. */
@@ -143,7 +143,7 @@ export class JobPool {
    * Runs the job in `load`. @param onOutput Takes what its commands write, if the load asks for that (`live`).
    * @returns Its outcome: `return`, `retcode`, `success`, maybe `out`. Never rejects.
    */
-  run(load: ValueMap, onOutput: (written: Written) => void = () => {}): Promise<ValueMap> {
+  run(load: ValueMap, onOutput: (written: WrittenOutput) => void = () => {}): Promise<ValueMap> {
     return this.#run(load, { onOutput });
   }
 
@@ -156,7 +156,7 @@ export class JobPool {
   }
 
   #run(load: ValueMap, { onOutput, called }: Pick<Job, "onOutput" | "called">): Promise<ValueMap> {
-    if (this.#closed) return Promise.resolve(interrupted("queued"));
+    if (this.#closed) return Promise.resolve(interruptedReturn("queued"));
     const jid = str(load.get("jid") ?? "");
     const job: Job = { jid, load, done: Promise.withResolvers(), onOutput, called };
     const funs = functionNames(load);
@@ -313,7 +313,7 @@ export class JobPool {
     for (const host of [...this.#busy.keys()]) {
       end(host.name, host.kill()); // from now on it starts nothing
       children.push(...host.commands());
-      this.#finish(host, interrupted("running"), false);
+      this.#finish(host, interruptedReturn("running"), false);
     }
     for (const pid of children) sendSignal(-pid, SIGTERM);
     for (const host of [...this.#idle.clear(), ...this.#warmProcesses.clear()]) end(host.name, host.stop());
@@ -567,7 +567,7 @@ async function killUnlessEnded(pids: readonly number[], budget: TimeBudget): Pro
 }
 
 /** The outcome of a job whose minion ended. */
-export function interrupted(state: ProcState): ValueMap {
+export function interruptedReturn(state: ProcState): ValueMap {
   return new Map([...failure(INTERRUPTED[state]), ["interrupted", true]]);
 }
 

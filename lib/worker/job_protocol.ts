@@ -5,7 +5,7 @@
  */
 
 import type { Refresh } from "../plugins/job_context.ts";
-import type { Written } from "./live_output.ts";
+import type { WrittenOutput } from "./live_output.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import type { Permissions } from "../plugins/permissions.ts";
 import { toValue, type Value } from "../values/value.ts";
@@ -109,7 +109,7 @@ export type FromJob =
   | { readonly kind: "begun" }
   /** Nothing, behind an outcome that was large. */
   | { readonly kind: "behind" }
-  | { readonly kind: "output"; readonly written: Written }
+  | { readonly kind: "output"; readonly written: WrittenOutput }
   /** The job was not begun: its functions declare something else than this worker may do. */
   | { readonly kind: "elsewhere"; readonly permissions: Permissions }
   | { readonly kind: "ask"; readonly id: number; readonly asked: Asked };

@@ -7,7 +7,7 @@
  */
 
 import { InvocationError, RequestTimeoutError } from "../errors.ts";
-import { execute, executeLogged, executeMany, type MultiOutcome, type Outcome } from "../plugins/execution.ts";
+import { execute, executeLogged, executeMany, type ExecutionResult, type MultiResult } from "../plugins/execution.ts";
 import type { Catalogue, JobContext, RunningJob } from "../plugins/job_context.ts";
 import {
   type Asked,
@@ -154,7 +154,7 @@ export class JobRunner {
   }
 
   /** What is told of an outcome. */
-  #told(outcome: Outcome | MultiOutcome): Record<string, unknown> {
+  #told(outcome: ExecutionResult | MultiResult): Record<string, unknown> {
     const { return: result, retcode, success } = outcome;
     const told: Record<string, unknown> = { return: result, retcode, success };
     if ("out" in outcome && outcome.out !== undefined) told.out = outcome.out;

@@ -13,7 +13,7 @@ import { sleep } from "../os/sleep.ts";
 import { streamDecoder } from "../text/encoding.ts";
 
 /** What a command has written, as it was read. */
-export interface Written {
+export interface WrittenOutput {
   /** Which of the job's commands; the first is 1. */
   readonly command: number;
   /** Where. */
@@ -71,7 +71,7 @@ interface StreamDecoder {
 export class LiveOutput {
   readonly #options: LiveOutputOptions;
   readonly #ending = new AbortController();
-  readonly #pieces: Written[] = [];
+  readonly #pieces: WrittenOutput[] = [];
   #held = 0;
   #accepted = 0;
   #full = false;
@@ -99,7 +99,7 @@ export class LiveOutput {
   }
 
   /** Takes what was written. */
-  write(written: Written): void {
+  write(written: WrittenOutput): void {
     if (this.#ending.signal.aborted || written.bytes.length === 0) return;
     const room = this.#options.limits.maxBytes - this.#accepted;
     if (this.#full || written.bytes.length > room) {
@@ -113,7 +113,7 @@ export class LiveOutput {
     } else this.#accept(written);
   }
 
-  #accept(written: Written): void {
+  #accept(written: WrittenOutput): void {
     const { bytes } = written;
     for (let at = 0; at < bytes.length; at += this.#roomBytes) {
       this.#pieces.push({ ...written, bytes: bytes.subarray(at, at + this.#roomBytes) });
@@ -198,7 +198,7 @@ export class LiveOutput {
     return parts.length === 0 ? undefined : { seq: ++this.#seq, parts };
   }
 
-  #decode(piece: Written): string {
+  #decode(piece: WrittenOutput): string {
     const { command, stream, encoding } = piece;
     const name = `${command} ${stream}`;
     let { bytes } = piece;

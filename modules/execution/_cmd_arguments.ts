@@ -109,7 +109,7 @@ export type Given = Partial<Bound<CmdArguments>> & { readonly cmd: Value };
  * @param given.rest Keywords that the function does not declare and its siblings do count as well.
  * @throws {CommandError} Also if the configuration forbids the command to published jobs.
  */
-export async function execute(
+export async function executeCommand(
   given: Given,
   { context, rest, name }: { context: JobContext; rest: Rest; name: string },
 ): Promise<CommandResult> {

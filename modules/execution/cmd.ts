@@ -7,7 +7,7 @@
  * @module
  */
 
-import { document, execute, pick } from "./_cmd_arguments.ts";
+import { document, executeCommand, pick } from "./_cmd_arguments.ts";
 import type { CommandResult } from "../../lib/host/command.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
@@ -57,7 +57,7 @@ export const run: ModuleFunction<JobContext> = fn({
   params: RUN,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
-    const result = await execute(bound, { context, rest, name: "cmd.run" });
+    const result = await executeCommand(bound, { context, rest, name: "cmd.run" });
     const output = bound.hide_output ? "" : result.stdout;
     const failed = result.retcode !== null && result.retcode !== 0;
     if (failed && bound.raise_err && !bound.ignore_retcode) throw new CommandError(output);
@@ -88,7 +88,7 @@ export const shell: ModuleFunction<JobContext> = fn({
   async run(bound, context, rest) {
     const given = rest.kwargs.get("python_shell") ?? null;
     const request = { redirect_stderr: true, ...bound, python_shell: given === null || truthy(given) };
-    const result = await execute(request, { context, rest, name: "cmd.shell" });
+    const result = await executeCommand(request, { context, rest, name: "cmd.shell" });
     return bound.hide_output ? "" : result.stdout;
   },
 });
@@ -114,7 +114,7 @@ export const run_stdout: ModuleFunction<JobContext> = fn({
   params: RUN_STDOUT,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
-    const result = await execute(bound, { context, rest, name: "cmd.run_stdout" });
+    const result = await executeCommand(bound, { context, rest, name: "cmd.run_stdout" });
     return bound.hide_output ? "" : result.stdout;
   },
 });
@@ -130,7 +130,7 @@ export const run_stderr: ModuleFunction<JobContext> = fn({
   params: RUN_STDOUT,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
-    const result = await execute(bound, { context, rest, name: "cmd.run_stderr" });
+    const result = await executeCommand(bound, { context, rest, name: "cmd.run_stderr" });
     return bound.hide_output ? "" : result.stderr;
   },
 });
@@ -157,7 +157,7 @@ export const run_all: ModuleFunction<JobContext> = fn({
   params: RUN_ALL,
   varKwargs: "kwargs",
   run: async (bound, context, rest) =>
-    asMap(await execute(bound, { context, rest, name: "cmd.run_all" }), bound.hide_output),
+    asMap(await executeCommand(bound, { context, rest, name: "cmd.run_all" }), bound.hide_output),
 });
 
 const RETCODE = {
@@ -181,7 +181,7 @@ export const retcode: ModuleFunction<JobContext> = fn({
   params: RETCODE,
   varKwargs: "kwargs",
   run: async (bound, context, rest) =>
-    (await execute({ redirect_stderr: true, ...bound }, { context, rest, name: "cmd.retcode" })).retcode,
+    (await executeCommand({ redirect_stderr: true, ...bound }, { context, rest, name: "cmd.retcode" })).retcode,
 });
 
 const RUN_BG = {
@@ -203,7 +203,7 @@ export const run_bg: ModuleFunction<JobContext> = fn({
   params: RUN_BG,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
-    const { pid } = await execute({ ...bound, bg: true }, { context, rest, name: "cmd.run_bg" });
+    const { pid } = await executeCommand({ ...bound, bg: true }, { context, rest, name: "cmd.run_bg" });
     return { pid };
   },
 });
@@ -251,7 +251,7 @@ export const script: ModuleFunction<JobContext> = fn({
       const words: Value[] = typeof args === "string" ? shlexSplit(args) : Array.isArray(args) ? args : [];
       const python_shell = words.length > 0 ? false : bound.python_shell;
       const request = { ...others, cmd: [path, ...words], python_shell };
-      return asMap(await execute(request, { context, rest, name: "cmd.script" }), bound.hide_output);
+      return asMap(await executeCommand(request, { context, rest, name: "cmd.script" }), bound.hide_output);
     } finally {
       // In the background it may not have been read yet; Salt removes it all the same.
       await Deno.remove(path).catch(() => {});
@@ -285,7 +285,7 @@ export const exec_code_all: ModuleFunction<JobContext> = fn({
       if (user !== undefined && user.uid !== Deno.uid()) await Deno.chown(path, user.uid, null);
       const words: Value[] = Array.isArray(args) ? args : args === null ? [] : [args];
       const request = { cmd: [lang, path, ...words], cwd, python_shell: false };
-      return asMap(await execute(request, { context, rest, name: "cmd.exec_code_all" }));
+      return asMap(await executeCommand(request, { context, rest, name: "cmd.exec_code_all" }));
     } finally {
       await Deno.remove(path);
     }

@@ -5,7 +5,6 @@
  * @module
  */
 
-import { parseArgs } from "node:util";
 import { COMMAND_ROWS } from "./command_rows.ts";
 import { EXECUTABLE_ROWS } from "./executable_rows.ts";
 import { removeRoots } from "./fleet.ts";
@@ -23,6 +22,7 @@ import { START_ROWS } from "./start_rows.ts";
 import { DURABILITY_ROWS } from "./durability_rows.ts";
 import { STORE_ROWS } from "./store_rows.ts";
 import { SWARM_ROWS } from "./swarm_rows.ts";
+import { OptionError, parseOptions } from "../../scripts/options.ts";
 
 const ROWS: readonly Row[] = [
   ...COMMAND_ROWS,
@@ -55,7 +55,7 @@ A row may be the beginning of several: \`deno task bench ping\`.
 
 /** @returns The exit code: 1 if something could not be measured. */
 async function main(args: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args,
     allowPositionals: true,
     options: {
@@ -119,19 +119,19 @@ async function main(args: string[]): Promise<number> {
 
 function number(name: string, text: string): number {
   if (Number(text) >= 1) return Number(text);
-  throw new TypeError(`--${name}: ${text} is no number from 1`);
+  throw new OptionError(`--${name}: ${text} is no number from 1`);
 }
 
 function pythonVersion(text: string): PythonVersion {
   const version = PYTHON_SALTS.find((known) => known === text);
-  if (version === undefined) throw new TypeError(`--python: ${text} is none of ${PYTHON_SALTS.join(", ")}`);
+  if (version === undefined) throw new OptionError(`--python: ${text} is none of ${PYTHON_SALTS.join(", ")}`);
   return version;
 }
 
 function chosen(names: readonly string[]): readonly Row[] {
   if (names.length === 0) return ROWS;
   for (const name of names) {
-    if (!ROWS.some((row) => row.name.startsWith(name))) throw new TypeError(`no row is called ${name}; see --list`);
+    if (!ROWS.some((row) => row.name.startsWith(name))) throw new OptionError(`no row is called ${name}; see --list`);
   }
   // A full name means that row alone: ping-100 is no beginning of anything.
   return ROWS.filter((row) =>
@@ -174,7 +174,7 @@ if (import.meta.main) {
   try {
     Deno.exitCode = await main(Deno.args);
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    if (!(error instanceof OptionError)) throw error;
     progress(`bench: ${error.message}\n`);
     Deno.exit(64);
   }

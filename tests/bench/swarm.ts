@@ -8,7 +8,6 @@
  */
 
 import { sameBytes } from "../../lib/crypto/same_bytes.ts";
-import { parseArgs } from "node:util";
 import { type Backoff, backoff } from "../../lib/minion/backoff.ts";
 import { Crypticle } from "../../lib/crypto/crypticle.ts";
 import { WireError } from "../../lib/errors.ts";
@@ -22,6 +21,7 @@ import { keyPool } from "./key_pool.ts";
 import { prepareManySockets } from "./many_sockets.ts";
 import { SimulatedMinion } from "./simulated_minion.ts";
 import { BUSY_LIMIT, type SwarmJob, SwarmJobs } from "./swarm_jobs.ts";
+import { OptionError, parseOptions } from "../../scripts/options.ts";
 
 const USAGE = `Usage: deno task swarm [options]
 
@@ -123,7 +123,7 @@ class KeptWaits implements Backoff {
 }
 
 async function main(args: string[]): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = parseOptions({
     args,
     options: {
       minions: { type: "string", default: "100" },
@@ -208,7 +208,7 @@ function line(event: Record<string, unknown>): string {
 
 function number(name: string, text: string): number {
   if (/^\d+$/.test(text)) return Number(text);
-  throw new TypeError(`--${name}: ${text} is no number`);
+  throw new OptionError(`--${name}: ${text} is no number`);
 }
 
 function say(text: string): void {
@@ -223,7 +223,7 @@ if (import.meta.main) {
   try {
     await main(Deno.args);
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    if (!(error instanceof OptionError)) throw error;
     complain(`swarm: ${error.message}\n`);
     Deno.exit(64);
   }

@@ -5,13 +5,13 @@
  * @module
  */
 
-import { parseArgs } from "node:util";
 import { type FlakyRun, judgeFlaky, readFlakyList } from "../../scripts/flaky.ts";
 import { Random } from "../fuzz/mutate.ts";
 import { type Fault, type Figure, holds } from "./fault.ts";
 import { FAULTS } from "./faults.ts";
 import { EX_USAGE } from "../../lib/cli/exit_codes.ts";
 import { writeError, writeOut as say } from "../../lib/cli/process_io.ts";
+import { OptionError, parseOptions } from "../../scripts/options.ts";
 
 const USAGE = `Usage: deno task chaos [options]
 
@@ -38,7 +38,7 @@ export interface Outcome {
 }
 
 async function main(argv: string[]): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = parseOptions({
     args: argv,
     options: {
       only: { type: "string", default: "" },
@@ -138,4 +138,11 @@ function usage(problem: string): number {
   return EX_USAGE;
 }
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
+if (import.meta.main) {
+  try {
+    Deno.exit(await main(Deno.args));
+  } catch (error) {
+    if (!(error instanceof OptionError)) throw error;
+    Deno.exit(usage(error.message));
+  }
+}

@@ -6,13 +6,13 @@
  * @module
  */
 
-import { parseArgs } from "node:util";
 import type { Tally } from "./engine.ts";
 import type { FuzzTarget } from "./target.ts";
 import { TARGETS } from "./targets.ts";
 import { feedWatched } from "./watch.ts";
 import { EX_USAGE } from "../../lib/cli/exit_codes.ts";
 import { writeError, writeOut as say } from "../../lib/cli/process_io.ts";
+import { OptionError, parseOptions } from "../../scripts/options.ts";
 
 const USAGE = `Usage: deno task fuzz [options]
 
@@ -31,7 +31,7 @@ interface Options {
 }
 
 async function main(argv: string[]): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = parseOptions({
     args: argv,
     options: {
       seed: { type: "string", default: "1" },
@@ -179,4 +179,11 @@ function usage(problem: string): number {
   return EX_USAGE;
 }
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
+if (import.meta.main) {
+  try {
+    Deno.exit(await main(Deno.args));
+  } catch (error) {
+    if (!(error instanceof OptionError)) throw error;
+    Deno.exit(usage(error.message));
+  }
+}

@@ -6,7 +6,7 @@
 
 import { loadMinionConfig } from "../../lib/config/load.ts";
 import { NoMasterError } from "../../lib/errors.ts";
-import { callFunction, execute, type Outcome } from "../../lib/plugins/execution.ts";
+import { callFunction, execute, type ExecutionResult } from "../../lib/plugins/execution.ts";
 import type { JobContext, Outside } from "../../lib/plugins/job_context.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import type { MinionOpts } from "../../lib/config/options.ts";
@@ -69,6 +69,6 @@ export function testContext(overrides: Partial<JobContext> = {}): TestContext {
 }
 
 /** Runs a function as a job does, arguments in the form of a load's `arg`. */
-export function run(name: string, arg: Value[] = [], context: JobContext = testContext()): Promise<Outcome> {
+export function run(name: string, arg: Value[] = [], context: JobContext = testContext()): Promise<ExecutionResult> {
   return execute(name, arg, context);
 }

@@ -8,7 +8,7 @@ import { JobCleaner } from "../../lib/jobs/cleaning.ts";
 import { JobOutputs } from "../../lib/jobs/outputs.ts";
 import { batchFromMap, batchToMap, type LiveBatch, type LivePart } from "../../lib/protocol/live_batch.ts";
 import { LiveLines } from "../../lib/output/live_lines.ts";
-import { LiveOutput, type Written } from "../../lib/worker/live_output.ts";
+import { LiveOutput, type WrittenOutput } from "../../lib/worker/live_output.ts";
 import { OutputFollower } from "../../lib/client/output_follower.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -19,7 +19,7 @@ const JID = "20260101000000000001";
 const utf8 = new TextEncoder();
 const FREE = { rateBytes: 2 ** 30, maxBytes: 2 ** 30 };
 
-function written(text: string | Uint8Array, over: Partial<Written> = {}): Written {
+function written(text: string | Uint8Array, over: Partial<WrittenOutput> = {}): WrittenOutput {
   const bytes = typeof text === "string" ? utf8.encode(text) : text;
   return { command: 1, stream: "stdout", bytes, encoding: null, ...over };
 }

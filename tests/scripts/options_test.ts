@@ -1,0 +1,15 @@
+import { OptionError, parseOptions } from "../../scripts/options.ts";
+import { assertEquals, assertThrows } from "../support/assert.ts";
+
+const OPTIONS = { out: { type: "string" }, pack: { type: "boolean", default: false } } as const;
+
+Deno.test("options of a script: values, defaults, and of two the last", () => {
+  const { values } = parseOptions({ args: ["--out", "a", "--out=b"], options: OPTIONS });
+  assertEquals({ ...values }, { out: "b", pack: false });
+});
+
+for (const args of [["--out"], ["--nope"], ["--out", "x", "y"], ["--out", "--pack"], ["--pack=maybe"]]) {
+  Deno.test(`options of a script: ${args.join(" ")} is refused`, () => {
+    assertThrows(() => parseOptions({ args, options: OPTIONS }), OptionError);
+  });
+}
