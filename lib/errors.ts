@@ -52,11 +52,6 @@ export class YamlError extends Error {
   }
 }
 
-/** JSON that cannot be read. */
-export class JsonError extends Error {
-  override name = "JsonError";
-}
-
 /** Bytes that are not msgpack within the bounds. */
 export class MsgpackError extends Error {
   override name = "MsgpackError";

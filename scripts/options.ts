@@ -11,7 +11,6 @@ import { parseArgs, type ParseArgsConfig } from "node:util";
 
 /** An option that cannot be; its message is for the user, and the exit code is 64. */
 export class OptionError extends Error {
-  /** The name of the class. */
   override name = "OptionError";
 }
 

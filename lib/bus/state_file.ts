@@ -6,8 +6,8 @@
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import type { Subscriber } from "./subscribers.ts";
 import type { BusPaths } from "./paths.ts";
-import { dumpJson, parseJson } from "../values/json.ts";
-import { map, type Value } from "../values/value.ts";
+import { dumpJson } from "../values/json.ts";
+import { map, toValue, type Value } from "../values/value.ts";
 
 /** Where it is. */
 export function busStatePath({ pub }: BusPaths): string {
@@ -25,5 +25,5 @@ export function writeBusState(paths: BusPaths, subscribers: readonly Subscriber[
 /** Who listens; empty if the bus has not said. */
 export function readBusState(paths: BusPaths): Value {
   const text = readTextFileIfExists(busStatePath(paths));
-  return text === undefined || text === "" ? [] : parseJson(text); // empty: left by a power failure
+  return text === undefined || text === "" ? [] : toValue(JSON.parse(text)); // empty: left by a power failure
 }

@@ -8,8 +8,8 @@
  * @module
  */
 
-import { dumpJson, parseJson } from "../values/json.ts";
-import { isMap, map, toNumber } from "../values/value.ts";
+import { dumpJson } from "../values/json.ts";
+import { isMap, map, toNumber, toValue } from "../values/value.ts";
 
 /** What a subscriber's own topic begins with; no event is packed like it. */
 const SUBSCRIBER = "\u0001subscriber ";
@@ -46,7 +46,7 @@ export function subscriberTopic({ key, pid, prefixes, missed }: SubscriberName):
 export function readSubscriberTopic(topic: string): SubscriberName | undefined {
   if (!topic.startsWith(SUBSCRIBER)) return undefined;
   try {
-    const name = parseJson(topic.slice(SUBSCRIBER.length));
+    const name = toValue(JSON.parse(topic.slice(SUBSCRIBER.length)));
     if (!isMap(name)) return undefined;
     const prefixes = name.get("prefixes");
     return {

@@ -4,8 +4,7 @@
  */
 
 import { readTextFileIfExists } from "../os/atomic_file.ts";
-import { parseJson } from "../values/json.ts";
-import { isMap } from "../values/value.ts";
+import { isMap, toValue } from "../values/value.ts";
 
 /** Where MWorkers push loads to be published. */
 export function publishPullPath(sockDir: string): string {
@@ -34,7 +33,7 @@ export function portsPath(sockDir: string): string {
 export function readPorts(sockDir: string): MasterPorts | undefined {
   // An empty file is what a power failure may leave: the master before it is gone.
   const text = readTextFileIfExists(portsPath(sockDir)) || "null";
-  const ports = parseJson(text);
+  const ports = toValue(JSON.parse(text));
   const publishPort = isMap(ports) ? ports.get("publish_port") : undefined;
   const requestPort = isMap(ports) ? ports.get("ret_port") : undefined;
   return typeof publishPort === "number" && typeof requestPort === "number" ? { publishPort, requestPort } : undefined;

@@ -5,7 +5,7 @@
 
 import { JobOutputs } from "../../lib/jobs/outputs.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
-import { parseJson } from "../../lib/values/json.ts";
+import { parseJson } from "../support/json.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
 import { Thread } from "../../lib/process/thread.ts";
 import { TimeBudget } from "../../lib/os/time_budget.ts";

@@ -5,7 +5,8 @@
  */
 
 import { assert, assertEquals } from "../../support/assert.ts";
-import { dumpJson, parseJson } from "../../../lib/values/json.ts";
+import { dumpJson } from "../../../lib/values/json.ts";
+import { parseJson } from "../../support/json.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { testContext, testOpts } from "../../support/job_context.ts";
 
