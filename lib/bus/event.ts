@@ -1,6 +1,6 @@
 /**
- * Events as the bus carries them: a tag, two newlines, and a msgpack map.
- * Knows no sockets, and no tags. Source: salt-protocol section 7.
+ * The format of events on the bus: a tag, two newlines, and a msgpack map. Knows no sockets and no tags.
+ * Source: salt-protocol section 7.
  * @module
  */
 
@@ -11,25 +11,25 @@ import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
 /** One event of a bus. */
 export interface BusEvent {
-  /** What it is about; subscribers choose by its beginning. */
+  /** Names the kind of event; subscribers select by prefix. */
   readonly tag: string;
-  /** What happened, with `_stamp`. */
+  /** The event's data, with `_stamp`. */
   readonly data: ValueMap;
 }
 
-/** What an event is made of: what is large in it may be packed already. */
+/** The data of an event to be packed; large parts may be packed already. */
 export type EventData = ReadonlyMap<Value, Packable>;
 
 const NEWLINE = 0x0a;
-/** Tags of the oldest form are padded to this many bytes with {@linkcode PAD}. */
+/** Tags of the old form are padded to this many bytes with {@linkcode PAD}. */
 const OLD_TAG_BYTES = 20;
 const PAD = /\|+$/;
 
 const encoder = new TextEncoder();
-// A byte order mark stays: a minion may fire "\ufeffsalt/auth", and that must not be read as "salt/auth".
+// Keep a byte order mark: a minion may fire "\ufeffsalt/auth", which must not be read as "salt/auth".
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The frame of an event. Salt trims large values (`max_event_size`); here a large return arrives whole. */
+/** Packs an event. Salt trims large values (`max_event_size`); here a large return arrives whole. */
 export function packEvent(tag: string, data: EventData): Uint8Array {
   const body = encode(data, "disk");
   const head = encoder.encode(tag);
@@ -47,12 +47,12 @@ export function packEvent(tag: string, data: EventData): Uint8Array {
  */
 export function unpackWanted(frame: Uint8Array, wanted: (tag: string) => boolean): BusEvent | undefined {
   const end = tagEnd(frame);
-  // A tag that is not wanted is known as one of today's form by what follows it, read or not.
+  // An unwanted tag is recognised as the current form by the bytes after it, without reading the data.
   if (end >= 0 && startsMap(frame[end + 2]) && !wanted(decoder.decode(frame.subarray(0, end)))) return undefined;
   const data = end < 0 ? undefined : readMap(frame.subarray(end + 2));
   if (data !== undefined) return { tag: decoder.decode(frame.subarray(0, end)), data };
-  // Only what cannot be of today's form: else a minion could fire a long tag that reads as an old event of the master's.
-  // A newline cannot stand in an old tag.
+  // Only for frames that cannot have the current form: otherwise a minion could fire a long tag that is read as an old
+  // event of the master. An old tag has no newline.
   if ((end < 0 || end >= OLD_TAG_BYTES) && startsMap(frame[OLD_TAG_BYTES])) {
     const old = readMap(frame.subarray(OLD_TAG_BYTES));
     if (old !== undefined) {
@@ -70,7 +70,7 @@ function tagEnd(frame: Uint8Array): number {
   return -1;
 }
 
-/** Whether `byte` opens a map in msgpack: fixmap, map16 or map32. */
+/** Whether `byte` begins a map in msgpack: fixmap, map16 or map32. */
 function startsMap(byte: number | undefined): boolean {
   return byte !== undefined && ((byte >= 0x80 && byte <= 0x8f) || byte === 0xde || byte === 0xdf);
 }
@@ -89,8 +89,8 @@ let lastStampMs = 0;
 let sameMs = 0;
 
 /**
- * The time now as `_stamp` has it: UTC, ISO 8601, microseconds, `+00:00`. The clock counts milliseconds here; the last
- * three digits count the stamps made in the same one, so that stamps of one process keep their order.
+ * The current time for `_stamp`: UTC, ISO 8601, microseconds, `+00:00`. The clock has milliseconds; the last three
+ * digits number the stamps within one, so that stamps of a process keep their order.
  */
 export function stampNow(nowMs: number = Date.now()): string {
   sameMs = nowMs === lastStampMs ? Math.min(sameMs + 1, 999) : 0;
@@ -98,7 +98,7 @@ export function stampNow(nowMs: number = Date.now()): string {
   return `${new Date(nowMs).toISOString().slice(0, -1)}${String(sameMs).padStart(3, "0")}+00:00`;
 }
 
-/** A new map: `data` and its `_stamp`. */
+/** A copy of `data` with `_stamp`. */
 export function stamp<V>(data: ReadonlyMap<Value, V>, nowMs: number = Date.now()): Map<Value, V | string> {
   return copyMap<V | string>(data).set("_stamp", stampNow(nowMs));
 }

@@ -1,6 +1,6 @@
 /**
- * Fires one event on a bus of this host and sees it arrive: a command may exit right after, and libzmq would drop what a
- * process that ends has not yet handed over.
+ * Fires one event on a bus of this host and waits until it arrives: a command may exit right afterwards, and libzmq
+ * drops what an ending process has not passed on.
  * @module
  */
 
@@ -10,13 +10,10 @@ import { EventSubscriber } from "./subscriber.ts";
 import { EventSender } from "./sender.ts";
 import type { BusPaths } from "./paths.ts";
 
-/** How long the bus may take for an event, in milliseconds. */
+/** Maximum time for an event to arrive, in milliseconds. */
 const ARRIVAL_MS = 2_000;
 
-/**
- * Stamps `data` and fires it.
- * @returns Whether the event arrived; false where no bus is running.
- */
+/** Stamps `data` and fires it. @returns Whether the event arrived; false if no bus is running. */
 export async function fireEvent(paths: BusPaths, tag: string, data: EventData): Promise<boolean> {
   if (!await isServed(paths.pub)) return false;
   try {
@@ -25,7 +22,7 @@ export async function fireEvent(paths: BusPaths, tag: string, data: EventData): 
     const event = packEvent(tag, stamp(data));
     const deadline = performance.now() + ARRIVAL_MS;
     if (!await sender.firePacked(event, ARRIVAL_MS)) return false;
-    // By its bytes: to read the result of a runner again would cost as much as to have packed it.
+    // Compares bytes: decoding the result of a runner again would cost as much as packing it.
     return await events.passes(event, deadline - performance.now());
   } catch (error) {
     if (error instanceof NoMasterError) return false;
@@ -33,7 +30,7 @@ export async function fireEvent(paths: BusPaths, tag: string, data: EventData): 
   }
 }
 
-/** Whether somebody listens on the Unix socket `path`; a file that a service left behind when it died does not count. */
+/** Whether somebody listens on the Unix socket `path`. The socket file of a dead service does not count. */
 async function isServed(path: string): Promise<boolean> {
   try {
     (await Deno.connect({ transport: "unix", path })).close();

@@ -1,7 +1,7 @@
 /**
- * Guests of the master: the users of this host whom `publisher_acl` names. What they need is opened to each of them by an access
- * control list, and to nobody else: the way into two directories, their own key file, the ports, and the event bus to listen to.
- * Linux's alone: other systems have no such lists.
+ * Access for the users of this host in `publisher_acl`: access control lists give exactly these users the right to
+ * enter two directories, to read their own key file, to connect to the ports, and to listen to the event bus. Only on
+ * Linux: other systems have no such lists.
  * @module
  */
 
@@ -10,20 +10,19 @@ import { ACL_PASS, ACL_READ, ACL_WRITE, hasAcls, setAclUsers } from "../os/libc_
 import { accessKeyPath } from "../config/master_paths.ts";
 import { findUser } from "../os/users.ts";
 
-/** One of them. */
+/** A user in `publisher_acl`. */
 export interface Guest {
-  /** As `publisher_acl` spells it. */
+  /** The name as written in `publisher_acl`. */
   readonly name: string;
-  /** The user id. */
   readonly uid: number;
 }
 
-/** What a guest may do: go through a directory, read a file, connect to a socket. */
+/** A right: go through a directory, read a file, connect to a socket. */
 export type GuestRight = "pass" | "read" | "connect";
 
 const BITS: Readonly<Record<GuestRight, number>> = { pass: ACL_PASS, read: ACL_READ, connect: ACL_READ | ACL_WRITE };
 
-/** The users of this host among `names` who have not the master's rights anyway. */
+/** The users of this host among `names`, except root and the master's user. */
 export function findGuests(names: Iterable<string>): Guest[] {
   return [...names].flatMap((name) => {
     const uid = findUser(name)?.uid;
@@ -32,9 +31,9 @@ export function findGuests(names: Iterable<string>): Guest[] {
 }
 
 /**
- * Opens what is this process's to the users with these ids, and closes it to other guests.
- * @throws {LibcError} Where the file system keeps no access control lists.
- * @throws {PreflightError} Where the system has none.
+ * Gives these users (by id) access to a file or directory of this process, and takes it from all others.
+ * @throws {LibcError} If the file system has no access control lists.
+ * @throws {PreflightError} If the system has none.
  */
 export function openToGuests(path: string, right: GuestRight, uids: readonly number[]): void {
   if (uids.length === 0 && !mayHaveGuests(path)) return;
@@ -42,15 +41,12 @@ export function openToGuests(path: string, right: GuestRight, uids: readonly num
   setAclUsers(path, uids, BITS[right]);
 }
 
-/** The bits of the group are the most that any guest may. */
+/** Whether the path may have an access control list: its group bits are then the maximum of all its users. */
 function mayHaveGuests(path: string): boolean {
   return hasAcls() && ((Deno.statSync(path).mode ?? 0) & 0o070) !== 0;
 }
 
-/**
- * Opens the way to their keys, and those, to the guests.
- * @throws As {@linkcode openToGuests}.
- */
+/** Gives the users access to their keys, and to the directories above them. @throws As {@linkcode openToGuests}. */
 export function admitGuests(
   { cachedir, sock_dir }: { readonly cachedir: string; readonly sock_dir: string },
   guests: readonly Guest[],

@@ -1,9 +1,7 @@
 /**
- * Which events a minion may fire on the master's bus: a table of the families of tags that others believe, and of what in
- * each is a minion's own. Outside these families a minion fires what it likes, as `event.send` promises.
- *
- * Events forged under another's tag would be believed by whoever waits for a job, watches keys, or reacts to a beacon.
- * Only tags are judged: what the data of an event says, its minion says.
+ * Which events a minion may fire on the master's bus: a table of the tag families that other programs trust, with the
+ * part of each that a minion may use. Other tags are free, as `event.send` promises. A forged event would be believed
+ * by a client that waits for a job, a program that watches keys, or a reactor. Only tags are checked, not data.
  * Source: salt-protocol.md sections 7 and 13 (CVE-2025-22239); Salt 3008.3 `salt/minion.py`, `salt/state.py`,
  * `salt/beacons`: the tags that its minions fire.
  * @module
@@ -11,16 +9,16 @@
 
 import { isJid } from "../protocol/jid.ts";
 
-/** The parts of tags in {@linkcode FAMILIES} that stand for something. */
+/** Placeholders in {@linkcode FAMILIES}. */
 const PARTS = {
-  /** The id of the minion that fires it. */
+  /** The id of the minion that fires the event. */
   own: "<id>",
   jid: "<jid>",
   /** One part or more, at the end. */
   rest: "**",
 } as const;
 
-/** By its beginning, each family whose tags are not free, and the ends that a minion may add to it. */
+/** The protected families by prefix, and the suffixes that a minion may use. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   "salt/job": ["<jid>/start/<id>", "<jid>/ack/<id>", "<jid>/out/<id>", "<jid>/out/<id>/**", "<jid>/prog/<id>/**"],
   "salt/minion": ["<id>/**"],
@@ -28,7 +26,7 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   "salt/state_result": ["<jid>/<id>/**"],
   "salt/syndic": ["<id>/**"],
   "syndic": ["<id>/**"],
-  // What only a master does.
+  // Only a master does this.
   "key": [],
   "minion/refresh": [],
   "resource/refresh": [],
@@ -44,13 +42,13 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   "salt/wheel": [],
 };
 
-/** The table with its tags taken apart. */
+/** The table with parsed tags. */
 const RULES = Object.entries(FAMILIES).map(([family, own]) => ({
   family: family.split("/"),
   own: own.map((end) => end.split("/")),
 }));
 
-/** Whether the minion `id` may fire an event under `tag` on the master's bus. */
+/** Whether the minion `id` may fire an event with `tag` on the master's bus. */
 export function minionMayFire(tag: string, id: string): boolean {
   const parts = tag.split("/");
   if (isJid(parts[0])) return false; // the oldest form of a job's events

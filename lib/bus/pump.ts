@@ -1,9 +1,9 @@
 /**
- * The pump of an event bus: takes what is pushed, and publishes it, in a thread of the master's or beside what else a minion does.
- *
- * Each subscriber has a queue of bounded length and, roughly, size. One that does not read loses what does not fit, and that is
- * counted (subscribers.ts), logged, and in a file (state_file.ts), which `salt-run bus.subscribers` shows of the master's bus;
- * the others lose nothing. Knows of events where their tags end, and no more.
+ * The pump of an event bus: receives pushed events and publishes them, in a thread of the master or in the minion's
+ * main thread. Each subscriber has a queue with a maximum number of events and, roughly, of bytes. A subscriber that
+ * does not read loses what does not fit; the others lose nothing. Losses are counted (subscribers.ts), logged, and
+ * written to a file (state_file.ts), which `salt-run bus.subscribers` shows for the master's bus. Reads only the tags
+ * of events.
  * @module
  */
 
@@ -15,36 +15,36 @@ import { openToGuests } from "./guests.ts";
 import type { Logger } from "../process/log.ts";
 import { Duplex, Inbox, type SharedPlace } from "../sockets/endpoint.ts";
 
-/** What is kept for a subscriber at most, in bytes, as far as the events are of like size. */
+/** Maximum bytes queued for a subscriber, if the events have similar sizes. */
 const KEPT_BYTES = 64 * 1024 * 1024;
-/** The fewest events that are kept, however large. */
+/** Minimum number of events queued, even if they are large. */
 const FEWEST = 100;
-/** After so many events their mean size is looked at again. */
+/** After so many events their mean size is computed again. */
 const SIZED = 256;
-/** What may wait to be published, in events; whoever pushes more waits. */
+/** Maximum number of events that wait to be published; then senders wait. */
 const PUSHED = 100_000;
-/** How often those that do not read are tried, in milliseconds. */
+/** Interval of tries to send to subscribers that do not read, in milliseconds. */
 const TRY_MS = 1_000;
 
 const utf8 = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** What a pump is made of. */
+/** Options of a {@linkcode BusPump}. */
 export interface BusPumpOptions {
-  /** Where it tells who does not read. */
+  /** Told of subscribers that do not read. */
   readonly log: Logger;
-  /** How many events are kept for a subscriber. Default: as many as a subscriber keeps itself. */
+  /** Events queued per subscriber. Default: as many as a subscriber queues itself. */
   readonly keptEvents?: number;
   /**
-   * Where threads of this process push their events. Of such a pump the thread's successor goes on with the socket that events
-   * are pushed to: whoever pushes is still connected, and what came meanwhile is there.
+   * The address at which threads of this process push events. With it, the successor of the pump's thread takes over
+   * the PULL socket: senders stay connected, and no event is lost.
    */
   readonly place?: SharedPlace;
-  /** The ids of the users who may listen beside its own. Default: none. */
+  /** Ids of the users that may listen, besides the process's own. Default: none. */
   readonly listeners?: readonly number[];
 }
 
-/** A running bus. */
+/** An open event bus and its loop. */
 export class BusPump {
   readonly #paths: BusPaths;
   readonly #log: Logger;
@@ -53,7 +53,7 @@ export class BusPump {
   readonly #outlet: Duplex;
   readonly #subscribers = new BusSubscribers((news) => this.#tell(news));
   #published = 0;
-  /** Bytes of the last events, of which there are less than {@linkcode SIZED}. */
+  /** Bytes of the events since the mean size was computed; fewer than {@linkcode SIZED} events. */
   #bytes = 0;
   #kept: number;
   #trying: ReturnType<typeof setInterval> | undefined;
@@ -72,7 +72,7 @@ export class BusPump {
     this.#outlet.dropSilently = false;
   }
 
-  /** Opens a bus; left-over socket files of a bus that died are replaced. @throws {SocketError} If it cannot. */
+  /** Opens a bus; socket files of a dead bus are replaced. @throws {SocketError} If it cannot. */
   static async open(paths: BusPaths, options: BusPumpOptions): Promise<BusPump> {
     const pump = new BusPump(paths, options);
     try {
@@ -103,7 +103,7 @@ export class BusPump {
     }
   }
 
-  /** What it has done so far, in a line. */
+  /** What it has done so far, in one line. */
   describe(): string {
     return `${this.#published} events published, ${this.#subscribers.all.length} subscribers`;
   }
@@ -134,7 +134,7 @@ export class BusPump {
     return this.#outlet.offer([utf8.encode(missedNote(subscriber))]);
   }
 
-  /** Fewer large events are kept than small ones. */
+  /** Queues fewer events if they are large. */
   #resize(length: number): void {
     this.#bytes += length;
     if ((this.#published + 1) % SIZED > 0) return;
@@ -151,7 +151,7 @@ export class BusPump {
       const topic = decoder.decode(frames[0].subarray(1));
       const come = frames[0][0] === 1;
       this.#subscribers.heard(topic, come);
-      // The name comes last: all that its bearer asked for is live.
+      // The subscriber's name comes last, so all its subscriptions are active.
       if (come && readSubscriberTopic(topic) !== undefined) outlet.offer([utf8.encode(`${topic}\n0`)]);
     }
   }
@@ -187,7 +187,7 @@ export class BusPump {
     }
   }
 
-  /** Ends the bus and removes its files. Twice is fine. */
+  /** Closes the bus and removes its files. May be called twice. */
   async close(): Promise<void> {
     clearInterval(this.#trying);
     this.#inbox.close();
@@ -197,7 +197,7 @@ export class BusPump {
   }
 }
 
-/** The tag of a packed event: what stands before its data. */
+/** The tag of a packed event. */
 function tagOf(frame: Uint8Array): string {
   const end = frame.indexOf(0x0a);
   return decoder.decode(end < 0 ? frame : frame.subarray(0, end));

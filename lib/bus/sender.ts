@@ -1,5 +1,5 @@
 /**
- * Fires events on a bus: pushes them to `…_event_pull.ipc`, from where its pump (pump.ts) publishes them.
+ * Fires events on a bus: pushes them to `…_event_pull.ipc`; the pump (pump.ts) publishes them.
  * @module
  */
 
@@ -7,14 +7,14 @@ import { type EventData, packEvent } from "./event.ts";
 import { Outbox, type SharedPlace } from "../sockets/endpoint.ts";
 import { CONNECT_MS } from "./paths.ts";
 
-/** A way to fire events on a bus. */
+/** A connection for firing events on a bus. */
 export class EventSender {
   readonly #outbox: Outbox;
 
   /**
-   * Connects to a bus, now or when it is there.
-   * @param pull The bus's pull socket: its path, or the place of a bus of this process.
-   * @param lingerMs How long `close` waits for events under way.
+   * Connects to a bus, now or when it starts.
+   * @param pull The bus's pull socket: its path, or the address of a bus of this process.
+   * @param lingerMs Maximum time that `close` waits for unsent events.
    */
   constructor(pull: string | SharedPlace, lingerMs = 1_000) {
     const settings = { highWaterMark: 0, lingerMs, reconnectMs: 20 };
@@ -26,22 +26,21 @@ export class EventSender {
     this.#outbox.connect(`ipc://${pull}`);
   }
 
-  /** Fires an event; it is stamped by whoever built `data`. @returns Whether the bus took it within `timeoutMs`. */
+  /** Fires an event; `data` must be stamped. @returns Whether the bus took it within `timeoutMs`. */
   async fire(tag: string, data: EventData, timeoutMs = CONNECT_MS): Promise<boolean> {
     return await this.firePacked(packEvent(tag, data), timeoutMs);
   }
 
-  /** As {@linkcode fire}, of an event that is packed. */
+  /** Like {@linkcode fire}, for a packed event. */
   async firePacked(event: Uint8Array, timeoutMs = CONNECT_MS): Promise<boolean> {
     return await this.#outbox.send([event], timeoutMs);
   }
 
-  /** Ends it; events under way are still delivered for a moment. */
+  /** Closes the connection; unsent events are still sent for a short time. */
   close(): void {
     this.#outbox.close();
   }
 
-  /** `using` closes it. */
   [Symbol.dispose](): void {
     this.close();
   }

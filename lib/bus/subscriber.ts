@@ -1,11 +1,9 @@
 /**
- * Subscribes to the event bus of a master or a minion: what is pushed to `…_event_pull.ipc` (sender.ts) is published on
- * `…_event_pub.ipc`, by its pump (pump.ts).
- *
- * One frame an event (the 2014 ZeroMQ bus), subscribed to by the prefix of its tag. A subscriber gets a welcome message
- * when it is live, so that nothing published afterwards is missed. What a subscriber
- * does not read in time is dropped for it alone, and it is told how much that was.
- * Knows the packing of events, nothing of their meaning.
+ * Subscribes to the event bus of a master or a minion: events pushed to `…_event_pull.ipc` (sender.ts) are published on
+ * `…_event_pub.ipc` by the pump (pump.ts). One frame per event (the 2014 ZeroMQ bus), selected by the prefix of its
+ * tag. A subscriber gets a welcome message when its subscription is active, so that it misses nothing published
+ * afterwards. Events that a subscriber does not read in time are dropped for it alone, and it is told their number.
+ * Knows the packing of events, not their meaning.
  * @module
  */
 
@@ -17,27 +15,27 @@ import { sleep } from "../os/sleep.ts";
 import { type Frames, Inbox } from "../sockets/endpoint.ts";
 import { CONNECT_MS } from "./paths.ts";
 
-/** The first frame that a new subscriber gets; no event is packed like it. */
+/** The first frame that a new subscriber gets; no event looks like it. */
 export const BUS_WELCOME = "\u0001welcome";
 
-/** What is put behind it: the bus will also answer the subscriber's own name, when all that it asked for is live. */
+/** Suffix of the welcome message: the bus also answers the subscriber's name when all its subscriptions are active. */
 export const ANSWERS_NAMES = ", and a note follows";
 
-/** How many events are kept for a subscriber that does not read. */
+/** Number of events queued for a subscriber that does not read. */
 export const KEPT_EVENTS = 20_000;
 
-/** Who waits for an event and is woken by others' rests for this part of the time that it has waited, and no longer than that. */
+/** A subscriber that has waited and got only events of others pauses for one fifth of that time. */
 const REST_SHARE = 5;
 const MOST_REST_MS = 20;
 
-/** A live subscription to a bus. */
+/** An active subscription to a bus. */
 export class EventSubscriber {
   readonly #inbox: Inbox;
   readonly #closing = new AbortController();
   #name: SubscriberName;
   readonly #prefixes: Set<string>;
 
-  /** What came before the subscription was known to be live. */
+  /** Events received before the subscription was known to be active. */
   readonly #early: Frames[];
 
   private constructor(inbox: Inbox, name: SubscriberName, early: Frames[]) {
@@ -47,13 +45,13 @@ export class EventSubscriber {
     this.#prefixes = new Set(name.prefixes);
   }
 
-  /** How many events the bus has dropped, because this subscriber did not read them in time. */
+  /** Number of events that the bus has dropped because this subscriber did not read them in time. */
   get missed(): number {
     return this.#name.missed;
   }
 
   /**
-   * Subscribes to every event whose tag begins with one of `prefixes`; resolves when the subscription is live.
+   * Subscribes to every event whose tag begins with one of `prefixes`; resolves when the subscription is active.
    * @throws {NoMasterError} If no bus answers at `pubPath`.
    */
   static async connect(pubPath: string, prefixes: readonly string[]): Promise<EventSubscriber> {
@@ -61,7 +59,7 @@ export class EventSubscriber {
     const name = { key: crypto.randomUUID(), pid: Deno.pid, prefixes, missed: 0 };
     inbox.subscribe(BUS_WELCOME);
     for (const prefix of prefixes) inbox.subscribe(prefix);
-    // The last: when it is answered, all are live.
+    // Sent last: when it is answered, all subscriptions are active.
     inbox.subscribe(subscriberTopic(name));
     inbox.connect(`ipc://${pubPath}`);
     const early: Frames[] = [];
@@ -81,21 +79,21 @@ export class EventSubscriber {
     return new EventSubscriber(inbox, name, early);
   }
 
-  /** Asks for one more prefix; live soon, not at once. */
+  /** Adds a prefix; it becomes active soon, not at once. */
   subscribe(prefix: string): void {
     this.#inbox.subscribe(prefix);
     this.#prefixes.add(prefix);
     this.#rename(this.#name.missed);
   }
 
-  /** Takes a prefix back. */
+  /** Removes a prefix. */
   unsubscribe(prefix: string): void {
     this.#inbox.unsubscribe(prefix);
     this.#prefixes.delete(prefix);
     this.#rename(this.#name.missed);
   }
 
-  /** Tells the bus what this subscriber asks for, and has missed, now. */
+  /** Tells the bus this subscriber's current prefixes and number of missed events. */
   #rename(missed: number): void {
     const old = subscriberTopic(this.#name);
     this.#name = { ...this.#name, prefixes: [...this.#prefixes], missed };
@@ -105,7 +103,7 @@ export class EventSubscriber {
     this.#inbox.unsubscribe(old);
   }
 
-  /** Takes a note of the bus, of how many events this subscriber has missed. */
+  /** Handles a note of the bus with the number of missed events. */
   #hearNote(frame: Uint8Array): void {
     const [topic, count] = new TextDecoder().decode(frame).split("\n");
     const missed = Number(count);
@@ -114,10 +112,10 @@ export class EventSubscriber {
 
   /**
    * Waits for an event.
-   * @param wanted Passes over events by their tags, whose data need not be read then. Default: none. Whoever has heard of others'
-   * affairs alone rests, for a fifth of the time that it has waited: among many who all hear everything, to be woken by each
-   * event costs more than all else that they do.
-   * @returns The next event, or `undefined` after `timeoutMs` (default: no end) or when closed.
+   * @param wanted Selects events by tag; the data of others is not read. Default: all. If only unwanted events came,
+   * the subscriber pauses for a fifth of the time that it has waited: with many subscribers that get all events, waking
+   * up for each event would cost more than everything else.
+   * @returns The next event, or `undefined` after `timeoutMs` (default: no limit) or when closed.
    */
   async next(timeoutMs = -1, wanted: (tag: string) => boolean = () => true): Promise<BusEvent | undefined> {
     const started = performance.now();
@@ -134,13 +132,13 @@ export class EventSubscriber {
     return undefined;
   }
 
-  /** Does nothing for `ms`, at most for as long as there is time left, or until it is closed. */
+  /** Pauses for `ms`, but not beyond the time left, and not when closed. */
   async #rest(ms: number, leftMs: number): Promise<void> {
     const restMs = Math.min(ms, MOST_REST_MS, leftMs < 0 ? Infinity : leftMs);
     if (restMs >= 1) await sleep(restMs, this.#closing.signal).catch(() => {});
   }
 
-  /** Waits until this very event has come. @returns Whether it did within `timeoutMs`. */
+  /** Waits until exactly this event has come. @returns Whether it came within `timeoutMs`. */
   async passes(event: Uint8Array, timeoutMs: number): Promise<boolean> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
@@ -151,9 +149,9 @@ export class EventSubscriber {
   }
 
   /**
-   * Tells `heard` the tag of every event that comes, until it is closed; of the data nothing is read.
-   * @param restMs How long it rests when it has heard all that there was. Else a thread that only listens would be woken by
-   * each of a thousand events that come one by one, which costs more than to hear it.
+   * Calls `heard` with the tag of every event until closed, without reading data.
+   * @param restMs Pause after all waiting events were read. Without it, a thread that only listens would wake up for
+   * each of a thousand single events, which costs more than reading them.
    */
   async hearTags(heard: (tag: string) => void, restMs: number): Promise<void> {
     for (;;) {
@@ -170,31 +168,29 @@ export class EventSubscriber {
     }
   }
 
-  /** The next event's frame, or `undefined` after `timeoutMs` (negative: no end) or when closed. */
+  /** The next event's frame, or `undefined` after `timeoutMs` (negative: no limit) or when closed. */
   async #frame(timeoutMs: number): Promise<Uint8Array | undefined> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       const frames = this.#early.shift() ??
         await this.#inbox.receive(timeoutMs < 0 ? -1 : Math.max(0, deadline - performance.now()));
-      // A bus that restarted welcomes us again; or it has a note for us.
+      // A restarted bus sends its welcome message again, or the bus sends a note.
       if (frames === undefined || frames[0][0] !== BUS_WELCOME.charCodeAt(0)) return frames?.[0];
       this.#hearNote(frames[0]);
     }
   }
 
-  /** Ends the subscription. */
   close(): void {
     this.#closing.abort();
     this.#inbox.close();
   }
 
-  /** `using` closes it. */
   [Symbol.dispose](): void {
     this.close();
   }
 }
 
-/** The event in a frame, if it is one that is wanted; what is no event concerns nobody. */
+/** The event in a frame if it is wanted; invalid frames are ignored. */
 function readWanted(frame: Uint8Array, wanted: (tag: string) => boolean): BusEvent | undefined {
   try {
     return unpackWanted(frame, wanted);

@@ -1,48 +1,49 @@
 /**
- * Who listens to an event bus, who of them does not read, and how many events that has cost them: the rule, without sockets.
+ * The subscribers of an event bus: which of them do not read, and how many events they have lost. The rule, without
+ * sockets.
  *
- * A subscriber of ours names itself by a topic of its own, which the bus hears of as of any subscription. libzmq tells when
- * the queue of a subscriber is full for the first time; what is dropped after that it does not tell. So the bus counts, and
- * puts a note with the count in front of each event: the first note that gets through says how many were missed. The
- * subscriber confirms it by naming itself anew.
+ * Our subscribers subscribe to an additional topic with their name, which the bus receives like any subscription.
+ * libzmq reports only the first time that a subscriber's queue is full, not what it drops afterwards. So the bus counts
+ * itself, and sends a note with the count before each event; the first note that arrives tells how many events were
+ * missed. The subscriber confirms it by sending its name again.
  * @module
  */
 
 import { dumpJson } from "../values/json.ts";
 import { isMap, map, toNumber, toValue } from "../values/value.ts";
 
-/** What a subscriber's own topic begins with; no event is packed like it. */
+/** Prefix of a subscriber's own topic; no event looks like it. */
 const SUBSCRIBER = "\u0001subscriber ";
 
-/** What a subscriber says of itself. */
+/** What a subscriber tells about itself. */
 export interface SubscriberName {
-  /** Tells it from every other. */
+  /** A unique key. */
   readonly key: string;
-  /** Its process. */
+  /** Its process id. */
   readonly pid: number;
-  /** What it asked for. */
+  /** The prefixes it subscribed to. */
   readonly prefixes: readonly string[];
-  /** How many events it knows it has missed, since it subscribed. */
+  /** The number of events that it knows it has missed since it subscribed. */
   readonly missed: number;
 }
 
-/** A subscriber, as the bus sees it. */
+/** A subscriber as the bus sees it. */
 export interface Subscriber {
-  /** What it says of itself. */
+  /** What it tells about itself. */
   readonly name: SubscriberName;
   readonly topic: string;
-  /** How many events were dropped for it so far. */
+  /** Number of events dropped for it so far. */
   dropped: number;
   /** Whether its queue was full, and it has not read since. */
   stuck: boolean;
 }
 
-/** The topic by which a subscriber names itself. */
+/** The topic that tells a subscriber's name. */
 export function subscriberTopic({ key, pid, prefixes, missed }: SubscriberName): string {
   return `${SUBSCRIBER}${dumpJson(map({ key, pid, prefixes: [...prefixes], missed }))}`;
 }
 
-/** What a topic says of a subscriber; `undefined` for all other topics. */
+/** Parses a subscriber's topic; `undefined` for all other topics. */
 export function readSubscriberTopic(topic: string): SubscriberName | undefined {
   if (!topic.startsWith(SUBSCRIBER)) return undefined;
   try {
@@ -56,16 +57,16 @@ export function readSubscriberTopic(topic: string): SubscriberName | undefined {
       missed: toNumber(name.get("missed")) ?? 0,
     };
   } catch {
-    return undefined; // somebody else's idea of a topic
+    return undefined; // another program's topic
   }
 }
 
-/** A note for a subscriber: how many events it has missed. */
+/** A note for a subscriber: the number of events that it has missed. */
 export function missedNote({ topic, dropped }: Subscriber): string {
   return `${topic}\n${dropped}`;
 }
 
-/** What became of a subscriber. */
+/** A change of a subscriber's state. */
 export type BusNews = { readonly what: "stuck" | "reads again" | "left stuck"; readonly subscriber: Subscriber };
 
 /** The subscribers of one bus. */
@@ -73,17 +74,16 @@ export class BusSubscribers {
   readonly #known = new Map<string, Subscriber>();
   readonly #tell: (news: BusNews) => void;
 
-  /** Knows nobody. @param tell Told of those that get stuck, and of what becomes of them. */
+  /** @param tell Called when a subscriber stops reading, and when that ends. */
   constructor(tell: (news: BusNews) => void) {
     this.#tell = tell;
   }
 
-  /** All of them. */
   get all(): readonly Subscriber[] {
     return [...this.#known.values()];
   }
 
-  /** Those that do not read, as far as they asked for `tag`. */
+  /** Subscribers to `tag` that do not read. */
   stuckOn(tag: string): Subscriber[] {
     const stuck: Subscriber[] = [];
     for (const subscriber of this.#known.values()) {
@@ -92,23 +92,23 @@ export class BusSubscribers {
     return stuck;
   }
 
-  /** Those that read, as far as they asked for `tag`. */
+  /** Subscribers to `tag` that read. */
   readingOn(tag: string): Subscriber[] {
     return this.all.filter((subscriber) => !subscriber.stuck && wants(subscriber, tag));
   }
 
-  /** A subscription has come, or gone. */
+  /** Handles a new or ended subscription. */
   heard(topic: string, come: boolean): void {
     const name = readSubscriberTopic(topic);
     if (name === undefined) return;
     const known = this.#known.get(name.key);
     if (!come) {
-      if (known?.topic !== topic) return; // it has named itself anew
+      if (known?.topic !== topic) return; // it has sent its name again
       this.#known.delete(name.key);
       if (known.stuck) this.#tell({ what: "left stuck", subscriber: known });
       return;
     }
-    // What was counted after the note that it confirms has reached it.
+    // Everything counted after the note that it confirms has reached it.
     const subscriber = { name, topic, dropped: name.missed, stuck: false };
     this.#known.set(name.key, subscriber);
     if (known?.stuck) this.#tell({ what: "reads again", subscriber });

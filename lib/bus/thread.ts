@@ -1,5 +1,5 @@
 /**
- * The thread of the master's event bus: a pump, and notes of its sockets for the case that it dies.
+ * The thread of the master's event bus: a pump, and notes of its sockets in case it dies.
  * @module
  */
 
@@ -9,16 +9,16 @@ import type { SharedPlace } from "../sockets/endpoint.ts";
 import { noteSockets } from "../sockets/context.ts";
 import { serveThread, surviveErrors } from "../process/thread.ts";
 
-/** What the thread starts with. */
+/** The thread's settings. */
 export interface BusThreadInit {
   readonly paths: BusPaths;
-  /** How many events are kept for a subscriber. */
+  /** Number of events queued per subscriber. */
   readonly keptEvents: number;
-  /** Where it notes its sockets. */
+  /** Memory for its notes of sockets. */
   readonly sockets: SharedArrayBuffer;
-  /** The ids of the users who may listen beside the master's. */
+  /** Ids of the users that may listen, besides the master's. */
   readonly listeners: readonly number[];
-  /** Where the other threads push their events. */
+  /** The address at which the other threads push events. */
   readonly place: SharedPlace;
 }
 

@@ -1,24 +1,24 @@
 /**
  * AES in CBC mode with PKCS#7 padding, for keys of 128, 192 and 256 bits.
  *
- * Own code, for want of another that fits. node:crypto has no AES-192-CBC in Deno, only ECB, with which encryption is a call
- * into Rust for each 16 bytes (9 s for 10 MB, against 0.4 s) and Node's compatibility layer in every thread (4 MB);
- * WebCrypto's is asynchronous. @noble/ciphers 2.4.0 computes 1.3 MB of tables in each thread, which makes a master with its
- * seven threads 17 to 20 MB larger, above the 180 MB that it is to keep to, and a minion 10 MB, above its 90. The tests hold
- * this file against NIST's vectors and node:crypto. Like every AES by tables, it takes a time that depends a little on the
- * key. Knows nothing of authentication.
+ * Own code, because no library fits. node:crypto has no AES-192-CBC in Deno, only ECB: that is a call into Rust for
+ * each 16 bytes (9 s for 10 MB, against 0.4 s), and Node's compatibility layer in every thread (4 MB). WebCrypto is
+ * asynchronous. @noble/ciphers 2.4.0 computes 1.3 MB of tables in each thread: a master with its seven threads becomes
+ * 17 to 20 MB larger (above its limit of 180 MB), and a minion 10 MB (above its 90). The tests check this file against
+ * NIST's vectors and node:crypto. Like every AES with tables, its time depends a little on the key. Knows nothing of
+ * authentication.
  * Source: FIPS 197; NIST SP 800-38A (CBC); RFC 5652, section 6.3 (padding).
  * @module
  */
 
-/** Bytes of a block, and so of an IV. */
+/** Bytes of a block and of an IV. */
 export const BLOCK = 16;
 
 const SBOX = new Uint8Array(256);
 const INVERSE_SBOX = new Uint8Array(256);
-/** What SubBytes, ShiftRows and MixColumns make of one byte in each of the four places of a column. */
+/** The results of SubBytes, ShiftRows and MixColumns for one byte, for each of the four positions in a column. */
 const ENCRYPT = [0, 1, 2, 3].map(() => new Uint32Array(256));
-/** The same backwards. */
+/** The tables for decryption. */
 const DECRYPT = [0, 1, 2, 3].map(() => new Uint32Array(256));
 
 /** Multiplication in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1. */
@@ -36,7 +36,7 @@ function rotated(word: number, bytes: number): number {
 }
 
 function makeTables(): void {
-  // 3 generates the field: its powers p go with their inverses q, as 0xf6 is the inverse of 3.
+  // 3 generates the field. p runs through its powers and q through their inverses, as 0xf6 is the inverse of 3.
   for (let p = 1, q = 1, first = true; first || p !== 1; first = false) {
     p = times(p, 3);
     q = times(q, 0xf6);
@@ -60,15 +60,15 @@ makeTables();
 const [E0, E1, E2, E3] = ENCRYPT;
 const [D0, D1, D2, D3] = DECRYPT;
 
-/** A key, ready for use. */
+/** An expanded key. */
 export class AesKey {
-  /** The round keys: four words for each round and the whitening. */
+  /** The round keys of encryption: four words for each round and the whitening. */
   readonly #encrypt: Uint32Array;
-  /** The round keys of decryption, in its order. */
+  /** The round keys of decryption, in the order of use. */
   readonly #decrypt: Uint32Array;
   readonly #rounds: number;
 
-  /** Takes the key's 16, 24 or 32 bytes. @throws {RangeError} For another number of bytes. */
+  /** Expands a key of 16, 24 or 32 bytes. @throws {RangeError} For another size. */
   constructor(key: Uint8Array) {
     if (![16, 24, 32].includes(key.length)) throw new RangeError(`An AES key has no ${key.length} bytes`);
     this.#rounds = key.length / 4 + 6;
@@ -76,7 +76,10 @@ export class AesKey {
     this.#decrypt = reversed(this.#encrypt, this.#rounds);
   }
 
-  /** Encrypts `plain`, padded, into `out`, which has room for the next multiple of {@linkcode BLOCK} above its length. */
+  /**
+   * Pads and encrypts `plain` into `out`, whose size must be the next multiple of {@linkcode BLOCK} above the length of
+   * `plain`.
+   */
   encryptCbc(iv: Uint8Array, plain: Uint8Array, out: Uint8Array): void {
     const keys = this.#encrypt;
     const last = 4 * this.#rounds;
@@ -107,7 +110,7 @@ export class AesKey {
     }
   }
 
-  /** Decrypts `sealed`; `undefined` if it is no whole number of blocks, or its padding is none. */
+  /** Decrypts `sealed`; `undefined` if its length is not a whole number of blocks, or the padding is invalid. */
   decryptCbc(iv: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
     if (sealed.length === 0 || sealed.length % BLOCK !== 0) return undefined;
     const keys = this.#decrypt;
@@ -134,7 +137,7 @@ export class AesKey {
   }
 }
 
-/** What stands before the padding; `undefined` if it is none. Only for what a MAC has vouched for: it tells where it fails. */
+/** Removes the padding; `undefined` if it is invalid. Only for data with a verified MAC: the time shows where it fails. */
 export function unpadded(bytes: Uint8Array): Uint8Array | undefined {
   const padding = bytes[bytes.length - 1];
   const start = bytes.length - padding;
@@ -158,7 +161,10 @@ function expand(key: Uint8Array, rounds: number): Uint32Array {
   return words;
 }
 
-/** The equivalent inverse cipher's keys: the rounds backwards, all but the outer two through InvMixColumns. */
+/**
+ * The keys of the equivalent inverse cipher: rounds in reverse order, all but the first and the last through
+ * InvMixColumns.
+ */
 function reversed(words: Uint32Array, rounds: number): Uint32Array {
   const result = new Uint32Array(words.length);
   for (let i = 0; i < words.length; i++) {
@@ -175,7 +181,7 @@ function substituteWord(w: number): number {
   return substituted(SBOX, w, w, w, w);
 }
 
-/** Byte by byte through a box: the first of `a`, the second of `b`, the third of `c`, the last of `d`. */
+/** Substitutes each byte with a table: the first byte of `a`, the second of `b`, the third of `c`, the last of `d`. */
 function substituted(box: Uint8Array, a: number, b: number, c: number, d: number): number {
   return box[a >>> 24] << 24 | box[b >>> 16 & 255] << 16 | box[c >>> 8 & 255] << 8 | box[d & 255];
 }

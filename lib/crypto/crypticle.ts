@@ -1,8 +1,8 @@
 /**
- * Crypticle: Salt's authenticated encryption under a key that both sides hold (the shared key or a session key).
- *
- * AES-192-CBC with PKCS#7 padding, then HMAC-SHA256; a message is IV ‖ ciphertext ‖ MAC. Knows nothing of who holds which
- * key, nor of `serial`, which the receiver of publishes checks. Source: `salt.crypt.Crypticle`.
+ * Crypticle: Salt's authenticated encryption with a key that both sides have (the shared key or a session key).
+ * AES-192-CBC with PKCS#7 padding, then HMAC-SHA256; a message is IV ‖ ciphertext ‖ MAC. Does not know who has which
+ * key, nor `serial`, which the receiver of publishes checks.
+ * Source: `salt.crypt.Crypticle`.
  * @module
  */
 
@@ -17,29 +17,26 @@ import type { Value } from "../values/value.ts";
 const AES_BYTES = 24;
 export const KEY_BYTES: number = AES_BYTES + MAC_BYTES;
 const NONCE_LENGTH = 32;
-/** From this size on a message is worth the system's OpenSSL, which takes 4 ms and 4 MB to load. */
+/** From this size on OpenSSL is used; loading it takes 4 ms and 4 MB. */
 const LARGE_BYTES = 1 << 18;
 
 const PREFIX = new TextEncoder().encode("pickle::");
 const utf8 = new TextEncoder();
 
-/** A new key, as it is sent and stored: the base64 of 56 random bytes, 76 characters. */
+/** Makes a key as it is sent and stored: the base64 of 56 random bytes, 76 characters. */
 export function generateKeyString(): string {
   return crypto.getRandomValues(new Uint8Array(KEY_BYTES)).toBase64();
 }
 
-/** Encrypts and decrypts under one key. */
+/** Encrypts and decrypts with one key. */
 export class Crypticle {
   readonly #aesKey: Uint8Array;
   readonly #macKey: Uint8Array;
   #sealing: Sealing | undefined;
 
-  /**
-   * Takes a key as {@linkcode generateKeyString} gives it.
-   * @throws {KeyError} If it is not the base64 of 56 bytes.
-   */
+  /** @throws {KeyError} If the key string is not the base64 of 56 bytes. */
   constructor(
-    /** The key, as it is sent and stored. */
+    /** The key as it is sent and stored. */
     readonly keyString: string,
   ) {
     let key: Uint8Array;
@@ -53,7 +50,7 @@ export class Crypticle {
     this.#macKey = key.subarray(AES_BYTES);
   }
 
-  /** What seals or opens a message of so many bytes. */
+  /** The implementation for a message of this size. */
   #for(bytes: number): Sealing {
     const large = bytes >= LARGE_BYTES ? opensslSealing(this.#aesKey, this.#macKey) : undefined;
     return large ?? (this.#sealing ??= ownSealing(this.#aesKey, this.#macKey));
@@ -73,13 +70,14 @@ export class Crypticle {
   }
 
   /**
-   * Checks and decrypts a message.
-   * @throws {AuthenticationError} If it was not made under this key. It never says why, so that it is no oracle.
+   * Verifies and decrypts a message.
+   * @throws {AuthenticationError} If it was not encrypted with this key. The error never gives the reason, so that it
+   * is no oracle.
    */
   decrypt(message: Uint8Array): Uint8Array {
     const sealed = message.subarray(0, Math.max(0, message.length - MAC_BYTES));
     const mac = message.subarray(sealed.length);
-    // The MAC comes first: nothing is decrypted, and no padding looked at, that this key did not seal.
+    // The MAC is checked first: without it, nothing is decrypted and no padding is looked at.
     const sealing = this.#for(message.length);
     if (mac.length !== MAC_BYTES || !timingSafeEqual(sealing.mac(sealed), mac)) throw refusal();
     const bytes = sealing.decrypt(sealed.subarray(0, BLOCK), sealed.subarray(BLOCK));
@@ -87,7 +85,7 @@ export class Crypticle {
     return bytes;
   }
 
-  /** Packs `value` for the wire and encrypts it. @param nonce The 32 characters of the request that it answers. */
+  /** Encodes `value` for the wire and encrypts it. @param nonce The 32 characters of the request that it answers. */
   dumps(value: Value, nonce = ""): Uint8Array {
     const packed = encode(value, "wire");
     const bytes = new Uint8Array(PREFIX.length + nonce.length + packed.length);
@@ -98,10 +96,10 @@ export class Crypticle {
   }
 
   /**
-   * Undoes {@linkcode Crypticle.dumps}. What was encrypted without the prefix `pickle::` is an empty map, as in Salt.
-   * @param nonce The nonce of the request that the message must answer; without one, none is expected in it.
-   * @throws {AuthenticationError} If the message was not made under this key, or answers another request.
-   * @throws {MsgpackError} If what was encrypted is no value.
+   * Reverses {@linkcode Crypticle.dumps}. Content without the prefix `pickle::` gives an empty map, as in Salt.
+   * @param nonce The nonce of the request that this message must answer; empty: the message has none.
+   * @throws {AuthenticationError} If the message was not encrypted with this key, or answers another request.
+   * @throws {MsgpackError} If the content is not a valid value.
    */
   loads(message: Uint8Array, nonce = ""): Value {
     const bytes = this.decrypt(message);

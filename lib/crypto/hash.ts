@@ -1,5 +1,5 @@
 /**
- * Digests by the names that `hash_type` may have.
+ * Digests by the names of `hash_type`.
  * @module
  */
 
@@ -8,7 +8,7 @@ import { sha224, sha256, sha384, sha512 } from "@noble/hashes/sha2.js";
 import { ConfigError } from "../errors.ts";
 import { HASH_TYPES, type HashType } from "./hash_types.ts";
 
-// Not node:crypto's: to load that costs every command 17 ms and every thread 4 MB.
+// Not node:crypto, which costs every command 17 ms and every thread 4 MB.
 const DIGESTS: Readonly<Record<HashType, (data: Uint8Array) => Uint8Array>> = {
   md5,
   sha1,

@@ -1,13 +1,14 @@
 /**
- * The system's OpenSSL, where there is one: functions of its libcrypto through FFI. Without it (macOS, a minimal container)
- * whoever asks does without. Source: crypto(7).
+ * Opens the system's OpenSSL (libcrypto) through FFI. If there is none (macOS, a minimal container), callers use other
+ * code.
+ * Source: crypto(7).
  * @module
  */
 
-/** Versions in which the functions that are used here are the same. */
+/** Versions in which the functions used here are the same. */
 const FILES = ["libcrypto.so.3", "libcrypto.so.1.1"];
 
-/** The functions of `symbols`, for the life of the thread; `null` without an OpenSSL that has them all. */
+/** Opens libcrypto with `symbols` for the life of the thread; `null` if there is none that has all of them. */
 export function openLibcrypto<const Symbols extends Deno.ForeignLibraryInterface>(
   symbols: Symbols,
 ): Deno.DynamicLibrary<Symbols>["symbols"] | null {
@@ -16,13 +17,13 @@ export function openLibcrypto<const Symbols extends Deno.ForeignLibraryInterface
     try {
       return Deno.dlopen(file, symbols).symbols;
     } catch {
-      // Not this version: the next one, or none.
+      // Try the next version.
     }
   }
   return null;
 }
 
-/** Whether `bytes` are in memory of this thread alone, as a call wants them. */
+/** Whether `bytes` are in memory of this thread alone, as FFI calls require. */
 function isOwned(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer;
 }

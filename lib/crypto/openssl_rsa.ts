@@ -1,9 +1,10 @@
 /**
- * RSA through the system's OpenSSL, where there is one: four to eight times as fast as the runtime's own.
+ * RSA with the system's OpenSSL, if there is one: four to eight times as fast as the runtime's. A master signs each
+ * publish, and decrypts and signs for each sign-in, so this limits jobs and sign-ins per second.
  *
- * A master signs each publish, and opens and signs each sign-in, so this is what bounds jobs and sign-ins a second. Nothing
- * depends on it: without the library (macOS, a minimal container), or where a policy forbids what is asked for (SHA-1), the
- * caller uses the runtime's. But what OpenSSL can open and does not, is opened by nobody. OpenSSL's operations are blinded and take the same time whatever the message.
+ * It is optional: without the library (macOS, a minimal container), or if a policy forbids an algorithm (SHA-1), the
+ * caller uses the runtime's RSA. But if OpenSSL can decrypt in general and fails for a message, no other code tries
+ * that message. OpenSSL's operations are blinded and take the same time for every message.
  * Source: EVP_DigestSign(3), EVP_PKEY_decrypt(3), EVP_PKEY_encrypt(3), EVP_PKEY_CTX_ctrl_str(3); measured.
  * @module
  */
@@ -34,25 +35,25 @@ const SYMBOLS = {
 type Library = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
 let library: Library | null | undefined;
 
-/** What somebody sent to be opened is not for the key. It is final: nothing else is to try. */
+/** The message was not encrypted for this key. Final: no other implementation may try it. */
 export const REFUSED = Symbol("not encrypted for the key");
 
-/** The private operations of one key. What OpenSSL does not do at all is `undefined`. */
+/** The private operations of one key. `undefined`: OpenSSL does not support the operation. */
 export interface PrivateOperations {
-  /** The PKCS#1 v1.5 signature of `bytes` under `hash` (`sha1`, `sha224`). */
+  /** Signs `bytes` with PKCS#1 v1.5 and `hash` (`sha1`, `sha224`). */
   sign(hash: string, bytes: Uint8Array): Uint8Array | undefined;
-  /** What was encrypted for this key with OAEP under `hash`. */
+  /** Decrypts a message that was encrypted for this key with OAEP and `hash`. */
   decrypt(hash: string, bytes: Uint8Array): Uint8Array | typeof REFUSED | undefined;
 }
 
-/** The operations of the key in `pem`; it is kept for the life of the thread. `undefined` without an OpenSSL. */
+/** The operations of the key in `pem`, which is kept for the life of the thread. `undefined` without OpenSSL. */
 export function opensslOperations(pem: string): PrivateOperations | undefined {
   library ??= openLibcrypto(SYMBOLS);
   if (library === null) return undefined;
   const ssl = library;
   const key = readKey(ssl, pem);
   if (key === null) return undefined;
-  /** Whether OpenSSL opens what it has sealed for this key under a hash: looked at when it first opens something not. */
+  /** Whether OpenSSL supports decryption with this key, by hash: tested when a decryption fails for the first time. */
   const able = new Map<string, boolean>();
   return {
     sign: (hash, bytes) => sign(ssl, { key, hash, bytes }),
@@ -66,8 +67,9 @@ export function opensslOperations(pem: string): PrivateOperations | undefined {
 }
 
 /**
- * Tells a message that is not for the key from a library that may not do this at all: only then may the runtime's RSA try, which is
- * not known to be blinded, and is not to meet what strangers choose.
+ * Whether OpenSSL decrypts a message that it encrypted itself: distinguishes a bad message from a library that does not
+ * support the operation. Only in the second case may the runtime's RSA try: it is not known to be blinded, so it must
+ * not decrypt messages that an attacker chose.
  */
 function opensItsOwn(ssl: Library, key: Deno.PointerValue, hash: string): boolean {
   const [sealed] = encrypt(ssl, key, hash, [new Uint8Array(1)]);
@@ -75,8 +77,8 @@ function opensItsOwn(ssl: Library, key: Deno.PointerValue, hash: string): boolea
 }
 
 /**
- * `parts`, each encrypted with OAEP under `hash` for the public key in `pem` (SubjectPublicKeyInfo), which is not kept.
- * @returns `undefined` without an OpenSSL, or if it refuses.
+ * Encrypts each of `parts` with OAEP and `hash` for the public key in `pem` (SubjectPublicKeyInfo), which is not kept.
+ * @returns `undefined` without OpenSSL, or if it fails.
  */
 export function opensslEncrypt(pem: string, hash: string, parts: readonly Uint8Array[]): Uint8Array[] | undefined {
   library ??= openLibcrypto(SYMBOLS);
@@ -89,7 +91,7 @@ export function opensslEncrypt(pem: string, hash: string, parts: readonly Uint8A
   return sealed.length === parts.length ? sealed : undefined;
 }
 
-/** The parts, each encrypted, up to the first that cannot be. */
+/** Encrypts the parts up to the first failure. */
 function encrypt(
   ssl: Library,
   key: Deno.PointerValue,
@@ -111,7 +113,7 @@ function encrypt(
   return sealed;
 }
 
-/** Without the text around it: looking for what a PEM might be takes OpenSSL three times as long. */
+/** Passes DER, not PEM: OpenSSL takes three times as long to detect what a PEM contains. */
 function readPublicKey(ssl: Library, pem: string): Deno.PointerValue {
   const der = owned(Uint8Array.fromBase64(pem.replace(/-----[^-]+-----/g, "")));
   const place = BigUint64Array.of(Deno.UnsafePointer.value(Deno.UnsafePointer.of(der)));
@@ -122,7 +124,7 @@ function readPublicKey(ssl: Library, pem: string): Deno.PointerValue {
 
 function readKey(ssl: Library, pem: string): Deno.PointerValue {
   const bytes = new TextEncoder().encode(pem);
-  // It reads from the bytes themselves, which outlive both calls; what is longer than 64 bytes does not move.
+  // The BIO reads from the bytes themselves, which outlive both calls. Arrays of more than 64 bytes do not move.
   const bio = ssl.BIO_new_mem_buf(bytes, bytes.length);
   if (bio === null) return null;
   const key = ssl.PEM_read_bio_PrivateKey(bio, null, null, null);
@@ -137,12 +139,12 @@ interface Work {
   readonly bytes: Uint8Array;
 }
 
-/** The largest key that is taken, 4,096 bits. */
+/** Bytes of the largest supported key, 4,096 bits. */
 const MAX_BYTES = 512;
 
 function sign(ssl: Library, { key, hash, bytes }: Work): Uint8Array | undefined {
   const digest = ssl.EVP_get_digestbyname(cString(hash));
-  if (digest === null) return undefined; // it would sign under a hash of its own choice
+  if (digest === null) return undefined; // otherwise it would sign with a hash of its own choice
   const context = ssl.EVP_MD_CTX_new();
   const signature = new Uint8Array(MAX_BYTES);
   const length = BigUint64Array.of(BigInt(MAX_BYTES));
@@ -164,7 +166,7 @@ function decrypt(ssl: Library, { key, hash, bytes }: Work): Uint8Array | undefin
   return done ? opened.slice(0, Number(length[0])) : undefined;
 }
 
-/** OAEP, with a mask of the same hash. */
+/** Sets OAEP with a mask of the same hash. */
 function setOaep(ssl: Library, context: Deno.PointerValue, hash: string): boolean {
   const options = { rsa_padding_mode: "oaep", rsa_oaep_md: hash, rsa_mgf1_md: hash };
   return Object.entries(options).every(([name, value]) =>

@@ -1,9 +1,10 @@
 /**
- * RSA as Salt uses it: OAEP for keys and tokens, PKCS#1 v1.5 for signatures, X9.31 for `tok` and `sig`.
+ * RSA as Salt uses it: OAEP for keys and tokens, PKCS#1 v1.5 for signatures, X9.31 for `tok` and `sig`. Does not know
+ * where keys are stored or what is signed.
  *
- * Knows nothing of where keys lie or of what is signed. Private operations and OAEP are node:crypto's; the public
- * operation behind verifying and recovering is a BigInt power, six times as fast as node:crypto in Deno, on data that is
- * no secret. Source: RFC 8017; Salt's `salt.crypt` and `salt.utils.rsax931`.
+ * Private operations and OAEP use node:crypto. The public operation (verify, recover) is a BigInt power, six times as
+ * fast as node:crypto in Deno; its data is not secret.
+ * Source: RFC 8017; Salt's `salt.crypt` and `salt.utils.rsax931`.
  * @module
  */
 
@@ -19,15 +20,15 @@ import { padX931, unpadX931 } from "./x931.ts";
 
 export { cleanPem, fingerprint, samePem } from "./pem.ts";
 
-/** What a request's `enc_algo` may be; the mask of OAEP uses the same hash. */
+/** Values of a request's `enc_algo`. OAEP's mask uses the same hash. */
 export type EncryptionAlgorithm = "OAEP-SHA1" | "OAEP-SHA224";
-/** What a request's `sig_algo` may be. */
+/** Values of a request's `sig_algo`. */
 export type SigningAlgorithm = "PKCS1v15-SHA1" | "PKCS1v15-SHA224";
 
 interface Hash {
   readonly name: string;
   readonly length: number;
-  /** What PKCS#1 v1.5 puts before the digest (DigestInfo, DER). */
+  /** The DigestInfo prefix (DER) before the digest in PKCS#1 v1.5. */
   readonly prefix: Uint8Array;
 }
 
@@ -41,28 +42,28 @@ const SHA224: Hash = {
 const ENCRYPTION: Readonly<Record<EncryptionAlgorithm, Hash>> = { "OAEP-SHA1": SHA1, "OAEP-SHA224": SHA224 };
 const SIGNING: Readonly<Record<SigningAlgorithm, Hash>> = { "PKCS1v15-SHA1": SHA1, "PKCS1v15-SHA224": SHA224 };
 
-/** Whether `name`, off the wire, is an {@linkcode EncryptionAlgorithm}. */
+/** Whether `name` (untrusted) is an {@linkcode EncryptionAlgorithm}. */
 export function isEncryptionAlgorithm(name: unknown): name is EncryptionAlgorithm {
   return typeof name === "string" && Object.hasOwn(ENCRYPTION, name);
 }
 
-/** Whether `name`, off the wire, is a {@linkcode SigningAlgorithm}. */
+/** Whether `name` (untrusted) is a {@linkcode SigningAlgorithm}. */
 export function isSigningAlgorithm(name: unknown): name is SigningAlgorithm {
   return typeof name === "string" && Object.hasOwn(SIGNING, name);
 }
 
-/** Encrypts with OAEP under `hash` for the key in `pem`; `undefined` if it cannot. */
+/** Encrypts with OAEP and `hash` for the key in `pem`; `undefined` if that is not supported. */
 export type FastEncryption = (pem: string, hash: string, parts: readonly Uint8Array[]) => Uint8Array[] | undefined;
 
-/** A public key. Cheap to use, not so cheap to make: keep it. */
+/** A public key. Making one is expensive: keep it. */
 export class PublicKey {
-  /** The key as PEM (SubjectPublicKeyInfo) without the final newline: as it goes over the wire. */
+  /** SubjectPublicKeyInfo without the final newline, as it is sent. */
   readonly pem: string;
-  /** Bytes of the modulus, and so of every signature and ciphertext. */
+  /** Bytes of the modulus, of a signature and of a ciphertext. */
   readonly size: number;
   readonly modulus: bigint;
   readonly #exponent: bigint;
-  /** Made when something is encrypted; the public operation does without. */
+  /** Made at the first encryption; the public operation does not need it. */
   #key: KeyObject | undefined;
 
   private constructor({ modulus, exponent }: RsaNumbers) {
@@ -75,19 +76,19 @@ export class PublicKey {
   }
 
   /**
-   * Reads a public key, whatever its line ends: SubjectPublicKeyInfo, or PKCS#1 as very old minions send it.
-   * @throws {KeyError} If it is none, not RSA, or of a size that is not taken.
+   * Parses a public key with any line ends: SubjectPublicKeyInfo, or PKCS#1 from very old minions.
+   * @throws {KeyError} If it is not an RSA public key, or its size is not supported.
    */
   static fromPem(pem: string): PublicKey {
     return new PublicKey(readPublicPem(pem));
   }
 
-  /** How many bytes can be encrypted at once. */
+  /** Maximum bytes of one encryption. */
   room(algorithm: EncryptionAlgorithm): number {
     return this.size - 2 * ENCRYPTION[algorithm].length - 2;
   }
 
-  /** Encrypts `bytes`. @throws {KeyError} If they are more than a key of this size can hold. */
+  /** @throws {KeyError} If `bytes` are more than {@linkcode room}. */
   encrypt(algorithm: EncryptionAlgorithm, bytes: Uint8Array): Uint8Array {
     const hash = ENCRYPTION[algorithm];
     const room = this.room(algorithm);
@@ -100,27 +101,24 @@ export class PublicKey {
   }
 
   /**
-   * Encrypts each of `parts`, as {@linkcode encrypt} does.
-   * @param fast Does it for all at once, quicker than the runtime, or says `undefined`.
-   * @throws {KeyError} If one is more than a key of this size can hold.
+   * Encrypts each of `parts` as {@linkcode encrypt} does.
+   * @param fast Encrypts all parts faster than the runtime, or returns `undefined`.
+   * @throws {KeyError} If a part is too long.
    */
   encryptAll(algorithm: EncryptionAlgorithm, parts: readonly Uint8Array[], fast: FastEncryption): Uint8Array[] {
     return fast(this.pem, ENCRYPTION[algorithm].name, parts) ?? parts.map((part) => this.encrypt(algorithm, part));
   }
 
-  /** Whether `signature` is this key's signature of `bytes`. */
+  /** Whether `signature` is a signature of `bytes` by this key. */
   verify(algorithm: SigningAlgorithm, bytes: Uint8Array, signature: Uint8Array): boolean {
     if (signature.length !== this.size) return false;
     const block = this.#power(signature);
-    // Making the one right block and comparing it all leaves no padding to be parsed wrongly.
+    // Builds the one correct block and compares all of it, so no padding is parsed.
     const expected = signatureBlock(SIGNING[algorithm], bytes, this.size);
     return block !== undefined && expected.every((byte, i) => byte === block[i]);
   }
 
-  /**
-   * What an X9.31 signature of this key was made over.
-   * @throws {AuthenticationError} If it is no such signature of this key.
-   */
+  /** Recovers the data of an X9.31 signature. @throws {AuthenticationError} If it is not a signature by this key. */
   recoverX931(signature: Uint8Array): Uint8Array {
     const block = signature.length > this.size ? undefined : this.#power(signature, true);
     const data = block && unpadX931(block);
@@ -128,7 +126,10 @@ export class PublicKey {
     return data;
   }
 
-  /** The public operation on `bytes`; `undefined` if they are no residue. `x931` chooses the root that ends in 0xC. */
+  /**
+   * The public operation on `bytes`; `undefined` if they are not below the modulus. `x931` chooses the root that ends
+   * in 0xC.
+   */
   #power(bytes: Uint8Array, x931 = false): Uint8Array | undefined {
     const base = toInt(bytes);
     const { modulus } = this;
@@ -145,9 +146,8 @@ export class PublicKey {
 
 /** An RSA private key, which signs and decrypts. */
 export class PrivateKey {
-  /** The key as PEM (PKCS#1), with its final newline: as it lies on the disk. */
+  /** PKCS#1 with the final newline, as it is stored. */
   readonly pem: string;
-  /** The other half. */
   readonly publicKey: PublicKey;
   readonly #key: KeyObject;
   readonly #operations: PrivateOperations | undefined;
@@ -155,7 +155,7 @@ export class PrivateKey {
   private constructor(key: KeyObject, operations?: PrivateOperations) {
     this.#key = key;
     this.#operations = operations;
-    // Deno derives no larger public key, and says so in riddles.
+    // Deno derives no larger public key, and its error is unclear.
     checkBits(key.asymmetricKeyDetails?.modulusLength ?? 0);
     this.publicKey = PublicKey.fromPem(
       String(nodeBuiltin("node:crypto").createPublicKey(key).export({ type: "spki", format: "pem" })),
@@ -163,7 +163,7 @@ export class PrivateKey {
     this.pem = String(key.export({ type: "pkcs1", format: "pem" }));
   }
 
-  /** A new key with the exponent 65537. @throws {KeyError} If `bits` is not a size that is taken. */
+  /** Makes a key with the exponent 65537. @throws {KeyError} If `bits` is not supported. */
   static generate(bits: number): Promise<PrivateKey> {
     return new Promise((resolve, reject) => {
       checkBits(bits);
@@ -175,9 +175,9 @@ export class PrivateKey {
   }
 
   /**
-   * Reads a private key: PKCS#1, or PKCS#8.
-   * @param operations What signs and decrypts with that key faster than the runtime does, as far as it can.
-   * @throws {KeyError} If it is none, not RSA, encrypted, or of a size that is not taken.
+   * Parses a private key: PKCS#1 or PKCS#8.
+   * @param operations Faster implementations of signing and decrypting, as far as they are supported.
+   * @throws {KeyError} If it is not an unencrypted RSA private key of a supported size.
    */
   static fromPem(pem: string, operations?: PrivateOperations): PrivateKey {
     const text = cleanPem(pem);
@@ -188,7 +188,10 @@ export class PrivateKey {
     return new PrivateKey(readPrivate(text), operations);
   }
 
-  /** Undoes {@linkcode PublicKey.encrypt}. @throws {AuthenticationError} If `bytes` was not encrypted so, for this key. */
+  /**
+   * Reverses {@linkcode PublicKey.encrypt}. @throws {AuthenticationError} If `bytes` was not encrypted for this key in
+   * this way.
+   */
   decrypt(algorithm: EncryptionAlgorithm, bytes: Uint8Array): Uint8Array {
     const oaepHash = ENCRYPTION[algorithm].name;
     const opened = this.#operations?.decrypt(oaepHash, bytes);
@@ -202,13 +205,13 @@ export class PrivateKey {
     }
   }
 
-  /** Signs `bytes`. */
+  /** The signature of `bytes`, PKCS#1 v1.5. */
   sign(algorithm: SigningAlgorithm, bytes: Uint8Array): Uint8Array {
     const { name } = SIGNING[algorithm];
     return this.#operations?.sign(name, bytes) ?? plain(nodeBuiltin("node:crypto").sign(name, bytes, this.#key));
   }
 
-  /** Signs `bytes` themselves, unhashed, so that the signature gives them back. @throws {KeyError} If they do not fit. */
+  /** Signs `bytes` without a hash, so that the signature contains them. @throws {KeyError} If they are too long. */
   signX931(bytes: Uint8Array): Uint8Array {
     const { modulus, size } = this.publicKey;
     const block = padX931(bytes, size);
@@ -231,7 +234,7 @@ function readPrivate(pem: string): KeyObject {
   try {
     key = nodeBuiltin("node:crypto").createPrivateKey(pem);
   } catch {
-    // The cause would only say what the parser tripped over, and may quote the key.
+    // The cause would only give the parser's reason, and may quote the key.
     throw new KeyError(`Not a usable private key: corrupt, not RSA, or larger than ${MAX_KEY_BITS} bits`);
   }
   if (key.asymmetricKeyType !== "rsa") throw new KeyError(`Not an RSA key but ${key.asymmetricKeyType}`);
@@ -258,7 +261,7 @@ function toBytes(int: bigint, size: number): Uint8Array {
   return Uint8Array.fromHex(int.toString(16).padStart(2 * size, "0"));
 }
 
-/** Node's Buffer prints, compares and slices otherwise than the Uint8Array that the rest of the code expects. */
+/** Node's Buffer prints, compares and slices differently from the Uint8Array that other code expects. */
 function plain(buffer: Uint8Array): Uint8Array {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
 }

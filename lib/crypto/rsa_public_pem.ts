@@ -1,9 +1,7 @@
 /**
- * RSA public keys as PEM: SubjectPublicKeyInfo, and PKCS#1 as very old minions send it. Only the two numbers are read; what
- * is done with them is `rsa.ts`'s business.
- *
- * Own code, so that a thread which only checks who is who need not load node:crypto. Strict: one encoding for each key, no
- * byte left over.
+ * Reads and writes RSA public keys as PEM: SubjectPublicKeyInfo, and PKCS#1 from very old minions. Handles only the two
+ * numbers; `rsa.ts` uses them. Own code, so that a thread which only verifies does not load node:crypto. Strict: each
+ * key has one encoding, without additional bytes.
  * Source: RFC 8017, appendix A.1.1; RFC 5280, section 4.1; X.690 (DER).
  * @module
  */
@@ -15,7 +13,7 @@ import { cleanPem } from "./pem.ts";
 export interface RsaNumbers {
   /** The product of the primes. */
   readonly modulus: bigint;
-  /** What the public operation raises to. */
+  /** The exponent of the public operation. */
   readonly exponent: bigint;
 }
 
@@ -31,7 +29,7 @@ const FORMS = [
   ["-----BEGIN RSA PUBLIC KEY-----\n", "\n-----END RSA PUBLIC KEY-----"],
 ] as const;
 
-/** Reads a key, whatever its line ends. @throws {KeyError} If `pem` is no RSA public key in DER. */
+/** Parses a key with any line ends. @throws {KeyError} If `pem` is not an RSA public key in DER. */
 export function readPublicPem(pem: string): RsaNumbers {
   const text = cleanPem(pem);
   const form = FORMS.findIndex(([head]) => text.startsWith(head));
@@ -46,7 +44,7 @@ export function readPublicPem(pem: string): RsaNumbers {
   }
   const numbers = split(only(form === 0 ? unwrapped(der) : der, SEQUENCE), INTEGER);
   const [modulus, exponent] = [positive(numbers.content), positive(only(numbers.rest, INTEGER))];
-  // An even number of either kind is no key; a huge exponent would only keep us busy.
+  // Even numbers cannot be a key; a huge exponent would only take our time.
   if (modulus % 2n === 0n || exponent % 2n === 0n || exponent < 3n || exponent >= 1n << 33n) {
     throw corrupt("its numbers are no key's");
   }
@@ -57,7 +55,7 @@ function corrupt(how: string): KeyError {
   return new KeyError(`Not a usable public key: corrupt (${how})`);
 }
 
-/** The key as SubjectPublicKeyInfo, lines of 64 characters, without the final newline. */
+/** Formats a key as SubjectPublicKeyInfo: lines of 64 characters, no final newline. */
 export function publicPem({ modulus, exponent }: RsaNumbers): string {
   const key = element(SEQUENCE, concat(element(INTEGER, integer(modulus)), element(INTEGER, integer(exponent))));
   const der = element(SEQUENCE, concat(ALGORITHM, element(BIT_STRING, concat(Uint8Array.of(0), key))));
@@ -65,7 +63,7 @@ export function publicPem({ modulus, exponent }: RsaNumbers): string {
   return head + (der.toBase64().match(/.{1,64}/g) ?? []).join("\n") + foot;
 }
 
-/** The RSAPublicKey within a SubjectPublicKeyInfo. */
+/** The RSAPublicKey in a SubjectPublicKeyInfo. */
 function unwrapped(der: Uint8Array): Uint8Array {
   const body = only(der, SEQUENCE);
   if (!ALGORITHM.every((byte, i) => body[i] === byte)) throw new KeyError("Not an RSA key");
@@ -74,19 +72,19 @@ function unwrapped(der: Uint8Array): Uint8Array {
   return bits.subarray(1);
 }
 
-/** The content of the one element that `der` is. */
+/** The content of the only element of `der`. */
 function only(der: Uint8Array, tag: number): Uint8Array {
   const { content, rest } = split(der, tag);
   if (rest.length > 0) throw corrupt("bytes left over");
   return content;
 }
 
-/** The first element, and what follows it. */
+/** The content of the first element, and the rest. */
 function split(der: Uint8Array, tag: number): { content: Uint8Array; rest: Uint8Array } {
   if (der[0] !== tag) throw corrupt("another element");
   const first = der[1];
   const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
-  // Two bytes are 64 KB, more than the largest key takes.
+  // Two length bytes allow 64 KB, more than the largest key.
   if (first === undefined || lengthBytes > 2 || first === 0x80) throw corrupt("a length of no key");
   const start = 2 + lengthBytes;
   const length = lengthBytes === 0 ? first : der.subarray(2, start).reduce((sum, byte) => sum * 256 + byte, 0);
@@ -102,7 +100,7 @@ function positive(bytes: Uint8Array): bigint {
   return BigInt(`0x${bytes.toHex()}`);
 }
 
-/** The bytes of a positive number: a zero in front where the first bit would make it negative. */
+/** Encodes a positive integer: a zero byte in front if the first bit is set. */
 function integer(value: bigint): Uint8Array {
   const hex = value.toString(16);
   const bytes = Uint8Array.fromHex(hex.length % 2 === 0 ? hex : `0${hex}`);

@@ -1,9 +1,8 @@
 /**
- * The two halves of a crypticle under one key, AES-192-CBC and HMAC-SHA256, by code of our own or by the system's OpenSSL.
- *
- * OpenSSL encrypts and authenticates 10 MB in 15 ms where ours takes 135. For the few hundred bytes of most messages, among
- * other work, it gains nothing: a master with OpenSSL for all of them took as long for a return.
- * Knows nothing of messages. Source: EVP_EncryptInit(3), HMAC(3), FIPS 198-1.
+ * The two operations of a crypticle with one key, AES-192-CBC and HMAC-SHA256, in own code or with the system's
+ * OpenSSL. OpenSSL encrypts and authenticates 10 MB in 15 ms, own code in 135 ms. For messages of a few hundred bytes
+ * OpenSSL gains nothing: a master that used it for all messages needed the same time for a return.
+ * Source: EVP_EncryptInit(3), HMAC(3), FIPS 198-1.
  * @module
  */
 
@@ -14,20 +13,22 @@ import { openLibcrypto, owned } from "./libcrypto.ts";
 
 export const MAC_BYTES = 32;
 
-/** What can be done under one key. */
+/** The operations with one key. */
 export interface Sealing {
-  /** The MAC of `bytes`. */
   mac(bytes: Uint8Array): Uint8Array;
-  /** Encrypts `plain`, padded, into `out`, which has room for the next multiple of {@linkcode BLOCK} above its length. */
+  /**
+   * Pads and encrypts `plain` into `out`, whose size must be the next multiple of {@linkcode BLOCK} above the length of
+   * `plain`.
+   */
   encrypt(iv: Uint8Array, plain: Uint8Array, out: Uint8Array): void;
-  /** Decrypts `sealed`; `undefined` if it is no whole number of blocks, or its padding is none. */
+  /** Decrypts `sealed`; `undefined` if its length is not a whole number of blocks, or the padding is invalid. */
   decrypt(iv: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
 }
 
-/** By code of our own. */
+/** The implementation in own code. */
 export function ownSealing(aesKey: Uint8Array, macKey: Uint8Array): Sealing {
   const aes = new AesKey(aesKey);
-  // With the key already in it: cloned for each message, which saves two of its blocks.
+  // The key is hashed once and the state cloned for each message, which saves two blocks.
   const keyedMac = hmac.create(sha256, macKey);
   return {
     mac: (bytes) => keyedMac.clone().update(bytes).digest(),
@@ -46,7 +47,7 @@ const SYMBOLS = {
   HMAC: { parameters: ["pointer", "buffer", "i32", "buffer", "usize", "buffer", "pointer"], result: "pointer" },
 } as const;
 
-/** OpenSSL, with what this thread uses again for each message. */
+/** OpenSSL with the objects that this thread reuses. */
 interface OpenSsl {
   readonly calls: Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
   readonly context: Deno.PointerValue;
@@ -58,7 +59,7 @@ interface OpenSsl {
 
 let openssl: OpenSsl | null | undefined;
 
-/** By OpenSSL, which is loaded for it; `undefined` where there is none, or none that may be used for this. */
+/** The implementation with OpenSSL, which is loaded by this call; `undefined` if it is missing or gives wrong results. */
 export function opensslSealing(aesKey: Uint8Array, macKey: Uint8Array): Sealing | undefined {
   if (openssl === undefined) {
     openssl = open();
@@ -74,7 +75,7 @@ function open(): OpenSsl | null {
   return { calls, context, aes: calls.EVP_aes_192_cbc(), sha256: calls.EVP_sha256(), length: new Int32Array(1) };
 }
 
-/** A policy of the system's may forbid what is asked for: then nothing at all is to go this way. */
+/** Whether both give the same results: a system policy may forbid an algorithm, and then OpenSSL is not used at all. */
 function isRight(tried: Sealing, known: Sealing): boolean {
   const iv = new Uint8Array(BLOCK);
   const plain = Uint8Array.from({ length: BLOCK + 1 }, (_, i) => i);
@@ -87,7 +88,7 @@ function isRight(tried: Sealing, known: Sealing): boolean {
   try {
     return sealed(tried) === expected;
   } catch {
-    return false; // it says itself that it does not
+    return false; // it reports the failure itself
   }
 }
 
@@ -96,7 +97,7 @@ const DECRYPT = 0;
 
 function sealingBy(ssl: OpenSsl, aesKey: Uint8Array, macKey: Uint8Array): Sealing {
   const [key, secret] = [owned(aesKey), owned(macKey)];
-  /** Whole blocks, of which `out` may be the same memory as `from`. @returns Whether it was done. */
+  /** Processes whole blocks; `out` may be the same memory as `from`. @returns Whether it succeeded. */
   const run = (direction: number, iv: Uint8Array, from: Uint8Array, out: Uint8Array) => {
     const { calls, context, aes, length } = ssl;
     return calls.EVP_CipherInit_ex(context, aes, null, key, owned(iv), direction) === 1 &&

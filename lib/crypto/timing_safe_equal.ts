@@ -1,6 +1,5 @@
 /**
- * Comparing secrets without telling by the time it takes how much of them is right. Types for `@std/crypto`'s function,
- * whose npm build ships none.
+ * Compares secrets in constant time. Gives types to `@std/crypto`'s function, whose npm build has none.
  * @module
  */
 
@@ -10,7 +9,7 @@ interface Untyped {
   timingSafeEqual(a: Uint8Array, b: Uint8Array): boolean;
 }
 
-/** Whether `a` and `b` are the same bytes; takes as long whichever differs, for equal lengths. */
+/** Whether `a` and `b` are the same bytes. For equal lengths the time does not depend on the contents. */
 export function timingSafeEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && (untyped as unknown as Untyped).timingSafeEqual(a, b);
 }

@@ -1,8 +1,8 @@
 /**
- * The block of an ANSI X9.31 signature, as OpenSSL forms and checks it: Salt's "private encrypt" of `tok` and `sig`.
- *
- * Only the padding is here, no RSA and no hash: Salt puts the raw data into the block, without the hash identifier of
- * the standard. Source: OpenSSL's RSA_padding_add_X931 and RSA_padding_check_X931.
+ * The block of an ANSI X9.31 signature, as OpenSSL makes and checks it: Salt's "private encrypt" of `tok` and `sig`.
+ * Only the padding, without RSA and hash: Salt puts the raw data into the block, without the standard's hash
+ * identifier.
+ * Source: OpenSSL's RSA_padding_add_X931 and RSA_padding_check_X931.
  * @module
  */
 
@@ -12,7 +12,7 @@ const FILL = 0xbb;
 const START = 0xba;
 const TRAILER = 0xcc;
 
-/** The block of `size` bytes that holds `data`; `undefined` if it does not fit (two bytes are the padding's at least). */
+/** Makes the block of `size` bytes with `data`; `undefined` if it does not fit (the padding needs two bytes at least). */
 export function padX931(data: Uint8Array, size: number): Uint8Array<ArrayBuffer> | undefined {
   const filled = size - data.length - 2;
   if (filled < 0) return undefined;
@@ -24,7 +24,7 @@ export function padX931(data: Uint8Array, size: number): Uint8Array<ArrayBuffer>
   return block;
 }
 
-/** The data in a block; `undefined` if the padding is not exactly what {@linkcode padX931} makes. */
+/** Extracts the data of a block; `undefined` unless the padding is exactly that of {@linkcode padX931}. */
 export function unpadX931(block: Uint8Array): Uint8Array | undefined {
   const last = block.length - 1;
   if (block[last] !== TRAILER) return undefined;
@@ -32,6 +32,6 @@ export function unpadX931(block: Uint8Array): Uint8Array | undefined {
   if (block[0] !== PADDED) return undefined;
   let at = 1;
   while (block[at] === FILL) at++;
-  // OpenSSL writes a block with START and no FILL before it, yet takes none.
+  // OpenSSL can write a block with START and no FILL before it, but refuses to read it.
   return block[at] === START && at > 1 ? block.subarray(at + 1, last) : undefined;
 }

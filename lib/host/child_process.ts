@@ -1,9 +1,8 @@
 /**
- * One child process in a process group of its own: fed, read to the end, and killed with all its descendants when its time
- * is over or its job ends. Knows nothing of shells, users or Salt's arguments.
- *
- * As with Python's `communicate()`, a child is done when it has exited *and* both pipes are closed: a grandchild that
- * holds one keeps the caller waiting until the timeout.
+ * One child process in a process group of its own: gets input, is read to the end, and is killed with all its
+ * descendants at its timeout or when its job ends. Knows nothing of shells, users or Salt's arguments. As with Python's
+ * `communicate()`, a child is done when it has exited and both pipes are closed: a grandchild that keeps a pipe open
+ * makes the caller wait until the timeout.
  * @module
  */
 
@@ -13,47 +12,47 @@ export interface ChildSpec {
   readonly argv: readonly string[];
   /** Absolute path of the directory to start in. */
   readonly cwd: string;
-  /** The whole environment: nothing is inherited. */
+  /** The complete environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
-  /** User and primary group to become; supplementary groups are dropped then. */
+  /** User and primary group to run as; supplementary groups are dropped then. */
   readonly user?: { readonly uid: number; readonly gid: number };
-  /** What the child reads; without it, it reads end of file at once. */
+  /** The child's input; without it the child reads end of file at once. */
   readonly stdin?: Uint8Array;
 }
 
-/** How long a child may run, and who hears of it. */
+/** Limits of a child, and callbacks. */
 export interface ChildCare {
   /** Milliseconds after which its group is killed. */
   readonly timeoutMs?: number;
   /** When aborted, the group is killed and the wait rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** Told the child's pid when it starts and when nothing of it is waited for any more. */
+  /** Called with the pid when the child starts, and when it is no longer waited for. */
   child(pid: number, state: "started" | "ended"): void;
-  /** Told what the child writes, as it is read. */
+  /** Called with the child's output as it is read. */
   output?(stream: "stdout" | "stderr", bytes: Uint8Array): void;
-  /** Bytes that are kept of what it writes, both outputs together; what comes after them is read and dropped. */
+  /** Maximum bytes of both outputs together that are kept; the rest is read and dropped. */
   readonly outputMax: number;
 }
 
-/** What became of a child. */
+/** The result of a child. */
 export interface ChildOutcome {
-  /** Its process id, and its group's. */
+  /** Its process id, also that of its group. */
   readonly pid: number;
   /** The exit code, or the negative number of the signal that ended it. */
   readonly retcode: number;
-  /** Empty if the time ran out. */
+  /** Empty after a timeout. */
   readonly stdout: Uint8Array;
-  /** Empty if the time ran out. */
+  /** Empty after a timeout. */
   readonly stderr: Uint8Array;
-  /** Whether the time ran out. */
+  /** Whether the timeout was reached. */
   readonly timedOut: boolean;
-  /** Bytes that the child wrote and that were dropped. */
+  /** Number of output bytes that were dropped. */
   readonly dropped: { readonly stdout: number; readonly stderr: number };
 }
 
 /**
  * Runs a child to its end.
- * @throws {Error} Whatever `Deno.Command` throws if it cannot be started; the reason of `care.signal` if that aborts.
+ * @throws {Error} What `Deno.Command` throws if it cannot be started; the reason of `care.signal` if that aborts.
  */
 export async function runChild(spec: ChildSpec, care: ChildCare): Promise<ChildOutcome> {
   care.signal.throwIfAborted();
@@ -65,12 +64,12 @@ export async function runChild(spec: ChildSpec, care: ChildCare): Promise<ChildO
   let timedOut = false;
   const stop = () => {
     killGroup(child.pid);
-    // A descendant that left the group may hold the pipes for ever.
+    // A descendant that left the group may keep the pipes open forever.
     for (const reader of readers) reader.cancel().catch(() => {});
     writer?.abort().catch(() => {});
   };
   care.signal.addEventListener("abort", stop);
-  if (care.signal.aborted) stop(); // whoever heard of the child may have ended the job at once
+  if (care.signal.aborted) stop(); // the callback may have ended the job
   const timer = care.timeoutMs === undefined ? undefined : setTimeout(() => {
     timedOut = true;
     stop();
@@ -102,7 +101,7 @@ export async function runChild(spec: ChildSpec, care: ChildCare): Promise<ChildO
   }
 }
 
-/** Starts a child that outlives the job, reads nothing and says nothing. @returns Its pid. */
+/** Starts a child that outlives the job and has no input or output. @returns Its pid. */
 export function startInBackground(spec: ChildSpec): number {
   const child = command(spec, "null", "null").spawn();
   child.unref();
@@ -129,11 +128,11 @@ function killGroup(pid: number): void {
   try {
     Deno.kill(-pid, "SIGKILL");
   } catch {
-    // Nobody is left, which is what was wanted.
+    // No process is left, as intended.
   }
 }
 
-/** Reads to the end, and keeps what there is room for. @param room Of both outputs: what one has taken the other has not. */
+/** Reads to the end and keeps what fits. @param room Bytes left for both outputs together. */
 async function readAll(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   room: { bytes: number },
@@ -151,7 +150,7 @@ async function readAll(
     if (kept === 0) continue;
     room.bytes -= kept;
     length += kept;
-    // A piece of a piece would keep the whole.
+    // A slice of a chunk would keep the whole chunk in memory.
     chunks.push(kept === value.length ? value : value.slice(0, kept));
   }
   if (chunks.length === 1) return { bytes: chunks[0], dropped };
@@ -169,6 +168,6 @@ async function feed(writer: WritableStreamDefaultWriter<Uint8Array>, input: Uint
     await writer.write(input);
     await writer.close();
   } catch {
-    // A child need not read what it is given.
+    // A child need not read its input.
   }
 }

@@ -1,8 +1,6 @@
 /**
- * Running a command as `cmd.*` does: through a shell or without one, as another user, with Salt's defaults, results and
- * error texts. Other modules that need a host's program use it too.
- *
- * Knows nothing of jobs beyond the few methods of {@linkcode CommandHost}.
+ * Runs a command as `cmd.*` does: with a shell or without, as another user, with Salt's defaults, results and error
+ * texts. Other modules that need a program use it too. Knows of jobs only the methods of {@linkcode CommandHost}.
  * Source: Salt 3008.3, `salt/modules/cmdmod.py`.
  * @module
  */
@@ -25,25 +23,25 @@ import { findGroup, findUser } from "../os/users.ts";
 import { map, repr, str, truthy, type Value } from "../values/value.ts";
 import { isExecutableFile, startable } from "./which.ts";
 
-/** The shell that runs commands unless the caller names another: that of the minion's own environment. */
+/** The default shell: that of the minion's own environment. */
 export const DEFAULT_SHELL: string = usersShell() ?? "/bin/sh";
 
-/** What SHELL says; nothing where this is only loaded to be described, and may not read the environment. */
+/** The variable SHELL; nothing where this file is loaded only to be described, without permission to read the environment. */
 function usersShell(): string | undefined {
   const { state } = Deno.permissions.querySync({ name: "env", variable: "SHELL" });
   return state === "granted" ? Deno.env.get("SHELL") : undefined;
 }
 
-/** Bytes that are kept of what a command writes where nobody says how many, both outputs together. */
+/** Default limit of bytes kept of both outputs together. */
 const OUTPUT_MAX = 32 << 20;
 
-/** What a command may be told, under Salt's names; only `cmd` is needed. */
+/** Arguments with Salt's names; only `cmd` is required. */
 export interface CommandRequest {
   /** A command line, or a list of words. */
   readonly cmd: Value;
-  /** Absolute path of the directory to start in; default: the home of the user. */
+  /** Absolute path of the working directory; default: the user's home. */
   readonly cwd?: string | null;
-  /** What the command reads; `\n` in it becomes a line end unless `stdin_raw_newlines`. */
+  /** The command's input; `\n` in it becomes a line end unless `stdin_raw_newlines`. */
   readonly stdin?: Value;
   /** Whether `\n` in `stdin` stays as it is. */
   readonly stdin_raw_newlines?: boolean;
@@ -53,76 +51,75 @@ export interface CommandRequest {
   readonly group?: string | null;
   /** Path of the shell; default: {@linkcode DEFAULT_SHELL}. */
   readonly shell?: string;
-  /** Whether `shell` reads the command; else it is split into words and started directly. */
+  /** Whether `shell` interprets the command; otherwise it is split into words and started directly. */
   readonly python_shell?: boolean | null;
-  /** More environment variables: a map or a list of maps. */
+  /** Additional environment variables: a map or a list of maps. */
   readonly env?: Value;
   /** Whether the minion's own environment is left out. */
   readonly clean_env?: boolean;
   /** Directories to put before `PATH`. */
   readonly prepend_path?: string | null;
-  /** Whether white space at the end of the output is dropped; default true. */
+  /** Whether white space at the end of the output is removed; default true. */
   readonly rstrip?: boolean;
   /** Octal digits. */
   readonly umask?: Value;
-  /** Python's name of the encoding of the output; default UTF-8. */
+  /** Python's name of the output's encoding; default UTF-8. */
   readonly output_encoding?: string | null;
-  /** Level that the output is logged at; `quiet` logs nothing. */
+  /** Level at which the output is logged; `quiet` logs nothing. */
   readonly output_loglevel?: string;
   /** Seconds. */
   readonly timeout?: number | null;
-  /** Whether the locale becomes C where nobody sets it; default true. */
+  /** Whether the locale becomes C unless it is set; default true. */
   readonly reset_system_locale?: boolean;
-  /** Whether a return code other than 0 is none of anybody's business. */
+  /** Whether a return code other than 0 is not a failure. */
   readonly ignore_retcode?: boolean;
-  /** Whether to return at once, and leave the command running. */
+  /** Whether to return at once and leave the command running. */
   readonly bg?: boolean;
-  /** Whether stderr goes into stdout, in the order of writing. */
+  /** Whether stderr is merged into stdout, in the order of writing. */
   readonly redirect_stderr?: boolean;
   /** Return codes that become 0; a list, or text with commas. */
   readonly success_retcodes?: Value;
-  /** Texts that make the return code 0 when stdout has one of them. */
+  /** Texts in stdout that make the return code 0. */
   readonly success_stdout?: Value;
-  /** Texts that make the return code 0 when stderr has one of them. */
+  /** Texts in stderr that make the return code 0. */
   readonly success_stderr?: Value;
-  /** Refused: there are no templates yet. */
+  /** Refused: templates are not implemented yet. */
   readonly template?: string | null;
   /** Ignored, with a warning. */
   readonly use_vt?: boolean | null;
 }
 
-/** What running a command needs of its job; a `JobContext` has it. */
+/** What running a command needs of its job; a `JobContext` provides it. */
 export interface CommandHost {
-  /** Aborted when the job is to end. */
+  /** Aborted when the job must end. */
   readonly signal: AbortSignal;
-  /** Told when a child starts and when nothing of it is waited for any more. */
+  /** Called when a child starts, and when it is no longer waited for. */
   child(pid: number, state: "started" | "ended"): void;
-  /** Bytes that are kept of what the command writes. Default: 32 MiB. */
+  /** Maximum bytes of output that are kept. Default: 32 MiB. */
   readonly outputMax?: number;
-  /** Told what the command writes, as it is read. */
+  /** Called with the output as it is read. */
   output?(stream: "stdout" | "stderr", bytes: Uint8Array): void;
   /** Writes to the minion's log. */
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
 }
 
-/** What became of a command. */
 export interface CommandResult {
-  /** The command's process. */
+  /** The command's process id. */
   readonly pid: number;
-  /** Negative: the signal that ended it. `null` for a command in the background. 1 after a timeout. */
+  /** Negative: the signal that ended it. `null`: a command in the background. 1 after a timeout. */
   readonly retcode: number | null;
   /** After a timeout, the sentence that says so. */
   readonly stdout: string;
-  /** Empty after a timeout, and where it went into stdout. */
+  /** Empty after a timeout, and if it was merged into stdout. */
   readonly stderr: string;
-  /** Whether some of what it wrote was dropped; the text says how much, at its end. */
+  /** Whether some output was dropped; then the text says how much, at its end. */
   readonly cut?: boolean;
 }
 
 /**
  * Runs a command to its end, or starts it in the background.
- * @throws {CommandError} If it cannot be started: no such shell, user, group, directory or program.
- * @throws {InvocationError} For arguments that cannot be meant.
+ * @throws {CommandError} If it cannot be started: the shell, user, group, directory or program does not exist.
+ * @throws {InvocationError} For invalid arguments.
  */
 export async function runCommand(request: CommandRequest, host: CommandHost): Promise<CommandResult> {
   const { shell = DEFAULT_SHELL, cmd, output_loglevel = "debug" } = request;
@@ -218,7 +215,7 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
   }
 }
 
-/** What stands where an output was cut. */
+/** The text at the place where output was cut. */
 function cutNotice(name: string, dropped: number, outputMax: number): string {
   return `[${name} was cut here: ${dropped} more bytes were written, and ${outputMax} are kept of a command's output (output_max)]`;
 }
@@ -234,7 +231,7 @@ function findOrRefuse<T>(
   return found;
 }
 
-/** The words to start: those of the shell with the command line as its own, or those of the command. */
+/** The words to start: the shell with the command line, or the command itself. */
 function commandWords(cmd: Value, shell: string | undefined): string[] {
   const listed = Array.isArray(cmd) ? cmd.map((word) => str(word)) : undefined;
   const words = shell === undefined ? listed ?? shlexSplit(str(cmd)) : [shell, "-c", ...(listed ?? [str(cmd)])];
@@ -244,7 +241,7 @@ function commandWords(cmd: Value, shell: string | undefined): string[] {
   return words;
 }
 
-/** The command as Salt shows it in messages: what it would hand to Python's Popen. */
+/** The command as Salt shows it in messages: what it would pass to Python's Popen. */
 function displayed(request: CommandRequest, words: string[]): Value {
   return request.python_shell === true && !Array.isArray(request.cmd)
     ? str(request.cmd)
@@ -264,7 +261,7 @@ function announcement(request: CommandRequest, { first, cwd }: { first: string; 
   return `Executing command '${first}' ${runas}${group}in directory '${cwd}'${background}`;
 }
 
-/** What a failure to start shows beside the command: Salt's arguments of Popen, without secrets. */
+/** The context of a failed start in messages: Salt's arguments of Popen, without secrets. */
 function spawnContext(request: CommandRequest, { cwd, shell }: { cwd: string; shell: string }): Value {
   const PIPE = -1, STDOUT = -2;
   return map({
@@ -280,7 +277,7 @@ function spawnContext(request: CommandRequest, { cwd, shell }: { cwd: string; sh
   });
 }
 
-/** Python's words for what Deno could not start. */
+/** Python's text for Deno's error of a failed start. */
 function spawnReason(error: Error, program: string): string {
   const found = /: ([^:]+) \(os error (\d+)\)/.exec(error.message);
   return found === null ? error.message : `[Errno ${found[2]}] ${found[1]}: ${repr(program)}`;
@@ -316,7 +313,7 @@ function successRule(request: CommandRequest): (done: { retcode: number; stdout:
     numbers.includes(retcode) || outs.some((out) => stdout.includes(out)) || errs.some((err) => stderr.includes(err));
 }
 
-/** More than this of an output is of no use in a log, and costs the minion. In UTF-16 units. */
+/** Maximum output in a log line, in UTF-16 units: more is useless there, and costs time. */
 const LOGGED_OUTPUT = 4096;
 
 function logResult(request: CommandRequest, result: CommandResult, host: CommandHost): void {
@@ -331,7 +328,7 @@ function logResult(request: CommandRequest, result: CommandResult, host: Command
   if (result.retcode !== 0) host.log(level, `retcode: ${result.retcode}`);
 }
 
-/** Salt's log levels in those that a job can log at. */
+/** Salt's log levels mapped to those that a job can use. */
 const OUTPUT_LEVELS: Readonly<Record<string, "error" | "warning" | "info" | "debug">> = {
   critical: "error",
   error: "error",

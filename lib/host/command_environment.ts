@@ -1,6 +1,6 @@
 /**
- * The environment that a command of `cmd.*` gets: the minion's own, that of the user it runs as, what the caller gave, and
- * the C locale. Starts nothing but `su`, to ask for a user's login environment.
+ * The environment of a command of `cmd.*`: the minion's own, that of the user it runs as, the caller's variables, and
+ * the C locale. Starts only `su`, to read a user's login environment.
  * Source: Salt 3008.3, `salt/modules/cmdmod.py`.
  * @module
  */
@@ -14,7 +14,7 @@ import { which } from "./which.ts";
 /** Environment variables by name. */
 export type Environment = Record<string, string>;
 
-/** Set to `C` unless the caller sets them: whoever reads a command's output knows English words only. */
+/** Set to `C` unless the caller sets them: programs that parse output know English only. */
 const LOCALE = [
   "LC_CTYPE",
   "LC_NUMERIC",
@@ -31,30 +31,30 @@ const LOCALE = [
   "LANGUAGE",
 ];
 
-/** What scripts/launcher.sh sets. */
+/** Variables that scripts/launcher.sh sets. */
 const LAUNCHER_VARIABLES = ["SALT_EXECUTABLE", "DENO_DIR", "DENO_NO_UPDATE_CHECK"];
 
-/** How long a login may take before the command runs without that user's environment, as Salt. */
+/** Maximum time of a login, in milliseconds; then the command runs without that user's environment, as in Salt. */
 const LOGIN_TIMEOUT_MS = 10_000;
 
-/** What makes up an environment. */
+/** The parts of an environment. */
 export interface EnvironmentRequest {
   /** The caller's variables, from {@linkcode parseEnvironment}. */
   readonly given: Environment;
-  /** The login environment of the user to run as, from {@linkcode loginEnvironment}. */
+  /** The user's login environment, from {@linkcode loginEnvironment}. */
   readonly login: Environment;
   /** Leaves out the minion's own variables. */
   readonly clean: boolean;
   /** Directories to search first. */
   readonly prependPath: string | null;
-  /** Sets the locale to C where nobody sets it. */
+  /** Sets the locale to C unless it is set. */
   readonly resetLocale: boolean;
 }
 
 /**
- * The caller's `env` argument: a map, or a list of maps with one key each; anything else counts as none. None becomes an
- * empty string.
- * @throws {InvocationError} For a name that no variable can have.
+ * Parses the caller's `env` argument: a map, or a list of maps with one key each; anything else counts as empty. None
+ * becomes an empty string.
+ * @throws {InvocationError} For an invalid variable name.
  */
 export function parseEnvironment(env: Value): Environment {
   const environment: Environment = {};
@@ -80,7 +80,7 @@ function entries(env: Value): [Value, Value][] {
   return found;
 }
 
-/** Puts an environment together; what stands later wins: the minion's own, the locale, the user's login, the caller's. */
+/** Builds an environment; later parts override earlier ones: the minion's own, the locale, the user's login, the caller's. */
 export function buildEnvironment({ given, login, clean, prependPath, resetLocale }: EnvironmentRequest): Environment {
   const chosen = { ...login, ...given };
   const locale = resetLocale ? Object.fromEntries(LOCALE.map((name) => [name, "C"])) : {};
@@ -88,35 +88,35 @@ export function buildEnvironment({ given, login, clean, prependPath, resetLocale
   if (prependPath !== null) {
     environment.PATH = environment.PATH === undefined ? prependPath : `${prependPath}:${environment.PATH}`;
   }
-  // A child that tells systemd that it is ready would speak for the minion.
+  // Otherwise a child could tell systemd that the minion is ready.
   if (!Object.hasOwn(chosen, "NOTIFY_SOCKET")) delete environment.NOTIFY_SOCKET;
   return environment;
 }
 
-/** This process's variables, without those that the launcher of a packed executable set for itself. */
+/** This process's variables without those that the launcher of a packed executable has set. */
 function ownEnvironment(): Environment {
   const own = Deno.env.toObject();
   if (own.SALT_EXECUTABLE !== undefined) { for (const name of LAUNCHER_VARIABLES) delete own[name]; }
   return own;
 }
 
-/** Bytes that a login may write before its environment counts as one that cannot be had. */
+/** Maximum output of a login, in bytes; above it the login counts as failed. */
 const LOGIN_OUTPUT = 4 << 20;
 
-/** Who asks for a login environment. */
+/** Options of {@linkcode loginEnvironment}. */
 export interface LoginRequest {
-  /** Shell to log in with; `null`: the user's own. */
+  /** The login shell; `null`: the user's own. */
   readonly shell: string | null;
-  /** Ends the asking. */
+  /** Aborts the login. */
   readonly signal: AbortSignal;
-  /** Hears why the environment could not be had. */
+  /** Called with the reason of a failure. */
   readonly log: (level: "error", message: string) => void;
 }
 
-/** The environment that `user` has after logging in; `HOME` and `USER` alone if the login fails. */
+/** The environment of `user` after a login; only `HOME` and `USER` if the login fails. */
 export async function loginEnvironment(user: User, request: LoginRequest): Promise<Environment> {
   const identity = { USER: user.name, HOME: user.home };
-  // Between markers, because a profile may print whatever it likes.
+  // Between markers, because a profile may print anything.
   const marker = `<<<${crypto.randomUUID()}>>>`;
   const script = `printf %s '${marker}'; cat /proc/self/environ; printf %s '${marker}'`;
   const shell = request.shell === null ? [] : ["-s", request.shell];
@@ -140,7 +140,7 @@ function loginFailure(user: User, why: string): string {
   return `Environment could not be retrieved for user '${user.name}': ${why}`;
 }
 
-/** The variables in the text of a `/proc/<pid>/environ`. */
+/** Parses the text of a `/proc/<pid>/environ`. */
 function parseEnviron(text: string): Environment {
   const environment: Environment = {};
   for (const item of text.split("\0")) {
@@ -151,7 +151,7 @@ function parseEnviron(text: string): Environment {
 }
 
 /**
- * The directory that a command without `cwd` starts in: the user's home, or `/` if it cannot be read.
+ * The working directory of a command without `cwd`: the user's home, or `/` if that cannot be read.
  * @param user The user to run as; without it, this process's.
  */
 export function homeDirectory(user: User | undefined, own: () => User | undefined): string {
@@ -164,12 +164,12 @@ export function homeDirectory(user: User | undefined, own: () => User | undefine
   }
 }
 
-/** Checks a directory to start in. @throws {CommandError} Unless `cwd` is an absolute path of a directory. */
+/** Checks a working directory. @throws {CommandError} Unless `cwd` is the absolute path of a directory. */
 export function checkDirectory(cwd: string): void {
   try {
     if (cwd.startsWith("/") && Deno.statSync(cwd).isDirectory) return;
   } catch {
-    // said below
+    // reported below
   }
   throw new CommandError(`Specified cwd '${cwd}' either not absolute or does not exist`);
 }

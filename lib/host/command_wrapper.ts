@@ -1,9 +1,8 @@
 /**
- * What Deno cannot do to a child between fork and exec, done by small programs that end in an exec of the command itself:
- * the pid and the return code stay the command's own. Starts nothing.
- *
- * `setpriv` (util-linux) takes on a user with all groups; where it is missing, Deno takes on the user with one group.
- * `/bin/sh` sets the file mode mask, joins stderr to stdout, and keeps the command's name as it was called.
+ * Changes to a child between fork and exec that Deno does not offer, by small programs that exec the command itself, so
+ * the pid and the return code are the command's. Starts nothing itself. `setpriv` (util-linux) changes to a user with
+ * all groups; if it is missing, Deno changes to the user with one group. `/bin/sh` sets the umask, merges stderr into
+ * stdout, and keeps the command's name as given.
  * @module
  */
 
@@ -12,31 +11,31 @@ import type { Environment } from "./command_environment.ts";
 import { findUser, type Group, groupIdsOf, type User } from "../os/users.ts";
 import { which } from "./which.ts";
 
-/** What is to be different for a command. */
+/** The changes for a command. */
 export interface Wrapping {
-  /** The user to become; `undefined`: this process's own. */
+  /** The user to run as; `undefined`: this process's. */
   readonly user: User | undefined;
-  /** The primary group to run with; `undefined`: the user's own. */
+  /** The primary group; `undefined`: the user's. */
   readonly group: Group | undefined;
   /** Octal digits. */
   readonly umask: string | undefined;
-  /** Whether stderr goes into stdout. */
+  /** Whether stderr is merged into stdout. */
   readonly joinOutput: boolean;
-  /** The command's environment, to which nothing is to be added. */
+  /** The command's environment; nothing may be added to it. */
   readonly env: Environment;
 }
 
 /** Variables that a shell sets for the programs it starts. */
 const SET_BY_SHELLS = ["PWD", "OLDPWD", "SHLVL"];
 
-/** The words to start in place of `words`, and the user that Deno is to become for them. */
+/** The words to start instead of `words`, and the user that Deno must change to. */
 export function wrapCommand(words: readonly string[], wrapping: Wrapping): Pick<ChildSpec, "argv" | "user"> {
   const { argv, user } = asUser(words, wrapping);
   const setup = [
     ...wrapping.umask === undefined ? [] : [`umask ${wrapping.umask}`],
     ...wrapping.joinOutput ? ["exec 2>&1"] : [],
   ];
-  // Deno would start a program found in PATH under its full path, which the program would then show in its messages.
+  // Deno would pass the full path of a program from PATH as its name, and the program would show it in its messages.
   if (setup.length === 0 && argv[0].includes("/")) return { argv, user };
   const added = SET_BY_SHELLS.filter((name) => !Object.hasOwn(wrapping.env, name));
   if (added.length > 0) setup.push(`unset ${added.join(" ")}`);
@@ -50,7 +49,7 @@ function asUser(words: readonly string[], { user, group }: Wrapping): Pick<Child
   const gid = group?.gid ?? target.gid;
   if (target.uid === own && gid === Deno.gid()) return { argv: words };
   const setpriv = own === 0 ? which("setpriv") : undefined;
-  // Busybox has a setpriv that knows none of this.
+  // Busybox's setpriv does not have these options.
   if (setpriv === undefined || Deno.realPathSync(setpriv).endsWith("busybox")) {
     return { argv: words, user: { uid: target.uid, gid } };
   }

@@ -1,18 +1,15 @@
 /**
- * The files in which a host tells about itself (`/proc`, `/sys`, `/etc`), read without fuss: what cannot be read is not
- * there. Tests read a directory that looks like another host's.
+ * Reads the files that describe a host (`/proc`, `/sys`, `/etc`). A file that cannot be read counts as missing. Tests
+ * use a directory that imitates another host.
  * @module
  */
 
 /** Reads files below `root`; what cannot be read is `undefined` or empty. */
 export class HostFiles {
-  /**
-   * Makes the files below a directory.
-   * @param root What stands for `/`, without a final slash; empty for this host.
-   */
+  /** @param root Replaces `/`, without a final slash; empty for this host. */
   constructor(readonly root = "") {}
 
-  /** The text of a file; bytes that are no UTF-8 are replaced. `undefined` if it cannot be read. */
+  /** The text of a file; invalid UTF-8 is replaced. `undefined` if it cannot be read. */
   text(path: string): string | undefined {
     try {
       return Deno.readTextFileSync(this.root + path);
@@ -21,12 +18,12 @@ export class HostFiles {
     }
   }
 
-  /** The text of a file without the blanks around it. */
+  /** The text of a file without surrounding white space. */
   line(path: string): string | undefined {
     return this.text(path)?.trim();
   }
 
-  /** Whether there is something at a path. */
+  /** Whether `path` exists. */
   exists(path: string): boolean {
     try {
       Deno.statSync(this.root + path);
@@ -36,7 +33,7 @@ export class HostFiles {
     }
   }
 
-  /** The names in a directory, sorted; none if it cannot be read. */
+  /** The names in a directory, sorted; empty if it cannot be read. */
   names(path: string): string[] {
     try {
       return [...Deno.readDirSync(this.root + path)].map(({ name }) => name).sort();
@@ -45,7 +42,7 @@ export class HostFiles {
     }
   }
 
-  /** What a symbolic link points to. */
+  /** The target of a symbolic link. */
   link(path: string): string | undefined {
     try {
       return Deno.readLinkSync(this.root + path);
@@ -55,7 +52,7 @@ export class HostFiles {
   }
 }
 
-/** The `KEY=value` lines of a file such as os-release, quotes taken off. */
+/** Parses the `KEY=value` lines of a file such as os-release; quotes are removed. */
 export function parseAssignments(text: string): Map<string, string> {
   const assignments = new Map<string, string>();
   for (const line of text.split("\n")) {

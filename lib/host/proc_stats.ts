@@ -1,12 +1,12 @@
 /**
- * What Linux's `/proc` says of the whole host, as `status.*` shows it: one pure function for each file's text.
+ * Linux's `/proc` statistics of the whole host, as `status.*` shows them: one pure function for each file's text.
  * Source: proc(5); Salt 3008.3, `salt/modules/status.py`, for names and shapes.
  * @module
  */
 
 import { float, map, type Value, type ValueMap } from "../values/value.ts";
 
-/** A number out of `/proc`: an int, a float, or the text itself if it is neither. */
+/** A number in `/proc`: an int, a float, or the text itself if it is neither. */
 export function number(text: string): Value {
   if (/^\d+$/.test(text)) {
     const n = Number(text);
@@ -156,14 +156,14 @@ export interface Mount {
   readonly type: string;
 }
 
-/** `/proc/mounts`: what is mounted where; a path that is mounted twice appears twice. */
+/** `/proc/mounts`: all mounts; a path that is mounted twice appears twice. */
 export function parseMounts(text: string): Mount[] {
   const unescape = (path: string) =>
     path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));
   return rows(text).flatMap(([, path, type]) => type === undefined ? [] : [{ path: unescape(path), type }]);
 }
 
-/** The number of processors that a process may use, by its `/proc/<pid>/status`; 0 if that does not say. */
+/** The number of processors that a process may use, from its `/proc/<pid>/status`; 0 if unknown. */
 export function parseAllowedCpus(text: string): number {
   const mask = /^Cpus_allowed:\s*([0-9a-f,]+)$/m.exec(text)?.[1] ?? "";
   return [...mask.replaceAll(",", "")].reduce((sum, digit) => {

@@ -1,20 +1,20 @@
 /**
- * What the system says of single processes and threads, by `/proc`; by `ps` where there is none.
+ * Facts about single processes and threads, from `/proc`, or from `ps` where there is no `/proc`.
  * Source: proc(5).
  * @module
  */
 
-/** When and by whom a process was started. The time tells it from a later one of the same number. */
+/** The start of a process: distinguishes it from a later one with the same pid. */
 export interface Started {
   readonly parent: number;
-  /** When, in a measure of the system's own. */
+  /** The start time, in the system's own format. */
   readonly at: string;
 }
 
-/** Looks at process `pid`; `undefined` if there is none. */
+/** The start of process `pid`; `undefined` if it does not exist. */
 export function startedProcess(pid: number): Started | undefined {
   if (Deno.build.os !== "linux") return fromPs(pid);
-  // The name of the program is in brackets, and may hold some.
+  // The program's name is in brackets, and may contain brackets.
   const fields = readIfThere(`/proc/${pid}/stat`)?.replace(/^.*\) /s, "").split(" ");
   return fields === undefined || fields[0] === "Z" ? undefined : { parent: Number(fields[1]), at: fields[19] };
 }
@@ -28,7 +28,7 @@ function fromPs(pid: number): Started | undefined {
   return found === null ? undefined : { parent: Number(found[1]), at: found[2] };
 }
 
-/** The processes that process `pid` has started and that are there now. Looks at every process of the host. */
+/** The running children of process `pid`. Reads every process of the host. */
 export function childrenOf(pid: number): number[] {
   if (Deno.build.os === "linux") {
     const pids = Array.from(Deno.readDirSync("/proc"), ({ name }) => Number(name)).filter(Number.isInteger);
@@ -39,7 +39,7 @@ export function childrenOf(pid: number): number[] {
   return rows.filter(([, parent]) => parent === pid).map(([child]) => child);
 }
 
-/** The memory of process `pid` in bytes: what it may write to, mapped or not yet; and what it has in memory. */
+/** The memory of process `pid` in bytes: writable memory (mapped or not), and resident memory. */
 export function processMemory(pid: number): { readonly data: number; readonly resident: number } | undefined {
   const status = Deno.build.os === "linux" ? readIfThere(`/proc/${pid}/status`) : undefined;
   const kilobytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status ?? "")?.[1]);
@@ -49,11 +49,14 @@ export function processMemory(pid: number): { readonly data: number; readonly re
 
 /** One of this process's threads. */
 export interface ThreadTask {
-  /** Whether it is there; `undefined` where the system does not tell. */
+  /** Whether it exists; `undefined` if the system does not tell. */
   alive(): boolean | undefined;
 }
 
-/** The thread of the worker that was started last: Deno calls it `worker-<n>`, and makes it before the constructor returns. */
+/**
+ * The thread of the worker that was started last. Deno calls it `worker-<n>`, and makes it before the constructor
+ * returns.
+ */
 export function newestWorkerTask(): ThreadTask {
   const name = (tid: number) => readIfThere(`/proc/self/task/${tid}/comm`)?.trim() ?? "";
   if (Deno.build.os !== "linux") return { alive: () => undefined };
@@ -68,7 +71,7 @@ function readIfThere(path: string): string | undefined {
   try {
     return Deno.readTextFileSync(path);
   } catch (error) {
-    // The system's own word for a process that ended between the opening and the reading.
+    // The system's error for a process that ended between opening and reading.
     const gone = error instanceof Deno.errors.NotFound ||
       (error instanceof Error && /os error 3\b/.test(error.message));
     if (gone) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The processes of this host, read from `/proc` and shown as `ps` shows them.
- * Source: proc(5); procps' `ps` for how kernel threads and dead processes are written.
+ * The processes of this host, read from `/proc` and formatted as by `ps`.
+ * Source: proc(5); procps' `ps` for the format of kernel threads and dead processes.
  * @module
  */
 
@@ -8,15 +8,14 @@ import { findUser } from "../os/users.ts";
 
 /** One process. */
 export interface Process {
-  /** Its process id. */
   readonly pid: number;
   /** Name of the effective user, or the uid as text if it has no name. */
   readonly user: string;
-  /** The command line; `[name]` of a kernel thread. */
+  /** The command line; `[name]` for a kernel thread. */
   readonly command: string;
 }
 
-/** Every process, by pid; those that end meanwhile are left out. */
+/** Every process, by pid; those that end meanwhile are skipped. */
 export function listProcesses(): Process[] {
   const pids = Array.from(Deno.readDirSync("/proc"), (entry) => Number(entry.name)).filter(Number.isInteger);
   const names = new Map<number, string>();

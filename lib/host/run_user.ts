@@ -1,5 +1,6 @@
 /**
- * The user that a service runs as (`user`, `--user`): found before anything is made, become when what only root can do is done.
+ * The user of a service (`user`, `--user`): looked up before anything is made; the process changes to it after all that
+ * needs root.
  * @module
  */
 
@@ -8,8 +9,8 @@ import { becomeUser } from "../os/libc_users.ts";
 import { findUser, type User } from "../os/users.ts";
 
 /**
- * The account of the user called `name`, if the process is to become that user; `undefined` if it is that user already.
- * @throws {PreflightError} If there is no such user, or the process has no right to change.
+ * The account `name`, if the process must change to that user; `undefined` if it runs as that user already.
+ * @throws {PreflightError} If there is no such user, or the process may not change to it.
  */
 export function userToBecome(name: string, uid: number | null = Deno.uid()): User | undefined {
   if (uid === null || name === String(uid)) return undefined;
@@ -22,10 +23,7 @@ export function userToBecome(name: string, uid: number | null = Deno.uid()): Use
   return user;
 }
 
-/**
- * Becomes `user` for good, and says so in the environment.
- * @throws {PreflightError} If the system refuses.
- */
+/** Changes to `user` permanently, and updates the environment. @throws {PreflightError} If the system refuses. */
 export function becomeRunUser(user: User): void {
   try {
     becomeUser(user);

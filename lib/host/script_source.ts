@@ -1,6 +1,6 @@
 /**
- * Fetching a script to a temporary file that only its user can read and run. Knows local paths, `file://` and `http(s)://`;
- * `salt://` needs the file server, which is not built yet.
+ * Copies a script to a temporary file that only its user can read and execute. Supports local paths, `file://` and
+ * `http(s)://`; `salt://` needs the file server, which is not implemented yet.
  * Source: Salt 3008.3, `salt/modules/cmdmod.py` script, `salt/fileclient.py`.
  * @module
  */
@@ -9,23 +9,23 @@ import { CommandError } from "../errors.ts";
 import { isTrustedPath } from "../os/trusted_path.ts";
 import type { User } from "../os/users.ts";
 
-/** Where the copy goes, whose it will be, and when to give up. */
+/** Options of a copy. */
 export interface ScriptCopy {
   /**
-   * Directory of the copy; default: the system's for temporary files. That one it is also where root would make it in a directory
-   * in which others could put something else in its place.
+   * Directory of the copy; default: the system's temporary directory. That is also used instead of a directory in which
+   * others could replace root's file.
    */
   readonly directory?: string;
   /** Its owner; default: this process's user. */
   readonly owner?: User;
-  /** Ends a download. */
+  /** Aborts a download. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Copies the script at `source`, with the mode 0500.
- * @returns The copy's path, to be removed by the caller; `undefined` if there is no such script.
- * @throws {CommandError} For a source that is no absolute path and has a scheme that is not served.
+ * Copies the script at `source`, with mode 0500.
+ * @returns The copy's path; the caller removes it. `undefined` if there is no such script.
+ * @throws {CommandError} If `source` is no absolute path and its scheme is not supported.
  */
 export async function copyScript(source: string, copy: ScriptCopy): Promise<string | undefined> {
   const contents = await read(source, copy.signal);

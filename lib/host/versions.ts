@@ -1,5 +1,5 @@
 /**
- * The versions of this project and of everything it stands on: what `--versions-report` and `test.versions_information` say.
+ * The versions of this project and of everything it uses: `--versions-report` and `test.versions_information`.
  * @module
  */
 
@@ -9,10 +9,7 @@ import { SALT_VERSION, VERSION } from "../version.ts";
 /** Versions by section and by name, as Salt's `test.versions_information` groups them. */
 export type Versions = Record<string, Record<string, string>>;
 
-/**
- * The versions of Salt, of the runtime, of the libraries and of the system. libzmq is loaded for it, if it was
- * not before.
- */
+/** The versions of Salt, the runtime, the libraries and the system. Loads libzmq. */
 export async function versionsInformation(): Promise<Versions> {
   return {
     "Salt Version": { "Salt": VERSION, "Compatible with": SALT_VERSION },
@@ -31,7 +28,7 @@ export async function versionsInformation(): Promise<Versions> {
   };
 }
 
-/** The same as text, names right-aligned: what `--versions-report` prints, without a final newline. */
+/** The same as text, names right-aligned, as `--versions-report` prints it, without a final newline. */
 export async function versionsReport(): Promise<string> {
   const versions = await versionsInformation();
   const width = Math.max(...Object.values(versions).flatMap(Object.keys).map((name) => name.length));
@@ -43,12 +40,12 @@ export async function versionsReport(): Promise<string> {
 
 const IMPORTS: Readonly<Record<string, string>> = configuration.imports;
 
-/** The version that the import map pins `name` to. */
+/** The version of `name` in the import map. */
 function packageVersion(name: string): string {
   return /@([^@/]+)$/.exec(IMPORTS[name] ?? "")?.[1] ?? "Not Installed";
 }
 
-/** Loads the library, which `--version` alone has no need for. */
+/** Loads the library, which `--version` alone does not need. */
 async function loadedLibzmqVersion(): Promise<string> {
   try {
     const { libzmqVersion } = await import("../sockets/libzmq.ts");
@@ -58,7 +55,7 @@ async function loadedLibzmqVersion(): Promise<string> {
   }
 }
 
-/** What the system calls itself. */
+/** The name of the distribution. */
 function distribution(): string {
   try {
     const name = /^PRETTY_NAME="?([^"\n]*)/m.exec(Deno.readTextFileSync("/etc/os-release"))?.[1];

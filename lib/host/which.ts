@@ -1,5 +1,5 @@
 /**
- * Finding executables in the search path.
+ * Finds executables in the search path.
  * Source: Salt 3008.3, `salt/utils/path.py`.
  * @module
  */
@@ -8,10 +8,10 @@ import { isThereOrHidden } from "../os/file_kind.ts";
 import { mayExecute } from "../os/libc_files.ts";
 import { nodeBuiltin } from "../os/node_builtin.ts";
 
-/** Searched after `PATH`, in case a service manager started the minion with a poor one. */
+/** Searched after `PATH`, in case a service manager started the minion with a short one. */
 const USUAL_DIRECTORIES = ["/sbin", "/bin", "/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
 
-/** Whether this thread may call the C library: a job's may not. */
+/** Whether this thread may call the C library; a job's thread may not. */
 function canCall(): boolean {
   return Deno.permissions.querySync({ name: "ffi" }).state === "granted";
 }
@@ -19,7 +19,8 @@ function canCall(): boolean {
 /** Whether `path` is a file that this process may execute. */
 export function isExecutableFile(path: string): boolean {
   try {
-    // Asked first: for each of a dozen directories that it is not in, the runtime would make an error, which takes 0.1 ms.
+    // The C library first: for each directory without the program, the runtime would create an error, which takes 0.1
+    // ms.
     const answer = canCall() ? mayExecute(path) : undefined;
     if (answer === false) return false;
     const { isFile, mode } = Deno.statSync(path);
@@ -29,28 +30,28 @@ export function isExecutableFile(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch (error) {
-    // That a job may not look is no answer.
+    // Missing permission to look is not an answer.
     if (error instanceof Deno.errors.NotCapable) throw error;
     return false;
   }
 }
 
-/** The full path of the executable `name`, or `name` itself if that is a path to one; `undefined` if there is none. */
+/** The full path of the executable `name`, or `name` itself if it is a path to one; `undefined` if there is none. */
 export function which(name: string): string | undefined {
   if (name === "") return undefined;
   if (isExecutableFile(name)) return name;
-  // An empty one is the working directory, where it would have been found already.
+  // An empty entry means the working directory, where it would have been found already.
   const path = (Deno.env.get("PATH") ?? "").split(":").filter((directory) => directory !== "");
   const directories = [...path, ...USUAL_DIRECTORIES.filter((directory) => !path.includes(directory))];
   return directories.map((directory) => `${directory.replace(/\/+$/, "")}/${name}`).find(isExecutableFile);
 }
 
-/** What `execvp` would say of a program: it runs, it is not there, or it may not be executed. */
+/** What `execvp` would do with a program: start it, not find it, or not be allowed to execute it. */
 export type Startable = "yes" | "missing" | "forbidden";
 
 /**
- * Whether a child with the working directory `cwd` and the search path `path` could start `program`. Asked beforehand
- * because a wrapper's failure to start it would look like the command's own.
+ * Whether a child with working directory `cwd` and search path `path` could start `program`. Checked beforehand,
+ * because a wrapper's failure to start it would look like a failure of the command.
  */
 export function startable(program: string, { cwd, path }: { cwd: string; path: string | undefined }): Startable {
   const directories = program.includes("/") ? [cwd] : (path ?? "/bin:/usr/bin").split(":");

@@ -1,41 +1,40 @@
 /**
- * Files that are whole or absent: written to a temporary name in the same directory, then renamed.
- *
- * Synchronous on purpose: an MWorker serves one request at a time, and these files are small. Knows nothing of what
- * the files hold. Also what is asked of such files everywhere: what it is and what is in it, if it is there; and away with it.
+ * Files that are written completely or not at all: written under a temporary name in the same directory, then renamed.
+ * Synchronous on purpose: an MWorker serves one request at a time, and these files are small. Also reads, checks and
+ * removes files that may not exist. Knows nothing of the contents.
  * @module
  */
 
-/** How {@linkcode writeFileAtomic} writes. */
+/** Options of {@linkcode writeFileAtomic}. */
 export interface AtomicWriteOptions {
-  /** Permission bits of the file, set exactly, whatever the umask. @default {0o600} */
+  /** Permission bits of the file, set exactly, independent of the umask. @default {0o600} */
   readonly mode?: number;
   /**
-   * Whether the file must survive a power failure: its contents are on the disk before the name is, and the name before this
-   * returns, with the directories that were made for it. A crash of the process alone costs nothing without it; with it, a write
-   * takes milliseconds. @default {false}
+   * Whether the file must survive a power failure: the contents are synced before the rename, and the name (with the
+   * directories that were made) before this returns. Not needed for a crash of the process alone. A synced write takes
+   * milliseconds. @default {false}
    */
   readonly sync?: boolean;
-  /** Whether directories that are missing are made, with mode 0700. @default {false} */
+  /** Whether missing directories are made, with mode 0700. @default {false} */
   readonly makeDirectory?: boolean;
-  /** Whether a file that is already there stays and is an error: of several writers, one wins. @default {false} */
+  /** Whether an existing file is kept and is an error, so that one of several writers wins. @default {false} */
   readonly createNew?: boolean;
 }
 
 /**
- * Writes the file `path`, whole: another process sees the old contents or the new ones, never a part, and never the new
- * ones with a mode wider than asked. A failure leaves the old file, and no temporary one.
- * @throws {Deno.errors.AlreadyExists} With `createNew`, if there is such a file.
+ * Writes the whole file `path`. Another process sees the old contents or the new ones, never a part, and never a wider
+ * mode. If it fails, the old file stays and no temporary file is left.
+ * @throws {Deno.errors.AlreadyExists} With `createNew`, if the file exists.
  * @throws What `Deno.openSync` and `Deno.renameSync` throw (a full disk, no permission, no such directory, …).
  */
 export function writeFileAtomic(path: string, contents: Uint8Array | string, options: AtomicWriteOptions = {}): void {
   const mode = options.mode ?? 0o600;
   const slash = path.lastIndexOf("/");
-  // A leading dot keeps half-written keys and jobs out of every listing of the directory.
+  // A leading dot keeps incomplete keys and jobs out of every listing of the directory.
   const temporary = `${path.slice(0, slash + 1)}.${path.slice(slash + 1, slash + 33)}.${crypto.randomUUID()}.tmp`;
   const bytes = typeof contents === "string" ? new TextEncoder().encode(contents) : contents;
   try {
-    // Owner-writable while it is being filled: a mode of 0400 comes with chmod.
+    // Writable for the owner while it is written; chmod sets a mode of 0400 afterwards.
     const file = Deno.openSync(temporary, { write: true, createNew: true, mode: 0o600 });
     try {
       for (let written = 0; written < bytes.length;) written += file.writeSync(bytes.subarray(written));
@@ -60,13 +59,14 @@ export function writeFileAtomic(path: string, contents: Uint8Array | string, opt
   if (options.sync) syncDirectory(directoryOf(path));
 }
 
-/** Directories whose own names, and those of all above them, are known to be on the disk. */
+/** Directories whose names, and those of all directories above them, are known to be on the disk. */
 const rooted = new Set<string>();
 
 /**
- * Has the system write to the disk which names are in the directory `path`: what was made, renamed or removed in it survives a power
- * failure from then on. So does the directory: whoever made it may not have synced those above it, which is done once a process.
- * @throws What `Deno.openSync` throws for `path`. A directory above it that may not be read was not made by this user.
+ * Syncs the entries of the directory `path`: names that were made, renamed or removed survive a power failure from then
+ * on. Also syncs the directories above it, once per process, because their maker may not have done so.
+ * @throws What `Deno.openSync` throws for `path`. A directory above it that cannot be read was not made by this user,
+ * and is skipped.
  */
 export function syncDirectory(path: string): void {
   syncNames(path);
@@ -90,7 +90,7 @@ function syncNames(path: string): void {
   directory.syncSync();
 }
 
-/** Makes the directory `path`, mode 0700, with those above it that are missing; each survives a power failure. */
+/** Makes the directory `path` and missing ones above it, mode 0700; each survives a power failure. */
 export function makeDirectorySynced(path: string): void {
   try {
     Deno.mkdirSync(path, { mode: 0o700 });
@@ -108,7 +108,7 @@ function directoryOf(path: string): string {
   return slash > 0 ? path.slice(0, slash) : slash === 0 ? "/" : ".";
 }
 
-/** The bytes of the file `path`; `undefined` if there is no such file, or no directory of it. */
+/** The bytes of the file `path`; `undefined` if the file or its directory does not exist. */
 export function readFileIfExists(path: string): Uint8Array | undefined {
   try {
     return Deno.readFileSync(path);
@@ -118,13 +118,13 @@ export function readFileIfExists(path: string): Uint8Array | undefined {
   }
 }
 
-/** The text of the file `path` (UTF-8, broken sequences replaced); `undefined` if there is no such file. */
+/** The text of the file `path` (UTF-8, invalid sequences replaced); `undefined` if it does not exist. */
 export function readTextFileIfExists(path: string): string | undefined {
   const bytes = readFileIfExists(path);
   return bytes === undefined ? undefined : new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
-/** What the system knows of `path`, or of what a link there leads to; `undefined` if there is nothing. */
+/** The status of `path`, following links; `undefined` if it does not exist. */
 export function statIfExists(path: string): Deno.FileInfo | undefined {
   try {
     return Deno.statSync(path);
@@ -136,8 +136,8 @@ export function statIfExists(path: string): Deno.FileInfo | undefined {
 
 /**
  * Removes the file `path`.
- * @param options.sync Whether it must stay away after a power failure. @default {false}
- * @returns Whether there was one.
+ * @param options.sync Whether the removal must survive a power failure. @default {false}
+ * @returns Whether it existed.
  */
 export function removeIfExists(path: string, options: { readonly sync?: boolean } = {}): boolean {
   try {

@@ -1,5 +1,5 @@
 /**
- * The files and directories that a pattern with `*`, `?` and `[…]` stands for, as Python's `glob.glob` finds them.
+ * The files and directories that match a pattern with `*`, `?` and `[…]`, as Python's `glob.glob` finds them.
  * Source: docs.python.org, "glob".
  * @module
  */
@@ -8,7 +8,7 @@ import { isAnything } from "./file_kind.ts";
 import { compileGlob, isGlob } from "../text/glob.ts";
 
 /**
- * The existing paths that match the absolute `pattern`, sorted by code unit; a path without special characters is
+ * The existing paths that match the absolute `pattern`, sorted by code unit. A path without special characters gives
  * itself, if it exists. Names that start with a dot match only a pattern that does.
  */
 export function globPaths(pattern: string): string[] {
@@ -28,7 +28,7 @@ function matches(directory: string, part: string, isLast: boolean): string[] {
   return namesIn(directory).filter((name) => (part.startsWith(".") || !name.startsWith(".")) && test(name)).map(join);
 }
 
-/** The names in a directory; none if it is no directory or may not be read. */
+/** The names in a directory; none if it is no directory or cannot be read. */
 function namesIn(directory: string): string[] {
   try {
     return Array.from(Deno.readDirSync(directory), (entry) => entry.name);

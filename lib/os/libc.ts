@@ -1,9 +1,8 @@
 /**
- * The few calls of the C library that Deno does not have: waiting for a descriptor, limits, process groups,
- * connections that somebody else has opened. What is asked of files in bulk is in libc_files.ts, waiting for many descriptors
- * in libc_epoll.ts, syncing a file system in libc_sync.ts, users in libc_users.ts, access
- * control lists in libc_acl.ts, limits of other processes in libc_limits.ts:
- * together they are the only doors to it. Every call either works or throws {@linkcode LibcError}.
+ * Calls of the C library that Deno does not offer: waiting for a descriptor, limits, process groups, connections that
+ * libzmq has opened. Related files: libc_files.ts (many small files), libc_epoll.ts (waiting for many descriptors),
+ * libc_sync.ts (syncing a file system), libc_users.ts (users), libc_acl.ts (access control lists), libc_limits.ts
+ * (limits of other processes). Only these files call the C library. A call that fails throws {@linkcode LibcError}.
  * Source: POSIX.1-2024; errno values by the platform's own `strerror`.
  * @module
  */
@@ -13,13 +12,13 @@ import { LibcError } from "../errors.ts";
 
 const SYMBOLS = {
   calloc: { parameters: ["usize", "usize"], result: "pointer" },
-  // The GNU library's alone, these two.
+  // Only in the GNU library.
   mallopt: { parameters: ["i32", "i32"], result: "i32", optional: true },
   malloc_trim: { parameters: ["usize"], result: "i32", optional: true },
   free: { parameters: ["pointer"], result: "void" },
   poll: { parameters: ["pointer", "u64", "i32"], result: "i32", nonblocking: true },
   pipe: { parameters: ["buffer"], result: "i32" },
-  // Linux's alone.
+  // Only on Linux.
   pipe2: { parameters: ["buffer", "i32"], result: "i32", optional: true },
   write: { parameters: ["i32", "buffer", "usize"], result: "isize" },
   close: { parameters: ["i32"], result: "i32" },
@@ -30,9 +29,9 @@ const SYMBOLS = {
   getsockopt: { parameters: ["i32", "i32", "i32", "buffer", "buffer"], result: "i32" },
   shutdown: { parameters: ["i32", "i32"], result: "i32" },
   recv: { parameters: ["i32", "buffer", "usize", "i32"], result: "isize" },
-  // Of its many forms the one with a number.
+  // Of its variants the one with a number.
   fcntl: { parameters: ["i32", "i32", "i32"], result: "i32" },
-  // Linux's alone.
+  // Only on Linux.
   clock_nanosleep: {
     parameters: ["i32", "i32", "pointer", "pointer"],
     result: "i32",
@@ -43,26 +42,21 @@ const SYMBOLS = {
 
 const libc = cLibrary(SYMBOLS);
 
-/**
- * Looks at what a call gave.
- * @throws {LibcError} If `result` is negative: `call` failed.
- */
+/** Checks the result of a call. @throws {LibcError} If `result` is negative: `call` failed. */
 export function check(call: string, result: number | bigint): void {
   if (Number(result) < 0) throw new LibcError(call);
 }
 
-/** Memory of the C library's own, and JavaScript's view of it. */
+/** Memory of the C library, and JavaScript's view of it. */
 export interface NativeMemory {
-  /** Where it is. */
   readonly pointer: Deno.PointerObject;
-  /** What is in it. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Memory for a call that waits in another thread. Not an ArrayBuffer's: that would be freed under the call's hands when a
- * worker is ended meanwhile.
- * @param calloc The function of the library, where that is open already.
+ * Allocates memory for a call that waits in another thread. An ArrayBuffer would not do: when a worker is terminated,
+ * it would be freed during the call.
+ * @param calloc The function of the library, if it is open already.
  */
 export function nativeMemory(length: number, calloc = libc().calloc): NativeMemory {
   const pointer = calloc(1n, BigInt(length));
@@ -70,14 +64,14 @@ export function nativeMemory(length: number, calloc = libc().calloc): NativeMemo
   return { pointer, bytes: new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, length)) };
 }
 
-/** The first `length` bytes of {@linkcode nativeMemory} that another thread has, or had. */
+/** The first `length` bytes of {@linkcode nativeMemory} of another thread, by its address. */
 export function nativeBytes(address: bigint, length: number): Uint8Array<ArrayBuffer> {
   const pointer = Deno.UnsafePointer.create(address);
   if (pointer === null) throw new RangeError("There is nothing at address 0");
   return new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, length));
 }
 
-/** Frees {@linkcode nativeMemory} that another thread has left; nobody may look at it any more. */
+/** Frees {@linkcode nativeMemory} that another thread has left. Nothing may use it afterwards. */
 export function freeMemory(address: bigint): void {
   libc().free(Deno.UnsafePointer.create(address));
 }
@@ -86,14 +80,14 @@ export function freeMemory(address: bigint): void {
 const M_MMAP_THRESHOLD = -3;
 
 /**
- * Has the C library take what is larger than this from the system and give it back when it is freed, for the whole process.
- * By itself it begins to keep blocks as large as any that was freed: of each result of 10 MB, that much.
+ * Makes the C library return freed blocks larger than this to the system at once, for the whole process. By default it
+ * starts to keep blocks as large as any that was freed: 10 MB after a result of 10 MB.
  */
 export function returnLargeBlocks(bytes = 1 << 20): void {
   libc().mallopt?.(M_MMAP_THRESHOLD, bytes);
 }
 
-/** Has the C library give freed memory back to the system, where it keeps it until it is asked. */
+/** Makes the C library give freed memory back to the system. */
 export function trimMemory(): void {
   libc().malloc_trim?.(0n);
 }
@@ -104,8 +98,8 @@ const TIMESPEC = 16;
 const EINTR = 4;
 
 /**
- * Waits until the threads of this process have been on a processor for `ms` more milliseconds, all together; nothing ends the
- * wait earlier. @returns False, and at once, where the system cannot tell.
+ * Waits until the threads of this process have used `ms` more milliseconds of processor time together; nothing can end
+ * the wait earlier. @returns False at once if the system does not support it.
  */
 export async function processorTime(ms: number): Promise<boolean> {
   const { clock_nanosleep, free } = libc();
@@ -115,7 +109,7 @@ export async function processorTime(ms: number): Promise<boolean> {
   view.setBigInt64(0, BigInt(Math.floor(ms / 1000)), true);
   view.setBigInt64(8, BigInt(Math.floor(ms % 1000 * 1e6)), true);
   try {
-    // What is left after a signal is written where it was read.
+    // After a signal, the remaining time has been written to the same memory.
     for (;;) {
       const error = await clock_nanosleep(CLOCK_PROCESS_CPUTIME_ID, 0, time.pointer, time.pointer);
       if (error !== EINTR) return error === 0;
@@ -128,10 +122,10 @@ export async function processorTime(ms: number): Promise<boolean> {
 const POLLIN = 0x0001;
 /** Size of a `struct pollfd`: int fd, short events, short revents. */
 const POLLFD = 8;
-/** Linux's flag for `pipe2`: children that a job starts do not inherit the pipe. */
+/** Linux's flag for `pipe2`: child processes of jobs do not inherit the pipe. */
 const O_CLOEXEC = 0o2000000;
 
-/** Waits until one descriptor can be read; another thread of this isolate's program can end the wait at any time. */
+/** Waits until one descriptor is readable; another thread of this program can end the wait at any time. */
 export class ReadWait {
   readonly #pollfds = nativeMemory(2 * POLLFD);
   readonly #wakeWriteFd: number;
@@ -139,7 +133,7 @@ export class ReadWait {
   #waits = 0;
   #closed = false;
 
-  /** Makes the wait for one descriptor. @param fd The descriptor, which stays its owner's. */
+  /** @param fd The descriptor; it is not closed by this class. */
   constructor(fd: number) {
     const ends = new Int32Array(2);
     const bytes = new Uint8Array(ends.buffer);
@@ -154,8 +148,8 @@ export class ReadWait {
   }
 
   /**
-   * Waits until the descriptor can be read.
-   * @param timeoutMs How long at most; negative: without end. Resolves early for no reason now and then.
+   * Waits until the descriptor is readable.
+   * @param timeoutMs Maximum time; negative: no limit. May resolve early for no reason.
    */
   async wait(timeoutMs: number): Promise<void> {
     if (this.#closed) return;
@@ -168,11 +162,11 @@ export class ReadWait {
     }
   }
 
-  /** Ends every wait, now and later. Twice is fine. */
+  /** Ends every wait, now and later. May be called twice. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    // A byte that nobody reads: every poll on the pipe returns from now on.
+    // Nobody reads this byte, so every poll on the pipe returns from now on.
     libc().write(this.#wakeWriteFd, new Uint8Array(1), 1n);
     if (this.#waits === 0) this.#release();
   }
@@ -188,15 +182,15 @@ const RLIMIT_NOFILE = Deno.build.os === "darwin" ? 8 : 7;
 
 /** The process's limit on open descriptors. */
 export interface OpenFileLimit {
-  /** What the process may open. */
+  /** The current limit. */
   readonly soft: number;
-  /** What it may raise that to. */
+  /** The limit up to which the process may raise it. */
   readonly hard: number;
 }
 
 /**
- * Raises the soft limit on open descriptors to `wanted`, as far as the hard limit lets it.
- * @returns The limits that are then in force.
+ * Raises the soft limit on open descriptors to `wanted`, at most to the hard limit.
+ * @returns The limits in force afterwards.
  */
 export function raiseOpenFileLimit(wanted: number): OpenFileLimit {
   const limits = new BigUint64Array(2);
@@ -210,11 +204,11 @@ export function raiseOpenFileLimit(wanted: number): OpenFileLimit {
 }
 
 /**
- * Sends a signal by number, to a process, or to a process group when `pid` is negative; signal 0 only asks.
- * @returns Whether there was somebody to send it to and the right to do so.
+ * Sends a signal by number to a process, or to a process group if `pid` is negative. Signal 0 only checks.
+ * @returns Whether the target exists and may be signalled.
  */
 export function sendSignal(pid: number, signal: number): boolean {
-  // kill(0) and kill(-1) would hit our own group and everybody.
+  // kill(0) and kill(-1) would reach our own group and all processes.
   if (!Number.isInteger(pid) || pid === 0 || pid === -1) throw new RangeError(`Cannot send a signal to pid ${pid}`);
   return libc().kill(pid, signal) === 0;
 }
@@ -224,18 +218,18 @@ const AF_INET6 = Deno.build.os === "darwin" ? 30 : 10;
 const SHUT_RDWR = 2;
 const IPPROTO_TCP = 6;
 const TCP_INFO = 11;
-/** Where Linux's `struct tcp_info` has `tcpi_bytes_acked` and, after it, `tcpi_bytes_received`. */
+/** Offset of `tcpi_bytes_acked` in Linux's `struct tcp_info`; `tcpi_bytes_received` follows it. */
 const BYTES_ACKED = 120;
 
 const socketAddress = new Uint8Array(128);
 const tcpInfo = new Uint8Array(256);
 const size = new Uint32Array(1);
 
-/** Where the TCP connection `fd` comes from, as hexadecimal digits; `undefined` if it is none, or none any more. */
+/** The peer's address of the TCP connection `fd` as hexadecimal digits; `undefined` if it is no connection (any more). */
 export function peerAddress(fd: number): string | undefined {
   size[0] = socketAddress.length;
   if (libc().getpeername(fd, socketAddress, size) !== 0) return undefined;
-  // On macOS the length comes first.
+  // On macOS the first byte is the length.
   const family = Deno.build.os === "darwin" ? socketAddress[1] : socketAddress[0] + 256 * socketAddress[1];
   if (family === AF_INET) return socketAddress.slice(4, 8).toHex();
   if (family !== AF_INET6) return undefined;
@@ -243,7 +237,7 @@ export function peerAddress(fd: number): string | undefined {
   return /^0{20}ffff/.test(address) ? address.slice(24) : address;
 }
 
-/** What Linux has counted of the TCP connection `fd`; `undefined` if it is none any more, or nobody counts. */
+/** Linux's byte counts of the TCP connection `fd`; `undefined` if it is no connection (any more), or on other systems. */
 export function tcpByteCounts(fd: number): { readonly received: number; readonly taken: number } | undefined {
   if (Deno.build.os !== "linux") return undefined;
   size[0] = tcpInfo.length;
@@ -258,8 +252,8 @@ const SOL_SOCKET = 1, SO_COOKIE = 57;
 const MSG_PEEK = 2, MSG_DONTWAIT = 0x40;
 
 /**
- * A second descriptor of the TCP connection `fd`, which then lasts until both are closed; to be closed by {@linkcode letGo}.
- * `undefined` if it is no connection any more, or this is not Linux.
+ * Duplicates the descriptor of the TCP connection `fd`, so that the connection lasts until both are closed; close it
+ * with {@linkcode letGo}. `undefined` if `fd` is no connection any more, or this is not Linux.
  */
 export function holdConnection(fd: number): number | undefined {
   if (Deno.build.os !== "linux") return undefined;
@@ -270,18 +264,18 @@ export function holdConnection(fd: number): number | undefined {
   return undefined;
 }
 
-/** Whether so many bytes have come by a connection of {@linkcode holdConnection} that nobody has read. */
+/** Whether at least `bytes` bytes have arrived on the connection of {@linkcode holdConnection} and are unread. */
 export function hasUnread(held: number, bytes: number): boolean {
   return Number(libc().recv(held, new Uint8Array(bytes), BigInt(bytes), MSG_PEEK | MSG_DONTWAIT)) >= bytes;
 }
 
-/** Whether two descriptors stand for the same socket. Of what is none: no. */
+/** Whether two descriptors refer to the same socket; false if one is no socket. */
 export function isSameSocket(a: number, b: number): boolean {
   const [first, second] = [a, b].map(socketCookie);
   return first !== undefined && first === second;
 }
 
-/** The number that Linux has given to a socket and to no other one. */
+/** The number that Linux has given to this socket only. */
 function socketCookie(fd: number): bigint | undefined {
   const cookie = new BigUint64Array(1);
   size[0] = cookie.byteLength;
@@ -295,8 +289,8 @@ export function letGo(held: number): void {
 }
 
 /**
- * Ends the TCP connection `fd`, whose owner finds it ended by the peer. Nothing happens to what is no such connection: its
- * owner may have closed it, and the number be another file's.
+ * Ends the TCP connection `fd`; its owner sees it ended by the peer. Does nothing if `fd` is no TCP connection: the
+ * owner may have closed it, and the number may belong to another file by now.
  */
 export function shutDownConnection(fd: number): void {
   if (peerAddress(fd) !== undefined) libc().shutdown(fd, SHUT_RDWR);

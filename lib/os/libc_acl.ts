@@ -1,6 +1,6 @@
 /**
- * POSIX access control lists: rights on a file for single users, beside its owner, group and others. Linux's alone. Apart from
- * libc.ts, as few processes need them.
+ * POSIX access control lists: rights on a file for single users, in addition to its owner, group and others. Only on
+ * Linux. Separate from libc.ts because few processes need them.
  * Source: acl(5), setxattr(2), `linux/posix_acl_xattr.h`.
  * @module
  */
@@ -18,25 +18,25 @@ const libc = cLibrary(SYMBOLS);
 
 const NAME = cString("system.posix_acl_access");
 const VERSION = 2;
-/** Version; then for each entry tag, permissions and id. */
+/** Bytes of the header (a version), and of an entry: tag, permissions and id. */
 const HEADER = 4, ENTRY = 8;
 const USER_OBJ = 0x01, USER = 0x02, GROUP_OBJ = 0x04, MASK = 0x10, OTHER = 0x20;
 const NO_ID = 0xffffffff;
-/** The kernel keeps no larger list. */
+/** The kernel's maximum size of a list. */
 const MOST_BYTES = 65_536;
 
-/** Permission bits of one party. */
+/** Permission bits of an entry. */
 export const ACL_READ = 4, ACL_WRITE = 2, ACL_PASS = 1;
 
-/** Whether this system has such lists. */
+/** Whether this system has access control lists. */
 export function hasAcls(): boolean {
   return Deno.build.os === "linux";
 }
 
 /**
- * Gives `users` (by id), and no others, the rights `bits` on the file `path`, which is this process's, beside those that its owner,
- * its group and others have. Without any users it takes all of them back.
- * @throws {LibcError} Where the file system keeps no such lists, or not so long ones.
+ * Gives exactly these `users` (by id) the rights `bits` on the file `path`, in addition to those of its owner, its
+ * group and others. The file must belong to this process. An empty list removes all of them.
+ * @throws {LibcError} If the file system does not support lists, or not of this length.
  */
 export function setAclUsers(path: string, users: readonly number[], bits: number): void {
   const { setxattr } = libc();
@@ -64,7 +64,10 @@ export function setAclUsers(path: string, users: readonly number[], bits: number
   check("setxattr", setxattr(cString(path), NAME, list, BigInt(list.length), 0));
 }
 
-/** What the file's group may; of a file with a list, the bits of its mode are the most that anybody listed may. */
+/**
+ * The group's rights on the file. If the file has a list, the group bits of its mode are the maximum for all listed
+ * users.
+ */
 function groupBits(path: string): number | undefined {
   const list = new Uint8Array(MOST_BYTES);
   const length = Number(libc().getxattr?.(cString(path), NAME, list, BigInt(list.length)) ?? -1);

@@ -1,6 +1,6 @@
 /**
- * Waiting for many descriptors, by epoll(7) and eventfd(2). Apart from libc.ts, as every thread with a socket needs these and
- * few need the others: Deno takes 0.1 ms for each function of a library that is opened.
+ * Waiting for many descriptors with epoll(7) and eventfd(2). Separate from libc.ts because every thread with a socket
+ * needs these and few need the others: Deno takes 0.1 ms for each function of a library that is opened.
  * Source: the Linux manual pages.
  * @module
  */
@@ -11,7 +11,7 @@ import { check, nativeMemory } from "./libc.ts";
 const SYMBOLS = {
   calloc: { parameters: ["usize", "usize"], result: "pointer" },
   close: { parameters: ["i32"], result: "i32" },
-  // Linux's alone.
+  // Only on Linux.
   epoll_create1: { parameters: ["i32"], result: "i32", optional: true },
   epoll_ctl: { parameters: ["i32", "i32", "i32", "buffer"], result: "i32", optional: true },
   epoll_wait: { parameters: ["i32", "pointer", "i32", "i32"], result: "i32", nonblocking: true, optional: true },
@@ -22,34 +22,37 @@ const SYMBOLS = {
 
 const libc = cLibrary(SYMBOLS);
 
-/** Not inherited by children that a job starts. */
+/** Child processes of jobs do not inherit the descriptor. */
 const O_CLOEXEC = 0o2000000;
 
-/** What epoll(7) and eventfd(2) have, as far as it is used. Only {@linkcode EpollCalls.wait} blocks, in a thread. */
+/** The calls of epoll(7) and eventfd(2) that are used. Only {@linkcode EpollCalls.wait} blocks, in another thread. */
 export interface EpollCalls {
-  /** A new instance; not inherited by children. */
+  /** Creates an instance; child processes do not inherit it. */
   create(): number;
   /** `op` is one of `EPOLL_CTL_…`, `event` a `struct epoll_event`. */
   control(epollFd: number, op: number, fd: number, event: Uint8Array): void;
-  /** The `struct epoll_event`s that the last {@linkcode EpollCalls.wait} brought. */
+  /** The `struct epoll_event`s of the last {@linkcode EpollCalls.wait}. */
   readonly events: Uint8Array<ArrayBuffer>;
-  /** Where they are in memory, which stays when the thread is gone. */
+  /** Address of the events; the memory stays valid when the thread has ended. */
   readonly eventsAddress: bigint;
-  /** Fills {@linkcode EpollCalls.events}. @returns How many came; 0 at the time-out in milliseconds, negative on a signal. */
+  /**
+   * Fills {@linkcode EpollCalls.events}. @returns Number of events; 0 at the time-out in milliseconds, negative on a
+   * signal.
+   */
   wait(epollFd: number, timeoutMs: number): Promise<number>;
-  /** A new counter that can be read when it is not 0; not inherited by children. */
+  /** Creates an eventfd, which is readable while its counter is not 0; child processes do not inherit it. */
   createEvent(): number;
-  /** Takes the counter to 0. */
+  /** Sets the counter to 0. */
   resetEvent(fd: number): void;
   /** Adds 1 to the counter. */
   setEvent(fd: number): void;
-  /** Closes either of them. */
+  /** Closes an instance or a counter. */
   close(fd: number): void;
 }
 
 const EFD_NONBLOCK = 0o4000;
 
-/** The calls, where the system has them: on Linux. @param eventBytes Size of an event. @param count How many at most. */
+/** The calls; `undefined` except on Linux. @param eventBytes Size of an event. @param count Maximum number of events. */
 export function epollCalls(eventBytes: number, count: number): EpollCalls | undefined {
   const { calloc, epoll_create1, epoll_ctl, epoll_wait, eventfd, eventfd_read, eventfd_write, close } = libc();
   if (!epoll_create1 || !epoll_ctl || !epoll_wait || !eventfd || !eventfd_read || !eventfd_write) return undefined;

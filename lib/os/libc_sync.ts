@@ -1,6 +1,7 @@
 /**
- * Bringing whole file systems to the disk, which the runtime cannot. Apart from libc.ts, as only a journal wants it, and Deno takes
- * 0.05 ms for each function of a library that is opened. Linux's alone. Source: syncfs(2).
+ * Syncs whole file systems, which the runtime cannot. Separate from libc.ts because only a journal needs it, and Deno
+ * takes 0.05 ms for each function of a library that is opened. Only on Linux.
+ * Source: syncfs(2).
  * @module
  */
 
@@ -15,15 +16,15 @@ const SYMBOLS = {
 
 const libc = cLibrary(SYMBOLS);
 
-/** O_RDONLY, and children that a job starts do not inherit the descriptor. */
+/** O_RDONLY and O_CLOEXEC: child processes of jobs do not inherit the descriptor. */
 const FLAGS = 0o2000000;
 
-/** Whether this system can. */
+/** Whether this system has `syncfs`. */
 export const SYNCS_FILE_SYSTEMS = Deno.build.os === "linux";
 
 /**
- * Resolves when all that was written to the file systems of `paths` is on their disks; paths that are not there are left out.
- * @throws {LibcError} If it cannot be brought there.
+ * Resolves when the file systems of `paths` are synced; paths that do not exist are skipped.
+ * @throws {LibcError} If a sync fails.
  */
 export async function syncFileSystems(paths: readonly string[]): Promise<void> {
   const devices = new Set<number>();

@@ -1,6 +1,7 @@
 /**
- * Whose rights the process has. Apart from libc.ts, as Deno takes 0.1 ms for each function of a library that is opened, and most
- * processes are who they are. The C library changes all threads of the process at once. Source: POSIX.1-2024; initgroups(3).
+ * Changes the user of the process. Separate from libc.ts because Deno takes 0.1 ms for each function of a library that
+ * is opened, and most processes keep their user. The C library changes all threads of the process at once.
+ * Source: POSIX.1-2024; initgroups(3).
  * @module
  */
 
@@ -17,11 +18,9 @@ const SYMBOLS = {
 
 const libc = cLibrary(SYMBOLS);
 
-/** A user to become: ids from the password file, and the name, which `initgroups` wants. */
+/** A user: ids from the password file, and the name for `initgroups`. */
 export interface UserIds {
-  /** Login name. */
   readonly name: string;
-  /** User id. */
   readonly uid: number;
   /** Primary group id. */
   readonly gid: number;
@@ -32,8 +31,8 @@ function takeGroups({ name, gid }: UserIds): void {
 }
 
 /**
- * Drops this process's rights to those of `user`, for good: groups first, then gid, then uid.
- * @throws {LibcError} Without the right to do so.
+ * Drops this process's rights to those of `user` permanently: groups first, then gid, then uid.
+ * @throws {LibcError} Without permission.
  */
 export function becomeUser(user: UserIds): void {
   takeGroups(user);
@@ -42,9 +41,9 @@ export function becomeUser(user: UserIds): void {
 }
 
 /**
- * Gives this process, which is root's, the rights of `user` until it takes its own back.
- * @returns Does something with root's rights; synchronous, as every thread has them meanwhile.
- * @throws {LibcError} Without the right to do so.
+ * Gives this process, which must be root's, the rights of `user` until the returned function takes root's rights back.
+ * @returns Runs `act` with root's rights. It must be synchronous, as all threads have these rights meanwhile.
+ * @throws {LibcError} Without permission.
  */
 export function actAsUser(user: UserIds): <T>(act: () => T) => T {
   takeGroups(user);

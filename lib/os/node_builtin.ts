@@ -1,6 +1,6 @@
 /**
- * Node's own modules, loaded when they are first asked for: with Node's compatibility layer, which comes with them, that takes
- * 4 to 6 MB and 20 to 40 ms of every thread, and most threads and commands never need one.
+ * Loads Node's own modules when they are first needed. They come with Node's compatibility layer, which takes 4 to 6 MB
+ * and 20 to 40 ms in every thread, and most threads and commands never need one.
  * @module
  */
 
@@ -8,11 +8,11 @@ import type * as Crypto from "node:crypto";
 import type * as Fs from "node:fs";
 import type * as Inspector from "node:inspector";
 
-/** Those that are used, by name. */
+/** The modules that are used, by name. */
 export interface Builtins {
-  /** RSA, where the system has no OpenSSL. */
+  /** RSA, if the system has no OpenSSL. */
   readonly "node:crypto": typeof Crypto;
-  /** What Deno does not tell of files. */
+  /** File facts that Deno does not offer. */
   readonly "node:fs": typeof Fs;
   /** CPU profiles. */
   readonly "node:inspector": typeof Inspector;
@@ -20,9 +20,9 @@ export interface Builtins {
 
 const loaded: { [N in keyof Builtins]?: Builtins[N] } = {};
 
-/** One of Node's modules. At once, where an `import()` would make a promise of it. */
+/** Loads one of Node's modules synchronously; `import()` would return a promise. */
 export function nodeBuiltin<N extends keyof Builtins>(name: N): Builtins[N] {
-  // The main scope's types do not have Node's global.
+  // The types of the main scope do not have Node's global.
   const { process } = globalThis as unknown as { process: { getBuiltinModule(name: N): Builtins[N] } };
   return loaded[name] ??= process.getBuiltinModule(name);
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** `path` under `root`: an absolute path too, unless it lies there already. A URI stays as it is. */
+/** Puts `path` under `root`, an absolute path too, unless it is there already. A URI is returned as it is. */
 export function underRoot(root: string, path: string): string {
   if (isUri(path)) return path;
   const clean = root.replace(/\/+$/, "");
@@ -12,12 +12,12 @@ export function underRoot(root: string, path: string): string {
   return `${clean}/${path.replace(/^\/+/, "")}`;
 }
 
-/** Whether `path` is a URI (`file:///dev/log`, `udp://loghost`) and no path. */
+/** Whether `path` is a URI (`file:///dev/log`, `udp://loghost`). */
 export function isUri(path: string): boolean {
   return /^[A-Za-z][A-Za-z0-9+.-]*:/.test(path);
 }
 
-/** `path` as an absolute one, seen from the directory `cwd`. */
+/** Makes `path` absolute, relative to the directory `cwd`. */
 export function absolutePath(path: string, cwd: string): string {
   return path.startsWith("/") ? path : `${cwd}/${path}`.replaceAll("/./", "/");
 }

@@ -1,5 +1,5 @@
 /**
- * Waiting for time to pass, until an abort.
+ * Waits for a time, or until an abort.
  * @module
  */
 

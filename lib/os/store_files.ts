@@ -10,12 +10,12 @@ import { StoreError } from "../errors.ts";
 import { decode } from "../values/msgpack.ts";
 import { compareStrings, type Value } from "../values/value.ts";
 
-/** Hears of what cannot be read, removed or stored. */
+/** Called with what cannot be read, removed or stored. */
 export type CacheLog = (message: string) => void;
 
 /**
- * Whether there is a regular file at `path`, and something in it: after a power failure a name may be all that is left of a file.
- * @param bytes How much is to be in it, where that is known.
+ * Whether `path` is a regular, non-empty file: after a power failure a file may be empty.
+ * @param bytes The expected size, if it is known.
  */
 export function isFilled(path: string, bytes?: number): boolean {
   try {
@@ -26,7 +26,7 @@ export function isFilled(path: string, bytes?: number): boolean {
   }
 }
 
-/** What a directory holds, sorted by name; nothing if it is not there. */
+/** The entries of a directory, sorted by name; empty if it does not exist. */
 export function listDirectory(path: string, log: CacheLog): Deno.DirEntry[] {
   try {
     return [...Deno.readDirSync(path)].sort((a, b) => compareStrings(a.name, b.name));
@@ -39,7 +39,7 @@ export function listDirectory(path: string, log: CacheLog): Deno.DirEntry[] {
 }
 
 /**
- * The value in a msgpack file; `undefined` if it is not there, or cannot be read, which the log is told.
+ * Reads a msgpack file; `undefined` if it does not exist. If it cannot be read, the log is told.
  * @param read How the file is read. Default: by the runtime.
  */
 export function readValue(path: string, log: CacheLog, read = readFileIfExists): Value | undefined {
@@ -53,14 +53,15 @@ export function readValue(path: string, log: CacheLog, read = readFileIfExists):
 }
 
 /**
- * Writes a directory, whole, that nobody else has written: made under another name, and renamed, which fails where one with
- * something in it stands. With a name of its own for each file, and a link to say who was first, there were more calls to the
- * system, no faster, and a moment in which only half of the directory was there.
+ * Writes a whole directory once: under another name, then renamed, which fails if a non-empty directory has the name
+ * already. The alternative (a name for each file, and a link that says who was first) takes more system calls, is not
+ * faster, and leaves a moment in which half of the directory is there.
  * @param files Contents by name.
- * @param names.essential The file without which the directory does not count: then another one takes its place.
- * @param names.isWhole Whether that file, in which there is something, counts: one that a power failure has cut does not. Default: it does.
- * @param names.temporary A path in the same directory as `path` that nobody else uses.
- * @returns Whether it was this call that wrote it; `undefined` if the directory that it is to be in is not there.
+ * @param names.essential The file without which the directory does not count: then another one replaces it.
+ * @param names.isWhole Whether the contents of that file are complete; a power failure may have cut it. Default: yes if
+ * it is not empty.
+ * @param names.temporary An unused path in the same directory as `path`.
+ * @returns Whether this call wrote it; `undefined` if the parent directory does not exist.
  */
 export function writeDirectoryOnce(
   path: string,
@@ -77,7 +78,7 @@ export function writeDirectoryOnce(
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
     const there = isThere();
-    // Whoever made it was stopped before all was in it, or it is of a version that wrote file by file.
+    // Its writer was stopped before all files were in it, or an older version wrote file by file.
     if (!there && isDirectory(path)) {
       for (const name of files.keys()) {
         if (name !== essential) Deno.renameSync(`${temporary}/${name}`, `${path}/${name}`);
@@ -90,7 +91,7 @@ export function writeDirectoryOnce(
   }
 }
 
-/** Makes a directory that is empty, whatever a failure left under its name. */
+/** Makes an empty directory; removes what a failure may have left under its name. */
 function makeEmpty(path: string): void {
   try {
     Deno.mkdirSync(path, { mode: 0o700 });
@@ -101,7 +102,7 @@ function makeEmpty(path: string): void {
   }
 }
 
-/** Removes what is at `path`; the log hears why it cannot. @returns Whether there was something. */
+/** Removes `path`; the log is told if that fails. @returns Whether it existed. */
 export function remove(path: string, log: CacheLog, options: { recursive?: boolean } = {}): boolean {
   try {
     Deno.removeSync(path, options);
@@ -112,7 +113,7 @@ export function remove(path: string, log: CacheLog, options: { recursive?: boole
   }
 }
 
-/** When a file was last changed, in milliseconds since the epoch; `undefined` if it is not there. */
+/** Modification time of a file, in milliseconds since the epoch; `undefined` if it does not exist. */
 export function changedMs(path: string): number | undefined {
   try {
     return Deno.statSync(path).mtime?.getTime();

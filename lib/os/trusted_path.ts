@@ -1,22 +1,21 @@
 /**
- * Whether only root decides where a path leads. Root may act there by the path's name; everywhere else it acts with the rights of
- * the user for whom it acts: a link that somebody plants leads that user no further than they get anyway.
- *
- * Permission bits count, and no access control lists: who gets rights by one was given them by root.
+ * Tells whether only root decides where a path leads. If so, root may act there by name; otherwise it acts with the
+ * rights of the user for whom it acts, so that a planted link gives that user no more than they have anyway. Checks
+ * permission bits, not access control lists: only root can have granted rights by one.
  * @module
  */
 
 import { findGroup, type User } from "./users.ts";
 
-/** As many links as the kernel follows in one path. */
+/** The kernel's maximum number of links in one path. */
 const MAX_LINKS = 40;
 const STICKY = 0o1000, GROUP_WRITES = 0o020, OTHERS_WRITE = 0o002;
 
 /**
- * Whether nobody but root can change what the absolute path `path` leads to, be it there or not: each directory on the way,
- * those of links as well, is root's, and `user` may make or rename nothing in it.
- * @param user For whom root acts; root: nobody at all may.
- * @throws What `Deno.lstatSync` throws, but for what is missing.
+ * Whether only root can change what the absolute path `path` leads to, whether it exists or not: each directory on the
+ * way, also of links, belongs to root, and `user` cannot create or rename anything in it.
+ * @param user The user for whom root acts. For root itself, no other user may change the path.
+ * @throws What `Deno.lstatSync` throws, except for missing files.
  */
 export function isTrustedPath(path: string, user: User): boolean {
   let names = path.split("/").filter((name) => name !== "");
@@ -26,7 +25,7 @@ export function isTrustedPath(path: string, user: User): boolean {
     const entry = `${directory}/${name}`;
     const found = lstatIfExists(entry);
     if (!isRoots(directory === "" ? "/" : directory, { user, entry: found })) return false;
-    if (found === undefined) return true; // what is not there yet, root will make
+    if (found === undefined) return true; // root will create what does not exist yet
     names = rest;
     if (name === "..") directory = directory.slice(0, Math.max(0, directory.lastIndexOf("/")));
     else if (!found.isSymlink) directory = name === "." ? directory : entry;
@@ -40,13 +39,13 @@ export function isTrustedPath(path: string, user: User): boolean {
   return true;
 }
 
-/** Whether `user` and every stranger must leave an entry of a directory as it is. */
+/** Whether `user` and others cannot change an entry of a directory. */
 function isRoots(directory: string, { user, entry }: { user: User; entry: Deno.FileInfo | undefined }): boolean {
   const { uid, gid, mode } = Deno.lstatSync(directory);
   if (uid !== 0) return false;
   const bits = mode ?? 0;
   const writes = (bits & OTHERS_WRITE) !== 0 || ((bits & GROUP_WRITES) !== 0 && isMember(user, gid ?? 0));
-  // In a sticky directory nobody renames or removes what is root's.
+  // In a sticky directory nobody else renames or removes root's entries.
   return !writes || ((bits & STICKY) !== 0 && (entry === undefined || entry.uid === 0));
 }
 

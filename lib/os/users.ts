@@ -1,36 +1,32 @@
 /**
- * Users and groups of this host: `/etc/passwd` and `/etc/group`, then whatever `getent` knows (LDAP, sssd, …).
- * Changes nothing and knows nothing of passwords.
+ * Users and groups of this host: `/etc/passwd` and `/etc/group`, then `getent` (LDAP, sssd, …). Read-only; knows
+ * nothing of passwords.
  * Source: passwd(5), group(5), getent(1).
  * @module
  */
 
 /** One line of passwd. */
 export interface User {
-  /** The login name. */
   readonly name: string;
-  /** The numeric id. */
   readonly uid: number;
-  /** The id of the primary group. */
   readonly gid: number;
-  /** The comment field: a full name, as a rule. */
+  /** The comment field, usually the full name. */
   readonly gecos: string;
-  /** The home directory, which need not exist. */
+  /** The home directory; it may not exist. */
   readonly home: string;
-  /** The login shell; empty: `/bin/sh`. */
+  /** The login shell; empty means `/bin/sh`. */
   readonly shell: string;
 }
 
 /** One line of group. */
 export interface Group {
   readonly name: string;
-  /** The numeric id. */
   readonly gid: number;
-  /** Names of the users who are in the group beside those whose primary group it is. */
+  /** The users whose supplementary group it is. */
   readonly members: readonly string[];
 }
 
-/** Where to look; tests name files of their own, and then `getent` is not asked. */
+/** The files to read; with them `getent` is not called. For tests. */
 export interface AccountFiles {
   /** Default: `/etc/passwd`. */
   readonly passwd?: string;
@@ -38,14 +34,14 @@ export interface AccountFiles {
   readonly group?: string;
 }
 
-/** The users in the text of a passwd file; lines that are none (comments, NIS entries) are left out. */
+/** Parses a passwd file; other lines (comments, NIS entries) are skipped. */
 export function parsePasswd(text: string): User[] {
   return records(text, 7).flatMap(([name, , uid, gid, gecos, home, shell]) =>
     isId(uid) && isId(gid) ? [{ name, uid: Number(uid), gid: Number(gid), gecos, home, shell }] : []
   );
 }
 
-/** The groups in the text of a group file. */
+/** Parses a group file. */
 export function parseGroup(text: string): Group[] {
   return records(text, 4).flatMap(([name, , gid, members]) =>
     isId(gid) ? [{ name, gid: Number(gid), members: members.split(",").filter((member) => member !== "") }] : []
@@ -62,7 +58,7 @@ function isId(text: string): boolean {
   return /^\d{1,10}$/.test(text);
 }
 
-/** The user of that name, or of that uid if a number is given. */
+/** Finds a user by name, or by uid if a number is given. */
 export function findUser(who: string | number, files: AccountFiles = {}): User | undefined {
   const is = (user: User) => typeof who === "number" ? user.uid === who : user.name === who;
   const local = parsePasswd(read(files.passwd ?? "/etc/passwd")).find(is);
@@ -76,14 +72,14 @@ export function hostUsers(files: AccountFiles = {}): string[] {
   return [...new Set(parsePasswd(`${local}\n${directory}`).map(({ name }) => name))];
 }
 
-/** The group of that name, or of that gid if a number is given. */
+/** Finds a group by name, or by gid if a number is given. */
 export function findGroup(which: string | number, files: AccountFiles = {}): Group | undefined {
   const is = (group: Group) => typeof which === "number" ? group.gid === which : group.name === which;
   const local = parseGroup(read(files.group ?? "/etc/group")).find(is);
   return local ?? (files.group === undefined ? parseGroup(getent("group", which)).find(is) : undefined);
 }
 
-/** The ids of all groups that `user` is in by the group file, the primary one first. */
+/** The ids of all groups of `user` in the group file, the primary one first. */
 export function groupIdsOf(user: User, files: AccountFiles = {}): number[] {
   const listed = parseGroup(read(files.group ?? "/etc/group")).filter((group) => group.members.includes(user.name));
   return [...new Set([user.gid, ...listed.map((group) => group.gid)])];
@@ -97,7 +93,7 @@ function read(path: string): string {
   }
 }
 
-/** What `getent` prints for one key, or for all; empty if it knows none, or is not there. */
+/** The output of `getent` for one key, or for all; empty if there is none, or no `getent`. */
 function getent(database: string, key?: string | number): string {
   if (key === "" || String(key).includes("\0")) return "";
   try {

@@ -1,5 +1,5 @@
 /**
- * CPU profiles of the thread that asks, in the format that browsers' developer tools and editors open (`.cpuprofile`).
+ * CPU profiles of the current thread, in the format of browsers' developer tools and editors (`.cpuprofile`).
  * Source: Chrome DevTools Protocol, "Profiler"; V8's inspector through `node:inspector`.
  * @module
  */
@@ -10,12 +10,9 @@ import { nodeBuiltin } from "../os/node_builtin.ts";
 
 /** A profile that is being taken. */
 export interface RunningProfile {
-  /** Resolves when V8 is sampling. */
+  /** Resolves when V8 has begun to sample. */
   readonly started: Promise<void>;
-  /**
-   * Ends it and writes `<name>-<time>.cpuprofile` into `directory`, mode 0600.
-   * @returns The file's path.
-   */
+  /** Ends the profile and writes `<name>-<time>.cpuprofile` into `directory`, mode 0600. @returns The file's path. */
   stop(directory: string, name: string): Promise<string>;
 }
 
@@ -43,7 +40,7 @@ export function startProfile(): RunningProfile {
   };
 }
 
-/** One command of the protocol, and its answer. */
+/** Sends one command of the protocol. */
 function post(session: Session, method: string): Promise<{ profile?: unknown }> {
   return new Promise((resolve, reject) => {
     session.post(method, (error: Error | null, answer?: object) => {

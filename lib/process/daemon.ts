@@ -1,34 +1,34 @@
 /**
- * This program once more, in the background. `-d`: it starts itself again in a session of its own, and waits until that one
- * is ready or has failed. `salt-run --async`: it starts itself again and does not wait.
+ * Starts this program again in the background. `-d`: the program starts itself in a new session and waits until the
+ * child is ready or has failed. `salt-run --async`: it starts itself and does not wait. Deno cannot fork.
  *
- * Deno cannot fork. The parent gives the child its arguments unchanged, a variable that says what it is, and a file as
- * standard error: the child's last line in it is either that it is ready, or why it ended. A descriptor, so that a
- * child that has become another user can still write to it.
+ * The child gets the same arguments, an environment variable that marks it, and a file as standard error: the last line
+ * there says that the child is ready, or why it ended. The file is passed as a descriptor, so that a child that has
+ * become another user can still write to it.
  * @module
  */
 
 import { readTextFileIfExists, removeIfExists } from "../os/atomic_file.ts";
 import { type SelfCommand, selfCommand } from "./self_command.ts";
 
-/** Tells the child what it is. */
+/** Marks the child. */
 const CHILD_VARIABLE = "SALT_DAEMON_CHILD";
 
-/** What the child says when it is ready. */
+/** The child's message when it is ready. */
 const READY = "The service is ready.";
 
-/** How often the parent looks, in milliseconds. */
+/** Interval at which the parent looks at the child, in milliseconds. */
 const LOOK_MS = 20;
 
-/** What a process in the background has to do for the one that started it. */
+/** What a process in the background does for its parent. */
 export interface DaemonRole {
-  /** Tells the parent that the service is up: it may end. */
+  /** Tells the parent that the service is running, so that it can exit. */
   ready(): void;
 }
 
 /**
- * The part of the child, if this process was started by {@linkcode daemonize}: it has no terminal, and must not start
- * another. To be asked once, at start: the variable behind it is taken out of the environment, so that no child inherits it.
+ * The role of a child that {@linkcode daemonize} has started; `undefined` in other processes. A child has no terminal
+ * and must not daemonize again. Call it once, at start: it removes the variable, so that no child process inherits it.
  */
 export function takeDaemonRole(): DaemonRole | undefined {
   if (Deno.env.get(CHILD_VARIABLE) !== "1") return undefined;
@@ -36,27 +36,27 @@ export function takeDaemonRole(): DaemonRole | undefined {
   return { ready: () => void Deno.stderr.writeSync(new TextEncoder().encode(`${READY}\n`)) };
 }
 
-/** How {@linkcode daemonize} starts and waits. */
+/** Options of {@linkcode daemonize}. */
 export interface DaemonOptions {
-  /** The program's own arguments, `-d` and all. */
+  /** The program's own arguments, including `-d`. */
   readonly args: readonly string[];
   /** Milliseconds to wait until the child is ready. @default {30000} */
   readonly timeoutMs?: number;
-  /** Default: this program. */
+  /** The command to start. Default: this program. */
   readonly self?: SelfCommand;
 }
 
-/** What became of the child. */
+/** The result for the parent. */
 export type DaemonOutcome =
   | { readonly kind: "ready"; readonly pid: number }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Starts this program in the background, and tells whether it came up. A child that does not is ended. */
+/** Starts this program in the background and waits until it is ready. A child that does not become ready is killed. */
 export async function daemonize(options: DaemonOptions): Promise<DaemonOutcome> {
   const self = options.self ?? selfCommand();
   const errors = Deno.makeTempFileSync({ prefix: "salt_daemon_" });
-  // A file and no pipe: a pipe would break when the parent ends, and whatever the runtime then prints would end the
-  // service. `exec` keeps the process id.
+  // A file, not a pipe: the pipe would break when the parent exits, and the child would die at its next output. `exec`
+  // keeps the process id.
   const command = ["-c", 'errors=$1; shift; exec "$@" </dev/null >/dev/null 2>"$errors"', "sh", errors, self.command];
   const args = [...command, ...self.args, ...options.args];
   const child = spawnDetached("/bin/sh", args, { [CHILD_VARIABLE]: "1" });
@@ -79,8 +79,8 @@ export async function daemonize(options: DaemonOptions): Promise<DaemonOutcome> 
 }
 
 /**
- * Starts this program with `args` in the background, and leaves it to itself.
- * @param env Variables beside those of this process.
+ * Starts this program with `args` in the background, without waiting for it.
+ * @param env Variables in addition to those of this process.
  * @returns The process id.
  */
 export function startDetached(
@@ -91,7 +91,7 @@ export function startDetached(
   return spawnDetached(self.command, [...self.args, ...args], env).pid;
 }
 
-/** Starts a command in a session of its own, without a terminal; this process does not wait for it at its end. */
+/** Starts a command in a new session without a terminal. This process can exit before it. */
 function spawnDetached(
   command: string,
   args: string[],
@@ -113,7 +113,7 @@ function outcome({ code, signal }: Deno.CommandStatus): string {
   return signal === null ? `it ended at once with exit code ${code}` : `it was ended by ${signal}`;
 }
 
-/** The last line that says something. */
+/** The last non-empty line. */
 function lastLine(path: string): string | undefined {
   return readTextFileIfExists(path)?.split("\n").map((line) => line.trim()).filter((line) => line !== "").at(-1);
 }

@@ -1,28 +1,26 @@
 /**
- * Gives memory back when a thread comes to rest after work.
- *
- * V8 collects garbage when it needs room, so a thread that has nothing more to do would keep what its last work left for
- * hours: a result of 10 MB leaves 100 in each MWorker that had one. Knows nothing of what the work is.
+ * Frees memory when a thread becomes idle after work. V8 collects garbage only when it needs space, so an idle thread
+ * would keep the garbage of its last work for hours: 100 MB in each MWorker that handled a result of 10 MB.
  * Source: V8's `--expose-gc`.
  * @module
  */
 
 /** How much work is worth a collection as soon as a thread rests, in bytes of messages. */
 const MUCH_BYTES = 1 << 18;
-/** How long a thread does nothing before it is at rest, in milliseconds. */
+/** A thread without work for this time is idle, in milliseconds. */
 const REST_MS = 1_000;
 /** How much is worth one after a long rest: a thread that works a little now and then would keep megabytes of garbage. */
 const SOME_BYTES = 1 << 14;
 /** How long that rest is, in milliseconds. */
 const LONG_REST_MS = 5_000;
 
-/** How long V8's own threads may take to free the buffers that were found to be garbage, in milliseconds. */
+/** Time for V8's own threads to free the buffers that were collected, in milliseconds. */
 const SWEEP_MS = 200;
 
-/** V8's own, where its flag is set (`V8_FLAGS`). */
+/** V8's `gc`, available with its flag (`V8_FLAGS`). */
 type Collect = ((options: { readonly type: "major"; readonly execution: "sync" }) => void) | undefined;
 
-/** One thread's work, by the bytes that it moves. */
+/** Counts the work of one thread by the bytes of its messages. */
 export class IdleMemory {
   readonly #trim: () => void;
   #bytes = 0;
@@ -31,12 +29,12 @@ export class IdleMemory {
   #sweeping = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Nothing is counted yet. @param trim What else is to be done then; the C library has memory to give back as well. */
+  /** @param trim Called after a collection, for memory that the C library can free. */
   constructor(trim: () => void = () => {}) {
     this.#trim = trim;
   }
 
-  /** Counts a message or a job. */
+  /** Counts the bytes of a message or a job. */
   worked(bytes: number): void {
     const had = this.#bytes;
     this.#bytes += bytes;
@@ -75,7 +73,7 @@ export class IdleMemory {
     });
   }
 
-  /** Forgets what was counted: nothing is to come any more, or somebody else counts from here. */
+  /** Sets the count to zero: no more work comes, or another object counts from here. */
   reset(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,16 +1,14 @@
 /**
- * The log: levels as Salt names them, records, and loggers that hand records to sinks.
- *
- * A worker's logger posts its records to the main thread, whose logger writes them. Knows neither formats nor files
- * (`log_format.ts`, `log_sinks.ts`). What is secret is the caller's business; what is hostile is made harmless on
- * its way into a line.
+ * The log: Salt's levels, records, and loggers that pass records to sinks. A worker's logger sends its records to the
+ * main thread, whose logger writes them. Knows neither formats nor files (`log_format.ts`, `log_sinks.ts`). Callers
+ * must not log secrets; control characters are made visible when a line is formatted.
  * Source: docs.saltproject.io, "Salt logging"; the numbers are those of Python's logging.
  * @module
  */
 
 import type { LogLevel } from "./log_levels.ts";
 
-/** The number of each level; a record is written where its number is at least the sink's. */
+/** The number of each level. A sink writes a record whose number is at least the sink's level. */
 export const LEVEL_NUMBERS: Readonly<Record<LogLevel, number>> = {
   quiet: 1000,
   critical: 50,
@@ -24,61 +22,61 @@ export const LEVEL_NUMBERS: Readonly<Record<LogLevel, number>> = {
   all: 0,
 };
 
-/** One thing to log. Survives structured clone. */
+/** One log record. Can be passed to other threads (structured clone). */
 export interface LogRecord {
   /** A number out of {@linkcode LEVEL_NUMBERS}. */
   readonly level: number;
-  /** Who logs, dotted: `salt.master`. */
+  /** The logger's dotted name: `salt.master`. */
   readonly name: string;
-  /** The message, still with whatever characters it has. */
+  /** The message; control characters are not escaped yet. */
   readonly message: string;
   /** Milliseconds since the epoch. */
   readonly timeMs: number;
 }
 
-/** Where records end. */
+/** A destination of records. */
 export interface LogSink {
   /** Least level that it wants. */
   readonly level: number;
-  /** Writes one record; never throws, for a full disk must not end a service. */
+  /** Writes one record. Must not throw: a full disk must not end a service. */
   write(record: LogRecord): void;
-  /** Closes what it opened. Twice is fine. */
+  /** Closes its files. May be called twice. */
   close(): void;
 }
 
-/** What the program logs with. */
+/** Writes log messages by level. */
 export interface Logger {
-  /** Least level that any sink wants: whoever would log something expensive asks first. */
+  /** The minimum level of all sinks: check it before you compute an expensive message. */
   readonly level: number;
-  /** The service cannot go on, or somebody attacks it. */
+  /** The service cannot continue, or is attacked. */
   critical(message: string): void;
   /** Something failed. */
   error(message: string): void;
-  /** Something is wrong and yet goes on. */
+  /** Something is wrong, but work continues. */
   warning(message: string): void;
-  /** Milestones. */
+  /** Important events. */
   info(message: string): void;
-  /** How long things take. */
+  /** Durations. */
   profile(message: string): void;
-  /** What the program does. */
+  /** Single steps. */
   debug(message: string): void;
-  /** Everything that it does. */
+  /** Everything. */
   trace(message: string): void;
-  /** The messages themselves. */
+  /** The contents of messages. */
   garbage(message: string): void;
-  /** Writes a record that another thread made. */
+  /** Writes a record of another thread. */
   write(record: LogRecord): void;
-  /** The same log under another name. */
+  /** The same log with another logger name. */
   named(name: string): Logger;
 }
 
-/** The name of a level's number, as lines show it: `WARNING`; `Level 17` for a number without one, as Python. */
+/** The name of a level's number, as in log lines: `WARNING`; `Level 17` for a number without a name, as in Python. */
 export function levelName(level: number): string {
   for (const [name, number] of Object.entries(LEVEL_NUMBERS)) if (number === level) return name.toUpperCase();
   return `Level ${level}`;
 }
 
-/** A logger that hands records to `sinks`, to each those of its level and above. */
+/** A logger that passes records to each of `sinks` with a matching level. */
 export function createLogger(sinks: readonly LogSink[], name = "salt"): Logger {
   const level = Math.min(LEVEL_NUMBERS.quiet, ...sinks.map((sink) => sink.level));
   return makeLogger(name, level, (record) => {
@@ -87,14 +85,13 @@ export function createLogger(sinks: readonly LogSink[], name = "salt"): Logger {
 }
 
 /**
- * A logger for a worker, which has no sinks: `post` sends the records to the thread that has.
- * @param level The level of that thread's logger: what it would not write is not sent.
+ * A logger for a worker, which has no sinks: `post` sends the records to the main thread.
+ * @param level The level of the main thread's logger; records below it are not sent.
  */
 export function postingLogger(post: (record: LogRecord) => void, level = 0, name = "salt"): Logger {
   return makeLogger(name, level, post);
 }
 
-/** A logger that writes nothing. */
 export const SILENT_LOGGER: Logger = createLogger([]);
 
 function makeLogger(name: string, level: number, write: (record: LogRecord) => void): Logger {

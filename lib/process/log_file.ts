@@ -1,18 +1,17 @@
 /**
- * The log file as the system has it: made with its mode, given to the service's user, opened to be appended to.
+ * Opens the log file: creates it with its mode, gives it to the service's user, and appends to it.
  * @module
  */
 
 import { isTrustedPath } from "../os/trusted_path.ts";
 import type { User } from "../os/users.ts";
 
-/** Mode of a new log file: others have no business in it. */
+/** Mode of a new log file: not readable by others. */
 const LOG_MODE = 0o640;
 
 /**
- * Opens the log file `path` to append to it; one that is not there is made.
- *
- * Root goes through no link that is another user's: a service that runs as root may log to a directory that is not root's.
+ * Opens the log file `path` for appending, and creates it if needed. Root follows no link that belongs to another user:
+ * a service that runs as root may log to a directory of another user.
  * @throws What `Deno.openSync` throws; `PermissionDenied` for such a link.
  */
 export function openLogFile(path: string): Deno.FsFile {
@@ -26,7 +25,7 @@ export function openLogFile(path: string): Deno.FsFile {
   refuseForeignLink(path);
   const file = Deno.openSync(path, options);
   try {
-    // Between the two looks somebody could have changed what is there.
+    // Another user may have changed the path between both checks.
     refuseForeignLink(path);
     const { dev, ino } = Deno.statSync(path), opened = file.statSync();
     if (dev !== opened.dev || ino !== opened.ino) {
@@ -39,11 +38,12 @@ export function openLogFile(path: string): Deno.FsFile {
   }
 }
 
-/** A new file; `undefined` if there is one by now. */
+/** Creates a file; `undefined` if it exists by now. */
 function make(path: string): Deno.FsFile | undefined {
   try {
     const file = Deno.openSync(path, { append: true, createNew: true, mode: LOG_MODE });
-    // Whatever the umask took, but for root in a directory of another's, where the name may lead elsewhere by now.
+    // Set the mode that the umask has reduced; but not as root in another user's directory, where the name may point
+    // elsewhere by now.
     const owner = Deno.statSync(path.slice(0, path.lastIndexOf("/")) || "/").uid;
     if (owner === Deno.uid()) Deno.chmodSync(path, LOG_MODE);
     return file;
@@ -59,9 +59,9 @@ function refuseForeignLink(path: string): void {
 }
 
 /**
- * Has root make the log file of a service that becomes `user`, if only root can, and give it to that user. Does nothing where
- * others than root decide what the path leads to: there that user makes it.
- * @throws What making it throws.
+ * Creates, as root, the log file of a service that becomes `user`, if only root can create it, and gives it to that
+ * user. Does nothing if users other than root control the path: then `user` creates it.
+ * @throws What creating it throws.
  */
 export function giveLogFile(path: string, user: User): void {
   if (!isTrustedPath(path, user)) return;

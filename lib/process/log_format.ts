@@ -1,8 +1,7 @@
 /**
- * A log line out of a record: Python's `%(name)s` formats and strftime, as Salt's options hold them.
- *
- * A message is one line whatever it contains: newlines and everything that a terminal obeys are made visible, so that
- * nobody who gets a text into the log can forge a line of it. Writes nothing.
+ * Formats a record as a log line, with Python's `%(name)s` formats and strftime as in Salt's options. A message is
+ * always one line: newlines and control characters are made visible, so that nobody can forge a log line with untrusted
+ * text.
  * Source: docs.python.org, "logging" (LogRecord attributes) and "time.strftime"; Salt's colours of levels.
  * @module
  */
@@ -11,19 +10,18 @@ import { levelName, type LogRecord } from "./log.ts";
 import { strftime } from "../text/strftime.ts";
 import { sanitizeLine } from "../text/terminal.ts";
 
-/** How lines are made. */
 export interface LineFormat {
-  /** Python format: `[%(levelname)-8s] %(message)s`. */
+  /** Python format, such as `[%(levelname)-8s] %(message)s`. */
   readonly format: string;
   /** strftime format of `%(asctime)s`. */
   readonly datefmt: string;
-  /** Whether `%(colorlevel)s` and its kin are coloured. */
+  /** Whether `%(colorlevel)s` and similar fields are coloured. */
   readonly colours: boolean;
 }
 
 const RESET = "\x1b[0;0m";
 
-/** The colour of a level's name and of its message. */
+/** The colours of a level's name and of its message. */
 const LEVEL_COLOURS: Readonly<Record<string, readonly [level: string, message: string]>> = {
   CRITICAL: ["\x1b[0;1;31m", "\x1b[0;1;31m"],
   ERROR: ["\x1b[0;1;31m", "\x1b[0;31m"],
@@ -39,7 +37,7 @@ const PROCESS_COLOUR = "\x1b[0;1;34m";
 
 const FIELD = /%(?:%|\((\w+)\)([-+ 0#]*)(\d*)(?:\.\d+)?[a-zA-Z])/g;
 
-/** The line of `record`, without a newline. Fields that do not exist here (`lineno`, `pathname`, …) are empty. */
+/** Formats `record`, without a newline. Fields that do not exist here (`lineno`, `pathname`, …) are empty. */
 export function formatRecord(record: LogRecord, how: LineFormat): string {
   return how.format.replace(FIELD, (whole, field: string | undefined, flags: string, width: string) => {
     if (field === undefined) return "%";

@@ -1,9 +1,10 @@
 /**
- * The names of log levels. Source: Salt's documentation, "Logging".
+ * The names of log levels.
+ * Source: Salt's documentation, "Logging".
  * @module
  */
 
-/** Salt's names of log levels, from the quietest up. */
+/** Salt's log levels, from the fewest messages to the most. */
 export const LOG_LEVELS = [
   "quiet",
   "critical",
@@ -17,5 +18,4 @@ export const LOG_LEVELS = [
   "all",
 ] as const;
 
-/** A name out of {@linkcode LOG_LEVELS}. */
 export type LogLevel = (typeof LOG_LEVELS)[number];

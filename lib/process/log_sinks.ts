@@ -1,5 +1,5 @@
 /**
- * Where log lines go: the terminal, and a file that may be rotated away at any time.
+ * Destinations of log lines: the terminal, and a file that may be rotated at any time.
  * @module
  */
 
@@ -8,25 +8,25 @@ import type { LogLevel } from "./log_levels.ts";
 import { createLogger, LEVEL_NUMBERS, type Logger, type LogSink } from "./log.ts";
 import { formatRecord } from "./log_format.ts";
 
-/** How a sink writes its lines. */
+/** Options of every sink. */
 export interface SinkOptions {
-  /** Least level to write. */
+  /** Minimum level. */
   readonly level: LogLevel;
   /** Python format of a line. */
   readonly format: string;
-  /** strftime format of its time. */
+  /** strftime format of the time. */
   readonly datefmt: string;
 }
 
-/** The terminal's own options. */
+/** Options of the terminal's sink. */
 export interface ConsoleOptions extends SinkOptions {
   /** Whether level and message are coloured. */
   readonly colours: boolean;
-  /** Writes text to standard error. */
+  /** Writes to standard error. */
   write(text: string): void;
 }
 
-/** Salt's default line on the terminal, which is the one that gets colours without being asked for them. */
+/** Salt's default format on the terminal; only this one is coloured without `%(color…)` fields. */
 const PLAIN_FORMAT = "[%(levelname)-8s] %(message)s";
 const COLOURED_FORMAT = "%(colorlevel)s %(colormsg)s";
 
@@ -41,9 +41,9 @@ export function consoleSink(options: ConsoleOptions): LogSink {
 }
 
 /**
- * A sink that appends to the file `path`, made with mode 0640 if it is not there. A file that was moved or removed is
- * made again, as logrotate expects.
- * @throws What {@linkcode openLogFile} throws if the file cannot be opened now; later failures only lose lines.
+ * A sink that appends to the file `path`, which is created with mode 0640. If the file is moved or removed, it is
+ * created again, as logrotate expects.
+ * @throws What {@linkcode openLogFile} throws if the file cannot be opened now. Later failures only lose lines.
  */
 export function fileSink(path: string, options: SinkOptions): LogSink {
   const encoder = new TextEncoder();
@@ -63,7 +63,7 @@ export function fileSink(path: string, options: SinkOptions): LogSink {
         const line = encoder.encode(`${formatRecord(record, { ...options, colours: false })}\n`);
         for (let written = 0; written < line.length;) written += file.writeSync(line.subarray(written));
       } catch {
-        // A full disk, a directory taken away: the service goes on, and the next line tries again.
+        // With a full disk or a missing directory the service continues; the next line tries again.
       }
     },
     close() {
@@ -74,7 +74,7 @@ export function fileSink(path: string, options: SinkOptions): LogSink {
   };
 }
 
-/** What tells one file from another of the same name. */
+/** Identifies a file, to detect another file with the same name. */
 function inodeOf(path: string): string | undefined {
   try {
     const { dev, ino } = Deno.statSync(path);
@@ -84,44 +84,41 @@ function inodeOf(path: string): string | undefined {
   }
 }
 
-/** The options of a configuration that say how to log. */
+/** The configuration's options for logging. */
 export interface LogOpts {
-  /** Least level on the terminal, and in the file where that has none of its own. */
+  /** Minimum level on the terminal; also in the file, if `log_level_logfile` is null. */
   readonly log_level: LogLevel;
-  /** Least level in the file. */
+  /** Minimum level in the file. */
   readonly log_level_logfile: LogLevel | null;
-  /** Path of the file. */
   readonly log_file: string;
   /** Python format of a line on the terminal. */
   readonly log_fmt_console: string;
-  /** strftime format of its time. */
+  /** strftime format of the time on the terminal. */
   readonly log_datefmt: string;
   /** Python format of a line in the file. */
   readonly log_fmt_logfile: string;
-  /** strftime format of its time. */
+  /** strftime format of the time in the file. */
   readonly log_datefmt_logfile: string;
 }
 
-/** Where {@linkcode openLog} writes. */
+/** Where {@linkcode openLog} writes besides the file. */
 export interface LogPlaces {
-  /** Writes text to standard error; absent in a daemon, which has no terminal. */
+  /** Writes to standard error; absent in a daemon, which has no terminal. */
   readonly terminal?: (text: string) => void;
-  /** Whether that terminal shows colours. */
+  /** Whether the terminal supports colours. */
   readonly colours?: boolean;
 }
 
-/** The log that a configuration asks for, and the way to close it. */
 export interface OpenLog {
-  /** What to log with. */
   readonly log: Logger;
   /** Closes the file. */
   close(): void;
 }
 
 /**
- * Opens the log as `opts` say: the terminal, if there is one, and the log file. A file that cannot be opened is said
- * on the terminal, and the log goes on without it, as Salt's commands do for users who may not write there; services
- * check it beforehand.
+ * Opens the log by `opts`: the terminal, if there is one, and the log file. If the file cannot be opened, the terminal
+ * says so and the log continues without it, as Salt's commands do for users without the right to write it. Services
+ * check the file before.
  */
 export function openLog(opts: LogOpts, places: LogPlaces): OpenLog {
   const sinks: LogSink[] = [];

@@ -1,33 +1,31 @@
 /**
- * Pid files: who runs, and that it runs once.
+ * Pid files: record the process id of a service, and prevent a second instance.
  * @module
  */
 
 import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { PreflightError } from "../errors.ts";
 
-/** A pid file that holds this process's id. */
+/** A pid file with this process's id. */
 export interface PidFile {
-  /** Where it is. */
   readonly path: string;
-  /** Removes it, if it still holds this process's id. Twice is fine. */
+  /** Removes the file if it still has this process's id. May be called twice. */
   release(): void;
 }
 
-/** A user by numbers. */
+/** Numeric ids of a user. */
 export interface PidFileOwner {
-  /** User id. */
   readonly uid: number;
-  /** Group id. */
   readonly gid: number;
 }
 
 /**
- * Writes this process's id into `path`, mode 0644.
- * @param kind The name of the service: `salt-master`. Another living process of that name keeps the file.
- * @param owner Who shall be able to empty it, where root is about to become another user. Root is then to claim it only where
- * root alone decides what `path` leads to (lib/os/trusted_path.ts).
- * @throws {PreflightError} If such a process holds it, or it cannot be written.
+ * Writes this process's id to `path`, mode 0644.
+ * @param kind The name of the service: `salt-master`. If another living process of that name holds the file, this
+ * throws.
+ * @param owner The user that must be able to empty the file, if root is about to become that user. Root then claims the
+ * file only if root alone controls `path` (lib/os/trusted_path.ts).
+ * @throws {PreflightError} If another process holds it, or it cannot be written.
  */
 export function claimPidFile(path: string, kind: string, owner?: PidFileOwner): PidFile {
   const holder = readPid(path);
@@ -59,11 +57,11 @@ function empty(path: string): void {
   try {
     Deno.truncateSync(path);
   } catch {
-    // It stays, and the next start finds it stale.
+    // The file stays; the next start detects that it is stale.
   }
 }
 
-/** The process id that the file holds; `undefined` if it holds none, or cannot be read. */
+/** The process id in the file; `undefined` if there is none, or the file cannot be read. */
 export function readPid(path: string): number | undefined {
   try {
     const text = readTextFileIfExists(path)?.trim() ?? "";
@@ -73,13 +71,16 @@ export function readPid(path: string): number | undefined {
   }
 }
 
-/** Whether process `pid` lives and is a `kind`, by its command line: ours (`master.ts`) or Python Salt's (`salt-master`). */
+/**
+ * Whether process `pid` is running and is a `kind`, by its command line: ours (`master.ts`) or Python Salt's
+ * (`salt-master`).
+ */
 export function isRunning(pid: number, kind: string): boolean {
   const names = [kind, `${kind.replace(/^salt-/, "")}.ts`];
   return commandLine(pid).split(/[\0 ]/).some((word) => names.includes(word.slice(word.lastIndexOf("/") + 1)));
 }
 
-/** The words of a living process; empty for a dead one, and for one that has ended and waits for its parent. */
+/** The command line of a running process; empty for a dead process or a zombie. */
 function commandLine(pid: number): string {
   if (Deno.build.os === "linux") {
     try {

@@ -1,41 +1,39 @@
 /**
- * How this program is started once more: as sources under `deno run`, compiled, or packed with a launcher.
+ * The command that starts this program again: as sources with `deno run`, compiled, or packed with a launcher.
  * @module
  */
 
 /**
- * V8's flags for every program of this project. New objects get 1 MB at a time before they are looked through, and not up to 16:
- * these threads make few that last, and each of them would keep what a busy moment had it take. 4 to 20 MB less for a process.
- * `gc` is for {@linkcode IdleMemory}, which calls it when a thread comes to rest.
+ * V8's flags for all programs of this project. The young generation is 1 MB instead of up to 16: these threads make few
+ * long-lived objects, and each thread would keep what a busy moment needed. Saves 4 to 20 MB per process. `gc` is for
+ * {@linkcode IdleMemory}.
  */
 export const V8_FLAGS = "--max-semi-space-size=1,--expose-gc";
 
 /**
- * What stands between `deno` and an entry: dependencies that are installed are neither compared with the lock file nor looked
- * for elsewhere, which takes 12 ms of every start.
+ * Arguments between `deno` and an entry file: installed dependencies are not compared with the lock file nor searched
+ * elsewhere, which would take 12 ms at each start.
  */
 export const DENO_RUN: readonly string[] = [
   ...["run", "--allow-all", "--no-prompt", "--quiet", "--no-lock", "--node-modules-dir=manual"],
   `--v8-flags=${V8_FLAGS}`,
 ];
 
-/** A program and its arguments. */
+/** A program and its first arguments. */
 export interface SelfCommand {
-  /** The executable. */
   readonly command: string;
-  /** What comes before the arguments that are the program's own. */
+  /** Arguments before the program's own. */
   readonly args: readonly string[];
 }
 
-/** What {@linkcode selfCommand} goes by; this process's own by default. */
+/** The facts for {@linkcode selfCommand}; default: those of this process. */
 export interface SelfFacts {
-  /** The launcher of a packed executable, which names itself in `SALT_EXECUTABLE`. */
+  /** The launcher of a packed executable, which sets `SALT_EXECUTABLE` to its own path. */
   readonly launcher: string | undefined;
-  /** Whether this is the work of `deno compile`. */
+  /** Whether `deno compile` made this executable. */
   readonly standalone: boolean;
-  /** The running executable. */
   readonly execPath: string;
-  /** URL of the entry. */
+  /** URL of the entry file. */
   readonly mainModule: string;
 }
 
@@ -48,7 +46,7 @@ function thisProcess(): SelfFacts {
   };
 }
 
-/** The command that starts this program again; the program's own arguments are to be added. */
+/** The command that starts this program again; add the program's own arguments. */
 export function selfCommand(facts: SelfFacts = thisProcess()): SelfCommand {
   if (facts.launcher !== undefined) return { command: facts.launcher, args: [] };
   if (facts.standalone) return { command: facts.execPath, args: [] };

@@ -1,5 +1,5 @@
 /**
- * What a service does on signals: SIGTERM and SIGINT end it, SIGUSR1 has every thread say what it is doing, SIGUSR2 starts
+ * Signals of a service: SIGTERM and SIGINT end it, SIGUSR1 makes every thread report what it is doing, SIGUSR2 starts
  * and stops a CPU profile.
  * @module
  */
@@ -8,27 +8,27 @@ import type { RunningProfile } from "./cpu_profile.ts";
 import { closeInspector } from "./inspector.ts";
 import type { Logger } from "./log.ts";
 
-/** Something that is undone once. */
+/** Reverses something once. */
 export interface Undo {
-  /** Undoes it. Twice is fine. */
+  /** May be called twice. */
   (): void;
 }
 
-/** What ends a service. */
+/** The signals that end a service. */
 const ENDING = { SIGTERM: 15, SIGINT: 2 } as const;
 
-/** How a service is ended. */
+/** Options of {@linkcode onShutdown}. */
 export interface ShutdownOptions {
   /** Aborted at the first signal, with the signal's name as reason. */
   readonly controller: AbortController;
   readonly log: Pick<Logger, "warning">;
-  /** The service's name, for the log: `salt-master`. */
+  /** The service's name for the log: `salt-master`. */
   readonly name: string;
-  /** Called at the second signal, before the process exits at once. */
+  /** Called at the second signal, before the process exits immediately. */
   atOnce?(): void;
 }
 
-/** Has SIGTERM and SIGINT abort the controller; a second one ends the process there and then. */
+/** Aborts the controller at SIGTERM and SIGINT; a second signal exits immediately. */
 export function onShutdown(options: ShutdownOptions): Undo {
   let signalled = false;
   return listen(Object.keys(ENDING) as (keyof typeof ENDING)[], (signal) => {
@@ -42,18 +42,18 @@ export function onShutdown(options: ShutdownOptions): Undo {
   });
 }
 
-/** What SIGUSR1 and SIGUSR2 need to know. */
+/** Options of {@linkcode onDiagnostics}. */
 export interface DiagnosticsOptions {
   readonly log: Logger;
-  /** One line for each thread: what it is doing now. Must come to an end even if a thread hangs. */
+  /** One line for each thread: what it is doing now. Must end even if a thread hangs. */
   describeThreads(): Promise<string[]>;
   /** Directory for profiles. */
   readonly profileDir: string;
-  /** The service's name, for the files: `salt-master`. */
+  /** The service's name for file names: `salt-master`. */
   readonly name: string;
 }
 
-/** Answers SIGUSR1 and SIGUSR2. */
+/** Handles SIGUSR1 and SIGUSR2. */
 export function onDiagnostics(options: DiagnosticsOptions): Undo {
   const { log, name } = options;
   let profile: RunningProfile | undefined;
@@ -61,7 +61,7 @@ export function onDiagnostics(options: DiagnosticsOptions): Undo {
   const describe = async () => {
     void closeInspector();
     const lines = await options.describeThreads();
-    // Asked for by the operator, so written whatever the level is, short of quiet.
+    // The operator asked for it, so every level except quiet shows it.
     log.critical(`${name} received a SIGUSR1: ${lines.length} threads, ${memory()}`);
     for (const line of lines) log.critical(`  ${line}`);
   };
@@ -77,7 +77,7 @@ export function onDiagnostics(options: DiagnosticsOptions): Undo {
     profile = undefined;
     log.critical(`${name} received a SIGUSR2: CPU profile written to ${await running.stop(options.profileDir, name)}`);
   };
-  // One after the other: two signals in a row must not start two profiles.
+  // One after the other: two signals in quick succession must not start two profiles.
   const queue = (what: () => Promise<void>) => {
     turn = turn.then(what).catch((error) => log.error(error instanceof Error ? error.message : String(error)));
   };

@@ -1,32 +1,34 @@
 /**
- * The lease by which a thread touches libzmq and the descriptors that it has opened itself: a word in shared memory, which the
- * thread takes for each turn and which the thread that started it can revoke.
+ * The lease that allows a thread to use libzmq and the descriptors that it opened: a word in shared memory. The thread
+ * takes the lease for each turn, and the thread that started it can revoke it.
  *
- * To end a worker does not stop it: Deno ends its thread when that comes back to its event loop, and one that hangs in a system
- * call, or computes, comes back later or never. Until then it would go on with sockets that another thread has taken over or that are closed,
- * both of which libzmq forbids. After a revocation each turn is refused, so the sockets are free when no turn is under way.
- * A turn is a few calls that wait for nothing. Knows no sockets. Source: Atomics; measured: no JavaScript of Deno's is ended within a turn.
+ * Terminating a worker does not stop it: Deno ends its thread when it returns to its event loop, and a thread that
+ * computes or hangs in a system call returns late or never. Until then it would use sockets that another thread has
+ * taken over, or that are closed; libzmq forbids both. After a revocation each new turn is refused, so the sockets are
+ * free when no turn is running. A turn is a few calls that do not wait. Knows no sockets.
+ * Source: Atomics; measured: Deno ends no JavaScript in the middle of a turn.
  * @module
  */
 
 import { ThreadReplacedError } from "../errors.ts";
 
-/** The word's bits: a turn is under way; the lease is revoked. */
+/** Bits of the word: a turn is running; the lease is revoked. */
 const TAKEN = 1, REVOKED = 2;
 const FREE = 0;
 
-/** This isolate's lease; none: nobody else takes its sockets over. */
+/** The lease of this isolate; undefined if nobody can take over its sockets. */
 let lease: Int32Array | undefined;
 let taken = false;
 
-/** From now on this thread touches its sockets by this lease. @param word One number, 0 at first, in shared memory. */
+/** Makes this thread use its sockets only under this lease. @param word One number in shared memory, 0 at first. */
 export function holdLease(word: Int32Array): void {
   lease = word;
 }
 
 /**
- * What `turn` gives, which the lease is taken for; a turn within a turn is part of it. Must not wait: the lease is given back when `turn` returns.
- * @throws {ThreadReplacedError} If the lease is revoked: nothing was done.
+ * Runs `turn` under the lease and returns its result; a nested turn is part of the outer one. `turn` must not wait: the
+ * lease is released when it returns.
+ * @throws {ThreadReplacedError} If the lease is revoked; then `turn` is not run.
  */
 export function leased<T>(turn: () => T): T {
   if (lease === undefined || taken) return turn();
@@ -41,8 +43,8 @@ export function leased<T>(turn: () => T): T {
 }
 
 /**
- * Takes the lease from the thread that holds it, for good.
- * @returns Whether it touches nothing any more; false while its last turn is under way: to be asked again.
+ * Revokes the lease of another thread permanently.
+ * @returns Whether that thread uses nothing any more; false while its last turn is running: call again.
  */
 export function revokeLease(word: Int32Array): boolean {
   return (Atomics.or(word, 0, REVOKED) & TAKEN) === 0;

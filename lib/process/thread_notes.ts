@@ -1,20 +1,19 @@
 /**
- * What a thread notes in shared memory, for whoever outlives it: its lease, what it has in libzmq, and its descriptors.
- *
- * Each thread has notes of its own, which it writes under its lease. Knows where what is noted, not what is done with it.
+ * A thread's notes in shared memory, for the thread that cleans up after it: its lease, its libzmq objects and its
+ * descriptors. Each thread has its own notes and writes them under its lease. Knows only where each note is stored.
  * @module
  */
 
 import { holdLease } from "./thread_lease.ts";
 
-/** How many sockets a thread with notes may have. */
+/** Maximum number of sockets of a thread with notes. */
 export const MOST_SOCKETS = 16;
 
-/** Where what is, in numbers of 8 bytes. */
+/** Positions of the notes, in numbers of 8 bytes. */
 const LEASE = 0, CONTEXT = 1, HEIRLOOM = 2, WAIT = 3, SOCKETS = 7, LENGTH = SOCKETS + MOST_SOCKETS;
 const WIDTH = 8;
 
-/** Where what is in {@linkcode ThreadNotes.wait}. */
+/** Positions in {@linkcode ThreadNotes.wait}. */
 export const WAIT_NOTES = {
   /** The descriptor of the epoll instance. */
   epoll: 0,
@@ -22,13 +21,13 @@ export const WAIT_NOTES = {
   wake: 1,
   /** The address of the memory that the system writes events to. */
   events: 2,
-  /** Whether a wait is under way: 1 or 0. */
+  /** Whether a wait is running: 1 or 0. */
   waiting: 3,
 } as const;
 
-/** One thread's notes, as any thread sees them. In each number 0 is none. */
+/** One thread's notes, as any thread sees them. 0 means none. */
 export class ThreadNotes {
-  /** What other threads make their own view of. */
+  /** Other threads make their own view of it. */
   readonly memory: SharedArrayBuffer;
   /** The word of the thread's lease. */
   readonly lease: Int32Array;
@@ -38,7 +37,7 @@ export class ThreadNotes {
   readonly wait: BigUint64Array;
   readonly #numbers: BigUint64Array;
 
-  /** A view of notes that exist, or new ones. @param memory Another thread's; without it they are new. */
+  /** @param memory The memory of another thread's notes; without it new notes are made. */
   constructor(memory = new SharedArrayBuffer(WIDTH * LENGTH)) {
     this.memory = memory;
     this.#numbers = new BigUint64Array(memory);
@@ -47,7 +46,7 @@ export class ThreadNotes {
     this.wait = this.#numbers.subarray(WAIT, SOCKETS);
   }
 
-  /** The address of the thread's context. */
+  /** The address of the thread's libzmq context. */
   get context(): bigint {
     return this.#numbers[CONTEXT];
   }
@@ -56,7 +55,7 @@ export class ThreadNotes {
     this.#numbers[CONTEXT] = address;
   }
 
-  /** The address of the one socket that the next thread goes on with. */
+  /** The address of the socket that the next thread inherits. */
   get inherited(): bigint {
     return this.#numbers[HEIRLOOM];
   }
@@ -65,16 +64,16 @@ export class ThreadNotes {
     this.#numbers[HEIRLOOM] = address;
   }
 
-  /** Whether there is anything of libzmq's left. */
+  /** Whether libzmq objects of the thread are left. */
   get hasSockets(): boolean {
     return this.context !== 0n || this.inherited !== 0n || this.sockets.some((address) => address !== 0n);
   }
 }
 
-/** This isolate's. */
+/** The notes of this isolate. */
 let own: ThreadNotes | undefined;
 
-/** From now on this thread notes what it has in `memory`, of {@linkcode ThreadNotes.memory}, and holds the lease there. */
+/** Makes this thread write its notes to `memory` ({@linkcode ThreadNotes.memory}) and hold the lease there. */
 export function keepNotes(memory: SharedArrayBuffer): void {
   own = new ThreadNotes(memory);
   holdLease(own.lease);

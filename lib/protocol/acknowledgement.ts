@@ -1,8 +1,7 @@
 /**
- * What a master's answer to a minion means: whether it has done what it was asked to. Both sides go by this.
- *
- * A sealed answer alone says nothing: Salt's masters seal one to a command that failed as well. Python minions look at
- * none of these answers.
+ * Which answers of a master acknowledge a minion's request. Both sides use it. An encrypted answer alone is no
+ * acknowledgement: Salt's masters also encrypt the answer to a command that failed. Python minions ignore these
+ * answers.
  * Source: salt-protocol.md section 5; Salt's `AESFuncs.run_func`, which answers "" to a command that threw.
  * @module
  */
@@ -13,7 +12,7 @@ import { map, type Value, type ValueMap } from "../values/value.ts";
 export type Acknowledged = "_return" | "_minion_event";
 
 const DONE: Readonly<Record<Acknowledged, (answer: Value) => boolean>> = {
-  // "": the master has a return of that minion for that job already.
+  // "": the master already has this minion's return for this job.
   _return: (answer) => answer === null || answer === "",
   _minion_event: (answer) => answer === null,
 };
@@ -23,12 +22,12 @@ export function isAcknowledged(cmd: unknown): cmd is Acknowledged {
   return typeof cmd === "string" && Object.hasOwn(DONE, cmd);
 }
 
-/** Whether a master that gave this answer to `cmd` has done it. Of commands that are not acknowledged every answer says so. */
+/** Whether this answer to `cmd` says that the master has done it. Always true for commands without acknowledgement. */
 export function isDone(cmd: unknown, answer: Value): boolean {
   return !isAcknowledged(cmd) || DONE[cmd](answer);
 }
 
-/** What a master answers that could not do it, so that the minion says it again. */
+/** The answer of a master that could not do it, so that the minion sends it again. */
 export function notDone(reason: string): ValueMap {
   return map({ error: reason });
 }

@@ -1,14 +1,14 @@
 /**
- * Messages on a stream of bytes: four bytes of length, most significant first, one byte that says who speaks, and the content.
- * Bounded: a frame that says it is longer than allowed is refused before anything of it is kept.
- * Imports nothing: a process of a custom module begins with it.
+ * Frames messages on a byte stream: four bytes of length (big-endian), one byte for the speaker, and the content.
+ * Bounded: a frame that announces too great a length is refused before any of it is stored. Imports nothing, because a
+ * process of a custom module loads it first.
  * @module
  */
 
-/** Who speaks: the process itself, in JSON, or the code that it runs, in MessagePack. */
+/** Who sends a frame: the process itself, in JSON (0), or the code that it runs, in MessagePack (1). */
 export type Speaker = 0 | 1;
 
-/** Bytes in front of the content. */
+/** Bytes before the content. */
 const HEAD = 5;
 
 /** One message. */
@@ -19,7 +19,7 @@ export interface Frame {
   readonly content: Uint8Array<ArrayBuffer>;
 }
 
-/** The bytes of a frame. */
+/** Encodes a frame. */
 export function frame(speaker: Speaker, content: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(HEAD + content.length);
   new DataView(bytes.buffer).setUint32(0, content.length);
@@ -28,20 +28,20 @@ export function frame(speaker: Speaker, content: Uint8Array): Uint8Array<ArrayBu
   return bytes;
 }
 
-/** Puts frames together from the pieces of a stream. */
+/** Assembles frames from the pieces of a stream. */
 export class FrameReader {
   readonly #most: number;
   #pieces: Uint8Array[] = [];
   #length = 0;
-  /** How many bytes must be there before it is worth looking again. */
+  /** Number of bytes needed before it is worth checking again. */
   #needed = HEAD;
 
-  /** Nothing has come yet. @param most How long a content may be, in bytes. */
+  /** @param most Maximum bytes of a content. */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Takes a piece; gives the frames that are whole with it. @throws {RangeError} For a frame that is too long. */
+  /** Adds a piece; returns the frames that are complete with it. @throws {RangeError} For a frame that is too long. */
   push(piece: Uint8Array): Frame[] {
     this.#pieces.push(piece);
     this.#length += piece.length;

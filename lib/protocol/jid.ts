@@ -1,7 +1,6 @@
 /**
- * Job ids: twenty digits of UTC time down to the microsecond, so that their order is the order of the jobs.
- *
- * Knows nothing of the job cache; {@linkcode jidDirectory} only names the place in it.
+ * Job ids: twenty digits of UTC time down to the microsecond, so that their order is the order of the jobs. {@linkcode
+ * jidDirectory} gives a job's path in the job cache.
  * Source: Salt's `jid` texts, `20140523101112123456`, with `unique_jid` followed by `_<pid>`.
  * @module
  */
@@ -11,32 +10,32 @@ import { MONTHS } from "../text/calendar.ts";
 
 const MONTH_NAMES = MONTHS.map((month) => month.slice(0, 3));
 
-// What follows the digits ends up in file names, so it holds nothing that a path could be made of.
+// The text after the digits becomes part of file names, so it may not contain path characters.
 const JID = /^\d{20}(?:_[0-9A-Za-z-]{1,64})?$/;
 
-/** The microseconds of the last jid, of all threads that share them. */
+/** The microseconds of the last jid of all threads that share this memory. */
 let last = new BigInt64Array(jidMemory());
 
-/** Memory for the threads of one process that are to make no jid twice. */
+/** Memory for the threads of one process that must not make the same jid. */
 export function jidMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT);
 }
 
-/** Has this thread make jids that no other with the same {@linkcode jidMemory} makes. */
+/** Makes this thread create jids that differ from those of all threads with the same {@linkcode jidMemory}. */
 export function shareJids(memory: SharedArrayBuffer): void {
   last = new BigInt64Array(memory);
 }
 
-/** How {@linkcode makeJid} makes a jid. */
+/** Options of {@linkcode makeJid}. */
 export interface JidOptions {
-  /** Whether to append `_<pid>`, as the option `unique_jid` asks. @default {false} */
+  /** Whether to append `_<pid>` (option `unique_jid`). @default {false} */
   readonly unique?: boolean;
 }
 
 /**
- * A new jid, later than every other that this thread made, and those that it shares jids with, if need be by a microsecond.
- * Other processes can hit on the same one.
- * @param nowMs Milliseconds since the epoch; fractions count.
+ * Makes a jid that is later than every other jid of this thread and of threads that share its memory, if necessary by a
+ * microsecond. Other processes may make the same jid.
+ * @param nowMs Milliseconds since the epoch, with fractions.
  */
 export function makeJid(nowMs: number = clockMs(), options: JidOptions = {}): string {
   const microseconds = laterThanLast(Math.floor(nowMs * 1000));
@@ -54,29 +53,29 @@ function laterThanLast(microseconds: number): number {
   }
 }
 
-/** The wall clock; below the millisecond, where it says nothing, the digits of another clock keep threads apart. */
+/** The wall clock with the sub-millisecond digits of another clock, so that threads seldom get the same time. */
 function clockMs(): number {
   return Date.now() + (performance.timeOrigin + performance.now()) % 1;
 }
 
-/** Whether `text` is a jid. Stricter than Salt, which takes anything, `../` too, after the underscore. */
+/** Whether `text` is a jid. Stricter than Salt, which accepts any text after the underscore, even `../`. */
 export function isJid(text: string): boolean {
   return JID.test(text);
 }
 
-/** The time in a jid as `jobs.list_jobs` shows it: `2014, May 23 10:11:12.123456`; empty if `jid` is no jid. */
+/** The time in a jid as in `jobs.list_jobs`: `2014, May 23 10:11:12.123456`; empty if `jid` is no jid. */
 export function jidToStartTime(jid: string): string {
   const month = MONTH_NAMES[Number(jid.slice(4, 6)) - 1];
   if (month === undefined || !isJid(jid)) return "";
-  // Not by the expression's groups: a list of jobs does this ten thousand times.
+  // Faster than groups of the expression: a list of jobs does this ten thousand times.
   const time = `${jid.slice(8, 10)}:${jid.slice(10, 12)}:${jid.slice(12, 14)}.${jid.slice(14, 20)}`;
   return `${jid.slice(0, 4)}, ${month} ${jid.slice(6, 8)} ${time}`;
 }
 
 /**
- * Where the job cache keeps the job, below its `jobs` directory: the first two digits of the jid's digest, a slash, the
+ * The job's path below the `jobs` directory of the job cache: the first two digits of the jid's digest, a slash, the
  * rest.
- * @throws {ConfigError} If `hashType` is no digest.
+ * @throws {ConfigError} If `hashType` is not supported.
  */
 export function jidDirectory(jid: string, hashType: string): string {
   const digest = hashHex(jid, hashType);

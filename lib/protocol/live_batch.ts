@@ -1,45 +1,41 @@
 /**
- * What a command wrote, on its way to whoever watches it (`salt --live`): numbered batches of text, each an event
- * `salt/job/<jid>/out/<minion id>`.
- *
- * A minion sends them only for a job that asks (`live` in its load). The numbers begin with 1 for each job and minion, so
- * that a batch that comes twice, or is missed, shows. Knows the form, no sockets and no files.
+ * Live output of a job's commands (`salt --live`): numbered batches of text, each an event `salt/job/<jid>/out/<minion
+ * id>`. A minion sends them only if the job's load has `live`. The numbers begin with 1 for each job and minion, so
+ * that repeated and missing batches are detected. Knows the format, no sockets and no files.
  * @module
  */
 
 import { isMap, map, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
-/** The streams of a command. */
+/** The output streams of a command. */
 export type Stream = "stdout" | "stderr";
 
-/** A piece of what a command wrote; it may begin and end within a line. */
+/** A piece of output; it may begin and end within a line. */
 export interface LiveText {
-  /** Which of the job's commands wrote it; the first is 1. */
+  /** The number of the command within the job, from 1. */
   readonly command: number;
-  /** Where it wrote it. */
   readonly stream: Stream;
-  /** What it wrote. */
   readonly text: string;
 }
 
-/** A gap: lines that were written faster, or in all more, than is sent. */
+/** A gap: lines that exceeded the rate or the total amount that is sent. */
 export interface LiveGap {
-  /** How many lines were left out here. */
+  /** Number of lines left out here. */
   readonly leftOut: number;
 }
 
-/** What a batch holds. */
+/** A part of a batch. */
 export type LivePart = LiveText | LiveGap;
 
-/** What was written within a short time. */
+/** The output of a short time. */
 export interface LiveBatch {
-  /** Its number. */
+  /** Its number, from 1. */
   readonly seq: number;
-  /** The parts in the order in which they were read. */
+  /** In the order in which they were read. */
   readonly parts: readonly LivePart[];
 }
 
-/** A batch as a map for the wire and the disk. */
+/** Encodes a batch for the wire and the disk. */
 export function batchToMap({ seq, parts }: LiveBatch): ValueMap {
   const out = parts.map((part) =>
     "leftOut" in part
@@ -49,7 +45,7 @@ export function batchToMap({ seq, parts }: LiveBatch): ValueMap {
   return map({ seq, out });
 }
 
-/** The batch in a map; `undefined` if that holds none. */
+/** Decodes a batch; `undefined` if `value` is none. */
 export function batchFromMap(value: Value | undefined): LiveBatch | undefined {
   if (!isMap(value)) return undefined;
   const seq = toNumber(value.get("seq"));

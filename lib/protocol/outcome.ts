@@ -1,41 +1,41 @@
 /**
- * What became of a job on one minion: exactly one of a few words, decided by a table over what is known.
+ * The outcome of a job on one minion: exactly one of a few words, decided by a table of known facts.
  * @module
  */
 
 import { plainRetcode } from "./retcode.ts";
 import type { Value } from "../values/value.ts";
 
-/** The words, from the best to the worst. */
+/** The outcomes, from the best to the worst. */
 export const OUTCOMES = [
-  /** It returned, and all went well. */
+  /** It returned, and all succeeded. */
   "returned",
   /** It returned, and something failed. */
   "failed",
-  /** It is at it. */
+  /** It has begun the job. */
   "running",
   /** It has the job, and has not begun. */
   "received",
-  /** It ended, or was restarted, while it was at it. */
+  /** It ended or restarted while it was running the job. */
   "interrupted",
-  /** It is connected, and has given no sign of the job. */
+  /** It is connected, and has not acknowledged the job. */
   "not received",
-  /** It has no connection to the master. */
+  /** It is not connected to the master. */
   "not connected",
-  /** No accepted key has this id. */
+  /** There is no accepted key with this id. */
   "no such minion",
 ] as const;
 
 /** What became of a job on one minion. */
 export type Outcome = typeof OUTCOMES[number];
 
-/** What a minion has acknowledged. */
+/** States that a minion acknowledges. */
 export type Acknowledged = "received" | "running";
 
 /** The outcomes of a job that has returned. */
 export type ReturnOutcome = "returned" | "failed" | "interrupted";
 
-/** The outcome of a return. @param interrupted Whether the minion says that it ended while it was at the job. */
+/** The outcome of a return. @param interrupted Whether the minion says that it ended while it was running the job. */
 export function outcomeOfReturn({ retcode = 0, interrupted }: {
   readonly retcode?: Value;
   readonly interrupted?: boolean;
@@ -49,7 +49,7 @@ export function hasReturned(outcome: Outcome): outcome is ReturnOutcome {
   return outcome === "returned" || outcome === "failed" || outcome === "interrupted";
 }
 
-/** Salt's words for a minion that did not return, and why. */
+/** Salt's text for a minion that did not return, with the reason. */
 export function silenceText(outcome: Outcome): string {
   const reason = outcome === "not received" ? "no response" : outcome;
   return `Minion did not return. [${reason.charAt(0).toUpperCase()}${reason.slice(1)}]`;
@@ -59,9 +59,9 @@ export function silenceText(outcome: Outcome): string {
 export interface OutcomeFacts {
   /** Whether the id has an accepted key. */
   readonly accepted: boolean;
-  /** What its return says, if there is one. */
+  /** What its return says, if it has returned. */
   readonly returned?: ReturnOutcome;
-  /** What it has acknowledged last. */
+  /** Its last acknowledgement. */
   readonly acknowledged?: Acknowledged;
   /** Whether it is connected now. */
   readonly present: boolean;
@@ -79,7 +79,7 @@ const RULES: readonly (readonly [when: Partial<OutcomeFacts>, then: Outcome])[] 
   [{}, "not received"],
 ];
 
-/** What became of it. */
+/** The outcome that follows from `facts`. */
 export function decideOutcome(facts: OutcomeFacts): Outcome {
   const rule = RULES.find(([when]) =>
     (when.returned === undefined || when.returned === facts.returned) &&

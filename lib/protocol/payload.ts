@@ -1,8 +1,7 @@
 /**
- * The envelopes on port 4506: clear `{enc, load, version}` and encrypted `{enc, load, version, id, …}`, both ways.
- *
- * Checks what comes off the wire once; decrypts nothing and dispatches nothing.
- * Source: salt-protocol.md section 2, checked on Salt 3006 to 3008.
+ * The envelopes on port 4506, in both directions: clear `{enc, load, version}` and encrypted `{enc, load, version, id,
+ * …}`. Checks what comes from the network once; does not decrypt or dispatch.
+ * Source: salt-protocol.md section 2, checked with Salt 3006 to 3008.
  * @module
  */
 
@@ -10,20 +9,20 @@ import { WireError } from "../errors.ts";
 import { type Bounds, decode, encode } from "../values/msgpack.ts";
 import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 
-/** The version of the protocol that we speak: per-minion session keys; `ts`, `tok` and `id` in every request. */
+/** Our protocol version: session keys for each minion; `ts`, `tok` and `id` in every request. */
 export const PROTOCOL_VERSION = 3;
 
 /**
- * What a message may cost to read whose sender has proved nothing: an envelope, a clear request, an answer to a sign-in. A
- * minion's own load is opened when its key has proved itself, and may cost eight times as much. An operator's request is clear
- * as well, and may name some hundred thousand minions.
+ * Bounds for reading a message of an unauthenticated sender: an envelope, a clear request, an answer to a sign-in. A
+ * minion's own load is decoded after its key is verified, and may cost eight times as much. An operator's clear request
+ * may name about a hundred thousand minions.
  */
 export const STRANGER: Bounds = { memory: 1_000_000, depth: 100, keyBytes: 4_096, otherKeys: 1_000 };
 
-/** Fields of a request's load. The code that handles it may copy it, which must be cheap whatever the fields are called. */
+/** Maximum number of fields in a request's load: handlers may copy it, which must be cheap for any field names. */
 export const MOST_FIELDS = 1_000;
 
-/** A request as it came in. */
+/** A parsed request. */
 export type Request =
   | { readonly enc: "clear"; readonly version: number; readonly load: ValueMap }
   | {
@@ -32,16 +31,16 @@ export type Request =
     readonly load: Uint8Array;
     /** The outer id; absent before version 3. */
     readonly id: string | undefined;
-    /** The algorithms wanted for a private reply (`_pillar`). */
+    /** The algorithms requested for a private reply (`_pillar`). */
     readonly encAlgorithm: string | undefined;
     readonly sigAlgorithm: string | undefined;
   };
 
 /**
- * The request in `frame`.
- * @throws {WireError} Its message is the reply that Salt gives: `bad load`, or `payload and load must be a dict`; with a
- * field, it is Salt's general one.
- * @throws {MsgpackError} If `frame` is no value at all, or one out of bounds.
+ * Parses the request in `frame`.
+ * @throws {WireError} Its message is Salt's reply: `bad load`, or `payload and load must be a dict`. If the error names
+ * a field, the reply is Salt's general one.
+ * @throws {MsgpackError} If `frame` is not a value, or is out of bounds.
  */
 export function parseRequest(frame: Uint8Array): Request {
   const outer = decode(frame, "wire", STRANGER);
@@ -73,7 +72,7 @@ export function parseRequest(frame: Uint8Array): Request {
   throw new WireError("an envelope that is neither clear nor aes", "enc");
 }
 
-/** Salt's `int(version)`; whatever that refuses is a bad load. Absent means 0, as up to 3004. */
+/** Salt's `int(version)`; a value that it refuses is a bad load. Absent means 0, as up to 3004. */
 function parseVersion(version: Value | undefined): number {
   if (version === undefined) return 0;
   if (typeof version === "number" && Number.isInteger(version)) return version;
@@ -81,12 +80,12 @@ function parseVersion(version: Value | undefined): number {
   throw new WireError("bad load");
 }
 
-/** A request that everybody may read. */
+/** Encodes a request that is not encrypted. */
 export function clearRequest(load: ValueMap): Uint8Array {
   return encode(map({ enc: "clear", load, version: PROTOCOL_VERSION }), "wire");
 }
 
-/** A minion's encrypted request. `load` is its crypticle. */
+/** Encodes a minion's encrypted request. `load` is its crypticle. */
 export function encryptedRequest(
   load: Uint8Array,
   sender: { readonly id: string; readonly encAlgorithm: string; readonly sigAlgorithm: string },
@@ -98,20 +97,16 @@ export function encryptedRequest(
   );
 }
 
-/** What the PUB socket carries. `load` is the crypticle under the shared key, `sig` the master's signature of it. */
+/** The content of a message of the PUB socket: a crypticle with the shared key, and the master's signature of it. */
 export interface Published {
-  /** The crypticle. */
   readonly load: Uint8Array;
-  /** The master's signature of it, if it came with one. */
+  /** The signature of `load`, if there is one. */
   readonly sig: Uint8Array | undefined;
-  /** How that was made. */
+  /** The algorithm of the signature. */
   readonly sigAlgorithm: string | undefined;
 }
 
-/**
- * The publish in `frame`.
- * @throws {WireError} If it is none.
- */
+/** Parses the publish in `frame`. @throws {WireError} If it is not a publish. */
 export function parsePublished(frame: Uint8Array): Published {
   const outer = decode(frame, "wire", STRANGER);
   if (!isMap(outer) || outer.get("enc") !== "aes") throw new WireError("not an encrypted publish", "enc");
@@ -125,20 +120,20 @@ export function parsePublished(frame: Uint8Array): Published {
   };
 }
 
-/** Raw bytes that may have been read as a string because they happen to be valid UTF-8. */
+/** Raw bytes that may have been decoded as a string because they are valid UTF-8. */
 export function asBytes(v: Value | undefined): Uint8Array | undefined {
   if (v instanceof Uint8Array) return v;
   return typeof v === "string" ? new TextEncoder().encode(v) : undefined;
 }
 
-/** The string in field `key`. @throws {WireError} Naming the field, if it is not one. */
+/** The string in field `key`. @throws {WireError} With the field, if it is not a string. */
 export function stringField(load: ValueMap, key: string): string {
   const field = load.get(key);
   if (typeof field !== "string") throw new WireError(`"${key}" is not a string`, key);
   return field;
 }
 
-/** The list in field `key`. @throws {WireError} Naming the field, if it is not one. */
+/** The list in field `key`. @throws {WireError} With the field, if it is not a list. */
 export function listField(load: ValueMap, key: string): Value[] {
   const field = load.get(key);
   if (!Array.isArray(field)) throw new WireError(`"${key}" is not a list`, key);

@@ -1,14 +1,14 @@
 /**
- * Return codes: a number, or of a job of several functions one for each.
+ * Return codes: a number, or one number for each function of a job.
  * @module
  */
 
 import { isMap, toNumber, type Value } from "../values/value.ts";
 
-/** A return code as one number: of one by function the highest, but never 0 if one of them is not. */
+/** One number for a return code: the highest of all functions, but never 0 if one of them is not 0. */
 export function plainRetcode(retcode: Value): number {
   const listed = isMap(retcode) ? [...retcode.values()] : Array.isArray(retcode) ? retcode : [retcode];
-  // What is no number is no success either; a command that a signal ended has a negative one.
+  // A value that is no number is a failure. A command that a signal ended has a negative code.
   const bad = listed.map((code) => code === null ? 0 : toNumber(code) ?? 1).filter((code) => code !== 0);
   return bad.length === 0 ? 0 : Math.max(...bad);
 }

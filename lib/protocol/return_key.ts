@@ -1,9 +1,8 @@
 /**
- * The key of whoever waits for the return of a `no_log` job: returns are sealed for it, so that on their way, on disk and on
- * the event bus nobody else can read them, and nothing that opens them is ever stored.
- *
- * A sealed return is the sealer's one-time X25519 key, then a crypticle under what the two keys have in common. Source: the
- * sealed boxes of libsodium; RFC 7748, RFC 5869.
+ * The key of a client that waits for the return of a `no_log` job. Returns are encrypted for it, so that nobody else
+ * can read them on the network, on disk and on the event bus, and the private key is never stored. An encrypted return
+ * is the sender's one-time X25519 public key, then a crypticle with the shared secret of both keys.
+ * Source: the sealed boxes of libsodium; RFC 7748, RFC 5869.
  * @module
  */
 
@@ -23,20 +22,23 @@ export class ReturnKey {
   readonly #private: CryptoKey;
 
   private constructor(
-    /** What returns are sealed for: 64 hex digits. */
+    /** The public key, 64 hex digits. */
     readonly publicKey: string,
     privateKey: CryptoKey,
   ) {
     this.#private = privateKey;
   }
 
-  /** A new pair. */
+  /** Makes a new pair. */
   static async create(): Promise<ReturnKey> {
     const { publicKey, privateKey } = await newPair();
     return new ReturnKey((await exported(publicKey)).toHex(), privateKey);
   }
 
-  /** The value that {@linkcode sealReturn} sealed. @throws {AuthenticationError} If it was sealed for another key, or changed. */
+  /**
+   * Decrypts what {@linkcode sealReturn} encrypted. @throws {AuthenticationError} If it was encrypted for another key,
+   * or changed.
+   */
   async open(sealed: Uint8Array): Promise<Value> {
     const sender = sealed.slice(0, PUBLIC_BYTES);
     try {
@@ -52,7 +54,7 @@ export class ReturnKey {
   }
 }
 
-/** `value`, for the one with this public key alone. @throws {KeyError} If that is no key. */
+/** Encrypts `value` for the owner of this public key. @throws {KeyError} If `reader` is not a key. */
 export async function sealReturn(value: Value, reader: string): Promise<Uint8Array> {
   if (!isReturnKey(reader)) throw new KeyError("Not the key of somebody who waits for a return");
   const peer = Uint8Array.fromHex(reader);
@@ -71,7 +73,7 @@ export async function sealReturn(value: Value, reader: string): Promise<Uint8Arr
   return sealed;
 }
 
-/** The crypticle that both ends come to: each from its own private key and the other's public one. */
+/** The crypticle that both sides derive: each from its own private key and the other's public key. */
 async function common(
   own: CryptoKey,
   { sender, peer, reader }: Readonly<Record<"sender" | "peer" | "reader", Uint8Array<ArrayBuffer>>>,

@@ -1,9 +1,8 @@
 /**
- * Watches the connections of a listening socket, and ends those that are too many or hold too much memory.
- *
- * libzmq has no bounds for either, but it tells of each connection that comes and goes, by its descriptor; whoever shuts that
- * down ends the connection as if the peer had. Which one has to go, connection_shares.ts and connection_memory.ts say. Does not
- * know when memory is to be looked at.
+ * Limits the connections of a listening socket: closes those that exceed the maximum number or hold too much memory.
+ * libzmq limits neither, but reports each new and closed connection with its descriptor; shutting the descriptor down
+ * ends the connection as if the peer had closed it. connection_shares.ts and connection_memory.ts choose the connection
+ * to close. The caller decides when memory is checked.
  * Source: zmq_socket_monitor(3), tcp(7).
  * @module
  */
@@ -19,52 +18,54 @@ import type { Logger } from "../process/log.ts";
 import { SocketWait } from "./wait.ts";
 import { leased } from "../process/thread_lease.ts";
 
-/** What is said of the same thing, at most once in this time, in milliseconds. */
+/** Minimum time between two warnings of one kind, in milliseconds. */
 const COMPLAIN_MS = 10_000;
-/** The memory of the process must have grown by so many bytes before anybody is suspected. */
+/** Growth of the process's memory below which no connection is checked, in bytes. */
 const LOOK_FROM = 1 << 25;
-/** After so many events in a row, whatever else waits in this thread gets its turn. */
+/** After so many events in a row, other work of this thread gets a turn. */
 const IN_A_ROW = 256;
 
-/** A bound on the memory that connections hold. */
+/** A limit on the memory of all connections. */
 export interface MemoryBound {
-  /** What each holds. */
+  /** Computes how much each connection holds. */
   readonly rule: MemoryRule;
-  /** What all may hold, in bytes; 0: no bound. */
+  /** Maximum bytes of all connections together; 0: no limit. */
   readonly most: number;
-  /** What the bound is called, for the log. */
+  /** The option that sets it, for the log. */
   readonly name: string;
 }
 
-/** What a limiter limits. */
+/** Options of a {@linkcode ConnectionLimiter}. */
 export interface ConnectionLimiterOptions {
-  /** The option that names the port, for the log. */
+  /** The name of the port's option, for the log. */
   readonly name: string;
-  /** How many connections there may be. */
+  /** Maximum numbers of connections. */
   readonly limits: ConnectionLimits;
-  /** How much memory they may hold. */
+  /** Maximum memory of the connections. */
   readonly memory: MemoryBound;
-  /** What the largest message is, for the log, and who may be at an address. Default: of such messages nothing is said. */
+  /**
+   * For the log: the option for the largest message, and the minions at an address. Default: too large messages are not
+   * logged.
+   */
   readonly messages?: { readonly most: string; at(address: string): string[] };
-  /** The service's log. */
   readonly log: Logger;
 }
 
-/** One listening socket's. */
+/** Limits the connections of one listening socket. */
 export class ConnectionLimiter {
   readonly #options: ConnectionLimiterOptions;
   readonly #monitor: ZmqSocket;
   readonly #wait: SocketWait;
   readonly #shares: ConnectionShares;
-  /** When each connection was accepted, as `performance.now()` counts. */
+  /** When each connection was accepted (`performance.now()`). */
   readonly #since = new Map<number, number>();
   readonly #cut = new CutConnections();
   readonly #complained = new Map<string, number>();
-  /** What the process took when requests last had no part in it. */
+  /** Memory of the process when connections last held little of it. */
   #restBytes = Infinity;
   #closed = false;
 
-  /** Begins to watch. @param monitor What tells of the connections; to be closed by others, after {@linkcode close}. */
+  /** Starts to watch. @param monitor Reports the connections; the caller closes it after {@linkcode close}. */
   constructor(monitor: ZmqSocket, options: ConnectionLimiterOptions) {
     this.#options = options;
     this.#monitor = monitor;
@@ -75,7 +76,7 @@ export class ConnectionLimiter {
     });
   }
 
-  /** How many connections there are. */
+  /** Number of connections. */
   get size(): number {
     return this.#shares.size;
   }
@@ -107,7 +108,7 @@ export class ConnectionLimiter {
     }
     if (event !== CONNECTION_EVENTS.accepted) return;
     const address = peerAddress(value);
-    if (address === undefined) return; // gone already
+    if (address === undefined) return; // closed already
     this.#since.set(value, performance.now());
     if (this.#options.messages !== undefined) this.#cut.add(value);
     const leaves = this.#shares.add(value, address);
@@ -133,10 +134,10 @@ export class ConnectionLimiter {
   }
 
   /**
-   * Looks at the memory that connections hold, and ends the largest if it is too much. To be called as often as the process can
-   * take much (lib/process/cpu_time_watch.ts); cheap unless it has taken more than usual, for to ask for the counts of thousands of
-   * connections takes milliseconds.
-   * @param rss What the process takes now, in bytes.
+   * Checks the memory that connections hold, and closes the largest if it is too much. Call it as often as the process
+   * may grow much (lib/process/cpu_time_watch.ts). Cheap unless the process has grown: reading the counts of thousands
+   * of connections takes milliseconds.
+   * @param rss Memory of the process now, in bytes.
    */
   lookAtMemory(rss: number): void {
     const { rule, most, name } = this.#options.memory;
@@ -181,7 +182,7 @@ export class ConnectionLimiter {
     this.#options.log.warning(typeof text === "string" ? text : text());
   }
 
-  /** Watches no more. Twice is fine. */
+  /** Stops watching. May be called twice. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

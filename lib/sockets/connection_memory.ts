@@ -1,40 +1,39 @@
 /**
- * What the connections of strangers take of the memory, by what the system counts of each: bytes that have come, and bytes that
- * went out. Two rules, one for each port; no sockets.
+ * Estimates the memory that connections of untrusted peers hold, from the system's byte counts (received and sent). Two
+ * rules, one for each port; no sockets.
  * @module
  */
 
-/** What is known of a connection. */
+/** Counts of a connection. */
 export interface ByteCounts {
-  /** Bytes that have come. */
   readonly received: number;
-  /** Bytes that went out, and were taken. */
+  /** Bytes sent and acknowledged by the peer. */
   readonly taken: number;
-  /** How long it has been there, in milliseconds. */
+  /** Age of the connection in milliseconds. */
   readonly ageMs: number;
 }
 
-/** Says how many bytes each connection holds. */
+/** Estimates how many bytes each connection holds. */
 export interface MemoryRule {
-  /** Takes what is counted now of every connection; may go by what it was told before. */
+  /** Takes the current counts of all connections; may use those of earlier calls. */
   weigh(counts: ReadonlyMap<number, ByteCounts>): Map<number, number>;
 }
 
-/** More than ZMTP's greeting and handshake: whoever has been sent so much has had a reply. */
+/** More bytes than ZMTP's greeting and handshake: a peer that was sent more has got a reply. */
 const HANDSHAKE = 200;
-/** The smallest reply that a minion gets. What a PING is answered with is less. */
+/** The smallest reply to a minion. The answer to a PING is smaller. */
 const REPLY = 90;
 
 interface Seen {
   readonly received: number;
   readonly taken: number;
-  /** How much had come when all of it was answered. */
+  /** Bytes received when everything had been answered. */
   readonly answered: number;
 }
 
 /**
- * Requests: the bytes that have come since a reply went out. Half a request of any size, one that nobody has looked at yet, and
- * replies that are not fetched all count.
+ * Requests: the bytes received since the last reply was sent. Counts incomplete requests of any size, unread requests,
+ * and replies that the peer does not fetch.
  */
 export class Unanswered implements MemoryRule {
   #seen = new Map<number, Seen>();
@@ -45,7 +44,7 @@ export class Unanswered implements MemoryRule {
     const unanswered = new Map<number, number>();
     for (const [connection, { received, taken }] of counts) {
       const before = this.#seen.get(connection);
-      // A number may stand for another connection by now.
+      // The number may belong to another connection by now.
       const known = before !== undefined && before.received <= received ? before : undefined;
       const first = taken > HANDSHAKE ? received : 0;
       const answered = known === undefined ? first : taken - known.taken >= REPLY ? known.received : known.answered;
@@ -57,12 +56,12 @@ export class Unanswered implements MemoryRule {
   }
 }
 
-/** What a subscriber says of itself: a handshake and a topic or two. */
+/** Bytes of a normal subscriber's start: a handshake and a few topics. */
 const INTRODUCTION = 2_048;
-/** And then a PING and a PONG every ten seconds, in bytes a second, and more. */
+/** More than the bytes per second of a PING and a PONG every ten seconds. */
 const HEARTBEATS = 10;
 
-/** Subscriptions: every byte of a topic takes some forty of libzmq's memory for as long as the connection lasts. */
+/** Subscriptions: every byte of a topic takes about forty bytes of libzmq's memory as long as the connection lasts. */
 export class Subscribed implements MemoryRule {
   /** As {@linkcode MemoryRule}. */
   weigh(counts: ReadonlyMap<number, ByteCounts>): Map<number, number> {
@@ -75,14 +74,14 @@ export class Subscribed implements MemoryRule {
   }
 }
 
-/** All together. */
+/** The sum of all connections. */
 export function total(held: ReadonlyMap<number, number>): number {
   let sum = 0;
   for (const bytes of held.values()) sum += bytes;
   return sum;
 }
 
-/** Those with the most, without which the others hold `bound` together or less; none if they do already. */
+/** The largest connections, without which the others hold at most `bound` bytes together; none if that is so already. */
 export function heaviest(held: ReadonlyMap<number, number>, bound: number): number[] {
   let sum = total(held);
   const chosen: number[] = [];

@@ -1,36 +1,37 @@
 /**
- * Which connection has to go when there are too many: a rule with counts, no sockets.
+ * Chooses the connection to close when there are too many: a rule over counts, without sockets.
  *
- * No address has a bound of its own by default, for ten thousand honest minions may come from one (NAT). While there is room
- * everybody gets it. When there is none, whoever comes from an address that has fewer connections than the one that has
- * most gets the place of the newest of those: an address can take what others leave, and no more.
+ * By default no address has a limit of its own, since ten thousand honest minions may come from one (NAT). While there
+ * is room, every connection is accepted. When there is none, a connection from an address with fewer connections than
+ * the largest address replaces the newest connection of that address. So an address can only use the room that others
+ * leave.
  * @module
  */
 
-/** How many connections there may be; 0: no bound. */
+/** Maximum numbers of connections; 0: no limit. */
 export interface ConnectionLimits {
-  /** In all. */
+  /** In total. */
   readonly total: number;
   /** From one address. */
   readonly perAddress: number;
 }
 
-/** The connections of one listening socket, by whatever number stands for each. */
+/** The connections of one listening socket, each with a number (its descriptor). */
 export class ConnectionShares {
   readonly #limits: ConnectionLimits;
   readonly #addresses = new Map<number, string>();
-  /** The connections of each address, the oldest first. */
+  /** The connections of each address, oldest first. */
   readonly #connections = new Map<string, Set<number>>();
-  /** The addresses by how many connections they have. */
+  /** The addresses by their number of connections. */
   readonly #bySize = new Map<number, Set<string>>();
   #most = 0;
 
-  /** Has none yet. */
+  /** @param limits The maximum numbers. */
   constructor(limits: ConnectionLimits) {
     this.#limits = limits;
   }
 
-  /** How many there are. */
+  /** Number of connections. */
   get size(): number {
     return this.#addresses.size;
   }
@@ -40,12 +41,12 @@ export class ConnectionShares {
     return this.#addresses.keys();
   }
 
-  /** The address that a connection is from. */
+  /** The peer address of a connection. */
   addressOf(connection: number): string | undefined {
     return this.#addresses.get(connection);
   }
 
-  /** Counts a new connection. @returns The one that has to go for it, maybe itself; it is not counted any more. */
+  /** Adds a connection. @returns The connection to close for it, maybe itself; it is removed from the counts. */
   add(connection: number, address: string): number | undefined {
     this.remove(connection);
     const own = this.#connections.get(address) ?? new Set();
@@ -68,7 +69,7 @@ export class ConnectionShares {
     return [...this.#connections.get(greediest) ?? []].at(-1);
   }
 
-  /** A connection is gone; twice is fine. */
+  /** Removes a connection. May be called twice. */
   remove(connection: number): void {
     const address = this.#addresses.get(connection);
     if (address === undefined) return;

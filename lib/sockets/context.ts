@@ -1,7 +1,7 @@
 /**
- * The sockets of one thread: their context, and notes of where they are, for whoever outlives a thread that dies.
- *
- * Knows neither messages nor waits. Source: zmq_ctx_term(3); measured: Deno ends a worker without closing what libzmq holds.
+ * The sockets of one thread: their libzmq context, and notes of their addresses in memory for the thread that cleans up
+ * if this one dies. Knows neither messages nor waits.
+ * Source: zmq_ctx_term(3); measured: Deno ends a worker without closing libzmq's objects.
  * @module
  */
 
@@ -11,24 +11,27 @@ import { closeLeft, type SocketKind, ZmqContext, ZmqSocket } from "./libzmq.ts";
 import { leased } from "../process/thread_lease.ts";
 import { keepNotes, MOST_SOCKETS, ownNotes, ThreadNotes } from "../process/thread_notes.ts";
 
-/** What a thread with sockets works on comes and goes through them. */
+/** Counts the work of a thread with sockets: all of it goes through them. */
 export const socketMemory = new IdleMemory(trimMemory);
-/** What a thread's start counts for, in bytes of messages. */
+/** Bytes of messages that correspond to the garbage of a thread's start. */
 const START_UP = 1 << 20;
 
-/** This isolate's sockets share a context, which ends with the last of them: what was sent is then on its way. */
+/** The context of this isolate's sockets. It is terminated with the last socket, after everything sent has been passed on. */
 let shared: ZmqContext | undefined;
 let open = 0;
 
 /**
- * Notes this thread's sockets in `memory` from now on. A thread that dies cannot close them, and what still is connected gets
- * messages that nobody reads: whoever outlives it closes them, with {@linkcode closeSocketsOf}.
+ * Makes this thread note its sockets in `memory`. A dead thread cannot close them, and connected sockets would still
+ * get messages that nobody reads; the thread that outlives it closes them with {@linkcode closeSocketsOf}.
  */
 export function noteSockets(memory: SharedArrayBuffer): void {
   keepNotes(memory);
 }
 
-/** Closes what a thread has left whose lease is revoked and free; its {@linkcode openInherited inherited socket} too, if that was not handed on. */
+/**
+ * Closes the sockets of a thread whose lease is revoked and free, also its {@linkcode openInherited inherited socket}
+ * unless that was passed on.
+ */
 export function closeSocketsOf(notes: ThreadNotes): void {
   const sockets = [...notes.sockets, notes.inherited].filter((address) => address !== 0n);
   const { context } = notes;
@@ -38,7 +41,10 @@ export function closeSocketsOf(notes: ThreadNotes): void {
   closeLeft(context === 0n ? { sockets } : { sockets, context });
 }
 
-/** Notes for the thread after one whose lease is revoked and free: the {@linkcode openInherited inherited socket} is handed on. */
+/**
+ * Notes for the successor of a thread whose lease is revoked and free: the {@linkcode openInherited inherited socket}
+ * is passed on.
+ */
 export function successorNotes(left: ThreadNotes): ThreadNotes {
   const notes = new ThreadNotes();
   notes.inherited = left.inherited;
@@ -47,9 +53,9 @@ export function successorNotes(left: ThreadNotes): ThreadNotes {
 }
 
 /**
- * A new socket, counted and noted.
- * @param context Where another thread's context is in memory, if the socket is to be of that one; it must be closed before that ends.
- * @throws {SocketError} If there are too many.
+ * Makes a socket, counts it and notes it.
+ * @param context Address of another thread's context in which to make the socket. Close it before that context ends.
+ * @throws {SocketError} If there are too many sockets.
  */
 export function openSocket(kind: SocketKind, context?: bigint): ZmqSocket {
   return leased(() => {
@@ -68,15 +74,15 @@ function ownContext(): ZmqContext {
     shared = ZmqContext.create();
     const notes = ownNotes();
     if (notes !== undefined) notes.context = shared.address;
-    socketMemory.worked(START_UP); // which leaves garbage as well
+    socketMemory.worked(START_UP); // starting leaves garbage too
   }
   return shared;
 }
 
 /**
- * The one socket of a thread that its successor goes on with: the one that the thread before this one has left, as it is, or a
- * new one. It is of another thread's context, by whose address it is found, and must be closed before that ends.
- * @param prepare Has a new one do what it is for: nobody inherits one that is half made.
+ * The one socket of a thread that its successor takes over: the existing one, in its current state, or a new one. It
+ * belongs to another thread's context (given by address) and must be closed before that context ends.
+ * @param prepare Sets up a new socket, so that no successor inherits an unfinished one.
  * @throws {unknown} What `prepare` throws.
  */
 export function openInherited(kind: SocketKind, context: bigint, prepare: (made: ZmqSocket) => void): ZmqSocket {
@@ -99,7 +105,7 @@ export function openInherited(kind: SocketKind, context: bigint, prepare: (made:
   });
 }
 
-/** Closes a socket of {@linkcode openSocket} or {@linkcode openInherited}; with the last one the context ends. */
+/** Closes a socket of {@linkcode openSocket} or {@linkcode openInherited}. The last one terminates the context. */
 export function closeSocket(socket: ZmqSocket): void {
   leased(() => {
     const notes = ownNotes();

@@ -1,29 +1,28 @@
 /**
- * Tells of a connection that libzmq has ended whether its peer was in the middle of a message: then it was too large a one, or
- * none at all. libzmq says neither who ended a connection nor why, and closes the descriptor at once. So the newest connections
- * have a second descriptor: who is cut off comes again, and is among the newest.
- *
- * On Linux alone; elsewhere nothing is told.
+ * Detects connections that libzmq closed while the peer was sending a message: the message was too large, or not valid.
+ * libzmq reports neither who closed a connection nor why, and closes the descriptor at once. Therefore the newest
+ * connections have a second descriptor; a peer that is cut off reconnects, so it is among the newest. Only on Linux;
+ * other systems report nothing.
  * @module
  */
 
 import { hasUnread, holdConnection, isSameSocket, letGo } from "../os/libc.ts";
 
-/** How many connections have a second descriptor. */
+/** Number of connections with a second descriptor. */
 const HELD = 64;
-/** Of what was too large so much is still to be read at the least; of what a peer says before and after honest requests, less. */
+/** Unread bytes that indicate a too large message. Honest requests leave fewer. */
 const UNREAD_BYTES = 4_096;
 
-/** Within this time libzmq has closed the descriptor of a connection that it has ended, in milliseconds. */
+/** Time in which libzmq closes its descriptor after it ended a connection, in milliseconds. */
 const CLOSED_MS = 20;
 
 /** The newest connections of one listening socket, by their descriptors. */
 export class CutConnections {
   readonly #held = new Map<number, number>();
-  /** Those that have ended and are looked at once more. */
+  /** Closed connections that are checked once more. */
   readonly #looking = new Map<ReturnType<typeof setTimeout>, number>();
 
-  /** A connection has come. */
+  /** A connection was accepted. */
   add(connection: number): void {
     this.forget(connection);
     const held = holdConnection(connection);
@@ -34,14 +33,14 @@ export class CutConnections {
     this.forget(oldest);
   }
 
-  /** A connection has ended. @param tell Called if libzmq has ended it, and its peer was in the middle of a message. */
+  /** A connection has ended. @param tell Called if libzmq closed it while the peer was sending a message. */
   ended(connection: number, tell: () => void): void {
     const held = this.#held.get(connection);
     if (held === undefined) return;
     if (!hasUnread(held, UNREAD_BYTES)) return this.forget(connection);
     this.#held.delete(connection);
-    // libzmq closes its own descriptor after it has told. If that does not come, the number stood for another connection by
-    // the time that it was told of, and still does: that one goes on.
+    // libzmq reports first and closes its descriptor afterwards. If the descriptor stays open, its number belonged to
+    // another connection already when this was reported; that connection continues.
     const timer = setTimeout(() => {
       this.#looking.delete(timer);
       if (!isSameSocket(held, connection)) tell();
@@ -50,7 +49,7 @@ export class CutConnections {
     this.#looking.set(timer, held);
   }
 
-  /** A connection is none of these any more. Twice is fine. */
+  /** Stops watching a connection. May be called twice. */
   forget(connection: number): void {
     const held = this.#held.get(connection);
     if (held === undefined) return;
@@ -58,7 +57,7 @@ export class CutConnections {
     letGo(held);
   }
 
-  /** Forgets all. */
+  /** Stops watching all connections. */
   close(): void {
     for (const connection of [...this.#held.keys()]) this.forget(connection);
     for (const [timer, held] of this.#looking) {

@@ -1,9 +1,8 @@
 /**
- * ZeroMQ sockets that wake up: every socket that JavaScript reads or writes is made here.
- *
- * libzmq is only ever asked for what can be done at once; while a socket is not ready, a thread waits for the descriptors of
- * all of them (epoll.ts). They fire for handshakes too, so after each wake-up the socket is asked again. Moves
- * frames only; knows nothing of encodings or keys.
+ * ZeroMQ sockets with asynchronous waits: every socket that JavaScript reads or writes is made here. libzmq is only
+ * called for what it can do at once. While a socket is not ready, one thread waits for the descriptors of all sockets
+ * (epoll.ts). Descriptors also become readable for handshakes, so after each wake-up the socket's state is read again.
+ * Moves frames only; knows nothing of encodings or keys.
  * Source: ZeroMQ RFC 28 (request-reply), 29 (publish-subscribe), 30 (pipeline); zmq_getsockopt(3), ZMQ_FD.
  * @module
  */
@@ -17,7 +16,7 @@ import { closeSocket, openInherited, openSocket, socketMemory } from "./context.
 
 export type { Frames } from "./libzmq.ts";
 
-/** After so many messages that could be taken or sent at once, whatever else waits in this thread gets its turn. */
+/** After so many messages without waiting, other work of this thread gets a turn. */
 const IN_A_ROW = 256;
 let inARow = 0;
 
@@ -32,14 +31,14 @@ export abstract class Endpoint {
   readonly #socket: ZmqSocket;
   readonly #wait: SocketWait;
   #losses: Endpoint | undefined;
-  /** How many sends wait for room. */
+  /** Number of sends that wait for room. */
   #givers = 0;
   #connections: ZmqSocket | undefined;
   #closed = false;
-  /** Whether it is an error of libzmq's to try to receive when nothing is to come. */
+  /** Whether libzmq reports an error when one receives without a message (REQ). */
   readonly #asksFirst: boolean;
 
-  /** Makes the socket, which neither listens nor connects yet, or goes on with one that was made and set already. */
+  /** Makes a socket, not bound or connected yet, or continues with an existing one. */
   protected constructor(kind: SocketKind, settings: SocketSettings, made?: ZmqSocket) {
     this.#asksFirst = kind === "request";
     this.#socket = made ?? openSocket(kind);
@@ -52,17 +51,16 @@ export abstract class Endpoint {
     }
   }
 
-  /** Whether {@linkcode close} was called. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** The address it is bound to, with the port that the system chose where 0 was asked for. */
+  /** The address that it is bound to, with the system's port if 0 was given. */
   get address(): string {
     return this.#socket.lastEndpoint;
   }
 
-  /** Listens on `address` (`tcp://127.0.0.1:0`, `ipc:///run/x.ipc`). @throws {Error} If it is taken or not ours. */
+  /** Listens on `address` (`tcp://127.0.0.1:0`, `ipc:///run/x.ipc`). @throws {Error} If it is in use or not available. */
   bind(address: string): Promise<void> {
     return Promise.try(() => {
       this.#socket.bind(address);
@@ -70,13 +68,13 @@ export abstract class Endpoint {
     });
   }
 
-  /** Connects to `address`, now or as soon as somebody listens there. */
+  /** Connects to `address`, now or when somebody listens there. */
   connect(address: string): void {
     this.#socket.connect(address);
     this.#wait.look();
   }
 
-  /** Closes at once; whoever waits on the socket gets `undefined`. Twice is fine. */
+  /** Closes the socket at once; waits on it resolve with `undefined`. May be called twice. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -87,19 +85,19 @@ export abstract class Endpoint {
     closeSocket(this.#socket);
   }
 
-  /** `using` closes it. */
   [Symbol.dispose](): void {
     this.close();
   }
 
   /**
-   * The next message, or `undefined` after `timeoutMs` (negative: no end) or when closed.
-   * @param taken Told of the message in the turn in which it is taken: whoever takes this thread's place finds both done, or neither.
+   * Receives the next message; `undefined` after `timeoutMs` (negative: no limit) or when closed.
+   * @param taken Called with the message in the same turn: a thread that takes over finds that both have happened, or
+   * neither.
    */
   protected async take(timeoutMs: number, taken?: (frames: Frames) => void): Promise<Frames | undefined> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
     await othersTurn();
-    // Of many that wait, all but the first are taken without asking whether there is one; a REQ may not be asked so.
+    // Without waiting, receive is called directly, without asking first; a REQ does not allow that.
     let ready = !this.#asksFirst || await this.#wait.until(() => this.#socket.readable, deadline);
     while (ready) {
       const frames = this.#unlessClosed(() => {
@@ -117,15 +115,15 @@ export abstract class Endpoint {
   }
 
   /**
-   * Whether the message was taken within `timeoutMs` (negative: no end). Where there is room it is gone when this returns its
-   * promise, so that the caller can do what is not urgent while the message is on its way.
-   * @param given Called in the turn in which the message goes: whoever takes this thread's place finds both done, or neither.
+   * Sends a message. @returns Whether it was sent within `timeoutMs` (negative: no limit). If there is room, it is sent
+   * before the promise is returned, so that the caller can do less urgent work meanwhile.
+   * @param given Called in the same turn: a thread that takes over finds that both have happened, or neither.
    */
   protected async give(frames: Frames, timeoutMs: number, given?: () => void): Promise<boolean> {
     const now = this.#givers === 0 && this.giveNow(frames, given);
     if (!now && !(await this.#giveWhenWritable(frames, timeoutMs, given))) return false;
     socketMemory.worked(bytesOf(frames));
-    await othersTurn(); // after it: sends that are made at once keep their order
+    await othersTurn(); // after the send, so that sends keep their order
     return true;
   }
 
@@ -142,7 +140,7 @@ export abstract class Endpoint {
     }
   }
 
-  /** What `run` gives, in one turn; nothing if the socket was closed between the wake-up and the one who waited for it. */
+  /** Runs `run` in one turn; does nothing if the socket was closed between the wake-up and the waiting call. */
   #unlessClosed<T>(run: () => T): T | undefined {
     if (this.#closed) return undefined;
     return leased(() => {
@@ -152,7 +150,7 @@ export abstract class Endpoint {
     });
   }
 
-  /** What hears of this socket's lost connections; closed with it. */
+  /** Makes a socket that receives this socket's events of lost connections; it is closed with this one. */
   protected monitor<Monitor extends Endpoint>(monitor: Monitor): Monitor {
     const address = `inproc://losses-${this.#socket.address}`;
     this.#socket.monitorLosses(address);
@@ -161,14 +159,17 @@ export abstract class Endpoint {
     return monitor;
   }
 
-  /** The PAIR that is told of the connections to a socket that listens, for a connection limiter; to be asked for before {@linkcode bind}. */
+  /**
+   * The PAIR that reports the connections of a listening socket, for a connection limiter. Call it before {@linkcode
+   * bind}.
+   */
   connections(): ZmqSocket {
     this.#connections = openSocket("pair");
     this.#socket.monitorConnections(this.#connections);
     return this.#connections;
   }
 
-  /** Whether the message was taken at once. */
+  /** Sends a message if that is possible without waiting. @returns Whether it was sent. */
   protected giveNow(frames: Frames, given?: () => void): boolean {
     return this.#unlessClosed(() => {
       const sent = this.#socket.trySend(frames);
@@ -177,22 +178,22 @@ export abstract class Endpoint {
     }) === true;
   }
 
-  /** Sets an option of the socket while it is in use. */
+  /** Sets an option of an open socket. */
   protected set(option: SocketOption, value: number | string): void {
     this.#socket.set(option, value);
   }
 
-  /** Asks for (`true`) or no longer for (`false`) messages that begin with `prefix`. */
+  /** Subscribes to messages that begin with `prefix`, or unsubscribes. */
   protected want(prefix: string, wanted: boolean): void {
     this.#socket.set(wanted ? "subscribe" : "unsubscribe", prefix);
   }
 }
 
-/** Where threads of this process meet without a thread of libzmq's between them. */
+/** An address at which threads of this process connect to each other without a libzmq thread in between. */
 export interface SharedPlace {
-  /** Where the context is in memory that the sockets on both sides are of. */
+  /** Address in memory of the context of both sides' sockets. */
   readonly context: bigint;
-  /** An address that a socket of it has been bound to, `inproc://…`. */
+  /** The `inproc://…` address that a socket of that context is bound to. */
   readonly address: string;
 }
 
@@ -208,8 +209,8 @@ export class Duplex extends Endpoint {
   }
 
   /**
-   * The DEALER of the thread in whose place this one is, with whatever came for it meanwhile; a new one that connects to
-   * `place` if there was none. It is the one socket of a thread with notes that its successor goes on with.
+   * The DEALER of this thread's predecessor, with the messages that have come meanwhile; a new one connected to `place`
+   * if there is none. It is the one socket of a thread with notes that the successor takes over.
    */
   static inherited({ context, address }: SharedPlace, settings: SocketSettings = {}): Duplex {
     const socket = openInherited("dealer", context, (made) => {
@@ -219,46 +220,48 @@ export class Duplex extends Endpoint {
     return new Duplex("dealer", settings, socket);
   }
 
-  /** XPUB: each message to every subscriber, as PUB; receives a 1 or 0 and the topic when the first of a topic's
-   * subscribers comes, or the last one goes. */
+  /**
+   * XPUB: sends each message to all subscribers, as PUB. It receives 1 or 0 and a topic when a topic gets its first
+   * subscriber or loses its last one.
+   */
   static xpub(settings: SocketSettings = {}): Duplex {
     return new Duplex("xpub", settings);
   }
 
-  /** XPUB: the message that each new subscriber gets first. */
+  /** XPUB: sets the message that each new subscriber gets first. */
   welcome(message: string): void {
     this.set("welcomeMessage", message);
   }
 
   /**
-   * XPUB: whether a message is dropped for a subscriber whose queue is full, as is libzmq's way (`true`), or not taken at
-   * all. Of a subscriber for which one was dropped libzmq knows nothing more until it reads again.
+   * XPUB: whether a message is dropped for a subscriber whose queue is full (`true`, libzmq's default), or refused for
+   * all. After it has dropped a message, libzmq reports nothing about that subscriber until it reads again.
    */
   set dropSilently(on: boolean) {
     this.set("xpubNoDrop", on ? 0 : 1);
   }
 
-  /** How many messages are kept for a peer that does not read, of the peers that are there as well. */
+  /** Maximum number of messages queued for a peer that does not read, also for peers that are connected already. */
   set highWaterMark(messages: number) {
     this.set("sendHighWaterMark", messages);
   }
 
-  /** Sends a message if it can be done now. @returns Whether it was taken. */
+  /** Sends a message if it can be sent at once. @returns Whether it was sent. */
   offer(frames: Frames): boolean {
     return this.giveNow(frames);
   }
 
   /**
-   * Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no end) or when closed.
-   * @param taken Told of the message in the turn in which it is taken, see lib/process/thread_lease.ts.
+   * Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no limit) or when closed.
+   * @param taken Called with the message in the same turn, see lib/process/thread_lease.ts.
    */
   receive(timeoutMs = -1, taken?: (frames: Frames) => void): Promise<Frames | undefined> {
     return this.take(timeoutMs, taken);
   }
 
   /**
-   * Sends a message. @returns Whether it was taken within `timeoutMs` (default: no end).
-   * @param given Called in the turn in which the message goes, see lib/process/thread_lease.ts.
+   * Sends a message. @returns Whether it was sent within `timeoutMs` (default: no limit).
+   * @param given Called in the same turn, see lib/process/thread_lease.ts.
    */
   send(frames: Frames, timeoutMs = -1, given?: () => void): Promise<boolean> {
     return this.give(frames, timeoutMs, given);
@@ -267,15 +270,15 @@ export class Duplex extends Endpoint {
 
 /** A socket that only receives: PULL, SUB. */
 export class Inbox extends Endpoint {
-  /** PULL: what the pushers send, in turn. */
+  /** PULL: receives from all pushers in turn. */
   static pull(settings: SocketSettings = {}): Inbox {
     return new Inbox("pull", settings);
   }
 
   /**
-   * The PULL of the thread in whose place this one is, bound as it was, with whatever came for it meanwhile; a new one that is
-   * bound to `addresses` if there was none. It is the one socket of a thread with notes that its successor goes on with.
-   * @throws {SocketError} If an address is taken or not ours.
+   * The PULL of this thread's predecessor, still bound, with the messages that have come meanwhile; a new one bound to
+   * `addresses` if there is none. It is the one socket of a thread with notes that the successor takes over.
+   * @throws {SocketError} If an address is in use or not available.
    */
   static inherited(context: bigint, addresses: readonly string[], settings: SocketSettings = {}): Inbox {
     const socket = openInherited("pull", context, (made) => {
@@ -285,17 +288,17 @@ export class Inbox extends Endpoint {
     return new Inbox("pull", settings, socket);
   }
 
-  /** SUB: what a publisher sends, as far as {@linkcode subscribe} asked for it. */
+  /** SUB: receives what {@linkcode subscribe} asked for. */
   static subscriber(settings: SocketSettings = {}): Inbox {
     return new Inbox("subscriber", settings);
   }
 
   /**
-   * Calls `lost` whenever a connection is lost (ended by the peer, reset, silent for too long) or could not be made; more than
-   * once for each. For one caller.
+   * Calls `lost` whenever a connection is lost (closed by the peer, reset, silent for too long) or cannot be made; may
+   * be several times for each. For one caller.
    */
   onLost(lost: () => void): void {
-    // Any number: libzmq's thread waits for room, and with it all sockets.
+    // Without a limit: libzmq's thread would wait for room, and stop all sockets.
     const losses = this.monitor(new Inbox("pair", { highWaterMark: 0 }));
     const listen = async () => {
       while (await losses.receive() !== undefined) lost();
@@ -303,17 +306,17 @@ export class Inbox extends Endpoint {
     void listen();
   }
 
-  /** Has a SUB ask for every message whose first frame begins with `prefix`. */
+  /** Makes a SUB receive every message whose first frame begins with `prefix`. */
   subscribe(prefix: string): void {
     this.want(prefix, true);
   }
 
-  /** Takes a {@linkcode subscribe} back. */
+  /** Ends a {@linkcode subscribe}. */
   unsubscribe(prefix: string): void {
     this.want(prefix, false);
   }
 
-  /** Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no end) or when closed. */
+  /** Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no limit) or when closed. */
   receive(timeoutMs = -1): Promise<Frames | undefined> {
     return this.take(timeoutMs);
   }
@@ -321,7 +324,7 @@ export class Inbox extends Endpoint {
 
 /** A socket that only sends: PUSH. */
 export class Outbox extends Endpoint {
-  /** PUSH: each message to one puller; waits while nobody can take it. */
+  /** PUSH: sends each message to one puller; waits while none can take it. */
   static push(settings: SocketSettings = {}): Outbox {
     return new Outbox("push", settings);
   }
@@ -335,7 +338,7 @@ export class Outbox extends Endpoint {
     return outbox;
   }
 
-  /** Sends a message. @returns Whether it was taken within `timeoutMs` (default: no end). */
+  /** Sends a message. @returns Whether it was sent within `timeoutMs` (default: no limit). */
   send(frames: Frames, timeoutMs = -1): Promise<boolean> {
     return this.give(frames, timeoutMs);
   }

@@ -1,11 +1,10 @@
 /**
- * Waiting for any number of descriptors with one thread: epoll on Linux.
+ * Waits for any number of descriptors with one thread, by epoll on Linux. Deno runs blocking calls, also of files, in
+ * at most 32 threads per isolate: with one `poll(2)` per socket, the thirty-third would wait for another to end.
+ * Without epoll (macOS) that is the case.
  *
- * Deno runs blocking calls in at most 32 threads an isolate, file operations too: were a `poll(2)` parked in one for each
- * socket, the thirty-third would wait until another's is over. Without epoll (macOS) that is how it is.
- *
- * Such a call goes on when the thread that made it is dead, and with it what it waits with: the epoll instance, and what Deno
- * keeps open for the thread. So a thread with notes notes it, and whoever outlives the thread ends it (macOS: nobody does).
+ * Such a call continues when its JavaScript thread is dead, and with it the epoll instance and what Deno keeps open for
+ * the thread. Therefore a thread with notes notes it, and the thread that outlives it ends the call (not on macOS).
  * Source: epoll(7), eventfd(2); measured.
  * @module
  */
@@ -23,10 +22,10 @@ const EPOLL_CTL_ADD = 1;
 const EPOLL_CTL_DEL = 2;
 const EPOLL_CTL_MOD = 3;
 
-/** A `struct epoll_event`: events, then 8 bytes of our own; packed on x86-64 alone. */
+/** Layout of `struct epoll_event`: events, then 8 bytes of our data; packed only on x86-64. */
 const DATA_AT = Deno.build.arch === "x86_64" ? 4 : 8;
 const EVENT_BYTES = DATA_AT + 8;
-/** How many events one call brings at most. */
+/** Maximum number of events of one call. */
 const EVENTS = 512;
 const LITTLE = true;
 
@@ -35,18 +34,18 @@ interface Waiter {
   readonly deadline: number;
 }
 
-/** How often the end of a dead thread's wait is looked for, and how long, in milliseconds: it takes none. */
+/** Interval and maximum time for the end of a dead thread's wait, in milliseconds; normally it ends at once. */
 const LOOK_MS = 5, END_MS = 10_000;
 
 let calls: EpollCalls | undefined;
 let shared: Epoll | undefined;
 
-/** This isolate's calls, where the system has them. */
+/** This isolate's epoll calls; undefined if the system has none. */
 function ownCalls(): EpollCalls | undefined {
   return calls ??= epollCalls(EVENT_BYTES, EVENTS);
 }
 
-/** A wait for the descriptor `fd`, which stays its owner's. @throws {LibcError} If too many files are open. */
+/** Makes a wait for the descriptor `fd`, which is not closed by it. @throws {LibcError} If too many files are open. */
 export function waitForDescriptor(fd: number): DescriptorWait {
   const calls = ownCalls();
   if (calls === undefined) return new ReadWait(fd);
@@ -55,8 +54,8 @@ export function waitForDescriptor(fd: number): DescriptorWait {
 }
 
 /**
- * Ends the wait of a thread whose lease is revoked and free, and closes what it waited with.
- * @returns False if that wait has not come back in ten seconds: what it may yet use stays open.
+ * Ends the wait of a thread whose lease is revoked and free, and closes its epoll objects.
+ * @returns False if the wait did not return within ten seconds: then its objects stay open, as it may still use them.
  */
 export async function closeWaitOf({ wait }: ThreadNotes): Promise<boolean> {
   const [epollFd, wakeFd, events, waiting] = wait;
@@ -64,7 +63,8 @@ export async function closeWaitOf({ wait }: ThreadNotes): Promise<boolean> {
   if (epollFd === 0n || calls === undefined) return true;
   wait.fill(0n);
   if (waiting !== 0n) {
-    // A call that has not begun comes back as well, for nobody takes this counter to 0. Only then are the numbers free for others.
+    // A call that has not begun returns too, because nobody resets this counter. Only afterwards may the descriptor
+    // numbers be reused.
     calls.setEvent(Number(wakeFd));
     const end = performance.now() + END_MS;
     for (const happened = nativeBytes(events, DATA_AT); happened.every((byte) => byte === 0);) {
@@ -77,14 +77,14 @@ export async function closeWaitOf({ wait }: ThreadNotes): Promise<boolean> {
   return true;
 }
 
-/** One epoll instance, open while it has descriptors, and whoever waits on it. */
+/** One epoll instance, open while it has descriptors, with its waiters. */
 class Epoll {
   readonly #calls: EpollCalls;
   #fd = -1;
   #wakeFd = -1;
   #members = 0;
   readonly #waiters = new Map<number, Waiter>();
-  /** Descriptors of waiters with a deadline; few, where most wait without end. */
+  /** Descriptors of waiters with a deadline. There are few: most wait without a limit. */
   readonly #timed = new Set<number>();
   /** Waiters whose descriptor was closed. */
   readonly #orphans: Waiter[] = [];
@@ -133,7 +133,7 @@ class Epoll {
     leased(() => {
       this.#waiters.set(fd, { resolve, deadline });
       if (deadline !== Infinity) this.#timed.add(fd);
-      // Reaches a call of epoll_wait that is under way as well.
+      // Also takes effect for a running epoll_wait.
       this.#control(EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT);
       if (!this.#serving) void this.#serve();
       else if (deadline < this.#wakesAt) this.#calls.setEvent(this.#wakeFd);
@@ -147,7 +147,7 @@ class Epoll {
     const waiter = this.#waiters.get(fd);
     this.#waiters.delete(fd);
     this.#timed.delete(fd);
-    // Whoever waits hears of it when the call that waits for them is over, so that nobody leaves one behind.
+    // The waiter is told when the running call has ended, so that no call is left behind.
     if (waiter !== undefined) this.#orphans.push(waiter);
     if (this.#serving) this.#calls.setEvent(this.#wakeFd);
     else if (this.#members === 0) this.#close();
@@ -177,7 +177,7 @@ class Epoll {
     if (this.#members === 0) leased(() => this.#close());
   }
 
-  /** @returns How many events came; negative on a signal. */
+  /** @returns Number of events; negative on a signal. */
   #beginWait(): Promise<number> {
     this.#wakesAt = Infinity;
     for (const fd of this.#timed) {
@@ -186,7 +186,7 @@ class Epoll {
     const waitMs = this.#wakesAt === Infinity ? -1 : Math.max(0, Math.ceil(this.#wakesAt - performance.now()));
     const notes = ownNotes();
     if (notes !== undefined) {
-      this.#calls.events.fill(0, 0, DATA_AT); // what then is there, this call has brought
+      this.#calls.events.fill(0, 0, DATA_AT); // what is there afterwards comes from this call
       notes.wait[WAIT_NOTES.waiting] = 1n;
     }
     return this.#calls.wait(this.#fd, Math.min(waitMs, 0x7fffffff));

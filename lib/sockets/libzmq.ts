@@ -1,10 +1,10 @@
 /**
- * libzmq's own calls, through FFI: contexts, sockets, frames, a proxy's thread. Nothing here waits.
+ * libzmq's C functions through FFI: contexts, sockets, frames, the proxy's thread. Nothing here waits.
  *
- * The library is the one that npm:zeromq brings for each platform; built as an addon for Node, it exports the C API as well.
- * Called directly it needs neither Node's compatibility layer nor the package's JavaScript: 6 MB and 40 ms less for every
- * isolate, and a message is taken without a promise. What a socket is for, and who waits for it, is others' business. Each call
- * that touches a context or a socket is a turn of the thread's lease (lib/process/thread_lease.ts), if it has one.
+ * The library is the one that npm:zeromq ships for each platform: an addon for Node that also exports the C API. Called
+ * directly it needs neither Node's compatibility layer nor the package's JavaScript, which saves 6 MB and 40 ms in each
+ * isolate, and a message is received without a promise. Each call that uses a context or a socket is a turn of the
+ * thread's lease (lib/process/thread_lease.ts), if it has one.
  * Source: zmq(7) and the pages below it.
  * @module
  */
@@ -46,7 +46,7 @@ function zmq(): Library["symbols"] {
   return library.symbols;
 }
 
-/** A build of the addon, as the package's manifest describes it. */
+/** A build of the addon, from the package's manifest. */
 interface Build {
   readonly os: string;
   readonly arch: string;
@@ -58,7 +58,7 @@ interface Build {
 const ARCHES: Readonly<Record<typeof Deno.build.arch, string>> = { x86_64: "x64", aarch64: "arm64" };
 const LIBCS: Readonly<Partial<Record<typeof Deno.build.os, string>>> = { linux: "glibc", darwin: "libc" };
 
-/** Opens the build of the newest interface that this system can load: the others are linked against a newer C library. */
+/** Opens the newest build that this system can load: others are linked against a newer C library. */
 function open(): Library {
   const files = Object.entries(manifest)
     .map(([build, file]) => ({ file, build: JSON.parse(build) as Build }))
@@ -85,11 +85,11 @@ export function libzmqVersion(): string {
   return `${major}.${minor}.${patch}`;
 }
 
-/** "Would block"; the number is the platform's. */
+/** The system's number for "would block". */
 const EAGAIN = Deno.build.os === "darwin" ? 35 : 11;
 const EINTR = 4;
 
-/** Calls libzmq again as long as a signal to this thread comes between, of which a CPU profile sends a thousand a second. */
+/** Repeats the call while a signal interrupts it; a CPU profile sends a thousand signals a second. */
 function uninterrupted(call: () => number): number {
   for (;;) {
     const result = call();
@@ -110,7 +110,7 @@ function cString(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`${text}\0`);
 }
 
-/** The kinds of socket that are used, with libzmq's numbers. */
+/** The kinds of sockets that are used, with libzmq's numbers. */
 export const SOCKET_KINDS = {
   pair: 0,
   subscriber: 2,
@@ -124,7 +124,7 @@ export const SOCKET_KINDS = {
 
 export type SocketKind = keyof typeof SOCKET_KINDS;
 
-/** Options of a socket, with libzmq's numbers. */
+/** Socket options with libzmq's numbers. */
 export const SOCKET_OPTIONS = {
   routingId: 5,
   subscribe: 6,
@@ -153,7 +153,7 @@ export const SOCKET_OPTIONS = {
   outBatchSize: 102,
 } as const;
 
-/** Options that libzmq has only where it is built with its drafts. */
+/** Options that libzmq has only if it is built with its draft API. */
 const DRAFTS: readonly string[] = ["inBatchSize", "outBatchSize"];
 
 /** Whether this libzmq has the option. */
@@ -163,7 +163,7 @@ export function hasOption(option: SocketOption): boolean {
 
 export type SocketOption = keyof typeof SOCKET_OPTIONS;
 
-/** The one option that is 64 bits wide. */
+/** The only 64-bit option. */
 const WIDE: SocketOption = "maxMessageSize";
 
 const ZMQ_RCVMORE = 13;
@@ -174,23 +174,23 @@ const ZMQ_POLLIN = 1;
 const ZMQ_POLLOUT = 2;
 const ZMQ_DONTWAIT = 1;
 const ZMQ_SNDMORE = 2;
-/** What is told of a listening socket's connections: the value of the event is a descriptor, or the system's error. */
+/** Events of a listening socket's connections; their value is a descriptor, or an error number. */
 export const CONNECTION_EVENTS = { accepted: 0x20, acceptFailed: 0x40, disconnected: 0x200 } as const;
 const ZMQ_EVENT_CONNECT_RETRIED = 0x4;
 
-/** One message: its frames. */
+/** The frames of one message. */
 export type Frames = Uint8Array[];
 
-/** A `zmq_msg_t`, which is 64 bytes. Of an ArrayBuffer's own, as libzmq is given its address more than once. */
+/** A `zmq_msg_t` of 64 bytes. It has its own ArrayBuffer because libzmq gets its address more than once. */
 const message = new Uint8Array(new ArrayBuffer(64));
 let initialized = false;
-/** A frame from this size on is given back at once, and not when the next one comes. */
+/** Frames of at least this size are freed at once, not when the next one is received. */
 const LARGE_BYTES = 1 << 16;
 
 const int = new Int32Array(new ArrayBuffer(4));
 const length = new BigUint64Array(new ArrayBuffer(8));
 
-/** libzmq's threads, and the sockets that they serve. */
+/** A libzmq context: its threads, and the sockets that they serve. */
 export class ZmqContext {
   #pointer: Deno.PointerValue;
 
@@ -203,12 +203,12 @@ export class ZmqContext {
     return new ZmqContext(zmq().zmq_ctx_new());
   }
 
-  /** The one that a thread which is gone for good has left at {@linkcode address}. */
+  /** The context at {@linkcode address} that a dead thread has left. */
   static at(address: bigint): ZmqContext {
     return new ZmqContext(Deno.UnsafePointer.create(address));
   }
 
-  /** A new socket. @throws {SocketError} If there are too many. */
+  /** Makes a socket. @throws {SocketError} If there are too many. */
   socket(kind: SocketKind): ZmqSocket {
     return leased(() => {
       const pointer = zmq().zmq_socket(this.#pointer, SOCKET_KINDS[kind]);
@@ -217,17 +217,17 @@ export class ZmqContext {
     });
   }
 
-  /** Where it is in memory: what another thread takes it up by. */
+  /** Address in memory, by which another thread can take it over. */
   get address(): bigint {
     return Deno.UnsafePointer.value(this.#pointer);
   }
 
-  /** Ends {@linkcode ZmqSocket.proxy}, whose sockets are of this context. */
+  /** Ends {@linkcode ZmqSocket.proxy} with sockets of this context. */
   shutdown(): void {
     leased(() => zmq().zmq_ctx_shutdown(this.#pointer));
   }
 
-  /** Ends its threads; its sockets must be closed. Blocks while they linger. Twice is fine. */
+  /** Ends its threads; all sockets must be closed. Blocks while they linger. May be called twice. */
   terminate(): void {
     if (this.#pointer === null) return;
     leased(() => zmq().zmq_ctx_term(this.#pointer));
@@ -235,16 +235,16 @@ export class ZmqContext {
   }
 }
 
-/** A socket; of one thread at a time. */
+/** A socket; only one thread may use it at a time. */
 export class ZmqSocket {
   #pointer: Deno.PointerValue;
 
-  /** Of {@linkcode ZmqContext.socket}. */
+  /** Use {@linkcode ZmqContext.socket}. */
   constructor(pointer: Deno.PointerObject) {
     this.#pointer = pointer;
   }
 
-  /** The one that a thread which is gone for good has left at {@linkcode address}, from its next whole message on. */
+  /** The socket at {@linkcode address} that a dead thread has left; it continues with the next whole message. */
   static at(address: bigint): ZmqSocket {
     const pointer = Deno.UnsafePointer.create(address);
     if (pointer === null) throw new SocketError("no socket", "at address 0");
@@ -253,7 +253,7 @@ export class ZmqSocket {
     return socket;
   }
 
-  /** Where it is in memory: what another thread takes it up by. */
+  /** Address in memory, by which another thread can take it over. */
   get address(): bigint {
     return Deno.UnsafePointer.value(this.#pointer);
   }
@@ -275,22 +275,22 @@ export class ZmqSocket {
     });
   }
 
-  /** The descriptor that says "ask me for my events again". */
+  /** The descriptor that becomes readable when the events must be read again. */
   get descriptor(): number {
     return this.#getInt(ZMQ_FD);
   }
 
-  /** Whether a message waits. Asking makes libzmq work off its commands. */
+  /** Whether a message can be received. Reading the events makes libzmq process its commands. */
   get readable(): boolean {
     return (this.#getInt(ZMQ_EVENTS) & ZMQ_POLLIN) !== 0;
   }
 
-  /** Whether a message would be taken. Asking makes libzmq work off its commands. */
+  /** Whether a message can be sent. Reading the events makes libzmq process its commands. */
   get writable(): boolean {
     return (this.#getInt(ZMQ_EVENTS) & ZMQ_POLLOUT) !== 0;
   }
 
-  /** The address that it was bound or connected to last, with the port that the system chose; empty for none. */
+  /** The address that it was bound or connected to last, with the port that the system chose; empty if none. */
   get lastEndpoint(): string {
     const text = new Uint8Array(1024);
     length[0] = BigInt(text.length);
@@ -298,29 +298,29 @@ export class ZmqSocket {
     return new TextDecoder().decode(text.subarray(0, Math.max(0, Number(length[0]) - 1)));
   }
 
-  /** Listens. @throws {SocketError} If the address is taken or not ours. */
+  /** Listens. @throws {SocketError} If the address is in use or not available. */
   bind(address: string): void {
     leased(() => check(`cannot listen on ${address}`, zmq().zmq_bind(this.#pointer, cString(address))));
   }
 
-  /** Connects, now or as soon as somebody listens there. @throws {SocketError} If that is no address. */
+  /** Connects, now or when somebody listens there. @throws {SocketError} If the address is invalid. */
   connect(address: string): void {
     leased(() => check(`cannot connect to ${address}`, zmq().zmq_connect(this.#pointer, cString(address))));
   }
 
   /**
-   * Has libzmq tell of each connection that is lost, or cannot be made, at `address` (`inproc://…`): by a message to the PAIR
-   * that connects there.
+   * Makes libzmq report each connection that is lost or cannot be made, to the PAIR that connects to `address`
+   * (`inproc://…`).
    */
   monitorLosses(address: string): void {
     this.#monitor(address, CONNECTION_EVENTS.disconnected | ZMQ_EVENT_CONNECT_RETRIED);
   }
 
-  /** Has libzmq tell `pair`, of the same context, of the connections that come and go, as {@linkcode CONNECTION_EVENTS}. */
+  /** Makes libzmq report new and closed connections to `pair`, of the same context, as {@linkcode CONNECTION_EVENTS}. */
   monitorConnections(pair: ZmqSocket): void {
     const { accepted, acceptFailed, disconnected } = CONNECTION_EVENTS;
     const address = `inproc://connections-${this.address}`;
-    pair.set("receiveHighWaterMark", 0); // libzmq's own thread would wait for a reader
+    pair.set("receiveHighWaterMark", 0); // otherwise libzmq's own thread would wait for a reader
     this.#monitor(address, accepted | acceptFailed | disconnected);
     pair.connect(address);
   }
@@ -330,15 +330,15 @@ export class ZmqSocket {
   }
 
   /**
-   * Ends {@linkcode monitorLosses} or {@linkcode monitorConnections}, by the thread that has the socket; to be called before the PAIR
-   * is closed. libzmq's own thread waits until somebody takes what it tells: with the PAIR gone it would wait for ever, and
-   * no socket of this context do anything more.
+   * Ends {@linkcode monitorLosses} or {@linkcode monitorConnections}; must be called by the socket's thread before the
+   * PAIR is closed. Otherwise libzmq's own thread would wait forever to report, and no socket of this context would
+   * work any more.
    */
   endMonitor(): void {
     leased(() => check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, null, 0)));
   }
 
-  /** Sends a message. @returns False if nothing of it was taken, for want of room or of a peer. */
+  /** Sends a message. @returns False if nothing was sent, because there is no room or no peer. */
   trySend(frames: Frames): boolean {
     return leased(() => this.#trySend(frames));
   }
@@ -352,14 +352,14 @@ export class ZmqSocket {
       if (uninterrupted(() => zmq().zmq_send(this.#pointer, frame as Uint8Array<ArrayBuffer>, bytes, flags)) >= 0) {
         continue;
       }
-      // A peer that is lost amid a message takes the frames before with it: the message begins anew.
+      // If a peer is lost during a message, the frames sent so far are lost with it: start the message again.
       if (zmq().zmq_errno() === EAGAIN) return false;
       throw failure("zmq_send");
     }
     return true;
   }
 
-  /** Takes a message, if one waits. */
+  /** Receives a message, if there is one. */
   tryReceive(): Frames | undefined {
     return leased(() => this.#tryReceive());
   }
@@ -388,21 +388,24 @@ export class ZmqSocket {
     }
   }
 
-  /** Closes it; it must not be used again, but for closing it twice. */
+  /** Closes the socket. It must not be used afterwards; closing it twice is allowed. */
   close(): void {
     if (this.#pointer === null) return;
     leased(() => zmq().zmq_close(this.#pointer));
     this.#pointer = null;
   }
 
-  /** Moves messages between two sockets in a thread of its own. Resolves when their context is shut down, or after a signal. */
+  /**
+   * Forwards messages between two sockets in a native thread. Resolves when their context is shut down, or after a
+   * signal.
+   */
   static async proxy(front: ZmqSocket, back: ZmqSocket): Promise<void> {
     await zmq().zmq_proxy(front.#pointer, back.#pointer, null);
   }
 }
 
 /**
- * Closes what a thread left that is gone for good: its sockets, without a delay for what they had to send, and its context.
+ * Closes what a dead thread left: its sockets, without waiting for unsent messages, and its context.
  * @param left Addresses in memory.
  */
 export function closeLeft(left: { readonly sockets: readonly bigint[]; readonly context?: bigint }): void {

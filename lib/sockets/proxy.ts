@@ -1,5 +1,5 @@
 /**
- * libzmq's own proxy: what moves messages between two sockets without JavaScript.
+ * libzmq's proxy: forwards messages between two sockets in a native thread, without JavaScript.
  * Source: zmq_proxy(3).
  * @module
  */
@@ -7,9 +7,9 @@
 import { type SocketKind, ZmqContext, ZmqSocket } from "./libzmq.ts";
 import { configure, type SocketSettings } from "./settings.ts";
 
-/** Two bound sockets, and a native thread in which libzmq moves messages between them. */
+/** Two bound sockets, and the native thread that forwards messages between them. */
 export class Forwarder {
-  /** Of its own: to shut it down is what ends the thread. */
+  /** A separate context, because shutting it down ends the thread. */
   readonly #context = ZmqContext.create();
   readonly #front: ZmqSocket;
   readonly #back: ZmqSocket;
@@ -28,24 +28,24 @@ export class Forwarder {
     });
   }
 
-  /** Requests to a ROUTER in front go to the DEALER's workers behind, replies the other way. */
+  /** A proxy for requests: a ROUTER towards the clients, a DEALER towards the workers. */
   static requests(front: SocketSettings, back: SocketSettings): Forwarder {
     return new Forwarder({ kind: "router", settings: front }, { kind: "dealer", settings: back });
   }
 
-  /** The PAIR that is told of the connections in front, for a connection limiter; to be asked for before {@linkcode start}. */
+  /** The PAIR that reports the clients' connections, for a connection limiter. Call it before {@linkcode start}. */
   monitor(): ZmqSocket {
     this.#monitor = this.#context.socket("pair");
     this.#front.monitorConnections(this.#monitor);
     return this.#monitor;
   }
 
-  /** Where its context is in memory, for threads that connect by `inproc://`, with sockets of that context. */
+  /** The context's address in memory, for threads that connect by `inproc://` with sockets of this context. */
   get context(): bigint {
     return this.#context.address;
   }
 
-  /** Binds both sides and starts the thread. @returns The two addresses in force. @throws {SocketError} If it cannot. */
+  /** Binds both sockets and starts the thread. @returns The actual addresses. @throws {SocketError} If binding fails. */
   start(addresses: { readonly front: string; readonly back: string }): Promise<{ front: string; back: string }> {
     return Promise.try(() => {
       this.#front.bind(addresses.front);
@@ -61,15 +61,16 @@ export class Forwarder {
   }
 
   /**
-   * Ends the thread and closes both sockets. Twice is fine.
-   * @param options.abandoned Whether others' sockets of this context may be left that nobody closes: it would wait for them.
+   * Ends the thread and closes both sockets. May be called twice.
+   * @param options.abandoned Whether this context may have sockets of dead threads that nobody closes; termination
+   * would wait for them.
    */
   async close({ abandoned = false } = {}): Promise<void> {
     if (this.#closed) return await this.#done;
     this.#closed = true;
     this.#context.shutdown();
     await this.#done;
-    // Not before: of a connection that ended meanwhile libzmq's thread would wait to tell, for ever.
+    // Not earlier: libzmq's thread would wait forever to report a connection that ends meanwhile.
     this.#monitor?.close();
     this.#front.close();
     this.#back.close();

@@ -1,9 +1,7 @@
 /**
- * Requests to a master's port 4506: one at a time, each with its reply or an error, over a REQ socket.
- *
- * A REQ socket that got no reply is stuck: it is thrown away and a new one made, which also asks DNS again. A request
- * whose connection is lost is sent again, so it may arrive twice. Moves bytes only; knows nothing of envelopes or
- * keys.
+ * Requests to a master's port 4506 over a REQ socket: one at a time, each ends with its reply or an error. A REQ socket
+ * that got no reply cannot send again, so it is replaced by a new one, which also resolves the name again. A request
+ * whose connection is lost is sent again, so it may arrive twice. Moves bytes only; knows nothing of envelopes or keys.
  * @module
  */
 
@@ -13,35 +11,35 @@ import { sleep } from "../os/sleep.ts";
 import type { SocketSettings } from "./settings.ts";
 import { Duplex } from "./endpoint.ts";
 
-/** Before a request whose connection was lost is sent again, in milliseconds; doubles each time. */
+/** First wait before a request is sent again after a lost connection, in milliseconds; doubles each time. */
 const LOST_WAIT_MS = 50;
 
-/** How long a request may take, and how often it is tried. */
+/** Time limit and number of tries of a request. */
 export interface RequestPatience {
-  /** Milliseconds for each try. */
+  /** Milliseconds per try. */
   readonly timeoutMs: number;
-  /** How often; each on a fresh socket. */
+  /** Number of tries, each with a new socket. */
   readonly tries: number;
 }
 
-/** Patience, and what ends it early. */
+/** Limits of a request, and a signal that ends it early. */
 export interface RequestOptions extends RequestPatience {
-  /** Ends the request at once when it is aborted. */
+  /** Ends the request at once when aborted. */
   readonly signal?: AbortSignal;
 }
 
-/** A way to ask one master. */
+/** Sends requests to one master. */
 export class RequestChannel {
   readonly #address: string;
   readonly #settings: SocketSettings;
   #socket: Duplex | undefined;
-  /** Resolves when the last of those in line has its answer; nobody is in line without it. */
+  /** Resolves when the last queued request has ended; `undefined` if none is queued. */
   #queue: Promise<void> | undefined;
-  /** Ends the request under way. */
+  /** Ends the running request. */
   #end: (() => void) | undefined;
   #closed = false;
 
-  /** Opens nothing before the first request. @param address `tcp://host:port`. */
+  /** Connects at the first request. @param address `tcp://host:port`. */
   constructor(address: string, settings: SocketSettings = {}) {
     this.#address = address;
     const ipv6 = settings.ipv6 ?? address.startsWith("tcp://[");
@@ -49,13 +47,13 @@ export class RequestChannel {
   }
 
   /**
-   * Sends `frame` when those before it have been answered, at once if there are none, and gives the reply.
-   * @throws {RequestTimeoutError} When all tries are over, or the channel is closed.
+   * Sends `frame` after the earlier requests have ended, and returns the reply.
+   * @throws {RequestTimeoutError} After all tries, or when the channel is closed.
    * @throws {unknown} The signal's reason, when it is aborted.
    */
   request(frame: Uint8Array, options: RequestOptions): Promise<Uint8Array> {
     const answer = this.#queue?.then(() => this.#ask(frame, options)) ?? this.#ask(frame, options);
-    // The next in line does not care how this one ended.
+    // The next request does not depend on how this one ended.
     const over = answer.then(() => {}, () => {}).then(() => {
       if (this.#queue === over) this.#queue = undefined;
     });
@@ -78,9 +76,9 @@ export class RequestChannel {
         const deadline = performance.now() + timeoutMs;
         let waitMs = LOST_WAIT_MS;
         let outcome = await this.#askOnce(frame, deadline);
-        // A lost connection took the request or its reply with it: ask again, within the same try.
+        // The request or its reply was lost with the connection: send it again within the same try.
         while (outcome === "lost" && performance.now() + waitMs < deadline && !stop.aborted) {
-          await sleep(waitMs, stop).catch(() => {}); // the loop sees that it is to stop
+          await sleep(waitMs, stop).catch(() => {}); // the loop checks the signal itself
           waitMs *= 2;
           if (!stop.aborted) outcome = await this.#askOnce(frame, deadline);
         }
@@ -108,7 +106,7 @@ export class RequestChannel {
     return lost ? "lost" : "silent";
   }
 
-  /** Makes a new connection at once, for whoever knows that the old one is lost; a request under way is sent again. */
+  /** Makes a new connection at once, when the caller knows that the old one is lost; a running request is sent again. */
   reset(): void {
     this.#socket?.close();
     this.#socket = undefined;
@@ -120,14 +118,13 @@ export class RequestChannel {
     return socket;
   }
 
-  /** Ends it; requests under way fail. Twice is fine. */
+  /** Closes the channel; running requests fail. May be called twice. */
   close(): void {
     this.#closed = true;
     this.#end?.();
     this.reset();
   }
 
-  /** `using` closes it. */
   [Symbol.dispose](): void {
     this.close();
   }

@@ -1,5 +1,5 @@
 /**
- * What a socket is set to, in libzmq's own options: queues, patience, and how a dead peer is found out.
+ * Socket settings, as libzmq's options: queue lengths, timeouts, and the detection of dead peers.
  * Source: zmq_setsockopt(3), tcp(7).
  * @module
  */
@@ -10,14 +10,14 @@ import { hasOption, type SocketKind, type SocketOption, type ZmqSocket } from ".
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * For a connection over a network, on the side that has few: a peer that answers nothing is found out within twice this
- * time. Answering PINGs is libzmq's own business, in Salt's peers too.
+ * For network connections on the side that has few: a dead peer is detected within twice this time. libzmq answers
+ * PINGs itself, in Salt's peers too.
  */
 export const HEARTBEAT = { heartbeatIntervalMs: 10_000, heartbeatTimeoutMs: 10_000 } as const;
 
-/** TCP keep-alive; numbers are whole, and -1 is the system's own. */
+/** TCP keep-alive; -1 means the system's default. */
 export interface KeepAlive {
-  /** Whether idle connections are probed at all. */
+  /** Whether idle connections are probed. */
   readonly on: boolean;
   /** Seconds of silence before the first probe. */
   readonly idleS: number;
@@ -28,10 +28,11 @@ export interface KeepAlive {
 }
 
 /**
- * The same on the side that has thousands, by the system's own means: for each PONG libzmq looks through the timers of all
- * connections. Of 2,500 minions at rest that took 7% of a processor, of twice as many four times that. Probes after 10
- * seconds of silence, and every 4 from then on. Whoever answers nothing for 12 seconds is gone, be it to a probe, which is
- * found out 14 seconds after the silence began, or to what was sent meanwhile, which puts the probes off: then 12 after that.
+ * The same for the side with thousands of connections, by TCP: for each PONG libzmq searches the timers of all
+ * connections, which took 7% of a processor with 2,500 idle minions, and four times that with twice as many. Probes
+ * start after 10 seconds of silence and are sent every 4 seconds. A peer that does not answer for 12 seconds is
+ * disconnected: 14 seconds after the silence began if probes were sent, or 12 seconds after data was sent, which delays
+ * probes.
  */
 export const PROBES = {
   keepalive: { on: true, idleS: 10, count: 2, intervalS: 4 },
@@ -39,60 +40,59 @@ export const PROBES = {
 } as const;
 
 /**
- * For a side that has thousands of connections: what their messages seldom exceed, and no more. Of what is read at a time
- * libzmq takes the double.
+ * For a side with thousands of connections: about the size of their usual messages. libzmq takes twice the size that is
+ * read at once.
  */
 export const MANY_REQUESTERS = { inBatchBytes: 512, outBatchBytes: 512 } as const;
-/** The same of subscribers, who say little. */
+/** The same for subscribers, which send little. */
 export const MANY_SUBSCRIBERS = { inBatchBytes: 256, outBatchBytes: 1_024 } as const;
 
-/** What a socket is set to; every field is libzmq's option of that name. Times in milliseconds. */
+/** Settings of a socket; each field is libzmq's option of that name. Times in milliseconds. */
 export interface SocketSettings {
-  /** Messages kept for a peer that does not read; 0 keeps all. libzmq drops or blocks beyond it. Default 1000. */
+  /** Maximum messages queued for a peer that does not read; 0: no limit. Beyond it libzmq drops or blocks. Default: 1000. */
   readonly highWaterMark?: number;
-  /** The same of what is sent alone. */
+  /** The same, only for sent messages. */
   readonly sendHighWaterMark?: number;
-  /** The same of what is received alone. */
+  /** The same, only for received messages. */
   readonly receiveHighWaterMark?: number;
-  /** How long `close` tries to deliver what was sent. Default 0. */
+  /** How long `close` tries to deliver sent messages. Default: 0. */
   readonly lingerMs?: number;
   /**
-   * How long one try to connect may take. Without a bound it is the system's, which waits ever longer for an answer to its
-   * first packet: whoever was unreachable for minutes would be noticed a minute late. Default 5000.
+   * Maximum time of one try to connect. Default: 5000. The system's own limit grows with each try, so a peer that was
+   * unreachable for minutes would be found a minute late.
    */
   readonly connectTimeoutMs?: number;
-  /** ZMTP PING this often, and a peer that is silent for `heartbeatTimeoutMs` is dropped. Default: off. */
+  /** Interval of ZMTP PINGs; a peer that is silent for `heartbeatTimeoutMs` is disconnected. Default: off. */
   readonly heartbeatIntervalMs?: number;
-  /** How long a peer may be silent. */
+  /** Maximum silence of a peer. */
   readonly heartbeatTimeoutMs?: number;
-  /** A peer that has not said who it is in this time is disconnected. Default: libzmq's, 30 s. */
+  /** A peer that has not completed the handshake in this time is disconnected. Default: libzmq's 30 s. */
   readonly handshakeMs?: number;
-  /** A peer that sends a larger frame is disconnected, in bytes. Default: any size. */
+  /** A peer that sends a larger frame is disconnected, in bytes. Default: no limit. */
   readonly maxFrameBytes?: number;
-  /** Wait before a new try to connect, and its upper bound when it doubles. Default 100, no doubling. */
+  /** Wait before a new try to connect; doubles up to `reconnectMaxMs`. Default: 100, without doubling. */
   readonly reconnectMs?: number;
-  /** The longest wait between two tries. */
   readonly reconnectMaxMs?: number;
   /**
-   * What libzmq reads of small messages at a time, in bytes, where it lets itself be told: its 8 KB take 18 KB of each
-   * connection. Default: libzmq's.
+   * Bytes that libzmq reads at once of small messages, if it supports the option: its 8 KB take 18 KB per connection.
+   * Default: libzmq's.
    */
   readonly inBatchBytes?: number;
-  /** What it sends of them at a time, of which it takes as much. Default: libzmq's 8 KB. */
+  /** Bytes that libzmq sends at once of small messages, and allocates for them. Default: libzmq's 8 KB. */
   readonly outBatchBytes?: number;
-  /** Pending connections of a listening socket. Default 100. */
+  /** Queue of pending connections of a listening socket. Default: 100. */
   readonly backlog?: number;
   /** The identity that a ROUTER sees. */
   readonly identity?: string;
-  /** How idle connections are probed. Default: as the system does. */
+  /** TCP keep-alive of idle connections. Default: the system's. */
   readonly keepalive?: KeepAlive;
-  /** How long TCP may get no answer to what was sent, probes included. Default: the system's, a quarter of an hour. */
+  /** Maximum time without a TCP acknowledgement of sent data and probes. Default: the system's, a quarter of an hour. */
   readonly unansweredMs?: number;
   /** Whether to listen on IPv6 addresses too. */
   readonly ipv6?: boolean;
 }
 
-/** Sets a new socket of `kind`. @throws {SocketError} If libzmq refuses a value. */
+/** Applies settings to a new socket of `kind`. @throws {SocketError} If libzmq refuses a value. */
 export function configure(socket: ZmqSocket, kind: SocketKind, settings: SocketSettings): void {
   const options: Partial<Record<SocketOption, number | string>> = {
     sendHighWaterMark: settings.sendHighWaterMark ?? settings.highWaterMark,
@@ -115,7 +115,7 @@ export function configure(socket: ZmqSocket, kind: SocketKind, settings: SocketS
     tcpKeepaliveCount: settings.keepalive?.count,
     tcpKeepaliveInterval: settings.keepalive?.intervalS,
     tcpMaxRetransmit: settings.unansweredMs,
-    // A peer that comes back under the same identity takes the old one's place.
+    // A peer that reconnects with the same identity replaces its old connection.
     routerHandover: kind === "router" ? 1 : undefined,
   };
   for (const [option, value] of Object.entries(options)) {

@@ -1,15 +1,14 @@
 /**
- * Waiting for a ZeroMQ socket: one poll of its descriptor for all who wait to read or to write.
- *
- * The descriptor only says "ask again", and asking eats what it said: were there a poll for each wait, whoever wakes first
- * could eat what another was to wake for. Knows neither sockets nor messages, only whom to ask.
+ * Waits for a ZeroMQ socket: one poll of its descriptor for all waiting readers and writers. The descriptor only says
+ * that the events must be read, and reading them clears it: with one poll per waiter, the first to wake could consume
+ * the event of another. Knows neither sockets nor messages.
  * Source: zmq_getsockopt(3), ZMQ_FD and ZMQ_EVENTS.
  * @module
  */
 
-/** Waits until one descriptor can be read. */
+/** Waits until one descriptor is readable. */
 export interface DescriptorWait {
-  /** Resolves when it can be read, after `timeoutMs` (negative: never), or early for no reason. */
+  /** Resolves when it is readable, after `timeoutMs` (negative: never), or early for no reason. */
   wait(timeoutMs: number): Promise<void>;
   /** Ends every wait, now and later. */
   close(): void;
@@ -21,22 +20,22 @@ interface Waiter {
   resolve(ready: boolean): void;
 }
 
-/** The waits on one socket. */
+/** All waits on one socket. */
 export class SocketWait {
   readonly #descriptor: DescriptorWait;
   readonly #waiters = new Set<Waiter>();
-  /** When the poll under way ends, as `performance.now()` counts; negative: there is none. */
+  /** End of the running poll (`performance.now()`); negative: no poll is running. */
   #pollEnd = -1;
   #closed = false;
 
-  /** Takes what waits for the socket's descriptor, and closes it in the end. */
+  /** @param descriptor Waits for the socket's descriptor; {@linkcode close} closes it. */
   constructor(descriptor: DescriptorWait) {
     this.#descriptor = descriptor;
   }
 
   /**
-   * Waits until `ready()`, which asks the socket.
-   * @param deadline As `performance.now()` counts; `Infinity`: none.
+   * Waits until `ready()`, which reads the socket's state.
+   * @param deadline As `performance.now()`; `Infinity`: none.
    * @returns False at the deadline, or when closed.
    */
   async until(ready: () => boolean, deadline: number): Promise<boolean> {
@@ -48,7 +47,7 @@ export class SocketWait {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiter: Waiter = { ready, deadline, resolve };
     this.#waiters.add(waiter);
-    // The poll under way may be longer than this wait.
+    // The running poll may be longer than this wait.
     const late = deadline < this.#pollEnd ? setTimeout(() => resolve(false), Math.ceil(leftMs)) : undefined;
     if (this.#pollEnd < 0) void this.#poll();
     const is = await promise;
@@ -74,15 +73,15 @@ export class SocketWait {
   }
 
   /**
-   * Asks for everybody who waits; to be done after every wake-up and whatever else libzmq was called for. Asking is what
-   * makes it work off its commands and re-arm the descriptor, which then says nothing more to the others.
+   * Checks all waiters. Call it after every wake-up and every other call of libzmq: reading the socket's events makes
+   * libzmq process its commands and clears the descriptor, so the other waiters would not be woken.
    */
   look(): void {
     if (this.#closed) return;
     for (const waiter of this.#waiters) if (waiter.ready()) this.#end(waiter, true);
   }
 
-  /** Ends every wait, now and later. Twice is fine. */
+  /** Ends every wait, now and later. May be called twice. */
   close(): void {
     this.#closed = true;
     this.#descriptor.close();

@@ -1,28 +1,28 @@
 /**
- * Bytes that a program wrote, as text: Python's names of encodings, and its way with bytes that do not fit.
+ * Decodes bytes that a program wrote, with Python's names of encodings and Python's handling of invalid bytes.
  * Source: docs.python.org, "Standard Encodings"; WHATWG Encoding Standard, which `TextDecoder` implements.
  * @module
  */
 
 import { InvocationError } from "../errors.ts";
 
-/** The text of some bytes, and whether all of them meant something; those that did not have become U+FFFD. */
+/** Decoded text. Invalid bytes have become U+FFFD. */
 export interface Decoded {
   readonly text: string;
-  /** Whether every byte meant something. */
+  /** Whether every byte was valid. */
   readonly exact: boolean;
 }
 
-/** The two encodings that WHATWG takes for windows-1252, which gives 0x80 to 0x9f other characters. */
+/** WHATWG decodes these two as windows-1252, which differs for 0x80 to 0x9f. */
 const OWN_ENCODINGS: readonly (readonly [name: RegExp, decode: (bytes: Uint8Array) => string])[] = [
   [/^(latin-?1|iso-?8859-1|l1)$/, latin1],
   [/^(us-)?ascii$/, (bytes) => latin1(bytes).replaceAll(/[\x80-\xff]/g, "\ufffd")],
 ];
 
-/** How many characters a call can have as its arguments. */
+/** Maximum number of arguments for one call. */
 const CHUNK = 1 << 13;
 
-/** Each byte is the character of its number. Not node:buffer's, which takes 3 MB of every job worker. */
+/** Each byte becomes the character of its number. node:buffer does the same, but takes 3 MB of every job worker. */
 function latin1(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
@@ -39,7 +39,7 @@ function ownDecoder(name: string | null): ((bytes: Uint8Array) => string) | unde
 
 function platformDecoder(name: string | null, fatal: boolean): TextDecoder {
   const plain = plainName(name);
-  // Python keeps a byte order mark, except in the encoding that is named for it.
+  // Python keeps a byte order mark, except in the encoding `utf-8-sig`.
   const ignoreBOM = plain !== "utf-8-sig";
   const label = plain === "utf-8-sig" ? "utf-8" : plain.replace(/^cp-?(125\d)$/, "windows-$1");
   try {
@@ -50,8 +50,8 @@ function platformDecoder(name: string | null, fatal: boolean): TextDecoder {
 }
 
 /**
- * A decoder for Python's encoding `name`; `null` is UTF-8.
- * @throws {InvocationError} If there is no such encoding here.
+ * Makes a decoder for Python's encoding `name`; `null` is UTF-8.
+ * @throws {InvocationError} If the encoding is not supported.
  */
 export function textDecoder(name: string | null): (bytes: Uint8Array) => Decoded {
   const own = ownDecoder(name);
@@ -72,8 +72,8 @@ export function textDecoder(name: string | null): (bytes: Uint8Array) => Decoded
 }
 
 /**
- * A decoder, as {@linkcode textDecoder}, for text that comes in pieces: what is not yet a character waits for the next.
- * @throws {InvocationError} If there is no such encoding here.
+ * Like {@linkcode textDecoder}, for text that comes in pieces: an incomplete character waits for the next piece.
+ * @throws {InvocationError} If the encoding is not supported.
  */
 export function streamDecoder(name: string | null): (bytes: Uint8Array, last: boolean) => string {
   const own = ownDecoder(name);

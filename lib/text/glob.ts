@@ -1,28 +1,28 @@
 /**
- * Shell patterns as Salt's targets, key globs and searches use them: `*`, `?`, `[seq]`, `[!seq]`, no quoting.
- * Not a regular expression underneath: the matcher takes at most pattern × text steps, whatever the pattern.
- * Knows nothing of ids or paths. Source: docs.python.org, "fnmatch" (`fnmatchcase`).
+ * Shell patterns as in Salt's targets, key globs and searches: `*`, `?`, `[seq]`, `[!seq]`, without quoting. Not
+ * translated to a regular expression: the matcher takes at most pattern × text steps. Knows nothing of ids or paths.
+ * Source: docs.python.org, "fnmatch" (`fnmatchcase`).
  * @module
  */
 
 import { codePoints } from "./code_points.ts";
 
-/** One character that a set names, or a range of them, ends included. */
+/** One character of a set, or a range of them, ends included. */
 type Range = readonly [low: number, high: number];
 
-/** One step of a pattern: a star, any one character, one given character, or one of a set. */
+/** A star, any one character, one given character, or one of a set. */
 type Token =
   | { readonly kind: "star" }
   | { readonly kind: "any" }
   | { readonly kind: "char"; readonly code: number }
   | { readonly kind: "set"; readonly negated: boolean; readonly ranges: readonly Range[] };
 
-/** Whether `text` as a whole matches `pattern`; case counts. Use {@linkcode compileGlob} for more than a few texts. */
+/** Whether the whole `text` matches `pattern`, with case. Use {@linkcode compileGlob} for more than a few texts. */
 export function matchesGlob(pattern: string, text: string): boolean {
   return compileGlob(pattern)(text);
 }
 
-/** The test that `pattern` stands for, read once. */
+/** Compiles `pattern` into a test for texts. */
 export function compileGlob(pattern: string): (text: string) => boolean {
   if (!/[*?[]/.test(pattern)) return (text) => text === pattern;
   const tokens = parse(codePoints(pattern));
@@ -30,12 +30,12 @@ export function compileGlob(pattern: string): (text: string) => boolean {
   return (text) => run(tokens, codePoints(text));
 }
 
-/** Those of `texts` that match `pattern`, in their order. */
+/** The `texts` that match `pattern`, in their order. */
 export function filterGlob(pattern: string, texts: readonly string[]): string[] {
   return texts.filter(compileGlob(pattern));
 }
 
-/** Whether `text` holds a character that is special in a pattern. */
+/** Whether `text` has a character that is special in a pattern. */
 export function isGlob(text: string): boolean {
   return /[*?[]/.test(text);
 }
@@ -53,7 +53,7 @@ function parse(pattern: readonly number[]): Token[] {
     } else if (code === OPEN) {
       const negated = pattern[i + 1] === NOT;
       const start = i + (negated ? 2 : 1);
-      // A bracket right at the start is a member of the set, not its end.
+      // A bracket right at the start belongs to the set; it does not end it.
       const end = pattern.indexOf(CLOSE, start + (pattern[start] === CLOSE ? 1 : 0));
       if (end < 0) {
         tokens.push({ kind: "char", code });
@@ -68,7 +68,7 @@ function parse(pattern: readonly number[]): Token[] {
   return tokens;
 }
 
-/** The ranges of what stands between the brackets. A range that runs backwards holds nothing. */
+/** The ranges between the brackets. A reversed range is empty. */
 function parseSet(members: readonly number[]): Range[] {
   const ranges: Range[] = [];
   for (let i = 0; i < members.length; i++) {
@@ -88,7 +88,7 @@ function accepts(token: Token, code: number): boolean {
   return true;
 }
 
-/** Goes back to the last star only: an earlier one can never help where the last one could not. */
+/** Backtracks to the last star only: an earlier star cannot match where the last one does not. */
 function run(tokens: readonly Token[], text: readonly number[]): boolean {
   let t = 0, starToken = -1, starText = 0;
   for (let i = 0; i < text.length;) {

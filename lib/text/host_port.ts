@@ -1,17 +1,17 @@
 /**
- * Addresses as configuration holds them: `host`, `host:port`, `[2001:db8::1]:port`, `2001:db8::1`.
+ * Addresses in configuration: `host`, `host:port`, `[2001:db8::1]:port`, `2001:db8::1`.
  * Source: salt/utils/network (parse_host_port).
  * @module
  */
 
-/** A host, and the port if one was named. */
+/** A host and an optional port. */
 export interface HostPort {
   /** Name or address, without brackets. */
   readonly host: string;
   readonly port?: number;
 }
 
-/** The host and port in `text`. @throws {RangeError} If it holds none, or no possible port. */
+/** Parses `text`. @throws {RangeError} If there is no host, or no valid port. */
 export function parseHostPort(text: string): HostPort {
   const bracketed = /^\[([^\]]+)\](?::(.*))?$/.exec(text);
   const colons = text.split(":").length - 1;
@@ -28,7 +28,7 @@ export function parseHostPort(text: string): HostPort {
   return { host, port: Number(port) };
 }
 
-/** `host` as a URI wants it: an IPv6 address in brackets. */
+/** `host` for a URI: an IPv6 address in brackets. */
 export function bracketHost(host: string): string {
   return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
 }

@@ -1,5 +1,5 @@
 /**
- * IP addresses as text: which kind one is, and in what order they stand.
+ * IP addresses as text: their kind and their order.
  * @module
  */
 
@@ -14,7 +14,7 @@ export function isIpv6(text: string): boolean {
   return expandIpv6(text) !== undefined;
 }
 
-/** An IPv6 address as 32 hexadecimal digits; `undefined` if it is none. */
+/** The 32 hexadecimal digits of an IPv6 address; `undefined` if `text` is none. */
 export function expandIpv6(text: string): string | undefined {
   let address = text.split("%", 1)[0];
   const dotted = /^(.*:)([\d.]+)$/.exec(address);
@@ -33,17 +33,17 @@ export function expandIpv6(text: string): string | undefined {
   return groups.map((group) => group.toLowerCase().padStart(4, "0")).join("");
 }
 
-/** Addresses of one kind in the order of their numbers, each once. */
+/** Sorts addresses of one kind by number and removes duplicates. */
 export function sortAddresses(addresses: readonly string[]): string[] {
   const key = (address: string) =>
     expandIpv6(address) ?? address.split(".").map((part) => part.padStart(3, "0")).join("");
   return [...new Set(addresses)].sort((a, b) => key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0);
 }
 
-/** An address of 8 or 32 hexadecimal digits as it is usually written. */
+/** Formats an address of 8 or 32 hexadecimal digits. */
 export function addressText(digits: string): string {
   if (digits.length === 8) return (digits.match(/../g) ?? []).map((octet) => parseInt(octet, 16)).join(".");
   if (digits.length !== 32) return digits;
   const groups = digits.match(/.{4}/g) ?? [];
-  return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1); // which writes it in its shortest form
+  return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1); // URL writes the shortest form
 }

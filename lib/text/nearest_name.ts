@@ -1,13 +1,10 @@
 /**
- * The name that somebody most likely meant.
- * Source: the optimal string alignment distance (edits and swaps of neighbours).
+ * Finds the name that a user probably meant.
+ * Source: the optimal string alignment distance (edits, and swaps of neighbours).
  * @module
  */
 
-/**
- * The one of `names` that is nearest to `written`, if it is near: at most a third of its letters differ.
- * Of equally near ones the first.
- */
+/** The nearest of `names` if at most a third of its letters differ; the first of equally near ones. */
 export function nearestName(written: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
   let least = Math.floor(Math.max(written.length, 3) / 3) + 1;
@@ -18,13 +15,13 @@ export function nearestName(written: string, names: Iterable<string>): string | 
   return nearest;
 }
 
-/** `; did you mean …?` after what was written, or the empty string if nothing is near. */
+/** `; did you mean …?`, or the empty string if no name is near. */
 export function didYouMean(written: string, names: Iterable<string>): string {
   const meant = nearestName(written, names);
   return meant === undefined ? "" : `; did you mean ${meant}?`;
 }
 
-/** How many letters must be added, removed, changed, or swapped with their neighbour, to make `b` of `a`. */
+/** Number of letters to add, remove, change or swap with their neighbour to turn `a` into `b`. */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, i) => i);

@@ -1,9 +1,10 @@
 /**
- * Python's regular expressions: targets (`pcre`), compound terms, access rules and searches are written for Python's `re`.
- * Refused by name: conditionals, atomic groups, possessive quantifiers, `\N{…}`, `(?L)`.
+ * Python's regular expressions: targets (`pcre`), compound terms, access rules and searches are written for Python's
+ * `re`. Not supported, and refused with an error: conditionals, atomic groups, possessive quantifiers, `\N{…}`, `(?L)`.
  *
- * JavaScript's own expressions are not used to match: an innocent `(\w+-?)+$` and an id that a stranger chose would keep a
- * thread busy for years. regex_program.ts is bounded. Source: docs.python.org, "re".
+ * JavaScript's expressions are not used to match: `(\w+-?)+$` on an id that an attacker chose would keep a thread busy
+ * for years. The matcher of regex_program.ts is bounded.
+ * Source: docs.python.org, "re".
  * @module
  */
 
@@ -12,17 +13,17 @@ import { codePoints } from "./code_points.ts";
 import { RegexProgram, type Span } from "./regex_program.ts";
 import { RegexReader } from "./regex_reader.ts";
 
-/** A longer pattern is refused: nobody wrote it. In UTF-16 units. */
+/** Maximum length of a pattern, in UTF-16 units. */
 export const MAX_PATTERN_LENGTH = 65_536;
 
-/** An expression that has been read. */
+/** A compiled expression. */
 export class PythonRegex {
   readonly #program: RegexProgram;
   readonly #search: boolean;
 
-  /** Reads `pattern`; use {@linkcode pythonRegex}. @throws {RegexError} */
+  /** Compiles `pattern`; use {@linkcode pythonRegex}. @throws {RegexError} */
   constructor(
-    /** What was read. */
+    /** The source of the expression. */
     readonly pattern: string,
     options: { readonly search: boolean },
   ) {
@@ -31,12 +32,15 @@ export class PythonRegex {
     this.#program = this.#bounded(() => new RegexProgram(root, pattern.length));
   }
 
-  /** Whether it matches `text`. @throws {RegexError} If that takes too many steps; no id is long enough for that. */
+  /**
+   * Whether it matches `text`. @throws {RegexError} If matching takes too many steps; no valid id is long enough for
+   * that.
+   */
   test(text: string): boolean {
     return this.#span(codePoints(text)) !== undefined;
   }
 
-  /** The part of `text` that it matches; `undefined` if it does not. @throws {RegexError} As {@linkcode test}. */
+  /** The part of `text` that matches; `undefined` if none does. @throws {RegexError} As {@linkcode test}. */
   match(text: string): string | undefined {
     const codes = codePoints(text);
     const span = this.#span(codes);
@@ -59,13 +63,13 @@ export class PythonRegex {
 
 const cache = new Map<string, PythonRegex>();
 const CACHED = 64;
-/** Longer patterns are read each time, so that what is kept is bounded. */
+/** Longer patterns are compiled each time, so that the cache is bounded. */
 const CACHED_LENGTH = 1_000;
 
 /**
- * The expression that the Python pattern stands for, matching at the start of the text as `re.match` does.
+ * Compiles a Python pattern. It matches at the start of the text, as `re.match` does.
  * @param options.search Match anywhere, as `re.search` does.
- * @throws {RegexError} For a pattern that Python refuses, or that cannot be had here.
+ * @throws {RegexError} If Python refuses the pattern, or it needs something that is not supported here.
  */
 export function pythonRegex(pattern: string, options: { search?: boolean } = {}): PythonRegex {
   const key = `${options.search === true ? "s" : "m"}${pattern}`;

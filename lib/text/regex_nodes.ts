@@ -1,26 +1,26 @@
 /**
- * A regular expression as a tree: what {@link ./regex_reader.ts} reads and {@link ./regex_program.ts} runs.
- * Flags have been dealt with: each node says what it matches. A text is its code points.
+ * A regular expression as a tree: {@link ./regex_reader.ts} makes it and {@link ./regex_program.ts} runs it. Flags are
+ * resolved already: each node says what it matches. A text is an array of code points.
  * @module
  */
 
-/** Whether a code point is one of those that a set, class or literal stands for. */
+/** Whether a code point matches a set, a class or a literal. */
 export type CharTest = (code: number) => boolean;
 
-/** Whether something holds between two characters: before `codes[at]`. */
+/** Whether a condition holds before `codes[at]`, such as a word boundary. */
 export type Assertion = (codes: readonly number[], at: number) => boolean;
 
-/** One piece of an expression. */
+/** One node of an expression. */
 export type RegexNode =
   /** One character. */
   | { readonly kind: "char"; readonly test: CharTest }
-  /** No character, but a place. */
+  /** An assertion, which matches no character. */
   | { readonly kind: "place"; readonly holds: Assertion }
-  /** One after the other. */
+  /** Items that must match one after the other. */
   | { readonly kind: "sequence"; readonly items: readonly RegexNode[] }
-  /** One of several, the first that leads to a match. */
+  /** Alternatives, tried in order. */
   | { readonly kind: "either"; readonly options: readonly RegexNode[] }
-  /** Several times, as often as possible, or as seldom if `lazy`. */
+  /** A repetition: as many as possible, or as few as possible if `lazy`. */
   | {
     readonly kind: "repeat";
     readonly item: RegexNode;
@@ -28,14 +28,14 @@ export type RegexNode =
     readonly most: number;
     readonly lazy: boolean;
   }
-  /** A group that can be referred to. */
+  /** A capturing group. */
   | { readonly kind: "group"; readonly number: number; readonly item: RegexNode }
-  /** What the group matched, again. */
+  /** A back reference to a group. */
   | { readonly kind: "same"; readonly number: number; readonly ignoreCase: boolean }
-  /** What follows, or what stands before (so many characters), does or does not match. */
+  /** A look-ahead, or a look-behind of `back` characters. */
   | { readonly kind: "look"; readonly item: RegexNode; readonly back: number; readonly negated: boolean };
 
-/** The fewest and the most characters that `node` matches. A reference to a group may be of any length. */
+/** The least and the most characters that `node` matches. A back reference may have any length. */
 export function widthOf(node: RegexNode): readonly [least: number, most: number] {
   switch (node.kind) {
     case "char":

@@ -1,19 +1,18 @@
 /**
- * Runs regular expressions in bounded time, whatever the expression and the text: `(a+)+$` too.
- *
- * A step that failed at a place of the text fails there again, so each is taken once at each place: time and memory are the
- * product of both lengths. Only what a reference to a group (`\1`) adds can need more; then the count of steps is the
- * bound. Ids that strangers choose meet expressions that operators wrote in haste, and nothing else must wait for that.
+ * Runs regular expressions in bounded time, also `(a+)+$`. A step that failed at a position fails there again, so each
+ * step is tried once per position: time and memory are at most the product of both lengths. Only back references (`\1`)
+ * can need more; for them the number of steps is limited. The bound matters because attackers choose ids, and one slow
+ * match would delay all other requests.
  * @module
  */
 
 import type { Assertion, CharTest, RegexNode } from "./regex_nodes.ts";
 
-/** How many steps an expression may have beyond its own length, when its repeats are written out. */
+/** Maximum number of steps of an expression beyond its own length, after its repeats are written out. */
 const MAX_REPEATED = 5_000;
-/** How many steps one text may cost: more than any id does with an expression that somebody wrote. */
+/** Maximum number of steps for one text: more than any id needs with a reasonable expression. */
 const MAX_STEPS = 1_000_000;
-/** So many places are remembered as bits; more of them one by one, as most will never be seen. */
+/** Up to this size the visited steps are kept as bits; above it in a set, as most will never be visited. */
 const MAX_BITS = 2 ** 20;
 type Step =
   | { readonly op: "char"; readonly test: CharTest }
@@ -25,24 +24,24 @@ type Step =
   | { readonly op: "look"; readonly back: number; readonly negated: boolean; then: number }
   | { readonly op: "accept" };
 
-/** Where a match begins and ends, in code points. */
+/** Start and end of a match, in code points. */
 export interface Span {
   /** The first character. */
   readonly start: number;
-  /** Behind the last one. */
+  /** After the last character. */
   readonly end: number;
 }
 
-/** An expression, ready to run. */
+/** A compiled expression. */
 export class RegexProgram {
   readonly #steps: Step[] = [];
   readonly #mostSteps: number;
   #references = false;
 
   /**
-   * Takes the tree of a pattern.
-   * @param patternLength The pattern's, in characters.
-   * @throws {RangeError} If it has more than {@linkcode MAX_REPEATED} steps beyond what the pattern's length allows.
+   * Compiles the tree of a pattern.
+   * @param patternLength Characters of the pattern.
+   * @throws {RangeError} If it has more than {@linkcode MAX_REPEATED} steps beyond the pattern's length.
    */
   constructor(root: RegexNode, patternLength: number) {
     this.#mostSteps = 2 * patternLength + MAX_REPEATED;
@@ -51,8 +50,8 @@ export class RegexProgram {
   }
 
   /**
-   * The match that Python would find in `codes`, at the beginning or, in a `search`, anywhere.
-   * @throws {RangeError} If that takes more than {@linkcode MAX_STEPS}.
+   * Python's match in `codes`: at the start, or anywhere with `search`.
+   * @throws {RangeError} If it takes more than {@linkcode MAX_STEPS}.
    */
   match(codes: readonly number[], options: { search: boolean }): Span | undefined {
     const run = new Run(this.#steps, codes, this.#references);
@@ -122,7 +121,7 @@ export class RegexProgram {
     for (let i = 0; i < least; i++) {
       const before = this.#steps.length;
       this.#compile(item);
-      if (this.#steps.length === before) return; // nothing, as often as you like
+      if (this.#steps.length === before) return; // an empty repetition
     }
     const choices: { first: number; second: number }[] = [];
     const choose = () => {
@@ -139,7 +138,7 @@ export class RegexProgram {
   }
 }
 
-/** A step at a place of the text, and what the groups hold there. */
+/** A step at a position, with the contents of the groups. */
 interface Thread {
   readonly at: number;
   readonly place: number;
@@ -148,13 +147,13 @@ interface Thread {
 
 const NOTHING: readonly number[] = [];
 
-/** One text, under one program. */
+/** One run of a program on a text. */
 class Run {
   readonly #steps: readonly Step[];
   readonly #codes: readonly number[];
   readonly #references: boolean;
   readonly #seen: Seen;
-  /** Whether the look at a step holds at a place. */
+  /** Cached results of look-arounds, by step and position. */
   #looks: Map<number, boolean> | undefined;
   #count = 0;
 
@@ -171,14 +170,14 @@ class Run {
     return places > MAX_BITS ? new SeenSparse() : new SeenPlaces(places);
   }
 
-  /** Where the match ends that begins with the step `start` at `place`. What failed is known to later calls. */
+  /** The end of the match that begins with step `start` at `place`. Later calls reuse what failed. */
   from(start: number, place: number): number | undefined {
     return this.#run({ at: start, place, saved: NOTHING }, this.#seen)?.place;
   }
 
   #run(start: Thread, seen: Seen): Thread | undefined {
     const width = this.#codes.length + 1;
-    // What is still to be tried, the last first: steps, their places, and, where it matters, their groups.
+    // A stack of what is still to be tried: steps, positions and, if they matter, groups.
     const steps: number[] = [start.at];
     const places: number[] = [start.place];
     const groups: (readonly number[])[] = [start.saved];
@@ -186,7 +185,7 @@ class Run {
       let at = steps.pop() ?? 0;
       let place = places.pop() ?? 0;
       let saved = this.#references ? groups.pop() ?? NOTHING : NOTHING;
-      // Goes on for as long as there is one way to go.
+      // Continues while there is only one next step.
       while (true) {
         if (++this.#count > MAX_STEPS) throw new RangeError(`it takes more than ${MAX_STEPS} steps`);
         const step: Step = this.#steps[at];
@@ -225,7 +224,7 @@ class Run {
     return undefined;
   }
 
-  /** How long the text is that the group matched, if it stands here again. */
+  /** Length of the group's text if it occurs here again. */
   #same(step: Step & { op: "same" }, { place, saved }: Thread): number | undefined {
     const start = saved[2 * step.group], end = saved[2 * step.group + 1];
     if (start === undefined || end === undefined || end < start) return undefined;
@@ -239,13 +238,13 @@ class Run {
     return length;
   }
 
-  /** The groups after a look that holds; `undefined` if it does not. */
+  /** The groups after a look-around that succeeds; `undefined` if it fails. */
   #look(step: Step & { op: "look" }, thread: Thread): readonly number[] | undefined {
     const key = thread.at * (this.#codes.length + 1) + thread.place;
     const known = this.#references ? undefined : this.#looks?.get(key);
     if (known !== undefined) return known ? thread.saved : undefined;
     const place = thread.place - step.back;
-    // Places of its own: what leads to a match inside is no failure for the next look.
+    // It has its own visited steps: a match inside must not count as a failure for the next look-around.
     const found = place < 0 ? undefined : this.#run({ ...thread, at: thread.at + 1, place }, this.#unseen());
     const holds = (found !== undefined) !== step.negated;
     if (!this.#references) (this.#looks ??= new Map()).set(key, holds);
@@ -254,9 +253,9 @@ class Run {
   }
 }
 
-/** Which steps have been taken at which places. */
+/** Which steps were tried at which positions. */
 interface Seen {
-  /** Notes one. @returns Whether it is new. */
+  /** Adds an entry. @returns Whether it is new. */
   add(key: number, saved: readonly number[]): boolean;
 }
 
@@ -285,14 +284,14 @@ class SeenSparse implements Seen {
   }
 }
 
-/** With references it matters what the groups hold, too. */
+/** With back references the contents of the groups matter too. */
 class SeenWithGroups implements Seen {
   readonly #known = new Set<string>();
 
   add(key: number, saved: readonly number[]): boolean {
     const text = `${key}:${saved}`;
     if (this.#known.has(text)) return false;
-    // A set of millions would be a bound of the wrong kind.
+    // A set of millions would take too much memory.
     if (this.#known.size >= 50_000) throw new RangeError("its references take too many steps");
     this.#known.add(text);
     return true;

@@ -1,6 +1,6 @@
 /**
- * Reads regular expressions in Python's syntax into trees: what Python spells like other languages and means otherwise (`$`,
- * `\w`, `.`) means what Python means. A part of regex.ts, which has the whole.
+ * Parses regular expressions in Python's syntax into trees. Where Python differs from other languages (`$`, `\w`, `.`),
+ * Python's meaning is used. Used by regex.ts.
  * @module
  */
 
@@ -8,12 +8,12 @@ import { RegexError } from "../errors.ts";
 import { type Assertion, type CharTest, type RegexNode, widthOf } from "./regex_nodes.ts";
 import { classEscape, PythonSet } from "./regex_set.ts";
 
-/** How many different sets and classes one pattern may hold: reading one takes up to a millisecond. */
+/** Maximum number of different sets and classes in one pattern: parsing one takes up to a millisecond. */
 const MAX_SETS = 256;
-/** How deep groups may lie in each other. */
+/** Maximum nesting of groups. */
 const MAX_DEPTH = 200;
 
-/** Python's flags that change how what follows is read. */
+/** Python's flags that change how the rest is parsed. */
 interface Flags {
   readonly ascii: boolean;
   readonly ignoreCase: boolean;
@@ -32,10 +32,10 @@ const FLAG_NAMES: Readonly<Record<string, keyof Flags | undefined>> = {
   u: undefined, // the default of str patterns
 };
 
-/** What the last thing read was, as far as a quantifier after it is concerned. */
+/** What a quantifier would apply to. */
 type Last = "nothing" | "item" | "repeated";
 
-/** One piece, and whether it may be repeated; a comment is no piece. */
+/** One node, and whether it may be repeated. A comment gives no node. */
 interface Piece {
   readonly node: RegexNode | undefined;
   readonly last: Last;
@@ -49,7 +49,7 @@ const LAST_LINE_END: Assertion = (codes, at) =>
   at === codes.length || (at === codes.length - 1 && codes[at] === NEWLINE);
 const NEWLINE = 0x0a;
 
-/** One pass over a pattern. A reader is used once. */
+/** Parses one pattern; used once. */
 export class RegexReader {
   readonly #pattern: string;
   readonly #chars: string[];
@@ -67,7 +67,10 @@ export class RegexReader {
     this.#chars = [...pattern];
   }
 
-  /** The whole of it. @throws {RegexError} If Python refuses it, or it asks for what cannot be had here. */
+  /**
+   * Parses the whole pattern. @throws {RegexError} If Python refuses it, or it needs something that is not supported
+   * here.
+   */
   read(): RegexNode {
     let flags = NO_FLAGS;
     let leading: RegExpExecArray | null;
@@ -98,7 +101,7 @@ export class RegexReader {
     return { ...flags, ...changed };
   }
 
-  /** Reads up to a closing parenthesis or the end. */
+  /** Parses up to a closing parenthesis or the end. */
   #alternatives(flags: Flags): RegexNode {
     const options: RegexNode[] = [];
     let items: RegexNode[] = [];
@@ -131,7 +134,7 @@ export class RegexReader {
         continue;
       }
       const piece = this.#item(flags);
-      if (piece.node === undefined) continue; // a comment: what stands before it may be repeated
+      if (piece.node === undefined) continue; // a comment: a quantifier after it applies to the item before it
       items.push(piece.node);
       last = piece.last;
     }
@@ -139,7 +142,7 @@ export class RegexReader {
     return { kind: "either", options: [...options, { kind: "sequence", items }] };
   }
 
-  /** The quantifier that stands here; `undefined`, and nothing read, if there is none. */
+  /** Parses a quantifier; `undefined` if there is none here. */
   #quantifier(): { least: number; most: number; lazy: boolean } | undefined {
     const found = /^(?:([*+?])|\{(?:(\d+)(,?)(\d*)|,(\d*))\})/.exec(this.#ahead(24));
     if (found === null) return undefined;
@@ -175,7 +178,7 @@ export class RegexReader {
     return this.#char(`\\u{${code.toString(16)}}`, flags);
   }
 
-  /** One of the characters that `set` stands for, which JavaScript spells so. */
+  /** One character out of `set`, in JavaScript's syntax. */
   #char(set: string, { ignoreCase }: Flags): Piece {
     return { node: { kind: "char", test: this.#test(set, ignoreCase) }, last: "item" };
   }
@@ -292,7 +295,7 @@ export class RegexReader {
       const isWord = this.#test(classEscape("w", flags.ascii), false);
       const word = (codes: readonly number[], at: number) => at >= 0 && at < codes.length && isWord(codes[at]);
       if (char === "b") return place((codes, at) => word(codes, at - 1) !== word(codes, at));
-      // In an empty text Python (before 3.14) finds neither the one nor the other.
+      // In an empty text Python (before 3.14) finds neither.
       return place((codes, at) => codes.length > 0 && word(codes, at - 1) === word(codes, at));
     }
     const rest = this.#ahead(12);
@@ -319,19 +322,19 @@ function place(holds: Assertion): Piece {
   return { node: { kind: "place", holds }, last: "nothing" };
 }
 
-/** `wanted` in either case. */
+/** Matches `wanted` in upper and lower case. */
 function anyCase(wanted: number): CharTest {
   const char = String.fromCodePoint(wanted);
   if (wanted < 128) {
     const [lower, upper] = [char.toLowerCase(), char.toUpperCase()].map((each) => each.codePointAt(0));
-    // Two letters beyond ASCII count for one within: the Kelvin sign, and the long s.
+    // Two letters beyond ASCII are equal to ASCII letters: the Kelvin sign and the long s.
     const other = lower === 0x6b ? 0x212a : lower === 0x73 ? 0x17f : lower;
     return (code) => code === lower || code === upper || code === other;
   }
   return setTest(new RegExp(`^\\u{${wanted.toString(16)}}$`, "iv"));
 }
 
-/** What `regex` says of a character, asked once for each of ASCII. */
+/** A test by `regex`, with its results for ASCII cached. */
 function setTest(regex: RegExp): CharTest {
   const known: (boolean | undefined)[] = new Array(128);
   return (code) => {

@@ -1,12 +1,12 @@
 /**
- * The sets of Python's regular expressions (`[a-z\d]`) and its escapes of characters (`\d`, `\x41`, `\101`), as
- * JavaScript's `v` mode spells them. A part of regex.ts, which reads the rest of a pattern.
+ * The sets (`[a-z\d]`) and character escapes (`\d`, `\x41`, `\101`) of Python's regular expressions, translated to
+ * JavaScript's `v` mode. Used by regex.ts.
  * @module
  */
 
 import { RegexError } from "../errors.ts";
 
-/** Each class of Python's, for str patterns and under the flag `a`, as the inside of a set. */
+/** Python's classes as the inside of a set: for str patterns, and with the flag `a`. */
 const CLASSES: Readonly<Record<string, readonly [unicode: string, ascii: string]>> = {
   d: ["\\p{Nd}", "0-9"],
   w: ["\\p{L}\\p{N}_", "A-Za-z0-9_"],
@@ -15,25 +15,25 @@ const CLASSES: Readonly<Record<string, readonly [unicode: string, ascii: string]
 
 const CONTROL: Readonly<Record<string, number>> = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11 };
 
-/** How many characters, ranges and classes a set may hold. */
+/** Maximum number of characters, ranges and classes in a set. */
 const MAX_MEMBERS = 256;
 
-/** The set for the class `letter` (`d`, `w`, `s`; upper case for all others), brackets included. */
+/** The set of the class `letter` (`d`, `w`, `s`; upper case: the complement), with brackets. */
 export function classEscape(letter: string, ascii: boolean): string {
   const [unicode, plain] = CLASSES[letter.toLowerCase()];
   return `[${letter === letter.toLowerCase() ? "" : "^"}${ascii ? plain : unicode}]`;
 }
 
-/** Reads one set, or one escape, at a place of a pattern; `at` is then behind it. */
+/** Parses one set or escape in a pattern; then `at` is the position after it. */
 export class PythonSet {
   readonly #pattern: string;
   readonly #chars: readonly string[];
-  /** Where the next character stands that has not been read, in code points. */
+  /** Position of the next character to read, in code points. */
   at: number;
 
   /**
-   * A reader of one set or one escape of `chars`, which are the code points of `pattern`.
-   * @param at Behind the opening bracket for {@linkcode read}, at the backslash for {@linkcode escape}.
+   * @param chars The code points of `pattern`.
+   * @param at After the opening bracket for {@linkcode read}, at the backslash for {@linkcode escape}.
    */
   constructor(pattern: string, chars: readonly string[], at: number) {
     this.#pattern = pattern;
@@ -41,11 +41,11 @@ export class PythonSet {
     this.at = at;
   }
 
-  /** The set as JavaScript spells it. @throws {RegexError} If it has no end, or a bad range. */
+  /** The set in JavaScript's syntax. @throws {RegexError} If it has no end, or a bad range. */
   read(ascii: boolean): string {
     const negated = this.#chars[this.at] === "^";
     if (negated) this.at++;
-    // Each once, and not too many: JavaScript takes half a minute for thousands of them.
+    // Without duplicates, and bounded: JavaScript needs half a minute for thousands of members.
     const members = new Set<string>();
     for (let first = true; first || this.#chars[this.at] !== "]"; first = false) {
       if (members.size >= MAX_MEMBERS) this.#fail(`a set of more than ${MAX_MEMBERS} members`);
@@ -65,7 +65,7 @@ export class PythonSet {
     return `[${negated ? "^" : ""}${[...members].join("")}]`;
   }
 
-  /** The escape outside a set as JavaScript spells it. @throws {RegexError} If Python has no such escape. */
+  /** An escape outside a set in JavaScript's syntax. @throws {RegexError} If Python has no such escape. */
   escape(ascii: boolean): string {
     const member = this.#escaped(ascii);
     return typeof member === "number" ? spell(member) : member;
@@ -75,7 +75,7 @@ export class PythonSet {
     throw new RegexError(this.#pattern, `${problem} at position ${this.at}`);
   }
 
-  /** One member: the code of a character, or a class in brackets. */
+  /** Reads one member: a code point, or a class in brackets. */
   #member(ascii: boolean): number | string {
     const char = this.#chars[this.at];
     if (char === undefined) this.#fail("unterminated character set");

@@ -9,13 +9,13 @@ import { InvocationError } from "../errors.ts";
 const WHITESPACE = " \t\r\n";
 
 /**
- * The words of `text`. Single quotes keep everything; double quotes keep everything but `\"` and `\\`; outside of quotes a
- * backslash keeps the next character. `#` begins no comment.
+ * The words of `text`. Single quotes keep everything; double quotes keep everything but `\"` and `\\`; outside quotes a
+ * backslash keeps the next character. `#` does not begin a comment.
  * @throws {InvocationError} If a quote is not closed, or a backslash is the last character.
  */
 export function shlexSplit(text: string): string[] {
   const words: string[] = [];
-  let word: string | undefined; // undefined between words: '' is a word, nothing is none
+  let word: string | undefined; // undefined between words: '' is an empty word
   let quote = "";
   for (let i = 0; i < text.length; i++) {
     const char = text[i];

@@ -1,6 +1,7 @@
 /**
- * The tokens of a JavaScript or TypeScript text, as far as reading a declaration from it needs them: words, strings without
- * anything inserted, punctuators, and whatever else. Knows no grammar beyond what tells a regular expression from a division.
+ * The tokens of a JavaScript or TypeScript source, as far as reading a declaration needs them: words, strings without
+ * interpolation, punctuators, and others. Knows only the grammar that distinguishes a regular expression from a
+ * division.
  * Source: ECMA-262, "Lexical Grammar".
  * @module
  */
@@ -9,7 +10,7 @@
 export interface Token {
   /** `string`: its `text` is what is between the quotes, unescaped. `other`: numbers, templates, regular expressions. */
   readonly kind: "word" | "string" | "punctuator" | "other";
-  /** As it stands in the source, but for strings. */
+  /** As in the source; for strings the unescaped content. */
   readonly text: string;
   /** From 1. */
   readonly line: number;
@@ -19,14 +20,14 @@ export interface Token {
 
 const WORD = /[\p{ID_Start}$_#@][\p{ID_Continue}$\u200c\u200d]*/uy;
 const NUMBER = /\.?\d(?:[eE][+-]|[\w.])*/y;
-/** The longer ones first. One that begins with `<` or `>` is taken by single characters: types have them too. */
+/** Longer ones first. `<` and `>` are single tokens, because types use them too. */
 const PUNCTUATOR =
   /\.\.\.|=>|[=!]==?|&&=?|\|\|=?|\?\?=?|\?\.(?!\d)|\*\*=?|\+\+|--|[-+*/%&|^]=|[{}()[\];,<>+\-*/%&|^!~?:=.]/y;
 const SPACE = /(?:\s|\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\/)+/y;
 const REGEX = /\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/[a-z]*/uy;
 const STRING = /'(?:\\[^]|[^'\\\n])*'|"(?:\\[^]|[^"\\\n])*"/y;
 
-/** Words after which an expression begins, so that a slash there begins a regular expression. */
+/** After these words a slash begins a regular expression. */
 const BEFORE_EXPRESSION: ReadonlySet<string> = new Set(
   "return typeof case in of new delete void throw do else instanceof yield await extends default".split(" "),
 );
@@ -34,7 +35,7 @@ const BEFORE_EXPRESSION: ReadonlySet<string> = new Set(
 /** The tokens of `source`, in order. @throws {SyntaxError} With the line, for what is no token or does not end. */
 export function sourceTokens(source: string): Token[] {
   const tokens: Token[] = [];
-  /** For each template that is open: how many braces are open in the expression that it is in. */
+  /** For each open template: the number of open braces in its current expression. */
   const templates: number[] = [];
   let line = 1;
   let at = source.startsWith("#!") ? source.indexOf("\n") >>> 0 : 0;
@@ -58,7 +59,7 @@ export function sourceTokens(source: string): Token[] {
     at += taken.length;
     afterLine ||= breaks > 0;
   };
-  /** From a backquote, or the brace that ends what was inserted, to the next `${` or the end of the template. */
+  /** Reads from a backquote, or from the brace that ends an interpolation, to the next `${` or the end of the template. */
   const template = () => {
     let end = at + 1;
     while (end < source.length && source[end] !== "`" && !source.startsWith("${", end)) {
@@ -77,7 +78,7 @@ export function sourceTokens(source: string): Token[] {
       continue;
     }
     const character = source[at];
-    if (source.startsWith("/*", at)) fail(); // a comment that does not end
+    if (source.startsWith("/*", at)) fail(); // an unclosed comment
     if (character === "`") {
       template();
       continue;
@@ -123,12 +124,12 @@ function beginsExpression(before: Token | undefined): boolean {
   return before.kind === "punctuator" && ![")", "]", "}", "++", "--"].includes(before.text);
 }
 
-/** What a string literal says, for those whose escapes are plain; another is left with its escapes, and names nothing. */
+/** The content of a string literal with simple escapes; other literals keep their escapes, and match no name. */
 function unescaped(literal: string): string {
   return literal.slice(1, -1).replace(/\\(['"\\/])/g, "$1");
 }
 
-/** @throws {SyntaxError} If a bracket has no other: then something was read for what it is not. */
+/** @throws {SyntaxError} If a bracket has no partner: then a token was read wrongly. */
 function balanced(tokens: Token[]): Token[] {
   const closing: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
   const open: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * Python's `str.splitlines()`: which characters end a line. Knows nothing of what the lines are for.
+ * Python's `str.splitlines()`, with Python's line ends.
  * Source: docs.python.org, "str.splitlines".
  * @module
  */
@@ -8,7 +8,7 @@ import { LINE_ENDS } from "../values/python_text.ts";
 
 const LINE_END = new RegExp(`\r\n|[${LINE_ENDS}]`);
 
-/** The lines of `text` without their ends; a final line end adds no empty line, and an empty text has no lines. */
+/** The lines of `text` without their ends. A final line end adds no empty line; an empty text has no lines. */
 export function splitLines(text: string): string[] {
   const lines = text.split(LINE_END);
   if (lines.at(-1) === "") lines.pop();

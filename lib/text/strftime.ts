@@ -69,7 +69,7 @@ const CODES: Readonly<Record<string, (t: Date) => string>> = {
   "%": () => "%",
 };
 
-/** The local time `time` in `format`; unknown codes stay as they are. */
+/** Formats the local time `time`; unknown codes stay as they are. */
 export function strftime(time: Date, format: string): string {
   return format.replaceAll(
     /%(.)/gs,

@@ -1,9 +1,8 @@
 /**
- * What a terminal may be told: Salt's colours, when to use them, and the rule that nobody else's text steers it.
- *
- * A minion's answer, an id read from disk, a line of a log: whatever others wrote passes {@linkcode sanitize} before it is
- * shown. Knows nothing of outputters. Source: Salt's colour names; ECMA-48 (control functions, SGR);
- * no-color.org (the environment variable `NO_COLOR`).
+ * Text for terminals: Salt's colours, when to use them, and the protection against control characters. Text from others
+ * (a minion's answer, an id read from disk, a log line) passes {@linkcode sanitize} before it is shown. Knows nothing
+ * of outputters.
+ * Source: Salt's colour names; ECMA-48 (control functions, SGR); no-color.org (the environment variable `NO_COLOR`).
  * @module
  */
 
@@ -23,12 +22,12 @@ export type ColourName =
   | "LIGHT_CYAN"
   | "ENDC";
 
-/** The escape sequence of each colour, or the empty string where colour is off. */
+/** The escape sequence of each colour; empty strings if colour is off. */
 export type Colours = Readonly<Record<ColourName, string>>;
 
-/** The colours to print with: Salt's if `on`, else empty strings. */
+/** Salt's colours if `on`, else empty strings. */
 export function colours(on: boolean): Colours {
-  // The numbers of ECMA-48's SGR; every colour starts from a reset.
+  // Numbers of ECMA-48's SGR; each colour starts with a reset.
   const sgr = (numbers: string) => on ? `\x1b[${numbers}m` : "";
   return {
     RED: sgr("0;31"),
@@ -47,16 +46,16 @@ export function colours(on: boolean): Colours {
   };
 }
 
-/** What decides whether output is coloured. */
+/** The facts that decide whether output is coloured. */
 export interface ColourFacts {
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
-  /** `--force-color`: wins over everything. */
+  /** `--force-color`: overrides everything else. */
   readonly forceColor?: boolean;
   readonly noColor?: boolean;
-  /** The environment variable `NO_COLOR`; any value but the empty one switches colours off. */
+  /** The environment variable `NO_COLOR`; any non-empty value switches colours off. */
   readonly noColorVariable?: string;
-  /** The option `color` of the configuration; only `false` changes anything. */
+  /** The option `color` of the configuration; `false` switches colours off. */
   readonly configured?: boolean;
 }
 
@@ -67,9 +66,9 @@ export function useColours(facts: ColourFacts): boolean {
   return facts.isTerminal && facts.configured !== false;
 }
 
-// Everything that a terminal obeys instead of showing: C0 but for tab and newline, DEL, C1 (U+009B is a one-character
-// "ESC ["), and the overrides that make a text read in another order than it is written. Built from a string, because a
-// regular expression literal with control characters is refused by the linter.
+// Characters that a terminal interprets instead of showing: C0 except tab and newline, DEL, C1 (U+009B is a
+// one-character "ESC ["), and the overrides that change the direction of text. Built from a string, because the linter
+// refuses control characters in a regular expression literal.
 const DANGEROUS = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069";
 const CONTROLS = new RegExp(`[${DANGEROUS}]`, "g");
 const CONTROLS_AND_NEWLINE = new RegExp(`[${DANGEROUS}\\n]`, "g");
@@ -79,10 +78,7 @@ function visible(char: string): string {
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
-/**
- * `text` with every control character but newline and tab made visible: an ESC becomes the four characters `\x1b`.
- * Text without such characters comes back as it is.
- */
+/** Makes every control character but newline and tab visible: an ESC becomes the four characters `\x1b`. */
 export function sanitize(text: string): string {
   return text.replace(CONTROLS, visible);
 }
@@ -92,8 +88,8 @@ export function sanitizeLine(text: string): string {
   return text.replace(CONTROLS_AND_NEWLINE, visible);
 }
 
-/** `json` with the control characters that JSON may hold raw (DEL, C1, bidirectional overrides) as `\u` escapes. */
+/** Escapes the control characters that JSON may contain unescaped (DEL, C1, bidirectional overrides) as `\u`. */
 export function sanitizeJson(json: string): string {
-  // A newline outside a string is layout; C0 inside a string is escaped by every writer of JSON.
+  // A newline outside a string is layout; inside a string every JSON writer escapes C0.
   return json.replace(CONTROLS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -1,5 +1,5 @@
 /**
- * Texts of strangers, and lists of names, short enough for a line.
+ * Shortens untrusted texts and lists of names for a log line.
  * @module
  */
 
@@ -12,7 +12,7 @@ export function truncate(text: string): string {
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
 }
 
-/** `value` as Python's `str` has it, cut; a list or map by its type alone, for its text may be a thousand times as long. */
+/** `value` as Python's `str`, cut. Of a list or map only the type: its text may be a thousand times as long. */
 export function truncateValue(value: Value | undefined): string {
   if (Array.isArray(value) || value instanceof Map) return Array.isArray(value) ? "a list" : "a map";
   return truncate(str(value ?? null));
@@ -24,10 +24,10 @@ export function truncateRepr(value: Value): string {
   return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
 }
 
-/** More names than these are counted. */
+/** Longer lists are cut, and the rest is counted. */
 const NAMED = 5;
 
-/** `a, b, c` of a few names, `a, b, c, d, e and 7 more` of many. */
+/** `a, b, c` for a few names, `a, b, c, d, e and 7 more` for many. */
 export function truncateList(names: readonly string[]): string {
   const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
   return `${names.slice(0, NAMED).join(", ")}${more}`;

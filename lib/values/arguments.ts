@@ -1,9 +1,9 @@
 /**
- * The words of a command line as a function's arguments, and arguments as they travel in a load's `arg`.
- *
- * `name=value` is a keyword argument; values are YAML, except where YAML would lose or bend what was typed. Knows nothing
- * of functions: whether one takes an argument is `lib/plugins/call.ts`'s matter.
- * Source: Salt's utils/args.py (`parse_input`, `yamlify_arg`, `condition_input`) and minion.py (`load_args_and_kwargs`).
+ * Reads the words of a command line as a function's arguments, and reads and writes the `arg` of a load. `name=value`
+ * is a keyword argument. Values are read as YAML, except where YAML would change what the user typed. Knows nothing of
+ * functions: `lib/plugins/call.ts` checks whether a function takes an argument.
+ * Source: Salt's utils/args.py (`parse_input`, `yamlify_arg`, `condition_input`) and minion.py
+ * (`load_args_and_kwargs`).
  * @module
  */
 
@@ -15,13 +15,13 @@ import { loadYaml } from "./yaml.ts";
 export interface CallArgs {
   /** In the order given. */
   args: Value[];
-  /** By name; of two with one name the last counts. */
+  /** By name. If a name is given twice, the last value counts. */
   kwargs: ValueMap;
 }
 
-/** What {@linkcode parseCliArgs} may be told. */
+/** Options of {@linkcode parseCliArgs}. */
 export interface CliArgsOptions {
-  /** Names of keyword arguments whose values are text and nothing else (`--no-parse`). */
+  /** Names of keyword arguments whose values stay text (`--no-parse`). */
   readonly noParse?: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const KWARG_MARK = "__kwarg__";
 // Python's \w is a letter, a number of any kind or "_"; its "$" also stands before a final line end.
 const KWARG = /^([\p{L}\p{Nl}\p{No}_][\p{L}\p{N}_.-]*)=(?!=)([^\n]*)\n?$/u;
 
-/** The arguments that `words` of a command line stand for. */
+/** Parses `words` of a command line into arguments. */
 export function parseCliArgs(words: readonly string[], options: CliArgsOptions = {}): CallArgs {
   const args: Value[] = [];
   const kwargs: ValueMap = new Map();
@@ -43,7 +43,7 @@ export function parseCliArgs(words: readonly string[], options: CliArgsOptions =
   return { args, kwargs };
 }
 
-/** A load's `arg`: the positional arguments, then, if there are any keyword arguments, one map that holds them. */
+/** Builds a load's `arg`: the positional arguments, then one map with the keyword arguments, if there are any. */
 export function toWireArgs(args: readonly Value[], kwargs: ValueMap): Value[] {
   const arg = args.map(jidAsText);
   if (kwargs.size > 0) arg.push(new Map<Value, Value>([[KWARG_MARK, true], ...kwargs]));
@@ -51,8 +51,8 @@ export function toWireArgs(args: readonly Value[], kwargs: ValueMap): Value[] {
 }
 
 /**
- * The arguments that a load's `arg` stands for, as a minion reads it. A string `name=value` among them is a keyword
- * argument with a YAML value; every other string has been read by who sent it, and is left alone.
+ * Reads a load's `arg` as a minion does. A string `name=value` becomes a keyword argument with a YAML value. All other
+ * strings stay as they are: the sender has parsed them already.
  */
 export function fromWireArgs(arg: readonly Value[]): CallArgs {
   const args: Value[] = [];
@@ -70,13 +70,13 @@ export function fromWireArgs(arg: readonly Value[]): CallArgs {
   return { args, kwargs };
 }
 
-/** What the typed `word` means: the value of the YAML in it, or the word itself where Salt does not trust YAML with it. */
+/** The value of the typed `word`: read as YAML, or the word itself where Salt does not use YAML. */
 export function yamlifyArg(word: string): Value {
   const stripped = strip(word);
   if (stripped === "" || stripped === "---" || stripped === "...") return word;
-  // YAML would read nothing at all.
+  // YAML would read None.
   if (word === "!" || word === "|") return word;
-  // YAML would read 1_000 as a thousand.
+  // YAML would read 1_000 as 1000.
   if (/^[0-9_]+$/.test(stripped) && word.includes("_")) return word;
   if (/[\t\r\n]/.test(word)) return word;
   if (word === "None") return null;
@@ -86,7 +86,7 @@ export function yamlifyArg(word: string): Value {
   } catch {
     return word;
   }
-  // "#" starts a comment in YAML: only what is plainly a structure or a number may do without its comment.
+  // "#" starts a comment in YAML, so only structures and numbers may lose what follows it.
   if (word.includes("#")) return typeof value === "string" || value === null ? word : value;
   if (isMap(value)) return word.startsWith("{") ? value : word;
   if (Array.isArray(value)) return word.startsWith("[") ? value : word;
@@ -94,7 +94,7 @@ export function yamlifyArg(word: string): Value {
   return value;
 }
 
-/** An int that looks like a job id, as text: 20 digits do not fit msgpack's ints. */
+/** Turns an int that looks like a job id into text: 20 digits do not fit msgpack's ints. */
 function jidAsText(value: Value): Value {
   return isInt(value) && String(value).length === 20 ? String(value) : value;
 }

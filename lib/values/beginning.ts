@@ -1,12 +1,12 @@
 /**
- * The beginning of a value as text, at a cost that goes by the beginning and not by the value: a text as it is, anything else
- * as JSON.
+ * The first bytes of a value as text: a text as it is, anything else as JSON. The cost depends on the number of bytes
+ * wanted, not on the size of the value.
  * @module
  */
 
 import { isMap, repr, type Value } from "./value.ts";
 
-/** The first `most` bytes (UTF-8) of a value's text, or a few less where a character would be cut. */
+/** The first `most` bytes (UTF-8) of a value's text; a few bytes less where a character would be cut. */
 export function beginningOf(value: Value, most: number): string {
   if (typeof value === "string") return cut(value, most);
   const written = new Beginning(most);
@@ -14,7 +14,7 @@ export function beginningOf(value: Value, most: number): string {
   return cut(written.text, most);
 }
 
-/** Text of which no more is made once there is enough. A character has a byte at the least. */
+/** Collects text until there is enough. Each character counts as at least one byte. */
 class Beginning {
   text = "";
   readonly #most: number;

@@ -1,24 +1,23 @@
 /**
- * A map of bounded size: of what is made anew with little effort, the last that was new is kept. Knows nothing of what it holds.
+ * A map with a maximum size: when it is full, the oldest entry is removed. For values that are cheap to make again.
  * @module
  */
 
-/** Keeps so many; who came first goes first. */
+/** Keeps at most `most` entries. The first entry that was added is the first that is removed. */
 export class BoundedMap<Key, Item> {
   readonly #items = new Map<Key, Item>();
   readonly #most: number;
 
-  /** Holds nothing yet. @param most How many at most. */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** What is kept under `key`. */
+  /** The item under `key`, if it is still there. */
   get(key: Key): Item | undefined {
     return this.#items.get(key);
   }
 
-  /** Keeps `item`. */
+  /** Adds or replaces an entry; removes the oldest entry if the map is full. */
   set(key: Key, item: Item): void {
     if (this.#items.size >= this.#most && !this.#items.has(key)) {
       const [oldest] = this.#items.keys();
@@ -27,7 +26,7 @@ export class BoundedMap<Key, Item> {
     this.#items.set(key, item);
   }
 
-  /** Forgets `key`. */
+  /** Removes the item under `key`, if it is there. */
   delete(key: Key): void {
     this.#items.delete(key);
   }

@@ -1,5 +1,5 @@
 /**
- * CRC-32 as gzip, PNG and Ethernet have it: tells bytes that came to the disk whole from those that did not.
+ * CRC-32 as in gzip, PNG and Ethernet: detects bytes that were not written to the disk completely.
  * Source: RFC 1952, section 8.
  * @module
  */
@@ -12,7 +12,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return rest;
 });
 
-/** The CRC-32 of `bytes`, as an unsigned number of 32 bits. */
+/** The CRC-32 of `bytes`, an unsigned 32-bit number. */
 export function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) crc = TABLE[(crc ^ byte) & 0xff] ^ (crc >>> 8);

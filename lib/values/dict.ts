@@ -1,44 +1,47 @@
 /**
- * A map for keys that somebody else has chosen, as many as they like: whatever they are, an entry costs the same.
+ * A map that stays fast when somebody else chooses the keys and their number (protection against hash collisions). It
+ * is a `Map` to its users, but has its own table with a keyed hash (keyed_hash.ts). It compares keys as Python does:
+ * `1`, `1.0` and `True` are one key, and equal bytes are one key.
  *
- * It is a `Map` to all who read it; but it has a table of its own with a keyed hash (keyed_hash.ts), and tells keys apart as
- * Python does: `1`, `1.0` and `True` are one key, and so are equal bytes. What the runtime does with a Map's own memory passes it
- * over: it cannot be given to `structuredClone` or another thread. A copy of a large one is made by {@linkcode copyMap}.
+ * The runtime does not see these entries as those of a Map: a Dict cannot be passed to `structuredClone` or to another
+ * thread. {@linkcode copyMap} copies a Dict.
  * @module
  */
 
 import { hashBytes, hashText, hashWords } from "./keyed_hash.ts";
 import { Float, type Value } from "./value.ts";
 
-/** A map of more entries than this is to be a {@linkcode Dict}; below it, colliding keys cost no more than other work does. */
+/** Maps with more entries than this must be a {@linkcode Dict}. Below it, colliding keys cost little. */
 export const PLAIN_ENTRIES = 400;
-/** A map with a text longer than this for a key is to be one, too. */
+/** Maps with a text key longer than this (UTF-16 units) must be a Dict too. */
 export const PLAIN_KEY_LENGTH = 1_000;
 
 const FIRST_PLACES = 64;
 
-/** The map. Its keys and values are in arrays, in their order; the table says where in them a key is. */
+/** Keys and values are in two arrays, in insertion order; the table maps a hash to their index. */
 export class Dict<V = Value> extends Map<Value, V> {
-  /** `undefined`: was deleted. Its place is only used again after {@linkcode clear}. */
+  /** `undefined` marks a deleted entry. Its place is not used again before {@linkcode clear}. */
   #keys: (Value | undefined)[] = [];
   #values: (V | undefined)[] = [];
   #hashes = new Int32Array(FIRST_PLACES / 2);
-  /** Number of an entry, from 1; 0: nobody's. Twice as many places as entries, at least; their number is a power of two. */
+  /**
+   * Number of an entry from 1; 0: free. Has at least twice as many places as there are entries; the size is a power of
+   * two.
+   */
   #table = new Int32Array(FIRST_PLACES);
   #deleted = 0;
 
-  /** Begins with the entries of another map. */
+  /** @param entries Copied into the new map. */
   constructor(entries?: Iterable<readonly [Value, V]>) {
     super();
     if (entries !== undefined) { for (const [key, value] of entries) this.set(key, value); }
   }
 
-  /** How many entries it has. */
   override get size(): number {
     return this.#keys.length - this.#deleted;
   }
 
-  /** The number of the entry from 0, or -1. */
+  /** The index of the entry, or -1. */
   #find(key: Value, hash: number): number {
     const table = this.#table;
     const mask = table.length - 1;
@@ -49,18 +52,17 @@ export class Dict<V = Value> extends Map<Value, V> {
     }
   }
 
-  /** What is under the key that is `key` to Python. */
+  /** The value of the key that Python takes for equal to `key`. */
   override get(key: Value): V | undefined {
     const entry = this.#find(key, hashKey(key));
     return entry < 0 ? undefined : this.#values[entry];
   }
 
-  /** Whether there is such a key. */
   override has(key: Value): boolean {
     return this.#find(key, hashKey(key)) >= 0;
   }
 
-  /** Puts `value` under `key`; if there is an equal key, that one stays. */
+  /** Sets `value` under `key`. If an equal key exists, that key stays. */
   override set(key: Value, value: V): this {
     const hash = hashKey(key);
     const known = this.#find(key, hash);
@@ -92,7 +94,7 @@ export class Dict<V = Value> extends Map<Value, V> {
     for (let entry = 0; entry < this.#keys.length; entry++) this.#enter(entry);
   }
 
-  /** A Map of the same entries, if that is as good and they are few; else this. */
+  /** A plain Map with the same entries if there are few of them and that is safe; else this. */
   plain(): Map<Value, V> {
     if (this.size > PLAIN_ENTRIES) return this;
     for (const key of this.keys()) if (typeof key === "string" && key.length > PLAIN_KEY_LENGTH) return this;
@@ -109,7 +111,6 @@ export class Dict<V = Value> extends Map<Value, V> {
     return true;
   }
 
-  /** Removes all. */
   override clear(): void {
     this.#keys = [];
     this.#values = [];
@@ -118,7 +119,7 @@ export class Dict<V = Value> extends Map<Value, V> {
     this.#deleted = 0;
   }
 
-  /** The entries in their order, with those that come while they are read. */
+  /** The entries in insertion order, including those that are added while they are read. */
   override *entries(): MapIterator<[Value, V]> {
     for (let entry = 0; entry < this.#keys.length; entry++) {
       const key = this.#keys[entry];
@@ -141,28 +142,27 @@ export class Dict<V = Value> extends Map<Value, V> {
     return this.entries();
   }
 
-  /** What `console.log` shows, which would find nothing. */
+  /** For `console.log`, which otherwise would show an empty map. */
   [Symbol.for("Deno.customInspect")](inspect: typeof Deno.inspect, options: Deno.InspectOptions): string {
     return inspect(new Map(this), options);
   }
 
-  /** Calls `act` with each entry. */
   override forEach(act: (value: V, key: Value, map: Map<Value, V>) => void, self?: unknown): void {
     for (const [key, value] of this.entries()) act.call(self, value, key, this);
   }
 }
 
-/** A copy of `map`; of one that is large, or a {@linkcode Dict}, it is a Dict. */
+/** A copy of `map`; a Dict if `map` is one or is large. */
 export function copyMap<V>(map: ReadonlyMap<Value, V>): Map<Value, V> {
   return map.size > PLAIN_ENTRIES || map instanceof Dict ? new Dict(map) : new Map(map);
 }
 
-/** A map of `entries`, whose keys somebody else has chosen. */
+/** A map of `entries` whose keys somebody else has chosen. */
 export function mapOf<V>(entries: readonly (readonly [Value, V])[]): Map<Value, V> {
   return entries.length > PLAIN_ENTRIES ? new Dict(entries) : new Map(entries);
 }
 
-/** Whether Python takes both for the same key; NaN, which Python tells from itself, is one key here, as in every Map. */
+/** Whether Python takes both for the same key. Unlike in Python, NaN is equal to itself, as in every Map. */
 function isSameKey(known: Value | undefined, key: Value): boolean {
   if (known === undefined) return false;
   if (known === key) return true;
@@ -174,7 +174,7 @@ function isSameKey(known: Value | undefined, key: Value): boolean {
   }
   const a = numberOf(known), b = numberOf(key);
   if (a === undefined || b === undefined) return false;
-  // Exact, also between a number and a bigint.
+  // This comparison is exact between a number and a bigint too.
   return (a <= b && a >= b) || (Number.isNaN(a) && Number.isNaN(b));
 }
 
@@ -187,13 +187,13 @@ function numberOf(key: Value): number | bigint | undefined {
 const double = new Float64Array(1);
 const halves = new Int32Array(double.buffer);
 
-/** Equal for what {@linkcode isSameKey} takes for the same. Lists and maps are no keys. */
+/** Keys that {@linkcode isSameKey} takes for the same have the same hash. Lists and maps cannot be keys. */
 function hashKey(key: Value): number {
   if (typeof key === "string") return hashText(key);
   if (key instanceof Uint8Array) return hashBytes(key);
   const number = numberOf(key);
   if (number === undefined) return 0; // None
-  // An int of 64 bits has more of them than a float, which may be equal to it. Beyond that no message holds an int.
+  // A 64-bit int has more digits than a float, and a float may be equal to it. No message holds larger ints.
   const size = number < 0 ? -number : number;
   if (size > Number.MAX_SAFE_INTEGER && size < 2 ** 64) {
     const int = BigInt(number);

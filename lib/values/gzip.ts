@@ -1,14 +1,14 @@
 /**
- * gzip of bytes in memory. Source: RFC 1952; the web's Compression Streams.
+ * Compresses and decompresses bytes in memory with gzip. Source: RFC 1952; the web's Compression Streams.
  * @module
  */
 
-/** `bytes`, gzipped. */
+/** Compresses `bytes`. */
 export function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   return through(bytes, new CompressionStream("gzip"));
 }
 
-/** What was gzipped. @throws {TypeError} If that is not what `bytes` are. */
+/** Decompresses `bytes`. @throws {TypeError} If `bytes` are not gzip data. */
 export function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   return through(bytes, new DecompressionStream("gzip"));
 }

@@ -1,8 +1,7 @@
 /**
- * A hash with a key that only this thread knows: whoever chooses the input cannot choose where it falls.
- *
- * The runtime's own hash tables do not have that. V8 hashes numbers, text that is an array index and text of more than 16,383
- * characters without any seed, and Deno's snapshot holds the seed of all other text: it is the same in every process.
+ * A hash with a key that only this thread knows, so that nobody can choose input that collides. The runtime's own hash
+ * tables do not protect against that: V8 hashes numbers, texts that are array indexes and texts of more than 16,383
+ * characters without a seed; for all other text the seed is in Deno's snapshot, so it is the same in every process.
  * Source: HalfSipHash-1-3, of github.com/veorq/SipHash, over 16 bits a character.
  * @module
  */
@@ -12,14 +11,14 @@ const [K0, K1] = crypto.getRandomValues(new Int32Array(2));
 const CONSTANT_2 = 0x6c796765;
 const CONSTANT_3 = 0x74656462;
 
-/** 32 bits, signed, for `text`. The time that it takes is proportional to its length. */
+/** A signed 32-bit hash of `text`. Its time is proportional to the length of the text. */
 export function hashText(text: string): number {
   let v0 = K0, v1 = K1, v2 = CONSTANT_2 ^ K0, v3 = CONSTANT_3 ^ K1;
   const { length } = text;
   const even = length & ~1;
   for (let i = 0; i < even; i += 2) {
     const word = text.charCodeAt(i) | text.charCodeAt(i + 1) << 16;
-    // One round; written out here and below, for a call would take as long as the round.
+    // One round. It is written out here and below because a function call would take as long as the round.
     v3 ^= word;
     v0 = v0 + v1 | 0, v1 = v1 << 5 | v1 >>> 27, v1 ^= v0, v0 = v0 << 16 | v0 >>> 16;
     v2 = v2 + v3 | 0, v3 = v3 << 8 | v3 >>> 24, v3 ^= v2;
@@ -30,7 +29,7 @@ export function hashText(text: string): number {
   return finish(v0, v1, v2, v3, length << 25 | (even < length ? text.charCodeAt(even) : 0));
 }
 
-/** As {@linkcode hashText}, for bytes. */
+/** Like {@linkcode hashText}, for bytes. */
 export function hashBytes(bytes: Uint8Array): number {
   let v0 = K0, v1 = K1, v2 = CONSTANT_2 ^ K0, v3 = CONSTANT_3 ^ K1;
   const { length } = bytes;
@@ -49,7 +48,7 @@ export function hashBytes(bytes: Uint8Array): number {
   return finish(v0, v1, v2, v3, last);
 }
 
-/** As {@linkcode hashText}, for 64 bits in two halves. */
+/** Like {@linkcode hashText}, for 64 bits in two halves. */
 export function hashWords(low: number, high: number): number {
   let v0 = K0, v1 = K1, v2 = CONSTANT_2 ^ K0, v3 = CONSTANT_3 ^ K1;
   v3 ^= low;
@@ -61,7 +60,7 @@ export function hashWords(low: number, high: number): number {
   return finish(v0, v1, v2, v3, high);
 }
 
-/** The round of the last word, and three more. */
+/** The round for the last word, and three final rounds. */
 function finish(v0: number, v1: number, v2: number, v3: number, last: number): number {
   v3 ^= last;
   for (let round = 0; round < 4; round++) {

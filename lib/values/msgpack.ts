@@ -1,8 +1,7 @@
 /**
- * MessagePack over Salt's values, byte for byte as Python's `msgpack` writes it, in Salt's two dialects.
- *
- * Reading is bounded ({@linkcode Bounds}): a length is checked against the input that is left before anything is made of it,
- * and a large map is a `Dict`, so that no choice of keys makes it slow. Knows nothing of envelopes, frames or keys of minions.
+ * MessagePack for Salt's values, byte for byte as Python's `msgpack` writes it, in Salt's two dialects. Reading is
+ * bounded ({@linkcode Bounds}): a length is checked against the remaining input before memory is taken, and a large map
+ * becomes a `Dict`, so no choice of keys makes it slow. Knows nothing of envelopes, frames or minions' keys.
  * Source: Salt's payload.py and transport/frame.py.
  * @module
  */
@@ -15,19 +14,20 @@ import type { Value } from "./value.ts";
 export { type Bounds, type Packable, Packed };
 
 /**
- * `wire`: 4505 and 4506. No bin types are written, text and bytes share the raw family; both are read as text where they
- * are valid UTF-8. `disk`: files and the event bus. Text and bytes are kept apart.
+ * `wire`: ports 4505 and 4506. The bin types are not written; text and bytes share the raw family, and both are read as
+ * text if they are valid UTF-8. `disk`: files and the event bus. Text and bytes are kept apart.
  */
 export type Dialect = "wire" | "disk";
 
-/** How deep lists and maps may be nested, written or (by whoever has proved who it is) read. */
+/** Maximum nesting of lists and maps, written or read (from a sender that has proved its identity). */
 export const MAX_DEPTH = 512;
 
 const writer = new Writer();
 
 /**
- * The bytes of `value`. A lone surrogate is written as U+FFFD; an int beyond 64 bits as its decimal digits, as Salt does.
- * @throws {MsgpackError} If `value` is nested deeper than {@linkcode MAX_DEPTH}, or contains something that is no value.
+ * Encodes `value`. A lone surrogate is written as U+FFFD, an int beyond 64 bits as its decimal digits (as Salt does).
+ * @throws {MsgpackError} If `value` is nested deeper than {@linkcode MAX_DEPTH} or contains something that is not a
+ * value.
  */
 export function encode(value: Packable, dialect: Dialect): Uint8Array {
   writer.start(dialect === "disk");

@@ -1,5 +1,5 @@
 /**
- * The reading half of `msgpack.ts`: bytes that anybody may have sent into values, within bounds.
+ * Reads MessagePack from untrusted bytes, within bounds; the reading half of `msgpack.ts`.
  * Source: github.com/msgpack/msgpack/blob/master/spec.md; Salt's payload.py for extension 78.
  * @module
  */
@@ -10,36 +10,36 @@ import { float, int, type Value, type ValueMap } from "./value.ts";
 
 /** Salt's extension type for a date and time. */
 const EXT_DATETIME = 78;
-/** Up to this many bytes a loop beats the runtime's decoder. */
+/** Up to this many bytes a loop is faster than the runtime's decoder. */
 const SHORT_TEXT = 48;
-/** How many bytes are looked at before the runtime's decoder is asked: it takes 10 µs to refuse. */
+/** Number of bytes checked before the runtime's decoder is called: it takes 10 µs to reject bytes. */
 const PROBED = 256;
 
-/** What one message may make its reader do. Whatever is within costs time in proportion to the bytes of the message. */
+/** Limits for reading one message. Within them the time is proportional to the size of the message. */
 export interface Bounds {
-  /** What it may cost in memory: an entry counts 1 and a list, a map or a byte string counts 16 more. */
+  /** Memory cost: an entry counts 1; a list, a map or a byte string counts 16 more. */
   readonly memory: number;
-  /** How deep lists and maps may be nested. */
+  /** Maximum nesting of lists and maps. */
   readonly depth: number;
-  /** Bytes of a text that is a key of a map. */
+  /** Maximum bytes of a text key. */
   readonly keyBytes: number;
-  /** Keys, of all its maps together, that are no text. */
+  /** Maximum number of keys that are not text, in all maps of the message together. */
   readonly otherKeys: number;
 }
 
-/** Of whoever has proved who it is, and of the disk: at most this is some 150 MB. One byte makes an empty map of 200. */
+/** For files and for senders that have proved their identity: at most about 150 MB. One byte can make an empty map of 200. */
 const KNOWN: Bounds = { memory: 8_000_000, depth: 512, keyBytes: Infinity, otherKeys: Infinity };
 
 const CONTAINER = 16;
-/** Bytes of a key that is no text. The longest that may be one is a path that is not UTF-8. */
+/** Maximum bytes of a key that is not text. The longest useful one is a path that is not UTF-8. */
 const MOST_BYTES_OF_KEY = 4_096;
 
 const textDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Keys repeat from message to message: the text of a short one is kept, in a slot chosen by its bytes. */
+/** Keys repeat from message to message, so the text of short keys is cached, in a slot chosen by their bytes. */
 const knownKeys: string[] = new Array(1024).fill("");
 
-/** Reads values off `bytes`, from their start. */
+/** Reads values from `bytes`, starting at the first byte. */
 export class Reader {
   readonly #bytes: Uint8Array;
   #madeView: DataView | undefined;
@@ -50,9 +50,8 @@ export class Reader {
   #otherKeys = 0;
 
   /**
-   * Starts at the first byte.
-   * @param options.binAsText Whether the bin types may hold text, as they do where writers did not tell.
-   * @param options.bounds Default: those of whoever has proved who it is.
+   * @param options.binAsText Whether the bin types may hold text, because old writers did not distinguish.
+   * @param options.bounds Default: those for senders that have proved their identity.
    */
   constructor(bytes: Uint8Array, options: { readonly binAsText: boolean; readonly bounds?: Bounds }) {
     this.#bytes = bytes;
@@ -60,22 +59,22 @@ export class Reader {
     this.#bounds = options.bounds ?? KNOWN;
   }
 
-  /** The one value that the bytes begin with. @throws {MsgpackError} If there is none, or it is out of bounds. */
+  /** Reads the only value of the bytes. @throws {MsgpackError} If there is none, or it is out of bounds. */
   readValue(): Value {
     return this.#read(this.#bounds.depth);
   }
 
-  /** Most messages hold nothing that it is needed for. */
+  /** Created when first needed: most messages need no DataView. */
   get #view(): DataView {
     return this.#madeView ??= new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
   }
 
-  /** How many bytes have been read. */
+  /** Number of bytes read so far. */
   get position(): number {
     return this.#position;
   }
 
-  /** Moves past the next `size` bytes and gives their start. */
+  /** Moves past the next `size` bytes and returns their start. */
   #take(size: number): number {
     const start = this.#position;
     if (size > this.#bytes.length - start) throw new MsgpackError(`Truncated: ${size} bytes expected at ${start}`);
@@ -83,14 +82,14 @@ export class Reader {
     return start;
   }
 
-  /** The length that the next 1, 2 or 4 bytes say. */
+  /** Reads a length of 1, 2 or 4 bytes. */
   #length(size: 1 | 2 | 4): number {
     const at = this.#take(size);
     if (size === 1) return this.#bytes[at];
     return size === 2 ? this.#view.getUint16(at) : this.#view.getUint32(at);
   }
 
-  /** The next value, in which lists and maps may be nested `depth` deep. */
+  /** Reads the next value; lists and maps in it may be nested `depth` deep. */
   #read(depth: number): Value {
     const code = this.#bytes[this.#take(1)];
     if (code < 0x80) return code;
@@ -162,7 +161,10 @@ export class Reader {
     }
   }
 
-  /** Refuses a list or map too deep or with more entries than the input can hold, at `size` bytes each or more. */
+  /**
+   * Throws if a list or map is nested too deep, or has more entries (at `size` bytes each, at least) than the input can
+   * hold.
+   */
   #enter(count: number, size: number, depth: number): void {
     if (depth === 0) throw new MsgpackError("Nested too deep");
     if (count * size > this.#bytes.length - this.#position) {
@@ -185,7 +187,7 @@ export class Reader {
 
   #readList(count: number, depth: number): Value[] {
     this.#enter(count, 1, depth);
-    // Grown, not allocated at once: nested lists could each claim all that is left of the input.
+    // The array grows instead of being allocated at once: nested lists could each claim all of the remaining input.
     const list: Value[] = [];
     for (let i = 0; i < count; i++) list.push(this.#read(depth - 1));
     return list;
@@ -206,7 +208,7 @@ export class Reader {
     return map;
   }
 
-  /** Apart from {@linkcode #readMap}, whose loop is to know Maps alone. */
+  /** Separate from {@linkcode #readMap}, so that V8 sees only plain Maps in that loop. */
   #fill(dict: Dict, count: number, depth: number): Dict {
     for (; count > 0; count--) {
       const key = this.#readKey(depth);
@@ -261,7 +263,7 @@ export class Reader {
     }
     this.#position = start;
     const key = this.#readText(length);
-    // Only ASCII has as many characters as bytes.
+    // Only ASCII text has as many characters as bytes.
     if (typeof key === "string" && key.length === length) knownKeys[slot] = key;
     return key;
   }
@@ -299,7 +301,10 @@ export class Reader {
 
 const { fromCharCode } = String;
 
-/** The text from `start` to `end`, if it is ASCII. Several characters at a time: one by one each would make a string more. */
+/**
+ * The text from `start` to `end` if it is ASCII. Converts several characters at a time: one at a time would create a
+ * string for each.
+ */
 function asciiText(bytes: Uint8Array, start: number, end: number): string | undefined {
   let bits = 0;
   for (let i = start; i < end; i++) bits |= bytes[i];
@@ -322,7 +327,7 @@ function asciiText(bytes: Uint8Array, start: number, end: number): string | unde
   return i < end ? text + fromCharCode(bytes[i]) : text;
 }
 
-/** Whether `bytes` may be UTF-8, by their beginning; what is encrypted or signed seldom gets beyond the first few. */
+/** Whether the first bytes may be UTF-8. Encrypted or signed data seldom passes the first few. */
 function looksLikeText(bytes: Uint8Array): boolean {
   const end = Math.min(bytes.length, PROBED);
   for (let i = 0; i < end; i++) {
@@ -330,14 +335,14 @@ function looksLikeText(bytes: Uint8Array): boolean {
     if (lead < 0x80) continue;
     if (lead < 0xc2 || lead > 0xf4) return false;
     for (let rest = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3; rest > 0; rest--) {
-      // Beyond the last byte this is undefined, of which no bit is set.
+      // Past the last byte this is undefined, which has no bits set.
       if ((bytes[++i] & 0xc0) !== 0x80) return false;
     }
   }
   return true;
 }
 
-/** What `str()` gives for the datetime that `text` (`20240102T03:04:05.000006`) stands for. */
+/** The `str()` of the datetime in `text` (`20240102T03:04:05.000006`). */
 function datetime(text: string): string {
   const match = /^(\d{4})(\d\d)(\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{1,6})$/.exec(text);
   if (match !== null) {
@@ -353,14 +358,14 @@ function datetime(text: string): string {
   throw new MsgpackError(`Extension type ${EXT_DATETIME} holds no date and time`);
 }
 
-/** How many bytes say the length of the text or the byte string that begins with `code`; 0 if it is neither, or short. */
+/** Number of length bytes of the text or byte string that begins with `code`; 0 if it is neither, or a short one. */
 function lengthBytes(code: number): 0 | 1 | 2 | 4 {
   if (code === 0xd9 || code === 0xc4) return 1;
   if (code === 0xda || code === 0xc5) return 2;
   return code === 0xdb || code === 0xc6 ? 4 : 0;
 }
 
-/** Whether a Map tells `key` from all others as Python does, and compares it with little work. */
+/** Whether a Map compares `key` as Python does, and cheaply. */
 function isPlain(key: Value): boolean {
   return typeof key === "string" ? key.length <= PLAIN_KEY_LENGTH : typeof key === "number" || key === null ||
     typeof key === "bigint";

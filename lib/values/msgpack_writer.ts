@@ -1,5 +1,6 @@
 /**
- * The writing half of `msgpack.ts`: values into a buffer, each number and length in its smallest form.
+ * Writes values as MessagePack into a buffer, each number and length in its smallest form; the writing half of
+ * `msgpack.ts`.
  * Source: github.com/msgpack/msgpack/blob/master/spec.md; Salt's payload.py for ints beyond 64 bits.
  * @module
  */
@@ -7,37 +8,37 @@
 import { MsgpackError } from "../errors.ts";
 import { Float, type Value } from "./value.ts";
 
-/** A value in its bytes already: what goes to several places, and is large, is packed once. */
+/** A value that is encoded already. A large value that goes to several places is encoded once. */
 export class Packed {
-  /** Holds the bytes of one whole value, in the dialect of the message that it is to be a part of. */
+  /** @param bytes One whole value, in the dialect of the message that it becomes a part of. */
   constructor(readonly bytes: Uint8Array) {}
 }
 
-/** What can be written: a value, of which parts may be packed. */
+/** What can be written: a value, of which parts may be encoded already. */
 export type Packable = Value | Packed | ReadonlyMap<Value, Packable>;
 
 const INITIAL_CAPACITY = 16 * 1024;
-/** A buffer that grew beyond this is given back after the message that needed it. */
+/** A buffer that grew larger than this is freed after the message. */
 const KEPT_CAPACITY = 1024 * 1024;
-/** Up to this many characters a loop beats the runtime's encoder. */
+/** Up to this many characters a loop is faster than the runtime's encoder. */
 const SHORT_TEXT = 48;
 
 const textEncoder = new TextEncoder();
 
-/** Writes one message after the other into a buffer that it keeps and lets grow. */
+/** Writes messages one after the other into a buffer that it keeps and grows. */
 export class Writer {
   #bytes = new Uint8Array(INITIAL_CAPACITY);
   #view = new DataView(this.#bytes.buffer);
   #position = 0;
   #bin = false;
 
-  /** Begins a message, with the bin types or without. */
+  /** Begins a message. @param bin Whether bytes are written with the bin types. */
   start(bin: boolean): void {
     this.#position = 0;
     this.#bin = bin;
   }
 
-  /** The bytes of everything written since {@linkcode start}. */
+  /** Returns the bytes written since {@linkcode start}. */
   finish(): Uint8Array {
     const result = this.#bytes.slice(0, this.#position);
     if (this.#bytes.length > KEPT_CAPACITY) this.#resize(INITIAL_CAPACITY, 0);
@@ -56,7 +57,7 @@ export class Writer {
     if (needed > this.#bytes.length) this.#resize(Math.max(this.#bytes.length * 2, needed), this.#position);
   }
 
-  /** Writes `value`, in which lists and maps may be nested `depth` deep. @throws {MsgpackError} */
+  /** Writes `value`; lists and maps in it may be nested `depth` deep. @throws {MsgpackError} */
   write(value: Packable, depth: number): void {
     this.#reserve(9);
     if (typeof value === "string") this.#writeText(value);
@@ -122,7 +123,10 @@ export class Writer {
     }
   }
 
-  /** A list's or map's head: `fix` up to 15 entries, else `long` with 16 bits or the code after it with 32. */
+  /**
+   * Writes the head of a list or map: `fix` for up to 15 entries, else the code `long` with 16 bits, or the next code
+   * with 32.
+   */
   #writeCount(count: number, fix: number, long: number): void {
     if (count < 16) this.#bytes[this.#position++] = fix | count;
     else this.#writeLength(count, long);

@@ -1,5 +1,5 @@
 /**
- * Python's `pprint.pformat`: values as Python writes them, wrapped to a width, maps sorted by key.
+ * Python's `pprint.pformat`: values as Python writes them, wrapped to a width, with maps sorted by key.
  * Source: docs.python.org, "pprint" (Python 3.11).
  * @module
  */
@@ -8,26 +8,26 @@ import { LINE_ENDS, SPACE } from "./python_text.ts";
 import { mapOf } from "./dict.ts";
 import { compare, repr, type Value, type ValueMap } from "./value.ts";
 
-/** Where a value stands on its line, in characters. */
+/** The position of a value on its line, in characters. */
 interface Place {
-  /** The column that the value starts at; what it wraps to. */
+  /** The column at which the value starts; its wrapped lines start there too. */
   readonly indent: number;
-  /** How much must be left free for the brackets and the comma behind the value. */
+  /** Space to leave for the brackets and the comma after the value. */
   readonly allowance: number;
-  /** Whether nothing is around the value: a string there is put in parentheses when it wraps. */
+  /** Whether the value is the outermost one: a string there gets parentheses when it is wrapped. */
   readonly top: boolean;
 }
 
-/** How the lines are laid out. */
+/** Options for the whole text. */
 interface Layout {
   readonly width: number;
   readonly perLevel: number;
 }
 
 /**
- * `value` as `pprint.pformat(value, width=width, indent=options.indent)` writes it, without a final line end.
- * @param width How many characters a line should have at most; a single word may be longer.
- * @param options.indent How many characters each level is indented, 1 as Python's default.
+ * Writes `value` as `pprint.pformat(value, width=width, indent=options.indent)` does, without a final newline.
+ * @param width Maximum characters of a line; a single word may be longer.
+ * @param options.indent Characters per level; Python's default is 1.
  */
 export function pformat(value: Value, width = 80, options: { readonly indent?: number } = {}): string {
   const layout = { width, perLevel: options.indent ?? 1 };
@@ -46,13 +46,13 @@ function format(value: Value, place: Place, layout: Layout): string {
 }
 
 /**
- * Whether the line that `value` makes may have no more than `room` characters, as far as can be told without writing it:
- * what is deep inside would else be written once for every list and map around it.
+ * Whether the line of `value` may fit into `room` characters, estimated without writing it. Otherwise deeply nested
+ * values would be written once for every list and map around them.
  */
 function mayFit(value: Value, room: number): boolean {
   let left = room;
   const count = (item: Value): boolean => {
-    // Brackets or quotes; a character beyond UTF-16's first 65,536 has two units.
+    // Two for brackets or quotes. A character beyond UTF-16's first 65,536 has two units, hence the half.
     if (typeof item === "string") left -= item.length / 2 + 2;
     else left -= item instanceof Uint8Array ? item.length + 3 : Array.isArray(item) || item instanceof Map ? 2 : 1;
     if (left < 0) return false;
@@ -89,7 +89,7 @@ function separator(indent: number): string {
 const LINE = new RegExp(`(?:\r\n|[^${LINE_ENDS}])*?(?:\r\n|[${LINE_ENDS}]|$)`, "g");
 const WORD = new RegExp(`[^${SPACE}]*[${SPACE}]*`, "gu");
 
-/** A text is cut behind its line ends, and where a line is still too long, behind its blanks. */
+/** Cuts a text after its line ends, and a line that is still too long after blanks. */
 function formatText(text: string, place: Place, layout: Layout): string {
   const indent = place.top ? place.indent + 1 : place.indent;
   const allowance = place.top ? place.allowance + 1 : place.allowance;
@@ -123,7 +123,7 @@ function parts(text: string, pattern: RegExp): string[] {
   return (text.match(pattern) ?? []).filter((part) => part !== "");
 }
 
-/** Bytes are cut behind every fourth at most. */
+/** Cuts bytes after every fourth byte at most. */
 function formatBytes(bytes: Uint8Array, place: Place, layout: Layout): string {
   if (bytes.length <= 4) return repr(bytes);
   const indent = place.top ? place.indent + 1 : place.indent;
@@ -144,7 +144,7 @@ function formatBytes(bytes: Uint8Array, place: Place, layout: Layout): string {
   return place.top ? `(${joined})` : joined;
 }
 
-/** `value` with every map in it sorted by key. */
+/** A copy of `value` with every map sorted by key. */
 function sorted(value: Value): Value {
   if (Array.isArray(value)) return value.map(sorted);
   if (value instanceof Map) return mapOf(sortedEntries(value).map(([key, item]) => [key, sorted(item)]));
@@ -155,7 +155,7 @@ function sortedEntries(map: ValueMap): [Value, Value][] {
   return [...map].sort(([a], [b]) => compare(a, b));
 }
 
-/** Characters as Python counts them. */
+/** Number of characters as Python counts them (code points). */
 function length(text: string): number {
   let count = text.length;
   for (let i = 0; i < text.length; i++) {

@@ -8,18 +8,18 @@
 import { yamlifyArg } from "./arguments.ts";
 import { isMap, str, toNumber, type Value, type ValueMap } from "./value.ts";
 
-/** Salt's separator of a path's steps. */
+/** Salt's default separator between the steps of a path. */
 export const DEFAULT_TARGET_DELIM = ":";
 
-/** What lies at `path` below `data`, as {@linkcode traverse} finds it, else `fallback`; a None that is there counts. */
+/** The value at `path` in `data`, as {@linkcode traverse} finds it, else `fallback`. A None that exists is returned. */
 export function traverseOr(data: ValueMap, path: Value, how: { delimiter: string; fallback: Value }): Value {
   const found = traverse(data, path, how.delimiter);
   return found === undefined ? how.fallback : found;
 }
 
 /**
- * What lies at `path` below `data`, or `undefined`. A step into a list is an index, or a key of one of the maps in it; a key
- * that is not there as text is tried as the YAML value that it spells.
+ * The value at `path` in `data`, or `undefined`. A step into a list is an index, or a key of one of the maps in the
+ * list. If a key does not exist as text, it is tried as a YAML value.
  */
 export function traverse(data: ValueMap, path: Value, delimiter = DEFAULT_TARGET_DELIM): Value | undefined {
   const steps: Value[] = typeof path === "string" ? path.split(delimiter) : Array.isArray(path) ? path : [path];

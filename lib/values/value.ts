@@ -1,33 +1,32 @@
 /**
- * The values of Salt: what Python calls None, bool, int, float, str, bytes, list and dict.
- *
- * Everything that crosses a boundary (wire, disk, YAML, JSON, grains, pillar) is a `Value`, so that `1` and `1.0`,
- * the order of a map's keys, and the key `22` beside the key `"22"` survive the trip. Knows nothing of encodings.
+ * The values of Salt: what Python calls None, bool, int, float, str, bytes, list and dict. Everything that crosses a
+ * boundary (wire, disk, YAML, JSON, grains, pillar) is a `Value`. So `1` and `1.0` stay different, maps keep their
+ * order, and the keys `22` and `"22"` stay different. Knows nothing of encodings.
  * Source: docs.python.org, "Built-in Types".
  * @module
  */
 
 /**
- * A float without a fraction (`1.0`, `-0.0`, `1e300`). Every other float is a plain `number`, and a plain `number`
- * without a fraction is an int. Make floats with {@linkcode float}, which chooses.
+ * A float without a fraction (`1.0`, `-0.0`, `1e300`). Every other float is a plain `number`; a plain `number` without
+ * a fraction is an int. Make floats with {@linkcode float}, which chooses the form.
  */
 export class Float {
-  /** Holds `value`, which has no fraction. */
+  /** @param value Has no fraction. */
   constructor(readonly value: number) {}
 }
 
-/** What Python calls a dict: insertion order and key types are kept. */
+/** Python's dict: keeps the insertion order and the types of keys. */
 export type ValueMap = Map<Value, Value>;
 
-/** One value of Salt. Ints are `number` while safe, else `bigint`; floats are `number` or {@linkcode Float}. */
+/** One value of Salt. Ints are `number` while they are safe, else `bigint`. Floats are `number` or {@linkcode Float}. */
 export type Value = null | boolean | number | bigint | Float | string | Uint8Array | Value[] | ValueMap;
 
-/** The float `n`, in the one form that this project gives to it. */
+/** The float `n` in its one representation. */
 export function float(n: number): number | Float {
   return Number.isInteger(n) ? new Float(n) : n;
 }
 
-/** The int `n`: a `number` while that is exact, else the `bigint`. */
+/** The int `n`: a `number` if that is exact, else the `bigint`. */
 export function int(n: bigint): number | bigint {
   return n >= BigInt(Number.MIN_SAFE_INTEGER) && n <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(n) : n;
 }
@@ -37,17 +36,17 @@ export function isFloat(v: Value): v is number | Float {
   return v instanceof Float || (typeof v === "number" && !Number.isInteger(v));
 }
 
-/** Whether `v` is an int (a bool is not one here, though Python counts it). */
+/** Whether `v` is an int. A bool is none here, although Python counts it. */
 export function isInt(v: Value): v is number | bigint {
   return typeof v === "bigint" || (typeof v === "number" && Number.isInteger(v));
 }
 
-/** Whether `v` is a map. */
+/** Whether `v` is a Python dict. */
 export function isMap(v: Value | undefined): v is ValueMap {
   return v instanceof Map;
 }
 
-/** Python's name of the type of `v`: `NoneType`, `bool`, `int`, `float`, `str`, `bytes`, `list` or `dict`. */
+/** Python's type name of `v`: `NoneType`, `bool`, `int`, `float`, `str`, `bytes`, `list` or `dict`. */
 export function typeName(v: Value): string {
   if (v === null) return "NoneType";
   if (typeof v === "boolean") return "bool";
@@ -58,20 +57,20 @@ export function typeName(v: Value): string {
   return isFloat(v) ? "float" : "int";
 }
 
-/** The number that a bool, int or float stands for; `undefined` for anything else. JavaScript compares these exactly. */
+/** The number of a bool, int or float; `undefined` for anything else. JavaScript compares these exactly. */
 function numeric(v: Value | undefined): number | bigint | undefined {
   if (typeof v === "number" || typeof v === "bigint") return v;
   if (typeof v === "boolean") return v ? 1 : 0;
   return v instanceof Float ? v.value : undefined;
 }
 
-/** The JavaScript number nearest to a bool, int or float; `undefined` for anything else. */
+/** The nearest JavaScript number to a bool, int or float; `undefined` for anything else. */
 export function toNumber(v: Value | undefined): number | undefined {
   const n = numeric(v);
   return n === undefined ? undefined : Number(n);
 }
 
-/** Python's truth of `v`: None, False, zero and everything empty are false. */
+/** Python's truth value of `v`: None, False, zero and everything empty are false. */
 export function truthy(v: Value | undefined): boolean {
   if (v === null || v === undefined) return false;
   if (Array.isArray(v) || typeof v === "string" || v instanceof Uint8Array) return v.length > 0;
@@ -100,7 +99,7 @@ export function equals(a: Value, b: Value): boolean {
   return false;
 }
 
-/** What `map` holds under a key that Python takes for `key`, though a JavaScript map tells them apart (`1.0`, bytes). */
+/** The value under a key that Python takes for equal to `key` where a JavaScript map does not (`1.0`, bytes). */
 function valueOfEqualKey(map: ValueMap, key: Value): Value | undefined {
   if (typeof key === "string") return undefined;
   for (const [other, item] of map) if (equals(other, key)) return item;
@@ -113,25 +112,25 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length;
 }
 
-/** Python's order of strings: by code point, where JavaScript's `<` goes by UTF-16 unit. */
+/** Python's order of strings: by code point. JavaScript's `<` compares UTF-16 units. */
 export function compareStrings(a: string, b: string): number {
   const shared = Math.min(a.length, b.length);
   for (let i = 0; i < shared; i++) {
     if (a.charCodeAt(i) === b.charCodeAt(i)) continue;
-    // Back to the start of a surrogate pair, should the difference lie inside one.
+    // Go back to the start of a surrogate pair if the difference is inside one.
     const start = i > 0 && a.charCodeAt(i - 1) >= 0xd800 && a.charCodeAt(i - 1) < 0xdc00 ? i - 1 : i;
     return (a.codePointAt(start) ?? 0) - (b.codePointAt(start) ?? 0);
   }
   return a.length - b.length;
 }
 
-/** What sorts before what where Python refuses to compare: by the names of the types, as `pprint` does. */
+/** The order of types that Python refuses to compare, as `pprint` sorts them. */
 const TYPE_RANK = ["NoneType", "bytes", "dict", "bool", "float", "int", "list", "str"];
 
 /**
- * Python's order of `a` and `b`, made total: values that Python refuses to compare are ordered by their types, and NaN
- * comes after every other number, so that a map with mixed keys can still be printed sorted.
- * @returns Negative, zero or positive, as `Array.prototype.sort` wants.
+ * Python's order of `a` and `b`, made total so that a map with mixed keys can be sorted for printing: values that
+ * Python refuses to compare are ordered by type, and NaN comes after all other numbers.
+ * @returns Negative, zero or positive, as for `Array.prototype.sort`.
  */
 export function compare(a: Value, b: Value): number {
   const numberA = numeric(a), numberB = numeric(b);
@@ -159,7 +158,7 @@ export function repr(v: Value): string {
   if (v === null) return "None";
   if (typeof v === "boolean") return v ? "True" : "False";
   if (typeof v === "bigint") return String(v);
-  // JavaScript's own text of a number changes to an exponent at 1e21.
+  // JavaScript uses an exponent from 1e21 on.
   if (typeof v === "number") {
     return Number.isInteger(v) ? String(Number.isSafeInteger(v) ? v : BigInt(v)) : floatRepr(v);
   }
@@ -170,12 +169,12 @@ export function repr(v: Value): string {
   return `{${[...v].map(([key, item]) => `${repr(key)}: ${repr(item)}`).join(", ")}}`;
 }
 
-/** Python's `str(v)`: a string as it is, everything else as {@linkcode repr}. */
+/** Python's `str(v)`: a string as it is, everything else like {@linkcode repr}. */
 export function str(v: Value): string {
   return typeof v === "string" ? v : repr(v);
 }
 
-/** Python's `repr` of a float: the shortest digits that read back, an exponent from 1e16 up and below 1e-4. */
+/** Python's `repr` of a float: the shortest digits that give the same float, with an exponent from 1e16 on and below 1e-4. */
 export function floatRepr(n: number): string {
   if (Number.isNaN(n)) return "nan";
   if (!Number.isFinite(n)) return n > 0 ? "inf" : "-inf";
@@ -188,14 +187,14 @@ export function floatRepr(n: number): string {
   if (Number.isInteger(n)) return `${BigInt(n)}.0`;
   const text = String(n);
   if (!text.includes("e")) return text;
-  // JavaScript changes to an exponent at 1e-7, Python at 1e-5: only 1e-4 is left to both, so this cannot be reached.
+  // Unreachable: JavaScript writes an exponent only below 1e-6, and Python's case (below 1e-4) is handled above.
   return n.toFixed(20).replace(/0+$/, "");
 }
 
 const ESCAPES: Record<string, string> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-// What Python's str.isprintable refuses: controls, format characters, surrogates, private and unassigned ones, and every
-// separator but the space.
+// Characters that Python's str.isprintable rejects: controls, format characters, surrogates, private and unassigned
+// ones, and every separator but the space.
 const UNPRINTABLE = /[\p{C}\p{Z}]/u;
 
 function stringRepr(s: string): string {
@@ -228,18 +227,18 @@ function bytesRepr(bytes: Uint8Array): string {
 }
 
 /**
- * The `Value` of a plain JavaScript value, as a module's function returns it: an object becomes a map with string keys,
- * `undefined` becomes None, a `Set` becomes a list. What is a `Value` already comes back itself, and is not copied.
+ * Converts a plain JavaScript value, as a module's function returns it: an object becomes a map with string keys,
+ * `undefined` becomes None, a `Set` becomes a list. A value that is a `Value` already is returned as it is, not copied.
  * @throws {TypeError} For a function, a symbol, or a structure that contains itself.
  */
 export function toValue(plain: unknown): Value {
   return isValue(plain, DEEPEST) ? plain : convert(plain, new Set());
 }
 
-/** What is nested deeper is looked at by {@linkcode convert}, which knows a structure that contains itself. */
+/** Deeper values are checked by {@linkcode convert}, which detects structures that contain themselves. */
 const DEEPEST = 100;
 
-/** Whether `plain` is a `Value` in all its parts, of which none is nested deeper than `depth`. */
+/** Whether `plain` is a `Value` in all its parts, nested at most `depth` deep. */
 function isValue(plain: unknown, depth: number): plain is Value {
   if (plain === null || typeof plain === "string" || typeof plain === "boolean") return true;
   if (typeof plain === "number") return Number.isSafeInteger(plain) ? !Object.is(plain, -0) : !Number.isInteger(plain);
@@ -247,12 +246,12 @@ function isValue(plain: unknown, depth: number): plain is Value {
   if (plain instanceof Float || plain instanceof Uint8Array) return true;
   if (depth === 0) return false;
   if (Array.isArray(plain)) {
-    for (const item of plain) if (!isValue(item, depth - 1)) return false; // not every(), which passes over holes
+    for (const item of plain) if (!isValue(item, depth - 1)) return false; // not every(), which skips holes
     return true;
   }
   if (!(plain instanceof Map)) return false;
   for (const key of plain.keys()) {
-    // Most are text: of a list of jobs, all but the lists of arguments.
+    // Most items are text: in a list of jobs, all but the lists of arguments.
     if (typeof key !== "string" && !isValue(key, depth - 1)) return false;
     const item: unknown = plain.get(key);
     if (typeof item !== "string" && !isValue(item, depth - 1)) return false;
@@ -282,7 +281,7 @@ function convert(plain: unknown, parents: Set<object>): Value {
   return value;
 }
 
-/** A map with string keys from an object literal: `map({ jid, minions })`. */
+/** A map from an object literal: `map({ jid, minions })`. */
 export function map(entries: Record<string, unknown>): ValueMap {
   return new Map(Object.entries(entries).map(([key, item]) => [key, toValue(item)]));
 }

@@ -1,13 +1,13 @@
 /**
  * YAML as Salt's loader reads it (PyYAML's YAML 1.1, with Salt's rules): configuration, SLS files, command-line
- * arguments.
+ * arguments. Dates stay text, `0644` is 644, keys must be scalars and may not occur twice (`1` and `0x1` are equal
+ * too), sets become lists of their members, `!!omap` and `!!pairs` lists of two-item lists. A recursive alias gives a
+ * value that contains itself; encoders refuse such a value.
  *
- * Dates stay text, `0644` is 644, keys must be scalars and may not occur twice (also not as `1` and `0x1`), sets are
- * lists of their members, `!!omap` and `!!pairs` lists of two-item lists. A recursive alias gives a value that
- * contains itself; whoever encodes such a value refuses it. Not as Salt: U+0085, U+2028 and U+2029 are no line breaks,
- * and malformed corners (`--- x` behind spaces, a block scalar as the whole document in the first column, tabs after
- * a line break) may pass where libyaml refuses.
- * Source: salt/utils/yamlloader.py; tests/corpus/yaml.json holds what it made of tricky documents.
+ * Differs from Salt: U+0085, U+2028 and U+2029 are no line breaks, and some malformed documents that libyaml refuses
+ * are accepted (`--- x` after spaces, a block scalar as the whole document in the first column, tabs after a line
+ * break).
+ * Source: salt/utils/yamlloader.py; tests/corpus/yaml.json holds its results for difficult documents.
  * @module
  */
 
@@ -17,16 +17,19 @@ import { composeYaml, type MappingNode, YAML_TAG, type YamlNode } from "./yaml_n
 import { resolvePlainScalar, scalarValue } from "./yaml_scalar.ts";
 import { YamlSource } from "./yaml_source.ts";
 
-/** How many pairs merging may copy in one document: far beyond any real one, but no denial of service. */
+/**
+ * Maximum number of pairs that merging may copy in one document: far above any real one, and low enough to prevent
+ * denial of service.
+ */
 const MAX_MERGED_PAIRS = 100_000;
 
-/** A whole document that is one plain scalar: no indicator of YAML can occur in it. Most command-line arguments. */
+/** A whole document that is one plain scalar without any YAML indicator: most command-line arguments. */
 const PLAIN_WORD = /^[A-Za-z0-9_][A-Za-z0-9_./+-]*$/;
 
 /**
- * The value of the one YAML document in `text`; None if it holds none.
- * @param file What errors call the source.
- * @throws {YamlError} If Salt's loader would refuse it, or collections lie in each other more than 200 deep.
+ * Reads the one YAML document in `text`; None if it is empty.
+ * @param file The name of the source in errors.
+ * @throws {YamlError} If Salt's loader would refuse it, or collections are nested more than 200 deep.
  */
 export function loadYaml(text: string, file = "<string>"): Value {
   if (PLAIN_WORD.test(text)) {
@@ -39,9 +42,9 @@ export function loadYaml(text: string, file = "<string>"): Value {
 }
 
 /**
- * The mapping in `text`, a configuration file's content, and the line (from 1) of each key at its top level.
- * An empty document is an empty mapping.
- * @throws {YamlError} As {@linkcode loadYaml}, and if the document is no mapping, or contains itself.
+ * Reads a configuration file's text: its mapping, and the line (from 1) of each top-level key. An empty document is an
+ * empty mapping.
+ * @throws {YamlError} As {@linkcode loadYaml}, and if the document is no mapping or contains itself.
  */
 export function loadYamlMapping(text: string, file: string): { value: ValueMap; lines: Map<string, number> } {
   const source = new YamlSource(text, file);
@@ -53,13 +56,16 @@ export function loadYamlMapping(text: string, file: string): { value: ValueMap; 
   if (!(value instanceof Map) || root.kind !== "mapping") {
     throw source.error(`expected a mapping of options, but found a ${root.kind}`, root.start);
   }
-  // Of no use as options, and whoever compares or shows them would not come back.
+  // A mapping that contains itself is useless as options, and comparing or printing it would never end.
   if (containsItself(value, new Set())) throw source.error("an alias stands for what contains it", root.start);
   for (const [key] of root.pairs) lines.set(str(constructor.value(key)), source.line(key.start));
   return { value, lines };
 }
 
-/** Whether `value` contains itself. @param open What it lies in. @param done What is known not to; aliases make it many times. */
+/**
+ * Whether `value` contains itself. @param open The values around it. @param done Values known not to contain
+ * themselves, since aliases repeat them.
+ */
 function containsItself(value: Value, open: Set<Value>, done: Set<Value> = new Set()): boolean {
   if ((!Array.isArray(value) && !(value instanceof Map)) || done.has(value)) return false;
   if (open.has(value)) return true;
@@ -72,7 +78,7 @@ function containsItself(value: Value, open: Set<Value>, done: Set<Value> = new S
 
 class Constructor {
   readonly #source: YamlSource;
-  /** What the collections met so far became, so that an alias is the same object. */
+  /** The value of each collection so far, so that an alias gives the same object. */
   readonly #made = new Map<YamlNode, Value>();
   #mergedPairs = 0;
 
@@ -141,7 +147,7 @@ class Constructor {
       if (keyNode.kind !== "scalar") {
         throw this.#error(`a key must be a scalar, but this is a ${keyNode.kind}`, keyNode);
       }
-      // An equals sign has a type of its own in YAML 1.1, except as a key.
+      // In YAML 1.1 an equals sign has its own type, except as a key.
       const key = keyNode.tag === `${YAML_TAG}value` ? keyNode.text : this.value(keyNode);
       const identity = keyIdentity(key);
       if (seen.has(identity) || key instanceof Uint8Array && [...seen].some((other) => equals(other, key))) {
@@ -153,15 +159,15 @@ class Constructor {
     return map;
   }
 
-  /** Puts the pairs that `<<` keys bring before the node's own, which win. */
+  /** Adds the pairs of the `<<` keys before the node's own pairs, which take precedence. */
   #merge(node: MappingNode): void {
     const merges = node.pairs.filter(([key]) => key.tag === `${YAML_TAG}merge`);
     if (merges.length === 0) return;
-    // At once, so that a mapping which merges itself comes to an end.
+    // Done first, so that a mapping which merges itself ends.
     node.pairs = node.pairs.filter(([key]) => key.tag !== `${YAML_TAG}merge`);
     const merged: MappingNode["pairs"] = [];
     for (const [, value] of merges) {
-      // The first mapping of a list counts most, so Salt puts it last; a key that two of them give is refused later.
+      // The first mapping of a list has precedence, so Salt puts it last. A key in two of them is refused later.
       const sources = value.kind === "sequence" ? [...value.items].reverse() : [value];
       for (const source of sources) {
         if (source.kind !== "mapping") throw this.#unexpected("a mapping to merge", source);
@@ -173,7 +179,7 @@ class Constructor {
         for (const pair of source.pairs) merged.push(pair);
       }
     }
-    // Salt compares the texts of the keys here, not their values.
+    // Salt compares the text of the keys here, not their values.
     const own = new Set(node.pairs.map(([key]) => key.kind === "scalar" ? key.text : key));
     node.pairs = [...merged.filter(([key]) => !own.has(key.kind === "scalar" ? key.text : key)), ...node.pairs];
   }
@@ -191,7 +197,7 @@ const SCALAR_TYPES = new Set([
   ...["null", "bool", "int", "float", "timestamp", "merge", "value", "str", "binary", "python/unicode"],
 ]);
 
-/** What is the same for keys that Python takes for equal (`1`, `1.0`, `True`), as far as JavaScript can tell. */
+/** The same result for keys that Python takes for equal (`1`, `1.0`, `True`), as far as JavaScript can tell. */
 function keyIdentity(key: Value): Value {
   if (typeof key === "boolean") return Number(key);
   if (!(key instanceof Float)) return key;

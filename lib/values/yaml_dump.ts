@@ -1,11 +1,10 @@
 /**
- * YAML as Salt writes it with `--out=yaml`: the bytes of PyYAML's safe dumper over libyaml, in block style.
- *
- * Keys are sorted where Python could sort them, a list lies in the column of its key, and text is quoted only where
- * YAML 1.1 would read it as something else. Python writes an object that occurs twice as an anchor and aliases; here,
- * where values come off a wire, each occurrence is written out.
+ * YAML as Salt writes it with `--out=yaml`: byte for byte PyYAML's safe dumper over libyaml, in block style. Keys are
+ * sorted where Python can sort them, a list is in the column of its key, and text is quoted only where YAML 1.1 would
+ * read it as something else. Python writes an object that occurs twice as an anchor and aliases; here every occurrence
+ * is written out, since values come from the wire.
  * Source: libyaml 0.2.5's emitter (behaviour), PyYAML's representer, salt/utils/yamldumper.py;
- * tests/corpus/yaml_dump.json holds what they wrote.
+ * tests/corpus/yaml_dump.json holds their output.
  * @module
  */
 
@@ -13,13 +12,10 @@ import { compare, equals, Float, floatRepr, isFloat, type Value, type ValueMap }
 import { scalarType } from "./yaml_scalar.ts";
 import { isBreak, isPrintable, YamlWriter } from "./yaml_writer.ts";
 
-/** A longer key (in bytes of UTF-8, its tag included) is written with a question mark. */
+/** A longer key (bytes of UTF-8, its tag included) is written with a question mark. */
 const MAX_SIMPLE_KEY = 128;
 
-/**
- * `value` as a YAML document, the last line feed included.
- * @throws {TypeError} For a structure that contains itself.
- */
+/** Writes `value` as a YAML document with a final newline. @throws {TypeError} For a structure that contains itself. */
 export function dumpYaml(value: Value): string {
   const dumper = new Dumper();
   dumper.node(value, "root");
@@ -27,7 +23,7 @@ export function dumpYaml(value: Value): string {
   return dumper.writer.text;
 }
 
-/** Where a node stands: a `key` is one that fits before its colon. */
+/** The position of a node: `key` is one that fits before its colon. */
 type Place = "root" | "item" | "key" | "longKey" | "mapValue";
 
 class Dumper {
@@ -108,7 +104,7 @@ function plainText(value: Exclude<Scalar, string | Uint8Array>): string {
   if (Number.isNaN(n)) return ".nan";
   if (!Number.isFinite(n)) return n > 0 ? ".inf" : "-.inf";
   const text = floatRepr(n);
-  // YAML 1.1 wants a dot in every float.
+  // YAML 1.1 requires a dot in every float.
   return text.includes(".") ? text : text.replace("e", ".0e");
 }
 
@@ -127,7 +123,7 @@ function isSimpleKey(key: Value): boolean {
   return new TextEncoder().encode(key).length <= MAX_SIMPLE_KEY;
 }
 
-/** Which styles can carry `text` and read back as this string; double quotes always can. */
+/** Which styles can write `text` so that it reads back as this string; double quotes always can. */
 function stylesOf(text: string): { plain: boolean; singleQuoted: boolean } {
   const chars = [...text];
   const last = chars.length - 1;
@@ -152,12 +148,12 @@ function stylesOf(text: string): { plain: boolean; singleQuoted: boolean } {
   };
 }
 
-/** Whether something in `text` would be read as syntax if it stood in a block, on one line and without quotes. */
+/** Whether something in `text` would be read as syntax in a block, on one line and without quotes. */
 function hasIndicator(text: string): boolean {
   return /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[?:-](?: |$))|:(?: |$)| #/.test(text);
 }
 
-/** The entries of `map` as Python's `sorted` orders them; in their own order if it cannot compare the keys. */
+/** The entries of `map` as Python's `sorted` orders them; in their own order if Python cannot compare the keys. */
 function sortedEntries(map: ValueMap): [Value, Value][] {
   const entries = [...map];
   try {

@@ -1,8 +1,7 @@
 /**
- * A YAML document as a tree of nodes: js-yaml's parser events with tags, anchors and positions resolved.
- *
- * Aliases are the very node they name, so the tree may share nodes and contain itself, and never grows by them.
- * Knows the syntax only; what a tag means, and what a map may hold, is for yaml.ts.
+ * Parses a YAML document into a tree of nodes: js-yaml's parser events with tags, anchors and positions resolved. An
+ * alias is the same node object as its anchor, so the tree may share nodes and contain itself, and aliases never
+ * enlarge it. Knows only the syntax; yaml.ts interprets tags and checks maps.
  * Source: js-yaml 5 (`parseEvents`); PyYAML's composer and libyaml's limits for what Salt refuses beyond it.
  * @module
  */
@@ -22,53 +21,49 @@ import {
 import { scalarType } from "./yaml_scalar.ts";
 import type { YamlSource } from "./yaml_source.ts";
 
-/** What every node has. */
+/** Fields of every node. */
 export interface NodeBase {
-  /** The full tag, `tag:yaml.org,2002:int` or `!own`: the document's word, or what the text's type implies. */
+  /** The full tag, `tag:yaml.org,2002:int` or `!own`: from the document, or from the type of the text. */
   readonly tag: string;
-  /** Where the node begins, its anchor and tag included: an offset into the source. */
+  /** Offset of the node in the source, its anchor and tag included. */
   readonly start: number;
 }
 
-/** A scalar with its text as read: quotes, folding and escapes are resolved. */
+/** A scalar; quotes, folding and escapes of its text are resolved. */
 export interface ScalarNode extends NodeBase {
-  /** Tells the kinds of nodes apart. */
   readonly kind: "scalar";
   readonly text: string;
 }
 
 export interface SequenceNode extends NodeBase {
-  /** Tells the kinds of nodes apart. */
   readonly kind: "sequence";
-  /** The items, in order. */
   readonly items: YamlNode[];
 }
 
 export interface MappingNode extends NodeBase {
-  /** Tells the kinds of nodes apart. */
   readonly kind: "mapping";
-  /** The pairs in the order of the source, until merging replaces them. */
+  /** In the order of the source, until merging replaces them. */
   pairs: [key: YamlNode, value: YamlNode][];
 }
 
-/** A node of the tree. */
+/** Any node of the tree. */
 export type YamlNode = ScalarNode | SequenceNode | MappingNode;
 
-/** What the tags of YAML's own types begin with. */
+/** Prefix of the tags of YAML's own types. */
 export const YAML_TAG = "tag:yaml.org,2002:";
 
-/** How deep nodes may lie in each other; deeper ones are refused before a stack overflows, here or in who reads the value. */
+/** Maximum nesting of nodes: deeper ones are refused before a stack overflows, here or in code that reads the value. */
 const MAX_DEPTH = 200;
 
 /** libyaml looks no further than this for the colon after a key. */
 const MAX_KEY_LENGTH = 1024;
 
-// Everything that YAML's reader refuses outright. A regular expression of what is allowed, negated.
+// Everything that YAML's reader refuses: a negated set of the allowed characters.
 const UNACCEPTABLE = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 /**
- * The root node of the one document in `source`; `undefined` if there is none.
- * @throws {YamlError} If it is not YAML, has more than one document, or goes beyond the limits of this file.
+ * The root node of the one document in `source`; `undefined` if it is empty.
+ * @throws {YamlError} If it is not YAML, has more than one document, or exceeds the limits of this file.
  */
 export function composeYaml(source: YamlSource): YamlNode | undefined {
   const bad = UNACCEPTABLE.exec(source.text);
@@ -88,8 +83,8 @@ function parse(source: YamlSource): Event[] {
       return parseEvents(source.text, { maxDepth: MAX_DEPTH });
     } catch (error) {
       if (!(error instanceof YAMLException) || error.mark === undefined) throw error;
-      // Within brackets or quotes libyaml lets a line begin anywhere, often a "]" in the first column; js-yaml does not.
-      // Leading spaces mean nothing there, so the line gets some more.
+      // Inside brackets or quotes libyaml lets a line begin anywhere, often with a "]" in the first column; js-yaml
+      // does not. Leading spaces mean nothing there, so the line gets more of them.
       if (error.reason === "deficient indentation" && source.indent(error.mark.position)) continue;
       const tooDeep = error.reason.startsWith("nesting exceeded");
       throw source.error(tooDeep ? `nested deeper than ${MAX_DEPTH} levels` : error.reason, error.mark.position);
@@ -103,9 +98,9 @@ class Composer {
   readonly #anchors = new Map<string, YamlNode>();
   readonly #tagPrefixes = new Map([["!", "!"], ["!!", YAML_TAG]]);
   #at = 0;
-  /** How many brackets are open. */
+  /** Number of open brackets. */
   #flow = 0;
-  /** Where the last event that says so lies: the nearest that is known of an empty scalar's position. */
+  /** Position of the last event that has one: the best known position of an empty scalar. */
   #position = 0;
 
   constructor(source: YamlSource, events: Event[]) {
@@ -121,7 +116,7 @@ class Composer {
       }
     }
     const root = this.#node();
-    this.#next(); // the document's end
+    this.#next(); // the end of the document
     if (this.#at < this.#events.length) this.#refuseSecondDocument();
     return root;
   }
@@ -165,7 +160,7 @@ class Composer {
     this.#anchor(event, node);
     const key = this.#events[this.#at];
     if (key.type === EVENT_ID.SCALAR && key.valueStart < 0 && this.#source.text[event.start] === ":") {
-      // js-yaml takes this for an empty key; YAML's rule is that a question mark must announce it.
+      // js-yaml takes this for an empty key; YAML requires a question mark before one.
       throw this.#source.error("a colon needs a key before it", start);
     }
     while (this.#inside()) {
@@ -178,12 +173,12 @@ class Composer {
   #text(event: ScalarEvent): string {
     const source = this.#source.text;
     const text = getScalarValue(source, event);
-    // js-yaml ends a block scalar with a line break even where the file ends without one.
+    // js-yaml ends a block scalar with a line break even if the file ends without one.
     const block = event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK;
     return block && event.valueEnd >= source.length && !/[\r\n]$/.test(source) ? text.replace(/\n$/, "") : text;
   }
 
-  /** Whether the current collection goes on; eats its end if not. */
+  /** Whether the current collection continues; consumes its end if not. */
   #inside(): boolean {
     if (this.#events[this.#at].type !== EVENT_ID.POP) return true;
     this.#at++;
@@ -210,7 +205,7 @@ class Composer {
     }
   }
 
-  /** The name of an anchor, which libyaml keeps simple: what `&a: b` means otherwise depends on the reader. */
+  /** The name of an anchor, as simple as libyaml requires: readers disagree about what `&a: b` means. */
   #name(start: number, end: number): string {
     const name = this.#source.text.slice(start, end);
     if (/^[A-Za-z0-9_-]+$/.test(name)) return name;
@@ -234,7 +229,7 @@ class Composer {
 
   #scalarTag(event: ScalarEvent, text: string, start: number): string {
     const raw = this.#source.text.slice(Math.max(0, event.tagStart), Math.max(0, event.tagEnd));
-    // A lone "!" makes even a quoted scalar speak for itself; in libyaml too, against the specification.
+    // A lone "!" makes even a quoted scalar typed by its text; in libyaml too, against the specification.
     const implicit = raw === "" ? event.style === SCALAR_STYLE.PLAIN : raw === "!" && text !== "";
     return this.#tag(event, start) ?? YAML_TAG + (implicit ? scalarType(text) : "str");
   }
@@ -252,7 +247,7 @@ class Composer {
     }
   }
 
-  /** Where the node of `event` begins, its anchor and tag included. */
+  /** Offset of the node of `event`, its anchor and tag included. */
   #start(event: ScalarEvent | SequenceEvent | MappingEvent): number {
     const starts = event.type === EVENT_ID.SCALAR ? [this.#scalarStart(event)] : [event.start];
     if (event.anchorStart >= 0) starts.push(event.anchorStart - 1);
@@ -262,7 +257,7 @@ class Composer {
   }
 
   #scalarStart(event: ScalarEvent): number {
-    // The value of a quoted scalar begins after its quote, that of a block scalar on the line after its header.
+    // A quoted scalar's value begins after the quote, a block scalar's on the line after its header.
     return event.style === SCALAR_STYLE.PLAIN ? event.valueStart : event.valueStart - 1;
   }
 
@@ -285,7 +280,7 @@ class Composer {
   }
 }
 
-/** The part of js-yaml's node events that gives an anchor and a tag; -1 where there is none. */
+/** The anchor and tag fields of js-yaml's node events; -1 if there is none. */
 interface Properties {
   readonly anchorStart: number;
   readonly anchorEnd: number;

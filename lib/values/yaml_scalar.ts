@@ -1,19 +1,19 @@
 /**
- * YAML 1.1 scalars as Salt's loader reads them: which type a plain text is, and the value of a text of a given type.
- *
- * Salt's own rules on top of YAML 1.1: a leading zero does not make an int octal (`0644` is 644), and a date stays
- * the text that it was. Knows nothing of documents, styles or positions.
+ * YAML 1.1 scalars as Salt's loader reads them: the type of a plain text, and the value of a text of a given type.
+ * Salt's own rules: a leading zero does not make an int octal (`0644` is 644), and a date stays text. Knows nothing of
+ * documents, styles or positions.
  * Source: PyYAML's resolver and constructor, salt/utils/yamlloader.py.
  * @module
  */
 
 import { float, int, type Value } from "./value.ts";
 
-/** The types of scalars that YAML 1.1 tells from their plain text, by the last part of their tags. */
+/** The types that YAML 1.1 recognises in plain text, by the last part of their tags. */
 export type ScalarType = "null" | "bool" | "int" | "float" | "timestamp" | "merge" | "value" | "str";
 
 const BOOL = /^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$/;
-// An exponent needs its sign and a dot before it (`1e3` is a string); a leading dot allows no sign (`-.5` is a string).
+// An exponent requires its sign and a dot before it (`1e3` is a string); a leading dot allows no sign (`-.5` is a
+// string).
 const FLOAT =
   /^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 const INT =
@@ -21,7 +21,7 @@ const INT =
 const NULL = /^(?:~|null|Null|NULL|)$/;
 const TIMESTAMP =
   /^(?:\d{4}-\d\d-\d\d|\d{4}-\d\d?-\d\d?(?:[Tt]|[ \t]+)\d\d?:\d\d:\d\d(?:\.\d*)?(?:[ \t]*(?:Z|[-+]\d\d?(?::\d\d)?))?)$/;
-/** The first characters of every text that is not a string: most texts need no further look. */
+/** First characters of every text that is not a string, to skip the other checks for most texts. */
 const MAYBE_TYPED = /^[-+.~<=0-9yYnNtTfFoO]/;
 
 /** The type of the plain scalar `text`. */
@@ -39,15 +39,15 @@ export function scalarType(text: string): ScalarType {
 
 /**
  * The value of a plain scalar: `22` an int, `1.0` a float, `yes` true, `~` None, a date its own text.
- * @returns `undefined` for what Salt's loader cannot make a value of: `<<`, `=`, and digits that are all underscores.
+ * @returns `undefined` where Salt's loader fails: `<<`, `=`, and digits that are all underscores.
  */
 export function resolvePlainScalar(text: string): Value | undefined {
   return scalarValue(scalarType(text), text);
 }
 
 /**
- * The value of `text` with the tag `tag:yaml.org,2002:<type>`, as a plain scalar's type or the document itself says.
- * @returns `undefined` if the type is unknown or the text is not of it.
+ * The value of `text` with the tag `tag:yaml.org,2002:<type>`.
+ * @returns `undefined` if the type is unknown or the text is not of this type.
  */
 export function scalarValue(type: string, text: string): Value | undefined {
   switch (type) {
@@ -73,7 +73,7 @@ export function scalarValue(type: string, text: string): Value | undefined {
 const BOOLS = new Map([["yes", true], ["no", false], ["true", true], ["false", false], ["on", true], ["off", false]]);
 
 function parseInt(text: string): Value | undefined {
-  // Salt's rule: leading zeros go. It looks at the very start only, so that a signed one is still octal.
+  // Salt removes leading zeros. It looks only at the very start, so a signed number is still octal.
   let digits = /^0(?![bx])/.test(text) && text !== "0" ? text.replace(/^0+/, "") || "0" : text;
   digits = digits.replaceAll("_", "").trim();
   const negative = digits.startsWith("-");
@@ -99,7 +99,7 @@ function parseFloat(text: string): Value | undefined {
   if (/^\.?nan$/.test(digits)) return NaN;
   const parts = digits.split(":");
   if (!parts.every((part) => /^(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?$/.test(part))) return undefined;
-  // From the last part up, as PyYAML adds them: floats do not forgive another order.
+  // Starts with the last part, as PyYAML does: floats give another result in another order.
   let total = 0;
   let base = 1;
   for (const part of parts.reverse()) {
@@ -112,14 +112,14 @@ function parseFloat(text: string): Value | undefined {
 const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /**
- * Base64 as Salt reads it: everything foreign is skipped, and padding is added as the length of the whole text asks.
+ * Base64 as Salt reads it: other characters are skipped, and padding is added to fit the length of the whole text.
  * (Salt before 3008 adds none.)
  */
 function decodeBase64(text: string): Uint8Array | undefined {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return undefined;
   const padded = text.length % 4 === 0 ? text : text + "=".repeat(4 - text.length % 4);
   const out: number[] = [];
-  let quad = 0; // how many characters of the current four are read
+  let quad = 0; // number of characters read of the current group of four
   let rest = 0; // their bits that are not yet in `out`
   let pads = 0;
   for (const char of padded) {

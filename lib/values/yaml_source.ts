@@ -1,34 +1,30 @@
 /**
- * The text of a YAML document and its lines: where an offset lies, the error at an offset.
- * Knows no syntax but the line break and the marker of a document.
+ * The text of a YAML document and its lines: finds the line of an offset and makes errors. Knows no syntax but line
+ * breaks and document markers.
  * @module
  */
 
 import { YamlError } from "../errors.ts";
 
-/** How many lines {@linkcode YamlSource.indent} moves: each costs its caller another parse. */
+/** Maximum number of lines that {@linkcode YamlSource.indent} moves: each makes its caller parse again. */
 const MAX_INDENTED_LINES = 1_000;
 
-/** A source text that can say where an offset lies. */
+/** A source text that finds the line of an offset. */
 export class YamlSource {
   #text: string;
-  /** More spaces than any indentation within this document can ask for. */
+  /** More spaces than any indentation in this document can need. */
   readonly #widest: number;
   #lineStarts: number[] | undefined;
-  /** How many spaces {@linkcode indent} has put before which lines. */
+  /** Number of spaces that {@linkcode indent} has added, by line. */
   readonly #padding = new Map<number, number>();
 
-  /**
-   * A source to read from.
-   * @param text The document.
-   * @param file What errors call it.
-   */
+  /** @param file The name of the source in errors. */
   constructor(text: string, readonly file: string) {
     this.#text = text;
     this.#widest = 2 * text.length + 8;
   }
 
-  /** The document, with what {@linkcode indent} added. */
+  /** The document, with the spaces that {@linkcode indent} added. */
   get text(): string {
     return this.#text;
   }
@@ -46,7 +42,7 @@ export class YamlSource {
     return line + 1;
   }
 
-  /** The error `problem` at `offset`. */
+  /** An error `problem` at `offset`. */
   error(problem: string, offset: number): YamlError {
     const line = this.line(offset);
     const before = this.#text.slice(this.#lineStarts?.[line - 1], offset);
@@ -59,8 +55,8 @@ export class YamlSource {
   }
 
   /**
-   * Moves the line at `offset` to the right, further each time.
-   * @returns Whether it could: a document's marker keeps its place, and there is an end to it.
+   * Indents the line at `offset`, further with each call.
+   * @returns False if it cannot: document markers do not move, and the number of calls is limited.
    */
   indent(offset: number): boolean {
     const line = this.line(offset);

@@ -1,11 +1,11 @@
 /**
- * YAML text on a page: indentation, indicators, and one scalar in each of its styles, folded where libyaml folds.
- * Knows columns and characters; nothing of values, types or which style is right for what.
+ * Writes YAML text: indentation, indicators, and one scalar in each style, folded where libyaml folds. Knows columns
+ * and characters; nothing of values or types, or of which style to choose.
  * Source: libyaml 0.2.5's emitter (behaviour).
  * @module
  */
 
-/** A scalar is folded at the first single space beyond this column. */
+/** A scalar is folded at the first single space after this column. */
 const WIDTH = 80;
 
 const STEP = 2;
@@ -27,52 +27,55 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "\u2029": "P",
 };
 
-/** Whether YAML 1.1 takes `char` for a line break. */
+/** Whether `char` is a line break in YAML 1.1. */
 export function isBreak(char: string): boolean {
   return char === "\n" || char === "\r" || char === "\x85" || char === "\u2028" || char === "\u2029";
 }
 
-/** Whether libyaml writes `char` as it is: no tab, no U+0085 and nothing beyond the Basic Multilingual Plane. */
+/** Whether libyaml writes `char` as it is: not tabs, U+0085 and characters beyond the Basic Multilingual Plane. */
 export function isPrintable(char: string): boolean {
   return char === "\n" || (char >= " " && char <= "~") ||
     (char.length === 1 && ((char >= "\xa0" && char <= "\ud7ff") || (char >= "\ue000" && char <= "\ufffd")) &&
       char !== "\ufeff");
 }
 
-/** A page of YAML, written from top to bottom. */
+/** Writes a YAML text from top to bottom. */
 export class YamlWriter {
   #out = "";
   #column = 0;
   #indent = -1; // -1: outside of every node
   readonly #indents: number[] = [];
-  /** Whether the last thing written is white space. */
+  /** Whether the last character written is white space. */
   #whitespace = true;
-  /** Whether only indentation, or indicators that count as such (`-`, `?`), stand on the line so far. */
+  /** Whether the line so far has only indentation and indicators that count as such (`-`, `?`). */
   #indention = true;
 
-  /** What is written so far. */
+  /** The text written so far. */
   get text(): string {
     return this.#out;
   }
 
-  /** Whether the line holds nothing yet but indentation and the indicators `-`, `?` and an explicit `:`. */
+  /** Whether the line has only indentation and the indicators `-`, `?` and an explicit `:` so far. */
   get atIndention(): boolean {
     return this.#indention;
   }
 
-  /** Goes one step to the right; `scalar` says for whose continuation lines, `indentless` that a list stays under its key. */
+  /**
+   * Indents one level. @param options `scalar`: for the continuation lines of a scalar; `indentless`: a list stays in
+   * the column of its key.
+   */
   increaseIndent(options: { scalar?: boolean; indentless?: boolean } = {}): void {
     this.#indents.push(this.#indent);
     if (this.#indent < 0) this.#indent = options.scalar ? STEP : 0;
     else if (!options.indentless) this.#indent += STEP;
   }
 
-  /** Goes back to where the matching {@linkcode increaseIndent} was called. */
+  /** Returns to the indentation before the matching {@linkcode increaseIndent}. */
   decreaseIndent(): void {
     this.#indent = this.#indents.pop() ?? -1;
   }
 
-  /** Begins a line at the current indentation, unless the line has only just begun. */
+  /** Begins a line at the current indentation, unless the line is still empty. */
   newLine(): void {
     const indent = Math.max(0, this.#indent);
     if (!this.#indention || this.#column > indent || (this.#column === indent && !this.#whitespace)) this.#break("\n");
@@ -81,7 +84,10 @@ export class YamlWriter {
     this.#indention = true;
   }
 
-  /** Writes `-`, `?`, `:`, a bracket or a tag; `spaced` with a space before it, `indention` if a block may follow on the line. */
+  /**
+   * Writes `-`, `?`, `:`, a bracket or a tag. `spaced`: with a space before it. `indention`: a block may follow on the
+   * line.
+   */
   indicator(text: string, options: { spaced?: boolean; indention?: boolean } = {}): void {
     if (options.spaced && !this.#whitespace) this.#put(" ");
     this.#put(text);
@@ -89,7 +95,7 @@ export class YamlWriter {
     this.#indention &&= options.indention === true;
   }
 
-  /** Writes `text` without quotes; `fold` allows line breaks in it. */
+  /** Writes `text` without quotes. `fold` allows line breaks in it. */
   plain(text: string, fold: boolean): void {
     if (!this.#whitespace) this.#put(" ");
     const chars = [...text];
@@ -102,7 +108,7 @@ export class YamlWriter {
     this.#endScalar();
   }
 
-  /** Writes `text` in single quotes; `fold` allows line breaks beside its own. */
+  /** Writes `text` in single quotes. `fold` allows additional line breaks. */
   singleQuoted(text: string, fold: boolean): void {
     this.indicator("'", { spaced: true });
     const chars = [...text];
@@ -132,7 +138,7 @@ export class YamlWriter {
     this.#endScalar();
   }
 
-  /** Writes `text` in double quotes, with escapes; `fold` allows line breaks in it. */
+  /** Writes `text` in double quotes, with escapes. `fold` allows line breaks in it. */
   doubleQuoted(text: string, fold: boolean): void {
     this.indicator('"', { spaced: true });
     const chars = [...text];
@@ -153,7 +159,7 @@ export class YamlWriter {
     this.#endScalar();
   }
 
-  /** Writes the lines of `text` as a literal block; it ends in exactly one line feed and has no line that starts with a space. */
+  /** Writes `text` as a literal block. It must end in exactly one newline, and no line may start with a space. */
   literal(text: string): void {
     this.indicator("|", { spaced: true });
     this.#break("\n");

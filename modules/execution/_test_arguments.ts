@@ -9,7 +9,6 @@ import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import type { ModuleFunction } from "../../lib/plugins/module.ts";
 import { repr, typeName, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** `test.arg` */
 export const arg: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return all arguments: a map of `args` and `kwargs`. The fields of the publication are among the latter, as\n" +
@@ -22,7 +21,6 @@ export const arg: ModuleFunction<JobContext> = fn({
   run: (_bound, _context, rest) => ({ args: rest.args, kwargs: rest.kwargs }),
 });
 
-/** `test.arg_clean` */
 export const arg_clean: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return all arguments as test.arg does, without the fields of the publication.",
@@ -34,7 +32,6 @@ export const arg_clean: ModuleFunction<JobContext> = fn({
   run: (_bound, _context, rest) => ({ args: rest.args, kwargs: withoutPublication(rest.kwargs) }),
 });
 
-/** `test.arg_type` */
 export const arg_type: ModuleFunction<JobContext> = fn({
   doc: describe("Return the Python name of each argument's type.", "test.arg_type 1 'int'"),
   params: {},
@@ -46,7 +43,6 @@ export const arg_type: ModuleFunction<JobContext> = fn({
   }),
 });
 
-/** `test.arg_repr` */
 export const arg_repr: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return all arguments as Python would write them.",
@@ -61,7 +57,6 @@ export const arg_repr: ModuleFunction<JobContext> = fn({
   }),
 });
 
-/** `test.kwarg` */
 export const kwarg: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the keyword arguments, the fields of the publication among them.",

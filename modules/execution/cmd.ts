@@ -46,7 +46,6 @@ const RUN = {
 /** What looking for a program takes. */
 const SEARCH: Permissions = { env: ["PATH"], read: true, sys: ["uid", "gid"] };
 
-/** `cmd.run` */
 export const run: ModuleFunction<JobContext> = fn({
   doc: document("Run a command and return its output. The job fails if the command's return code is not 0.", {
     params: RUN,
@@ -75,7 +74,6 @@ const SHELL = {
   ...SUCCESS,
 };
 
-/** `cmd.shell` */
 export const shell: ModuleFunction<JobContext> = fn({
   doc: document("Run a command line through the shell and return its output, wherever it is called from.", {
     params: SHELL,
@@ -103,7 +101,6 @@ const RUN_STDOUT = {
   ...SUCCESS,
 };
 
-/** `cmd.run_stdout` */
 export const run_stdout: ModuleFunction<JobContext> = fn({
   doc: document("Run a command and return what it wrote to stdout.", {
     params: RUN_STDOUT,
@@ -119,7 +116,6 @@ export const run_stdout: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `cmd.run_stderr` */
 export const run_stderr: ModuleFunction<JobContext> = fn({
   doc: document("Run a command and return what it wrote to stderr.", {
     params: RUN_STDOUT,
@@ -146,7 +142,6 @@ const RUN_ALL = {
   ...SUCCESS,
 };
 
-/** `cmd.run_all` */
 export const run_all: ModuleFunction<JobContext> = fn({
   doc: document("Run a command and return a map of its `pid`, `retcode`, `stdout` and `stderr`.", {
     params: RUN_ALL,
@@ -170,7 +165,6 @@ const RETCODE = {
   ...SUCCESS,
 };
 
-/** `cmd.retcode` */
 export const retcode: ModuleFunction<JobContext> = fn({
   doc: document("Run a command and return its return code.", {
     params: RETCODE,
@@ -192,7 +186,6 @@ const RUN_BG = {
   ...SUCCESS,
 };
 
-/** `cmd.run_bg` */
 export const run_bg: ModuleFunction<JobContext> = fn({
   doc: document("Start a command, leave it running, and return a map with its `pid`. It outlives the job.", {
     params: RUN_BG,
@@ -217,7 +210,6 @@ const SCRIPT = {
   ...SUCCESS,
 };
 
-/** `cmd.script` */
 export const script: ModuleFunction<JobContext> = fn({
   doc: document(
     "Fetch a script, run it, and return a map of its `pid`, `retcode`, `stdout` and `stderr`. The copy that runs can be\n" +
@@ -266,7 +258,6 @@ const CODE_MEANING = {
   args: "Arguments of the program: one text, or a list.",
 };
 
-/** `cmd.exec_code_all` */
 export const exec_code_all: ModuleFunction<JobContext> = fn({
   doc: document("Run a program given as text and return a map of its `pid`, `retcode`, `stdout` and `stderr`.", {
     params: EXEC_CODE,
@@ -292,7 +283,6 @@ export const exec_code_all: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `cmd.exec_code` */
 export const exec_code: ModuleFunction<JobContext> = fn({
   doc: document("Run a program given as text and return what it wrote to stdout.", {
     params: EXEC_CODE,
@@ -308,7 +298,6 @@ export const exec_code: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `cmd.which` */
 export const which: ModuleFunction<JobContext> = fn({
   doc: describe("Return the path of an executable, or None if PATH holds no such one.", "cmd.which cat"),
   permissions: SEARCH,
@@ -316,7 +305,6 @@ export const which: ModuleFunction<JobContext> = fn({
   run: ({ cmd }) => find(cmd) ?? null,
 });
 
-/** `cmd.which_bin` */
 export const which_bin: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the path of the first executable out of a list that is there, or None.",
@@ -327,7 +315,6 @@ export const which_bin: ModuleFunction<JobContext> = fn({
   run: ({ cmds }) => (Array.isArray(cmds) ? cmds : [cmds]).flatMap((cmd) => find(text(cmd)) ?? []).at(0) ?? null,
 });
 
-/** `cmd.has_exec` */
 export const has_exec: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether an executable is found in PATH.", "cmd.has_exec cat"),
   permissions: SEARCH,
@@ -335,7 +322,6 @@ export const has_exec: ModuleFunction<JobContext> = fn({
   run: ({ cmd }) => find(cmd) !== undefined,
 });
 
-/** `cmd.shells` */
 export const shells: ModuleFunction<JobContext> = fn({
   doc: describe("Return the shells that /etc/shells lists.", "cmd.shells"),
   permissions: { read: ["/etc/shells"] },
@@ -351,7 +337,6 @@ export const shells: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `cmd.tty` */
 export const tty: ModuleFunction<JobContext> = fn({
   doc: describe("Write text to a terminal of the host.", "cmd.tty tty0 'This is a test'", "cmd.tty pts3 'And this'"),
   permissions: "all",

@@ -31,7 +31,6 @@ interface Omissions {
   readonly omit_master?: boolean;
 }
 
-/** `config.get` */
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return what a name or a path such as `pkg:apache` stands for: in the minion's options, else in its grains, else in its\n" +
@@ -70,7 +69,6 @@ export const get: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `config.option` */
 export const option: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return an option by its whole name, looked for as config.get does. With `wildcard` the name is a glob, and the result a\n" +
@@ -100,7 +98,6 @@ export const option: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `config.merge` */
 export const merge: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return an option as config.option does, but lists and maps of that name in options, pillar and the master's options as\n" +
@@ -133,7 +130,6 @@ export const merge: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `config.dot_vals` */
 export const dot_vals: ModuleFunction<JobContext> = fn({
   doc: describe("Return all options whose names begin with a module's name and a dot.", "config.dot_vals host"),
   params: { value: str() },
@@ -143,21 +139,18 @@ export const dot_vals: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `config.items` */
 export const items: ModuleFunction<JobContext> = fn({
   doc: describe("Return all options of the running minion, defaults included.", "config.items"),
   params: {},
   run: (_bound, { opts }) => optsValues(opts),
 });
 
-/** `config.backup_mode` */
 export const backup_mode: ModuleFunction<JobContext> = fn({
   doc: describe("Return the mode of backups: the argument, or the option `backup_mode`.", "config.backup_mode"),
   params: { backup: str("") },
   run: ({ backup }, { opts }) => backup === "" ? opts.backup_mode : backup,
 });
 
-/** `config.manage_mode` */
 export const manage_mode: ModuleFunction<JobContext> = fn({
   doc: describe("Return a file mode as a string of four digits.", "config.manage_mode 644"),
   params: { mode: any() },
@@ -168,7 +161,6 @@ export const manage_mode: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `config.valid_fileproto` */
 export const valid_fileproto: ModuleFunction<JobContext> = fn({
   doc: describe("Whether files can be had from a URI of this kind.", "config.valid_fileproto salt://path/to/file"),
   params: { uri: str() },

@@ -14,7 +14,6 @@ import { str as text, type Value } from "../../lib/values/value.ts";
 /** What Salt answers where no file can be put. */
 const UNAVAILABLE = "Destination unavailable";
 
-/** `cp.recv` */
 export const recv: ModuleFunction<JobContext> = fn({
   doc: describe(
     `Write small files that salt-cp sends, and say of each whether that went well.
@@ -44,7 +43,6 @@ dest
   },
 });
 
-/** `cp.recv_chunked` */
 export const recv_chunked: ModuleFunction<JobContext> = fn({
   doc: describe(
     `Write a piece of a file that salt-cp sends; directories that are missing are made. The result is True, or what went wrong.

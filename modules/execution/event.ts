@@ -10,7 +10,6 @@ import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { isMap, map, toValue, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** `event.fire` */
 export const fire: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Fire an event on the minion's own bus. The data is a map.",
@@ -20,7 +19,6 @@ export const fire: ModuleFunction<JobContext> = fn({
   run: ({ data, tag }, { outside }) => outside.fire(data, tag),
 });
 
-/** `event.fire_master` */
 export const fire_master: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Fire an event on the master's bus. The fields of `preload` are added to the request that carries it.",
@@ -30,7 +28,6 @@ export const fire_master: ModuleFunction<JobContext> = fn({
   run: ({ data, tag, preload }, context) => fireMaster(context, { data, tag, preload }),
 });
 
-/** `event.send` */
 export const send: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Fire an event on the master's bus; without a master, on the minion's own. Keyword arguments are added to its data.\n" +

@@ -11,7 +11,6 @@ import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/values/traverse.ts";
 import { compare, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
-/** `grains.get` */
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return a grain, or what lies below it at a path such as `systemd:version`; `default` if there is no such thing.\n" +
@@ -24,17 +23,14 @@ export const get: ModuleFunction<JobContext> = fn({
   run: ({ key, default: fallback, delimiter }, { grains }) => traverseOr(grains, key, { delimiter, fallback }),
 });
 
-/** `grains.fetch` */
 export const fetch: ModuleFunction<JobContext> = get;
 
-/** `grains.has_value` */
 export const has_value: ModuleFunction<JobContext> = fn({
   doc: describe("Whether there is a grain, or something below it at a path.", "grains.has_value systemd:version"),
   params: { key: any() },
   run: ({ key }, { grains }) => traverse(grains, key) !== undefined,
 });
 
-/** `grains.equals` */
 export const equals: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Whether the grain at a path has a value; both are compared as text.",
@@ -46,7 +42,6 @@ export const equals: ModuleFunction<JobContext> = fn({
     text(traverseOr(grains, key, { delimiter: DEFAULT_TARGET_DELIM, fallback: "" })) === text(value),
 });
 
-/** `grains.items` */
 export const items: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return all grains; with `sanitize`, without the names and serial number that tell who the host is.",
@@ -58,7 +53,6 @@ export const items: ModuleFunction<JobContext> = fn({
   run: ({ sanitize }, { grains }) => sanitize ? sanitized(grains) : grains,
 });
 
-/** `grains.item` */
 export const item: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return one or more grains by name or path, as a map. `default`, `delimiter` and `sanitize` are as in grains.get and\n" +
@@ -81,7 +75,6 @@ export const item: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `grains.ls` */
 export const ls: ModuleFunction<JobContext> = fn({
   doc: describe("List the names of all grains.", "grains.ls"),
   params: {},

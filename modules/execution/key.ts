@@ -9,7 +9,6 @@ import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { fingerprint } from "../../lib/crypto/pem.ts";
 
-/** `key.finger` */
 export const finger: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the fingerprint of the minion's public key. Without `hash_type`, the minion's option of that name counts.",
@@ -20,7 +19,6 @@ export const finger: ModuleFunction<JobContext> = fn({
   run: ({ hash_type }, { opts }) => fingerprintOf(`${opts.pki_dir}/minion.pub`, hash_type ?? opts.hash_type),
 });
 
-/** `key.finger_master` */
 export const finger_master: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the fingerprint of the master's public key as the minion has it.",

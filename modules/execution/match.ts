@@ -11,14 +11,12 @@ import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { matchesTarget } from "../../lib/fleet/target.ts";
 import type { Value } from "../../lib/values/value.ts";
 
-/** `match.glob` */
 export const glob: ModuleFunction<JobContext> = fn({
   doc: describe("Whether a glob matches this minion's id, or `minion_id`.", "match.glob '*'"),
   params: { tgt: str(), minion_id: str(null) },
   run: ({ tgt, minion_id }, context) => matches("glob", { tgt, id: minion_id }, context),
 });
 
-/** `match.pcre` */
 export const pcre: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Whether a regular expression matches the start of this minion's id, or of `minion_id`.",
@@ -28,7 +26,6 @@ export const pcre: ModuleFunction<JobContext> = fn({
   run: ({ tgt, minion_id }, context) => matches("pcre", { tgt, id: minion_id }, context),
 });
 
-/** `match.list` */
 export const list_: ModuleFunction<JobContext> = fn({
   doc: describe("Whether this minion's id, or `minion_id`, is in a list of ids.", "match.list 'server1,server2'"),
   params: { tgt: any(), minion_id: str(null) },

@@ -48,61 +48,51 @@ function readProc(file: string, read: (text: string) => Value): Value {
   }
 }
 
-/** `status.meminfo` */
 export const meminfo: ModuleFunction<JobContext> = fileReader("meminfo", "meminfo", {
   shows: "the memory's statistics: for each a `value`, as text, and its `unit`",
   read: proc.parseMeminfo,
 });
 
-/** `status.cpuinfo` */
 export const cpuinfo: ModuleFunction<JobContext> = fileReader("cpuinfo", "cpuinfo", {
   shows: "what is known of the last processor",
   read: proc.parseCpuinfo,
 });
 
-/** `status.cpustats` */
 export const cpustats: ModuleFunction<JobContext> = fileReader("cpustats", "stat", {
   shows: "the processors' times, interrupts and counts since the host started",
   read: proc.parseCpuStats,
 });
 
-/** `status.diskstats` */
 export const diskstats: ModuleFunction<JobContext> = fileReader("diskstats", "diskstats", {
   shows: "what each block device has read and written",
   read: proc.parseDiskstats,
 });
 
-/** `status.vmstats` */
 export const vmstats: ModuleFunction<JobContext> = fileReader("vmstats", "vmstat", {
   shows: "the virtual memory's statistics",
   read: proc.parseVmstats,
 });
 
-/** `status.netstats` */
 export const netstats: ModuleFunction<JobContext> = fileReader("netstats", "net/netstat", {
   shows: "the network protocols' counts",
   read: proc.parseNetstats,
 });
 
-/** `status.netdev` */
 export const netdev: ModuleFunction<JobContext> = fileReader("netdev", "net/dev", {
   shows: "what each network interface has received and sent",
   read: proc.parseNetdev,
 });
 
-/** `status.version` */
 export const version: ModuleFunction<JobContext> = fileReader("version", "version", {
   shows: "the version of the host's kernel",
   read: (line) => line.trim(),
 });
 
-/** `status.nproc` */
 export const nproc: ModuleFunction<JobContext> = fileReader("nproc", "self/status", {
   shows: "the number of processors that the minion may use",
   read: proc.parseAllowedCpus,
 });
 
-/** `status.loadavg` */
 export const loadavg: ModuleFunction<JobContext> = fn({
   doc: describe("Return the load of the last 1, 5 and 15 minutes.", "status.loadavg"),
   permissions: { sys: ["loadavg"] },
@@ -115,7 +105,6 @@ function loads(): ValueMap {
   return map({ "1-min": float(one), "5-min": float(five), "15-min": float(fifteen) });
 }
 
-/** `status.uptime` */
 export const uptime: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return how long the host has been up: `seconds`, whole `days`, the hours and minutes beyond them (`time`), the moment\n" +
@@ -148,7 +137,6 @@ async function lines(cmd: string, context: JobContext): Promise<string[]> {
   return result.stdout.split("\n").filter((line) => line !== "");
 }
 
-/** `status.w` */
 export const w: ModuleFunction<JobContext> = fn({
   doc: describe("Return who is logged in and what they are doing: a list of maps.", "status.w"),
   permissions: "all",
@@ -163,7 +151,6 @@ async function loggedIn(context: JobContext): Promise<Value> {
   });
 }
 
-/** `status.diskusage` */
 export const diskusage: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the `total` and `available` bytes of file systems: of those named by a path or by a glob of their types, or of\n" +
@@ -200,7 +187,6 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** `status.procs` */
 export const procs: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the processes: for each pid, as text, its `user` and its command line (`cmd`).",
@@ -211,7 +197,6 @@ export const procs: ModuleFunction<JobContext> = fn({
   run: () => new Map(listProcesses().map(({ pid, user, command }) => [String(pid), map({ user, cmd: command })])),
 });
 
-/** `status.pid` */
 export const pid: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the pids of the processes whose user, pid or command line a regular expression finds, one a line. The minion\n" +
@@ -249,7 +234,6 @@ export const all_status: ModuleFunction<JobContext> = fn({
   }),
 });
 
-/** `status.time` */
 export const time: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the host's local time, in the given format of strftime.",
@@ -260,7 +244,6 @@ export const time: ModuleFunction<JobContext> = fn({
   run: ({ format }) => strftime(new Date(), format),
 });
 
-/** `status.custom` */
 export const custom: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return what the configuration asks for: of the results of functions of this module, only the fields listed, as in\n" +
@@ -288,7 +271,6 @@ export const custom: ModuleFunction<JobContext> = fn({
 /** The publisher's port where neither the configuration nor the master says another. */
 const PUBLISH_PORT = 4505;
 
-/** `status.master` */
 export const master: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return whether this host is connected to the publish port of a master; None if the name is not known. If that is not\n" +
@@ -319,7 +301,6 @@ async function addressesOf(host: string): Promise<string[]> {
   }
 }
 
-/** `status.ping_master` */
 export const ping_master: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return whether a master answers on the request port, asked without keys. If it does, the event `__master_failback`\n" +

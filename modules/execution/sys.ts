@@ -11,7 +11,6 @@ import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { str as text } from "../../lib/values/value.ts";
 
-/** `sys.doc` */
 export const doc: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the documentation of all functions, or of those named: modules, functions or globs.",
@@ -26,7 +25,6 @@ export const doc: ModuleFunction<JobContext> = fn({
   run: async (_bound, { catalogue }, rest) => collectDocs(await catalogue.all(), rest.args.map(text)),
 });
 
-/** `sys.list_functions` */
 export const list_functions: ModuleFunction<JobContext> = fn({
   doc: describe(
     "List all functions, or those of the modules and globs named.",
@@ -40,7 +38,6 @@ export const list_functions: ModuleFunction<JobContext> = fn({
   run: async (_bound, context, rest) => matching(await functionNames(context), rest.args.map(text)),
 });
 
-/** `sys.list_modules` */
 export const list_modules: ModuleFunction<JobContext> = fn({
   doc: describe(
     "List the modules, or those that the names or globs match.",
@@ -59,7 +56,6 @@ export const list_modules: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `sys.argspec` */
 export const argspec: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the arguments of functions: their names, the defaults of the last of them, and whether more are taken.",
@@ -75,7 +71,6 @@ export const argspec: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `sys.reload_modules` */
 export const reload_modules: ModuleFunction<JobContext> = fn({
   doc: describe("Have the minion look at its modules again.", "sys.reload_modules"),
   params: {},

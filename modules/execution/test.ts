@@ -26,7 +26,6 @@ import { withoutPublication } from "./_test_arguments.ts";
 
 export { arg, arg_clean, arg_repr, arg_type, kwarg } from "./_test_arguments.ts";
 
-/** `test.ping` */
 export const ping: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Answer True: the minion is up, hears jobs and can return. Not an ICMP ping.",
@@ -36,42 +35,36 @@ export const ping: ModuleFunction<JobContext> = fn({
   run: () => true,
 });
 
-/** `test.true` */
 export const true_: ModuleFunction<JobContext> = fn({
   doc: describe("Always return True.", "test.true"),
   params: {},
   run: () => true,
 });
 
-/** `test.false` */
 export const false_: ModuleFunction<JobContext> = fn({
   doc: describe("Always return False.", "test.false"),
   params: {},
   run: () => false,
 });
 
-/** `test.echo` */
 export const echo: ModuleFunction<JobContext> = fn({
   doc: describe("Return the argument: what went through the wire comes back.", "test.echo 'foo bar baz quo qux'"),
   params: { text: any() },
   run: ({ text }) => text,
 });
 
-/** `test.outputter` */
 export const outputter: ModuleFunction<JobContext> = fn({
   doc: describe("Return the argument, to see what an outputter makes of it.", "test.outputter foobar"),
   params: { data: any() },
   run: ({ data }) => data,
 });
 
-/** `test.version` */
 export const version: ModuleFunction<JobContext> = fn({
   doc: describe("Return the minion's version of Salt.", "test.version"),
   params: {},
   run: () => VERSION,
 });
 
-/** `test.versions_information` */
 export const versions_information: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the versions of Salt, of what it runs on and of the system, as a map.",
@@ -82,7 +75,6 @@ export const versions_information: ModuleFunction<JobContext> = fn({
   run: () => versionsInformation(),
 });
 
-/** `test.versions_report` */
 export const versions_report: ModuleFunction<JobContext> = fn({
   doc: describe("Return the versions of Salt, of what it runs on and of the system, as text.", "test.versions_report"),
   permissions: "all",
@@ -90,10 +82,8 @@ export const versions_report: ModuleFunction<JobContext> = fn({
   run: () => versionsReport(),
 });
 
-/** `test.versions` */
 export const versions: ModuleFunction<JobContext> = versions_report;
 
-/** `test.sleep` */
 export const sleep: ModuleFunction<JobContext> = fn({
   doc: describe("Wait for a number of seconds, then return True.", "test.sleep 20"),
   params: { length: float() },
@@ -103,7 +93,6 @@ export const sleep: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `test.rand_sleep` */
 export const rand_sleep: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Wait for a random number of seconds up to `max`, then return True: minions that answer at different times.",
@@ -126,7 +115,6 @@ async function lookUp(signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** `test.fib` */
 export const fib: ModuleFunction<JobContext> = fn({
   doc: describe("Return a number of Fibonacci's sequence, and the seconds that it took to compute.", "test.fib 3"),
   params: { num: int() },
@@ -142,7 +130,6 @@ export const fib: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `test.collatz` */
 export const collatz: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the steps of the Collatz conjecture from a number down to 1, and the seconds that they took.",
@@ -168,7 +155,6 @@ export const collatz: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `test.random_hash` */
 export const random_hash: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the digest of a random number from 0 to `size`. Without `hash_type`, the minion's option of that name counts.",
@@ -179,14 +165,12 @@ export const random_hash: ModuleFunction<JobContext> = fn({
   run: ({ size, hash_type }, { opts }) => randomHash(size, hash_type ?? opts.hash_type),
 });
 
-/** `test.rand_str` */
 export const rand_str: ModuleFunction<JobContext> = fn({
   doc: describe("The old name of test.random_hash.", "test.rand_str"),
   params: { size: int(9999999999), hash_type: str(null) },
   run: ({ size, hash_type }, { opts }) => randomHash(size, hash_type ?? opts.hash_type),
 });
 
-/** `test.retcode` */
 export const retcode: ModuleFunction<JobContext> = fn({
   doc: describe("Return True, with a return code of one's choice.", "test.retcode 42"),
   params: { code: int(42) },
@@ -196,7 +180,6 @@ export const retcode: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `test.exception` */
 export const exception: ModuleFunction<JobContext> = fn({
   doc: describe("Fail as a function with a bug does.", "test.exception 'Oh noes!'"),
   params: { message: str("Test Exception") },
@@ -214,7 +197,6 @@ const KNOWN_EXCEPTIONS: Readonly<Record<string, (message: string) => Error>> = {
   "salt.exceptions.SaltClientError": (message) => new RefusedError("SaltClientError", message),
 };
 
-/** `test.raise_exception` */
 export const raise_exception: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Fail with the exception of a name: one of Python's own, or one of `salt.exceptions`. A name that is neither returns\n" +
@@ -238,7 +220,6 @@ export const raise_exception: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `test.assertion` */
 export const assertion: ModuleFunction<JobContext> = fn({
   doc: describe("Fail unless the argument is true.", "test.assertion False"),
   params: { assertion: any() },
@@ -252,7 +233,6 @@ export const assertion: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `test.try` */
 export const try_: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Run another function with the keyword arguments; None if that fails, or the failure's text with\n" +
@@ -276,7 +256,6 @@ export const cross_test: ModuleFunction<JobContext> = fn({
   run: ({ func, args }, context) => context.call(func, args ?? []),
 });
 
-/** `test.attr_call` */
 export const attr_call: ModuleFunction<JobContext> = fn({
   doc: describe("Run grains.items from within another function.", "test.attr_call"),
   params: {},
@@ -289,35 +268,30 @@ export const conf_test: ModuleFunction<JobContext> = fn({
   run: (_bound, context) => context.call("config.option", ["test.foo"]),
 });
 
-/** `test.get_opts` */
 export const get_opts: ModuleFunction<JobContext> = fn({
   doc: describe("Return the minion's options.", "test.get_opts"),
   params: {},
   run: (_bound, { opts }) => optsValues(opts),
 });
 
-/** `test.opts_pkg` */
 export const opts_pkg: ModuleFunction<JobContext> = fn({
   doc: describe("Return the minion's options, with its grains under `grains`.", "test.opts_pkg"),
   params: {},
   run: (_bound, { opts, grains }) => optsValues(opts).set("grains", grains),
 });
 
-/** `test.provider` */
 export const provider: ModuleFunction<JobContext> = fn({
   doc: describe("Return the name of the file that provides a module, or an empty string.", "test.provider service"),
   params: { module: str() },
   run: async ({ module }, context) => (await loadedModules(context)).includes(module) ? module : "",
 });
 
-/** `test.providers` */
 export const providers: ModuleFunction<JobContext> = fn({
   doc: describe("Return a map from the files that provide modules to the modules' names.", "test.providers"),
   params: {},
   run: async (_bound, context) => map(Object.fromEntries((await loadedModules(context)).map((name) => [name, name]))),
 });
 
-/** `test.not_loaded` */
 export const not_loaded: ModuleFunction<JobContext> = fn({
   doc: describe("List the modules that could not be loaded.", "test.not_loaded"),
   params: {},
@@ -327,7 +301,6 @@ export const not_loaded: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `test.module_report` */
 export const module_report: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the functions and modules of the minion, by the ways in which they can be reached.",
@@ -349,14 +322,12 @@ export const module_report: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `test.stack` */
 export const stack: ModuleFunction<JobContext> = fn({
   doc: describe("Return the stack of calls that led to this function.", "test.stack"),
   params: {},
   run: () => (new Error().stack ?? "").split("\n").slice(1).join("\n"),
 });
 
-/** `test.tty` */
 export const tty: ModuleFunction<JobContext> = fn({
   doc: describe("Moved to cmd.tty.", "test.tty tty0 'This is a test'"),
   params: {},
@@ -365,7 +336,6 @@ export const tty: ModuleFunction<JobContext> = fn({
   run: () => "ERROR: This function has been moved to cmd.tty",
 });
 
-/** `test.deprecation_warning` */
 export const deprecation_warning: ModuleFunction<JobContext> = fn({
   doc: describe("Return True, and write two warnings of deprecation to the minion's log.", "test.deprecation_warning"),
   params: {},

@@ -7,7 +7,6 @@ import { readBusState } from "../../lib/bus/state_file.ts";
 import { masterBus } from "../../lib/bus/paths.ts";
 import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
 
-/** `bus.subscribers` */
 export const subscribers: RunnerFunction = runner({
   doc: runnerDoc(
     `List who listens to the master's event bus: the process, the tags that it asked for, whether it reads, and how many

@@ -8,14 +8,12 @@ import { collectDocs } from "../../lib/plugins/docs.ts";
 import { runner as declareRunner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
 import { isMap, type ValueMap } from "../../lib/values/value.ts";
 
-/** `doc.runner` */
 export const runner: RunnerFunction = declareRunner({
   doc: runnerDoc("Return the documentation of every runner.", "doc.runner"),
   params: {},
   run: async (_, context) => collectDocs(await context.catalogue.all(), []),
 });
 
-/** `doc.execution` */
 export const execution: RunnerFunction = declareRunner({
   doc: runnerDoc("Return the documentation of every execution module that any minion has.", "doc.execution"),
   params: {},

@@ -132,7 +132,6 @@ export const print_job: RunnerFunction = runner({
   },
 });
 
-/** `jobs.lookup_jid` */
 export const lookup_jid: RunnerFunction = runner({
   doc: runnerDoc(
     `Show what a job gave back, with the outputter that its minions asked for.
@@ -182,7 +181,6 @@ display_progress : False
   },
 });
 
-/** `jobs.exit_success` */
 export const exit_success: RunnerFunction = runner({
   doc: runnerDoc(
     "Tell of each minion of a job whether it returned something that is true.",
@@ -198,7 +196,6 @@ export const exit_success: RunnerFunction = runner({
   },
 });
 
-/** `jobs.last_run` */
 export const last_run: RunnerFunction = runner({
   doc: runnerDoc(
     "Show the newest job, as jobs.print_job does, of those that fit the filters of jobs.list_jobs; False if none does.",
@@ -225,7 +222,6 @@ export const last_run: RunnerFunction = runner({
   },
 });
 
-/** `jobs.active` */
 export const active: RunnerFunction = runner({
   doc: runnerDoc(
     "Ask every minion what it is running, and show each job with the minions that run it and those that returned.",
@@ -259,7 +255,6 @@ export const active: RunnerFunction = runner({
   },
 });
 
-/** `jobs.outcomes` */
 export const outcomes: RunnerFunction = runner({
   doc: runnerDoc(
     `Say in one word what became of a job on each of its minions, and when the master last heard of it: returned, failed,
@@ -277,7 +272,6 @@ running, received, interrupted, not received, not connected, no such minion. Not
   },
 });
 
-/** `jobs.attach` */
 export const attach: RunnerFunction = runner({
   doc: runnerDoc(
     `Print what has come of a job, then what comes, until every minion has answered or is known not to: for a command that
@@ -303,7 +297,6 @@ outcome of each minion. Not in Salt.`,
   },
 });
 
-/** `jobs.master` */
 export const master: RunnerFunction = runner({
   doc: runnerDoc("Show the runners that are running on this master.", "jobs.master"),
   params: {},

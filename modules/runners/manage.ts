@@ -28,7 +28,6 @@ tgt, tgt_type
 timeout, gather_job_timeout
     Seconds to wait; the master's options of that name, unless given.`;
 
-/** `manage.status` */
 export const status: RunnerFunction = runner({
   doc: runnerDoc(
     `Ask the minions whether they are there, and list those that answered and those that did not.${TARGETED}`,
@@ -39,7 +38,6 @@ export const status: RunnerFunction = runner({
   run: (asked, context) => ping(context, asked),
 });
 
-/** `manage.up` */
 export const up: RunnerFunction = runner({
   doc: runnerDoc(
     `List the minions that answer.${TARGETED}`,
@@ -50,7 +48,6 @@ export const up: RunnerFunction = runner({
   run: async (asked, context) => (await ping(context, asked)).up,
 });
 
-/** `manage.down` */
 export const down: RunnerFunction = runner({
   doc: runnerDoc(
     `List the minions that do not answer.
@@ -114,29 +111,17 @@ function idsIn(subset: Value): string[] {
   return listed.map((id) => text(id).trim()).filter((id) => id !== "");
 }
 
-/** `manage.list_state` */
 export const list_state: RunnerFunction = connected("list_state");
-/** `manage.list_not_state` */
 export const list_not_state: RunnerFunction = notConnected("list_not_state");
-/** `manage.present` */
 export const present: RunnerFunction = connected("present");
-/** `manage.not_present` */
 export const not_present: RunnerFunction = notConnected("not_present");
-/** `manage.joined` */
 export const joined: RunnerFunction = connected("joined");
-/** `manage.not_joined` */
 export const not_joined: RunnerFunction = notConnected("not_joined");
-/** `manage.allowed` */
 export const allowed: RunnerFunction = connected("allowed");
-/** `manage.not_allowed` */
 export const not_allowed: RunnerFunction = notConnected("not_allowed");
-/** `manage.alived` */
 export const alived: RunnerFunction = connected("alived");
-/** `manage.not_alived` */
 export const not_alived: RunnerFunction = notConnected("not_alived");
-/** `manage.reaped` */
 export const reaped: RunnerFunction = connected("reaped");
-/** `manage.not_reaped` */
 export const not_reaped: RunnerFunction = notConnected("not_reaped");
 
 /** What `manage.versions` calls a minion, by how its version compares to the master's. */
@@ -146,7 +131,6 @@ const LABELS: Readonly<Record<"-1" | "0" | "1", string>> = {
   "1": "Minion newer than master",
 };
 
-/** `manage.versions` */
 export const versions: RunnerFunction = runner({
   doc: runnerDoc("Ask the minions for their versions, and compare those with the master's.", "manage.versions"),
   params: {},

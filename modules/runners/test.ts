@@ -10,7 +10,6 @@ import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_
 import { sleep as wait } from "../../lib/os/sleep.ts";
 import { map, str as text, type Value } from "../../lib/values/value.ts";
 
-/** `test.arg` */
 export const arg: RunnerFunction = runner({
   doc: runnerDoc(
     "Return the arguments; keyword arguments that begin with two underscores are left out.",
@@ -25,7 +24,6 @@ export const arg: RunnerFunction = runner({
   }),
 });
 
-/** `test.raw_arg` */
 export const raw_arg: RunnerFunction = runner({
   doc: runnerDoc("Return the arguments, all of them.", "test.raw_arg foo __bar=baz"),
   params: {},
@@ -40,14 +38,12 @@ const METASYNTACTIC: Readonly<Record<string, readonly string[]>> = {
   uk: "wibble wobble wubble flob".split(" "),
 };
 
-/** `test.metasyntactic` */
 export const metasyntactic: RunnerFunction = runner({
   doc: runnerDoc("Return the names that stand for anything in a country: us or uk.", "test.metasyntactic locality=uk"),
   params: { locality: str("us") },
   run: ({ locality }) => Object.hasOwn(METASYNTACTIC, locality) ? METASYNTACTIC[locality] : null,
 });
 
-/** `test.stdout_print` */
 export const stdout_print: RunnerFunction = runner({
   doc: runnerDoc("Print foo and return bar.", "test.stdout_print"),
   params: {},
@@ -57,7 +53,6 @@ export const stdout_print: RunnerFunction = runner({
   },
 });
 
-/** `test.sleep` */
 export const sleep: RunnerFunction = runner({
   doc: runnerDoc("Wait for some seconds, then return True.", "test.sleep s_time=5"),
   params: { s_time: float(10) },
@@ -68,7 +63,6 @@ export const sleep: RunnerFunction = runner({
   },
 });
 
-/** `test.stream` */
 export const stream: RunnerFunction = runner({
   doc: runnerDoc("Fire a hundred progress events, one each tenth of a second, then return True.", "test.stream"),
   params: {},
@@ -81,7 +75,6 @@ export const stream: RunnerFunction = runner({
   },
 });
 
-/** `test.get_opts` */
 export const get_opts: RunnerFunction = runner({
   doc: runnerDoc("Return the options of the master.", "test.get_opts"),
   params: {},
