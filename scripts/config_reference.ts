@@ -38,7 +38,7 @@ export function configReference(): string {
 function section(title: string, table: OptionTable, without: OptionTable): string {
   const rows = Object.entries(table).filter(([name]) => !Object.hasOwn(without, name)).map(([name, option]) =>
     `| \`${name}\` | ${typeText(option)} | ${defaultText(option.default)} | ${escape(option.doc)}${
-      option.unheeded === "planned" ? " *Not acted upon yet.*" : ""
+      option.noEffect === "not built" ? " *Not acted upon yet.*" : ""
     } |`
   );
   return [`## ${title}`, "", "| option | type | default | meaning |", "| --- | --- | --- | --- |", ...rows, ""].join(

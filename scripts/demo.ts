@@ -6,7 +6,7 @@
 
 import { stripVTControlCharacters } from "node:util";
 import { DemoError, DemoFleet } from "./demo_fleet.ts";
-import { writeError as complain, writeOut as say } from "../lib/cli/process_io.ts";
+import { writeError, writeOut as say } from "../lib/cli/process_io.ts";
 import { OptionError, parseOptions } from "./options.ts";
 
 const USAGE = `Usage: deno task demo [options]
@@ -67,7 +67,7 @@ async function main(argv: string[]): Promise<number> {
     keep = options.keep;
   } catch (error) {
     if (!(error instanceof DemoError)) throw error;
-    complain(`\ndemo: ${error.message}\n${stop.signal.aborted ? "" : fleet.lastWords()}`);
+    writeError(`\ndemo: ${error.message}\n${stop.signal.aborted ? "" : fleet.lastWords()}`);
     return 1;
   } finally {
     if (!keep) await fleet.stop();
@@ -111,7 +111,7 @@ if (import.meta.main) {
   } catch (error) {
     const isUsage = error instanceof OptionError;
     if (!isUsage && !(error instanceof DemoError)) throw error;
-    complain(`demo: ${error.message}\n`);
+    writeError(`demo: ${error.message}\n`);
     Deno.exit(isUsage ? 64 : 1);
   }
 }

@@ -55,7 +55,7 @@ const EXCHANGED: Readonly<Record<string, readonly [Kind, string]>> = {
 const NOTHING = "{}";
 
 /** Calls whose only effect is a line of the log. */
-const LOGS = /(?:^|\.|#)(?:log|logger|console|complain)(?:\??\.\w+)?$/;
+const LOGS = /(?:^|\.|#)(?:log|logger|console|complain|warn)(?:\??\.\w+)?$/;
 
 /** Calls whose arguments are places. */
 const CUTS = /\.(?:slice|subarray|substring|splice|at)$/;
@@ -84,7 +84,7 @@ function visitor(context: Context): Deno.lint.LintVisitor {
   const source = context.sourceCode.text;
   const textOf = ({ range: [start, end] }: Node) => source.slice(start, end);
   const report = (kind: Kind, start: number, end: number, text: string, at: Node) => {
-    if (!isSaidOnly(at, textOf)) {
+    if (!isLogOrErrorText(at, textOf)) {
       context.report({ range: [start, end], message: JSON.stringify({ kind, start, end, text } satisfies Mutation) });
     }
   };
@@ -207,7 +207,7 @@ function isExitOfIf(node: Inner): boolean {
 }
 
 /** Whether `node` is part of a line of the log, or of an error's text. */
-function isSaidOnly(node: Node, textOf: (node: Node) => string): boolean {
+function isLogOrErrorText(node: Node, textOf: (node: Node) => string): boolean {
   for (let at = node; at.type !== "Program"; at = (at as Inner).parent) {
     if (at.type === "ExpressionStatement" && isCall(at.expression)) {
       const call = at.expression.type === "ChainExpression" ? at.expression.expression : at.expression;

@@ -131,7 +131,7 @@ export const ARGS_CLI_OPTIONS = {
 
 /** What Salt's commands have for developers. */
 export const CRASH_CLI_OPTIONS = {
-  hard_crash: flag(["--hard-crash"], "On an unforeseen error, show where it happened."),
+  hard_crash: flag(["--hard-crash"], "On an unexpected error, show where it happened."),
 } as const satisfies CliTable;
 
 /** How a minion's functions are run. */

@@ -19,7 +19,7 @@ export function liveTerminal(output: OutputSettings, io: JobIo): LiveLines {
   return new LiveLines({
     write: (text) => forProgram ? io.writeError(text) : io.write(text),
     color: coloured(output, { isTerminal: forProgram ? io.isErrorTerminal : io.isTerminal, noColor: io.noColor }),
-    brief: output.out === null && output.file === null,
+    omitShown: output.out === null && output.file === null,
   });
 }
 

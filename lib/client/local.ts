@@ -221,13 +221,13 @@ export class LocalClient {
     options: CollectOptions = {},
   ): AsyncGenerator<Returned | Silent> {
     const { signal, onOutput } = options;
-    const deafen = () => this.#events.close();
-    signal?.addEventListener("abort", deafen);
+    const closeEvents = () => this.#events.close();
+    signal?.addEventListener("abort", closeEvents);
     try {
       const output = onOutput === undefined ? undefined : this.#follow(job.jid, onOutput);
       yield* this.#collect(job, patience, { signal, output });
     } finally {
-      signal?.removeEventListener("abort", deafen);
+      signal?.removeEventListener("abort", closeEvents);
     }
   }
 
@@ -314,8 +314,8 @@ export class LocalClient {
     const meant = new Set(strings(load.get("Minions")));
     const minions = [...meant].filter((id) => !returned.has(id));
     const acknowledged = [...new JobAcks(cachedir, hash_type).all(jid).keys()];
-    const deafen = () => this.#events.close();
-    signal?.addEventListener("abort", deafen);
+    const closeEvents = () => this.#events.close();
+    signal?.addEventListener("abort", closeEvents);
     try {
       yield* this.#collect({ jid, minions, missing: [], acknowledged }, patience, { signal, output });
       if (signal?.aborted) return;
@@ -323,7 +323,7 @@ export class LocalClient {
         if (!meant.has(id) && !returned.has(id)) yield { kind: "silent", id, outcome: "no such minion" };
       }
     } finally {
-      signal?.removeEventListener("abort", deafen);
+      signal?.removeEventListener("abort", closeEvents);
     }
   }
 

@@ -15,7 +15,7 @@ import type { LocalCommands, LocalReturn } from "./runner_context.ts";
 import { isMap, toNumber } from "../values/value.ts";
 
 /** How long minions that do not acknowledge are waited for when they are asked about a job. */
-const BRIEFLY = { timeoutS: 2, gatherJobTimeoutS: 0 };
+const FIND_JOB_WAITS = { timeoutS: 2, gatherJobTimeoutS: 0 };
 
 /**
  * The minions of the master whose options are given. It is connected to when the first function is run, not before.
@@ -62,7 +62,11 @@ export function localCommands(opts: MasterOpts, options: { user: string; signal?
       );
       if (unsure.length === 0) return outcomes;
       const asked = unsure.map(([id]) => id);
-      const answers = await commands.run(asked, "saltutil.find_job", { tgtType: "list", arg: [jid], ...BRIEFLY });
+      const answers = await commands.run(asked, "saltutil.find_job", {
+        tgtType: "list",
+        arg: [jid],
+        ...FIND_JOB_WAITS,
+      });
       for (const [id, { return: found }] of answers) {
         const known = outcomes.get(id);
         if (known !== undefined && isMap(found) && found.size > 0) outcomes.set(id, { ...known, outcome: "running" });

@@ -88,7 +88,7 @@ export class CallModules implements AsyncDisposable {
     const { JobPool } = await import("../worker/job_pool.ts");
     return this.#pool ??= new JobPool({
       opts: packOpts(this.#options.opts),
-      knowledge: { grains: pack(this.#world?.grains ?? new Map()), pillar: pack(this.#world?.pillar ?? new Map()) },
+      hostData: { grains: pack(this.#world?.grains ?? new Map()), pillar: pack(this.#world?.pillar ?? new Map()) },
       log: this.#options.log,
       customOnly: true,
       answer: (asked) => this.#answer(asked),

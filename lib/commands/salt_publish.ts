@@ -146,7 +146,7 @@ async function runJob(wanted: JobRequest, session: Session): Promise<number> {
       io.write(`Executed command with job ID: ${published.jid}\n`);
       return 0;
     }
-    announce(published.jid, session);
+    printJid(published.jid, session);
     const exitCode = await show(client, published, { job, session });
     if (!io.signal.aborted) return exitCode;
   } catch (error) {
@@ -158,7 +158,7 @@ async function runJob(wanted: JobRequest, session: Session): Promise<number> {
   return interrupted(session, published?.jid);
 }
 
-function announce(jid: string, { options, opts, io }: Session): void {
+function printJid(jid: string, { options, opts, io }: Session): void {
   if (options.verbose) {
     const text = `Executing job with jid ${jid}`;
     io.write(`${text}\n${"-".repeat(text.length)}\n\n`);

@@ -6,7 +6,20 @@
 import { HASH_TYPES } from "../crypto/hash_types.ts";
 import { MAX_KEY_BITS, MIN_NEW_KEY_BITS } from "../crypto/key_bits.ts";
 import { LOG_LEVELS } from "../process/log_levels.ts";
-import { any, bool, choice, dict, int, list, moot, type Option, path, planned, str, strs } from "./option_types.ts";
+import {
+  any,
+  bool,
+  choice,
+  dict,
+  int,
+  list,
+  notNeeded,
+  type Option,
+  path,
+  planned,
+  str,
+  strs,
+} from "./option_types.ts";
 
 /** How RSA encrypts session keys. */
 export const ENCRYPTION_ALGORITHMS = ["OAEP-SHA1", "OAEP-SHA224"] as const;
@@ -39,15 +52,15 @@ export const COMMON_OPTIONS = {
   ),
   transport: choice("zeromq", "How messages travel. Only ZeroMQ is built.", ["zeromq"]),
   ipv6: bool(null, "Whether sockets listen and connect over IPv6; unset: as the address says."),
-  ipc_mode: moot(
+  ipc_mode: notNeeded(
     choice("ipc", "How the processes of one host reach each other. Only Unix sockets are built.", ["ipc"]),
   ),
-  max_event_size: moot(int(1_048_576, "Accepted for Salt's sake: no event is trimmed here.", { min: 1024 })),
+  max_event_size: notNeeded(int(1_048_576, "Accepted for Salt's sake: no event is trimmed here.", { min: 1024 })),
   zmq_filtering: bool(
     false,
     "Whether publishes carry a topic, so that a minion receives only what is meant for it. Both sides must agree.",
   ),
-  zmq_monitor: moot(bool(
+  zmq_monitor: notNeeded(bool(
     false,
     "Accepted for Salt's sake: reconnections are always seen, and the states of sockets never logged.",
   )),
@@ -105,5 +118,7 @@ export const COMMON_OPTIONS = {
   ),
   output: str(null, "Outputter of the commands where `--out` is not given."),
   color: bool(true, "Whether output and log lines on a terminal are coloured."),
-  strip_colors: moot(bool(true, "Accepted for Salt's sake: control characters in results are always made visible.")),
+  strip_colors: notNeeded(
+    bool(true, "Accepted for Salt's sake: control characters in results are always made visible."),
+  ),
 } as const satisfies Readonly<Record<string, Option>>;

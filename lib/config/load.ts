@@ -169,7 +169,7 @@ class Draft {
   tellPlanned(): void {
     const table = OPTION_TABLES[this.#role];
     const idle = [...this.#written].filter(([name, { file, value }]) =>
-      file !== undefined && Object.hasOwn(table, name) && table[name].unheeded === "planned" &&
+      file !== undefined && Object.hasOwn(table, name) && table[name].noEffect === "not built" &&
       value !== null && !equals(value, table[name].default)
     );
     for (const [file, set] of Map.groupBy(idle, ([, { file }]) => file)) {

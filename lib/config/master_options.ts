@@ -12,7 +12,7 @@ import {
   float,
   int,
   list,
-  moot,
+  notNeeded,
   type Option,
   path,
   planned,
@@ -46,7 +46,7 @@ export const MASTER_OPTIONS = {
   ),
   zmq_backlog: int(1000, "Connections that may wait to be accepted.", { min: 1 }),
   pub_hwm: int(1000, "Messages that a slow minion may lag behind before it loses some; 0: no bound.", { min: 0 }),
-  auth_mode: moot(int(1, "Form of the AES key in sign-in replies; 1 is the only safe one.", { min: 1, max: 1 })),
+  auth_mode: notNeeded(int(1, "Form of the AES key in sign-in replies; 1 is the only safe one.", { min: 1, max: 1 })),
   worker_threads: int(5, "MWorkers, which serve requests and returns.", { min: 1, max: 1024 }),
   sock_dir: path(
     "/var/run/salt/master",
@@ -77,12 +77,12 @@ export const MASTER_OPTIONS = {
   ),
   job_cache_store_endtime: bool(false, "Whether the time of a job's last return is stored."),
   ext_job_cache: planned(str("", "Returner that minions store their results with instead.")),
-  master_job_cache: moot(str("local_cache", "Where jobs are stored. Only `local_cache` is built.")),
+  master_job_cache: notNeeded(str("local_cache", "Where jobs are stored. Only `local_cache` is built.")),
   minion_data_cache: bool(true, "Whether the grains and pillar of minions are kept on disk."),
   minion_data_cache_events: bool(true, "Whether a change of them is told on the event bus."),
   preserve_minion_cache: bool(false, "Whether a minion's data survives the deletion of its key."),
   loop_interval: float(60, "Seconds between two rounds of Maintenance.", { min: 0.1 }),
-  maintenance_interval: moot(
+  maintenance_interval: notNeeded(
     int(
       3600,
       "Accepted for Salt's sake: Salt's Maintenance starts itself again after so many seconds, and here each round is new.",
@@ -163,8 +163,8 @@ export const MASTER_OPTIONS = {
   ),
   master_pubkey_signature: str("master_pubkey_signature", "File in the pki directory with that signature."),
   key_pass: planned(str(null, "Passphrase of the master's private key.")),
-  key_cache: moot(str("", "Accepted for Salt's sake: the list of accepted keys needs no cache.")),
-  con_cache: moot(bool(false, "Accepted for Salt's sake: who is connected is always known.")),
+  key_cache: notNeeded(str("", "Accepted for Salt's sake: the list of accepted keys needs no cache.")),
+  con_cache: notNeeded(bool(false, "Accepted for Salt's sake: who is connected is always known.")),
   publisher_acl: dict(
     new Map(),
     "Functions that other users of this host may publish, by user; they hear all events of jobs.",
@@ -189,7 +189,7 @@ export const MASTER_OPTIONS = {
   show_jid: bool(false, "Whether the commands show the job's id."),
   unique_jid: bool(false, "Whether job ids end in the number of the process that made them."),
   cli_summary: bool(false, "Whether `salt` ends with a summary."),
-  presence_events: moot(
+  presence_events: notNeeded(
     bool(false, "Accepted for Salt's sake: `salt/presence/change` is always told, `salt/presence/present` never."),
   ),
   master_stats: planned(bool(false, "Whether MWorkers tell on the event bus how long requests take.")),
@@ -228,7 +228,7 @@ export const MASTER_OPTIONS = {
   disable_runners: strs([], "Runners that `salt-run` does not offer."),
   runner_returns: bool(true, "Whether results of runners are stored as jobs."),
   enforce_mine_cache: planned(bool(false, "Whether the mine works without `minion_data_cache`.")),
-  worker_pools_enabled: moot(bool(
+  worker_pools_enabled: notNeeded(bool(
     true,
     "Accepted for Salt's sake: there is one pool here.",
   )),

@@ -11,7 +11,7 @@ import {
   dict,
   float,
   int,
-  moot,
+  notNeeded,
   type Option,
   path,
   planned,
@@ -33,7 +33,7 @@ export const MINION_OPTIONS = {
   master_type: choice("str", "What `master` means. Only `str` is built, and `disable`: no master.", ["str", "disable"]),
   master_uri_format: choice("default", "Whether `master` may hold a port.", ["default", "ip_only"]),
   master_tries: int(-1, "Sign-ins to try before the minion gives up; -1: no bound.", { min: -1 }),
-  master_alive_interval: moot(int(0, "Accepted for Salt's sake: a lost connection is always seen.", { min: 0 })),
+  master_alive_interval: notNeeded(int(0, "Accepted for Salt's sake: a lost connection is always seen.", { min: 0 })),
   master_failback: planned(bool(false, "Whether the minion goes back to its first master.")),
   master_finger: str("", "Fingerprint of the master's key; another key ends the minion."),
   random_master: planned(bool(false, "Whether the order of masters is shuffled.")),
@@ -48,7 +48,7 @@ export const MINION_OPTIONS = {
   cachedir: path("/var/cache/salt/minion", "Directory of running jobs, spooled returns and cached files."),
   pidfile: path("/var/run/salt-minion.pid", "File that holds the process id."),
   log_file: path("/var/log/salt/minion", "Log file."),
-  key_logfile: moot(path("/var/log/salt/key", "Accepted for Salt's sake; a minion writes none.")),
+  key_logfile: notNeeded(path("/var/log/salt/key", "Accepted for Salt's sake; a minion writes none.")),
   append_minionid_config_dirs: strs(
     [],
     "Which of `cachedir`, `pki_dir`, `extension_modules` and `pidfile` get the id appended.",
@@ -65,7 +65,7 @@ export const MINION_OPTIONS = {
   rejected_retry: bool(false, "Whether a rejected minion keeps asking instead of ending."),
   auth_timeout: float(5, "Seconds to wait for the answer to a sign-in.", { min: 0.1 }),
   auth_tries: int(7, "Sign-ins without an answer before the attempt counts as failed.", { min: 1 }),
-  auth_safemode: moot(bool(false, "Accepted for Salt's sake: a failed sign-in is always tried again.")),
+  auth_safemode: notNeeded(bool(false, "Accepted for Salt's sake: a failed sign-in is always tried again.")),
   random_reauth_delay: float(
     10,
     "Most seconds to wait, by chance, before signing in again after the AES key changed.",
@@ -76,7 +76,7 @@ export const MINION_OPTIONS = {
   request_channel_tries: int(3, "Times that a request is sent.", { min: 1 }),
   return_retry_timer: int(5, "Least seconds before a return is sent again.", { min: 0 }),
   return_retry_timer_max: int(10, "Most seconds before a return is sent again.", { min: 0 }),
-  return_retry_tries: moot(
+  return_retry_tries: notNeeded(
     int(3, "Accepted for Salt's sake: a return is kept, and sent until the master has acknowledged it.", {
       min: 1,
     }),
@@ -137,7 +137,7 @@ export const MINION_OPTIONS = {
   sign_pub_messages: bool(false, "Whether publishes without a good signature are dropped."),
   autosign_grains: strs([], "Grains to show the master at sign-in."),
   grains: dict(new Map(), "Grains that are set here."),
-  grains_cache: moot(
+  grains_cache: notNeeded(
     bool(false, "Accepted for Salt's sake: grains take milliseconds, and are computed at each start."),
   ),
   grains_refresh_every: float(0, "Minutes between two looks at the grains, of which the master is told; 0: none.", {
@@ -148,7 +148,7 @@ export const MINION_OPTIONS = {
   enable_gpu_grains: planned(bool(true, "Whether graphics cards are looked for.")),
   start_event_grains: strs([], "Grains to send with the start event."),
   enable_legacy_startup_events: bool(true, "Whether the event `minion_start` is sent beside `salt/minion/<id>/start`."),
-  multiprocessing: moot(bool(true, "Accepted for Salt's sake: each job has a worker of its own.")),
+  multiprocessing: notNeeded(bool(true, "Accepted for Salt's sake: each job has a worker of its own.")),
   process_count_max: int(-1, "Jobs that may run at once; -1: no bound. More of them wait.", { min: -1 }),
   minion_jid_queue_hwm: int(
     100,
@@ -192,7 +192,7 @@ export const MINION_OPTIONS = {
   pillar_mask_output: planned(bool(true, "Whether `pillar.items` hides values in results.")),
   open_mode: bool(false, "Whether any master key is trusted. Dangerous."),
   permissive_pki_access: bool(false, "Whether the group may read the pki directory."),
-  restart_on_error: moot(bool(false, "Accepted for Salt's sake: the service manager restarts a minion.")),
+  restart_on_error: notNeeded(bool(false, "Accepted for Salt's sake: the service manager restarts a minion.")),
   source_interface_name: planned(str("", "Interface to connect from.")),
   source_address: planned(str("", "Address to connect from.")),
   beacons_before_connect: planned(bool(false, "Whether beacons start before the first sign-in.")),

@@ -28,22 +28,22 @@ export interface Option<T = unknown> {
   /** What a `choice` chooses from. */
   readonly choices?: readonly string[];
   /**
-   * Why nothing heeds it: `planned`, for it belongs to a part of Salt that is not built; `moot`, for it has no meaning here,
-   * as its documentation says. Absent: it counts.
+   * Why the option has no effect: `not built`: it belongs to a part of Salt that is not implemented; `not needed`: it has no
+   * meaning here, and its documentation says why. Absent: it has an effect.
    */
-  readonly unheeded?: "planned" | "moot";
+  readonly noEffect?: "not built" | "not needed";
   /** Holds the TypeScript type of the value; never set. */
   readonly bound?: T;
 }
 
 /** An option of a part of Salt that is not built: checked and kept, and whoever sets it is told. */
 export function planned<O extends Option>(option: O): O {
-  return { ...option, unheeded: "planned" };
+  return { ...option, noEffect: "not built" };
 }
 
 /** An option of Salt that has no meaning here. */
-export function moot<O extends Option>(option: O): O {
-  return { ...option, unheeded: "moot" };
+export function notNeeded<O extends Option>(option: O): O {
+  return { ...option, noEffect: "not needed" };
 }
 
 /** Options by name. */

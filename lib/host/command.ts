@@ -138,7 +138,7 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
     ? homeDirectory(user, () => findUser(Deno.uid() ?? 0))
     : request.cwd;
   const words = commandWords(cmd, request.python_shell === true ? shell : undefined);
-  if (!quiet) host.log("info", announcement(request, { first: firstWord(cmd), cwd }));
+  if (!quiet) host.log("info", runLogLine(request, { first: firstWord(cmd), cwd }));
   const env = buildEnvironment({
     given: parseEnvironment(request.env ?? null),
     login: user === undefined
@@ -254,7 +254,7 @@ function firstWord(cmd: Value): string {
   return Array.isArray(cmd) ? str(cmd[0]).trim() : str(cmd).trim().split(/\s/, 1)[0];
 }
 
-function announcement(request: CommandRequest, { first, cwd }: { first: string; cwd: string }): string {
+function runLogLine(request: CommandRequest, { first, cwd }: { first: string; cwd: string }): string {
   const runas = request.runas ? `as user '${request.runas}' ` : "";
   const group = request.group ? `in group '${request.group}' ` : "";
   const background = request.bg ? ". Executing command in the background, no output will be logged." : "";

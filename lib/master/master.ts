@@ -39,7 +39,7 @@ import { rateMemory } from "./rate_limit.ts";
 import { tcpAddress } from "../sockets/request_channel.ts";
 import { SessionKeys } from "../keys/sessions.ts";
 import { SharedKey } from "../keys/shared_key.ts";
-import { Forwarder } from "../sockets/proxy.ts";
+import { ZmqProxy } from "../sockets/proxy.ts";
 import { ZmqContext } from "../sockets/libzmq.ts";
 import { signInMemory } from "./sign_in_turns.ts";
 import { MANY_REQUESTERS, PROBES } from "../sockets/settings.ts";
@@ -79,7 +79,7 @@ export class Master {
   #bus: KeptThread | undefined;
   #publisher: KeptThread | undefined;
   #workers: readonly KeptThread[] = [];
-  #requests: Forwarder | undefined;
+  #requests: ZmqProxy | undefined;
   /** Of the sockets between the MWorkers and the event bus, which goes on longer than the proxy. */
   readonly #busContext = ZmqContext.create();
   #limiter: ConnectionLimiter | undefined;
@@ -154,7 +154,7 @@ export class Master {
     });
     await listening("the event bus", this.#bus.ready);
     const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
-    this.#requests = Forwarder.requests(
+    this.#requests = ZmqProxy.requests(
       {
         backlog: opts.zmq_backlog,
         maxFrameBytes: opts.max_request_bytes,

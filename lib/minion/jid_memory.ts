@@ -104,7 +104,7 @@ export class JidMemory {
     try {
       journal.append(map({ kind: "taken", jid, ...mark }));
     } catch (error) {
-      this.#complain(jid, error);
+      this.#warn(jid, error);
     }
     journal.commit().then(write, write);
   }
@@ -120,11 +120,11 @@ export class JidMemory {
     } catch (error) {
       // Better a job twice after a restart than none on a full disk.
       this.#broken = true;
-      this.#complain(jid, error);
+      this.#warn(jid, error);
     }
   }
 
-  #complain(jid: string, error: unknown): void {
+  #warn(jid: string, error: unknown): void {
     this.#options.log.error(
       `Job id ${jid} is remembered until this minion ends: ${error instanceof Error ? error.message : error}`,
     );

@@ -100,7 +100,7 @@ export class Minion {
     const log = this.#log;
     const pool = this.#pool = new JobPool({
       opts: packOpts(opts),
-      knowledge: this.#knowledge(),
+      hostData: this.#hostData(),
       log,
       answer: (asked) => this.#answer(asked),
     });
@@ -155,7 +155,7 @@ export class Minion {
       reader,
       closing: this.#closing.signal,
       take: (load) => jobs.take(load),
-      onRestart: () => void this.#announce(),
+      onRestart: () => void this.#fireStart(),
       fail: (error) => this.#end(error),
     });
     jobs.returnInterrupted();
@@ -166,7 +166,7 @@ export class Minion {
     return loadGrains(this.#opts, { warn: this.#log.warning });
   }
 
-  #knowledge() {
+  #hostData() {
     return { grains: pack(this.#grains), pillar: pack(this.#pillar) };
   }
 
@@ -177,7 +177,7 @@ export class Minion {
       const { publishPort } = await link.signIn(this.#closing.signal);
       this.#subscription?.listen(this.#opts.publish_port ?? publishPort);
       await this.#firstPillar();
-      await this.#announce();
+      await this.#fireStart();
       this.#spool?.flush();
       this.#every(this.#opts.ping_interval, () => this.fireMaster(map({ data: "ping", tag: "minion_ping" })));
       this.#every(this.#opts.grains_refresh_every, () => this.refreshGrains());
@@ -239,10 +239,10 @@ export class Minion {
   async #refreshPillar(): Promise<void> {
     const request = pillarRequest(this.#opts, this.#grains);
     this.#pillar = await this.#connected().requestPillar(request, this.#closing.signal);
-    this.#pool?.learn(this.#knowledge());
+    this.#pool?.setHostData(this.#hostData());
   }
 
-  async #announce(): Promise<void> {
+  async #fireStart(): Promise<void> {
     const { id, start_event_grains, enable_legacy_startup_events } = this.#opts;
     const data = `Minion ${id} started at ${strftime(new Date(), "%c")}`;
     const grains: ValueMap = new Map();
@@ -297,7 +297,7 @@ export class Minion {
   /** Computes the grains again, and tells the master with the pillar. */
   async refreshGrains(): Promise<void> {
     this.#grains = await this.#loadGrains();
-    this.#pool?.learn(this.#knowledge());
+    this.#pool?.setHostData(this.#hostData());
     await this.#refreshPillar();
   }
 

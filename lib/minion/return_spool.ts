@@ -215,7 +215,7 @@ export class ReturnSpool {
         const reason = error instanceof Error ? error.message : error;
         log.warning(`The return of job ${str(load.get("jid") ?? null)} waits; ${this.size} in all: ${reason}`);
         // Whatever comes next may be taken at once: that one alone rests.
-        if (await this.#putBehind(entry, error)) continue;
+        if (await this.#moveToEnd(entry, error)) continue;
         await this.#wait(waitMs);
         waitMs = Math.min(waitMs * 2, longestMs);
       }
@@ -239,7 +239,7 @@ export class ReturnSpool {
    * Puts a return that failed behind the others and has it rest, if that is due to the return: a master that is away answers
    * nothing. @returns Whether it did.
    */
-  async #putBehind(entry: Entry, error: unknown): Promise<boolean> {
+  async #moveToEnd(entry: Entry, error: unknown): Promise<boolean> {
     const { retryMs: [firstMs, longestMs] } = this.#options;
     const silent = error instanceof RequestTimeoutError;
     if (silent && (++entry.silences < SILENT_TRIES || !await this.#options.answers?.())) return false;

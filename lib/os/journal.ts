@@ -232,12 +232,12 @@ function journalNames(directory: string): string[] {
   }
 }
 
-function read(bytes: Uint8Array, complain: (reason: string) => void): Value | undefined {
+function read(bytes: Uint8Array, warn: (reason: string) => void): Value | undefined {
   try {
     return decode(bytes, "disk");
   } catch (error) {
     if (!(error instanceof MsgpackError)) throw error;
-    complain(error.message);
+    warn(error.message);
     return undefined;
   }
 }

@@ -22,7 +22,7 @@ export interface LiveLinesOptions {
   /**
    * Whether a text of several lines that has been shown is not shown again in the return ({@linkcode LiveLines.end}).
    */
-  readonly brief: boolean;
+  readonly omitShown: boolean;
   /** How long the beginning of a line waits for its end, in milliseconds. Default: a second. */
   readonly unfinishedMs?: number;
 }
@@ -92,7 +92,7 @@ export class LiveLines implements Disposable {
       this.#remembered -= shown.length;
       above.add(shown).add(rstrip(shown));
     }
-    return this.#options.brief ? withoutShown(value, above) : value;
+    return this.#options.omitShown ? withoutShown(value, above) : value;
   }
 
   #stream(streams: Map<string, Stream>, id: string, { command, stream }: LiveText): Stream {

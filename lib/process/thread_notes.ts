@@ -10,7 +10,7 @@ import { holdLease } from "./thread_lease.ts";
 export const MOST_SOCKETS = 16;
 
 /** Positions of the notes, in numbers of 8 bytes. */
-const LEASE = 0, CONTEXT = 1, HEIRLOOM = 2, WAIT = 3, SOCKETS = 7, LENGTH = SOCKETS + MOST_SOCKETS;
+const LEASE = 0, CONTEXT = 1, INHERITED = 2, WAIT = 3, SOCKETS = 7, LENGTH = SOCKETS + MOST_SOCKETS;
 const WIDTH = 8;
 
 /** Positions in {@linkcode ThreadNotes.wait}. */
@@ -57,11 +57,11 @@ export class ThreadNotes {
 
   /** The address of the socket that the next thread inherits. */
   get inherited(): bigint {
-    return this.#numbers[HEIRLOOM];
+    return this.#numbers[INHERITED];
   }
 
   set inherited(address: bigint) {
-    this.#numbers[HEIRLOOM] = address;
+    this.#numbers[INHERITED] = address;
   }
 
   /** Whether libzmq objects of the thread are left. */

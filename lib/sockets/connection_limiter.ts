@@ -19,7 +19,7 @@ import { SocketWait } from "./wait.ts";
 import { leased } from "../process/thread_lease.ts";
 
 /** Minimum time between two warnings of one kind, in milliseconds. */
-const COMPLAIN_MS = 10_000;
+const WARNING_MS = 10_000;
 /** Growth of the process's memory below which no connection is checked, in bytes. */
 const LOOK_FROM = 1 << 25;
 /** After so many events in a row, other work of this thread gets a turn. */
@@ -60,7 +60,7 @@ export class ConnectionLimiter {
   /** When each connection was accepted (`performance.now()`). */
   readonly #since = new Map<number, number>();
   readonly #cut = new CutConnections();
-  readonly #complained = new Map<string, number>();
+  readonly #warnedAt = new Map<string, number>();
   /** Memory of the process when connections last held little of it. */
   #restBytes = Infinity;
   #closed = false;
@@ -104,7 +104,7 @@ export class ConnectionLimiter {
       return this.#shares.remove(value);
     }
     if (event === CONNECTION_EVENTS.acceptFailed) {
-      return this.#complain("accept", `A connection to ${name} could not be accepted: error ${value} of the system`);
+      return this.#warn("accept", `A connection to ${name} could not be accepted: error ${value} of the system`);
     }
     if (event !== CONNECTION_EVENTS.accepted) return;
     const address = peerAddress(value);
@@ -115,7 +115,7 @@ export class ConnectionLimiter {
     if (leaves === undefined) return;
     const most = limits.perAddress > 0 ? `${limits.total}, ${limits.perAddress} from one address` : limits.total;
     const who = "new ones end, or those of whoever has most";
-    this.#complain(
+    this.#warn(
       "connections",
       `Too many connections to ${name} (${most}): ${who}; now one of ${addressText(address)}`,
     );
@@ -125,7 +125,7 @@ export class ConnectionLimiter {
 
   #tellCut(address: string): void {
     const { name, messages } = this.#options;
-    this.#complain("cut", () => {
+    this.#warn("cut", () => {
       const text = addressText(address);
       const ids = messages?.at(text) ?? [];
       const who = ids.length === 0 ? "" : ` (there ${ids.length === 1 ? "is" : "are"} ${ids.join(", ")})`;
@@ -149,7 +149,7 @@ export class ConnectionLimiter {
     if (sum <= most) return;
     for (const connection of heaviest(held, most / 2)) {
       const bytes = `${held.get(connection)} of them by ${addressText(this.#shares.addressOf(connection) ?? "")}`;
-      this.#complain(
+      this.#warn(
         "memory",
         `Connections to ${this.#options.name} hold ${sum} bytes (${name}): the largest end; now ${bytes}`,
       );
@@ -175,10 +175,10 @@ export class ConnectionLimiter {
     leased(() => shutDownConnection(connection));
   }
 
-  #complain(kind: string, text: string | (() => string)): void {
+  #warn(kind: string, text: string | (() => string)): void {
     const now = performance.now();
-    if (now - (this.#complained.get(kind) ?? -Infinity) < COMPLAIN_MS) return;
-    this.#complained.set(kind, now);
+    if (now - (this.#warnedAt.get(kind) ?? -Infinity) < WARNING_MS) return;
+    this.#warnedAt.set(kind, now);
     this.#options.log.warning(typeof text === "string" ? text : text());
   }
 

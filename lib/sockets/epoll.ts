@@ -87,7 +87,7 @@ class Epoll {
   /** Descriptors of waiters with a deadline. There are few: most wait without a limit. */
   readonly #timed = new Set<number>();
   /** Waiters whose descriptor was closed. */
-  readonly #orphans: Waiter[] = [];
+  readonly #closedWaiters: Waiter[] = [];
   readonly #event = new Uint8Array(EVENT_BYTES);
   #serving = false;
   #wakesAt = Infinity;
@@ -148,7 +148,7 @@ class Epoll {
     this.#waiters.delete(fd);
     this.#timed.delete(fd);
     // The waiter is told when the running call has ended, so that no call is left behind.
-    if (waiter !== undefined) this.#orphans.push(waiter);
+    if (waiter !== undefined) this.#closedWaiters.push(waiter);
     if (this.#serving) this.#calls.setEvent(this.#wakeFd);
     else if (this.#members === 0) this.#close();
   }
@@ -169,7 +169,7 @@ class Epoll {
 
   async #serve(): Promise<void> {
     this.#serving = true;
-    while (this.#waiters.size > 0 || this.#orphans.length > 0) {
+    while (this.#waiters.size > 0 || this.#closedWaiters.length > 0) {
       const count = await leased(() => this.#beginWait());
       leased(() => this.#endWait(count));
     }
@@ -203,6 +203,6 @@ class Epoll {
     }
     const now = performance.now();
     for (const fd of [...this.#timed]) if ((this.#waiters.get(fd)?.deadline ?? 0) <= now) this.#release(fd);
-    for (const waiter of this.#orphans.splice(0)) waiter.resolve();
+    for (const waiter of this.#closedWaiters.splice(0)) waiter.resolve();
   }
 }

@@ -8,7 +8,7 @@ import { type SocketKind, ZmqContext, ZmqSocket } from "./libzmq.ts";
 import { configure, type SocketSettings } from "./settings.ts";
 
 /** Two bound sockets, and the native thread that forwards messages between them. */
-export class Forwarder {
+export class ZmqProxy {
   /** A separate context, because shutting it down ends the thread. */
   readonly #context = ZmqContext.create();
   readonly #front: ZmqSocket;
@@ -29,8 +29,8 @@ export class Forwarder {
   }
 
   /** A proxy for requests: a ROUTER towards the clients, a DEALER towards the workers. */
-  static requests(front: SocketSettings, back: SocketSettings): Forwarder {
-    return new Forwarder({ kind: "router", settings: front }, { kind: "dealer", settings: back });
+  static requests(front: SocketSettings, back: SocketSettings): ZmqProxy {
+    return new ZmqProxy({ kind: "router", settings: front }, { kind: "dealer", settings: back });
   }
 
   /** The PAIR that reports the clients' connections, for a connection limiter. Call it before {@linkcode start}. */

@@ -81,7 +81,7 @@ async function runFile(
       name: `grains ${name}`,
       init: {
         opts: packOpts(opts),
-        knowledge: { grains: empty, pillar: empty },
+        hostData: { grains: empty, pillar: empty },
         modules: [],
         logLevel: log.level,
         logFailures: true,

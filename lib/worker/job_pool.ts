@@ -13,7 +13,7 @@
 import { CustomModules } from "./custom_modules.ts";
 import type { RunningJob } from "../plugins/job_context.ts";
 import type { JobHost } from "./job_host.ts";
-import { type Asked, type FromJob, type FromModule, type Knowledge, pack, type ToJob } from "./job_protocol.ts";
+import { type Asked, type FromJob, type FromModule, type HostData, pack, type ToJob } from "./job_protocol.ts";
 import { JobThread } from "./job_thread.ts";
 import { RequestTimeoutError } from "../errors.ts";
 import { sendSignal } from "../os/libc.ts";
@@ -62,7 +62,7 @@ export interface JobPoolOptions {
   /** The minion's packed options. */
   readonly opts: Uint8Array;
   /** Grains and pillar at the start. */
-  readonly knowledge: Knowledge;
+  readonly hostData: HostData;
   /** The minion's log. */
   readonly log: Logger;
   /** Answers what jobs ask of the minion; `running` and `signal` the pool answers itself. */
@@ -114,8 +114,8 @@ export class JobPool {
   #custom: CustomModules;
   #described: Promise<Value> | undefined;
   /** Threads that were told to end and go on. */
-  #unending = 0;
-  #knowledge: Knowledge;
+  #stuckThreads = 0;
+  #hostData: HostData;
   #spareTimer: ReturnType<typeof setTimeout> | undefined;
   #started = 0;
   #closed = false;
@@ -124,7 +124,7 @@ export class JobPool {
   constructor(options: JobPoolOptions) {
     this.#options = options;
     this.#opts = unpackOpts<MinionOpts>(options.opts);
-    this.#knowledge = options.knowledge;
+    this.#hostData = options.hostData;
     this.#custom = new CustomModules(this.#opts);
     this.#warm();
   }
@@ -273,9 +273,9 @@ export class JobPool {
   }
 
   /** New grains or pillar, for the jobs from now on. */
-  learn(knowledge: Knowledge): void {
-    this.#knowledge = knowledge;
-    for (const host of this.#hosts()) this.#tell(host, { kind: "knowledge", knowledge });
+  setHostData(hostData: HostData): void {
+    this.#hostData = hostData;
+    for (const host of this.#hosts()) this.#tell(host, { kind: "host_data", hostData });
   }
 
   /** Modules are to be loaded anew: by new workers, for a module that is loaded stays so for a thread's life. */
@@ -334,7 +334,7 @@ export class JobPool {
       ? `its process ${host.pid} is not gone yet`
       : "its thread goes on: it takes a processor until the minion is restarted";
     const text = `The job was ended by signal ${signal}, and ${goesOn}`;
-    this.#options.log.critical(`Job ${job.jid}: ${text} (${++this.#unending} such)`);
+    this.#options.log.critical(`Job ${job.jid}: ${text} (${++this.#stuckThreads} such)`);
     this.#finish(host, failure(text), false);
   }
 
@@ -357,7 +357,7 @@ export class JobPool {
       url: this.#options.threadUrl,
       init: {
         opts: this.#options.opts,
-        knowledge: this.#knowledge,
+        hostData: this.#hostData,
         permissions: allowed.permissions,
         customModules: this.#custom.names,
       },
@@ -380,7 +380,7 @@ export class JobPool {
       name: `Job-${this.#started++}`,
       init: {
         opts: this.#options.opts,
-        knowledge: this.#knowledge,
+        hostData: this.#hostData,
         modules,
         logLevel: this.#options.log.level,
         logFailures: !this.#options.customOnly,
@@ -421,7 +421,7 @@ export class JobPool {
       name: "Modules",
       init: {
         opts: this.#options.opts,
-        knowledge: this.#knowledge,
+        hostData: this.#hostData,
         modules: [],
         logLevel: this.#options.log.level,
         logFailures: true,
@@ -469,7 +469,7 @@ export class JobPool {
       }
       case "output":
         return this.#busy.get(host)?.onOutput(message.written);
-      case "elsewhere":
+      case "not_permitted":
         return this.#move(host, message.permissions);
       case "ask":
         return void this.#answer(host, message.id, message.asked);

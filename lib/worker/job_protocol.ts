@@ -15,7 +15,7 @@ export interface JobWorkerInit {
   /** The minion's packed options. */
   readonly opts: Uint8Array;
   /** Grains and pillar. */
-  readonly knowledge: Knowledge;
+  readonly hostData: HostData;
   /** What it may do: the functions of its jobs declare this, and no less. */
   readonly permissions: Permissions;
   /** Memory of a `ChildPids`. */
@@ -29,7 +29,7 @@ export interface ModuleProcessInit {
   /** The minion's packed options. */
   readonly opts: Uint8Array;
   /** Grains and pillar. */
-  readonly knowledge: Knowledge;
+  readonly hostData: HostData;
   /** The custom modules that it is for. */
   readonly modules: readonly string[];
   /** The number of the least level of the minion's log. */
@@ -39,7 +39,7 @@ export interface ModuleProcessInit {
 }
 
 /** What the minion knows of its host, packed. */
-export interface Knowledge {
+export interface HostData {
   /** Packed grains. */
   readonly grains: Uint8Array;
   /** Packed pillar. */
@@ -69,7 +69,7 @@ export type ToJob =
     readonly call?: Uint8Array;
   }
   | { readonly kind: "abort" }
-  | { readonly kind: "knowledge"; readonly knowledge: Knowledge }
+  | { readonly kind: "host_data"; readonly hostData: HostData }
   | { readonly kind: "answer"; readonly id: number; readonly value: Uint8Array }
   | {
     readonly kind: "refused";
@@ -108,15 +108,15 @@ export type FromJob =
   /** The modules of the job are loaded, and its first function is called. */
   | { readonly kind: "begun" }
   /** Nothing, behind an outcome that was large. */
-  | { readonly kind: "behind" }
+  | { readonly kind: "after_large_outcome" }
   | { readonly kind: "output"; readonly written: WrittenOutput }
   /** The job was not begun: its functions declare something else than this worker may do. */
-  | { readonly kind: "elsewhere"; readonly permissions: Permissions }
+  | { readonly kind: "not_permitted"; readonly permissions: Permissions }
   | { readonly kind: "ask"; readonly id: number; readonly asked: Asked };
 
 /** From a process of a custom module. */
 export type FromModule =
-  | Exclude<FromJob, { readonly kind: "elsewhere" | "behind" }>
+  | Exclude<FromJob, { readonly kind: "not_permitted" | "behind" }>
   /** It has loaded what is ours, and nothing of the module. */
   | { readonly kind: "ready" }
   | { readonly kind: "log"; readonly level: number; readonly message: string }

@@ -9,15 +9,7 @@
 import { InvocationError, RequestTimeoutError } from "../errors.ts";
 import { execute, executeLogged, executeMany, type ExecutionResult, type MultiResult } from "../plugins/execution.ts";
 import type { Catalogue, JobContext, RunningJob } from "../plugins/job_context.ts";
-import {
-  type Asked,
-  type FromJob,
-  type Knowledge,
-  pack,
-  type ThrownError,
-  type ToJob,
-  unpack,
-} from "./job_protocol.ts";
+import { type Asked, type FromJob, type HostData, pack, type ThrownError, type ToJob, unpack } from "./job_protocol.ts";
 import { type Logger, SILENT_LOGGER } from "../process/log.ts";
 import { IdleMemory } from "../process/idle_memory.ts";
 import { makeContext } from "../plugins/job_scope.ts";
@@ -34,7 +26,7 @@ export interface RunnerParts {
   /** The minion's options. */
   readonly opts: MinionOpts;
   /** What it knows at first. */
-  readonly knowledge: Knowledge;
+  readonly hostData: HostData;
   /** The functions that there are. */
   readonly catalogue: Catalogue;
   /** The minion's log. */
@@ -73,7 +65,7 @@ export class JobRunner {
   /** Has no job yet. */
   constructor(parts: RunnerParts) {
     this.#parts = parts;
-    this.#learn(parts.knowledge);
+    this.#setHostData(parts.hostData);
   }
 
   /** One line: what it is doing. */
@@ -97,8 +89,8 @@ export class JobRunner {
         return void this.#run(message);
       case "abort":
         return this.#abort.abort(new Error("The job was told to end"));
-      case "knowledge":
-        return this.#learn(message.knowledge);
+      case "host_data":
+        return this.#setHostData(message.hostData);
       case "answer":
         return this.#settle(message.id)?.resolve(unpack(message.value));
       case "refused":
@@ -116,7 +108,7 @@ export class JobRunner {
     return waiting;
   }
 
-  #learn({ grains, pillar }: Knowledge): void {
+  #setHostData({ grains, pillar }: HostData): void {
     this.#grains = asMap(unpack(grains));
     this.#pillar = asMap(unpack(pillar));
   }
@@ -150,7 +142,7 @@ export class JobRunner {
     this.#memory.worked(message.load.length + packedOutcome.length);
     post({ kind: "done", outcome: packedOutcome });
     // Deno's loop that takes a worker's messages holds the last one until the next has come: not 10 MB for hours.
-    if (packedOutcome.length > LARGE_BYTES) post({ kind: "behind" });
+    if (packedOutcome.length > LARGE_BYTES) post({ kind: "after_large_outcome" });
   }
 
   /** What is told of an outcome. */

@@ -22,7 +22,7 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
   const custom = new Set(init.customModules);
   const runner: JobRunner = new JobRunner({
     opts,
-    knowledge: init.knowledge,
+    hostData: init.hostData,
     catalogue: withCustomModules(
       loadCatalogue({
         disableModules: [...opts.disable_modules, ...init.customModules],
@@ -44,7 +44,7 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
       const permissions = joinPermissions([...functions.values()].map((fun) => fun?.permissions ?? "none"));
       const here = permissionKey(permissions) === own &&
         ![...functions.keys()].some((name) => custom.has(moduleOf(name)));
-      return here ? undefined : { kind: "elsewhere", permissions };
+      return here ? undefined : { kind: "not_permitted", permissions };
     },
   });
   return runner;

@@ -146,7 +146,7 @@ export class ModuleProcess implements JobHost {
 
   /** SIGKILL to it and what is left of its group. */
   #end(): void {
-    if (!this.#ending) this.#noteUnsaid();
+    if (!this.#ending) this.#noteUnreported();
     this.#ending = true;
     clearInterval(this.#watch);
     for (const pid of [-this.#child.pid, this.#child.pid]) {
@@ -159,7 +159,7 @@ export class ModuleProcess implements JobHost {
   }
 
   /** Notes the commands that it has started and not told of yet: when it is gone, nobody can say whose they are. */
-  #noteUnsaid(): void {
+  #noteUnreported(): void {
     if (!this.#startsPrograms) return;
     try {
       Deno.kill(this.#child.pid, "SIGSTOP"); // it starts no more

@@ -59,7 +59,7 @@ function processCatalogue(options: CatalogueOptions, modules: readonly string[])
 }
 
 function start(
-  { opts: packed, knowledge, logLevel, logFailures, modules }: ModuleProcessInit,
+  { opts: packed, hostData, logLevel, logFailures, modules }: ModuleProcessInit,
 ): (message: ToModule) => void {
   const opts = unpackOpts<MinionOpts>(packed);
   const { extension_modules, module_dirs, disable_modules, whitelist_modules } = opts;
@@ -76,12 +76,12 @@ function start(
   const makeRunner = () =>
     new JobRunner({
       opts,
-      knowledge,
+      hostData,
       catalogue: processCatalogue(custom, modules),
       log,
       tellErrors: true,
       logFailures,
-      post: (message) => message.kind === "behind" || message.kind === "elsewhere" || send(message),
+      post: (message) => message.kind === "after_large_outcome" || message.kind === "not_permitted" || send(message),
       begin: () => send({ kind: "begun" }),
       child: (pid, state) => send({ kind: "child", pid, state }),
       admit(functions, { declared = {} }) {

@@ -283,7 +283,7 @@ outcome of each minion. Not in Salt.`,
   async run({ jid }, context) {
     checkThere(context, jid);
     const outcomes = new Map<string, string>();
-    using live = new LiveLines({ write: (text) => context.print(text.slice(0, -1)), color: false, brief: true });
+    using live = new LiveLines({ write: (text) => context.print(text.slice(0, -1)), color: false, omitShown: true });
     const attached = context.local.attach(jid, (id, parts) => live.show(id, parts));
     for await (const { id, returned, outcome, out } of attached) {
       outcomes.set(id, outcome);

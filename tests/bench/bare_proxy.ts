@@ -6,7 +6,7 @@
  */
 
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { Forwarder } from "../../lib/sockets/proxy.ts";
+import { ZmqProxy } from "../../lib/sockets/proxy.ts";
 import { Duplex, type SharedPlace } from "../../lib/sockets/endpoint.ts";
 import { Thread } from "../../lib/process/thread.ts";
 import { run } from "./processes.ts";
@@ -25,7 +25,7 @@ export async function bareProxy(clients: number): Promise<number> {
 }
 
 async function serve(clients: number): Promise<void> {
-  const forwarder = Forwarder.requests({ highWaterMark: 0 }, { highWaterMark: 0 });
+  const forwarder = ZmqProxy.requests({ highWaterMark: 0 }, { highWaterMark: 0 });
   const address = "inproc://workers";
   const { front } = await forwarder.start({ front: "tcp://127.0.0.1:0", back: address });
   const init: SharedPlace = { context: forwarder.context, address };

@@ -345,7 +345,7 @@ Deno.test("the shared key may be rotated between a request and its reply", async
   assertReply(shared.loads(asBytes(opened(await rotating.handle(frame))) ?? new Uint8Array(), nonce), null);
 });
 
-Deno.test("what fails unforeseen is answered and logged as an error", async () => {
+Deno.test("an unexpected error is answered and logged as an error", async () => {
   using site = await openSite();
   const broken = {
     ...site.services,

@@ -1,5 +1,5 @@
 /** @module */
-import { Forwarder } from "../../lib/sockets/proxy.ts";
+import { ZmqProxy } from "../../lib/sockets/proxy.ts";
 import { MANY_REQUESTERS } from "../../lib/sockets/settings.ts";
 import { Duplex, type Frames, Inbox, Outbox } from "../../lib/sockets/endpoint.ts";
 import { freePort } from "../../scripts/free_port.ts";
@@ -249,14 +249,14 @@ strictTest("an address that is taken is an error, for a socket and for a forward
   await first.bind("tcp://127.0.0.1:0");
   using second = Peer.router();
   await assertRejects(() => second.bind(first.address), Error);
-  const forwarder = Forwarder.requests({}, {});
+  const forwarder = ZmqProxy.requests({}, {});
   await assertRejects(() => forwarder.start({ front: "tcp://127.0.0.1:0", back: first.address }), Error);
   await forwarder.close();
 });
 
 strictTest("a forwarder spreads requests over workers and brings the replies back", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "sockets_" });
-  const forwarder = Forwarder.requests({}, { highWaterMark: 10 });
+  const forwarder = ZmqProxy.requests({}, { highWaterMark: 10 });
   const { front, back } = await forwarder.start({ front: "tcp://127.0.0.1:0", back: `ipc://${dir}/workers.ipc` });
   const workers = [1, 2, 3].map(() => Peer.dealer({ highWaterMark: 1 }));
   for (const worker of workers) worker.connect(back);
@@ -275,7 +275,7 @@ strictTest("a forwarder spreads requests over workers and brings the replies bac
 
 strictTest("hundreds of requests, more than Deno has threads, wait for a worker and are all answered", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "sockets_" });
-  const forwarder = Forwarder.requests({}, { highWaterMark: 0 });
+  const forwarder = ZmqProxy.requests({}, { highWaterMark: 0 });
   const { front, back } = await forwarder.start({ front: "tcp://127.0.0.1:0", back: `ipc://${dir}/workers.ipc` });
   const workers = [1, 2].map(() => Peer.dealer({ highWaterMark: 0 }));
   workers[0].connect(back); // it gets what it can hold, and reads nothing yet

@@ -1,12 +1,12 @@
 import { assertEquals } from "../support/assert.ts";
-import { Forwarder } from "../../lib/sockets/proxy.ts";
+import { ZmqProxy } from "../../lib/sockets/proxy.ts";
 import { Duplex } from "../../lib/sockets/endpoint.ts";
 import { Peer } from "../support/peer.ts";
 
-Deno.test("a Forwarder whose workers' queues are full waits, and loses no request", async () => {
+Deno.test("a ZmqProxy whose workers' queues are full waits, and loses no request", async () => {
   const clients = 60;
   const directory = Deno.makeTempDirSync({ prefix: "forwarder_" });
-  const forwarder = Forwarder.requests({}, { highWaterMark: 1 });
+  const forwarder = ZmqProxy.requests({}, { highWaterMark: 1 });
   const { front, back } = await forwarder.start({ front: "tcp://127.0.0.1:0", back: `ipc://${directory}/back.ipc` });
   // Bounded on both sides, replies and requests would wait for each other for ever.
   const worker = Peer.dealer({ highWaterMark: 0 });

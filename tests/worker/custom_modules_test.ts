@@ -35,7 +35,7 @@ class World implements AsyncDisposable {
         extension_modules: `${this.root}/ext`,
         ...options,
       })),
-      knowledge: { grains: pack(new Map()), pillar: pack(new Map()) },
+      hostData: { grains: pack(new Map()), pillar: pack(new Map()) },
       log,
       termMs: 100,
       answer: () => Promise.resolve(true),
@@ -137,7 +137,7 @@ Deno.test("a custom module that takes memory without end fails alone, in words",
 
 /** Messages that a module may not send, as the bytes that it sends. */
 const FORGED: Readonly<Record<string, unknown>> = {
-  "that its job needs a worker with all permissions": { kind: "elsewhere", permissions: "all" },
+  "that its job needs a worker with all permissions": { kind: "not_permitted", permissions: "all" },
   "a call of a function by the minion": {
     kind: "ask",
     id: 900,

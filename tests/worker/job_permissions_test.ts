@@ -59,7 +59,7 @@ class World implements AsyncDisposable {
     Deno.mkdirSync(opts.cachedir);
     this.pool = new JobPool({
       opts: packOpts(opts),
-      knowledge: { grains: pack(new Map()), pillar: pack(new Map()) },
+      hostData: { grains: pack(new Map()), pillar: pack(new Map()) },
       log,
       answer: () => Promise.resolve(true),
     });

@@ -48,7 +48,7 @@ class World implements AsyncDisposable {
     this.lines = lines;
     this.pool = new JobPool({
       opts: packOpts(testOpts({ root_dir: this.root, extension_modules: `${this.root}/ext` })),
-      knowledge: knowledge({ os: "Debian" }),
+      hostData: knowledge({ os: "Debian" }),
       log,
       termMs,
       threadUrl,
@@ -286,7 +286,7 @@ Deno.test("after reload the next job has the changed module; a job under way kee
 Deno.test("new grains are known to the jobs that follow, in workers old and new", async () => {
   await using world = new World();
   assertEquals(await world.run("grains.get", "os"), "Debian");
-  world.pool.learn(knowledge({ os: "Fedora" }));
+  world.pool.setHostData(knowledge({ os: "Fedora" }));
   for (const ran of await Promise.all([1, 2, 3].map(() => world.run("grains.get", "os")))) assertEquals(ran, "Fedora");
 });
 

@@ -254,10 +254,10 @@ Deno.test("who follows a job sees each batch once and in order, with those that 
 });
 
 /** What is shown of these parts of web1, and of the return. */
-function shown(parts: readonly LivePart[], options: { color?: boolean; brief?: boolean; value?: Value } = {}) {
+function shown(parts: readonly LivePart[], options: { color?: boolean; omitShown?: boolean; value?: Value } = {}) {
   let out = "";
-  const { color = false, brief = true, value = null } = options;
-  using lines = new LiveLines({ write: (some) => out += some, color, brief });
+  const { color = false, omitShown = true, value = null } = options;
+  using lines = new LiveLines({ write: (some) => out += some, color, omitShown });
   for (const part of parts) lines.show("web1", [part]);
   return { out, end: lines.end("web1", value), after: () => out };
 }
@@ -274,7 +274,7 @@ async function shownSlowly(texts: readonly string[]): Promise<string[]> {
   using lines = new LiveLines({
     write: (some) => seen.push(some.trimEnd()),
     color: false,
-    brief: true,
+    omitShown: true,
     unfinishedMs: 5,
   });
   for (const some of texts) {
@@ -339,6 +339,6 @@ const BRIEF: readonly (readonly [what: string, parts: readonly LivePart[], value
 for (const [what, parts, value, end] of BRIEF) {
   Deno.test(`a return of ${what} is shown as what it adds`, () => {
     assertEquals(shown(parts, { value }).end, end);
-    assertEquals(shown(parts, { value, brief: false }).end, value);
+    assertEquals(shown(parts, { value, omitShown: false }).end, value);
   });
 }
