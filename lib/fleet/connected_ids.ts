@@ -1,6 +1,6 @@
 /**
- * Which minions are connected, as Salt finds out: the addresses at the other end of the publish port, and the minions
- * whose cached grains have them. Two minions behind one address cannot be told apart.
+ * Connected minions by address, as Salt finds them: the peers of the publish port, matched with the addresses in cached
+ * grains. Cannot distinguish two minions behind one address.
  * Source: salt-protocol.md section 9, "connected_ids".
  * @module
  */
@@ -9,7 +9,7 @@ import type { DataCache } from "./data_cache.ts";
 import { addressesConnectedHere } from "../host/tcp_table.ts";
 import type { Value } from "../values/value.ts";
 
-/** The cached minions that have one of the connected addresses, each with the first such one of its. */
+/** The cached minions with a connected address, each with its first connected address. */
 export function connectedAddresses(data: DataCache, publishPort: number): Map<string, string> {
   const peers = addressesConnectedHere(publishPort);
   const found = new Map<string, string>();
@@ -21,10 +21,10 @@ export function connectedAddresses(data: DataCache, publishPort: number): Map<st
   return found;
 }
 
-/** Whom of so many minions is looked at an address: a file each, and the log is not worth more. */
+/** Maximum number of minions that are checked: each is a file to read, only for a log line. */
 const LOOKED_AT = 1_000;
 
-/** The minions whose cached grains have an address, of a thousand at most. */
+/** The minions whose cached grains have `address`; checks at most a thousand. */
 export function minionsAt(data: DataCache, address: string): string[] {
   return data.list().slice(0, LOOKED_AT).filter((id) => addressesOf(data, id).includes(address));
 }

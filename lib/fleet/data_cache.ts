@@ -1,8 +1,7 @@
 /**
- * What the master knows of its minions: their grains, and the pillar that they got, in Salt's files.
- *
- * Written as Salt 3008 has it (`grains/<id>.p`, `pillar/<id>.p`), read also as older ones left it
- * (`minions/<id>/data.p`, a map with `grains` and `pillar`). Knows nothing of who may see it.
+ * The master's data about minions, their grains and last pillar, in Salt's files. Written as in Salt 3008
+ * (`grains/<id>.p`, `pillar/<id>.p`); older files are read too (`minions/<id>/data.p`, a map with `grains` and
+ * `pillar`). Does not know who may see it.
  * Source: salt-protocol section 8.
  * @module
  */
@@ -14,41 +13,37 @@ import { isValidId } from "../protocol/minion_id.ts";
 import { encode } from "../values/msgpack.ts";
 import { compareStrings, isMap, type ValueMap } from "../values/value.ts";
 
-/** What is known of one minion. */
+/** The data of one minion. */
 export interface MinionData {
-  /** The minion's facts about itself. */
   readonly grains: ValueMap;
-  /** The pillar that it got last; empty if it has none. */
+  /** Its last pillar; empty if it has none. */
   readonly pillar: ValueMap;
 }
 
 type Bank = "grains" | "pillar";
 
-/** The minions' data below one `cachedir`. Any number of threads and processes may use it. */
+/** The minions' data below one `cachedir`. Many threads and processes may use it. */
 export class DataCache {
   readonly #cachedir: string;
   readonly #log: CacheLog;
 
-  /**
-   * A cache below `cachedir`; nothing is made or read yet.
-   * @param options.log Hears of files that cannot be read.
-   */
+  /** @param options.log Called with files that cannot be read. */
   constructor(cachedir: string, options: { log?: CacheLog } = {}) {
     this.#cachedir = cachedir;
     this.#log = options.log ?? (() => {});
   }
 
-  /** Stores a minion's grains. @throws {StoreError} If they cannot be written, or the id is not one. */
+  /** Stores a minion's grains. @throws {StoreError} If they cannot be written, or the id is invalid. */
   setGrains(id: string, grains: ValueMap): void {
     this.#write("grains", id, grains);
   }
 
-  /** Stores a minion's pillar. @throws {StoreError} If it cannot be written, or the id is not one. */
+  /** Stores a minion's pillar. @throws {StoreError} If it cannot be written, or the id is invalid. */
   setPillar(id: string, pillar: ValueMap): void {
     this.#write("pillar", id, pillar);
   }
 
-  /** What is known of a minion; `undefined` if nothing is. */
+  /** The data of a minion; `undefined` if there is none. */
   get(id: string): MinionData | undefined {
     if (!isValidId(id)) return undefined;
     const old = this.#read(`minions/${id}/data.p`);
@@ -58,7 +53,7 @@ export class DataCache {
     return { grains: grains ?? new Map(), pillar: pillar ?? new Map() };
   }
 
-  /** The ids of the minions whose grains are known, sorted. */
+  /** The ids of the minions with stored grains, sorted. */
   list(): string[] {
     const ids = new Set<string>();
     for (const { name } of listDirectory(`${this.#cachedir}/grains`, this.#log)) {
@@ -70,13 +65,16 @@ export class DataCache {
     return [...ids].sort(compareStrings);
   }
 
-  /** Forgets a minion, its mine too. @returns Whether anything was known. @throws {StoreError} If it stays. */
+  /**
+   * Removes the data of a minion, its mine too. @returns Whether there was any. @throws {StoreError} If it cannot be
+   * removed.
+   */
   remove(id: string): boolean {
     if (!isValidId(id)) return false;
     return this.#storing(`forget the minion ${id}`, () => {
       const files = ["grains", "pillar", "mine"].map((bank) => `${this.#cachedir}/${bank}/${id}.p`);
       const old = `${this.#cachedir}/minions/${id}`;
-      // Every one of them, not the first alone.
+      // Removes all of them, without stopping at the first.
       const removed = [...files, `${old}/data.p`, `${old}/mine.p`].filter((path) => removeIfExists(path)).length;
       removeEmpty(old);
       return removed > 0;
@@ -111,11 +109,11 @@ function asMap(value: Parameters<typeof isMap>[0]): ValueMap | undefined {
   return isMap(value) ? value : undefined;
 }
 
-/** Removes a directory if nothing is left in it: the user's files stay. */
+/** Removes a directory if it is empty: the user's files stay. */
 function removeEmpty(directory: string): void {
   try {
     Deno.removeSync(directory);
   } catch {
-    // Not there, or `file_recv` put files into it.
+    // It does not exist, or `file_recv` put files into it.
   }
 }

@@ -1,11 +1,10 @@
 /**
- * Which minions are connected, told by libzmq itself: each of ours subscribes to a topic of its own, and the master's XPUB
- * hears of a topic when its first subscriber comes and when the last one goes.
- *
- * The topic carries a MAC under the minion's session key, so that nobody else can seem to be it, and it is good once: it has a
- * nonce, which the master remembers, and goes with the shared key, which each start of the master and each rotation changes. So
- * whoever recorded one is not taken for the minion later. A Python minion has no such topic, and a Python master does not mind one.
- * Knows no sockets.
+ * Presence: which minions are connected now, from libzmq's subscriptions. Each of our minions subscribes to its own
+ * topic, and the master's XPUB is told when a topic gets its first subscriber and loses its last one. The topic
+ * contains a MAC with the minion's session key, so that nobody else can make it, and it is valid once: it contains a
+ * nonce, which the master remembers, and depends on the shared key, which changes at each start and rotation. So a
+ * recorded topic does not make anybody look like the minion. Python minions have no such topic, and Python masters
+ * ignore it. Knows no sockets.
  * @module
  */
 
@@ -15,22 +14,25 @@ import { isValidId } from "../protocol/minion_id.ts";
 import { timingSafeEqual } from "../crypto/timing_safe_equal.ts";
 
 const PREFIX = "salt/present/";
-/** Between the nonce and the MAC; in neither of them. */
+/** Separates nonce and MAC; occurs in neither. */
 const DOT = ".";
-/** Bytes of a MAC, and of a nonce. No more than are needed: each character of a topic takes 48 bytes of libzmq's memory, for each minion. */
+/**
+ * Bytes of a MAC and of a nonce. As short as is safe: each character of a topic takes 48 bytes of libzmq's memory per
+ * minion.
+ */
 const MAC_BYTES = 16, NONCE_BYTES = 6;
 const URL_SAFE = { alphabet: "base64url", omitPadding: true } as const;
 const utf8 = new TextEncoder();
 
-/** What a minion and its master know, and nobody else. */
+/** The keys that only a minion and its master know. */
 export interface PresenceKeys {
-  /** Key string of the minion's own requests. */
+  /** Key string of the minion's requests. */
   readonly sessionKey: string;
-  /** Key string of everything that is published. */
+  /** Key string of publishes. */
   readonly sharedKey: string;
 }
 
-/** A new topic for a subscription of minion `id`. */
+/** A new topic for one subscription of minion `id`. */
 export function presenceTopic(id: string, keys: PresenceKeys): string {
   return topicWith(id, keys, crypto.getRandomValues(new Uint8Array(NONCE_BYTES)).toBase64(URL_SAFE));
 }
@@ -39,7 +41,7 @@ function topicWith(id: string, { sessionKey, sharedKey }: PresenceKeys, nonce: s
   return `${PREFIX}${id}/${nonce}${DOT}${mac(sessionKey, `${PREFIX}${id}/${nonce}${DOT}${sharedKey}`)}`;
 }
 
-/** The topic of minions of earlier versions, which is the same for each of their subscriptions. */
+/** The topic of minions of earlier versions; the same for all their subscriptions. */
 export function formerPresenceTopic(id: string, sessionKey: string): string {
   return `${PREFIX}${id}/${mac(sessionKey, PREFIX + id)}`;
 }
@@ -48,42 +50,40 @@ function mac(key: string, text: string): string {
   return hmac(sha256, utf8.encode(key), utf8.encode(text)).subarray(0, MAC_BYTES).toBase64(URL_SAFE);
 }
 
-/** A minion that came or went. */
+/** A minion that connected or disconnected. */
 export interface PresenceChange {
-  /** The minion. */
   readonly id: string;
-  /** Whether it is there now. */
+  /** Whether it is connected now. */
   readonly present: boolean;
 }
 
-/** The minions that are there, as the subscriptions tell. */
+/** The connected minions, from their subscriptions. */
 export class PresenceBook {
   readonly #sessionKey: (id: string) => string | undefined;
   readonly #sharedKey: () => string;
   readonly #since = new Map<string, number>();
-  /** The topics of each minion that is there: two, when it has just made a new subscription. */
+  /** The topics of each connected minion: two, if it has just made a new subscription. */
   readonly #topics = new Map<string, Set<string>>();
-  /** The shared key, and the one before: a minion may have signed in just before it was changed. */
+  /** The current and the previous shared key: a minion may have signed in just before a rotation. */
   #sharedKeys: readonly string[] = [];
-  /** The topics that were good under each of them, by minion. */
+  /** The topics that were valid with each of these keys, by minion. */
   #used: readonly Map<string, Set<string>>[] = [];
 
   /**
-   * Knows nobody yet.
    * @param keys.sessionKey The session key of a minion that has ever signed in.
-   * @param keys.sharedKey The shared key as it is now.
+   * @param keys.sharedKey The current shared key.
    */
   constructor(keys: { readonly sessionKey: (id: string) => string | undefined; readonly sharedKey: () => string }) {
     this.#sessionKey = keys.sessionKey;
     this.#sharedKey = keys.sharedKey;
   }
 
-  /** Who is there, and since when, in milliseconds since the epoch. */
+  /** The connected minions, with the time of connection in milliseconds since the epoch. */
   get since(): Map<string, number> {
     return this.#since;
   }
 
-  /** Takes in a message of the XPUB: 1 or 0, then the topic. @returns What it changed, if it proves itself. */
+  /** Handles a message of the XPUB: 1 or 0, then the topic. @returns The change, if the topic is authentic. */
   hear(frame: Uint8Array, nowMs: number = Date.now()): PresenceChange | undefined {
     const topic = new TextDecoder().decode(frame.subarray(1));
     if (!topic.startsWith(PREFIX)) return undefined;
@@ -104,11 +104,11 @@ export class PresenceBook {
     return { id, present: true };
   }
 
-  /** Whether `topic` is one of that minion's, and comes for the first time. */
+  /** Whether `topic` is an authentic topic of that minion, for the first time. */
   #proves(topic: string, id: string, sessionKey: string): boolean {
     this.#lookAtSharedKey();
     const [nonce, ...rest] = topic.slice(PREFIX.length + id.length + 1).split(DOT);
-    // Whoever has a topic with a nonce has no other: it may have been recorded before the minion was updated.
+    // A minion that uses nonces has no topic without one: it may have been recorded before the minion was updated.
     if (rest.length === 0) {
       return !this.#used.some((used) => used.has(id)) && same(topic, formerPresenceTopic(id, sessionKey));
     }
@@ -130,7 +130,7 @@ export class PresenceBook {
     this.#used = [new Map(), ...this.#used.slice(0, 1)];
   }
 
-  /** Who goes needs no proof: a topic that never proved itself is not in the book. */
+  /** A lost subscription needs no proof: only authentic topics are known. */
   #go(topic: string): PresenceChange | undefined {
     const id = idIn(topic);
     const topics = this.#topics.get(id);

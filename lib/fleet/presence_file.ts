@@ -1,6 +1,6 @@
 /**
- * The file in which the master says which minions are connected, and which were, for the commands on its host:
- * `<cachedir>/presence.p`. A minion that is in neither map does not tell (it is Python's).
+ * The file with the connected and disconnected minions, for commands on the master's host: `<cachedir>/presence.p`. A
+ * minion in neither map does not report its presence (it is Python's).
  * @module
  */
 
@@ -9,11 +9,11 @@ import { MsgpackError } from "../errors.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { isMap, map, toNumber, type Value } from "../values/value.ts";
 
-/** Who is there, and who has left: id → since when, in milliseconds since the epoch. */
+/** Connected and disconnected minions: id → since when, in milliseconds since the epoch. */
 export interface Presence {
   /** The minions that are connected. */
   readonly present: Map<string, number>;
-  /** The minions that were, under this master or an earlier one. */
+  /** Minions that were connected to this master or an earlier one. */
   readonly gone: Map<string, number>;
 }
 
@@ -21,12 +21,12 @@ function path(cachedir: string): string {
   return `${cachedir}/presence.p`;
 }
 
-/** Writes who is present. @throws {Error} If it cannot be written. */
+/** Writes the file. @throws {Error} If it cannot be written. */
 export function writePresence(cachedir: string, { present, gone }: Presence): void {
   writeFileAtomic(path(cachedir), encode(map({ present, gone }), "disk"), { mode: 0o600, makeDirectory: true });
 }
 
-/** Who is present, by the word of the last master; nobody if there is none, or it cannot be read. */
+/** Reads the file of the last master; empty if it does not exist or cannot be read. */
 export function readPresence(cachedir: string): Presence {
   let kept: Value = null;
   try {

@@ -1,6 +1,6 @@
 /**
- * Which minions are connected now: ours say so themselves (presence.ts); of Python's, those whose cached grains have an
- * address that is connected to the publish port. No minion is asked. Accepted keys alone count.
+ * All connected minions: ours by their presence (presence.ts), Python's by cached grains with an address that is
+ * connected to the publish port (connected_ids.ts). No minion is asked. Only accepted keys count.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { KeyStore } from "../keys/store.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { readPresence } from "./presence_file.ts";
 
-/** The accepted minions that are connected, sorted, each with an address of its that is, if one is known to be. */
+/** The accepted, connected minions, sorted, each with its connected address if known. */
 export function presentMinions(
   opts: MasterOpts,
   { publishPort }: { readonly publishPort: number },

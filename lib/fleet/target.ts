@@ -1,6 +1,6 @@
 /**
- * Which minions a target means: `glob`, `pcre` and `list` on the minion's id.
- * The master asks which accepted ids it is to wait for; the minion asks whether it is meant. Knows no keys and no sockets.
+ * Which minions a target matches: `glob`, `pcre` and `list` on the minion's id. The master asks which accepted ids
+ * match; the minion asks whether it matches. Knows no keys and no sockets.
  * Source: docs.saltproject.io, "Targeting Minions".
  * @module
  */
@@ -10,21 +10,21 @@ import { compileGlob } from "../text/glob.ts";
 import { pythonRegex } from "../text/regex.ts";
 import type { Value } from "../values/value.ts";
 
-/** The kinds of target that are understood. */
+/** The supported target types. */
 export type TargetType = "glob" | "pcre" | "list";
 
-/** How long one expression may keep its thread from other requests, in milliseconds. */
+/** Maximum time for matching one target, in milliseconds: it blocks other requests of the thread. */
 const MAX_MATCHING_MS = 5_000;
 
-/** What a target means to the master. */
+/** The result of resolving a target on the master. */
 export interface Resolved {
-  /** The accepted ids that it matches, each once. */
+  /** The accepted ids that match, without duplicates. */
   readonly minions: string[];
-  /** The ids that a list names and nobody has accepted. */
+  /** The ids of a list that are not accepted. */
   readonly missing: string[];
 }
 
-/** How a target of a type tells whether an id is meant. */
+/** For each type, a function that makes a test for ids. */
 const MATCHERS: Readonly<Record<TargetType, (tgt: Value) => (id: string) => boolean>> = {
   glob: (tgt) => typeof tgt === "string" ? compileGlob(tgt) : () => false,
   pcre: (tgt) => typeof tgt === "string" ? matchRegex(tgt) : () => false,
@@ -35,10 +35,10 @@ const MATCHERS: Readonly<Record<TargetType, (tgt: Value) => (id: string) => bool
 };
 
 /**
- * The minions that a target means.
- * @param tgtType Salt's `tgt_type`; absent or empty is `glob`.
- * @param acceptedIds The ids with accepted keys, in the order wanted back.
- * @throws {TargetError} For a type that is not understood, and for a pattern that cannot be read.
+ * Resolves a target to minions.
+ * @param tgtType Salt's `tgt_type`; absent or empty means `glob`.
+ * @param acceptedIds The ids with accepted keys; the result has the same order.
+ * @throws {TargetError} For an unknown type and for an invalid pattern.
  */
 export function resolveTarget(tgt: Value, tgtType: string | undefined, acceptedIds: readonly string[]): Resolved {
   const type = asTargetType(tgtType);
@@ -50,14 +50,14 @@ export function resolveTarget(tgt: Value, tgtType: string | undefined, acceptedI
 }
 
 /**
- * Whether the minion `id` is meant.
- * @throws {TargetError} As {@linkcode resolveTarget}; a minion then leaves the job alone.
+ * Whether the target matches the minion `id`.
+ * @throws {TargetError} As {@linkcode resolveTarget}; a minion then ignores the job.
  */
 export function matchesTarget(tgt: Value, tgtType: string | undefined, id: string): boolean {
   return MATCHERS[asTargetType(tgtType)](tgt)(id);
 }
 
-/** The ids that a list names: a comma-separated string or an array; empty names do not count. */
+/** The ids of a list: a comma-separated string or an array; empty names are skipped. */
 function listedIds(tgt: Value): string[] {
   if (typeof tgt === "string") return tgt.split(",").filter((id) => id !== "");
   return Array.isArray(tgt) ? tgt.filter((id) => typeof id === "string") : [];
@@ -67,7 +67,7 @@ function matchRegex(tgt: string): (id: string) => boolean {
   const regex = readable(() => pythonRegex(tgt));
   const started = performance.now();
   return (id) => {
-    // Each id is bounded; many may still be too much for one request.
+    // Matching one id is bounded; many ids may still take too long for one request.
     if (performance.now() - started > MAX_MATCHING_MS) {
       throw new TargetError(`${tgt.slice(0, 200)} takes too long`, "pcre");
     }
@@ -75,7 +75,7 @@ function matchRegex(tgt: string): (id: string) => boolean {
   };
 }
 
-/** What `act` gives; an expression that cannot be read, or takes no end, is a target that cannot. */
+/** Runs `act`; an invalid or too expensive expression becomes a TargetError. */
 function readable<T>(act: () => T): T {
   try {
     return act();
@@ -85,7 +85,7 @@ function readable<T>(act: () => T): T {
   }
 }
 
-/** Whether targets of the type `name` are understood. */
+/** Whether the target type `name` is supported. */
 export function isTargetType(name: string): name is TargetType {
   return Object.hasOwn(MATCHERS, name);
 }

@@ -1,9 +1,8 @@
 /**
- * The accepted minions' public keys as the MWorkers use them, and the tokens that prove who holds their private halves.
- *
- * A token is the same in every request of a minion, so one RSA operation a minion and master is enough (verified_tokens.ts);
- * the key's file is looked at each time, so that a deleted or changed key counts at once. No thread keeps
- * all minions.
+ * The accepted minions' public keys as the MWorkers use them, and the tokens that prove possession of the private keys.
+ * A minion sends the same token in every request, so one RSA operation per minion and master is enough
+ * (verified_tokens.ts). The key's file is checked each time, so that a deleted or changed key counts at once. No thread
+ * keeps the keys of all minions.
  * @module
  */
 
@@ -15,22 +14,22 @@ import { PublicKey } from "../crypto/rsa.ts";
 import { sameBytes } from "../crypto/same_bytes.ts";
 
 const TOKEN_TEXT = "salt";
-/** How many tokens a thread knows by itself, which saves two digests. */
+/** Number of tokens that a thread caches itself, which saves two digests. */
 const KNOWN = 512;
 
-/** The keys as one thread sees them. */
+/** The keys, as one thread sees them. */
 export class MinionKeys {
   readonly #store: KeyStore;
   readonly #verified: VerifiedTokens;
   readonly #known = new BoundedMap<string, { readonly version: string; readonly token: Uint8Array }>(KNOWN);
 
-  /** Reads nothing yet. @param store Where the accepted keys lie. @param verified What all threads have checked. */
+  /** @param store The accepted keys. @param verified Tokens that any thread has verified. */
   constructor(store: KeyStore, verified: VerifiedTokens) {
     this.#store = store;
     this.#verified = verified;
   }
 
-  /** The accepted key of `id`; `undefined` if there is none, or none that can be read, which proves nothing. */
+  /** The accepted key of `id`; `undefined` if there is none, or it cannot be read. */
   get(id: string): PublicKey | undefined {
     const pem = this.#store.get(id, "accepted");
     try {
@@ -41,9 +40,9 @@ export class MinionKeys {
     }
   }
 
-  /** Whether `token` proves that its sender holds the private half of the accepted key of `id`. */
+  /** Whether `token` proves that its sender has the private key of the accepted key of `id`. */
   provesToken(id: string, token: Uint8Array | undefined): boolean {
-    // First: what is verified with a key that comes in between is noted for a version that is gone.
+    // Read first: if the key is replaced during verification, the result is stored for the old version.
     const version = this.#store.version(id, "accepted");
     if (version === undefined || token === undefined) return false;
     const known = this.#known.get(id);

@@ -1,8 +1,8 @@
 /**
  * Which ids are accepted or rejected without an operator: `auto_accept`, the files `autosign_file` and
- * `autoreject_file`, stubs in `minions_autosign`, and values of grains in `autosign_grains_dir`.
- *
- * Says yes or no; knows nothing of keys or of what follows. Source: Salt's documentation of these options.
+ * `autoreject_file`, stubs in `minions_autosign`, and grain values in `autosign_grains_dir`. Answers yes or no; knows
+ * nothing of keys.
+ * Source: Salt's documentation of these options.
  * @module
  */
 
@@ -14,29 +14,29 @@ import { type PythonRegex, pythonRegex } from "../text/regex.ts";
 import { findGroup } from "../os/users.ts";
 import { str, type ValueMap } from "../values/value.ts";
 
-/** The options of the master that say who is let in; see {@linkcode Autosign}. */
+/** The master's options for automatic acceptance; see {@linkcode Autosign}. */
 export interface AutosignOpts {
-  /** Where the directory `minions_autosign` with the stubs is. */
+  /** Contains the directory `minions_autosign` with the stubs. */
   readonly pki_dir: string;
   /** The user that the master runs as. */
   readonly user: string;
-  /** Accept every new key. */
+  /** Accepts every new key. */
   readonly auto_accept: boolean;
-  /** File of the ids to accept: ids, globs and regular expressions, one a line. */
+  /** File of ids to accept: ids, globs and regular expressions, one per line. */
   readonly autosign_file: string | null;
-  /** The same of the ids to reject. */
+  /** File of ids to reject. */
   readonly autoreject_file: string | null;
-  /** Minutes that a stub counts; 0 is for ever. */
+  /** Minutes for which a stub is valid; 0: no limit. */
   readonly autosign_timeout: number;
   /** Directory with a file for each grain, one value a line. */
   readonly autosign_grains_dir: string | null;
-  /** Whether files that the group may write count as well. */
+  /** Whether files that the group may write are used too. */
   readonly permissive_pki_access: boolean;
 }
 
-/** What else decides; a test passes its own. */
+/** Callbacks; tests pass their own. */
 export interface AutosignWorld {
-  /** Tells the operator of a file that is not heeded. */
+  /** Called with a file that is ignored. */
   readonly warn: (message: string) => void;
   /** Whether `user` is listed in the group of that id. @default by the host's groups */
   readonly inGroup?: (user: string, gid: number) => boolean;
@@ -51,13 +51,13 @@ interface SigningFile {
   readonly tests: ((id: string) => boolean)[];
 }
 
-/** The answers, from files that are read again when they change. */
+/** The answers; files are read again when they change. */
 export class Autosign {
   readonly #opts: AutosignOpts;
   readonly #world: Required<AutosignWorld>;
   readonly #files = new Map<string, SigningFile>();
 
-  /** Takes the options; a file that they name need not be there. */
+  /** A file that the options name may be missing. */
   constructor(opts: AutosignOpts, world: AutosignWorld) {
     this.#opts = opts;
     this.#world = { inGroup: listedInGroup, uid: Deno.uid(), now: Date.now, ...world };
@@ -69,8 +69,8 @@ export class Autosign {
   }
 
   /**
-   * Whether the key of `id` is to be accepted. A stub that says so is used up by the question.
-   * @param grains What the minion sent as `autosign_grains`. It can send what it likes: the values are passwords.
+   * Whether the key of `id` is to be accepted. Uses up a stub for it.
+   * @param grains The minion's `autosign_grains`. The minion chooses them freely, so the values work as passwords.
    */
   accepts(id: string, grains?: ValueMap): boolean {
     return this.#opts.auto_accept || this.#named(id, this.#opts.autosign_file) || this.#stub(id) ||
@@ -99,16 +99,16 @@ export class Autosign {
       this.#world.warn(`${directory}/${name}: removed, since it is older than autosign_timeout`);
       removeIfExists(`${directory}/${name}`);
     }
-    // Of several workers that ask at once, the one that removes it gets the yes.
+    // If several workers ask at the same time, the one that removes the stub gets yes.
     const stub = `${directory}/${id}`;
-    // A power failure does not bring it back: it lets in one key, once.
+    // Synced: otherwise a stub could return after a power failure, and it must accept one key only.
     return isValidId(id) && statIfExists(stub)?.isFile === true && removeIfExists(stub, { sync: true });
   }
 
   #grain(grains: ValueMap): boolean {
     const directory = this.#opts.autosign_grains_dir;
     if (!directory) return false;
-    // From the directory to the grains and not the other way round: names off the wire make no paths.
+    // Lists the directory instead of using the grains' names as paths: they are untrusted.
     return fileNames(directory).some((name) => {
       const value = grains.get(name);
       const path = `${directory}/${name}`;
@@ -116,7 +116,7 @@ export class Autosign {
     });
   }
 
-  /** The file's state, if it is there and nobody writes it who is not to. */
+  /** The file's status, if it exists and only allowed users can write it. */
   #heeded(path: string): Deno.FileInfo | undefined {
     const info = statIfExists(path);
     if (info === undefined || this.#writtenByFriends(info)) return info;
@@ -131,7 +131,7 @@ export class Autosign {
   }
 }
 
-/** The lines of a file that say something: trimmed, no comments, no empty ones (an empty grain must match nothing). */
+/** The non-empty lines of a file, trimmed, without comments. (An empty grain must match nothing.) */
 function lines(path: string): string[] {
   const text = readTextFileIfExists(path) ?? "";
   return text.split("\n").map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"));
@@ -143,7 +143,7 @@ function compileLine(line: string): (id: string) => boolean {
   return (id) => glob(id) || (regex !== undefined && matches(regex, id));
 }
 
-/** An expression whose references would take no end says nothing of this id. */
+/** An expression that takes too many steps on this id does not match. */
 function matches(regex: PythonRegex, id: string): boolean {
   try {
     return regex.test(id);
@@ -155,11 +155,11 @@ function matches(regex: PythonRegex, id: string): boolean {
 
 function compileRegex(line: string): PythonRegex | undefined {
   try {
-    pythonRegex(line); // `a)|(b` must not pass by the brackets that are put around it
-    // In a group, so that `web|db` is two whole ids. In Salt it is all that starts with `web`.
+    pythonRegex(line); // tested alone: `a)|(b` must not escape from the brackets below
+    // In a group, so that `web|db` means two whole ids. In Salt it also matches every id that begins with `web`.
     return pythonRegex(`(?:${line})\\Z`);
   } catch (error) {
-    if (error instanceof RegexError) return undefined; // most globs are no expressions
+    if (error instanceof RegexError) return undefined; // most globs are no valid expressions
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The dropfile: how `salt-key` asks a running master for a new shared AES key, so that a minion whose key was deleted or
- * rejected cannot read what is published from then on. Maintenance looks for it.
+ * The dropfile: `salt-key` uses it to ask a running master for a new shared AES key, so that a minion whose key was
+ * deleted or rejected cannot read later publishes. Maintenance checks for it.
  * Source: salt-protocol, section 4 (Salt's `salt.crypt.dropfile`).
  * @module
  */
@@ -11,8 +11,8 @@ import { writeFileAtomic } from "../os/atomic_file.ts";
 export const DROPFILE = ".dfn";
 
 /**
- * Asks the master whose cache directory and id these are to replace its AES key; a request that is already there stays.
- * The file gets the mode that alone makes Maintenance trust it, and the owner of the cache directory, who must read it.
+ * Asks the master with this cache directory and id to replace its AES key; an existing request stays. The file gets the
+ * mode that Maintenance requires, and the owner of the cache directory, who must read it.
  * @throws {Deno.errors.PermissionDenied} If the directory is not writable.
  */
 export function writeDropfile(cachedir: string, masterId: string): void {

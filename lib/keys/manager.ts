@@ -1,6 +1,6 @@
 /**
- * What an operator does with minions' keys: find, accept, reject, delete, fingerprint. The rules of `salt-key` without
- * its words: knows nothing of options, prompts or printing.
+ * The operator's actions on minions' keys: find, accept, reject, delete, fingerprint. The rules of `salt-key` without
+ * options, prompts and printing.
  * Source: Salt's documentation, "salt-key" and "Salt Key wheel module".
  * @module
  */
@@ -11,34 +11,33 @@ import { KEY_DIRECTORIES, type KeyState, KeyStore } from "./store.ts";
 import { PublicKey } from "../crypto/rsa.ts";
 import type { ValueMap } from "../values/value.ts";
 
-/** Ids by the state of their keys; a state without a key may be missing. */
+/** Ids by the state of their keys; states without keys may be missing. */
 export type KeyMatches = Map<KeyState, string[]>;
 
-/** The states, in the order in which Salt's API lists them. */
+/** The states, in the order of Salt's API. */
 export const KEY_STATES: readonly KeyState[] = ["pending", "rejected", "accepted", "denied"];
 
-/** What the manager needs of the world. */
+/** Callbacks of a {@linkcode KeyManager}. */
 export interface KeyManagerOptions {
-  /** Fires an event on the master's bus; resolves also when no master is running. */
+  /** Fires an event on the master's bus; also resolves if no master is running. */
   readonly fire: (tag: string, data: ValueMap) => Promise<void>;
-  /** Forgets what the master's data cache knows of a minion; called once its last key is gone. */
+  /** Removes a minion from the data cache; called after its last key was deleted. */
   readonly forget: (id: string) => void;
 }
 
-/** What {@linkcode KeyManager.change} did. */
+/** The result of {@linkcode KeyManager.change}. */
 export interface KeyChange {
-  /** The id of every key that changed its state. */
+  /** The ids whose keys changed their state. */
   readonly changed: string[];
-  /** The id of every key that is none, and stayed where it was. */
+  /** The ids whose keys are invalid; these were not changed. */
   readonly invalid: string[];
 }
 
-/** The keys of a pki directory, and the acts on them. */
+/** Changes the keys of a pki directory. */
 export class KeyManager {
   readonly #store: KeyStore;
   readonly #options: KeyManagerOptions;
 
-  /** Manages the keys of `store`. */
   constructor(store: KeyStore, options: KeyManagerOptions) {
     this.#store = store;
     this.#options = options;
@@ -60,14 +59,14 @@ export class KeyManager {
     return found;
   }
 
-  /** The PEM of a key. @throws {Deno.errors.NotFound} If it went away. */
+  /** The PEM of a key. @throws {Deno.errors.NotFound} If it does not exist any more. */
   pem(id: string, state: KeyState): string {
     const pem = this.#store.get(id, state);
     if (pem === undefined) throw new Deno.errors.NotFound(`The key of "${id}" is gone`);
     return pem;
   }
 
-  /** Makes every key of `matches` accepted or rejected, and tells so on the bus. A key already in that state is left. */
+  /** Accepts or rejects every key of `matches`, and fires an event for each. Keys already in that state are skipped. */
   async change(matches: KeyMatches, to: "accepted" | "rejected"): Promise<KeyChange> {
     const changed: string[] = [], invalid: string[] = [];
     for (const [state, ids] of matches) {
@@ -87,9 +86,9 @@ export class KeyManager {
   }
 
   /**
-   * Deletes every key of `matches`, tells so on the bus, and has the data of minions without any key left forgotten.
+   * Deletes every key of `matches`, fires an event for each, and forgets the data of minions without any key left.
    * @param options.preserve Keep the data of minions whose accepted key is deleted.
-   * @returns The id of every key that is gone.
+   * @returns The ids of the deleted keys.
    */
   async delete(matches: KeyMatches, options: { readonly preserve?: boolean } = {}): Promise<string[]> {
     const deleted: string[] = [];
@@ -114,13 +113,13 @@ export class KeyManager {
   }
 }
 
-/** Whether a text matches one of several globs separated by commas. */
+/** Matches one of several globs separated by commas. */
 export function compileGlobs(globs: string): (text: string) => boolean {
   const tests = globs.split(",").map(compileGlob);
   return (text) => tests.some((test) => test(text));
 }
 
-/** `matches` as the map that Salt prints: directory names in place of states. */
+/** `matches` as the map that Salt prints: directory names instead of states. */
 export function byDirectory(matches: KeyMatches): ValueMap {
   return new Map([...matches].map(([state, ids]) => [KEY_DIRECTORIES[state], ids]));
 }

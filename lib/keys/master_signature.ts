@@ -1,6 +1,6 @@
 /**
- * The signature of the master's public key, made beforehand: minions with `verify_master_pubkey_sign` check it.
- * Prints nothing. Source: salt-protocol, section 3 (`master_sign_pubkey`); Salt's documentation, "salt-key".
+ * Signs the master's public key in advance, for minions with `verify_master_pubkey_sign`. Prints nothing.
+ * Source: salt-protocol, section 3 (`master_sign_pubkey`); Salt's documentation, "salt-key".
  * @module
  */
 
@@ -10,7 +10,7 @@ import { KeyError } from "../errors.ts";
 import { loadOrCreateKeyPair, loadPrivateKey, movedMasterKey } from "./pair.ts";
 import { PublicKey, type SigningAlgorithm } from "../crypto/rsa.ts";
 
-/** What {@linkcode signMasterKey} signs, with what, and where to. */
+/** Options of {@linkcode signMasterKey}. */
 export interface MasterSignatureOptions {
   /** The pki directory: the master's public key if `pub` is unset, and the signing key if `priv` is unset. */
   readonly pkiDir: string;
@@ -20,7 +20,7 @@ export interface MasterSignatureOptions {
   readonly signKeyName: string;
   /** Name of the signature's file (`master_pubkey_signature`). */
   readonly signatureName: string;
-  /** How to sign; minions check with the algorithm that they asked for, SHA1 by default. */
+  /** The algorithm; minions verify with the one that they asked for, by default SHA1. */
   readonly algorithm: SigningAlgorithm;
   /** Bits of a new signing key. */
   readonly keysize: number;
@@ -51,7 +51,7 @@ export async function signMasterKey(options: MasterSignatureOptions): Promise<bo
   const pub = readTextFileIfExists(options.pub || `${pkiDir}/master.pub`) ??
     readTextFileIfExists(`${pkiDir}/${movedMasterKey(options.id)}.pub`);
   if (pub === undefined) throw new KeyError("No usable public-key found");
-  // Exactly what the master sends as `pub_key`: the text on the wire, not the file with its last newline.
+  // Signs exactly the `pub_key` that the master sends: without the file's last newline.
   const signed = new TextEncoder().encode(PublicKey.fromPem(pub).pem);
   const signaturePath = `${options.signaturePath || pkiDir}/${options.signatureName}`;
   if (isFile(signaturePath)) return false;

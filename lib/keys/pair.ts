@@ -1,7 +1,6 @@
 /**
- * A daemon's own key pair on the disk: `<name>.pem` and `<name>.pub`, read or made.
- *
- * Knows nothing of what the keys are for. Source: Salt's `gen_keys` and `MasterKeys`.
+ * A daemon's own key pair on disk: `<name>.pem` and `<name>.pub`, read or created. Knows nothing of the use of keys.
+ * Source: Salt's `gen_keys` and `MasterKeys`.
  * @module
  */
 
@@ -12,17 +11,17 @@ import { PrivateKey, samePem } from "../crypto/rsa.ts";
 const PRIVATE_MODE = 0o400;
 const PUBLIC_MODE = 0o644;
 
-/** Who may read a private key beside its owner: nobody, unless the operator says so. */
+/** Who may read a private key besides its owner: nobody by default. */
 export interface KeyAccess {
-  /** The option `permissive_pki_access`: the group may. */
+  /** The option `permissive_pki_access`: the group may read it. */
   readonly permissive?: boolean;
 }
 
 /**
- * Reads the private key `<name>.pem` in `dir`, or makes a pair of `keysize` bits; writes `<name>.pub` if it is missing. Of
- * several processes that start at once, one makes the key and all get that one.
- * @throws {KeyError} If `<name>.pem` is there and no usable private key, or a link to nothing, or open to others, or if
- * `<name>.pub` is not its public half: neither is ever replaced, since peers may have seen the key.
+ * Reads the private key `<name>.pem` in `dir`, or creates a pair of `keysize` bits; writes `<name>.pub` if it is
+ * missing. If several processes start at once, one creates the key and all get it.
+ * @throws {KeyError} If `<name>.pem` exists but is no usable private key, a link to a missing file, or readable by
+ * others, or if `<name>.pub` is not its public key. Neither file is ever replaced, since peers may know the key.
  */
 export async function loadOrCreateKeyPair(
   dir: string,
@@ -35,14 +34,14 @@ export async function loadOrCreateKeyPair(
   const publicPath = `${dir}/${name}.pub`;
   const { pem } = key.publicKey;
   const written = readTextFileIfExists(publicPath);
-  // An empty one is what a power failure may leave of a file that nobody has synced; it says nothing that could be wrong.
+  // A power failure may leave an empty file if nobody synced it; it cannot be wrong.
   if (written === undefined || written.trim() === "") {
     writeFileAtomic(publicPath, `${pem}\n`, { mode: PUBLIC_MODE, sync: true });
   } else if (!samePem(written, pem)) throw new KeyError(`${publicPath}: not the public half of ${path}`);
   return key;
 }
 
-/** How {@linkcode loadOrCreateMasterKey} finds the key. */
+/** Options of {@linkcode loadOrCreateMasterKey}. */
 export interface MasterKeyOptions extends KeyAccess {
   /** The master's id: Salt 3008 keeps the key under {@linkcode movedMasterKey} of it. */
   readonly id: string;
@@ -54,8 +53,8 @@ export function movedMasterKey(id: string): string {
 }
 
 /**
- * The master's own key: `master.pem` in `pkiDir`. Salt 3008 moves it to `<id>.pem` and leaves a link, which reads like any
- * file; where the link is gone, `<id>.pem` is taken.
+ * The master's own key: `master.pem` in `pkiDir`. Salt 3008 moves it to `<id>.pem` and leaves a link. If the link is
+ * missing, `<id>.pem` is used.
  * @throws {KeyError} As {@linkcode loadOrCreateKeyPair}.
  */
 export function loadOrCreateMasterKey(
@@ -69,8 +68,8 @@ export function loadOrCreateMasterKey(
 }
 
 /**
- * The private key in the file `path`; `undefined` if there is none.
- * @throws {KeyError} If the file holds no usable private key, or others may read it; its text names the file.
+ * Reads the private key in the file `path`; `undefined` if the file does not exist.
+ * @throws {KeyError} If the file has no usable private key, or others may read it; the text names the file.
  */
 export function loadPrivateKey(path: string, access: KeyAccess = {}): PrivateKey | undefined {
   checkPrivateKey(path, access);
@@ -84,8 +83,8 @@ export function loadPrivateKey(path: string, access: KeyAccess = {}): PrivateKey
 }
 
 /**
- * Makes sure that only its owner may read or write the private key in the file `path`; a missing file is as good.
- * @throws {KeyError} If others may; its text says which file, and what to do.
+ * Checks that only its owner may read or write the private key file `path`; a missing file is accepted.
+ * @throws {KeyError} If others may; the text names the file and the remedy.
  */
 export function checkPrivateKey(path: string, { permissive = false }: KeyAccess = {}): void {
   const mode = modeOf(path);
@@ -113,7 +112,7 @@ function exists(path: string): boolean {
   return modeOf(path) !== undefined;
 }
 
-/** The permission bits of a file, `undefined` if there is none. */
+/** The permission bits of a file; `undefined` if it does not exist. */
 function modeOf(path: string): number | undefined {
   const file = statIfExists(path);
   return file === undefined ? undefined : (file.mode ?? 0) & 0o777;

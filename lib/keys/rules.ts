@@ -1,57 +1,55 @@
 /**
- * What becomes of the key in an `_auth` request: the whole rule of acceptance, as one table.
- *
- * Pure: the facts are gathered and the decision is carried out elsewhere. The first row whose conditions all hold
- * decides. Source: salt-protocol.md section 3, "State machine"; Salt's `_auth` of 3006 and 3008.
+ * What happens to the key in an `_auth` request: all rules of acceptance in one table. Pure: other code gathers the
+ * facts and carries out the decision. The first row whose conditions all hold decides.
+ * Source: salt-protocol.md section 3, "State machine"; Salt's `_auth` of 3006 and 3008.
  * @module
  */
 
-/** Everything that the decision depends on. */
+/** The facts that the decision depends on. */
 export interface KeyFacts {
-  /** Whether the id can be a minion's. */
+  /** Whether the id is valid. */
   readonly validId: boolean;
   /** Whether more than `max_minions` are connected, and this id is not one of them. */
   readonly full: boolean;
-  /** The option `open_mode`: every key is let in. */
+  /** The option `open_mode`: every key is accepted. */
   readonly openMode: boolean;
   /** Whether `autoreject_file` names the id. */
   readonly autoReject: boolean;
-  /** Whether `auto_accept`, `autosign_file`, a stub or a grain lets the id in. */
+  /** Whether `auto_accept`, `autosign_file`, a stub or a grain accepts the id. */
   readonly autoSign: boolean;
-  /** The state of the key that the store has of this id. A denied one is never consulted. */
+  /** The state of the stored key of this id. Denied keys are ignored. */
   readonly stored: "accepted" | "pending" | "rejected" | "none";
-  /** Whether the presented key is the stored one, line ends aside. */
+  /** Whether the presented key is the stored one, apart from line ends. */
   readonly sameKey: boolean;
   /** Whether the presented key is an RSA key that a reply can be encrypted with. */
   readonly usable: boolean;
 }
 
-/** What `salt/auth` events call it. */
+/** The `act` of `salt/auth` events. */
 export type AuthAct = "accept" | "pend" | "reject" | "denied" | "full";
 
-/** What to do. */
+/** The actions that follow. */
 export interface Decision {
-  /** The `ret` of the reply; `"accepted"` is a reply with the keys instead. */
+  /** The `ret` of the reply; `"accepted"`: a reply with the keys. */
   readonly ret: boolean | "full" | "accepted";
-  /** What to do to the store: put the presented key into a state, or move the stored key there. */
+  /** The change of the store: put the presented key into a state, or move the stored key there. */
   readonly store?: {
     readonly key: "presented" | "stored";
     readonly to: "accepted" | "pending" | "rejected" | "denied";
   };
   /**
-   * The `act` of the `salt/auth` event; without one, no event is fired. Its `result` is false if `ret` is false or
-   * `"full"`, else true.
+   * The `act` of the `salt/auth` event; without it no event is fired. The event's `result` is false if `ret` is false
+   * or `"full"`, else true.
    */
   readonly act?: AuthAct;
-  /** Why, for the log. */
+  /** The reason, for the log. */
   readonly because: string;
 }
 
-/** A row of the table: the facts that it asks for, and what follows. */
+/** A row of the table: conditions and decision. */
 export interface KeyRule {
-  /** The facts that must be so; the others may be anything. */
+  /** Facts that must hold; others are not checked. */
   readonly when: Partial<KeyFacts>;
-  /** What follows. */
   readonly then: Decision;
 }
 
@@ -59,8 +57,8 @@ const presented = (to: "accepted" | "pending" | "rejected" | "denied") => ({ key
 const stored = (to: "accepted" | "rejected") => ({ key: "stored", to }) as const;
 
 /**
- * The rule, row by row. It differs from Salt's in one thing. Salt stores an empty or corrupt key like any other, and finds
- * out when it comes to use it; here it is refused at once, so that what is pending can also be accepted.
+ * The table. One difference to Salt: Salt stores an empty or corrupt key and fails when it uses it; here it is refused
+ * at once, so every pending key can be accepted.
  */
 export const KEY_RULES: readonly KeyRule[] = [
   { when: { validId: false }, then: { ret: false, because: "invalid id" } },
@@ -151,10 +149,10 @@ const FACTS: readonly (keyof KeyFacts)[] = [
   "usable",
 ];
 
-/** What becomes of a key with these facts: the first row of {@linkcode KEY_RULES} that fits. */
+/** The decision for these facts: the first row of {@linkcode KEY_RULES} that fits. */
 export function decideKey(facts: KeyFacts): Decision {
   const rule = KEY_RULES.find(({ when }) => fits(when, facts));
-  // The rows of each `stored` end with one that asks for nothing more.
+  // For each `stored`, the last row has no other condition.
   if (rule === undefined) throw new Error(`No rule for ${JSON.stringify(facts)}`);
   return rule.then;
 }

@@ -1,9 +1,8 @@
 /**
- * The key that each minion's own requests are encrypted with: one file a minion under `<cachedir>/sessions`.
- *
- * Made at the first sign-in, kept over restarts, replaced when it is older than `publish_session`. All threads share the
- * files, and in memory what any of them has read, until the file changes: a request costs one look at its file, whichever
- * thread it comes to, and no thread keeps all minions.
+ * The session keys of minions, which encrypt their requests: one file per minion in `<cachedir>/sessions`. Made at the
+ * first sign-in, kept over restarts, replaced when older than `publish_session`. All threads share the files, and what
+ * any of them has read is in shared memory until the file changes: a request costs one check of its file in any thread,
+ * and no thread keeps all sessions.
  * @module
  */
 
@@ -14,11 +13,11 @@ import { isValidId } from "../protocol/minion_id.ts";
 import { BoundedMap } from "../values/bounded_map.ts";
 import { SharedTable } from "./shared_table.ts";
 
-/** How many crypticles a thread keeps ready: to make one takes a tenth of a request. */
+/** Number of crypticles that a thread caches: making one takes a tenth of a request. */
 const READY = 512;
 
 interface Session {
-  /** Tells the file that it was read from. */
+  /** Identifies the version of the file that was read. */
   readonly version: string;
   readonly mtimeMs: number;
   readonly crypticle: Crypticle;
@@ -32,9 +31,9 @@ export class SessionKeys {
   readonly #ready = new BoundedMap<string, Session>(READY);
 
   /**
-   * Makes the directory if it is not there.
-   * @param lifetimeMs After how long a sign-in makes a new key.
-   * @param memory Another thread's, for what all of them have read.
+   * Makes the directory if it does not exist.
+   * @param lifetimeMs Age after which a sign-in makes a new key.
+   * @param memory The shared memory of another thread.
    */
   constructor(cachedir: string, lifetimeMs: number, memory?: SharedArrayBuffer) {
     this.#directory = `${cachedir}/sessions`;
@@ -43,12 +42,12 @@ export class SessionKeys {
     Deno.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
   }
 
-  /** What other threads share. */
+  /** Shared with other threads. */
   get memory(): SharedArrayBuffer {
     return this.#known.memory;
   }
 
-  /** The key string for a sign-in of `id`: the one in force, or a new one. */
+  /** The key string for a sign-in of `id`: the current one, or a new one. */
   forSignIn(id: string): string {
     const session = this.#read(id);
     if (session !== undefined && Date.now() - session.mtimeMs < this.#lifetimeMs) {
@@ -60,12 +59,12 @@ export class SessionKeys {
     return made.crypticle.keyString;
   }
 
-  /** What opens the requests of `id`; `undefined` if it never signed in. */
+  /** The crypticle for requests of `id`; `undefined` if it has never signed in. */
   crypticle(id: string): Crypticle | undefined {
     return isValidId(id) ? this.#read(id)?.crypticle : undefined;
   }
 
-  /** Forgets the session of `id`, whose key is gone. */
+  /** Removes the session of `id`, whose key was deleted. */
   remove(id: string): void {
     this.#ready.delete(id);
     if (isValidId(id)) removeIfExists(this.#path(id));
@@ -85,7 +84,7 @@ export class SessionKeys {
       return undefined;
     }
     const mtimeMs = file.mtime?.getTime() ?? 0;
-    // The clock of the time may tick 250 times a second only: a file that took another's place is told by its inode.
+    // File times may change only 250 times a second, so the inode identifies a replaced file.
     const version = `${file.ino}:${mtimeMs}`;
     const ready = this.#ready.get(id);
     if (ready?.version === version) return ready;
@@ -99,7 +98,7 @@ export class SessionKeys {
       this.#ready.set(id, session);
       return session;
     } catch (error) {
-      if (error instanceof KeyError) return undefined; // the next sign-in makes a new one
+      if (error instanceof KeyError) return undefined; // the next sign-in makes a new key
       throw error;
     }
   }

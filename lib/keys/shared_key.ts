@@ -1,8 +1,7 @@
 /**
- * The key that every publish is encrypted with, shared by all threads of the master and new at every start.
- *
- * It lies in shared memory: when Maintenance rotates it, every MWorker and the publisher see the new one with their next
- * message, so that no minion is handed an old key while a job under the new one is on its way. Never on disk.
+ * The key that encrypts every publish, shared by all threads of the master and new at every start. It is in shared
+ * memory: after Maintenance has rotated it, every MWorker and the Publisher use the new key for their next message, so
+ * that no minion gets the old key while a job is encrypted with the new one. Never on disk.
  * @module
  */
 
@@ -17,7 +16,7 @@ const SERIAL = 1;
 
 /** One thread's view of the shared key. */
 export class SharedKey {
-  /** What other threads make their own view of. */
+  /** Other threads make their own view of it. */
   readonly memory: SharedArrayBuffer;
   readonly #header: Int32Array;
   readonly #key: Uint8Array;
@@ -25,7 +24,7 @@ export class SharedKey {
   #text = "";
   #crypticle: Crypticle | undefined;
 
-  /** A view of a key that exists, or a new key. @param memory Another thread's; without it a new key is made. */
+  /** @param memory The memory of another thread's view; without it a new key is made. */
   constructor(memory?: SharedArrayBuffer) {
     this.memory = memory ?? new SharedArrayBuffer(HEADER_BYTES + KEY_LENGTH);
     this.#header = new Int32Array(this.memory, 0, 2);
@@ -33,7 +32,7 @@ export class SharedKey {
     if (memory === undefined) this.rotate();
   }
 
-  /** Makes a new key and starts the serials again. One thread alone may do this: the master's main one. */
+  /** Makes a new key and restarts the serials. Only the master's main thread may call it. */
   rotate(): void {
     Atomics.add(this.#header, GENERATION, 1);
     this.#key.set(new TextEncoder().encode(generateKeyString()));
@@ -41,13 +40,13 @@ export class SharedKey {
     Atomics.add(this.#header, GENERATION, 1);
   }
 
-  /** The key string in force, as sign-ins hand it out. */
+  /** The current key string, as given at sign-in. */
   get text(): string {
     this.#refresh();
     return this.#text;
   }
 
-  /** The key in force. */
+  /** The current key. */
   crypticle(): Crypticle {
     this.#refresh();
     this.#crypticle ??= new Crypticle(this.#text);
@@ -59,7 +58,7 @@ export class SharedKey {
     for (;;) {
       const crypticle = this.crypticle();
       const serial = Atomics.add(this.#header, SERIAL, 1) + 1;
-      // A rotation in between would have begun its serials anew.
+      // A rotation in between would have restarted the serials.
       if (Atomics.load(this.#header, GENERATION) === this.#seen) return { crypticle, serial };
     }
   }
@@ -67,8 +66,8 @@ export class SharedKey {
   #refresh(): void {
     while (Atomics.load(this.#header, GENERATION) !== this.#seen) {
       const before = Atomics.load(this.#header, GENERATION);
-      if (before % 2 === 1) continue; // being written, in another thread, for a few microseconds
-      // Of one that another thread writes meanwhile the loop says: once more.
+      if (before % 2 === 1) continue; // another thread is writing, for a few microseconds
+      // If another thread writes meanwhile, the loop repeats.
       this.#text = new TextDecoder().decode(this.#key.slice());
       this.#crypticle = undefined;
       this.#seen = before;

@@ -1,9 +1,8 @@
 /**
- * The minions' public keys: a file named by the id in the directory of its state, as every Salt keeps them.
- *
- * Knows nothing of who may be accepted (rules.ts), of events or of what operators type. Ids come off the wire: one
- * that is not {@linkcode isValidId} never reaches the file system. Entries that are no plain files under such a name
- * (directories, links, `.key_cache`, half-written files) are not there. Source: Salt's pki directory.
+ * The minions' public keys: one file per id in the directory of its state, as in every Salt. Does not know who may be
+ * accepted (rules.ts), events, or operators. Ids come from the network: an invalid one ({@linkcode isValidId}) never
+ * reaches the file system. Other entries (directories, links, `.key_cache`, incomplete files) are ignored.
+ * Source: Salt's pki directory.
  * @module
  */
 
@@ -18,7 +17,7 @@ import { KeyError } from "../errors.ts";
 import { isValidId } from "../protocol/minion_id.ts";
 import { compareStrings } from "../values/value.ts";
 
-/** Where a key stands. `denied` keys are only kept for the operator to see; an id may have one beside its other key. */
+/** The state of a key. `denied` keys are kept only for the operator to see; an id may have one besides its other key. */
 export type KeyState = "accepted" | "pending" | "rejected" | "denied";
 
 /** The directory of each state, below the pki directory. */
@@ -29,17 +28,17 @@ export const KEY_DIRECTORIES: Readonly<Record<KeyState, string>> = {
   denied: "minions_denied",
 };
 
-// An id is in one of these. Should a crash have left it in two, the harsher one counts, as in Salt.
+// An id is in one of these. If a crash left it in two, the stricter one counts, as in Salt.
 const EXCLUSIVE = ["rejected", "accepted", "pending"] as const;
 
 /**
- * The keys in one pki directory. Several processes may use the same one: every file appears and goes whole. What was put, moved or
- * deleted stays so after a power failure: an operator's yes or no is on the disk, with its directory, when the call returns.
+ * The keys in one pki directory, which several processes may use: files appear and disappear atomically. Changes
+ * survive a power failure: when a call returns, the file and its directory are synced.
  */
 export class KeyStore {
   readonly #pkiDir: string;
 
-  /** Takes the pki directory, which need not be there: the first key makes what is missing. */
+  /** The pki directory may be missing; the first key creates what is needed. */
   constructor(pkiDir: string) {
     this.#pkiDir = pkiDir;
   }
@@ -62,24 +61,22 @@ export class KeyStore {
     return this.#has(id, state) ? readTextFileIfExists(this.#path(id, state)) : undefined;
   }
 
-  /**
-   * What tells the key of `id` in that state from any other that was or will be there, for whoever keeps what it was made
-   * into: one call to the system, where reading it takes four.
-   */
+  /** Identifies the current key of `id` in that state, for caches. One system call; reading the key takes four. */
   version(id: string, state: KeyState): string | undefined {
     const file = this.#stat(id, state);
-    // The clock of the time may tick 250 times a second only: a file that took another's place is told by its inode.
+    // File times may change only 250 times a second, so the inode identifies a replaced file.
     return file?.isFile ? `${file.ino}:${file.mtime?.getTime()}:${file.size}` : undefined;
   }
 
-  /** The state that counts: that of the key to compare with; a denied key counts for nothing. */
+  /** The state of the key that counts; denied keys do not. */
   state(id: string): Exclude<KeyState, "denied"> | undefined {
     return EXCLUSIVE.find((state) => this.#has(id, state));
   }
 
   /**
-   * Keeps `pem` as the key of `id` in that state, and in no other one; but a denied key neither replaces nor is replaced.
-   * @throws {KeyError} If `id` cannot be a minion's.
+   * Stores `pem` as the key of `id` in that state, and removes it from the others. A denied key neither replaces
+   * another nor is replaced.
+   * @throws {KeyError} If `id` is not valid.
    */
   put(id: string, state: KeyState, pem: string): void {
     this.#checkId(id);
@@ -88,10 +85,7 @@ export class KeyStore {
     this.#clearOthers(id, state);
   }
 
-  /**
-   * Moves the key of `id` from one state to another, over a key that is there.
-   * @returns Whether there was one to move.
-   */
+  /** Moves the key of `id` from one state to another, and replaces a key there. @returns Whether there was a key to move. */
   move(id: string, from: KeyState, to: KeyState): boolean {
     if (!this.#has(id, from)) return false;
     if (from === to) return true;
@@ -102,18 +96,19 @@ export class KeyStore {
       if (error instanceof Deno.errors.NotFound) return false;
       throw error;
     }
-    // Where it is before where it was: it may be in both after a power failure, and is never in neither.
+    // The new directory is synced before the old one: after a power failure the key may be in both, but never in
+    // neither.
     for (const state of [to, from]) syncDirectory(this.#directory(state));
     this.#clearOthers(id, to);
     return true;
   }
 
-  /** Deletes the key of `id` in that state. @returns Whether there was one. */
+  /** Deletes the key of `id` in that state. @returns Whether it existed. */
   delete(id: string, state: KeyState): boolean {
     return this.#has(id, state) && removeIfExists(this.#path(id, state), { sync: true });
   }
 
-  /** Deletes every key of `id`. @returns The states that it had one in. */
+  /** Deletes every key of `id`. @returns The states that it had keys in. */
   remove(id: string): KeyState[] {
     return [...EXCLUSIVE, "denied" as const].filter((state) => this.delete(id, state));
   }
@@ -155,11 +150,11 @@ export class KeyStore {
 }
 
 /**
- * Whether the text of a key's file is no more than the beginning of one, as a power failure leaves what nobody has synced. A key that
- * was put by {@linkcode KeyStore} is never cut, but another program may have put it.
+ * Whether the text is a truncated key, as after a power failure if nobody synced it. {@linkcode KeyStore} syncs its
+ * keys, but another program may have written this one.
  */
 export function isCutKey(pem: string): boolean {
-  // Zeros are blocks that were given to the file and never written.
+  // Zeros are blocks that were allocated and never written.
   const text = pem.replaceAll("\0", "").trim();
   return "-----BEGIN PUBLIC KEY-----".startsWith(text) || /^-----BEGIN [A-Z ]+-----\n[^-]*-{0,4}$/.test(text);
 }

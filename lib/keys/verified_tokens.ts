@@ -1,30 +1,31 @@
 /**
- * Tokens that have proved themselves, known to all threads of the master: what one MWorker has checked with RSA, which takes a
- * millisecond, the others need not check again. Knows no key files: a token counts for one version of one minion's key.
+ * Verified tokens, shared by all threads of the master: what one MWorker has verified with RSA, which takes a
+ * millisecond, the others need not verify again. A token is stored for one version of one minion's key. Knows no key
+ * files.
  * @module
  */
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { SharedTable } from "./shared_table.ts";
 
-/** 128 bits of a digest: nobody finds another token that comes to the same. */
+/** 128 bits of a digest: nobody can find another token with the same digest. */
 const DIGEST_BYTES = 16;
 
-/** One thread's view of them. */
+/** One thread's view of the verified tokens. */
 export class VerifiedTokens {
   readonly #table: SharedTable;
 
-  /** A view. @param memory Another thread's; without it nothing has proved itself yet. */
+  /** @param memory The memory of another thread's view; without it an empty table is made. */
   constructor(memory?: SharedArrayBuffer) {
     this.#table = new SharedTable(DIGEST_BYTES, memory);
   }
 
-  /** What other threads make their own view of. */
+  /** Other threads make their own view of it. */
   get memory(): SharedArrayBuffer {
     return this.#table.memory;
   }
 
-  /** Whether `token` has proved that its sender has the private half of the key of `id`, as that key is in `version`. */
+  /** Whether `token` has proved that its sender has the private key of `id`, for this `version` of the key. */
   has(id: string, version: string, token: Uint8Array): boolean {
     const known = this.#table.get(id, version);
     if (known === undefined) return false;
@@ -32,7 +33,7 @@ export class VerifiedTokens {
     return known.every((byte, i) => byte === digest[i]);
   }
 
-  /** Notes that it has. */
+  /** Stores that it has. */
   add(id: string, version: string, token: Uint8Array): void {
     this.#table.put(id, version, sha256(token).subarray(0, DIGEST_BYTES));
   }

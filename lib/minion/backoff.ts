@@ -1,40 +1,36 @@
 /**
- * How long to wait before each try to reach a master whose connection was lost: by chance, so that the minions of a fleet, which
- * have all lost it in the same moment, do not come back in another one.
- *
- * The wait is anything up to a window that doubles with each try: a fleet is back about as fast as the master was, and spread
- * over about the time that it was away, up to `mostMs`. A rule: it neither waits nor tries.
+ * Random waits before each try to reach a lost master, so that the minions of a fleet, which all lost it at the same
+ * moment, do not reconnect at the same moment. Each wait is random up to a window, which doubles with each try up to
+ * `mostMs`: a fleet is back about as fast as the master was, spread over about the time that it was away. Only computes
+ * waits.
  * Source: "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015), where this is "full jitter".
  * @module
  */
 
-/** The least time between two attempts to connect, in milliseconds. */
+/** Minimum time between two attempts to connect, in milliseconds. */
 const CONNECT_MS = 50;
 
-/** The waits. Times in milliseconds. */
+/** The waits, in milliseconds. */
 export interface Backoff {
-  /** The wait before try `attempt`, of which the first is 0. */
+  /** The wait before try `attempt`, from 0. */
   pause(attempt: number): number;
-  /**
-   * A time for try `attempt` between two attempts to connect, within a try that lasts longer than one: about half of the
-   * longest pause.
-   */
+  /** A time between two attempts to connect within one long try `attempt`: about half of its longest wait. */
   reconnect(attempt: number): number;
 }
 
-/** What a {@linkcode backoff} goes by. */
+/** Options of {@linkcode backoff}. */
 export interface BackoffOptions {
   /** The first window. */
   readonly leastMs: number;
-  /** The largest one. */
+  /** The largest window. */
   readonly mostMs: number;
-  /** Whether chance decides; otherwise each wait is its whole window. */
+  /** Whether waits are random; otherwise each wait is its whole window. */
   readonly randomize: boolean;
-  /** At least 0, less than 1. Default: `Math.random`. */
+  /** A random number, at least 0 and less than 1. Default: `Math.random`. */
   random?(): number;
 }
 
-/** Waits within a window that doubles. */
+/** Makes waits within a window that doubles. */
 export function backoff({ leastMs, mostMs, randomize, random = Math.random }: BackoffOptions): Backoff {
   const window = (attempt: number) => Math.max(leastMs, Math.min(mostMs, leastMs * 2 ** attempt));
   const chance = () => randomize ? random() : 1;

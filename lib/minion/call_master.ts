@@ -1,21 +1,21 @@
 /**
- * The master of a function that `salt-call` runs, or the lack of one. Apart from session.ts, which makes one: `salt-call --local`
- * needs nothing of what a connection takes.
+ * The master of a function that `salt-call` runs, or none. Separate from session.ts, which makes one, because
+ * `salt-call --local` needs no connection code.
  * @module
  */
 
 import { NoMasterError } from "../errors.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** The master of a call, or the lack of one. */
+/** The master of a call, or none. */
 export interface CallMaster extends Disposable {
   /** The minion's pillar. */
   readonly pillar: ValueMap;
-  /** Sends an encrypted request. @throws {NoMasterError} Where there is no master. */
+  /** Sends an encrypted request. @throws {NoMasterError} If there is no master. */
   request(load: ValueMap): Promise<Value>;
 }
 
-/** No master: `salt-call --local`. */
+/** No master, for `salt-call --local`. */
 export const WITHOUT_MASTER: CallMaster = {
   pillar: new Map(),
   request: () => Promise.reject(new NoMasterError("There is no master: this runs locally")),

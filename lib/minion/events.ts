@@ -1,5 +1,5 @@
 /**
- * What a minion does about the events on its own bus: a table by the beginning of the tag.
+ * How a minion handles the events on its own bus: a table by prefix of the tag.
  * Source: salt-protocol.md section 6, "Local tags handled".
  * @module
  */
@@ -7,13 +7,13 @@
 import type { BusEvent } from "../bus/event.ts";
 import { map, type ValueMap } from "../values/value.ts";
 
-/** What the events can have a minion do. */
+/** Actions that events can trigger. */
 export interface EventActions {
-  /** Loads modules anew. */
+  /** Loads modules again. */
   refreshModules(): Promise<void>;
   /** Computes the grains again. */
   refreshGrains(): Promise<void>;
-  /** Asks for the pillar again. */
+  /** Requests the pillar again. */
   refreshPillar(): Promise<void>;
   /** Sends an event to the master. */
   fireMaster(event: ValueMap): Promise<boolean>;
@@ -29,12 +29,12 @@ const ACTIONS: readonly (readonly [prefix: string, action: Action])[] = [
   ["fire_master", ({ data }, minion) => minion.fireMaster(forMaster(data))],
 ];
 
-/** Does what `event` asks for; most events ask for nothing. */
+/** Handles `event`; most events trigger nothing. */
 export async function handleLocalEvent(event: BusEvent, actions: EventActions): Promise<void> {
   for (const [prefix, action] of ACTIONS) if (event.tag.startsWith(prefix)) await action(event, actions);
 }
 
-/** The fields of a `fire_master` event that go on to the master. */
+/** The fields of a `fire_master` event that are sent to the master. */
 function forMaster(data: ValueMap): ValueMap {
   const wanted = map({});
   for (const key of ["data", "tag", "events", "pretag"]) {

@@ -1,6 +1,7 @@
 /**
- * All grains of a minion: core ones, the user's own functions, the static `grains` file, the `grains` option, each over the
- * one before. Source: Salt 3008.3 `salt/loader/__init__.py` grains, `salt/grains/extra.py` config.
+ * All grains of a minion: core grains, the user's own functions, the static `grains` file, and the `grains` option;
+ * later ones replace earlier ones.
+ * Source: Salt 3008.3 `salt/loader/__init__.py` grains, `salt/grains/extra.py` config.
  * @module
  */
 
@@ -12,18 +13,18 @@ import type { MinionOpts } from "../config/options.ts";
 import { isMap, toValue, type Value, type ValueMap } from "../values/value.ts";
 import { loadYamlMapping } from "../values/yaml.ts";
 
-/** How {@linkcode loadGrains} looks at the world. */
+/** Options of {@linkcode loadGrains}. */
 export interface GrainsSources {
-  /** Hears of a grains file or function that cannot be used. */
+  /** Called for a grains file or function that fails. */
   readonly warn?: (message: string) => void;
-  /** The host to look at, if not this one. */
+  /** The host to inspect. Default: this one. */
   readonly host?: Host;
 }
 
-/** How long `fqdns` waits for the resolver, ms. */
+/** Time limit of the resolver for `fqdns`, in milliseconds. */
 const FQDNS_TIMEOUT_MS = 5_000;
 
-/** The grains of the minion that has these options. Never fails: what cannot be had is missing, and `warn` hears why. */
+/** The grains of the minion with these options. Never fails: failed grains are missing, and `warn` gets the reason. */
 export async function loadGrains(opts: MinionOpts, sources: GrainsSources = {}): Promise<ValueMap> {
   const host = sources.host ?? thisHost();
   const warn = sources.warn ?? (() => {});
@@ -39,7 +40,7 @@ export async function loadGrains(opts: MinionOpts, sources: GrainsSources = {}):
   return grains;
 }
 
-/** Loaded with Node's compatibility layer, so not before it is needed. */
+/** Loaded only when needed, since it brings Node's compatibility layer. */
 async function reverseLookUp(): Promise<(address: string) => Promise<string[]>> {
   const { reverse } = await import("node:dns/promises");
   return reverse;
@@ -54,7 +55,7 @@ function asMap(plain: unknown): ValueMap {
   return isMap(value) ? value : new Map();
 }
 
-/** What the operator's own files give; most hosts have none, and start no process for them. */
+/** The grains of the operator's own files; without such files no process is started. */
 async function ownGrains(opts: MinionOpts, warn: (message: string) => void): Promise<ValueMap[]> {
   const directories = [...opts.grains_dirs, `${opts.extension_modules}/grains`];
   if (directories.every((directory) => userFiles(directory).size === 0)) return [];

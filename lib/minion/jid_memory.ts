@@ -1,11 +1,9 @@
 /**
- * The job ids that a minion took, in files as well: a publish that comes again, also to a minion that was started anew, is
- * not run again.
- *
- * They are kept in two generations, `path` and `path.old`. When the younger one is a day old and large enough, the older
- * one is forgotten: so each id is known for a day at least. Beside the id stands where in the master's count of publishes
- * the job came, so that an older publish, recorded and played to a later process, is known as such however many jobs ago
- * it was. Knows nothing of what a job is.
+ * The job ids that a minion has accepted, in memory and in files, so that a repeated publish is not run again, even
+ * after a restart. They are kept in two generations, `path` and `path.old`. When the newer one is a day old and large
+ * enough, the older one is dropped; so each id is known for at least a day. With each id its publish number is stored,
+ * so that a recorded older publish is recognised by a later process, no matter how many jobs have come since. Knows
+ * nothing of jobs.
  * @module
  */
 
@@ -15,31 +13,31 @@ import type { RecordTaker } from "../os/journal.ts";
 import type { Logger } from "../process/log.ts";
 import { map } from "../values/value.ts";
 
-/** How long an id is known at the least, in milliseconds. */
+/** Minimum time that an id is known, in milliseconds. */
 const KEEP_MS = 24 * 3_600_000;
-/** How many ids a generation has at the most, whatever its age: 10 MB of memory. */
+/** Maximum number of ids in a generation, independent of its age: 10 MB of memory. */
 const MOST = 100_000;
 
-/** A mark in a file. */
+/** A publish mark in a file. */
 const MARK = /^\d{1,15} [0-9a-f]{16}$/;
 
-/** Where a publish stands in its master's count. */
+/** The position of a publish in its master's count. */
 export interface PublishMark {
-  /** Names the shared key that it came under, in 16 hex digits; each has a count of its own. */
+  /** Identifies the shared key of the publish, in 16 hex digits; each key has its own count. */
   readonly key: string;
-  /** Its number. */
+  /** The publish's number. */
   readonly serial: number;
 }
 
-/** What a memory is made of. */
+/** Options of a {@linkcode JidMemory}. */
 export interface JidMemoryOptions {
-  /** How many ids a generation has at the least. */
+  /** Minimum number of ids in a generation. */
   readonly least: number;
-  /** Where they are kept; without it, only in memory. */
+  /** The file; without it, ids are only in memory. */
   readonly path?: string;
-  /** Where it says what it could not write. */
+  /** Told of failed writes. */
   readonly log: Logger;
-  /** Told of each id. */
+  /** Gets a record of each id. */
   readonly journal?: RecordTaker & { commit(): Promise<void> };
   /** Milliseconds since the epoch. */
   now?(): number;
@@ -51,15 +49,15 @@ export class JidMemory {
   readonly #now: () => number;
   #old: Set<string>;
   #young: Set<string>;
-  /** When the young generation began. */
+  /** The start of the newer generation. */
   #sinceMs: number;
   #mark: PublishMark | undefined;
-  /** Whether the file is to be written anew: it is not there yet, or was cut off. */
+  /** Whether the file must be written again: it does not exist, or is truncated. */
   #broken: boolean;
-  /** Ids that are in the journal, which may not be on the disk yet. */
+  /** Ids that are in the journal but may not be on the disk yet. */
   readonly #unsure = new Set<string>();
 
-  /** Reads what an earlier process remembered. */
+  /** Reads the ids of an earlier process. */
   constructor(options: JidMemoryOptions) {
     this.#options = options;
     this.#now = options.now ?? (() => Date.now());
@@ -76,17 +74,17 @@ export class JidMemory {
     }
   }
 
-  /** The last publish that a job came with. */
+  /** The mark of the last publish with a job. */
   get mark(): PublishMark | undefined {
     return this.#mark;
   }
 
-  /** Whether `jid` is one of them. */
+  /** Whether `jid` is known. */
   has(jid: string): boolean {
     return this.#young.has(jid) || this.#old.has(jid);
   }
 
-  /** Remembers `jid`, if it is new, and where its publish stood. */
+  /** Adds `jid`, if it is new, and the mark of its publish. */
   add(jid: string, mark?: PublishMark): void {
     if (this.has(jid)) return;
     const turned = this.#turn();
@@ -95,7 +93,8 @@ export class JidMemory {
     const { path, journal } = this.#options;
     if (path === undefined) return;
     if (journal === undefined) return this.#write(jid, mark, turned);
-    // Not before the journal is on the disk, where the job is noted: one that is remembered and noted nowhere would never be run.
+    // Written to the file only after the journal, which has the job, is on the disk: a job that is known but noted
+    // nowhere would never be run.
     this.#unsure.add(jid);
     const write = () => {
       this.#unsure.delete(jid);
@@ -118,7 +117,7 @@ export class JidMemory {
       else Deno.writeTextFileSync(path, line(jid, mark), { append: true, mode: 0o600 });
       this.#broken = false;
     } catch (error) {
-      // Better a job twice after a restart than none on a full disk.
+      // On a full disk, a job that runs twice after a restart is better than no job.
       this.#broken = true;
       this.#warn(jid, error);
     }
@@ -130,7 +129,7 @@ export class JidMemory {
     );
   }
 
-  /** Begins a generation if it is time. @returns Whether it was. */
+  /** Begins a new generation if it is time. @returns Whether it did. */
   #turn(): boolean {
     const { size } = this.#young;
     const aged = this.#now() - this.#sinceMs >= KEEP_MS && size >= this.#options.least;
@@ -152,14 +151,14 @@ function line(jid: string, mark?: PublishMark): string {
   return mark === undefined ? `${jid}\n` : `${jid} ${mark.serial} ${mark.key}\n`;
 }
 
-/** What a file says, as far as it can be read. */
+/** The readable contents of a file. */
 interface Generation {
   readonly sinceMs?: number;
   readonly jids: Set<string>;
   readonly mark?: PublishMark;
-  /** Whether it ends where a line does. */
+  /** Whether the file ends at a line end. */
   readonly whole: boolean;
-  /** Whether it is there, and does not begin as it was written. */
+  /** Whether the file exists and lacks its first line. */
   readonly cut: boolean;
 }
 

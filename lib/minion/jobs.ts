@@ -1,7 +1,7 @@
 /**
- * The jobs of a minion: each has its turn, is acknowledged, is run by the pool, and its return is spooled.
- *
- * Knows neither sockets nor the master. Source: salt-protocol.md section 6, "Minion".
+ * The jobs of a minion: queues, acknowledges and runs each job (in the pool), and spools its return. Knows neither
+ * sockets nor the master.
+ * Source: salt-protocol.md section 6, "Minion".
  * @module
  */
 
@@ -19,54 +19,52 @@ import type { ProcFiles, ProcState } from "../worker/proc_files.ts";
 import type { ReturnSpool } from "./return_spool.ts";
 import { map, str, type ValueMap } from "../values/value.ts";
 
-/** How long a job may run before it is acknowledged by itself, in milliseconds. */
+/** A job that runs longer is acknowledged separately, in milliseconds. */
 const ACKNOWLEDGE_MS = 100;
-/** What looks at jobs, or ends them, never waits for its turn behind them. */
+/** Functions that inspect or end jobs never wait in the queue. */
 const ABOUT_JOBS: ReadonlySet<string> = new Set(
   ["running", "is_running", "find_job", "kill_job", "term_job", "signal_job"].map((name) => `saltutil.${name}`),
 );
-/** How long a return waits for the job's output on its way, in milliseconds. */
+/** How long a return waits for the job's pending output, in milliseconds. */
 const OUTPUT_MS = 500;
 
 /** What a minion's jobs need of it. */
 export interface JobParts {
-  /** Its options. */
   readonly opts: MinionOpts;
   readonly log: Logger;
-  /** Runs them. */
+  /** Runs the jobs. */
   readonly pool: JobPool;
   /** Takes their returns. */
   readonly spool: ReturnSpool;
-  /** Where they are noted on disk. */
+  /** Notes jobs on disk. */
   readonly proc: ProcFiles;
-  /** Under `durability: machine`: brings to the disk what has been noted and spooled. */
+  /** With `durability: machine`: syncs what was noted and spooled. */
   readonly journal?: { commit(): Promise<void> };
-  /** Sends an event to the master: `tag` and `data`. Whether the master took it; never rejects. */
+  /** Sends an event to the master: `tag` and `data`. Resolves with whether the master took it; never rejects. */
   fireMaster(event: ValueMap): Promise<boolean>;
-  /** Bytes of the largest request that the master takes, as far as that is known. */
+  /** Bytes of the largest request that the master accepts, if known. */
   maxRequestBytes(): number | undefined;
 }
 
-/** The jobs that a minion has. */
+/** The current jobs of a minion. */
 export class MinionJobs {
   readonly #parts: JobParts;
   readonly #queue: ValueMap[] = [];
 
-  /** Has none at first but those of {@linkcode returnInterrupted}. */
   constructor(parts: JobParts) {
     this.#parts = parts;
   }
 
   /**
-   * Runs a job now, or when one of `process_count_max` others has ended. Not before it survives a power failure that this minion has it:
-   * the next one would run it again.
+   * Runs a job now, or when fewer than `process_count_max` are running. First it is noted durably that this minion has
+   * the job, so that it is not run again after a power failure.
    */
   take(load: ValueMap): void {
     if (this.#parts.journal === undefined) return this.#take(load);
     void this.#durable(load).then(() => this.#take(load));
   }
 
-  /** Never rejects: a full disk is no reason not to run a job, nor to keep its return. */
+  /** Never rejects: with a full disk jobs still run and returns are still kept. */
   async #durable(load: ValueMap): Promise<void> {
     try {
       await this.#parts.journal?.commit();
@@ -90,7 +88,7 @@ export class MinionJobs {
     return most <= 0 || this.#parts.pool.size < most;
   }
 
-  /** Runs a job that had to wait. */
+  /** Runs a queued job. */
   #takeNext(): void {
     const next = this.#hasRoom() ? this.#queue.shift() : undefined;
     if (next === undefined) return;
@@ -110,17 +108,17 @@ export class MinionJobs {
         );
         void this.#parts.fireMaster(map({ tag: jobStart(jid, id), data: { id, jid, fun, tgt, tgt_type, user } }));
       }
-      // A job that is over by then is acknowledged by its return.
+      // A job that has ended by then is acknowledged by its return.
       const acknowledging = setTimeout(() => void this.#acknowledge(load, "running"), ACKNOWLEDGE_MS);
       const live = load.get("live") === true ? this.#liveOutput(load) : undefined;
       const outcome = await this.#parts.pool.run(load, (written) => live?.write(written));
       clearTimeout(acknowledging);
-      // In line before the return, so that whoever watches the job has all when that comes.
+      // Queued before the return, so that a client that watches the job has all output when the return arrives.
       for (const batch of await live?.end(OUTPUT_MS) ?? []) this.#parts.spool.add(this.#outputLoad(load, batch));
       const reader = noLogReader(load.get(NO_LOG));
       const returned = this.#returnLoad(load, outcome);
       this.#parts.spool.add(reader === undefined ? returned : await hideReturn(returned, reader));
-      // The note goes when the return is sure to stay: without either the job would have no end.
+      // The note is removed only when the return is durable: with neither, the job would never end.
       if (this.#parts.journal !== undefined) await this.#durable(load);
       this.#parts.proc.remove(jid);
     } catch (error) {
@@ -151,7 +149,7 @@ export class MinionJobs {
     return map({ id, cmd: "_minion_event", jid, tag: jobOutput(jid, id), data });
   }
 
-  /** Returns for the jobs that the last process of this minion had when it died, unless their own returns wait already. */
+  /** Returns the jobs that the last process of this minion had when it died, unless their own returns are spooled. */
   returnInterrupted(): void {
     const { left } = this.#parts.proc;
     const spooled = left.length === 0 ? undefined : this.#parts.spool.jids();
@@ -174,7 +172,7 @@ export class MinionJobs {
     try {
       this.#parts.proc.add(jid, asNoted(load), state);
     } catch (error) {
-      // A full disk is no reason not to run a job that may be the one that clears it.
+      // With a full disk the job runs anyway; it may be the one that frees space.
       this.#parts.log.error(`There is no proc file of job ${jid}: ${error instanceof Error ? error.message : error}`);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * What a minion's journal tells of: the jobs that it has taken, that they are over, and the returns that wait. Written with the files
- * that hold them, by whoever writes those; read at the start of the next minion.
+ * The records of a minion's journal: accepted jobs, finished jobs, and spooled returns. They are appended by the code
+ * that writes the files, and replayed when the next process starts.
  * @module
  */
 
@@ -14,7 +14,7 @@ import type { MinionOpts } from "../config/options.ts";
 import { procDirectory, writeNote } from "../jobs/proc_notes.ts";
 import { isMap, str, toNumber } from "../values/value.ts";
 
-/** Where the returns of a minion wait. */
+/** The directory of a minion's spooled returns. */
 export function spoolDirectory({ cachedir }: { readonly cachedir: string }): string {
   return `${cachedir}/returns`;
 }
@@ -28,16 +28,16 @@ function optionsOf(opts: MinionOpts, log: Logger): JournalOptions {
   };
 }
 
-/** The journal; `undefined` under `durability: process`. */
+/** The journal; `undefined` with `durability: process`. */
 export function minionJournal(opts: MinionOpts, log: Logger): Journal | undefined {
   return opts.durability === "machine" ? new Journal(optionsOf(opts, log)) : undefined;
 }
 
 /**
- * Puts back what a power failure took from the files of the last minion; under `process` too, if that one was under `machine`.
- * Before anybody reads them.
- * @param jids Gives what remembers the jobs that were taken.
- * @throws {PreflightError} If this system cannot keep what `durability` asks for.
+ * Restores what a power failure took from the files of the last process, also with `process` if that one ran with
+ * `machine`. Call it before the files are read.
+ * @param jids Makes the memory of accepted jobs.
+ * @throws {PreflightError} If this system cannot provide `durability`.
  */
 export async function restoreMinion(opts: MinionOpts, jids: () => JidMemory, log: Logger): Promise<void> {
   checkDurability(opts);

@@ -1,8 +1,7 @@
 /**
- * A minion's link to its master's port 4506: signs in, waits as the master says, and sends encrypted requests.
- *
- * When a reply does not open (the master restarted, or rotated its keys) it signs in again and sends the request once
- * more. Knows nothing of publishes or jobs.
+ * A minion's connection to its master's port 4506: signs in, waits as the master demands, and sends encrypted requests.
+ * If a reply cannot be decrypted (the master restarted, or rotated its keys), it signs in again and repeats the request
+ * once. Knows nothing of publishes or jobs.
  * Source: salt-protocol.md sections 2, 3 and 14.
  * @module
  */
@@ -28,74 +27,72 @@ import { sleep } from "../os/sleep.ts";
 import type { KeepAlive } from "../sockets/settings.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** How long a sign-in waits for what. Times in milliseconds. */
+/** Time limits of a sign-in, in milliseconds. */
 export interface SignInPatience {
   /** For each try to reach the master. */
   readonly authTimeoutMs: number;
   /** Tries in a round. */
   readonly authTries: number;
-  /** Rounds of `authTries` at first contact; -1 is without end. A link that has been up does not give up. */
+  /** Rounds of `authTries` at the first sign-in; -1: no limit. A link that has been connected never gives up. */
   readonly masterTries: number;
-  /** Between two questions whether the key has been accepted; doubles up to the maximum if that is larger. */
+  /** Wait before asking again whether the key is accepted; doubles up to the maximum, if that is larger. */
   readonly acceptanceWaitMs: number;
-  /** The longest of these waits; below the first one, it never grows. */
+  /** Maximum of this wait. If it is below the first wait, the wait does not grow. */
   readonly acceptanceWaitMaxMs: number;
-  /** Whether to go on asking after a rejection. */
+  /** Whether to continue after a rejection. */
   readonly rejectedRetry: boolean;
-  /** Before giving up on a rejection, at random between these two. */
+  /** Time before giving up after a rejection, random between these two. */
   readonly rejectedWaitMs: readonly [number, number];
-  /** Whether to give up when the key is still not accepted after one wait, as salt-call does. */
+  /** Whether to give up if the key is still not accepted after one wait, as salt-call does. */
   readonly failOnPending: boolean;
-  /** What a first sign-in does about silence. Default: it tries on, and tells nobody why. */
+  /** What to do if the master does not answer the first sign-in. Default: it tries on without a message. */
   readonly silence?: {
-    /** After so long its cause is looked for, and told. */
+    /** After this time the cause is searched and reported. */
     readonly afterMs: number;
-    /** Before the master's name, which nobody knew, is looked up again; 0 is to give up. */
+    /** Wait before an unknown name of the master is looked up again; 0: give up. */
     readonly retryDnsMs: number;
-    /** Look-ups of a name that nobody knows before giving up. */
+    /** Look-ups of an unknown name before giving up. */
     readonly retryDnsCount: number;
   };
 }
 
-/** What a link is made of. */
 export interface LinkSettings {
   /** `tcp://host:4506`. */
   readonly address: string;
-  /** Who signs in. */
+  /** The minion that signs in. */
   readonly applicant: Applicant;
-  /** How long a sign-in waits. */
+  /** Time limits of a sign-in. */
   readonly patience: SignInPatience;
-  /** The waits before the tries to sign in again after a lost connection. */
+  /** Waits before each new sign-in after a lost connection. */
   readonly backoff: Backoff;
-  /** How long other requests wait. */
+  /** Time limits of other requests. */
   readonly requestPatience: RequestPatience;
-  /** Whether each request is signed with the minion's key, as `minion_sign_messages` asks. */
+  /** Whether requests are signed with the minion's key (`minion_sign_messages`). */
   readonly signMessages: boolean;
-  /** Bytes of the largest request that is sent; 0: as the master says at sign-in. Default: 0. */
+  /** Maximum bytes of a request; 0: the limit that the master gives at sign-in. Default: 0. */
   readonly maxRequestBytes?: number;
-  /** How idle connections are probed. Default: as the system does. */
+  /** TCP keep-alive of idle connections. Default: the system's. */
   readonly keepalive?: KeepAlive;
-  /** Whether names may mean IPv6 addresses; default: as the address says. */
+  /** Whether names may resolve to IPv6 addresses; default: depends on the address. */
   readonly ipv6?: boolean;
-  /** The minion's log. */
   readonly log: Logger;
-  /** Called after each sign-in, the first one included. */
+  /** Called after each sign-in, also the first. */
   onSignedIn?(credentials: Credentials): void;
 }
 
-/** An exit code of its own for a key that is still pending. */
+/** Exit code for a key that is still pending. */
 const EXIT_PENDING = 2;
 /** EX_NOPERM. */
 const EXIT_REJECTED = 77;
 /**
- * After a lost connection, so many tries are short, this many milliseconds more each: a master that ends takes the first
- * question with it, and mostly another one is there soon. Where the connection holds, nothing is asked twice: a whole fleet
- * may be asking, because the shared key is a new one, and the master has its hands full.
+ * The first tries after a lost connection are short, each longer by this many milliseconds: an ending master loses the
+ * first request, and usually a new master is there soon. While the connection holds, nothing is asked twice: the shared
+ * key may have changed, so the whole fleet asks, and the master is busy.
  */
 const QUICK_TRIES = 2;
 const QUICK_MS = 1_000;
 
-/** How long a master that is there takes at most for a PING, in milliseconds; it may have its hands full. */
+/** Maximum time for a running master to answer a PING, in milliseconds; it may be busy. */
 const PING_MS = 10_000;
 
 /** The minion's signed-in connection to one master. */
@@ -107,21 +104,24 @@ export class MasterLink {
   #signingIn: Promise<Credentials> | undefined;
   #credentials: Credentials | undefined;
   #session: Crypticle | undefined;
-  /** How often the master's name was found to mean nobody. */
+  /** Number of look-ups that found no address for the master's name. */
   #lookUps = 0;
-  /** Tries to sign in since the connection was lost; `undefined`: it holds, or was not there yet. */
+  /** Tries to sign in since the connection was lost; `undefined` while it holds, or before it existed. */
   #lostTries: number | undefined;
-  /** What the sign-in under way asks through. */
+  /** The channel of the current sign-in. */
   #signInChannel: RequestChannel | undefined;
 
-  /** Opens nothing yet: {@linkcode signIn} does. */
+  /** Connects at the first {@linkcode signIn}. */
   constructor(settings: LinkSettings) {
     this.#settings = settings;
     this.#channel = this.#open();
     this.#token = settings.applicant.key.signX931(new TextEncoder().encode("salt"));
   }
 
-  /** A channel to the master; for try `lost` after a lost connection it connects no more often than the tries go. */
+  /**
+   * Opens a channel to the master. For try `lost` after a lost connection, it connects no more often than the tries are
+   * made.
+   */
   #open(lost?: number): RequestChannel {
     const { address, keepalive, ipv6, backoff } = this.#settings;
     const pace = lost === undefined ? {} : { reconnectMs: backoff.reconnect(lost), reconnectMaxMs: 0 };
@@ -133,7 +133,7 @@ export class MasterLink {
     return this.#credentials;
   }
 
-  /** Bytes of the largest request that can be sent, as far as that is known: as the master says, or less by the minion's option. */
+  /** Maximum bytes of a request, if known: the master's limit, or less by the minion's option. */
   get maxRequestBytes(): number | undefined {
     const own = this.#settings.maxRequestBytes || Infinity;
     const least = Math.min(own, this.#credentials?.maxRequestBytes ?? Infinity);
@@ -141,7 +141,7 @@ export class MasterLink {
   }
 
   /**
-   * Signs in, however long the operator takes; calls made meanwhile share one sign-in.
+   * Signs in, however long the operator takes to accept the key; concurrent calls share one sign-in.
    * @throws {SignInError} If waiting cannot help.
    */
   signIn(signal: AbortSignal): Promise<Credentials> {
@@ -171,7 +171,7 @@ export class MasterLink {
       asked ||= waits;
       switch (reply?.kind) {
         case "accepted":
-          // A new key is a new master process: what was asked of the old one will not be answered.
+          // A new key means a new master process, which will not answer requests to the old one.
           if (this.#credentials && this.#credentials.sharedKey !== reply.credentials.sharedKey) this.#channel.reset();
           this.#credentials = reply.credentials;
           this.#session = new Crypticle(reply.credentials.sessionKey);
@@ -199,14 +199,14 @@ export class MasterLink {
           log.error(`The master has as many minions as it takes; asking again in ${waitMs / 1000} seconds`);
           break;
         case undefined:
-          continue; // nobody there: #apply has waited already
+          continue; // the master is not there, and #apply has waited already
       }
       await sleep(waitMs, signal);
       waitMs = Math.min(waitMs * 2, Math.max(patience.acceptanceWaitMaxMs, patience.acceptanceWaitMs));
     }
   }
 
-  /** One question; `undefined` if nobody answered, or not with something that proves itself. */
+  /** Sends one sign-in request; `undefined` if there is no authentic answer. */
   async #apply(round: number, signal: AbortSignal): Promise<SignInReply | undefined> {
     const { log, patience, address } = this.#settings;
     const attempt = new SignIn(this.#settings.applicant);
@@ -215,14 +215,15 @@ export class MasterLink {
     const { authTimeoutMs, authTries } = patience;
     const lost = this.#lostTries;
     const quick = lost !== undefined && lost < QUICK_TRIES;
-    // A channel of its own: requests that an ending master left unanswered are not to be waited for.
+    // A separate channel, so that it does not wait for requests that an ending master left unanswered.
     using channel = this.#open(lost);
     this.#signInChannel = channel;
     const tries = lost === undefined
       ? { timeoutMs: authTimeoutMs, tries: authTries }
       : { timeoutMs: quick ? Math.min((lost + 1) * QUICK_MS, authTimeoutMs) : authTimeoutMs, tries: 1 };
     if (lost !== undefined) this.#lostTries = lost + 1;
-    // Who was never there is looked for by other means as well: the operator is not to wait for the end of the round.
+    // If the master was never reached, the reason is searched meanwhile, so that the operator need not wait for the end
+    // of the round.
     const looking = new AbortController();
     const reach = this.#credentials === undefined
       ? this.#lookFor(channel, AbortSignal.any([signal, looking.signal]))
@@ -245,7 +246,7 @@ export class MasterLink {
       if (error instanceof AuthenticationError || error instanceof WireError) {
         if (last) throw new SignInError(`Unable to sign_in to master: ${error.message}`, 1);
         log.critical(`Refused the answer of ${address} to our sign-in: ${error.message}`);
-        // A liar answers at once: do not ask it in a tight loop.
+        // An attacker answers at once: do not ask in a tight loop.
         await sleep(Math.max(0, authTimeoutMs - (performance.now() - started)), signal);
         return undefined;
       }
@@ -256,7 +257,7 @@ export class MasterLink {
     }
   }
 
-  /** Says after a while why nobody answers. A name that nobody knows ends the round: an answer cannot come. Never rejects. */
+  /** Reports after a while why nobody answers. An unknown name ends the round, because no answer can come. Never rejects. */
   async #lookFor(channel: RequestChannel, signal: AbortSignal): Promise<Reach | undefined> {
     const { address, log, patience: { silence } } = this.#settings;
     if (silence === undefined) return undefined;
@@ -273,7 +274,7 @@ export class MasterLink {
     }
   }
 
-  /** What `retry_dns` and `retry_dns_count` say of a name that nobody knows. */
+  /** Applies `retry_dns` and `retry_dns_count` to an unknown name. */
   async #lookUpAgain(why: string, last: boolean, signal: AbortSignal): Promise<undefined> {
     const { log, patience: { silence } } = this.#settings;
     const { retryDnsMs, retryDnsCount } = silence ?? { retryDnsMs: 0, retryDnsCount: 0 };
@@ -285,10 +286,10 @@ export class MasterLink {
   }
 
   /**
-   * Sends `load` (its `cmd` and fields) under the session key, and gives the reply.
-   * @throws {RequestTooLargeError} If the master does not take so large a request; it was not sent.
+   * Sends `load` (its `cmd` and fields) encrypted with the session key, and returns the reply.
+   * @throws {RequestTooLargeError} If the master does not accept such a large request; it was not sent.
    * @throws {RequestTimeoutError} If the master does not answer in time.
-   * @throws {WireError} If it answers with an error, or with nothing that opens.
+   * @throws {WireError} If the answer is an error, or cannot be decrypted.
    */
   async request(load: ValueMap, signal: AbortSignal, patience?: RequestPatience): Promise<Value> {
     return await this.#twice(signal, async () => {
@@ -305,9 +306,9 @@ export class MasterLink {
   }
 
   /**
-   * Asks for this minion's pillar, which comes under a key of its own and signed by the master.
-   * @throws {RequestTooLargeError} If the minion's grains make a request that the master does not take.
-   * @throws {AuthenticationError} If a proof does not hold, even after a new sign-in.
+   * Requests this minion's pillar, which is encrypted with its own key and signed by the master.
+   * @throws {RequestTooLargeError} If the minion's grains make the request too large for the master.
+   * @throws {AuthenticationError} If verification fails, even after a new sign-in.
    */
   async requestPillar(load: ValueMap, signal: AbortSignal): Promise<ValueMap> {
     const { applicant } = this.#settings;
@@ -338,7 +339,7 @@ export class MasterLink {
     });
   }
 
-  /** Tries `ask`; if its reply does not open, signs in and tries once more. */
+  /** Runs `ask`. If the reply cannot be decrypted, signs in and runs it once more. */
   async #twice<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
     if (this.#credentials === undefined) await this.signIn(signal);
     try {
@@ -356,18 +357,18 @@ export class MasterLink {
     const { id, encAlgorithm, sigAlgorithm } = applicant;
     const proof = map({ ts: Math.floor(Date.now() / 1000), id });
     const full: ValueMap = new Map([...load, ["nonce", nonce], ...proof, ["tok", this.#token]]);
-    // Everything but nonce, tok and sig itself is signed, in the dialect of files.
+    // Everything except nonce, tok and sig itself is signed, in the dialect of files.
     if (signMessages) full.set("sig", applicant.key.sign(sigAlgorithm, encode(new Map([...load, ...proof]), "disk")));
     const session = this.#session;
     if (session === undefined) throw new AuthenticationError("Not signed in");
     const frame = encryptedRequest(session.dumps(full), { id, encAlgorithm, sigAlgorithm });
     const limit = this.maxRequestBytes;
-    // The master would end the connection, which looks like a master that is not there.
+    // The master would close the connection, which would look like a missing master.
     if (limit !== undefined && frame.length > limit) throw new RequestTooLargeError(frame.length, limit);
     return await this.#channel.request(frame, options);
   }
 
-  /** Whether the master answers at all: a small question that needs no key. Rejects only with the signal's reason. */
+  /** Whether the master answers at all: a small request without a key. Rejects only with the signal's reason. */
   async answers(signal: AbortSignal): Promise<boolean> {
     try {
       await this.#channel.request(clearRequest(map({ cmd: "ping" })), { timeoutMs: PING_MS, tries: 1, signal });
@@ -378,21 +379,21 @@ export class MasterLink {
     }
   }
 
-  /** Connects anew, for whoever knows that the connection is lost; a request or sign-in under way is sent again. */
+  /** Connects again, if the caller knows that the connection is lost; a running request or sign-in is sent again. */
   reconnect(): void {
     this.#lostTries = 0;
     this.#channel.reset();
     this.#signInChannel?.reset();
   }
 
-  /** Ends it; requests and sign-ins under way fail. */
+  /** Closes the link; running requests and sign-ins fail. */
   close(): void {
     this.#closing.abort(new Error("The link to the master is closed"));
     this.#channel.close();
   }
 }
 
-/** Does `ask`; a reply that is no msgpack counts as any other nonsense on the wire. */
+/** Runs `ask`; a reply that is not msgpack becomes a WireError. */
 async function readable<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

@@ -1,5 +1,5 @@
 /**
- * A minion's options as its link to the master takes them; `salt-call` uses the same, with less patience.
+ * The settings of a link to the master, from a minion's options; `salt-call` uses them with shorter limits.
  * @module
  */
 
@@ -13,10 +13,10 @@ import type { Applicant, Credentials } from "./sign_in.ts";
 import type { KeepAlive } from "../sockets/settings.ts";
 import type { ValueMap } from "../values/value.ts";
 
-/** An operator who waits for a minion or a salt-call is not to wait longer for its first word. In milliseconds. */
+/** Maximum time until the first message to an operator who waits for a minion or a salt-call, in milliseconds. */
 const FIRST_WORD_MS = 2_000;
 
-/** Who signs in; makes the minion's key pair at its first start. */
+/** The data for a sign-in; makes the minion's key pair at its first start. */
 export async function applicantOf(opts: MinionOpts, grains: ValueMap): Promise<Applicant> {
   const autosignGrains: ValueMap = new Map();
   for (const name of opts.autosign_grains ?? []) {
@@ -41,19 +41,18 @@ export async function applicantOf(opts: MinionOpts, grains: ValueMap): Promise<A
   };
 }
 
-/** What a link needs beside the options. */
+/** What a link needs besides the options. */
 export interface LinkParts {
-  /** Who signs in. */
+  /** The minion that signs in. */
   readonly applicant: Applicant;
-  /** Where the link logs. */
   readonly log: Logger;
   /** Called after each sign-in. */
   onSignedIn?(credentials: Credentials): void;
-  /** What differs from the options' patience. */
+  /** Time limits that differ from the options. */
   readonly patience?: Partial<SignInPatience>;
 }
 
-/** The settings of a link to the master that the options name. */
+/** The settings of a link to the master in the options. */
 export function linkSettings(opts: MinionOpts, parts: LinkParts): LinkSettings {
   return {
     address: tcpAddress(opts.master, opts.master_port),
@@ -85,7 +84,7 @@ export function linkSettings(opts: MinionOpts, parts: LinkParts): LinkSettings {
   };
 }
 
-/** How the options want idle connections probed. */
+/** TCP keep-alive as in the options. */
 export function keepAlive(opts: MinionOpts): KeepAlive {
   return {
     on: opts.tcp_keepalive,

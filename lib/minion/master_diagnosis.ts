@@ -1,14 +1,14 @@
 /**
- * Why a master does not answer, as far as a connection to its port tells: libzmq tries on in silence, whatever is wrong.
- * Asks once; sends nothing.
+ * Finds out why a master does not answer, by one connection to its port: libzmq only retries, without a message. Sends
+ * no data.
  * @module
  */
 
 /** What is known of a master that does not answer. */
 export interface Reach {
-  /** `nameless`: the name means no address, so far. `unreachable`: nobody listens there. `silent`: somebody does. */
+  /** `nameless`: the name has no address yet. `unreachable`: nobody listens there. `silent`: somebody listens. */
   readonly kind: "nameless" | "unreachable" | "silent";
-  /** The same for the operator, after "No answer from the master: ". */
+  /** The text for the operator, after "No answer from the master: ". */
   readonly text: string;
 }
 
@@ -18,7 +18,7 @@ export async function reachOf(address: string, withinMs: number): Promise<Reach>
   const host = hostname.replace(/^\[|\]$/g, "");
   const late = Promise.withResolvers<"late">();
   const timer = setTimeout(() => late.resolve("late"), withinMs);
-  // A port of 80 is none that a URL shows.
+  // A URL does not show the port 80.
   const connecting = Deno.connect({ hostname: host, port: Number(port || 80) });
   try {
     const connection = await Promise.race([connecting, late.promise]);
@@ -29,14 +29,14 @@ export async function reachOf(address: string, withinMs: number): Promise<Reach>
         text: `something listens at ${address}, but has not answered yet: is it a master's ret_port?`,
       };
     }
-    void connecting.then((one) => one.close(), () => {}); // what comes of it is told by libzmq's own tries
+    void connecting.then((one) => one.close(), () => {}); // libzmq's own tries report later results
     return {
       kind: "unreachable",
       text: `${address} does not react: is the host up, and the port open in its firewall?`,
     };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    // The runtime has no class for a name that is not found: those of the system's errors have codes, this one has none.
+    // The runtime has no class for an unknown name: system errors have codes, this one has none.
     if (!("code" in error)) return { kind: "nameless", text: `${host} is no host that can be found: ${error.message}` };
     return { kind: "unreachable", text: `cannot connect to ${address}: ${error.message}` };
   } finally {

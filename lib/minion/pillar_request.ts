@@ -7,7 +7,7 @@
 import type { MinionOpts } from "../config/options.ts";
 import { map, type ValueMap } from "../values/value.ts";
 
-/** What a minion that has these grains sends to its master for its pillar. */
+/** The pillar request of a minion with these grains. */
 export function pillarRequest({ id, saltenv, pillarenv }: MinionOpts, grains: ValueMap): ValueMap {
   return map({
     id,

@@ -1,7 +1,6 @@
 /**
- * The jobs of this host's minion as other processes see them: by the files `<cachedir>/proc/<jid>`.
- *
- * `salt-call` reads those of a running minion, beside its own.
+ * The jobs of this host's minion as other processes see them, from the files `<cachedir>/proc/<jid>`. `salt-call` reads
+ * those of a running minion, and its own.
  * Source: salt-protocol.md section 6, "Minion"; Salt 3008.3 `salt/utils/minion.py` running.
  * @module
  */
@@ -13,7 +12,7 @@ import { str } from "../values/value.ts";
 /** The `tgt` of the jobs that `salt-call` runs. */
 export const SALT_CALL_TARGET = "salt-call";
 
-/** The jobs that are being run by processes that are alive, the oldest first. */
+/** The jobs of running processes, the oldest first. */
 export function notedJobs(cachedir: string): RunningJob[] {
   return readNotes(cachedir).flatMap(({ jid, note }) => {
     const pid = note?.get("pid");

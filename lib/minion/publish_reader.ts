@@ -1,7 +1,7 @@
 /**
- * What a minion makes of a publish: opened, proved, not seen before, and meant for it; or nothing.
- *
- * Knows the rules, no sockets. Source: salt-protocol.md sections 1, 4 (serial), 6 and 14.
+ * Decides what a minion does with a publish: decrypts and verifies it, and checks that it is new and meant for this
+ * minion. Knows the rules, no sockets.
+ * Source: salt-protocol.md sections 1, 4 (serial), 6 and 14.
  * @module
  */
 
@@ -17,34 +17,36 @@ import type { Credentials } from "./sign_in.ts";
 import { matchesTarget } from "../fleet/target.ts";
 import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** What a reader goes by. */
+/** Settings of a reader. */
 export interface ReaderRules {
-  /** The minion. */
   readonly id: string;
-  /** Whether a publish needs the master's signature (`sign_pub_messages` of the minion). */
+  /** Whether a publish must have the master's signature (`sign_pub_messages` of the minion). */
   readonly requireSignature: boolean;
-  /** How many job ids are remembered at the least (`minion_jid_queue_hwm`). */
+  /** Minimum number of job ids that are remembered (`minion_jid_queue_hwm`). */
   readonly rememberedJids: number;
-  /** Where they are kept for the next start; without it, only in memory. */
+  /** The file of job ids for the next start; without it, they are only in memory. */
   readonly jidFile?: string;
-  /** Told of each job id. */
+  /** Gets a record of each job id. */
   readonly journal?: JidMemoryOptions["journal"];
-  /** Called with a job that is new, before it is remembered: what is known to have come must not get lost. */
+  /** Called with a new job before its id is remembered, so that a remembered job cannot be lost. */
   admit?(jid: string, load: ValueMap): void;
-  /** Where it says what it dropped. */
+  /** Told of dropped publishes. */
   readonly log: Logger;
 }
 
-/** How many publishes back one may come twice without a word: two subscriptions overlap when a connection is made anew. */
+/**
+ * A publish that is at most this many publishes old may come twice without a warning: two subscriptions overlap after a
+ * reconnection.
+ */
 const OVERLAP = 64;
 
-/** Reads publishes under the keys of the last sign-in. */
+/** Reads publishes with the keys of the last sign-in. */
 export class PublishReader {
   readonly #rules: ReaderRules;
   readonly #jids: JidMemory;
   #credentials: Credentials | undefined;
   #crypticle: Crypticle | undefined;
-  /** Names the shared key in the file of job ids. */
+  /** Identifies the shared key in the file of job ids. */
   #keyName = "";
   #lastSerial = 0;
   /** Job ids of the last publishes, by serial. */
@@ -61,14 +63,14 @@ export class PublishReader {
     });
   }
 
-  /** Counts job `jid` among those that have come. */
+  /** Remembers job `jid` as received. */
   remember(jid: string): void {
     this.#jids.add(jid);
   }
 
   /**
-   * Takes the keys of a sign-in; a new shared key begins its serials anew. Under one that an earlier process knew they go on
-   * behind its last job. @returns Whether the key is a new one.
+   * Sets the keys of a sign-in. A new shared key restarts the serials; with a key that an earlier process had, they
+   * continue after its last job. @returns Whether the key is new.
    */
   trust(credentials: Credentials): boolean {
     const changed = this.#credentials?.sharedKey !== credentials.sharedKey;
@@ -84,9 +86,9 @@ export class PublishReader {
   }
 
   /**
-   * The job in `frame` that this minion is to run; `undefined` if there is none for it.
-   * @throws {AuthenticationError} If it does not open or prove itself: the master may have a new key.
-   * @throws {WireError} If it is no publish at all.
+   * The job in `frame` that this minion must run; `undefined` if there is none.
+   * @throws {AuthenticationError} If it cannot be decrypted or verified: the master may have a new key.
+   * @throws {WireError} If it is not a publish.
    */
   read(frame: Uint8Array): ValueMap | undefined {
     const { id, log, requireSignature } = this.#rules;
@@ -104,7 +106,7 @@ export class PublishReader {
     const serial = load.get("serial");
     const jid = load.get("jid");
     if (typeof serial === "number" && !this.#isNext(serial, jid ?? null)) return undefined;
-    load.delete("serial"); // of the envelope's business, none of the job's
+    load.delete("serial"); // part of the envelope, not of the job
     const tgt = load.get("tgt");
     if (typeof jid !== "string" || tgt === undefined || !load.has("fun") || !Array.isArray(load.get("arg"))) {
       throw new WireError("a publish without tgt, jid, fun or arg", "load");
@@ -126,7 +128,10 @@ export class PublishReader {
     return load;
   }
 
-  /** Whether a publish is above all before it; else it is dropped, with a warning unless it is one of the last once more. */
+  /**
+   * Whether a publish has a higher serial than all before; otherwise it is dropped, with a warning unless it is a
+   * repetition of a recent one.
+   */
   #isNext(serial: number, jid: Value): boolean {
     if (serial <= this.#lastSerial) {
       const text = `Dropped a publish with serial ${serial} after ${this.#lastSerial}`;

@@ -1,10 +1,9 @@
 /**
- * Returns on their way to the master, on disk until it has them: a master that restarts, or a minion, loses none.
- *
- * One file a return, named so that they sort in the order they were made; sent one after the other, tried for as long as
- * it takes, or as age and size allow: then the oldest go, and the log says which. One that the master refuses, or does not answer
- * while it answers other questions, does not hold up the others: it goes to the end of the line, and is tried less and less often.
- * Knows nothing of the wire: it is given a way to send.
+ * Keeps returns on disk until the master has acknowledged them, so that none is lost when a master or a minion
+ * restarts. One file per return, with names that sort by time; sent one after the other, and retried without a time
+ * limit, unless age or size limits drop the oldest (which is logged). A return that the master refuses, or does not
+ * answer while it answers other requests, moves to the end of the queue and is retried less and less often. Knows
+ * nothing of the wire: the caller provides a function for sending.
  * @module
  */
 
@@ -15,46 +14,43 @@ import type { Logger } from "../process/log.ts";
 import { decode, encode, type Packable } from "../values/msgpack.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** How much a spool keeps. */
 export interface SpoolLimits {
-  /** Bytes of all returns together; the newest one is kept whatever its size. 0: no bound. */
+  /** Bytes of all returns together; the newest is always kept. 0: no limit. */
   readonly maxBytes: number;
-  /** Milliseconds that a return is kept. 0: no bound. */
+  /** Milliseconds that a return is kept. 0: no limit. */
   readonly maxAgeMs: number;
 }
 
-/** What a spool is made of. */
+/** Options of a {@linkcode ReturnSpool}. */
 export interface SpoolOptions {
   readonly directory: string;
-  /** Delivers one return; rejects while the master cannot be reached, or if it will not have it. */
+  /** Delivers one return; rejects if the master cannot be reached, or refuses it. */
   send(load: ValueMap): Promise<void>;
-  /** What is to be sent in the place of a return that is too large for the master; `undefined`: nothing. Default: nothing. */
+  /** The return to send instead of one that is too large for the master; `undefined`: none. Default: none. */
   replace?(load: ValueMap, error: RequestTooLargeError): ValueMap | undefined;
-  /** Whether the master answers at all, asked when it was silent about the same return again. Default: it does not. */
+  /** Whether the master answers other requests; asked when it did not answer the same return again. Default: it does not. */
   answers?(): Promise<boolean>;
   /** First and longest wait before a new try, in milliseconds. */
   readonly retryMs: readonly [number, number];
-  /** How much it keeps. Default: everything. */
+  /** Default: no limits. */
   readonly limits?: SpoolLimits;
-  /** The minion's log. */
   readonly log: Logger;
-  /** Told of each return that waits, and of each that does no longer. */
+  /** Gets a record of each return that is spooled or delivered. */
   readonly journal?: RecordTaker;
 }
 
-/** A return that waits. */
+/** A spooled return. */
 interface Entry {
-  /** The name of its file: microseconds since the epoch. */
+  /** Its file name: microseconds since the epoch. */
   readonly name: string;
-  /** Its size on disk. */
   bytes: number;
-  /** What it holds, while that is at hand; else it is read from disk. */
+  /** Its content, if it is in memory; otherwise it is read from disk. */
   load: ValueMap | undefined;
-  /** How often the master did not answer. */
+  /** Number of tries that the master did not answer. */
   silences: number;
-  /** How often it was put behind the others. */
+  /** Number of times it was moved to the end of the queue. */
   rests: number;
-  /** It is not sent again before this time, as `performance.now()` counts. */
+  /** It is not sent before this time (`performance.now()`). */
   restsUntil: number;
 }
 
@@ -63,13 +59,13 @@ function newEntry(name: string, bytes: number, load?: ValueMap): Entry {
 }
 
 const NO_LIMITS: SpoolLimits = { maxBytes: 0, maxAgeMs: 0 };
-/** While no more than so many wait, they are at hand in memory as well. */
+/** Maximum number of returns that are also kept in memory. */
 const AT_HAND = 16;
-/** The shortest and the longest time that a return rests which the master refuses, or is silent about, in milliseconds. */
+/** Minimum and maximum wait of a return that the master refuses or does not answer, in milliseconds. */
 const SHORTEST_REST_MS = 50, LONGEST_REST_MS = 600_000;
-/** So often the master is silent about a return before it is asked whether it is there. */
+/** Number of unanswered tries before the master is asked whether it answers at all. */
 const SILENT_TRIES = 2;
-/** What is put behind the name of a file that cannot be read as a return. */
+/** Suffix of a file that cannot be read as a return. */
 const BROKEN = ".broken";
 
 /** Returns on disk until the master has acknowledged them. */
@@ -79,15 +75,15 @@ export class ReturnSpool {
   readonly #closing = new AbortController();
   readonly #entries: Entry[];
   #bytes: number;
-  /** What the last name was made of: microseconds since the epoch, or one more than the name before. */
+  /** The number in the last name: microseconds since the epoch, or one more than the name before. */
   #last: number;
   #sending: Promise<void> | undefined;
   /** Ends the wait for the next try. */
   #wake = () => {};
-  /** Whether all that wait rest: a new one need not. */
+  /** Whether all queued returns are waiting for a retry; a new one is sent at once. */
   #resting = false;
 
-  /** Takes up what an earlier process left; nothing is sent before {@linkcode flush} or {@linkcode add}. */
+  /** Reads what an earlier process left. Nothing is sent before {@linkcode flush} or {@linkcode add}. */
   constructor(options: SpoolOptions) {
     this.#options = options;
     this.#limits = options.limits ?? NO_LIMITS;
@@ -100,23 +96,23 @@ export class ReturnSpool {
     this.#obeyLimits();
   }
 
-  /** How many returns wait. */
+  /** Number of spooled returns. */
   get size(): number {
     return this.#entries.length;
   }
 
-  /** The jobs whose returns wait, those that an earlier process left included. */
+  /** The jobs with spooled returns, including those of an earlier process. */
   jids(): Set<string> {
     const returns = this.#entries.map((entry) => this.#load(entry)).filter((load) => load?.get("cmd") === "_return");
     return new Set(returns.map((load) => str(load?.get("jid") ?? "")));
   }
 
   /**
-   * Keeps a return and sees to it that it is delivered. If none waits before it, it is sent first, so that the master is at
-   * work on it while it is written here; either way it is on disk when this returns.
+   * Keeps a return and delivers it. If none is queued before it, it is sent first and written meanwhile, so that the
+   * master can start; in both cases it is on disk when this returns.
    */
   add(load: ValueMap): void {
-    // Above the last one even if the clock was set back: no return takes another's name or place.
+    // Above the last number even if the clock was set back, so that names are unique and in order.
     this.#last = Math.max(Date.now() * 1000, this.#last + 1);
     const name = `${String(this.#last).padStart(20, "0")}.p`;
     const entry = newEntry(name, 0, load);
@@ -127,7 +123,7 @@ export class ReturnSpool {
     this.#obeyLimits();
   }
 
-  /** Writes what an entry holds from now on. @returns Whether it is on disk. */
+  /** Replaces the content of an entry. @returns Whether it is on disk. */
   #write(entry: Entry, load: ValueMap): boolean {
     const encoded = encode(load, "disk");
     this.#bytes += encoded.length - entry.bytes;
@@ -145,14 +141,14 @@ export class ReturnSpool {
     }
   }
 
-  /** Sends what waits, now: whoever calls knows that the master is there, or a new one. After {@linkcode close} nothing is sent. */
+  /** Sends queued returns now, because the caller knows that the master is running. Does nothing after {@linkcode close}. */
   flush(): void {
     for (const entry of this.#entries) entry.restsUntil = -Infinity;
     this.#wake();
     this.#start();
   }
 
-  /** Lets the first in line go while they are too old, or too much. */
+  /** Drops the oldest returns while limits are exceeded. */
   #obeyLimits(): void {
     const { maxBytes, maxAgeMs } = this.#limits;
     const oldest = maxAgeMs > 0 ? (Date.now() - maxAgeMs) * 1000 : -Infinity;
@@ -214,7 +210,7 @@ export class ReturnSpool {
         }
         const reason = error instanceof Error ? error.message : error;
         log.warning(`The return of job ${str(load.get("jid") ?? null)} waits; ${this.size} in all: ${reason}`);
-        // Whatever comes next may be taken at once: that one alone rests.
+        // Later returns may be accepted at once; only this one waits.
         if (await this.#moveToEnd(entry, error)) continue;
         await this.#wait(waitMs);
         waitMs = Math.min(waitMs * 2, longestMs);
@@ -222,7 +218,7 @@ export class ReturnSpool {
     }
   }
 
-  /** What was too large is never sent, today or in a week: something else is sent in its place in line, or nothing. */
+  /** A return that is too large can never be sent: it is replaced by something else at its place in the queue, or dropped. */
   #replace(entry: Entry, load: ValueMap, error: RequestTooLargeError): void {
     const instead = this.#options.replace?.(load, error);
     if (instead === undefined) {
@@ -236,15 +232,15 @@ export class ReturnSpool {
   }
 
   /**
-   * Puts a return that failed behind the others and has it rest, if that is due to the return: a master that is away answers
-   * nothing. @returns Whether it did.
+   * Moves a failed return to the end of the queue and delays it, if the return is the reason; a missing master answers
+   * nothing. @returns Whether it was moved.
    */
   async #moveToEnd(entry: Entry, error: unknown): Promise<boolean> {
     const { retryMs: [firstMs, longestMs] } = this.#options;
     const silent = error instanceof RequestTimeoutError;
     if (silent && (++entry.silences < SILENT_TRIES || !await this.#options.answers?.())) return false;
     const at = this.#entries.indexOf(entry);
-    if (at < 0) return true; // it was given up while it was under way
+    if (at < 0) return true; // it was dropped while it was being sent
     this.#entries.push(...this.#entries.splice(at, 1));
     const growing = Math.max(firstMs, SHORTEST_REST_MS) * 2 ** entry.rests++;
     const restMs = Math.min(growing, Math.max(LONGEST_REST_MS, longestMs));
@@ -252,10 +248,10 @@ export class ReturnSpool {
     return true;
   }
 
-  /** Takes an entry out of the line. */
+  /** Removes an entry from the queue. */
   #leave(entry: Entry): void {
     const at = this.#entries.indexOf(entry);
-    if (at < 0) return; // it was given up while it was under way
+    if (at < 0) return; // it was dropped while it was being sent
     this.#entries.splice(at, 1);
     this.#bytes -= entry.bytes;
   }
@@ -270,7 +266,7 @@ export class ReturnSpool {
     });
   }
 
-  /** What an entry holds; `undefined` if its file is gone, broken (then it is set aside) or unreadable: the log says so. */
+  /** Reads an entry; `undefined` if its file is missing, broken (then it is renamed) or unreadable; this is logged. */
   #load({ name, load }: Entry): ValueMap | undefined {
     if (load !== undefined) return load;
     const { directory, log } = this.#options;
@@ -313,7 +309,7 @@ export class ReturnSpool {
     }
   }
 
-  /** Stops sending; what was not acknowledged stays on disk for the next start. */
+  /** Stops sending; returns that were not acknowledged stay on disk for the next start. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#wake();
@@ -325,6 +321,6 @@ function sizeOf(path: string): number {
   try {
     return Deno.statSync(path).size;
   } catch {
-    return 0; // whoever reads it will say what is wrong with it
+    return 0; // reading it will give the reason
   }
 }

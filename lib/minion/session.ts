@@ -1,5 +1,5 @@
 /**
- * What `salt-call` has of its master: a signed-in link, and the pillar.
+ * The connection of `salt-call` to its master: a signed-in link, and the pillar.
  * @module
  */
 
@@ -12,9 +12,8 @@ import type { CallMaster } from "./call_master.ts";
 import type { ValueMap } from "../values/value.ts";
 
 /**
- * Signs in and fetches the pillar; a key that is still pending is waited for once, a master that is not there for one
- * round of `auth_tries`.
- * @throws {SignInError} If that does not help. @throws {Error} What `signal` was aborted with.
+ * Signs in and fetches the pillar. Waits once for a pending key, and one round of `auth_tries` for a missing master.
+ * @throws {SignInError} If that does not help. @throws {Error} The reason of `signal`.
  */
 export async function openMasterSession(
   opts: MinionOpts,

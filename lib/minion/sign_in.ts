@@ -1,8 +1,7 @@
 /**
- * The minion's half of authentication: the `_auth` request, and every check of the reply before a key is believed.
- *
- * First contact trusts the master's key (unless `master_finger` says what it must be) and keeps it in
- * `minion_master.pub`; from then on a master with another key is refused. Knows no sockets and no retries.
+ * The minion's side of authentication: the `_auth` request, and all checks of the reply before a key is trusted. At the
+ * first contact the master's key is trusted (unless `master_finger` names another) and stored in `minion_master.pub`;
+ * from then on a master with another key is refused. Knows no sockets and no retries.
  * Source: salt-protocol.md section 3, "Minion checks, in order".
  * @module
  */
@@ -23,75 +22,74 @@ import {
 } from "../crypto/rsa.ts";
 import { isMap, map, repr, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
-/** The least that a master's `max_request_bytes` may be. */
+/** Minimum valid value of a master's `max_request_bytes`. */
 const LEAST_REQUEST_LIMIT = 65_536;
 
-/** What a sign-in gives: the two keys, and where to listen. */
+/** The result of a sign-in: both keys, and the publish port. */
 export interface Credentials {
-  /** Key string of everything that is published. */
+  /** Key string for publishes. */
   readonly sharedKey: string;
-  /** Key string of this minion's own requests. */
+  /** Key string for this minion's own requests. */
   readonly sessionKey: string;
   /** The port of the master's PUB socket. */
   readonly publishPort: number;
-  /** The master's public key, which has proved itself. */
+  /** The master's public key, verified. */
   readonly masterKey: PublicKey;
-  /** Bytes of the largest request that the master takes. Absent: it does not say so, as Python's. */
+  /** Bytes of the largest request that the master accepts. Absent if it does not tell, as Python's. */
   readonly maxRequestBytes?: number;
 }
 
-/** What the master said to a sign-in that it did not refuse for good. */
+/** The master's reply to a sign-in, except a final refusal. */
 export type SignInReply =
   | { readonly kind: "accepted"; readonly credentials: Credentials }
   /** The key waits for the operator. */
   | { readonly kind: "pending" }
-  /** `max_minions` are connected. */
+  /** The master has `max_minions` connections. */
   | { readonly kind: "full" }
   /** The operator has rejected or denied the key. */
   | { readonly kind: "rejected" };
 
-/** The minion's own side of a sign-in. */
+/** A minion's data for a sign-in. */
 export interface Applicant {
-  /** The minion's id. */
   readonly id: string;
-  /** Where its keys lie. */
+  /** The directory of its keys. */
   readonly pkiDir: string;
   readonly key: PrivateKey;
-  /** How the reply's keys are to be sealed. */
+  /** The algorithm for encrypting the keys in the reply. */
   readonly encAlgorithm: EncryptionAlgorithm;
-  /** How the reply is to be signed. */
+  /** The algorithm for signing the reply. */
   readonly sigAlgorithm: SigningAlgorithm;
-  /** Hash of `masterFinger`. */
+  /** The hash of `masterFinger`. */
   readonly hashType: string;
-  /** Colon-separated hex, in any letter case, of the only master key to trust, or "". */
+  /** Fingerprint (hex with colons, any letter case) of the only trusted master key, or "". */
   readonly masterFinger: string;
-  /** Whether a master with a new key is taken, given a signature by the key in `<masterSignKeyName>.pub`. */
+  /** Whether a master with a new key is trusted if the key in `<masterSignKeyName>.pub` has signed it. */
   readonly verifyMasterPubkeySign: boolean;
   readonly masterSignKeyName: string;
-  /** Whether that signature is wanted from a known master too. */
+  /** Whether that signature is required from a known master too. */
   readonly alwaysVerifySignature: boolean;
-  /** Whether every sign-in is a first contact: any master is trusted. */
+  /** Whether every sign-in is treated as first contact: any master is trusted. */
   readonly openMode: boolean;
-  /** Grains that the master may accept the key by. */
+  /** Grains by which the master may accept the key. */
   readonly autosignGrains: ValueMap;
 }
 
-/** One sign-in: make one for each try. */
+/** One sign-in; make one for each try. */
 export class SignIn {
   readonly #applicant: Applicant;
   readonly #nonce = crypto.randomUUID().replaceAll("-", "");
   readonly #token: string | undefined;
   readonly #knownMaster: string | undefined;
 
-  /** Reads `minion_master.pub`, if this minion has met its master. */
+  /** Reads `minion_master.pub`, if it exists. */
   constructor(applicant: Applicant) {
     this.#applicant = applicant;
     this.#knownMaster = applicant.openMode ? undefined : readTextFileIfExists(masterKeyPath(applicant.pkiDir));
-    // Only a master whose key we know can prove by it that it holds the other half.
+    // Only a master whose key is known can prove with it that it has the private key.
     this.#token = this.#knownMaster === undefined ? undefined : generateKeyString();
   }
 
-  /** The request's bytes. */
+  /** Encodes the request. */
   request(): Uint8Array {
     const { id, key, encAlgorithm, sigAlgorithm, autosignGrains } = this.#applicant;
     const load = map({ cmd: "_auth", id, nonce: this.#nonce, enc_algo: encAlgorithm, sig_algo: sigAlgorithm });
@@ -105,16 +103,16 @@ export class SignIn {
   }
 
   /**
-   * Checks the master's reply and takes the keys out of it.
-   * @throws {SignInError} If waiting cannot help: another master key, a wrong finger, an algorithm it does not have.
-   * @throws {AuthenticationError} If a proof does not hold.
-   * @throws {WireError} If it is no sign-in reply at all.
+   * Verifies the master's reply and decrypts the keys in it.
+   * @throws {SignInError} If waiting cannot help: another master key, a wrong fingerprint, an unsupported algorithm.
+   * @throws {AuthenticationError} If verification fails.
+   * @throws {WireError} If it is not a sign-in reply.
    */
   accept(frame: Uint8Array): SignInReply {
     try {
       return this.#check(frame);
     } catch (error) {
-      // What cannot be read, or holds what is no key, is somebody's nonsense: no reason to end.
+      // An unreadable reply, or one with an invalid key, is no reason to end: anybody may have sent it.
       if (error instanceof MsgpackError || error instanceof KeyError) {
         throw new WireError(`no sign-in reply: ${error.message}`);
       }
@@ -127,8 +125,8 @@ export class SignIn {
     if (!isMap(outer)) throw new WireError(`the master answered ${repr(outer)} to a sign-in`);
     const load = outer.get("load");
     if (isMap(load)) {
-      // Whoever sits on the line could have made this up; a master that we know signs what it says. That of an algorithm
-      // no master signs: it is no reason to end either, then.
+      // An attacker on the network could have made this up; a known master signs its replies. The reply about an
+      // unsupported algorithm is never signed, so with a known master it is no reason to end either.
       if (this.#knownMaster !== undefined) {
         throw new AuthenticationError(`The master did not sign its reply ${repr(load.get("ret") ?? null)}`);
       }
@@ -151,7 +149,7 @@ export class SignIn {
     const pem = stringField(inner, "pub_key");
     this.#checkMasterKey(pem, inner.get("pub_sig"));
     const masterKey = PublicKey.fromPem(pem);
-    // A master with another key, vouched for, could not open a token sealed for the one before.
+    // A master with another, verified key could not decrypt a token that was encrypted for the old key.
     const knowsToken = this.#knownMaster !== undefined && samePem(this.#knownMaster, pem);
     const open = (field: string): string => {
       const sealed = asBytes(inner.get(field));
@@ -172,7 +170,7 @@ export class SignIn {
       throw new WireError("no publish port in the sign-in reply", "publish_port");
     }
     const sessionKey = open("session");
-    for (const keyString of [sharedKey, sessionKey]) new Crypticle(keyString); // throws if it is no key
+    for (const keyString of [sharedKey, sessionKey]) new Crypticle(keyString); // throws if it is not a key
     return { sharedKey, sessionKey, publishPort, masterKey, maxRequestBytes: requestLimit(inner) };
   }
 
@@ -219,7 +217,7 @@ export class SignIn {
 
   #checkSignature(signed: Uint8Array, sig: Uint8Array | undefined, offered: PublicKey | undefined): void {
     const known = this.#knownMaster;
-    if (offered === undefined && known === undefined) return; // before first contact there is nothing to hold a "wait" against
+    if (offered === undefined && known === undefined) return; // before the first contact a "wait" cannot be verified
     const master = offered ?? this.#readKey(masterKeyPath(this.#applicant.pkiDir), known ?? "");
     if (sig === undefined || !master.verify(this.#applicant.sigAlgorithm, signed, sig)) {
       throw new AuthenticationError("The master's signature of its reply does not hold");
@@ -231,7 +229,7 @@ export class SignIn {
       return PublicKey.fromPem(pem);
     } catch (error) {
       if (!(error instanceof KeyError)) throw error;
-      // Nobody is trusted in its place: whoever answers now could be anybody.
+      // No other key is trusted instead: anybody may be answering now.
       const why = pem.replaceAll("\0", "").trim() === ""
         ? "it is empty, as a power failure may leave a file: remove it, and the minion trusts the master that it meets then"
         : error.message;
@@ -245,13 +243,13 @@ export class SignIn {
   }
 }
 
-/** What the master says of the largest request; what no master of ours can mean (its option has a least value) counts as nothing. */
+/** The master's limit for requests; a value below the minimum of the option is ignored. */
 function requestLimit(inner: ValueMap): number | undefined {
   const limit = toNumber(inner.get("max_request_bytes"));
   return limit !== undefined && Number.isSafeInteger(limit) && limit >= LEAST_REQUEST_LIMIT ? limit : undefined;
 }
 
-/** Where a minion keeps the key of the master that it trusts. */
+/** The file of the trusted master key. */
 export function masterKeyPath(pkiDir: string): string {
   return `${pkiDir}/minion_master.pub`;
 }

@@ -1,8 +1,8 @@
 /**
- * A minion's ear: listens at its master's publish port, and finds its way back to a master that was lost.
- *
- * A lost connection often means that the master restarted with a new shared key, so the minion signs in and subscribes anew
- * at once, before the next job. Knows nothing of what a job is. Source: salt-protocol.md sections 1, 4 and 14.
+ * Receives jobs from the master's publish port, and reconnects to a lost master. A lost connection often means that the
+ * master restarted with a new shared key, so the minion signs in and subscribes again at once, before the next job.
+ * Knows nothing of jobs.
+ * Source: salt-protocol.md sections 1, 4 and 14.
  * @module
  */
 
@@ -21,27 +21,26 @@ import { HEARTBEAT } from "../sockets/settings.ts";
 import { Inbox } from "../sockets/endpoint.ts";
 import type { ValueMap } from "../values/value.ts";
 
-/** Shortest time between two sign-ins that a lost connection caused, in milliseconds. */
+/** Minimum time between two sign-ins caused by lost connections, in milliseconds. */
 const SIGN_IN_AGAIN_MS = 2_000;
-/** How long a disturbance is left to settle before it is looked into, in milliseconds. */
+/** Wait before a lost connection is checked, in milliseconds. */
 const SETTLE_MS = 50;
 
 /** What a subscription needs of its minion. */
 export interface SubscriptionParts {
-  /** Its options. */
   readonly opts: MinionOpts;
   readonly log: Logger;
   /** Signs in. */
   readonly link: MasterLink;
-  /** Opens what is published. */
+  /** Decrypts and checks publishes. */
   readonly reader: PublishReader;
   /** Aborted when the minion ends. */
   readonly closing: AbortSignal;
   /** Takes a job. */
   take(load: ValueMap): void;
-  /** Called when a new master has been found where the old one was. */
+  /** Called when a new master process has replaced the old one. */
   onRestart(): void;
-  /** Called with what ends the minion. */
+  /** Called with an error that ends the minion. */
   fail(error: unknown): void;
 }
 
@@ -49,28 +48,27 @@ export interface SubscriptionParts {
 export class Subscription {
   readonly #parts: SubscriptionParts;
   #inbox: Inbox | undefined;
-  /** The topic by which the master knows that this minion is there, and whose keys it was made of. */
+  /** The topic that shows this minion's presence to the master, and the keys that it was made with. */
   #topic: string | undefined;
   #credentials: Credentials | undefined;
-  /** Whether somebody looks into a disturbance, and whether there was one that nobody has looked into. */
+  /** Whether a lost connection is being checked, and whether another one was lost meanwhile. */
   #looking = false;
   #disturbed = false;
-  /** The shared key when the connection was last disturbed. */
+  /** The shared key when the connection was last lost. */
   #keyBefore: string | undefined;
 
-  /** Listens to nothing before {@linkcode listen}. */
+  /** Does not listen before {@linkcode listen}. */
   constructor(parts: SubscriptionParts) {
     this.#parts = parts;
   }
 
-  /** Whether it listens. */
   get listening(): boolean {
     return this.#inbox !== undefined;
   }
 
   #subscribe(port: number): Inbox {
     const { id, master, recon_default, recon_max, recon_randomize } = this.#parts.opts;
-    // Spread over time, so that a master that comes back is not met by all its minions at once.
+    // A random interval, so that not all minions connect to a restarted master at once.
     const reconnectMs = recon_randomize ? recon_default + Math.floor(Math.random() * recon_max) : recon_default;
     const inbox = Inbox.subscriber({
       identity: id,
@@ -86,22 +84,22 @@ export class Subscription {
     } else {
       inbox.subscribe("");
     }
-    // Each is good for one subscription.
+    // Each topic is valid for one subscription.
     if (this.#credentials !== undefined) inbox.subscribe(this.#topic = presenceTopic(id, this.#credentials));
-    // What was subscribed before is of no interest: whoever subscribes anew has looked into that.
+    // Only the current subscription counts; older ones were checked when it was made.
     inbox.onLost(() => this.#inbox === inbox && void this.#lookIntoDisturbance());
     inbox.connect(tcpAddress(master, port));
     return inbox;
   }
 
-  /** A lost connection often means that the master restarted, with a new shared key: fetch it before the next job. */
+  /** A lost connection often means that the master restarted with a new shared key: fetch it before the next job. */
   async #lookIntoDisturbance(): Promise<void> {
     if (!this.#disturbed) this.#keyBefore = this.#parts.link.credentials?.sharedKey;
     this.#disturbed = true;
     if (this.#looking || this.#parts.closing.aborted) return;
     this.#looking = true;
     try {
-      // A master that is ending may still answer: one that seems to be the same is asked once more.
+      // An ending master may still answer, so a master that seems unchanged is asked once more.
       for (let calm = 0; calm < 2; calm++) {
         const restarted = await this.#reconnect();
         if (this.#disturbed) calm = -1;
@@ -114,7 +112,7 @@ export class Subscription {
     }
   }
 
-  /** Signs in and subscribes anew. @returns Whether the master is a new one; it is told then that this minion is here. */
+  /** Signs in and subscribes again. @returns Whether the master is a new one; then it is told that this minion is running. */
   async #reconnect(): Promise<boolean> {
     const signal = this.#parts.closing;
     const link = this.#parts.link;
@@ -129,8 +127,8 @@ export class Subscription {
       const restarted = sharedKey !== this.#keyBefore;
       this.#keyBefore = sharedKey;
       if (lost || restarted) {
-        // The master is there: no need to sit out the time until libzmq tries again. The old subscription, should it live
-        // after all, is read until the new one surely does; what comes twice is dropped by its serial.
+        // The master is running, so do not wait for libzmq's next try. The old subscription may still work: it is read
+        // until the new one is active. Publishes that come twice are dropped by their serial.
         old = this.#inbox;
         this.#disturbed = false;
         this.listen(this.#parts.opts.publish_port ?? publishPort);
@@ -144,7 +142,7 @@ export class Subscription {
     }
   }
 
-  /** Takes the keys of a sign-in. @returns Whether the shared key is a new one. */
+  /** Sets the keys of a sign-in. @returns Whether the shared key is new. */
   trust(credentials: Credentials): boolean {
     const before = this.#credentials;
     this.#credentials = credentials;
@@ -156,7 +154,7 @@ export class Subscription {
     return this.#parts.reader.trust(credentials);
   }
 
-  /** Subscribes at the master's port, and takes what comes until the subscription is closed. */
+  /** Subscribes at the master's port, and reads publishes until the subscription is closed. */
   listen(port: number): void {
     const inbox = this.#subscribe(port);
     this.#inbox = inbox;
@@ -164,7 +162,7 @@ export class Subscription {
       for (;;) {
         const frames = await inbox.receive();
         if (frames === undefined) return;
-        // With zmq_filtering the topic comes first; either way the payload is last.
+        // With zmq_filtering the topic is the first frame; the payload is always the last.
         const load = await this.#read(frames[frames.length - 1]);
         if (load !== undefined) this.#parts.take(load);
       }
@@ -192,7 +190,6 @@ export class Subscription {
     }
   }
 
-  /** Ends it. */
   close(): void {
     this.#inbox?.close();
   }

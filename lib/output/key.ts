@@ -7,7 +7,7 @@
 import { type ColourName, colours, sanitize, sanitizeLine } from "../text/terminal.ts";
 import { compare, isMap, str, type Value } from "../values/value.ts";
 
-/** Each group of keys by Salt's name of it: its heading, the heading's colour and the keys' colour. */
+/** Groups of keys by Salt's names: heading, colour of the heading, colour of the keys. */
 const GROUPS: ReadonlyMap<string, readonly [heading: string, headingColour: ColourName, keyColour: ColourName]> =
   new Map([
     ["local", ["Local Keys:", "LIGHT_MAGENTA", "MAGENTA"]],
@@ -18,9 +18,9 @@ const GROUPS: ReadonlyMap<string, readonly [heading: string, headingColour: Colo
   ]);
 
 /**
- * `data` as `salt-key` lists it: a map from a group (`minions`, `minions_pre`, …) to a list of ids, or to a map from
- * ids to what is shown beside them (a fingerprint, a PEM).
- * @returns The text without a final newline, or `undefined` if `data` is not of that shape.
+ * Formats `data` as `salt-key` lists it: a map from a group (`minions`, `minions_pre`, …) to a list of ids, or to a map
+ * from ids to a text beside them (a fingerprint, a PEM).
+ * @returns The text without a final newline, or `undefined` if `data` has another form.
  */
 export function formatKeys(data: Value, options: { readonly color: boolean }): string | undefined {
   if (!isMap(data)) return undefined;

@@ -1,9 +1,8 @@
 /**
- * Live output as lines for people: each with its minion's name in front, whole, and harmless on a terminal.
- *
- * What a command writes is shown when its line ends; a carriage return ends one too, or a progress bar would be silent.
- * The beginning of a line that does not go on, such as a question, is shown after a while: "Continue? …". Else the rest is
- * shown when the command has ended, or another one of the job begins. Knows no jobs and no files.
+ * Formats live output as lines: each complete line with its minion's name in front and control characters made visible.
+ * A line is shown when it ends; a carriage return ends a line too, so that progress bars are shown. The beginning of an
+ * unfinished line, such as a question, is shown after a while: "Continue? …". Other rests are shown when the command
+ * has ended, or another command of the job begins. Knows no jobs and no files.
  * @module
  */
 
@@ -13,53 +12,50 @@ import { colours, sanitizeLine } from "../text/terminal.ts";
 import { rstrip } from "../values/python_text.ts";
 import { isMap, type Value } from "../values/value.ts";
 
-/** How lines are shown. */
+/** Options of {@linkcode LiveLines}. */
 export interface LiveLinesOptions {
-  /** Takes a line, with its newline. */
+  /** Called with each line, with its newline. */
   write(text: string): void;
   /** Whether to use Salt's colours. */
   readonly color: boolean;
-  /**
-   * Whether a text of several lines that has been shown is not shown again in the return ({@linkcode LiveLines.end}).
-   */
+  /** Whether texts of several lines that were shown live are left out of the return ({@linkcode LiveLines.end}). */
   readonly omitShown: boolean;
-  /** How long the beginning of a line waits for its end, in milliseconds. Default: a second. */
+  /** Time until the beginning of an unfinished line is shown, in milliseconds. Default: a second. */
   readonly unfinishedMs?: number;
 }
 
-/** How long the beginning of a line waits for its end, in milliseconds. */
+/** Default time until the beginning of an unfinished line is shown, in milliseconds. */
 const UNFINISHED_MS = 1_000;
-/** So many characters of what was shown are remembered, for all minions together. */
+/** Maximum characters of shown text that are remembered, for all minions together. */
 const REMEMBERED = 16 * 2 ** 20;
-/** Longer lines are shown in parts, in characters. */
+/** Maximum characters of a line; longer lines are shown in parts. */
 const LONGEST_LINE = 65_536;
 
 interface Stream {
   readonly id: string;
   readonly stream: LiveText["stream"];
-  /** The line that has not ended, as far as it has not been shown. */
+  /** The part of the current line that is not shown yet. */
   rest: string;
-  /** Whether its beginning has been shown. */
+  /** Whether the beginning of the current line has been shown. */
   begun: boolean;
-  /** Shows what there is of it. */
+  /** Shows the unfinished line. */
   timer: ReturnType<typeof setTimeout> | undefined;
-  /** Everything that was shown; `undefined` if something is missing. */
+  /** All shown text; `undefined` if something is missing. */
   shown: string | undefined;
 }
 
-/** The lines of one job's minions. Whoever is done with it disposes of it: a line that waits for its end holds a timer. */
+/** The lines of one job's minions. Must be disposed of, because unfinished lines have timers. */
 export class LiveLines implements Disposable {
   readonly #options: LiveLinesOptions;
-  /** Of each minion, by number of the command and stream. */
+  /** By minion, then by number of the command and stream. */
   readonly #streams = new Map<string, Map<string, Stream>>();
   #remembered = 0;
 
-  /** Has shown nothing yet. */
   constructor(options: LiveLinesOptions) {
     this.#options = options;
   }
 
-  /** Shows what minion `id` has written. */
+  /** Shows output of minion `id`. */
   show(id: string, parts: readonly LivePart[]): void {
     const streams = this.#streams.get(id) ?? new Map<string, Stream>();
     this.#streams.set(id, streams);
@@ -78,8 +74,8 @@ export class LiveLines implements Disposable {
   }
 
   /**
-   * Minion `id` has returned `value`: shows the unfinished lines.
-   * @returns The return as it is to be shown: without texts that stand above already, if it is to be brief.
+   * Minion `id` has returned `value`: shows its unfinished lines.
+   * @returns The return to show: with `omitShown`, without texts that were shown live.
    */
   end(id: string, value: Value): Value {
     const streams = this.#streams.get(id);
@@ -99,7 +95,7 @@ export class LiveLines implements Disposable {
     const name = `${command} ${stream}`;
     const known = streams.get(name);
     if (known !== undefined) return known;
-    // Another command has begun: those before it write no more.
+    // Another command has begun, so earlier ones have ended.
     for (const [other, before] of streams) if (Number.parseInt(other) < command) this.#endLine(before);
     const made: Stream = { id, stream, rest: "", begun: false, timer: undefined, shown: "" };
     streams.set(name, made);
@@ -112,7 +108,7 @@ export class LiveLines implements Disposable {
       this.#remembered += text.length;
       if (this.#remembered > REMEMBERED) this.#forget(stream);
     }
-    // A carriage return at the very end may be the first half of a line end.
+    // A carriage return at the end may be the first half of a line end.
     const lines = (stream.rest + text).split(/\r?\n|\r(?!$)/);
     stream.rest = lines.pop() ?? "";
     for (const line of lines) this.#finish(stream, line);
@@ -125,7 +121,7 @@ export class LiveLines implements Disposable {
     stream.timer = setTimeout(() => this.#showBeginning(stream), this.#options.unfinishedMs ?? UNFINISHED_MS);
   }
 
-  /** Shows a line, or what is left of one that has been begun: of that there may be no more than its end. */
+  /** Shows a line, or the rest of a line whose beginning was shown; the rest may be empty. */
   #finish(stream: Stream, line: string): void {
     if (!stream.begun) this.#write(stream.id, stream.stream, line);
     else if (line !== "") this.#write(stream.id, stream.stream, `… ${line}`);
@@ -133,7 +129,7 @@ export class LiveLines implements Disposable {
   }
 
   #showBeginning(stream: Stream): void {
-    // Of a carriage return it is not known yet whether it is half a line end: it stays.
+    // A final carriage return may be half a line end, so it stays.
     const ended = stream.rest.endsWith("\r");
     const text = ended ? stream.rest.slice(0, -1) : stream.rest;
     if (text === "") return;
@@ -149,7 +145,7 @@ export class LiveLines implements Disposable {
     stream.begun = false;
   }
 
-  /** What waits is not shown any more. */
+  /** Unfinished lines are not shown any more. */
   [Symbol.dispose](): void {
     for (const streams of this.#streams.values()) for (const stream of streams.values()) clearTimeout(stream.timer);
   }
@@ -167,7 +163,7 @@ export class LiveLines implements Disposable {
   }
 }
 
-/** `value` with each text of several lines that is among `above` replaced by a word about it, in maps too. */
+/** `value` with each text of several lines in `above` replaced by a note, also in maps. */
 function withoutShown(value: Value, above: ReadonlySet<string>): Value {
   if (isMap(value)) return mapOf([...value].map(([key, item]) => [key, withoutShown(item, above)]));
   if (typeof value !== "string" || !above.has(value)) return value;

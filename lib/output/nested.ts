@@ -1,8 +1,7 @@
 /**
- * The two outputters made for people: `nested`, the default, and `no_return`, for minions that were silent.
- *
- * Text, order and colours are Salt's; what differs is that control characters of keys and values become visible
- * (Salt replaces ESC by `?` in values only), and that a key stays on its line. Knows nothing of the other outputters.
+ * The two outputters for people: `nested`, the default, and `no_return`, for minions that did not return. Text, order
+ * and colours are Salt's. Differences: control characters in keys and values become visible (Salt replaces ESC by `?`
+ * in values only), and a key stays on its line.
  * @module
  */
 
@@ -11,7 +10,7 @@ import { splitLines } from "../text/split_lines.ts";
 import { colours, sanitize, sanitizeLine } from "../text/terminal.ts";
 import { compare, isFloat, repr, str, typeName, type Value, type ValueMap } from "../values/value.ts";
 
-/** How `nested` prints. */
+/** Options of {@linkcode formatNested}. */
 export interface NestedOptions {
   /** Whether to print in Salt's colours. */
   readonly color: boolean;
@@ -21,7 +20,7 @@ export interface NestedOptions {
   readonly nestedIndent?: number;
 }
 
-/** `data` as Salt's `nested` outputter prints it, without a final newline. */
+/** Formats `data` as Salt's `nested` outputter does, without a final newline. */
 export function formatNested(data: Value, options: NestedOptions): string {
   const color = colours(options.color);
   const failed = (options.retcode ?? 0) !== 0;
@@ -37,7 +36,7 @@ export function formatNested(data: Value, options: NestedOptions): string {
   function show(value: Value, indent: number, prefix: string): void {
     if (value instanceof Uint8Array) {
       const text = decodeUtf8(value);
-      // Salt prints nothing at all for bytes that are not text.
+      // Salt prints nothing for bytes that are not text.
       if (text !== undefined) showText(text, indent, prefix);
     } else if (typeof value === "string") {
       showText(value, indent, prefix);
@@ -76,17 +75,20 @@ export function formatNested(data: Value, options: NestedOptions): string {
   return lines.text();
 }
 
-/** One line, with nothing in it that a terminal obeys: most texts are. */
+/** A line without control characters: most texts. */
 const PLAIN = /^[ -~]+$/;
 
 const margins: string[] = [];
 
-/** So many blanks; of a depth that is usual, made once. */
+/** Spaces for an indentation; cached for usual depths. */
 function margin(indent: number): string {
   return indent < 64 ? margins[indent] ??= " ".repeat(indent) : " ".repeat(indent);
 }
 
-/** Lines put together a few at a time: a hundred thousand at once the collector would copy again and again. */
+/**
+ * Joins lines in small groups: with a hundred thousand lines in one array, the garbage collector would copy them
+ * repeatedly.
+ */
 class Lines {
   readonly #parts: string[] = [];
   #lines: string[] = [];
@@ -107,19 +109,19 @@ class Lines {
   }
 }
 
-/** `map`, or if Python cannot compare its keys, the same by the keys' text: that is how Salt sorts it. */
+/** `map`, or, if Python cannot compare its keys, a copy with the keys as text: Salt sorts it that way. */
 function comparable(map: ValueMap): ValueMap {
   return mixedKeys(map) ? mapOf([...map].map(([key, item]): [Value, Value] => [str(key), item])) : map;
 }
 
-/** The keys of maps that are {@linkcode comparable}, in their order. */
+/** The sorted keys of {@linkcode comparable} maps. */
 class SortedKeys {
   #keys: readonly Value[] = [];
   #sorted: readonly Value[] = [];
 
   of(map: ValueMap): readonly Value[] {
     const keys = [...map.keys()];
-    // Ten thousand jobs have the same headings.
+    // Cached: ten thousand jobs have the same headings.
     if (keys.length !== this.#keys.length || keys.some((key, i) => key !== this.#keys[i])) {
       this.#keys = keys;
       this.#sorted = keys.toSorted(compare);
@@ -128,7 +130,7 @@ class SortedKeys {
   }
 }
 
-/** Whether Python cannot compare all keys of `map` with each other. */
+/** Whether Python cannot compare some keys of `map` with each other. */
 function mixedKeys(map: ValueMap): boolean {
   let first: string | undefined;
   for (const key of map.keys()) {
@@ -147,9 +149,9 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * `data`, a map of minion ids to messages, as Salt's `no_return` outputter prints it: ids in cyan, messages in red.
+ * Formats `data`, a map of minion ids to messages, as Salt's `no_return` outputter does: ids in cyan, messages in red.
  * Values that are neither text nor maps are left out.
- * @returns The text without a final newline, or `undefined` if the keys are of several types, as no ids are.
+ * @returns The text without a final newline, or `undefined` if the keys have several types, which ids do not.
  */
 export function formatNoReturn(data: Value, options: { readonly color: boolean }): string | undefined {
   if (data instanceof Map && mixedKeys(data)) return undefined;

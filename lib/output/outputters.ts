@@ -1,10 +1,9 @@
 /**
- * Outputters: what `--out` names, each a way to write a value for people or for programs.
- *
- * Every one gives text that is safe on a terminal. The machine formats (`json`, `yaml`, `raw`, `pprint`) keep the data
- * exactly, because their own escapes can say what a terminal would obey; the others (`nested`, `txt`, `no_return`,
- * `newline_values_only`, `key`) show control characters as `\x1b`, also into a pipe or a file, so that a saved answer
- * is as harmless as a shown one. Knows nothing of commands. Source: Salt's documentation, "Salt Output Modules".
+ * The outputters that `--out` names: each formats a value for people or for programs. Every result is safe on a
+ * terminal. The machine formats (`json`, `yaml`, `raw`, `pprint`) keep the data exactly and escape control characters
+ * in their own way; the others (`nested`, `txt`, `no_return`, `newline_values_only`, `key`) show them as `\x1b`, also
+ * in a pipe or a file. Knows nothing of commands.
+ * Source: Salt's documentation, "Salt Output Modules".
  * @module
  */
 
@@ -19,9 +18,9 @@ import { sanitize, sanitizeJson, sanitizeLine } from "../text/terminal.ts";
 import { repr, str, type Value } from "../values/value.ts";
 import { dumpYaml } from "../values/yaml_dump.ts";
 
-/** How a value is printed. */
+/** Options of {@linkcode formatOutput}. */
 export interface OutputOptions {
-  /** The outputter's name; one that does not exist is `nested`, with a warning. */
+  /** The outputter's name; an unknown one becomes `nested`, with a warning. */
   readonly out: string;
   /** Whether to print in Salt's colours. */
   readonly color: boolean;
@@ -31,20 +30,20 @@ export interface OutputOptions {
   readonly retcode?: number;
   /** Columns to the left of what `nested` prints. */
   readonly nestedIndent?: number;
-  /** Told, in one line, of an outputter that does not exist. */
+  /** Called with one line about an unknown outputter. */
   readonly warn?: (text: string) => void;
 }
 
-/** An outputter; `undefined` for data that is not of the shape which it prints, which `nested` prints then. */
+/** Formats a value; `undefined` if the value does not have the form that this outputter needs: then `nested` is used. */
 export type Outputter = (data: Value, options: OutputOptions) => string | undefined;
 
 /** The outputters by the names that `--out` takes. */
 export const OUTPUTTERS: ReadonlyMap<string, Outputter> = new Map<string, Outputter>([
   ["nested", formatNested],
   ["json", formatJson],
-  // YAML escapes them all but for the bidirectional overrides, which Salt prints raw; here they become visible.
+  // YAML escapes all but bidirectional overrides, which Salt prints unchanged; here they become visible.
   ["yaml", (data) => sanitize(dumpYaml(data))],
-  // A bare string is the one thing that `raw` does not quote.
+  // A string alone is the only value that `raw` does not quote.
   ["raw", (data) => typeof data === "string" ? sanitize(data) : repr(data)],
   ["pprint", (data, { indent = 1 }) => pformat(data, 80, { indent: indent < 0 ? 1 : indent })],
   ["txt", formatTxt],
@@ -53,25 +52,25 @@ export const OUTPUTTERS: ReadonlyMap<string, Outputter> = new Map<string, Output
   ["no_return", formatNoReturn],
   ["newline_values_only", formatValuesOnly],
   ["key", formatKeys],
-  // Named by the answers of Python minions: without states there is nothing that these would show in another way.
+  // Python minions name these in their returns; without states, `nested` shows the same.
   ["highstate", () => undefined],
   ["grains", () => undefined],
 ]);
 
-/** Those that programs read. */
+/** The outputters for programs. */
 export const MACHINE_OUTPUTTERS: readonly string[] = ["json", "yaml", "raw", "pprint"];
 
 /**
- * The outputter to use: what the user asked for (`--out`, or `output` in the configuration), else what the return
- * suggests, else `nested`.
+ * The outputter to use: the user's choice (`--out`, or `output` in the configuration), else that of the return, else
+ * `nested`.
  */
 export function chooseOutputter(asked: string | undefined, suggested?: string): string {
   return asked || suggested || "nested";
 }
 
 /**
- * `data` as the outputter `options.out` writes it, without white space at its end.
- * @returns The text; the empty string means that nothing is to be printed, not even a newline.
+ * Formats `data` with the outputter `options.out`, without white space at the end.
+ * @returns The text; an empty string means that nothing is printed, not even a newline.
  */
 export function formatOutput(data: Value, options: OutputOptions): string {
   const outputter = OUTPUTTERS.get(options.out);
@@ -109,25 +108,24 @@ function formatValuesOnly(data: Value): string | undefined {
   return [...data.values()].flat(1).map((value) => sanitize(str(value))).join("\n");
 }
 
-/** Where output goes. */
 export interface OutputDestination {
-  /** `--out-file`: the file that gets the output in place of `write`. */
+  /** `--out-file`: a file that gets the output instead of `write`. */
   readonly file?: string;
-  /** `--out-file-append`: keep what the file holds. */
+  /** `--out-file-append`: append to the file. */
   readonly append?: boolean;
   /** Writes to standard output. */
   readonly write: (text: string) => void;
 }
 
-/** An open destination. `using` closes it. */
+/** An open destination, closed by `using`. */
 export interface OutputWriter extends Disposable {
-  /** Writes one text and a newline; the empty text writes nothing. @throws {UsageError} If the file cannot be written. */
+  /** Writes a text and a newline; an empty text writes nothing. @throws {UsageError} If the file cannot be written. */
   (text: string): void;
 }
 
 /**
- * Opens the destination: the file, emptied unless `append` is set, or standard output. The file stays open: the process may
- * lose the right to open it.
+ * Opens the destination: the file, emptied unless `append` is set, or standard output. The file stays open, because the
+ * process may lose the right to open it.
  * @throws {UsageError} If the file cannot be written.
  */
 export function outputWriter({ file, append = false, write }: OutputDestination): OutputWriter {
@@ -148,7 +146,7 @@ export function outputWriter({ file, append = false, write }: OutputDestination)
   return Object.assign(put, { [Symbol.dispose]: () => opened?.close() });
 }
 
-/** The file keeps its mode and owner; made anew, it is the user's own. */
+/** An existing file keeps its mode and owner; a new one is readable by the user only. */
 function openOutput(file: string, append: boolean): Deno.FsFile {
   if (!append) Deno.openSync(file, { write: true, create: true, truncate: true }).close();
   return Deno.openSync(file, { append: true, create: true });

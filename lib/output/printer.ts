@@ -1,5 +1,5 @@
 /**
- * Prints results as `--out` and the options beside it say.
+ * Prints results according to `--out` and related options.
  * @module
  */
 
@@ -7,7 +7,7 @@ import { chooseOutputter, formatOutput, outputWriter } from "./outputters.ts";
 import { useColours } from "../text/terminal.ts";
 import type { Value } from "../values/value.ts";
 
-/** What was typed and configured about output. */
+/** The options about output, from the command line and the configuration. */
 export interface OutputSettings {
   /** `--out`, or `output` of the configuration. */
   readonly out: string | null;
@@ -23,7 +23,7 @@ export interface OutputSettings {
   readonly color: boolean;
 }
 
-/** Where results go. */
+/** The destination of results. */
 export interface OutputPlace {
   /** Writes to standard output. */
   write(text: string): void;
@@ -31,7 +31,7 @@ export interface OutputPlace {
   readonly isTerminal: boolean;
   /** The environment variable `NO_COLOR`. */
   readonly noColor?: string;
-  /** Told of an outputter that does not exist. */
+  /** Called for an unknown outputter. */
   warn(text: string): void;
 }
 
@@ -47,7 +47,7 @@ export interface PrintOptions {
   readonly force_color: boolean;
 }
 
-/** What the output options of a command that prints results give, with the `output` and `color` of its configuration. */
+/** The output options of a command, combined with the `output` and `color` of its configuration. */
 export function outputSettings(
   options: PrintOptions,
   opts: { readonly output: string | null; readonly color: boolean },
@@ -63,12 +63,12 @@ export function outputSettings(
   };
 }
 
-/** A command's standard output, with `warn` for what cannot be printed as asked. */
+/** A command's standard output; `warn` gets the warnings about output options. */
 export function outputPlace(io: Omit<OutputPlace, "warn">, warn: (text: string) => void): OutputPlace {
   return { write: (text) => io.write(text), isTerminal: io.isTerminal, noColor: io.noColor, warn };
 }
 
-/** What a result says about how to print it. */
+/** What a result says about its own output. */
 export interface PrintHints {
   /** The outputter to use if the user asked for none. */
   readonly out?: string;
@@ -79,13 +79,13 @@ export interface PrintHints {
 /** Prints one value. */
 export type PrintResult = (value: Value, hints?: PrintHints) => void;
 
-/** Prints until it is closed, by `using`. */
+/** Prints values until it is closed, by `using`. */
 export interface ResultPrinter extends Disposable {
   /** Prints one value. */
   (value: Value, hints?: PrintHints): void;
 }
 
-/** Whether what a command shows is coloured. */
+/** Whether a command's output is coloured. */
 export function coloured(settings: OutputSettings, place: Pick<OutputPlace, "isTerminal" | "noColor">): boolean {
   return useColours({
     isTerminal: place.isTerminal,
@@ -101,7 +101,7 @@ export function coloured(settings: OutputSettings, place: Pick<OutputPlace, "isT
  * @throws {UsageError} If the output file cannot be written.
  */
 export function resultPrinter(settings: OutputSettings, place: OutputPlace): ResultPrinter {
-  // `highstate`, asked for by whoever looks states up, is about the results that suggest it themselves.
+  // With `highstate` the result's own outputter is used.
   const asked = settings.out === "highstate" || settings.out === null ? undefined : settings.out;
   const file = settings.file ?? undefined;
   const color = coloured(settings, { ...place, isTerminal: place.isTerminal && file === undefined });

@@ -3,7 +3,7 @@
  * @module
  */
 
-/** Where it is drawn. */
+/** Where the bar is drawn. */
 export interface ProgressPlace {
   /** Writes to the terminal. */
   write(text: string): void;
@@ -17,14 +17,13 @@ export class ProgressBar {
   readonly #place: ProgressPlace;
   readonly #startedMs = performance.now();
 
-  /** Draws an empty bar for `total` minions. */
   constructor(total: number, place: ProgressPlace) {
     this.#total = total;
     this.#place = place;
     this.update(0);
   }
 
-  /** Draws that `count` minions have returned. */
+  /** Redraws the bar for `count` returned minions. */
   update(count: number): void {
     const part = this.#total === 0 ? 1 : Math.min(1, count / this.#total);
     const seconds = Math.floor((performance.now() - this.#startedMs) / 1000);
@@ -35,7 +34,7 @@ export class ProgressBar {
     this.#place.write(`\r${before}${"#".repeat(done)}${" ".repeat(room - done)}${after}`);
   }
 
-  /** Leaves the line as it is. */
+  /** Ends the line. */
   end(): void {
     this.#place.write("\n");
   }

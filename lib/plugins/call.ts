@@ -1,7 +1,6 @@
 /**
- * Fitting arguments to a function's declared parameters: bound and converted, or refused by name before it runs.
- *
- * Knows nothing of loading, jobs or the wire. Wording of refusals follows Python's own, which Salt passes on.
+ * Binds arguments to a function's declared parameters: converts them, or refuses them by name before the function runs.
+ * Knows nothing of loading, jobs or the wire. Error texts follow Python's, which Salt passes on.
  * Source: docs.python.org "Calls"; Salt 3008.3 `salt/minion.py` load_args_and_kwargs, `salt/utils/args.py`.
  * @module
  */
@@ -11,18 +10,18 @@ import { InvocationError } from "../errors.ts";
 import type { ModuleFunction, Parameter, Parameters, ParameterType, Rest } from "./module.ts";
 import { isFloat, isInt, isMap, str, toNumber, toValue, typeName, type Value, type ValueMap } from "../values/value.ts";
 
-/** What binding reads of a function: everything but its code. */
+/** The parts of a function that binding needs: everything but its code. */
 export type Signature = Omit<ModuleFunction<never>, "run">;
 
-/** Arguments in the form that {@linkcode ModuleFunction.run} takes. */
+/** Arguments as {@linkcode ModuleFunction.run} takes them. */
 export interface BoundCall {
-  /** One field for each declared parameter, defaults filled in. */
+  /** One field for each declared parameter; defaults are filled in. */
   readonly bound: Readonly<Record<string, unknown>>;
-  /** What goes to `*args` and `**kwargs`; both empty unless the function declares them. */
+  /** The values of `*args` and `**kwargs`; empty unless the function declares them. */
   readonly rest: Rest;
 }
 
-/** A function's signature as `sys.argspec` shows it; None where there is nothing to say. */
+/** A function's signature as in `sys.argspec`; None where there is nothing. */
 export interface Argspec {
   /** The names of the parameters. */
   readonly args: string[] | null;
@@ -35,8 +34,8 @@ export interface Argspec {
 }
 
 /**
- * Fits arguments to the parameters of `fun`.
- * @param name The function's full name (`test.echo`), for the text of refusals.
+ * Binds arguments to the parameters of `fun`.
+ * @param name The function's full name (`test.echo`), for error texts.
  * @throws {InvocationError} For an unknown keyword; with `usage`, for a wrong number or type of arguments.
  */
 export function bind(fun: Signature, args: readonly Value[], kwargs: ValueMap, name: string): BoundCall {
@@ -67,12 +66,12 @@ export function bind(fun: Signature, args: readonly Value[], kwargs: ValueMap, n
   return { bound, rest: { args: args.slice(names.length), kwargs: leftKwargs } };
 }
 
-/** Whether a keyword is a field of the publication that Salt adds, which no caller meant as an argument. */
+/** Whether a keyword is a field that Salt adds to the publication, not an argument of the caller. */
 function isPublication(key: Value): boolean {
   return typeof key === "string" && key.startsWith("__pub_");
 }
 
-/** The keyword arguments that no parameter takes. @throws {InvocationError} If the function has no `**kwargs` for them. */
+/** The keyword arguments without a parameter. @throws {InvocationError} If the function has no `**kwargs` for them. */
 function splitKwargs(fun: Signature, kwargs: ValueMap): ValueMap {
   const left: ValueMap = new Map();
   for (const [key, item] of kwargs) {
@@ -93,7 +92,7 @@ function takes(params: Parameters): string {
   return `takes ${range} positional argument${all.length === 1 && required === 1 ? "" : "s"}`;
 }
 
-/** Python's listing: `a`, `a and b`, `a, b, and c`. */
+/** Python's form of a list: `a`, `a and b`, `a, b, and c`. */
 function enumerate(words: string[]): string {
   if (words.length < 3) return words.join(" and ");
   return `${words.slice(0, -1).join(", ")}, and ${words[words.length - 1]}`;
@@ -130,7 +129,7 @@ const WANTED: Readonly<Record<ParameterType, string>> = {
   dict: "a dict",
 };
 
-/** What each type makes of a value; `undefined` refuses it. */
+/** Conversion of a value to each type; `undefined` refuses it. */
 const CONVERSIONS: Readonly<Record<ParameterType, (given: Value) => unknown>> = {
   any: (given) => given,
   str: (given) => given === null || typeof given === "object" && toNumber(given) === undefined ? undefined : str(given),
@@ -150,7 +149,7 @@ function numberIn(text: string): number | undefined {
   return /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(trimmed) ? Number(trimmed) : undefined;
 }
 
-/** Ints that JavaScript holds exactly; a float only if it has no fraction, as `1.0` from YAML. */
+/** Ints that JavaScript represents exactly; a float only without a fraction, such as `1.0` from YAML. */
 function toInt(given: Value): number | undefined {
   const n = typeof given === "string" && /^\s*[+-]?\d+\s*$/.test(given) ? Number(given) : given;
   const plain = isFloat(n) || isInt(n) ? toNumber(n) : undefined;

@@ -1,36 +1,35 @@
 /**
- * What the functions of a module's file declare (`permissions`), read from the text of the file. Nothing of it is run: the
- * libraries that a module imports are code of others, and could change what a running module says of itself.
- *
- * Only literals count: `permissions: "all"` in the object of an exported constant, and `name.permissions = { read: ["/etc"] }`
- * as a statement of its own at the top of the file. What is anything else is a problem, and gives nothing.
+ * Reads the `permissions` that the functions of a module's file declare, from the text of the file. Nothing is run:
+ * libraries that a module imports could change what the running module says about itself. Only literals count:
+ * `permissions: "all"` in the object of an exported constant, and `name.permissions = { read: ["/etc"] }` as a
+ * top-level statement. Anything else is a problem, and grants nothing.
  * @module
  */
 
 import { sourceTokens, type Token } from "../text/source_tokens.ts";
 import { parsePermissions, type Permissions } from "./permissions.ts";
 
-/** What the text says of one function: its permissions, or why they cannot be read. */
+/** The permissions of one function in the text, or why they cannot be read. */
 export type Declared = { readonly permissions: Permissions } | { readonly problem: string };
 
-/** What the text says of the functions of a file. */
+/** The declarations of a file. */
 export interface Declarations {
-  /** By the name that the function has for Salt. What is not in it declares nothing: "none". */
+  /** By Salt's name of the function. A function that is missing here declares nothing: "none". */
   readonly functions: ReadonlyMap<string, Declared>;
-  /** The names of all that the file exports; `undefined` if its text does not say: `export * from …`. */
+  /** The names of all exports; `undefined` if the text does not show them: `export * from …`. */
   readonly exports: ReadonlySet<string> | undefined;
 }
 
-/** A larger file is not read for declarations, in UTF-16 units. */
+/** Larger files are not read for declarations, in UTF-16 units. */
 const MOST_TEXT = 1 << 20;
 
-/** What a file says whose text is `text`. @throws {SyntaxError} If it cannot be read as JavaScript or TypeScript. */
+/** The declarations in `text`. @throws {SyntaxError} If it cannot be read as JavaScript or TypeScript. */
 export function declaredPermissions(text: string): Declarations {
   if (text.length > MOST_TEXT) throw new SyntaxError(`it is longer than ${MOST_TEXT} characters`);
   return new DeclarationReader(sourceTokens(text)).read();
 }
 
-/** The name that Salt has for an exported one: `true_` is `true`. */
+/** Salt's name of an export: `true_` is `true`. */
 function saltName(exported: string): string {
   return exported.replace(/_$/, "");
 }
@@ -38,7 +37,7 @@ function saltName(exported: string): string {
 class DeclarationReader {
   readonly #tokens: readonly Token[];
   readonly #declared = new Map<string, Declared>();
-  /** Local names by exported ones. */
+  /** Local names by exported names. */
   readonly #exports = new Map<string, string>();
   #complete = true;
 
@@ -95,7 +94,7 @@ class DeclarationReader {
     }
   }
 
-  /** `export { a, b as c };`; with `from` the names are another file's, of which nothing is known. */
+  /** `export { a, b as c };`; with `from`, nothing is known of the names. */
   #exportList(start: number): void {
     let at = start;
     const names: [string, string][] = [];
@@ -113,10 +112,10 @@ class DeclarationReader {
     else for (const [exported, local] of names) if (exported !== "default") this.#exports.set(exported, local);
   }
 
-  /** `const NAME: Type = { … }`, of which the property `permissions` is looked for. */
+  /** `const NAME: Type = { … }`: looks for the property `permissions`. */
   #variable(nameAt: number, isExport: boolean): void {
     const name = this.#tokens[nameAt];
-    // What takes something apart (`const { f } = …`) declares nothing that could be read.
+    // A destructuring (`const { f } = …`) declares nothing readable.
     if (name?.kind !== "word") return void (this.#complete &&= !isExport);
     if (isExport) this.#exports.set(name.text, name.text);
     let at = nameAt + 1;
@@ -139,7 +138,7 @@ class DeclarationReader {
     }
   }
 
-  /** A declaration may have more names after a comma; they are not looked at. */
+  /** Further names after a comma are not read. */
   #lookForMore(start: number): void {
     for (let at = start, depth = 0; at < this.#tokens.length; at++) {
       const text = this.#text(at) ?? "";

@@ -16,7 +16,7 @@ export interface Documented {
   readonly fun: { readonly doc: string };
 }
 
-/** Directives of reStructuredText that a terminal's reader is better without. */
+/** Directives of reStructuredText that are removed. */
 const DIRECTIVES: readonly (readonly [RegExp, string])[] = [
   [/ *\.\. code-block:: \S+\n{1,2}/g, ""],
   [/\.\. note::/g, "Note:"],
@@ -31,8 +31,8 @@ export function stripRst(doc: string): string {
 }
 
 /**
- * Whether a function's full name is chosen by `selector`: a module (`sys`), a function (`sys.doc`), or a glob (`sys.*`);
- * a module's name never chooses another module that merely begins like it.
+ * Matches a function's full name with `selector`: a module (`sys`), a function (`sys.doc`), or a glob (`sys.*`). A
+ * module's name does not match modules whose names begin with it.
  */
 export function selects(selector: string): (name: string) => boolean {
   if (selector.includes("*")) return compileGlob(selector);
@@ -42,15 +42,15 @@ export function selects(selector: string): (name: string) => boolean {
 }
 
 /**
- * The documentation of a function of an execution module: `text`, then how it is called.
- * @param examples What follows the target on a command line: `test.sleep 20`.
+ * The documentation of an execution module's function: `text`, then examples.
+ * @param examples The part after the target on a command line: `test.sleep 20`.
  */
 export function describe(text: string, ...examples: readonly string[]): string {
   if (examples.length === 0) return text;
   return `${text}\n\nCLI Example:\n\n${examples.map((example) => `    salt '*' ${example}`).join("\n")}`;
 }
 
-/** `doc` laid out as Python's docstrings are, which is how Salt shows them: indented, a line's end before and after. */
+/** `doc` in the layout of Python's docstrings, as Salt shows it: indented, with a newline before and after. */
 export function asDocstring(doc: string): string {
   const lines = doc.replace(/^\s*\n|\s+$/g, "").split("\n");
   const indents = lines.filter((line) => line.trim() !== "").map((line) => line.length - line.trimStart().length);
@@ -59,7 +59,7 @@ export function asDocstring(doc: string): string {
   return doc.trim() === "" ? "" : `\n${flush.map((line) => line === "" ? "" : `    ${line}`).join("\n")}\n    `;
 }
 
-/** Documentation by function name: of those that a selector chooses, or of all if there are no selectors. */
+/** Documentation by function name: of the functions that a selector matches, or of all without selectors. */
 export function collectDocs(functions: readonly Documented[], selectors: readonly string[]): ValueMap {
   const docs = new Map<Value, Value>();
   const tests = selectors.length === 0 ? [() => true] : selectors.map(selects);

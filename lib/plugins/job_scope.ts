@@ -1,5 +1,5 @@
 /**
- * Makes the {@linkcode JobContext} of one job from its parts: what is the same in a job worker and under `salt-call`.
+ * Makes the {@linkcode JobContext} of a job from its parts; used in job workers and by `salt-call`.
  * @module
  */
 
@@ -20,18 +20,18 @@ export interface ScopeParts {
   readonly catalogue: Catalogue;
   /** Its running jobs. */
   readonly jobs: Jobs;
-  /** Its way out. */
+  /** Its access to the outside. */
   readonly outside: Outside;
-  /** Aborted when the job is to end. */
+  /** Aborted when the job must end. */
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Begins to show a command's output, if somebody watches the job. */
+  /** Begins to send a command's output, if somebody watches the job. */
   readonly watchCommand?: (encoding: string | null) => CommandWatch;
-  /** Hears of the job's child processes. */
+  /** Called when a child process of the job starts or ends. */
   child(pid: number, state: "started" | "ended"): void;
 }
 
-/** The context. `setRetcode` does nothing here: `execute` puts its own in its place. */
+/** The context. `setRetcode` does nothing here; `execute` replaces it. */
 export function makeContext(parts: ScopeParts): JobContext {
   const { log, job, child, ...same } = parts;
   const fields: Record<string, Value> = Object.fromEntries([...job].map(([key, field]) => [str(key), field]));

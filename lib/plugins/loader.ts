@@ -1,10 +1,10 @@
 /**
- * The families of plugins: execution modules, runners and grains are loaded by the same few calls. A built-in module is
- * imported when one of its functions is first asked for; the user's own come from a directory and replace a built-in one of
- * the same name.
+ * Loads the families of plugins: execution modules, runners and grains. A built-in module is imported when one of its
+ * functions is first needed. User modules come from a directory and replace built-in modules of the same name. Knows no
+ * module.
  *
- * Knows no module, and nothing of what the functions do. A user's file imports nothing of ours: it exports plain functions, or objects
- * with `run` and, as it likes, `doc`, `params`, `varArgs`, `varKwargs` and `permissions`, which are checked here.
+ * A user's file needs no import of ours: it exports plain functions, or objects with `run` and optional `doc`,
+ * `params`, `varArgs`, `varKwargs` and `permissions`, which are checked here.
  * @module
  */
 
@@ -22,11 +22,11 @@ export interface FamilyEntry<C> {
 
 /** The functions of one family of plugins. */
 export interface Family<C> {
-  /** The function called `name` (`test.ping`), if a module has it. */
+  /** The function called `name` (`test.ping`), if it exists. */
   get(name: string): Promise<ModuleFunction<C> | undefined>;
-  /** Every function, sorted by name; this loads every module. */
+  /** All functions, sorted by name; loads every module. */
   all(): Promise<readonly FamilyEntry<C>[]>;
-  /** The modules that could not be loaded when that was tried, and why. */
+  /** The modules that failed to load so far, with the reason. */
   problems(): ReadonlyMap<string, string>;
 }
 
@@ -35,23 +35,23 @@ export interface Family<C> {
  */
 export type ModuleTable = Readonly<Record<string, () => Promise<object>>>;
 
-/** Where a family's user modules lie, which modules count, and who hears of broken ones. */
+/** Options of {@linkcode loadFamily}. */
 export interface FamilyOptions {
-  /** Directories of `<module>.ts` and `<module>.js` files; one that does not exist holds none, of two the later wins. */
+  /** Directories of `<module>.ts` and `<module>.js` files. A missing directory is empty; later ones have precedence. */
   readonly directories?: readonly string[];
-  /** Modules that are left out. */
+  /** Modules to leave out. */
   readonly disabled?: readonly string[];
-  /** If there are any, the only modules that are not left out. */
+  /** If not empty, only these modules are loaded. */
   readonly only?: readonly string[];
-  /** If set, the only ones of the user's modules that are there. */
+  /** If set, only these user modules are loaded. */
   readonly userOnly?: readonly string[];
-  /** Hears, once for each broken module, which file and why. */
+  /** Called once for each broken module, with the file and the reason. */
   readonly warn?: (message: string) => void;
 }
 
 type Functions<C> = ReadonlyMap<string, ModuleFunction<C>>;
 
-/** A family of the modules in `table` and in the user's directories. */
+/** Loads the modules in `table` and in the user's directories. */
 export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): Family<C> {
   const sources = new Map<string, () => Promise<object>>(Object.entries(table));
   const paths = new Map<string, string>();
@@ -76,7 +76,7 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
     if (source === undefined) return undefined;
     const functions = source().then((exports) => functionsOf<C>(exports)).catch((error: unknown) => {
       const text = error instanceof Error ? error.message : String(error);
-      // A syntax error spans lines, a log's line does not.
+      // A syntax error has several lines, a log message one.
       const reason = `${paths.get(module) ?? module}: ${text.replace(/\s*\n[\s|]*/g, " ")}`;
       problems.set(module, reason);
       options.warn?.(`Cannot load the module '${module}' of ${reason}`);
@@ -119,7 +119,7 @@ export function userFiles(directory: string): Map<string, string> {
   return files;
 }
 
-/** Imports a file. Its date of change is part of what is asked for, so that a changed file is read again. */
+/** Imports a file. Its modification time is part of the URL, so that a changed file is loaded again. */
 async function importFile(path: string): Promise<object> {
   const { mtime } = await Deno.stat(path);
   const url = new URL(`file://${path.split("/").map(encodeURIComponent).join("/")}`);
@@ -129,7 +129,7 @@ async function importFile(path: string): Promise<object> {
   return exports;
 }
 
-/** The functions that a module exports, by the names Salt gives to them. */
+/** The functions that a module exports, by Salt's names. */
 function functionsOf<C>(exports: object): Functions<C> {
   const functions = new Map<string, ModuleFunction<C>>();
   for (const [exported, candidate] of Object.entries(exports)) {
@@ -153,12 +153,12 @@ function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | un
     ...asVariable(varKwargs, `${name}.varKwargs`) && { varKwargs: String(varKwargs) },
     ...asVariable(outputter, `${name}.outputter`) && { outputter: String(outputter) },
     permissions: parsePermissions(permissions, `${name}.permissions`),
-    // The context's type cannot be seen at run time: the family's owner vouches for it.
+    // The context's type is unknown at run time; the caller of loadFamily is responsible for it.
     run: (bound, context, rest) => run.call(candidate, bound, context, rest),
   };
 }
 
-/** A plain function takes what is positional; JavaScript's own default values stand in for what is left out. */
+/** A plain function gets the positional arguments; JavaScript's default values apply. */
 function ofPlainFunction<C>(plain: (...args: Value[]) => unknown): ModuleFunction<C> {
   const doc: unknown = Object.hasOwn(plain, "doc") ? Reflect.get(plain, "doc") : undefined;
   const permissions: unknown = Object.hasOwn(plain, "permissions") ? Reflect.get(plain, "permissions") : undefined;

@@ -1,16 +1,18 @@
 /**
- * What a module's function is: its documentation and parameters as data, and the code that runs with them.
- *
- * `sys.doc`, `sys.argspec`, `salt -d`, the checks of arguments and the reference page all read the same object.
- * A file `modules/execution/test.ts` with an export `ping` made by {@linkcode fn} is the function `test.ping`; names that JavaScript
- * reserves end in an underscore (`true_` is `test.true`). Knows nothing of loading, calling or transport.
+ * The form of a module's function: documentation and parameters as data, and the code. `sys.doc`, `sys.argspec`, `salt
+ * -d` and the argument checks all read this object. A file `modules/execution/test.ts` with an export `ping` made by
+ * {@linkcode fn} defines the function `test.ping`; names reserved in JavaScript end in an underscore (`true_` is
+ * `test.true`). Knows nothing of loading, calling or transport.
  * @module
  */
 
 import type { Permissions } from "./permissions.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** What an argument may be. `str` takes numbers too, as their text: the command line's YAML made numbers of them. */
+/**
+ * The types of parameters. `str` also takes numbers, as their text, because YAML on the command line made numbers of
+ * them.
+ */
 export type ParameterType = "any" | "str" | "int" | "float" | "bool" | "list" | "dict";
 
 const PARAMETER_TYPES: readonly unknown[] = ["any", "str", "int", "float", "bool", "list", "dict"];
@@ -20,11 +22,11 @@ export function isParameterType(type: unknown): type is ParameterType {
   return PARAMETER_TYPES.includes(type);
 }
 
-/** One parameter: without `default` it must be given; with `default: null` the caller may also pass None. */
+/** One parameter. Without `default` it is required; with `default: null` the caller may also pass None. */
 export interface Parameter<T = unknown> {
   /** What the argument may be. */
   readonly type: ParameterType;
-  /** What is taken if it is not given; without one it must be. */
+  /** The value if it is not given. */
   readonly default?: Value;
   /** Holds the TypeScript type of the bound argument; never set. */
   readonly bound?: T;
@@ -38,7 +40,7 @@ export type Bound<P extends Parameters> = {
   readonly [K in keyof P]: P[K] extends Parameter<infer T> ? T : never;
 };
 
-/** What is left over after the named parameters; filled only if the declaration asks for it. */
+/** Remaining arguments; filled only if the declaration asks for them. */
 export interface Rest {
   /** Positional arguments beyond the named ones (`*args`). */
   readonly args: Value[];
@@ -46,7 +48,7 @@ export interface Rest {
   readonly kwargs: ValueMap;
 }
 
-/** A function of a module. `C` is what its code is given to reach the world: a minion's job, or a runner's. */
+/** A function of a module. `C` is the type of its context: a minion's job, or a runner's. */
 export interface ModuleFunction<C> {
   /** Salt's documentation text, its `CLI Example:` included. */
   readonly doc: string;
@@ -56,15 +58,15 @@ export interface ModuleFunction<C> {
   readonly varArgs?: string;
   /** The name of `**kwargs` if the function takes more keyword arguments. */
   readonly varKwargs?: string;
-  /** The outputter that its returns ask for, which counts where the operator names none. Default: the configured one. */
+  /** The outputter for its returns, unless the operator names one. Default: the configured one. */
   readonly outputter?: string;
-  /** What it may reach of its host when it runs as a minion's job. Default: "none". */
+  /** Its permissions when it runs as a minion's job. Default: "none". */
   readonly permissions?: Permissions;
-  /** Runs it; whatever it returns goes through `toValue`. A thrown `CommandError` is the caller's fault or the host's. */
+  /** Runs it; the result is converted by `toValue`. A thrown `CommandError` is an error of the caller or the host. */
   run(bound: Readonly<Record<string, unknown>>, context: C, rest: Rest): unknown;
 }
 
-/** What {@linkcode fn} takes: a {@linkcode ModuleFunction} whose code sees its own parameters' types. */
+/** The argument of {@linkcode fn}: a {@linkcode ModuleFunction} whose code gets typed parameters. */
 export interface Declaration<P extends Parameters, C> extends Omit<ModuleFunction<C>, "run" | "params"> {
   /** The parameters, in order. */
   readonly params: P;
@@ -74,15 +76,15 @@ export interface Declaration<P extends Parameters, C> extends Omit<ModuleFunctio
 
 /** Declares a module's function for the context `C`; the bound arguments get the types of `params`. */
 export function declare<P extends Parameters, C>(declaration: Declaration<P, C>): ModuleFunction<C> {
-  // The one cast of the module system: `bind` in call.ts builds `bound` from this very `params`.
+  // The only cast of the module system: `bind` in call.ts makes `bound` from these `params`.
   return declaration as unknown as ModuleFunction<C>;
 }
 
-/** Makes parameters of one type: `str()` must be given, `str("x")` has a default. */
+/** Makes parameters of one type: `str()` is required, `str("x")` has a default. */
 export type Parametric<T> = {
   /** A parameter that must be given. */
   (): Parameter<T>;
-  /** A parameter with a default; `null` lets None through. */
+  /** A parameter with a default; `null` allows None. */
   <D extends T | null>(defaultValue: D): Parameter<D extends null ? T | null : T>;
 };
 

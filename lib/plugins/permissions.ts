@@ -1,32 +1,31 @@
 /**
- * What a module's function may reach of its host, as its declaration says it: Deno's permissions, which the runtime enforces
- * for the worker that the function runs in. What is not declared is not given.
- *
- * Knows no workers and no modules. Source: docs.deno.com, "Security and permissions"; `deno.permissions` of Web Workers.
+ * What a module's function may access on its host, as it declares: Deno's permissions, enforced by the runtime for the
+ * function's worker. Without a declaration nothing is allowed. Knows no workers and no modules.
+ * Source: docs.deno.com, "Security and permissions"; `deno.permissions` of Web Workers.
  * @module
  */
 
 import { compareStrings } from "../values/value.ts";
 
-/** One of Deno's permissions; not `import`: a module's files are all that is ever loaded. */
+/** A permission of Deno; not `import`: only the module's files are loaded. */
 export type PermissionName = "env" | "ffi" | "net" | "read" | "run" | "sys" | "write";
 
 const NAMES: readonly PermissionName[] = ["env", "ffi", "net", "read", "run", "sys", "write"];
 
 /**
- * Some of Deno's permissions: `true` for the whole of one, or the paths, hosts, programs or names that it is for. A path
- * may begin with an option of the minion in braces: `{cachedir}/jobs`.
+ * Permissions of Deno: `true` for all of one kind, or the allowed paths, hosts, programs or names. A path may begin
+ * with an option of the minion in braces: `{cachedir}/jobs`.
  */
 export type PermissionSet = Readonly<Partial<Record<PermissionName, true | readonly string[]>>>;
 
 /**
- * What a function may do beyond computing and asking its minion: nothing, everything that the minion may, or a few things.
- * `run` comes to everything: a program that is started is bound by nothing of this. So does Linux's `/proc`, which Deno
- * lets only those read who may do everything.
+ * What a function may do besides computing and sending requests to its minion: nothing, everything that the minion may,
+ * or some permissions. `run` amounts to everything, because a started program is not restricted. So does Linux's
+ * `/proc`, which Deno lets only code with all permissions read.
  */
 export type Permissions = "none" | "all" | PermissionSet;
 
-/** The declaration that a user's module has. @throws {TypeError} If it is none. */
+/** Checks the declaration of a user's module. @throws {TypeError} If it is invalid. */
 export function parsePermissions(given: unknown, place: string): Permissions {
   if (given === undefined || given === "none") return "none";
   if (given === "all") return "all";
@@ -48,7 +47,7 @@ function isPermissionName(name: string): name is PermissionName {
   return NAMES.some((known) => known === name);
 }
 
-/** A name for the set: the same for declarations that come to the same. */
+/** A key for the set: equal for equivalent declarations. */
 export function permissionKey(permissions: Permissions): string {
   if (typeof permissions === "string") return permissions;
   const parts = NAMES.flatMap((name) => {
@@ -59,7 +58,7 @@ export function permissionKey(permissions: Permissions): string {
   return parts.length === 0 ? "none" : parts.join(" ");
 }
 
-/** What several functions declare between them. */
+/** The union of several functions' permissions. */
 export function joinPermissions(all: readonly Permissions[]): Permissions {
   if (all.includes("all")) return "all";
   const joined: Partial<Record<PermissionName, true | readonly string[]>> = {};
@@ -74,9 +73,9 @@ export function joinPermissions(all: readonly Permissions[]): Permissions {
 }
 
 /**
- * What a worker is started with whose functions declare `permissions`.
- * @param options.opts The minion's options, for paths that name one.
- * @param options.modules Directories of the user's modules: every worker may read those.
+ * The Deno permissions of a worker for functions that declare `permissions`.
+ * @param options.opts The minion's options, for paths with an option.
+ * @param options.modules Directories of user modules, which every worker may read.
  */
 export function workerPermissions(
   permissions: Permissions,
@@ -93,7 +92,10 @@ export function workerPermissions(
   return given;
 }
 
-/** `{cachedir}/x` with the option's value. @throws {TypeError} If there is no such option, or it is no text. */
+/**
+ * Replaces `{cachedir}` in a path by the option's value. @throws {TypeError} If there is no such option, or it is no
+ * text.
+ */
 function expand(path: string, opts: object): string {
   return path.replace(/^\{(\w+)\}/, (_all, name: string) => {
     const value: unknown = Object.hasOwn(opts, name) ? Reflect.get(opts, name) : undefined;

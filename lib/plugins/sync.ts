@@ -1,6 +1,6 @@
 /**
- * What has changed among this host's own plugins since they were last synchronised: a list of file digests is kept in
- * the minion's cache, and compared with the directory. Loads nothing.
+ * Finds which of this host's plugins have changed since the last synchronisation: compares the directory with file
+ * digests in the minion's cache. Loads nothing.
  * @module
  */
 
@@ -8,25 +8,25 @@ import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { hashHex } from "../crypto/hash.ts";
 import { compareStrings } from "../values/value.ts";
 
-/** Where the plugins lie, and where it is kept what they were. */
+/** The directory of plugins, and the record of their digests. */
 export interface ExtensionStore {
-  /** The directory of plugins (`extension_modules`): a directory for each family, a file for each module. */
+  /** The directory of plugins (`extension_modules`), with a directory for each family. */
   readonly directory: string;
-  /** The file with the digests: JSON, `{"modules/x.ts": "<sha256>"}`. */
+  /** The file of digests: JSON, `{"modules/x.ts": "<sha256>"}`. */
   readonly record: string;
 }
 
-/** Which modules to look at, by name; a name that `only` is set and does not hold is left alone. */
+/** Which modules to check, by name; others are left alone. */
 export interface ModuleChoice {
-  /** If set, the only modules to look at. */
+  /** If set, only these modules are checked. */
   readonly only?: readonly string[];
   /** Modules to leave alone. */
   readonly except?: readonly string[];
 }
 
 /**
- * The modules of `family` that came, changed or went since the last call, as `<family>.<module>`, sorted. Remembers them:
- * a second call finds nothing.
+ * The modules of `family` that were added, changed or removed since the last call, as `<family>.<module>`, sorted.
+ * Updates the record: a second call finds nothing.
  */
 export function syncFamily(family: string, store: ExtensionStore, choice: ModuleChoice = {}): string[] {
   const chosen = (file: string) => {
@@ -64,7 +64,7 @@ function digests(family: string, directory: string): Map<string, string> {
   return found;
 }
 
-/** The digests of the last time; none if the record is missing or broken, which makes everything new once more. */
+/** The recorded digests; empty if the record is missing or broken, so that everything counts as new. */
 function readRecord(path: string): Map<string, string> {
   try {
     const record: unknown = JSON.parse(readTextFileIfExists(path) ?? "{}");

@@ -1,5 +1,5 @@
 /**
- * What can be said of a function that no module has: by execution modules and runners alike.
+ * The answer for a function that does not exist; for execution modules and runners.
  * @module
  */
 
@@ -8,25 +8,24 @@ import { collectDocs, type Documented } from "./docs.ts";
 import { nearestName } from "../text/nearest_name.ts";
 import type { ValueMap } from "../values/value.ts";
 
-/** A family of modules, as far as this asks it. */
+/** The methods of a family of modules that are needed here. */
 export interface Searched {
-  /** Every function. */
   all(): Promise<readonly Documented[]>;
-  /** The modules that could not be loaded, and why. */
+  /** The modules that could not be loaded, with the reason. */
   problems(): ReadonlyMap<string, string>;
 }
 
-/** What there is instead of a function. */
+/** What can be said of the missing function. */
 export interface Unavailable {
-  /** Says that it is not there, and what was probably meant if nothing below says more. */
+  /** Says that the function does not exist, and suggests one if nothing below says more. */
   readonly error: UnavailableError;
-  /** The documentation of those whose names begin like it: half a name is a question. */
+  /** The documentation of functions whose names begin with the given name. */
   readonly docs: ValueMap;
-  /** Why its module could not be loaded; `undefined` if that is not it. */
+  /** Why its module could not be loaded; `undefined` if that is not the reason. */
   readonly problem: string | undefined;
 }
 
-/** Looks in `family` for what stands near `name`. */
+/** Searches `family` for functions similar to `name`. */
 export async function explainUnavailable(name: string, family: Searched): Promise<Unavailable> {
   const all = await family.all();
   const docs = collectDocs(all, [`${name}*`]);

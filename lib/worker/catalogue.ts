@@ -1,5 +1,5 @@
 /**
- * The execution modules of a minion: the built-in ones, and the user's own in its directories.
+ * Loads a minion's execution modules: the built-in ones and the user's own in its directories.
  * @module
  */
 
@@ -7,23 +7,23 @@ import type { Catalogue, JobContext } from "../plugins/job_context.ts";
 import { EXECUTION_MODULES } from "../../modules/execution/_built_in.ts";
 import { loadFamily } from "../plugins/loader.ts";
 
-/** Which execution modules there are: the minion's options of these names, and who hears of broken modules. */
+/** Options of {@linkcode loadCatalogue}: the minion's options of these names, and a callback. */
 export interface CatalogueOptions {
-  /** `extension_modules`; the user's modules are in `modules` below it. */
+  /** `extension_modules`; the user's modules are in its directory `modules`. */
   readonly extensionModules?: string;
-  /** `module_dirs`; more such directories, which count less. */
+  /** `module_dirs`; more such directories, with lower precedence. */
   readonly moduleDirs?: readonly string[];
   readonly disableModules?: readonly string[];
   readonly whitelistModules?: readonly string[];
-  /** Hears, once for each broken module, which file and why. */
+  /** Called once for each broken module, with the file and the reason. */
   readonly warn?: (message: string) => void;
-  /** If set, the only ones of the user's that are among them. */
+  /** If set, only these user's modules are loaded. */
   readonly custom?: readonly string[];
-  /** Whether the built-in ones are among them. Default: yes. */
+  /** Whether built-in modules are loaded. Default: yes. */
   readonly builtin?: boolean;
 }
 
-/** The directories of the user's execution modules, those that count less first. */
+/** The directories of the user's execution modules, lowest precedence first. */
 export function moduleDirectories({ extensionModules, moduleDirs = [] }: CatalogueOptions): string[] {
   const roots = extensionModules === undefined ? moduleDirs : [...moduleDirs, extensionModules];
   return roots.map((root) => `${root}/modules`);

@@ -1,8 +1,7 @@
 /**
- * The functions of this minion for code that may load the built-in modules only: those of custom modules stand in it as their
- * descriptions, and are run elsewhere when they are called.
- *
- * What a process of custom modules says of them is looked at here, field by field.
+ * The functions of this minion for code that may load only built-in modules: custom functions appear with their
+ * descriptions, and are run in another process when they are called. Checks each field of the descriptions, which come
+ * from a process of custom modules.
  * @module
  */
 
@@ -11,17 +10,17 @@ import type { Catalogue, CatalogueEntry, JobContext } from "../plugins/job_conte
 import { isParameterType, type ModuleFunction, type Parameter } from "../plugins/module.ts";
 import { compareStrings, isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
-/** The custom modules, seen from where they are not loaded. */
+/** The custom modules, as seen by code that does not load them. */
 export interface RemoteModules {
   /** Their names. */
   readonly names: ReadonlySet<string>;
-  /** What {@linkcode describeFunctions} made of their functions. */
+  /** The result of {@linkcode describeFunctions}. */
   describe(): Promise<Value>;
   /** Calls one of their functions. @returns Its outcome: a map with `return`, `retcode` and `success`. */
   call(fun: string, args: readonly Value[], kwargs: ValueMap): Promise<Value>;
 }
 
-/** The functions of `builtin`, and those of the custom modules. */
+/** The functions of `builtin` and of the custom modules. */
 export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Catalogue {
   if (remote.names.size === 0) return builtin;
   let problems: ReadonlyMap<string, string> = new Map();
@@ -41,7 +40,7 @@ export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Ca
   };
 }
 
-/** A function that hands its arguments on as they are. */
+/** A function that passes its arguments on unchanged. */
 function remoteFunction(name: string, remote: RemoteModules): ModuleFunction<JobContext> {
   return {
     doc: "",
@@ -60,7 +59,7 @@ function remoteFunction(name: string, remote: RemoteModules): ModuleFunction<Job
   };
 }
 
-/** What a process says of the functions that it has loaded. */
+/** Describes the functions that this process has loaded. */
 export async function describeFunctions(catalogue: Catalogue): Promise<Value> {
   const functions = (await catalogue.all()).map(({ name, fun }) => {
     const { doc, params, varArgs = null, varKwargs = null, outputter = null } = fun;
@@ -74,7 +73,7 @@ interface Descriptions {
   readonly problems: ReadonlyMap<string, string>;
 }
 
-/** What is no description is left out: nobody promises that the code of a custom module told the truth. */
+/** Skips invalid descriptions: the code of a custom module is not trusted. */
 function parseDescriptions(value: Value, remote: RemoteModules): Descriptions {
   const told = isMap(value) ? value : new Map<Value, Value>();
   const [listed, problems] = [told.get("functions") ?? null, told.get("problems") ?? null];

@@ -1,6 +1,7 @@
 /**
- * The grains of an operator's own files (`grains_dirs`, and `grains` below `extension_modules`): each file runs in a process of its
- * own, with the permissions that its text declares, for a bounded time. What fails is missing, and named.
+ * Grains from an operator's own files (`grains_dirs`, and `grains` below `extension_modules`). Each file runs in its
+ * own process, with the permissions that its text declares, for a limited time. A failure is logged, and its grains are
+ * missing.
  * @module
  */
 
@@ -16,10 +17,10 @@ import { packOpts } from "../config/opts_transfer.ts";
 import { permissionKey, type Permissions, workerPermissions } from "../plugins/permissions.ts";
 import { compareStrings, isMap, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** How many processes compute grains at once. */
+/** Number of processes at the same time. */
 const AT_ONCE = 2;
 
-/** What they give, a map for each function, in the order of the names of files and functions. Never fails. */
+/** The grains, one map for each function, in the order of file and function names. Never fails. */
 export async function customGrains(opts: MinionOpts, warn: (message: string) => void): Promise<ValueMap[]> {
   const directories = [...opts.grains_dirs, `${opts.extension_modules}/grains`];
   const files = new Map(directories.flatMap((directory) => [...userFiles(directory)]));
@@ -36,7 +37,7 @@ export async function customGrains(opts: MinionOpts, warn: (message: string) => 
   return found.sort(([a], [b]) => compareStrings(a, b)).map(([, grains]) => grains);
 }
 
-/** One run of a file: of those of its functions that declare the same. */
+/** One run of a file, with those of its functions that declare the same permissions. */
 interface Run {
   readonly request: GrainsRequest;
   readonly permissions: Permissions;
@@ -47,7 +48,7 @@ function runsOf(path: string, warn: (message: string) => void): Run[] {
   for (const problem of file.problems) warn(problem);
   const sets = new Map([...file.readable].map(([, permissions]) => [permissionKey(permissions), permissions]));
   const declared = Object.fromEntries([...file.readable].map(([name, one]) => [name, permissionKey(one)]));
-  // Where the text does not show that every function declares something, some may declare nothing.
+  // If the text does not show a declaration for every function, some may have none.
   if (file.exports === undefined || [...file.exports].some((name) => !file.readable.has(name)) || sets.size === 0) {
     sets.set(permissionKey("none"), "none");
   }

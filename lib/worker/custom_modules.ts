@@ -1,6 +1,6 @@
 /**
- * Which modules of a minion are not built in, and what their files declare. Loads none of them: code that is not ours runs in
- * processes of its own (module_process.ts), with the permissions that its file's text declares.
+ * The custom modules of a minion, and what their files declare. Loads none of them: custom code runs in its own
+ * processes (module_process.ts), with the permissions that the file's text declares.
  * @module
  */
 
@@ -10,28 +10,28 @@ import { moduleDirectories } from "./catalogue.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { joinPermissions, permissionKey, type Permissions } from "../plugins/permissions.ts";
 
-/** The module of a function: `test` of `test.ping`. */
+/** The module of a function: `test` for `test.ping`. */
 export function moduleOf(fun: string): string {
   const dot = fun.indexOf(".");
   return dot < 0 ? fun : fun.slice(0, dot);
 }
 
-/** What the functions of one job declare between them. */
+/** The combined declarations of the functions of one job. */
 export interface JobDeclaration {
-  /** The modules of the job that are not built in, sorted. */
+  /** The custom modules of the job, sorted. */
   readonly modules: readonly string[];
-  /** What their functions declare between them. */
+  /** The union of their functions' permissions. */
   readonly permissions: Permissions;
-  /** What each of the functions declares: a `permissionKey`. */
+  /** The `permissionKey` of each function. */
   readonly declared: Readonly<Record<string, string>>;
 }
 
-/** The custom modules, as they were when this was made. */
+/** The custom modules at the time of construction. */
 export class CustomModules {
   readonly #paths: ReadonlyMap<string, string>;
   readonly #declarations = new Map<string, FileDeclarations>();
 
-  /** Looks at the directories `extension_modules` and `module_dirs`. */
+  /** Reads the directories `extension_modules` and `module_dirs`. */
   constructor(opts: MinionOpts) {
     const { extension_modules, module_dirs, disable_modules, whitelist_modules } = opts;
     const directories = moduleDirectories({ extensionModules: extension_modules, moduleDirs: module_dirs });
@@ -44,19 +44,18 @@ export class CustomModules {
     this.#paths = paths;
   }
 
-  /** Their names. */
   get names(): string[] {
     return [...this.#paths.keys()];
   }
 
-  /** Whether one of these functions is of a custom module. */
+  /** Whether one of these functions belongs to a custom module. */
   concerns(funs: readonly string[]): boolean {
     return this.#paths.size > 0 && funs.some((fun) => this.#paths.has(moduleOf(fun)));
   }
 
   /**
-   * What these functions declare; built-in ones among them are left out.
-   * @throws {TypeError} If the text of a file has a declaration that cannot be read.
+   * The declarations of these functions; built-in ones are skipped.
+   * @throws {TypeError} If a declaration in a file's text cannot be read.
    */
   declaration(funs: readonly string[]): JobDeclaration {
     const declared: [string, Permissions][] = [];
@@ -82,10 +81,10 @@ export class CustomModules {
 export class FileDeclarations {
   readonly #functions: ReadonlyMap<string, Declared>;
   readonly #path: string;
-  /** The names of all that the file exports; `undefined` if its text does not say. */
+  /** The names of all exports; `undefined` if the text does not show them. */
   readonly exports: ReadonlySet<string> | undefined;
 
-  /** Reads the file; one that cannot be read declares nothing, and says why when it is loaded. */
+  /** Reads the file. A file that cannot be read declares nothing; loading it will give the reason. */
   constructor(path: string) {
     this.#path = path;
     try {
@@ -100,7 +99,7 @@ export class FileDeclarations {
     }
   }
 
-  /** What it declares for one function. @throws {TypeError} If that cannot be read. */
+  /** The permissions of one function. @throws {TypeError} If the declaration cannot be read. */
   of(name: string): Permissions {
     const declared = this.#functions.get(name);
     if (declared === undefined) return "none";
@@ -110,12 +109,12 @@ export class FileDeclarations {
     return declared.permissions;
   }
 
-  /** The declarations that cannot be read, a sentence each. */
+  /** One sentence for each declaration that cannot be read. */
   get problems(): string[] {
     return [...this.#functions.values()].flatMap((one) => "problem" in one ? [`${one.problem} of ${this.#path}`] : []);
   }
 
-  /** The declarations that can be read, by function. */
+  /** The readable declarations, by function. */
   get readable(): ReadonlyMap<string, Permissions> {
     return new Map(
       [...this.#functions].flatMap(([name, one]) => "permissions" in one ? [[name, one.permissions]] : []),

@@ -1,6 +1,6 @@
 /**
- * Runs the functions of one file of custom grains, in the process that was started for them. What they return is the minion's
- * to put together (custom_grains.ts).
+ * Runs the functions of one file of custom grains, in the process that was started for it. The minion merges the
+ * results (custom_grains.ts).
  * @module
  */
 
@@ -8,17 +8,16 @@ import { loadFamily } from "../plugins/loader.ts";
 import { permissionKey } from "../plugins/permissions.ts";
 import { map, toValue, type Value } from "../values/value.ts";
 
-/** What is to be run. */
+/** A run of a file. */
 export interface GrainsRequest {
-  /** The file. */
   readonly path: string;
-  /** The functions that declare these permissions are run: a `permissionKey`. */
+  /** A `permissionKey`: only functions that declare these permissions are run. */
   readonly permissions: string;
-  /** What the text of the file declares, by function; the others declare "none". */
+  /** The `permissionKey` of each function in the file's text; others declare "none". */
   readonly declared: Readonly<Record<string, string>>;
 }
 
-/** Runs them. @returns Maps: `grains` with what each gave, `problems` with texts. */
+/** Runs the functions. @returns Maps: `grains` with each result, `problems` with texts. */
 export async function runGrains({ path, permissions, declared }: GrainsRequest): Promise<Value> {
   const slash = path.lastIndexOf("/");
   const module = path.slice(slash + 1).replace(/\.[^.]*$/, "");

@@ -1,5 +1,5 @@
 /**
- * A worker of this process that runs jobs of built-in modules, and the commands that those have started.
+ * A worker thread of this process that runs jobs of built-in modules, and the commands that they start.
  * @module
  */
 
@@ -11,26 +11,25 @@ import { newestWorkerTask, type ThreadTask } from "../host/process_facts.ts";
 import { sleep } from "../os/sleep.ts";
 import { Thread } from "../process/thread.ts";
 
-/** How long a thread that was told to end may take before it counts as one that goes on, in milliseconds. */
+/** Time after which a terminated thread counts as still running, in milliseconds. */
 const ENDING_MS = 2_000;
-/** Between two looks whether it has, in milliseconds. */
+/** Interval of the checks whether it has ended, in milliseconds. */
 const LOOK_MS = 5;
 
-/** How a thread is started. */
+/** Options of a {@linkcode JobThread}. */
 export interface JobThreadOptions {
-  /** As it appears in logs. */
   readonly name: string;
-  /** What it starts with. */
+  /** Its settings. */
   readonly init: Omit<JobWorkerInit, "children">;
-  /** What Deno lets it do. */
+  /** Its Deno permissions. */
   readonly permissions: Deno.PermissionOptions;
-  /** Where its log ends. */
+  /** The log for its records. */
   readonly log: Logger;
   /** The file of the thread. Default: job_worker.ts. */
   readonly url?: URL;
-  /** Hears once that it has died. */
+  /** Called once when it has died. */
   onDeath(reason: string): void;
-  /** Hears its messages. */
+  /** Called with its messages. */
   onMessage(message: FromJob): void;
 }
 
@@ -42,7 +41,7 @@ export class JobThread implements JobHost {
   readonly #thread: Thread<JobWorkerInit>;
   readonly #task: ThreadTask;
 
-  /** Starts it. @throws {TypeError} If the permissions cannot be given. */
+  /** Starts the thread. @throws {TypeError} If the permissions are invalid. */
   constructor(options: JobThreadOptions) {
     this.name = options.name;
     this.#thread = new Thread<JobWorkerInit>({
@@ -52,7 +51,7 @@ export class JobThread implements JobHost {
       permissions: options.permissions,
       log: options.log,
       onDeath: (reason) => options.onDeath(reason),
-      // Built-in modules alone run there.
+      // Only built-in modules run there, so the type is certain.
       onMessage: (message) => options.onMessage(message as FromJob),
     });
     this.#task = newestWorkerTask();
@@ -71,7 +70,7 @@ export class JobThread implements JobHost {
     return this.#children.list();
   }
 
-  /** The runtime ends a thread when that next waits for something: one that never does goes on. */
+  /** The runtime ends a thread when it next waits for something; a thread that never waits continues. */
   async kill(): Promise<boolean> {
     this.#thread.kill();
     for (const end = performance.now() + ENDING_MS; this.#task.alive() && performance.now() < end;) {

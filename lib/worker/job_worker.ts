@@ -1,5 +1,5 @@
 /**
- * The thread that jobs of built-in modules run in, one after the other: a job that waits for something can be ended without the
+ * The thread that runs jobs of built-in modules, one after the other, so that a waiting job can be ended without the
  * minion. It loads no custom module (see custom_modules.ts).
  * @module
  */
@@ -40,7 +40,7 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
     begin: () => children.clear(),
     child: (pid, state) => children[state === "started" ? "add" : "delete"](pid),
     admit(functions) {
-      // What nobody has is looked for without any permissions.
+      // Unknown functions need no permissions.
       const permissions = joinPermissions([...functions.values()].map((fun) => fun?.permissions ?? "none"));
       const here = permissionKey(permissions) === own &&
         ![...functions.keys()].some((name) => custom.has(moduleOf(name)));

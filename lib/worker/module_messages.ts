@@ -1,8 +1,8 @@
 /**
- * The messages between a minion and a process that runs a custom module, as bytes: MessagePack maps with a field `kind`.
- *
- * What the process sends is the word of code that is not ours: it is looked at field by field, and whatever is not one of the
- * messages is an error, which ends the process. Source: the types in job_protocol.ts.
+ * The messages between a minion and a process of a custom module, as bytes: MessagePack maps with a field `kind`.
+ * Messages of the process come from untrusted code: each field is checked, and an invalid message is an error that ends
+ * the process.
+ * Source: the types in job_protocol.ts.
  * @module
  */
 
@@ -12,31 +12,31 @@ import { type Asked, type FromModule, pack, type ToModule } from "./job_protocol
 import { type Bounds, decode } from "../values/msgpack.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
-/** What the parts of one message may cost in memory, in the entries of `decode`: some 75 MB. */
+/** Memory bound of the parts of one message, in the entries of `decode`: about 75 MB. */
 const BOUNDS: Bounds = { memory: 4_000_000, depth: 512, keyBytes: Infinity, otherKeys: Infinity };
-/** The longest name of anything, and the longest line of the log, in UTF-16 units. */
+/** Maximum length of a name and of a log message, in UTF-16 units. */
 const MOST_TEXT = 1 << 16;
 
-/** The bytes of a message. */
+/** Encodes a message. */
 export function packMessage(message: FromModule | ToModule): Uint8Array {
   return pack(message);
 }
 
-/** The message that the minion packed. @throws {TypeError} If it is none. */
+/** Decodes a message of the minion. @throws {TypeError} If it is invalid. */
 export function unpackToModule(bytes: unknown): ToModule {
   if (!(bytes instanceof Uint8Array)) throw new TypeError("a message that is no bytes");
-  // The minion made it with packMessage, and this process is its own.
+  // The minion encoded it with packMessage, and this process was started by it.
   return plain(decode(bytes, "disk")) as ToModule;
 }
 
-/** Maps as objects, `null` as `undefined`. */
+/** Converts maps to objects and `null` to `undefined`. */
 function plain(value: Value): unknown {
   if (value === null) return undefined;
   if (!isMap(value)) return value;
   return Object.fromEntries([...value].map(([key, item]) => [String(key), plain(item)]));
 }
 
-/** The message in `bytes`. @throws {WireError | MsgpackError} If it is none. */
+/** Decodes a message of the process. @throws {WireError | MsgpackError} If it is invalid. */
 export function parseFromModule(bytes: Uint8Array): FromModule {
   const value = decode(bytes, "disk", BOUNDS);
   if (!isMap(value)) throw new WireError("a message that is no map");
@@ -60,7 +60,7 @@ export function parseFromModule(bytes: Uint8Array): FromModule {
   }
 }
 
-/** The value in an outcome that a process sent. @throws {MsgpackError} */
+/** Decodes the value of an outcome that a process sent. @throws {MsgpackError} */
 export function unpackOutcome(bytes: Uint8Array): Value {
   return decode(bytes, "disk", BOUNDS);
 }
@@ -78,7 +78,7 @@ function written(given: Value | undefined): (FromModule & { readonly kind: "outp
 
 const REFRESHES: readonly Refresh[] = ["modules", "grains", "pillar"];
 
-/** What a custom module may ask its minion for. It calls no functions by the minion: it has those of its own process. */
+/** The requests that a custom module may send. It does not call functions through the minion: its process has them. */
 function asked(given: Value | undefined): Asked {
   const fields = record(given);
   const what = text(fields, "what");

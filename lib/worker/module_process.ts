@@ -1,9 +1,8 @@
 /**
- * A process that runs a custom module, seen from the minion: started, spoken to over a pipe, limited, listened to with mistrust,
- * and ended by SIGKILL, which no code withstands.
- *
- * Whatever it says that is no message of module_messages.ts ends it. What it prints goes to the minion's log, a bounded part of
- * it. The commands of its job are signalled only if the system says that they are its own children.
+ * A process that runs a custom module, as the minion sees it: started, limited, connected by a pipe, and ended by
+ * SIGKILL, which no code can resist. An invalid message (module_messages.ts) ends it. A limited amount of what it
+ * prints goes to the minion's log. Commands of its job are signalled only if the system confirms that they are its
+ * children.
  * @module
  */
 
@@ -18,48 +17,47 @@ import { MOST_MESSAGE, type PumpMessage } from "./module_pump.ts";
 import { childrenOf, processMemory, startedProcess } from "../host/process_facts.ts";
 import { DENO_RUN, V8_FLAGS } from "../process/self_command.ts";
 
-/** The name under which an entry is such a process. */
+/** The entry name of such a process. */
 const MODULE_PROCESS = "salt-module-process";
 
 /**
- * Descriptor 3 is the pipe to the minion; both outputs of the module are one other pipe. A write beyond the limit of files is
- * an error there, and no signal.
+ * Descriptor 3 is the pipe to the minion; both outputs of the module share another pipe. A write beyond the file size
+ * limit is an error, not a signal.
  */
 const SHELL_LINE = `trap '' XFSZ; exec 3>&1 1>&2; exec "$@"`;
 
-/** How much of what a job prints is logged: lines, and UTF-16 units of each. */
+/** Maximum printed output of a job in the log: lines, and UTF-16 units of a line. */
 const MOST_LINES = 1_000;
 const MOST_LINE = 2_000;
-/** How many things a job may have asked its minion for, and not been answered yet. */
+/** Maximum number of unanswered requests of a job. */
 const MOST_ASKED = 256;
-/** How many commands of a job are known at once. */
+/** Maximum number of known commands of a job. */
 const MOST_CHILDREN = 256;
-/** What V8, Rust and the system say whom a process asked for more memory than there is: who meets the limit first is chance. */
+/** Messages of V8, Rust and the system when a process exceeds its memory; which one meets the limit first varies. */
 const OUT_OF_MEMORY = /out of memory|memory allocation of|allocation failed|cannot allocate memory|\(os error 12\)/i;
-/** Between two looks at the memory of a process that the kernel does not limit, in milliseconds. */
+/** Interval of the memory checks where the kernel sets no limit, in milliseconds. */
 const LOOK_MS = 250;
-/** How long a process may take to be gone after SIGKILL, in milliseconds: one that waits for a disk may take long. */
+/** Time for a process to end after SIGKILL, in milliseconds; one that waits for a disk may take long. */
 const ENDING_MS = 2_000;
-/** How long the last words of a process that has ended are waited for, in milliseconds. */
+/** Time to wait for the last messages of a process that has ended, in milliseconds. */
 const LAST_WORDS_MS = 2_000;
 
-/** How a process is started. */
+/** Options of a {@linkcode ModuleProcess}. */
 export interface ModuleProcessOptions {
-  /** As it appears in logs. */
   readonly name: string;
-  /** What it starts with. */
+  /** Its settings. */
   readonly init: ModuleProcessInit;
-  /** What Deno lets the module do. */
+  /** The Deno permissions of the module. */
   readonly permissions: Deno.PermissionOptions;
-  /** Bytes of memory that it may take. */
+  /** Maximum memory in bytes. */
   readonly memory: number;
-  /** Where its log ends. */
+  /** The log for its output. */
   readonly log: Logger;
-  /** Whether what it says is not to be logged: it may hold what a `no_log` job hides. */
+  /** Whether its output must not be logged, because it may contain what a `no_log` job hides. */
   readonly silent?: boolean;
-  /** Hears its messages, but those that are answered here. */
+  /** Called with its messages, except those that are answered here. */
   onMessage(message: FromModule): void;
-  /** Hears once that it has ended by itself, or had to be ended: a sentence that says why. */
+  /** Called once if it has ended by itself or had to be ended, with a sentence that gives the reason. */
   onEnd(text: string): void;
 }
 
@@ -73,7 +71,7 @@ export class ModuleProcess implements JobHost {
   readonly #printed: ReadableStreamDefaultReader<Uint8Array>;
   readonly #gone: Promise<void>;
   readonly #asked = new Set<number>();
-  /** The commands of the job, with the system's word for when each was started. */
+  /** The commands of the job, with the system's start time of each. */
   readonly #children = new Map<number, string>();
   #waiting: ToModule[] | undefined = [];
   #lines = 0;
@@ -83,19 +81,20 @@ export class ModuleProcess implements JobHost {
   #ending = false;
   #watch: ReturnType<typeof setInterval> | undefined;
 
-  /** Starts it. @throws {Error} If no process can be started. */
+  /** Starts the process. @throws {Error} If that fails. */
   constructor(options: ModuleProcessOptions) {
     this.name = options.name;
     this.#options = options;
     const limited = Deno.build.os === "linux";
     this.#child = new Deno.Command("/bin/sh", {
       args: ["-c", SHELL_LINE, "sh", ...moduleCommand()],
-      // Where the kernel limits the process it limits the heap, too; a flag of its own would cost it the code that is compiled.
+      // Where the kernel limits the process, the heap is limited too; an additional flag would invalidate V8's code
+      // cache.
       env: limited ? {} : { DENO_V8_FLAGS: `${V8_FLAGS},--max-old-space-size=${Math.ceil(options.memory / 2 ** 20)}` },
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
-      detached: true, // a process group of its own: what it starts without a word ends with it
+      detached: true, // in a process group of its own, so that unreported commands end with it
     }).spawn();
     this.#writer = this.#child.stdin.getWriter();
     this.#messages = this.#child.stdout.getReader();
@@ -115,12 +114,12 @@ export class ModuleProcess implements JobHost {
     else this.#send(1, packMessage(message));
   }
 
-  /** Its own word: whether its job has begun it says itself. */
+  /** The process itself reports whether its job has begun. */
   describe(): Promise<string> {
     return Promise.resolve(this.#doing);
   }
 
-  /** Notes a new job, and what {@linkcode describe} says when that has begun. */
+  /** Notes a new job, and the text for {@linkcode describe} after it has begun. */
   begin(doing: string): void {
     this.#lines = 0;
     this.#begun = doing;
@@ -144,7 +143,7 @@ export class ModuleProcess implements JobHost {
     await this.kill();
   }
 
-  /** SIGKILL to it and what is left of its group. */
+  /** Sends SIGKILL to the process and its group. */
   #end(): void {
     if (!this.#ending) this.#noteUnreported();
     this.#ending = true;
@@ -153,18 +152,18 @@ export class ModuleProcess implements JobHost {
       try {
         Deno.kill(pid, "SIGKILL");
       } catch {
-        // It has gone, which was wanted; its group, or it itself, may be left.
+        // The process has ended, as intended; its group, or the process itself, may remain.
       }
     }
   }
 
-  /** Notes the commands that it has started and not told of yet: when it is gone, nobody can say whose they are. */
+  /** Notes the commands that it has started and not reported yet: after its end their parent is unknown. */
   #noteUnreported(): void {
     if (!this.#startsPrograms) return;
     try {
-      Deno.kill(this.#child.pid, "SIGSTOP"); // it starts no more
+      Deno.kill(this.#child.pid, "SIGSTOP"); // it cannot start more
     } catch {
-      return; // it has gone, and what it started is nobody's child
+      return; // it has ended, and its children have another parent
     }
     for (const pid of childrenOf(this.#child.pid)) this.#noteChild(pid, "started");
   }
@@ -192,7 +191,7 @@ export class ModuleProcess implements JobHost {
     });
     const printing = this.#readPrinted();
     const status = await this.#child.status;
-    // What is left of its group may hold the pipes for ever.
+    // What is left of its group may keep the pipes open forever.
     await Promise.race([Promise.all([reading, printing]), new Promise((done) => setTimeout(done, LAST_WORDS_MS))]);
     this.#fail(this.#reasonOf(status));
     await Promise.all(
@@ -207,13 +206,13 @@ export class ModuleProcess implements JobHost {
       return `it needed more memory than it may have (custom_module_memory: ${this.#options.memory})`;
     }
     const what = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
-    // Before anything of the module is there: the system's reason, or the runtime's.
+    // Before anything of the module is loaded: the system's reason, or the runtime's.
     if (this.#waiting !== undefined) return `${what} before it was ready: ${this.#lastPrinted}`;
     return this.#lastPrinted === "" ? what : `${what}, and its last words were: ${this.#lastPrinted}`;
   }
 
   #send(speaker: Speaker, content: Uint8Array): void {
-    // Whether it is still there to read is seen by its end.
+    // If the process cannot read it any more, its end is noticed elsewhere.
     this.#writer.write(frame(speaker, content)).catch(() => {});
   }
 
@@ -260,7 +259,7 @@ export class ModuleProcess implements JobHost {
     this.#endSaying(`The permissions that the function declares cannot be given: ${reason}`);
   }
 
-  /** What is ours is loaded: from here on the process is limited, and the module's code may come. */
+  /** Our own code is loaded: from now on the process is limited, and the module is loaded. */
   #start(): void {
     const waiting = this.#waiting;
     if (waiting === undefined) return;
@@ -275,7 +274,7 @@ export class ModuleProcess implements JobHost {
     const given: Deno.PermissionOptionsObject = typeof permissions === "object" ? permissions : {};
     const now = processMemory(this.pid);
     if (this.#startsPrograms || now === undefined) {
-      // The programs that it starts would have the limits of the process, which are not for them.
+      // Programs that it starts would inherit its limits.
       const most = memory + (now?.resident ?? 0);
       this.#watch = setInterval(() => {
         if ((processMemory(this.pid)?.resident ?? 0) <= most) return;
@@ -292,7 +291,7 @@ export class ModuleProcess implements JobHost {
     }
   }
 
-  /** A module says which commands it has started; the system, whether they are its own. */
+  /** The module reports its commands; the system confirms that they are its children. */
   #noteChild(pid: number, state: "started" | "ended"): void {
     if (state === "ended") return void this.#children.delete(pid);
     const found = pid > 1 && this.#children.size < MOST_CHILDREN ? startedProcess(pid) : undefined;
@@ -307,7 +306,7 @@ export class ModuleProcess implements JobHost {
     log.write({ level: known, name: "salt", message: message.slice(0, MOST_LOGGED), timeMs: Date.now() });
   }
 
-  /** What the module, or the runtime, writes on standard output and standard error. */
+  /** Reads what the module or the runtime writes to standard output and standard error. */
   async #readPrinted(): Promise<void> {
     const decoder = new TextDecoder();
     let rest = "";
@@ -326,7 +325,7 @@ export class ModuleProcess implements JobHost {
   }
 }
 
-/** A message that a module logs is cut after so many UTF-16 units. */
+/** Maximum length of a message that a module logs, in UTF-16 units. */
 const MOST_LOGGED = 1 << 14;
 const LEVELS: Readonly<Record<string, true>> = { CRITICAL: true, ERROR: true, WARNING: true, INFO: true, DEBUG: true };
 
@@ -336,8 +335,8 @@ function isGiven(permission: unknown): boolean {
 }
 
 /**
- * What starts such a process. Not the launcher of a packed executable: what that has unpacked for whoever started the minion, the
- * minion's user may not find again.
+ * The command for such a process. Not the launcher of a packed executable: the minion's user may not find what the
+ * launcher unpacked for the user who started the minion.
  */
 function moduleCommand(): string[] {
   const words = ["--as", MODULE_PROCESS];

@@ -1,25 +1,25 @@
 /**
- * The main thread of a process that runs a custom module. It hands messages to and fro between the minion and the worker that
- * the module runs in, and knows nothing of them: what it may do to the host the worker may not, so it does nothing.
+ * The main thread of a process that runs a custom module. It passes messages between the minion and the worker in which
+ * the module runs, and does nothing else, because it has more permissions than the worker.
  *
- * Standard input: frames from the minion. The first is JSON, the worker's permissions; the others are the worker's.
- * Descriptor 3: frames to the minion. Standard output and standard error are the module's own, for what it prints.
+ * Standard input: frames from the minion; the first is JSON with the worker's permissions, the others are for the
+ * worker. Descriptor 3: frames to the minion. Standard output and standard error: what the module prints.
  * @module
  */
 
 import { type Frame, frame, FrameReader, type Speaker } from "../protocol/frames.ts";
 
-/** What the process says of itself. */
+/** Messages of the process itself. */
 export type PumpMessage =
   /** The worker cannot be started, or has died. */
   { readonly kind: "failed"; readonly reason: string; readonly started: boolean };
 
-/** The longest message in either direction, in bytes. */
+/** Maximum size of a message in either direction, in bytes. */
 export const MOST_MESSAGE = 64 << 20;
 
-/** Pumps until the minion has gone, which ends the process. */
+/** Passes messages until the minion has closed the pipe, then ends the process. */
 export async function runModulePump(): Promise<number> {
-  // The commands of a module are none of ours: the limits of this process are not theirs.
+  // The limits of this process are not for the commands of a module.
   Deno.env.delete("DENO_V8_FLAGS");
   const output = Deno.openSync("/dev/fd/3", { write: true });
   const send = (speaker: Speaker, content: Uint8Array) => {
@@ -55,7 +55,7 @@ export async function runModulePump(): Promise<number> {
   return 0;
 }
 
-/** @throws {TypeError} For permissions that Deno does not take. */
+/** @throws {TypeError} For invalid permissions. */
 function startWorker(permissions: Deno.PermissionOptions): Worker {
   return new Worker(new URL("./module_worker.ts", import.meta.url), {
     type: "module",

@@ -1,9 +1,7 @@
 /**
- * The worker that a custom module runs in, in a process of its own: with the permissions that the module's file declares, and
- * the minion at the other end of the process's pipe (module_pump.ts).
- *
- * Whatever the code here does to its own globals it does to this process alone. The minion believes no message but for what
- * it says of this process's own job (module_messages.ts).
+ * The worker in which a custom module runs, in a process of its own: with the permissions that the module's file
+ * declares, connected to the minion by the process's pipe (module_pump.ts). If the module changes globals, only this
+ * process is affected. The minion trusts its messages only for this process's own job (module_messages.ts).
  * @module
  */
 
@@ -20,7 +18,7 @@ import type { MinionOpts } from "../config/options.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
 import { permissionKey } from "../plugins/permissions.ts";
 
-/** The worker's global scope, as far as it is used here; the types of the main scope do not have it. */
+/** The worker's global scope as far as it is used here; the main scope's types do not have it. */
 interface WorkerScope {
   postMessage(message: Uint8Array): void;
   onmessage: ((event: MessageEvent<unknown>) => void) | null;
@@ -31,7 +29,7 @@ const scope = globalThis as unknown as WorkerScope;
 const post = scope.postMessage.bind(scope);
 const send = (message: FromModule) => post(packMessage(message));
 
-/** What the function is, is not what its file says that it is. */
+/** The functions whose own declaration differs from that in the text of their file. */
 function undeclared(functions: JobFunctions, declared: Readonly<Record<string, string>>): string | undefined {
   for (const [name, fun] of functions) {
     if (fun === undefined || !Object.hasOwn(declared, name)) continue;
@@ -45,8 +43,8 @@ function undeclared(functions: JobFunctions, declared: Readonly<Record<string, s
 }
 
 /**
- * The functions of this process: the built-in ones, those of its own modules, and those of others when they are asked for by
- * name, for to call one is to trust it. Nobody who only looks for names loads them.
+ * The functions of this process: the built-in ones, those of its own modules, and those of other modules if they are
+ * asked for by name, since calling a function means trusting it. Listing names does not load other modules.
  */
 function processCatalogue(options: CatalogueOptions, modules: readonly string[]): Catalogue {
   const own = loadCatalogue({ ...options, custom: modules });
@@ -72,7 +70,7 @@ function start(
     warn: log.warning,
   };
   let runner: JobRunner | undefined;
-  // Made for the first job: what runs grains may not read the directories of modules.
+  // Made for the first job: a run of grains may not read the modules' directories.
   const makeRunner = () =>
     new JobRunner({
       opts,
@@ -106,11 +104,11 @@ function start(
 
 const done = (outcome: unknown) => send({ kind: "done", outcome: pack(outcome) });
 
-/** What the end of this worker is without a word to anybody: the job would seem to run for ever. */
+/** Reports the end of this worker, for instance by `close()`; otherwise the job would seem to run forever. */
 function tellTheEnd(): void {
   const end = (what: string) => (code: unknown = 0) => {
     const text = `the job called ${what}(${typeof code === "number" ? code : ""})`;
-    // Out of the way of whoever called: it is an error of the worker's, which ends the process.
+    // Thrown outside the caller: an unhandled error of the worker ends the process.
     setTimeout(() => {
       throw new Error(text);
     });
@@ -121,7 +119,7 @@ function tellTheEnd(): void {
 }
 
 tellTheEnd();
-// It would write to the disk, which a worker without the permission to write must not.
+// The cache would write to the disk, without the permission to write.
 delete scope.caches;
 let hear: ((message: ToModule) => void) | undefined;
 scope.onmessage = ({ data }) => {

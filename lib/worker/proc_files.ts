@@ -1,6 +1,5 @@
 /**
- * The files `<cachedir>/proc/<jid>` that say which jobs a minion has, as Salt's tools read them; and what the next minion
- * finds of one that died.
+ * The files `<cachedir>/proc/<jid>` that list a minion's jobs for Salt's tools, and for the next process after a crash.
  * Source: salt-protocol.md section 6, "Minion".
  * @module
  */
@@ -12,32 +11,32 @@ import type { Packable } from "../values/msgpack.ts";
 import { isAlive, procDirectory, readNote, writeNote } from "../jobs/proc_notes.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
 
-/** Whether a job is being run, or waits for its turn. */
+/** Whether a job is running, or waits for its turn. */
 export type ProcState = "queued" | "running";
 
-/** A job that an earlier minion had when it died. */
+/** A job of an earlier process that died. */
 export interface LeftJob {
-  /** Its load, as it was published. */
+  /** Its load, as published. */
   readonly load: ValueMap;
-  /** How far it was. */
+  /** How far the job was. */
   readonly state: ProcState;
 }
 
-/** The field that tells a minion's own notes from those of `salt-call`. */
+/** The field that distinguishes a minion's own files from those of `salt-call`. */
 const STATE = "state";
 
-/** The files of one minion. */
+/** The proc files of one minion. */
 export class ProcFiles {
   readonly #cachedir: string;
   readonly #journal: RecordTaker | undefined;
 
-  /** The jobs that an earlier minion had when it died; their files stay until {@linkcode remove}. */
+  /** The jobs of an earlier process that died; their files stay until {@linkcode remove}. */
   readonly left: readonly LeftJob[];
 
   /**
-   * Takes up what a minion that died has left. Notes of a `salt-call` whose process is gone are removed. Of a note that a power failure has
-   * left empty, the job's id is known, which is its name.
-   * @param journal Told of each change.
+   * Reads the files of a process that died. Files of a `salt-call` that has ended are removed. If a power failure left
+   * a file empty, the job's id is known from its name.
+   * @param journal Gets a record of each change.
    */
   constructor(cachedir: string, journal?: RecordTaker) {
     this.#cachedir = cachedir;
@@ -57,20 +56,20 @@ export class ProcFiles {
         return [{ load: map({ jid: name, fun: "", arg: [] }), state: "running" as const }];
       }
       const pid = load?.get("pid");
-      // A process of the same number as this one was another.
+      // A process with the same pid as this one was another process.
       if (pid === Deno.pid || !isAlive(pid)) removeIfExists(path);
       return [];
     });
   }
 
-  /** Says that this minion has job `jid`. */
+  /** Notes that this minion has job `jid`. */
   add(jid: string, load: ValueMap, state: ProcState = "running"): void {
     const note: ValueMap = new Map([...load, ["jid", jid], ["pid", Deno.pid], [STATE, state]]);
     writeNote(this.#cachedir, note);
     this.#journal?.append(new Map<Value, Packable>([["kind", "job"], ["load", note]]));
   }
 
-  /** Says that it no longer has. */
+  /** Removes the note. */
   remove(jid: string): void {
     removeIfExists(`${procDirectory(this.#cachedir)}/${jid}`);
     this.#journal?.append(map({ kind: "over", jid }));

@@ -1,20 +1,20 @@
 /**
- * The processes of custom modules that wait for another job of the same module: a few, and not for long. Knows no jobs.
+ * The processes of custom modules that wait for another job of the same module: a few, for a short time. Knows no jobs.
  * @module
  */
 
-/** How many wait: each costs 50 MB. */
+/** Maximum number of waiting processes; each takes 50 MB. */
 const WARM = 2;
-/** One that had no job for so long is ended, in milliseconds. */
+/** A process without a job for this time is ended, in milliseconds. */
 const IDLE_MS = 60_000;
 
-/** Processes that wait, each under the name of what it may be used for. */
+/** Waiting processes, each with the key of what it may be used for. */
 export class WarmProcesses<P extends { stop(): Promise<void> }> {
-  /** The one that ran last is the last. */
+  /** The process that ran last is last. */
   #waiting: { readonly process: P; readonly key: string; readonly timer: ReturnType<typeof setTimeout> }[] = [];
   readonly #idleMs: number;
 
-  /** None yet. @param idleMs Milliseconds without a job after which one is ended. */
+  /** @param idleMs Milliseconds without a job after which a process is ended. */
   constructor(idleMs = IDLE_MS) {
     this.#idleMs = idleMs;
   }
@@ -23,7 +23,7 @@ export class WarmProcesses<P extends { stop(): Promise<void> }> {
     return this.#waiting.map(({ process }) => process);
   }
 
-  /** Takes out a process that waits under `key`. */
+  /** Takes a process that waits under `key`. */
   take(key: string): P | undefined {
     const found = this.#waiting.findLast((waiting) => waiting.key === key);
     if (found !== undefined) this.remove(found.process);
@@ -43,13 +43,13 @@ export class WarmProcesses<P extends { stop(): Promise<void> }> {
     void oldest.stop();
   }
 
-  /** Takes out this process, if it waits. */
+  /** Removes this process, if it waits. */
   remove(process: P): void {
     const at = this.#waiting.findIndex((waiting) => waiting.process === process);
     if (at >= 0) clearTimeout(this.#waiting.splice(at, 1)[0].timer);
   }
 
-  /** Takes out all. */
+  /** Removes and returns all. */
   clear(): P[] {
     const all = this.all;
     for (const process of all) this.remove(process);
