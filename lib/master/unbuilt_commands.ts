@@ -11,7 +11,6 @@ import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 export interface UnbuiltCommand {
   /** The part of Salt that it belongs to. */
   readonly part: string;
-  /** The answer. */
   readonly answer: () => Value;
   /** Whether this load has something that is lost, so that the operator is told. Default: it only asks. */
   readonly loses?: (load: ValueMap) => boolean;
