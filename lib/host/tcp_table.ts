@@ -10,7 +10,7 @@ const ESTABLISHED = 1;
 export interface TcpEndpoint {
   /** Dotted IPv4, also where IPv6 holds one; else IPv6 in its shortest form. */
   readonly address: string;
-  /** TCP port. */
+  readonly port: number;
 }
 
 /** One connection. */
