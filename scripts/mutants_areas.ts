@@ -75,7 +75,7 @@ export const AREAS: readonly Area[] = [
   {
     name: "spool",
     files: [
-      "lib/jobs/cache.ts",
+      "lib/jobs/file_store.ts",
       "lib/os/journal.ts",
       "lib/os/record_file.ts",
       "lib/jobs/kept_returns.ts",

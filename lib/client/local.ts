@@ -11,11 +11,13 @@ import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, UsageErr
 import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "../protocol/tags.ts";
 import { EventSubscriber } from "../bus/subscriber.ts";
 import { masterBus } from "../bus/paths.ts";
-import { JobAcks } from "../jobs/acks.ts";
-import { JobCache, type JobReturn } from "../jobs/cache.ts";
-import { JobOutputs } from "../jobs/outputs.ts";
+import { openJobStore } from "../jobs/open_store.ts";
+import type { JobReturn, JobStore } from "../jobs/store.ts";
 import { jobMinions } from "../jobs/listing.ts";
 import { type JobOutcome, jobOutcomes } from "../jobs/outcomes.ts";
+import { DataCache } from "../fleet/data_cache.ts";
+import type { Logger } from "../process/log.ts";
+import type { StoreLog } from "../os/store_files.ts";
 import { JobWatch } from "./watch.ts";
 import { batchFromMap } from "../protocol/live_batch.ts";
 import { accessKeyPath, readPorts } from "../config/master_paths.ts";
@@ -117,6 +119,14 @@ export interface CollectOptions {
   readonly onOutput?: OutputListener;
 }
 
+/** Who connects. */
+export interface LocalClientOptions {
+  /** Whose key proves who asks. */
+  readonly user: string;
+  /** Hears of what the master keeps and cannot be read. */
+  readonly log: Logger;
+}
+
 /** A key for {@linkcode JobRequest.noLog}. What makes it is loaded when it is asked for. */
 export async function newReturnKey(): Promise<ReturnKey> {
   const { ReturnKey } = await import("../protocol/return_key.ts");
@@ -133,30 +143,37 @@ export class LocalClient {
   readonly #channel: RequestChannel;
   readonly #events: EventSubscriber;
   readonly #publishPort: number;
+  readonly #jobs: JobStore;
+  readonly #data: DataCache;
 
   private constructor(
     opts: MasterOpts,
-    user: string,
+    { user, log }: LocalClientOptions,
     parts: { channel: RequestChannel; events: EventSubscriber; port: number },
   ) {
     this.#opts = opts;
     this.#user = user;
+    // Users that `publisher_acl` names may not read what the master keeps: to them that is no news.
+    const storeLog: StoreLog = (text, cause) =>
+      cause instanceof Deno.errors.PermissionDenied ? log.debug(text) : log.warning(text);
+    this.#jobs = openJobStore(opts, { log: storeLog });
+    this.#data = new DataCache(opts.cachedir, { log: storeLog });
     this.#channel = parts.channel;
     this.#events = parts.events;
     this.#publishPort = parts.port;
   }
 
   /**
-   * Connects to the master whose options are given, as `user`.
+   * Connects to the master whose options are given.
    * @throws {NoMasterError} At once, if none is running.
    */
-  static async connect(opts: MasterOpts, user: string): Promise<LocalClient> {
+  static async connect(opts: MasterOpts, options: LocalClientOptions): Promise<LocalClient> {
     await checkMasterRunning(opts.sock_dir);
     const ports = readPorts(opts.sock_dir) ?? { publishPort: opts.publish_port, requestPort: opts.ret_port };
     const host = ["0.0.0.0", "::", ""].includes(opts.interface) ? "127.0.0.1" : opts.interface;
     const events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [jobPrefix(""), PRESENCE_CHANGE_EVENT]);
     const channel = new RequestChannel(tcpAddress(host, ports.requestPort));
-    return new LocalClient(opts, user, { channel, events, port: ports.publishPort });
+    return new LocalClient(opts, options, { channel, events, port: ports.publishPort });
   }
 
   /**
@@ -284,8 +301,7 @@ export class LocalClient {
   }
 
   #follow(jid: string, listener: OutputListener): OutputFollower {
-    const { cachedir, hash_type, live_output_max } = this.#opts;
-    const outputs = new JobOutputs(cachedir, { hashType: hash_type, maxBytes: live_output_max });
+    const { outputs } = this.#jobs;
     // Who may not read what is kept sees what comes.
     const readable: KeptOutputs = {
       read: (job, id) => ifReadable(() => outputs.read(job, id)) ?? [],
@@ -303,8 +319,7 @@ export class LocalClient {
     patience: CollectPatience,
     { signal, onOutput }: CollectOptions = {},
   ): AsyncGenerator<Returned | Silent> {
-    const { cachedir, hash_type } = this.#opts;
-    const jobs = new JobCache({ cachedir, hashType: hash_type });
+    const jobs = this.#jobs;
     const load = jobs.getLoad(jid);
     if (load === undefined) throw new TargetError(`There is no job ${jid} in the job cache`, "jid");
     const returned = jobs.getReturns(jid);
@@ -313,7 +328,7 @@ export class LocalClient {
     for (const [id, stored] of returned) yield toReturned(id, map({ ...stored }));
     const meant = new Set(strings(load.get("Minions")));
     const minions = [...meant].filter((id) => !returned.has(id));
-    const acknowledged = [...new JobAcks(cachedir, hash_type).all(jid).keys()];
+    const acknowledged = [...jobs.acks.all(jid).keys()];
     const closeEvents = () => this.#events.close();
     signal?.addEventListener("abort", closeEvents);
     try {
@@ -341,12 +356,10 @@ export class LocalClient {
 
   /** The last word on those that no event came from: what the job cache has of them, or their silence. */
   *#remaining(jid: string, ids: ReadonlySet<string>): Generator<Returned | Silent> {
-    const { cachedir, hash_type } = this.#opts;
     if (ids.size === 0) return;
-    const jobs = new JobCache({ cachedir, hashType: hash_type });
-    const stored = ifReadable(() => jobs.getReturns(jid)) ?? new Map<string, JobReturn>();
-    const outcomes = ifReadable(() => jobOutcomes(jid, ids, { opts: this.#opts, publishPort: this.#publishPort })) ??
-      new Map<string, JobOutcome>();
+    const sources = { opts: this.#opts, publishPort: this.#publishPort, jobs: this.#jobs, data: this.#data };
+    const stored = ifReadable(() => this.#jobs.getReturns(jid)) ?? new Map<string, JobReturn>();
+    const outcomes = ifReadable(() => jobOutcomes(jid, ids, sources)) ?? new Map<string, JobOutcome>();
     for (const id of [...ids].sort()) {
       const found = stored.get(id);
       if (found !== undefined) yield toReturned(id, map({ ...found }));

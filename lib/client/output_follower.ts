@@ -4,14 +4,14 @@
  * @module
  */
 
-import type { JobOutputs } from "../jobs/outputs.ts";
+import type { OutputStore } from "../jobs/store.ts";
 import type { LiveBatch, LivePart } from "../protocol/live_batch.ts";
 
 /** Takes what a command of minion `id` has written. */
 export type OutputListener = (id: string, parts: readonly LivePart[]) => void;
 
 /** What is kept of it. */
-export type KeptOutputs = Pick<JobOutputs, "read" | "ids">;
+export type KeptOutputs = Pick<OutputStore, "read" | "ids">;
 
 /** Follows one job. */
 export class OutputFollower {

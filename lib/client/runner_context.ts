@@ -6,7 +6,7 @@
  */
 
 import type { DataCache } from "../fleet/data_cache.ts";
-import type { JobCache } from "../jobs/cache.ts";
+import type { JobStore } from "../jobs/store.ts";
 import type { JobOutcome } from "../jobs/outcomes.ts";
 import type { KeyStore } from "../keys/store.ts";
 import type { Family } from "../plugins/loader.ts";
@@ -80,8 +80,8 @@ export interface LocalCommands {
 export interface RunnerContext {
   /** The master's options. */
   readonly opts: MasterOpts;
-  /** The master's job cache. */
-  readonly jobs: JobCache;
+  /** The master's jobs. */
+  readonly jobs: JobStore;
   /** The minions' keys. */
   readonly keys: KeyStore;
   /** What the master knows of its minions. */

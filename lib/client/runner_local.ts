@@ -4,9 +4,12 @@
  */
 
 import { toWireArgs } from "../values/arguments.ts";
+import { DataCache } from "../fleet/data_cache.ts";
 import { TargetError } from "../errors.ts";
 import { jobOutcomes } from "../jobs/outcomes.ts";
 import { LocalClient, patienceOf } from "./local.ts";
+import type { Logger } from "../process/log.ts";
+import { openJobStore } from "../jobs/open_store.ts";
 import { checkMasterRunning } from "./master_running.ts";
 import { readPorts } from "../config/master_paths.ts";
 import type { MasterOpts } from "../config/options.ts";
@@ -17,15 +20,23 @@ import { isMap, toNumber } from "../values/value.ts";
 /** How long minions that do not acknowledge are waited for when they are asked about a job. */
 const FIND_JOB_WAITS = { timeoutS: 2, gatherJobTimeoutS: 0 };
 
-/**
- * The minions of the master whose options are given. It is connected to when the first function is run, not before.
- * @param options.user Who gives the commands. @param options.signal Aborted when waiting is to end.
- */
-export function localCommands(opts: MasterOpts, options: { user: string; signal?: AbortSignal }): LocalCommands {
+/** Whose commands {@linkcode localCommands} gives. */
+export interface LocalCommandsOptions {
+  /** Who gives the commands. */
+  readonly user: string;
+  /** Hears of what the master keeps and cannot be read. */
+  readonly log: Logger;
+  /** Aborted when waiting is to end. */
+  readonly signal?: AbortSignal;
+}
+
+/** The minions of the master whose options are given. It is connected to when the first function is run, not before. */
+export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): LocalCommands {
+  const dataCache = () => new DataCache(opts.cachedir, { log: options.log.warning });
   const commands: LocalCommands = {
     async run(tgt, fun, { arg = [], kwargs = new Map(), tgtType = "glob", timeoutS, gatherJobTimeoutS } = {}) {
       const returns = new Map<string, LocalReturn>();
-      using client = await LocalClient.connect(opts, options.user);
+      using client = await LocalClient.connect(opts, options);
       const patience = patienceOf(opts, { timeoutS, gatherJobTimeoutS });
       try {
         const job = await client.publish({ tgt, tgtType, fun, arg: toWireArgs(arg, kwargs) });
@@ -41,7 +52,7 @@ export function localCommands(opts: MasterOpts, options: { user: string; signal?
       return returns;
     },
     async *attach(jid, onOutput) {
-      using client = await LocalClient.connect(opts, options.user);
+      using client = await LocalClient.connect(opts, options);
       for await (const event of client.attach(jid, patienceOf(opts), { signal: options.signal, onOutput })) {
         if (event.kind === "silent") {
           yield { id: event.id, returned: undefined, outcome: event.outcome };
@@ -52,11 +63,12 @@ export function localCommands(opts: MasterOpts, options: { user: string; signal?
     },
     async present() {
       await checkMasterRunning(opts.sock_dir);
-      return presentMinions(opts, { publishPort: publishPortOf(opts) });
+      return presentMinions(opts, { publishPort: publishPortOf(opts), data: dataCache() });
     },
     async outcomes(jid, ids) {
       const publishPort = publishPortOf(opts);
-      const outcomes = jobOutcomes(jid, ids, { opts, publishPort });
+      const jobs = openJobStore(opts, { log: options.log.warning });
+      const outcomes = jobOutcomes(jid, ids, { opts, publishPort, jobs, data: dataCache() });
       const unsure = [...outcomes].filter(([, { outcome, acknowledges }]) =>
         outcome === "not received" && !acknowledges
       );

@@ -66,8 +66,11 @@ async function ping({ tgt, tgtType }: JobRequest, session: Session): Promise<{ u
 }
 
 /** Publishes under a connection of its own: the parts of a batch wait beside each other. */
-async function* publishedAnswers(job: JobRequest, { opts, user, patience, io, live }: Session): AsyncGenerator<Answer> {
-  using client = await LocalClient.connect(opts, user);
+async function* publishedAnswers(
+  job: JobRequest,
+  { opts, user, log, patience, io, live }: Session,
+): AsyncGenerator<Answer> {
+  using client = await LocalClient.connect(opts, { user, log });
   const interrupt = () => client.close();
   io.signal.addEventListener("abort", interrupt);
   try {

@@ -55,24 +55,31 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
   const tgt = tgtType === "list" ? listTarget(target) : target;
   const loaded = startUp(SALT_CP, parsed, { role: "master", load: loadClientConfig });
   // The sources alone are read with the rights of the caller.
-  return await withCommand({ io, options, loaded, takeRights: actAsServiceUser }, async ({ opts, print, rights }) => {
-    const { caller, asCaller } = rights;
-    try {
-      using client = await LocalClient.connect(opts, caller);
-      const noLog = options.no_log ? await newReturnKey() : undefined;
-      const copy = new Copy({ tgt, tgtType }, { client, opts, io, asCaller, noLog });
-      if (options.chunked) await copy.sendPieces(sources, { dest, compress: !options.no_compression });
-      else await copy.sendWhole(sources, dest);
-      if (io.signal.aborted) return interruptedRun(io);
-      print(copy.results, { retcode: copy.failed ? EX_MINIONS : 0 });
-      if (!copy.failed) return 0;
-      io.writeError(FAILED_TEXT);
-      return EX_MINIONS;
-    } catch (error) {
-      if (error instanceof TargetError) io.writeError(sanitize(pendingHint(tgt, tgtType, new KeyStore(opts.pki_dir))));
-      throw error;
-    }
-  });
+  return await withCommand(
+    { io, options, loaded, takeRights: actAsServiceUser },
+    async ({ opts, log, print, rights }) => {
+      const { caller, asCaller } = rights;
+      try {
+        using client = await LocalClient.connect(opts, { user: caller, log });
+        const noLog = options.no_log ? await newReturnKey() : undefined;
+        const copy = new Copy({ tgt, tgtType }, { client, opts, io, asCaller, noLog });
+        if (options.chunked) await copy.sendPieces(sources, { dest, compress: !options.no_compression });
+        else await copy.sendWhole(sources, dest);
+        if (io.signal.aborted) return interruptedRun(io);
+        print(copy.results, { retcode: copy.failed ? EX_MINIONS : 0 });
+        if (!copy.failed) return 0;
+        io.writeError(FAILED_TEXT);
+        return EX_MINIONS;
+      } catch (error) {
+        if (error instanceof TargetError) {
+          io.writeError(
+            sanitize(pendingHint(tgt, tgtType, new KeyStore(opts.pki_dir))),
+          );
+        }
+        throw error;
+      }
+    },
+  );
 }
 
 interface Target {

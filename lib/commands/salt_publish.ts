@@ -133,8 +133,8 @@ function preview(job: JobRequest, session: Session): number {
 
 /** Publishes the job, and shows what comes of it. */
 async function runJob(wanted: JobRequest, session: Session): Promise<number> {
-  const { opts, user, options, io } = session;
-  using client = await LocalClient.connect(opts, user);
+  const { opts, user, log, options, io } = session;
+  using client = await LocalClient.connect(opts, { user, log });
   // Closing is what wakes up whoever waits for an event.
   const interrupt = () => client.close();
   io.signal.addEventListener("abort", interrupt);

@@ -20,7 +20,7 @@ import type { EventData } from "../bus/event.ts";
 import { EX_INTERRUPTED, EX_NOPERM, EX_UNAVAILABLE, EX_USAGE } from "../cli/exit_codes.ts";
 import { collectDocs } from "../plugins/docs.ts";
 import { isJid, makeJid } from "../protocol/jid.ts";
-import { JobCache } from "../jobs/cache.ts";
+import { openJobStore } from "../jobs/open_store.ts";
 import { KeyManager } from "../keys/manager.ts";
 import { KeyStore } from "../keys/store.ts";
 import { type Family, loadFamily } from "../plugins/loader.ts";
@@ -28,6 +28,7 @@ import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
 import type { PrintResult } from "../output/printer.ts";
+import type { LocalCommandsOptions } from "../client/runner_local.ts";
 import type { LocalCommands, RunnerContext } from "../client/runner_context.ts";
 import { type RunnerEnd, type RunnerHost, type RunnerOutcome, runRunner } from "../client/runner.ts";
 import { RUNNERS } from "../../modules/runners/_built_in.ts";
@@ -52,7 +53,7 @@ export interface SaltRunIo extends JobIo {
   /** Fires an event on the bus of the master with these options, and stamps it; resolves also when none is running. */
   fire(tag: string, data: EventData, opts: MasterOpts): Promise<void>;
   /** The minions of the master with these options. */
-  local(opts: MasterOpts, options: { user: string; signal: AbortSignal }): LocalCommands;
+  local(opts: MasterOpts, options: LocalCommandsOptions): LocalCommands;
   /** Starts `salt-run` with these words in the background, for `user`. */
   startDetached(words: readonly string[], user: string): void;
 }
@@ -163,10 +164,10 @@ function runnerHost(
   const manager = new KeyManager(keys, { fire, forget: (id) => void data.remove(id) });
   return {
     opts,
-    jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type, log: warn }),
+    jobs: openJobStore(opts, { log: warn }),
     keys,
     data,
-    local: io.local(opts, { user, signal: io.signal }),
+    local: io.local(opts, { user, log, signal: io.signal }),
     catalogue,
     jid,
     user,

@@ -8,7 +8,7 @@
 
 import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { StoreError } from "../errors.ts";
-import { type CacheLog, listDirectory, readValue, storing } from "../os/store_files.ts";
+import { listDirectory, readValue, type StoreLog, storing } from "../os/store_files.ts";
 import { isValidId } from "../protocol/minion_id.ts";
 import { encode } from "../values/msgpack.ts";
 import { compareStrings, isMap, type ValueMap } from "../values/value.ts";
@@ -25,12 +25,12 @@ type Bank = "grains" | "pillar";
 /** The minions' data below one `cachedir`. Many threads and processes may use it. */
 export class DataCache {
   readonly #cachedir: string;
-  readonly #log: CacheLog;
+  readonly #log: StoreLog;
 
   /** @param options.log Called with files that cannot be read. */
-  constructor(cachedir: string, options: { log?: CacheLog } = {}) {
+  constructor(cachedir: string, options: { readonly log: StoreLog }) {
     this.#cachedir = cachedir;
-    this.#log = options.log ?? (() => {});
+    this.#log = options.log;
   }
 
   /** Stores a minion's grains. @throws {StoreError} If they cannot be written, or the id is invalid. */

@@ -5,7 +5,7 @@
  */
 
 import { connectedAddresses } from "./connected_ids.ts";
-import { DataCache } from "./data_cache.ts";
+import type { DataCache } from "./data_cache.ts";
 import { KeyStore } from "../keys/store.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { readPresence } from "./presence_file.ts";
@@ -13,10 +13,10 @@ import { readPresence } from "./presence_file.ts";
 /** The accepted, connected minions, sorted, each with its connected address if known. */
 export function presentMinions(
   opts: MasterOpts,
-  { publishPort }: { readonly publishPort: number },
+  { publishPort, data }: { readonly publishPort: number; readonly data: DataCache },
 ): Map<string, string | undefined> {
   const { present, gone } = readPresence(opts.cachedir);
-  const addresses = connectedAddresses(new DataCache(opts.cachedir), publishPort);
+  const addresses = connectedAddresses(data, publishPort);
   const here = new Map<string, string | undefined>();
   for (const id of new KeyStore(opts.pki_dir).list("accepted")) {
     const address = addresses.get(id);

@@ -1,5 +1,5 @@
 /**
- * The removal of old jobs from the job cache, in rounds: what no round has to look at again is remembered, so that a round in
+ * The removal of old jobs from the directories of the file store, in rounds: what no round has to look at again is remembered, so that a round in
  * which nothing is old costs a look at each of the cache's 256 directories, however many jobs are in them.
  *
  * A job that comes or goes changes the time of the directory that it is in. Knows no options and no clock.
@@ -7,7 +7,8 @@
  * @module
  */
 
-import { type CacheLog, changedMs, listDirectory, remove } from "../os/store_files.ts";
+import { changedMs, listDirectory, remove, type StoreLog } from "../os/store_files.ts";
+import type { CleaningLimits } from "./store.ts";
 
 /** How old a job without its `jid` file must be before it is taken for a ruin, in milliseconds. */
 const UNFINISHED_MS = 60_000;
@@ -22,25 +23,15 @@ interface Seen {
   readonly oldestMs: number;
 }
 
-/** What is to go. */
-export interface CleaningLimits {
-  /** The time, in milliseconds since the epoch. */
-  readonly nowMs: number;
-  /** How old a job may be; 0: nothing goes. */
-  readonly keepSeconds: number;
-}
-
-/** The rounds over one cache. */
+/** The rounds over one store. */
 export class JobCleaner {
   readonly #root: string;
-  readonly #cachedir: string;
-  readonly #log: CacheLog;
+  readonly #log: StoreLog;
   readonly #seen = new Map<string, Seen>();
 
-  /** Has seen nothing yet. @param cachedir The master's; `jobs` is below it. */
-  constructor(cachedir: string, log: CacheLog) {
-    this.#cachedir = cachedir;
-    this.#root = `${cachedir}/jobs`;
+  /** Has seen nothing yet. @param root What the directories of all jobs are in. */
+  constructor(root: string, log: StoreLog) {
+    this.#root = root;
     this.#log = log;
   }
 
@@ -52,7 +43,6 @@ export class JobCleaner {
   *round({ nowMs, keepSeconds }: CleaningLimits): Generator<void, number> {
     if (keepSeconds <= 0) return 0;
     const oldestMs = nowMs - keepSeconds * 1000;
-    this.#cleanFiles(`${this.#cachedir}/publish_auth`, oldestMs);
     let removed = 0;
     for (const { name } of listDirectory(this.#root, this.#log)) {
       const changed = changedMs(`${this.#root}/${name}`);
@@ -87,13 +77,5 @@ export class JobCleaner {
     // Not recursive, so that a job which is being made in it this moment keeps it.
     if (gone === jobs.length && (gone > 0 || (changedMs(parent) ?? nowMs) < oldestMs)) remove(parent, () => {});
     return { gone, oldest };
-  }
-
-  /** Removes the files in a directory that were not changed since `oldestMs`. */
-  #cleanFiles(directory: string, oldestMs: number): void {
-    for (const { name } of listDirectory(directory, this.#log)) {
-      const path = `${directory}/${name}`;
-      if ((changedMs(path) ?? oldestMs) < oldestMs) remove(path, this.#log);
-    }
   }
 }

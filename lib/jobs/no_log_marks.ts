@@ -1,62 +1,51 @@
 /**
- * Which jobs are `no_log`, beside the job cache: a file `.no_log` in the job's directory, which Salt's tools pass over. It holds
- * the public key that returns are sealed for, or nothing. Of a return that comes, by whatever minion and to whatever MWorker,
- * the master goes by this.
+ * Which jobs are `no_log`: a file `.no_log` in the job's directory, which Salt's tools pass over. It holds the public key that
+ * returns are sealed for, or nothing. Of a return that comes, by whatever minion and to whatever MWorker, the master goes by this.
  * @module
  */
 
-import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { StoreError } from "../errors.ts";
-import { isJid, jidDirectory } from "../protocol/jid.ts";
+import type { JobDirectories } from "./directory.ts";
 import type { RecordTaker } from "../os/journal.ts";
 import { masterRecord } from "./journal_record.ts";
 import { BoundedMap } from "../values/bounded_map.ts";
+import { storing } from "../os/store_files.ts";
+import type { NoLogStore } from "./store.ts";
 
+const FILE = ".no_log";
 /** Jobs whose mark, or lack of one, is known. */
 const REMEMBERED = 1_000;
 
-/** The marks of one master. */
-export class NoLogMarks {
-  readonly #root: string;
-  readonly #hashType: string;
+/** The marks of one master, in files. */
+export class NoLogMarks implements NoLogStore {
+  readonly #directories: JobDirectories;
   readonly #journal: RecordTaker | undefined;
   /** Read once a job: the mark is there before the job is published. */
   readonly #known = new BoundedMap<string, { readonly reader: string | undefined }>(REMEMBERED);
 
-  /** Reads and writes beside the job cache in `cachedir`. @param journal Told of each mark. */
-  constructor(cachedir: string, hashType: string, journal?: RecordTaker) {
+  /** Reads and writes in the directories of jobs. @param journal Told of each mark. */
+  constructor(directories: JobDirectories, journal?: RecordTaker) {
+    this.#directories = directories;
     this.#journal = journal;
-    this.#root = `${cachedir}/jobs`;
-    this.#hashType = hashType;
   }
 
-  /**
-   * Marks job `jid`, which is in the cache. @param reader The key that returns are sealed for; empty: nobody waits.
-   * @throws {StoreError} If it cannot be written: then the job must not be published.
-   */
+  /** As {@linkcode NoLogStore} says. */
   save(jid: string, reader: string): void {
-    const path = this.#path(jid);
-    try {
-      writeFileAtomic(path, reader, { mode: 0o600, makeDirectory: true });
+    const directory = this.#directories.of(jid);
+    storing(`mark job ${jid} as no_log`, `${directory.path}/${FILE}`, () => {
+      directory.write(FILE, reader);
       this.#journal?.append(masterRecord("hidden", { jid, reader }));
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new StoreError(`Cannot mark job ${jid} as no_log: ${reason}`, path, { cause: error });
-    }
+    });
     this.#known.set(jid, { reader });
   }
 
-  /** For whom the returns of job `jid` are sealed, as {@linkcode save} was told; `undefined` for a job that is not hidden. */
+  /** As {@linkcode NoLogStore} says. */
   reader(jid: string): string | undefined {
-    if (!isJid(jid)) return undefined;
     const known = this.#known.get(jid);
     if (known !== undefined) return known.reader;
-    const reader = readTextFileIfExists(this.#path(jid));
+    const directory = this.#directories.find(jid);
+    if (directory === undefined) return undefined;
+    const reader = directory.readText(FILE);
     this.#known.set(jid, { reader });
     return reader;
-  }
-
-  #path(jid: string): string {
-    return `${this.#root}/${jidDirectory(jid, this.#hashType)}/.no_log`;
   }
 }

@@ -5,9 +5,8 @@
  */
 
 import { connectedAddresses } from "../fleet/connected_ids.ts";
-import { DataCache } from "../fleet/data_cache.ts";
-import { JobAcks } from "./acks.ts";
-import { JobCache } from "./cache.ts";
+import type { DataCache } from "../fleet/data_cache.ts";
+import type { JobStore } from "./store.ts";
 import { KeyStore } from "../keys/store.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { decideOutcome, type Outcome, type OutcomeFacts, outcomeOfReturn } from "../protocol/outcome.ts";
@@ -23,22 +22,28 @@ export interface JobOutcome {
   readonly acknowledges: boolean;
 }
 
-/**
- * The outcomes of job `jid` for `ids`.
- * @param publishPort The port that minions connect to.
- */
+/** What a master keeps, as far as {@linkcode jobOutcomes} asks. */
+export interface OutcomeSources {
+  /** The master's options. */
+  readonly opts: Pick<MasterOpts, "cachedir" | "pki_dir">;
+  /** The port that minions connect to. */
+  readonly publishPort: number;
+  readonly jobs: JobStore;
+  /** What it knows of its minions. */
+  readonly data: DataCache;
+}
+
+/** The outcomes of job `jid` for `ids`. */
 export function jobOutcomes(
   jid: string,
   ids: Iterable<string>,
-  { opts, publishPort }: { readonly opts: MasterOpts; readonly publishPort: number },
+  { opts, publishPort, jobs, data }: OutcomeSources,
 ): Map<string, JobOutcome> {
-  const jobs = new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type });
   const returns = jobs.getReturns(jid);
-  const acks = new JobAcks(opts.cachedir, opts.hash_type).all(jid);
+  const acks = jobs.acks.all(jid);
   const accepted = new Set(new KeyStore(opts.pki_dir).list("accepted"));
   const presence = readPresence(opts.cachedir);
   // A Python minion does not tell that it is there: its address has to, if it is known and there are any.
-  const data = new DataCache(opts.cachedir);
   const connected = connectedAddresses(data, publishPort);
   const seems = (id: string) => connected.size === 0 || connected.has(id) || data.get(id) === undefined;
   return new Map([...ids].map((id) => {

@@ -1,23 +1,23 @@
 /**
- * What the commands of a watched job have written so far, beside its returns in the job cache: a file for each minion in
- * `.live`, which Salt's tools pass over. It goes when the job goes.
+ * What the commands of a watched job have written so far, in its directory: a file for each minion in `.live`, which Salt's tools
+ * pass over.
  *
- * A file is a row of records: four bytes with the length, then a batch (lib/protocol/live_batch.ts) in msgpack. Several threads may
+ * A file is a row of records (lib/os/record_file.ts), each a batch (lib/protocol/live_batch.ts) in msgpack. Several threads may
  * append to it: each locks it, and a batch whose number is not above the last one is a duplicate.
  * @module
  */
 
+import type { JobDirectories } from "./directory.ts";
 import { readFileIfExists } from "../os/atomic_file.ts";
 import { appendFrame, frameRecord, readRecords, type RecordForm } from "../os/record_file.ts";
-import { MsgpackError, StoreError } from "../errors.ts";
-import { isJid, jidDirectory } from "../protocol/jid.ts";
+import { MsgpackError } from "../errors.ts";
 import { batchFromMap, batchToMap, type LiveBatch } from "../protocol/live_batch.ts";
 import { isValidId } from "../protocol/minion_id.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { BoundedMap } from "../values/bounded_map.ts";
-
-/** What became of a batch: `refused` where nobody watches the job, or where as much is kept as may be. */
-export type Appended = "stored" | "duplicate" | "refused";
+import { isFile } from "../os/file_kind.ts";
+import { storeError, storing } from "../os/store_files.ts";
+import type { Appended, OutputStore } from "./store.ts";
 
 /** The state of a file, as far as appending needs it. */
 interface Written {
@@ -27,60 +27,55 @@ interface Written {
   readonly seq: number;
 }
 
+const FOLDER = ".live";
 const FORM: RecordForm = { checked: false };
 /** Files whose state is remembered. */
 const REMEMBERED = 1_000;
 
-/** The outputs of one master's jobs. */
-export class JobOutputs {
-  readonly #root: string;
-  readonly #hashType: string;
+/** What cannot be done, in the words of an error. */
+const KEEP = "keep what a command wrote";
+
+/** The outputs of one master's jobs, in files. */
+export class JobOutputs implements OutputStore {
+  readonly #directories: JobDirectories;
   readonly #maxBytes: number;
   readonly #known = new BoundedMap<string, Written>(REMEMBERED);
 
-  /** Reads and writes beside the job cache in `cachedir`. @param options.maxBytes How long a file may grow. */
-  constructor(cachedir: string, options: { readonly hashType: string; readonly maxBytes: number }) {
-    this.#root = `${cachedir}/jobs`;
-    this.#hashType = options.hashType;
-    this.#maxBytes = options.maxBytes;
+  /** Reads and writes in the directories of jobs. @param maxBytes How long a file may grow. */
+  constructor(directories: JobDirectories, maxBytes: number) {
+    this.#directories = directories;
+    this.#maxBytes = maxBytes;
   }
 
-  /** Says that job `jid`, whose directory is there, is watched. @throws {StoreError} If that cannot be written. */
+  /** As {@linkcode OutputStore} says. */
   open(jid: string): void {
-    const directory = this.#directory(jid);
-    try {
-      Deno.mkdirSync(directory, { mode: 0o700 });
-    } catch (error) {
-      if (!(error instanceof Deno.errors.AlreadyExists)) throw storeError(error, directory);
-    }
+    const directory = this.#directories.of(jid);
+    storing(KEEP, `${directory.path}/${FOLDER}`, () => directory.makeFolder(FOLDER));
   }
 
-  /** Whether something of minion `id` is kept. */
+  /** As {@linkcode OutputStore} says. */
   has(jid: string, id: string): boolean {
-    return isJid(jid) && isValidId(id) &&
-      readable(() => Deno.statSync(`${this.#directory(jid)}/${id}`).isFile) === true;
+    const path = this.#path(jid, id);
+    return path !== undefined && isFile(path);
   }
 
-  /**
-   * Keeps a batch.
-   * @throws {StoreError} If it cannot be written.
-   */
+  /** As {@linkcode OutputStore} says. */
   append(jid: string, id: string, batch: LiveBatch): Appended {
-    if (!isJid(jid) || !isValidId(id)) return "refused";
-    const path = `${this.#directory(jid)}/${id}`;
+    const path = this.#path(jid, id);
+    if (path === undefined) return "refused";
     let file: Deno.FsFile;
     try {
       file = Deno.openSync(path, { read: true, append: true, create: true, mode: 0o600 });
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return "refused"; // nobody watches
-      throw storeError(error, path);
+      throw storeError(KEEP, path, error);
     }
     try {
       file.lockSync(true);
       return this.#appendTo(file, path, batch);
     } catch (error) {
       this.#known.delete(path);
-      throw storeError(error, path);
+      throw storeError(KEEP, path, error);
     } finally {
       file.close();
     }
@@ -107,21 +102,21 @@ export class JobOutputs {
     return { size: bytes, seq: records.at(-1)?.seq ?? 0 };
   }
 
-  /** What is kept of minion `id`, in the order in which it was written. */
+  /** As {@linkcode OutputStore} says. @throws What a read throws. */
   read(jid: string, id: string): LiveBatch[] {
-    if (!isJid(jid) || !isValidId(id)) return [];
-    const bytes = readFileIfExists(`${this.#directory(jid)}/${id}`);
+    const path = this.#path(jid, id);
+    const bytes = path === undefined ? undefined : readFileIfExists(path);
     return bytes === undefined ? [] : readRecords(bytes, FORM, readBatch).records;
   }
 
-  /** The minions of which something is kept. */
+  /** As {@linkcode OutputStore} says. @throws {Deno.errors.PermissionDenied} To who may not read the directory. */
   ids(jid: string): string[] {
-    if (!isJid(jid)) return [];
-    return readable(() => [...Deno.readDirSync(this.#directory(jid))].map(({ name }) => name).filter(isValidId)) ?? [];
+    return (this.#directories.find(jid)?.namesIn(FOLDER) ?? []).filter(isValidId);
   }
 
-  #directory(jid: string): string {
-    return `${this.#root}/${jidDirectory(jid, this.#hashType)}/.live`;
+  #path(jid: string, id: string): string | undefined {
+    const directory = isValidId(id) ? this.#directories.find(jid) : undefined;
+    return directory && `${directory.path}/${FOLDER}/${id}`;
   }
 }
 
@@ -132,19 +127,4 @@ function readBatch(bytes: Uint8Array): LiveBatch | undefined {
     if (error instanceof MsgpackError) return undefined;
     throw error;
   }
-}
-
-/** What `read` gives; `undefined` where there is no such file. */
-function readable<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
-}
-
-function storeError(cause: unknown, path: string): StoreError {
-  const reason = cause instanceof Error ? cause.message : cause;
-  return new StoreError(`Cannot keep what a command wrote: ${reason}`, path, { cause });
 }

@@ -5,9 +5,8 @@
  */
 
 import { checkDurability, Journal, type JournalOptions, replayJournal } from "../os/journal.ts";
-import { JobCache } from "../jobs/cache.ts";
+import { openJobStore } from "../jobs/open_store.ts";
 import type { Logger } from "../process/log.ts";
-import { NoLogMarks } from "../jobs/no_log_marks.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { asBytes } from "../protocol/payload.ts";
 import { UndeliveredJobs } from "../jobs/undelivered.ts";
@@ -33,24 +32,16 @@ export function masterJournal(opts: MasterOpts, log: Logger): Journal | undefine
  */
 export async function restoreFromJournal(opts: MasterOpts, masterPem: string, log: Logger): Promise<void> {
   checkDurability(opts);
-  const jobs = new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type, log: log.error });
-  const marks = new NoLogMarks(opts.cachedir, opts.hash_type);
+  const jobs = openJobStore(opts, { log: log.error });
   let undelivered: UndeliveredJobs | undefined;
   try {
     const count = await replayJournal(optionsOf(opts, log), (record) => {
       const field = (name: string) => isMap(record) ? record.get(name) ?? null : null;
-      const jid = str(field("jid")),
-        load = field("load"),
-        minions = field("minions"),
-        sealed = asBytes(field("sealed"));
-      const kind = field("kind");
-      if (kind === "load" && isMap(load)) jobs.restoreLoad(jid, load);
-      else if (kind === "minions" && Array.isArray(minions)) jobs.saveMinions(jid, minions.map(str));
-      else if (kind === "hidden") marks.save(jid, str(field("reader")));
-      else if (kind === "return" && isMap(load)) jobs.restoreReturn(load);
-      else if (kind === "undelivered" && sealed !== undefined) {
+      if (jobs.restore(record)) return;
+      const sealed = asBytes(field("sealed"));
+      if (field("kind") === "undelivered" && sealed !== undefined) {
         undelivered ??= new UndeliveredJobs(opts.cachedir, masterPem);
-        undelivered.restore(jid, sealed, { untilMs: toNumber(field("until")) ?? 0, nowMs: Date.now() });
+        undelivered.restore(str(field("jid")), sealed, { untilMs: toNumber(field("until")) ?? 0, nowMs: Date.now() });
       } else log.error("A record of the journal says nothing that this version knows");
     });
     if (count > 0) log.info(`Read ${count} records of the journal that the last master left`);

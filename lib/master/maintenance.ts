@@ -10,9 +10,11 @@
 
 import { removeIfExists } from "../os/atomic_file.ts";
 import { DROPFILE } from "../keys/dropfile.ts";
-import { JobCleaner } from "../jobs/cleaning.ts";
+import { openJobStore } from "../jobs/open_store.ts";
+import type { JobStore } from "../jobs/store.ts";
 import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
+import { removeOldFiles } from "../os/store_files.ts";
 import { describeError } from "../process/thread.ts";
 
 /** How long a round works before whatever else waits has its turn, in milliseconds. */
@@ -35,7 +37,7 @@ export interface MaintenanceParts {
 /** Rounds without end. */
 export class Maintenance {
   readonly #parts: MaintenanceParts;
-  readonly #cleaner: JobCleaner;
+  readonly #jobs: JobStore;
   readonly #timer: ReturnType<typeof setInterval>;
   #round: Promise<void> | undefined;
   #closing = false;
@@ -43,7 +45,7 @@ export class Maintenance {
   /** The first round comes after one `loop_interval`. */
   constructor(parts: MaintenanceParts) {
     this.#parts = parts;
-    this.#cleaner = new JobCleaner(parts.opts.cachedir, parts.log.error);
+    this.#jobs = openJobStore(parts.opts, { log: parts.log.error });
     this.#timer = setInterval(() => this.#start(), parts.opts.loop_interval * 1000);
   }
 
@@ -63,7 +65,11 @@ export class Maintenance {
     restoreAccessKeys();
     const reason = this.#rotationReason();
     if (reason !== undefined) rotate(reason);
-    const round = this.#cleaner.round({ nowMs: Date.now(), keepSeconds: opts.keep_jobs_seconds });
+    const limits = { nowMs: Date.now(), keepSeconds: opts.keep_jobs_seconds };
+    if (limits.keepSeconds > 0) {
+      removeOldFiles(`${opts.cachedir}/publish_auth`, limits.nowMs - limits.keepSeconds * 1000, log.error);
+    }
+    const round = this.#jobs.clean(limits);
     let until = performance.now() + SLICE_MS;
     let step = round.next();
     for (; !step.done && !this.#closing; step = round.next()) {

@@ -176,7 +176,7 @@ export class Master {
       memory: { rule: new Unanswered(), most: opts.max_request_memory, name: "max_request_memory" },
       messages: {
         most: `max_request_bytes (${opts.max_request_bytes})`,
-        at: (address) => minionsAt(new DataCache(opts.cachedir), address),
+        at: (address) => minionsAt(new DataCache(opts.cachedir, { log: this.#log.error }), address),
       },
       log: this.#log,
     });

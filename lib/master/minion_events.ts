@@ -67,18 +67,18 @@ function keepSign(sign: JobSign, id: string, data: ValueMap, services: MasterSer
 }
 
 /** Keeps what a command wrote; what came before, or was not asked for, nobody hears of. */
-function keepOutput({ jid, id }: JobSign, data: ValueMap, { outputs, jobs, log, complain }: MasterServices): boolean {
+function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs, log, complain }: MasterServices): boolean {
   const batch = batchFromMap(data.get("data"));
   if (batch === undefined) {
     complain(`Minion ${id} sent output of job ${jid} that cannot be read`);
     return false;
   }
   try {
-    if (!outputs.has(jid, id)) {
+    if (!jobs.outputs.has(jid, id)) {
       const meant = jobs.getLoad(jid)?.get("Minions");
       if (!Array.isArray(meant) || !meant.includes(id)) return false;
     }
-    const appended = outputs.append(jid, id, batch);
+    const appended = jobs.outputs.append(jid, id, batch);
     if (appended === "refused") log.info(`Output of ${id} for job ${jid} is not kept: nobody asked, or it is too much`);
     return appended === "stored";
   } catch (error) {
@@ -89,7 +89,7 @@ function keepOutput({ jid, id }: JobSign, data: ValueMap, { outputs, jobs, log, 
 }
 
 /** Keeps an acknowledgement with its job. @returns Whether it is of a kind that there is. */
-function keepAck({ jid, id }: JobSign, data: ValueMap, { acks, log, complain }: MasterServices): boolean {
+function keepAck({ jid, id }: JobSign, data: ValueMap, { jobs, log, complain }: MasterServices): boolean {
   const about = data.get("data");
   const state = isMap(about) ? about.get("state") : undefined;
   if (state !== "received" && state !== "running") {
@@ -97,7 +97,7 @@ function keepAck({ jid, id }: JobSign, data: ValueMap, { acks, log, complain }: 
     return false;
   }
   try {
-    acks.save(jid, id, { state, sinceMs: Date.now() });
+    jobs.acks.save(jid, id, { state, sinceMs: Date.now() });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`The acknowledgement of ${id} for job ${jid} is not in the job cache: ${error.message}`);

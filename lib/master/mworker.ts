@@ -15,15 +15,12 @@ import { stamp } from "../bus/event.ts";
 import { StoreError } from "../errors.ts";
 import { EventSender } from "../bus/sender.ts";
 import { heldRequests, type InFlightRequest } from "./in_flight_request.ts";
-import { JobAcks } from "../jobs/acks.ts";
-import { JobCache } from "../jobs/cache.ts";
+import { openJobStore } from "../jobs/open_store.ts";
 import { shareJids } from "../protocol/jid.ts";
-import { JobOutputs } from "../jobs/outputs.ts";
 import { KeyStore } from "../keys/store.ts";
 import { masterJournal } from "./journal.ts";
 import { publishPullPath } from "../config/master_paths.ts";
 import { encode } from "../values/msgpack.ts";
-import { NoLogMarks } from "../jobs/no_log_marks.ts";
 import { opensslOperations } from "../crypto/openssl_rsa.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
@@ -119,12 +116,9 @@ serveThread<MWorkerInit>(async (init, { log, fail }) => {
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000, init.sessions),
     keys: new KeyStore(opts.pki_dir),
     verified: new VerifiedTokens(init.verified),
-    jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type, journal }),
-    acks: new JobAcks(opts.cachedir, opts.hash_type),
+    jobs: openJobStore(opts, { log: log.error, journal }),
     told: new BoundedMap(TOLD_RETURNS),
-    noLog: new NoLogMarks(opts.cachedir, opts.hash_type, journal),
-    outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
-    data: new DataCache(opts.cachedir),
+    data: new DataCache(opts.cachedir, { log: log.error }),
     access: new Access(init.accessKeys, {
       owner: init.owner,
       acl: opts.publisher_acl,

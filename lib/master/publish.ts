@@ -145,12 +145,12 @@ function noMinions(error: string): ValueMap {
 function prepareJob(
   jid: string,
   { live, reader }: { readonly live: boolean; readonly reader: string | undefined },
-  { jobs, noLog, outputs, log }: MasterServices,
+  { jobs, log }: MasterServices,
 ): void {
   try {
     jobs.prepare(jid);
-    if (reader !== undefined) noLog.save(jid, reader);
-    if (live) outputs.open(jid);
+    if (reader !== undefined) jobs.noLog.save(jid, reader);
+    if (live) jobs.outputs.open(jid);
   } catch (error) {
     if (!(error instanceof StoreError) || reader !== undefined) throw error;
     log.error(`The output of job ${jid} is not kept: ${error.message}`);

@@ -15,8 +15,7 @@ import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "../protocol/tags.ts";
 import { EventSubscriber } from "../bus/subscriber.ts";
 import { EventSender } from "../bus/sender.ts";
 import { masterBus, removeSocketFile } from "../bus/paths.ts";
-import { JobAcks } from "../jobs/acks.ts";
-import { JobCache } from "../jobs/cache.ts";
+import { openJobStore } from "../jobs/open_store.ts";
 import { publishPullPath } from "../config/master_paths.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { opensslOperations } from "../crypto/openssl_rsa.ts";
@@ -132,11 +131,10 @@ serveThread<PublisherInit>(async (init, host) => {
 
   /** What the last master did not get rid of: to those who have given no sign of it. */
   function takeUp(): void {
-    const jobs = new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type });
-    const acks = new JobAcks(opts.cachedir, opts.hash_type);
+    const jobs = openJobStore(opts, { log: host.log.error });
     for (const delivery of undelivered.left(Date.now(), host.log.error)) {
       const { jid } = delivery;
-      const heard = acks.all(jid);
+      const heard = jobs.acks.all(jid);
       const minions = delivery.minions.filter((id) => !heard.has(id) && !jobs.has(jid, id));
       redelivery.published({ ...delivery, minions }, performance.now());
     }

@@ -25,7 +25,7 @@ import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
  * @returns Salt's answer: `null`, `""` to one that was there already, `false` to one that was dropped.
  */
 export async function storeReturn(sent: ValueMap, id: string, services: MasterServices): Promise<Value> {
-  const { jobs, noLog, opts, log, fire, complain, told } = services;
+  const { jobs, opts, log, fire, complain, told } = services;
   if (!acceptsSignature(sent, id, services)) return false;
   let load = sent;
   const jid = () => str(load.get("jid") ?? null);
@@ -41,7 +41,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: MasterSe
       complain(`Minion ${id} returned for ${truncateValue(load.get("jid"))}, which is no job id`);
       return null;
     }
-    const reader = noLog.reader(jid());
+    const reader = jobs.noLog.reader(jid());
     if (reader !== undefined) load = await hideReturn(load, reader);
     if (cached && jobs.saveReturn(load) === "duplicate") {
       // Told all the same, as Salt does: the first time, the storing may have been all that was done. What is told is

@@ -6,13 +6,10 @@
 import type { Access } from "./access.ts";
 import type { Autosign } from "../keys/autosign.ts";
 import type { DataCache } from "../fleet/data_cache.ts";
-import type { JobAcks } from "../jobs/acks.ts";
-import type { JobCache } from "../jobs/cache.ts";
-import type { JobOutputs } from "../jobs/outputs.ts";
+import type { JobStore } from "../jobs/store.ts";
 import type { KeyStore } from "../keys/store.ts";
 import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
-import type { NoLogMarks } from "../jobs/no_log_marks.ts";
 import type { VerifiedTokens } from "../keys/verified_tokens.ts";
 import type { PrivateKey } from "../crypto/rsa.ts";
 import type { RateLimit } from "./rate_limit.ts";
@@ -37,16 +34,10 @@ export interface MasterServices {
   readonly keys: KeyStore;
   /** The tokens that have been checked. */
   readonly verified: VerifiedTokens;
-  /** The job cache. */
-  readonly jobs: JobCache;
-  /** What minions have acknowledged. */
-  readonly acks: JobAcks;
-  /** Which jobs are not to be kept or told. */
-  readonly noLog: NoLogMarks;
+  /** The jobs, and what is kept of them. */
+  readonly jobs: JobStore;
   /** Returns that could not be stored and were told, `jid id`: their minions send them again. */
   readonly told: BoundedMap<string, true>;
-  /** What the commands of watched jobs have written. */
-  readonly outputs: JobOutputs;
   /** What is known of each minion. */
   readonly data: DataCache;
   /** Who may publish. */

@@ -1,6 +1,6 @@
 /**
  * The files of the stores, as files: what a directory holds, what a msgpack file holds, how old one is, and the error of a
- * store that cannot do its work. What they mean, the stores know: lib/jobs/cache.ts, lib/fleet/data_cache.ts and others.
+ * store that cannot do its work. What they mean, the stores know: lib/jobs/file_store.ts, lib/fleet/data_cache.ts and others.
  * @module
  */
 
@@ -10,8 +10,8 @@ import { StoreError } from "../errors.ts";
 import { decode } from "../values/msgpack.ts";
 import { compareStrings, type Value } from "../values/value.ts";
 
-/** Called with what cannot be read, removed or stored. */
-export type CacheLog = (message: string) => void;
+/** Called with what cannot be read, removed or stored, and with what the system threw, if it threw something. */
+export type StoreLog = (message: string, cause?: unknown) => void;
 
 /**
  * Whether `path` is a regular, non-empty file: after a power failure a file may be empty.
@@ -27,12 +27,12 @@ export function isFilled(path: string, bytes?: number): boolean {
 }
 
 /** The entries of a directory, sorted by name; empty if it does not exist. */
-export function listDirectory(path: string, log: CacheLog): Deno.DirEntry[] {
+export function listDirectory(path: string, log: StoreLog): Deno.DirEntry[] {
   try {
     return [...Deno.readDirSync(path)].sort((a, b) => compareStrings(a.name, b.name));
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) {
-      log(`Cannot read ${path}: ${reason(error)}`);
+      log(`Cannot read ${path}: ${reason(error)}`, error);
     }
     return [];
   }
@@ -42,12 +42,12 @@ export function listDirectory(path: string, log: CacheLog): Deno.DirEntry[] {
  * Reads a msgpack file; `undefined` if it does not exist. If it cannot be read, the log is told.
  * @param read How the file is read. Default: by the runtime.
  */
-export function readValue(path: string, log: CacheLog, read = readFileIfExists): Value | undefined {
+export function readValue(path: string, log: StoreLog, read = readFileIfExists): Value | undefined {
   try {
     const bytes = read(path);
     return bytes === undefined ? undefined : decode(bytes, "disk");
   } catch (error) {
-    log(`Cannot read ${path}: ${reason(error)}`);
+    log(`Cannot read ${path}: ${reason(error)}`, error);
     return undefined;
   }
 }
@@ -102,13 +102,21 @@ function makeEmpty(path: string): void {
   }
 }
 
+/** Removes the files in `directory` that were last changed before `oldestMs`, in milliseconds since the epoch. */
+export function removeOldFiles(directory: string, oldestMs: number, log: StoreLog): void {
+  for (const { name } of listDirectory(directory, log)) {
+    const path = `${directory}/${name}`;
+    if ((changedMs(path) ?? oldestMs) < oldestMs) remove(path, log);
+  }
+}
+
 /** Removes `path`; the log is told if that fails. @returns Whether it existed. */
-export function remove(path: string, log: CacheLog, options: { recursive?: boolean } = {}): boolean {
+export function remove(path: string, log: StoreLog, options: { recursive?: boolean } = {}): boolean {
   try {
     Deno.removeSync(path, options);
     return true;
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) log(`Cannot remove ${path}: ${reason(error)}`);
+    if (!(error instanceof Deno.errors.NotFound)) log(`Cannot remove ${path}: ${reason(error)}`, error);
     return false;
   }
 }

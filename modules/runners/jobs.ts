@@ -6,7 +6,7 @@
 
 import { CommandError } from "../../lib/errors.ts";
 import { isJid } from "../../lib/protocol/jid.ts";
-import type { JobReturn } from "../../lib/jobs/cache.ts";
+import type { JobReturn } from "../../lib/jobs/store.ts";
 import type { JobOutcome } from "../../lib/jobs/outcomes.ts";
 import { formatJob, formatStartedJob, jobFilter, jobMinions } from "../../lib/jobs/listing.ts";
 import { any, bool, int, str } from "../../lib/plugins/module.ts";

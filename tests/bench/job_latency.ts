@@ -4,6 +4,7 @@
  * @module
  */
 
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { callingUser } from "../../lib/cli/calling_user.ts";
 import { loadClientConfig } from "../../lib/config/load.ts";
 import { LocalClient } from "../../lib/client/local.ts";
@@ -29,7 +30,7 @@ export async function jobLatency(fleet: Fleet, minion: string): Promise<number> 
     return median(JSON.parse(out));
   }
   const { opts } = loadClientConfig({ configDir: fleet.configDir });
-  using client = await LocalClient.connect(opts, callingUser());
+  using client = await LocalClient.connect(opts, { user: callingUser(), log: SILENT_LOGGER });
   const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
   const times: number[] = [];
   for (let i = 0; i < LATENCY_JOBS; i++) {

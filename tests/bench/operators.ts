@@ -7,6 +7,7 @@
  * @module
  */
 
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { callingUser } from "../../lib/cli/calling_user.ts";
 import { loadClientConfig } from "../../lib/config/load.ts";
 import { LocalClient } from "../../lib/client/local.ts";
@@ -22,7 +23,7 @@ interface Work {
 
 async function operate(configDir: string, targets: readonly string[], seconds: number): Promise<Work> {
   const { opts } = loadClientConfig({ configDir });
-  using client = await LocalClient.connect(opts, callingUser());
+  using client = await LocalClient.connect(opts, { user: callingUser(), log: SILENT_LOGGER });
   const patience = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
   // All begin together: when whoever started them has heard that everybody is ready.
   Deno.stdout.writeSync(new TextEncoder().encode("ready\n"));

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { JobCache } from "../../lib/jobs/cache.ts";
+import { jobStore } from "../support/job_store.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import { map } from "../../lib/values/value.ts";
 import type { Fleet } from "./fleet.ts";
@@ -25,7 +25,7 @@ async function withKeys(fleet: Fleet): Promise<void> {
 /** In Salt's own layout, which both read, as if written by a master of this fleet. */
 function withJobs(fleet: Fleet): Promise<void> {
   const cachedir = `${fleet.root}/var/cache/salt/master`;
-  const jobs = new JobCache({ cachedir, hashType: "sha256" });
+  const jobs = jobStore(cachedir);
   for (let i = 0; i < JOBS; i++) {
     const time = new Date(FIRST_JOB_MS + i * 1000).toISOString();
     const jid = `${time.replace(/\D/g, "").slice(0, 14)}${String(i).padStart(6, "0")}`;

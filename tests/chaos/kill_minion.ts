@@ -3,6 +3,7 @@
  * @module
  */
 
+import { dataCache } from "../support/job_store.ts";
 import { jobOutcomes } from "../../lib/jobs/outcomes.ts";
 import type { Outcome } from "../../lib/protocol/outcome.ts";
 import { sleep } from "../../lib/os/sleep.ts";
@@ -44,7 +45,8 @@ export const killMinion: Fault = {
     await fleet.allPresent();
     await eventually(() => jobs.outstanding === 0, { withinMs: SETTLE_MS, what: "the returns", everyMs: 500 })
       .catch(() => {}); // the figures say what is missing
-    const where = { opts: fleet.masterOpts, publishPort: fleet.masterOpts.publish_port };
+    const { masterOpts: opts, jobs: store } = fleet;
+    const where = { opts, publishPort: opts.publish_port, jobs: store, data: dataCache(opts.cachedir) };
     const words = new Map<Outcome, number>();
     let wrong = 0;
     for (const job of jobs.published) {

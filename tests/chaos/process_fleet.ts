@@ -4,8 +4,10 @@
  * @module
  */
 
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { jobStore } from "../support/job_store.ts";
+import type { JobStore } from "../../lib/jobs/store.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
-import { JobCache } from "../../lib/jobs/cache.ts";
 import { loadOrCreateKeyPair } from "../../lib/keys/pair.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import { LocalClient } from "../../lib/client/local.ts";
@@ -104,8 +106,8 @@ export class ProcessFleet implements AsyncDisposable {
   }
 
   /** The master's job cache. */
-  get jobs(): JobCache {
-    return new JobCache({ cachedir: this.cacheDir, hashType: "sha256" });
+  get jobs(): JobStore {
+    return jobStore(this.cacheDir);
   }
 
   /** The master's process. */
@@ -206,7 +208,7 @@ export class ProcessFleet implements AsyncDisposable {
 
   /** A client of the master, in this process. */
   client(): Promise<LocalClient> {
-    return LocalClient.connect(this.masterOpts, "root");
+    return LocalClient.connect(this.masterOpts, { user: "root", log: SILENT_LOGGER });
   }
 
   /** Runs one of the operator's commands to its end. */

@@ -1,12 +1,11 @@
 /** @module */
+import { dataCache, jobStore } from "../support/job_store.ts";
 import { BusPump } from "../../lib/bus/pump.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
-import { DataCache } from "../../lib/fleet/data_cache.ts";
 import { NoMasterError, RefusedError, TargetError, WireError } from "../../lib/errors.ts";
 import { jobAck, jobReturn } from "../../lib/protocol/tags.ts";
 import { EventSender } from "../../lib/bus/sender.ts";
 import { masterBus } from "../../lib/bus/paths.ts";
-import { JobCache } from "../../lib/jobs/cache.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import {
   type CollectPatience,
@@ -131,7 +130,7 @@ async function collect(
   patience: CollectPatience,
   signal?: AbortSignal,
 ): Promise<Collecting> {
-  const client = await LocalClient.connect(host.opts, "root");
+  const client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
   const job: PublishedJob = { jid: JID, minions, missing: [] };
   const all: (Returned | Silent)[] = [];
   const seen: string[] = [];
@@ -260,7 +259,7 @@ Deno.test("a return that overtakes the word that the job runs leaves nobody to w
 Deno.test("a return that only the job cache has is given in the end", async () => {
   await using host = await Host.start();
   host.accept("a", "b");
-  const jobs = new JobCache({ cachedir: host.opts.cachedir, hashType: host.opts.hash_type });
+  const jobs = jobStore(host.opts.cachedir, { hashType: host.opts.hash_type });
   jobs.prepare(JID);
   jobs.saveLoad(JID, map({ fun: "test.ping", jid: JID }), ["a", "b"]);
   jobs.saveReturn(map({ id: "b", jid: JID, return: "kept", retcode: 2, success: false, out: "nested" }));
@@ -275,7 +274,7 @@ Deno.test("a return that only the job cache has is given in the end", async () =
 Deno.test("a silent minion is not connected if its address is not, as far as one can tell", async () => {
   await using host = await Host.start();
   host.accept("away", "here", "new");
-  const data = new DataCache(host.opts.cachedir);
+  const data = dataCache(host.opts.cachedir);
   data.setGrains("here", map({ ipv4: ["127.0.0.1"] }));
   data.setGrains("away", map({ ipv4: ["192.0.2.1"] }));
   const unknown = await collect(host, ["away", "here", "new"], QUICK);
@@ -327,7 +326,7 @@ const JOB = { tgt: "*", tgtType: "glob", fun: "test.ping", arg: [] };
 Deno.test("a publish has Salt's fields in Salt's order, and the key of the master's user", async () => {
   await using host = await Host.start();
   Deno.writeTextFileSync(accessKeyPath(host.opts.cachedir, "root"), "first key\n");
-  using client = await LocalClient.connect(host.opts, "root");
+  using client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
   const kwargs = map({ delimiter: ":" });
   const job = await client.publish({ ...JOB, tgt: ["a"], tgtType: "list", ret: "redis", jid: JID, kwargs });
   assertEquals(job, { jid: "20260101000000001001", minions: ["a"], missing: [] });
@@ -364,7 +363,7 @@ Deno.test("a refused publish is tried once more with a key that was read again",
       "wire",
     );
   };
-  using client = await LocalClient.connect(host.opts, "root");
+  using client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
   assertEquals((await client.publish(JOB)).jid, JID);
   assertEquals(keys, ["old", "new"]);
 });
@@ -383,7 +382,7 @@ for (const [what, reply, error] of REFUSALS) {
   Deno.test(`a master that answers a publish with ${what} is a ${error.name}`, async () => {
     await using host = await Host.start();
     host.master.script = () => encode(reply, "wire");
-    using client = await LocalClient.connect(host.opts, "root");
+    using client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
     await assertRejects(() => client.publish(JOB), error);
   });
 }
@@ -395,7 +394,7 @@ Deno.test("without a master connecting fails at once", async () => {
   // Each would wait for five seconds, waited it for a bus.
   for (let n = 0; n < 4; n++) {
     await assertRejects(
-      () => LocalClient.connect(host.opts, "root"),
+      () => LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER }),
       NoMasterError,
       "Unable to connect to the salt master",
     );
@@ -405,7 +404,7 @@ Deno.test("without a master connecting fails at once", async () => {
 
 Deno.test("runners' commands give the returns of those that answer, and nothing where nobody matches", async () => {
   await using host = await Host.start();
-  const minions = localCommands(host.opts, { user: "root" });
+  const minions = localCommands(host.opts, { user: "root", log: SILENT_LOGGER });
   const running = minions.run(["a", "b"], "test.ping", { tgtType: "list", timeoutS: 3, gatherJobTimeoutS: 0.1 });
   await eventually(() => host.published.length === 1, { what: "the publish" });
   await host.returns("20260101000000001001", "a", true, { retcode: { f: 1 } });

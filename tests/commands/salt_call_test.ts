@@ -1,4 +1,4 @@
-import { JobCache } from "../../lib/jobs/cache.ts";
+import { jobStore } from "../support/job_store.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { notedJobs } from "../../lib/minion/proc_jobs.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -146,7 +146,7 @@ fleetTest("salt-call returns to its master, as a job of its own", {}, async (fle
   const jid = String(event?.data.get("jid"));
   assertEquals(event?.tag, `salt/job/${jid}/ret/web1`);
   const { cachedir, hash_type } = fleet.masterOpts;
-  const jobs = new JobCache({ cachedir, hashType: hash_type });
+  const jobs = jobStore(cachedir, { hashType: hash_type });
   const load = jobs.getLoad(jid);
   assertEquals([load?.get("fun"), load?.get("fun_args"), load?.get("metadata"), load?.get("tgt")], [
     "test.echo",

@@ -1,8 +1,9 @@
+import { jobStore } from "../support/job_store.ts";
+import type { JobStore } from "../../lib/jobs/store.ts";
 import { NoMasterError, RefusedError } from "../../lib/errors.ts";
 import { isJid } from "../../lib/protocol/jid.ts";
 import { packEvent } from "../../lib/bus/event.ts";
 import { unpackEvent } from "../support/events.ts";
-import { JobCache } from "../../lib/jobs/cache.ts";
 import { decode } from "../../lib/values/msgpack.ts";
 import type { LocalCommands, LocalReturn } from "../../lib/client/runner_context.ts";
 import { runSaltRun, type SaltRunIo } from "../../lib/commands/salt_run.ts";
@@ -21,7 +22,7 @@ const NO_JOBS = {
 
 interface World {
   readonly root: string;
-  readonly jobs: JobCache;
+  readonly jobs: JobStore;
   readonly events: [tag: string, data: ValueMap][];
   readonly detached: string[][];
   readonly answers: Map<string, LocalReturn>;
@@ -63,7 +64,7 @@ async function withWorld(test: (world: World) => Promise<void>, config = ""): Pr
       const code = await runSaltRun(["-c", `${root}/etc/salt`, ...words], io);
       return { code, out, err };
     };
-    const jobs = new JobCache({ cachedir, hashType: "sha256" });
+    const jobs = jobStore(cachedir);
     await test({ root, jobs, events, detached, answers, io: changes, run });
   } finally {
     Deno.removeSync(root, { recursive: true });

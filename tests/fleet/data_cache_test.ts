@@ -1,3 +1,4 @@
+import { dataCache } from "../support/job_store.ts";
 import { DataCache } from "../../lib/fleet/data_cache.ts";
 import { StoreError } from "../../lib/errors.ts";
 import { map, repr } from "../../lib/values/value.ts";
@@ -7,7 +8,7 @@ import corpus from "../corpus/job_cache.json" with { type: "json" };
 function withCache(run: (cache: DataCache, root: string) => void): void {
   const root = Deno.makeTempDirSync({ prefix: "data_cache_" });
   try {
-    run(new DataCache(root), root);
+    run(dataCache(root), root);
   } finally {
     Deno.removeSync(root, { recursive: true });
   }
@@ -50,7 +51,7 @@ for (const id of ["../web1", "a/b", "", "..", "a\0"]) {
 Deno.test("a cache that cannot be written is a StoreError with its cause", () =>
   withCache((_, root) => {
     Deno.writeTextFileSync(`${root}/file`, "");
-    const error = assertThrows(() => new DataCache(`${root}/file`).setGrains("web1", new Map()), StoreError, "web1");
+    const error = assertThrows(() => dataCache(`${root}/file`).setGrains("web1", new Map()), StoreError, "web1");
     assert(error.cause instanceof Error);
   }));
 

@@ -4,13 +4,12 @@
  * @module
  */
 
+import { dataCache, jobStore } from "../support/job_store.ts";
 import { ConfigError, KeyError, StoreError, UsageError } from "../../lib/errors.ts";
 import { Autosign } from "../../lib/keys/autosign.ts";
 import { parseCommandLine } from "../../lib/cli/command_line.ts";
 import { loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
 import { PROCESS } from "../../lib/config/place.ts";
-import { DataCache } from "../../lib/fleet/data_cache.ts";
-import { JobCache } from "../../lib/jobs/cache.ts";
 import { JobCleaner } from "../../lib/jobs/cleaning.ts";
 import { jidDirectory, makeJid } from "../../lib/protocol/jid.ts";
 import { loadPrivateKey } from "../../lib/keys/pair.ts";
@@ -53,8 +52,8 @@ export const caches: FuzzTarget = {
   refusals: [StoreError],
   open() {
     const cage = new Cage();
-    const jobs = new JobCache({ cachedir: cage.root, hashType: "sha256" });
-    const data = new DataCache(cage.root);
+    const jobs = jobStore(cage.root);
+    const data = dataCache(cage.root);
     const jid = jobs.prepare();
     const job = `${cage.root}/jobs/${jidDirectory(jid, "sha256")}`;
     for (const name of [`${job}/web1`, `${cage.root}/grains`, `${cage.root}/minions/web1`, `${cage.root}/pillar`]) {

@@ -13,14 +13,11 @@ import { DataCache } from "../../lib/fleet/data_cache.ts";
 import { stamp } from "../../lib/bus/event.ts";
 import { unpackEvent } from "../support/events.ts";
 import { packEvent } from "../../lib/bus/event.ts";
-import { JobAcks } from "../../lib/jobs/acks.ts";
-import { JobCache } from "../../lib/jobs/cache.ts";
-import { JobOutputs } from "../../lib/jobs/outputs.ts";
 import { VerifiedTokens } from "../../lib/keys/verified_tokens.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import { createLogger, LEVEL_NUMBERS } from "../../lib/process/log.ts";
 import { decode, encode } from "../../lib/values/msgpack.ts";
-import { NoLogMarks } from "../../lib/jobs/no_log_marks.ts";
+import { openJobStore } from "../../lib/jobs/open_store.ts";
 import { encryptedRequest } from "../../lib/protocol/payload.ts";
 import { NO_ANSWER, RequestHandler } from "../../lib/master/request_handler.ts";
 import { PrivateKey } from "../../lib/crypto/rsa.ts";
@@ -110,12 +107,9 @@ export async function openMaster(): Promise<FixtureMaster> {
     verified: new VerifiedTokens(),
     sessions,
     keys,
-    acks: new JobAcks(opts.cachedir, opts.hash_type),
     told: new BoundedMap(100),
-    noLog: new NoLogMarks(opts.cachedir, opts.hash_type),
-    outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
-    jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
-    data: new DataCache(opts.cachedir),
+    jobs: openJobStore(opts, { log: log.error }),
+    data: new DataCache(opts.cachedir, { log: log.error }),
     access: new Access(new Map([["root", ACCESS_KEY]]), { owner: "root", acl: new Map() }),
     strangers: new RateLimit(0),
     signIns: new SignInTurns(new RateLimit(0)),

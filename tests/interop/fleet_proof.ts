@@ -5,8 +5,8 @@
  * @module
  */
 
+import { dataCache } from "../support/job_store.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { DataCache } from "../../lib/fleet/data_cache.ts";
 import { dumpJson } from "../../lib/values/json.ts";
 import { samePem } from "../../lib/crypto/rsa.ts";
 import { eventually } from "../support/eventually.ts";
@@ -262,7 +262,7 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
 /** The grains that the minion sent with its request for the pillar, as the master keeps them. */
 async function cachedGrains(site: Site, master: Salt, id: string): Promise<Record<string, unknown>> {
   if (master.version === undefined) {
-    const grains = new DataCache(site.cacheDir).get(id)?.grains ?? new Map();
+    const grains = dataCache(site.cacheDir).get(id)?.grains ?? new Map();
     return JSON.parse(dumpJson(grains));
   }
   return (await site.saltRun(["cache.grains", id]) as Record<string, Record<string, unknown>>)[id];

@@ -1,6 +1,5 @@
 /** @module */
-import { JobCache } from "../../lib/jobs/cache.ts";
-import { JobCleaner } from "../../lib/jobs/cleaning.ts";
+import { jobStore } from "../support/job_store.ts";
 import { jidDirectory } from "../../lib/protocol/jid.ts";
 import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -14,8 +13,7 @@ const OLD = "20240102030405000000", YOUNG = "20240102030405000001";
 class Place implements Disposable {
   readonly root = Deno.makeTempDirSync({ prefix: "job_cleaning_" });
   readonly log: string[] = [];
-  readonly jobs = new JobCache({ cachedir: this.root, hashType: "sha256" });
-  readonly cleaner = new JobCleaner(this.root, (line) => this.log.push(line));
+  readonly jobs = jobStore(this.root, { log: (line) => this.log.push(line) });
   readonly now = Date.now();
 
   constructor() {
@@ -42,12 +40,12 @@ class Place implements Disposable {
   }
 
   clean(hoursLater = 0, keepSeconds = DAY_S): number {
-    return finish(this.cleaner.round({ nowMs: this.now + hoursLater * HOUR_MS, keepSeconds }));
+    return finish(this.jobs.clean({ nowMs: this.now + hoursLater * HOUR_MS, keepSeconds }));
   }
 
   /** How many jobs a round looks at. */
   looked(): number {
-    return [...this.cleaner.round({ nowMs: this.now, keepSeconds: DAY_S })].length;
+    return [...this.jobs.clean({ nowMs: this.now, keepSeconds: DAY_S })].length;
   }
 
   [Symbol.dispose](): void {
@@ -60,15 +58,11 @@ Deno.test("a round removes old jobs, ruins and their empty parents, and nothing 
   const { root, jobs } = place;
   const ruin = `${root}/jobs/zz/ruin`, starting = `${root}/jobs/yy/starting`;
   for (const path of [ruin, starting]) Deno.mkdirSync(path, { recursive: true });
-  Deno.mkdirSync(`${root}/publish_auth`);
-  for (const jid of [OLD, YOUNG]) Deno.writeTextFileSync(`${root}/publish_auth/${jid}`, "web1");
-  place.age(`${root}/publish_auth/${OLD}`, 25);
   place.age(ruin, 25);
 
   assertEquals(place.clean(0, 0), 0);
   assertEquals(place.clean(), 2);
   assertEquals([jobs.exists(OLD), jobs.exists(YOUNG)], [false, true]);
-  assertEquals([...Deno.readDirSync(`${root}/publish_auth`)].map(({ name }) => name), [YOUNG]);
   assertEquals([...Deno.readDirSync(`${root}/jobs`)].length, 2);
   assert(Deno.statSync(starting).isDirectory);
   assertEquals([place.clean(), place.log], [0, []]);

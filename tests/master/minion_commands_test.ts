@@ -131,7 +131,7 @@ Deno.test("a command that fails is answered as Salt answers it, or where the min
   const failing: TestServices = {
     ...services,
     fire: () => Promise.reject(new Error("no bus")),
-    noLog: Object.assign(Object.create(services.noLog), { reader: broken }),
+    jobs: Object.assign(Object.create(services.jobs), { noLog: { save: broken, reader: broken } }),
     keys: Object.assign(Object.create(services.keys), { remove: broken }),
   };
   const refusal = map({ error: "Some exception handling minion payload" });

@@ -1,12 +1,11 @@
 /** @module */
-import { DataCache } from "../../lib/fleet/data_cache.ts";
+import { dataCache, jobStore } from "../support/job_store.ts";
 import { writeDropfile } from "../../lib/keys/dropfile.ts";
 import { SignInError } from "../../lib/errors.ts";
 import { type BusEvent, stamp } from "../../lib/bus/event.ts";
 import type { EventSubscriber } from "../../lib/bus/subscriber.ts";
 import { EventSender } from "../../lib/bus/sender.ts";
 import { minionBus } from "../../lib/bus/paths.ts";
-import { JobCache } from "../../lib/jobs/cache.ts";
 import { decode } from "../../lib/values/msgpack.ts";
 import { notedJobs } from "../../lib/minion/proc_jobs.ts";
 import { Outbox } from "../../lib/sockets/endpoint.ts";
@@ -41,8 +40,8 @@ function writeModule(fleet: Fleet, id: string, path: string, text: string): void
   Deno.writeTextFileSync(`${directory}/${path.replace(/.*\//, "")}`, text);
 }
 
-const grainsOf = (fleet: Fleet, id: string) => new DataCache(fleet.masterOpts.cachedir).get(id)?.grains;
-const jobsOf = ({ masterOpts: { cachedir, hash_type } }: Fleet) => new JobCache({ cachedir, hashType: hash_type });
+const grainsOf = (fleet: Fleet, id: string) => dataCache(fleet.masterOpts.cachedir).get(id)?.grains;
+const jobsOf = ({ masterOpts: { cachedir, hash_type } }: Fleet) => jobStore(cachedir, { hashType: hash_type });
 
 fleetTest(
   "a minion whose key is pending waits, and serves once it is accepted",

@@ -3,8 +3,7 @@
  * @module
  */
 
-import { JobAcks } from "../../lib/jobs/acks.ts";
-import { JobCache } from "../../lib/jobs/cache.ts";
+import { jobStore } from "../support/job_store.ts";
 import { readPresence } from "../../lib/fleet/presence_file.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
@@ -55,7 +54,7 @@ fleetTest("after a restart of the master minions are back by themselves, and a r
   // A job right behind the announcement is not lost: the subscription was there first.
   assertEquals([...(await runJob(fleet, "test.ping")).keys()].sort(), IDS);
   const { cachedir, hash_type } = fleet.masterOpts;
-  const jobs = new JobCache({ cachedir, hashType: hash_type });
+  const jobs = jobStore(cachedir, { hashType: hash_type });
   await eventually(() => jobs.getReturn(job.jid, "web1")?.return === "late", { what: "the late return" });
   await eventually(() => names(spool).length === 0, { what: "an empty spool" });
 });
@@ -72,7 +71,7 @@ fleetTest("the next master sends a job to a minion that was away, and not again 
     fields: { job_ttl: 600 },
     signal: AbortSignal.abort(),
   });
-  const acks = new JobAcks(cachedir, hash_type);
+  const acks = jobStore(cachedir, { hashType: hash_type }).acks;
   await eventually(() => acks.all(jid).has("web1"), { what: "the acknowledgement of web1" });
   await fleet.stopMaster();
   const before = fleet.logs.length;
@@ -84,7 +83,7 @@ fleetTest("the next master sends a job to a minion that was away, and not again 
   const again = fleet.logs.slice(before).filter((line) => line.includes(` web1: [DEBUG] Job ${jid} came again`));
   assertEquals(again, []);
   Deno.writeTextFileSync(done, "");
-  const jobs = new JobCache({ cachedir, hashType: hash_type });
+  const jobs = jobStore(cachedir, { hashType: hash_type });
   for (const id of IDS) {
     await eventually(() => jobs.getReturn(jid, id)?.return === "late", { what: `the return of ${id}` });
   }

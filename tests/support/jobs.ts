@@ -3,6 +3,7 @@
  * @module
  */
 
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { toWireArgs } from "../../lib/values/arguments.ts";
 import { LocalClient, type PublishedJob, type Returned, type Silent } from "../../lib/client/local.ts";
 import { map, type Value } from "../../lib/values/value.ts";
@@ -36,7 +37,7 @@ export interface StartedJob extends PublishedJob {
 /** Publishes a job; collecting goes on by itself. */
 export async function startJob(fleet: Fleet, fun: Value, options: JobOptions = {}): Promise<StartedJob> {
   const { tgt = "*", tgtType = "glob", arg = [], kwargs = {}, fields = {} } = options;
-  const client = await LocalClient.connect(fleet.masterOpts, "root");
+  const client = await LocalClient.connect(fleet.masterOpts, { user: "root", log: SILENT_LOGGER });
   try {
     const wire = toWireArgs([...arg] as Value[], map(kwargs));
     const job = await client.publish({ tgt, tgtType, fun, arg: wire, kwargs: map(fields) });

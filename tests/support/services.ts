@@ -8,13 +8,10 @@ import { Autosign } from "../../lib/keys/autosign.ts";
 import { throttledWarnings } from "../../lib/master/throttled_warnings.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { DataCache } from "../../lib/fleet/data_cache.ts";
-import { JobAcks } from "../../lib/jobs/acks.ts";
-import { JobCache } from "../../lib/jobs/cache.ts";
-import { JobOutputs } from "../../lib/jobs/outputs.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import { createLogger, levelName, type Logger } from "../../lib/process/log.ts";
 import type { MasterServices } from "../../lib/master/services.ts";
-import { NoLogMarks } from "../../lib/jobs/no_log_marks.ts";
+import { openJobStore } from "../../lib/jobs/open_store.ts";
 import type { MasterOpts } from "../../lib/config/options.ts";
 import { VerifiedTokens } from "../../lib/keys/verified_tokens.ts";
 import { PrivateKey } from "../../lib/crypto/rsa.ts";
@@ -72,12 +69,9 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
     keys: new KeyStore(opts.pki_dir),
     verified: new VerifiedTokens(),
-    acks: new JobAcks(opts.cachedir, opts.hash_type),
     told: new BoundedMap(100),
-    noLog: new NoLogMarks(opts.cachedir, opts.hash_type),
-    outputs: new JobOutputs(opts.cachedir, { hashType: opts.hash_type, maxBytes: opts.live_output_max }),
-    jobs: new JobCache({ cachedir: opts.cachedir, hashType: opts.hash_type }),
-    data: new DataCache(opts.cachedir),
+    jobs: openJobStore(opts, { log: log.error }),
+    data: new DataCache(opts.cachedir, { log: log.error }),
     access: new Access(accessKeys, {
       owner: "root",
       acl: opts.publisher_acl,

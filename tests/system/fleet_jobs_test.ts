@@ -3,7 +3,8 @@
  * @module
  */
 
-import { JobCache } from "../../lib/jobs/cache.ts";
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { jobStore } from "../support/job_store.ts";
 import { LocalClient } from "../../lib/client/local.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { Thread } from "../../lib/process/thread.ts";
@@ -73,7 +74,7 @@ Deno.test("200 jobs in a row and 50 at once over 20 minions: no return is lost, 
 
   const jids: string[] = [];
   const consecutive = async (counts: ReadonlyMap<string, number>) => {
-    using client = await LocalClient.connect(fleet.masterOpts, "root");
+    using client = await LocalClient.connect(fleet.masterOpts, { user: "root", log: SILENT_LOGGER });
     for (let i = 0; i < CONSECUTIVE; i++) {
       const job = await client.publish({ tgt: "*", tgtType: "glob", fun: "test.echo", arg: [i] });
       jids.push(job.jid);
@@ -91,7 +92,7 @@ Deno.test("200 jobs in a row and 50 at once over 20 minions: no return is lost, 
   report("200 jobs in a row", row);
   assertEquals(jids.length, CONSECUTIVE);
   checkCounts(counts, jids);
-  const jobs = new JobCache({ cachedir: fleet.masterOpts.cachedir, hashType: fleet.masterOpts.hash_type });
+  const jobs = jobStore(fleet.masterOpts.cachedir, { hashType: fleet.masterOpts.hash_type });
   for (const [i, jid] of jids.entries()) {
     const kept = [...jobs.getReturns(jid)].map(([id, found]) => [id, found.return]);
     assertEquals(kept, IDS.map((id) => [id, i]));
@@ -100,7 +101,7 @@ Deno.test("200 jobs in a row and 50 at once over 20 minions: no return is lost, 
   const heap = performance.now();
   const heaped: string[] = [];
   const atOnce = async (counts: ReadonlyMap<string, number>) => {
-    using client = await LocalClient.connect(fleet.masterOpts, "root");
+    using client = await LocalClient.connect(fleet.masterOpts, { user: "root", log: SILENT_LOGGER });
     await Promise.all(Array.from({ length: CONCURRENT }, async (_, i) => {
       heaped.push((await client.publish({ tgt: "*", tgtType: "glob", fun: "test.echo", arg: [i] })).jid);
     }));

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { JobOutputs } from "../../lib/jobs/outputs.ts";
+import type { OutputStore } from "../../lib/jobs/store.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { parseJson } from "../support/json.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
@@ -16,12 +16,12 @@ import { WITHIN_MS } from "../support/eventually.ts";
 import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet.ts";
 import type { MinionThreadInit } from "../support/minion_thread.ts";
 import { Publishes } from "../support/publishes.ts";
+import { jobStore } from "../support/job_store.ts";
 import { keptLog } from "../support/scripted_master.ts";
 import { asMap, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
 
-function outputs(fleet: Fleet): JobOutputs {
-  const { cachedir, hash_type, live_output_max } = fleet.masterOpts;
-  return new JobOutputs(cachedir, { hashType: hash_type, maxBytes: live_output_max });
+function outputs(fleet: Fleet): OutputStore {
+  return jobStore(fleet.masterOpts.cachedir, { hashType: fleet.masterOpts.hash_type }).outputs;
 }
 
 function jidOf(out: string): string {

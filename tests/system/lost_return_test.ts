@@ -3,8 +3,8 @@
  * @module
  */
 
+import { jobStore } from "../support/job_store.ts";
 import { ProcessFleet } from "../chaos/process_fleet.ts";
-import { JobCache } from "../../lib/jobs/cache.ts";
 import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually, fleetTest } from "../support/fleet.ts";
@@ -91,7 +91,7 @@ fleetTest("a return that the master cannot store is told at once, and stored whe
   assertEquals([...Deno.readDirSync(spool)].length, 1);
   Deno.removeSync(jobs);
   Deno.renameSync(`${jobs}.away`, jobs);
-  const cache = new JobCache({ cachedir, hashType: hash_type });
+  const cache = jobStore(cachedir, { hashType: hash_type });
   const stored = await eventually(() => cache.getReturn(job.jid, "web1"), { what: "the return in the cache" });
   assertEquals(stored.return, "done");
   await eventually(() => [...Deno.readDirSync(spool)].length === 0, { what: "an empty spool" });

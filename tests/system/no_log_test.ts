@@ -151,12 +151,12 @@ Deno.test("whatever is not plainly a no hides a job; a no does not", async () =>
     const { services, jid } = await site({ no_log: wish });
     using _ = services;
     assertEquals(services.jobs.getLoad(jid)?.get("arg"), [MASK], String(wish));
-    assertEquals(services.noLog.reader(jid), "");
+    assertEquals(services.jobs.noLog.reader(jid), "");
   }
   for (const wish of [false, null, 0, ""]) {
     const { services, jid } = await site({ no_log: wish });
     using _ = services;
-    assertEquals([services.jobs.getLoad(jid)?.get("arg"), services.noLog.reader(jid)], [[HIDDEN], undefined]);
+    assertEquals([services.jobs.getLoad(jid)?.get("arg"), services.jobs.noLog.reader(jid)], [[HIDDEN], undefined]);
   }
 });
 

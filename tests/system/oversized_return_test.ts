@@ -3,8 +3,8 @@
  * @module
  */
 
+import { jobStore } from "../support/job_store.ts";
 import { RequestTimeoutError } from "../../lib/errors.ts";
-import { JobCache } from "../../lib/jobs/cache.ts";
 import { makeJid } from "../../lib/protocol/jid.ts";
 import { clearRequest } from "../../lib/protocol/payload.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
@@ -25,7 +25,7 @@ async function shown(fleet: Fleet, ...words: string[]): Promise<Value> {
   return isMap(all) ? all.get("web1") ?? null : all;
 }
 
-const jobs = ({ masterOpts: { cachedir, hash_type } }: Fleet) => new JobCache({ cachedir, hashType: hash_type });
+const jobs = ({ masterOpts: { cachedir, hash_type } }: Fleet) => jobStore(cachedir, { hashType: hash_type });
 const cachedir = (fleet: Fleet) => `${fleet.minionConfigDir("web1")}/var/cache/salt/minion`;
 
 fleetTest(

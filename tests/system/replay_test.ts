@@ -3,6 +3,7 @@
  * @module
  */
 
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { LocalClient } from "../../lib/client/local.ts";
 import { decode } from "../../lib/values/msgpack.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
@@ -23,7 +24,7 @@ import { Peer } from "../support/peer.ts";
 
 /** Publishes a job that leaves a line in `ran`, under an id of its own or one that was used. @returns The id. */
 async function publish(fleet: Fleet, jid?: string): Promise<string> {
-  using client = await LocalClient.connect(fleet.masterOpts, "root");
+  using client = await LocalClient.connect(fleet.masterOpts, { user: "root", log: SILENT_LOGGER });
   const arg = [`echo ran >> ${fleet.root}/ran`];
   const job = await client.publish({ tgt: "web1", tgtType: "glob", fun: "cmd.run", arg, jid });
   return job.jid;
@@ -66,7 +67,7 @@ fleetTest("a job that waits for a minion runs there alone when it comes: nowhere
   minions: ["web1", "web2"],
 }, async (fleet) => {
   await fleet.stopMinion("web2");
-  using client = await LocalClient.connect(fleet.masterOpts, "root");
+  using client = await LocalClient.connect(fleet.masterOpts, { user: "root", log: SILENT_LOGGER });
   const waiting = { tgt: "*", tgtType: "glob", fun: "test.ping", arg: [], kwargs: map({ job_ttl: 600 }) };
   const { jid } = await client.publish(waiting);
   const runs = (id: string) =>

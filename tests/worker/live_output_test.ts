@@ -3,9 +3,8 @@
  * @module
  */
 
-import { JobCache } from "../../lib/jobs/cache.ts";
-import { JobCleaner } from "../../lib/jobs/cleaning.ts";
-import { JobOutputs } from "../../lib/jobs/outputs.ts";
+import { jobStore } from "../support/job_store.ts";
+import type { JobStore, OutputStore } from "../../lib/jobs/store.ts";
 import { batchFromMap, batchToMap, type LiveBatch, type LivePart } from "../../lib/protocol/live_batch.ts";
 import { LiveLines } from "../../lib/output/live_lines.ts";
 import { LiveOutput, type WrittenOutput } from "../../lib/worker/live_output.ts";
@@ -173,16 +172,16 @@ function text(seq: number, what = `${seq}\n`): LiveBatch {
 
 interface Kept extends Disposable {
   readonly cachedir: string;
-  readonly jobs: JobCache;
+  readonly jobs: JobStore;
   readonly file: string;
-  open(maxBytes?: number): JobOutputs;
+  open(maxBytes?: number): OutputStore;
 }
 
 function kept(): Kept {
   const cachedir = Deno.makeTempDirSync({ prefix: "outputs_" });
-  const jobs = new JobCache({ cachedir, hashType: "sha256" });
+  const jobs = jobStore(cachedir);
   jobs.prepare(JID);
-  const open = (maxBytes = 2 ** 20) => new JobOutputs(cachedir, { hashType: "sha256", maxBytes });
+  const open = (maxBytes = 2 ** 20) => jobStore(cachedir, { maxOutputBytes: maxBytes }).outputs;
   open().open(JID);
   const [top] = Deno.readDirSync(`${cachedir}/jobs`);
   const [rest] = Deno.readDirSync(`${cachedir}/jobs/${top.name}`);
@@ -232,8 +231,7 @@ Deno.test("a record that was cut off is overwritten, and what is before it stays
 Deno.test("output goes when its job goes", () => {
   using place = kept();
   place.open().append(JID, "web1", text(1));
-  const cleaner = new JobCleaner(place.cachedir, () => {});
-  assertEquals(finish(cleaner.round({ nowMs: Date.now() + 86_400_000, keepSeconds: 3_600 })), 1);
+  assertEquals(finish(place.jobs.clean({ nowMs: Date.now() + 86_400_000, keepSeconds: 3_600 })), 1);
   assertEquals(place.open().read(JID, "web1"), []);
 });
 

@@ -1,7 +1,6 @@
+import { dataCache, jobStore } from "../../support/job_store.ts";
 import { invoke } from "../../../lib/plugins/call.ts";
-import { DataCache } from "../../../lib/fleet/data_cache.ts";
 import { CommandError, InvocationError } from "../../../lib/errors.ts";
-import { JobCache } from "../../../lib/jobs/cache.ts";
 import type { JobOutcome } from "../../../lib/jobs/outcomes.ts";
 import { parseTime } from "../../../lib/jobs/listing.ts";
 import { KeyStore } from "../../../lib/keys/store.ts";
@@ -49,9 +48,9 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
     const opts = { cachedir: root, timeout: 5, gather_job_timeout: 10, extra: new Map() } as unknown as MasterOpts;
     const context: RunnerContext = {
       opts,
-      jobs: new JobCache({ cachedir: root, hashType: "sha256" }),
+      jobs: jobStore(root),
       keys: new KeyStore(`${root}/pki`),
-      data: new DataCache(root),
+      data: dataCache(root),
       local: {
         attach: () => {
           throw new Error("no job is attached to here");

@@ -1,26 +1,35 @@
+/** @module */
+import type { FileJobStoreOptions } from "../../lib/jobs/file_store.ts";
+import { masterRecord, type MasterRecords } from "../../lib/jobs/journal_record.ts";
+import { jobStore } from "../support/job_store.ts";
+import type { JobStore } from "../../lib/jobs/store.ts";
 import { StoreError } from "../../lib/errors.ts";
 import { isJid } from "../../lib/protocol/jid.ts";
-import { JobCache, type JobCacheOptions } from "../../lib/jobs/cache.ts";
 import { writeDirectoryOnce } from "../../lib/os/store_files.ts";
 import { decode, encode, type Packable } from "../../lib/values/msgpack.ts";
-import { map, repr, type ValueMap } from "../../lib/values/value.ts";
+import { map, repr, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import corpus from "../corpus/job_cache.json" with { type: "json" };
 
 const JID = "20240102030405678901";
 
 function withCache(
-  run: (cache: JobCache, root: string, log: string[]) => void,
-  options: Partial<JobCacheOptions> = {},
+  run: (cache: JobStore, root: string, log: string[]) => void,
+  options: Partial<FileJobStoreOptions> = {},
 ) {
   const root = Deno.makeTempDirSync({ prefix: "job_cache_" });
   const log: string[] = [];
   try {
-    const cache = new JobCache({ cachedir: root, hashType: "sha256", log: (text) => log.push(text), ...options });
+    const cache = jobStore(root, { log: (text) => log.push(text), ...options });
     run(cache, root, log);
   } finally {
     Deno.removeSync(root, { recursive: true });
   }
+}
+
+/** A record as a journal gives it back. */
+function record<K extends keyof MasterRecords>(kind: K, fields: MasterRecords[K]): Value {
+  return decode(encode(masterRecord(kind, fields), "disk"), "disk");
 }
 
 function load(jid = JID, more: Record<string, unknown> = {}): ValueMap {
@@ -82,7 +91,7 @@ Deno.test("a return whose first storing was cut off is stored when it is sent ag
 
 Deno.test("two caches over one directory store a return once", () =>
   withCache((cache, root) => {
-    const other = new JobCache({ cachedir: root, hashType: "sha256" });
+    const other = jobStore(root);
     cache.prepare(JID);
     assertEquals(cache.saveReturn(returned("web1")), "stored");
     assertEquals(other.saveReturn(returned("web1")), "duplicate");
@@ -230,13 +239,17 @@ Deno.test("hostile jids and ids are not looked up and not prepared", () =>
     assertEquals(cache.has(JID, ".."), false);
     assertThrows(() => cache.prepare("../x"), StoreError);
     assertThrows(() => cache.saveLoad("../x", load()), StoreError);
-    assertThrows(() => cache.saveMinions(JID, ["a"], { syndic: "../x" }), StoreError);
+    assertThrows(() => cache.saveMinions("../x", ["a"]), StoreError);
+    for (const mark of [() => cache.noLog.save("../x", ""), () => cache.outputs.open("../x")]) {
+      assertThrows(mark, StoreError);
+    }
   }));
 
 Deno.test("a cache that cannot be written is a StoreError with its cause, on every way in", () =>
   withCache((_, root) => {
     Deno.writeTextFileSync(`${root}/file`, "");
-    const cache = new JobCache({ cachedir: `${root}/file`, hashType: "sha256" });
+    const log: string[] = [];
+    const cache = jobStore(`${root}/file`, { log: (text) => log.push(text) });
     const error = assertThrows(() => cache.prepare(), StoreError, "Cannot prepare a job");
     assert(error.cause instanceof Error);
     assertThrows(() => cache.prepare(JID), StoreError);
@@ -248,11 +261,11 @@ Deno.test("a cache that cannot be written is a StoreError with its cause, on eve
   }));
 
 Deno.test("minions are merged, sorted, and those below syndics count", () =>
-  withCache((cache) => {
+  withCache((cache, root) => {
     cache.prepare(JID);
     cache.saveLoad(JID, load(), ["b", "a"]);
     cache.saveMinions(JID, ["c", "a"]);
-    cache.saveMinions(JID, ["z"], { syndic: "syn.dic1" });
+    Deno.writeFileSync(`${placeOf(root)}/.minions.syn.dic1.p`, encode(["z"], "disk"));
     assertEquals(cache.getLoad(JID)?.get("Minions"), ["a", "b", "c", "z"]);
   }));
 
@@ -377,24 +390,25 @@ Deno.test("a return whose file is empty or cut, as a power failure leaves it, is
   }));
 
 Deno.test("a job whose files a power failure has emptied gets them anew with its first return", () =>
-  withCache((cache, root) => {
+  withCache((cache, root, log) => {
     cache.prepare(JID);
     cache.saveLoad(JID, load(), ["web1"]);
     cache.saveEndTime(JID, "late");
     const place = placeOf(root);
     for (const name of ["jid", ".load.p", ".minions.p", "endtime"]) Deno.writeTextFileSync(`${place}/${name}`, "");
-    const next = new JobCache({ cachedir: root, hashType: "sha256" });
+    const next = jobStore(root, { log: (text) => log.push(text) });
     assertEquals([next.getLoad(JID), next.getEndTime(JID)], [undefined, undefined]);
     assertEquals(next.saveReturn(returned("web1")), "stored");
     assertEquals(Deno.readTextFileSync(`${place}/jid`), JID);
     assertEquals(next.getLoad(JID)?.get("fun"), "test.ping");
+    assertStringIncludes(log.join("\n"), "Cannot read");
   }));
 
 Deno.test("what is stored is in the journal as well, in its order; a return that comes again too, as the first one stands", () =>
   withCache((_, root) => {
     const records: Packable[] = [];
     const journal = { append: (record: Packable) => void records.push(record) };
-    const cache = new JobCache({ cachedir: root, hashType: "sha256", journal });
+    const cache = jobStore(root, { journal });
     cache.prepare(JID);
     cache.saveLoad(JID, load(JID, { key: "secret" }), ["web1"]);
     cache.saveReturn(returned("web1"));
@@ -406,7 +420,7 @@ Deno.test("what is stored is in the journal as well, in its order; a return that
   }));
 
 Deno.test("what a journal tells of is put back where a power failure has emptied it, and left where it is whole", () =>
-  withCache((cache, root) => {
+  withCache((cache, root, log) => {
     const first = returned("web1", { out: "nested", return: "first" });
     cache.prepare(JID);
     cache.saveLoad(JID, load(), ["web1"]);
@@ -414,13 +428,14 @@ Deno.test("what a journal tells of is put back where a power failure has emptied
     const place = placeOf(root);
     for (const name of [".load.p", "web1/out.p"]) Deno.writeTextFileSync(`${place}/${name}`, "");
     Deno.writeTextFileSync(`${place}/jid`, JID.slice(0, 7));
-    const next = new JobCache({ cachedir: root, hashType: "sha256" });
+    const next = jobStore(root, { log: (text) => log.push(text) });
     for (let i = 0; i < 2; i++) {
-      next.restoreLoad(JID, load());
-      next.restoreReturn(first);
-      next.restoreReturn(returned("web1", { return: "other" }));
+      next.restore(record("load", { jid: JID, load: load() }));
+      next.restore(record("return", { load: first }));
+      next.restore(record("return", { load: returned("web1", { return: "other" }) }));
       assertEquals(Deno.readTextFileSync(`${place}/jid`), JID);
       assertEquals(next.getLoad(JID)?.get("fun"), "test.ping");
       assertEquals([next.getReturn(JID, "web1")?.return, next.getReturn(JID, "web1")?.out], ["first", "nested"]);
     }
+    assertStringIncludes(log.join("\n"), ".load.p");
   }));

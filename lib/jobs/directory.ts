@@ -1,0 +1,157 @@
+/**
+ * Where a job's files are: `<cachedir>/jobs/<2 hex>/<rest of hash_type(jid)>/`, as Salt's `local_cache` has them.
+ *
+ * Knows which directory is a job's, how it is made, and how a file in it is read and written; what the files mean, the parts of
+ * the file store know.
+ * @module
+ */
+
+import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { StoreError } from "../errors.ts";
+import { isJid, jidDirectory } from "../protocol/jid.ts";
+import { isFile } from "../os/file_kind.ts";
+import { isFilled, listDirectory, readValue, type StoreLog } from "../os/store_files.ts";
+import type { Value } from "../values/value.ts";
+
+/** How often a directory is made whose parent cleaning may take away at any moment. */
+const ATTEMPTS = 5;
+
+/** The file that makes a directory a job's: it holds the jid. */
+const JID_FILE = "jid";
+
+/** The directories of one master's jobs. */
+export class JobDirectories {
+  /** What they are all in. */
+  readonly root: string;
+  readonly #hashType: string;
+  readonly #log: StoreLog;
+
+  /**
+   * Makes and reads nothing yet.
+   * @param options.cachedir The master's. @param options.hashType The option `hash_type`. @param options.log Hears of what
+   * cannot be read.
+   */
+  constructor(options: { readonly cachedir: string; readonly hashType: string; readonly log: StoreLog }) {
+    this.root = `${options.cachedir}/jobs`;
+    this.#hashType = options.hashType;
+    this.#log = options.log;
+  }
+
+  /** The directory of job `jid`, whether it is there or not; `undefined` if `jid` is no jid. */
+  find(jid: string): JobDirectory | undefined {
+    return isJid(jid)
+      ? new JobDirectory(jid, `${this.root}/${jidDirectory(jid, this.#hashType)}`, this.#log)
+      : undefined;
+  }
+
+  /** The directory of job `jid`, for what is to be stored. @throws {StoreError} If `jid` is no jid. */
+  of(jid: string): JobDirectory {
+    const directory = this.find(jid);
+    if (directory === undefined) throw new StoreError(`Cannot store a job of the id ${JSON.stringify(jid)}`, this.root);
+    return directory;
+  }
+
+  /** The path of every directory that is there. */
+  *paths(): Generator<string> {
+    for (const top of listDirectory(this.root, this.#log)) {
+      for (const { name } of listDirectory(`${this.root}/${top.name}`, this.#log)) {
+        yield `${this.root}/${top.name}/${name}`;
+      }
+    }
+  }
+}
+
+/** The directory of one job. */
+export class JobDirectory {
+  /** The job's id. */
+  readonly jid: string;
+  readonly path: string;
+  readonly #log: StoreLog;
+
+  /** The directory at `path`; nothing is made or read yet. */
+  constructor(jid: string, path: string, log: StoreLog) {
+    this.jid = jid;
+    this.path = path;
+    this.#log = log;
+  }
+
+  /** Whether the job is there. */
+  get exists(): boolean {
+    return isFile(`${this.path}/${JID_FILE}`);
+  }
+
+  /** Makes it. @throws {Deno.errors.AlreadyExists} If it is there. */
+  create(): void {
+    for (let attempt = 1;; attempt++) {
+      try {
+        Deno.mkdirSync(this.path, { mode: 0o700 });
+        break;
+      } catch (error) {
+        if (!(error instanceof Deno.errors.NotFound) || attempt === ATTEMPTS) throw error;
+        Deno.mkdirSync(this.path.slice(0, this.path.lastIndexOf("/")), { recursive: true, mode: 0o700 });
+      }
+    }
+    this.#writeJid();
+  }
+
+  /** Makes what of it is not there. */
+  ensure(): void {
+    Deno.mkdirSync(this.path, { recursive: true, mode: 0o700 });
+    if (!this.isWhole) this.#writeJid();
+  }
+
+  /** Whether it is there with its jid; after a power failure the name of that file may be all that is left of it. */
+  get isWhole(): boolean {
+    return isFilled(`${this.path}/${JID_FILE}`, this.jid.length);
+  }
+
+  #writeJid(): void {
+    Deno.writeTextFileSync(`${this.path}/${JID_FILE}`, this.jid, { mode: 0o600 });
+  }
+
+  /** Writes a file in it, whole; the directory is made if it is not there. @param options As those of `writeFileAtomic`. */
+  write(name: string, data: Uint8Array | string, options: Parameters<typeof writeFileAtomic>[2] = {}): void {
+    const write = () => writeFileAtomic(`${this.path}/${name}`, data, options);
+    try {
+      write();
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+      this.ensure();
+      write();
+    }
+  }
+
+  /** The value in a msgpack file; `undefined` if it is not there, or cannot be read, which the log is told. */
+  read(name: string): Value | undefined {
+    return readValue(`${this.path}/${name}`, this.#log);
+  }
+
+  /** The text in a file; `undefined` if it is not there. @throws What a read throws. */
+  readText(name: string): string | undefined {
+    return readTextFileIfExists(`${this.path}/${name}`);
+  }
+
+  /** What is in it, sorted by name; nothing if it is not there, or cannot be read, which the log is told. */
+  entries(): Deno.DirEntry[] {
+    return listDirectory(this.path, this.#log);
+  }
+
+  /** Makes a directory in it, which may be there. @throws {Deno.errors.NotFound} If the job's is not there. */
+  makeFolder(name: string): void {
+    try {
+      Deno.mkdirSync(`${this.path}/${name}`, { mode: 0o700 });
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    }
+  }
+
+  /** The names in a directory in it; none if it is not there. @throws {Deno.errors.PermissionDenied} To who may not read it. */
+  namesIn(name: string): string[] {
+    try {
+      return [...Deno.readDirSync(`${this.path}/${name}`)].map(({ name }) => name);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return [];
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,344 @@
+/**
+ * The job store in files: each job's load, the minions it is for, and their returns, in the files and formats of Salt's
+ * `local_cache`, so that a Salt of either kind reads what the other wrote. What Salt does not have lies beside them, in files
+ * that its tools pass over.
+ *
+ * ```text
+ * <cachedir>/jobs/<2 hex>/<rest of hash_type(jid)>/jid            the jid, as text
+ *                                                  nocache        empty: returns are not to be stored
+ *                                                  .load.p        the load as published
+ *                                                  .minions.p     the ids that it is for; .minions.<syndic>.p below syndics
+ *                                                  endtime        the time of the last return, as text
+ *                                                  <id>/return.p  {return, retcode, success}
+ *                                                  <id>/out.p     the name of an outputter
+ *                                                  .acks/<id>     acknowledgements (acks.ts)
+ *                                                  .live/<id>     live output (outputs.ts)
+ *                                                  .no_log        the mark of a hidden job (no_log_marks.ts)
+ * ```
+ *
+ * Storing a return costs a few system calls. A return counts as stored once `return.p` is there and can be read. A file that is
+ * empty or cut, as a power failure may leave it, is not there, and gives way to the next one.
+ * Knows no events and no options but its own. Source: salt-protocol section 8.
+ * @module
+ */
+
+import { JobAcks } from "./acks.ts";
+import { isFile } from "../os/file_kind.ts";
+import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { JobCleaner } from "./cleaning.ts";
+import { JobDirectories, type JobDirectory } from "./directory.ts";
+import { StoreError } from "../errors.ts";
+import { isJid, makeJid } from "../protocol/jid.ts";
+import { changedMs, isFilled, readValue, storeError, type StoreLog, writeDirectoryOnce } from "../os/store_files.ts";
+import type { RecordTaker } from "../os/journal.ts";
+import type { CleaningLimits, JobEntry, JobReturn, JobStore, Stored } from "./store.ts";
+import { masterRecord } from "./journal_record.ts";
+import { isValidId } from "../protocol/minion_id.ts";
+import { NoLogMarks } from "./no_log_marks.ts";
+import { JobOutputs } from "./outputs.ts";
+import { encode, type Packable } from "../values/msgpack.ts";
+import { compareStrings, isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+import { BoundedMap } from "../values/bounded_map.ts";
+import { SmallFiles } from "../os/small_files.ts";
+
+/** How {@linkcode fileJobStore} sets up a store. */
+export interface FileJobStoreOptions {
+  /** The master's `cachedir`; `jobs` is below it. */
+  readonly cachedir: string;
+  /** The option `hash_type`: it names the directories. */
+  readonly hashType: string;
+  readonly uniqueJid: boolean;
+  /** How many bytes of live output are kept of one minion and job. */
+  readonly maxOutputBytes: number;
+  /** Hears of what cannot be read or is not to be stored. */
+  readonly log: StoreLog;
+  /** Told what is stored, when it is; what it throws, storing throws. Default: nobody is. */
+  readonly journal?: RecordTaker;
+}
+
+/** Names of files that stand beside the minions' directories. A minion of that name has no place in the cache. */
+const RESERVED: ReadonlySet<string> = new Set(["jid", "nocache", "endtime"]);
+const LOAD = ".load.p", MINIONS = ".minions.p", RETURN = "return.p", OUT = "out.p", END_TIME = "endtime";
+/** How many jids are tried for a new job: another process may hit on the same one. */
+const ATTEMPTS = 5;
+/** Jobs whose directory is known to be there, so that their next return need not ask. */
+const REMEMBERED = 1_000;
+
+/** The jobs of one master, below its cache directory; nothing is made or read yet. */
+export function fileJobStore(options: FileJobStoreOptions): JobStore {
+  return new FileJobStore(options);
+}
+
+/** What its methods do, {@linkcode JobStore} says. */
+class FileJobStore implements JobStore {
+  readonly acks: JobAcks;
+  readonly noLog: NoLogMarks;
+  readonly outputs: JobOutputs;
+  readonly #directories: JobDirectories;
+  readonly #cleaner: JobCleaner;
+  readonly #uniqueJid: boolean;
+  readonly #log: StoreLog;
+  readonly #journal: RecordTaker | undefined;
+  readonly #stored = new BoundedMap<string, true>(REMEMBERED);
+  readonly #temporary = `.${crypto.randomUUID()}`;
+
+  constructor(options: FileJobStoreOptions) {
+    const { log, journal } = options;
+    this.#directories = new JobDirectories(options);
+    this.acks = new JobAcks(this.#directories);
+    this.noLog = new NoLogMarks(this.#directories, journal);
+    this.outputs = new JobOutputs(this.#directories, options.maxOutputBytes);
+    this.#cleaner = new JobCleaner(this.#directories.root, log);
+    this.#uniqueJid = options.uniqueJid;
+    this.#log = log;
+    this.#journal = journal;
+  }
+
+  prepare(jid?: string, options: { readonly nocache?: boolean } = {}): string {
+    return this.#storing("prepare a job", () => {
+      const directory = jid === undefined ? this.#create() : this.#directories.of(jid);
+      if (jid !== undefined) directory.ensure();
+      if (options.nocache === true) Deno.writeFileSync(`${directory.path}/nocache`, new Uint8Array());
+      return directory.jid;
+    });
+  }
+
+  /** The directory of a new jid, which no other process has made. */
+  #create(): JobDirectory {
+    for (let attempt = 1;; attempt++) {
+      const directory = this.#directories.of(makeJid(undefined, { unique: this.#uniqueJid }));
+      try {
+        directory.create();
+        return directory;
+      } catch (error) {
+        if (!(error instanceof Deno.errors.AlreadyExists) || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  saveLoad(jid: string, load: ValueMap, minions: readonly string[] = []): void {
+    this.#saveLoad(jid, load);
+    const tgt = load.get("tgt");
+    if (tgt !== undefined && tgt !== "") this.saveMinions(jid, minions);
+  }
+
+  /** @param options.createNew Whether a load that is there stays. */
+  #saveLoad(jid: string, load: ReadonlyMap<Value, Packable>, { createNew = false } = {}): void {
+    const kept = new Map(load);
+    kept.delete("key");
+    this.#storing("store a load", () => {
+      try {
+        this.#directories.of(jid).write(LOAD, encode(kept, "disk"), { createNew });
+        this.#journal?.append(masterRecord("load", { jid, load: kept }));
+      } catch (error) {
+        if (!(createNew && error instanceof Deno.errors.AlreadyExists)) throw error;
+      }
+    });
+  }
+
+  saveMinions(jid: string, minions: readonly string[]): void {
+    this.#storing("store the minions of a job", () => {
+      const directory = this.#directories.of(jid);
+      const merged = [...new Set([...readIds(directory, MINIONS), ...minions])].sort(compareStrings);
+      directory.write(MINIONS, encode(merged, "disk"));
+      this.#journal?.append(masterRecord("minions", { jid, minions: merged }));
+    });
+  }
+
+  saveReturn(load: ReadonlyMap<Value, Packable>): Stored {
+    const jid = load.get("jid"), id = load.get("id"), value = load.get("return");
+    if (typeof jid !== "string" || !isJid(jid) || typeof id !== "string" || value === undefined) return "ignored";
+    if (!isValidId(id) || RESERVED.has(id) || id.startsWith(".")) {
+      this.#log(`The return of ${JSON.stringify(id)} for job ${jid} is not stored: that id has no place`);
+      return "ignored";
+    }
+    return this.#storing(`store the return of ${id} for job ${jid}`, () => {
+      const directory = this.#directories.of(jid);
+      if (this.#stored.get(jid) === undefined) {
+        if (!directory.isWhole) directory.ensure();
+        // A job's own load is written while it is on its way to the minions: it may come this moment, and is to stay.
+        const path = `${directory.path}/${LOAD}`;
+        if (!isFilled(path)) this.#saveLoad(jid, load, { createNew: !isFile(path) });
+        if (isFile(`${directory.path}/nocache`)) return "ignored";
+        this.#stored.set(jid, true);
+      }
+      const kept = new Map<Value, Packable>();
+      for (const key of ["return", "retcode", "success", "interrupted"]) {
+        const item = load.get(key);
+        if (item !== undefined) kept.set(key, item);
+      }
+      const files = new Map([[RETURN, encode(kept, "disk")]]);
+      const out = load.get("out");
+      if (out !== undefined) files.set(OUT, encode(out, "disk"));
+      const stored = writeDirectoryOnce(`${directory.path}/${id}`, files, {
+        essential: RETURN,
+        temporary: `${directory.path}/${this.#temporary}`,
+        isWhole: (path) => readValue(path, this.#log) !== undefined,
+      });
+      if (stored === false) this.#journalAgain(jid, id);
+      else if (stored) {
+        const load = new Map<Value, Packable>([["jid", jid], ["id", id], ...kept]);
+        if (out !== undefined) load.set("out", out);
+        this.#journal?.append(masterRecord("return", { load }));
+      }
+      if (stored !== undefined) return stored ? "stored" : "duplicate";
+      // Cleaned away since this job was last seen.
+      this.#stored.delete(jid);
+      return this.saveReturn(load);
+    });
+  }
+
+  /** The return that stands may be one whose journal could not be written, so that its minion was told nothing. */
+  #journalAgain(jid: string, id: string): void {
+    const stands = this.#journal === undefined ? undefined : this.getReturn(jid, id);
+    if (stands !== undefined) this.#journal?.append(masterRecord("return", { load: map({ jid, id, ...stands }) }));
+  }
+
+  adopt(load: ValueMap): ValueMap {
+    const adopted = new Map(load);
+    adopted.set("arg", load.get("arg") ?? load.get("fun_args") ?? []);
+    adopted.set("tgt_type", "glob");
+    adopted.set("tgt", load.get("id") ?? "");
+    const jid = this.prepare(undefined, { nocache: load.get("nocache") === true });
+    adopted.set("jid", jid);
+    const id = load.get("id");
+    this.saveLoad(jid, adopted, typeof id === "string" && isValidId(id) ? [id] : []);
+    return adopted;
+  }
+
+  saveEndTime(jid: string, text: string): void {
+    this.#storing("store the end of a job", () => this.#directories.of(jid).write(END_TIME, text));
+  }
+
+  restore(record: Value): boolean {
+    const field = (name: string) => isMap(record) ? record.get(name) ?? null : null;
+    const kind = field("kind"), jid = str(field("jid")), load = field("load"), minions = field("minions");
+    if (kind === "load" && isMap(load)) this.#restoreLoad(jid, load);
+    else if (kind === "minions" && Array.isArray(minions)) this.saveMinions(jid, minions.map(str));
+    else if (kind === "hidden") this.noLog.save(jid, str(field("reader")));
+    else if (kind === "return" && isMap(load)) this.#restoreReturn(load);
+    else return false;
+    return true;
+  }
+
+  #restoreLoad(jid: string, load: ValueMap): void {
+    this.prepare(jid);
+    if (readLoad(this.#directories.of(jid)) === undefined) this.#saveLoad(jid, load);
+  }
+
+  #restoreReturn(load: ValueMap): void {
+    const jid = str(load.get("jid") ?? null), id = str(load.get("id") ?? null), out = load.get("out");
+    if (this.saveReturn(load) !== "duplicate" || out === undefined) return;
+    this.#storing("restore a return", () => {
+      const directory = this.#directories.of(jid);
+      if (directory.read(`${id}/${OUT}`) === undefined) {
+        writeFileAtomic(`${directory.path}/${id}/${OUT}`, encode(out, "disk"));
+      }
+    });
+  }
+
+  exists(jid: string): boolean {
+    return this.#directories.find(jid)?.exists ?? false;
+  }
+
+  getLoad(jid: string): ValueMap | undefined {
+    const directory = this.#directories.find(jid);
+    const load = directory && readLoad(directory);
+    if (directory === undefined || load === undefined) return undefined;
+    const ids = new Set<string>();
+    // Those below syndics have files of their own, which Salt writes.
+    for (const { name } of directory.entries()) {
+      if (/^\.minions\.(.+\.)?p$/.test(name)) { for (const id of readIds(directory, name)) ids.add(id); }
+    }
+    if (ids.size > 0) load.set("Minions", [...ids].sort(compareStrings));
+    return load;
+  }
+
+  getReturns(jid: string): Map<string, JobReturn> {
+    const returns = new Map<string, JobReturn>();
+    const directory = this.#directories.find(jid);
+    for (const { name: id, isDirectory } of directory?.entries() ?? []) {
+      const stored = isDirectory && !id.startsWith(".") && directory ? readReturn(directory, id) : undefined;
+      if (stored) returns.set(id, stored);
+    }
+    return returns;
+  }
+
+  getReturn(jid: string, id: string): JobReturn | undefined {
+    const directory = this.#directories.find(jid);
+    return directory && readReturn(directory, id);
+  }
+
+  returnedMs(jid: string, id: string): number | undefined {
+    const path = this.#returnPath(jid, id);
+    return path === undefined ? undefined : changedMs(path);
+  }
+
+  has(jid: string, id: string): boolean {
+    const path = this.#returnPath(jid, id);
+    return path !== undefined && isFilled(path);
+  }
+
+  #returnPath(jid: string, id: string): string | undefined {
+    const directory = isValidId(id) ? this.#directories.find(jid) : undefined;
+    return directory && `${directory.path}/${id}/${RETURN}`;
+  }
+
+  *walk(): Generator<JobEntry> {
+    const files = new SmallFiles();
+    const read = (path: string) => files.read(path);
+    for (const path of this.#directories.paths()) {
+      const load = readValue(`${path}/${LOAD}`, this.#log, read);
+      if (!isMap(load) || load.size === 0) continue;
+      const jid = load.get("jid");
+      yield { jid: typeof jid === "string" ? jid : readTextFileIfExists(`${path}/jid`) ?? "", load };
+    }
+  }
+
+  list(): JobEntry[] {
+    return [...this.walk()].sort((a, b) => compareStrings(a.jid, b.jid));
+  }
+
+  getEndTime(jid: string): string | undefined {
+    return this.#directories.find(jid)?.readText(END_TIME)?.replace(/\n+$/, "") || undefined;
+  }
+
+  clean(limits: CleaningLimits): Generator<void, number> {
+    return this.#cleaner.round(limits);
+  }
+
+  #storing<T>(what: string, run: () => T): T {
+    try {
+      return run();
+    } catch (error) {
+      // Of the journal, of a jid that is none, or of what this is a part of.
+      if (error instanceof StoreError) throw error;
+      const { root } = this.#directories;
+      throw storeError(`${what} in ${root}`, root, error);
+    }
+  }
+}
+
+function readLoad(directory: JobDirectory): ValueMap | undefined {
+  const load = directory.read(LOAD);
+  return isMap(load) ? load : undefined;
+}
+
+function readIds(directory: JobDirectory, name: string): string[] {
+  const ids = directory.read(name);
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
+}
+
+function readReturn(directory: JobDirectory, id: string): JobReturn | undefined {
+  const value = isValidId(id) ? directory.read(`${id}/${RETURN}`) : undefined;
+  if (value === undefined) return undefined;
+  const fields = isMap(value) && value.has("return") ? value : map({ return: value });
+  const out = directory.read(`${id}/${OUT}`);
+  return {
+    return: fields.get("return") ?? null,
+    ...(fields.has("retcode") && { retcode: fields.get("retcode") }),
+    ...(fields.has("success") && { success: fields.get("success") }),
+    ...(fields.get("interrupted") === true && { interrupted: true }),
+    ...(out !== undefined && { out }),
+  };
+}

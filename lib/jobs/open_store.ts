@@ -1,0 +1,31 @@
+/**
+ * The job store that a master's options ask for. There is one kind: the files of Salt's `local_cache`.
+ * @module
+ */
+
+import { fileJobStore } from "./file_store.ts";
+import type { MasterOpts } from "../config/options.ts";
+import type { RecordTaker } from "../os/journal.ts";
+import type { JobStore } from "./store.ts";
+import type { StoreLog } from "../os/store_files.ts";
+
+/** The options that say where jobs are kept, and how. */
+export type JobStoreOpts = Pick<MasterOpts, "cachedir" | "hash_type" | "unique_jid" | "live_output_max">;
+
+/**
+ * The jobs of the master whose options are given. Nothing is made or read yet.
+ * @param parts.log Hears of what cannot be read or is not to be stored.
+ * @param parts.journal Told what is stored, when it is; what it throws, storing throws. Default: nobody is.
+ */
+export function openJobStore(
+  opts: JobStoreOpts,
+  parts: { readonly log: StoreLog; readonly journal?: RecordTaker },
+): JobStore {
+  return fileJobStore({
+    cachedir: opts.cachedir,
+    hashType: opts.hash_type,
+    uniqueJid: opts.unique_jid,
+    maxOutputBytes: opts.live_output_max,
+    ...parts,
+  });
+}

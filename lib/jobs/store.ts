@@ -1,0 +1,170 @@
+/**
+ * What a master keeps of its jobs, whatever keeps it: loads, returns, acknowledgements, live output, and which jobs are hidden.
+ *
+ * Everything is synchronous: storing a return is on the path of every job. Storing is repeatable: a return that is there stays,
+ * and whoever stores it again hears that it is a duplicate. Any number of threads and processes may use one store at a time.
+ * `openJobStore` (open_store.ts) gives the store that the options ask for.
+ * @module
+ */
+
+import type { LiveBatch } from "../protocol/live_batch.ts";
+import type { Acknowledged } from "../protocol/outcome.ts";
+import type { Packable } from "../values/msgpack.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+
+/** What became of a return: `ignored` ones have no place (`nocache`), or no name that a store may use. */
+export type Stored = "stored" | "duplicate" | "ignored";
+
+/** One minion's return. */
+export interface JobReturn {
+  /** What the function gave back. */
+  readonly return: Value;
+  /** Absent from caches of old masters. A map by function if the job was of several. */
+  readonly retcode?: Value;
+  /** Absent from caches of old masters, and from returns of `salt-call`. */
+  readonly success?: Value;
+  /** Whether the minion ended, or was restarted, while it was at it. */
+  readonly interrupted?: true;
+  /** The outputter that the minion asked for. */
+  readonly out?: Value;
+}
+
+/** One job as it was published. */
+export interface JobEntry {
+  /** The job's id. */
+  readonly jid: string;
+  /** What was published: `fun`, `arg`, `tgt`, `tgt_type`, `user`, … */
+  readonly load: ValueMap;
+}
+
+/** What a round of cleaning removes. */
+export interface CleaningLimits {
+  /** The time, in milliseconds since the epoch. */
+  readonly nowMs: number;
+  /** How old a job may be; 0: nothing goes. */
+  readonly keepSeconds: number;
+}
+
+/** An acknowledgement. */
+export interface Ack {
+  /** Whether the minion has begun. */
+  readonly state: Acknowledged;
+  /** When the master heard of it, in milliseconds since the epoch. */
+  readonly sinceMs: number;
+}
+
+/** What minions have acknowledged. */
+export interface AckStore {
+  /**
+   * Keeps what minion `id` has acknowledged of job `jid`; nothing for a job that is not in the store.
+   * @throws {StoreError} If it cannot be kept.
+   */
+  save(jid: string, id: string, ack: Ack): void;
+  /** What was acknowledged of a job, by minion. */
+  all(jid: string): Map<string, Ack>;
+}
+
+/** Which jobs are `no_log`. */
+export interface NoLogStore {
+  /**
+   * Marks job `jid`, which is in the store.
+   * @param reader The key that returns are sealed for; empty: nobody waits.
+   * @throws {StoreError} If it cannot be kept: then the job must not be published.
+   */
+  save(jid: string, reader: string): void;
+  /** For whom the returns of job `jid` are sealed, as {@linkcode save} was told; `undefined` for a job that is not hidden. */
+  reader(jid: string): string | undefined;
+}
+
+/** What became of a batch: `refused` where nobody watches the job, or where as much is kept as may be. */
+export type Appended = "stored" | "duplicate" | "refused";
+
+/** What the commands of watched jobs have written. */
+export interface OutputStore {
+  /** Says that job `jid`, which is in the store, is watched. @throws {StoreError} If that cannot be kept. */
+  open(jid: string): void;
+  /** Whether something of minion `id` is kept. */
+  has(jid: string, id: string): boolean;
+  /**
+   * Keeps a batch. One whose number is not above that of the last one is a duplicate.
+   * @throws {StoreError} If it cannot be kept.
+   */
+  append(jid: string, id: string, batch: LiveBatch): Appended;
+  /** What is kept of minion `id`, in the order in which it was written. */
+  read(jid: string, id: string): LiveBatch[];
+  /** The minions of which something is kept. */
+  ids(jid: string): string[];
+}
+
+/** The jobs of one master. What cannot be read is not there, and the log of the store is told why. */
+export interface JobStore {
+  /** What minions have acknowledged. It goes when its job goes, as all that follows. */
+  readonly acks: AckStore;
+  /** Which jobs are `no_log`. */
+  readonly noLog: NoLogStore;
+  /** Live output. */
+  readonly outputs: OutputStore;
+
+  /**
+   * Makes a job's place. Without `jid` a new one is made up that no other job of this store has.
+   * @param options.nocache Whether the job's returns are not to be stored.
+   * @returns The jid.
+   * @throws {StoreError} If it cannot be made, or `jid` is no jid. The job can go on with a jid of `makeJid`; it will not be
+   * stored.
+   */
+  prepare(jid?: string, options?: { readonly nocache?: boolean }): string;
+  /**
+   * Stores the load of a job, without its `key`, and the minions that it is for.
+   * @throws {StoreError} If they cannot be stored.
+   */
+  saveLoad(jid: string, load: ValueMap, minions?: readonly string[]): void;
+  /** Adds to the minions that a job is for. @throws {StoreError} If they cannot be stored. */
+  saveMinions(jid: string, minions: readonly string[]): void;
+  /**
+   * Stores a return, unless one of that minion is there. A job that nobody prepared gets its place, with the return as its
+   * load, as Salt does it.
+   * @param load What the minion sent: `jid`, `id`, `return`, and `retcode`, `success`, `out` as far as they are there.
+   * What is packed in it must be in the dialect of the disk.
+   * @throws {StoreError} If it cannot be stored.
+   */
+  saveReturn(load: ReadonlyMap<Value, Packable>): Stored;
+  /**
+   * Gives the return of a `salt-call` (jid `req`) a jid of its own, and stores it as a job.
+   * @returns The return with `jid`, `arg`, `tgt` and `tgt_type`; what {@linkcode saveReturn} is to be called with.
+   * @throws {StoreError} If it cannot be stored.
+   */
+  adopt(load: ValueMap): ValueMap;
+  /** Notes when the last return of a job came. @throws {StoreError} If that cannot be stored. */
+  saveEndTime(jid: string, text: string): void;
+  /**
+   * Stores what a record of a journal (journal_record.ts) tells of a job, unless it is there.
+   * @returns Whether it was such a record.
+   * @throws {StoreError} If it cannot be stored.
+   */
+  restore(record: Value): boolean;
+
+  /** Whether there is such a job. */
+  exists(jid: string): boolean;
+  /** The load of a job, with `Minions` as far as they are known; `undefined` if there is none. */
+  getLoad(jid: string): ValueMap | undefined;
+  /** The returns of a job by minion, in the order of their ids. */
+  getReturns(jid: string): Map<string, JobReturn>;
+  /** The return of one minion, if it is there. */
+  getReturn(jid: string, id: string): JobReturn | undefined;
+  /** Whether the return of a minion is stored. */
+  has(jid: string, id: string): boolean;
+  /** When the return of a minion was stored, in milliseconds since the epoch. */
+  returnedMs(jid: string, id: string): number | undefined;
+  /** When the last return of a job came, if that was noted. */
+  getEndTime(jid: string): string | undefined;
+  /** Every job that has a load, in no order; loads are read as they are asked for, and have no `Minions`. */
+  walk(): Iterable<JobEntry>;
+  /** Every job that has a load, the oldest first. */
+  list(): JobEntry[];
+
+  /**
+   * Removes old jobs, with all that is kept of them, job by job: whoever has something else to do may pause after each.
+   * @returns How many jobs were removed.
+   */
+  clean(limits: CleaningLimits): Generator<void, number>;
+}
