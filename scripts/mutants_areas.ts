@@ -63,6 +63,8 @@ export const AREAS: readonly Area[] = [
       "lib/values/keyed_hash.ts",
       "lib/master/sign_in.ts",
       "lib/master/minion_commands.ts",
+      "lib/master/auth_commands.ts",
+      "lib/master/minion_data.ts",
       "lib/values/msgpack_reader.ts",
       "lib/protocol/payload.ts",
       "lib/minion/publish_reader.ts",

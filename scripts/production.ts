@@ -15,8 +15,8 @@ export const EXECUTABLES = [
 /** The threads. No import names these files, so whoever follows imports must be told. */
 export const WORKERS = [
   "lib/bus/thread.ts",
-  "lib/master/mworker.ts",
-  "lib/master/publisher.ts",
+  "lib/master/mworker_thread.ts",
+  "lib/master/publisher_thread.ts",
   "lib/worker/job_worker.ts",
   "lib/worker/module_worker.ts",
 ] as const;

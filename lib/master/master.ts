@@ -30,11 +30,12 @@ import { Maintenance } from "./maintenance.ts";
 import { restoreFromJournal } from "./journal.ts";
 import { type MasterPorts, portsPath, publishPullPath } from "../config/master_paths.ts";
 import { encode } from "../values/msgpack.ts";
-import type { MWorkerInit } from "./mworker.ts";
+import type { MWorkerInit } from "./mworker_thread.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { packOpts } from "../config/opts_transfer.ts";
 import { VerifiedTokens } from "../keys/verified_tokens.ts";
-import type { MemoryNews, PublisherInit, PublisherReady } from "./publisher.ts";
+import type { MemoryNews, PublisherReady } from "./publisher.ts";
+import type { PublisherInit } from "./publisher_thread.ts";
 import { rateMemory } from "./rate_limit.ts";
 import { tcpAddress } from "../sockets/request_channel.ts";
 import { SessionKeys } from "../keys/sessions.ts";
@@ -192,7 +193,7 @@ export class Master {
       ...shared,
       verified,
       jids: jidMemory(),
-      strangers: rateMemory(),
+      signInLimit: rateMemory(),
       signIns: { turns: signInMemory(), others: rateMemory() },
       requests: { context: this.#requests.context, address: WORKERS },
       events,
@@ -204,7 +205,7 @@ export class Master {
     const most = opts.durability === "machine" ? MOST_HELD : 1;
     this.#workers = Array.from({ length: opts.worker_threads }, (_, i) => {
       let held = heldMemory(most);
-      return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker.ts", import.meta.url), {
+      return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker_thread.ts", import.meta.url), {
         init: (apart) => ({ ...init, held: apart ? held = heldMemory(most) : held }),
         canStandBeside: true,
       });
@@ -244,7 +245,7 @@ export class Master {
   async #startPublisher(init: Omit<PublisherInit, "sockets">): Promise<number> {
     const listening = Promise.withResolvers<number>();
     let opts = init.opts;
-    this.#publisher = this.#keep<PublisherInit>("Publisher", new URL("./publisher.ts", import.meta.url), {
+    this.#publisher = this.#keep<PublisherInit>("Publisher", new URL("./publisher_thread.ts", import.meta.url), {
       init: () => ({ ...init, opts }),
       onMessage(message) {
         const { publishPort } = message as PublisherReady;

@@ -1,5 +1,5 @@
 /**
- * The encrypted commands of minions: what each does, as a table. Those of parts of Salt that are not built are in
+ * The encrypted commands of minions: the tables of all subjects as one. Those of parts of Salt that are not built are in
  * unbuilt_commands.ts.
  *
  * Whoever calls has been authenticated: `id` is the minion that signed in, and the load's own `id` is the same.
@@ -9,14 +9,13 @@
 
 import { isAcknowledged, notDone } from "../protocol/acknowledgement.ts";
 import { truncateValue } from "../text/truncate.ts";
-import { writeDropfile } from "../keys/dropfile.ts";
-import { StoreError, WireError } from "../errors.ts";
-import { KEY_EVENT, minionRefresh } from "../protocol/tags.ts";
-import type { MasterServices } from "./services.ts";
-import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
-import { storeReturn } from "./returns.ts";
-import { fireEvents } from "./minion_events.ts";
+import { AUTH_COMMANDS } from "./auth_commands.ts";
+import { WireError } from "../errors.ts";
+import { JOB_COMMANDS } from "./job_commands.ts";
+import type { MasterServices, MinionCommands } from "./services.ts";
+import { MINION_COMMANDS, servePillar } from "./minion_data.ts";
 import { UNBUILT_COMMANDS } from "./unbuilt_commands.ts";
+import type { Value, ValueMap } from "../values/value.ts";
 
 /** A reply for the minion's pillar is sealed for it alone; the others go under its session key. */
 export interface MinionReply {
@@ -26,16 +25,13 @@ export interface MinionReply {
   readonly sealed?: true;
 }
 
-type Handler = (load: ValueMap, id: string, services: MasterServices) => Promise<Value> | Value;
-
 /** The reason that is told; the log has the whole. */
 const FAILED = "Some exception handling minion payload";
 
-const HANDLERS: Readonly<Record<string, Handler>> = {
-  _return: storeReturn,
-  _minion_event: fireEvents,
-  _master_opts: masterOpts,
-  revoke_auth: revokeAuth,
+const HANDLERS: MinionCommands<keyof MasterServices> = {
+  ...AUTH_COMMANDS,
+  ...JOB_COMMANDS,
+  ...MINION_COMMANDS,
 };
 
 /**
@@ -63,57 +59,4 @@ export async function minionCommand(load: ValueMap, id: string, services: Master
     services.log.error(`The command ${cmd} of minion ${id} failed: ${error instanceof Error ? error.stack : error}`);
     return { value: isAcknowledged(cmd) ? notDone(FAILED) : "" };
   }
-}
-
-function servePillar(load: ValueMap, id: string, { data, opts, log, fire }: MasterServices): Value {
-  const grains = load.get("grains");
-  const pillar: ValueMap = new Map();
-  if (opts.minion_data_cache && isMap(grains)) {
-    try {
-      data.setGrains(id, grains);
-      data.setPillar(id, pillar);
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      log.error(`The grains of ${id} are not in the data cache: ${error.message}`);
-    }
-    if (opts.minion_data_cache_events) void fire(minionRefresh(id), map({ "Minion data cache refresh": id }));
-  }
-  return pillar;
-}
-
-function masterOpts(load: ValueMap, _id: string, { opts }: MasterServices): Value {
-  const common = {
-    file_roots: { base: [] },
-    top_file_merging_strategy: opts.top_file_merging_strategy,
-    env_order: opts.env_order,
-    default_top: opts.default_top,
-  };
-  if (load.get("env_only") === true) return map(common);
-  return map({
-    ...common,
-    renderer: opts.renderer,
-    failhard: opts.failhard,
-    state_top: opts.state_top,
-    state_top_saltenv: null,
-    nodegroups: opts.nodegroups,
-    state_auto_order: true,
-    state_events: false,
-    state_aggregate: false,
-  });
-}
-
-async function revokeAuth(_load: ValueMap, id: string, services: MasterServices): Promise<Value> {
-  const { opts, keys, sessions, data, log, fire, complain } = services;
-  if (!opts.allow_minion_key_revoke) {
-    complain(`Minion ${id} asked to revoke its key, which allow_minion_key_revoke forbids`);
-    return false;
-  }
-  keys.remove(id);
-  sessions.remove(id);
-  if (!opts.preserve_minion_cache) data.remove(id);
-  // What is published from now on is not for it any more.
-  if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
-  log.info(`The key of ${id} was deleted at its own request`);
-  await fire(KEY_EVENT, map({ result: true, act: "delete", id }));
-  return true;
 }

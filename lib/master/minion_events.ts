@@ -11,16 +11,19 @@ import { truncate } from "../text/truncate.ts";
 import { StoreError } from "../errors.ts";
 import { type JobSign, jobSign } from "../protocol/tags.ts";
 import { batchFromMap } from "../protocol/live_batch.ts";
-import type { MasterServices } from "./services.ts";
+import type { Needs } from "./services.ts";
 import { minionMayFire } from "../bus/minion_tags.ts";
 import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 
+/** What events need. */
+export type EventNeeds = Needs<"jobs" | "minions" | "opts" | "log" | "complain" | "fire">;
+
 /** `_minion_event`: fires one event, or a list of them, and keeps the grains that come along. @returns Salt's answer: `null`. */
-export async function fireEvents(load: ValueMap, id: string, services: MasterServices): Promise<Value> {
+export async function fireEvents(load: ValueMap, id: string, services: EventNeeds): Promise<Value> {
   const grains = load.get("grains");
   if (services.opts.minion_data_cache && isMap(grains) && grains.size > 0) {
     try {
-      services.data.setGrains(id, grains);
+      services.minions.data.setGrains(id, grains);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       services.log.error(`The grains of ${id} are not in the data cache: ${error.message}`);
@@ -45,7 +48,7 @@ export async function fireEvents(load: ValueMap, id: string, services: MasterSer
   return null;
 }
 
-async function fireFor(id: string, tag: string, data: ValueMap, services: MasterServices): Promise<void> {
+async function fireFor(id: string, tag: string, data: ValueMap, services: EventNeeds): Promise<void> {
   const { fire, complain } = services;
   // A newline could end the tag early, and make data of the minion's own out of the rest.
   if (!minionMayFire(tag, id) || /\p{Cc}/u.test(tag)) {
@@ -58,7 +61,7 @@ async function fireFor(id: string, tag: string, data: ValueMap, services: Master
 }
 
 /** Keeps a sign that a minion gave of a job. @returns Whether others are to hear of it. */
-function keepSign(sign: JobSign, id: string, data: ValueMap, services: MasterServices): boolean {
+function keepSign(sign: JobSign, id: string, data: ValueMap, services: EventNeeds): boolean {
   if (sign.id !== id) {
     services.complain(`Minion ${id} sent a sign of a job for ${truncate(sign.id)}`);
     return false;
@@ -67,18 +70,18 @@ function keepSign(sign: JobSign, id: string, data: ValueMap, services: MasterSer
 }
 
 /** Keeps what a command wrote; what came before, or was not asked for, nobody hears of. */
-function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs, log, complain }: MasterServices): boolean {
+function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, complain }: EventNeeds): boolean {
   const batch = batchFromMap(data.get("data"));
   if (batch === undefined) {
     complain(`Minion ${id} sent output of job ${jid} that cannot be read`);
     return false;
   }
   try {
-    if (!jobs.outputs.has(jid, id)) {
-      const meant = jobs.getLoad(jid)?.get("Minions");
+    if (!store.outputs.has(jid, id)) {
+      const meant = store.getLoad(jid)?.get("Minions");
       if (!Array.isArray(meant) || !meant.includes(id)) return false;
     }
-    const appended = jobs.outputs.append(jid, id, batch);
+    const appended = store.outputs.append(jid, id, batch);
     if (appended === "refused") log.info(`Output of ${id} for job ${jid} is not kept: nobody asked, or it is too much`);
     return appended === "stored";
   } catch (error) {
@@ -89,7 +92,7 @@ function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs, log, complain 
 }
 
 /** Keeps an acknowledgement with its job. @returns Whether it is of a kind that there is. */
-function keepAck({ jid, id }: JobSign, data: ValueMap, { jobs, log, complain }: MasterServices): boolean {
+function keepAck({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, complain }: EventNeeds): boolean {
   const about = data.get("data");
   const state = isMap(about) ? about.get("state") : undefined;
   if (state !== "received" && state !== "running") {
@@ -97,7 +100,7 @@ function keepAck({ jid, id }: JobSign, data: ValueMap, { jobs, log, complain }: 
     return false;
   }
   try {
-    jobs.acks.save(jid, id, { state, sinceMs: Date.now() });
+    store.acks.save(jid, id, { state, sinceMs: Date.now() });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`The acknowledgement of ${id} for job ${jid} is not in the job cache: ${error.message}`);

@@ -9,7 +9,7 @@ import { truncateValue } from "../text/truncate.ts";
 import { RefusedError, StoreError, TargetError, WireError } from "../errors.ts";
 import { jobNew, jobPublish } from "../protocol/tags.ts";
 import { isJid, makeJid } from "../protocol/jid.ts";
-import type { MasterServices } from "./services.ts";
+import type { Needs } from "./services.ts";
 import { asNoted, hideArguments, NO_LOG, noLogReader, noLogWish } from "../protocol/no_log.ts";
 import { listField, stringField } from "../protocol/payload.ts";
 import { type Resolved, resolveTarget } from "../fleet/target.ts";
@@ -21,13 +21,16 @@ const MAX_TTL_S = 30 * 86_400;
 /** Fields of a publish's `kwargs` that go on to the minions as fields of their load. */
 const PASSED_ON = ["to", "ret_config", "ret_kwargs", "metadata", "module_executors", "executor_opts", "start_event"];
 
+/** What a publish needs. */
+export type PublishNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "complain" | "fire">;
+
 /**
  * Publishes a job.
  * @returns Salt's reply: `{enc, load: {jid, minions, missing}}`, or `{error: {name, message}}`.
  * @throws {WireError} If a field is missing or of another type.
  */
-export async function publishCommand(load: ValueMap, services: MasterServices): Promise<ValueMap> {
-  const { access, log } = services;
+export async function publishCommand(load: ValueMap, services: PublishNeeds): Promise<ValueMap> {
+  const { auth: { access, keys }, jobs: { durable }, log } = services;
   const fun = load.get("fun") ?? null;
   const tgt = load.get("tgt") ?? null;
   if (!isFunctions(fun)) throw new WireError("a publish without a function", "fun");
@@ -44,7 +47,7 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   let resolved: Resolved;
   try {
     const user = authenticate(load, kwargs, services);
-    resolved = resolveTarget(tgt, str(tgtType), services.keys.list("accepted"));
+    resolved = resolveTarget(tgt, str(tgtType), keys.list("accepted"));
     access.authorize(user, { fun, minions: resolved.minions });
   } catch (error) {
     if (error instanceof TargetError) return noMinions(`${error.message}`);
@@ -72,7 +75,7 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   if (first) storeJob(jid, stored, resolved.minions, services);
   try {
     // A return that comes after a power failure is hidden by the mark alone.
-    if (reader !== undefined) await services.durable();
+    if (reader !== undefined) await durable();
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return noLogFailure(error, services);
@@ -90,12 +93,12 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   const delimiter = kwargs.get("delimiter");
   if (typeof delimiter === "string" && delimiter !== ":") publish.set("delimiter", delimiter);
   await services.fire(jobPublish(jid), asNoted(publish));
-  await services.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services), live });
+  await services.jobs.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services), live });
   // Any other is stored while it is under way: half a dozen new files take longer than all else that is done here. Whoever
   // asked hears of the job when it is stored.
   if (!first) storeJob(jid, stored, minions, services);
   try {
-    await services.durable();
+    await durable();
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`Job ${jid} goes out, but would be lost by a power failure: ${error.message}`);
@@ -104,13 +107,13 @@ export async function publishCommand(load: ValueMap, services: MasterServices): 
   return map({ enc: "clear", load: { jid, minions, missing } });
 }
 
-function noLogFailure({ message }: StoreError, { log }: MasterServices): ValueMap {
+function noLogFailure({ message }: StoreError, { log }: Needs<"log">): ValueMap {
   log.error(`A no_log job is not published: ${message}`);
   return map({ error: { name: "SaltMasterError", message } });
 }
 
 /** How long the job may be delivered: as asked, by default as long as the commands wait for it. */
-function jobTtlMs(kwargs: ValueMap, { opts }: MasterServices): number {
+function jobTtlMs(kwargs: ValueMap, { opts }: Needs<"opts">): number {
   const asked = toNumber(kwargs.get("job_ttl"));
   return 1000 * (asked !== undefined && asked >= 0 ? Math.min(asked, MAX_TTL_S) : opts.job_ttl ?? opts.timeout);
 }
@@ -119,7 +122,7 @@ function isFunctions(fun: Value): boolean {
   return typeof fun === "string" || (Array.isArray(fun) && fun.every((name) => typeof name === "string"));
 }
 
-function authenticate(load: ValueMap, kwargs: ValueMap, services: MasterServices): string {
+function authenticate(load: ValueMap, kwargs: ValueMap, { auth }: Needs<"auth">): string {
   if (kwargs.has("token") || kwargs.has("eauth")) {
     // External authentication is not built: whoever comes with it is nobody.
     throw new RefusedError("AuthenticationError", "Authentication error occurred.");
@@ -129,7 +132,7 @@ function authenticate(load: ValueMap, kwargs: ValueMap, services: MasterServices
   if (typeof user !== "string" || typeof key !== "string") {
     throw new RefusedError("AuthenticationError", "Authentication error occurred.");
   }
-  return services.access.authenticate({ user, key });
+  return auth.access.authenticate({ user, key });
 }
 
 function noMinions(error: string): ValueMap {
@@ -145,12 +148,12 @@ function noMinions(error: string): ValueMap {
 function prepareJob(
   jid: string,
   { live, reader }: { readonly live: boolean; readonly reader: string | undefined },
-  { jobs, log }: MasterServices,
+  { jobs: { store }, log }: Needs<"jobs" | "log">,
 ): void {
   try {
-    jobs.prepare(jid);
-    if (reader !== undefined) jobs.noLog.save(jid, reader);
-    if (live) jobs.outputs.open(jid);
+    store.prepare(jid);
+    if (reader !== undefined) store.noLog.save(jid, reader);
+    if (live) store.outputs.open(jid);
   } catch (error) {
     if (!(error instanceof StoreError) || reader !== undefined) throw error;
     log.error(`The output of job ${jid} is not kept: ${error.message}`);
@@ -158,10 +161,15 @@ function prepareJob(
 }
 
 /** Keeps the job; a cache that cannot take it costs the record of the job, not the job. */
-function storeJob(jid: string, load: ValueMap, minions: readonly string[], { opts, jobs, log }: MasterServices): void {
+function storeJob(
+  jid: string,
+  load: ValueMap,
+  minions: readonly string[],
+  { opts, jobs: { store }, log }: Needs<"opts" | "jobs" | "log">,
+): void {
   try {
-    jobs.prepare(jid);
-    if (opts.job_cache && opts.ext_job_cache === "") jobs.saveLoad(jid, new Map(load).set("jid", jid), minions);
+    store.prepare(jid);
+    if (opts.job_cache && opts.ext_job_cache === "") store.saveLoad(jid, new Map(load).set("jid", jid), minions);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`Job ${jid} goes out, but is not in the job cache: ${error.message}`);

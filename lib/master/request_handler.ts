@@ -36,7 +36,7 @@ export class RequestHandler {
   /** Answers for one thread. @param services What the commands share. */
   constructor(services: MasterServices) {
     this.#services = services;
-    this.#minionKeys = new MinionKeys(services.keys, services.verified);
+    this.#minionKeys = new MinionKeys(services.auth.keys, services.auth.verified);
   }
 
   /** The reply to `frame`, or {@linkcode NO_ANSWER}. Never throws. */
@@ -85,7 +85,7 @@ export class RequestHandler {
   }
 
   #open(request: Encrypted): { load: ValueMap; crypticle: Crypticle } {
-    const { sessions, sharedKey } = this.#services;
+    const { sessions, sharedKey } = this.#services.auth;
     let crypticle: Crypticle | undefined;
     if (request.version > 2) {
       if (request.id === undefined || !isValidId(request.id)) throw new WireError(BAD_LOAD);
@@ -142,7 +142,7 @@ export class RequestHandler {
     if (request.version < 2) return map({ key, pillar: crypticle.dumps(value) });
     if (typeof nonce !== "string") return map({ error: "Nonce not included in request" });
     const data = encode(map({ key, pillar: value, nonce }), "wire");
-    const sig = this.#services.masterKey.sign(sigAlgorithm, data);
+    const sig = this.#services.auth.masterKey.sign(sigAlgorithm, data);
     return map({ key, pillar: crypticle.dumps(map({ data, sig })) });
   }
 }

@@ -13,19 +13,22 @@ import { StoreError } from "../errors.ts";
 import { jobReturn } from "../protocol/tags.ts";
 import { isJid, makeJid } from "../protocol/jid.ts";
 import { hideReturn } from "../protocol/hidden_return.ts";
-import type { MasterServices } from "./services.ts";
+import type { Needs } from "./services.ts";
 import { encode } from "../values/msgpack.ts";
 import { OVERSIZED } from "../jobs/oversized_return.ts";
 import { asBytes } from "../protocol/payload.ts";
 import { PublicKey } from "../crypto/rsa.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
+/** What storing a return needs. */
+export type ReturnNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "complain" | "fire">;
+
 /**
  * `_return`: keeps a return and tells of it.
  * @returns Salt's answer: `null`, `""` to one that was there already, `false` to one that was dropped.
  */
-export async function storeReturn(sent: ValueMap, id: string, services: MasterServices): Promise<Value> {
-  const { jobs, opts, log, fire, complain, told } = services;
+export async function storeReturn(sent: ValueMap, id: string, services: ReturnNeeds): Promise<Value> {
+  const { jobs: { store, told, durable }, opts, log, fire, complain } = services;
   if (!acceptsSignature(sent, id, services)) return false;
   let load = sent;
   const jid = () => str(load.get("jid") ?? null);
@@ -35,19 +38,19 @@ export async function storeReturn(sent: ValueMap, id: string, services: MasterSe
   let unkept: string | undefined;
   try {
     // salt-call without a job of its own: the master gives it one.
-    if (cached && load.get("jid") === "req") load = jobs.adopt(load);
+    if (cached && load.get("jid") === "req") load = store.adopt(load);
     if (load.get("jid") === "req") load = new Map(load).set("jid", makeJid());
     if (!isJid(jid())) {
       complain(`Minion ${id} returned for ${truncateValue(load.get("jid"))}, which is no job id`);
       return null;
     }
-    const reader = jobs.noLog.reader(jid());
+    const reader = store.noLog.reader(jid());
     if (reader !== undefined) load = await hideReturn(load, reader);
-    if (cached && jobs.saveReturn(load) === "duplicate") {
+    if (cached && store.saveReturn(load) === "duplicate") {
       // Told all the same, as Salt does: the first time, the storing may have been all that was done. What is told is
       // what is stored.
       complain(`Minion ${id} returned twice for job ${jid()}; the first return stands`);
-      load = new Map([...load, ...map({ ...jobs.getReturn(jid(), id) })]);
+      load = new Map([...load, ...map({ ...store.getReturn(jid(), id) })]);
       reply = "";
     }
   } catch (error) {
@@ -57,7 +60,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: MasterSe
     unkept = "The return is not in the job cache";
   }
   try {
-    await services.durable();
+    await durable();
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`The return of ${id} for job ${jid()} would be lost by a power failure: ${error.message}`);
@@ -77,7 +80,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: MasterSe
 }
 
 /** The minion has sent a failure in the place of its return. */
-function complainOfSize(load: ValueMap, id: string, { complain, opts }: MasterServices): void {
+function complainOfSize(load: ValueMap, id: string, { complain, opts }: Needs<"complain" | "opts">): void {
   const oversized = load.get(OVERSIZED);
   if (!isMap(oversized)) return;
   complain(
@@ -89,7 +92,7 @@ function complainOfSize(load: ValueMap, id: string, { complain, opts }: MasterSe
 }
 
 /** What `require_minion_sign_messages` and `drop_messages_signature_fail` say of a return. */
-function acceptsSignature(load: ValueMap, id: string, { opts, keys, log }: MasterServices): boolean {
+function acceptsSignature(load: ValueMap, id: string, { opts, auth, log }: Needs<"auth" | "opts" | "log">): boolean {
   const signature = asBytes(load.get("sig"));
   if (signature === undefined) {
     if (!opts.require_minion_sign_messages) return true;
@@ -99,7 +102,7 @@ function acceptsSignature(load: ValueMap, id: string, { opts, keys, log }: Maste
   const signed = new Map(load);
   signed.delete("sig");
   const bytes = encode(signed, "disk");
-  const key = PublicKey.fromPem(keys.get(id, "accepted") ?? "");
+  const key = PublicKey.fromPem(auth.keys.get(id, "accepted") ?? "");
   if (SIGNING_ALGORITHMS.some((algorithm) => key.verify(algorithm, bytes, signature))) return true;
   const dropped = opts.drop_messages_signature_fail;
   log[dropped ? "critical" : "warning"](

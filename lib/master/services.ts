@@ -1,5 +1,6 @@
 /**
- * What the handlers of an MWorker share: options, keys, sessions, caches, and ways out to the bus and the publisher.
+ * What the handlers of an MWorker work with, by subject: each handler names the subjects that it needs, and a test of it passes
+ * those alone.
  * @module
  */
 
@@ -17,14 +18,10 @@ import type { BoundedMap } from "../values/bounded_map.ts";
 import type { SessionKeys } from "../keys/sessions.ts";
 import type { SharedKey } from "../keys/shared_key.ts";
 import type { SignInTurns } from "./sign_in_turns.ts";
-import type { ValueMap } from "../values/value.ts";
+import type { Value, ValueMap } from "../values/value.ts";
 
-/** The services; a test may pass its own. */
-export interface MasterServices {
-  /** The master's options. */
-  readonly opts: MasterOpts;
-  /** The port that minions subscribe to. */
-  readonly publishPort: number;
+/** Who may do what: the keys of the master and of its minions, the users of this host, and the limits on sign-ins. */
+export interface AuthServices {
   readonly masterKey: PrivateKey;
   /** The key of everything published. */
   readonly sharedKey: SharedKey;
@@ -34,26 +31,22 @@ export interface MasterServices {
   readonly keys: KeyStore;
   /** The tokens that have been checked. */
   readonly verified: VerifiedTokens;
-  /** The jobs, and what is kept of them. */
-  readonly jobs: JobStore;
-  /** Returns that could not be stored and were told, `jid id`: their minions send them again. */
-  readonly told: BoundedMap<string, true>;
-  /** What is known of each minion. */
-  readonly data: DataCache;
-  /** Who may publish. */
+  /** Which users may publish what. */
   readonly access: Access;
-  /** Sign-ins of strangers: each costs more than all else that a stranger can ask for. */
-  readonly strangers: RateLimit;
-  /** Sign-ins of those whose key is accepted, or of whoever says that it is they. */
-  readonly signIns: SignInTurns;
   /** Whose key is accepted without an operator. */
   readonly autosign: Autosign;
-  /** The thread's log. */
-  readonly log: Logger;
-  /** Warns of what a peer sent: bounded, for it may send as much as it likes. */
-  complain(text: string): void;
-  /** Stamps an event and fires it on the master's bus. */
-  fire(tag: string, data: ValueMap): Promise<void>;
+  /** Limits the sign-ins of minions without an accepted key: each costs more than all else that they can ask for. */
+  readonly signInLimit: RateLimit;
+  /** Limits the sign-ins of each minion whose key is accepted, and of whoever shows that key. */
+  readonly signInTurns: SignInTurns;
+}
+
+/** Jobs: what is kept of them, and their way to the minions. */
+export interface JobServices {
+  /** What is kept of them. */
+  readonly store: JobStore;
+  /** Returns that could not be stored and were told, `jid id`: their minions send them again. */
+  readonly told: BoundedMap<string, true>;
   /**
    * Resolves when what was stored survives whatever `durability` says: then whoever asked may be told.
    * @throws {StoreError} If it does not.
@@ -62,6 +55,39 @@ export interface MasterServices {
   /** Hands a load to the publisher, to be delivered. */
   publish(load: ValueMap, how: DeliveryWish): Promise<void>;
 }
+
+/** What is known of the minions. */
+export interface MinionServices {
+  /** Their grains, and the pillar that they got. */
+  readonly data: DataCache;
+  /** The port that they subscribe to. */
+  readonly publishPort: number;
+}
+
+/** All services of a thread. A subject that is new gets an object of its own here, and a table of commands beside the others. */
+export interface MasterServices {
+  /** The master's options. */
+  readonly opts: MasterOpts;
+  /** The thread's log. */
+  readonly log: Logger;
+  /** Warns of what a peer sent: bounded, for it may send as much as it likes. */
+  complain(text: string): void;
+  /** Stamps an event and fires it on the master's bus. */
+  fire(tag: string, data: ValueMap): Promise<void>;
+  /** Keys, users and limits. */
+  readonly auth: AuthServices;
+  readonly jobs: JobServices;
+  /** What is known of the minions. */
+  readonly minions: MinionServices;
+}
+
+/** The services that a handler asks for, by their names: `Needs<"jobs" | "log">`. */
+export type Needs<Names extends keyof MasterServices> = Pick<MasterServices, Names>;
+
+/** Commands of minions, by name. Each gets the load and the id of the minion, which has proved that it is that minion. */
+export type MinionCommands<Names extends keyof MasterServices> = Readonly<
+  Record<string, (load: ValueMap, id: string, services: Needs<Names>) => Promise<Value> | Value>
+>;
 
 /** How a load is to be delivered. */
 export interface DeliveryWish {

@@ -15,7 +15,7 @@ import { hashHex } from "../crypto/hash.ts";
 import { decideKey, type Decision } from "../keys/rules.ts";
 import { isCutKey } from "../keys/store.ts";
 import { isValidId } from "../protocol/minion_id.ts";
-import type { MasterServices } from "./services.ts";
+import type { AuthServices, Needs } from "./services.ts";
 import { encode } from "../values/msgpack.ts";
 import { opensslEncrypt } from "../crypto/openssl_rsa.ts";
 import { asBytes } from "../protocol/payload.ts";
@@ -34,6 +34,9 @@ import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 const KEY_STRING_BYTES = 76;
 /** A key of 2,048 bits or more has room for it with any algorithm. */
 const ROOMY_KEY_BYTES = 256;
+
+/** What a sign-in needs. */
+export type SignInNeeds = Needs<"auth" | "minions" | "opts" | "log" | "complain" | "fire">;
 
 /** A sign-in request whose fields have been checked. */
 interface Application {
@@ -56,12 +59,12 @@ interface Application {
 export async function signInMinion(
   load: ValueMap,
   version: number,
-  services: MasterServices,
+  services: SignInNeeds,
 ): Promise<Value | undefined> {
-  const { log, opts } = services;
+  const { auth, log, opts } = services;
   const wanted = parseApplication(load, version);
-  const known = isKnown(wanted, services);
-  const turn = known ? services.signIns.take(wanted.id, nonceText(wanted.nonce)) : services.strangers.take();
+  const known = isKnown(wanted, auth);
+  const turn = known ? auth.signInTurns.take(wanted.id, nonceText(wanted.nonce)) : auth.signInLimit.take();
   if (turn === "first refused") {
     if (known) services.complain(`Sign-ins of ${truncate(wanted.id)} come again and again; they get no answer for now`);
     else {log.warning(
@@ -78,26 +81,26 @@ export async function signInMinion(
     `Authentication request from ${truncate(id)}: ${decision.because}`,
   );
   try {
-    if (decision.store?.key === "presented") services.keys.put(id, decision.store.to, pem);
-    else if (decision.store !== undefined) services.keys.move(id, "pending", decision.store.to);
+    if (decision.store?.key === "presented") auth.keys.put(id, decision.store.to, pem);
+    else if (decision.store !== undefined) auth.keys.move(id, "pending", decision.store.to);
   } catch (error) {
     log.error(`The key of ${id} could not be stored: ${error instanceof Error ? error.message : error}`);
     // Nothing was decided that will last: let it ask again, as it does while its key is pending.
-    return seal(map({ ret: decision.ret === "accepted" ? true : decision.ret }), wanted, services);
+    return seal(map({ ret: decision.ret === "accepted" ? true : decision.ret }), wanted, auth);
   }
   if (decision.act !== undefined && opts.auth_events) {
     const result = decision.ret === true || decision.ret === "accepted";
     await services.fire(AUTH_EVENT, map({ result, act: decision.act, id, pub: pem }));
   }
   if (decision.ret !== "accepted" || key === undefined) {
-    return seal(map({ ret: decision.ret === "accepted" ? false : decision.ret }), wanted, services);
+    return seal(map({ ret: decision.ret === "accepted" ? false : decision.ret }), wanted, auth);
   }
   const reply = keysFor(wanted, key, wanted.encAlgorithm, services);
-  return seal(reply, wanted, services);
+  return seal(reply, wanted, auth);
 }
 
 /** Whether the key is the one that is accepted under that id: a stranger does not know it. */
-function isKnown({ id, pem }: Application, { keys }: MasterServices): boolean {
+function isKnown({ id, pem }: Application, { keys }: AuthServices): boolean {
   const accepted = isValidId(id) ? keys.get(id, "accepted") : undefined;
   return accepted !== undefined && samePem(accepted, pem);
 }
@@ -140,8 +143,8 @@ function usableKey(pem: string, encAlgorithm: EncryptionAlgorithm): PublicKey | 
   }
 }
 
-function decide(wanted: Application, usable: boolean, services: MasterServices): Decision {
-  const { opts, keys, autosign, log } = services;
+function decide(wanted: Application, usable: boolean, services: SignInNeeds): Decision {
+  const { opts, auth: { keys, autosign }, log } = services;
   const { id, pem } = wanted;
   const validId = isValidId(id);
   const found = validId ? keys.state(id) ?? "none" : "none";
@@ -167,7 +170,7 @@ function decide(wanted: Application, usable: boolean, services: MasterServices):
   });
 }
 
-function isFull(id: string, { opts, data, publishPort }: MasterServices): boolean {
+function isFull(id: string, { opts, minions: { data, publishPort } }: Needs<"opts" | "minions">): boolean {
   if (opts.max_minions <= 0) return false;
   const connected = connectedAddresses(data, publishPort);
   return connected.size > opts.max_minions && !connected.has(id);
@@ -178,9 +181,9 @@ function keysFor(
   { id, token, sigAlgorithm, signed }: Application,
   minion: PublicKey,
   encAlgorithm: EncryptionAlgorithm,
-  services: MasterServices,
+  services: SignInNeeds,
 ): ValueMap {
-  const { opts, masterKey, sharedKey, sessions, publishPort } = services;
+  const { opts, auth: { masterKey, sharedKey, sessions }, minions: { publishPort } } = services;
   const bytes = (text: string) => new TextEncoder().encode(text);
   const reply = map({ enc: "pub", pub_key: masterKey.publicKey.pem, publish_port: publishPort });
   if (opts.master_sign_pubkey) reply.set("pub_sig", signatureOfMasterKey(services, sigAlgorithm ?? "PKCS1v15-SHA1"));
@@ -221,7 +224,10 @@ function sharedKeySignature(masterKey: PrivateKey, shared: string): Uint8Array {
 }
 
 /** `master_sign_pubkey`: the signature that was made beforehand, or one made now; base64 and a newline. */
-function signatureOfMasterKey({ opts, masterKey }: MasterServices, algorithm: SigningAlgorithm): string {
+function signatureOfMasterKey(
+  { opts, auth: { masterKey } }: Needs<"opts" | "auth">,
+  algorithm: SigningAlgorithm,
+): string {
   if (opts.master_use_pubkey_signature) {
     const made = readTextFileIfExists(`${opts.pki_dir}/${opts.master_pubkey_signature}`);
     if (made !== undefined) return made;
@@ -233,7 +239,7 @@ function signatureOfMasterKey({ opts, masterKey }: MasterServices, algorithm: Si
   return `${signed.toBase64()}\n`;
 }
 
-function seal(inner: ValueMap, { nonce, signed, sigAlgorithm }: Application, { masterKey }: MasterServices): Value {
+function seal(inner: ValueMap, { nonce, signed, sigAlgorithm }: Application, { masterKey }: AuthServices): Value {
   // Up to version 1 an accepted minion got the keys at the top level, and everything else as a clear load.
   if (!signed) return inner.has("enc") ? inner : map({ enc: "clear", load: inner });
   inner.set("nonce", nonce);

@@ -1,6 +1,6 @@
 /**
  * The commands of minions that are answered and not acted upon, as the part of Salt that they belong to is not built here. Each
- * answer is one that Salt's minions take from a master without that part. What is built moves to minion_commands.ts.
+ * answer is one that Salt's minions take from a master without that part. What is built moves to the table of its subject (minion_commands.ts).
  * docs/differences.md shows this table.
  * @module
  */

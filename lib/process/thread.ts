@@ -13,6 +13,8 @@ import { TimeBudget } from "../os/time_budget.ts";
 export interface ThreadService {
   /** One line: what it is doing now. */
   describe(): string;
+  /** Takes a message of the service's own from the thread that started it; one that comes while it starts, when it has started. */
+  onMessage?(message: unknown): void;
   /** Ends it; sockets are closed when it resolves. After `budget` the thread is ended by force. */
   close(budget: TimeBudget): Promise<void>;
 }
@@ -51,14 +53,13 @@ interface WorkerScope {
 /**
  * Runs a service in this worker: the whole body of a worker's file.
  * @param start Makes the service from its settings; `init` is what the starter passed, of the same build.
- * @param onMessage What to do with the starter's own messages.
  */
 export function serveThread<Init>(
   start: (init: Init, host: ThreadHost) => Promise<ThreadService>,
-  onMessage: (message: unknown) => void = () => {},
 ): void {
   const scope = globalThis as unknown as WorkerScope;
   let service: ThreadService | undefined;
+  const early: unknown[] = [];
   scope.onmessage = async ({ data }) => {
     switch (data.kind) {
       case "start":
@@ -69,6 +70,7 @@ export function serveThread<Init>(
             fail: (reason) => scope.postMessage({ kind: "failed", reason }),
           });
           scope.postMessage({ kind: "ready" });
+          for (const message of early.splice(0)) service.onMessage?.(message);
         } catch (error) {
           scope.postMessage({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
         }
@@ -77,7 +79,8 @@ export function serveThread<Init>(
         scope.postMessage({ kind: "description", text: service?.describe() ?? "starting" });
         break;
       case "own":
-        onMessage(data.message);
+        if (service === undefined) early.push(data.message);
+        else service.onMessage?.(data.message);
         break;
       case "stop":
         await service?.close(new TimeBudget(data.withinMs));

@@ -50,9 +50,11 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
   return runner;
 }
 
-let runner: JobRunner | undefined;
-
 serveThread<JobWorkerInit>((init, host) => {
-  runner = openRunner(init, host);
-  return Promise.resolve({ describe: () => runner?.describe() ?? "starting", close: () => Promise.resolve() });
-}, (message) => runner?.hear(message as ToJob));
+  const runner = openRunner(init, host);
+  return Promise.resolve({
+    describe: () => runner.describe(),
+    onMessage: (message) => runner.hear(message as ToJob),
+    close: () => Promise.resolve(),
+  });
+});

@@ -101,30 +101,36 @@ export async function openMaster(): Promise<FixtureMaster> {
   let fired = 0;
   const handler = new RequestHandler({
     opts,
-    publishPort: 4505,
-    masterKey,
-    sharedKey: new SharedKey(),
-    verified: new VerifiedTokens(),
-    sessions,
-    keys,
-    told: new BoundedMap(100),
-    jobs: openJobStore(opts, { log: log.error }),
-    data: new DataCache(opts.cachedir, { log: log.error }),
-    access: new Access(new Map([["root", ACCESS_KEY]]), { owner: "root", acl: new Map() }),
-    strangers: new RateLimit(0),
-    signIns: new SignInTurns(new RateLimit(0)),
-    autosign: new Autosign(opts, { warn: () => {} }),
+    auth: {
+      masterKey,
+      sharedKey: new SharedKey(),
+      sessions,
+      keys,
+      verified: new VerifiedTokens(),
+      access: new Access(new Map([["root", ACCESS_KEY]]), { owner: "root", acl: new Map() }),
+      autosign: new Autosign(opts, { warn: () => {} }),
+      signInLimit: new RateLimit(0),
+      signInTurns: new SignInTurns(new RateLimit(0)),
+    },
+    jobs: {
+      store: openJobStore(opts, { log: log.error }),
+      told: new BoundedMap(100),
+      durable: () => Promise.resolve(),
+      publish(load) {
+        encode(load, "disk");
+        return Promise.resolve();
+      },
+    },
+    minions: {
+      data: new DataCache(opts.cachedir, { log: log.error }),
+      publishPort: 4505,
+    },
     complain: throttledWarnings(log),
     log,
-    durable: () => Promise.resolve(),
     fire(tag, data) {
       const event = unpackEvent(packEvent(tag, stamp(data)));
       hold(event.tag === tag || tag.includes("\n"), `the event ${tag} arrives as ${event.tag}`);
       fired++;
-      return Promise.resolve();
-    },
-    publish(load) {
-      encode(load, "disk");
       return Promise.resolve();
     },
   });

@@ -28,18 +28,21 @@ function returned(jid: string, over: Record<string, unknown> = {}): Record<strin
 
 Deno.test("a return is stored, told, and acknowledged with None", async () => {
   using services = await testServices();
-  const jid = services.jobs.prepare();
-  services.jobs.saveLoad(jid, map({ jid, fun: "test.ping", tgt: "*" }), ["web1"]);
+  const jid = services.jobs.store.prepare();
+  services.jobs.store.saveLoad(jid, map({ jid, fun: "test.ping", tgt: "*" }), ["web1"]);
   assertEquals(await run(services, returned(jid)), null);
-  assertEquals(services.jobs.getReturn(jid, "web1"), { return: true, retcode: 0, success: true });
+  assertEquals(services.jobs.store.getReturn(jid, "web1"), { return: true, retcode: 0, success: true });
   assertEquals(tags(services), [`salt/job/${jid}/ret/web1`]);
   assertEquals(services.fired[0].data.get("cmd"), "_return");
 });
 
 Deno.test("a return that would be lost by a power failure is told once, and not acknowledged", async () => {
   using services = await testServices();
-  const unsure = { ...services, durable: () => Promise.reject(new StoreError("the disk is full", "journal")) };
-  const jid = services.jobs.prepare();
+  const unsure = {
+    ...services,
+    jobs: { ...services.jobs, durable: () => Promise.reject(new StoreError("the disk is full", "journal")) },
+  };
+  const jid = services.jobs.store.prepare();
   for (let i = 0; i < 2; i++) {
     const { value } = await minionCommand(map({ id: "web1", ...returned(jid) }), "web1", unsure);
     assertEquals(isDone("_return", value), false);
@@ -51,11 +54,11 @@ Deno.test("a return that would be lost by a power failure is told once, and not 
 Deno.test("a return is told and acknowledged when it survives what durability says, not before", async () => {
   using services = await testServices();
   const synced = Promise.withResolvers<void>();
-  const slow = { ...services, durable: () => synced.promise };
-  const jid = services.jobs.prepare();
+  const slow = { ...services, jobs: { ...services.jobs, durable: () => synced.promise } };
+  const jid = services.jobs.store.prepare();
   let answered = false;
   const answer = minionCommand(map({ id: "web1", ...returned(jid) }), "web1", slow).finally(() => answered = true);
-  await eventually(() => services.jobs.has(jid, "web1"), { what: "the return in the cache" });
+  await eventually(() => services.jobs.store.has(jid, "web1"), { what: "the return in the cache" });
   await sleep(20);
   assertEquals([answered, tags(services)], [false, []]);
   synced.resolve();
@@ -65,10 +68,10 @@ Deno.test("a return is told and acknowledged when it survives what durability sa
 
 Deno.test("a return that comes again is acknowledged and told, and changes nothing in the cache", async () => {
   using services = await testServices();
-  const jid = services.jobs.prepare();
+  const jid = services.jobs.store.prepare();
   assertEquals(await run(services, returned(jid)), null);
   assertEquals(await run(services, returned(jid, { return: "forged" })), "");
-  assertEquals(services.jobs.getReturn(jid, "web1")?.return, true);
+  assertEquals(services.jobs.store.getReturn(jid, "web1")?.return, true);
   assertEquals(tags(services).length, 2);
 });
 
@@ -78,14 +81,14 @@ Deno.test("a return for what is no job id is acknowledged, and neither stored no
     assertEquals(await run(services, returned("", { jid })), null);
   }
   assertEquals(services.fired, []);
-  assertEquals(services.jobs.list(), []);
+  assertEquals(services.jobs.store.list(), []);
   for (const line of services.logged) assert(line.length < 400, line);
 });
 
 Deno.test("salt-call's return gets a job id of the master's", async () => {
   using services = await testServices();
   assertEquals(await run(services, returned("req", { fun_args: ["a"] })), null);
-  const [{ jid, load }] = services.jobs.list();
+  const [{ jid, load }] = services.jobs.store.list();
   assertEquals([load.get("tgt"), load.get("tgt_type"), load.get("arg")], ["web1", "glob", ["a"]]);
   assertEquals(tags(services), [`salt/job/${jid}/ret/web1`]);
 });
@@ -95,7 +98,7 @@ Deno.test("without a cache, a return is told all the same", async () => {
   const jid = makeJid();
   assertEquals(await run(services, returned(jid)), null);
   assertEquals(await run(services, returned("req")), null);
-  assertEquals(services.jobs.list(), []);
+  assertEquals(services.jobs.store.list(), []);
   assertEquals(tags(services)[0], `salt/job/${jid}/ret/web1`);
   assert(/^salt\/job\/\d{20}\/ret\/web1$/.test(tags(services)[1]), tags(services)[1]);
 });
@@ -120,7 +123,7 @@ Deno.test("a return that cannot be stored is told once, and acknowledged when it
   assertEquals(tags(services).length, before);
   Deno.removeSync(`${services.opts.cachedir}/jobs`);
   assertEquals(await run(services, returned(jid)), null);
-  assertEquals(services.jobs.getReturn(jid, "web1")?.return, true);
+  assertEquals(services.jobs.store.getReturn(jid, "web1")?.return, true);
 });
 
 Deno.test("a command that fails is answered as Salt answers it, or where the minion would forget something, with what is no success", async () => {
@@ -131,8 +134,11 @@ Deno.test("a command that fails is answered as Salt answers it, or where the min
   const failing: TestServices = {
     ...services,
     fire: () => Promise.reject(new Error("no bus")),
-    jobs: Object.assign(Object.create(services.jobs), { noLog: { save: broken, reader: broken } }),
-    keys: Object.assign(Object.create(services.keys), { remove: broken }),
+    jobs: {
+      ...services.jobs,
+      store: Object.assign(Object.create(services.jobs.store), { noLog: { save: broken, reader: broken } }),
+    },
+    auth: { ...services.auth, keys: Object.assign(Object.create(services.auth.keys), { remove: broken }) },
   };
   const refusal = map({ error: "Some exception handling minion payload" });
   assertValue(await run(failing, returned(makeJid())), refusal);
@@ -170,7 +176,7 @@ Deno.test("require_minion_sign_messages and drop_messages_signature_fail hold fo
   ];
   for (const [opts, sig, kept] of cases) {
     using services = await testServices(opts);
-    services.keys.put("web1", "accepted", key.publicKey.pem);
+    services.auth.keys.put("web1", "accepted", key.publicKey.pem);
     const load = map({ id: "web1", ...returned(makeJid()) });
     const signature = key.sign("PKCS1v15-SHA1", encode(load, "disk"));
     if (sig === "wrong") signature[0] ^= 1;
@@ -205,7 +211,7 @@ Deno.test("a single event is told with the whole load, a list of events with eac
 Deno.test("grains that come with an event are kept", async () => {
   using services = await testServices();
   await run(services, { cmd: "_minion_event", tag: "a", data: "", grains: { os: "Linux" } });
-  assertValue(services.data.get("web1")?.grains ?? null, map({ os: "Linux" }));
+  assertValue(services.minions.data.get("web1")?.grains ?? null, map({ os: "Linux" }));
 });
 
 const FORGED = [
@@ -242,7 +248,7 @@ Deno.test("CVE-2025-22239: a minion cannot fire the master's events, neither alo
 
 Deno.test("CVE-2025-22236: no minion's event, and no command of one, publishes anything", async () => {
   using services = await testServices({ auto_accept: true });
-  services.keys.put("db1", "accepted", (await testKey("web1")).publicKey.pem);
+  services.auth.keys.put("db1", "accepted", (await testKey("web1")).publicKey.pem);
   const job = { tgt: "db1", fun: "cmd.run", arg: ["id"], ret: "", tgt_type: "glob", tmo: 1, timeout: 1, form: "clean" };
   for (
     const cmd of ["_minion_event", "minion_pub", "minion_publish", "minion_runner", "publish", "_send_pub", "_publish"]
@@ -280,12 +286,12 @@ Deno.test("CVE-2024-38824: _file_recv is nobody's", async () => {
 Deno.test("revoke_auth deletes the minion's own key, session and data, and asks for a new shared key", async () => {
   using services = await testServices();
   const pem = (await testKey("web1")).publicKey.pem;
-  for (const id of ["web1", "db1"]) services.keys.put(id, "accepted", pem);
-  services.sessions.forSignIn("web1");
-  services.data.setGrains("web1", new Map());
+  for (const id of ["web1", "db1"]) services.auth.keys.put(id, "accepted", pem);
+  services.auth.sessions.forSignIn("web1");
+  services.minions.data.setGrains("web1", new Map());
   assertEquals(await run(services, { cmd: "revoke_auth" }), true);
-  assertEquals(services.keys.list("accepted"), ["db1"]);
-  assertEquals([services.sessions.crypticle("web1"), services.data.get("web1")], [undefined, undefined]);
+  assertEquals(services.auth.keys.list("accepted"), ["db1"]);
+  assertEquals([services.auth.sessions.crypticle("web1"), services.minions.data.get("web1")], [undefined, undefined]);
   assertEquals(Deno.readTextFileSync(`${services.opts.cachedir}/.dfn`), "test_master");
   assertEquals((Deno.statSync(`${services.opts.cachedir}/.dfn`).mode ?? 0) & 0o777, 0o400);
   assertEquals(services.fired.map(({ tag, data }) => [tag, data.get("act"), data.get("id")]), [[
@@ -297,9 +303,9 @@ Deno.test("revoke_auth deletes the minion's own key, session and data, and asks 
 
 Deno.test("allow_minion_key_revoke: false keeps the key", async () => {
   using services = await testServices({ allow_minion_key_revoke: false });
-  services.keys.put("web1", "accepted", (await testKey("web1")).publicKey.pem);
+  services.auth.keys.put("web1", "accepted", (await testKey("web1")).publicKey.pem);
   assertEquals(await run(services, { cmd: "revoke_auth" }), false);
-  assertEquals(services.keys.list("accepted"), ["web1"]);
+  assertEquals(services.auth.keys.list("accepted"), ["web1"]);
 });
 
 Deno.test("a command of a part that is not built is answered as by a master without it, and what is lost is told", async () => {

@@ -11,7 +11,7 @@ import { type TestServices, testServices } from "../support/services.ts";
 async function openSite(opts: Record<string, Value> = {}, ids = ["web1", "web2", "db1"]): Promise<TestServices> {
   const services = await testServices(opts);
   const { pem } = (await testKey("web1")).publicKey;
-  for (const id of ids) services.keys.put(id, "accepted", pem);
+  for (const id of ids) services.auth.keys.put(id, "accepted", pem);
   return services;
 }
 
@@ -49,26 +49,29 @@ Deno.test("an operator hears of a job when it survives what durability says; a n
   for (const hidden of [false, true]) {
     using services = await openSite();
     const synced = Promise.withResolvers<void>();
-    const slow = { ...services, durable: () => synced.promise };
+    const slow = { ...services, jobs: { ...services.jobs, durable: () => synced.promise } };
     let answered = false;
     const kwargs = hidden ? { no_log: true } : {};
     const answer = publish(slow, { kwargs }).finally(() => answered = true);
-    await eventually(() => services.jobs.list().length === 1, { what: "the job in the cache" });
+    await eventually(() => services.jobs.store.list().length === 1, { what: "the job in the cache" });
     await sleep(20);
     assertEquals([answered, services.published.length], [false, hidden ? 0 : 1]);
     synced.resolve();
-    assert(services.jobs.exists(jidOf(await answer)));
+    assert(services.jobs.store.exists(jidOf(await answer)));
     assertEquals(services.published.length, 1);
   }
 });
 
 Deno.test("a no_log job whose mark would be lost by a power failure is refused", async () => {
   using services = await openSite();
-  const unsure = { ...services, durable: () => Promise.reject(new StoreError("the disk is full", "journal")) };
+  const unsure = {
+    ...services,
+    jobs: { ...services.jobs, durable: () => Promise.reject(new StoreError("the disk is full", "journal")) },
+  };
   assertStringIncludes(repr(await publish(unsure, { kwargs: { no_log: true } })), "the disk is full");
   assertEquals(services.published, []);
   // Any other is under way by then.
-  assert(services.jobs.exists(jidOf(await publish(unsure))));
+  assert(services.jobs.store.exists(jidOf(await publish(unsure))));
   assertStringIncludes(services.logged.join("\n"), "would be lost by a power failure: the disk is full");
 });
 
@@ -93,7 +96,7 @@ Deno.test("a job is told, published, and stored, and in Salt's form", async () =
   assertEquals(services.published.length, 1);
   assertEquals([...services.published[0].keys()], Object.keys(load));
   assertValue(services.published[0], load);
-  const stored = services.jobs.getLoad(jid);
+  const stored = services.jobs.store.getLoad(jid);
   assertEquals(stored?.get("Minions"), ["web1", "web2"]);
   assert(stored?.has("key") === false && stored.get("fun") === "test.arg");
   assert(

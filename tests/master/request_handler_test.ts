@@ -24,7 +24,7 @@ async function openSite(overrides: Record<string, Value> = {}): Promise<Site> {
   const services = await testServices(overrides);
   const handler = new RequestHandler(services);
   const web1 = new ScriptedMinion("web1", await testKey("web1"), (frame) => handler.handle(frame));
-  services.keys.put("web1", "accepted", web1.key.publicKey.pem);
+  services.auth.keys.put("web1", "accepted", web1.key.publicKey.pem);
   await web1.signIn();
   services.logged.length = 0;
   services.fired.length = 0;
@@ -243,23 +243,23 @@ Deno.test("request_server_ttl refuses old requests, and only them", async () => 
 
 Deno.test("a deleted key is nobody's, though its session is still there", async () => {
   using site = await openSite();
-  site.services.keys.remove("web1");
+  site.services.auth.keys.remove("web1");
   assertEquals(await site.web1.request({ cmd: "_master_tops" }), BAD_LOAD);
-  site.services.keys.put("web1", "accepted", "no key at all");
+  site.services.auth.keys.put("web1", "accepted", "no key at all");
   assertEquals(await site.web1.request({ cmd: "_master_tops" }), BAD_LOAD);
 });
 
 Deno.test("a key that was exchanged for another no longer proves itself with the old token", async () => {
   using site = await openSite();
   assertReply(await site.web1.request({ cmd: "_master_tops" }), new Map());
-  site.services.keys.put("web1", "accepted", (await testKey("other")).publicKey.pem);
+  site.services.auth.keys.put("web1", "accepted", (await testKey("other")).publicKey.pem);
   assertEquals(await site.web1.request({ cmd: "_master_tops" }), BAD_LOAD);
 });
 
 Deno.test("minimum_auth_version 0 serves versions 0 to 2 under the shared key, with a token or without", async () => {
   using site = await openSite({ minimum_auth_version: 0 });
   const { web1, services } = site;
-  const shared = services.sharedKey.crypticle();
+  const shared = services.auth.sharedKey.crypticle();
   for (const version of [undefined, 0, 1, 2]) {
     web1.shared = shared;
     for (const tok of [web1.token, undefined]) {
@@ -308,13 +308,13 @@ Deno.test("_pillar is answered under a key of its own that the master has signed
     const own = new Crypticle(new TextDecoder().decode(web1.key.decrypt(enc_algo, outerKey)));
     const signed = asMap(own.loads(asBytes(reply.get("pillar")) ?? new Uint8Array()));
     const data = asBytes(signed.get("data")) ?? new Uint8Array();
-    assert(services.masterKey.publicKey.verify(sig_algo, data, asBytes(signed.get("sig")) ?? new Uint8Array()));
+    assert(services.auth.masterKey.publicKey.verify(sig_algo, data, asBytes(signed.get("sig")) ?? new Uint8Array()));
     const inner = asMap(opened(data));
     assertEquals(inner.get("nonce"), nonce);
     assertReply(inner.get("pillar") ?? null, new Map());
     assertEquals(asBytes(inner.get("key")), outerKey);
   }
-  assertEquals(services.data.get("web1")?.grains, map({ os: "Linux" }));
+  assertEquals(services.minions.data.get("web1")?.grains, map({ os: "Linux" }));
   assert(services.fired.some(({ tag }) => tag === "minion/refresh/web1"));
 });
 
@@ -327,7 +327,7 @@ Deno.test("_pillar without a nonce, or with an algorithm that nobody has, is ans
   assertEquals(await ask({}, { enc_algo: "ROT13" }), FAILED);
   assertEquals(await ask({}, { enc_algo: "constructor" }), FAILED);
   assertEquals(await ask({}, { sig_algo: "ROT13" }), FAILED);
-  web1.shared = services.sharedKey.crypticle();
+  web1.shared = services.auth.sharedKey.crypticle();
   const old = asMap(await ask({ nonce: undefined }, { version: 1, id: undefined }));
   const key = web1.key.decrypt("OAEP-SHA1", asBytes(old.get("key")) ?? new Uint8Array());
   const pillar = new Crypticle(new TextDecoder().decode(key)).loads(asBytes(old.get("pillar")) ?? new Uint8Array());
@@ -337,9 +337,9 @@ Deno.test("_pillar without a nonce, or with an algorithm that nobody has, is ans
 Deno.test("the shared key may be rotated between a request and its reply", async () => {
   using site = await openSite({ minimum_auth_version: 2 });
   const { web1, services } = site;
-  const shared = services.sharedKey.crypticle();
+  const shared = services.auth.sharedKey.crypticle();
   web1.shared = shared;
-  const rotating = new RequestHandler({ ...services, fire: () => Promise.resolve(services.sharedKey.rotate()) });
+  const rotating = new RequestHandler({ ...services, fire: () => Promise.resolve(services.auth.sharedKey.rotate()) });
   const nonce = makeNonce();
   const frame = web1.seal({ cmd: "_minion_event", tag: "a", data: {} }, { inner: { nonce }, outer: { version: 2 } });
   assertReply(shared.loads(asBytes(opened(await rotating.handle(frame))) ?? new Uint8Array(), nonce), null);
@@ -349,13 +349,16 @@ Deno.test("an unexpected error is answered and logged as an error", async () => 
   using site = await openSite();
   const broken = {
     ...site.services,
-    keys: Object.create(site.services.keys, {
-      version: {
-        value: () => {
-          throw new Error("disk on fire");
+    auth: {
+      ...site.services.auth,
+      keys: Object.create(site.services.auth.keys, {
+        version: {
+          value: () => {
+            throw new Error("disk on fire");
+          },
         },
-      },
-    }),
+      }),
+    },
   };
   const handler = new RequestHandler(broken);
   assertEquals(opened(await handler.handle(site.web1.seal({ cmd: "_master_tops" }))), FAILED);

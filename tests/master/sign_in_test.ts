@@ -264,7 +264,7 @@ Deno.test("a sign-in has the reply, the files and the event that the state machi
   for (const row of ROWS) {
     await t.step(row.name, async () => {
       using site = await openSite(row.opts, row.id);
-      const { services: { opts, keys, fired, masterKey }, minion } = site;
+      const { services: { opts, auth: { keys, masterKey }, fired }, minion } = site;
       opts.autosign_file = `${site.services.root}/autosign`;
       opts.autoreject_file = `${site.services.root}/autoreject`;
       opts.autosign_grains_dir = `${site.services.root}/grains`;
@@ -305,7 +305,7 @@ Deno.test("an accepted key that a power failure has cut is named, and the key th
   for (const left of ["", "\0\0\0", "-----BEGIN PUB", whole.slice(0, 100)]) {
     using site = await openSite();
     const { services, minion } = site;
-    services.keys.put("web1", "accepted", left);
+    services.auth.keys.put("web1", "accepted", left);
     assertEquals((await minion.signIn()).inner.get("ret"), true, JSON.stringify(left));
     assertEquals(await keysOnDisk(site), { "minions_pre/web1": "mine" });
     assertStringIncludes(services.logged.join("\n"), "The accepted key of web1 is empty or cut");
@@ -313,16 +313,16 @@ Deno.test("an accepted key that a power failure has cut is named, and the key th
   // A rejection stays one, whatever is left of it; and what is whole but another key is denied, as ever.
   for (const [state, pem] of [["rejected", ""], ["accepted", (await testKey("other")).publicKey.pem]] as const) {
     using site = await openSite();
-    site.services.keys.put("web1", state, pem);
+    site.services.auth.keys.put("web1", state, pem);
     assertEquals((await site.minion.signIn()).inner.get("ret"), false);
-    assertEquals(site.services.keys.state("web1"), state);
+    assertEquals(site.services.auth.keys.state("web1"), state);
   }
 });
 
 Deno.test("the keys of an accepted minion are Salt's, in Salt's order, and what the largest request is", async () => {
   for (const [enc_algo, sig_algo] of [["OAEP-SHA1", "PKCS1v15-SHA1"], ["OAEP-SHA224", "PKCS1v15-SHA224"]] as const) {
     using site = await openSite({ auto_accept: true });
-    const { services: { masterKey, sharedKey, sessions }, minion } = site;
+    const { services: { auth: { masterKey, sharedKey, sessions } }, minion } = site;
     const ownToken = new TextEncoder().encode("t".repeat(76));
     const token = masterKey.publicKey.encrypt(enc_algo, ownToken);
     const { outer, inner } = await minion.signIn({ enc_algo, sig_algo, token });
@@ -380,7 +380,7 @@ Deno.test("minimum_auth_version 0: version 2 is answered as 3, versions 0 and 1 
 
 Deno.test("master_sign_pubkey adds a signature by the signing key, or the one that was made beforehand", async () => {
   using site = await openSite({ auto_accept: true, master_sign_pubkey: true });
-  const { services: { opts, masterKey }, minion } = site;
+  const { services: { opts, auth: { masterKey } }, minion } = site;
   const signer = await testKey("signer");
   Deno.writeTextFileSync(`${opts.pki_dir}/master_sign.pem`, signer.pem);
   const { inner } = await minion.signIn();
@@ -404,8 +404,8 @@ Deno.test("max_minions: a stranger hears full, a connected minion does not", asy
   const connections = [await Deno.connect({ port }), await listener.accept()];
   try {
     using site = await openSite({ auto_accept: true, max_minions: 1 });
-    const services = { ...site.services, publishPort: port };
-    for (const id of ["web1", "db1"]) services.data.setGrains(id, map({ ipv4: ["127.0.0.1"] }));
+    const services = { ...site.services, minions: { ...site.services.minions, publishPort: port } };
+    for (const id of ["web1", "db1"]) services.minions.data.setGrains(id, map({ ipv4: ["127.0.0.1"] }));
     const handler = new RequestHandler(services);
     const ask = (frame: Uint8Array) => handler.handle(frame);
     const stranger = new ScriptedMinion("web2", await testKey("web1"), ask);
@@ -447,7 +447,7 @@ Deno.test("a key that cannot be stored is answered as pending, or as refused, an
   for (const [directory, opts, accepted, ret] of cases) {
     using site = await openSite(opts);
     const { services, minion } = site;
-    if (accepted) services.keys.put("web1", "accepted", other.publicKey.pem);
+    if (accepted) services.auth.keys.put("web1", "accepted", other.publicKey.pem);
     Deno.mkdirSync(`${services.opts.pki_dir}/${directory}/web1/x`, { recursive: true });
     const { inner } = await minion.signIn();
     assertEquals([...inner.keys()], ["ret", "nonce"]);
@@ -483,7 +483,7 @@ Deno.test("a session key stays over sign-ins, and opens what the minion sends", 
   await minion.signIn();
   assertEquals(minion.session?.keyString, first);
   assertEquals(await minion.request({ cmd: "_master_tops" }), new Map());
-  assertEquals(minion.shared?.keyString, services.sharedKey.text);
+  assertEquals(minion.shared?.keyString, services.auth.sharedKey.text);
   assert(minion.session instanceof Crypticle);
 });
 

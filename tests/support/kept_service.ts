@@ -23,8 +23,6 @@ export interface KeptServiceInit extends KeptInit {
   readonly release: SharedArrayBuffer;
 }
 
-let hang = () => {};
-
 serveThread<KeptServiceInit>((init) => {
   noteSockets(init.sockets);
   const story = new Int32Array(init.story);
@@ -37,7 +35,7 @@ serveThread<KeptServiceInit>((init) => {
       await socket.send(frames);
     }
   })();
-  hang = () => {
+  const hang = () => {
     leased(() => {
       say("hangs");
       Atomics.wait(new Int32Array(init.release), 0, 0);
@@ -54,9 +52,10 @@ serveThread<KeptServiceInit>((init) => {
   say("started");
   return Promise.resolve({
     describe: () => "echoing",
+    onMessage: hang,
     async close() {
       socket.close();
       await running;
     },
   });
-}, () => hang());
+});

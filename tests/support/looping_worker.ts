@@ -15,7 +15,10 @@ function run(message: ToJob): void {
   while (performance.now() < end);
 }
 
-serveThread<unknown>(
-  () => Promise.resolve({ describe: () => "", close: () => Promise.resolve() }),
-  (message) => run(message as ToJob),
+serveThread<unknown>(() =>
+  Promise.resolve({
+    describe: () => "",
+    onMessage: (message) => run(message as ToJob),
+    close: () => Promise.resolve(),
+  })
 );

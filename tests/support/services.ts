@@ -63,33 +63,39 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     published,
     logged,
     accessKeys,
-    publishPort: 4505,
-    masterKey: await masterKey,
-    sharedKey: new SharedKey(),
-    sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
-    keys: new KeyStore(opts.pki_dir),
-    verified: new VerifiedTokens(),
-    told: new BoundedMap(100),
-    jobs: openJobStore(opts, { log: log.error }),
-    data: new DataCache(opts.cachedir, { log: log.error }),
-    access: new Access(accessKeys, {
-      owner: "root",
-      acl: opts.publisher_acl,
-      blacklist: opts.publisher_acl_blacklist,
-      sudoAcl: opts.sudo_acl,
-    }),
-    strangers: new RateLimit(opts.max_sign_ins),
-    signIns: new SignInTurns(new RateLimit(opts.max_sign_ins)),
-    autosign: new Autosign(opts, { warn: log.warning }),
+    auth: {
+      masterKey: await masterKey,
+      sharedKey: new SharedKey(),
+      sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
+      keys: new KeyStore(opts.pki_dir),
+      verified: new VerifiedTokens(),
+      access: new Access(accessKeys, {
+        owner: "root",
+        acl: opts.publisher_acl,
+        blacklist: opts.publisher_acl_blacklist,
+        sudoAcl: opts.sudo_acl,
+      }),
+      autosign: new Autosign(opts, { warn: log.warning }),
+      signInLimit: new RateLimit(opts.max_sign_ins),
+      signInTurns: new SignInTurns(new RateLimit(opts.max_sign_ins)),
+    },
+    jobs: {
+      store: openJobStore(opts, { log: log.error }),
+      told: new BoundedMap(100),
+      durable: () => Promise.resolve(),
+      publish: (load) => {
+        published.push(load);
+        return Promise.resolve();
+      },
+    },
+    minions: {
+      data: new DataCache(opts.cachedir, { log: log.error }),
+      publishPort: 4505,
+    },
     complain: throttledWarnings(log),
-    durable: () => Promise.resolve(),
     log,
     fire: (tag, data) => {
       fired.push({ tag, data });
-      return Promise.resolve();
-    },
-    publish: (load) => {
-      published.push(load);
       return Promise.resolve();
     },
     [Symbol.dispose]: () => Deno.removeSync(root, { recursive: true }),

@@ -5,16 +5,11 @@
 
 import { serveThread, surviveErrors } from "../../lib/process/thread.ts";
 
-let fail: ((reason: string) => void) | undefined;
-let post: ((message: unknown) => void) | undefined;
-
 serveThread<{ readonly start?: "throw" | "hang"; readonly survive?: boolean; readonly close?: "hang" | "tell" }>(
   async (init, host) => {
     if (init.start === "throw") throw new Error("cannot start");
     if (init.start === "hang") await new Promise(() => {});
     if (init.survive) surviveErrors(host.log);
-    fail = host.fail;
-    post = host.post;
     host.log.info("started");
     return {
       describe: () => "doing what it is told",
@@ -22,24 +17,24 @@ serveThread<{ readonly start?: "throw" | "hang"; readonly survive?: boolean; rea
         if (init.close === "tell") host.post(budget.leftMs);
         return init.close === "hang" ? new Promise(() => {}) : Promise.resolve();
       },
+      onMessage(message) {
+        switch (message) {
+          case "reject":
+            Promise.reject(new Error("nobody caught this"));
+            break;
+          case "throw later":
+            setTimeout(() => {
+              throw new Error("nor this");
+            });
+            break;
+          case "fail":
+            host.fail("it cannot go on");
+            break;
+          case "spin":
+            for (;;);
+        }
+        host.post(`did ${message}`);
+      },
     };
-  },
-  (message) => {
-    switch (message) {
-      case "reject":
-        Promise.reject(new Error("nobody caught this"));
-        break;
-      case "throw later":
-        setTimeout(() => {
-          throw new Error("nor this");
-        });
-        break;
-      case "fail":
-        fail?.("it cannot go on");
-        break;
-      case "spin":
-        for (;;);
-    }
-    post?.(`did ${message}`);
   },
 );

@@ -119,11 +119,11 @@ Deno.test("a no_log job that waits for its minion outlives the master, and lies 
 /** Services with an accepted minion, and a publish to it. */
 async function site(kwargs: Record<string, unknown>): Promise<{ services: TestServices; jid: string; reply: Value }> {
   const services = await testServices();
-  services.keys.put("web1", "accepted", (await testKey("web1")).publicKey.pem);
+  services.auth.keys.put("web1", "accepted", (await testKey("web1")).publicKey.pem);
   const load = { cmd: "publish", tgt: "*", tgt_type: "glob", fun: "test.arg", arg: [HIDDEN], ret: "", jid: "" };
   const key = services.accessKeys.get("root");
   const reply = await publishCommand(map({ ...load, user: "root", key, kwargs }), services);
-  return { services, jid: services.jobs.list()[0]?.jid ?? "", reply };
+  return { services, jid: services.jobs.store.list()[0]?.jid ?? "", reply };
 }
 
 Deno.test("a minion that knows no no_log returns in clear, and the master keeps and tells the mask", async () => {
@@ -137,7 +137,7 @@ Deno.test("a minion that knows no no_log returns in clear, and the master keeps 
   for (const forged of [returned, new Map([...returned, ["return", "another"]])]) {
     await minionCommand(forged, "web1", services);
   }
-  assertEquals(services.jobs.getReturn(jid, "web1"), { return: MASK, retcode: 0, success: true });
+  assertEquals(services.jobs.store.getReturn(jid, "web1"), { return: MASK, retcode: 0, success: true });
   const told = services.fired.map(({ tag, data }) => latin.decode(packEvent(tag, data))).join("");
   assert(!told.includes(HIDDEN) && told.includes(MASK));
   const event = services.fired.find(({ tag }) => tag.endsWith("/ret/web1"));
@@ -150,20 +150,23 @@ Deno.test("whatever is not plainly a no hides a job; a no does not", async () =>
   for (const wish of [true, 1, "yes", "f".repeat(63), ["x"]]) {
     const { services, jid } = await site({ no_log: wish });
     using _ = services;
-    assertEquals(services.jobs.getLoad(jid)?.get("arg"), [MASK], String(wish));
-    assertEquals(services.jobs.noLog.reader(jid), "");
+    assertEquals(services.jobs.store.getLoad(jid)?.get("arg"), [MASK], String(wish));
+    assertEquals(services.jobs.store.noLog.reader(jid), "");
   }
   for (const wish of [false, null, 0, ""]) {
     const { services, jid } = await site({ no_log: wish });
     using _ = services;
-    assertEquals([services.jobs.getLoad(jid)?.get("arg"), services.jobs.noLog.reader(jid)], [[HIDDEN], undefined]);
+    assertEquals([services.jobs.store.getLoad(jid)?.get("arg"), services.jobs.store.noLog.reader(jid)], [
+      [HIDDEN],
+      undefined,
+    ]);
   }
 });
 
 Deno.test("a no_log job that cannot be marked is not published", async () => {
   const services = await testServices();
   using _ = services;
-  services.keys.put("web1", "accepted", (await testKey("web1")).publicKey.pem);
+  services.auth.keys.put("web1", "accepted", (await testKey("web1")).publicKey.pem);
   Deno.writeTextFileSync(`${services.opts.cachedir}/jobs`, "no directory");
   const load = { cmd: "publish", tgt: "*", tgt_type: "glob", fun: "test.arg", arg: [HIDDEN], ret: "", jid: "" };
   const who = { user: "root", key: services.accessKeys.get("root") };

@@ -1,0 +1,35 @@
+/**
+ * The commands of minions about their keys.
+ * Source: salt-protocol.md section 5.
+ * @module
+ */
+
+import { writeDropfile } from "../keys/dropfile.ts";
+import type { MinionCommands, Needs } from "./services.ts";
+import { KEY_EVENT } from "../protocol/tags.ts";
+import { map, type Value, type ValueMap } from "../values/value.ts";
+
+/** The commands, by name. */
+export const AUTH_COMMANDS: MinionCommands<"auth" | "minions" | "opts" | "log" | "complain" | "fire"> = {
+  revoke_auth: revokeAuth,
+};
+
+async function revokeAuth(
+  _load: ValueMap,
+  id: string,
+  services: Needs<"auth" | "minions" | "opts" | "log" | "complain" | "fire">,
+): Promise<Value> {
+  const { opts, auth: { keys, sessions }, minions, log, fire, complain } = services;
+  if (!opts.allow_minion_key_revoke) {
+    complain(`Minion ${id} asked to revoke its key, which allow_minion_key_revoke forbids`);
+    return false;
+  }
+  keys.remove(id);
+  sessions.remove(id);
+  if (!opts.preserve_minion_cache) minions.data.remove(id);
+  // What is published from now on is not for it any more.
+  if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
+  log.info(`The key of ${id} was deleted at its own request`);
+  await fire(KEY_EVENT, map({ result: true, act: "delete", id }));
+  return true;
+}

@@ -1,0 +1,173 @@
+/**
+ * The delivery of jobs: a first time, again to minions that missed it, and until all have given a sign of it or its time is over.
+ * What is due, lib/jobs/redelivery.ts decides; what is still to be delivered is kept for the next master
+ * (lib/jobs/undelivered.ts). Knows no sockets.
+ * @module
+ */
+
+import type { Logger } from "../process/log.ts";
+import { decode } from "../values/msgpack.ts";
+import { type Delivery, type Missed, Redelivery } from "../jobs/redelivery.ts";
+import type { JobStore } from "../jobs/store.ts";
+import { jobSign } from "../protocol/tags.ts";
+import type { UndeliveredJobs } from "../jobs/undelivered.ts";
+import { isMap, str, toNumber, type ValueMap } from "../values/value.ts";
+
+/** How often jobs that a connected minion gave no sign of are looked for, while there are jobs under way; in milliseconds. */
+const LOOK_MS = 500;
+/** How often what is over is removed from the log of undelivered jobs, while there is something in it; in milliseconds. */
+const SWEEP_MS = 60_000;
+
+/** What {@linkcode JobDelivery} works with. */
+export interface DeliveryParts {
+  /** What is kept of jobs: who has given a sign of which. */
+  readonly jobs: JobStore;
+  /** The jobs that are still to be delivered. */
+  readonly undelivered: UndeliveredJobs;
+  /** The thread's log. */
+  readonly log: Logger;
+  /** Whether a minion is connected, and acknowledges jobs. */
+  isPresent(id: string): boolean;
+  /** Publishes a load, to all minions. */
+  publish(load: ValueMap): Promise<void>;
+}
+
+/** The jobs of one master that are under way. */
+export class JobDelivery {
+  readonly #parts: DeliveryParts;
+  readonly #redelivery: Redelivery;
+  #looking: ReturnType<typeof setTimeout> | undefined;
+  #sweeping: ReturnType<typeof setTimeout> | undefined;
+
+  /** Takes up the jobs that the last master did not get rid of: for those who have given no sign of them. */
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts;
+    this.#redelivery = new Redelivery((delivery) => {
+      this.#forgetting(() => parts.undelivered.remove(delivery, Date.now()));
+      this.#lookSoon();
+    });
+    this.#takeUp();
+  }
+
+  /** How many jobs still wait for a sign. */
+  get size(): number {
+    return this.#redelivery.size;
+  }
+
+  #takeUp(): void {
+    const { jobs, undelivered, log } = this.#parts;
+    for (const delivery of undelivered.left(Date.now(), log.error)) {
+      const { jid } = delivery;
+      const heard = jobs.acks.all(jid);
+      const minions = delivery.minions.filter((id) => !heard.has(id) && !jobs.has(jid, id));
+      this.#redelivery.published({ ...delivery, minions }, performance.now());
+    }
+    this.#lookSoon();
+    this.#sweep();
+    if (this.size > 0) log.info(`Jobs that the last master did not deliver: ${this.size}`);
+  }
+
+  /** A master at rest has nothing to look for. */
+  #lookSoon(): void {
+    if (this.size > 0 || this.#parts.undelivered.expectsLate) this.#looking ??= setTimeout(() => this.#look(), LOOK_MS);
+  }
+
+  #look(): void {
+    const { undelivered, isPresent } = this.#parts;
+    this.#looking = undefined;
+    this.#forgetting(() => undelivered.removeLate(Date.now()));
+    for (const missed of this.#redelivery.due(isPresent, performance.now())) void this.#deliverAgain(missed);
+    this.#lookSoon();
+  }
+
+  /** There is something in the log of undelivered jobs now. */
+  #sweepLater(): void {
+    this.#sweeping ??= setTimeout(() => this.#sweep(), SWEEP_MS);
+  }
+
+  #sweep(): void {
+    this.#sweeping = undefined;
+    this.#forgetting(() => {
+      if (this.#parts.undelivered.sweepLog(Date.now())) this.#sweepLater();
+    });
+  }
+
+  #forgetting(remove: () => void): void {
+    try {
+      remove();
+    } catch (error) {
+      this.#parts.log.error(`A job stays among the undelivered: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  /**
+   * Delivers a job a first time. Who is present can send live output; a Python minion is not asked for it: if both are meant,
+   * the first get a publish of their own before the common one, which they drop as one that comes twice.
+   * @param pushed What an MWorker pushed: a load, and for whom and how long.
+   * @throws {TypeError} If that is no load. @throws {MsgpackError} If it cannot be read.
+   */
+  async deliver(pushed: Uint8Array): Promise<void> {
+    const { publish, isPresent } = this.#parts;
+    const delivery = parseDelivery(pushed);
+    // First: a fast minion's sign must find it.
+    this.#redelivery.published(delivery, performance.now());
+    this.#lookSoon();
+    this.#sweepLater();
+    const { load, minions, live } = delivery;
+    const able = live ? minions.filter(isPresent) : [];
+    if (able.length > 0 && able.length === minions.length) return await publish(withLive(load));
+    if (able.length > 0) await publish(withLive(loadFor(load, able)));
+    await publish(load);
+  }
+
+  /**
+   * Again, for those who are present and gave no sign, by their names: whoever has run the job may have forgotten that by
+   * now, and whoever has been accepted since is not meant.
+   */
+  async #deliverAgain({ delivery: { load, live }, ids }: Missed): Promise<void> {
+    const named = loadFor(load, ids);
+    await this.#parts.publish(live ? withLive(named) : named);
+  }
+
+  /** Minions `ids` have just connected: they get what they have missed. */
+  async arrived(ids: readonly string[]): Promise<void> {
+    for (const missed of this.#redelivery.arrived(ids, performance.now())) await this.#deliverAgain(missed);
+  }
+
+  /** The bus told of an event. The tags say all: of thousands of returns, not one is to be read a second time here. */
+  heard(tag: string): void {
+    const sign = jobSign(tag);
+    if (sign !== undefined) this.#redelivery.heard(sign.jid, sign.id, performance.now());
+  }
+
+  /** Looks for nothing any more; what is still to be delivered is left to the next master. */
+  close(): void {
+    clearTimeout(this.#looking);
+    clearTimeout(this.#sweeping);
+  }
+}
+
+/** The load for these minions alone. */
+function loadFor(load: ValueMap, ids: readonly string[]): ValueMap {
+  return new Map([...load, ["tgt", [...ids]], ["tgt_type", "list"]]);
+}
+
+/** The load with the wish for live output. */
+function withLive(load: ValueMap): ValueMap {
+  return new Map([...load, ["live", true]]);
+}
+
+/** What an MWorker pushed: a load, and for whom and how long. */
+function parseDelivery(frame: Uint8Array): Delivery {
+  const pushed = decode(frame, "disk");
+  const load = isMap(pushed) ? pushed.get("load") : undefined;
+  if (!isMap(pushed) || !isMap(load)) throw new TypeError("what came to be published is no load");
+  const minions = pushed.get("minions");
+  return {
+    jid: str(load.get("jid") ?? ""),
+    load,
+    live: pushed.get("live") === true,
+    minions: Array.isArray(minions) ? minions.filter((id) => typeof id === "string") : [],
+    ttlMs: toNumber(pushed.get("ttl_ms")) ?? 0,
+  };
+}

@@ -1,0 +1,13 @@
+/**
+ * The commands of minions about jobs.
+ * Source: salt-protocol.md section 5.
+ * @module
+ */
+
+import type { MinionCommands } from "./services.ts";
+import { storeReturn } from "./returns.ts";
+
+/** By name. */
+export const JOB_COMMANDS: MinionCommands<"auth" | "jobs" | "opts" | "log" | "complain" | "fire"> = {
+  _return: storeReturn,
+};

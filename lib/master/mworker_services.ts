@@ -1,0 +1,164 @@
+/**
+ * The services of one MWorker: its view of what all threads share, its stores, and its ways out to the bus and the Publisher.
+ * @module
+ */
+
+import { Access } from "./access.ts";
+import { Autosign } from "../keys/autosign.ts";
+import { throttledWarnings } from "./throttled_warnings.ts";
+import { DataCache } from "../fleet/data_cache.ts";
+import { stamp } from "../bus/event.ts";
+import { StoreError } from "../errors.ts";
+import { EventSender } from "../bus/sender.ts";
+import { openJobStore } from "../jobs/open_store.ts";
+import type { Journal } from "../os/journal.ts";
+import { KeyStore } from "../keys/store.ts";
+import type { Logger } from "../process/log.ts";
+import { masterJournal } from "./journal.ts";
+import { publishPullPath } from "../config/master_paths.ts";
+import { encode } from "../values/msgpack.ts";
+import { opensslOperations } from "../crypto/openssl_rsa.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { VerifiedTokens } from "../keys/verified_tokens.ts";
+import type { Delivery } from "../jobs/redelivery.ts";
+import { RateLimit } from "./rate_limit.ts";
+import { BoundedMap } from "../values/bounded_map.ts";
+import { PrivateKey } from "../crypto/rsa.ts";
+import type { AuthServices, JobServices, MasterServices } from "./services.ts";
+import { SessionKeys } from "../keys/sessions.ts";
+import { SharedKey } from "../keys/shared_key.ts";
+import { SignInTurns } from "./sign_in_turns.ts";
+import { Outbox, type SharedPlace } from "../sockets/endpoint.ts";
+import type { TimeBudget } from "../os/time_budget.ts";
+import { UndeliveredJobs } from "../jobs/undelivered.ts";
+import { map, str } from "../values/value.ts";
+
+/** What the services are made of, beside the master's options. */
+export interface ServicesInit {
+  /** The memory of the shared key. */
+  readonly sharedKey: SharedArrayBuffer;
+  /** The memory of the tokens that have been checked. */
+  readonly verified: SharedArrayBuffer;
+  /** The memory of the session keys that have been read. */
+  readonly sessions: SharedArrayBuffer;
+  /** Where its events go. */
+  readonly events: SharedPlace;
+  /** The memory of the limit on sign-ins of minions without an accepted key. */
+  readonly signInLimit: SharedArrayBuffer;
+  /** The memory of the sign-ins of accepted keys, and of the limit on those that come too often. */
+  readonly signIns: { readonly turns: SharedArrayBuffer; readonly others: SharedArrayBuffer };
+  /** The master's private key. */
+  readonly masterPem: string;
+  /** The port that minions subscribe to. */
+  readonly publishPort: number;
+  /** User name → key string. */
+  readonly accessKeys: ReadonlyMap<string, string>;
+  /** The user that the master runs as. */
+  readonly owner: string;
+}
+
+/** What {@linkcode openServices} gives. */
+export interface OpenServices {
+  readonly services: MasterServices;
+  /** Whether requests wait for the disk: then others may be taken meanwhile. */
+  readonly waitsForDisk: boolean;
+  /** Closes what they have opened. @param budget What the journal may take of it. */
+  close(budget: TimeBudget): Promise<void>;
+}
+
+/** How many returns are remembered that were told and could not be stored. */
+const TOLD_RETURNS = 10_000;
+
+/**
+ * The services of this thread.
+ * @param parts.onDiskWait Called when the request in hand begins to wait for the disk.
+ */
+export function openServices(
+  opts: MasterOpts,
+  init: ServicesInit,
+  parts: { readonly log: Logger; onDiskWait(): void },
+): OpenServices {
+  const { log } = parts;
+  const bus = new EventSender(init.events);
+  const journal = masterJournal(opts, log);
+  const jobs = openJobs(opts, init.masterPem, { ...parts, journal });
+  return {
+    waitsForDisk: journal !== undefined,
+    services: {
+      opts,
+      log,
+      complain: throttledWarnings(log),
+      async fire(tag, data) {
+        if (!await bus.fire(tag, stamp(data))) log.error(`The event bus did not take the event ${tag}`);
+      },
+      auth: openAuth(opts, init, log),
+      jobs: jobs.services,
+      minions: { data: new DataCache(opts.cachedir, { log: log.error }), publishPort: init.publishPort },
+    },
+    async close(budget) {
+      await journal?.close(budget);
+      bus.close();
+      jobs.close();
+    },
+  };
+}
+
+function openAuth(opts: MasterOpts, init: ServicesInit, log: Logger): AuthServices {
+  let masterKey: PrivateKey | undefined;
+  return {
+    // Read when somebody signs in: a thread that never meets one needs no RSA.
+    get masterKey() {
+      return masterKey ??= PrivateKey.fromPem(init.masterPem, opensslOperations(init.masterPem));
+    },
+    sharedKey: new SharedKey(init.sharedKey),
+    sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000, init.sessions),
+    keys: new KeyStore(opts.pki_dir),
+    verified: new VerifiedTokens(init.verified),
+    access: new Access(init.accessKeys, {
+      owner: init.owner,
+      acl: opts.publisher_acl,
+      blacklist: opts.publisher_acl_blacklist,
+      sudoAcl: opts.sudo_acl,
+    }),
+    autosign: new Autosign(opts, { warn: log.warning }),
+    signInLimit: new RateLimit(opts.max_sign_ins, init.signInLimit),
+    signInTurns: new SignInTurns(new RateLimit(opts.max_sign_ins, init.signIns.others), init.signIns.turns),
+  };
+}
+
+function openJobs(
+  opts: MasterOpts,
+  masterPem: string,
+  { log, journal, onDiskWait }: { readonly log: Logger; readonly journal: Journal | undefined; onDiskWait(): void },
+): { readonly services: JobServices; close(): void } {
+  const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
+  publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
+  const undelivered = new UndeliveredJobs(opts.cachedir, masterPem, journal);
+  /** So that the job goes out even if this master dies now. */
+  const keep = (delivery: Delivery) => {
+    try {
+      undelivered.save(delivery, Date.now());
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      log.error(error.message);
+    }
+  };
+  return {
+    services: {
+      store: openJobStore(opts, { log: log.error, journal }),
+      told: new BoundedMap(TOLD_RETURNS),
+      async durable() {
+        if (journal === undefined) return;
+        const committed = journal.commit();
+        onDiskWait();
+        await committed;
+      },
+      async publish(load, { minions, ttlMs, live }) {
+        await publisher.send([encode(map({ load, minions, ttl_ms: ttlMs, live }), "disk")]);
+        // It is on its way already, which takes as long; whoever asked hears of the job after this.
+        if (ttlMs > 0) keep({ jid: str(load.get("jid") ?? ""), load, minions, ttlMs, live });
+      },
+    },
+    close: () => publisher.close(),
+  };
+}

@@ -1,0 +1,27 @@
+/**
+ * The thread of an MWorker.
+ * @module
+ */
+
+import type { KeptInit } from "../sockets/kept_thread.ts";
+import { MWorker, type MWorkerParts } from "./mworker.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { noteSockets } from "../sockets/context.ts";
+import { serveThread, surviveErrors } from "../process/thread.ts";
+import { shareJids } from "../protocol/jid.ts";
+import { unpackOpts } from "../config/opts_transfer.ts";
+
+/** What the thread starts with. */
+export interface MWorkerInit extends MWorkerParts, KeptInit {
+  /** The master's packed options. */
+  readonly opts: Uint8Array;
+  /** The memory of the last job id. */
+  readonly jids: SharedArrayBuffer;
+}
+
+serveThread<MWorkerInit>(async (init, host) => {
+  surviveErrors(host.log);
+  noteSockets(init.sockets);
+  shareJids(init.jids);
+  return await MWorker.start(unpackOpts<MasterOpts>(init.opts), init, host);
+});

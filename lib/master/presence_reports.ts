@@ -1,0 +1,100 @@
+/**
+ * Who is connected, as the master tells it: by a file for the commands of its host (lib/fleet/presence_file.ts), by an event, and to
+ * the delivery of jobs. Who comes or goes, lib/fleet/presence.ts finds in the subscriptions. Knows no sockets.
+ * @module
+ */
+
+import { stamp } from "../bus/event.ts";
+import type { EventData } from "../bus/event.ts";
+import type { Logger } from "../process/log.ts";
+import type { PresenceBook, PresenceChange } from "../fleet/presence.ts";
+import { type Presence, readPresence, writePresence } from "../fleet/presence_file.ts";
+import { PRESENCE_CHANGE_EVENT } from "../protocol/tags.ts";
+import { map } from "../values/value.ts";
+
+/** How long changes of presence are gathered before they are told, in milliseconds. */
+const GATHER_MS = 100;
+/**
+ * How long those who come are gathered before they get what they have missed, in milliseconds. A publish goes to everybody:
+ * a fleet that is back after its master would otherwise get a publish for each of its minions, each time all of it.
+ */
+const ARRIVALS_MS = 50;
+
+/** What {@linkcode PresenceReports} works with. */
+export interface PresenceParts {
+  /** The master's cache directory. */
+  readonly cachedir: string;
+  /** Who is there. */
+  readonly book: PresenceBook;
+  /** The thread's log. */
+  readonly log: Logger;
+  /** Fires an event. */
+  fire(tag: string, data: EventData): Promise<unknown>;
+  /** Told who came, a moment later and together. */
+  onArrivals(ids: readonly string[]): Promise<void>;
+}
+
+/** The reports of one master. */
+export class PresenceReports {
+  readonly #parts: PresenceParts;
+  readonly #gone: Map<string, number>;
+  readonly #arrived = new Set<string>();
+  #changes: PresenceChange[] = [];
+  #telling: ReturnType<typeof setTimeout> | undefined;
+  #catchingUp: ReturnType<typeof setTimeout> | undefined;
+
+  /** Writes the file. @throws {Error} If it cannot be written. */
+  constructor(parts: PresenceParts) {
+    const { cachedir, book } = parts;
+    this.#parts = parts;
+    this.#gone = allGone(readPresence(cachedir));
+    writePresence(cachedir, { present: book.since, gone: this.#gone });
+  }
+
+  /** Hears a frame of a subscriber. */
+  hear(frame: Uint8Array): void {
+    const change = this.#parts.book.hear(frame);
+    if (change === undefined) return;
+    this.#changes.push(change);
+    if (change.present) this.#gone.delete(change.id);
+    else this.#gone.set(change.id, Date.now());
+    this.#telling ??= setTimeout(() => void this.#tell(), GATHER_MS);
+    if (!change.present) return;
+    this.#arrived.add(change.id);
+    this.#catchingUp ??= setTimeout(() => void this.#catchUp(), ARRIVALS_MS);
+  }
+
+  async #catchUp(): Promise<void> {
+    this.#catchingUp = undefined;
+    const ids = [...this.#arrived];
+    this.#arrived.clear();
+    await this.#parts.onArrivals(ids);
+  }
+
+  async #tell(): Promise<void> {
+    const { cachedir, book, log, fire } = this.#parts;
+    this.#telling = undefined;
+    const told = this.#changes;
+    this.#changes = [];
+    try {
+      writePresence(cachedir, { present: book.since, gone: this.#gone });
+    } catch (error) {
+      log.error(`Who is present could not be written: ${error instanceof Error ? error.message : error}`);
+    }
+    // Somebody who went and came back within the gathering is no news.
+    const last = new Map(told.map(({ id, present }) => [id, present]));
+    const ids = (present: boolean) => [...last].filter(([, is]) => is === present).map(([id]) => id);
+    await fire(PRESENCE_CHANGE_EVENT, stamp(map({ new: ids(true), lost: ids(false) })));
+  }
+
+  /** Tells nothing any more. */
+  close(): void {
+    clearTimeout(this.#telling);
+    clearTimeout(this.#catchingUp);
+  }
+}
+
+/** Whoever was there under the last master has left with it, until it comes again. */
+function allGone({ present, gone }: Presence): Map<string, number> {
+  return new Map([...gone, ...[...present.keys()].map((id) => [id, Date.now()] as const)]);
+}

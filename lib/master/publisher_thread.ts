@@ -1,0 +1,23 @@
+/**
+ * The thread of the Publisher.
+ * @module
+ */
+
+import type { KeptInit } from "../sockets/kept_thread.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { noteSockets } from "../sockets/context.ts";
+import { Publisher, type PublisherParts } from "./publisher.ts";
+import { serveThread, surviveErrors } from "../process/thread.ts";
+import { unpackOpts } from "../config/opts_transfer.ts";
+
+/** What the thread starts with. */
+export interface PublisherInit extends PublisherParts, KeptInit {
+  /** The master's packed options. */
+  readonly opts: Uint8Array;
+}
+
+serveThread<PublisherInit>(async (init, host) => {
+  surviveErrors(host.log);
+  noteSockets(init.sockets);
+  return await Publisher.start(unpackOpts<MasterOpts>(init.opts), init, host);
+});

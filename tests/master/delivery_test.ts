@@ -1,0 +1,101 @@
+/** @module */
+import { JobDelivery } from "../../lib/master/delivery.ts";
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { UndeliveredJobs } from "../../lib/jobs/undelivered.ts";
+import { encode } from "../../lib/values/msgpack.ts";
+import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { assertEquals, assertRejects } from "../support/assert.ts";
+import { jobStore } from "../support/job_store.ts";
+
+const JID = "20240102030405000001";
+
+/** A master's cache directory, and what was published. */
+class Place implements Disposable {
+  readonly root = Deno.makeTempDirSync({ prefix: "delivery_" });
+  readonly jobs = jobStore(this.root);
+  readonly undelivered = new UndeliveredJobs(this.root, "a private key");
+  readonly published: ValueMap[] = [];
+  readonly present = new Set<string>();
+
+  open(): JobDelivery {
+    return new JobDelivery({
+      jobs: this.jobs,
+      undelivered: this.undelivered,
+      log: SILENT_LOGGER,
+      isPresent: (id) => this.present.has(id),
+      publish: (load) => Promise.resolve(void this.published.push(load)),
+    });
+  }
+
+  /** What was published since the last look: whom each is for, and whether live output is wanted. */
+  told(): Value[] {
+    return this.published.splice(0).map((load) => [load.get("tgt") ?? null, load.get("live") ?? false]);
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+const LOAD = map({ jid: JID, fun: "test.ping", tgt: "*", tgt_type: "glob" });
+const MINIONS = ["web1", "web2", "web3"];
+
+function pushed(more: Readonly<Record<string, Value>> = {}): Uint8Array {
+  return encode(map({ load: LOAD, minions: MINIONS, ttl_ms: 60_000, live: false, ...more }), "disk");
+}
+
+Deno.test("a job goes out once, and again by name to minions that come and have given no sign of it", async () => {
+  using place = new Place();
+  const delivery = place.open();
+  await delivery.deliver(pushed());
+  assertEquals([place.told(), delivery.size], [[["*", false]], 1]);
+  delivery.heard(`salt/job/${JID}/ack/web1`);
+  delivery.heard(`salt/job/${JID}/new`);
+  await delivery.arrived(["web1", "web2", "db1"]);
+  assertEquals(place.told(), [[["web2"], false]]);
+  delivery.heard(`salt/job/${JID}/ret/web2`);
+  delivery.heard(`salt/job/${JID}/ret/web3`);
+  assertEquals(delivery.size, 0);
+  await delivery.arrived(MINIONS);
+  assertEquals(place.told(), []);
+  delivery.close();
+});
+
+Deno.test("live output is asked of minions that are present, which are ours; the others get the plain job", async () => {
+  using place = new Place();
+  const delivery = place.open();
+  await delivery.deliver(pushed({ live: true }));
+  assertEquals(place.told(), [["*", false]]);
+  place.present.add("web1").add("db1");
+  await delivery.deliver(pushed({ live: true }));
+  assertEquals(place.told(), [[["web1"], true], ["*", false]]);
+  for (const id of MINIONS) place.present.add(id);
+  await delivery.deliver(pushed({ live: true }));
+  assertEquals(place.told(), [["*", true]]);
+  delivery.close();
+});
+
+Deno.test("what the last master did not deliver is delivered to those who gave no sign: no return, no acknowledgement", async () => {
+  using place = new Place();
+  place.jobs.saveLoad(JID, LOAD, MINIONS);
+  place.jobs.saveReturn(map({ jid: JID, id: "web1", return: true }));
+  place.jobs.acks.save(JID, "web2", { state: "received", sinceMs: Date.now() });
+  place.undelivered.save({ jid: JID, load: LOAD, minions: MINIONS, ttlMs: 60_000, live: false }, Date.now());
+  const delivery = place.open();
+  assertEquals([place.told(), delivery.size], [[], 1]);
+  await delivery.arrived(MINIONS);
+  assertEquals(place.told(), [[["web3"], false]]);
+  delivery.heard(`salt/job/${JID}/ret/web3`);
+  delivery.close();
+  const next = place.open();
+  assertEquals(next.size, 0);
+  next.close();
+});
+
+Deno.test("what is pushed and is no load is refused, and nothing is published", async () => {
+  using place = new Place();
+  const delivery = place.open();
+  await assertRejects(() => delivery.deliver(encode(map({ minions: MINIONS }), "disk")), TypeError);
+  assertEquals([place.told(), delivery.size], [[], 0]);
+  delivery.close();
+});

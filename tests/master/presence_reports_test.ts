@@ -1,0 +1,37 @@
+/** @module */
+import { PresenceBook, presenceTopic } from "../../lib/fleet/presence.ts";
+import { readPresence, writePresence } from "../../lib/fleet/presence_file.ts";
+import { PresenceReports } from "../../lib/master/presence_reports.ts";
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { assertEquals } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+
+const KEYS = { sessionKey: "session", sharedKey: "shared" };
+
+Deno.test("who comes and goes is told together: by the file, by one event, and to the delivery of jobs", async () => {
+  const cachedir = Deno.makeTempDirSync({ prefix: "presence_" });
+  const book = new PresenceBook({ sessionKey: () => KEYS.sessionKey, sharedKey: () => KEYS.sharedKey });
+  const events: string[] = [], arrivals: string[][] = [];
+  writePresence(cachedir, { present: new Map([["left", 1]]), gone: new Map([["gone", 2]]) });
+  const reports = new PresenceReports({
+    cachedir,
+    book,
+    log: SILENT_LOGGER,
+    fire: (tag, data) => Promise.resolve(events.push(`${tag} ${data.get("new")} | ${data.get("lost")}`)),
+    onArrivals: (ids) => Promise.resolve(void arrivals.push([...ids])),
+  });
+  assertEquals([...readPresence(cachedir).gone.keys()].sort(), ["gone", "left"]);
+
+  const topic = (id: string) => new TextEncoder().encode(presenceTopic(id, KEYS));
+  const said = (first: number, bytes: Uint8Array) => new Uint8Array([first, ...bytes]);
+  const [web1, web2] = [topic("web1"), topic("web2")];
+  for (const frame of [said(1, web1), said(1, web2), said(0, web2), said(1, topic("left"))]) reports.hear(frame);
+  reports.hear(new TextEncoder().encode("\u0001salt/present/db1/forged"));
+  await eventually(() => events.length > 0, { what: "the event" });
+  assertEquals(arrivals, [["web1", "web2", "left"]]);
+  assertEquals(events, ["salt/presence/change web1,left | web2"]);
+  const { present, gone } = readPresence(cachedir);
+  assertEquals([[...present.keys()], [...gone.keys()].sort()], [["web1", "left"], ["gone", "web2"]]);
+  reports.close();
+  Deno.removeSync(cachedir, { recursive: true });
+});
