@@ -11,10 +11,11 @@ import { truncateValue } from "../text/truncate.ts";
 import { SIGNING_ALGORITHMS } from "../config/common_options.ts";
 import { StoreError } from "../errors.ts";
 import { jobReturn } from "../protocol/tags.ts";
-import { isJid, makeJid } from "../protocol/jid.ts";
+import { isJid, jidToStartTime, makeJid } from "../protocol/jid.ts";
 import { hideReturn } from "../protocol/hidden_return.ts";
 import type { Needs } from "./services.ts";
 import { encode } from "../values/msgpack.ts";
+import type { MasterOpts } from "../config/options.ts";
 import { OVERSIZED } from "../jobs/oversized_return.ts";
 import { asBytes } from "../protocol/payload.ts";
 import { PublicKey } from "../crypto/rsa.ts";
@@ -39,14 +40,16 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
   try {
     // salt-call without a job of its own: the master gives it one.
     if (cached && load.get("jid") === "req") load = store.adopt(load);
-    if (load.get("jid") === "req") load = new Map(load).set("jid", makeJid());
+    if (load.get("jid") === "req") load = new Map(load).set("jid", newJid(opts));
     if (!isJid(jid())) {
       complain(`Minion ${id} returned for ${truncateValue(load.get("jid"))}, which is no job id`);
       return null;
     }
     const reader = store.noLog.reader(jid());
     if (reader !== undefined) load = await hideReturn(load, reader);
-    if (cached && store.saveReturn(load) === "duplicate") {
+    const stored = cached ? store.saveReturn(load) : "ignored";
+    if (stored === "stored" && opts.job_cache_store_endtime) noteEndTime(jid(), services);
+    if (stored === "duplicate") {
       // Told all the same, as Salt does: the first time, the storing may have been all that was done. What is told is
       // what is stored.
       complain(`Minion ${id} returned twice for job ${jid()}; the first return stands`);
@@ -55,7 +58,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    if (load.get("jid") === "req") load = new Map(load).set("jid", makeJid());
+    if (load.get("jid") === "req") load = new Map(load).set("jid", newJid(opts));
     log.error(`The return of ${id} for job ${jid()} is not in the job cache: ${error.message}`);
     unkept = "The return is not in the job cache";
   }
@@ -77,6 +80,20 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
   log.info(`Got return from ${id} for job ${jid()}`);
   await fire(jobReturn(jid(), id), load);
   return reply;
+}
+
+function newJid({ unique_jid }: MasterOpts): string {
+  return makeJid(undefined, { unique: unique_jid });
+}
+
+/** `job_cache_store_endtime`: each return of a job notes when it came, so the last one stands, in the form of Salt's times. */
+function noteEndTime(jid: string, { jobs, opts, log }: Needs<"jobs" | "opts" | "log">): void {
+  try {
+    jobs.store.saveEndTime(jid, jidToStartTime(newJid(opts)));
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`The end time of job ${jid} is not in the job cache: ${error.message}`);
+  }
 }
 
 /** The minion has sent a failure in the place of its return. */

@@ -1,6 +1,6 @@
 /** @module */
 import { isDone } from "../../lib/protocol/acknowledgement.ts";
-import { makeJid } from "../../lib/protocol/jid.ts";
+import { jidDirectory, makeJid } from "../../lib/protocol/jid.ts";
 import { minionCommand } from "../../lib/master/minion_commands.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { equals, map, repr, type Value } from "../../lib/values/value.ts";
@@ -148,6 +148,44 @@ Deno.test("a command that fails is answered as Salt answers it, or where the min
   for (const cmd of ["_return", "_minion_event"]) assertEquals(isDone(cmd, refusal), false);
   assertEquals([isDone("_return", null), isDone("_return", ""), isDone("_return", false)], [true, true, false]);
   assertEquals([isDone("_minion_event", null), isDone("_minion_event", "")], [true, false]);
+});
+
+Deno.test("job_cache_store_endtime notes when the last return of a job came, and not that of one that comes twice", async () => {
+  for (const job_cache_store_endtime of [true, false]) {
+    using services = await testServices({ job_cache_store_endtime });
+    const { store } = services.jobs;
+    const jid = store.prepare();
+    assertEquals(store.getEndTime(jid), undefined);
+    await run(services, returned(jid));
+    const first = store.getEndTime(jid);
+    if (!job_cache_store_endtime) {
+      assertEquals(first, undefined);
+      continue;
+    }
+    assert(/^\d{4}, [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d\.\d{6}$/.test(first ?? ""), first);
+    await run(services, returned(jid));
+    assertEquals(store.getEndTime(jid), first);
+    await run(services, { ...returned(jid), id: "web2" }, "web2");
+    assert(store.getEndTime(jid) !== first);
+  }
+});
+
+Deno.test("with unique_jid the jobs of salt-call have the master's process id in their jid, stored or not", async () => {
+  for (const job_cache of [true, false]) {
+    using services = await testServices({ unique_jid: true, job_cache });
+    await run(services, returned("req"));
+    assertStringIncludes(tags(services)[0], `_${Deno.pid}/ret/web1`);
+  }
+});
+
+Deno.test("an end time that cannot be noted costs nothing but itself: the return is kept and told", async () => {
+  using services = await testServices({ job_cache_store_endtime: true });
+  const jid = services.jobs.store.prepare();
+  const directory = `${services.opts.cachedir}/jobs/${jidDirectory(jid, "sha256")}`;
+  Deno.mkdirSync(`${directory}/endtime/in the way`, { recursive: true });
+  assertEquals(await run(services, returned(jid)), null);
+  assertEquals(services.jobs.store.has(jid, "web1"), true);
+  assertStringIncludes(services.logged.join("\n"), `ERROR: The end time of job ${jid} is not in the job cache`);
 });
 
 Deno.test("of a return that was too large the master's log says whose it was, of which job, and how large", async () => {
