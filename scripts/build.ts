@@ -2,11 +2,20 @@
  * `deno task build`: the three executables, into `dist/`. By `deno compile`; or, where the base that it builds upon cannot
  * be fetched, as self-extracting files that hold Deno itself.
  *
- * Both start from the same directory of production files, so nothing is shipped that was not listed.
+ * Both start from the same directory: the scripts, one for each entry and thread (bundle.ts), and what of the packages no script holds.
  * @module
  */
 
-import { EXECUTABLES, productionConfig, productionFiles, TARGETS, WORKERS } from "./production.ts";
+import { bundle, BundleError, scriptOf } from "./bundle.ts";
+import {
+  EXECUTABLES,
+  packageFiles,
+  productionConfig,
+  SCRIPT_SOURCES,
+  TARGETS,
+  WARM_SOURCE,
+  WORKERS,
+} from "./production.ts";
 import { packedExecutable, packPayload } from "./pack.ts";
 import type { TarFile } from "./tar.ts";
 import { V8_FLAGS } from "../lib/process/self_command.ts";
@@ -81,15 +90,17 @@ async function made(directory: string): Promise<string> {
   return directory;
 }
 
-/** Copies what is shipped into `stage`. @returns The files there, by name. */
+/** Makes the scripts in `stage`, and copies there what else is shipped. @returns The files there, by name. */
 async function fillStage(stage: string, target: string): Promise<TarFile[]> {
-  const files = productionFiles(ROOT, target).map(({ name, path }) => {
+  const scripts = await bundle(ROOT, stage, [...SCRIPT_SOURCES, WARM_SOURCE]);
+  const packages = packageFiles(ROOT, target);
+  for (const { name, path } of packages) {
     Deno.mkdirSync(`${stage}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
     Deno.copyFileSync(path, `${stage}/${name}`);
-    return { name, path: `${stage}/${name}`, executable: false };
-  });
+  }
   await Deno.writeTextFile(`${stage}/deno.json`, productionConfig(ROOT));
-  return [...files, { name: "deno.json", path: `${stage}/deno.json`, executable: false }];
+  return [...packages.map(({ name }) => name), ...scripts, "deno.json"]
+    .map((name) => ({ name, path: `${stage}/${name}`, executable: false }));
 }
 
 /** Runs `deno compile` for each executable. @returns Whether it could: not where there is no denort to build upon. */
@@ -102,8 +113,10 @@ async function compiled(build: Build): Promise<boolean> {
       args: ["compile", "--quiet", "--allow-all", "--no-prompt", "--no-check", "--no-lock", `--v8-flags=${V8_FLAGS}`]
         .concat(
           ["--config", `${build.stage}/deno.json`, "--target", build.target, "--output", output],
-          WORKERS.flatMap((worker) => ["--include", `${build.stage}/${worker}`]),
-          `${build.stage}/${entry}`,
+          WORKERS.flatMap((worker) => ["--include", `${build.stage}/${scriptOf(worker)}`]),
+          // Nobody imports these: Deno looks for a map beside its script, and the addon is opened by its path.
+          [entry, ...WORKERS].flatMap((source) => ["--include", `${build.stage}/${scriptOf(source)}.map`]),
+          ["--include", `${build.stage}/node_modules/zeromq`, `${build.stage}/${scriptOf(entry)}`],
         ),
       env: { NO_COLOR: "1" },
       stdin: "null",
@@ -133,9 +146,11 @@ async function pack({ stage, files, target, out }: Build): Promise<void> {
   }
   const deno = { name: "deno", path: Deno.execPath(), executable: true };
   const payload = await packPayload([deno, ...denoLicence(), ...files]);
-  for (const { name, entry } of EXECUTABLES) {
+  for (const { name, links, entry } of EXECUTABLES) {
     const file = await Deno.open(`${stage}/${name}.packed`, { write: true, createNew: true });
-    await packedExecutable({ name, entry, version: VERSION, target }, payload).stream().pipeTo(file.writable);
+    await packedExecutable({ name, links, entry: scriptOf(entry), version: VERSION, target }, payload).stream().pipeTo(
+      file.writable,
+    );
     await replace(`${stage}/${name}.packed`, `${out}/${name}`);
   }
 }
@@ -169,7 +184,7 @@ if (import.meta.main) {
     Deno.exit(await main(Deno.args));
   } catch (error) {
     const isUsage = error instanceof OptionError;
-    if (!isUsage && !(error instanceof BuildError)) throw error;
+    if (!isUsage && !(error instanceof BuildError) && !(error instanceof BundleError)) throw error;
     writeError(`build: ${error.message}\n`);
     Deno.exit(isUsage ? 64 : 1);
   }

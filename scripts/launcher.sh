@@ -1,8 +1,8 @@
 #!/bin/sh
 # @NAME@ @VERSION@, for @TARGET@.
 #
-# This file is a program: the script that you read, and behind it a gzipped tar archive of Deno, the sources and the
-# libraries. At the first start the archive is unpacked into a directory named by its checksum; every start runs from
+# This file is a program: the script that you read, and behind it a gzipped tar archive of Deno, the programs' scripts and
+# libzmq. At the first start the archive is unpacked into a directory named by its checksum; every start runs from
 # there. It needs nothing but a POSIX shell, ls, id, mkdir, mv, rm, tail, gzip, tar, and sha256sum or shasum if it is
 # there.
 #
@@ -91,7 +91,26 @@ unpack() (
   mv "$new" "$base/$release" || { printf 'cannot make %s' "$base/$release"; exit 1; }
   # If another made it in between, ours now lies inside.
   rm -rf "$base/$release/${new##*/}" "$base/$release/broken"
+  # This only makes the starts to come faster; if it fails, they are slower.
+  (home=$base/$release && become_deno '@WARM_SCRIPT@' </dev/null >/dev/null 2>&1) || :
 )
+
+# Becomes Deno, with the script $1 in $home and the words that follow.
+become_deno() {
+  script=$1
+  shift
+  export DENO_DIR="$home/cache" DENO_NO_UPDATE_CHECK=1
+  exec "$home/deno" run --allow-all --quiet --no-prompt --cached-only --no-lock --v8-flags='@V8_FLAGS@' \
+    --config "$home/deno.json" "$home/$script" "$@"
+}
+
+# Sets $uid. Linux tells it without a command to start.
+find_uid() {
+  while read -r key _ effective _; do
+    [ "$key" != Uid: ] || { uid=$effective && return; }
+  done 2>/dev/null </proc/self/status
+  uid=$(id -u)
+}
 
 # Sets $home to the unpacked directory; the directories to unpack into are given in the order of preference.
 find_home() {
@@ -119,7 +138,18 @@ case $0 in
     case $self in /*) ;; *) self=$(pwd)/$self ;; esac ;;
 esac
 
-uid=$(id -u) || fail "cannot find the system's commands; PATH is ${PATH:-empty}"
+# This alone needs neither the command's options nor the rest of its script.
+case $#${1-} in
+  1--version)
+    entry='@VERSION_SCRIPT@'
+    case ${0##*/} in
+      @NAMES@) set -- "${0##*/}" ;;
+      *) set -- '@NAME@' ;;
+    esac
+    ;;
+esac
+
+find_uid && command -v ls >/dev/null || fail "cannot find the system's commands; PATH is ${PATH:-empty}"
 if [ -n "${SALT_UNPACK_DIR:-}" ]; then
   case $SALT_UNPACK_DIR in /*) ;; *) fail "SALT_UNPACK_DIR is not an absolute path: $SALT_UNPACK_DIR" ;; esac
   [ "$uid" != 0 ] || rooted "$SALT_UNPACK_DIR" ||
@@ -131,6 +161,5 @@ elif [ -n "${XDG_CACHE_HOME:-${HOME:-}}" ]; then
 else find_home "/var/tmp/salt-deno-$uid"
 fi
 
-export SALT_EXECUTABLE="$self" DENO_DIR="$home/cache" DENO_NO_UPDATE_CHECK=1
-exec "$home/deno" run --allow-all --quiet --no-prompt --cached-only --no-lock --v8-flags='@V8_FLAGS@' \
-  --config "$home/deno.json" "$home/$entry" "$@"
+export SALT_EXECUTABLE="$self"
+become_deno "$entry" "$@"

@@ -5,6 +5,8 @@
  */
 
 import { V8_FLAGS } from "../lib/process/self_command.ts";
+import { scriptOf } from "./bundle.ts";
+import { VERSION_SOURCE, WARM_SOURCE } from "./production.ts";
 import { type TarFile, tarStream } from "./tar.ts";
 
 /** Bytes in front of the archive. The shell reads no further than the launcher's `exec`. */
@@ -22,7 +24,9 @@ export interface Payload {
 export interface PackedProgram {
   /** `salt-minion`. */
   readonly name: string;
-  /** `minion.ts`. */
+  /** The other names that it answers to: `salt-call`. */
+  readonly links: readonly string[];
+  /** Its script: `minion.mjs`. */
   readonly entry: string;
   /** The project's. */
   readonly version: string;
@@ -42,10 +46,13 @@ export function releaseName(version: string, { sum }: Payload): string {
 }
 
 /** The content of an executable. */
-export function packedExecutable({ name, entry, version, target }: PackedProgram, payload: Payload): Blob {
+export function packedExecutable({ name, links, entry, version, target }: PackedProgram, payload: Payload): Blob {
   const values: Readonly<Record<string, string>> = {
     NAME: name,
+    NAMES: [name, ...links].join(" | "),
     ENTRY: entry,
+    VERSION_SCRIPT: scriptOf(VERSION_SOURCE),
+    WARM_SCRIPT: scriptOf(WARM_SOURCE),
     VERSION: version,
     TARGET: target,
     RELEASE: releaseName(version, payload),

@@ -1,5 +1,6 @@
 /**
- * What an executable holds: the sources that run, and of the npm packages the files that are loaded on one platform.
+ * What an executable holds: the scripts that are made of the sources, and of the npm packages what no script holds: the addon of one
+ * platform, and licences.
  * @module
  */
 
@@ -21,22 +22,26 @@ export const WORKERS = [
   "lib/worker/module_worker.ts",
 ] as const;
 
-/** Where the sources are: `lib`, and the plugins; with all folders in them. */
-const SOURCE_DIRECTORIES = ["lib", "modules"] as const;
+/** What answers `--version` alone, in all of them. */
+export const VERSION_SOURCE = "lib/commands/version_alone.ts";
+
+/** What has every script compiled once, where a packed executable has unpacked itself. */
+export const WARM_SOURCE = "scripts/warm.ts";
+
+/** The sources of which scripts are made, for every kind of executable. */
+export const SCRIPT_SOURCES: readonly string[] = [...EXECUTABLES.map(({ entry }) => entry), ...WORKERS, VERSION_SOURCE];
 
 /**
- * Of each package what is loaded, besides its package.json and its licence. A package that is not listed here stops the
- * build, so that a new dependency is looked at.
+ * The packages that scripts have parts of: their licences are shipped, and package.json, which names it where there is no other file. A package that is not listed here stops the build, so that a new
+ * dependency is looked at.
  */
-const PACKAGES: Readonly<Record<string, RegExp>> = {
-  "@noble/hashes": /^[\w-]+\.js$/,
-  "deno-std": /\.js$/,
-  "js-yaml": /^dist\/js-yaml\.mjs$/,
-  "zeromq": /^build\/manifest\.json$/,
-};
+const PACKAGES: readonly string[] = ["@noble/hashes", "deno-std", "js-yaml", "zeromq"];
 
-/** Packages that are installed and not loaded: what zeromq is compiled and loaded with in Node, and js-yaml's command needs. */
-const UNUSED_PACKAGES: readonly string[] = ["argparse", "cmake-ts", "node-addon-api"];
+/**
+ * Packages that are installed and not in any script: what zeromq is compiled and loaded with in Node, what js-yaml's command needs, and
+ * esbuild, which makes the scripts.
+ */
+const UNUSED_PACKAGES = /^(argparse|cmake-ts|node-addon-api|esbuild|@esbuild\/.*)$/;
 
 /** A platform as Deno names it, `x86_64-unknown-linux-gnu`, in the words of Node and of zeromq. */
 interface Platform {
@@ -55,32 +60,16 @@ const PLATFORMS: Readonly<Record<string, Platform>> = {
 /** The platforms that can be built for. Windows has neither the sockets nor the calls that the programs need. */
 export const TARGETS: readonly string[] = Object.keys(PLATFORMS);
 
-/**
- * The files of the project at `root` that run on `target`, by name. `deno.json` is not among them: see
- * {@linkcode productionConfig}.
- */
-export function productionFiles(root: string, target: string): TarFile[] {
-  const files: TarFile[] = EXECUTABLES.map(({ entry }) => source(root, entry));
-  for (const directory of SOURCE_DIRECTORIES) {
-    for (const name of listFiles(`${root}/${directory}`)) {
-      if (name.endsWith(".ts")) files.push(source(root, `${directory}/${name}`));
-    }
-  }
-  for (const installed of installedPackages(root)) files.push(...packageFiles(installed, PLATFORMS[target]));
-  return files.sort((a, b) => a.name < b.name ? -1 : 1);
+/** The files of the packages, of the project at `root`, that are shipped for `target`, by name. */
+export function packageFiles(root: string, target: string): TarFile[] {
+  return installedPackages(root).flatMap((installed) => filesOf(installed, PLATFORMS[target]))
+    .sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
-/**
- * `deno.json` as it is shipped: the version of the project and of its dependencies and Deno's options are read from it, and
- * it says that node_modules is complete as it lies there, so that nobody looks for a registry.
- */
+/** `deno.json` as it is shipped: Deno's options, and that nobody is to look for packages. */
 export function productionConfig(root: string): string {
-  const { imports, unstable }: Record<string, unknown> = JSON.parse(Deno.readTextFileSync(`${root}/deno.json`));
-  return JSON.stringify({ nodeModulesDir: "manual", unstable, imports }, null, 2) + "\n";
-}
-
-function source(root: string, name: string): TarFile {
-  return { name, path: `${root}/${name}`, executable: false };
+  const { unstable }: Record<string, unknown> = JSON.parse(Deno.readTextFileSync(`${root}/deno.json`));
+  return JSON.stringify({ nodeModulesDir: "manual", unstable }, null, 2) + "\n";
 }
 
 interface InstalledPackage {
@@ -94,19 +83,19 @@ function installedPackages(root: string): InstalledPackage[] {
   const locked: Record<string, unknown> = JSON.parse(Deno.readTextFileSync(`${root}/deno.lock`)).npm;
   return Object.keys(locked).sort().flatMap((id) => {
     const name = id.slice(0, id.lastIndexOf("@"));
-    if (UNUSED_PACKAGES.includes(name)) return [];
-    if (!Object.hasOwn(PACKAGES, name)) {
+    if (UNUSED_PACKAGES.test(name)) return [];
+    if (!PACKAGES.includes(name)) {
       throw new Error(
-        `Cannot pack the package "${name}": scripts/production.ts does not say which of its files are loaded`,
+        `Cannot pack the package "${name}": scripts/production.ts does not know it`,
       );
     }
     return [{ name, path: `${store}/${id.replace("/", "+")}/node_modules/${name}` }];
   });
 }
 
-function packageFiles({ name, path }: InstalledPackage, platform: Platform): TarFile[] {
-  const files = listFiles(path).filter((file) =>
-    file === "package.json" || /^licen[cs]e[^/]*$/i.test(file) || PACKAGES[name].test(file)
+function filesOf({ name, path }: InstalledPackage, platform: Platform): TarFile[] {
+  const files = [...Deno.readDirSync(path)].flatMap((entry) =>
+    entry.isFile && /^(package\.json|licen[cs]e.*)$/i.test(entry.name) ? [entry.name] : []
   );
   if (name === "zeromq") files.push(addon(path, platform));
   return files.map((file) => ({ name: `node_modules/${name}/${file}`, path: `${path}/${file}`, executable: false }));
@@ -121,13 +110,4 @@ function addon(path: string, { os, arch, libc }: Platform): string {
     .sort((a, b) => b.abi - a.abi);
   if (newest === undefined) throw new Error(`zeromq brings no addon for ${os} ${arch} ${libc}`);
   return `build/${newest.file}`;
-}
-
-/** The files below `directory`, relative to it, sorted. */
-function listFiles(directory: string, prefix = ""): string[] {
-  return [...Deno.readDirSync(`${directory}/${prefix}`)].sort((a, b) => a.name < b.name ? -1 : 1).flatMap((entry) => {
-    const name = `${prefix}${entry.name}`;
-    if (entry.isDirectory) return entry.name === "node_modules" ? [] : listFiles(directory, `${name}/`);
-    return entry.isFile ? [name] : [];
-  });
 }

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { V8_FLAGS } from "../../lib/process/self_command.ts";
 import { packedExecutable, packPayload, releaseName } from "../../scripts/pack.ts";
-import { EXECUTABLES, productionFiles, TARGETS, WORKERS } from "../../scripts/production.ts";
+import { packageFiles, TARGETS, VERSION_SOURCE, WARM_SOURCE, WORKERS } from "../../scripts/production.ts";
+import { scriptOf } from "../../scripts/bundle.ts";
 import { sourceFiles } from "../../scripts/source_files.ts";
 import { type TarFile, tarStream } from "../../scripts/tar.ts";
 
@@ -28,18 +29,25 @@ interface Result {
 class Packed {
   private constructor(readonly root: string, readonly executable: string, readonly release: string) {}
 
-  static async make(): Promise<Packed> {
+  static async make(deno = FAKE_DENO): Promise<Packed> {
     const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "build_test_" }));
     const file = (name: string, text: string, executable = false): TarFile => {
       Deno.writeTextFileSync(`${root}/${name}`, text);
       return { name, path: `${root}/${name}`, executable };
     };
     const payload = await packPayload([
-      file("deno", FAKE_DENO, true),
+      file("deno", deno, true),
       file("deno.json", "{}"),
-      file("minion.ts", ""),
+      file("minion.mjs", ""),
+      file(scriptOf(VERSION_SOURCE), ""),
     ]);
-    const program = { name: "salt-minion", entry: "minion.ts", version: "1.2.3", target: "here" };
+    const program = {
+      name: "salt-minion",
+      links: ["salt-call"],
+      entry: "minion.mjs",
+      version: "1.2.3",
+      target: "here",
+    };
     await Deno.mkdir(`${root}/a directory`);
     const executable = `${root}/a directory/salt-minion`;
     await Deno.writeFile(executable, await packedExecutable(program, payload).bytes(), { mode: 0o755 });
@@ -103,8 +111,39 @@ Deno.test("a packed executable runs its entry with Deno, offline, with the words
     `DENO_DIR=${home}/cache`,
     ...["run", "--allow-all", "--quiet", "--no-prompt", "--cached-only", "--no-lock"]
       .concat(`--v8-flags=${V8_FLAGS}`, "--config", `${home}/deno.json`)
-      .concat(`${home}/minion.ts`, "-c", "two words", "")
+      .concat(`${home}/minion.mjs`, "-c", "two words", "")
       .map((word) => `word=${word}`),
+  ]);
+});
+
+Deno.test("a packed executable runs the script for --version alone with the name that it was started by, or its own", async () => {
+  await using packed = await Packed.make();
+  const script = `word=${packed.unpackDir}/${packed.release}/${scriptOf(VERSION_SOURCE)}`;
+  await Deno.symlink("salt-minion", `${packed.root}/a directory/other`);
+  for (const [called, name] of [["salt-minion"], ["salt-call"], ["other", "salt-minion"]]) {
+    const { out } = await packed.run(["--version"], { executable: `${packed.root}/a directory/${called}` });
+    assertEquals(out.trimEnd().split("\n").slice(-2), [script, `word=${name ?? called}`]);
+  }
+  const { out } = await packed.run(["--version", "x"]);
+  assertEquals(out.trimEnd().split("\n").slice(-3).map((line) => line.replace(/.*\//, "")), [
+    "minion.mjs",
+    "word=--version",
+    "word=x",
+  ]);
+});
+
+Deno.test("a packed executable has the scripts compiled when it has unpacked itself, and then no more", async () => {
+  // What it is started with is noted where it lies.
+  const noting = `#!/bin/sh\n[ "$1" = --version ] || echo "$*" >> "$DENO_DIR.starts"\n`;
+  await using packed = await Packed.make(noting);
+  await packed.run(["a"]);
+  await packed.run(["b"]);
+  const notes = await Deno.readTextFile(`${packed.unpackDir}/${packed.release}/cache.starts`);
+  const starts = notes.trimEnd().split("\n");
+  assertEquals(starts.map((line) => line.slice(line.lastIndexOf("/") + 1)), [
+    scriptOf(WARM_SOURCE),
+    "minion.mjs a",
+    "minion.mjs b",
   ]);
 });
 
@@ -141,9 +180,10 @@ Deno.test("first starts at the same time all run, from one directory", async () 
   assertEquals(results.map(({ code, err }) => ({ code, err })), Array(8).fill({ code: 0, err: "" }));
   assertEquals(packed.unpacked(), [packed.release]);
   assertEquals([...Deno.readDirSync(`${packed.unpackDir}/${packed.release}`)].map(({ name }) => name).sort(), [
+    scriptOf(VERSION_SOURCE),
     "deno",
     "deno.json",
-    "minion.ts",
+    "minion.mjs",
   ]);
 });
 
@@ -157,9 +197,10 @@ Deno.test("whoever comes second with an unpacked directory leaves nothing of it"
   assertEquals({ code, err }, { code: 0, err: "" });
   assertEquals(packed.unpacked(), [packed.release]);
   assertEquals([...Deno.readDirSync(`${packed.unpackDir}/${packed.release}`)].map(({ name }) => name).sort(), [
+    scriptOf(VERSION_SOURCE),
     "deno",
     "deno.json",
-    "minion.ts",
+    "minion.mjs",
   ]);
 });
 
@@ -253,29 +294,16 @@ Deno.test("tarStream() writes what tar unpacks, and the same bytes each time", a
 });
 
 for (const target of TARGETS) {
-  Deno.test(`productionFiles() holds one addon for ${target}, and neither tests nor types`, () => {
-    const names = productionFiles(ROOT, target).map(({ name }) => name);
+  Deno.test(`packageFiles() holds one addon for ${target}, the licences, and nothing else`, () => {
+    const names = packageFiles(ROOT, target).map(({ name }) => name);
     assertEquals(names.filter((name) => name.endsWith(".node")).length, 1);
-    assertEquals(names.filter((name) => /^tests\/|\.d\.ts$|\.map$/.test(name)), []);
-    assertEquals(names.filter((name) => /^node_modules\/[^/]*zeromq\/licen[cs]e/i.test(name)).length > 0, true);
+    for (const one of ["@noble/hashes", "deno-std", "js-yaml", "zeromq"]) {
+      assert(names.includes(`node_modules/${one}/package.json`), one);
+    }
+    assert(names.some((name) => /^node_modules\/zeromq\/licen[cs]e/i.test(name)));
+    assertEquals(names.filter((name) => !/\/(package\.json|licen[cs]e[^/]*)$|\.node$/i.test(name)), []);
   });
 }
-
-Deno.test("productionFiles() holds every module that an entry or a worker imports", async () => {
-  const names = new Set(productionFiles(ROOT, Deno.build.target).map(({ name }) => name));
-  for (const entry of [...EXECUTABLES.map(({ entry }) => entry), ...WORKERS]) {
-    const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json", `${ROOT}/${entry}`] })
-      .output();
-    const graph: { modules: { local?: string; error?: string }[] } = JSON.parse(new TextDecoder().decode(stdout));
-    assertEquals(graph.modules.filter(({ error }) => error !== undefined), [], entry);
-    const local = graph.modules.flatMap(({ local }) =>
-      local?.startsWith(`${ROOT}/`) ? [local.slice(ROOT.length + 1)] : []
-    )
-      .filter((name) => !name.startsWith("node_modules/") && name !== "deno.json");
-    assert(local.length > 5, entry);
-    assertEquals(local.filter((name) => !names.has(name)), [], entry);
-  }
-});
 
 Deno.test("WORKERS lists every file that a Worker is started from", async () => {
   const found = new Set<string>();

@@ -1,0 +1,14 @@
+/**
+ * What a packed executable runs once, when it has unpacked itself: has V8 compile every script beside this one. Deno keeps the outcome
+ * in its cache, so the first start of each program finds it there. A command as short as `salt-key -L` would never leave
+ * any: Deno writes after the first turn of the event loop.
+ * @module
+ */
+
+// A thread's script answers whoever started it; here nobody did.
+Object.assign(globalThis, { postMessage: () => {} });
+
+for (const { name } of Deno.readDirSync(new URL("./", Deno.mainModule))) {
+  const script = new URL(`./${name}`, Deno.mainModule).href;
+  if (name.endsWith(".mjs") && script !== Deno.mainModule) await import(script);
+}

@@ -1,0 +1,173 @@
+import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
+import { DENO_RUN } from "../../lib/process/self_command.ts";
+import { VERSION_TEXT } from "../../lib/version.ts";
+import { bundle, BundleError, scriptOf } from "../../scripts/bundle.ts";
+import {
+  EXECUTABLES,
+  productionConfig,
+  SCRIPT_SOURCES,
+  VERSION_SOURCE,
+  WARM_SOURCE,
+} from "../../scripts/production.ts";
+
+const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
+
+/** The scripts of this tree as an executable has them, made once. */
+async function withScripts(use: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await Deno.realPath(await Deno.makeTempDir({ prefix: "bundle_test_" }));
+  try {
+    await bundle(ROOT, directory, [...SCRIPT_SOURCES, WARM_SOURCE]);
+    await Deno.writeTextFile(`${directory}/deno.json`, productionConfig(ROOT));
+    await use(directory);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function deno(args: readonly string[], { input = "", env = {} }: {
+  readonly input?: string | Uint8Array;
+  readonly env?: Record<string, string>;
+} = {}): Promise<Ran> {
+  // Descriptor 3 is where a custom module's process speaks to its minion.
+  const child = new Deno.Command("/bin/sh", {
+    args: ["-c", `exec 3>/dev/null; exec "$@"`, "sh", Deno.execPath(), ...DENO_RUN, ...args],
+    env: { NO_COLOR: "1", ...env },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(typeof input === "string" ? new TextEncoder().encode(input) : input);
+  await writer.close();
+  const { code, stdout, stderr } = await child.output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code, out: text(stdout), err: text(stderr) };
+}
+
+/** The places that a stack names, `lib/a.ts:1`, from the scripts' directory, without Deno's own. */
+function placesOf(text: string, directory: string): string[] {
+  return [...text.matchAll(/\(?file:\/\/([^\s)]+):(\d+):\d+\)?/g)]
+    .map(([, path, line]) => `${path.replace(`${directory}/`, "")}:${line}`);
+}
+
+/** The number of the line of the source file that holds `text`. */
+async function lineOf(path: string, text: string): Promise<number> {
+  const at = (await Deno.readTextFile(`${ROOT}/${path}`)).split("\n").findIndex((line) => line.includes(text));
+  assert(at >= 0, `${path} does not hold ${text}`);
+  return at + 1;
+}
+
+Deno.test("a script names the sources' files and lines in a stack: of an entry, an MWorker and a custom module's process", async () => {
+  await withScripts(async (directory) => {
+    const starter = `${directory}/starter.mjs`;
+    await Deno.writeTextFile(
+      starter,
+      `new Worker(new URL(Deno.args[0], import.meta.url), { type: "module" }).postMessage(JSON.parse(Deno.args[1]));`,
+    );
+    const words = ["--config", `${directory}/deno.json`];
+    const pump = await deno([...words, `${directory}/minion.mjs`, "--as", "salt-module-process"], {
+      input: new Uint8Array(16).fill(255),
+    });
+    assertEquals(placesOf(pump.err, directory), [
+      `lib/protocol/frames.ts:${await lineOf("lib/protocol/frames.ts", "throw new RangeError(`a message of")}`,
+      `lib/worker/module_pump.ts:${await lineOf("lib/worker/module_pump.ts", "of frames.push(piece)")}`,
+      `minion.ts:${await lineOf("minion.ts", "return await runModulePump()")}`,
+      `minion.ts:${await lineOf("minion.ts", "Deno.exit(await main())")}`,
+    ]);
+    for (
+      const [source, message, file, line] of [
+        ["lib/master/mworker.ts", "null", "lib/process/thread.ts", "switch (data.kind) {"],
+        ["lib/worker/module_worker.ts", "[]", "lib/worker/module_worker.ts", "const message = unpackToModule(data)"],
+      ] as const
+    ) {
+      const { err } = await deno([...words, starter, scriptOf(source), message]);
+      const places = placesOf(err, directory);
+      assert(places.includes(`${file}:${await lineOf(file, line)}`), err);
+      assertEquals(places.filter((place) => place.startsWith(scriptOf(source))), [], err);
+    }
+  });
+});
+
+Deno.test("what a script reads of an error's stack names the sources, too: for logs", async () => {
+  const directory = await Deno.realPath(await Deno.makeTempDir({ prefix: "bundle_test_" }));
+  try {
+    await Deno.writeTextFile(`${directory}/deno.json`, `{ "imports": {} }`);
+    await Deno.mkdir(`${directory}/lib`);
+    await Deno.writeTextFile(
+      `${directory}/lib/thrower.ts`,
+      `// A line.\nexport const fail = (): never => {\n  throw new Error("oh");\n};\n`,
+    );
+    await Deno.writeTextFile(
+      `${directory}/entry.ts`,
+      `import { fail } from "./lib/thrower.ts";\ntry {\n  fail();\n} catch (error) {\n  if (error instanceof Error) console.log(error.stack);\n}\n`,
+    );
+    await Deno.mkdir(`${directory}/out`);
+    assertEquals(await bundle(directory, `${directory}/out`, ["entry.ts"]), ["entry.mjs", "entry.mjs.map"]);
+    const { out } = await deno([`${directory}/out/entry.mjs`]);
+    assertEquals(placesOf(out, `${directory}/out`), ["lib/thrower.ts:3", "entry.ts:3"]);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});
+
+Deno.test("bundle() refuses what an executable would not have, or what would slow every start down", async () => {
+  const directory = await Deno.realPath(await Deno.makeTempDir({ prefix: "bundle_test_" }));
+  try {
+    await Deno.writeTextFile(`${directory}/deno.json`, `{ "imports": {} }`);
+    for (
+      const [text, reason] of [
+        [`new Worker(new URL("./thread.ts", import.meta.url));`, /names thread\.ts, which has no script of its own/],
+        [`console.log(import.meta.dirname);`, /uses import\.meta in a way that scripts have not/],
+        [`import { join } from "node:path";\nconsole.log(join("a"));`, /imports node:path at its start/],
+        [`import { a } from "left-pad";\nconsole.log(a);`, /left-pad is not in deno\.json's import map/],
+        [`let = ;`, /entry\.ts:1/],
+      ] as const
+    ) {
+      await Deno.writeTextFile(`${directory}/entry.ts`, text);
+      const error = await assertRejects(() => bundle(directory, `${directory}/out`, ["entry.ts"]), BundleError);
+      assertMatch(error.message, reason);
+    }
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});
+
+Deno.test("the scripts say what the sources say: each command's help and version", async () => {
+  await withScripts(async (directory) => {
+    for (const { name, links, entry } of EXECUTABLES) {
+      for (const command of [name, ...links]) {
+        const as = command === "salt-master" ? [] : ["--as", command];
+        const version = await deno([`${directory}/${scriptOf(VERSION_SOURCE)}`, command]);
+        assertEquals(version, { code: 0, out: `${command} ${VERSION_TEXT}\n`, err: "" });
+        assertEquals(await deno([`${ROOT}/${entry}`, ...as, "--version"]), version);
+        const help = await deno([`${directory}/${scriptOf(entry)}`, ...as, "--help"]);
+        assertEquals(help.code, 0);
+        assertEquals(await deno([`${ROOT}/${entry}`, ...as, "--help"]), help);
+      }
+    }
+  });
+});
+
+Deno.test("the warm script has V8 compile every script, for the starts to come", async () => {
+  await withScripts(async (directory) => {
+    const cache = `${directory}/cache`;
+    const { code, err } = await deno([`${directory}/${scriptOf(WARM_SOURCE)}`], { env: { DENO_DIR: cache } });
+    assertEquals({ code, err }, { code: 0, err: "" });
+    // SQLite keeps what is stored as it is, in the file or in the log beside it.
+    const kept = ["v8_code_cache_v2", "v8_code_cache_v2-wal"].map((name) => {
+      try {
+        return new TextDecoder("latin1").decode(Deno.readFileSync(`${cache}/${name}`));
+      } catch (error) {
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
+        return "";
+      }
+    }).join("");
+    for (const source of SCRIPT_SOURCES) assert(kept.includes(`file://${directory}/${scriptOf(source)}`), source);
+  });
+});
