@@ -15,6 +15,7 @@ import type { MasterOpts } from "../../lib/config/options.ts";
 import { readPresence } from "../../lib/fleet/presence_file.ts";
 import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { freePort } from "../../scripts/free_port.ts";
+import { EXECUTABLES } from "../../scripts/production.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Ran, run, Service } from "../support/processes.ts";
 
@@ -178,7 +179,7 @@ export class ProcessFleet implements AsyncDisposable {
   /** Starts a node that is not running, and waits until it has ended by itself. */
   runToEnd(node: string): Promise<Ran> {
     const role = node === "master" ? "master" : "minion";
-    return run([...DENO, `${SOURCES}${role}.ts`, "-c", `${this.root}/${node}/etc/salt`]);
+    return run([...program(`salt-${role}`), "-c", `${this.root}/${node}/etc/salt`]);
   }
 
   /** `kill -9`. */
@@ -218,13 +219,12 @@ export class ProcessFleet implements AsyncDisposable {
 
   /** Runs `salt-call` with a minion's configuration to its end. */
   saltCall(id: string, ...args: string[]): Promise<Ran> {
-    return run([...DENO, `${SOURCES}minion.ts`, "--as", "salt-call", "-c", `${this.root}/${id}/etc/salt`, ...args]);
+    return run([...program("salt-call"), "-c", `${this.root}/${id}/etc/salt`, ...args]);
   }
 
   /** The words of one of the operator's commands. */
-  saltWords(program: "salt" | "salt-cp" | "salt-run" | "salt-key", ...args: string[]): string[] {
-    const as = program === "salt" ? [] : ["--as", program];
-    return [...this.#places.master, ...DENO, `${SOURCES}salt.ts`, ...as, "-c", this.configDir, ...args];
+  saltWords(name: "salt" | "salt-cp" | "salt-run" | "salt-key", ...args: string[]): string[] {
+    return [...this.#places.master, ...program(name), "-c", this.configDir, ...args];
   }
 
   /** The last lines of each log; for when something went wrong. */
@@ -251,7 +251,7 @@ export class ProcessFleet implements AsyncDisposable {
 
   #start(node: string, place: readonly string[]): Service {
     const role = node === "master" ? "master" : "minion";
-    const words = [...place, ...DENO, `${SOURCES}${role}.ts`, "-c", `${this.root}/${node}/etc/salt`];
+    const words = [...place, ...program(`salt-${role}`), "-c", `${this.root}/${node}/etc/salt`];
     return Service.start(node, words, `${this.root}/${node}/output`);
   }
 
@@ -269,7 +269,15 @@ export class ProcessFleet implements AsyncDisposable {
   }
 }
 
-const DENO = [Deno.execPath(), ...DENO_RUN];
+/** What starts a program: the sources, or the executables in the directory `SALT_DIST`. */
+function program(name: string): string[] {
+  const dist = Deno.env.get("SALT_DIST");
+  if (dist !== undefined) return [`${dist}/${name}`];
+  const found = EXECUTABLES.find((one) => one.name === name || one.links.some((link) => link === name));
+  if (found === undefined) throw new RangeError(`no entry answers to ${name}`);
+  const run = [Deno.execPath(), ...DENO_RUN, `${SOURCES}${found.entry}`];
+  return found.name === name ? run : [...run, "--as", name];
+}
 
 async function serves(socket: string, ports: string): Promise<boolean> {
   try {
