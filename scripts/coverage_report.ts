@@ -10,8 +10,8 @@ export type LineCounts = Map<string, Map<number, number>>;
 
 /** Lines that no test can reach, or whose run the tool cannot see. */
 export interface CoverageRule {
-  /** The file, from the root of the tree. */
-  readonly path: string;
+  /** The file, from the root of the tree. @default every file */
+  readonly path?: string;
   /** What each of these lines, or the first line of their block, contains. */
   readonly line: RegExp;
   readonly why: string;
@@ -71,7 +71,7 @@ export function coverageReport(
     sum.lines += code.size;
     sum.reached += [...code.values()].filter((count) => count > 0).length;
     for (const gap of gaps) {
-      const rule = rules.find(({ path, line }) => path === gap.path && line.test(gap.text));
+      const rule = rules.find(({ path, line }) => (path ?? gap.path) === gap.path && line.test(gap.text));
       if (rule === undefined) open.push(gap);
       else {
         used.set(rule, [...used.get(rule) ?? [], gap]);
@@ -90,7 +90,9 @@ export function coverageReport(
     "",
     "Named by a rule (scripts/coverage_rules.ts):",
     ...[...used].flatMap(([{ why }, gaps]) => gaps.map((gap) => `${place(gap)}: ${why}`)),
-    ...unused.map(({ path, line }) => `${path}: a rule for ${line}, which every test run reaches or which is gone`),
+    ...unused.map(({ path, line }) =>
+      `${path ?? "every file"}: a rule for ${line}, which every test run reaches or which is gone`
+    ),
     "",
   ].join("\n");
 }

@@ -185,10 +185,8 @@ export function floatRepr(n: number): string {
     return `${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
   }
   if (Number.isInteger(n)) return `${BigInt(n)}.0`;
-  const text = String(n);
-  if (!text.includes("e")) return text;
-  // Unreachable: JavaScript writes an exponent only below 1e-6, and Python's case (below 1e-4) is handled above.
-  return n.toFixed(20).replace(/0+$/, "");
+  // JavaScript changes to an exponent below 1e-6 only: Python has done so above.
+  return String(n);
 }
 
 const ESCAPES: Record<string, string> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };

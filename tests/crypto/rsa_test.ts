@@ -202,6 +202,7 @@ Deno.test("keys that cannot be used are refused with a reason and without the ke
     ["", "Not a public key"],
     ["garbage", "Not a public key"],
     ["-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----", "corrupt"],
+    ["-----BEGIN PUBLIC KEY-----\n####\n-----END PUBLIC KEY-----", "no base64"],
     [good.public.slice(0, 200), "corrupt"],
     [good.public.replace("\nM", "\nN"), "corrupt"],
     [good.public + "more", "corrupt"],

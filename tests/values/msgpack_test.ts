@@ -243,6 +243,19 @@ Deno.test("encode() and decode() go as deep as MAX_DEPTH and no deeper", () => {
   assertThrows(() => decode(new Uint8Array(MAX_DEPTH + 2).fill(0x91), "wire"), MsgpackError, "deep");
 });
 
+Deno.test("encode() writes an integer alike in whatever type it is, and refuses what is no value", () => {
+  for (const dialect of DIALECTS) {
+    assertEquals(encode(5n, dialect), encode(5, dialect));
+    assertEquals(encode(2 ** 60, dialect), encode(2n ** 60n, dialect));
+    assertEquals(decode(encode(-(2 ** 60), dialect), dialect), -(2n ** 60n));
+  }
+  const none: unknown[] = [undefined, () => 1, { a: 1 }];
+  for (const wrong of none) {
+    const error = assertThrows(() => encode(wrong as Packable, "wire"), MsgpackError);
+    assertEquals(error.message, `Cannot write a ${typeof wrong}`);
+  }
+});
+
 Deno.test("encode() refuses a structure that contains itself", () => {
   const list: Value[] = [];
   list.push(list);

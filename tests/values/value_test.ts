@@ -115,6 +115,13 @@ Deno.test("toValue() makes values of plain objects, and keeps what is one", () =
   assertEquals(map({ a: [] }), new Map([["a", []]]));
 });
 
+Deno.test("toValue() makes values of what is one only in parts", () => {
+  const half = new Float(0.5), bytes = new Uint8Array([1]);
+  assertEquals(toValue({ half, bytes, none: undefined }), map({ half, bytes, none: null }));
+  assertEquals(toValue(new Map<unknown, unknown>([["a", [1]], ["b", { c: 1 }]])), map({ a: [1], b: map({ c: 1 }) }));
+  assertEquals(toValue(new Map<unknown, unknown>([["a", undefined]])), map({ a: null }));
+});
+
 Deno.test("toValue() refuses what contains itself, and what is no data", () => {
   const cycle: unknown[] = [];
   cycle.push([cycle]);

@@ -48,6 +48,12 @@ function isOneWay(value: Value): boolean {
     [...value].some(([key, item]) => Array.isArray(key) || isOneWay(key) || isOneWay(item));
 }
 
+Deno.test("dumpYaml() writes an empty map, list or byte string as a simple key", () => {
+  assertEquals(dumpYaml(new Map<Value, Value>([[new Map(), 1]])), "{}: 1\n");
+  assertEquals(dumpYaml(new Map<Value, Value>([[[], 1]])), "[]: 1\n");
+  assertEquals(dumpYaml(new Map<Value, Value>([[new Map([["a", 1]]), 1]])), "? a: 1\n: 1\n");
+});
+
 Deno.test("loadYaml() reads back what dumpYaml() wrote", () => {
   const both = corpus.filter(({ value }) => !isOneWay(decode(value)));
   for (const { yaml } of both) assertEquals(dumpYaml(loadYaml(yaml)), yaml);

@@ -66,6 +66,14 @@ Deno.test("loadYaml() gives an alias the very object that its anchor has", () =>
   assert(map instanceof Map && map.get("a") === map.get("b"));
 });
 
+Deno.test("loadYamlMapping() refuses options that contain themselves, and takes those that occur twice", () => {
+  for (const yaml of ["a: &x [1, *x]", "a: &x {b: *x}", "a: &x {b: [{c: *x}]}"]) {
+    assertThrows(() => loadYamlMapping(yaml, "master"), YamlError, "an alias stands for what contains it");
+  }
+  const { value } = loadYamlMapping("a: &x [1]\nb: [*x, *x]\n", "master");
+  assertEquals(value, new Map([["a", [1]], ["b", [[1], [1]]]]));
+});
+
 Deno.test("loadYaml() is not blown up by aliases of aliases", () => {
   const bomb = ["a0: &a0 [x]"];
   for (let i = 1; i <= 60; i++) bomb.push(`a${i}: &a${i} [${Array(9).fill(`*a${i - 1}`)}]`);
@@ -103,6 +111,8 @@ const PROBLEMS: [yaml: string, line: number, problem: string][] = [
   ["a: 1\n---\nb: 2", 2, "second document"],
   ["- &a 1\n- &a 2", 2, 'anchor "a"'],
   ["a: [\n1,\n  2\n", 4, "flow collection"],
+  ["a: !!int 1:x", 1, "int"],
+  ["a: !%zz x", 1, "tag"],
 ];
 for (const [yaml, line, problem] of PROBLEMS) {
   Deno.test(`loadYaml() explains what is wrong with ${JSON.stringify(yaml)}`, () => {
