@@ -33,7 +33,6 @@ export class EventSubscriber {
   readonly #inbox: Inbox;
   readonly #closing = new AbortController();
   #name: SubscriberName;
-  readonly #prefixes: Set<string>;
 
   /** Events received before the subscription was known to be active. */
   readonly #early: Frames[];
@@ -42,7 +41,6 @@ export class EventSubscriber {
     this.#inbox = inbox;
     this.#early = early;
     this.#name = name;
-    this.#prefixes = new Set(name.prefixes);
   }
 
   /** Number of events that the bus has dropped because this subscriber did not read them in time. */
@@ -79,27 +77,11 @@ export class EventSubscriber {
     return new EventSubscriber(inbox, name, early);
   }
 
-  /** Adds a prefix; it becomes active soon, not at once. */
-  subscribe(prefix: string): void {
-    this.#inbox.subscribe(prefix);
-    this.#prefixes.add(prefix);
-    this.#rename(this.#name.missed);
-  }
-
-  /** Removes a prefix. */
-  unsubscribe(prefix: string): void {
-    this.#inbox.unsubscribe(prefix);
-    this.#prefixes.delete(prefix);
-    this.#rename(this.#name.missed);
-  }
-
-  /** Tells the bus this subscriber's current prefixes and number of missed events. */
+  /** Tells the bus how many events this subscriber has missed, in its name. */
   #rename(missed: number): void {
     const old = subscriberTopic(this.#name);
-    this.#name = { ...this.#name, prefixes: [...this.#prefixes], missed };
-    const topic = subscriberTopic(this.#name);
-    if (topic === old) return;
-    this.#inbox.subscribe(topic);
+    this.#name = { ...this.#name, missed };
+    this.#inbox.subscribe(subscriberTopic(this.#name));
     this.#inbox.unsubscribe(old);
   }
 
