@@ -338,11 +338,6 @@ export class Master {
     for (const path of [publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));
     this.#closed.resolve();
   }
-
-  /** `await using` ends it. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
 }
 
 /** Waits for an address to be listened on. @throws {PreflightError} If it cannot be. */

@@ -372,11 +372,6 @@ export class Minion {
     await this.#journal?.close(budget.less(BUS_END_MS));
     await this.#bus?.close();
   }
-
-  /** `await using` ends it. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
 }
 
 /** Whether an error is one that a master or the way to it may have at any time. */
