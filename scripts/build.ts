@@ -22,6 +22,7 @@ import { V8_FLAGS } from "../lib/process/self_command.ts";
 import { VERSION } from "../lib/version.ts";
 import { writeError, writeOut as say } from "../lib/cli/process_io.ts";
 import { OptionError, parseOptions } from "./options.ts";
+import { lacksDenort } from "./deno_output.ts";
 
 const USAGE = `Usage: deno task build [options]
 
@@ -123,7 +124,7 @@ async function compiled(build: Build): Promise<boolean> {
       signal: late,
     }).output();
     const errors = new TextDecoder().decode(result.stderr).trim();
-    const unreachable = late.aborted || /denort|dl\.deno\.land/.test(errors);
+    const unreachable = late.aborted || lacksDenort(errors);
     if (!result.success && Deno.env.get("DENORT_BIN") === undefined && unreachable) {
       say(
         "deno compile cannot fetch denort, and DENORT_BIN is not set: packing self-extracting executables instead.\n",

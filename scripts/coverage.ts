@@ -15,6 +15,7 @@ import { addLcov, coverageReport, type LineCounts, toLcov } from "./coverage_rep
 import { sourceFiles } from "./source_files.ts";
 import { testFiles } from "./test.ts";
 import { runTestFile } from "./test_file.ts";
+import { coveredNothing } from "./deno_output.ts";
 
 const ROOT = decodeURIComponent(new URL("..", import.meta.url).pathname).replace(/\/$/, "");
 
@@ -72,7 +73,7 @@ async function lcov(figures: string): Promise<string> {
   const { success, stdout, stderr } = await command.output();
   const text = new TextDecoder().decode(success ? stdout : stderr);
   // A test of a document, say, loads nothing of what is measured.
-  if (!success && !/No covered files|No files/i.test(text)) throw new Error(`deno coverage failed: ${text}`);
+  if (!success && !coveredNothing(text)) throw new Error(`deno coverage failed: ${text}`);
   return success ? text : "";
 }
 

@@ -5,6 +5,7 @@
 
 import { EQUIVALENT } from "./mutants_equivalent.ts";
 import type { Mutation } from "./mutants_plugin.ts";
+import { complainedFiles } from "./deno_output.ts";
 
 const decoder = new TextDecoder();
 /** So many are checked by the compiler at once, in a process of some hundred megabytes. */
@@ -148,12 +149,7 @@ async function faultyFiles(root: string, paths: readonly string[]): Promise<Set<
     stdout: "null",
   }).output();
   const text = decoder.decode(stderr);
-  const faulty = new Set<string>();
-  // The first place after each error is the error's own; further ones explain it.
-  for (const error of text.split(/^(?=TS\d+ \[ERROR\])/m)) {
-    const place = / at (file:\/\/\S+):\d+:\d+$/m.exec(error);
-    if (place !== null) faulty.add(decodeURIComponent(new URL(place[1]).pathname));
-  }
+  const faulty = complainedFiles(text);
   if (code !== 0 && faulty.size === 0) throw new Error(`deno check cannot read the mutants: ${text}`);
   return faulty;
 }

@@ -5,6 +5,7 @@
  */
 
 import { broken, type Mutant } from "./mutants_find.ts";
+import { isGone } from "../lib/os/deno_texts.ts";
 
 /** What no copy needs. `node_modules` is there by a link. */
 const LEFT_OUT: readonly string[] = [".git", ".demo", "dist", "node_modules"];
@@ -135,11 +136,6 @@ function endGroup(pid: number): void {
   } catch (error) {
     if (!isGone(error)) throw error;
   }
-}
-
-/** Whether something is not there any more: a file, a process, or what a process was about. */
-function isGone(error: unknown): boolean {
-  return error instanceof Deno.errors.NotFound || error instanceof Error && /\(os error 3\)/.test(error.message); // ESRCH
 }
 
 /** The beginning of what is written, for a mutant may print without end, until it ends or `enough` says so. */

@@ -3,6 +3,8 @@
  * @module
  */
 
+import { failedTests, testCounts } from "./deno_output.ts";
+
 const decoder = new TextDecoder();
 /** How long a file may take before it counts as failed, in milliseconds. */
 const LIMIT_MS = 300_000;
@@ -58,7 +60,7 @@ export async function runTestFile(file: string, options: TestFileOptions = {}): 
   const ms = performance.now() - started;
   const late = ms > limitMs ? ` after ${limitMs / 1000} s, its time` : "";
   const ended = (signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`) + late;
-  const counts = countsOf(output);
+  const counts = testCounts(output);
   // A file that ends before its tests do has failed, whatever it counted.
   const whole = code === 0 || counts.failed > 0;
   return {
@@ -66,21 +68,7 @@ export async function runTestFile(file: string, options: TestFileOptions = {}): 
     ...counts,
     failed: whole ? counts.failed : counts.failed + 1,
     seconds: ms / 1000,
-    failures: failuresOf(output),
+    failures: failedTests(output),
     output: whole ? output : `${output}\n${file}: ${ended}\n`,
   };
-}
-
-/** The counts of the last line of `deno test`; zeros if it did not get so far. */
-function countsOf(output: string): Pick<Outcome, "passed" | "failed" | "ignored"> {
-  const line = output.split("\n").findLast((text) => /^(ok|FAILED) \| \d+ passed/.test(text)) ?? "";
-  const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(line)?.[1] ?? 0);
-  return { passed: count("passed"), failed: count("failed"), ignored: count("ignored") };
-}
-
-/** The tests below ` FAILURES `: `name => ./file:line:column`, and a step as `name ... step => …`. */
-function failuresOf(output: string): string[] {
-  const [, list = ""] = output.split(/^ FAILURES $/m);
-  const names = [...list.matchAll(/^(.*) => \S+:\d+:\d+$/gm)].map(([, name]) => name.split(" ... ")[0]);
-  return [...new Set(names)];
 }

@@ -18,6 +18,7 @@ import { userToBecome } from "../host/run_user.ts";
 import { isTrustedPath } from "../os/trusted_path.ts";
 import { findUser, type User } from "../os/users.ts";
 import { equals, str, type ValueMap } from "../values/value.ts";
+import { systemError } from "../os/deno_texts.ts";
 
 /** Longest path of a Unix socket, in bytes: the size of `sun_path` less the final NUL. */
 export const MAX_SOCKET_PATH = Deno.build.os === "linux" ? 107 : 103;
@@ -299,8 +300,7 @@ function asPreflightError(error: unknown, what: string): PreflightError {
 function reason(error: unknown): string {
   if (error instanceof Deno.errors.PermissionDenied) return "no right to do so";
   if (error instanceof Deno.errors.NotFound) return "no such directory";
-  const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/ ?\(os error \d+\).*$/, "");
+  return error instanceof Error ? systemError(error)?.reason ?? error.message : String(error);
 }
 
 /** Checks that the ports can be listened on; port 0 always can. @throws {PreflightError} Naming the first that cannot. */

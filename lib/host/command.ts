@@ -22,6 +22,7 @@ import { splitInput } from "../values/split_input.ts";
 import { findGroup, findUser } from "../os/users.ts";
 import { map, repr, str, truthy, type Value } from "../values/value.ts";
 import { isExecutableFile, startable } from "./which.ts";
+import { systemError } from "../os/deno_texts.ts";
 
 /** The default shell: that of the minion's own environment. */
 export const DEFAULT_SHELL: string = usersShell() ?? "/bin/sh";
@@ -279,8 +280,8 @@ function spawnContext(request: CommandRequest, { cwd, shell }: { cwd: string; sh
 
 /** Python's text for Deno's error of a failed start. */
 function spawnReason(error: Error, program: string): string {
-  const found = /: ([^:]+) \(os error (\d+)\)/.exec(error.message);
-  return found === null ? error.message : `[Errno ${found[2]}] ${found[1]}: ${repr(program)}`;
+  const found = systemError(error);
+  return found === undefined ? error.message : `[Errno ${found.number}] ${found.reason}: ${repr(program)}`;
 }
 
 function joinsOutput(request: CommandRequest): boolean {

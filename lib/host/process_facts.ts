@@ -4,6 +4,8 @@
  * @module
  */
 
+import { isGone, workerNumber } from "../os/deno_texts.ts";
+
 /** The start of a process: distinguishes it from a later one with the same pid. */
 export interface Started {
   readonly parent: number;
@@ -53,28 +55,23 @@ export interface ThreadTask {
   alive(): boolean | undefined;
 }
 
-/**
- * The thread of the worker that was started last. Deno calls it `worker-<n>`, and makes it before the constructor
- * returns.
- */
+/** The thread of the worker that was started last, which Deno makes before the constructor returns. */
 export function newestWorkerTask(): ThreadTask {
   const name = (tid: number) => readIfThere(`/proc/self/task/${tid}/comm`)?.trim() ?? "";
   if (Deno.build.os !== "linux") return { alive: () => undefined };
-  const number = (tid: number) => Number(/^worker-(\d+)$/.exec(name(tid))?.[1] ?? -1);
+  const number = (tid: number) => workerNumber(name(tid)) ?? -1;
   const tids = [...Deno.readDirSync("/proc/self/task")].map((entry) => Number(entry.name));
   const newest = tids.map((tid) => ({ tid, number: number(tid) })).reduce((a, b) => b.number > a.number ? b : a);
   if (newest.number < 0) return { alive: () => undefined };
-  return { alive: () => name(newest.tid) === `worker-${newest.number}` };
+  return { alive: () => number(newest.tid) === newest.number };
 }
 
 function readIfThere(path: string): string | undefined {
   try {
     return Deno.readTextFileSync(path);
   } catch (error) {
-    // The system's error for a process that ended between opening and reading.
-    const gone = error instanceof Deno.errors.NotFound ||
-      (error instanceof Error && /os error 3\b/.test(error.message));
-    if (gone) return undefined;
+    // A process may also end between the opening and the reading.
+    if (isGone(error)) return undefined;
     throw error;
   }
 }

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { isUnknownHost } from "../os/deno_texts.ts";
+
 /** What is known of a master that does not answer. */
 export interface Reach {
   /** `nameless`: the name has no address yet. `unreachable`: nobody listens there. `silent`: somebody listens. */
@@ -36,8 +38,9 @@ export async function reachOf(address: string, withinMs: number): Promise<Reach>
     };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    // The runtime has no class for an unknown name: system errors have codes, this one has none.
-    if (!("code" in error)) return { kind: "nameless", text: `${host} is no host that can be found: ${error.message}` };
+    if (isUnknownHost(error)) {
+      return { kind: "nameless", text: `${host} is no host that can be found: ${error.message}` };
+    }
     return { kind: "unreachable", text: `cannot connect to ${address}: ${error.message}` };
   } finally {
     clearTimeout(timer);

@@ -23,6 +23,7 @@ import type { JobContext } from "./job_context.ts";
 import type { ModuleFunction } from "./module.ts";
 import { explainUnavailable } from "./unavailable.ts";
 import { equals, isMap, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { refusedAccess } from "../os/deno_texts.ts";
 
 /** What one function's execution puts into the return. */
 export interface ExecutionResult {
@@ -187,7 +188,7 @@ async function unavailable(name: string, context: JobContext): Promise<Execution
 
 /** What Deno refused, and how a function gets it. */
 function undeclared(name: string, error: Error): string {
-  const wanted = /^Requires (.+?),? run again with/.exec(error.message)?.[1] ?? error.message;
+  const wanted = refusedAccess(error) ?? error.message;
   return `The permissions that the function declares do not allow this: ${wanted}. A module of your own declares what ` +
     `${name} needs in its "permissions".`;
 }

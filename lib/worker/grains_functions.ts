@@ -7,6 +7,7 @@
 import { loadFamily } from "../plugins/loader.ts";
 import { permissionKey } from "../plugins/permissions.ts";
 import { map, toValue, type Value } from "../values/value.ts";
+import { refusedAccess } from "../os/deno_texts.ts";
 
 /** A run of a file. */
 export interface GrainsRequest {
@@ -43,15 +44,15 @@ export async function runGrains({ path, permissions, declared }: GrainsRequest):
     try {
       grains.push([name, toValue(await fun.run({}, null, { args: [], kwargs: new Map() }))]);
     } catch (error) {
-      const reason = error instanceof Deno.errors.NotCapable
-        ? `${
-          error.message.replace(/,? run again with.*/s, "")
-        }; the file declares what its functions need in "permissions"`
-        : error instanceof Error
-        ? error.message
-        : error;
+      const reason = error instanceof Error ? failureReason(error) : error;
       problems.push(`The grains of '${name}' are missing: ${reason}`);
     }
   }
   return map({ grains, problems });
+}
+
+function failureReason(error: Error): string {
+  const wanted = error instanceof Deno.errors.NotCapable ? refusedAccess(error) : undefined;
+  if (wanted === undefined) return error.message;
+  return `Requires ${wanted}; the file declares what its functions need in "permissions"`;
 }

@@ -16,6 +16,7 @@ import { packMessage, parseFromModule } from "./module_messages.ts";
 import { MOST_MESSAGE, type PumpMessage } from "./module_pump.ts";
 import { childrenOf, processMemory, startedProcess } from "../host/process_facts.ts";
 import { DENO_RUN, V8_FLAGS } from "../process/self_command.ts";
+import { tellsOutOfMemory } from "../os/deno_texts.ts";
 
 /** The entry name of such a process. */
 const MODULE_PROCESS = "salt-module-process";
@@ -33,8 +34,6 @@ const MOST_LINE = 2_000;
 const MOST_ASKED = 256;
 /** Maximum number of known commands of a job. */
 const MOST_CHILDREN = 256;
-/** Messages of V8, Rust and the system when a process exceeds its memory; which one meets the limit first varies. */
-const OUT_OF_MEMORY = /out of memory|memory allocation of|allocation failed|cannot allocate memory|\(os error 12\)/i;
 /** Interval of the memory checks where the kernel sets no limit, in milliseconds. */
 const LOOK_MS = 250;
 /** Time for a process to end after SIGKILL, in milliseconds; one that waits for a disk may take long. */
@@ -315,7 +314,7 @@ export class ModuleProcess implements JobHost {
       const lines = (rest + (done ? decoder.decode() : decoder.decode(value, { stream: true }))).split("\n");
       rest = (done ? "" : lines.pop() ?? "").slice(0, MOST_LINE);
       for (const line of lines) {
-        if (OUT_OF_MEMORY.test(line)) this.#outOfMemory = true;
+        if (tellsOutOfMemory(line)) this.#outOfMemory = true;
         if (line.trim() === "") continue;
         this.#lastPrinted = line.slice(0, MOST_LINE);
         this.#log(LEVEL_NUMBERS.info, `${this.name} printed: ${line.slice(0, MOST_LINE)}`);

@@ -1,0 +1,49 @@
+/**
+ * Every text of Deno's that this program reads, for lack of a class, a code or a field that would say the same. Another version of
+ * Deno may word them otherwise: each function here has a test against the real runtime, and does without the text where that can be.
+ * Texts of Deno's tools, which only scripts read, are in scripts/deno_output.ts.
+ * @module
+ */
+
+/** An error of the operating system, as Deno words it. */
+export interface SystemError {
+  /** Its number, errno: 2. */
+  readonly number: number;
+  /** The system's text for it: `No such file or directory`. */
+  readonly reason: string;
+}
+
+const ESRCH = 3;
+
+/** The error of the system that `error` is; `undefined` for one of Deno's own. `code` has the name alone, and not always. */
+export function systemError(error: Error): SystemError | undefined {
+  const found = /(?:^|: )([^:]+) \(os error (\d+)\)/.exec(error.message);
+  return found === null ? undefined : { number: Number(found[2]), reason: found[1] };
+}
+
+/** Whether something is not there any more: a file, a process, or a file of a process. */
+export function isGone(error: unknown): boolean {
+  // For ESRCH Deno has a class when it comes from a signal, and neither class nor code when it comes from a file of /proc.
+  return error instanceof Deno.errors.NotFound || (error instanceof Error && systemError(error)?.number === ESRCH);
+}
+
+/** What a {@linkcode Deno.errors.NotCapable} refused: `read access to "/etc/shadow"`. `undefined` if its text is another one. */
+export function refusedAccess(error: Error): string | undefined {
+  return /^Requires (.+?),? run again with/s.exec(error.message)?.[1];
+}
+
+/** Whether a connection failed because the name of the host means no address, or is no name. There is no class for the former. */
+export function isUnknownHost(error: Error): boolean {
+  return error instanceof URIError || (!("code" in error) && /^failed to lookup address/.test(error.message));
+}
+
+/** Whether a line that a process wrote says that it had no more memory: V8, Rust or the system says it, whoever meets the limit first. */
+export function tellsOutOfMemory(line: string): boolean {
+  return /out of memory|memory allocation of|allocation failed|cannot allocate memory|\(os error 12\)/i.test(line);
+}
+
+/** The number of a worker of this process by the name of its thread; `undefined` for other threads. Later workers have higher ones. */
+export function workerNumber(threadName: string): number | undefined {
+  const found = /^worker-(\d+)$/.exec(threadName)?.[1];
+  return found === undefined ? undefined : Number(found);
+}

@@ -1,0 +1,42 @@
+/**
+ * What scripts read of the output of Deno's tools, which is made for people and may be worded otherwise by another version: each
+ * function has a test against the real tool. What the program itself reads is in lib/os/deno_texts.ts.
+ * @module
+ */
+
+/** Whether `deno compile` failed because it could not download `denort`, which it builds upon. */
+export function lacksDenort(errors: string): boolean {
+  return /denort|dl\.deno\.land/.test(errors);
+}
+
+/** Whether `deno coverage` failed because nothing of what it was to measure has run. */
+export function coveredNothing(errors: string): boolean {
+  return /No covered files|No files/i.test(errors);
+}
+
+/** How many tests `deno test` says that it has run; all 0 if it says nothing. */
+export function testCounts(
+  output: string,
+): { readonly passed: number; readonly failed: number; readonly ignored: number } {
+  const line = output.split("\n").findLast((text) => /^(ok|FAILED) \| \d+ passed/.test(text)) ?? "";
+  const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(line)?.[1] ?? 0);
+  return { passed: count("passed"), failed: count("failed"), ignored: count("ignored") };
+}
+
+/** The tests that `deno test` names below ` FAILURES `: `name => ./file:line:column`, and a step as `name ... step => …`. */
+export function failedTests(output: string): string[] {
+  const [, list = ""] = output.split(/^ FAILURES $/m);
+  const names = [...list.matchAll(/^(.*) => \S+:\d+:\d+$/gm)].map(([, name]) => name.split(" ... ")[0]);
+  return [...new Set(names)];
+}
+
+/** The files of which `deno check` complains. */
+export function complainedFiles(errors: string): Set<string> {
+  const files = new Set<string>();
+  // The first place after each error is the error's own; further ones explain it.
+  for (const error of errors.split(/^(?=TS\d+ \[ERROR\])/m)) {
+    const place = / at (file:\/\/\S+):\d+:\d+$/m.exec(error);
+    if (place !== null) files.add(decodeURIComponent(new URL(place[1]).pathname));
+  }
+  return files;
+}
