@@ -87,7 +87,7 @@ export class CallModules implements AsyncDisposable {
     // Most calls are of built-in functions.
     const { JobPool } = await import("../worker/job_pool.ts");
     return this.#pool ??= new JobPool({
-      opts: packOpts(this.#options.opts),
+      opts: packOpts("minion", this.#options.opts),
       hostData: { grains: pack(this.#world?.grains ?? new Map()), pillar: pack(this.#world?.pillar ?? new Map()) },
       log: this.#options.log,
       customOnly: true,

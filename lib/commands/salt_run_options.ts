@@ -58,9 +58,10 @@ const FOREGROUND_ONLY: ReadonlySet<string> = new Set(["async", "args_stdin", "ji
 /** The words that run in the foreground, quietly and under `jid`, what `parsed` says is to be run in the background. */
 export function detachedWords(parsed: Parsed<SaltRunTable>, jid: string): string[] {
   const words: string[] = [];
+  const typed: Readonly<Record<string, unknown>> = parsed.options;
   for (const [name, option] of Object.entries<CliTable[string]>(SALT_RUN_OPTIONS)) {
     if (!parsed.given.has(name) || FOREGROUND_ONLY.has(name)) continue;
-    const value: unknown = Object.entries(parsed.options).find(([given]) => given === name)?.[1];
+    const value = typed[name];
     if (option.kind === "flag") words.push(...value === true ? [option.flags.at(-1) ?? ""] : []);
     else words.push(`${option.flags.at(-1)}=${value}`);
   }

@@ -18,7 +18,7 @@ import { parseHostPort } from "../text/host_port.ts";
 import { cacheMinionId, findMinionId, isAddress } from "./node_id.ts";
 import { didYouMean } from "../text/nearest_name.ts";
 import { checkOption, type Option } from "./option_types.ts";
-import { type MasterOpts, type MinionOpts, OPTION_TABLES, type Role } from "./options.ts";
+import { isComplete, type MasterOpts, type MinionOpts, OPTION_TABLES, type OptsOf, type Role } from "./options.ts";
 import { absolutePath, isUri, underRoot } from "../os/root_path.ts";
 import { SALT_OPTION_NAMES } from "./unbuilt_options.ts";
 import { equals, isMap, str, type Value, type ValueMap } from "../values/value.ts";
@@ -83,8 +83,7 @@ function finishMaster(draft: Draft): LoadedConfig<MasterOpts> {
     draft.values.keep_jobs_seconds = Number(draft.values.keep_jobs) * 3600;
   }
   draft.values.token_dir = `${draft.values.cachedir}/tokens`;
-  // The one cast of the configuration: `check` filled in every option of the table, checked against its type.
-  return { opts: draft.values as unknown as MasterOpts, warnings: draft.warnings };
+  return draft.finish("master");
 }
 
 /** What {@linkcode loadMinionConfig} takes beside the rest. */
@@ -104,8 +103,7 @@ export function loadMinionConfig(request: MinionConfigRequest = {}): LoadedConfi
   draft.deriveId("", request.cacheId);
   draft.derivePaths();
   draft.deriveMaster();
-  // The other half of the cast in `finishMaster`.
-  return { opts: draft.values as unknown as MinionOpts, warnings: draft.warnings };
+  return draft.finish("minion");
 }
 
 /** Options on their way from what was written to what is loaded. */
@@ -141,6 +139,13 @@ class Draft {
   /** Adds the options of one more file, if it is there; they win over those read so far. */
   addFile(path: string): void {
     for (const [name, written] of readConfigFile(path) ?? []) this.#written.set(name, written);
+  }
+
+  /** What has been loaded. `check` has filled in every option of the table, checked against its type. */
+  finish<R extends Role>(role: R): LoadedConfig<OptsOf[R]> {
+    const values: object = this.values;
+    if (!isComplete(role, values)) throw new Error(`the loader of the ${role}'s options has left some out`);
+    return { opts: values, warnings: this.warnings };
   }
 
   isWritten(name: string): boolean {

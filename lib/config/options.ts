@@ -54,3 +54,25 @@ export interface MinionOpts extends Omit<MinionTable, keyof DerivedOpts | "maste
   /** Everything that `master` listed. */
   masters: string[];
 }
+
+/** The loaded options of each role. */
+export interface OptsOf {
+  readonly master: MasterOpts;
+  readonly minion: MinionOpts;
+}
+
+/** What loading adds for one role alone. */
+const ADDED: Readonly<Record<Role, readonly string[]>> = { master: ["token_dir"], minion: ["masters"] };
+const DERIVED = [
+  "conf_file",
+  "config_dir",
+  "id",
+  "user",
+  "extension_modules",
+  "extra",
+] as const satisfies readonly (keyof DerivedOpts)[];
+
+/** Whether every option of the role is there. That each has its type is the loader's promise, which checks what was written. */
+export function isComplete<R extends Role>(role: R, values: object): values is OptsOf[R] {
+  return [...Object.keys(OPTION_TABLES[role]), ...DERIVED, ...ADDED[role]].every((name) => Object.hasOwn(values, name));
+}

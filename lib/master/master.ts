@@ -34,7 +34,7 @@ import type { MWorkerInit } from "./mworker_thread.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { packOpts } from "../config/opts_transfer.ts";
 import { VerifiedTokens } from "../keys/verified_tokens.ts";
-import type { MemoryNews, PublisherReady } from "./publisher.ts";
+import { type MemoryNews, parsePublisherReady } from "./publisher_messages.ts";
 import type { PublisherInit } from "./publisher_thread.ts";
 import { rateMemory } from "./rate_limit.ts";
 import { tcpAddress } from "../sockets/request_channel.ts";
@@ -141,7 +141,12 @@ export class Master {
     const accessKeys = this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...others]);
     this.#admit(() => admitGuests(opts, this.#guests));
     const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000).memory;
-    const shared = { opts: packOpts(opts), sharedKey: this.#sharedKey.memory, sessions, masterPem: masterKey.pem };
+    const shared = {
+      opts: packOpts("master", opts),
+      sharedKey: this.#sharedKey.memory,
+      sessions,
+      masterPem: masterKey.pem,
+    };
 
     const events: SharedPlace = { context: this.#busContext.address, address: EVENTS };
     const busInit = {
@@ -248,14 +253,13 @@ export class Master {
     this.#publisher = this.#keep<PublisherInit>("Publisher", new URL("./publisher_thread.ts", import.meta.url), {
       init: () => ({ ...init, opts }),
       onMessage(message) {
-        const { publishPort } = message as PublisherReady;
-        listening.resolve(publishPort);
+        listening.resolve(parsePublisherReady(message).publishPort);
       },
     });
     await this.#publisher.ready;
     const publishPort = await listening.promise;
     // Another port, and every minion would have to be told.
-    opts = packOpts({ ...this.#opts, publish_port: publishPort });
+    opts = packOpts("master", { ...this.#opts, publish_port: publishPort });
     return publishPort;
   }
 

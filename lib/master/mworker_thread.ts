@@ -5,7 +5,6 @@
 
 import type { KeptInit } from "../sockets/kept_thread.ts";
 import { MWorker, type MWorkerParts } from "./mworker.ts";
-import type { MasterOpts } from "../config/options.ts";
 import { noteSockets } from "../sockets/context.ts";
 import { serveThread, surviveErrors } from "../process/thread.ts";
 import { shareJids } from "../protocol/jid.ts";
@@ -23,5 +22,5 @@ serveThread<MWorkerInit>(async (init, host) => {
   surviveErrors(host.log);
   noteSockets(init.sockets);
   shareJids(init.jids);
-  return await MWorker.start(unpackOpts<MasterOpts>(init.opts), init, host);
+  return await MWorker.start(unpackOpts("master", init.opts), init, host);
 });

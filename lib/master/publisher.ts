@@ -27,6 +27,7 @@ import { SharedKey } from "../keys/shared_key.ts";
 import { MANY_SUBSCRIBERS, PROBES } from "../sockets/settings.ts";
 import { Duplex, Inbox } from "../sockets/endpoint.ts";
 import type { ThreadHost, ThreadService } from "../process/thread.ts";
+import { parseMemoryNews, type PublisherReady } from "./publisher_messages.ts";
 import { UndeliveredJobs } from "../jobs/undelivered.ts";
 import type { ValueMap } from "../values/value.ts";
 
@@ -38,18 +39,6 @@ export interface PublisherParts {
   readonly sessions: SharedArrayBuffer;
   /** The master's private key, which signs. */
   readonly masterPem: string;
-}
-
-/** What the publisher tells when it listens. */
-export interface PublisherReady {
-  /** The port that minions are to be told. */
-  readonly publishPort: number;
-}
-
-/** What the publisher is told while the process works. */
-export interface MemoryNews {
-  /** What the process takes now, in bytes. */
-  readonly rss: number;
 }
 
 /** Bytes of the longest message of a subscriber: a topic is a hundred. */
@@ -167,9 +156,9 @@ export class Publisher implements ThreadService {
     }
   }
 
-  /** Takes {@linkcode MemoryNews}. */
+  /** Hears how much memory the process takes. */
   onMessage(message: unknown): void {
-    this.#connections.lookAtMemory((message as MemoryNews).rss);
+    this.#connections.lookAtMemory(parseMemoryNews(message).rss);
   }
 
   /** What it is doing. */

@@ -4,7 +4,6 @@
  */
 
 import type { KeptInit } from "../sockets/kept_thread.ts";
-import type { MasterOpts } from "../config/options.ts";
 import { noteSockets } from "../sockets/context.ts";
 import { Publisher, type PublisherParts } from "./publisher.ts";
 import { serveThread, surviveErrors } from "../process/thread.ts";
@@ -19,5 +18,5 @@ export interface PublisherInit extends PublisherParts, KeptInit {
 serveThread<PublisherInit>(async (init, host) => {
   surviveErrors(host.log);
   noteSockets(init.sockets);
-  return await Publisher.start(unpackOpts<MasterOpts>(init.opts), init, host);
+  return await Publisher.start(unpackOpts("master", init.opts), init, host);
 });

@@ -99,7 +99,7 @@ export class Minion {
     this.#grains = await this.#loadGrains();
     const log = this.#log;
     const pool = this.#pool = new JobPool({
-      opts: packOpts(opts),
+      opts: packOpts("minion", opts),
       hostData: this.#hostData(),
       log,
       answer: (asked) => this.#answer(asked),

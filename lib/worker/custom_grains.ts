@@ -81,7 +81,7 @@ async function runFile(
     process = new ModuleProcess({
       name: `grains ${name}`,
       init: {
-        opts: packOpts(opts),
+        opts: packOpts("minion", opts),
         hostData: { grains: empty, pillar: empty },
         modules: [],
         logLevel: log.level,

@@ -123,7 +123,7 @@ export class JobPool {
   /** Starts the first worker. */
   constructor(options: JobPoolOptions) {
     this.#options = options;
-    this.#opts = unpackOpts<MinionOpts>(options.opts);
+    this.#opts = unpackOpts("minion", options.opts);
     this.#hostData = options.hostData;
     this.#custom = new CustomModules(this.#opts);
     this.#warm();

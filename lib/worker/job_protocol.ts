@@ -116,7 +116,7 @@ export type FromJob =
 
 /** From a process of a custom module. */
 export type FromModule =
-  | Exclude<FromJob, { readonly kind: "not_permitted" | "behind" }>
+  | Exclude<FromJob, { readonly kind: "not_permitted" | "after_large_outcome" }>
   /** It has loaded what is ours, and nothing of the module. */
   | { readonly kind: "ready" }
   | { readonly kind: "log"; readonly level: number; readonly message: string }

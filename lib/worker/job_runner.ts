@@ -6,12 +6,13 @@
  * @module
  */
 
-import { InvocationError, RequestTimeoutError } from "../errors.ts";
+import { InvocationError, RequestTimeoutError, WireError } from "../errors.ts";
 import { execute, executeLogged, executeMany, type ExecutionResult, type MultiResult } from "../plugins/execution.ts";
 import type { Catalogue, JobContext, RunningJob } from "../plugins/job_context.ts";
 import { type Asked, type FromJob, type HostData, pack, type ThrownError, type ToJob, unpack } from "./job_protocol.ts";
 import { type Logger, SILENT_LOGGER } from "../process/log.ts";
 import { IdleMemory } from "../process/idle_memory.ts";
+import { fieldsOf, text, whole } from "../process/message_fields.ts";
 import { makeContext } from "../plugins/job_scope.ts";
 import type { ModuleFunction } from "../plugins/module.ts";
 import { isNoLog } from "../protocol/no_log.ts";
@@ -174,7 +175,7 @@ export class JobRunner {
       watchCommand: load.get("live") === true ? this.#watch() : undefined,
       child: (pid, state) => this.#parts.child(pid, state),
       jobs: {
-        running: async () => (await this.ask({ what: "running" }) as unknown as ValueMap[]).map(toRunningJob),
+        running: async () => runningJobs(await this.ask({ what: "running" })),
         signal: async (jid, signal) => await this.ask({ what: "signal", jid, signal }) === true,
       },
       outside: {
@@ -191,9 +192,23 @@ function asMap(value: Value): ValueMap {
   return value;
 }
 
-/** The main thread packs {@linkcode RunningJob}s, and nobody else speaks to this thread. */
-function toRunningJob(packed: ValueMap): RunningJob {
-  return Object.fromEntries(packed) as unknown as RunningJob;
+/** The minion's answer to `running`. @throws {WireError} If it is none. */
+function runningJobs(answer: Value): RunningJob[] {
+  if (!Array.isArray(answer)) throw new WireError("what runs is no list");
+  return answer.map((job) => {
+    const fields = fieldsOf(job);
+    const value = (name: string): Value => (isMap(job) ? job.get(name) : undefined) ?? null;
+    return {
+      jid: text(fields, "jid"),
+      fun: text(fields, "fun"),
+      arg: value("arg"),
+      tgt: value("tgt"),
+      tgt_type: text(fields, "tgt_type"),
+      ret: text(fields, "ret"),
+      user: text(fields, "user"),
+      pid: whole(fields, "pid", Number.MAX_SAFE_INTEGER),
+    };
+  });
 }
 
 /** Arguments that are what they are: a text with a `=` among them is no keyword. */

@@ -4,7 +4,9 @@
  */
 
 import { ChildPids } from "./child_pids.ts";
+import { WireError } from "../errors.ts";
 import type { JobHost } from "./job_host.ts";
+import { parseFromJob } from "./job_messages.ts";
 import type { FromJob, JobWorkerInit, ToJob } from "./job_protocol.ts";
 import type { Logger } from "../process/log.ts";
 import { newestWorkerTask, type ThreadTask } from "../host/process_facts.ts";
@@ -40,10 +42,12 @@ export class JobThread implements JobHost {
   readonly #children = new ChildPids();
   readonly #thread: Thread<JobWorkerInit>;
   readonly #task: ThreadTask;
+  readonly #options: JobThreadOptions;
 
   /** Starts the thread. @throws {TypeError} If the permissions are invalid. */
   constructor(options: JobThreadOptions) {
     this.name = options.name;
+    this.#options = options;
     this.#thread = new Thread<JobWorkerInit>({
       name: options.name,
       url: options.url ?? new URL("./job_worker.ts", import.meta.url),
@@ -51,10 +55,23 @@ export class JobThread implements JobHost {
       permissions: options.permissions,
       log: options.log,
       onDeath: (reason) => options.onDeath(reason),
-      // Only built-in modules run there, so the type is certain.
-      onMessage: (message) => options.onMessage(message as FromJob),
+      onMessage: (message) => {
+        const parsed = this.#parse(message);
+        if (parsed !== undefined) options.onMessage(parsed);
+      },
     });
     this.#task = newestWorkerTask();
+  }
+
+  /** A worker that sends what is no message is ended: nobody knows what its job is at. */
+  #parse(message: unknown): FromJob | undefined {
+    try {
+      return parseFromJob(message);
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      this.#thread.kill();
+      this.#options.onDeath(`it sent what is no message: ${error.message}`);
+    }
   }
 
   /** Sends `message` to the thread. */

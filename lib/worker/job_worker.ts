@@ -6,17 +6,18 @@
 
 import { ChildPids } from "./child_pids.ts";
 import { withCustomModules } from "./custom_catalogue.ts";
-import { type JobWorkerInit, pack, type ToJob } from "./job_protocol.ts";
+import { parseToJob } from "./job_messages.ts";
+import { type JobWorkerInit, pack } from "./job_protocol.ts";
 import { JobRunner } from "./job_runner.ts";
 import { moduleOf } from "./custom_modules.ts";
 import { loadCatalogue } from "./catalogue.ts";
-import type { MinionOpts } from "../config/options.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
 import { joinPermissions, permissionKey } from "../plugins/permissions.ts";
+import { fieldsOf } from "../process/message_fields.ts";
 import { serveThread, type ThreadHost } from "../process/thread.ts";
 
 function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
-  const opts = unpackOpts<MinionOpts>(init.opts);
+  const opts = unpackOpts("minion", init.opts);
   const children = new ChildPids(init.children);
   const own = permissionKey(init.permissions);
   const custom = new Set(init.customModules);
@@ -54,7 +55,7 @@ serveThread<JobWorkerInit>((init, host) => {
   const runner = openRunner(init, host);
   return Promise.resolve({
     describe: () => runner.describe(),
-    onMessage: (message) => runner.hear(message as ToJob),
+    onMessage: (message) => runner.hear(parseToJob(fieldsOf(message))),
     close: () => Promise.resolve(),
   });
 });

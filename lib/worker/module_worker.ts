@@ -13,8 +13,7 @@ import { pack } from "./job_protocol.ts";
 import { type JobFunctions, JobRunner } from "./job_runner.ts";
 import { type CatalogueOptions, loadCatalogue } from "./catalogue.ts";
 import { postingLogger } from "../process/log.ts";
-import { packMessage, unpackToModule } from "./module_messages.ts";
-import type { MinionOpts } from "../config/options.ts";
+import { packMessage, parseToModule } from "./module_messages.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
 import { permissionKey } from "../plugins/permissions.ts";
 
@@ -59,7 +58,7 @@ function processCatalogue(options: CatalogueOptions, modules: readonly string[])
 function start(
   { opts: packed, hostData, logLevel, logFailures, modules }: ModuleProcessInit,
 ): (message: ToModule) => void {
-  const opts = unpackOpts<MinionOpts>(packed);
+  const opts = unpackOpts("minion", packed);
   const { extension_modules, module_dirs, disable_modules, whitelist_modules } = opts;
   const log = postingLogger(({ level, message }) => send({ kind: "log", level, message }), logLevel);
   const custom = {
@@ -123,7 +122,7 @@ tellTheEnd();
 delete scope.caches;
 let hear: ((message: ToModule) => void) | undefined;
 scope.onmessage = ({ data }) => {
-  const message = unpackToModule(data);
+  const message = parseToModule(data);
   if (message.kind === "start") hear = start(message.init);
   else hear?.(message);
 };

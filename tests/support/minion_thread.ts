@@ -5,7 +5,6 @@
 
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { Minion } from "../../lib/minion/minion.ts";
-import type { MinionOpts } from "../../lib/config/options.ts";
 import { unpackOpts } from "../../lib/config/opts_transfer.ts";
 import { serveThread } from "../../lib/process/thread.ts";
 
@@ -16,7 +15,7 @@ export interface MinionThreadInit {
 }
 
 serveThread<MinionThreadInit>(async ({ opts }) => {
-  const minions = await Promise.all(opts.map((packed) => Minion.start(unpackOpts<MinionOpts>(packed), SILENT_LOGGER)));
+  const minions = await Promise.all(opts.map((packed) => Minion.start(unpackOpts("minion", packed), SILENT_LOGGER)));
   return {
     describe: () => `${minions.length} minions`,
     close: async () => void await Promise.all(minions.map((minion) => minion.close())),

@@ -46,7 +46,7 @@ async function startMinions(fleet: Fleet): Promise<AsyncDisposable> {
   const { log } = keptLog();
   await fleet.untilServing(IDS, async () => {
     for (let i = 0; i < IDS.length; i += 5) {
-      const opts = IDS.slice(i, i + 5).map((id) => packOpts(fleet.minionOpts(id)));
+      const opts = IDS.slice(i, i + 5).map((id) => packOpts("minion", fleet.minionOpts(id)));
       const url = new URL("../support/minion_thread.ts", import.meta.url);
       threads.push(new Thread<MinionThreadInit>({ name: `Minions-${i}`, url, init: { opts }, log }));
     }

@@ -188,7 +188,7 @@ fleetTest("more than is sent is left out with a mark, and the return has it all"
 
 Deno.test("a master that restarts under a watched job loses none of its lines", async () => {
   await using fleet = await startFleet();
-  const init = { opts: [packOpts(fleet.minionOpts("web1"))] };
+  const init = { opts: [packOpts("minion", fleet.minionOpts("web1"))] };
   const url = new URL("../support/minion_thread.ts", import.meta.url);
   const thread = new Thread<MinionThreadInit>({ name: "Minions", url, init, log: keptLog().log });
   try {

@@ -38,7 +38,7 @@ async function runs(fleet: Fleet): Promise<number> {
 
 Deno.test("a job that is published again is run once, also by a minion or a master that was started anew", async () => {
   await using fleet = await startFleet();
-  const init = { opts: [packOpts(fleet.minionOpts("web1"))] };
+  const init = { opts: [packOpts("minion", fleet.minionOpts("web1"))] };
   const url = new URL("../support/minion_thread.ts", import.meta.url);
   const start = async () => {
     const thread = new Thread<MinionThreadInit>({ name: "Minions", url, init, log: keptLog().log });

@@ -29,12 +29,15 @@ class World implements AsyncDisposable {
     const { log, lines } = keptLog();
     this.lines = lines;
     this.pool = new JobPool({
-      opts: packOpts(testOpts({
-        root_dir: this.root,
-        cachedir: `${this.root}/cache`,
-        extension_modules: `${this.root}/ext`,
-        ...options,
-      })),
+      opts: packOpts(
+        "minion",
+        testOpts({
+          root_dir: this.root,
+          cachedir: `${this.root}/cache`,
+          extension_modules: `${this.root}/ext`,
+          ...options,
+        }),
+      ),
       hostData: { grains: pack(new Map()), pillar: pack(new Map()) },
       log,
       termMs: 100,

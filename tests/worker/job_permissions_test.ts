@@ -58,7 +58,7 @@ class World implements AsyncDisposable {
     });
     Deno.mkdirSync(opts.cachedir);
     this.pool = new JobPool({
-      opts: packOpts(opts),
+      opts: packOpts("minion", opts),
       hostData: { grains: pack(new Map()), pillar: pack(new Map()) },
       log,
       answer: () => Promise.resolve(true),

@@ -47,7 +47,7 @@ class World implements AsyncDisposable {
     const { log, lines } = keptLog();
     this.lines = lines;
     this.pool = new JobPool({
-      opts: packOpts(testOpts({ root_dir: this.root, extension_modules: `${this.root}/ext` })),
+      opts: packOpts("minion", testOpts({ root_dir: this.root, extension_modules: `${this.root}/ext` })),
       hostData: knowledge({ os: "Debian" }),
       log,
       termMs,

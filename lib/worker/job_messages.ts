@@ -1,0 +1,135 @@
+/**
+ * The messages of jobs, looked at field by field before they are believed: as a thread gets them, and out of the bytes of a process
+ * (module_messages.ts). Source: the types in job_protocol.ts.
+ * @module
+ */
+
+import { WireError } from "../errors.ts";
+import type { Asked, FromJob, HostData, ToJob } from "./job_protocol.ts";
+import type { WrittenOutput } from "./live_output.ts";
+import { parsePermissions, type Permissions } from "../plugins/permissions.ts";
+import type { Refresh } from "../plugins/job_context.ts";
+import {
+  blob,
+  type Fields,
+  fieldsOf,
+  has,
+  number,
+  oneOf,
+  part,
+  text,
+  textsByName,
+  whole,
+} from "../process/message_fields.ts";
+
+const REFRESHES: readonly Refresh[] = ["modules", "grains", "pillar"];
+
+/** What a worker of built-in modules sent. @throws {WireError} If it is no message. */
+export function parseFromJob(message: unknown): FromJob {
+  const fields = fieldsOf(message);
+  const kind = text(fields, "kind");
+  switch (kind) {
+    case "begun":
+    case "after_large_outcome":
+      return { kind };
+    case "done":
+      return { kind, outcome: blob(fields, "outcome") };
+    case "output":
+      return { kind, written: written(part(fields, "written")) };
+    case "not_permitted":
+      return { kind, permissions: permissionsOf(fields) };
+    case "ask":
+      return { kind, id: messageId(fields), asked: askedByWorker(part(fields, "asked")) };
+    default:
+      throw new WireError("a message of no known kind");
+  }
+}
+
+/** What the minion sent to what runs a job. @throws {WireError} If it is no message. */
+export function parseToJob(fields: Fields): ToJob {
+  const kind = text(fields, "kind");
+  switch (kind) {
+    case "run":
+      return {
+        kind,
+        load: blob(fields, "load"),
+        ...has(fields, "declared") && { declared: textsByName(fields, "declared") },
+        ...has(fields, "call") && { call: blob(fields, "call") },
+      };
+    case "abort":
+      return { kind };
+    case "host_data":
+      return { kind, hostData: hostDataOf(part(fields, "hostData")) };
+    case "answer":
+      return { kind, id: messageId(fields), value: blob(fields, "value") };
+    case "refused": {
+      const timeout = has(fields, "timeout") ? part(fields, "timeout") : undefined;
+      return {
+        kind,
+        id: messageId(fields),
+        reason: text(fields, "reason"),
+        timeout: timeout && { address: text(timeout, "address"), waitedMs: number(timeout, "waitedMs") },
+      };
+    }
+    default:
+      throw new WireError("a message of no known kind");
+  }
+}
+
+/** Grains and pillar, packed. @throws {WireError} */
+export function hostDataOf(fields: Fields): HostData {
+  return { grains: blob(fields, "grains"), pillar: blob(fields, "pillar") };
+}
+
+/** The number of a question, which its answer has. @throws {WireError} */
+export function messageId(fields: Fields): number {
+  return whole(fields, "id", Number.MAX_SAFE_INTEGER);
+}
+
+/** What a command wrote. @throws {WireError} */
+export function written(fields: Fields): WrittenOutput {
+  return {
+    command: whole(fields, "command", Number.MAX_SAFE_INTEGER),
+    stream: oneOf(fields, "stream", ["stdout", "stderr"]),
+    bytes: blob(fields, "bytes"),
+    encoding: has(fields, "encoding") ? text(fields, "encoding") : null,
+  };
+}
+
+/** What any job may ask its minion for. @throws {WireError} */
+export function askedByJob(fields: Fields): Asked {
+  const what = text(fields, "what");
+  switch (what) {
+    case "request":
+      return { what, load: blob(fields, "load") };
+    case "fire":
+      return { what, data: blob(fields, "data"), tag: text(fields, "tag") };
+    case "refresh":
+      return { what, refresh: oneOf(fields, "refresh", REFRESHES) };
+    case "running":
+      return { what };
+    case "signal":
+      return { what, jid: text(fields, "jid"), signal: whole(fields, "signal", 64) };
+    default:
+      throw new WireError("a job asks for what it may not have");
+  }
+}
+
+/** What a worker may ask for beside that: it does not load the custom modules. */
+function askedByWorker(fields: Fields): Asked {
+  const what = text(fields, "what");
+  if (what === "describe") return { what };
+  // Whatever an operator typed: the system says what it thinks of it.
+  if (what === "signal") return { what, jid: text(fields, "jid"), signal: number(fields, "signal") };
+  if (what === "call") return { what, fun: text(fields, "fun"), call: blob(fields, "call") };
+  return askedByJob(fields);
+}
+
+function permissionsOf(fields: Fields): Permissions {
+  if (!has(fields, "permissions")) throw new WireError("permissions are missing", "permissions");
+  try {
+    return parsePermissions(fields.get("permissions"), "permissions");
+  } catch (error) {
+    throw error instanceof TypeError ? new WireError(error.message, "permissions") : error;
+  }
+}
