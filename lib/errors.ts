@@ -1,15 +1,15 @@
 /**
- * Every error that this project throws on purpose: flat classes, data in fields, text that says what failed.
- * Callers match the class; nobody matches the text.
+ * All errors that this project throws on purpose: flat classes with data in fields, and a text that says what failed.
+ * Code checks the class, never the text.
  * @module
  */
 
-/** A command line that cannot be understood; the face prints its usage and exits 64 (sysexits EX_USAGE). */
+/** An invalid command line. The command prints its usage and exits with 64 (sysexits EX_USAGE). */
 export class UsageError extends Error {
   override name = "UsageError";
 }
 
-/** A configuration that cannot be used. `file`, `line` (from 1) and `option` say where, as far as they are known. */
+/** An invalid configuration. `file`, `line` (from 1) and `option` say where, as far as they are known. */
 export class ConfigError extends Error {
   override name = "ConfigError";
   constructor(
@@ -22,12 +22,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** A host that is not ready for the service (port taken, directory unwritable, …): one line, exit code 1. */
+/** The host is not ready for the service (port in use, directory not writable, …): one line, exit code 1. */
 export class PreflightError extends Error {
   override name = "PreflightError";
 }
 
-/** A call of libzmq that failed: an address that is taken, too many sockets. */
+/** A call of libzmq failed: an address is in use, or there are too many sockets. */
 export class SocketError extends Error {
   override name = "SocketError";
   /** @param call What was called. @param reason libzmq's word for it. */
@@ -36,7 +36,7 @@ export class SocketError extends Error {
   }
 }
 
-/** A thread that was declared dead and goes on: another has its sockets, and it may touch none of them any more. */
+/** This thread was declared dead but is still running: another thread has its sockets, so it may not use them. */
 export class ThreadReplacedError extends Error {
   override name = "ThreadReplacedError";
   constructor() {
@@ -52,12 +52,12 @@ export class YamlError extends Error {
   }
 }
 
-/** Bytes that are not msgpack within the bounds. */
+/** Bytes that are not MessagePack, or out of bounds. */
 export class MsgpackError extends Error {
   override name = "MsgpackError";
 }
 
-/** A message off the wire that is not what its place asks for. `field` names the culprit. */
+/** A message from the network is not what is expected. `field` names the wrong field. */
 export class WireError extends Error {
   override name = "WireError";
   constructor(message: string, readonly field?: string) {
@@ -65,17 +65,17 @@ export class WireError extends Error {
   }
 }
 
-/** A crypticle, signature or nonce that does not prove what it should. Never says more, so that it is no oracle. */
+/** A crypticle, signature or nonce could not be verified. It never gives the reason, so that it is no oracle. */
 export class AuthenticationError extends Error {
   override name = "AuthenticationError";
 }
 
-/** A key (PEM text, key file, minion's key) that cannot be used. Never quotes the key. */
+/** A key (PEM text, key file, minion's key) cannot be used. The text never quotes the key. */
 export class KeyError extends Error {
   override name = "KeyError";
 }
 
-/** Credentials that the master refused. `kind` is Salt's name of the error. */
+/** The master refused the credentials. `kind` is Salt's name of the error. */
 export class RefusedError extends Error {
   override name = "RefusedError";
   constructor(readonly kind: string, message: string) {
@@ -83,7 +83,10 @@ export class RefusedError extends Error {
   }
 }
 
-/** A sign-in that cannot succeed by waiting; the minion exits with `exitCode` (77 rejected, 42 wrong finger, 1 else). */
+/**
+ * A sign-in failed, and waiting would not help. The minion exits with `exitCode` (77 rejected, 42 wrong fingerprint,
+ * else 1).
+ */
 export class SignInError extends Error {
   override name = "SignInError";
   constructor(message: string, readonly exitCode: number) {
@@ -91,7 +94,7 @@ export class SignInError extends Error {
   }
 }
 
-/** A request to the master that got no reply. */
+/** A request to the master got no reply. */
 export class RequestTimeoutError extends Error {
   override name = "RequestTimeoutError";
   constructor(readonly address: string, readonly waitedMs: number) {
@@ -99,7 +102,10 @@ export class RequestTimeoutError extends Error {
   }
 }
 
-/** A request that is larger than the master takes: it was not sent, as the master would end the connection without a word. */
+/**
+ * A request is larger than the master accepts. It was not sent, since the master would close the connection without a
+ * reply.
+ */
 export class RequestTooLargeError extends Error {
   override name = "RequestTooLargeError";
   /** @param bytes Of the request. @param limit Bytes of the largest that the master takes. */
@@ -108,19 +114,19 @@ export class RequestTooLargeError extends Error {
   }
 }
 
-/** No master is running where the command looked for one. */
+/** No master is running where the command looked for it. */
 export class NoMasterError extends Error {
   override name = "NoMasterError";
 }
 
-/** A function of a module could not do what it was asked to; Salt's CommandExecutionError. */
+/** A function of a module failed; Salt's CommandExecutionError. */
 export class CommandError extends Error {
   override name = "CommandError";
 }
 
 /**
- * Arguments that do not fit a function's parameters. With `usage` (the function's documentation) their number or type is
- * wrong, Python's TypeError; without, it is Salt's SaltInvocationError.
+ * Arguments do not fit a function's parameters. With `usage` (the function's documentation) their number or type is
+ * wrong, as Python's TypeError; without it, this is Salt's SaltInvocationError.
  */
 export class InvocationError extends Error {
   override name = "InvocationError";
@@ -129,12 +135,12 @@ export class InvocationError extends Error {
   }
 }
 
-/** A program that a function needs is not on this host; Salt's CommandNotFoundError. */
+/** A program that a function needs is not installed; Salt's CommandNotFoundError. */
 export class CommandNotFoundError extends Error {
   override name = "CommandNotFoundError";
 }
 
-/** A function that no module has. */
+/** No module has the function. */
 export class UnavailableError extends Error {
   override name = "UnavailableError";
   /** @param meant The function that was probably meant. */
@@ -151,7 +157,7 @@ export class LibcError extends Error {
   }
 }
 
-/** A regular expression in Python's syntax that cannot be read, or that asks for what cannot be had here. */
+/** A regular expression in Python's syntax is invalid, or uses something that is not supported here. */
 export class RegexError extends Error {
   override name = "RegexError";
   /** @param pattern The whole pattern; the message shows its beginning. */
@@ -160,7 +166,7 @@ export class RegexError extends Error {
   }
 }
 
-/** A target that cannot be resolved. `tgtType` is its type. */
+/** A target cannot be resolved. `tgtType` is its type. */
 export class TargetError extends Error {
   override name = "TargetError";
   /** @param tgtType Salt's name of the target's type. */
@@ -169,7 +175,7 @@ export class TargetError extends Error {
   }
 }
 
-/** A cache of the master that cannot be written or read. `path` says where; `cause` says why. */
+/** A store of the master cannot be read or written. `path` says where; `cause` says why. */
 export class StoreError extends Error {
   override name = "StoreError";
   /** @param path What could not be written or read. */
@@ -178,7 +184,7 @@ export class StoreError extends Error {
   }
 }
 
-/** A file of `salt-cp` that cannot be sent. */
+/** A file of `salt-cp` cannot be sent. */
 export class SourceError extends Error {
   override name = "SourceError";
   /** @param exitCode Salt's exit code for that. */

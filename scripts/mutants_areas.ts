@@ -109,7 +109,7 @@ export const AREAS: readonly Area[] = [
       "lib/master/access.ts",
       "lib/cli/command_user.ts",
       "lib/plugins/declared_permissions.ts",
-      "lib/bus/guests.ts",
+      "lib/bus/acl_users.ts",
       "lib/protocol/hidden_return.ts",
       "lib/bus/minion_tags.ts",
       "lib/worker/module_messages.ts",

@@ -11,7 +11,7 @@ import { busStatePath, writeBusState } from "./state_file.ts";
 import { type BusNews, BusSubscribers, missedNote, readSubscriberTopic, type Subscriber } from "./subscribers.ts";
 import { ANSWERS_NAMES, BUS_WELCOME, KEPT_EVENTS } from "./subscriber.ts";
 import { type BusPaths, removeSocketFile } from "./paths.ts";
-import { openToGuests } from "./guests.ts";
+import { openToAclUsers } from "./acl_users.ts";
 import type { Logger } from "../process/log.ts";
 import { Duplex, Inbox, type SharedPlace } from "../sockets/endpoint.ts";
 
@@ -96,7 +96,7 @@ export class BusPump {
   #admit(listeners: readonly number[]): void {
     if (listeners.length === 0) return;
     try {
-      openToGuests(this.#paths.pub, "connect", listeners);
+      openToAclUsers(this.#paths.pub, "connect", listeners);
     } catch (error) {
       const reason = error instanceof Error ? error.message : error;
       this.#log.error(`publisher_acl: the event bus cannot be opened to the users that it names: ${reason}`);

@@ -1,5 +1,5 @@
 /**
- * The file beside a bus's sockets in which it says who listens, for the commands on its host.
+ * The file beside a bus's sockets that lists its subscribers, for commands on this host.
  * @module
  */
 
@@ -9,12 +9,12 @@ import type { BusPaths } from "./paths.ts";
 import { dumpJson } from "../values/json.ts";
 import { map, toValue, type Value } from "../values/value.ts";
 
-/** Where it is. */
+/** The path of the file. */
 export function busStatePath({ pub }: BusPaths): string {
   return pub.replace(/_pub\.ipc$/, "_subscribers.json");
 }
 
-/** Writes who listens. @throws What a write throws. */
+/** Writes the list of subscribers. @throws What writing throws. */
 export function writeBusState(paths: BusPaths, subscribers: readonly Subscriber[]): void {
   const listed = subscribers.map(({ name: { pid, prefixes }, dropped, stuck }) =>
     map({ pid, tags: [...prefixes], dropped, reads: !stuck })
@@ -22,8 +22,8 @@ export function writeBusState(paths: BusPaths, subscribers: readonly Subscriber[
   writeFileAtomic(busStatePath(paths), dumpJson(listed), { mode: 0o600 });
 }
 
-/** Who listens; empty if the bus has not said. */
+/** The list of subscribers; empty if there is no file. */
 export function readBusState(paths: BusPaths): Value {
   const text = readTextFileIfExists(busStatePath(paths));
-  return text === undefined || text === "" ? [] : toValue(JSON.parse(text)); // empty: left by a power failure
+  return text === undefined || text === "" ? [] : toValue(JSON.parse(text)); // empty after a power failure
 }

@@ -1,12 +1,13 @@
 /**
- * Who gives a command, as the master is told: under sudo, whoever called sudo. Believed it is only with a key of that user's.
+ * The user who gives a command, as told to the master; with sudo, the user who called sudo. The master believes it only
+ * with a key of that user.
  * Source: Salt 3008.3 `salt/utils/user.py` (`get_specific_user`).
  * @module
  */
 
 import { PROCESS, type Surroundings } from "../config/place.ts";
 
-/** Tells a command in the background, which has the rights of the master's user, who gave it. */
+/** Tells a command in the background, which runs as the master's user, who gave it. */
 export const CALLER_VARIABLE = "SALT_CALLER";
 
 /** The name of the user of this process; `sudo_<name>` for root who came there through sudo. */

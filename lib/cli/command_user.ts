@@ -1,7 +1,7 @@
 /**
- * Whose rights a command has, and who gives it. One that root gives becomes the user of the master or minion before it writes,
- * reads a key or loads a module: what it leaves is then that user's, and nothing which that user planted leads root anywhere.
- * Others keep their own rights.
+ * The user whose rights a command uses, and the user who gives it. A command given by root becomes the user of the
+ * master or minion before it writes, reads a key or loads a module: files that it creates belong to that user, and
+ * links planted by that user cannot redirect root. Other users keep their rights.
  * Source: Salt's `check_user`, which does so in `salt-run` and `salt-key`.
  * @module
  */
@@ -22,8 +22,8 @@ export interface ServiceUserOpts {
 }
 
 /**
- * Takes the rights of the service's user, for good, if this process is root's.
- * @returns Who gives the command, as the master is told.
+ * Takes the rights of the service's user permanently, if this process is root's.
+ * @returns The user who gives the command, as told to the master.
  * @throws {PreflightError} If there is no such user.
  */
 export function becomeServiceUser(opts: ServiceUserOpts): string {

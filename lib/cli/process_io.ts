@@ -8,7 +8,7 @@ import { EX_INTERRUPTED } from "./exit_codes.ts";
 
 const encoder = new TextEncoder();
 
-/** Whoever read our output has gone (`salt … | head`): what else there is to say is dropped. */
+/** Outputs whose reader has gone (`salt … | head`): further output to them is dropped. */
 const gone = new Set<unknown>();
 
 function writeTo(stream: { writeSync(bytes: Uint8Array): number }, text: string): void {
@@ -51,7 +51,7 @@ export function readLine(prompt: string): Promise<string | undefined> {
   writeOut(prompt);
   const line: number[] = [];
   const byte = new Uint8Array(1);
-  // Byte by byte: what comes after the line belongs to the next question.
+  // Byte by byte: what follows the line belongs to the next question.
   for (;;) {
     const read = Deno.stdin.readSync(byte);
     if (read === null || read === 0) {

@@ -1,5 +1,5 @@
 /**
- * Under which name this program was started: links beside an executable make of it several commands, as with busybox.
+ * The name under which this program was started: links to an executable make it several commands, as with busybox.
  * @module
  */
 

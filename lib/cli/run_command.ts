@@ -1,5 +1,5 @@
 /**
- * The common part of every command: its world, help, versions, what is said of errors, and their exit codes.
+ * The common part of every command: input and output, help, versions, error messages, and exit codes.
  * @module
  */
 
@@ -20,7 +20,7 @@ export interface Terminal {
   readonly columns?: number;
 }
 
-/** The world of a command that prints results. */
+/** Input and output of a command that prints results. */
 export interface CommandIo extends Terminal {
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
@@ -30,7 +30,7 @@ export interface CommandIo extends Terminal {
   readonly noColor?: string;
 }
 
-/** The world of a command that runs functions. */
+/** Input and output of a command that runs functions. */
 export interface JobIo extends CommandIo {
   /** All of standard input. */
   readStdin(): Promise<string>;
@@ -70,7 +70,7 @@ function usageErrorText<T extends CliTable>(command: CommandLine<T>, error: Usag
   return sanitize(`${usageText(command)}\n${command.prog}: error: ${error.message}\n`);
 }
 
-/** What becomes of an error that a command foresaw. */
+/** What to do about an error that a command expects. */
 export interface Failure {
   readonly exitCode: number;
   /** What standard error is told. Default: the command's name and the error's message. */
@@ -81,7 +81,7 @@ export interface Failure {
 export interface CommandDefinition<T extends CliTable> {
   /** What it takes. */
   readonly command: CommandLine<T>;
-  /** Who may do what it does, beside root: `the master's user`. */
+  /** Who, besides root, may run it: `the master's user`. */
   readonly owner: string;
   /** Does it. @returns The exit code. */
   run(parsed: Parsed<T>): Promise<number>;
@@ -90,9 +90,9 @@ export interface CommandDefinition<T extends CliTable> {
 }
 
 /**
- * Runs a command with the words of its command line, and says what went wrong.
+ * Runs a command and reports its errors.
  * @returns The exit code.
- * @throws What nobody foresaw.
+ * @throws Unexpected errors.
  */
 export async function runCli<T extends CliTable>(
   definition: CommandDefinition<T>,
@@ -104,7 +104,7 @@ export async function runCli<T extends CliTable>(
   try {
     return await definition.run(opening.parsed);
   } catch (error) {
-    // Whatever a wait that was broken off does to those who waited.
+    // After Ctrl-C, any error of an aborted wait is expected.
     if (io.signal?.aborted) return interruptedRun(io);
     const { exitCode, text } = describeFailure(definition, error, opening.parsed);
     io.writeError(sanitize(text));

@@ -1,5 +1,5 @@
 /**
- * What happens to an error that no command foresaw: one line for the operator, the whole story with `--hard-crash`.
+ * Reports an unexpected error of a command: one line for the operator, everything with `--hard-crash`.
  * @module
  */
 

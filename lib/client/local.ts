@@ -1,8 +1,8 @@
 /**
  * The operator's side of a job: publishes it on port 4506 and collects the returns from the master's event bus.
- *
- * It listens before it publishes, so that no return is missed, and looks into the job cache before it calls a minion
- * silent. Prints nothing. Source: salt-protocol.md section 9; the seeds' steps of `salt '*' test.ping`.
+ * Subscribes before it publishes, so that no return is missed, and checks the job cache before it reports a minion as
+ * silent. Prints nothing.
+ * Source: salt-protocol.md section 9; the seeds' steps of `salt '*' test.ping`.
  * @module
  */
 
@@ -34,9 +34,9 @@ import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
 /** A job to publish. */
 export interface JobRequest {
-  /** What to aim at. */
+  /** The target. */
   readonly tgt: Value;
-  /** How that is meant: `glob`, `pcre`, `list`. */
+  /** The target's type: `glob`, `pcre`, `list`. */
   readonly tgtType: string;
   /** A function, or the list of a compound job's. */
   readonly fun: Value;
@@ -48,7 +48,7 @@ export interface JobRequest {
   readonly jid?: string;
   /** Fields for the master and the minions: `delimiter`, `metadata`, … */
   readonly kwargs?: ValueMap;
-  /** For a job whose arguments and returns are neither kept nor told: what opens the returns. */
+  /** For a `no_log` job: the key that decrypts the returns. */
   readonly noLog?: ReturnKey;
 }
 
@@ -56,11 +56,11 @@ export interface JobRequest {
 export interface PublishedJob {
   /** The job's id. */
   readonly jid: string;
-  /** The minions that are to answer. */
+  /** The target minions. */
   readonly minions: readonly string[];
   /** Ids of a list target that no accepted key has. */
   readonly missing: readonly string[];
-  /** Those of the minions that have acknowledged it already. */
+  /** Target minions that have acknowledged the job already. */
   readonly acknowledged?: readonly string[];
   /** As in its {@linkcode JobRequest}. */
   readonly noLog?: ReturnKey;
@@ -92,11 +92,11 @@ export interface Silent {
   readonly outcome: Outcome;
 }
 
-/** How long to wait for what, in milliseconds. */
+/** Time limits, in milliseconds. */
 export interface CollectPatience {
-  /** Before those that have not returned are asked whether they are still at it. */
+  /** Time before silent minions are asked whether they still run the job. */
   readonly timeoutMs: number;
-  /** For the answers to that. */
+  /** Time for their answers. */
   readonly gatherMs: number;
 }
 
@@ -111,11 +111,11 @@ export function patienceOf(
   return { timeoutMs: timeoutS * 1000, gatherMs: gatherJobTimeoutS * 1000 };
 }
 
-/** What whoever collects wants beside the returns. */
+/** Options of collecting besides the returns. */
 export interface CollectOptions {
-  /** Aborted when the operator wants no more: it ends at once then, and the client hears no more events. */
+  /** Aborted by the operator: collecting ends at once, and the client receives no more events. */
   readonly signal?: AbortSignal;
-  /** Takes what the job's commands write: all of what a minion wrote before its return. */
+  /** Called with the output of the job's commands: all output of a minion before its return. */
   readonly onOutput?: OutputListener;
 }
 
@@ -133,7 +133,7 @@ export async function newReturnKey(): Promise<ReturnKey> {
   return await ReturnKey.create();
 }
 
-/** How long the master may take to take a job. */
+/** Time limit of publishing. */
 const PUBLISH_PATIENCE = { timeoutMs: 15_000, tries: 1 };
 
 /** A connection to the master on this host. */
@@ -178,13 +178,13 @@ export class LocalClient {
 
   /**
    * Publishes a job.
-   * @throws {RefusedError} If the master does not let this user. @throws {TargetError} If no minion matches.
+   * @throws {RefusedError} If this user may not. @throws {TargetError} If no minion matches.
    * @throws {UsageError} If the job is larger than a request may be.
    * @throws {NoMasterError} If the master does not answer.
    */
   async publish(job: JobRequest): Promise<PublishedJob> {
     let reply = await this.#ask(job);
-    // A master that has just restarted has new keys: read ours again, once.
+    // A restarted master has new keys: read our key again, once.
     if (isMap(reply) && reply.has("error")) reply = await this.#ask(job);
     if (!isMap(reply)) throw new WireError(`The master answered ${str(reply)} to a publish`);
     const error = reply.get("error");
@@ -215,7 +215,7 @@ export class LocalClient {
     const frame = clearRequest(load);
     const { max_request_bytes } = this.#opts;
     if (frame.length > max_request_bytes) {
-      // The master would end the connection, and seem not to be there.
+      // The master would close the connection, which would look like a missing master.
       throw new UsageError(
         `The job takes ${frame.length} bytes; the master takes ${max_request_bytes} (max_request_bytes)`,
       );
@@ -229,8 +229,8 @@ export class LocalClient {
   }
 
   /**
-   * The returns of a job as they come, then those minions that stay silent; every minion of the job exactly once.
-   * @throws {NoMasterError} If the master is gone and stays away for longer than `patience` allows.
+   * The returns of a job as they arrive, then the silent minions; each minion of the job exactly once.
+   * @throws {NoMasterError} If the master is gone for longer than `patience` allows.
    */
   async *collect(
     job: PublishedJob,
@@ -302,7 +302,7 @@ export class LocalClient {
 
   #follow(jid: string, listener: OutputListener): OutputFollower {
     const { outputs } = this.#jobs;
-    // Who may not read what is kept sees what comes.
+    // A user who may not read the stored output sees only new output.
     const readable: KeptOutputs = {
       read: (job, id) => ifReadable(() => outputs.read(job, id)) ?? [],
       ids: (job) => ifReadable(() => outputs.ids(job)) ?? [],
@@ -311,7 +311,7 @@ export class LocalClient {
   }
 
   /**
-   * A job that was published before, by whomever: the output and the returns that are there, then the rest as they come.
+   * Attaches to a job that anybody has published: stored output and returns first, then new ones.
    * @throws {TargetError} If the job cache has no such job.
    */
   async *attach(
@@ -342,19 +342,19 @@ export class LocalClient {
     }
   }
 
-  /** Hidden like the job itself: a Python minion answers with the job's arguments. */
+  /** A `no_log` job itself: a Python minion answers with the job's arguments. */
   async #askWhetherRunning({ jid, noLog }: PublishedJob, ids: string[]): Promise<string> {
     try {
       const asked = await this.publish({ tgt: ids, tgtType: "list", fun: "saltutil.find_job", arg: [jid], noLog });
       return asked.jid;
     } catch (error) {
-      // Their keys may have been deleted meanwhile, or the master be gone: then nobody will answer.
+      // Their keys may have been deleted, or the master may have ended: then nobody will answer.
       if (error instanceof TargetError || error instanceof NoMasterError) return "";
       throw error;
     }
   }
 
-  /** The last word on those that no event came from: what the job cache has of them, or their silence. */
+  /** The minions without an event: their stored return, or their silence. */
   *#remaining(jid: string, ids: ReadonlySet<string>): Generator<Returned | Silent> {
     if (ids.size === 0) return;
     const sources = { opts: this.#opts, publishPort: this.#publishPort, jobs: this.#jobs, data: this.#data };
@@ -383,7 +383,7 @@ function lostMasterText(jid: string): string {
   return `The Salt master ended while job ${jid} ran. The minions go on with it; when the master is back: salt-run jobs.attach ${jid}`;
 }
 
-/** What `read` gives; `undefined` for a user who may not read what the master keeps, as those that `publisher_acl` names. */
+/** The result of `read`; `undefined` for a user who may not read the master's files, such as users in `publisher_acl`. */
 function ifReadable<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -404,7 +404,7 @@ async function shown(data: ValueMap, { noLog }: PublishedJob): Promise<ValueMap>
   return await showReturn(data, noLog);
 }
 
-/** Whose key file a user reads: root, and whoever came there by sudo, that of the master's own user. */
+/** The user whose key file is read: for root, and users who became root by sudo, that of the master's user. */
 function keyOwner(user: string, masterUser: string): string {
   return user === "root" || user.startsWith("sudo_") ? masterUser : user;
 }

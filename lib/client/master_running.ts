@@ -1,6 +1,6 @@
 /**
- * Whether a master runs on this host: somebody listens where its MWorkers hand over what is to be published, or, for users who may
- * not hand over anything, on its event bus.
+ * Whether a master is running on this host: checks the socket of the Publisher, or, for users who may not connect to
+ * it, the event bus.
  * @module
  */
 
@@ -9,8 +9,8 @@ import { masterBus } from "../bus/paths.ts";
 import { publishPullPath } from "../config/master_paths.ts";
 
 /**
- * Whether a master listens; a socket file that a killed one left behind does not count.
- * @throws {Deno.errors.PermissionDenied} If this user may not know.
+ * Whether a master is running; the socket file of a killed one does not count.
+ * @throws {Deno.errors.PermissionDenied} If this user may not find out.
  */
 export async function isMasterRunning(sockDir: string): Promise<boolean> {
   const path = publishPullPath(sockDir);

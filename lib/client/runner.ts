@@ -35,8 +35,8 @@ export interface RunnerHost extends Omit<RunnerContext, "progress" | "setRetcode
 }
 
 /**
- * How a run ended: it ran; there is no such function; its arguments do not fit; it threw; the master that it needs is not
- * there; or that master refused it.
+ * How a run ended: done; unknown function; invalid arguments; an error was thrown; the required master is not running;
+ * the master refused.
  */
 export type RunnerEnd = "done" | "unavailable" | "invalid" | "failed" | "noMaster" | "refused";
 
@@ -88,7 +88,7 @@ export async function runRunner(call: RunnerCall, host: RunnerHost): Promise<Run
   return outcome;
 }
 
-/** Nothing ran: only the end is told. Whoever typed half a name gets to see what there is. */
+/** Nothing was run, so only the end is published. For an incomplete name, the matching functions are shown. */
 async function unavailable(call: RunnerCall, host: RunnerHost): Promise<RunnerOutcome> {
   const { error: { message }, docs, problem } = await explainUnavailable(call.fun, host.catalogue);
   const text = problem === undefined ? message : `${message} ${problem}`;

@@ -1,8 +1,7 @@
 /**
- * Whom an operator's command still waits for, and when it asks: the rule, without a clock or sockets of its own.
- *
- * A minion that acknowledges is waited for as long as it is connected, and never asked. Any other is asked whether it is
- * still at the job when it has been silent for the time-out, and given up when it says no, or nothing.
+ * Which minions a command still waits for, and when it asks them: a rule, without clock or sockets. A minion that
+ * acknowledges is waited for as long as it is connected, and never asked. Any other minion that is silent for the
+ * time-out is asked whether it still runs the job, and given up if it says no or does not answer.
  * Source: salt-protocol.md section 9.
  * @module
  */
@@ -61,14 +60,14 @@ export class JobWatch {
     this.#question?.unanswered.delete(id);
   }
 
-  /** Minion `id` came or went. Of one that has the job and went, nothing is known after the time-out. */
+  /** Minion `id` connected or disconnected. If it has the job and disconnected, it is given up after the time-out. */
   presence(id: string, present: boolean, now: number): void {
     if (this.#acknowledged.has(id) && this.#deadlines.has(id)) {
       this.#wait(id, present ? Infinity : now + this.#timeoutMs);
     }
   }
 
-  /** The master is gone, and with it all news: whoever has the job has the time-out to be heard of again. */
+  /** The master is gone, and with it all events: minions that have the job get the time-out again. */
   masterGone(now: number): void {
     for (const id of this.#acknowledged) {
       if (this.#deadlines.get(id) === Infinity) this.presence(id, false, now);

@@ -1,5 +1,5 @@
 /**
- * What an operator is told whose target matches nobody, when it would match minions whose keys are still to be accepted.
+ * A hint for the operator when a target matches no minion, but would match minions whose keys are not accepted yet.
  * @module
  */
 
@@ -9,8 +9,8 @@ import { resolveTarget } from "../fleet/target.ts";
 import type { Value } from "../values/value.ts";
 
 /**
- * A line for standard error, or the empty string if there is nothing to say.
- * @param keys The master's; a user who may not read them learns nothing.
+ * A line for standard error, or the empty string.
+ * @param keys The master's keys; a user who may not read them gets no hint.
  * @throws {TargetError} As {@linkcode resolveTarget}.
  */
 export function pendingHint(tgt: Value, tgtType: string, keys: Pick<KeyStore, "list">): string {

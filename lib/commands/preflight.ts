@@ -1,8 +1,7 @@
 /**
- * What must be right before a service opens its first socket: user, directories, socket paths, ports, file roots, limits.
- *
- * Each failure is one clear line. What is only odd is a warning. Makes what is missing; opens nothing that stays open. What does
- * not need root's rights is done without them, once the process has become the service's user.
+ * Checks before a service opens its first socket: user, directories, socket paths, ports, file roots, limits. Each
+ * failure is one clear line; minor problems are warnings. Creates missing directories; leaves nothing open. Steps that
+ * do not need root run after the process has become the service's user.
  * Source: salt/utils/verify.
  * @module
  */
@@ -20,42 +19,39 @@ import { findUser, type User } from "../os/users.ts";
 import { equals, str, type ValueMap } from "../values/value.ts";
 import { systemError } from "../os/deno_texts.ts";
 
-/** Longest path of a Unix socket, in bytes: the size of `sun_path` less the final NUL. */
+/** Maximum path of a Unix socket, in bytes: the size of `sun_path` minus the final NUL. */
 export const MAX_SOCKET_PATH = Deno.build.os === "linux" ? 107 : 103;
 
-/** The longest names of sockets in each role's `sock_dir`. */
+/** The longest socket name in each role's `sock_dir`. */
 const LONGEST_SOCKET = { master: "master_event_pull.ipc", minion: "minion_event_0123456789_pull.ipc" } as const;
 
-/** What a service needs to be ready to start, and has so far. */
+/** The state of a service that can start after {@linkcode finish}. */
 export interface Ready {
-  /** The user to become, for good, before anything else is done; `undefined`: none. */
+  /** The user to become, permanently, before the rest is done; `undefined`: none. */
   readonly user: User | undefined;
-  /** Whether root has to write the pid file, as that user cannot. */
+  /** Whether root must write the pid file, because that user cannot. */
   readonly rootsPidFile: boolean;
   /**
-   * Does the rest, with that user's rights. @returns What is odd, a line each.
-   * @throws {PreflightError} With the first thing that is wrong.
+   * Does the remaining checks, with that user's rights. @returns Warnings, one line each.
+   * @throws {PreflightError} With the first problem.
    */
   finish(): string[];
 }
 
-/**
- * Checks the host for a master, and prepares what only root can.
- * @throws {PreflightError} With the first thing that is wrong.
- */
+/** Checks the host for a master, and does what only root can. @throws {PreflightError} With the first problem. */
 export function preflightMaster(opts: MasterOpts): Ready {
   const user = userToBecome(opts.user);
   checkSocketPath(opts.sock_dir, LONGEST_SOCKET.master);
   const directories: Directory[] = [
     { option: "pki_dir", path: opts.pki_dir, mode: 0o700, wider: [0o750] },
-    // Made here: made by salt-key as root, another user could not read them.
+    // Made here: if salt-key made them as root, another user could not read them.
     ...Object.values(KEY_DIRECTORIES).map((name) => ({
       option: "pki_dir",
       path: `${opts.pki_dir}/${name}`,
       mode: 0o700,
       wider: [0o750],
     })),
-    // Users that publisher_acl names pass through these two by access control lists of their own (lib/bus/guests.ts).
+    // Users in publisher_acl enter these two by access control lists (lib/bus/acl_users.ts).
     { option: "cachedir", path: opts.cachedir, mode: 0o700, wider: [0o750] },
     { option: "sock_dir", path: opts.sock_dir, mode: 0o700, wider: [] },
   ];
@@ -75,10 +71,7 @@ export function preflightMaster(opts: MasterOpts): Ready {
   return { user, rootsPidFile, finish };
 }
 
-/**
- * Checks the host for a minion, and prepares what only root can.
- * @throws {PreflightError} With the first thing that is wrong.
- */
+/** Checks the host for a minion, and does what only root can. @throws {PreflightError} With the first problem. */
 export function preflightMinion(opts: MinionOpts): Ready {
   const user = userToBecome(opts.user);
   checkSocketPath(opts.sock_dir, LONGEST_SOCKET.minion);
@@ -104,7 +97,7 @@ export function preflightMinion(opts: MinionOpts): Ready {
   return { user, rootsPidFile, finish };
 }
 
-/** @throws {PreflightError} If others may read one of the private keys called so. */
+/** @throws {PreflightError} If others may read one of these private keys. */
 function checkPrivateKeys(opts: MasterOpts | MinionOpts, names: readonly string[]): void {
   for (const name of names) {
     try {
@@ -115,7 +108,7 @@ function checkPrivateKeys(opts: MasterOpts | MinionOpts, names: readonly string[
   }
 }
 
-/** Checks that a socket called `name` fits in `sockDir`. @throws {PreflightError} If its path is too long. */
+/** Checks that the path of socket `name` in `sockDir` is short enough. @throws {PreflightError} If it is not. */
 export function checkSocketPath(sockDir: string, name: string): void {
   const length = new TextEncoder().encode(`${sockDir}/${name}`).length;
   if (length > MAX_SOCKET_PATH) {
@@ -129,7 +122,7 @@ export function checkSocketPath(sockDir: string, name: string): void {
 interface Directory {
   readonly option: string;
   readonly path: string;
-  /** Mode to make it with. */
+  /** Mode of a new directory. */
   readonly mode: number;
   /** An existing directory must have `mode` or one of these. */
   readonly wider: readonly number[];
@@ -141,12 +134,12 @@ interface Places {
   readonly pidfile: string;
 }
 
-/** The options whose files are not in directories of their own. */
+/** Options for single files, whose directories may be shared. */
 const FILES = ["log_file", "pidfile"] as const;
 
 /**
- * What `user` cannot do: makes directories where only root can, and gives them away. Only where root alone decides what a path
- * leads to: in a directory of that user's, root would make and give away whatever a link there leads to.
+ * Makes directories that `user` cannot make, and gives them to that user. Only where root alone controls the path: in a
+ * directory of that user, root would make and give away the target of a link.
  */
 function prepareAsRoot(opts: Places, user: User, directories: readonly Directory[]): void {
   if (!opts.verify_env) return;
@@ -155,7 +148,7 @@ function prepareAsRoot(opts: Places, user: User, directories: readonly Directory
   }
   for (const option of FILES) {
     const path = parent(opts[option]);
-    // Whose directory /var/run is is nobody's business here, so an existing one keeps its owner.
+    // An existing directory such as /var/run keeps its owner.
     if (isTrustedPath(path, user)) makeDirectory(option, path, { mode: 0o755, user, keepOwner: true });
   }
   try {
@@ -165,7 +158,7 @@ function prepareAsRoot(opts: Places, user: User, directories: readonly Directory
   }
 }
 
-/** Makes and checks the rest, with the rights that the service has. */
+/** Makes and checks the rest, with the service's rights. */
 function prepareDirectories(
   opts: Places,
   { user, directories, warnings }: { user: User | undefined; directories: readonly Directory[]; warnings: string[] },
@@ -191,7 +184,10 @@ function parent(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
-/** @param as.user Whose it shall be; absent: whoever makes it. @param as.keepOwner An existing one stays whose it is. */
+/**
+ * @param as.user The owner of a new directory; default: this process's user. @param as.keepOwner Whether an existing
+ * one keeps its owner.
+ */
 function makeDirectory(
   option: string,
   path: string,
@@ -203,7 +199,7 @@ function makeDirectory(
     if (there === undefined) {
       makeParents(parent(path));
       Deno.mkdirSync(path, { mode });
-      Deno.chmodSync(path, mode); // whatever the umask took
+      Deno.chmodSync(path, mode); // independent of the umask
     }
     if (user !== undefined && !(keepOwner && there !== undefined) && there?.uid !== user.uid) {
       Deno.chownSync(path, user.uid, user.gid);
@@ -213,7 +209,7 @@ function makeDirectory(
   }
 }
 
-/** Makes what is missing above a directory: open to all, for a service that has become another user passes through. */
+/** Makes missing parents of a directory, open to all, so that a service which has become another user can pass. */
 function makeParents(path: string): void {
   if (path === "/" || statIfExists(path) !== undefined) return;
   makeParents(parent(path));
@@ -221,7 +217,10 @@ function makeParents(path: string): void {
   Deno.chmodSync(path, 0o755);
 }
 
-/** What root left behind in the directory, `user` could not read. It is not given away: `chown` is the operator's to call. */
+/**
+ * Files that root left in the directory would be unreadable for `user`. Their owner is not changed: the operator must
+ * decide about `chown`.
+ */
 function checkOwner({ option, path }: Directory, user: User): void {
   for (const { entry, uid } of owners(option, path, () => true)) {
     if (uid === user.uid) continue;
@@ -231,7 +230,7 @@ function checkOwner({ option, path }: Directory, user: User): void {
   }
 }
 
-/** Where root serves in directories of others, those decide what its paths lead to. */
+/** Warns if root runs a service in directories of other users, who control where its paths lead. */
 function warnOfOwners({ option, path }: Directory, warnings: string[]): void {
   for (const { entry, uid } of owners(option, path, ({ isFile }) => !isFile)) {
     if (uid === 0) continue;
@@ -243,7 +242,7 @@ function warnOfOwners({ option, path }: Directory, warnings: string[]): void {
   }
 }
 
-/** Whose a directory is, and what is in it, as far as that is `wanted`. */
+/** The owners of a directory and of its `wanted` entries. */
 function owners(
   option: string,
   path: string,
@@ -262,7 +261,7 @@ function owners(
   }
 }
 
-/** Whose an entry is; `undefined` if it has gone meanwhile. */
+/** The owner of an entry; `undefined` if it does not exist any more. */
 function uidIfExists(entry: string): number | undefined {
   try {
     return Deno.lstatSync(entry).uid ?? 0;
@@ -282,7 +281,7 @@ function tighten({ option, path, mode, wider }: Directory): void {
   }
 }
 
-/** Only a file that was written proves that one can be: think of mounts, quotas and ACLs. */
+/** Only writing a file proves that it is possible, because of mounts, quotas and ACLs. */
 function checkWritable(option: string, path: string): void {
   try {
     Deno.removeSync(Deno.makeTempFileSync({ dir: path, prefix: ".preflight_" }));
@@ -296,14 +295,14 @@ function asPreflightError(error: unknown, what: string): PreflightError {
   return new PreflightError(`${what}: ${reason(error)}`, { cause: error });
 }
 
-/** The system's reason without what Deno adds to it. */
+/** The system's reason without Deno's additions. */
 function reason(error: unknown): string {
   if (error instanceof Deno.errors.PermissionDenied) return "no right to do so";
   if (error instanceof Deno.errors.NotFound) return "no such directory";
   return error instanceof Error ? systemError(error)?.reason ?? error.message : String(error);
 }
 
-/** Checks that the ports can be listened on; port 0 always can. @throws {PreflightError} Naming the first that cannot. */
+/** Checks that the ports are free; port 0 always is. @throws {PreflightError} With the first that is not. */
 export function checkPorts(address: string, ports: Readonly<Record<string, number>>): void {
   const seen = new Map<number, string>();
   for (const [option, port] of Object.entries(ports)) {
@@ -329,7 +328,7 @@ function portProblem(error: unknown, at: { option: string; address: string; port
   return `${at.option}: cannot listen on port ${at.port} of ${at.address}: ${reason(error)}`;
 }
 
-/** A root that is there must be readable; one that is missing is said, unless it is a default that nobody asked for. */
+/** An existing root must be readable; a missing one is reported, unless it is an unset default. */
 function checkFileRoots(option: "file_roots" | "pillar_roots", roots: ValueMap, warnings: string[]): void {
   if (equals(roots, MASTER_OPTIONS[option].default)) return;
   for (const [env, paths] of roots) {
@@ -346,7 +345,7 @@ function checkFileRoots(option: "file_roots" | "pillar_roots", roots: ValueMap, 
   }
 }
 
-/** Every minion takes descriptors of the master; as Salt, four for each accepted key are held to be enough. */
+/** Each minion takes descriptors of the master; as in Salt, four per accepted key must be available. */
 function checkOpenFiles(wanted: number, acceptedKeys: string | undefined, warnings: string[]): void {
   let soft: number;
   try {

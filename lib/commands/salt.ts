@@ -1,9 +1,10 @@
 /**
- * `salt`: runs a function on minions and shows what they return.
+ * `salt`: runs a function on minions and shows their returns. Exit codes: 0 success; 1 a minion failed or did not
+ * return; 2 no minion matched, or none returned; 42 incomplete command line; 64 usage; 69 no master; 77 refused; 130
+ * Ctrl-C; with `--batch` the highest return code.
  *
- * Exit codes: 0 all well; 1 a minion failed or was silent; 2 nobody was meant, or nobody returned; 42 half a command line; 64
- * usage; 69 no master; 77 refused; 130 Ctrl-C; with `--batch` the highest return code. Here only the command line is read, so
- * that `--version` and `--help` need not load the rest, a hundred modules; that is in salt_publish.ts.
+ * This file only reads the command line, so that `--version` and `--help` do not load the other hundred modules
+ * (salt_publish.ts).
  * @module
  */
 

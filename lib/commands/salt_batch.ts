@@ -1,7 +1,6 @@
 /**
- * `salt --batch`: a job on a few minions at a time, until all have had it.
- *
- * Every part of the batch has the same job id, so that the job cache holds them as one job.
+ * `salt --batch`: runs a job on a few minions at a time. All parts have the same job id, so that the job cache has one
+ * job.
  * Source: Salt's cli/batch.py and utils/batch_state.py.
  * @module
  */
@@ -17,8 +16,8 @@ import { sanitizeLine } from "../text/terminal.ts";
 import { compareStrings, repr, type Value } from "../values/value.ts";
 
 /**
- * How many minions of `count` a batch of `spec` (`3`, `25%`) runs on at a time: at least one.
- * @throws {UsageError} If it is neither a number nor a percentage.
+ * The number of minions at a time, out of `count`, for `spec` (`3`, `25%`): at least one.
+ * @throws {UsageError} If `spec` is neither a number nor a percentage.
  */
 export function batchSize(spec: string, count: number): number {
   const percent = /^%?\s*(\d+(?:\.\d+)?)\s*%?$/.exec(spec.trim());
@@ -32,14 +31,14 @@ export function batchSize(spec: string, count: number): number {
 }
 
 /**
- * Runs the job in batches, after a `test.ping` that tells who is there.
+ * Runs the job in batches, after a `test.ping` that finds the minions that answer.
  * @returns The exit code: the highest return code.
- * @throws {UsageError} For a bad `spec`; else as {@linkcode LocalClient.publish}.
+ * @throws {UsageError} For an invalid `spec`; else as {@linkcode LocalClient.publish}.
  */
 export async function runBatch(job: JobRequest, how: { session: Session; spec: string }): Promise<number> {
   const { session, spec } = how;
   const { io, options } = session;
-  batchSize(spec, 1); // a bad one is told before anything is sent
+  batchSize(spec, 1); // report an invalid one before anything is sent
   const { up, down } = await ping(job, session);
   if (io.signal.aborted) return interrupted(session);
   const quiet = options.static;
@@ -65,7 +64,7 @@ async function ping({ tgt, tgtType }: JobRequest, session: Session): Promise<{ u
   return { up: up.sort(compareStrings), down: down.sort(compareStrings) };
 }
 
-/** Publishes under a connection of its own: the parts of a batch wait beside each other. */
+/** Publishes with a separate connection, because the parts of a batch wait concurrently. */
 async function* publishedAnswers(
   job: JobRequest,
   { opts, user, log, patience, io, live }: Session,
@@ -87,9 +86,8 @@ interface BatchPlan {
   readonly session: Session;
   /** Whether nothing is shown meanwhile. */
   readonly quiet: boolean;
-  /** The minions. */
   readonly ids: readonly string[];
-  /** How many at a time. */
+  /** Number of minions at a time. */
   readonly size: number;
 }
 
@@ -113,7 +111,7 @@ class BatchRun {
     this.#free = plan.size;
   }
 
-  /** Runs everything; resolves with all answers when the last has come, or when a failure or Ctrl-C ended it. */
+  /** Runs everything; resolves with all answers after the last one, a failure, or Ctrl-C. */
   async finish(): Promise<Answer[]> {
     const { signal } = this.#plan.session.io;
     const stop = () => this.#finished.resolve();
@@ -129,7 +127,7 @@ class BatchRun {
     return this.#answers;
   }
 
-  /** Gives the free places to those whose turn it is. */
+  /** Starts the job on the next minions while there are free places. */
   #fill(): void {
     if (this.#halted) return;
     const ids = this.#pending.splice(0, this.#free);

@@ -1,8 +1,7 @@
 /**
- * `salt-call`: runs a function on this host, with its minion's configuration, and shows the result under `local`.
- *
- * Exit codes: 0 done; 1 the function failed, or a master did not let us in; 2 the key is still pending; 64 usage; 77
- * rejected, or no permission; 130 Ctrl-C; 255 there is no such function. With `--retcode-passthrough` the function's own.
+ * `salt-call`: runs a function on this host with its minion's configuration, and shows the result under `local`. Exit
+ * codes: 0 success; 1 the function failed, or the master refused the sign-in; 2 the key is still pending; 64 usage; 77
+ * rejected, or no permission; 130 Ctrl-C; 255 unknown function. With `--retcode-passthrough` the function's own.
  * Source: Salt's cli/call.py and cli/caller.py; salt-protocol, section 9.
  * @module
  */
@@ -99,7 +98,7 @@ function loadOptions(parsed: Parsed<SaltCallTable>) {
   }
   return startUp(SALT_CALL, parsed, {
     role: "minion",
-    // Who only looks at this host leaves no trace on it.
+    // A query of this host only must not leave files on it.
     load: (request) => loadMinionConfig({ ...request, cacheId: !options.local }),
     fixed,
   });
@@ -122,12 +121,12 @@ interface Setting {
   readonly io: JobIo;
 }
 
-/** Whether nothing is asked of a master. */
+/** Whether no master is used. */
 function isLocal(opts: MinionOpts): boolean {
   return opts.file_client === "local" && !opts.use_master_when_local || opts.master_type === "disable";
 }
 
-/** Becomes the minion's user, with the host made ready where a function will be run. @returns What is odd there. */
+/** Becomes the minion's user; prepares the host if a function will be run. @returns Warnings. */
 async function takeCallRights(options: SaltCallValues, opts: MinionOpts): Promise<string[]> {
   const runs = !options.doc && !options.grains_run;
   if (runs && !isLocal(opts)) {
@@ -141,7 +140,7 @@ async function takeCallRights(options: SaltCallValues, opts: MinionOpts): Promis
   return [];
 }
 
-/** What a result is shown under: `salt-call` has one minion, whatever its id. */
+/** The name above the result: `salt-call` has one minion, with any id. */
 const LOCAL = "local";
 
 async function perform(
@@ -197,7 +196,7 @@ async function connect(
   { opts, log, io, grains }: Setting & { readonly grains: ValueMap },
 ): Promise<CallMaster> {
   if (isLocal(opts)) return WITHOUT_MASTER;
-  // Only who has a master needs sockets and keys.
+  // Sockets and keys are loaded only with a master.
   const { openMasterSession } = await import("../minion/session.ts");
   return await openMasterSession(opts, { grains, log, signal: io.signal });
 }
@@ -211,7 +210,7 @@ async function printDocs(prefix: string, catalogue: Catalogue, io: JobIo): Promi
   return 0;
 }
 
-/** Returns the result to the master, as a job that it did not know of. */
+/** Returns the result to the master, as a job that the master did not publish. */
 async function giveBack(
   result: ValueMap,
   { master, opts, log }: { master: CallMaster; opts: MinionOpts; log: Logger },
@@ -227,7 +226,7 @@ async function giveBack(
   }
 }
 
-/** Sends a return, or what fits of it. */
+/** Sends a return, or a smaller one if it is too large. */
 async function sendFitting(load: ValueMap, { master, log }: { master: CallMaster; log: Logger }): Promise<Value> {
   try {
     return await master.request(load);

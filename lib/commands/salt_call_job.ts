@@ -1,6 +1,5 @@
 /**
- * One function as `salt-call` runs it: a built-in one in this process, as a job of nobody's but the user's, and its failures in
- * the words of `salt-call`. Prints nothing.
+ * Runs one function for `salt-call`: a built-in one in this process; failures have `salt-call`'s texts. Prints nothing.
  * Source: Salt's cli/caller.py.
  * @module
  */
@@ -18,19 +17,19 @@ import { leaveNote } from "../jobs/proc_notes.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 import type { CallMaster } from "../minion/call_master.ts";
 
-/** What is to be run. */
+/** The function to run. */
 export interface Call {
   /** The function: `test.ping`. */
   readonly fun: string;
-  /** As a job's load has it. */
+  /** Arguments as in a job's load. */
   readonly arg: readonly Value[];
-  /** Its job id, which the master never hears of. */
+  /** Its job id, which the master does not know. */
   readonly jid: string;
   /** `--set-metadata` */
   readonly metadata: Value | undefined;
 }
 
-/** What it runs with. */
+/** The parts that a run needs. */
 export interface CallHost {
   /** The minion's options. */
   readonly opts: MinionOpts;
@@ -39,15 +38,15 @@ export interface CallHost {
   readonly modules: CallModules;
   /** The master, or {@linkcode WITHOUT_MASTER}. */
   readonly master: CallMaster;
-  /** Where functions log to. */
+  /** The log for functions. */
   readonly log: Logger;
-  /** Aborted when the user wants no more: children are ended. */
+  /** Aborted by the user: children are ended. */
   readonly signal: AbortSignal;
-  /** Shows what commands write, as they write it. */
+  /** Shows the output of commands as they run. */
   readonly watchCommand?: JobContext["watchCommand"];
 }
 
-/** Runs it. Whatever it throws becomes the outcome. */
+/** Runs it. A thrown error becomes the outcome. */
 export async function runCall(call: Call, host: CallHost): Promise<ExecutionResult> {
   const { opts, master } = host;
   const { fun, jid, metadata } = call;
@@ -82,7 +81,7 @@ export async function runCall(call: Call, host: CallHost): Promise<ExecutionResu
   }
 }
 
-/** Only jobs that are processes of their own can be signalled from here: those of a minion are threads of the minion. */
+/** Only jobs that are processes can be signalled from here; a minion's jobs are its threads. */
 function signalJob(opts: MinionOpts, jid: string, signal: number): Promise<boolean> {
   const job = notedJobs(opts.cachedir).find((noted) => noted.jid === jid);
   if (job === undefined) return Promise.resolve(false);
@@ -94,14 +93,14 @@ function signalJob(opts: MinionOpts, jid: string, signal: number): Promise<boole
   return import("../os/libc.ts").then(({ sendSignal }) => sendSignal(job.pid, signal));
 }
 
-/** The tags by which a running minion is told to refresh. */
+/** Events that make a running minion refresh. */
 const REFRESH_TAGS: Readonly<Record<Refresh, string>> = {
   modules: "module_refresh",
   grains: "grains_refresh",
   pillar: "pillar_refresh",
 };
 
-/** The world outside: the master, and the bus of this host's minion if that is running. */
+/** Access to the outside: the master, and the bus of this host's minion if it is running. */
 function outsideOf({ opts, master }: CallHost): Outside {
   const fire = async (data: ValueMap, tag: string): Promise<boolean> => {
     const [{ fireEvent }, { minionBus }] = await Promise.all([import("../bus/fire.ts"), import("../bus/paths.ts")]);
@@ -114,22 +113,21 @@ function outsideOf({ opts, master }: CallHost): Outside {
   };
 }
 
-/** What a failure is to the user: text for both outputs, and the exit code. */
+/** A failure as the user sees it: texts for both outputs, and the exit code. */
 export interface CallFailure {
   /** For standard output. */
   readonly out: string;
   /** For standard error. */
   readonly err: string;
-  /** What `salt-call` exits with. */
   readonly exitCode: number;
 }
 
-/** The failure that an outcome is; `undefined` for one that is to be shown like a result. */
+/** The failure of an outcome; `undefined` for one that is shown like a result. */
 export function callFailure(fun: string, { error, return: returned }: ExecutionResult): CallFailure | undefined {
   if (error === undefined) return undefined;
   const failure = (err: string, exitCode = 1, out = ""): CallFailure => ({ out, err, exitCode });
   if (error instanceof UnavailableError) {
-    // Half a name: what begins like it is shown.
+    // An incomplete name: show the functions that begin with it.
     return isMap(returned) ? undefined : failure(`${str(returned)}\n`, 255);
   }
   if (error instanceof CommandNotFoundError) {

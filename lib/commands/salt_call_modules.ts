@@ -1,6 +1,6 @@
 /**
- * The modules of `salt-call`: built-in ones in its own process, those of the operator's own in processes beside it, as a minion
- * has them: the same promise, the same door. Nothing of these is started before it is needed.
+ * The modules of `salt-call`: built-in ones run in its own process, the operator's own in separate processes, with the
+ * same permissions as in a minion. Processes are started only when needed.
  * @module
  */
 
@@ -17,27 +17,26 @@ import type { MinionOpts } from "../config/options.ts";
 import { packOpts } from "../config/opts_transfer.ts";
 import { isMap, map, str, toNumber, toValue, type Value, type ValueMap } from "../values/value.ts";
 
-/** What they are made of. */
+/** Options of {@linkcode CallModules}. */
 export interface CallModulesOptions {
   /** The minion's options. */
   readonly opts: MinionOpts;
-  /** Where functions log to. */
+  /** The log for functions. */
   readonly log: Logger;
 }
 
-/** What a function of a custom module runs with. */
+/** The context of custom functions. */
 export type CustomCall = Pick<JobContext, "grains" | "pillar" | "jobs" | "outside" | "signal" | "watchCommand">;
 
 /** All execution modules of one `salt-call`. */
 export class CallModules implements AsyncDisposable {
-  /** All functions. */
+  /** All functions, built-in and custom. */
   readonly catalogue: Catalogue;
   readonly #options: CallModulesOptions;
   readonly #custom: CustomModules;
   #world: CustomCall | undefined;
   #pool: JobPool | undefined;
 
-  /** Loads none. */
   constructor(options: CallModulesOptions) {
     this.#options = options;
     const { opts, log } = options;
@@ -55,12 +54,12 @@ export class CallModules implements AsyncDisposable {
     });
   }
 
-  /** Whether `fun` is of a custom module. */
+  /** Whether `fun` belongs to a custom module. */
   isCustom(fun: string): boolean {
     return this.#custom.concerns([fun]);
   }
 
-  /** What the functions of custom modules run with from now on. */
+  /** Sets the context for custom functions from now on. */
   enter(world: CustomCall): void {
     this.#world = world;
     world.signal.addEventListener("abort", () => void this.#pool?.close(), { once: true });
@@ -118,13 +117,13 @@ export class CallModules implements AsyncDisposable {
     }
   }
 
-  /** Ends what runs. */
+  /** Ends running processes. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool?.close();
   }
 }
 
-/** What a function threw in its process, as far as the texts of `salt-call` tell one from another. */
+/** The error that a function threw in its process, of a class that `salt-call` has a text for. */
 function thrownError(outcome: ValueMap): Error | undefined {
   const told = outcome.get("error");
   if (!isMap(told)) return undefined;

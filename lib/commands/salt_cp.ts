@@ -1,9 +1,8 @@
 /**
- * `salt-cp`: copies files of this host to minions, through `cp.recv` and `cp.recv_chunked` of theirs.
- *
- * Every piece is a job of its own, and the next one goes only to minions that took it: no file is reported as copied that has
- * a gap. Exit codes: 0 all well; 1 a minion failed or was silent, or a source that cannot be sent; 2 nobody was meant; 42 a
- * source that is not there; 64 usage; 69 no master; 77 refused; 130 Ctrl-C.
+ * `salt-cp`: copies files of this host to minions, by their `cp.recv` and `cp.recv_chunked`. Each piece is a separate
+ * job, and the next one goes only to minions that stored it, so a file with a gap is never reported as copied. Exit
+ * codes: 0 success; 1 a minion failed or did not return, or a source cannot be sent; 2 no minion matched; 42 a source
+ * does not exist; 64 usage; 69 no master; 77 refused; 130 Ctrl-C.
  * Source: Salt's cli/cp.py; salt-protocol, section 11.
  * @module
  */
@@ -87,10 +86,10 @@ interface Target {
   readonly tgtType: string;
 }
 
-/** What one minion made of a job. */
+/** The result of one job on one minion. */
 interface Part {
   readonly id: string;
-  /** Whether it returned, with a good return code. */
+  /** Whether it returned with return code 0. */
   readonly well: boolean;
   /** What it returned, or why it did not. */
   readonly result: Value;
@@ -98,9 +97,9 @@ interface Part {
 
 /** One run of the command. */
 class Copy {
-  /** What each minion made of each file. */
+  /** The results by minion, then by file. */
   readonly results: ValueMap = new Map();
-  /** Whether something did not go well. */
+  /** Whether something failed. */
   failed = false;
   readonly #target: Target;
   readonly #opts: MasterOpts;
@@ -115,7 +114,7 @@ class Copy {
       readonly client: LocalClient;
       readonly opts: MasterOpts;
       readonly io: JobIo;
-      /** Does what only the caller may: reads the sources. */
+      /** Runs with the caller's rights, for reading the sources. */
       readonly asCaller: ActingCommand["asCaller"];
       readonly noLog: ReturnKey | undefined;
     },
@@ -138,7 +137,7 @@ class Copy {
     }
   }
 
-  /** Sends each file in pieces, and makes the directories that hold nothing. */
+  /** Sends each file in pieces, and makes empty directories. */
   async sendPieces(
     sources: readonly string[],
     { dest, compress }: { readonly dest: string; readonly compress: boolean },
@@ -158,7 +157,7 @@ class Copy {
           mode,
         });
         this.#note(parts, place);
-        // Whoever missed a piece gets no more of that file: what follows would be put in the wrong place.
+        // A minion that missed a piece gets no more of that file: the rest would be at the wrong place.
         const ids = parts.filter(tookPiece).map(({ id }) => id);
         target = { tgt: ids, tgtType: "list" };
         append = true;
@@ -181,7 +180,7 @@ class Copy {
     }
   }
 
-  /** Runs a function with these keyword arguments: a positional text with an equals sign might be taken for one. */
+  /** Runs a function with keyword arguments: a positional text with an equals sign might be taken for one. */
   async #run({ tgt, tgtType }: Target, fun: string, kwargs: Record<string, unknown>): Promise<Part[]> {
     const { signal } = this.#io;
     const job = { tgt, tgtType, fun, arg: toWireArgs([], map(kwargs)), noLog: this.#noLog };
@@ -198,7 +197,7 @@ class Copy {
   }
 }
 
-/** Whether a minion has put a piece where it belongs. */
+/** Whether a minion has stored a piece at its place. */
 function tookPiece({ well, result }: Part): boolean {
   return well && result === true;
 }

@@ -1,5 +1,5 @@
 /**
- * The files that `salt-cp` is to send: what is below the sources, and where each goes. Sends nothing.
+ * Lists the files that `salt-cp` sends: everything below the sources, with destinations. Sends nothing.
  * Source: Salt's cli/cp.py.
  * @module
  */
@@ -11,32 +11,32 @@ import { EX_INCOMPLETE } from "../cli/exit_codes.ts";
 export interface SourceFile {
   /** Its absolute path. */
   readonly path: string;
-  /** Where it is to be on the minions. */
+  /** Its path on the minions. */
   readonly dest: string;
   /** Its permission bits. */
   readonly mode: number;
 }
 
-/** What is to be sent. */
+/** Everything to send. */
 export interface SourceTree {
   readonly files: readonly SourceFile[];
-  /** Directories that hold nothing, as they are to be on the minions. */
+  /** Empty directories, with their paths on the minions. */
   readonly emptyDirectories: readonly string[];
 }
 
-/** A path that was found below a source. */
+/** A path below a source. */
 interface Found {
   readonly path: string;
-  /** The source, and the path below it; the empty text for the source itself. */
+  /** The source, and the path below it; empty for the source itself. */
   readonly source: string;
   readonly below: string;
-  /** `undefined` for a directory that holds nothing. */
+  /** `undefined` for an empty directory. */
   readonly mode: number | undefined;
 }
 
 /**
  * Everything below `sources`, for the destination `dest`.
- * @throws {SourceError} If a source is not there, or is neither file nor directory.
+ * @throws {SourceError} If a source does not exist, or is neither file nor directory.
  */
 export function listSources(sources: readonly string[], dest: string): SourceTree {
   const found = sources.map(realPath).flatMap((source) => walk(source, { source, below: "", within: [] }));
@@ -52,7 +52,7 @@ export function listSources(sources: readonly string[], dest: string): SourceTre
   };
 }
 
-/** What is at `path`. @param at.within The real directories above it, so that a link to one of them is no endless way. */
+/** Lists what is at `path`. @param at.within The real directories above it, so that links cannot form an endless loop. */
 function walk(
   path: string,
   at: { readonly source: string; readonly below: string; readonly within: readonly string[] },
@@ -72,8 +72,8 @@ function walk(
 }
 
 /**
- * What the files at `sources` hold, by their absolute paths, for one message.
- * @throws {SourceError} If one is not there, is a directory, or is no text.
+ * The contents of the files at `sources`, by absolute path, for one message.
+ * @throws {SourceError} If one does not exist, is a directory, or is not text.
  */
 export function readTextFiles(sources: readonly string[]): Map<string, string> {
   return new Map(
@@ -94,7 +94,7 @@ export function readTextFiles(sources: readonly string[]): Map<string, string> {
   );
 }
 
-/** The pieces of an open file, of `size` bytes; of an empty one, one that is empty. Closes it. */
+/** The pieces of an open file, of `size` bytes; one empty piece for an empty file. Closes the file. */
 export async function* readPieces(opened: Deno.FsFile, size: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   using file = opened;
   for (let first = true;; first = false) {

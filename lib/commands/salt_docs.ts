@@ -1,5 +1,5 @@
 /**
- * The documentation that minions returned for `sys.doc`, as one.
+ * Merges the documentation that minions returned for `sys.doc`.
  * @module
  */
 
@@ -7,11 +7,11 @@ import { hasReturned } from "../protocol/outcome.ts";
 import type { Answer } from "./salt_returns.ts";
 import { compare, isMap, truthy, type Value } from "../values/value.ts";
 
-/** What {@linkcode mergedDocs} gives. */
+/** The result of {@linkcode mergedDocs}. */
 export interface MergedDocs {
-  /** Documentation by function, sorted; of several minions' the first counts. */
+  /** Documentation by function, sorted; if minions differ, the first counts. */
   readonly docs: [Value, Value][];
-  /** The minions that returned something else; those that were silent too, if nobody returned any. */
+  /** The minions that returned something else; if none returned documentation, also those that did not return. */
   readonly failures: Answer[];
 }
 

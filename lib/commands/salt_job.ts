@@ -1,5 +1,6 @@
 /**
- * What `salt` was asked to run: the target, the function or functions, and each one's arguments. Prints and sends nothing.
+ * The job that a command line of `salt` asks for: the target, the functions, and their arguments. Prints and sends
+ * nothing.
  * Source: Salt's utils/parsers.py (`SaltCMDOptionParser`).
  * @module
  */
@@ -14,7 +15,7 @@ import type { SaltTable, SaltValues } from "./salt_options.ts";
 import { targetType } from "./target_type.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** The job that a command line asks for, or why it asks for none. */
+/** The job, or why the command line is incomplete. */
 export type Wanted = { readonly job: JobRequest } | { readonly incomplete: string };
 
 /**
@@ -30,7 +31,7 @@ export function wantedJob(parsed: Parsed<SaltTable>): Wanted {
   if (tgtType === "pcre") checkRegex(target);
   const tgt: Value = tgtType === "list" ? listTarget(target) : target;
   const same = { tgt, tgtType, ret: options.return ?? "", kwargs: publishKwargs(parsed) };
-  // Nothing will be run: the function does not matter.
+  // Nothing will be run, so the function does not matter.
   if (options.preview_target) return { job: { ...same, fun: fun ?? "", arg: [] } };
   if (fun === undefined) return { incomplete: "\nIncomplete options passed.\n\n" };
   const read = (own: readonly string[]): Value[] => {
@@ -44,7 +45,7 @@ export function wantedJob(parsed: Parsed<SaltTable>): Wanted {
   return { job: { ...same, fun: funs, arg: split.map(read) } };
 }
 
-/** @throws {UsageError} If what is to be kept nowhere is to be kept or shown elsewhere as well. */
+/** @throws {UsageError} If a `--no-log` job is also to be stored or shown elsewhere. */
 function checkNoLog({ no_log, live, return: returner }: SaltValues): void {
   if (no_log && live) {
     throw new UsageError(
@@ -74,13 +75,13 @@ function checkRegex(target: string): void {
   }
 }
 
-/** The ids of a list target as it is typed: separated by commas, else by blanks. */
+/** The ids of a list target as typed: separated by commas, else by blanks. */
 export function listTarget(target: string): string[] {
   const ids = target.includes(",") ? target.replaceAll(" ", "").split(",") : target.split(/\s+/);
   return ids.filter((id) => id !== "");
 }
 
-/** The words of each of `count` functions, or what is wrong with them. */
+/** Splits the words into those of each of `count` functions; or returns an error. */
 function splitArguments(words: readonly string[], how: { count: number; separator: string }): string[][] | string {
   const { count, separator } = how;
   const groups: string[][] = [[]];
@@ -91,7 +92,7 @@ function splitArguments(words: readonly string[], how: { count: number; separato
     }
     return groups;
   }
-  // The older way: the separator may stand within or at the end of a word.
+  // The older form: the separator may be within a word or at its end.
   for (const word of words) {
     for (const [i, part] of (separator === "" ? [word] : word.split(separator)).entries()) {
       if (i > 0) groups.push([]);
@@ -103,7 +104,7 @@ function splitArguments(words: readonly string[], how: { count: number; separato
   return groups;
 }
 
-/** What the master and the minions are told beside the job itself. */
+/** Fields for the master and the minions besides the job itself. */
 function publishKwargs({ options }: Parsed<SaltTable>): ValueMap {
   const kwargs: ValueMap = new Map<Value, Value>([
     ["show_timeout", !options.hide_timeout],

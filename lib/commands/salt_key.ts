@@ -1,9 +1,8 @@
 /**
- * `salt-key`: lists, accepts, rejects, deletes and prints minions' keys, and makes new ones.
- *
- * Loads the master's configuration, puts the parts together, and turns what goes wrong into a line and an exit code:
- * 0 done; 1 a pattern that matches nothing, or a key that could not be handled; 64 usage; 77 no permission. What it says
- * and asks is in salt_key_actions.ts, what it takes in salt_key_options.ts. Works on the files, with or without a master.
+ * `salt-key`: lists, accepts, rejects, deletes and prints minions' keys, and makes new ones. Loads the master's
+ * configuration and reports errors. Exit codes: 0 success; 1 a pattern without a match, or a key that could not be
+ * handled; 64 usage; 77 no permission. Output and questions are in salt_key_actions.ts, options in salt_key_options.ts.
+ * Works on the files, with or without a running master.
  * @module
  */
 
@@ -35,9 +34,9 @@ import { startUp } from "../cli/start_up.ts";
 import { withCommand } from "../cli/with_command.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** The world of `salt-key`. */
+/** Input and output of `salt-key`. */
 export interface SaltKeyIo extends CommandIo, AskingIo {
-  /** Fires an event on the bus of the master with these options; resolves also when no master is running. */
+  /** Fires an event on the bus of the master with these options; also resolves if no master is running. */
   fire(tag: string, data: ValueMap, opts: MasterOpts): Promise<void>;
 }
 
@@ -51,7 +50,7 @@ export function runSaltKey(argv: readonly string[], io: SaltKeyIo): Promise<numb
 async function runParsed(parsed: Parsed<SaltKeyTable>, io: SaltKeyIo): Promise<number> {
   checkUsage(parsed);
   const { opts, warnings } = startUp(SALT_KEY, parsed, { role: "master", load: loadClientConfig });
-  const { options } = parsed; // the Saltfile has had its say
+  const { options } = parsed; // after the Saltfile has been applied
   const action = chooseAction(options);
   const log_file = options.log_file === null ? opts.key_logfile : opts.log_file;
   const loaded = { opts: { ...opts, log_file }, warnings };
@@ -60,12 +59,12 @@ async function runParsed(parsed: Parsed<SaltKeyTable>, io: SaltKeyIo): Promise<n
   });
 }
 
-/** What an action works with. */
+/** The parts that an action needs. */
 interface Setting {
   readonly opts: MasterOpts;
   readonly log: Logger;
   readonly io: SaltKeyIo;
-  /** Prints values as `--out` and the options beside it say. */
+  /** Prints values according to `--out` and related options. */
   readonly show: (value: Value) => void;
 }
 
@@ -115,7 +114,7 @@ function keyCli(options: SaltKeyValues, { opts, io, log, show }: Setting): KeyCl
   });
 }
 
-/** The master's own keys: file names and contents. Links, such as Salt 3008 makes, name a key that is there anyway. */
+/** The master's own keys: file names and contents. Links, such as Salt 3008 makes, are skipped: their target is listed. */
 function localKeys(pkiDir: string): Map<string, string> {
   const keys = new Map<string, string>();
   try {

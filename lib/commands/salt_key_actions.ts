@@ -1,8 +1,8 @@
 /**
- * What `salt-key` says and asks: each action's questions, reports and exit code. Knows nothing of how the command line
- * was written or where the configuration lies.
- * Source: Salt's `salt.key.KeyCLI`, whose texts these are. Salt exits 0 whatever happens; here a pattern that matches
- * nothing, or a key that could not be handled, is 1.
+ * The actions of `salt-key`: questions, reports and exit code of each. Knows nothing of command-line syntax or
+ * configuration.
+ * Source: Salt's `salt.key.KeyCLI`, with its texts. Salt always exits with 0; here a pattern without a match, or a key
+ * that could not be handled, gives 1.
  * @module
  */
 
@@ -13,7 +13,7 @@ import { fingerprint } from "../crypto/rsa.ts";
 import { sanitizeLine } from "../text/terminal.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** The world of a command that asks. */
+/** Input and output of a command that asks questions. */
 export interface AskingIo {
   /** Writes to standard output. */
   write(text: string): void;
@@ -23,11 +23,11 @@ export interface AskingIo {
   readLine(prompt: string): Promise<string | undefined>;
 }
 
-/** How the actions behave. */
+/** Options of the actions. */
 export interface KeyCliOptions {
   /** `--yes`: ask nothing. */
   readonly yes: boolean;
-  /** `--quiet`: no reports of what was done. */
+  /** `--quiet`: no reports. */
   readonly quiet: boolean;
   /** `--include-accepted`, for reject. */
   readonly includeAccepted: boolean;
@@ -35,15 +35,15 @@ export interface KeyCliOptions {
   readonly includeRejected: boolean;
   /** `--include-denied`, for both. */
   readonly includeDenied: boolean;
-  /** `--include-all`: both of what the act may include beside denied keys. */
+  /** `--include-all`: all states that the action may include, except denied keys. */
   readonly includeAll: boolean;
   /** Keep the data of minions whose accepted key is deleted. */
   readonly preserveMinions: boolean;
-  /** Digest of fingerprints. */
+  /** The digest for fingerprints. */
   readonly hashType: string;
   /** The master's own keys, by file name. */
   readonly localKeys: () => ReadonlyMap<string, string>;
-  /** Prints a value as `--out` says; `key` is what lists of keys look like by default. */
+  /** Prints a value according to `--out`; `key` is the default for lists of keys. */
   readonly show: (value: Value) => void;
   /** Asks the master for a new AES key, unless `rotate_aes_key` is off. */
   readonly rotate: () => void;
@@ -52,14 +52,14 @@ export interface KeyCliOptions {
 /** An action that changes keys. */
 export type KeyAct = "accept" | "reject" | "delete";
 
-/** What each act is called once done, and what an empty answer to its question means. */
+/** The report of each action, and its default answer. */
 const ACTS: Readonly<Record<KeyAct, { readonly done: string; readonly prompt: string; readonly empty: boolean }>> = {
   accept: { done: "accepted", prompt: "Proceed? [n/Y] ", empty: true },
   reject: { done: "rejected", prompt: "Proceed? [n/Y] ", empty: true },
   delete: { done: "deleted", prompt: "Proceed? [N/y] ", empty: false },
 };
 
-/** Salt's words for the states that `--list` takes, by their beginning. */
+/** Salt's words for the states of `--list`, by prefix. */
 const LISTS: readonly (readonly [beginning: string, states: readonly KeyState[]])[] = [
   ["acc", ["accepted"]],
   ["pre", ["pending"]],
@@ -69,18 +69,17 @@ const LISTS: readonly (readonly [beginning: string, states: readonly KeyState[]]
   ["all", KEY_STATES],
 ];
 
-/** The states that the argument of `--list` means; `undefined` if it means none. */
+/** The states for the argument of `--list`; `undefined` if it is unknown. */
 export function listedStates(word: string): readonly KeyState[] | undefined {
   return LISTS.find(([beginning]) => word.startsWith(beginning))?.[1];
 }
 
-/** `salt-key`, once it is clear what to do: a method for each action, each giving the exit code. */
+/** The actions, one method each; each returns the exit code. */
 export class KeyCli {
   readonly #manager: KeyManager;
   readonly #options: KeyCliOptions;
   readonly #io: AskingIo;
 
-  /** Acts on the keys of `manager`. */
   constructor(manager: KeyManager, options: KeyCliOptions & { readonly io: AskingIo }) {
     this.#manager = manager;
     this.#options = options;
@@ -101,7 +100,7 @@ export class KeyCli {
     return this.#found(globs, groups);
   }
 
-  /** `-f`, `-F`: the fingerprints of the keys that match, the master's own among them. */
+  /** `-f`, `-F`: the fingerprints of matching keys, including the master's own. */
   finger(globs: string): number {
     const digest = (pem: string) => fingerprint(pem, this.#options.hashType);
     const groups = this.#beside(this.#manager.match(globs), digest);
@@ -112,7 +111,7 @@ export class KeyCli {
     return this.#found(globs, groups);
   }
 
-  /** `-a`, `-r`, `-d` and their `-all` forms. `all`: nothing to do is no failure, because nobody named a key. */
+  /** `-a`, `-r`, `-d` and their `-all` forms. `all`: no matching key is no failure, because nobody named one. */
   async act(act: KeyAct, globs: string, all: boolean): Promise<number> {
     const matches = this.#concerned(act, this.#manager.match(globs));
     if (matches.size === 0) {
@@ -145,14 +144,14 @@ export class KeyCli {
     return invalid.length > 0 ? 1 : 0;
   }
 
-  /** Of `matches`, what the act is about: everything for delete, else pending keys and those that were included. */
+  /** The keys of `matches` that the action applies to: all for delete, else pending keys and included states. */
   #concerned(act: KeyAct, matches: KeyMatches): KeyMatches {
     if (act === "delete") return matches;
     const states = new Set(this.#included(act));
     return new Map([...matches].filter(([state]) => states.has(state)));
   }
 
-  /** The states that an act is about; for delete, which is about all, those that Salt names when it finds nothing. */
+  /** The states that an action applies to; for delete, which applies to all, those that Salt names if it finds nothing. */
   #included(act: KeyAct): KeyState[] {
     const { includeAccepted, includeRejected, includeDenied, includeAll } = this.#options;
     const states: KeyState[] = ["pending"];

@@ -1,5 +1,5 @@
 /**
- * The command line of `salt-key`, as data, and which of its actions somebody asked for.
+ * The command line of `salt-key` as data, and the action that it asks for.
  * Source: salt-protocol, section 11; `salt-key --help`.
  * @module
  */
@@ -113,7 +113,6 @@ export const SALT_KEY: CommandLine<SaltKeyTable> = {
   options: SALT_KEY_OPTIONS,
 };
 
-/** What is to be done. */
 export type SaltKeyAction =
   | { readonly kind: "list"; readonly states: readonly KeyState[] }
   | { readonly kind: "print" | "finger"; readonly globs: string }
@@ -122,8 +121,8 @@ export type SaltKeyAction =
   | { readonly kind: "genSignature" };
 
 /**
- * The action that was asked for; of several, the one that Salt would take. Without any, all keys are listed.
- * @throws {UsageError} For a `--list` of nothing that there is.
+ * The requested action; if there are several, the one that Salt would choose. Without any, all keys are listed.
+ * @throws {UsageError} For an unknown argument of `--list`.
  */
 export function chooseAction(options: SaltKeyValues): SaltKeyAction {
   if (options.gen_keys) return { kind: "genKeys", name: options.gen_keys };
@@ -146,10 +145,7 @@ export function chooseAction(options: SaltKeyValues): SaltKeyAction {
   return { kind: "list", states: KEY_STATES };
 }
 
-/**
- * Refuses what was typed and cannot be meant, before any file is read.
- * @throws {UsageError} That says what.
- */
+/** Rejects invalid combinations before any file is read. @throws {UsageError} With the reason. */
 export function checkUsage({ options, args }: Parsed<SaltKeyTable>): void {
   const { keysize } = options;
   if (keysize !== null && keysize < MIN_NEW_KEY_BITS) {
@@ -161,7 +157,7 @@ export function checkUsage({ options, args }: Parsed<SaltKeyTable>): void {
   if (options.gen_keys && /[/\\\0]/.test(options.gen_keys)) {
     throw new UsageError(`'${options.gen_keys}' is not a name; --gen-keys-dir says where the keys are written`);
   }
-  // The configuration takes its word for it; here is the place to say that it is none.
+  // The configuration takes any word; an invalid one is reported here.
   booleanOption("--rotate-aes-key", options.rotate_aes_key);
   if (options.eauth || options.mktoken || options.username || options.password) {
     throw new UsageError("External authentication is not built; run salt-key as the master's user");
@@ -172,10 +168,7 @@ export function checkUsage({ options, args }: Parsed<SaltKeyTable>): void {
   throw new UsageError(`Unexpected argument '${args[0]}'. Separate several keys by commas, and quote globs`);
 }
 
-/**
- * The boolean that an option with a value says; `undefined` if it was not given.
- * @throws {UsageError} If it says neither True nor False.
- */
+/** The boolean value of an option; `undefined` if it was not given. @throws {UsageError} If it is neither True nor False. */
 export function booleanOption(name: string, value: string | null): boolean | undefined {
   if (value === null) return undefined;
   const word = value.toLowerCase();

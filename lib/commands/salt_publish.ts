@@ -1,6 +1,6 @@
 /**
- * What `salt` does with its command line, once that has been read: it reads the master's configuration, publishes the job,
- * prints each return as it comes, and turns how it went into an exit code (salt.ts).
+ * Runs `salt` after its command line was read (salt.ts): reads the master's configuration, publishes the job, prints
+ * returns as they arrive, and gives the exit code.
  * Source: Salt's cli/salt.py; salt-protocol, section 9.
  * @module
  */
@@ -33,7 +33,7 @@ import { dumpYaml } from "../values/yaml_dump.ts";
 const UNCONTACTED = "The salt master could not be contacted. Is master running?";
 const NOBODY_MATCHED = "No minions matched the target. No command was sent, no jid was assigned.\n";
 
-/** Does what `parsed` asks for. @returns The exit code. */
+/** Runs the command line. @returns The exit code. */
 export async function operateSalt(parsed: Parsed<SaltTable>, io: JobIo): Promise<number> {
   if (parsed.options.args_stdin) addStdinArgs(SALT, parsed, await io.readStdin());
   const { options, args } = parsed;
@@ -47,7 +47,7 @@ export async function operateSalt(parsed: Parsed<SaltTable>, io: JobIo): Promise
   if (options.eauth !== null || options.mktoken) {
     throw new UsageError("external authentication is not built: run salt as the master's user");
   }
-  // As Salt has it: no time at all means the usual time.
+  // As in Salt, 0 means the default.
   if (options.timeout !== null && options.timeout <= 0) parsed.given.delete("timeout");
   const loaded = startUp(SALT, parsed, { role: "master", load: loadClientConfig });
   return await withCommand(
@@ -90,7 +90,7 @@ async function dispatch(job: JobRequest, session: Session): Promise<number> {
   }
 }
 
-/** What the master's refusal or absence means for the operator. */
+/** Reports the master's refusal or absence to the operator. */
 function reportMaster(error: unknown, { tgt, tgtType }: JobRequest, session: Session): number {
   const { io, log, print, opts } = session;
   if (error instanceof TargetError) {
@@ -111,7 +111,7 @@ function reportMaster(error: unknown, { tgt, tgtType }: JobRequest, session: Ses
   throw error;
 }
 
-/** The accepted minions that the target means, by what this host knows. */
+/** The accepted minions that the target matches, from the data on this host. */
 function matching({ tgt, tgtType }: JobRequest, { opts }: Session): string[] {
   return resolveTarget(tgt, tgtType, new KeyStore(opts.pki_dir).list("accepted")).minions;
 }
@@ -131,11 +131,11 @@ function preview(job: JobRequest, session: Session): number {
   return EX_NOBODY;
 }
 
-/** Publishes the job, and shows what comes of it. */
+/** Publishes the job and shows its results. */
 async function runJob(wanted: JobRequest, session: Session): Promise<number> {
   const { opts, user, log, options, io } = session;
   using client = await LocalClient.connect(opts, { user, log });
-  // Closing is what wakes up whoever waits for an event.
+  // Closing the client wakes up everything that waits for an event.
   const interrupt = () => client.close();
   io.signal.addEventListener("abort", interrupt);
   let published: PublishedJob | undefined;
@@ -150,7 +150,7 @@ async function runJob(wanted: JobRequest, session: Session): Promise<number> {
     const exitCode = await show(client, published, { job, session });
     if (!io.signal.aborted) return exitCode;
   } catch (error) {
-    // Whatever a closed connection does to those who were using it.
+    // After Ctrl-C, any error of the closed connection is expected.
     if (!io.signal.aborted) throw error;
   } finally {
     io.signal.removeEventListener("abort", interrupt);
@@ -165,7 +165,7 @@ function printJid(jid: string, { options, opts, io }: Session): void {
   } else if (opts.show_jid) io.write(`jid: ${jid}\n`);
 }
 
-/** The job on a few minions, chosen at random, that have its functions. */
+/** The job for a few minions, chosen at random, that have its functions. */
 async function randomSubset(client: LocalClient, job: JobRequest, session: Session): Promise<JobRequest> {
   const { options: { subset }, patience, io } = session;
   const { tgt, tgtType } = job;
@@ -183,7 +183,7 @@ async function randomSubset(client: LocalClient, job: JobRequest, session: Sessi
   return { ...job, tgt: able.slice(0, subset), tgtType: "list" };
 }
 
-/** Shows the answers in the way asked for. */
+/** Shows the answers as the options ask for. */
 async function show(
   client: LocalClient,
   published: PublishedJob,
@@ -228,7 +228,7 @@ async function progressBar(published: PublishedJob, { io }: Session) {
   return new ProgressBar(published.minions.length, { write: (text) => io.writeError(text), columns: io.columns });
 }
 
-/** `sys.doc`: the documentation of all minions, each function's once. */
+/** `sys.doc`: the documentation of all minions, each function once. */
 function showDocs(all: readonly Answer[], { opts, io, print }: Session): number {
   if (all.length === 0) {
     io.writeError("No minions found to gather docs from\n");

@@ -1,5 +1,5 @@
 /**
- * A minion's part in a job as `salt` shows it: what it returned, or that it did not.
+ * A minion's answer to a job as `salt` shows it: its return, or that it did not return.
  * Source: Salt's client/__init__.py (`get_cli_event_returns`); salt-protocol, section 9.
  * @module
  */
@@ -11,42 +11,42 @@ import { type Outcome, silenceText } from "../protocol/outcome.ts";
 import { plainRetcode } from "../protocol/retcode.ts";
 import type { Value } from "../values/value.ts";
 
-/** One minion's part. */
+/** One minion's answer. */
 export interface Answer {
   /** The minion. */
   readonly id: string;
-  /** What it returned; a text for whoever did not. */
+  /** Its return; a text if it did not return. */
   readonly return: Value;
-  /** 0 if all went well; of a job of several functions, the highest. */
+  /** 0 for success; for several functions the highest code. */
   readonly retcode: number;
-  /** The outputter that suits it. */
+  /** The outputter to use. */
   readonly out?: string;
-  /** What became of the job on it. */
+  /** The job's outcome on it. */
   readonly outcome: Outcome;
 }
 
-/** How to come back to a job that was left. */
+/** A hint how to attach to the job again. */
 export function attachHint(jid: string): string {
   return `To see what has come of this job and follow the rest, run the following command:\n\nsalt-run jobs.attach ${jid}`;
 }
 
-/** How to look up later what has not come yet. */
+/** A hint how to look up missing returns later. */
 export function lookupHint(jid: string): string {
   return "The minions may not have all finished running and any remaining minions will return upon completion. " +
     `To look up the return data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid ${jid}`;
 }
 
-/** How answers are waited for. */
+/** Options of {@linkcode answers}. */
 export interface AnswerOptions {
-  /** For how long. */
+  /** Time limits. */
   readonly patience: CollectPatience;
-  /** Aborted when the operator wants no more. */
+  /** Aborted by the operator. */
   readonly signal: AbortSignal;
-  /** Shows what commands write, as they write it. */
+  /** Shows the output of commands as they run. */
   readonly live?: LiveLines;
 }
 
-/** The answers to a published job as they come; those who are silent, and those whom nobody has accepted, come last. */
+/** The answers to a published job as they arrive; minions that do not return, and ids that are not accepted, come last. */
 export async function* answers(
   client: LocalClient,
   published: PublishedJob,
@@ -73,7 +73,7 @@ function ofReturn(event: Returned): Answer {
   return event.out === undefined ? answer : { ...answer, out: event.out };
 }
 
-/** Where a return may still come, how to look it up. */
+/** The answer of a minion without a return; if it may still return, with a hint how to look it up. */
 function ofSilence({ id, outcome }: Silent, jid: string): Answer {
   const final = outcome === "not connected" || outcome === "no such minion";
   const text = final ? silenceText(outcome) : `${silenceText(outcome)}\n${lookupHint(jid)}`;

@@ -1,9 +1,8 @@
 /**
- * `salt-run`: runs a function of a runner on the master's host.
- *
- * Reads the command line and the master's configuration, puts the parts together, shows the result, and turns how it ended
- * into an exit code: 0 done; what the runner set; 1 it threw; 64 usage, an unknown function, arguments that do not fit; 69 no
- * master; 77 refused, or no permission; 130 after Ctrl-C. Running itself is lib/client/runner.ts.
+ * `salt-run`: runs a function of a runner on the master's host. Reads the command line and the master's configuration,
+ * shows the result, and gives the exit code: 0 success; the code that the runner set; 1 it threw; 64 usage, unknown
+ * function, invalid arguments; 69 no master; 77 refused, or no permission; 130 Ctrl-C. lib/client/runner.ts runs the
+ * function.
  * Source: Salt's documentation, "salt-run"; salt-protocol, section 9.
  * @module
  */
@@ -38,7 +37,7 @@ import { withCommand } from "../cli/with_command.ts";
 import { sanitize } from "../text/terminal.ts";
 import { isMap, str, toNumber, type Value } from "../values/value.ts";
 
-/** The exit code of each end, unless the runner set one of its own. */
+/** The exit code for each end, unless the runner has set one. */
 const EXIT_CODES: Readonly<Record<RunnerEnd, number>> = {
   done: 0,
   unavailable: EX_USAGE,
@@ -48,9 +47,9 @@ const EXIT_CODES: Readonly<Record<RunnerEnd, number>> = {
   refused: EX_NOPERM,
 };
 
-/** The world of `salt-run`. */
+/** Input and output of `salt-run`, and its access to the master. */
 export interface SaltRunIo extends JobIo {
-  /** Fires an event on the bus of the master with these options, and stamps it; resolves also when none is running. */
+  /** Fires a stamped event on the bus of the master with these options; also resolves if none is running. */
   fire(tag: string, data: EventData, opts: MasterOpts): Promise<void>;
   /** The minions of the master with these options. */
   local(opts: MasterOpts, options: LocalCommandsOptions): LocalCommands;
@@ -78,7 +77,7 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
   return await withCommand(start, async ({ opts, log, print: show, rights: user }) => {
     const catalogue = runners(opts, log);
     if (options.doc || fun === undefined) return await printDocs(parsed.args, catalogue, io);
-    // An unknown function is better told now than in a log.
+    // An unknown function is better reported now than in a log.
     if (options.async && await catalogue.get(fun) !== undefined) {
       return startInBackground(parsed, { jid, user, log, io });
     }
@@ -100,7 +99,10 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
   });
 }
 
-/** Who may not read what the master keeps would be shown that there is nothing. @throws {Deno.errors.PermissionDenied} */
+/**
+ * A user who may not read the master's files must not be told that there is nothing. @throws
+ * {Deno.errors.PermissionDenied}
+ */
 function checkReadable(cachedir: string): void {
   try {
     for (const _ of Deno.readDirSync(cachedir)) break;
@@ -109,7 +111,7 @@ function checkReadable(cachedir: string): void {
   }
 }
 
-/** All runners: ours, and the user's own. */
+/** All runners: built-in and the user's own. */
 function runners(opts: MasterOpts, log: Logger): Family<RunnerContext> {
   return loadFamily<RunnerContext>(RUNNERS, {
     directories: [...opts.runner_dirs, `${opts.extension_modules}/runners`],
@@ -183,7 +185,7 @@ function runnerHost(
   };
 }
 
-/** Shows the result, and gives the exit code. */
+/** Shows the result. @returns The exit code. */
 function conclude(outcome: RunnerOutcome, { show, log }: { show: PrintResult; log: Logger }): number {
   const { end, return: result } = outcome;
   if (end === "noMaster" || end === "refused") {
@@ -199,7 +201,7 @@ function conclude(outcome: RunnerOutcome, { show, log }: { show: PrintResult; lo
   return end === "done" ? outcome.retcode || ownRetcode(result) : EXIT_CODES[end];
 }
 
-/** The `retcode` that a runner put into its result, as those of orchestration do. */
+/** The `retcode` in a runner's result, as orchestration sets it. */
 function ownRetcode(result: Value): number {
   if (!isMap(result)) return 0;
   const inner = result.get("data");

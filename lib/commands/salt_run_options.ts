@@ -52,10 +52,10 @@ export const SALT_RUN: CommandLine<SaltRunTable> = {
   options: SALT_RUN_OPTIONS,
 };
 
-/** Options that the process in the background has no use for: it has no input, and nobody looks at it. */
+/** Options without effect for the process in the background: it has no input and no terminal. */
 const FOREGROUND_ONLY: ReadonlySet<string> = new Set(["async", "args_stdin", "jid", "quiet", "doc"]);
 
-/** The words that run in the foreground, quietly and under `jid`, what `parsed` says is to be run in the background. */
+/** The words that run quietly in the foreground, with `jid`, what `parsed` wants to run in the background. */
 export function detachedWords(parsed: Parsed<SaltRunTable>, jid: string): string[] {
   const words: string[] = [];
   const typed: Readonly<Record<string, unknown>> = parsed.options;

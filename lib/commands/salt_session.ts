@@ -1,5 +1,5 @@
 /**
- * What one run of `salt` works with: the world, the options, the log, the way to print, and how long to wait.
+ * The parts of one run of `salt`: input and output, options, log, printer, and time limits.
  * @module
  */
 
@@ -12,34 +12,34 @@ import type { PrintResult } from "../output/printer.ts";
 import { attachHint, lookupHint } from "./salt_returns.ts";
 import type { SaltValues } from "./salt_options.ts";
 
-/** One run. */
+/** The parts of one run. */
 export interface Session {
-  /** The world. */
+  /** Input and output. */
   readonly io: JobIo;
-  /** What was typed. */
+  /** The command line's options. */
   readonly options: SaltValues;
   /** The master's options. */
   readonly opts: MasterOpts;
   readonly log: Logger;
-  /** Who gives the command. */
+  /** The calling user. */
   readonly user: string;
-  /** Prints a result as `--out` says. */
+  /** Prints a result according to `--out`. */
   readonly print: PrintResult;
-  /** Whether standard output is in colour. */
+  /** Whether standard output is coloured. */
   readonly color: boolean;
-  /** Shows what commands write, as they write it, if that is wanted. */
+  /** Shows the output of commands as they run, if requested. */
   readonly live: LiveLines | undefined;
-  /** How long minions are waited for. */
+  /** Time limits for minions. */
   readonly patience: CollectPatience;
 }
 
-/** Tells, after Ctrl-C, how to come back to the job. @returns The exit code. */
+/** After Ctrl-C: prints how to attach to the job again. @returns The exit code. */
 export function interrupted({ io }: Session, jid?: string): number {
   const job = jid === undefined ? "" : `\nThis job's jid is: ${jid}\n${lookupHint(jid)}\n\n${attachHint(jid)}`;
   return interruptedRun(io, job);
 }
 
-/** What standard error is told where nobody returned. */
+/** Printed to standard error if no minion returned. */
 export const NO_RETURN_TEXT = "ERROR: No return received\n";
-/** What standard error is told where a minion failed. */
+/** Printed to standard error if a minion failed. */
 export const FAILED_TEXT = "ERROR: Minions returned with non-zero exit code\n";

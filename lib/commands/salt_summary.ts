@@ -1,5 +1,5 @@
 /**
- * The summary at the end of `salt --summary`: Salt's lines, and how many minions ended in which outcome.
+ * The summary of `salt --summary`: Salt's lines, and the number of minions for each outcome.
  * Source: Salt's cli/salt.py (`_print_returns_summary`); the outcomes are not in Salt.
  * @module
  */
@@ -21,15 +21,15 @@ const OUTCOME_COLOURS: Readonly<Record<Outcome, ColourName>> = {
   "no such minion": "YELLOW",
 };
 
-/** How a summary is shown. */
+/** Options of {@linkcode summaryText}. */
 export interface SummaryOptions {
-  /** Whether the minions are named that did not do well. */
+  /** Whether minions that failed or did not return are named. */
   readonly verbose: boolean;
   /** Whether to use Salt's colours. */
   readonly color: boolean;
 }
 
-/** The summary of a job, with newlines before and at its end. */
+/** The summary of a job, with newlines before and after. */
 export function summaryText(answers: readonly Answer[], { verbose, color }: SummaryOptions): string {
   const ids = (chosen: (answer: Answer) => boolean) => answers.filter(chosen).map(({ id }) => sanitizeLine(id));
   const returned = ids(({ outcome }) => hasReturned(outcome));

@@ -1,6 +1,6 @@
 /**
- * `salt-master` and `salt-minion` from their command line to their exit code: configuration, background, checks of the
- * host, user, log, signals. What a service does is its own file's business.
+ * `salt-master` and `salt-minion` from the command line to the exit code: configuration, background, checks of the
+ * host, user, log, signals. The services themselves are in other files.
  * @module
  */
 
@@ -27,39 +27,39 @@ import { describeError, surviveErrors } from "../process/thread.ts";
 
 /** A running service. */
 export interface Service {
-  /** Rejects with what ended it, if it ends by itself. */
+  /** Rejects with the error that ended it, if it ends by itself. */
   readonly closed: Promise<void>;
-  /** One line for each thread: what it is doing now. */
+  /** What each thread is doing now, one line each. */
   describeThreads(): Promise<string[]>;
   /** Ends it, within `budget`. */
   close(budget: TimeBudget): Promise<void>;
 }
 
-/** The options that every service has. */
+/** The options that both services have. */
 export interface ServiceOpts extends LogOpts {
-  /** Where the process id is kept. */
+  /** The file for the process id. */
   readonly pidfile: string;
-  /** Where profiles are written. */
+  /** The directory for profiles. */
   readonly cachedir: string;
   /** Whether the terminal may be coloured. */
   readonly color: boolean;
 }
 
-/** What makes one service. */
+/** The definition of one service. */
 export interface ServiceDefinition<O extends ServiceOpts> {
   /** `salt-master` or `salt-minion`. */
   readonly prog: string;
   /** For help. */
   readonly description: string;
-  /** Whose configuration it has. */
+  /** The role whose configuration it uses. */
   readonly role: Role;
-  /** Reads that configuration. */
+  /** Reads the configuration. */
   load(request: ConfigRequest): LoadedConfig<O>;
-  /** Makes the host ready, as far as root must. */
+  /** Checks and prepares the host, as far as root is needed. */
   preflight(opts: O): Ready;
-  /** Starts it; resolves when it serves. */
+  /** Starts the service; resolves when it is running. */
   start(opts: O, log: Logger): Promise<Service>;
-  /** The file mode mask that it runs with. Default: the one that it was started with, which the commands of jobs inherit. */
+  /** Its umask. Default: that of the starting process, which commands of jobs inherit. */
   readonly umask?: number;
   /** How long it may take to end before the process does so without it, in milliseconds. Default: {@linkcode CLOSE_MS}. */
   readonly closeMs?: number;
@@ -67,10 +67,10 @@ export interface ServiceDefinition<O extends ServiceOpts> {
 
 const SERVICE_OPTIONS = { ...CONFIG_CLI_OPTIONS, ...SERVICE_CLI_OPTIONS, ...LOG_CLI_OPTIONS } as const;
 
-/** The file mode mask of a service in the background, as Salt's: whose shell started it is of no account there. */
+/** The umask of a service in the background, as in Salt: that of the starting shell is ignored. */
 const DAEMON_UMASK = 0o022;
 
-/** Runs a service with the words of its command line until it ends. @returns The exit code. */
+/** Runs a service until it ends. @returns The exit code. */
 export async function runService<O extends ServiceOpts>(
   definition: ServiceDefinition<O>,
   argv: readonly string[],
@@ -100,7 +100,7 @@ export async function runService<O extends ServiceOpts>(
   }
 }
 
-/** Whether an error is of the kinds whose text says all that an operator must know. */
+/** Whether an error's text tells an operator everything. */
 function isForeseen(error: unknown): error is Error {
   return [ConfigError, PreflightError, KeyError, LibcError].some((kind) => error instanceof kind);
 }
@@ -111,7 +111,7 @@ async function serve<O extends ServiceOpts>(
   { daemon }: { parsed: Parsed<typeof SERVICE_OPTIONS>; daemon: DaemonRole | undefined },
 ): Promise<number> {
   const { prog } = definition;
-  // A service must not keep the file system busy on which somebody happened to be.
+  // A service must not keep the starting directory's file system busy.
   if (daemon !== undefined) Deno.chdir("/");
   const umask = definition.umask ?? (daemon === undefined ? undefined : DAEMON_UMASK);
   if (umask !== undefined) Deno.umask(umask);
@@ -123,7 +123,7 @@ async function serve<O extends ServiceOpts>(
   const stop = new AbortController();
   const undo: (() => void)[] = [() => pidFile?.release()];
   try {
-    // Signals first: one that comes while the service starts must end it too, and leave no file behind.
+    // Signals first: one that comes during the start must also stop the service, and leave no files.
     undo.push(onShutdown({
       controller: stop,
       log: { warning: (text) => opened?.log.warning(text) },

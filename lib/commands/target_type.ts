@@ -1,5 +1,5 @@
 /**
- * Which type of target the options of a command line ask for.
+ * The target type that the options of a command line select.
  * Source: Salt's utils/parsers.py (`TargetOptionsMixIn`).
  * @module
  */
@@ -23,12 +23,13 @@ const TARGET_TYPES = {
   ipcidr: "ipcidr",
 } as const satisfies Readonly<Record<TargetOption, string>>;
 
-/** An option that says how the target is meant. */
+/** An option that selects the target type. */
 export type TargetOption = Exclude<keyof typeof TARGET_CLI_OPTIONS, "delimiter">;
 
 /**
- * How the target is meant.
- * @throws {UsageError} For more than one option, for `--hosts`, and for a type that is not built: nobody is asked then.
+ * The target type.
+ * @throws {UsageError} For more than one option, for `--hosts`, and for a type that is not implemented: no minion is
+ * asked then.
  */
 export function targetType(options: Readonly<Partial<Record<TargetOption, boolean>>>): TargetType {
   const names = (Object.keys(TARGET_TYPES) as TargetOption[]).filter((name) => options[name]);

@@ -1,5 +1,5 @@
 /**
- * The TCP connections of this host as Linux's `/proc/net/tcp` and `tcp6` list them.
+ * The TCP connections of this host from Linux's `/proc/net/tcp` and `tcp6`.
  * Source: proc_net_tcp(5): addresses are hexadecimal, in words of the host's byte order.
  * @module
  */
@@ -8,7 +8,7 @@ const ESTABLISHED = 1;
 
 /** One end of a connection. */
 export interface TcpEndpoint {
-  /** Dotted IPv4, also where IPv6 holds one; else IPv6 in its shortest form. */
+  /** Dotted IPv4, also if IPv6 contains one; else the shortest form of IPv6. */
   readonly address: string;
   readonly port: number;
 }
@@ -31,7 +31,7 @@ export function parseConnections(text: string): Connection[] {
   });
 }
 
-/** The addresses that this host is connected to on their port `port`. */
+/** The addresses that this host is connected to at their port `port`. */
 export function addressesConnectedTo(port: number): Set<string> {
   return new Set(connections().filter(({ remote }) => remote.port === port).map(({ remote }) => remote.address));
 }
@@ -46,7 +46,7 @@ function connections(): Connection[] {
     try {
       return parseConnections(Deno.readTextFileSync(path));
     } catch {
-      return []; // no IPv6, or no Linux
+      return []; // no IPv6, or not Linux
     }
   });
 }
@@ -67,5 +67,5 @@ function addressOf(bytes: number[]): string {
     bytes[11] === 0xff;
   if (bytes.length === 4 || mapped) return bytes.slice(-4).join(".");
   const groups = bytes.flatMap((byte, i) => i % 2 === 0 ? [(byte * 256 + bytes[i + 1]).toString(16)] : []);
-  return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1); // which writes it in its shortest form
+  return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1); // URL writes the shortest form
 }

@@ -10,16 +10,19 @@
 import { changedMs, listDirectory, remove, type StoreLog } from "../os/store_files.ts";
 import type { CleaningLimits } from "./store.ts";
 
-/** How old a job without its `jid` file must be before it is taken for a ruin, in milliseconds. */
+/** Minimum age of a job without its `jid` file before it is removed as incomplete, in milliseconds. */
 const UNFINISHED_MS = 60_000;
-/** How long ago a directory must have changed for its time to tell the next change, in milliseconds: clocks of files are coarse. */
+/**
+ * Minimum age of a directory's last change, so that the next change gives another time, in milliseconds: file times are
+ * coarse.
+ */
 const SETTLED_MS = 2_000;
 
-/** A directory in which nothing was to be removed. */
+/** A directory without anything to remove. */
 interface Seen {
-  /** When something came to it or went last. */
+  /** Its modification time. */
   readonly changedMs: number;
-  /** When the oldest job in it was made; without one, when the last one went. */
+  /** The time of its oldest job; if it is empty, the time of the last removal. */
   readonly oldestMs: number;
 }
 
@@ -36,9 +39,9 @@ export class JobCleaner {
   }
 
   /**
-   * One round, job by job: whoever has something else to do may pause after each.
-   * A job's age is that of its `jid` file, as a host's clock may have been wrong when its jid was made. Ruins go as well.
-   * @returns How many jobs were removed.
+   * One round, one job at a time, so that the caller can do other work in between. A job's age is that of its `jid`
+   * file, since the host's clock may have been wrong when the jid was made. Incomplete jobs are removed too.
+   * @returns The number of removed jobs.
    */
   *round({ nowMs, keepSeconds }: CleaningLimits): Generator<void, number> {
     if (keepSeconds <= 0) return 0;
@@ -68,13 +71,13 @@ export class JobCleaner {
       const directory = `${parent}/${name}`;
       const madeMs = changedMs(`${directory}/jid`);
       const keep = madeMs === undefined
-        ? (changedMs(directory) ?? nowMs) >= nowMs - UNFINISHED_MS // its maker may still be at it
+        ? (changedMs(directory) ?? nowMs) >= nowMs - UNFINISHED_MS // it may still be in the making
         : madeMs >= oldestMs;
       if (keep) oldest = Math.min(oldest, madeMs ?? -Infinity);
       else if (remove(directory, this.#log, { recursive: true })) gone++;
       yield;
     }
-    // Not recursive, so that a job which is being made in it this moment keeps it.
+    // Not recursive, so that a job which is being created in it is kept.
     if (gone === jobs.length && (gone > 0 || (changedMs(parent) ?? nowMs) < oldestMs)) remove(parent, () => {});
     return { gone, oldest };
   }

@@ -43,25 +43,25 @@ import { SmallFiles } from "../os/small_files.ts";
 
 /** How {@linkcode fileJobStore} sets up a store. */
 export interface FileJobStoreOptions {
-  /** The master's `cachedir`; `jobs` is below it. */
+  /** The master's `cachedir`, which contains `jobs`. */
   readonly cachedir: string;
-  /** The option `hash_type`: it names the directories. */
+  /** The option `hash_type`, for the names of the directories. */
   readonly hashType: string;
   readonly uniqueJid: boolean;
   /** How many bytes of live output are kept of one minion and job. */
   readonly maxOutputBytes: number;
-  /** Hears of what cannot be read or is not to be stored. */
+  /** Called with what cannot be read or stored. */
   readonly log: StoreLog;
-  /** Told what is stored, when it is; what it throws, storing throws. Default: nobody is. */
+  /** Gets a record of what is stored; its errors are thrown to the caller. Default: none. */
   readonly journal?: RecordTaker;
 }
 
-/** Names of files that stand beside the minions' directories. A minion of that name has no place in the cache. */
+/** Names of files beside the minions' directories. A minion with such a name cannot be stored. */
 const RESERVED: ReadonlySet<string> = new Set(["jid", "nocache", "endtime"]);
 const LOAD = ".load.p", MINIONS = ".minions.p", RETURN = "return.p", OUT = "out.p", END_TIME = "endtime";
 /** How many jids are tried for a new job: another process may hit on the same one. */
 const ATTEMPTS = 5;
-/** Jobs whose directory is known to be there, so that their next return need not ask. */
+/** Number of jobs whose directory is known to exist, to save a check for each return. */
 const REMEMBERED = 1_000;
 
 /** The jobs of one master, below its cache directory; nothing is made or read yet. */
@@ -122,7 +122,7 @@ class FileJobStore implements JobStore {
     if (tgt !== undefined && tgt !== "") this.saveMinions(jid, minions);
   }
 
-  /** @param options.createNew Whether a load that is there stays. */
+  /** @param options.createNew Whether an existing load is kept. */
   #saveLoad(jid: string, load: ReadonlyMap<Value, Packable>, { createNew = false } = {}): void {
     const kept = new Map(load);
     kept.delete("key");
@@ -156,7 +156,7 @@ class FileJobStore implements JobStore {
       const directory = this.#directories.of(jid);
       if (this.#stored.get(jid) === undefined) {
         if (!directory.isWhole) directory.ensure();
-        // A job's own load is written while it is on its way to the minions: it may come this moment, and is to stay.
+        // A job's own load is written while the job is being sent, so it may come at this moment, and takes precedence.
         const path = `${directory.path}/${LOAD}`;
         if (!isFilled(path)) this.#saveLoad(jid, load, { createNew: !isFile(path) });
         if (isFile(`${directory.path}/nocache`)) return "ignored";
@@ -182,13 +182,13 @@ class FileJobStore implements JobStore {
         this.#journal?.append(masterRecord("return", { load }));
       }
       if (stored !== undefined) return stored ? "stored" : "duplicate";
-      // Cleaned away since this job was last seen.
+      // Cleaning has removed it since this job was last seen.
       this.#stored.delete(jid);
       return this.saveReturn(load);
     });
   }
 
-  /** The return that stands may be one whose journal could not be written, so that its minion was told nothing. */
+  /** The journal record of the existing return may have failed, so that its minion got no acknowledgement. */
   #journalAgain(jid: string, id: string): void {
     const stands = this.#journal === undefined ? undefined : this.getReturn(jid, id);
     if (stands !== undefined) this.#journal?.append(masterRecord("return", { load: map({ jid, id, ...stands }) }));

@@ -10,7 +10,7 @@ import type { Value } from "../values/value.ts";
 export interface MasterRecords {
   /** A job, as it was published. */
   load: { readonly jid: string; readonly load: ReadonlyMap<Value, Packable> };
-  /** Whom a job is for. */
+  /** The minions that a job is for. */
   minions: { readonly jid: string; readonly minions: string[] };
   /** A `no_log` job, and the key that its returns are sealed for. */
   hidden: { readonly jid: string; readonly reader: string };

@@ -1,8 +1,7 @@
 /**
- * The beginnings of returns that were too large for the master, on the minion's disk, so that the operator can look at them:
- * `<cachedir>/kept_returns/<jid>.p`. A few, each of bounded size, for a day.
- *
- * What a `no_log` job gave is never here.
+ * The first bytes of returns that were too large for the master, on the minion's disk, so that the operator can look at
+ * them: `<cachedir>/kept_returns/<jid>.p`. A small number, each of limited size, for a day. Results of `no_log` jobs
+ * are never kept.
  * @module
  */
 
@@ -15,50 +14,49 @@ import { isNoLog } from "../protocol/no_log.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
 import { beginningOf } from "../values/beginning.ts";
 
-/** What is kept at most. */
+/** Limits on what is kept. */
 export interface KeptLimits {
-  /** Bytes of one beginning. */
+  /** Bytes per return. */
   readonly bytes: number;
-  /** How many; of more the oldest go. */
+  /** Number of returns; the oldest are removed. */
   readonly count: number;
-  /** Milliseconds that one is kept. */
+  /** Milliseconds that a return is kept. */
   readonly ageMs: number;
 }
 
-/** A megabyte each, 16 of them, a day. */
+/** A megabyte each, 16 returns, one day. */
 const KEPT_LIMITS: KeptLimits = { bytes: 1_048_576, count: 16, ageMs: 86_400_000 };
 
-/** A beginning that is kept. */
+/** A truncated return. */
 export interface KeptReturn {
   /** The job. */
   readonly jid: string;
   /** Its function. */
   readonly fun: Value;
-  /** Bytes of the request that was too large. */
+  /** Size of the request that was too large, in bytes. */
   readonly bytes: number;
-  /** Bytes of the largest that the master takes. */
+  /** Size of the largest request that the master accepts, in bytes. */
   readonly limit: number;
-  /** When it was kept, in milliseconds since the epoch. */
+  /** When it was stored, in milliseconds since the epoch. */
   readonly sinceMs: number;
-  /** The beginning of the return: a text as it was, anything else as JSON. */
+  /** The first part of the return: a text as it was, anything else as JSON. */
   readonly beginning: string;
 }
 
 const SUFFIX = ".p";
 
-/** Where a minion keeps them. */
 function keptReturnsDirectory(cachedir: string): string {
   return `${cachedir}/kept_returns`;
 }
 
-/** The minion's side: keeps them, and removes what is too old. */
+/** Keeps returns, and removes old ones. */
 export class KeptReturns {
   readonly #directory: string;
   readonly #log: Logger;
   readonly #limits: KeptLimits;
   #cleaning: ReturnType<typeof setTimeout> | undefined;
 
-  /** Removes what an earlier process left for too long. */
+  /** Removes what is too old from earlier processes. */
   constructor(cachedir: string, log: Logger, limits: KeptLimits = KEPT_LIMITS) {
     this.#directory = keptReturnsDirectory(cachedir);
     this.#log = log;
@@ -66,7 +64,10 @@ export class KeptReturns {
     this.#clean();
   }
 
-  /** Keeps the beginning of a return. @returns Its bytes; `undefined` if it is not kept, for it is hidden or cannot be written. */
+  /**
+   * Keeps the first part of a return. @returns Its bytes; `undefined` if it is not kept, because it is hidden or cannot
+   * be written.
+   */
   keep(load: ValueMap, { bytes, limit }: RequestTooLargeError): number | undefined {
     const jid = load.get("jid");
     if (typeof jid !== "string" || !isJid(jid) || isNoLog(load)) return undefined;
@@ -83,7 +84,7 @@ export class KeptReturns {
     }
   }
 
-  /** Removes what is too old or too much; again when the youngest is too old. */
+  /** Removes what is too old or too much; runs again when the newest is too old. */
   #clean(): void {
     const names = namesIn(this.#directory);
     try {
@@ -98,13 +99,13 @@ export class KeptReturns {
     }
   }
 
-  /** Removes nothing any more; what is kept stays for the next process. */
+  /** Stops removing; kept returns stay for the next process. */
   close(): void {
     clearTimeout(this.#cleaning);
   }
 }
 
-/** What a minion keeps now, the oldest first; what cannot be read is left out. */
+/** All kept returns, the oldest first; unreadable ones are skipped. */
 export function keptReturns(cachedir: string, { ageMs }: KeptLimits = KEPT_LIMITS): KeptReturn[] {
   const directory = keptReturnsDirectory(cachedir);
   return namesIn(directory).flatMap((name) => {
@@ -113,7 +114,7 @@ export function keptReturns(cachedir: string, { ageMs }: KeptLimits = KEPT_LIMIT
   });
 }
 
-/** What a minion keeps of the return of one job. */
+/** The kept return of one job. */
 export function keptReturn(cachedir: string, jid: string, limits: KeptLimits = KEPT_LIMITS): KeptReturn | undefined {
   const path = `${keptReturnsDirectory(cachedir)}/${jid}${SUFFIX}`;
   return isJid(jid) && isYoung(path, limits.ageMs) ? read(path) : undefined;
@@ -134,12 +135,12 @@ function read(path: string): KeptReturn | undefined {
       beginning: str(kept.get("beginning") ?? ""),
     };
   } catch (error) {
-    if (error instanceof MsgpackError) return undefined; // half a file: there is nothing to be had
+    if (error instanceof MsgpackError) return undefined; // an incomplete file
     throw error;
   }
 }
 
-/** The files in order of their jobs, which is that of time. */
+/** The files sorted by job, which is also by time. */
 function namesIn(directory: string): string[] {
   try {
     return Array.from(Deno.readDirSync(directory), ({ name }) => name).filter((name) => name.endsWith(SUFFIX)).sort();

@@ -1,6 +1,7 @@
 /**
- * Jobs as the `jobs` runner shows them: Salt's headings for the fields of a load, and the filters of `list_jobs`.
- * Knows nothing of where jobs are kept. Source: the results of Salt 3008.3 `salt/runners/jobs.py` and `salt/utils/jid.py`.
+ * Jobs as the `jobs` runner shows them: Salt's headings for the fields of a load, and the filters of `list_jobs`. Does
+ * not know where jobs are stored.
+ * Source: the results of Salt 3008.3 `salt/runners/jobs.py` and `salt/utils/jid.py`.
  * @module
  */
 
@@ -11,21 +12,21 @@ import { compileGlob } from "../text/glob.ts";
 import { jidToStartTime } from "../protocol/jid.ts";
 import { compareStrings, equals, isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
-/** What {@linkcode jobFilter} keeps: jobs that fit everything that is given. */
+/** Conditions of {@linkcode jobFilter}; a job must meet all that are given. */
 export interface JobSearch {
-  /** Keys and values of which the job's metadata must hold at least one pair. */
+  /** Keys and values, of which the job's metadata must have at least one pair. */
   readonly metadata?: Value;
-  /** Globs, as a list or separated by commas, of which one must match a function of the job. */
+  /** Globs, as a list or separated by commas; one must match a function of the job. */
   readonly fun?: Value;
-  /** Globs of which one must match the job's target, or an item of it. */
+  /** Globs; one must match the job's target, or an item of it. */
   readonly target?: Value;
-  /** A time in words; jobs that began earlier are left out. */
+  /** A time; jobs that began earlier are left out. */
   readonly startTime?: string | null;
-  /** A time in words; jobs that began later are left out. */
+  /** A time; jobs that began later are left out. */
   readonly endTime?: string | null;
 }
 
-/** The minions that a job is for, sorted: those that its target means, and those of a list that nobody has accepted. */
+/** The minions that a job is for, sorted: those that its target matches, and those of a list that are not accepted. */
 export function jobMinions(load: ValueMap | undefined): string[] {
   const meant = load?.get("Minions");
   const wanted = load?.get("tgt_type") === "list" ? load.get("tgt") : undefined;
@@ -35,8 +36,8 @@ export function jobMinions(load: ValueMap | undefined): string[] {
 }
 
 /**
- * One job under Salt's headings, `StartTime` not among them.
- * @param load What the job cache has; with `Minions` if they are to be shown.
+ * One job under Salt's headings, without `StartTime`.
+ * @param load From the job cache; with `Minions` if they are to be shown.
  */
 export function formatJob(load: ValueMap | undefined): ValueMap {
   if (load === undefined || load.size === 0) {
@@ -56,7 +57,7 @@ export function formatJob(load: ValueMap | undefined): ValueMap {
   return shown;
 }
 
-/** One job under Salt's headings, `StartTime` the last of them. */
+/** One job under Salt's headings, with `StartTime` at the end. */
 export function formatStartedJob(jid: string, load: ValueMap | undefined): ValueMap {
   return formatJob(load).set("StartTime", jidToStartTime(jid));
 }
@@ -74,8 +75,8 @@ function metadataOf(load: ValueMap): Value | undefined {
 }
 
 /**
- * The test that a search stands for, on a job under Salt's headings and its jid.
- * @throws {InvocationError} For a time that cannot be read, or metadata that are no map.
+ * A test by `search` for a job under Salt's headings and its jid.
+ * @throws {InvocationError} For an invalid time, or metadata that is no map.
  */
 export function jobFilter(search: JobSearch): (jid: string, job: ValueMap) => boolean {
   const tests: ((jid: string, job: ValueMap) => boolean)[] = [];
@@ -124,9 +125,9 @@ const TIME =
   /^(?<h>\d{1,2})(?::?(?<min>\d\d)(?::?(?<s>\d\d)(?:[.,](?<f>\d{1,9}))?)?)?\s*(?<half>[ap]m)?\s*(?<zone>z|utc|[+-]\d\d(?::?\d\d)?)?$/i;
 
 /**
- * A time in words as the twenty digits of a jid: `2015, Mar 16 19:00` (as `StartTime` is shown), `2015-03-16 19:00:01.5`,
- * `16 Mar 2015`, `03/16/2015 7:00 pm`, `20150316`, a jid, or a time alone, which is today's. UTC, as jids are.
- * @throws {InvocationError} If it cannot be read.
+ * A time as the twenty digits of a jid: `2015, Mar 16 19:00` (as `StartTime` is shown), `2015-03-16 19:00:01.5`, `16
+ * Mar 2015`, `03/16/2015 7:00 pm`, `20150316`, a jid, or a time of today. UTC, like jids.
+ * @throws {InvocationError} If it is invalid.
  */
 export function parseTime(words: string): string {
   const text = words.trim();
@@ -141,7 +142,7 @@ export function parseTime(words: string): string {
   const { y, m, d } = date?.groups ?? {};
   const month = m === undefined ? now.getUTCMonth() : monthNumber(m);
   const { h = "0", min = "0", s = "0", f = "", half, zone } = time?.groups ?? {};
-  // A bare number behind a date is no time of day that anybody would write so.
+  // A plain number after a date is not accepted as a time of day.
   if (time !== null && min === "0" && half === undefined && !/[:T]/i.test(text)) throw refusal;
   let hour = Number(h);
   if (half !== undefined) {

@@ -12,14 +12,14 @@ import { storing } from "../os/store_files.ts";
 import type { NoLogStore } from "./store.ts";
 
 const FILE = ".no_log";
-/** Jobs whose mark, or lack of one, is known. */
+/** Number of jobs for which the result is cached. */
 const REMEMBERED = 1_000;
 
 /** The marks of one master, in files. */
 export class NoLogMarks implements NoLogStore {
   readonly #directories: JobDirectories;
   readonly #journal: RecordTaker | undefined;
-  /** Read once a job: the mark is there before the job is published. */
+  /** Read once per job: the mark exists before the job is published. */
   readonly #known = new BoundedMap<string, { readonly reader: string | undefined }>(REMEMBERED);
 
   /** Reads and writes in the directories of jobs. @param journal Told of each mark. */

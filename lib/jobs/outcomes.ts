@@ -1,6 +1,6 @@
 /**
- * What became of a job on each of its minions, from everything that the master keeps: keys, returns, acknowledgements,
- * and who is connected.
+ * The outcome of a job on each of its minions, from all that the master stores: keys, returns, acknowledgements, and
+ * presence.
  * @module
  */
 
@@ -12,13 +12,12 @@ import type { MasterOpts } from "../config/options.ts";
 import { decideOutcome, type Outcome, type OutcomeFacts, outcomeOfReturn } from "../protocol/outcome.ts";
 import { readPresence } from "../fleet/presence_file.ts";
 
-/** What became of a job on one minion. */
+/** The outcome of a job on one minion. */
 export interface JobOutcome {
-  /** One word. */
   readonly outcome: Outcome;
-  /** When the master last heard something of it, in milliseconds since the epoch; `undefined` if it never did. */
+  /** The time of the last return or acknowledgement, in milliseconds since the epoch; `undefined` if there is none. */
   readonly sinceMs: number | undefined;
-  /** Whether the minion is one that acknowledges jobs. */
+  /** Whether the minion acknowledges jobs. */
   readonly acknowledges: boolean;
 }
 
@@ -43,7 +42,7 @@ export function jobOutcomes(
   const acks = jobs.acks.all(jid);
   const accepted = new Set(new KeyStore(opts.pki_dir).list("accepted"));
   const presence = readPresence(opts.cachedir);
-  // A Python minion does not tell that it is there: its address has to, if it is known and there are any.
+  // A Python minion does not report its presence: its address is used, if it is known.
   const connected = connectedAddresses(data, publishPort);
   const seems = (id: string) => connected.size === 0 || connected.has(id) || data.get(id) === undefined;
   return new Map([...ids].map((id) => {

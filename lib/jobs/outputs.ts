@@ -19,9 +19,9 @@ import { isFile } from "../os/file_kind.ts";
 import { storeError, storing } from "../os/store_files.ts";
 import type { Appended, OutputStore } from "./store.ts";
 
-/** The state of a file, as far as appending needs it. */
+/** The state of a file, for appending. */
 interface Written {
-  /** Its length; another one than the file has means that another thread wrote. */
+  /** Its length; if the file's length differs, another thread has written. */
   readonly size: number;
   /** The number of its last batch. */
   readonly seq: number;
@@ -29,7 +29,7 @@ interface Written {
 
 const FOLDER = ".live";
 const FORM: RecordForm = { checked: false };
-/** Files whose state is remembered. */
+/** Number of files whose state is cached. */
 const REMEMBERED = 1_000;
 
 /** What cannot be done, in the words of an error. */
@@ -84,7 +84,7 @@ export class JobOutputs implements OutputStore {
   #appendTo(file: Deno.FsFile, path: string, batch: LiveBatch): Appended {
     const { size } = file.statSync();
     const { size: whole, seq } = this.#state(path, size);
-    // A record that was cut off, by a full disk or a killed master, ends what can be read: it goes.
+    // An incomplete record, left by a full disk or a killed master, would end reading: it is removed.
     if (whole < size) file.truncateSync(whole);
     if (batch.seq <= seq) return "duplicate";
     if (whole >= this.#maxBytes) return "refused";

@@ -1,8 +1,6 @@
 /**
- * What a minion sends in the place of a return that is larger than its master takes: the return without its arguments, which
- * the master knows; if that is too large as well, a failure that says how large it was.
- *
- * Knows neither sockets nor files.
+ * What a minion sends instead of a return that is too large for its master: the return without its arguments, which the
+ * master knows; if that is too large too, a failure that gives its size. Knows neither sockets nor files.
  * @module
  */
 
@@ -13,12 +11,12 @@ import { encode } from "../values/msgpack.ts";
 import { plainRetcode } from "../protocol/retcode.ts";
 import { map, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** The field of a failure that says how large the return was, and how large the master takes it. */
+/** The field of a failure with the size of the return and the master's limit. */
 export const OVERSIZED = "oversized";
 
-/** A field of at most so many bytes is sent as it is: the fields together are far below the least limit. */
+/** Smaller fields are sent unchanged: all of them together are far below the smallest limit. */
 const SMALL_BYTES = 1_024;
-/** What is the function's own; a failure has others. */
+/** Fields of the function's result, which a failure replaces. */
 const RESULT: ReadonlySet<Value> = new Set(["return", "sealed", "out", "sig"]);
 
 function sizeOf(value: Value): number {
@@ -26,8 +24,8 @@ function sizeOf(value: Value): number {
 }
 
 /**
- * A return without its arguments, if they are large; `undefined` if nothing can be won by that. `test.echo` and its like send
- * the same twice.
+ * A return without its arguments, if they are large; `undefined` if that saves nothing. `test.echo` and similar
+ * functions send the same data twice.
  */
 export function withoutArguments(load: ValueMap): ValueMap | undefined {
   const bytes = sizeOf(load.get("fun_args") ?? null);
@@ -35,12 +33,12 @@ export function withoutArguments(load: ValueMap): ValueMap | undefined {
   return new Map(load).set("fun_args", [`(left out: ${bytes} bytes)`]);
 }
 
-/** Whether a return is a failure in the place of another one already. */
+/** Whether a return is such a failure already. */
 export function isOversized(load: ValueMap): boolean {
   return load.has(OVERSIZED);
 }
 
-/** The failure in the place of a return. @param remains A sentence about where the return, or its beginning, can be had. */
+/** The failure that replaces a return. @param remains A sentence that says where the return, or a part of it, is stored. */
 export function oversizedFailure(load: ValueMap, { bytes, limit }: RequestTooLargeError, remains: string): ValueMap {
   const retcode = plainRetcode(load.get("retcode") ?? 0);
   const failure = new Map([...load].filter(([key, value]) => !RESULT.has(key) && sizeOf(value) <= SMALL_BYTES));
@@ -55,14 +53,14 @@ export function oversizedFailure(load: ValueMap, { bytes, limit }: RequestTooLar
 export interface OversizedParts {
   /** The minion's id. */
   readonly id: string;
-  /** Keeps the beginning. */
+  /** Keeps the first part of the return. */
   readonly kept: Pick<KeptReturns, "keep">;
   /** The minion's log. */
   readonly log: Logger;
 }
 
 /**
- * What a minion sends in the place of something that is too large for its master; `undefined`: nothing, as it is no return, or
+ * What a minion sends instead of a load that is too large for its master; `undefined`: nothing, as it is no return, or
  * a failure already.
  */
 export function insteadOf(load: ValueMap, error: RequestTooLargeError, parts: OversizedParts): ValueMap | undefined {

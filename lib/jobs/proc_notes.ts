@@ -1,6 +1,6 @@
 /**
- * The notes in `<cachedir>/proc`: a msgpack file for each job that is being run, under its job id, as Salt's tools read them.
- * Knows the files; what a note says is its writer's business.
+ * The files in `<cachedir>/proc` (not Linux's `/proc`): a msgpack file for each running job, named by its id, as Salt's
+ * tools read them. Knows the files, not their contents.
  * @module
  */
 
@@ -11,32 +11,29 @@ import { isJid } from "../protocol/jid.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { compareStrings, isMap, type Value, type ValueMap } from "../values/value.ts";
 
-/** A note that was found. */
+/** A file that was found. */
 export interface ProcNote {
-  /** Its file, which is named by the job's id. */
+  /** The file; its name is the job's id. */
   readonly path: string;
   /** The job's id. */
   readonly jid: string;
-  /** What it says; `undefined` if it was cut off while it was written. */
+  /** Its content; `undefined` if it is incomplete. */
   readonly note: ValueMap | undefined;
 }
 
-/** The directory of the notes. */
+/** The directory of the files. */
 export function procDirectory(cachedir: string): string {
   return `${cachedir}/proc`;
 }
 
-/** Writes a note for its `jid`. @throws What a write throws. */
+/** Writes a file for the note's `jid`. @throws What writing throws. */
 export function writeNote(cachedir: string, note: ValueMap): string {
   const path = `${procDirectory(cachedir)}/${note.get("jid")}`;
   writeFileAtomic(path, encode(note, "disk"), { mode: 0o600 });
   return path;
 }
 
-/**
- * Writes a note that is a convenience: where it cannot be written, there is none.
- * @returns What takes it away.
- */
+/** Writes an optional note: without it, if it cannot be written. @returns A function that removes it. */
 export function leaveNote(cachedir: string, note: ValueMap): () => void {
   let path: string;
   try {
@@ -54,14 +51,14 @@ export function leaveNote(cachedir: string, note: ValueMap): () => void {
   };
 }
 
-/** The notes that there are and that may be read, the oldest first; none where the directory cannot be. */
+/** All readable notes, the oldest first; none if the directory cannot be read. */
 export function readNotes(cachedir: string): ProcNote[] {
   const directory = procDirectory(cachedir);
   let jids: string[];
   try {
     jids = [...Deno.readDirSync(directory)].map(({ name }) => name).filter(isJid).sort(compareStrings);
   } catch {
-    return []; // nothing was ever run here, or it is none of our business
+    return []; // no job was ever run here, or this user may not see them
   }
   return jids.flatMap((jid) => {
     const path = `${directory}/${jid}`;
@@ -74,7 +71,7 @@ export function readNotes(cachedir: string): ProcNote[] {
   });
 }
 
-/** The note in a file; `undefined` if it is gone, or was cut off while it was written. */
+/** Reads the note in a file; `undefined` if the file is missing or incomplete. */
 export function readNote(path: string): ValueMap | undefined {
   try {
     const bytes = readFileIfExists(path);
@@ -86,7 +83,7 @@ export function readNote(path: string): ValueMap | undefined {
   }
 }
 
-/** Whether the process is there whose id a note says. */
+/** Whether the process of a note is running. */
 export function isAlive(pid: Value | undefined): boolean {
   return typeof pid === "number" && isDirectory(`/proc/${pid}`);
 }

@@ -1,61 +1,59 @@
 /**
- * Which jobs are to be published again, because a minion that is meant has given no sign of them: its connection was cut,
- * the master restarted, or its queue was full.
- *
- * Only minions that acknowledge are waited for (those of lib/fleet/presence.ts); they drop what they have already. A rule with a
- * clock, no sockets.
+ * Decides which jobs are published again, because a target minion has not acknowledged them: its connection was lost,
+ * the master restarted, or its queue was full. Waits only for minions that acknowledge (those of
+ * lib/fleet/presence.ts); they drop duplicates. A rule with a clock, without sockets.
  * @module
  */
 
 import type { ValueMap } from "../values/value.ts";
 
-/** How long a connected minion may give no sign of a job before it is published again, in milliseconds. */
+/** Time without an acknowledgement of a connected minion before a job is published again, in milliseconds. */
 const SILENCE_MS = 1_500;
 
-/** How many minions are named in a publish at most: all others get it as well, and a name costs each of them its bytes. */
+/** Maximum number of minions named in a publish: all others get it as well, and each name takes bytes. */
 const NAMED = 1_000;
 
 interface Pending {
   readonly delivery: Delivery;
-  /** The minions that have given no sign yet. */
+  /** The minions without an acknowledgement. */
   readonly silent: Set<string>;
   readonly untilMs: number;
   againMs: number;
 }
 
-/** A job that went out. */
+/** A published job. */
 export interface Delivery {
   /** Its id. */
   readonly jid: string;
-  /** What the minions get. */
+  /** The load for the minions. */
   readonly load: ValueMap;
-  /** The minions that are meant. */
+  /** The target minions. */
   readonly minions: readonly string[];
   /** How long it may be delivered, in milliseconds. */
   readonly ttlMs: number;
-  /** Whether minions that can are to send what commands write, as they write it. */
+  /** Whether minions that can are asked for live output. */
   readonly live: boolean;
 }
 
-/** A job that is to go out again. */
+/** A job to publish again. */
 export interface Missed {
   /** The job. */
   readonly delivery: Delivery;
-  /** The minions that missed it and are there. */
+  /** The connected minions that missed it. */
   readonly ids: readonly string[];
 }
 
-/** The jobs under way. Times are milliseconds of the caller's clock. */
+/** The pending jobs. Times are milliseconds of the caller's clock. */
 export class Redelivery {
   readonly #pending = new Map<string, Pending>();
   readonly #over: (delivery: Delivery) => void;
 
-  /** Knows no jobs yet. @param over Told of each job that needs no more delivering: all have it, or its time is over. */
+  /** @param over Called with each job that needs no more delivery: all minions have it, or its time is over. */
   constructor(over: (delivery: Delivery) => void = () => {}) {
     this.#over = over;
   }
 
-  /** How many jobs still wait for a sign. */
+  /** Number of jobs that still wait for acknowledgements. */
   get size(): number {
     return this.#pending.size;
   }
@@ -77,7 +75,7 @@ export class Redelivery {
     const pending = this.#pending.get(jid);
     if (!pending?.silent.delete(id)) return;
     if (pending.silent.size === 0) this.#forget(pending);
-    // While thousands answer, those who are still to come have missed nothing.
+    // While thousands of minions answer, the others have not missed anything yet.
     else pending.againMs = nowMs + SILENCE_MS;
   }
 
@@ -86,7 +84,10 @@ export class Redelivery {
     this.#over(delivery);
   }
 
-  /** Minions `ids` have just connected. @returns The jobs that any of them has missed, each for so many as can be named. */
+  /**
+   * Minions `ids` have just connected. @returns The jobs that any of them has missed, each with the maximum number of
+   * names.
+   */
   arrived(ids: readonly string[], nowMs: number): Missed[] {
     const missed: Missed[] = [];
     for (const pending of this.#pending.values()) {
@@ -102,8 +103,8 @@ export class Redelivery {
   }
 
   /**
-   * The jobs that a connected minion has given no sign of for a while; each at most once in that while, and for so many
-   * minions that it can be told who is meant: the others' turn is the next one.
+   * The jobs without an acknowledgement of a connected minion for a while; each at most once in that time, and with the
+   * maximum number of names. The remaining minions follow the next time.
    */
   due(isPresent: (id: string) => boolean, nowMs: number): Missed[] {
     const due: Missed[] = [];
@@ -115,7 +116,7 @@ export class Redelivery {
         const ids = [...pending.silent].filter(isPresent).slice(0, NAMED);
         for (const id of ids) {
           pending.silent.delete(id);
-          pending.silent.add(id); // behind the others
+          pending.silent.add(id); // at the end of the order
         }
         if (ids.length > 0) due.push({ delivery: pending.delivery, ids });
       }

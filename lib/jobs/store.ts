@@ -17,19 +17,19 @@ export type Stored = "stored" | "duplicate" | "ignored";
 
 /** One minion's return. */
 export interface JobReturn {
-  /** What the function gave back. */
+  /** The function's result. */
   readonly return: Value;
-  /** Absent from caches of old masters. A map by function if the job was of several. */
+  /** Missing in caches of old masters. A map by function for a job of several functions. */
   readonly retcode?: Value;
-  /** Absent from caches of old masters, and from returns of `salt-call`. */
+  /** Missing in caches of old masters, and in returns of `salt-call`. */
   readonly success?: Value;
-  /** Whether the minion ended, or was restarted, while it was at it. */
+  /** Whether the minion ended or restarted while it was running the job. */
   readonly interrupted?: true;
-  /** The outputter that the minion asked for. */
+  /** The outputter that the return asks for. */
   readonly out?: Value;
 }
 
-/** One job as it was published. */
+/** One published job. */
 export interface JobEntry {
   /** The job's id. */
   readonly jid: string;
@@ -45,11 +45,11 @@ export interface CleaningLimits {
   readonly keepSeconds: number;
 }
 
-/** An acknowledgement. */
+/** One minion's acknowledgement. */
 export interface Ack {
-  /** Whether the minion has begun. */
+  /** Whether the minion has begun the job. */
   readonly state: Acknowledged;
-  /** When the master heard of it, in milliseconds since the epoch. */
+  /** When it arrived, in milliseconds since the epoch. */
   readonly sinceMs: number;
 }
 
@@ -60,7 +60,7 @@ export interface AckStore {
    * @throws {StoreError} If it cannot be kept.
    */
   save(jid: string, id: string, ack: Ack): void;
-  /** What was acknowledged of a job, by minion. */
+  /** The acknowledgements of a job, by minion. */
   all(jid: string): Map<string, Ack>;
 }
 
@@ -76,23 +76,23 @@ export interface NoLogStore {
   reader(jid: string): string | undefined;
 }
 
-/** What became of a batch: `refused` where nobody watches the job, or where as much is kept as may be. */
+/** The result of appending. `refused`: nobody watches the job, or the file is full. */
 export type Appended = "stored" | "duplicate" | "refused";
 
 /** What the commands of watched jobs have written. */
 export interface OutputStore {
   /** Says that job `jid`, which is in the store, is watched. @throws {StoreError} If that cannot be kept. */
   open(jid: string): void;
-  /** Whether something of minion `id` is kept. */
+  /** Whether output of minion `id` is stored. */
   has(jid: string, id: string): boolean;
   /**
    * Keeps a batch. One whose number is not above that of the last one is a duplicate.
    * @throws {StoreError} If it cannot be kept.
    */
   append(jid: string, id: string, batch: LiveBatch): Appended;
-  /** What is kept of minion `id`, in the order in which it was written. */
+  /** The stored output of minion `id`, in order. */
   read(jid: string, id: string): LiveBatch[];
-  /** The minions of which something is kept. */
+  /** The minions with stored output. */
   ids(jid: string): string[];
 }
 
@@ -143,23 +143,23 @@ export interface JobStore {
    */
   restore(record: Value): boolean;
 
-  /** Whether there is such a job. */
+  /** Whether the job exists. */
   exists(jid: string): boolean;
   /** The load of a job, with `Minions` as far as they are known; `undefined` if there is none. */
   getLoad(jid: string): ValueMap | undefined;
-  /** The returns of a job by minion, in the order of their ids. */
+  /** The returns of a job by minion, sorted by id. */
   getReturns(jid: string): Map<string, JobReturn>;
   /** The return of one minion, if it is there. */
   getReturn(jid: string, id: string): JobReturn | undefined;
-  /** Whether the return of a minion is stored. */
+  /** Whether a minion's return is stored. */
   has(jid: string, id: string): boolean;
-  /** When the return of a minion was stored, in milliseconds since the epoch. */
+  /** The time at which a minion's return was stored, in milliseconds since the epoch. */
   returnedMs(jid: string, id: string): number | undefined;
-  /** When the last return of a job came, if that was noted. */
+  /** The time of the last return of a job, if stored. */
   getEndTime(jid: string): string | undefined;
-  /** Every job that has a load, in no order; loads are read as they are asked for, and have no `Minions`. */
+  /** Every job with a load, unordered; loads are read one at a time, without `Minions`. */
   walk(): Iterable<JobEntry>;
-  /** Every job that has a load, the oldest first. */
+  /** Every job with a load, the oldest first. */
   list(): JobEntry[];
 
   /**

@@ -1,13 +1,12 @@
 /**
- * The jobs that are still to be delivered, in `<cachedir>/undelivered`: a master that was killed goes on where the last one
- * stopped. Written by the MWorker that took the job, before the operator hears of that; forgotten by the Publisher when all its
- * minions gave a sign of it, or its time is over.
+ * Jobs that are still to be delivered, in `<cachedir>/undelivered`, so that a restarted master continues where a killed
+ * one stopped. Written by the MWorker that accepted the job, before the client is answered; removed by the Publisher
+ * when all minions have acknowledged it, or its time is over.
  *
- * Most are over in a moment, and records of a log (undelivered_log.ts). A job that may wait for longer than a minute, or is
- * `no_log`, has a file `<jid>`, which is removed when it is over.
- *
- * Each is sealed under a key made from the master's private key: the arguments of a job that waits for days are in no backup of
- * the cache, and those of a `no_log` job nowhere in it. A master with another private key cannot deliver them.
+ * Most jobs end within a moment, and are records of a log (undelivered_log.ts). A job that may wait for more than a
+ * minute, or is `no_log`, has a file `<jid>`, which is removed at its end. Each is encrypted with a key made from the
+ * master's private key, so that the arguments of waiting jobs are not readable in backups of the cache, and those of a
+ * `no_log` job nowhere in it. A master with another private key cannot deliver them.
  * @module
  */
 
@@ -30,28 +29,31 @@ const utf8 = new TextEncoder();
 const PURPOSE = utf8.encode("salt undelivered jobs");
 const KEY_BYTES = 56;
 
-/** How long after a job went out it may be kept, in milliseconds; what comes later stays for the next master to remove. */
+/** Time after publishing in which a file may still be written, in milliseconds; later ones are removed by the next master. */
 const LATE_MS = 1_000;
 
-/** Those of one master, as one of its threads keeps or forgets them. Times are milliseconds since the epoch. */
+/**
+ * The undelivered jobs of one master, as one of its threads writes or removes them. Times are milliseconds since the
+ * epoch.
+ */
 export class UndeliveredJobs {
   readonly #directory: string;
   readonly #log: UndeliveredLog;
   /** Jobs that an earlier master left in files. */
   readonly #filed = new Set<string>();
-  /** Those of them that are in the log as well: a journal has restored them. */
+  /** Those of them that are in the log as well, because a journal has restored them. */
   readonly #twice = new Set<string>();
-  /** Jobs whose files were to be removed and were not there, and since when. */
+  /** Jobs whose files did not exist when they were to be removed, and since when. */
   readonly #late = new Map<string, number>();
   readonly #crypticle: Crypticle;
-  /** Jobs that the log says are over, for {@linkcode restore}. */
+  /** Jobs that are over according to the log, for {@linkcode restore}. */
   #over: Set<string> | undefined;
   readonly #journal: RecordTaker | undefined;
 
   /**
-   * Makes the directory if it is not there.
+   * Makes the directory if it does not exist.
    * @param masterPem The master's private key.
-   * @param journal Told what is kept, when it is, but for `no_log` jobs: the files of those are synced, under a journal.
+   * @param journal Gets a record of each job, except `no_log` jobs: with a journal their files are synced instead.
    */
   constructor(cachedir: string, masterPem: string, journal?: RecordTaker) {
     this.#journal = journal;
@@ -67,13 +69,13 @@ export class UndeliveredJobs {
     Deno.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
   }
 
-  /** Keeps a job. @throws {StoreError} If it cannot be written. */
+  /** Stores a job. @throws {StoreError} If it cannot be written. */
   save(delivery: Delivery, nowMs: number): void {
     const { jid, load, minions, ttlMs, live } = delivery;
     const untilMs = nowMs + ttlMs;
     const kept = map({ load, minions: [...minions], ttl_ms: ttlMs, until: untilMs, live });
     const sealed = this.#crypticle.encrypt(encode(kept, "disk"));
-    // Its arguments are nowhere but in its file, sealed as they are.
+    // Its arguments are only in its encrypted file.
     const hidden = isNoLog(load);
     const write = () => {
       if (isBrief(delivery)) this.#log.add({ jid, sealed }, untilMs, nowMs);
@@ -87,7 +89,7 @@ export class UndeliveredJobs {
   }
 
   /**
-   * Keeps a job again that a journal tells of, as {@linkcode save} sealed it. @param times.untilMs When its time is over.
+   * Stores a job from a journal again, encrypted as by {@linkcode save}. @param times.untilMs The end of its time.
    * @throws {StoreError} If it cannot be written.
    */
   restore(
@@ -103,7 +105,7 @@ export class UndeliveredJobs {
     }
   }
 
-  /** Runs `write`, and again with the directory made if it was not there. */
+  /** Runs `write`; if the directory is missing, makes it and runs `write` again. */
   #inDirectory(write: () => void): void {
     try {
       write();
@@ -115,8 +117,9 @@ export class UndeliveredJobs {
   }
 
   /**
-   * Forgets a job that was given to {@linkcode save}, by whichever thread, or found by {@linkcode left}; twice is fine. A file that is
-   * not there may still come, as it is written while the job is under way: it is removed by {@linkcode removeLate}.
+   * Removes a job that any thread has given to {@linkcode save}, or that {@linkcode left} has found; may be called
+   * twice. A missing file may still be written, because that happens while the job is being sent: {@linkcode
+   * removeLate} removes it then.
    */
   remove(delivery: Delivery, nowMs: number): void {
     const { jid } = delivery;
@@ -132,23 +135,23 @@ export class UndeliveredJobs {
     return this.#late.size > 0;
   }
 
-  /** Removes the files that were to be removed {@linkcode LATE_MS} ago or longer, and were not there. */
+  /** Removes files that did not exist when they were to be removed, {@linkcode LATE_MS} ago or longer. */
   removeLate(nowMs: number): void {
     for (const [jid, sinceMs] of this.#late) {
-      if (nowMs - sinceMs < LATE_MS) return; // those after it were later still
+      if (nowMs - sinceMs < LATE_MS) return; // later ones come after it
       this.#late.delete(jid);
       removeIfExists(`${this.#directory}/${jid}`);
     }
   }
 
-  /** Removes what of the log is over. @returns Whether there is something left for a later time. */
+  /** Removes log files whose jobs are over. @returns Whether some are left for later. */
   sweepLog(nowMs: number): boolean {
     return this.#log.sweep(nowMs);
   }
 
   /**
-   * The jobs that a master before this one left, with the time that they still have. Files of those without any are removed.
-   * @param complain Hears of jobs whose files a power failure has cut.
+   * The jobs that an earlier master left, with their remaining time. Files of jobs without time left are removed.
+   * @param complain Called with jobs whose files a power failure has cut.
    */
   left(nowMs: number, complain: (text: string) => void = () => {}): Delivery[] {
     const logged = this.#log.left(nowMs).flatMap(({ jid, sealed }) => this.#open(jid, sealed, nowMs) ?? []);
@@ -177,7 +180,7 @@ export class UndeliveredJobs {
       const minions = kept.get("minions");
       const ttlMs = toNumber(kept.get("ttl_ms")) ?? 0;
       const leftMs = (toNumber(kept.get("until")) ?? 0) - nowMs;
-      // A clock that was set back gives no job more time than it had.
+      // If the clock was set back, a job gets no more time than it had.
       return {
         jid,
         load,
@@ -186,14 +189,14 @@ export class UndeliveredJobs {
         live: kept.get("live") === true,
       };
     } catch (error) {
-      // Cut off while it was written, or of a master with another key.
+      // Incomplete, or written by a master with another key.
       if (error instanceof AuthenticationError || error instanceof MsgpackError) return undefined;
       throw error;
     }
   }
 }
 
-/** Whether a job is one for the log: what is in it stays for minutes, be the job over or not. */
+/** Whether a job belongs in the log, whose files are kept for minutes even if the job is over. */
 function isBrief({ load, ttlMs }: Delivery): boolean {
   return ttlMs <= LONGEST_MS && !isNoLog(load);
 }

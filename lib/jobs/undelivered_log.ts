@@ -1,12 +1,11 @@
 /**
- * Records of the jobs that are under way for a moment, as nearly all are: files `<minute>-<writer>.log` with a record for each, and
- * `<minute>-<writer>.done` with the ids of those that are over. A file is as old as its name, and goes when all in it is over.
- *
- * A file a job, removed when that was delivered, was what most of a busy master's time went into: ext4 looks through what was
- * removed in the last minutes for each file that is made.
- *
- * Each writer has files of its own: not every file system keeps the writes of two apart. What a record holds is sealed, but
- * for what says whether it is to be opened. Source: measured (docs/performance.md).
+ * Records of jobs that are pending for a short time, as nearly all are: files `<minute>-<writer>.log` with a record per
+ * job, and `<minute>-<writer>.done` with the ids of finished jobs. A file's age is in its name; it is removed when all
+ * its jobs are over. One file per job, removed after delivery, would take most of a busy master's time: for each new
+ * file ext4 searches through the files removed in the last minutes. Each writer has its own files, because not every
+ * file system keeps concurrent appends apart. A record is encrypted except for the fields that tell whether it must be
+ * decrypted.
+ * Source: measured (docs/performance.md).
  * @module
  */
 
@@ -18,29 +17,29 @@ import { decode, encode } from "../values/msgpack.ts";
 import { asBytes } from "../protocol/payload.ts";
 import { toNumber } from "../values/value.ts";
 
-/** A job whose time is longer is none for the log, in milliseconds: its record would be kept for as long as others'. */
+/** Jobs with more time are not written to the log, in milliseconds: their records would stay as long as the others. */
 export const LONGEST_MS = 60_000;
 
 const MINUTE_MS = 60_000;
-/** So many minutes after its own, a file holds nothing any more whose time is not over: one to write it, one to deliver. */
+/** After so many minutes a file contains only jobs whose time is over: one minute to write it, one to deliver. */
 const KEPT_MINUTES = 2;
 const NAME = /^(\d+)-[0-9a-f]{8}\.(log|done)$/;
 const FORM: RecordForm = { checked: false };
 
-/** A record that is still of interest. */
+/** A record of a pending job. */
 export interface LogRecord {
   /** The job. */
   readonly jid: string;
-  /** What {@linkcode UndeliveredLog.add} was given. */
+  /** The data given to {@linkcode UndeliveredLog.add}. */
   readonly sealed: Uint8Array;
 }
 
-/** The log, as one thread writes it, and anybody reads it. Times are milliseconds since the epoch. */
+/** The log, as one thread writes it and any thread reads it. Times are milliseconds since the epoch. */
 export class UndeliveredLog {
   readonly #directory: string;
   #writer = newWriter();
 
-  /** Writes into `directory`, which is there. */
+  /** @param directory It must exist. */
   constructor(directory: string) {
     this.#directory = directory;
   }
@@ -50,7 +49,7 @@ export class UndeliveredLog {
     this.#append("log", frameRecord(encode([jid, untilMs, sealed], "disk"), FORM), nowMs);
   }
 
-  /** Says that job `jid` is over, before or after its record is written. @throws {Error} If that cannot be written. */
+  /** Marks job `jid` as finished, before or after its record is written. @throws {Error} If that cannot be written. */
   done(jid: string, nowMs: number): void {
     this.#append("done", new TextEncoder().encode(`${jid}\n`), nowMs);
   }
@@ -60,13 +59,13 @@ export class UndeliveredLog {
     try {
       Deno.writeFileSync(path, bytes, { append: true, mode: 0o600 });
     } catch (error) {
-      // A part of it may be there, which nothing must be put behind.
+      // A part of it may be written, and nothing may follow it.
       this.#writer = newWriter();
       throw error;
     }
   }
 
-  /** The records of jobs that are not over, of whichever writers. */
+  /** The records of unfinished jobs, of all writers. */
   left(nowMs: number): LogRecord[] {
     const files = this.#files().map(({ name }) => name).sort();
     const done = this.over();
@@ -74,7 +73,7 @@ export class UndeliveredLog {
       .filter(({ jid, untilMs }) => untilMs > nowMs && !done.has(jid));
   }
 
-  /** The jobs that are said to be over. */
+  /** The finished jobs. */
   over(): Set<string> {
     const files = this.#files().map(({ name }) => name);
     return new Set(files.filter((name) => name.endsWith(".done")).flatMap((name) => this.#doneIn(name)));
@@ -84,12 +83,12 @@ export class UndeliveredLog {
     return new TextDecoder().decode(readFileIfExists(`${this.#directory}/${name}`)).split("\n");
   }
 
-  /** As far as they can be read: the last one may be cut off. */
+  /** All readable records; the last one may be incomplete. */
   #recordsIn(name: string): (LogRecord & { readonly untilMs: number })[] {
     return readRecords(readFileIfExists(`${this.#directory}/${name}`) ?? new Uint8Array(), FORM, read).records;
   }
 
-  /** Removes what is too old to hold anything. @returns Whether there is something left for a later time. */
+  /** Removes files that are too old. @returns Whether some are left for later. */
   sweep(nowMs: number): boolean {
     const files = this.#files();
     const old = files.filter(({ minute }) => minute + KEPT_MINUTES < minuteOf(nowMs));
@@ -104,7 +103,7 @@ export class UndeliveredLog {
         return match === null ? [] : [{ name, minute: Number(match[1]) }];
       });
     } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return []; // removed under our hands
+      if (error instanceof Deno.errors.NotFound) return []; // another process has removed it
       throw error;
     }
   }

@@ -1,8 +1,7 @@
 /**
- * Who may publish jobs: the key files of the master's cache directory, and `publisher_acl`.
- *
- * A user proves who they are by being able to read `<cachedir>/.<user>_key`, which holds a random string that is new at
- * every start of the master. Knows users and rules, no sockets.
+ * Who may publish jobs: key files in the master's cache directory, and `publisher_acl`. A user proves their identity by
+ * reading `<cachedir>/.<user>_key`, which holds a random string, new at every start of the master. Knows users and
+ * rules, no sockets.
  * Source: salt-protocol.md section 5, "Credentials".
  * @module
  */
@@ -17,12 +16,13 @@ import { pythonRegex } from "../text/regex.ts";
 import { timingSafeEqual } from "../crypto/timing_safe_equal.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
-/** The keys that users prove themselves by: user name → key string. */
+/** The keys of users: user name → key string. */
 export type AccessKeys = ReadonlyMap<string, string>;
 
 /**
- * The users whom `publisher_acl` names: as it spells them, and with `client_acl_verify` those of the host whom its patterns match.
- * @param hostUsers Asked only if there is a pattern: a directory may list thousands.
+ * The users in `publisher_acl`: the names as written, and with `client_acl_verify` the host's users that match its
+ * patterns.
+ * @param hostUsers Called only if there is a pattern: a directory service may list thousands.
  */
 export function aclUsers(
   { publisher_acl, client_acl_verify }: { readonly publisher_acl: ValueMap; readonly client_acl_verify: boolean },
@@ -34,7 +34,7 @@ export function aclUsers(
   return [...new Set([...names, ...hostUsers().filter((user) => lists(patterns, user))])];
 }
 
-/** Makes a new key for each of `users`, readable by the master alone until it lets that user in (lib/bus/guests.ts). */
+/** Makes a new key for each of `users`. Only the master can read it until that user gets access (lib/bus/acl_users.ts). */
 export function createAccessKeys(cachedir: string, users: Iterable<string>): AccessKeys {
   const keys = new Map<string, string>();
   for (const user of new Set(users)) {
@@ -47,9 +47,9 @@ export function createAccessKeys(cachedir: string, users: Iterable<string>): Acc
 }
 
 /**
- * Puts back the files of `keys` that somebody has removed, with the cache directory maybe.
- * @returns The users whose files those were.
- * @throws What a write throws.
+ * Writes the files of `keys` again that were removed, for instance with the cache directory.
+ * @returns The users of those files.
+ * @throws What writing throws.
  */
 export function restoreAccessKeys(cachedir: string, keys: AccessKeys): string[] {
   const missing = [...keys].filter(([user]) => !isThere(accessKeyPath(cachedir, user)));
@@ -63,9 +63,8 @@ function writeAccessKey(cachedir: string, user: string, key: string): void {
 
 /** The credentials of a clear request. */
 export interface UserCredentials {
-  /** The name. */
   readonly user: string;
-  /** What the key file of that user holds. */
+  /** The contents of that user's key file. */
   readonly key: string;
 }
 
@@ -74,7 +73,7 @@ function sameKey(a: string, b: string): boolean {
   return timingSafeEqual(utf8.encode(a), utf8.encode(b));
 }
 
-/** What a publish asks for, as far as the rules care. */
+/** The parts of a publish that the rules check. */
 export interface WantedPublish {
   /** The function, or the list of a compound job's. */
   readonly fun: Value;
@@ -82,39 +81,35 @@ export interface WantedPublish {
   readonly minions: readonly string[];
 }
 
-/** What {@linkcode Access} goes by. */
+/** The rules of {@linkcode Access}. */
 export interface AccessRules {
   /** The user that the master runs as. */
   readonly owner: string;
   /** `publisher_acl`: what other users may publish. */
   readonly acl: ValueMap;
-  /** `publisher_acl_blacklist`: `users` who may publish nothing, and functions, `modules`, that nobody may. */
+  /** `publisher_acl_blacklist`: `users` who may publish nothing, and functions (`modules`) that nobody may run. */
   readonly blacklist?: ValueMap;
-  /** `sudo_acl`: whether the rules of `alice` count for `sudo_alice`, too. */
+  /** `sudo_acl`: whether the rules of `alice` apply to `sudo_alice` too. */
   readonly sudoAcl?: boolean;
 }
 
-/** The function with which the commands ask whether a job is still running: whoever may publish at all may ask that. */
+/** The commands use it to ask whether a job is still running: every user who may publish may call it. */
 const FIND_JOB = "saltutil.find_job";
 
-/** The rules of one master. */
+/** The access rules of one master. */
 export class Access {
   readonly #keys: AccessKeys;
   readonly #rules: AccessRules;
 
-  /** Takes the keys and rules of one master. */
   constructor(keys: AccessKeys, rules: AccessRules) {
     this.#keys = keys;
     this.#rules = rules;
   }
 
-  /**
-   * Whoever `credentials` prove.
-   * @throws {RefusedError} AuthenticationError, which never says what was wrong.
-   */
+  /** The user whom `credentials` prove. @throws {RefusedError} AuthenticationError, which never gives the reason. */
   authenticate(credentials: UserCredentials): string {
     const { user, key } = credentials;
-    // Salt lets root and `sudo_*` come with any key of ours: whoever publisher_acl names could then call themselves root.
+    // Salt accepts any of our keys from root and `sudo_*`: then a user in publisher_acl could claim to be root.
     const own = !this.#isPrivileged(user);
     let proved = false;
     for (const [name, known] of this.#keys) {
@@ -124,10 +119,7 @@ export class Access {
     return user;
   }
 
-  /**
-   * Lets `user`, who has been authenticated, publish `wanted`, or not.
-   * @throws {RefusedError} AuthorizationError.
-   */
+  /** Checks that `user`, who is authenticated, may publish `wanted`. @throws {RefusedError} AuthorizationError. */
   authorize(user: string, wanted: WantedPublish): void {
     const { acl, blacklist, sudoAcl } = this.#rules;
     const funs = (Array.isArray(wanted.fun) ? wanted.fun : [wanted.fun]).map(String);
@@ -149,13 +141,13 @@ export class Access {
     return user === "root" || user === this.#rules.owner || user.startsWith(SUDO);
   }
 
-  /** Whether the key of `name` is one that only who runs the master can read: anybody's but those of `publisher_acl`. */
+  /** Whether only operators can read the key of `name`: true for all users but those in `publisher_acl`. */
   #isOperators(name: string): boolean {
     return name === "root" || name === this.#rules.owner || !lists([...this.#rules.acl.keys()], name);
   }
 }
 
-/** What the name of a user begins with who became root by sudo. */
+/** Prefix of the name of a user who became root by sudo. */
 const SUDO = "sudo_";
 
 /** One entry of `publisher_acl`: `test.*`, or `{web*: [test.*, cmd.run]}`. */
@@ -170,13 +162,13 @@ function allows(rule: Value, fun: string, minions: readonly string[]): boolean {
   return false;
 }
 
-/** Whether one of the patterns in `listed`, as it stands in the configuration, matches. */
+/** Whether one of the patterns in `listed`, as written in the configuration, matches. */
 function lists(listed: Value | undefined, text: string): boolean {
   const patterns = Array.isArray(listed) ? listed : [listed];
   return patterns.some((pattern) => typeof pattern === "string" && matches(pattern, text));
 }
 
-/** Whether `pattern`, a glob or an expression, is for the whole of `text`. */
+/** Whether `pattern`, a glob or an expression, matches the whole `text`. */
 function matches(pattern: string, text: string): boolean {
   return pattern === text || matchesGlob(pattern, text) || fullMatch(pattern, text);
 }
@@ -185,7 +177,7 @@ function fullMatch(pattern: string, text: string): boolean {
   try {
     return pythonRegex(`(?:${pattern})\\Z`).test(text);
   } catch (error) {
-    if (error instanceof RegexError) return pattern === text; // most globs are no expressions
+    if (error instanceof RegexError) return pattern === text; // most globs are no valid expressions
     throw error;
   }
 }

@@ -27,7 +27,7 @@ async function revokeAuth(
   keys.remove(id);
   sessions.remove(id);
   if (!opts.preserve_minion_cache) minions.data.remove(id);
-  // What is published from now on is not for it any more.
+  // Later publishes must not be readable for it.
   if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
   log.info(`The key of ${id} was deleted at its own request`);
   await fire(KEY_EVENT, map({ result: true, act: "delete", id }));

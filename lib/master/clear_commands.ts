@@ -1,6 +1,6 @@
 /**
- * The commands that anybody may send unencrypted: a table, so that nothing else is in reach of a stranger.
- * Source: salt-protocol.md section 5; CVE-2020-11651 is what happens without such a list.
+ * The commands that anybody may send unencrypted: a table, so that no other command can be reached.
+ * Source: salt-protocol.md section 5; CVE-2020-11651 is the result of a missing list.
  * @module
  */
 
@@ -14,7 +14,7 @@ type Handler = (load: ValueMap, services: MasterServices) => Promise<Value> | Va
 const HANDLERS: Readonly<Record<string, Handler>> = {
   ping: (load) => load,
   publish: publishCommand,
-  // External authentication is not built: there are no tokens, and nobody gets one.
+  // External authentication is not implemented: there are no tokens.
   mk_token: () => "",
   get_token: (load) => load.has("token") ? new Map() : false,
   runner: () => refused("UserAuthenticationError"),
@@ -25,7 +25,7 @@ function refused(name: string): Value {
   return map({ error: { name, message: 'Authentication failure of type "user" occurred' } });
 }
 
-/** Runs a clear command; `{}` to one that is not in the list. */
+/** Runs a clear command; the answer is `{}` for one that is not in the table. */
 export async function clearCommand(load: ValueMap, services: MasterServices): Promise<Value> {
   const cmd = load.get("cmd");
   if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {

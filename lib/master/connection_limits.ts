@@ -1,5 +1,6 @@
 /**
- * How many connections each of the master's ports may have, by its options and by what the system lets it open.
+ * The maximum number of connections of each of the master's ports, from its options and the system's limit on open
+ * files.
  * @module
  */
 
@@ -7,7 +8,7 @@ import type { ConnectionLimits } from "../sockets/connection_shares.ts";
 import { raiseOpenFileLimit } from "../os/libc.ts";
 import type { MasterOpts } from "../config/options.ts";
 
-/** What of the open files allowed one port may take: the other takes as much, and files are opened as well. */
+/** Share of the open files for one port: the other takes as much, and files are opened too. */
 const SHARE = 0.4;
 
 /** The limits of one port. */

@@ -13,9 +13,9 @@ import { jobSign } from "../protocol/tags.ts";
 import type { UndeliveredJobs } from "../jobs/undelivered.ts";
 import { isMap, str, toNumber, type ValueMap } from "../values/value.ts";
 
-/** How often jobs that a connected minion gave no sign of are looked for, while there are jobs under way; in milliseconds. */
+/** Interval of checks for jobs without an acknowledgement, while jobs are pending; in milliseconds. */
 const LOOK_MS = 500;
-/** How often what is over is removed from the log of undelivered jobs, while there is something in it; in milliseconds. */
+/** Interval of removing finished jobs from the log of undelivered jobs, while it is not empty; in milliseconds. */
 const SWEEP_MS = 60_000;
 
 /** What {@linkcode JobDelivery} works with. */
@@ -67,7 +67,7 @@ export class JobDelivery {
     if (this.size > 0) log.info(`Jobs that the last master did not deliver: ${this.size}`);
   }
 
-  /** A master at rest has nothing to look for. */
+  /** An idle master does not check. */
   #lookSoon(): void {
     if (this.size > 0 || this.#parts.undelivered.expectsLate) this.#looking ??= setTimeout(() => this.#look(), LOOK_MS);
   }
@@ -80,7 +80,7 @@ export class JobDelivery {
     this.#lookSoon();
   }
 
-  /** There is something in the log of undelivered jobs now. */
+  /** Called when there is something in the log of undelivered jobs. */
   #sweepLater(): void {
     this.#sweeping ??= setTimeout(() => this.#sweep(), SWEEP_MS);
   }
@@ -109,7 +109,7 @@ export class JobDelivery {
   async deliver(pushed: Uint8Array): Promise<void> {
     const { publish, isPresent } = this.#parts;
     const delivery = parseDelivery(pushed);
-    // First: a fast minion's sign must find it.
+    // First, because a fast minion may acknowledge at once.
     this.#redelivery.published(delivery, performance.now());
     this.#lookSoon();
     this.#sweepLater();
@@ -121,8 +121,8 @@ export class JobDelivery {
   }
 
   /**
-   * Again, for those who are present and gave no sign, by their names: whoever has run the job may have forgotten that by
-   * now, and whoever has been accepted since is not meant.
+   * Publishes a job again, by name for connected minions without an acknowledgement: a minion that has run it may have
+   * forgotten it by now, and a newly accepted minion is not meant.
    */
   async #deliverAgain({ delivery: { load, live }, ids }: Missed): Promise<void> {
     const named = loadFor(load, ids);
@@ -147,17 +147,17 @@ export class JobDelivery {
   }
 }
 
-/** The load for these minions alone. */
+/** The load for these minions only. */
 function loadFor(load: ValueMap, ids: readonly string[]): ValueMap {
   return new Map([...load, ["tgt", [...ids]], ["tgt_type", "list"]]);
 }
 
-/** The load with the wish for live output. */
+/** The load with the request for live output. */
 function withLive(load: ValueMap): ValueMap {
   return new Map([...load, ["live", true]]);
 }
 
-/** What an MWorker pushed: a load, and for whom and how long. */
+/** Parses a message of an MWorker: a load, its minions and its time limit. */
 function parseDelivery(frame: Uint8Array): Delivery {
   const pushed = decode(frame, "disk");
   const load = isMap(pushed) ? pushed.get("load") : undefined;

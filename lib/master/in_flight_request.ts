@@ -1,48 +1,47 @@
 /**
- * Whose request an MWorker is working on, in shared memory, so that it outlives the thread.
- *
- * Noted in the turn in which the request is taken, and cleared in that in which the answer goes: so of any request, this note and
- * the socket say the same to the thread that comes after.
+ * The client whose request an MWorker is processing, in shared memory, so that it outlives the thread. It is noted in
+ * the turn in which the request is received, and cleared in the turn in which the answer is sent; so for every request
+ * the note and the socket agree when the next thread takes over.
  * @module
  */
 
 import type { Frames } from "../sockets/endpoint.ts";
 
-/** Room for the routing frames; a client's identity has at most 255 bytes. */
+/** Maximum bytes of the routing frames; a client's identity has at most 255. */
 const BYTES = 2_048;
-/** Int32: how many bytes are noted; 0 is nothing. Then, for each frame, its length (2 bytes) and itself. */
+/** An Int32: number of noted bytes; 0: none. Then each frame: its length (2 bytes) and its bytes. */
 const HEADER = 4;
 
-/** How many requests an MWorker may have in its hands under `durability: machine`. */
+/** Maximum number of requests in one MWorker with `durability: machine`. */
 export const MOST_HELD = 64;
 
-/** Memory for one MWorker. @param requests How many it may have in its hands. */
+/** Memory for one MWorker. @param requests Maximum number of requests in it. */
 export function heldMemory(requests = 1): SharedArrayBuffer {
   return new SharedArrayBuffer(requests * BYTES);
 }
 
-/** The notes in one worker's memory: as many as it may have requests in its hands. */
+/** The notes in one worker's memory, one per possible request. */
 export function heldRequests(memory: SharedArrayBuffer): InFlightRequest[] {
   return Array.from({ length: memory.byteLength / BYTES }, (_, i) => new InFlightRequest(memory, i));
 }
 
-/** The note, as one thread sees it. */
+/** The note of one request, as one thread sees it. */
 export class InFlightRequest {
   readonly #length: Int32Array;
   readonly #bytes: Uint8Array;
 
-  /** Looks at one worker's memory. @param memory From {@linkcode heldMemory}. @param index Which of its notes. */
+  /** @param memory From {@linkcode heldMemory}. @param index The number of the note. */
   constructor(memory: SharedArrayBuffer, index = 0) {
     this.#length = new Int32Array(memory, index * BYTES, 1);
     this.#bytes = new Uint8Array(memory, index * BYTES + HEADER, BYTES - HEADER);
   }
 
-  /** Notes the way back to whoever asked. */
+  /** Notes the route to the client. */
   note(route: Frames): void {
     this.clear();
     let at = 0;
     for (const frame of route) {
-      if (at + 2 + frame.length > this.#bytes.length) return; // a route like that is nobody's whom we owe an answer
+      if (at + 2 + frame.length > this.#bytes.length) return; // no client of ours has such a route
       this.#bytes[at] = frame.length >> 8;
       this.#bytes[at + 1] = frame.length & 0xff;
       this.#bytes.set(frame, at + 2);
@@ -51,12 +50,12 @@ export class InFlightRequest {
     Atomics.store(this.#length, 0, at);
   }
 
-  /** Forgets it: the answer is on its way. */
+  /** Clears the note: the answer has been sent. */
   clear(): void {
     Atomics.store(this.#length, 0, 0);
   }
 
-  /** The way back that is noted and not cleared: in a new thread, of a request that the one before it died of. */
+  /** The noted route; in a new thread that of the request during which the old thread died. */
   get route(): Frames | undefined {
     const length = Atomics.load(this.#length, 0);
     if (length === 0) return undefined;

@@ -1,6 +1,6 @@
 /**
- * What a master's journal tells of: jobs, their returns, and which are still to be delivered. Written with the files that hold
- * them, by whoever writes those; read at the start of the next master.
+ * The records of a master's journal: jobs, returns, and undelivered jobs. They are appended by the code that writes the
+ * files, and replayed when the next master starts.
  * @module
  */
 
@@ -20,15 +20,15 @@ function optionsOf({ cachedir }: MasterOpts, log: Logger): JournalOptions {
   };
 }
 
-/** The journal of one thread; `undefined` under `durability: process`. */
+/** The journal of one thread; `undefined` with `durability: process`. */
 export function masterJournal(opts: MasterOpts, log: Logger): Journal | undefined {
   return opts.durability === "machine" ? new Journal(optionsOf(opts, log)) : undefined;
 }
 
 /**
- * Puts back what a power failure took from the files of the last master; under `process` too, if that one was under `machine`.
- * Before any thread reads them.
- * @throws {PreflightError} If this system cannot keep what `durability` asks for.
+ * Restores what a power failure took from the files of the last master, also with `process` if that master ran with
+ * `machine`. Call it before any thread reads the files.
+ * @throws {PreflightError} If this system cannot provide `durability`.
  */
 export async function restoreFromJournal(opts: MasterOpts, masterPem: string, log: Logger): Promise<void> {
   checkDurability(opts);

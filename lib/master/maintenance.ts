@@ -1,9 +1,7 @@
 /**
- * What keeps a master in order, once in `loop_interval`: old jobs out of the cache, the shared key rotated when it is due, the
- * users' key files where they belong.
- *
- * It works in the master's main thread, which moves no messages, a few milliseconds at a time: a thread of its own for each
- * round cost a tenth of a second of processor time, four times all else that a master at rest does in a minute.
+ * Maintenance, once per `loop_interval`: removes old jobs from the cache, rotates the shared key when due, restores the
+ * users' key files. It runs in the master's main thread, which passes no messages, a few milliseconds at a time. A
+ * thread for each round took 0.1 s of processor time, four times everything else that an idle master does in a minute.
  * Source: salt-protocol.md sections 4 and 8.
  * @module
  */
@@ -17,24 +15,24 @@ import type { MasterOpts } from "../config/options.ts";
 import { removeOldFiles } from "../os/store_files.ts";
 import { describeError } from "../process/thread.ts";
 
-/** How long a round works before whatever else waits has its turn, in milliseconds. */
+/** Length of a slice of work, in milliseconds; then other work gets a turn. */
 const SLICE_MS = 5;
 
-/** What Maintenance works with. */
+/** What Maintenance needs of the master. */
 export interface MaintenanceParts {
   /** The master's options. */
   readonly opts: MasterOpts;
   /** The master's log. */
   readonly log: Logger;
-  /** When the shared key was made, in milliseconds since the epoch. */
+  /** The time at which the shared key was made, in milliseconds since the epoch. */
   keyMadeMs(): number;
-  /** Makes a new shared key. @param reason Why, for the log. */
+  /** Makes a new shared key. @param reason For the log. */
   rotate(reason: string): void;
-  /** Puts back the users' key files that are gone. */
+  /** Restores missing key files of users. */
   restoreAccessKeys(): void;
 }
 
-/** Rounds without end. */
+/** Repeats rounds until closed. */
 export class Maintenance {
   readonly #parts: MaintenanceParts;
   readonly #jobs: JobStore;
@@ -42,19 +40,19 @@ export class Maintenance {
   #round: Promise<void> | undefined;
   #closing = false;
 
-  /** The first round comes after one `loop_interval`. */
+  /** The first round begins after one `loop_interval`. */
   constructor(parts: MaintenanceParts) {
     this.#parts = parts;
     this.#jobs = openJobStore(parts.opts, { log: parts.log.error });
     this.#timer = setInterval(() => this.#start(), parts.opts.loop_interval * 1000);
   }
 
-  /** Whether a round is under way. */
+  /** Whether a round is running. */
   get busy(): boolean {
     return this.#round !== undefined;
   }
 
-  /** Starts a round, unless the last one is still at it. */
+  /** Starts a round, unless the last one is still running. */
   #start(): void {
     this.#round ??= this.#run().catch((error) => this.#parts.log.error(`Maintenance failed: ${describeError(error)}`))
       .finally(() => this.#round = undefined);
@@ -80,13 +78,14 @@ export class Maintenance {
     if (step.done && step.value > 0) log.info(`Removed ${step.value} old jobs from the cache`);
   }
 
-  /** Why the shared key is to be rotated now, if it is: it is too old, or salt-key dropped a file that asks for it. */
+  /** The reason to rotate the shared key now, if any: it is too old, or salt-key has asked for it by a file. */
   #rotationReason(): string | undefined {
     const { opts, log, keyMadeMs } = this.#parts;
     const dropfile = `${opts.cachedir}/${DROPFILE}`;
     try {
       const { mode, isFile } = Deno.lstatSync(dropfile);
-      // Only the owner can have made such a file: anything else is somebody's try to make all minions sign in again.
+      // Only the owner can have made a file with this mode; with others, somebody tries to make all minions sign in
+      // again.
       if (isFile && mode !== null && (mode & 0o777) === 0o400) {
         const asker = Deno.readTextFileSync(dropfile).trim();
         removeIfExists(dropfile);
@@ -102,7 +101,7 @@ export class Maintenance {
     return lifetimeS > 0 && Date.now() - keyMadeMs() > lifetimeS * 1000 ? "it is old enough" : undefined;
   }
 
-  /** Ends it; what a round has not come to is left to the next master. Twice is fine. */
+  /** Ends it; the next master does what is left. May be called twice. */
   async close(): Promise<void> {
     this.#closing = true;
     clearInterval(this.#timer);

@@ -17,15 +17,15 @@ import { MINION_COMMANDS, servePillar } from "./minion_data.ts";
 import { UNBUILT_COMMANDS } from "./unbuilt_commands.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** A reply for the minion's pillar is sealed for it alone; the others go under its session key. */
+/** An answer, and how it is encrypted: with the session key, or for the minion's own key only (pillar). */
 export interface MinionReply {
-  /** What the command answers. */
+  /** The answer. */
   readonly value: Value;
-  /** Whether only the minion's own key may open it. */
+  /** Whether only the minion's own key can decrypt it. */
   readonly sealed?: true;
 }
 
-/** The reason that is told; the log has the whole. */
+/** The reason that the minion is told; the log has the details. */
 const FAILED = "Some exception handling minion payload";
 
 const HANDLERS: MinionCommands<keyof MasterServices> = {
@@ -36,8 +36,8 @@ const HANDLERS: MinionCommands<keyof MasterServices> = {
 
 /**
  * Runs a minion's command.
- * @returns Salt's answer; `{}` to a command that nobody knows. To one that failed `""`, as Salt, or where the minion waits for an
- * acknowledgement what is none: it sends again what could not be taken. Python minions look at neither.
+ * @returns Salt's answer; `{}` for an unknown command. For a failed command `""`, as in Salt; or, where the minion
+ * waits for an acknowledgement, an answer that is none, so that it sends the data again. Python minions ignore both.
  * @throws {WireError} If there is no command.
  */
 export async function minionCommand(load: ValueMap, id: string, services: MasterServices): Promise<MinionReply> {

@@ -1,8 +1,7 @@
 /**
- * The events of minions: what a minion may fire is told on the master's bus; acknowledgements and live output are kept
- * with their job.
- *
- * Whoever calls has been authenticated: `id` is the minion that signed in, and the load's own `id` is the same.
+ * Events of minions: allowed events are fired on the master's bus; acknowledgements and live output are stored with
+ * their job. The caller has authenticated the minion: `id` is the minion that signed in, and equals the load's own
+ * `id`.
  * Source: salt-protocol.md section 6.
  * @module
  */
@@ -18,7 +17,10 @@ import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 /** What events need. */
 export type EventNeeds = Needs<"jobs" | "minions" | "opts" | "log" | "complain" | "fire">;
 
-/** `_minion_event`: fires one event, or a list of them, and keeps the grains that come along. @returns Salt's answer: `null`. */
+/**
+ * `_minion_event`: fires one event or a list of them, and stores grains that come with it. @returns Salt's answer:
+ * `null`.
+ */
 export async function fireEvents(load: ValueMap, id: string, services: EventNeeds): Promise<Value> {
   const grains = load.get("grains");
   if (services.opts.minion_data_cache && isMap(grains) && grains.size > 0) {
@@ -50,7 +52,7 @@ export async function fireEvents(load: ValueMap, id: string, services: EventNeed
 
 async function fireFor(id: string, tag: string, data: ValueMap, services: EventNeeds): Promise<void> {
   const { fire, complain } = services;
-  // A newline could end the tag early, and make data of the minion's own out of the rest.
+  // A newline could end the tag early, and the rest would become data chosen by the minion.
   if (!minionMayFire(tag, id) || /\p{Cc}/u.test(tag)) {
     complain(`Minion ${id} tried to fire the event ${truncate(tag)}, which is not its own`);
     return;
@@ -60,7 +62,7 @@ async function fireFor(id: string, tag: string, data: ValueMap, services: EventN
   await fire(tag, data);
 }
 
-/** Keeps a sign that a minion gave of a job. @returns Whether others are to hear of it. */
+/** Stores a minion's acknowledgement or output of a job. @returns Whether it is fired on the bus too. */
 function keepSign(sign: JobSign, id: string, data: ValueMap, services: EventNeeds): boolean {
   if (sign.id !== id) {
     services.complain(`Minion ${id} sent a sign of a job for ${truncate(sign.id)}`);
@@ -69,7 +71,7 @@ function keepSign(sign: JobSign, id: string, data: ValueMap, services: EventNeed
   return sign.kind === "out" ? keepOutput(sign, data, services) : keepAck(sign, data, services);
 }
 
-/** Keeps what a command wrote; what came before, or was not asked for, nobody hears of. */
+/** Stores output of a command; repeated or unrequested output is dropped. */
 function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, complain }: EventNeeds): boolean {
   const batch = batchFromMap(data.get("data"));
   if (batch === undefined) {
@@ -87,11 +89,11 @@ function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`Output of ${id} for job ${jid} is not in the job cache: ${error.message}`);
-    return true; // whoever watches need not suffer
+    return true; // it is fired anyway, for clients that watch the job
   }
 }
 
-/** Keeps an acknowledgement with its job. @returns Whether it is of a kind that there is. */
+/** Stores an acknowledgement with its job. @returns Whether it is valid. */
 function keepAck({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, complain }: EventNeeds): boolean {
   const about = data.get("data");
   const state = isMap(about) ? about.get("state") : undefined;

@@ -20,17 +20,17 @@ import type { TimeBudget } from "../os/time_budget.ts";
 
 /** What an MWorker is made of, beside the master's options. */
 export interface MWorkerParts extends ServicesInit {
-  /** Where the requests come from. */
+  /** The address of the requests. */
   readonly requests: SharedPlace;
-  /** How many requests may wait in it. */
+  /** Maximum number of queued requests. */
   readonly queued: number;
-  /** Where it notes whose request it holds. */
+  /** Memory for the routes of current requests. */
   readonly held: SharedArrayBuffer;
 }
 
-/** A worker that is told to stop takes what may still come, until nothing did for so long. In milliseconds. */
+/** A worker that must stop answers requests until none has come for this time, in milliseconds. */
 const QUIET_MS = 40;
-/** So often in a row: of a machine that stands still meanwhile, one look sees nothing come. */
+/** Number of such pauses in a row, since a suspended machine may see no request in one. */
 const QUIET_LOOKS = 2;
 /** And what of its time for ending it keeps for the journal and its sockets, however much comes. In milliseconds. */
 const LAST_WRITES_MS = 1_000;
@@ -46,9 +46,9 @@ export class MWorker implements ThreadService {
   readonly #socket: Duplex;
   /** Notes for requests that may yet be taken. */
   readonly #held: InFlightRequest[];
-  /** The answers that wait for the disk, and that which is being made. */
+  /** The running answers, including those that wait for the disk. */
   readonly #answers = new Set<Promise<void>>();
-  /** Resolved when the request in hand waits for the disk. */
+  /** Resolved when the current request waits for the disk. */
   #parking = Promise.withResolvers<void>();
   #running: Promise<void> = Promise.resolve();
   #handled = 0;
@@ -102,7 +102,7 @@ export class MWorker implements ThreadService {
     while (!this.#stopping && await this.#serveOne());
   }
 
-  /** A function of its own, so that a large request is not held until the next one comes. @returns Whether to go on. */
+  /** A separate function, so that a large request is freed before the next one comes. @returns Whether to continue. */
   async #serveOne(): Promise<boolean> {
     const note = this.#held.pop();
     if (note === undefined) throw new Error("more requests at once than there are notes for");
@@ -137,7 +137,7 @@ export class MWorker implements ThreadService {
 
   /** Ends it when what may still come has been answered. */
   async close(budget: TimeBudget): Promise<void> {
-    // Whoever was heard is answered: a Python minion of 3007 whose request goes unanswered says nothing for a minute.
+    // Every received request is answered: a Python minion of 3007 without an answer is blocked for a minute.
     const answering = budget.less(LAST_WRITES_MS);
     for (let quiet = 0; quiet < QUIET_LOOKS && answering.leftMs > 0;) {
       const before = this.#handled;
@@ -154,10 +154,10 @@ export class MWorker implements ThreadService {
   }
 }
 
-/** The way back to whoever asked, with its empty delimiter, and the request itself (empty if there was none). */
+/** The route to the client, with its empty delimiter, and the request (empty if there is none). */
 function splitRoute(frames: Frames): { route: Frames; body: Uint8Array } {
   const delimiter = frames.findIndex((frame, i) => i > 0 && frame.length === 0);
-  // Without a delimiter the sender was no REQ: the ROUTER's own frame is the way back all the same.
+  // Without a delimiter the sender was no REQ: then the route is the ROUTER's own frame.
   const end = delimiter < 0 ? 1 : delimiter + 1;
   const body = frames.length === end + 1 ? frames[end] : new Uint8Array();
   return { route: frames.slice(0, end), body };

@@ -37,15 +37,15 @@ import { map, str } from "../values/value.ts";
 export interface ServicesInit {
   /** The memory of the shared key. */
   readonly sharedKey: SharedArrayBuffer;
-  /** The memory of the tokens that have been checked. */
+  /** The memory of verified tokens. */
   readonly verified: SharedArrayBuffer;
-  /** The memory of the session keys that have been read. */
+  /** The memory of session keys. */
   readonly sessions: SharedArrayBuffer;
-  /** Where its events go. */
+  /** The address for its events. */
   readonly events: SharedPlace;
   /** The memory of the limit on sign-ins of minions without an accepted key. */
   readonly signInLimit: SharedArrayBuffer;
-  /** The memory of the sign-ins of accepted keys, and of the limit on those that come too often. */
+  /** The memory of sign-ins of accepted keys, and of the limit on those that come too often. */
   readonly signIns: { readonly turns: SharedArrayBuffer; readonly others: SharedArrayBuffer };
   /** The master's private key. */
   readonly masterPem: string;
@@ -66,7 +66,7 @@ export interface OpenServices {
   close(budget: TimeBudget): Promise<void>;
 }
 
-/** How many returns are remembered that were told and could not be stored. */
+/** Number of remembered returns that were published but could not be stored. */
 const TOLD_RETURNS = 10_000;
 
 /**
@@ -106,7 +106,7 @@ export function openServices(
 function openAuth(opts: MasterOpts, init: ServicesInit, log: Logger): AuthServices {
   let masterKey: PrivateKey | undefined;
   return {
-    // Read when somebody signs in: a thread that never meets one needs no RSA.
+    // Parsed at the first sign-in: other threads need no RSA.
     get masterKey() {
       return masterKey ??= PrivateKey.fromPem(init.masterPem, opensslOperations(init.masterPem));
     },
@@ -134,7 +134,7 @@ function openJobs(
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
   publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
   const undelivered = new UndeliveredJobs(opts.cachedir, masterPem, journal);
-  /** So that the job goes out even if this master dies now. */
+  /** So that the job is delivered even if this master dies now. */
   const keep = (delivery: Delivery) => {
     try {
       undelivered.save(delivery, Date.now());
@@ -155,7 +155,7 @@ function openJobs(
       },
       async publish(load, { minions, ttlMs, live }) {
         await publisher.send([encode(map({ load, minions, ttl_ms: ttlMs, live }), "disk")]);
-        // It is on its way already, which takes as long; whoever asked hears of the job after this.
+        // The job has been sent already, and writing takes as long; the client is answered afterwards.
         if (ttlMs > 0) keep({ jid: str(load.get("jid") ?? ""), load, minions, ttlMs, live });
       },
     },

@@ -12,7 +12,7 @@ import { unpackOpts } from "../config/opts_transfer.ts";
 
 /** What the thread starts with. */
 export interface MWorkerInit extends MWorkerParts, KeptInit {
-  /** The master's packed options. */
+  /** The master's options, packed. */
   readonly opts: Uint8Array;
   /** The memory of the last job id. */
   readonly jids: SharedArrayBuffer;

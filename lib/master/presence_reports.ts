@@ -12,11 +12,11 @@ import { type Presence, readPresence, writePresence } from "../fleet/presence_fi
 import { PRESENCE_CHANGE_EVENT } from "../protocol/tags.ts";
 import { map } from "../values/value.ts";
 
-/** How long changes of presence are gathered before they are told, in milliseconds. */
+/** Changes of presence are collected for this time before they are published, in milliseconds. */
 const GATHER_MS = 100;
 /**
- * How long those who come are gathered before they get what they have missed, in milliseconds. A publish goes to everybody:
- * a fleet that is back after its master would otherwise get a publish for each of its minions, each time all of it.
+ * Reconnecting minions are collected for this time before missed jobs are published, in milliseconds. Every publish
+ * goes to all minions: otherwise a returning fleet would get one publish per minion.
  */
 const ARRIVALS_MS = 50;
 
@@ -81,7 +81,7 @@ export class PresenceReports {
     } catch (error) {
       log.error(`Who is present could not be written: ${error instanceof Error ? error.message : error}`);
     }
-    // Somebody who went and came back within the gathering is no news.
+    // A minion that disconnected and reconnected meanwhile is not reported.
     const last = new Map(told.map(({ id, present }) => [id, present]));
     const ids = (present: boolean) => [...last].filter(([, is]) => is === present).map(([id]) => id);
     await fire(PRESENCE_CHANGE_EVENT, stamp(map({ new: ids(true), lost: ids(false) })));
@@ -94,7 +94,7 @@ export class PresenceReports {
   }
 }
 
-/** Whoever was there under the last master has left with it, until it comes again. */
+/** All minions of the last master count as disconnected until they connect again. */
 function allGone({ present, gone }: Presence): Map<string, number> {
   return new Map([...gone, ...[...present.keys()].map((id) => [id, Date.now()] as const)]);
 }

@@ -1,6 +1,5 @@
 /**
- * The clear command `publish`: who asks, which minions are meant, the job's id, its place in the cache, and out.
- *
+ * The clear command `publish`: checks the user, resolves the target, makes the job id, stores the job, and sends it.
  * Source: the seeds' steps of `salt '*' test.ping`; salt-protocol.md sections 5, 6 and 8.
  * @module
  */
@@ -15,10 +14,10 @@ import { listField, stringField } from "../protocol/payload.ts";
 import { type Resolved, resolveTarget } from "../fleet/target.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
-/** A queue for minions that are away is no archive, in seconds. */
+/** Maximum time that a job waits for minions, in seconds. */
 const MAX_TTL_S = 30 * 86_400;
 
-/** Fields of a publish's `kwargs` that go on to the minions as fields of their load. */
+/** Fields of a publish's `kwargs` that become fields of the minions' load. */
 const PASSED_ON = ["to", "ret_config", "ret_kwargs", "metadata", "module_executors", "executor_opts", "start_event"];
 
 /** What a publish needs. */
@@ -60,11 +59,11 @@ export async function publishCommand(load: ValueMap, services: PublishNeeds): Pr
   if (resolved.minions.length === 0) return noMinions(`Master could not resolve minions for target ${str(tgt)}`);
 
   const reader = noLogReader(kwargs.get(NO_LOG));
-  // What commands write would be kept and told as they write it.
+  // With no_log there is no live output: it would be stored and published.
   const live = reader === undefined && kwargs.get("live") === true;
   const jid = wantedJid !== "" ? wantedJid : makeJid(undefined, { unique: services.opts.unique_jid });
   const stored = reader === undefined ? load : hideArguments(load);
-  // What the minions of such a job send is looked up in the cache as it comes.
+  // What minions send for such a job is checked against the cache, so it must be stored before it is published.
   const first = live || reader !== undefined;
   try {
     if (first) prepareJob(jid, { live, reader }, services);
@@ -74,7 +73,7 @@ export async function publishCommand(load: ValueMap, services: PublishNeeds): Pr
   }
   if (first) storeJob(jid, stored, resolved.minions, services);
   try {
-    // A return that comes after a power failure is hidden by the mark alone.
+    // After a power failure only the mark hides the returns.
     if (reader !== undefined) await durable();
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
@@ -94,8 +93,8 @@ export async function publishCommand(load: ValueMap, services: PublishNeeds): Pr
   if (typeof delimiter === "string" && delimiter !== ":") publish.set("delimiter", delimiter);
   await services.fire(jobPublish(jid), asNoted(publish));
   await services.jobs.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services), live });
-  // Any other is stored while it is under way: half a dozen new files take longer than all else that is done here. Whoever
-  // asked hears of the job when it is stored.
+  // Other jobs are stored while they are being sent: half a dozen new files take longer than everything else here. The
+  // client is answered when the job is stored.
   if (!first) storeJob(jid, stored, minions, services);
   try {
     await durable();
@@ -112,7 +111,7 @@ function noLogFailure({ message }: StoreError, { log }: Needs<"log">): ValueMap 
   return map({ error: { name: "SaltMasterError", message } });
 }
 
-/** How long the job may be delivered: as asked, by default as long as the commands wait for it. */
+/** How long the job may be delivered: as requested, by default as long as the commands wait for it. */
 function jobTtlMs(kwargs: ValueMap, { opts }: Needs<"opts">): number {
   const asked = toNumber(kwargs.get("job_ttl"));
   return 1000 * (asked !== undefined && asked >= 0 ? Math.min(asked, MAX_TTL_S) : opts.job_ttl ?? opts.timeout);
@@ -124,7 +123,7 @@ function isFunctions(fun: Value): boolean {
 
 function authenticate(load: ValueMap, kwargs: ValueMap, { auth }: Needs<"auth">): string {
   if (kwargs.has("token") || kwargs.has("eauth")) {
-    // External authentication is not built: whoever comes with it is nobody.
+    // External authentication is not implemented, so nobody is authenticated by it.
     throw new RefusedError("AuthenticationError", "Authentication error occurred.");
   }
   const user = load.get("user");
@@ -140,10 +139,10 @@ function noMinions(error: string): ValueMap {
 }
 
 /**
- * Makes what must be there before the first sign of a job: the place of its output, which without one is seen as it comes and
- * not kept, or the mark that hides it.
- * @param how.reader For whom returns are sealed, if the job is hidden.
- * @throws {StoreError} If a job that is to be hidden cannot be marked: its returns would be kept and told.
+ * Makes what must exist before the job's first event: the directory of its output (without it, output is shown but not
+ * stored), or the mark that hides the job.
+ * @param how.reader The public key for returns, if the job is hidden.
+ * @throws {StoreError} If a hidden job cannot be marked: its returns would be stored and published.
  */
 function prepareJob(
   jid: string,
@@ -160,7 +159,7 @@ function prepareJob(
   }
 }
 
-/** Keeps the job; a cache that cannot take it costs the record of the job, not the job. */
+/** Stores the job; if that fails, the job still runs, without a record. */
 function storeJob(
   jid: string,
   load: ValueMap,

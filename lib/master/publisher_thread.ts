@@ -11,7 +11,7 @@ import { unpackOpts } from "../config/opts_transfer.ts";
 
 /** What the thread starts with. */
 export interface PublisherInit extends PublisherParts, KeptInit {
-  /** The master's packed options. */
+  /** The master's options, packed. */
   readonly opts: Uint8Array;
 }
 

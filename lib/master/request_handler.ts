@@ -1,7 +1,6 @@
 /**
- * One request to port 4506, from its bytes to the reply's bytes: whatever comes in, an answer goes out.
- *
- * The order of the checks is Salt's; a check that fails answers with Salt's words and one log line.
+ * Handles one request to port 4506, from its bytes to the reply's bytes: every request gets a reply. The checks have
+ * Salt's order; a failed check replies with Salt's text and writes one log line.
  * Source: salt-protocol.md section 2, "Server order".
  * @module
  */
@@ -25,7 +24,7 @@ type Encrypted = Request & { enc: "aes" };
 const BAD_LOAD = "bad load";
 const WORKER_FAILED = "Some exception handling minion payload";
 
-/** What {@linkcode RequestHandler.handle} gives for a request that is not answered. No reply is empty. */
+/** The result of {@linkcode RequestHandler.handle} for a request that is not answered. No reply is empty. */
 export const NO_ANSWER: Uint8Array = new Uint8Array();
 
 /** Answers requests with the services of its thread. */
@@ -33,7 +32,7 @@ export class RequestHandler {
   readonly #services: MasterServices;
   readonly #minionKeys: MinionKeys;
 
-  /** Answers for one thread. @param services What the commands share. */
+  /** @param services Shared by all commands. */
   constructor(services: MasterServices) {
     this.#services = services;
     this.#minionKeys = new MinionKeys(services.auth.keys, services.auth.verified);
@@ -49,7 +48,7 @@ export class RequestHandler {
         this.#services.complain(
           `Refused a request: ${truncate(error.message)}${error.field ? ` (${error.field})` : ""}`,
         );
-        // A refused envelope is told by its message alone; a command that missed a field, by Salt's general words.
+        // A refused envelope is answered with its own message; a command without a field with Salt's general one.
         return encode(error.field === undefined ? error.message : WORKER_FAILED, "wire");
       }
       if (error instanceof MsgpackError) {
@@ -80,7 +79,8 @@ export class RequestHandler {
     const id = this.#identify(request, load);
     const { value, sealed } = await minionCommand(load, id, this.#services);
     if (sealed) return this.#sealFor(id, value, request, nonce);
-    // Under the key that opened the request: revoke_auth has removed the session, a rotation changed the shared key.
+    // Encrypted with the key of the request: revoke_auth has removed the session, a rotation has changed the shared
+    // key.
     return crypticle.dumps(value, typeof nonce === "string" ? nonce : undefined);
   }
 
@@ -106,7 +106,7 @@ export class RequestHandler {
     return { load, crypticle };
   }
 
-  /** The minion that sent the request; proves it by its token. */
+  /** Identifies the minion that sent the request, and verifies its token. */
   #identify(request: Encrypted, load: ValueMap): string {
     const { opts } = this.#services;
     const id = load.get("id");
@@ -119,8 +119,8 @@ export class RequestHandler {
       if (opts.request_server_ttl > 0 && age > opts.request_server_ttl) throw new WireError(BAD_LOAD);
       if (request.id !== id || token === undefined) throw new WireError(BAD_LOAD);
     }
-    // Up to version 2 minions send a token with some requests only. That any of them can then be any other is what
-    // minimum_auth_version guards against; but a key that was deleted is nobody's.
+    // Up to version 2 minions send a token only with some requests. Then any of them could pretend to be another;
+    // minimum_auth_version prevents that. A deleted key proves nothing in any version.
     const proved = token === undefined
       ? this.#minionKeys.get(id) !== undefined
       : this.#minionKeys.provesToken(id, asBytes(token));
@@ -128,7 +128,7 @@ export class RequestHandler {
     return id;
   }
 
-  /** A reply that only minion `id` can open, signed by the master. */
+  /** Encrypts a reply so that only minion `id` can read it; signed by the master. */
   #sealFor(id: string, value: Value, request: Encrypted, nonce: Value | undefined): Value {
     const encAlgorithm = request.encAlgorithm ?? "OAEP-SHA1";
     const sigAlgorithm = request.sigAlgorithm ?? "PKCS1v15-SHA1";
@@ -147,7 +147,7 @@ export class RequestHandler {
   }
 }
 
-/** Salt's first words about ids, before anything is done with one. */
+/** Salt's first check of ids, before an id is used. */
 function checkId(id: Value | undefined): void {
   if (id === undefined) return;
   if (typeof id !== "string") throw new WireError(`bad load: id ${truncateValue(id)} is not a string`);

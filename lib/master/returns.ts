@@ -1,7 +1,6 @@
 /**
- * The returns of minions: their signature is checked, they are kept in the job cache and told on the bus.
- *
- * Whoever calls has been authenticated: `id` is the minion that signed in, and the load's own `id` is the same.
+ * Returns of minions: verifies their signature, stores them in the job cache, and fires them on the bus. The caller has
+ * authenticated the minion: `id` is the minion that signed in, and equals the load's own `id`.
  * Source: salt-protocol.md section 5.
  * @module
  */
@@ -25,8 +24,8 @@ import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 export type ReturnNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "complain" | "fire">;
 
 /**
- * `_return`: keeps a return and tells of it.
- * @returns Salt's answer: `null`, `""` to one that was there already, `false` to one that was dropped.
+ * `_return`: stores a return and fires its event.
+ * @returns Salt's answer: `null`; `""` for one that exists already; `false` for one that was dropped.
  */
 export async function storeReturn(sent: ValueMap, id: string, services: ReturnNeeds): Promise<Value> {
   const { jobs: { store, told, durable }, opts, log, fire, complain } = services;
@@ -35,10 +34,10 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
   const jid = () => str(load.get("jid") ?? null);
   const cached = opts.job_cache && opts.ext_job_cache === "";
   let reply: Value = null;
-  /** Why the return is not kept, which its minion must not take for kept then. */
+  /** Why the return could not be stored; then the minion must keep it. */
   let unkept: string | undefined;
   try {
-    // salt-call without a job of its own: the master gives it one.
+    // A salt-call without a job of its own: the master makes one.
     if (cached && load.get("jid") === "req") load = store.adopt(load);
     if (load.get("jid") === "req") load = new Map(load).set("jid", newJid(opts));
     if (!isJid(jid())) {
@@ -50,8 +49,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     const stored = cached ? store.saveReturn(load) : "ignored";
     if (stored === "stored" && opts.job_cache_store_endtime) noteEndTime(jid(), services);
     if (stored === "duplicate") {
-      // Told all the same, as Salt does: the first time, the storing may have been all that was done. What is told is
-      // what is stored.
+      // Fired again, as in Salt: the first time, only storing may have succeeded. The event has the stored return.
       complain(`Minion ${id} returned twice for job ${jid()}; the first return stands`);
       load = new Map([...load, ...map({ ...store.getReturn(jid(), id) })]);
       reply = "";
@@ -70,7 +68,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     unkept ??= "The return is not on the disk";
   }
   if (unkept !== undefined) {
-    // It is told now, once, for whoever waits, and stored when the minion sends it again.
+    // It is published now, once, for waiting clients, and stored when the minion sends it again.
     reply = notDone(unkept);
     const key = `${jid()} ${id}`;
     if (told.get(key) !== undefined) return reply;
@@ -96,7 +94,7 @@ function noteEndTime(jid: string, { jobs, opts, log }: Needs<"jobs" | "opts" | "
   }
 }
 
-/** The minion has sent a failure in the place of its return. */
+/** The minion has sent a failure instead of its return. */
 function complainOfSize(load: ValueMap, id: string, { complain, opts }: Needs<"complain" | "opts">): void {
   const oversized = load.get(OVERSIZED);
   if (!isMap(oversized)) return;
@@ -108,7 +106,7 @@ function complainOfSize(load: ValueMap, id: string, { complain, opts }: Needs<"c
   );
 }
 
-/** What `require_minion_sign_messages` and `drop_messages_signature_fail` say of a return. */
+/** Checks a return by `require_minion_sign_messages` and `drop_messages_signature_fail`. */
 function acceptsSignature(load: ValueMap, id: string, { opts, auth, log }: Needs<"auth" | "opts" | "log">): boolean {
   const signature = asBytes(load.get("sig"));
   if (signature === undefined) {

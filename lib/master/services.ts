@@ -23,17 +23,17 @@ import type { Value, ValueMap } from "../values/value.ts";
 /** Who may do what: the keys of the master and of its minions, the users of this host, and the limits on sign-ins. */
 export interface AuthServices {
   readonly masterKey: PrivateKey;
-  /** The key of everything published. */
+  /** The key of publishes. */
   readonly sharedKey: SharedKey;
   /** The key of each minion's requests. */
   readonly sessions: SessionKeys;
   /** The minions' public keys. */
   readonly keys: KeyStore;
-  /** The tokens that have been checked. */
+  /** Verified tokens. */
   readonly verified: VerifiedTokens;
   /** Which users may publish what. */
   readonly access: Access;
-  /** Whose key is accepted without an operator. */
+  /** Which keys are accepted without an operator. */
   readonly autosign: Autosign;
   /** Limits the sign-ins of minions without an accepted key: each costs more than all else that they can ask for. */
   readonly signInLimit: RateLimit;
@@ -45,14 +45,14 @@ export interface AuthServices {
 export interface JobServices {
   /** What is kept of them. */
   readonly store: JobStore;
-  /** Returns that could not be stored and were told, `jid id`: their minions send them again. */
+  /** Returns (`jid id`) that were published but could not be stored: their minions send them again. */
   readonly told: BoundedMap<string, true>;
   /**
-   * Resolves when what was stored survives whatever `durability` says: then whoever asked may be told.
-   * @throws {StoreError} If it does not.
+   * Resolves when everything stored is as durable as `durability` demands; then the client may be answered.
+   * @throws {StoreError} If that fails.
    */
   durable(): Promise<void>;
-  /** Hands a load to the publisher, to be delivered. */
+  /** Sends a load to the publisher. */
   publish(load: ValueMap, how: DeliveryWish): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export interface MasterServices {
   readonly opts: MasterOpts;
   /** The thread's log. */
   readonly log: Logger;
-  /** Warns of what a peer sent: bounded, for it may send as much as it likes. */
+  /** Logs a warning about a peer's message; limited, since a peer may send many. */
   complain(text: string): void;
   /** Stamps an event and fires it on the master's bus. */
   fire(tag: string, data: ValueMap): Promise<void>;
@@ -91,10 +91,10 @@ export type MinionCommands<Names extends keyof MasterServices> = Readonly<
 
 /** How a load is to be delivered. */
 export interface DeliveryWish {
-  /** For whom. */
+  /** The minions that it is for. */
   readonly minions: readonly string[];
-  /** For how long, in milliseconds. */
+  /** How long it may be delivered, in milliseconds. */
   readonly ttlMs: number;
-  /** Whether the minions that can are to send what commands write, as they write it. */
+  /** Whether minions that can are asked for live output. */
   readonly live: boolean;
 }

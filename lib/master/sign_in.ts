@@ -1,7 +1,6 @@
 /**
- * The master's half of authentication: an `_auth` request in, the state of its key decided and kept, a reply out.
- *
- * Every request is answered, also those that cost Salt a worker. The rule itself is lib/keys/rules.ts.
+ * The master's side of authentication: handles an `_auth` request, decides and stores the state of its key, and
+ * replies. Every request is answered, also those that end a worker of Salt. The rules are in lib/keys/rules.ts.
  * Source: salt-protocol.md section 3.
  * @module
  */
@@ -30,15 +29,15 @@ import {
 } from "../crypto/rsa.ts";
 import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 
-/** Length of what a minion's key must be able to encrypt. */
+/** Bytes that a minion's key must be able to encrypt. */
 const KEY_STRING_BYTES = 76;
-/** A key of 2,048 bits or more has room for it with any algorithm. */
+/** Keys of 2,048 bits or more can encrypt that with any algorithm. */
 const ROOMY_KEY_BYTES = 256;
 
 /** What a sign-in needs. */
 export type SignInNeeds = Needs<"auth" | "minions" | "opts" | "log" | "complain" | "fire">;
 
-/** A sign-in request whose fields have been checked. */
+/** A sign-in request with checked fields. */
 interface Application {
   readonly id: string;
   readonly pem: string;
@@ -47,14 +46,14 @@ interface Application {
   readonly sigAlgorithm: SigningAlgorithm | undefined;
   readonly token: Uint8Array | undefined;
   readonly autosignGrains: ValueMap | undefined;
-  /** Whether the reply is signed and carries the nonce: from version 2. */
+  /** Whether the reply is signed and contains the nonce: from version 2 on. */
   readonly signed: boolean;
 }
 
 /**
- * Answers an `_auth` request; `undefined`: it gets no answer, for too many strangers ask, or the same one too often. Whoever
- * hears nothing asks again.
- * @throws {WireError} If the request has no id, or from version 2 no nonce.
+ * Answers an `_auth` request. `undefined`: no answer, because too many unknown keys sign in, or the same request comes
+ * too often; the minion will ask again.
+ * @throws {WireError} If the request has no id, or from version 2 on no nonce.
  */
 export async function signInMinion(
   load: ValueMap,
@@ -85,7 +84,7 @@ export async function signInMinion(
     else if (decision.store !== undefined) auth.keys.move(id, "pending", decision.store.to);
   } catch (error) {
     log.error(`The key of ${id} could not be stored: ${error instanceof Error ? error.message : error}`);
-    // Nothing was decided that will last: let it ask again, as it does while its key is pending.
+    // Nothing lasting was decided: the minion asks again, as while its key is pending.
     return seal(map({ ret: decision.ret === "accepted" ? true : decision.ret }), wanted, auth);
   }
   if (decision.act !== undefined && opts.auth_events) {
@@ -99,13 +98,13 @@ export async function signInMinion(
   return seal(reply, wanted, auth);
 }
 
-/** Whether the key is the one that is accepted under that id: a stranger does not know it. */
+/** Whether the key is the accepted one of that id, which an unknown sender does not know. */
 function isKnown({ id, pem }: Application, { keys }: AuthServices): boolean {
   const accepted = isValidId(id) ? keys.get(id, "accepted") : undefined;
   return accepted !== undefined && samePem(accepted, pem);
 }
 
-/** What tells one sign-in from another. */
+/** Identifies one sign-in. */
 function nonceText(nonce: Value): string | undefined {
   return nonce === null ? undefined : typeof nonce === "string" ? nonce : encode(nonce, "wire").toHex();
 }
@@ -131,7 +130,7 @@ function parseApplication(load: ValueMap, version: number): Application {
   };
 }
 
-/** The key, if it is one that the reply's keys fit into. */
+/** The key, if it can encrypt the keys of the reply. */
 function usableKey(pem: string, encAlgorithm: EncryptionAlgorithm): PublicKey | undefined {
   try {
     const key = PublicKey.fromPem(pem);
@@ -162,7 +161,7 @@ function decide(wanted: Application, usable: boolean, services: SignInNeeds): De
     full: validId && isFull(id, services),
     openMode: opts.open_mode,
     autoReject: validId && autosign.rejects(id),
-    // A stub is used up by the question: ask only where the answer counts.
+    // A check uses up a stub, so check only if the answer counts.
     autoSign: (stored === "none" || stored === "pending") && validId && autosign.accepts(id, wanted.autosignGrains),
     stored,
     sameKey: !cut && foundPem !== undefined && samePem(foundPem, pem),
@@ -176,7 +175,7 @@ function isFull(id: string, { opts, minions: { data, publishPort } }: Needs<"opt
   return connected.size > opts.max_minions && !connected.has(id);
 }
 
-/** The shared and the session key, sealed for the minion. */
+/** The shared key and the session key, encrypted for the minion. */
 function keysFor(
   { id, token, sigAlgorithm, signed }: Application,
   minion: PublicKey,
@@ -207,14 +206,14 @@ function keysFor(
   reply.set("aes", aes);
   reply.set("session", session);
   reply.set("sig", sharedKeySignature(masterKey, shared));
-  // Not in Salt, whose minions pass over what they do not know.
+  // Not in Salt, whose minions ignore unknown fields.
   if (signed) reply.set("max_request_bytes", opts.max_request_bytes);
   return reply;
 }
 
 let signedKey: { readonly shared: string; readonly signature: Uint8Array } | undefined;
 
-/** The X9.31 signature of the shared key, which is the same for every minion: made once a key and thread. */
+/** The X9.31 signature of the shared key, the same for every minion: made once per key and thread. */
 function sharedKeySignature(masterKey: PrivateKey, shared: string): Uint8Array {
   if (signedKey?.shared !== shared) {
     const digest = hashHex(shared, "sha256");
@@ -223,7 +222,7 @@ function sharedKeySignature(masterKey: PrivateKey, shared: string): Uint8Array {
   return signedKey.signature;
 }
 
-/** `master_sign_pubkey`: the signature that was made beforehand, or one made now; base64 and a newline. */
+/** `master_sign_pubkey`: the prepared signature, or a new one; base64 and a newline. */
 function signatureOfMasterKey(
   { opts, auth: { masterKey } }: Needs<"opts" | "auth">,
   algorithm: SigningAlgorithm,

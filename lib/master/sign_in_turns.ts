@@ -1,41 +1,39 @@
 /**
- * Whose turn it is to sign in, of those whose key is accepted: everybody's, but of whoever does it again and again.
- *
- * A sign-in is not signed by the minion: whoever recorded one can send it again, and whoever has seen the public key can make others.
- * Each costs the master two private operations. So one nonce is answered a few times, as an honest minion sends the same request
- * again when no answer comes; and who signs in more often in a minute than an honest minion does shares a limit with others like
- * it. What it remembers is in memory that all threads share: a cache of a fixed size, without locks. Knows no keys.
+ * Limits the sign-ins of accepted keys. A sign-in is not signed by the minion: a recorded one can be sent again, and
+ * anybody who knows the public key can make others. Each costs the master two private operations. Therefore one nonce
+ * is answered only a few times (an honest minion repeats a request without an answer), and sign-ins above an honest
+ * minion's rate per minute share a common limit. The counts are in memory shared by all threads: a cache of fixed size
+ * without locks. Knows no keys.
  * @module
  */
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { RateLimit, Turn } from "./rate_limit.ts";
 
-/** How often the same request is answered. */
+/** Maximum number of answers to the same request. */
 const SAME_NONCE = 3;
-/** Sign-ins in a minute that each minion has for itself. One whose connection is lost all the time needs fewer. */
+/** Sign-ins per minute that each minion has for itself; even one that loses its connection constantly needs fewer. */
 const OWN_TURNS = 10;
 const WINDOW_MS = 60_000;
-/** Of a fleet as large as this, some share their turns. */
+/** In a larger fleet some minions share their counts. */
 const PLACES = 1 << 16;
-/** Of a minion: the minute, and its sign-ins in it. Of a nonce: a part of its digest, and how often it came. */
+/** For a minion: the minute, and its number of sign-ins. For a nonce: a part of its digest, and its number. */
 const INTS = 2;
 
-/** The memory of the turns; of its pages only those that are written to take memory. */
+/** The memory of the counts; only pages that are written take memory. */
 export function signInMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * PLACES * INTS * Int32Array.BYTES_PER_ELEMENT);
 }
 
-/** One thread's view of the turns. */
+/** One thread's view of the counts. */
 export class SignInTurns {
   readonly #minions: Int32Array;
   readonly #nonces: Int32Array;
   readonly #others: RateLimit;
 
   /**
-   * A view.
-   * @param others The limit of those who have used up their own turns.
-   * @param memory `signInMemory()`, of all threads.
+   * @param others The common limit of minions that have used up their own sign-ins.
+   * @param memory `signInMemory()`, the same for all threads.
    */
   constructor(others: RateLimit, memory: SharedArrayBuffer = signInMemory()) {
     this.#others = others;
@@ -45,13 +43,13 @@ export class SignInTurns {
 
   /**
    * Takes a turn for the minion `id`.
-   * @param nonce Of its request, as text; `undefined` up to version 1, which has none.
-   * @returns `refused`, or `first refused` where that is to be told.
+   * @param nonce The request's nonce as text; `undefined` up to version 1, which has none.
+   * @returns `refused`, or `first refused` if it should be logged.
    */
   take(id: string, nonce: string | undefined, nowMs: number = Date.now()): Turn {
     const digest = new DataView(sha256(new TextEncoder().encode(`${id.length}:${id}${nonce ?? ""}`)).buffer);
     if (nonce !== undefined) {
-      // 0 is an empty place.
+      // 0 marks an empty place.
       const times = this.#count(this.#nonces, digest.getUint32(0), digest.getInt32(4) || 1);
       if (times > SAME_NONCE) return times === SAME_NONCE + 1 ? "first refused" : "refused";
     }
@@ -60,11 +58,11 @@ export class SignInTurns {
     return this.#others.take(nowMs);
   }
 
-  /** Counts one more of `what` at a place, where something else may have been; gives how many it were. */
+  /** Counts one more of `what` at a place, which may hold another one; returns the count. */
   #count(counters: Int32Array, place: number, what: number): number {
     const at = place % PLACES * INTS;
     const before = Atomics.load(counters, at);
-    // Of several threads that bring something new, one begins the count.
+    // If several threads bring something new, one of them resets the count.
     if (before !== what && Atomics.compareExchange(counters, at, before, what) === before) {
       Atomics.store(counters, at + 1, 0);
     }
@@ -72,7 +70,7 @@ export class SignInTurns {
   }
 }
 
-/** FNV-1a: numbers in a row, which ids often end in, do not meet. The ids are those of accepted keys. */
+/** FNV-1a, because ids often end in consecutive numbers, which it spreads. The ids are those of accepted keys. */
 function placeOf(id: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);

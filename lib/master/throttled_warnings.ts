@@ -1,15 +1,15 @@
 /**
- * Warnings about what peers send: so many a second and thread, that nobody fills the disk, or keeps the log busy, by nonsense.
+ * Warnings about messages of peers, limited per second and thread, so that nobody can fill the disk with log lines.
  * @module
  */
 
 import type { Logger } from "../process/log.ts";
 import { RateLimit } from "./rate_limit.ts";
 
-/** Lines a second of one thread. */
+/** Lines per second of one thread. */
 const PER_SECOND = 10;
 
-/** A way to complain to `log`; what is too much in a second is told once. */
+/** A function that logs warnings to `log`; the first suppressed one in a second is reported once. */
 export function throttledWarnings(log: Logger): (text: string) => void {
   const limit = new RateLimit(PER_SECOND);
   return (text) => {

@@ -1,14 +1,14 @@
 /**
- * The journal, for `durability: machine`: what the last minute's files hold, once more, in a file that is synced before anybody is
- * told. The files themselves are written as ever, without a sync; after a power failure the journal is read and writes them again.
+ * The journal for `durability: machine`: a synced copy of what was written to files in the last minute. The files
+ * themselves are written without a sync; after a power failure the journal is read and the files are written again. One
+ * sync serves all records appended before it (group commit). Each thread has its own journal file, so that no thread
+ * waits for another: five files allow twice as many syncs a second as one.
  *
- * One sync serves all that was appended before it (group commit). Each thread has a file of its own, so that none waits for
- * another: five files take twice as many syncs a second as one. A file is given up when it is {@linkcode MOST_BYTES} large or
- * {@linkcode OLDEST_MS} old: its file systems are synced as a whole, and then it is removed. So what is in a journal is written to the files it
- * tells of before, or in the same turn of the event loop as, it is appended. Records may be read more than once: whoever replays
- * them does nothing the second time.
- *
- * Knows nothing of jobs. Source: measured (docs/performance.md, "Durability").
+ * A journal file is closed when it has {@linkcode MOST_BYTES} or is {@linkcode OLDEST_MS} old: then its file systems
+ * are synced as a whole, and the journal file is removed. Therefore callers must write their files before they append
+ * the record, or in the same turn of the event loop. Records may be replayed more than once; replaying must be
+ * idempotent. Knows nothing of jobs.
+ * Source: measured (docs/performance.md, "Durability").
  * @module
  */
 
@@ -21,9 +21,9 @@ import { decode, encode, type Packable } from "../values/msgpack.ts";
 import { TimeBudget } from "./time_budget.ts";
 import type { Value } from "../values/value.ts";
 
-/** How large a file grows, in bytes; the record that takes it above this is its last. */
+/** Size in bytes at which a file is closed; the record that exceeds it is its last. */
 const MOST_BYTES = 4 << 20;
-/** How old a file gets, from its first record on, in milliseconds. */
+/** Maximum age of a file since its first record, in milliseconds. */
 const OLDEST_MS = 60_000;
 
 /** How long whoever ends waits until its file systems are synced, if nobody says how long. In milliseconds. */
@@ -33,36 +33,35 @@ const FORM: RecordForm = { checked: true };
 
 const NAME = /^\d{20}-[0-9a-f]{8}\.log$/;
 
-/** Who is told of what is stored, when it is. */
+/** Takes records of what is stored. */
 export interface RecordTaker {
-  /** Takes a record. @throws {StoreError} If it cannot be written. */
+  /** Appends a record. @throws {StoreError} If it cannot be written. */
   append(record: Packable): void;
 }
 
-/** What a journal is made of. */
 export interface JournalOptions {
-  /** The directory of its files; made if it is not there. */
+  /** The directory of the journal files; made if it does not exist. */
   readonly directory: string;
-  /** The directories that hold the files it tells of, whatever file systems they are on. */
+  /** The directories that hold the journaled files; their file systems are synced. */
   readonly files: readonly string[];
-  /** Hears why what is over stays in it. */
+  /** Called with the reason when closed journal files cannot be removed. */
   readonly log: (message: string) => void;
 }
 
-/** Refuses what cannot be kept here. @throws {PreflightError} If this system cannot keep what the option asks for. */
+/** @throws {PreflightError} If this system cannot provide the `durability` asked for. */
 export function checkDurability({ durability }: { readonly durability: string }): void {
   if (durability === "machine" && !SYNCS_FILE_SYSTEMS) throw new PreflightError("durability: machine needs Linux");
 }
 
-/** One thread's journal. */
+/** The journal of one thread. */
 export class Journal {
   readonly #options: JournalOptions;
   #file: Deno.FsFile | undefined;
   #path = "";
   #bytes = 0;
-  /** Records that no sync has brought to the disk yet; a new file begins with them. */
+  /** Records that are not synced yet; a new file begins with them. */
   readonly #unsynced: Uint8Array[] = [];
-  /** Files that are given up, and stay until their file systems are synced. */
+  /** Closed files, kept until their file systems are synced. */
   readonly #over: string[] = [];
   #sync: Promise<void> | undefined;
   #nextSync: Promise<void> | undefined;
@@ -70,12 +69,12 @@ export class Journal {
   #ageing: ReturnType<typeof setTimeout> | undefined;
   #last = 0;
 
-  /** Writes nothing before the first {@linkcode append}. */
+  /** Creates no file before the first {@linkcode append}. */
   constructor(options: JournalOptions) {
     this.#options = options;
   }
 
-  /** Adds a record; it is durable after the next {@linkcode commit}. @throws {StoreError} If it cannot be written. */
+  /** Appends a record; it is durable after the next {@linkcode commit}. @throws {StoreError} If it cannot be written. */
   append(record: Packable): void {
     const framed = frameRecord(encode(record, "disk"), FORM);
     if (this.#bytes >= MOST_BYTES) this.#giveUp();
@@ -87,13 +86,13 @@ export class Journal {
   }
 
   /**
-   * Resolves when all that was appended is on the disk.
-   * @throws {StoreError} If it cannot be brought there. What was appended is tried again with the next commit.
+   * Resolves when everything appended is on the disk.
+   * @throws {StoreError} If syncing fails. The next commit tries the same records again.
    */
   commit(): Promise<void> {
-    // The one that runs may have begun before the last record was there; the next one has not.
+    // The sync that is running may have begun before the last record was written; the next one includes it.
     return this.#nextSync ??= (async () => {
-      await this.#sync?.catch(() => {}); // whoever waits for that one hears of it
+      await this.#sync?.catch(() => {}); // the callers that wait for that sync get its error
       this.#sync = this.#nextSync;
       this.#nextSync = undefined;
       await this.#syncFile();
@@ -108,7 +107,7 @@ export class Journal {
       await file.syncData();
       this.#unsynced.splice(0, length);
     } catch (error) {
-      // What the system could not write it may have dropped: another sync of this file would say that all is well.
+      // The system may have dropped what it could not write: another sync of this file would falsely succeed.
       if (this.#file === file) this.#giveUp();
       throw this.#failure(error);
     }
@@ -118,12 +117,12 @@ export class Journal {
     try {
       return write();
     } catch (error) {
-      this.#giveUp(); // a part of it may be there, which nothing must be put behind
+      this.#giveUp(); // a part of the record may be written, and nothing may follow it
       throw this.#failure(error);
     }
   }
 
-  /** Begins a file, with what is not on the disk yet. */
+  /** Opens a new file and writes the unsynced records to it. */
   #open(): Deno.FsFile {
     const { directory } = this.#options;
     makeDirectorySynced(directory);
@@ -149,15 +148,15 @@ export class Journal {
     if (file === undefined) return;
     this.#file = undefined;
     this.#over.push(this.#path);
-    // A sync of it may be under way.
+    // A sync of it may still be running.
     void (this.#sync ?? Promise.resolve()).catch(() => {}).then(() => file.close());
     void this.#sweep();
   }
 
-  /** Removes the files that are given up, once what they tell of is on the disk by itself. Never rejects. */
+  /** Removes closed files once what they describe is on the disk. Never rejects. */
   #sweep(): Promise<void> {
     return this.#sweeping ??= (async () => {
-      // Whoever appended is done with the files themselves by then.
+      // After this turn of the event loop, all callers have written their own files.
       await Promise.resolve();
       try {
         for (let paths = [...this.#over]; paths.length > 0; paths = [...this.#over]) {
@@ -168,7 +167,7 @@ export class Journal {
           }
         }
       } catch (error) {
-        // They are tried again with the next file, and read by the next start.
+        // They are tried again with the next file, and replayed at the next start.
         const reason = error instanceof Error ? error.message : error;
         this.#options.log(`Files of the journal stay, as what they tell of could not be synced: ${reason}`);
       } finally {
@@ -198,11 +197,11 @@ export class Journal {
 }
 
 /**
- * Does again what the journals of `options.directory` tell of, as an earlier process left them, and removes them. Nobody else may use the directory
- * meanwhile.
- * @param redo Called with each record, those of one thread in their order.
- * @returns How many records there were.
- * @throws What `redo` throws, and what a file that cannot be read throws: the journals stay, then.
+ * Replays the journals that an earlier process left in `options.directory`, and removes them. No other process may use
+ * the directory meanwhile.
+ * @param redo Called with each record; records of one thread are in order.
+ * @returns The number of records.
+ * @throws What `redo` throws, and if a file cannot be read. Then the journals are kept.
  */
 export async function replayJournal(options: JournalOptions, redo: (record: Value) => void): Promise<number> {
   const { directory, files, log } = options;

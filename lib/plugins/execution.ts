@@ -1,9 +1,9 @@
 /**
- * What a minion does with `fun` and `arg` of a job: find the function, sort the arguments, run it, and make of its result
- * or its failure what the return carries. Job workers and `salt-call` share it.
- *
- * Knows nothing of the wire, of workers or of output. Source: Salt 3008.3 `salt/minion.py` _thread_return,
- * _thread_multi_return, _execute_job_function, load_args_and_kwargs.
+ * Runs the `fun` and `arg` of a job: finds the function, parses and binds the arguments, runs it, and makes the fields
+ * of the return from its result or failure. Used by job workers and `salt-call`. Knows nothing of the wire, of workers
+ * or of output.
+ * Source: Salt 3008.3 `salt/minion.py` _thread_return, _thread_multi_return, _execute_job_function,
+ * load_args_and_kwargs.
  * @module
  */
 
@@ -25,7 +25,7 @@ import { explainUnavailable } from "./unavailable.ts";
 import { equals, isMap, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { refusedAccess } from "../os/deno_texts.ts";
 
-/** What one function's execution puts into the return. */
+/** The fields of a return for one function. */
 export interface ExecutionResult {
   /** The function's result, or the text of its failure. */
   return: Value;
@@ -33,13 +33,13 @@ export interface ExecutionResult {
   retcode: number;
   /** Whether `retcode` is 0. */
   success: boolean;
-  /** The outputter that the return asks for: that of the function, or `nested` for the text of a failure. */
+  /** The outputter for the return: the function's own, or `nested` for the text of a failure. */
   out?: string;
-  /** What was thrown, for `salt-call`, whose texts differ. Never sent. */
+  /** The thrown error, for `salt-call`, whose texts differ. Never sent. */
   error?: Error;
 }
 
-/** What a job of several functions returns: by function name, or in order under `multifunc_ordered`. */
+/** The result of a job of several functions: by function name, or in order with `multifunc_ordered`. */
 export interface MultiResult {
   /** Each function's result, or the text of its failure. */
   return: Value;
@@ -51,7 +51,7 @@ export interface MultiResult {
 
 /**
  * Runs one function of a job. Never throws: a failure is an outcome.
- * @param arg The arguments as the load has them: positionals, `name=value` strings, one `__kwarg__` map; or sorted already.
+ * @param arg The arguments of the load (positional, `name=value` strings, one `__kwarg__` map), or parsed ones.
  */
 export async function execute(
   name: string,
@@ -74,7 +74,7 @@ export async function execute(
   }
 }
 
-/** As {@linkcode execute}; a failure goes to the log as well. */
+/** Like {@linkcode execute}; failures are logged as well. */
 export async function executeLogged(
   name: string,
   arg: readonly Value[] | CallArgs,
@@ -126,7 +126,7 @@ export async function callFunction(
   });
 }
 
-/** The context of one execution: return codes, those of nested calls too, go to `setRetcode`. */
+/** The context of one execution; `setRetcode` gets return codes, also those of nested calls. */
 function withRetcode(context: JobContext, setRetcode: (retcode: number) => void): JobContext {
   const own: JobContext = {
     opts: context.opts,
@@ -146,7 +146,7 @@ function withRetcode(context: JobContext, setRetcode: (retcode: number) => void)
   return own;
 }
 
-/** @throws {InvocationError} If the minion is in blackout and `name` is not one of the few that may run then. */
+/** @throws {InvocationError} If the minion is in blackout and `name` is not one of the allowed functions. */
 function checkBlackout(name: string, context: JobContext): void {
   if (name === "saltutil.refresh_pillar") return;
   for (const source of [context.pillar, context.grains]) {
@@ -160,7 +160,10 @@ function checkBlackout(name: string, context: JobContext): void {
   }
 }
 
-/** The arguments of a load as positionals and keywords, with the publication's fields for a function that takes them. */
+/**
+ * Splits the arguments of a load into positional and keyword ones, with the publication's fields if the function takes
+ * them.
+ */
 function sortArguments(
   fun: ModuleFunction<JobContext>,
   arg: readonly Value[] | CallArgs,
@@ -173,12 +176,12 @@ function sortArguments(
   return { args, kwargs };
 }
 
-/** A map that says by its `result` or `success` that the function did not succeed. */
+/** Whether a map reports a failure by its `result` or `success`. */
 function reportsFailure(result: Value): boolean {
   return isMap(result) && ["result", "success"].some((key) => result.has(key) && !truthy(result.get(key)));
 }
 
-/** The outcome of a function that no module has: with the documentation of those whose names begin like it. */
+/** The outcome for an unknown function: with the documentation of functions whose names begin with it. */
 async function unavailable(name: string, context: JobContext): Promise<ExecutionResult> {
   const { error, docs, problem } = await explainUnavailable(name, context.catalogue);
   const reason = problem === undefined ? error.message : `${error.message} Possible reasons: '${problem}'`;
@@ -186,7 +189,7 @@ async function unavailable(name: string, context: JobContext): Promise<Execution
   return { return: docs.size > 0 ? docs : reason, retcode: 1, success: false, out: "nested", error };
 }
 
-/** What Deno refused, and how a function gets it. */
+/** The error text for a permission that Deno refused, with the declaration that grants it. */
 function undeclared(name: string, error: Error): string {
   const wanted = refusedAccess(error) ?? error.message;
   return `The permissions that the function declares do not allow this: ${wanted}. A module of your own declares what ` +

@@ -1,8 +1,7 @@
 /**
- * What an execution module's function may reach: the minion it runs on, through a few methods.
- *
- * The job worker implements it over messages to the minion's main thread; `salt-call --local` and tests implement it
- * directly. Modules import this and `module.ts`, never a service.
+ * What an execution module's function can access: the minion it runs on, by a few methods. The job worker implements
+ * them by messages to the minion's main thread; `salt-call --local` and tests implement them directly. Modules import
+ * this file and `module.ts`, never a service.
  * @module
  */
 
@@ -10,17 +9,17 @@ import { type Declaration, declare, type ModuleFunction, type Parameters } from 
 import type { MinionOpts } from "../config/options.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** A job that this minion is running, as `saltutil.running` and Salt's `proc/<jid>` files show it. */
+/** A running job of this minion, as in `saltutil.running` and Salt's `proc/<jid>` files. */
 export interface RunningJob {
   /** The job's id. */
   readonly jid: string;
   /** The function. */
   readonly fun: string;
-  /** Its arguments as the load had them. */
+  /** Its arguments as in the load. */
   readonly arg: Value;
-  /** What the operator aimed at. */
+  /** The target of the job. */
   readonly tgt: Value;
-  /** How that is meant: `glob`, `list`, …. */
+  /** The target's type: `glob`, `list`, …. */
   readonly tgt_type: string;
   /** Returners, comma-separated. */
   readonly ret: string;
@@ -32,29 +31,26 @@ export interface RunningJob {
 
 /** The jobs of this minion. */
 export interface Jobs {
-  /** Every job that is being run now, the asking one included. */
+  /** All running jobs, including the caller's. */
   running(): Promise<RunningJob[]>;
-  /**
-   * Sends a signal to a job: to the commands that it runs; SIGKILL (9) ends its worker as well.
-   * @returns Whether a job of that id was running.
-   */
+  /** Sends a signal to a job: to its commands; SIGKILL (9) also ends its worker. @returns Whether the job was running. */
   signal(jid: string, signal: number): Promise<boolean>;
 }
 
-/** What the minion's own main loop does when it is told to. */
+/** Something that the minion's main loop can do again. */
 export type Refresh = "modules" | "grains" | "pillar";
 
-/** The minion's way to the world outside its process. */
+/** Access to the world outside the job's process. */
 export interface Outside {
-  /** Sends an AES request to the master and gives its reply. @throws {NoMasterError} Under `salt-call --local`. */
+  /** Sends an encrypted request to the master and returns its reply. @throws {NoMasterError} With `salt-call --local`. */
   request(load: ValueMap): Promise<Value>;
   /** Fires an event on the minion's own bus. */
   fire(data: ValueMap, tag: string): Promise<boolean>;
-  /** Has the minion do again what it did at its start. */
+  /** Makes the minion repeat what it did at its start. */
   refresh(what: Refresh): Promise<boolean>;
 }
 
-/** One function as `sys` shows it. */
+/** One function, as `sys` shows it. */
 export interface CatalogueEntry {
   /** `test.ping`. */
   readonly name: string;
@@ -62,28 +58,28 @@ export interface CatalogueEntry {
   readonly fun: ModuleFunction<JobContext>;
 }
 
-/** The functions of the execution modules; a module is loaded when it is first asked for. */
+/** The functions of the execution modules; a module is loaded when it is first needed. */
 export interface Catalogue {
-  /** The function called `name` (`test.ping`), if a module has it. */
+  /** The function called `name` (`test.ping`), if it exists. */
   get(name: string): Promise<ModuleFunction<JobContext> | undefined>;
-  /** Every function, sorted by name; this loads every module. */
+  /** All functions, sorted by name; loads every module. */
   all(): Promise<readonly CatalogueEntry[]>;
-  /** The modules that could not be loaded when that was tried, and why. */
+  /** The modules that failed to load so far, with the reason. */
   problems(): ReadonlyMap<string, string>;
 }
 
-/** Takes what a command writes, as it is read. */
+/** Called with a command's output as it is read. */
 export type CommandWatch = (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
 
-/** What a function of an execution module runs with. */
+/** The context of an execution module's function. */
 export interface JobContext {
   /** The minion's options. */
   readonly opts: MinionOpts;
-  /** What the minion knows of its host. */
+  /** The minion's grains. */
   readonly grains: ValueMap;
-  /** What the master lets it know. */
+  /** The minion's pillar. */
   readonly pillar: ValueMap;
-  /** The load of the job: `jid`, `fun`, `user`, `tgt`, …; under `salt-call`, what `salt-call` made up. */
+  /** The job's load: `jid`, `fun`, `user`, `tgt`, …; with `salt-call`, made up by `salt-call`. */
   readonly job: Readonly<Record<string, Value>>;
   /** All functions of this minion. */
   readonly catalogue: Catalogue;
@@ -91,16 +87,16 @@ export interface JobContext {
   readonly jobs: Jobs;
   /** The way to the master and the minion's bus. */
   readonly outside: Outside;
-  /** Aborted when the job is to end: children are to be killed, waits to be left. */
+  /** Aborted when the job must end: kill children, leave waits. */
   readonly signal: AbortSignal;
   /** Calls another function of this minion with positional and keyword arguments. @throws {UnavailableError} */
   call(name: string, args?: Value[], kwargs?: ValueMap): Promise<Value>;
   /** Sets the job's return code (`__context__["retcode"]`). */
   setRetcode(retcode: number): void;
-  /** Tells the minion that this job has started or ended a child process, so that `saltutil.kill_job` finds it. */
+  /** Tells the minion that this job has started or ended a child process, so that `saltutil.kill_job` can signal it. */
   child(pid: number, state: "started" | "ended"): void;
   /**
-   * Begins to show the output of one of the job's commands to whoever watches the job; `undefined` if nobody does.
+   * Begins to send the output of a command to clients that watch the job; `undefined` if there are none.
    * @param encoding Python's name of the output's encoding; `null` is UTF-8.
    */
   readonly watchCommand?: (encoding: string | null) => CommandWatch;

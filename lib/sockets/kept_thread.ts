@@ -1,9 +1,8 @@
 /**
- * A thread with sockets that is started again when it dies, and then goes on with what the one before it had.
- *
- * "Dead" is what it is declared: the runtime's own thread may hang in a system call, and go on later. So the next one is not
- * started before the lease of the one before it (lib/process/thread_lease.ts) is revoked and free; what that has in libzmq, and its
- * descriptors, are closed then. Knows nothing of what the thread does.
+ * A thread with sockets that is restarted when it dies; the new one continues with the sockets of the old one. A thread
+ * counts as dead when it is declared dead: its real thread may hang in a system call and continue later. Therefore the
+ * next thread is started only after the old one's lease (lib/process/thread_lease.ts) is revoked and free; then the old
+ * one's libzmq objects and descriptors are closed. Knows nothing of what the thread does.
  * @module
  */
 
@@ -15,51 +14,55 @@ import { ThreadNotes } from "../process/thread_notes.ts";
 import type { TimeBudget } from "../os/time_budget.ts";
 import { closeSocketsOf, successorNotes } from "./context.ts";
 
-/** Wait before a thread that died is started again, in milliseconds: a fault at start-up must not spin, and what it is at may end well. */
+/**
+ * Wait before a restart, in milliseconds: an error at start-up must not loop without a pause, and running work may
+ * still end.
+ */
 const RESTART_MS = 500;
-/** How often the end of its last turn is looked for after that, in milliseconds. */
+/** Interval of the checks whether the last turn has ended, in milliseconds. */
 const LOOK_MS = 20;
-/** A turn takes far less than a millisecond. Of one that takes longer than this, the end may never come; in milliseconds. */
+/** Time after which a turn is assumed never to end, in milliseconds. A turn normally takes far less than one. */
 const STUCK_MS = 10_000;
 
-/** What each of these threads starts with, beside its own settings. */
+/** Settings of each such thread, besides its own. */
 export interface KeptInit {
-  /** Where it notes its sockets. */
+  /** Memory for its notes of sockets. */
   readonly sockets: SharedArrayBuffer;
 }
 
-/** How such a thread is started. */
+/** Options of a {@linkcode KeptThread}. */
 export interface KeptThreadOptions<Init extends KeptInit> {
-  /** As it appears in logs: `MWorker-1`. */
+  /** The name in logs: `MWorker-1`. */
   readonly name: string;
-  /** The file of the service. */
+  /** The service's file. */
   readonly url: URL;
-  /** Where the thread's log ends, and what is said of its death. */
+  /** The log for the thread's records and for its death. */
   readonly log: Logger;
   /**
-   * Its settings, asked for at each start.
-   * @param apart Whether the thread before it may still be at work with its own, so that they must share none but what they take turns at.
+   * The thread's own settings, asked for at each start.
+   * @param apart Whether the predecessor may still be running with its settings, so that both may share only what is
+   * safe under concurrent use.
    */
   init(apart: boolean): Omit<Init, "sockets">;
-  /** Whether its death concerns nobody yet, or any more. */
+  /** Whether its death is irrelevant at this time: during start and stop. */
   unwanted(): boolean;
   /**
-   * Whether another can do its work beside one that stays in a call of libzmq's for ever; it cannot where it would have to bind the
-   * same addresses. The one that stays goes on with what had come for it by then, which nobody else gets.
+   * Whether a successor can work beside a thread that hangs in libzmq forever; not possible if it must bind the same
+   * addresses. The hanging thread keeps the messages that it had received.
    */
   readonly canStandBeside: boolean;
-  /** Milliseconds after which that is assumed. Default: 10,000. */
+  /** Milliseconds after which a thread is assumed to hang. Default: 10,000. */
   readonly stuckMs?: number;
-  /** Called with the service's own messages. */
+  /** Called with the service's messages. */
   onMessage?(message: unknown): void;
 }
 
-/** The thread, whichever it is now. */
+/** A thread that is restarted when it dies. */
 export class KeptThread<Init extends KeptInit = KeptInit> {
   readonly #options: KeptThreadOptions<Init>;
   #notes = new ThreadNotes();
   #thread: Thread<Init>;
-  /** Notes of those that do not come back. */
+  /** Notes of threads that never returned. */
   readonly #stuck = new Set<ThreadNotes>();
   readonly #stuckMs: number;
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
@@ -72,17 +75,17 @@ export class KeptThread<Init extends KeptInit = KeptInit> {
     this.#thread = this.#start(false);
   }
 
-  /** As it appears in logs. */
+  /** The name in logs. */
   get name(): string {
     return this.#options.name;
   }
 
-  /** Resolves when the thread that there is now serves; rejects if it cannot. */
+  /** Resolves when the current thread is running; rejects if it cannot start. */
   get ready(): Promise<void> {
     return this.#thread.ready;
   }
 
-  /** Whether threads that are dead, or did not end, have left anything in libzmq. */
+  /** Whether dead or hanging threads have left libzmq objects. */
   get hasSockets(): boolean {
     return [this.#notes, ...this.#stuck].some(({ hasSockets }) => hasSockets);
   }
@@ -132,7 +135,7 @@ export class KeptThread<Init extends KeptInit = KeptInit> {
     this.#clear(stuck);
   }
 
-  /** Closes what a thread had that touches nothing any more. */
+  /** Closes the objects of a thread that no longer uses them. */
   #clear(dead: ThreadNotes): void {
     const { name, log } = this.#options;
     closeSocketsOf(dead);
@@ -151,7 +154,7 @@ export class KeptThread<Init extends KeptInit = KeptInit> {
     this.#timers.add(timer);
   }
 
-  /** Sends a message of the service's own to the thread that there is now. */
+  /** Sends a message to the current thread. */
   post(message: unknown): void {
     this.#thread.post(message);
   }

@@ -7,17 +7,17 @@
 
 import { Float, floatRepr, isFloat, repr, type Value } from "./value.ts";
 
-/** How {@linkcode dumpJson} writes; the defaults are Python's. */
+/** Options of {@linkcode dumpJson}; the defaults are Python's. */
 export interface JsonOptions {
-  /** Spaces per level, each entry on a line of its own; without it all is on one line. Salt's outputter passes 4. */
+  /** Spaces per level, with each entry on its own line. Without it, everything is on one line. Salt's outputter passes 4. */
   readonly indent?: number;
-  /** Whether everything beyond ASCII is escaped, true as in Python; Salt always passes false. */
+  /** Whether non-ASCII characters are escaped. True in Python; Salt always passes false. */
   readonly ensureAscii?: boolean;
 }
 
 /**
- * `value` as `json.dumps(value, default=repr, …)` writes it. Bytes become the string of their `repr`; a key that is no
- * string is written as one, as Python does, and bytes as a key as well, where Python gives up.
+ * Writes `value` as `json.dumps(value, default=repr, …)` does. Bytes become the string of their `repr`. A key that is
+ * no string becomes one, as in Python; a bytes key too, where Python throws.
  */
 export function dumpJson(value: Value, options: JsonOptions = {}): string {
   return write(value, options, "\n");
@@ -51,7 +51,7 @@ function keyText(key: Value): string {
   return typeof key === "object" && !(key instanceof Float) ? repr(key) : numberText(key);
 }
 
-/** JavaScript escapes what Python does; but Python leaves a lone surrogate as it is, which no terminal can show. */
+/** JavaScript escapes what Python does, and also lone surrogates, which Python leaves and no terminal can show. */
 function quote(text: string, options: JsonOptions): string {
   const quoted = JSON.stringify(text);
   if (options.ensureAscii === false) return quoted;

@@ -1,12 +1,11 @@
 /**
- * The jobs that a minion is running, each in a worker of its own or, if it is of a custom module, in a process of its own; and a
- * warm worker for the next.
+ * Runs a minion's jobs, each in its own worker, or in its own process if it belongs to a custom module. A started
+ * worker waits for the next job, so `test.ping` has no start-up cost. Jobs can be signalled and killed.
  *
- * A worker that is ready waits for the next job, so that `test.ping` costs no start-up; a job can be signalled and killed.
- * What runs a job may do what its functions declare. The main thread loads no modules, so a job goes to a worker
- * without permissions first; that one says what the function declares, and it is remembered for the next time. A worker loads
- * built-in modules only. What the functions of a custom module declare is read from the text of its file (custom_modules.ts); its
- * process serves the same module with the same permissions again for a while, but no job after one that is `no_log`.
+ * A job runs with the permissions that its functions declare. The main thread loads no modules, so a job goes to a
+ * worker without permissions first; that worker reports the declared permissions, which are then cached. A worker loads
+ * only built-in modules. The permissions of a custom module are read from the text of its file (custom_modules.ts). Its
+ * process may serve the same module with the same permissions again for a while, but no other job after a `no_log` job.
  * @module
  */
 
@@ -33,43 +32,42 @@ import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "../values/value.ts";
 import { WarmProcesses } from "./warm_processes.ts";
 
-/** After SIGTERM, how long a job may take to end before its worker is killed, in milliseconds. */
+/** Time after SIGTERM in which a job may end before its worker is killed, in milliseconds. */
 const TERM_MS = 5_000;
 
-/** When the minion ends, how long the commands of its jobs may take to do so before they are killed, in milliseconds. */
+/** Time for the commands of jobs to end before they are killed when the minion ends, in milliseconds. */
 const GRACE_MS = 500;
 
-/** What the return of a job says whose minion ended, by how far the job was. */
+/** The return of a job whose minion ended, by the state of the job. */
 const INTERRUPTED: Readonly<Record<ProcState, string>> = {
   running: "The minion ended while it ran this job",
   queued: "The minion ended before it began this job",
 };
 /**
- * How long a job keeps a worker before another is started for the next one, in milliseconds. Most are over by then, and a
- * minion that has one job at a time has one worker, which is 8 MB less than two.
+ * A job that lasts longer makes the pool start another worker for the next one, in milliseconds. Most jobs are shorter,
+ * so a minion with one job at a time has one worker, which takes 8 MB less than two.
  */
 const SPARE_MS = 50;
 
-/** How long the custom modules may take to be described, all together, in milliseconds. */
+/** Maximum time for describing all custom modules, in milliseconds. */
 const DESCRIBE_MS = 15_000;
 
 const SIGKILL = 9;
 const SIGTERM = 15;
 const SIGINT = 2;
 
-/** What a pool is made of. */
+/** Options of a {@linkcode JobPool}. */
 export interface JobPoolOptions {
-  /** The minion's packed options. */
+  /** The minion's options, packed. */
   readonly opts: Uint8Array;
   /** Grains and pillar at the start. */
   readonly hostData: HostData;
-  /** The minion's log. */
   readonly log: Logger;
-  /** Answers what jobs ask of the minion; `running` and `signal` the pool answers itself. */
+  /** Answers requests of jobs to the minion, except `running` and `signal`, which the pool answers itself. */
   answer(asked: Asked): Promise<Value>;
-  /** How long a job may take to end itself when it is told to, before its worker is killed, in milliseconds. Default: 5,000. */
+  /** Time in which a job may end after it was told to, before its worker is killed, in milliseconds. Default: 5,000. */
   readonly termMs?: number;
-  /** Whether it is for custom modules alone, and their outcomes tell what was thrown (`error`); `salt-call` has the others. */
+  /** Whether the pool runs only custom modules, and outcomes contain the thrown error (`error`); for `salt-call`. */
   readonly customOnly?: boolean;
   /** The file of its threads. Default: job_worker.ts. */
   readonly threadUrl?: URL;
@@ -80,15 +78,15 @@ interface Job {
   readonly load: ValueMap;
   readonly done: PromiseWithResolvers<ValueMap>;
   readonly onOutput: (written: WrittenOutput) => void;
-  /** What a function gets that another one calls, packed; and what that one may do. */
+  /** For a function called by another one: its arguments, packed, and the calling host. */
   readonly called?: { readonly call: Uint8Array; readonly by?: JobHost };
-  /** The signal that it was told to end by. */
+  /** The signal that told it to end. */
   ended?: number;
-  /** Whether what runs it was told to end at once. */
+  /** Whether its host was killed. */
   killed?: boolean;
 }
 
-/** What a worker may do, and the name of that. */
+/** The permissions of a worker, and their key. */
 interface Allowed {
   readonly permissions: Permissions;
   readonly key: string;
@@ -102,18 +100,18 @@ export class JobPool {
   readonly #idle = new IdleWorkers<JobHost>();
   readonly #warmProcesses = new WarmProcesses<ModuleProcess>();
   readonly #busy = new Map<JobHost, Job>();
-  /** Workers that know yesterday's modules: they end with their job. */
+  /** Workers with outdated modules; they end after their job. */
   readonly #stale = new WeakSet<JobHost>();
-  /** What each worker or process may do. */
+  /** The permissions of each worker or process. */
   readonly #allowed = new WeakMap<JobHost, Allowed>();
-  /** Processes that have a use after their job: under which name they wait. */
+  /** The key under which a process waits after its job, if it may be used again. */
   readonly #processKeys = new WeakMap<JobHost, string>();
-  /** What functions were found to declare, by their names in a load. */
+  /** The permissions of functions so far, by their names in a load. */
   readonly #declared = new Map<string, Allowed>();
   readonly #opts: MinionOpts;
   #custom: CustomModules;
   #described: Promise<Value> | undefined;
-  /** Threads that were told to end and go on. */
+  /** Number of killed threads that never ended. */
   #stuckThreads = 0;
   #hostData: HostData;
   #spareTimer: ReturnType<typeof setTimeout> | undefined;
@@ -129,18 +127,18 @@ export class JobPool {
     this.#warm();
   }
 
-  /** How many jobs are being run. */
+  /** Number of running jobs. */
   get size(): number {
     return this.#jobs().length;
   }
 
-  /** The jobs, without the calls of their functions by each other. */
+  /** The jobs, without calls of functions by other functions. */
   #jobs(): [JobHost, Job][] {
     return [...this.#busy].filter(([, job]) => job.called === undefined);
   }
 
   /**
-   * Runs the job in `load`. @param onOutput Takes what its commands write, if the load asks for that (`live`).
+   * Runs the job in `load`. @param onOutput Called with its commands' output, if the load asks for it (`live`).
    * @returns Its outcome: `return`, `retcode`, `success`, maybe `out`. Never rejects.
    */
   run(load: ValueMap, onOutput: (written: WrittenOutput) => void = () => {}): Promise<ValueMap> {
@@ -148,8 +146,8 @@ export class JobPool {
   }
 
   /**
-   * Runs a function of a custom module that another function calls, with what its own file declares.
-   * @param call The packed arguments: `args`, `kwargs`.
+   * Runs a function of a custom module that another function calls, with the permissions of its own file.
+   * @param call The arguments, packed: `args`, `kwargs`.
    */
   call(load: ValueMap, call: Uint8Array): Promise<ValueMap> {
     return this.#run(load, { onOutput: () => {}, called: { call } });
@@ -161,13 +159,13 @@ export class JobPool {
     const job: Job = { jid, load, done: Promise.withResolvers(), onOutput, called };
     const funs = functionNames(load);
     if (!this.#custom.concerns(funs)) this.#give(job, this.#declared.get(functionsOf(load)) ?? NOTHING);
-    // What the built-in functions of a mixed job declare a worker has to say.
+    // For a mixed job, a worker must report the permissions of the built-in functions.
     else if (funs.every((fun) => this.#custom.concerns([fun]))) this.#giveProcess(job, "none");
     else this.#give(job, NOTHING);
     return job.done.promise;
   }
 
-  /** Gives a job to a worker that may do exactly this. */
+  /** Gives a job to a worker with exactly these permissions. */
   #give(job: Job, allowed: Allowed): void {
     try {
       this.#hand(job, this.#idle.take(allowed.key) ?? this.#start(allowed));
@@ -180,7 +178,7 @@ export class JobPool {
     }, SPARE_MS);
   }
 
-  /** Gives a job to a process of its custom modules. @param others What its other functions declare. */
+  /** Gives a job to a process of its custom modules. @param others The permissions of its other functions. */
   #giveProcess(job: Job, others: Permissions): void {
     const funs = functionNames(job.load);
     let declaration;
@@ -202,7 +200,7 @@ export class JobPool {
     } catch (error) {
       return job.done.resolve(notGiven(error));
     }
-    // What has had the arguments of such a job has no other.
+    // A process that had the arguments of a `no_log` job gets no other job.
     if (!noLog) this.#processKeys.set(process, key);
     process.begin(`running ${funs.join(",")} for job ${job.jid}`);
     this.#hand(job, process, declaration.declared);
@@ -215,7 +213,7 @@ export class JobPool {
     this.#tell(host, { kind: "run", load: pack(job.load), ...declared && { declared }, ...call && { call } });
   }
 
-  /** Moves a job that was not begun to a worker that may do what its functions declare, or to a process. */
+  /** Moves a job that has not begun to a worker with its permissions, or to a process. */
   #move(worker: JobHost, permissions: Permissions): void {
     const job = this.#busy.get(worker);
     if (job === undefined || job.killed) return;
@@ -228,7 +226,8 @@ export class JobPool {
     this.#give(job, allowed);
   }
 
-  /** The jobs that are being run now. */
+  /** The running jobs. */
+  /** The jobs that run now, as `saltutil.running` shows them. */
   running(): RunningJob[] {
     return this.#jobs().map(([host, { jid, load: published }]) => {
       const load = asNoted(published);
@@ -247,12 +246,12 @@ export class JobPool {
   }
 
   /**
-   * Sends a signal to job `jid`: to the process groups of its commands; SIGTERM and SIGINT also tell the job itself to
-   * end, SIGKILL ends it at once.
-   * @returns Whether such a job was running.
+   * Sends a signal to job `jid`: to the process groups of its commands. SIGTERM and SIGINT also tell the job itself to
+   * end; SIGKILL ends it at once.
+   * @returns Whether the job was running.
    */
   signal(jid: string, signal: number): boolean {
-    // A function that another one calls is of the same job.
+    // A function that another one calls belongs to the same job.
     const hosts = [...this.#busy].filter(([, job]) => job.jid === jid);
     for (const [host, job] of hosts) {
       if (signal === SIGKILL) {
@@ -272,13 +271,13 @@ export class JobPool {
     return hosts.length > 0;
   }
 
-  /** New grains or pillar, for the jobs from now on. */
+  /** Sets grains and pillar for jobs from now on. */
   setHostData(hostData: HostData): void {
     this.#hostData = hostData;
     for (const host of this.#hosts()) this.#tell(host, { kind: "host_data", hostData });
   }
 
-  /** Modules are to be loaded anew: by new workers, for a module that is loaded stays so for a thread's life. */
+  /** Makes new workers load modules again: a loaded module stays in its thread. */
   async reload(): Promise<void> {
     for (const host of this.#busy.keys()) this.#stale.add(host);
     this.#declared.clear();
@@ -289,12 +288,12 @@ export class JobPool {
     await Promise.all(old.map((host) => host.stop()));
   }
 
-  /** What is busy or waits. */
+  /** All busy and waiting workers and processes. */
   #hosts(): JobHost[] {
     return [...this.#idle.all, ...this.#warmProcesses.all, ...this.#busy.keys()];
   }
 
-  /** One line a worker or process: what it is doing. */
+  /** What each worker or process is doing, one line each. */
   async describe(): Promise<string[]> {
     return await Promise.all(this.#hosts().map(async (host) => `${host.name}: ${await host.describe()}`));
   }
@@ -329,7 +328,7 @@ export class JobPool {
     const ending = host.kill();
     for (const pid of host.commands()) sendSignal(-pid, SIGKILL);
     if (await ending) return this.#finish(host, failure(`The job was ended by signal ${signal}`), false);
-    // The runtime cannot end a thread that never waits; no function of a built-in module is known to be so.
+    // The runtime cannot end a thread that never waits; no built-in function is known to be one.
     const goesOn = host instanceof ModuleProcess
       ? `its process ${host.pid} is not gone yet`
       : "its thread goes on: it takes a processor until the minion is restarted";
@@ -343,14 +342,14 @@ export class JobPool {
     this.#idle.add(this.#start(NOTHING), NOTHING.key);
   }
 
-  /** What Deno lets code do that has these permissions. @throws {TypeError} If they cannot be given. */
+  /** The Deno permissions for `permissions`. @throws {TypeError} If they are invalid. */
   #denoPermissions(permissions: Permissions): Deno.PermissionOptions {
     const { extension_modules, module_dirs } = this.#opts;
     const modules = moduleDirectories({ extensionModules: extension_modules, moduleDirs: module_dirs });
     return workerPermissions(permissions, { opts: this.#opts, modules });
   }
 
-  /** @throws {TypeError} If the permissions cannot be given. */
+  /** @throws {TypeError} If the permissions are invalid. */
   #start(allowed: Allowed): JobHost {
     const thread: JobThread = new JobThread({
       name: `Job-${this.#started++}`,
@@ -370,7 +369,7 @@ export class JobPool {
     return thread;
   }
 
-  /** @throws {TypeError} If the permissions cannot be given. */
+  /** @throws {TypeError} If the permissions are invalid. */
   #startProcess(
     modules: readonly string[],
     permissions: Permissions,
@@ -406,8 +405,8 @@ export class JobPool {
   }
 
   /**
-   * What the functions of the custom modules are, as `describeFunctions` has it. They are loaded for it, all in one process
-   * without permissions that does nothing else.
+   * Describes the functions of the custom modules (`describeFunctions`). They are loaded in one process without
+   * permissions that does nothing else.
    */
   describeCustom(): Promise<Value> {
     return this.#described ??= this.#describeCustom();
@@ -511,12 +510,12 @@ export class JobPool {
     this.#busy.delete(host);
     this.#idle.remove(host);
     if (alive) this.#shelve(host);
-    // What it has called and not waited for is of no use to anybody.
+    // Calls that it did not wait for are of no use to anybody.
     for (const [other, called] of this.#busy) if (called.called?.by === host) void this.#kill(other, SIGKILL);
     job?.done.resolve(outcome);
   }
 
-  /** Keeps a worker for the next job, unless it is of no more use. */
+  /** Keeps a worker for the next job, unless it is outdated or not needed. */
   #shelve(host: JobHost): void {
     const key = this.#processKeys.get(host);
     if (this.#closed || this.#stale.has(host)) void host.stop();
@@ -532,7 +531,7 @@ function functionNames(load: ValueMap): string[] {
   return (Array.isArray(fun) ? fun : [fun]).map(str);
 }
 
-/** An outcome with the fields that outcomes have. */
+/** An outcome with only the known fields. */
 function plainOutcome(told: ValueMap, tellsError: boolean): ValueMap {
   const fields = ["return", "retcode", "success", "out", ...tellsError ? ["error"] : []];
   return new Map(
@@ -540,7 +539,7 @@ function plainOutcome(told: ValueMap, tellsError: boolean): ValueMap {
   );
 }
 
-/** Whether code with these permissions may signal processes anyway. */
+/** Whether code with these permissions may signal any process. */
 function mayStartPrograms(permissions: Permissions | undefined): boolean {
   return permissions === "all" || (typeof permissions === "object" && permissions.run === true);
 }
@@ -549,17 +548,17 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A declaration that Deno does not take: a path of an option that does not exist, a host that is none. */
+/** The outcome for a declaration that Deno refuses, such as a path of an unknown option or an invalid host. */
 function notGiven(error: unknown): ValueMap {
   return failure(`The permissions that the function declares cannot be given: ${reasonOf(error)}`);
 }
 
-/** The functions of a job, as one text. */
+/** The functions of a job, joined. */
 function functionsOf(load: ValueMap): string {
   return JSON.stringify(load.get("fun") ?? null);
 }
 
-/** Waits a little for process groups that were asked to end, and then makes them. */
+/** Waits a short time for process groups to end, and kills those that do not. */
 async function killUnlessEnded(pids: readonly number[], budget: TimeBudget): Promise<void> {
   const grace = new TimeBudget(Math.min(GRACE_MS, budget.leftMs / 2));
   while (pids.some((pid) => sendSignal(-pid, 0)) && grace.leftMs > 0) await sleep(20);

@@ -1,10 +1,8 @@
 /**
- * The minion's side of `salt --live`: takes what a job's commands write, and sends it in batches: the first at once, then
- * one every 50 ms, one after the other.
- *
- * It is bounded in what it holds, in what it sends in a second and in all; what does not fit is left out by whole lines,
- * the oldest first, and the batch says how many. A batch that the master did not take is sent again under its number.
- * Knows nothing of the wire: it is given a way to send.
+ * The minion's side of `salt --live`: collects the output of a job's commands and sends it in batches, the first at
+ * once, then one every 50 ms. Limits the memory, the bytes per second and the total; what exceeds them is left out in
+ * whole lines, oldest first, and the batch gives their number. A batch that the master did not accept is sent again
+ * with the same number. Knows nothing of the wire: the caller provides a function for sending.
  * @module
  */
 
@@ -12,55 +10,52 @@ import type { LiveBatch, LivePart, LiveText, Stream } from "../protocol/live_bat
 import { sleep } from "../os/sleep.ts";
 import { streamDecoder } from "../text/encoding.ts";
 
-/** What a command has written, as it was read. */
+/** Output of a command, as it was read. */
 export interface WrittenOutput {
-  /** Which of the job's commands; the first is 1. */
+  /** The number of the command in the job, from 1. */
   readonly command: number;
-  /** Where. */
   readonly stream: Stream;
-  /** What. */
   readonly bytes: Uint8Array;
   /** Python's name of its encoding; `null` is UTF-8. */
   readonly encoding: string | null;
 }
 
-/** How much is sent, in bytes as the command wrote them. */
+/** Limits, in bytes as the command wrote them. */
 export interface LiveLimits {
-  /** In a second. */
+  /** Per second. */
   readonly rateBytes: number;
-  /** In all. */
+  /** In total. */
   readonly maxBytes: number;
-  /** In a request, its envelope included. Default: no bound. */
+  /** Per request, its envelope included. Default: no limit. */
   readonly requestBytes?: number;
 }
 
-/** What a {@linkcode LiveOutput} is made of. */
+/** Options of a {@linkcode LiveOutput}. */
 export interface LiveOutputOptions {
-  /** Gives a batch to the master. @returns Whether it took it. Never rejects. */
+  /** Sends a batch to the master. @returns Whether the master accepted it. Never rejects. */
   send(batch: LiveBatch): Promise<boolean>;
-  /** How much. */
   readonly limits: LiveLimits;
 }
 
-/** The time between two batches, in milliseconds. */
+/** Time between two batches, in milliseconds. */
 const BATCH_MS = 50;
-/** Before a batch is sent again, in milliseconds. */
+/** Wait before a batch is sent again, in milliseconds. */
 const RETRY_MS = 1_000;
-/** A batch holds no more bytes than this, and a piece. */
+/** Maximum bytes of a batch, and of a piece. */
 const BATCH_BYTES = 65_536;
-/** What a part of a batch takes on the wire beside its text. */
+/** Bytes of a part on the wire besides its text. */
 const PART_BYTES = 48;
 /**
- * A batch may be this part of a request: a byte that is no text takes three as text, a batch may be a piece too large, and there is
- * an envelope.
+ * A batch may be this fraction of a request: an invalid byte takes three as text, a batch may be one piece too large,
+ * and there is an envelope.
  */
 const BATCH_SHARE = 8;
-/** So many bytes wait to be sent at most. */
+/** Maximum bytes that wait to be sent. */
 const HELD_BYTES = 262_144;
 
 const NEWLINE = 0x0a;
 
-/** The decoder of one stream: characters may be split over pieces. */
+/** Decodes one stream; characters may be split over pieces. */
 interface StreamDecoder {
   readonly command: number;
   readonly stream: Stream;
@@ -75,35 +70,34 @@ export class LiveOutput {
   #held = 0;
   #accepted = 0;
   #full = false;
-  /** Lines that were left out before the first of the pieces. */
+  /** Number of lines left out before the first piece. */
   #leftOut = 0;
-  /** Streams of which the rest of a line goes too, because its beginning was left out. */
+  /** Streams whose rest of a line is left out too, because its beginning was. */
   readonly #cut = new Set<string>();
-  /** Lines that were left out after the last of the pieces, as all that may be sent was; and whether one is unfinished. */
+  /** Number of lines left out after the last piece, because the total limit is reached; and whether one is unfinished. */
   #beyond = 0;
   #beyondCut = false;
   readonly #decoders = new Map<string, StreamDecoder>();
   #seq = 0;
   #unsent: LiveBatch | undefined;
-  /** What of a batch fits into a request. */
+  /** Maximum bytes of a batch in a request. */
   readonly #roomBytes: number;
   #allowance: number;
   #allowedAt = performance.now();
   #sending: Promise<void> | undefined;
 
-  /** Sends nothing before there is something. */
   constructor(options: LiveOutputOptions) {
     this.#options = options;
     this.#allowance = options.limits.rateBytes;
     this.#roomBytes = Math.floor((options.limits.requestBytes ?? Infinity) / BATCH_SHARE);
   }
 
-  /** Takes what was written. */
+  /** Adds output. */
   write(written: WrittenOutput): void {
     if (this.#ending.signal.aborted || written.bytes.length === 0) return;
     const room = this.#options.limits.maxBytes - this.#accepted;
     if (this.#full || written.bytes.length > room) {
-      // What there is room for, to the end of a line; and nothing after that, were it ever so short.
+      // Whatever fits, up to the end of a line; nothing afterwards, even if it is short.
       const end = this.#full ? 0 : written.bytes.subarray(0, room).lastIndexOf(NEWLINE) + 1;
       this.#full = true;
       const { lines, unfinished } = countLines(written.bytes.subarray(end), this.#beyondCut);
@@ -125,8 +119,8 @@ export class LiveOutput {
   }
 
   /**
-   * There is no more. @param patienceMs How long the batch under way may take.
-   * @returns What the master has not taken yet, for the caller to deliver.
+   * Ends the output. @param patienceMs How long the current batch may take.
+   * @returns The batches that the master has not accepted yet; the caller must deliver them.
    */
   async end(patienceMs: number): Promise<LiveBatch[]> {
     this.#ending.abort(new Error("the job has ended"));
@@ -166,7 +160,7 @@ export class LiveOutput {
     }
   }
 
-  /** How long it takes until the rate allows a piece: what is not used is saved up for a second at most. */
+  /** Time until the rate allows a piece. Unused rate is saved for a second at most. */
   #pauseMs(): number {
     const { rateBytes } = this.#options.limits;
     const now = performance.now();
@@ -175,7 +169,7 @@ export class LiveOutput {
     return this.#allowance >= 1 ? 0 : Math.ceil(1000 * (1 - this.#allowance) / rateBytes);
   }
 
-  /** The next batch, of `most` bytes or what fits into a request, and a piece; `undefined` if there is nothing. */
+  /** The next batch: at most `most` bytes, or what fits into a request, plus one piece; `undefined` if there is nothing. */
   #take(most: number, ended: boolean): LiveBatch | undefined {
     const parts: LivePart[] = [];
     if (this.#leftOut > 0) parts.push({ leftOut: this.#leftOut });
@@ -230,7 +224,7 @@ export class LiveOutput {
   }
 }
 
-/** Adds text, to the last part if that is of the same stream. */
+/** Adds text, to the last part if it has the same stream. */
 function add(parts: LivePart[], { command, stream }: Pick<LiveText, "command" | "stream">, text: string): void {
   if (text === "") return;
   const before = parts.at(-1);
@@ -240,8 +234,8 @@ function add(parts: LivePart[], { command, stream }: Pick<LiveText, "command" | 
 }
 
 /**
- * The lines in `bytes`, an unfinished one at the end included.
- * @param counted Whether the first of them goes on from a line that has been counted.
+ * The number of lines in `bytes`, including an unfinished one at the end.
+ * @param counted Whether the first line continues one that is counted already.
  */
 function countLines(bytes: Uint8Array, counted: boolean): { lines: number; unfinished: boolean } {
   let ends = 0;

@@ -126,7 +126,7 @@ export async function executeCommand(
     output: watch?.(request.output_encoding ?? null),
     outputMax: context.opts.output_max,
   });
-  // What is not whole is no success, whoever says that the command's own code is none of anybody's business.
+  // Truncated output is a failure, even with `ignore_retcode`.
   if (result.cut) context.setRetcode(result.retcode || 1);
   else if (request.ignore_retcode === true || request.bg === true) context.setRetcode(0);
   else context.setRetcode(result.retcode ?? 0);

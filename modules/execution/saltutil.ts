@@ -31,14 +31,12 @@ async function others({ jobs, job }: JobContext): Promise<RunningJob[]> {
   return (await jobs.running()).filter(({ jid }) => jid !== job.jid);
 }
 
-/** `saltutil.running` */
 export const running: ModuleFunction<JobContext> = fn({
   doc: describe("Return the jobs that this minion is running, this one left out: a list of maps.", "saltutil.running"),
   params: {},
   run: async (_bound, context) => (await others(context)).map(asMap),
 });
 
-/** `saltutil.is_running` */
 export const is_running: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the running jobs whose function a glob matches.",
@@ -48,7 +46,6 @@ export const is_running: ModuleFunction<JobContext> = fn({
   run: async ({ fun }, context) => (await others(context)).filter((job) => matchesGlob(fun, job.fun)).map(asMap),
 });
 
-/** `saltutil.find_job` */
 export const find_job: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return the job with that id if this minion is running it, else an empty map.",
@@ -75,7 +72,6 @@ async function sendToAll(signal: number, context: JobContext): Promise<string[]>
   return sent;
 }
 
-/** `saltutil.signal_job` */
 export const signal_job: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Send a signal, by its number, to the job with that id and to the commands that it runs. Returns which pid got it, or an\n" +
@@ -86,35 +82,30 @@ export const signal_job: ModuleFunction<JobContext> = fn({
   run: ({ jid, sig }, context) => sendTo(jid, sig, context),
 });
 
-/** `saltutil.term_job` */
 export const term_job: ModuleFunction<JobContext> = fn({
   doc: describe("Send SIGTERM (15) to the job with that id.", "saltutil.term_job <job id>"),
   params: { jid: str() },
   run: ({ jid }, context) => sendTo(jid, SIGTERM, context),
 });
 
-/** `saltutil.kill_job` */
 export const kill_job: ModuleFunction<JobContext> = fn({
   doc: describe("Send SIGKILL (9) to the job with that id, which ends it.", "saltutil.kill_job <job id>"),
   params: { jid: str() },
   run: ({ jid }, context) => sendTo(jid, SIGKILL, context),
 });
 
-/** `saltutil.term_all_jobs` */
 export const term_all_jobs: ModuleFunction<JobContext> = fn({
   doc: describe("Send SIGTERM (15) to every job but this one; returns a list of texts.", "saltutil.term_all_jobs"),
   params: {},
   run: (_bound, context) => sendToAll(SIGTERM, context),
 });
 
-/** `saltutil.kill_all_jobs` */
 export const kill_all_jobs: ModuleFunction<JobContext> = fn({
   doc: describe("Send SIGKILL (9) to every job but this one; returns a list of texts.", "saltutil.kill_all_jobs"),
   params: {},
   run: (_bound, context) => sendToAll(SIGKILL, context),
 });
 
-/** `saltutil.refresh_grains` */
 export const refresh_grains: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Have the minion compute its grains again; then its pillar too, or with refresh_pillar=False its modules.\n" +
@@ -129,7 +120,6 @@ export const refresh_grains: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `saltutil.refresh_modules` */
 export const refresh_modules: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Have the minion load its modules again for the jobs that follow. async is accepted: the answer says whether the minion\n" +
@@ -145,14 +135,12 @@ const REFRESH_PILLAR_DOC =
   "Have the minion ask for its pillar again. wait, timeout and clean_cache are accepted: the answer says whether the minion\n" +
   "has been told, and there is no cache.";
 
-/** `saltutil.refresh_pillar` */
 export const refresh_pillar: ModuleFunction<JobContext> = fn({
   doc: describe(REFRESH_PILLAR_DOC, "saltutil.refresh_pillar"),
   params: REFRESH_PILLAR,
   run: (_bound, { outside }) => outside.refresh("pillar"),
 });
 
-/** `saltutil.pillar_refresh` */
 export const pillar_refresh: ModuleFunction<JobContext> = fn({
   doc: describe("Another name of saltutil.refresh_pillar.", "saltutil.pillar_refresh"),
   params: REFRESH_PILLAR,
@@ -187,7 +175,6 @@ function sync(family: string, { extmod_whitelist, extmod_blacklist }: SyncArgume
   );
 }
 
-/** `saltutil.sync_modules` */
 export const sync_modules: ModuleFunction<JobContext> = fn({
   doc: describe(`Load execution modules that changed.\n\n${SYNC_DOC}`, "saltutil.sync_modules"),
   permissions: SYNCING,
@@ -199,7 +186,6 @@ export const sync_modules: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `saltutil.sync_grains` */
 export const sync_grains: ModuleFunction<JobContext> = fn({
   doc: describe(`Load grains modules that changed.\n\n${SYNC_DOC}`, "saltutil.sync_grains"),
   permissions: SYNCING,
@@ -238,7 +224,6 @@ const FAMILIES = [
 /** Those that this implementation loads; the others are always unchanged. */
 const LOADED = ["modules", "grains"];
 
-/** `saltutil.sync_all` */
 export const sync_all: ModuleFunction<JobContext> = fn({
   doc: describe(
     `Load modules of every family that changed: a map of lists. Only modules and grains are loaded yet.\n\n${SYNC_DOC}`,
@@ -260,7 +245,6 @@ export const sync_all: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `saltutil.list_extmods` */
 export const list_extmods: ModuleFunction<JobContext> = fn({
   doc: describe("Return the modules in the directory extension_modules, by family.", "saltutil.list_extmods"),
   permissions: { read: ["{extension_modules}"] },
@@ -285,7 +269,6 @@ export const list_extmods: ModuleFunction<JobContext> = fn({
 /** What the minion's own store of jobs takes. */
 const JOBS_CACHE: Permissions = { read: ["{cachedir}/minion_jobs"], write: ["{cachedir}/minion_jobs"] };
 
-/** `saltutil.clear_job_cache` */
 export const clear_job_cache: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Remove the jobs that the minion has stored (option cache_jobs) and that are older than some hours. Returns whether that\n" +
@@ -311,7 +294,6 @@ export const clear_job_cache: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `saltutil.find_cached_job` */
 export const find_cached_job: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return what the minion has stored (option cache_jobs) of the job with that id; None if that cannot be read.",
@@ -335,7 +317,6 @@ export const find_cached_job: ModuleFunction<JobContext> = fn({
 /** What returns that were too large for the master take. */
 const KEPT_RETURNS: Permissions = { read: ["{cachedir}/kept_returns"] };
 
-/** `saltutil.kept_returns` */
 export const kept_returns: ModuleFunction<JobContext> = fn({
   doc: describe(
     "List the returns that were too large for the master and of which this minion has kept the beginning, the oldest first: the\n" +
@@ -358,7 +339,6 @@ export const kept_returns: ModuleFunction<JobContext> = fn({
     ),
 });
 
-/** `saltutil.kept_return` */
 export const kept_return: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return a piece of a return that was too large for the master, as a text: `size` bytes from the byte `offset` on, as far as\n" +
@@ -376,7 +356,6 @@ export const kept_return: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `saltutil.revoke_auth` */
 export const revoke_auth: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Ask the master to delete this minion's key; it has to be accepted again. With preserve_minion_cache=True the master\n" +
@@ -395,7 +374,6 @@ export const revoke_auth: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `saltutil.regen_keys` */
 export const regen_keys: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Remove the minion's keys, the copy of its master's among them. New ones are made when the minion next starts, and the\n" +

@@ -1,6 +1,7 @@
 /**
- * Execution module `test`: whether a minion hears and answers, what arrives of the arguments, and how results and
- * failures of every kind come back. Source: the functions of Salt 3008.3 `salt/modules/test.py`.
+ * Execution module `test`: whether a minion answers, which arguments arrive, and how results and failures of every kind
+ * are returned.
+ * Source: the functions of Salt 3008.3 `salt/modules/test.py`.
  * @module
  */
 
@@ -106,10 +107,10 @@ export const rand_sleep: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** After so many steps a long computation looks whether its job is to end: a thread that never waits cannot be ended. */
+/** After so many steps a long computation checks whether its job must end: a thread that never waits cannot be ended. */
 const STEPS = 1_000;
 
-/** Lets messages in. @throws {Error} If the job is to end. */
+/** Lets messages be handled. @throws {Error} If the job must end. */
 async function lookUp(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve));
   signal.throwIfAborted();
@@ -142,7 +143,7 @@ export const collatz: ModuleFunction<JobContext> = fn({
     const steps: Value[] = [];
     // Python's division makes a float of the number, which stays one.
     for (let n = start, halved = false; n !== 1;) {
-      // Beyond what a float holds exactly the steps lead nowhere, and it would be for ever.
+      // Above what a float holds exactly, the sequence might never end.
       if (n > Number.MAX_SAFE_INTEGER) {
         throw new CommandError(`${start} leads to numbers above ${Number.MAX_SAFE_INTEGER}`);
       }

@@ -157,7 +157,7 @@ display_progress : False
   async run({ jid, ext_source, returned, missing, display_progress }, context) {
     checkSource(ext_source);
     await querying(context, display_progress);
-    // Programs get what Salt gives them; whoever mistyped the id is to hear of it.
+    // Programs get Salt's result; a user who mistyped the id gets an error.
     if (!context.jobs.exists(jid)) {
       context.log("error", noSuchJob(jid));
       context.setRetcode(1);
@@ -247,7 +247,7 @@ export const active: RunnerFunction = runner({
     return new Map([...active].flatMap(([jid, { job, running }]) => {
       const shownJob = formatStartedJob(jid, job);
       const returned = context.jobs.getReturns(jid);
-      // Whose return came after it had answered is at it no more.
+      // A minion whose return came after its answer is not running the job any more.
       const still = running.filter((one) => [...one.keys()].every((id) => !returned.has(String(id))));
       shownJob.set("Running", still).set("Returned", [...returned.keys()]);
       return still.length === 0 ? [] : [[jid, shownJob]];
@@ -312,7 +312,7 @@ function noSuchJob(jid: string): string {
   return `There is no job ${jid} in the job cache`;
 }
 
-/** What became of a job on each of its minions: what every function here goes by. */
+/** The outcome of a job on each of its minions. */
 async function outcomesOf(context: RunnerContext, jid: string): Promise<Map<string, JobOutcome>> {
   return await context.local.outcomes(jid, jobMinions(context.jobs.getLoad(jid)));
 }
@@ -326,7 +326,7 @@ async function describeJob(context: RunnerContext, jid: string): Promise<ValueMa
     if (endTime !== undefined) job.set("EndTime", endTime);
   }
   const outcomes = await outcomesOf(context, jid);
-  // Of a job that all have returned from, Salt's keys say everything.
+  // If all minions have returned, Salt's keys say everything.
   if ([...outcomes.values()].some(({ outcome }) => outcome !== "returned" && outcome !== "failed")) {
     job.set("Outcomes", new Map([...outcomes].map(([id, { outcome }]) => [id, outcome])));
   }
@@ -340,7 +340,8 @@ function asMap(stored: JobReturn): ValueMap {
 function listJobs(context: RunnerContext, search: Parameters<typeof jobFilter>[0]): ValueMap {
   const fits = jobFilter(search);
   const jobs = new Map<string, ValueMap>();
-  // Not list(), which keeps all loads till the last is read: of ten thousand, the collector would copy each several times.
+  // Not list(), which keeps all loads until the last is read: with ten thousand, the collector would copy each several
+  // times.
   for (const { jid, load } of context.jobs.walk()) {
     const job = formatStartedJob(jid, load);
     if (context.opts.job_cache_store_endtime) {

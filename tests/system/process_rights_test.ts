@@ -138,16 +138,16 @@ const LINUX_ROOT = { ignore: Deno.uid() !== 0 || Deno.build.os !== "linux" };
 Deno.test(
   "with publisher_acl others reach their key and the bus, and nothing else: of a master that is root's",
   LINUX_ROOT,
-  (t) => guestsOf("root", t),
+  (t) => aclUsersOf("root", t),
 );
 
 Deno.test(
   "with publisher_acl others reach their key and the bus, and nothing else: of a master that is nobody's",
   LINUX_ROOT,
-  (t) => guestsOf("nobody", t),
+  (t) => aclUsersOf("nobody", t),
 );
 
-async function guestsOf(owner: string, t: Deno.TestContext): Promise<void> {
+async function aclUsersOf(owner: string, t: Deno.TestContext): Promise<void> {
   using daemon = new OtherUser("daemon");
   using games = new OtherUser("games");
   const publisher_acl = { daemon: ["test.*"] };

@@ -11,19 +11,19 @@ import { accessKeyPath } from "../config/master_paths.ts";
 import { findUser } from "../os/users.ts";
 
 /** A user in `publisher_acl`. */
-export interface Guest {
+export interface AclUser {
   /** The name as written in `publisher_acl`. */
   readonly name: string;
   readonly uid: number;
 }
 
 /** A right: go through a directory, read a file, connect to a socket. */
-export type GuestRight = "pass" | "read" | "connect";
+export type AclRight = "pass" | "read" | "connect";
 
-const BITS: Readonly<Record<GuestRight, number>> = { pass: ACL_PASS, read: ACL_READ, connect: ACL_READ | ACL_WRITE };
+const BITS: Readonly<Record<AclRight, number>> = { pass: ACL_PASS, read: ACL_READ, connect: ACL_READ | ACL_WRITE };
 
 /** The users of this host among `names`, except root and the master's user. */
-export function findGuests(names: Iterable<string>): Guest[] {
+export function findAclUsers(names: Iterable<string>): AclUser[] {
   return [...names].flatMap((name) => {
     const uid = findUser(name)?.uid;
     return uid === undefined || uid === 0 || uid === Deno.uid() ? [] : [{ name, uid }];
@@ -35,22 +35,22 @@ export function findGuests(names: Iterable<string>): Guest[] {
  * @throws {LibcError} If the file system has no access control lists.
  * @throws {PreflightError} If the system has none.
  */
-export function openToGuests(path: string, right: GuestRight, uids: readonly number[]): void {
-  if (uids.length === 0 && !mayHaveGuests(path)) return;
+export function openToAclUsers(path: string, right: AclRight, uids: readonly number[]): void {
+  if (uids.length === 0 && !mayHaveAcl(path)) return;
   if (!hasAcls()) throw new PreflightError("this system has no access control lists as Linux has");
   setAclUsers(path, uids, BITS[right]);
 }
 
 /** Whether the path may have an access control list: its group bits are then the maximum of all its users. */
-function mayHaveGuests(path: string): boolean {
+function mayHaveAcl(path: string): boolean {
   return hasAcls() && ((Deno.statSync(path).mode ?? 0) & 0o070) !== 0;
 }
 
-/** Gives the users access to their keys, and to the directories above them. @throws As {@linkcode openToGuests}. */
-export function admitGuests(
+/** Gives the users access to their keys, and to the directories above them. @throws As {@linkcode openToAclUsers}. */
+export function openKeysToAclUsers(
   { cachedir, sock_dir }: { readonly cachedir: string; readonly sock_dir: string },
-  guests: readonly Guest[],
+  users: readonly AclUser[],
 ): void {
-  for (const path of [cachedir, sock_dir]) openToGuests(path, "pass", guests.map(({ uid }) => uid));
-  for (const { name, uid } of guests) openToGuests(accessKeyPath(cachedir, name), "read", [uid]);
+  for (const path of [cachedir, sock_dir]) openToAclUsers(path, "pass", users.map(({ uid }) => uid));
+  for (const { name, uid } of users) openToAclUsers(accessKeyPath(cachedir, name), "read", [uid]);
 }
