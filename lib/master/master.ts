@@ -20,7 +20,7 @@ import type { BusThreadInit } from "../bus/thread.ts";
 import { busStatePath } from "../bus/state_file.ts";
 import { EventSender } from "../bus/sender.ts";
 import { masterBus, removeSocketFile } from "../bus/paths.ts";
-import { admitGuests, findGuests, type Guest, openToGuests } from "../bus/guests.ts";
+import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "../bus/acl_users.ts";
 import { heldMemory, MOST_HELD } from "./in_flight_request.ts";
 import { jidMemory, makeJid } from "../protocol/jid.ts";
 import { type KeptInit, KeptThread, type KeptThreadOptions } from "../sockets/kept_thread.ts";
@@ -74,7 +74,7 @@ export class Master {
   readonly #log: Logger;
   readonly #sharedKey = new SharedKey();
   #accessKeys: AccessKeys = new Map();
-  #guests: Guest[] = [];
+  #aclUsers: AclUser[] = [];
   readonly #threads = new Map<string, KeptThread>();
   /** It ends last: the others still have events to fire. */
   #bus: KeptThread | undefined;
@@ -137,9 +137,9 @@ export class Master {
     await restoreFromJournal(opts, masterKey.pem, this.#log);
     const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
     const others = aclUsers(opts, hostUsers);
-    this.#guests = findGuests(others);
+    this.#aclUsers = findAclUsers(others);
     const accessKeys = this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...others]);
-    this.#admit(() => admitGuests(opts, this.#guests));
+    this.#admit(() => openKeysToAclUsers(opts, this.#aclUsers));
     const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000).memory;
     const shared = {
       opts: packOpts("master", opts),
@@ -153,7 +153,7 @@ export class Master {
       paths: masterBus(opts.sock_dir),
       keptEvents: opts.event_publisher_pub_hwm,
       place: events,
-      listeners: this.#guests.map(({ uid }) => uid),
+      listeners: this.#aclUsers.map(({ uid }) => uid),
     };
     this.#bus = this.#keep<BusThreadInit>("EventBus", new URL("../bus/thread.ts", import.meta.url), {
       init: () => busInit,
@@ -225,7 +225,7 @@ export class Master {
     });
     const ports = JSON.stringify({ publish_port: publishPort, ret_port: this.#ports.requestPort });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
-    this.#admit(() => openToGuests(portsPath(opts.sock_dir), "read", busInit.listeners));
+    this.#admit(() => openToAclUsers(portsPath(opts.sock_dir), "read", busInit.listeners));
     this.#serving = true;
   }
 
@@ -234,7 +234,7 @@ export class Master {
     try {
       open();
     } catch (error) {
-      const names = this.#guests.map(({ name }) => name).join(", ");
+      const names = this.#aclUsers.map(({ name }) => name).join(", ");
       this.#log.error(`publisher_acl: ${names} cannot be let in: ${error instanceof Error ? error.message : error}`);
     }
   }
@@ -285,7 +285,7 @@ export class Master {
     try {
       const users = restoreAccessKeys(this.#opts.cachedir, this.#accessKeys);
       if (users.length === 0) return;
-      this.#admit(() => admitGuests(this.#opts, this.#guests));
+      this.#admit(() => openKeysToAclUsers(this.#opts, this.#aclUsers));
       this.#log.warning(`Put back the key files of ${users.join(", ")}, which were gone`);
     } catch (error) {
       this.#log.error(`The users' key files cannot be put back: ${error instanceof Error ? error.message : error}`);
