@@ -50,8 +50,8 @@ const RENAMED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Loads the master's configuration: `<configDir>/master`, `master.d/*.conf` and what they include.
- * @throws {ConfigError} For an unreadable file and for a bad value.
+ * Loads the master's configuration: `<configDir>/master`, `master.d/*.conf` and the files that they include.
+ * @throws {ConfigError} For an unreadable file and for an invalid value.
  */
 export function loadMasterConfig(request: ConfigRequest = {}): LoadedConfig<MasterOpts> {
   const draft = new Draft("master", request);
@@ -106,7 +106,7 @@ export function loadMinionConfig(request: MinionConfigRequest = {}): LoadedConfi
   return draft.finish("minion");
 }
 
-/** Options on their way from what was written to what is loaded. */
+/** Options while they are loaded. */
 class Draft {
   /** What the options are so far. */
   readonly values: Record<string, unknown> = {};
@@ -129,7 +129,7 @@ class Draft {
     this.warnings = read.warnings;
     this.values.conf_file = file;
     const directory = file.slice(0, file.lastIndexOf("/")) || "/";
-    // A default that is missing is nobody's mistake.
+    // A missing default directory is no mistake of the user.
     if (directory !== DEFAULT_CONFIG_DIR && !isDirectory(directory)) {
       this.warnings.push(`${directory}: there is no such configuration directory; every option has its default`);
     }
@@ -170,7 +170,7 @@ class Draft {
     this.values.user ??= this.surroundings.user();
   }
 
-  /** Warns of what was set and belongs to a part of Salt that is not built. The operator's commands do not repeat it. */
+  /** Warns of options that belong to parts of Salt that are not implemented; the operator's commands do not repeat it. */
   tellPlanned(): void {
     const table = OPTION_TABLES[this.#role];
     const idle = [...this.#written].filter(([name, { file, value }]) =>
@@ -282,7 +282,7 @@ class Draft {
     if (appended.includes("pidfile")) {
       values.pidfile = this.#text("pidfile").replace(/[^/]*$/, (file) => `salt/${id}/${file}`);
     }
-    // Unix sockets have short names only: a long sock_dir gives way to one in the cache directory.
+    // Unix socket paths are short: if `sock_dir` is too long, a directory in the cache directory is used.
     if (this.#text("sock_dir").length > this.#text("cachedir").length + 10) {
       values.sock_dir = `${values.cachedir}/.salt-unix`;
     }

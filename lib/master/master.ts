@@ -1,7 +1,6 @@
 /**
- * The master: starts its sockets and threads, starts again what dies, and ends it all.
- *
- * Its main thread moves no messages: libzmq's proxies do, and the MWorkers do the work.
+ * The master: starts its sockets and threads, restarts threads that die, and stops everything. Its main thread passes
+ * no messages: libzmq's proxies do, and the MWorkers do the work.
  * Source: architecture.md, "Processes and sockets of the master".
  * @module
  */
@@ -55,16 +54,16 @@ import { CpuTimeWatch } from "../process/cpu_time_watch.ts";
 /** What of the time for ending is kept for what ends after the other threads: the last replies, the proxy and the bus. In ms. */
 const BUS_END_MS = 1_000;
 /**
- * The time in which the last replies get from the MWorkers' sockets to the network, in milliseconds: it takes one. In steps, as
- * a machine that stands still meanwhile may take all of one step.
+ * Time for the last replies to get from the MWorkers' sockets to the network, in milliseconds; normally one is enough.
+ * In steps, since a machine that is suspended may use up a whole step.
  */
 const LAST_REPLIES_MS = [20, 20, 20, 20];
-/** And in which the network takes them. */
+/** Time for the network to send them. */
 const LINGER_MS = 250;
 
 /**
- * Where the MWorkers meet the proxy and the event bus: in memory, which takes no threads of libzmq's between them, and no calls to the
- * system while both sides are busy.
+ * Addresses between MWorkers, proxy and event bus: in memory, without libzmq's threads in between, and without system
+ * calls while both sides are busy.
  */
 const WORKERS = "inproc://workers", EVENTS = "inproc://events";
 
@@ -76,12 +75,12 @@ export class Master {
   #accessKeys: AccessKeys = new Map();
   #aclUsers: AclUser[] = [];
   readonly #threads = new Map<string, KeptThread>();
-  /** It ends last: the others still have events to fire. */
+  /** Stopped last, because the others still fire events. */
   #bus: KeptThread | undefined;
   #publisher: KeptThread | undefined;
   #workers: readonly KeptThread[] = [];
   #requests: ZmqProxy | undefined;
-  /** Of the sockets between the MWorkers and the event bus, which goes on longer than the proxy. */
+  /** The context of the sockets between MWorkers and event bus, which outlives the proxy. */
   readonly #busContext = ZmqContext.create();
   #limiter: ConnectionLimiter | undefined;
   #memoryLooks: CpuTimeWatch | undefined;
@@ -103,18 +102,18 @@ export class Master {
     return this.#ports;
   }
 
-  /** Resolves when it has ended. */
+  /** Resolves when the master has ended. */
   get closed(): Promise<void> {
     return this.#closed.promise;
   }
 
   /**
-   * Starts a master whose directories are there (see lib/commands/preflight.ts); resolves when it serves.
-   * @throws {PreflightError} If one is running on this `sock_dir`, or an address cannot be listened on.
-   * @throws {Error} If a thread cannot be started. Nothing is left behind then.
+   * Starts a master whose directories exist (see lib/commands/preflight.ts); resolves when it is running.
+   * @throws {PreflightError} If a master is running on this `sock_dir`, or an address is in use.
+   * @throws {Error} If a thread cannot be started. Everything started so far is stopped.
    */
   static async start(opts: MasterOpts, log: Logger): Promise<Master> {
-    // Before anything is touched: binding an ipc address takes it away from whoever has it.
+    // Checked first: binding an ipc address would take it from a running master.
     if (await answers(publishPullPath(opts.sock_dir))) {
       throw new PreflightError(`A master is already running with the sock_dir ${opts.sock_dir}`);
     }
@@ -171,9 +170,9 @@ export class Master {
         ...MANY_REQUESTERS,
         ipv6: opts.ipv6 ?? undefined,
       },
-      // Few wait for the MWorkers; the others wait where they came in, so that ROUTER takes turns among its peers and
-      // nobody's flood is in front of another's request. Replies are not bounded, here and in the MWorkers: while
-      // libzmq's proxy waits for room behind, it does not serve them.
+      // Few requests are queued for the MWorkers; the others wait in their own connections, so that ROUTER serves its
+      // peers in turn and no flood delays other clients. Replies are not limited, here and in the MWorkers: while
+      // libzmq's proxy waits for room in one direction, it does not serve the other.
       { highWaterMark: 0, sendHighWaterMark: opts.max_queued_requests },
     );
     this.#limiter = new ConnectionLimiter(this.#requests.monitor(), {
@@ -229,7 +228,7 @@ export class Master {
     this.#serving = true;
   }
 
-  /** Opens something to the users that `publisher_acl` names. Without them the master serves all the same. */
+  /** Gives the users in `publisher_acl` access. If that fails, the master continues without them. */
   #admit(open: () => void): void {
     try {
       open();
@@ -239,7 +238,7 @@ export class Master {
     }
   }
 
-  /** On both ports: memory is the whole process's, and one look at it serves both. */
+  /** For both ports at once: the limit is on memory of the whole process. */
   #lookAtMemory(): void {
     const { rss } = Deno.memoryUsage();
     this.#limiter?.lookAtMemory(rss);
@@ -258,7 +257,7 @@ export class Master {
     });
     await this.#publisher.ready;
     const publishPort = await listening.promise;
-    // Another port, and every minion would have to be told.
+    // Keep the port: otherwise every minion would have to be told.
     opts = packOpts("master", { ...this.#opts, publish_port: publishPort });
     return publishPort;
   }
@@ -272,7 +271,7 @@ export class Master {
       name,
       url,
       log: this.#log,
-      unwanted: () => this.#closing || !this.#serving, // whoever starts the master hears of it
+      unwanted: () => this.#closing || !this.#serving, // the caller of start() gets this error
       canStandBeside: false,
       ...options,
     });
@@ -280,7 +279,7 @@ export class Master {
     return thread;
   }
 
-  /** The commands of this host go by these files: whoever has emptied the cache has not meant to lock them out. */
+  /** The commands on this host need these files: emptying the cache was not meant to lock users out. */
   #restoreAccessKeys(): void {
     try {
       const users = restoreAccessKeys(this.#opts.cachedir, this.#accessKeys);
@@ -299,7 +298,7 @@ export class Master {
     using bus = new EventSender(masterBus(this.#opts.sock_dir).pull);
     await bus.fire(ROTATE_EVENT, stamp(map({ rotate_aes_key: true })));
     if (!this.#opts.ping_on_rotate) return;
-    // Minions find out that the key is another one when a publish does not open: let that be a ping, not the next job.
+    // Minions notice the new key when a publish cannot be decrypted: let that be a ping, not the next job.
     using publisher = Outbox.push({ lingerMs: 1_000 });
     publisher.connect(`ipc://${publishPullPath(this.#opts.sock_dir)}`);
     const ping = {
@@ -314,7 +313,7 @@ export class Master {
     await publisher.send([encode(map({ load: ping, minions: [], ttl_ms: 0 }), "disk")], 5_000);
   }
 
-  /** One line for each thread: what it is doing now. */
+  /** What each thread is doing now, one line each. */
   async describeThreads(): Promise<string[]> {
     const lines = [...this.#threads.values()].map(async (thread) => `${thread.name}: ${await thread.describe()}`);
     const cleaning = this.#maintenance?.busy ? ", and at a round of Maintenance" : "";
@@ -344,7 +343,7 @@ export class Master {
   }
 }
 
-/** Waits for an address to be listened on. @throws {PreflightError} If it cannot be. */
+/** Waits until an address is bound. @throws {PreflightError} If that fails. */
 async function listening<T>(what: string, start: Promise<T>): Promise<T> {
   try {
     return await start;
@@ -359,6 +358,6 @@ async function answers(path: string): Promise<boolean> {
     (await Deno.connect({ transport: "unix", path })).close();
     return true;
   } catch {
-    return false; // nobody, or only the file that they left
+    return false; // nobody listens, or only a socket file is left
   }
 }

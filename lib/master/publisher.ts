@@ -35,17 +35,17 @@ import type { ValueMap } from "../values/value.ts";
 export interface PublisherParts {
   /** The memory of the shared key. */
   readonly sharedKey: SharedArrayBuffer;
-  /** The memory of the session keys that have been read. */
+  /** The memory of session keys. */
   readonly sessions: SharedArrayBuffer;
-  /** The master's private key, which signs. */
+  /** The master's private key, for signing. */
   readonly masterPem: string;
 }
 
-/** Bytes of the longest message of a subscriber: a topic is a hundred. */
+/** Maximum bytes of a subscriber's message; a topic has about a hundred. */
 const MAX_SUBSCRIPTION = 4_096;
-/** Bytes that all subscribers may have said beyond what minions say. */
+/** Maximum bytes of all subscribers' messages beyond what minions normally send. */
 const MAX_SUBSCRIBED = 4_194_304;
-/** How long it does not listen for signs when it has heard all; far below any time that a sign may take. In milliseconds. */
+/** Pause after all acknowledgements were read; far shorter than an acknowledgement may take. In milliseconds. */
 const REST_MS = 20;
 
 /** The Publisher of one master. */
@@ -89,7 +89,7 @@ export class Publisher implements ThreadService {
       ...PROBES,
       ...MANY_SUBSCRIBERS,
       handshakeMs: opts.handshake_timeout * 1000,
-      // Who subscribes has little to say.
+      // Subscribers send only small messages.
       maxFrameBytes: MAX_SUBSCRIPTION,
       ipv6: opts.ipv6 ?? undefined,
     });
