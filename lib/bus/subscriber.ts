@@ -12,7 +12,8 @@ import { NoMasterError, WireError } from "../errors.ts";
 import { type BusEvent, unpackWanted } from "./event.ts";
 import { sameBytes, startsWith } from "../crypto/same_bytes.ts";
 import { sleep } from "../os/sleep.ts";
-import { type Frames, Inbox } from "../sockets/endpoint.ts";
+import { Inbox } from "../sockets/endpoint.ts";
+import type { Frames } from "../sockets/libzmq.ts";
 import { CONNECT_MS } from "./paths.ts";
 
 /** The first frame that a new subscriber gets; no event looks like it. */

@@ -358,10 +358,10 @@ export class LocalClient {
   *#remaining(jid: string, ids: ReadonlySet<string>): Generator<Returned | Silent> {
     if (ids.size === 0) return;
     const sources = { opts: this.#opts, publishPort: this.#publishPort, jobs: this.#jobs, data: this.#data };
-    const stored = ifReadable(() => this.#jobs.getReturns(jid)) ?? new Map<string, JobReturn>();
-    const outcomes = ifReadable(() => jobOutcomes(jid, ids, sources)) ?? new Map<string, JobOutcome>();
+    const stored = ifReadable(() => this.#jobs.getReturns(jid));
+    const outcomes = ifReadable(() => jobOutcomes(jid, ids, { ...sources, returns: stored })) ?? new Map<string, JobOutcome>();
     for (const id of [...ids].sort()) {
-      const found = stored.get(id);
+      const found = stored?.get(id);
       if (found !== undefined) yield toReturned(id, map({ ...found }));
       else yield { kind: "silent", id, outcome: outcomes.get(id)?.outcome ?? "not received" };
     }

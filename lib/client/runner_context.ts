@@ -6,7 +6,7 @@
  */
 
 import type { DataCache } from "../fleet/data_cache.ts";
-import type { JobStore } from "../jobs/store.ts";
+import type { JobReturn, JobStore } from "../jobs/store.ts";
 import type { JobOutcome } from "../jobs/outcomes.ts";
 import type { KeyStore } from "../keys/store.ts";
 import type { Family } from "../plugins/loader.ts";
@@ -72,8 +72,13 @@ export interface LocalCommands {
   /**
    * What became of a job on each of `ids`: one word, and when the master last heard of it (ms since the epoch). Those that
    * do not acknowledge jobs are asked whether they are at it.
+   * @param returns The job's returns, if they have been read already.
    */
-  outcomes(jid: string, ids: readonly string[]): Promise<Map<string, JobOutcome>>;
+  outcomes(
+    jid: string,
+    ids: readonly string[],
+    returns?: ReadonlyMap<string, JobReturn>,
+  ): Promise<Map<string, JobOutcome>>;
 }
 
 /** What a function of a runner runs with. */

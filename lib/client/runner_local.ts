@@ -65,10 +65,10 @@ export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): 
       await checkMasterRunning(opts.sock_dir);
       return presentMinions(opts, { publishPort: publishPortOf(opts), data: dataCache() });
     },
-    async outcomes(jid, ids) {
+    async outcomes(jid, ids, returns) {
       const publishPort = publishPortOf(opts);
       const jobs = openJobStore(opts, { log: options.log.warning });
-      const outcomes = jobOutcomes(jid, ids, { opts, publishPort, jobs, data: dataCache() });
+      const outcomes = jobOutcomes(jid, ids, { opts, publishPort, jobs, data: dataCache(), returns });
       const unsure = [...outcomes].filter(([, { outcome, acknowledges }]) =>
         outcome === "not received" && !acknowledges
       );

@@ -20,7 +20,7 @@ import { KeyStore } from "../keys/store.ts";
 import type { Logger } from "../process/log.ts";
 import { signMasterKey } from "../keys/master_signature.ts";
 import type { MasterOpts } from "../config/options.ts";
-import { fingerprint } from "../crypto/rsa.ts";
+import { fingerprint } from "../crypto/pem.ts";
 import {
   booleanOption,
   checkUsage,

@@ -9,7 +9,7 @@
 import { truncateList } from "../text/truncate.ts";
 import { byDirectory, compileGlobs, KEY_STATES, type KeyManager, type KeyMatches } from "../keys/manager.ts";
 import { KEY_DIRECTORIES, type KeyState } from "../keys/store.ts";
-import { fingerprint } from "../crypto/rsa.ts";
+import { fingerprint } from "../crypto/pem.ts";
 import { sanitizeLine } from "../text/terminal.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 

@@ -11,7 +11,6 @@ import { MINION_OPTIONS } from "./minion_options.ts";
 import type { Loaded, OptionTable } from "./option_types.ts";
 import type { ValueMap } from "../values/value.ts";
 
-export { LOG_LEVELS, type LogLevel } from "../process/log_levels.ts";
 export { MASTER_OPTIONS, MINION_OPTIONS };
 
 /** What kind of node a configuration is for; also the name of its file. */

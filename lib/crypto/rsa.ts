@@ -18,8 +18,6 @@ import { cleanPem } from "./pem.ts";
 import { publicPem, readPublicPem, type RsaNumbers } from "./rsa_public_pem.ts";
 import { padX931, unpadX931 } from "./x931.ts";
 
-export { cleanPem, fingerprint, samePem } from "./pem.ts";
-
 /** Values of a request's `enc_algo`. OAEP's mask uses the same hash. */
 export type EncryptionAlgorithm = "OAEP-SHA1" | "OAEP-SHA224";
 /** Values of a request's `sig_algo`. */

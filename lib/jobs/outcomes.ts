@@ -6,7 +6,7 @@
 
 import { connectedAddresses } from "../fleet/connected_ids.ts";
 import type { DataCache } from "../fleet/data_cache.ts";
-import type { JobStore } from "./store.ts";
+import type { JobReturn, JobStore } from "./store.ts";
 import { KeyStore } from "../keys/store.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { decideOutcome, type Outcome, type OutcomeFacts, outcomeOfReturn } from "../protocol/outcome.ts";
@@ -30,15 +30,17 @@ export interface OutcomeSources {
   readonly jobs: JobStore;
   /** What it knows of its minions. */
   readonly data: DataCache;
+  /** The returns of the job, if they have been read already: of a large job that is most of the work. */
+  readonly returns?: ReadonlyMap<string, JobReturn>;
 }
 
 /** The outcomes of job `jid` for `ids`. */
 export function jobOutcomes(
   jid: string,
   ids: Iterable<string>,
-  { opts, publishPort, jobs, data }: OutcomeSources,
+  { opts, publishPort, jobs, data, returns: read }: OutcomeSources,
 ): Map<string, JobOutcome> {
-  const returns = jobs.getReturns(jid);
+  const returns = read ?? jobs.getReturns(jid);
   const acks = jobs.acks.all(jid);
   const accepted = new Set(new KeyStore(opts.pki_dir).list("accepted"));
   const presence = readPresence(opts.cachedir);

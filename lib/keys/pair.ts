@@ -6,7 +6,8 @@
 
 import { makeDirectorySynced, readTextFileIfExists, statIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { KeyError } from "../errors.ts";
-import { PrivateKey, samePem } from "../crypto/rsa.ts";
+import { PrivateKey } from "../crypto/rsa.ts";
+import { samePem } from "../crypto/pem.ts";
 
 const PRIVATE_MODE = 0o400;
 const PUBLIC_MODE = 0o644;

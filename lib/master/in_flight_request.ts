@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Frames } from "../sockets/endpoint.ts";
+import type { Frames } from "../sockets/libzmq.ts";
 
 /** Maximum bytes of the routing frames; a client's identity has at most 255. */
 const BYTES = 2_048;

@@ -24,9 +24,9 @@ import {
   isSigningAlgorithm,
   PrivateKey,
   PublicKey,
-  samePem,
   type SigningAlgorithm,
 } from "../crypto/rsa.ts";
+import { samePem } from "../crypto/pem.ts";
 import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 
 /** Bytes that a minion's key must be able to encrypt. */
@@ -211,15 +211,16 @@ function keysFor(
   return reply;
 }
 
-let signedKey: { readonly shared: string; readonly signature: Uint8Array } | undefined;
+/** The last shared key that each master key signed, and its signature. */
+const signedKeys = new WeakMap<PrivateKey, { readonly shared: string; readonly signature: Uint8Array }>();
 
 /** The X9.31 signature of the shared key, the same for every minion: made once per key and thread. */
 function sharedKeySignature(masterKey: PrivateKey, shared: string): Uint8Array {
-  if (signedKey?.shared !== shared) {
-    const digest = hashHex(shared, "sha256");
-    signedKey = { shared, signature: masterKey.signX931(new TextEncoder().encode(digest)) };
-  }
-  return signedKey.signature;
+  const known = signedKeys.get(masterKey);
+  if (known?.shared === shared) return known.signature;
+  const signature = masterKey.signX931(new TextEncoder().encode(hashHex(shared, "sha256")));
+  signedKeys.set(masterKey, { shared, signature });
+  return signature;
 }
 
 /** `master_sign_pubkey`: the prepared signature, or a new one; base64 and a newline. */

@@ -12,14 +12,8 @@ import { AuthenticationError, KeyError, MsgpackError, SignInError, WireError } f
 import { hashHex } from "../crypto/hash.ts";
 import { decode } from "../values/msgpack.ts";
 import { asBytes, clearRequest, STRANGER, stringField } from "../protocol/payload.ts";
-import {
-  type EncryptionAlgorithm,
-  fingerprint,
-  type PrivateKey,
-  PublicKey,
-  samePem,
-  type SigningAlgorithm,
-} from "../crypto/rsa.ts";
+import { type EncryptionAlgorithm, type PrivateKey, PublicKey, type SigningAlgorithm } from "../crypto/rsa.ts";
+import { fingerprint, samePem } from "../crypto/pem.ts";
 import { isMap, map, repr, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
 /** Minimum valid value of a master's `max_request_bytes`. */

@@ -289,9 +289,10 @@ export function letGo(held: number): void {
 }
 
 /**
- * Ends the TCP connection `fd`; its owner sees it ended by the peer. Does nothing if `fd` is no TCP connection: the
- * owner may have closed it, and the number may belong to another file by now.
+ * Ends the TCP connection `fd` of the peer at `address` (as {@linkcode peerAddress} gives it); its owner sees it ended by the peer.
+ * Does nothing if `fd` is no TCP connection of that peer: the owner may have closed it, and the number may belong to another file
+ * or to another peer's connection by now.
  */
-export function shutDownConnection(fd: number): void {
-  if (peerAddress(fd) !== undefined) libc().shutdown(fd, SHUT_RDWR);
+export function shutDownConnection(fd: number, address: string): void {
+  if (peerAddress(fd) === address) libc().shutdown(fd, SHUT_RDWR);
 }

@@ -61,37 +61,57 @@ function isId(text: string): boolean {
 /** Finds a user by name, or by uid if a number is given. */
 export function findUser(who: string | number, files: AccountFiles = {}): User | undefined {
   const is = (user: User) => typeof who === "number" ? user.uid === who : user.name === who;
-  const local = parsePasswd(read(files.passwd ?? "/etc/passwd")).find(is);
+  const local = users.read(files.passwd ?? "/etc/passwd").find(is);
   return local ?? (files.passwd === undefined ? parsePasswd(getent("passwd", who)).find(is) : undefined);
 }
 
 /** The names of all users of this host, as far as they can be listed. */
 export function hostUsers(files: AccountFiles = {}): string[] {
-  const local = read(files.passwd ?? "/etc/passwd");
-  const directory = files.passwd === undefined ? getent("passwd") : "";
-  return [...new Set(parsePasswd(`${local}\n${directory}`).map(({ name }) => name))];
+  const local = users.read(files.passwd ?? "/etc/passwd");
+  const directory = files.passwd === undefined ? parsePasswd(getent("passwd")) : [];
+  return [...new Set([...local, ...directory].map(({ name }) => name))];
 }
 
 /** Finds a group by name, or by gid if a number is given. */
 export function findGroup(which: string | number, files: AccountFiles = {}): Group | undefined {
   const is = (group: Group) => typeof which === "number" ? group.gid === which : group.name === which;
-  const local = parseGroup(read(files.group ?? "/etc/group")).find(is);
+  const local = groups.read(files.group ?? "/etc/group").find(is);
   return local ?? (files.group === undefined ? parseGroup(getent("group", which)).find(is) : undefined);
 }
 
 /** The ids of all groups of `user` in the group file, the primary one first. */
 export function groupIdsOf(user: User, files: AccountFiles = {}): number[] {
-  const listed = parseGroup(read(files.group ?? "/etc/group")).filter((group) => group.members.includes(user.name));
+  const listed = groups.read(files.group ?? "/etc/group").filter((group) => group.members.includes(user.name));
   return [...new Set([user.gid, ...listed.map((group) => group.gid)])];
 }
 
-function read(path: string): string {
-  try {
-    return Deno.readTextFileSync(path);
-  } catch {
-    return ""; // no file: no local accounts
+/** What a file says, read again when the file is another one or has changed: a list of processes asks for many users. */
+class ParsedFile<T> {
+  readonly #parse: (text: string) => readonly T[];
+  #known: { readonly version: string; readonly records: readonly T[] } | undefined;
+
+  constructor(parse: (text: string) => readonly T[]) {
+    this.#parse = parse;
+  }
+
+  /** The records of the file `path`; none if it cannot be read: then there are no local accounts. */
+  read(path: string): readonly T[] {
+    try {
+      const { ino, size, mtime } = Deno.statSync(path);
+      // The tools that change these files write new ones and rename them.
+      const version = `${path}:${ino}:${size}:${mtime?.getTime()}`;
+      if (this.#known?.version !== version) {
+        this.#known = { version, records: this.#parse(Deno.readTextFileSync(path)) };
+      }
+      return this.#known.records;
+    } catch {
+      return [];
+    }
   }
 }
+
+const users = new ParsedFile(parsePasswd);
+const groups = new ParsedFile(parseGroup);
 
 /** The output of `getent` for one key, or for all; empty if there is none, or no `getent`. */
 function getent(database: string, key?: string | number): string {

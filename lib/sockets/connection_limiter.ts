@@ -119,8 +119,8 @@ export class ConnectionLimiter {
       "connections",
       `Too many connections to ${name} (${most}): ${who}; now one of ${addressText(address)}`,
     );
-    this.#cut.forget(leaves);
-    leased(() => shutDownConnection(leaves));
+    this.#cut.forget(leaves.connection);
+    leased(() => shutDownConnection(leaves.connection, leaves.address));
   }
 
   #tellCut(address: string): void {
@@ -170,9 +170,10 @@ export class ConnectionLimiter {
   }
 
   #end(connection: number): void {
+    const address = this.#shares.addressOf(connection);
     this.#shares.remove(connection);
     this.#cut.forget(connection);
-    leased(() => shutDownConnection(connection));
+    if (address !== undefined) leased(() => shutDownConnection(connection, address));
   }
 
   #warn(kind: string, text: string | (() => string)): void {

@@ -16,6 +16,14 @@ export interface ConnectionLimits {
   readonly perAddress: number;
 }
 
+/** A connection that has to go. */
+export interface Leaving {
+  /** Its descriptor. */
+  readonly connection: number;
+  /** Its peer's, as it was given. */
+  readonly address: string;
+}
+
 /** The connections of one listening socket, each with a number (its descriptor). */
 export class ConnectionShares {
   readonly #limits: ConnectionLimits;
@@ -47,7 +55,7 @@ export class ConnectionShares {
   }
 
   /** Adds a connection. @returns The connection to close for it, maybe itself; it is removed from the counts. */
-  add(connection: number, address: string): number | undefined {
+  add(connection: number, address: string): Leaving | undefined {
     this.remove(connection);
     const own = this.#connections.get(address) ?? new Set();
     this.#connections.set(address, own);
@@ -55,8 +63,10 @@ export class ConnectionShares {
     this.#addresses.set(connection, address);
     this.#moved(address, own.size - 1, own.size);
     const leaves = this.#tooMany(connection, address);
-    if (leaves !== undefined) this.remove(leaves);
-    return leaves;
+    if (leaves === undefined) return undefined;
+    const leaving = { connection: leaves, address: this.#addresses.get(leaves) ?? address };
+    this.remove(leaves);
+    return leaving;
   }
 
   #tooMany(connection: number, address: string): number | undefined {

@@ -14,8 +14,6 @@ import { SocketWait } from "./wait.ts";
 import { leased } from "../process/thread_lease.ts";
 import { closeSocket, openInherited, openSocket, socketMemory } from "./context.ts";
 
-export type { Frames } from "./libzmq.ts";
-
 /** After so many messages without waiting, other work of this thread gets a turn. */
 const IN_A_ROW = 256;
 let inARow = 0;

@@ -169,7 +169,7 @@ display_progress : False
       if (returned) result.set(id, stored.return);
     }
     if (missing) {
-      const outcomes = await outcomesOf(context, jid);
+      const outcomes = await outcomesOf(context, jid, returns);
       for (const id of jobMinions(context.jobs.getLoad(jid))) {
         if (returns.has(id)) continue;
         const outcome = outcomes.get(id)?.outcome;
@@ -312,21 +312,26 @@ function noSuchJob(jid: string): string {
   return `There is no job ${jid} in the job cache`;
 }
 
-/** The outcome of a job on each of its minions. */
-async function outcomesOf(context: RunnerContext, jid: string): Promise<Map<string, JobOutcome>> {
-  return await context.local.outcomes(jid, jobMinions(context.jobs.getLoad(jid)));
+/** What became of a job on each of its minions: what every function here goes by. */
+async function outcomesOf(
+  context: RunnerContext,
+  jid: string,
+  returns?: ReadonlyMap<string, JobReturn>,
+): Promise<Map<string, JobOutcome>> {
+  return await context.local.outcomes(jid, jobMinions(context.jobs.getLoad(jid)), returns);
 }
 
 /** A job under Salt's headings, with its returns, and what became of it on each minion. */
 async function describeJob(context: RunnerContext, jid: string): Promise<ValueMap> {
   const job = formatStartedJob(jid, context.jobs.getLoad(jid));
-  job.set("Result", new Map([...context.jobs.getReturns(jid)].map(([id, stored]) => [id, asMap(stored)])));
+  const returns = context.jobs.getReturns(jid);
+  job.set("Result", new Map([...returns].map(([id, stored]) => [id, asMap(stored)])));
   if (context.opts.job_cache_store_endtime) {
     const endTime = context.jobs.getEndTime(jid);
     if (endTime !== undefined) job.set("EndTime", endTime);
   }
-  const outcomes = await outcomesOf(context, jid);
-  // If all minions have returned, Salt's keys say everything.
+  const outcomes = await outcomesOf(context, jid, returns);
+  // Of a job that all have returned from, Salt's keys say everything.
   if ([...outcomes.values()].some(({ outcome }) => outcome !== "returned" && outcome !== "failed")) {
     job.set("Outcomes", new Map([...outcomes].map(([id, { outcome }]) => [id, outcome])));
   }

@@ -5,7 +5,7 @@
  */
 
 import { clearRequest } from "../../lib/protocol/payload.ts";
-import { type Frames } from "../../lib/sockets/endpoint.ts";
+import type { Frames } from "../../lib/sockets/libzmq.ts";
 import { isMap, map } from "../../lib/values/value.ts";
 import { eventually } from "../support/eventually.ts";
 import { HangingFleet, strangersSignIn } from "../support/hanging_worker.ts";

@@ -1,6 +1,7 @@
 import { encode } from "../../lib/values/msgpack.ts";
 import { KEY_DIRECTORIES, type KeyState } from "../../lib/keys/store.ts";
-import { fingerprint, PrivateKey, PublicKey } from "../../lib/crypto/rsa.ts";
+import { PrivateKey, PublicKey } from "../../lib/crypto/rsa.ts";
+import { fingerprint } from "../../lib/crypto/pem.ts";
 import { runSaltKey } from "../../lib/commands/salt_key.ts";
 import { map, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "../support/assert.ts";

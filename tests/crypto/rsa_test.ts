@@ -1,16 +1,14 @@
 /** The corpus is made by Python Salt 3008.3; see its field `about`. @module */
 import { AuthenticationError, ConfigError, KeyError } from "../../lib/errors.ts";
 import {
-  cleanPem,
   type EncryptionAlgorithm,
-  fingerprint,
   isEncryptionAlgorithm,
   isSigningAlgorithm,
   PrivateKey,
   PublicKey,
-  samePem,
   type SigningAlgorithm,
 } from "../../lib/crypto/rsa.ts";
+import { cleanPem, fingerprint, samePem } from "../../lib/crypto/pem.ts";
 import { padX931, unpadX931 } from "../../lib/crypto/x931.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
 import corpus from "../corpus/crypto.json" with { type: "json" };

@@ -8,7 +8,7 @@
 import { dataCache } from "../support/job_store.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { dumpJson } from "../../lib/values/json.ts";
-import { samePem } from "../../lib/crypto/rsa.ts";
+import { samePem } from "../../lib/crypto/pem.ts";
 import { eventually } from "../support/eventually.ts";
 import { run } from "../support/processes.ts";
 import type { Salt } from "./salts.ts";

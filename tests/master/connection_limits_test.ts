@@ -15,31 +15,31 @@ import { fleetTest } from "../support/fleet.ts";
 
 /** Counts connections 1, 2, …, one for each address, and gives those that had to go. */
 function ends(shares: ConnectionShares, addresses: readonly string[]): (number | undefined)[] {
-  return addresses.map((address, i) => shares.add(i + 1, address));
+  return addresses.map((address, i) => shares.add(i + 1, address)?.connection);
 }
 
 Deno.test("while there is room, an address has as many connections as it likes", () => {
   const shares = new ConnectionShares({ total: 10_000, perAddress: 0 });
   const left = ends(shares, Array.from({ length: 10_000 }, () => "nat"));
   assertEquals([new Set(left), shares.size], [new Set([undefined]), 10_000]);
-  assertEquals(shares.add(10_001, "nat"), 10_001);
+  assertEquals(shares.add(10_001, "nat")?.connection, 10_001);
 });
 
 Deno.test("without room, whoever has fewer connections gets the place of the newest of whoever has most", () => {
   const shares = new ConnectionShares({ total: 4, perAddress: 0 });
   assertEquals(ends(shares, ["a", "b", "b", "b"]), [undefined, undefined, undefined, undefined]);
-  assertEquals(shares.add(5, "b"), 5); // who has most gets no more
-  assertEquals(shares.add(6, "c"), 4);
-  assertEquals(shares.add(7, "d"), 3);
-  assertEquals(shares.add(8, "e"), 8); // one each: nobody has more than the newcomer
+  assertEquals(shares.add(5, "b")?.connection, 5); // who has most gets no more
+  assertEquals(shares.add(6, "c")?.connection, 4);
+  assertEquals(shares.add(7, "d")?.connection, 3);
+  assertEquals(shares.add(8, "e")?.connection, 8); // one each: nobody has more than the newcomer
   shares.remove(1);
-  assertEquals([shares.add(9, "e"), shares.size], [undefined, 4]);
+  assertEquals([shares.add(9, "e")?.connection, shares.size], [undefined, 4]);
 });
 
 Deno.test("a bound for each address holds with room left, and a number that comes again is another connection", () => {
   const shares = new ConnectionShares({ total: 0, perAddress: 2 });
   assertEquals(ends(shares, ["a", "a", "a", "b"]), [undefined, undefined, 3, undefined]);
-  assertEquals(shares.add(1, "a"), undefined);
+  assertEquals(shares.add(1, "a")?.connection, undefined);
   shares.remove(99);
   assertEquals([shares.size, shares.addressOf(3), shares.addressOf(4)], [3, undefined, "b"]);
 });
@@ -64,7 +64,7 @@ Deno.test("whoever has most is known after any order of coming and going", () =>
     const address = `address${random(6)}`;
     there.set(n, address);
     const before = most();
-    const end = shares.add(n, address);
+    const end = shares.add(n, address)?.connection;
     assertEquals(end === undefined, there.size <= 40);
     if (end === undefined) continue;
     assertEquals(before.counts.get(there.get(end) ?? ""), before.most);

@@ -2,7 +2,8 @@
 import { AuthenticationError, SignInError, WireError } from "../../lib/errors.ts";
 import { decode, encode } from "../../lib/values/msgpack.ts";
 import { asBytes, parseRequest } from "../../lib/protocol/payload.ts";
-import { fingerprint, PrivateKey } from "../../lib/crypto/rsa.ts";
+import { PrivateKey } from "../../lib/crypto/rsa.ts";
+import { fingerprint } from "../../lib/crypto/pem.ts";
 import { type Applicant, masterKeyPath, SignIn, type SignInReply } from "../../lib/minion/sign_in.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";

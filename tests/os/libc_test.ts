@@ -1,5 +1,5 @@
 /** @module */
-import { raiseOpenFileLimit, ReadWait, sendSignal } from "../../lib/os/libc.ts";
+import { peerAddress, raiseOpenFileLimit, ReadWait, sendSignal, shutDownConnection } from "../../lib/os/libc.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { strictTest } from "../support/strict.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
@@ -59,3 +59,37 @@ Deno.test("signals reach a process, and never this one's group or everybody", as
   assert(!sendSignal(child.pid, 0));
   for (const pid of [0, -1, 1.5, NaN]) assertThrows(() => sendSignal(pid, 0), RangeError);
 });
+
+Deno.test({
+  name: "a connection is shut down only if it is of the address that is meant",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const before = descriptorsOfSockets();
+    using client = await Deno.connect({ hostname: "127.0.0.1", port: listener.addr.port });
+    using served = await listener.accept();
+    const both = [...descriptorsOfSockets()].filter((fd) => !before.has(fd));
+    assertEquals(both.map(peerAddress), ["7f000001", "7f000001"]);
+    for (const fd of both) shutDownConnection(fd, "7f000002");
+    const byte = new Uint8Array(1);
+    await client.write(byte);
+    assertEquals(await served.read(byte), 1); // both are as they were
+    shutDownConnection(both[0], "7f000001");
+    assertEquals(await served.read(byte), null);
+  },
+});
+
+/** Those of this process. */
+function descriptorsOfSockets(): Set<number> {
+  const names = [...Deno.readDirSync("/proc/self/fd")].map(({ name }) => name);
+  const isSocket = (name: string) => readLinkIfThere(`/proc/self/fd/${name}`)?.startsWith("socket:") ?? false;
+  return new Set(names.filter(isSocket).map(Number));
+}
+
+function readLinkIfThere(path: string): string | undefined {
+  try {
+    return Deno.readLinkSync(path);
+  } catch {
+    return undefined; // the descriptor by which the directory was read
+  }
+}

@@ -73,3 +73,22 @@ Deno.test("this host's root is found, and nobody of a name that cannot be", () =
   assertEquals(findUser("--help"), undefined);
   assertEquals(findGroup("no-such-group-here"), undefined);
 });
+
+Deno.test("a file of users is read again when it has changed", () => {
+  const dir = Deno.makeTempDirSync({ prefix: "users_" });
+  try {
+    const files = { passwd: `${dir}/passwd` };
+    const write = (name: string) => {
+      Deno.writeTextFileSync(`${dir}/new`, `${name}:x:1000:1000::/:\n`);
+      Deno.renameSync(`${dir}/new`, files.passwd); // as useradd does
+    };
+    write("web");
+    assertEquals([findUser("web", files)?.uid, findUser("app", files)?.uid], [1000, undefined]);
+    write("app"); // as long, and in the same moment
+    assertEquals([findUser("web", files)?.uid, findUser("app", files)?.uid], [undefined, 1000]);
+    Deno.removeSync(files.passwd);
+    assertEquals(findUser("app", files), undefined);
+  } finally {
+    Deno.removeSync(dir, { recursive: true });
+  }
+});

@@ -1,7 +1,8 @@
 /** @module */
 import { ZmqProxy } from "../../lib/sockets/proxy.ts";
 import { MANY_REQUESTERS } from "../../lib/sockets/settings.ts";
-import { Duplex, type Frames, Inbox, Outbox } from "../../lib/sockets/endpoint.ts";
+import { Duplex, Inbox, Outbox } from "../../lib/sockets/endpoint.ts";
+import type { Frames } from "../../lib/sockets/libzmq.ts";
 import { freePort } from "../../scripts/free_port.ts";
 import { strictTest } from "../support/strict.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";

@@ -1,7 +1,8 @@
 /** @module */
 import { RequestTimeoutError } from "../../lib/errors.ts";
 import { RequestChannel, tcpAddress } from "../../lib/sockets/request_channel.ts";
-import { Duplex, type Frames } from "../../lib/sockets/endpoint.ts";
+import { Duplex } from "../../lib/sockets/endpoint.ts";
+import type { Frames } from "../../lib/sockets/libzmq.ts";
 import { freePort } from "../../scripts/free_port.ts";
 import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";

@@ -3,7 +3,7 @@ import { ALL_NAMES, ONLY_SYNCED, PowerDisk } from "../chaos/power_disk.ts";
 import { buildLibrary, missingCompiler } from "../chaos/compiler.ts";
 import { loadPrivateKey } from "../../lib/keys/pair.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
-import { samePem } from "../../lib/crypto/rsa.ts";
+import { samePem } from "../../lib/crypto/pem.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import corpus from "../corpus/crypto.json" with { type: "json" };
 import { run } from "../support/processes.ts";
