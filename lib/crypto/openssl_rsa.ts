@@ -1,6 +1,10 @@
 /**
- * RSA with the system's OpenSSL, if there is one: four to eight times as fast as the runtime's. A master signs each
- * publish, and decrypts and signs for each sign-in, so this limits jobs and sign-ins per second.
+ * RSA with the system's OpenSSL, if there is one. A master signs each publish, and decrypts and signs for each sign-in, so
+ * this limits jobs and sign-ins per second.
+ *
+ * Measured with RSA-2048 on a busy machine, OpenSSL and the runtime in the same run: a signature takes 0.78 ms against 5.5,
+ * a decryption 0.97 against 5.0, the three encryptions of a sign-in's answer 0.98 against 2.0. Both are tested with the
+ * signatures and ciphertexts of Python's RSA (tests/crypto/openssl_rsa_test.ts).
  *
  * It is optional: without the library (macOS, a minimal container), or if a policy forbids an algorithm (SHA-1), the
  * caller uses the runtime's RSA. But if OpenSSL can decrypt in general and fails for a message, no other code tries

@@ -4,6 +4,13 @@
  *
  * JavaScript's expressions are not used to match: `(\w+-?)+$` on an id that an attacker chose would keep a thread busy
  * for years. The matcher of regex_program.ts is bounded.
+ *
+ * npm:re2js 2.10.0 is bounded too, and was measured. Of the 135 patterns in tests/corpus/regex.json it refuses 20 that
+ * Python accepts (lookaround, references, `(?x)`, `(?a)`, `\Z`, `\u00e9`), accepts 8 that Python refuses, and finds
+ * something else with 19 (its `\w` and `\d` are ASCII, its `$` does not match before a final newline). So a target would
+ * mean other minions than with Python. A translation would need regex_reader.ts and regex_set.ts, half of this code.
+ * Loading re2js takes 9.1 ms of a processor, this 2.3 ms. Microseconds for an id, re2js and this: `web[0-3]-.*` 4.7 and
+ * 5.2, alternatives 20 and 17, `.*x\d+5\.com$` 3.0 and 19.
  * Source: docs.python.org, "re".
  * @module
  */

@@ -2,7 +2,13 @@
 import { AuthenticationError, KeyError } from "../../lib/errors.ts";
 import { nodeBuiltin } from "../../lib/os/node_builtin.ts";
 import { opensslEncrypt, opensslOperations, type PrivateOperations, REFUSED } from "../../lib/crypto/openssl_rsa.ts";
-import { type EncryptionAlgorithm, PrivateKey, type SigningAlgorithm } from "../../lib/crypto/rsa.ts";
+import {
+  type EncryptionAlgorithm,
+  isEncryptionAlgorithm,
+  isSigningAlgorithm,
+  PrivateKey,
+  type SigningAlgorithm,
+} from "../../lib/crypto/rsa.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import corpus from "../corpus/crypto.json" with { type: "json" };
 
@@ -34,6 +40,28 @@ Deno.test({
     assertEquals(operations.sign("no such hash", BYTES), undefined);
   },
 });
+
+for (const path of ["the runtime", "OpenSSL"] as const) {
+  Deno.test({
+    name: `what Python Salt signed and encrypted is the same by ${path}`,
+    ignore: path === "OpenSSL" && ABSENT,
+    fn() {
+      const pems: Readonly<Record<string, { readonly private: string }>> = corpus.keys;
+      const keyOf = (name: string) => {
+        const pem = pems[name].private;
+        return PrivateKey.fromPem(pem, path === "OpenSSL" ? opensslOperations(pem) : undefined);
+      };
+      for (const { key, algorithm, data, signature } of corpus.pkcs1v15) {
+        assert(isSigningAlgorithm(algorithm));
+        assertEquals(keyOf(key).sign(algorithm, Uint8Array.fromBase64(data)).toBase64(), signature);
+      }
+      for (const { key, algorithm, data, ciphertext } of corpus.oaep) {
+        assert(isEncryptionAlgorithm(algorithm));
+        assertEquals(keyOf(key).decrypt(algorithm, Uint8Array.fromBase64(ciphertext)).toBase64(), data);
+      }
+    },
+  });
+}
 
 Deno.test({
   name: "the system's OpenSSL encrypts for a public key what its bearer opens, several parts at once",
