@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type CommandLine, type Parsed } from "../cli/command_line.ts";
+import type { CommandLine } from "../cli/command_line.ts";
 import { openCommandLine } from "../cli/run_command.ts";
 import { CONFIG_CLI_OPTIONS, LOG_CLI_OPTIONS, SERVICE_CLI_OPTIONS } from "../cli/common_options.ts";
 import type { ConfigRequest, LoadedConfig } from "../config/load.ts";
@@ -92,7 +92,7 @@ export async function runService<O extends ServiceOpts>(
       writeError(`${outcome.message}\n`);
       return 1;
     }
-    return await serve(definition, loaded, { parsed: opening.parsed, daemon });
+    return await serve(definition, loaded, daemon);
   } catch (error) {
     const text = isForeseen(error) ? error.message : String(error);
     writeError(sanitize(`${definition.prog}: ${text}\n`));
@@ -108,7 +108,7 @@ function isForeseen(error: unknown): error is Error {
 async function serve<O extends ServiceOpts>(
   definition: ServiceDefinition<O>,
   { opts, warnings }: LoadedConfig<O>,
-  { daemon }: { parsed: Parsed<typeof SERVICE_OPTIONS>; daemon: DaemonRole | undefined },
+  daemon: DaemonRole | undefined,
 ): Promise<number> {
   const { prog } = definition;
   // A service must not keep the starting directory's file system busy.

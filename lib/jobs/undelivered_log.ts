@@ -26,9 +26,8 @@ const KEPT_MINUTES = 2;
 const NAME = /^(\d+)-[0-9a-f]{8}\.(log|done)$/;
 const FORM: RecordForm = { checked: false };
 
-/** A record of a pending job. */
-export interface LogRecord {
-  /** The job. */
+/** A job that is still of interest. */
+export interface UndeliveredJob {
   readonly jid: string;
   /** The data given to {@linkcode UndeliveredLog.add}. */
   readonly sealed: Uint8Array;
@@ -45,7 +44,7 @@ export class UndeliveredLog {
   }
 
   /** Adds the record of a job that may be delivered until `untilMs`. @throws {Error} If it cannot be written. */
-  add({ jid, sealed }: LogRecord, untilMs: number, nowMs: number): void {
+  add({ jid, sealed }: UndeliveredJob, untilMs: number, nowMs: number): void {
     this.#append("log", frameRecord(encode([jid, untilMs, sealed], "disk"), FORM), nowMs);
   }
 
@@ -65,8 +64,8 @@ export class UndeliveredLog {
     }
   }
 
-  /** The records of unfinished jobs, of all writers. */
-  left(nowMs: number): LogRecord[] {
+  /** The records of jobs that are not over, of whichever writers. */
+  left(nowMs: number): UndeliveredJob[] {
     const files = this.#files().map(({ name }) => name).sort();
     const done = this.over();
     return files.filter((name) => name.endsWith(".log")).flatMap((name) => this.#recordsIn(name))
@@ -83,8 +82,8 @@ export class UndeliveredLog {
     return new TextDecoder().decode(readFileIfExists(`${this.#directory}/${name}`)).split("\n");
   }
 
-  /** All readable records; the last one may be incomplete. */
-  #recordsIn(name: string): (LogRecord & { readonly untilMs: number })[] {
+  /** As far as they can be read: the last one may be cut off. */
+  #recordsIn(name: string): (UndeliveredJob & { readonly untilMs: number })[] {
     return readRecords(readFileIfExists(`${this.#directory}/${name}`) ?? new Uint8Array(), FORM, read).records;
   }
 
@@ -117,7 +116,7 @@ function minuteOf(ms: number): number {
   return Math.floor(ms / MINUTE_MS);
 }
 
-function read(bytes: Uint8Array): (LogRecord & { readonly untilMs: number }) | undefined {
+function read(bytes: Uint8Array): (UndeliveredJob & { readonly untilMs: number }) | undefined {
   try {
     const value = decode(bytes, "disk");
     const [jid, until, packed] = Array.isArray(value) ? value : [];
