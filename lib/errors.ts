@@ -192,3 +192,13 @@ export class SourceError extends Error {
     super(message);
   }
 }
+
+/** What something that was thrown says: the message of an error, the text of anything else. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The same for a log: with the places in the code. */
+export function describeError(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.stack ?? thrown.message : String(thrown);
+}

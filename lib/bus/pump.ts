@@ -7,6 +7,7 @@
  * @module
  */
 
+import { describeError, messageOf } from "../errors.ts";
 import { busStatePath, writeBusState } from "./state_file.ts";
 import { type BusNews, BusSubscribers, missedNote, readSubscriberTopic, type Subscriber } from "./subscribers.ts";
 import { ANSWERS_NAMES, BUS_WELCOME, KEPT_EVENTS } from "./subscriber.ts";
@@ -85,9 +86,7 @@ export class BusPump {
       throw error;
     }
     const running = [pump.#publish(), pump.#hear()].map((loop) =>
-      loop.catch((error) =>
-        options.log.critical(`The event bus has stopped: ${error instanceof Error ? error.stack : error}`)
-      )
+      loop.catch((error) => options.log.critical(`The event bus has stopped: ${describeError(error)}`))
     );
     pump.#running = Promise.all(running);
     return pump;
@@ -98,7 +97,7 @@ export class BusPump {
     try {
       openToAclUsers(this.#paths.pub, "connect", listeners);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : error;
+      const reason = messageOf(error);
       this.#log.error(`publisher_acl: the event bus cannot be opened to the users that it names: ${reason}`);
     }
   }
@@ -182,7 +181,7 @@ export class BusPump {
     try {
       writeBusState(this.#paths, this.#subscribers.all);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : error;
+      const reason = messageOf(error);
       this.#log.error(`Who listens to the event bus could not be written: ${reason}`);
     }
   }

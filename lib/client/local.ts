@@ -12,7 +12,7 @@ import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "../protocol/tags.ts";
 import { EventSubscriber } from "../bus/subscriber.ts";
 import { masterBus } from "../bus/paths.ts";
 import { openJobStore } from "../jobs/open_store.ts";
-import type { JobReturn, JobStore } from "../jobs/store.ts";
+import type { JobStore } from "../jobs/store.ts";
 import { jobMinions } from "../jobs/listing.ts";
 import { type JobOutcome, jobOutcomes } from "../jobs/outcomes.ts";
 import { DataCache } from "../fleet/data_cache.ts";
@@ -359,7 +359,8 @@ export class LocalClient {
     if (ids.size === 0) return;
     const sources = { opts: this.#opts, publishPort: this.#publishPort, jobs: this.#jobs, data: this.#data };
     const stored = ifReadable(() => this.#jobs.getReturns(jid));
-    const outcomes = ifReadable(() => jobOutcomes(jid, ids, { ...sources, returns: stored })) ?? new Map<string, JobOutcome>();
+    const outcomes = ifReadable(() => jobOutcomes(jid, ids, { ...sources, returns: stored })) ??
+      new Map<string, JobOutcome>();
     for (const id of [...ids].sort()) {
       const found = stored?.get(id);
       if (found !== undefined) yield toReturned(id, map({ ...found }));

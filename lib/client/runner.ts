@@ -6,7 +6,7 @@
  */
 
 import { invoke } from "../plugins/call.ts";
-import { InvocationError, NoMasterError, RefusedError, StoreError } from "../errors.ts";
+import { InvocationError, messageOf, NoMasterError, RefusedError, StoreError } from "../errors.ts";
 import type { EventData } from "../bus/event.ts";
 import { runEvent } from "../protocol/tags.ts";
 import { asDocstring } from "../plugins/docs.ts";
@@ -99,7 +99,7 @@ async function unavailable(call: RunnerCall, host: RunnerHost): Promise<RunnerOu
 }
 
 function failure(error: unknown, fun: { name: string; doc: string }): Pick<RunnerOutcome, "end" | "return"> {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (error instanceof InvocationError) {
     return { end: "invalid", return: `\nPassed invalid arguments: ${message}\n\nUsage:\n${asDocstring(fun.doc)}` };
   }

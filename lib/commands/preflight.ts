@@ -7,7 +7,7 @@
  */
 
 import { statIfExists } from "../os/atomic_file.ts";
-import { LibcError, PreflightError } from "../errors.ts";
+import { LibcError, messageOf, PreflightError } from "../errors.ts";
 import { checkPrivateKey, movedMasterKey } from "../keys/pair.ts";
 import { KEY_DIRECTORIES } from "../keys/store.ts";
 import { raiseOpenFileLimit } from "../os/libc.ts";
@@ -299,7 +299,8 @@ function asPreflightError(error: unknown, what: string): PreflightError {
 function reason(error: unknown): string {
   if (error instanceof Deno.errors.PermissionDenied) return "no right to do so";
   if (error instanceof Deno.errors.NotFound) return "no such directory";
-  return error instanceof Error ? systemError(error)?.reason ?? error.message : String(error);
+  const text = messageOf(error);
+  return text.replace(/ ?\(os error \d+\).*$/, "");
 }
 
 /** Checks that the ports are free; port 0 always is. @throws {PreflightError} With the first that is not. */

@@ -9,7 +9,7 @@ import { openCommandLine } from "../cli/run_command.ts";
 import { CONFIG_CLI_OPTIONS, LOG_CLI_OPTIONS, SERVICE_CLI_OPTIONS } from "../cli/common_options.ts";
 import type { ConfigRequest, LoadedConfig } from "../config/load.ts";
 import { daemonize, type DaemonRole, takeDaemonRole } from "../process/daemon.ts";
-import { ConfigError, KeyError, LibcError, PreflightError, SignInError } from "../errors.ts";
+import { ConfigError, describeError, KeyError, LibcError, messageOf, PreflightError, SignInError } from "../errors.ts";
 import { EX_SOFTWARE } from "../cli/exit_codes.ts";
 import { returnLargeBlocks } from "../os/libc.ts";
 import type { Logger } from "../process/log.ts";
@@ -23,7 +23,7 @@ import { onDiagnostics, onShutdown } from "../process/signals.ts";
 import { startUp } from "../cli/start_up.ts";
 import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
 import { sanitize, useColours } from "../text/terminal.ts";
-import { describeError, surviveErrors } from "../process/thread.ts";
+import { surviveErrors } from "../process/thread.ts";
 
 /** A running service. */
 export interface Service {
@@ -158,7 +158,7 @@ async function serve<O extends ServiceOpts>(
     daemon?.ready();
     const ended = Promise.race([service.closed, aborted(stop.signal)]);
     exitCode = await ended.then(() => 0, (error) => {
-      log.critical(error instanceof Error ? error.message : String(error));
+      log.critical(messageOf(error));
       return error instanceof SignInError ? error.exitCode : 1;
     });
     const closeMs = definition.closeMs ?? CLOSE_MS;

@@ -8,7 +8,7 @@
 
 import { isDirectory } from "../os/file_kind.ts";
 import { readTextFileIfExists } from "../os/atomic_file.ts";
-import { ConfigError, YamlError } from "../errors.ts";
+import { ConfigError, messageOf, YamlError } from "../errors.ts";
 import { globPaths } from "../os/glob_paths.ts";
 import { equals, isMap, str, type Value, type ValueMap } from "../values/value.ts";
 import { loadYamlMapping } from "../values/yaml.ts";
@@ -67,7 +67,7 @@ export function readConfigFile(path: string): WrittenOptions | undefined {
   try {
     text = readTextFileIfExists(path);
   } catch (error) {
-    const reason = error instanceof Deno.errors.PermissionDenied ? "no right to read it" : message(error);
+    const reason = error instanceof Deno.errors.PermissionDenied ? "no right to read it" : messageOf(error);
     throw new ConfigError(`cannot be read: ${reason}`, { file: path });
   }
   if (text === undefined) return undefined;
@@ -80,10 +80,6 @@ export function readConfigFile(path: string): WrittenOptions | undefined {
     if (error instanceof YamlError) throw new ConfigError(error.problem, { file: path, line: error.line });
     throw error;
   }
-}
-
-function message(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** The patterns that `default_include` or `include` holds. */

@@ -11,7 +11,7 @@
 import { isDirectory } from "../os/file_kind.ts";
 import { clientFile, configFile, DEFAULT_CONFIG_DIR, PROCESS, type Surroundings } from "./place.ts";
 import { readConfigFile, readConfigFiles, type Written, type WrittenOptions } from "./files.ts";
-import { ConfigError } from "../errors.ts";
+import { ConfigError, messageOf } from "../errors.ts";
 import { globPaths } from "../os/glob_paths.ts";
 import { isGlob } from "../text/glob.ts";
 import { parseHostPort } from "../text/host_port.ts";
@@ -258,7 +258,7 @@ class Draft {
     try {
       cacheMinionId(id, file);
     } catch (error) {
-      this.warnings.push(`The id ${id} cannot be kept in ${file}: ${error instanceof Error ? error.message : error}`);
+      this.warnings.push(`The id ${id} cannot be kept in ${file}: ${messageOf(error)}`);
     }
   }
 

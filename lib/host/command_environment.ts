@@ -6,7 +6,7 @@
  */
 
 import { runChild } from "./child_process.ts";
-import { CommandError, InvocationError } from "../errors.ts";
+import { CommandError, InvocationError, messageOf } from "../errors.ts";
 import type { User } from "../os/users.ts";
 import { isFloat, isInt, isMap, str, type Value } from "../values/value.ts";
 import { which } from "./which.ts";
@@ -131,7 +131,7 @@ export async function loginEnvironment(user: User, request: LoginRequest): Promi
     request.log("error", loginFailure(user, new TextDecoder().decode(stderr).trim() || "no answer"));
   } catch (error) {
     request.signal.throwIfAborted();
-    request.log("error", loginFailure(user, error instanceof Error ? error.message : String(error)));
+    request.log("error", loginFailure(user, messageOf(error)));
   }
   return identity;
 }

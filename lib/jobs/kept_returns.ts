@@ -6,7 +6,7 @@
  */
 
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { MsgpackError, type RequestTooLargeError } from "../errors.ts";
+import { messageOf, MsgpackError, type RequestTooLargeError } from "../errors.ts";
 import { isJid } from "../protocol/jid.ts";
 import type { Logger } from "../process/log.ts";
 import { decode, encode } from "../values/msgpack.ts";
@@ -79,7 +79,7 @@ export class KeptReturns {
       this.#clean();
       return new TextEncoder().encode(beginning).length;
     } catch (error) {
-      this.#log.error(`The beginning of the return of job ${jid} is not kept: ${text(error)}`);
+      this.#log.error(`The beginning of the return of job ${jid} is not kept: ${messageOf(error)}`);
       return undefined;
     }
   }
@@ -95,7 +95,7 @@ export class KeptReturns {
       clearTimeout(this.#cleaning);
       if (young.length > 0) this.#cleaning = setTimeout(() => this.#clean(), this.#limits.ageMs + 1_000);
     } catch (error) {
-      this.#log.error(`The beginnings of old returns are not removed: ${text(error)}`);
+      this.#log.error(`The beginnings of old returns are not removed: ${messageOf(error)}`);
     }
   }
 
@@ -157,8 +157,4 @@ function isYoung(path: string, ageMs: number): boolean {
     if (error instanceof Deno.errors.NotFound) return false;
     throw error;
   }
-}
-
-function text(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import type { Logger } from "../process/log.ts";
 import { decode } from "../values/msgpack.ts";
 import { type Delivery, type Missed, Redelivery } from "../jobs/redelivery.ts";
@@ -96,7 +97,7 @@ export class JobDelivery {
     try {
       remove();
     } catch (error) {
-      this.#parts.log.error(`A job stays among the undelivered: ${error instanceof Error ? error.message : error}`);
+      this.#parts.log.error(`A job stays among the undelivered: ${messageOf(error)}`);
     }
   }
 

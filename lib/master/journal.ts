@@ -4,6 +4,7 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import { checkDurability, Journal, type JournalOptions, replayJournal } from "../os/journal.ts";
 import { openJobStore } from "../jobs/open_store.ts";
 import type { Logger } from "../process/log.ts";
@@ -46,6 +47,6 @@ export async function restoreFromJournal(opts: MasterOpts, masterPem: string, lo
     });
     if (count > 0) log.info(`Read ${count} records of the journal that the last master left`);
   } catch (error) {
-    log.error(`The journal stays for the next start: ${error instanceof Error ? error.message : error}`);
+    log.error(`The journal stays for the next start: ${messageOf(error)}`);
   }
 }

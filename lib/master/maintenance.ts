@@ -6,6 +6,7 @@
  * @module
  */
 
+import { describeError } from "../errors.ts";
 import { removeIfExists } from "../os/atomic_file.ts";
 import { DROPFILE } from "../keys/dropfile.ts";
 import { openJobStore } from "../jobs/open_store.ts";
@@ -13,7 +14,6 @@ import type { JobStore } from "../jobs/store.ts";
 import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { removeOldFiles } from "../os/store_files.ts";
-import { describeError } from "../process/thread.ts";
 
 /** Length of a slice of work, in milliseconds; then other work gets a turn. */
 const SLICE_MS = 5;

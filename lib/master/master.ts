@@ -12,7 +12,7 @@ import { minionsAt } from "../fleet/connected_ids.ts";
 import { Unanswered } from "../sockets/connection_memory.ts";
 import { DataCache } from "../fleet/data_cache.ts";
 import { ConnectionLimiter } from "../sockets/connection_limiter.ts";
-import { PreflightError } from "../errors.ts";
+import { describeError, messageOf, PreflightError } from "../errors.ts";
 import { stamp } from "../bus/event.ts";
 import { ROTATE_EVENT } from "../protocol/tags.ts";
 import type { BusThreadInit } from "../bus/thread.ts";
@@ -46,7 +46,6 @@ import { MANY_REQUESTERS, PROBES } from "../sockets/settings.ts";
 import { Outbox, type SharedPlace } from "../sockets/endpoint.ts";
 import { sleep } from "../os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
-import { describeError } from "../process/thread.ts";
 import { findUser, hostUsers } from "../os/users.ts";
 import { map } from "../values/value.ts";
 import { CpuTimeWatch } from "../process/cpu_time_watch.ts";
@@ -233,8 +232,8 @@ export class Master {
     try {
       open();
     } catch (error) {
-      const names = this.#aclUsers.map(({ name }) => name).join(", ");
-      this.#log.error(`publisher_acl: ${names} cannot be let in: ${error instanceof Error ? error.message : error}`);
+      const names = this.#guests.map(({ name }) => name).join(", ");
+      this.#log.error(`publisher_acl: ${names} cannot be let in: ${messageOf(error)}`);
     }
   }
 
@@ -287,7 +286,7 @@ export class Master {
       this.#admit(() => openKeysToAclUsers(this.#opts, this.#aclUsers));
       this.#log.warning(`Put back the key files of ${users.join(", ")}, which were gone`);
     } catch (error) {
-      this.#log.error(`The users' key files cannot be put back: ${error instanceof Error ? error.message : error}`);
+      this.#log.error(`The users' key files cannot be put back: ${messageOf(error)}`);
     }
   }
 
@@ -348,7 +347,7 @@ async function listening<T>(what: string, start: Promise<T>): Promise<T> {
   try {
     return await start;
   } catch (error) {
-    throw new PreflightError(`Cannot listen on ${what}: ${error instanceof Error ? error.message : error}`);
+    throw new PreflightError(`Cannot listen on ${what}: ${messageOf(error)}`);
   }
 }
 

@@ -10,7 +10,7 @@
 import { isAcknowledged, notDone } from "../protocol/acknowledgement.ts";
 import { truncateValue } from "../text/truncate.ts";
 import { AUTH_COMMANDS } from "./auth_commands.ts";
-import { WireError } from "../errors.ts";
+import { describeError, WireError } from "../errors.ts";
 import { JOB_COMMANDS } from "./job_commands.ts";
 import type { MasterServices, MinionCommands } from "./services.ts";
 import { MINION_COMMANDS, servePillar } from "./minion_data.ts";
@@ -56,7 +56,7 @@ export async function minionCommand(load: ValueMap, id: string, services: Master
   try {
     return { value: await HANDLERS[cmd](load, id, services) };
   } catch (error) {
-    services.log.error(`The command ${cmd} of minion ${id} failed: ${error instanceof Error ? error.stack : error}`);
+    services.log.error(`The command ${cmd} of minion ${id} failed: ${describeError(error)}`);
     return { value: isAcknowledged(cmd) ? notDone(FAILED) : "" };
   }
 }

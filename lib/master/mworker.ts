@@ -7,6 +7,7 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import { heldRequests, type InFlightRequest } from "./in_flight_request.ts";
 import { encode } from "../values/msgpack.ts";
 import type { MasterOpts } from "../config/options.ts";
@@ -96,7 +97,7 @@ export class MWorker implements ThreadService {
   }
 
   #fail(error: unknown): void {
-    this.#host.fail(error instanceof Error ? error.message : String(error));
+    this.#host.fail(messageOf(error));
   }
 
   async #serve(): Promise<void> {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import { stamp } from "../bus/event.ts";
 import type { EventData } from "../bus/event.ts";
 import type { Logger } from "../process/log.ts";
@@ -79,7 +80,7 @@ export class PresenceReports {
     try {
       writePresence(cachedir, { present: book.since, gone: this.#gone });
     } catch (error) {
-      log.error(`Who is present could not be written: ${error instanceof Error ? error.message : error}`);
+      log.error(`Who is present could not be written: ${messageOf(error)}`);
     }
     // A minion that disconnected and reconnected meanwhile is not reported.
     const last = new Map(told.map(({ id, present }) => [id, present]));

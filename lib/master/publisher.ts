@@ -7,6 +7,7 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import { connectionLimits } from "./connection_limits.ts";
 import { Subscribed } from "../sockets/connection_memory.ts";
 import { ConnectionLimiter } from "../sockets/connection_limiter.ts";
@@ -129,9 +130,7 @@ export class Publisher implements ThreadService {
       this.#hearSubscribers(presence),
       signs.hearTags((tag) => this.#delivery.heard(tag), REST_MS),
     ];
-    this.#running = loops.map((loop) =>
-      loop.catch((error) => this.#host.fail(error instanceof Error ? error.message : String(error)))
-    );
+    this.#running = loops.map((loop) => loop.catch((error) => this.#host.fail(messageOf(error))));
   }
 
   async #takeJobs(): Promise<void> {
@@ -139,7 +138,7 @@ export class Publisher implements ThreadService {
       try {
         await this.#delivery.deliver(frames[0]);
       } catch (error) {
-        this.#host.log.error(`Could not publish a job: ${error instanceof Error ? error.message : error}`);
+        this.#host.log.error(`Could not publish a job: ${messageOf(error)}`);
       }
     }
   }

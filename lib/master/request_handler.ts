@@ -8,7 +8,7 @@
 import { truncate, truncateValue } from "../text/truncate.ts";
 import { clearCommand } from "./clear_commands.ts";
 import { Crypticle, generateKeyString } from "../crypto/crypticle.ts";
-import { AuthenticationError, MsgpackError, WireError } from "../errors.ts";
+import { AuthenticationError, describeError, MsgpackError, WireError } from "../errors.ts";
 import { isValidId } from "../protocol/minion_id.ts";
 import { signInMinion } from "./sign_in.ts";
 import type { MasterServices } from "./services.ts";
@@ -55,7 +55,7 @@ export class RequestHandler {
         this.#services.complain(`Refused a request that cannot be read: ${error.message}`);
         return encode(map({ msg: BAD_LOAD }), "wire");
       }
-      const text = error instanceof Error ? error.stack ?? error.message : String(error);
+      const text = describeError(error);
       this.#services.log.error(`A request failed: ${text}`);
       return encode(WORKER_FAILED, "wire");
     }

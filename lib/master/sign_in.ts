@@ -8,7 +8,7 @@
 import { readTextFileIfExists } from "../os/atomic_file.ts";
 import { truncate } from "../text/truncate.ts";
 import { connectedAddresses } from "../fleet/connected_ids.ts";
-import { KeyError, WireError } from "../errors.ts";
+import { KeyError, messageOf, WireError } from "../errors.ts";
 import { AUTH_EVENT } from "../protocol/tags.ts";
 import { hashHex } from "../crypto/hash.ts";
 import { decideKey, type Decision } from "../keys/rules.ts";
@@ -83,8 +83,8 @@ export async function signInMinion(
     if (decision.store?.key === "presented") auth.keys.put(id, decision.store.to, pem);
     else if (decision.store !== undefined) auth.keys.move(id, "pending", decision.store.to);
   } catch (error) {
-    log.error(`The key of ${id} could not be stored: ${error instanceof Error ? error.message : error}`);
-    // Nothing lasting was decided: the minion asks again, as while its key is pending.
+    log.error(`The key of ${id} could not be stored: ${messageOf(error)}`);
+    // Nothing was decided that will last: let it ask again, as it does while its key is pending.
     return seal(map({ ret: decision.ret === "accepted" ? true : decision.ret }), wanted, auth);
   }
   if (decision.act !== undefined && opts.auth_events) {
@@ -197,7 +197,7 @@ function keysFor(
       parts.push(opened);
     } catch (error) {
       services.complain(
-        `The token in the sign-in of ${id} does not open: ${error instanceof Error ? error.message : error}`,
+        `The token in the sign-in of ${id} does not open: ${messageOf(error)}`,
       );
     }
   }

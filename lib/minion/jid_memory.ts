@@ -7,6 +7,7 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { isJid } from "../protocol/jid.ts";
 import type { RecordTaker } from "../os/journal.ts";
@@ -125,7 +126,7 @@ export class JidMemory {
 
   #warn(jid: string, error: unknown): void {
     this.#options.log.error(
-      `Job id ${jid} is remembered until this minion ends: ${error instanceof Error ? error.message : error}`,
+      `Job id ${jid} is remembered until this minion ends: ${messageOf(error)}`,
     );
   }
 

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { describeError, messageOf } from "../errors.ts";
 import { stampNow } from "../bus/event.ts";
 import { jobAck, jobOutput, jobStart } from "../protocol/tags.ts";
 import { interruptedReturn, type JobPool } from "../worker/job_pool.ts";
@@ -70,7 +71,7 @@ export class MinionJobs {
       await this.#parts.journal?.commit();
     } catch (error) {
       const jid = str(load.get("jid") ?? "");
-      this.#parts.log.error(`A power failure would lose job ${jid}: ${error instanceof Error ? error.message : error}`);
+      this.#parts.log.error(`A power failure would lose job ${jid}: ${messageOf(error)}`);
     }
   }
 
@@ -122,7 +123,7 @@ export class MinionJobs {
       if (this.#parts.journal !== undefined) await this.#durable(load);
       this.#parts.proc.remove(jid);
     } catch (error) {
-      this.#parts.log.critical(`Job ${jid} was lost: ${error instanceof Error ? error.stack : error}`);
+      this.#parts.log.critical(`Job ${jid} was lost: ${describeError(error)}`);
     }
     this.#takeNext();
   }
@@ -173,7 +174,7 @@ export class MinionJobs {
       this.#parts.proc.add(jid, asNoted(load), state);
     } catch (error) {
       // With a full disk the job runs anyway; it may be the one that frees space.
-      this.#parts.log.error(`There is no proc file of job ${jid}: ${error instanceof Error ? error.message : error}`);
+      this.#parts.log.error(`There is no proc file of job ${jid}: ${messageOf(error)}`);
     }
   }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import { makeDirectorySynced, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { isJid } from "../protocol/jid.ts";
 import type { JidMemory } from "./jid_memory.ts";
@@ -64,7 +65,7 @@ export async function restoreMinion(opts: MinionOpts, jids: () => JidMemory, log
     });
     if (count > 0) log.info(`Read ${count} records of the journal that the last minion left`);
   } catch (error) {
-    log.error(`The journal stays for the next start: ${error instanceof Error ? error.message : error}`);
+    log.error(`The journal stays for the next start: ${messageOf(error)}`);
   }
 }
 

@@ -10,7 +10,14 @@ import { strftime } from "../text/strftime.ts";
 import { isDone } from "../protocol/acknowledgement.ts";
 import { truncateValue } from "../text/truncate.ts";
 import { BusPump } from "../bus/pump.ts";
-import { AuthenticationError, RequestTimeoutError, RequestTooLargeError, SignInError, WireError } from "../errors.ts";
+import {
+  AuthenticationError,
+  messageOf,
+  RequestTimeoutError,
+  RequestTooLargeError,
+  SignInError,
+  WireError,
+} from "../errors.ts";
 import { stamp } from "../bus/event.ts";
 import { LEGACY_START_EVENT, minionStart } from "../protocol/tags.ts";
 import { EventSubscriber } from "../bus/subscriber.ts";
@@ -191,7 +198,7 @@ export class Minion {
     if (minutes === 0 || this.#closing.signal.aborted) return;
     const turn = () =>
       act().catch((error) => {
-        if (!this.#closing.signal.aborted) this.#log.error(error instanceof Error ? error.message : String(error));
+        if (!this.#closing.signal.aborted) this.#log.error(messageOf(error));
       });
     this.#timers.push(setInterval(turn, minutes * 60_000));
   }
@@ -263,7 +270,7 @@ export class Minion {
       return true;
     } catch (error) {
       if (this.#closing.signal.aborted) return false;
-      const reason = error instanceof Error ? error.message : error;
+      const reason = messageOf(error);
       this.#log.error(`The master did not take the event ${str(event.get("tag") ?? null)}: ${reason}`);
       if (!isTrouble(error)) this.#end(error);
       return false;
@@ -276,7 +283,7 @@ export class Minion {
       try {
         event = await events.next();
       } catch (error) {
-        this.#log.error(`Dropped an event: ${error instanceof Error ? error.message : error}`);
+        this.#log.error(`Dropped an event: ${messageOf(error)}`);
         continue;
       }
       if (event === undefined) return;
@@ -284,7 +291,7 @@ export class Minion {
         await handleLocalEvent(event, this);
       } catch (error) {
         if (this.#closing.signal.aborted) return;
-        this.#log.error(`The event ${event.tag} failed: ${error instanceof Error ? error.message : error}`);
+        this.#log.error(`The event ${event.tag} failed: ${messageOf(error)}`);
       }
     }
   }

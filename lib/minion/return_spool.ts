@@ -8,7 +8,7 @@
  */
 
 import { writeFileAtomic } from "../os/atomic_file.ts";
-import { MsgpackError, RequestTimeoutError, RequestTooLargeError } from "../errors.ts";
+import { messageOf, MsgpackError, RequestTimeoutError, RequestTooLargeError } from "../errors.ts";
 import type { RecordTaker } from "../os/journal.ts";
 import type { Logger } from "../process/log.ts";
 import { decode, encode, type Packable } from "../values/msgpack.ts";
@@ -135,7 +135,7 @@ export class ReturnSpool {
       );
       return true;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : error;
+      const reason = messageOf(error);
       this.#options.log.error(`The return of job ${str(load.get("jid") ?? null)} is in memory only: ${reason}`);
       return false;
     }
@@ -208,7 +208,7 @@ export class ReturnSpool {
           this.#replace(entry, load, error);
           continue;
         }
-        const reason = error instanceof Error ? error.message : error;
+        const reason = messageOf(error);
         log.warning(`The return of job ${str(load.get("jid") ?? null)} waits; ${this.size} in all: ${reason}`);
         // Later returns may be accepted at once; only this one waits.
         if (await this.#moveToEnd(entry, error)) continue;
@@ -289,9 +289,7 @@ export class ReturnSpool {
       log.error(`Set a broken file of the return spool aside, as ${directory}/${name}${BROKEN}: ${reason}`);
     } catch (error) {
       log.error(
-        `Cannot set aside ${name} of the return spool, which is broken (${reason}): ${
-          error instanceof Error ? error.message : error
-        }`,
+        `Cannot set aside ${name} of the return spool, which is broken (${reason}): ${messageOf(error)}`,
       );
     }
   }
@@ -303,7 +301,7 @@ export class ReturnSpool {
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) {
         this.#options.log.error(
-          `Could not remove ${name} from the return spool: ${error instanceof Error ? error.message : error}`,
+          `Could not remove ${name} from the return spool: ${messageOf(error)}`,
         );
       }
     }

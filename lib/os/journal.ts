@@ -13,7 +13,7 @@
  */
 
 import { makeDirectorySynced, readFileIfExists, removeIfExists, syncDirectory } from "./atomic_file.ts";
-import { MsgpackError, PreflightError, type StoreError } from "../errors.ts";
+import { messageOf, MsgpackError, PreflightError, type StoreError } from "../errors.ts";
 import { appendFrame, frameRecord, readRecords, type RecordForm } from "./record_file.ts";
 import { storeError } from "./store_files.ts";
 import { syncFileSystems, SYNCS_FILE_SYSTEMS } from "./libc_sync.ts";
@@ -167,8 +167,8 @@ export class Journal {
           }
         }
       } catch (error) {
-        // They are tried again with the next file, and replayed at the next start.
-        const reason = error instanceof Error ? error.message : error;
+        // They are tried again with the next file, and read by the next start.
+        const reason = messageOf(error);
         this.#options.log(`Files of the journal stay, as what they tell of could not be synced: ${reason}`);
       } finally {
         this.#sweeping = undefined;

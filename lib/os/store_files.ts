@@ -6,7 +6,7 @@
 
 import { isDirectory } from "./file_kind.ts";
 import { readFileIfExists } from "./atomic_file.ts";
-import { StoreError } from "../errors.ts";
+import { messageOf, StoreError } from "../errors.ts";
 import { decode } from "../values/msgpack.ts";
 import { compareStrings, type Value } from "../values/value.ts";
 
@@ -32,7 +32,7 @@ export function listDirectory(path: string, log: StoreLog): Deno.DirEntry[] {
     return [...Deno.readDirSync(path)].sort((a, b) => compareStrings(a.name, b.name));
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) {
-      log(`Cannot read ${path}: ${reason(error)}`, error);
+      log(`Cannot read ${path}: ${messageOf(error)}`, error);
     }
     return [];
   }
@@ -47,7 +47,7 @@ export function readValue(path: string, log: StoreLog, read = readFileIfExists):
     const bytes = read(path);
     return bytes === undefined ? undefined : decode(bytes, "disk");
   } catch (error) {
-    log(`Cannot read ${path}: ${reason(error)}`, error);
+    log(`Cannot read ${path}: ${messageOf(error)}`, error);
     return undefined;
   }
 }
@@ -116,7 +116,7 @@ export function remove(path: string, log: StoreLog, options: { recursive?: boole
     Deno.removeSync(path, options);
     return true;
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) log(`Cannot remove ${path}: ${reason(error)}`, error);
+    if (!(error instanceof Deno.errors.NotFound)) log(`Cannot remove ${path}: ${messageOf(error)}`, error);
     return false;
   }
 }
@@ -132,7 +132,7 @@ export function changedMs(path: string): number | undefined {
 
 /** The error of a store that cannot do `what`: `Cannot <what>: <reason>`. */
 export function storeError(what: string, path: string, cause: unknown): StoreError {
-  return new StoreError(`Cannot ${what}: ${reason(cause)}`, path, { cause });
+  return new StoreError(`Cannot ${what}: ${messageOf(cause)}`, path, { cause });
 }
 
 /**
@@ -146,8 +146,4 @@ export function storing<T>(what: string, path: string, run: () => T): T {
   } catch (error) {
     throw storeError(what, path, error);
   }
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -8,7 +8,7 @@
  */
 
 import { rstrip } from "../values/python_text.ts";
-import { UsageError } from "../errors.ts";
+import { messageOf, UsageError } from "../errors.ts";
 import { dumpJson } from "../values/json.ts";
 import { formatKeys } from "./key.ts";
 import { formatNested, formatNoReturn } from "./nested.ts";
@@ -133,7 +133,7 @@ export function outputWriter({ file, append = false, write }: OutputDestination)
     try {
       return act();
     } catch (error) {
-      throw new UsageError(`${file}: Access denied: ${error instanceof Error ? error.message : error}`);
+      throw new UsageError(`${file}: Access denied: ${messageOf(error)}`);
     }
   };
   const opened = file === undefined ? undefined : denied(() => openOutput(file, append));

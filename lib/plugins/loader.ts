@@ -8,6 +8,7 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import { isParameterType, type ModuleFunction, type Parameter } from "./module.ts";
 import { parsePermissions } from "./permissions.ts";
 import { compareStrings, toValue, type Value } from "../values/value.ts";
@@ -75,7 +76,7 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
     const source = sources.get(module);
     if (source === undefined) return undefined;
     const functions = source().then((exports) => functionsOf<C>(exports)).catch((error: unknown) => {
-      const text = error instanceof Error ? error.message : String(error);
+      const text = messageOf(error);
       // A syntax error has several lines, a log message one.
       const reason = `${paths.get(module) ?? module}: ${text.replace(/\s*\n[\s|]*/g, " ")}`;
       problems.set(module, reason);

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import { openLogFile } from "./log_file.ts";
 import type { LogLevel } from "./log_levels.ts";
 import { createLogger, LEVEL_NUMBERS, type Logger, type LogSink } from "./log.ts";
@@ -138,7 +139,7 @@ export function openLog(opts: LogOpts, places: LogPlaces): OpenLog {
       const { log_fmt_logfile: format, log_datefmt_logfile: datefmt } = opts;
       sinks.push(fileSink(opts.log_file, { level: fileLevel, format, datefmt }));
     } catch (error) {
-      problem = error instanceof Error ? error.message : String(error);
+      problem = messageOf(error);
     }
   }
   const log = createLogger(sinks);

@@ -4,7 +4,7 @@
  */
 
 import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { PreflightError } from "../errors.ts";
+import { messageOf, PreflightError } from "../errors.ts";
 
 /** A pid file with this process's id. */
 export interface PidFile {
@@ -37,7 +37,7 @@ export function claimPidFile(path: string, kind: string, owner?: PidFileOwner): 
     writeFileAtomic(path, `${Deno.pid}`, { mode: 0o644 });
     if (owner !== undefined) Deno.chownSync(path, owner.uid, owner.gid);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new PreflightError(`The pid file ${path} cannot be written: ${reason}`);
   }
   return {

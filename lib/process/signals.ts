@@ -4,6 +4,7 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import type { RunningProfile } from "./cpu_profile.ts";
 import { closeInspector } from "./inspector.ts";
 import type { Logger } from "./log.ts";
@@ -79,7 +80,7 @@ export function onDiagnostics(options: DiagnosticsOptions): Undo {
   };
   // One after the other: two signals in quick succession must not start two profiles.
   const queue = (what: () => Promise<void>) => {
-    turn = turn.then(what).catch((error) => log.error(error instanceof Error ? error.message : String(error)));
+    turn = turn.then(what).catch((error) => log.error(messageOf(error)));
   };
   return listen(["SIGUSR1", "SIGUSR2"], (signal) => queue(signal === "SIGUSR1" ? describe : toggleProfile));
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { describeError, messageOf } from "../errors.ts";
 import type { LogRecord } from "./log.ts";
 import { type Logger, postingLogger } from "./log.ts";
 import { TimeBudget } from "../os/time_budget.ts";
@@ -72,7 +73,7 @@ export function serveThread<Init>(
           scope.postMessage({ kind: "ready" });
           for (const message of early.splice(0)) service.onMessage?.(message);
         } catch (error) {
-          scope.postMessage({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
+          scope.postMessage({ kind: "failed", reason: messageOf(error) });
         }
         break;
       case "describe":
@@ -112,11 +113,6 @@ export function surviveErrors(log: Logger): () => void {
     globalThis.removeEventListener("unhandledrejection", rejected);
     globalThis.removeEventListener("error", thrown);
   };
-}
-
-/** An error for a log: where it happened, too. */
-export function describeError(error: unknown): string {
-  return error instanceof Error ? error.stack ?? error.message : String(error);
 }
 
 /** How a thread is started. */

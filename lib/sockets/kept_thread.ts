@@ -6,9 +6,10 @@
  * @module
  */
 
+import { describeError } from "../errors.ts";
 import { closeWaitOf } from "./epoll.ts";
 import type { Logger } from "../process/log.ts";
-import { describeError, Thread } from "../process/thread.ts";
+import { Thread } from "../process/thread.ts";
 import { revokeLease } from "../process/thread_lease.ts";
 import { ThreadNotes } from "../process/thread_notes.ts";
 import type { TimeBudget } from "../os/time_budget.ts";

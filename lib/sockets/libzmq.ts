@@ -10,7 +10,7 @@
  */
 
 import manifest from "zeromq/build/manifest.json" with { type: "json" };
-import { SocketError } from "../errors.ts";
+import { messageOf, SocketError } from "../errors.ts";
 import { leased } from "../process/thread_lease.ts";
 
 const SYMBOLS = {
@@ -72,7 +72,7 @@ function open(): Library {
     try {
       return Deno.dlopen(file, SYMBOLS);
     } catch (error) {
-      reason = error instanceof Error ? error.message : String(error);
+      reason = messageOf(error);
     }
   }
   throw new SocketError("dlopen", `no libzmq for ${Deno.build.os} ${Deno.build.arch}: ${reason}`);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { RegexError } from "../errors.ts";
+import { messageOf, RegexError } from "../errors.ts";
 import { type Assertion, type CharTest, type RegexNode, widthOf } from "./regex_nodes.ts";
 import { classEscape, PythonSet } from "./regex_set.ts";
 
@@ -204,7 +204,7 @@ export class RegexReader {
     try {
       return new RegExp(`^${set}$`, ignoreCase ? "iv" : "v");
     } catch (error) {
-      return this.#fail(error instanceof Error ? error.message : String(error));
+      return this.#fail(messageOf(error));
     }
   }
 

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import { FileDeclarations } from "./custom_modules.ts";
 import type { GrainsRequest } from "./grains_functions.ts";
 import { pack } from "./job_protocol.ts";
@@ -103,7 +104,7 @@ async function runFile(
   } catch (error) {
     return {
       grains: [],
-      problems: [`The grains of ${request.path} are missing: ${error instanceof Error ? error.message : error}`],
+      problems: [`The grains of ${request.path} are missing: ${messageOf(error)}`],
     };
   } finally {
     clearTimeout(timer);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import { loadFamily } from "../plugins/loader.ts";
 import { permissionKey } from "../plugins/permissions.ts";
 import { map, toValue, type Value } from "../values/value.ts";
@@ -44,7 +45,11 @@ export async function runGrains({ path, permissions, declared }: GrainsRequest):
     try {
       grains.push([name, toValue(await fun.run({}, null, { args: [], kwargs: new Map() }))]);
     } catch (error) {
-      const reason = error instanceof Error ? failureReason(error) : error;
+      const reason = error instanceof Deno.errors.NotCapable
+        ? `${
+          error.message.replace(/,? run again with.*/s, "")
+        }; the file declares what its functions need in "permissions"`
+        : messageOf(error);
       problems.push(`The grains of '${name}' are missing: ${reason}`);
     }
   }

@@ -14,7 +14,7 @@ import type { RunningJob } from "../plugins/job_context.ts";
 import type { JobHost } from "./job_host.ts";
 import { type Asked, type FromJob, type FromModule, type HostData, pack, type ToJob } from "./job_protocol.ts";
 import { JobThread } from "./job_thread.ts";
-import { RequestTimeoutError } from "../errors.ts";
+import { messageOf, RequestTimeoutError } from "../errors.ts";
 import { sendSignal } from "../os/libc.ts";
 import type { WrittenOutput } from "./live_output.ts";
 import type { Logger } from "../process/log.ts";
@@ -185,7 +185,7 @@ export class JobPool {
     try {
       declaration = this.#custom.declaration(funs);
     } catch (error) {
-      return job.done.resolve(failure(`ERROR executing '${funs.join(",")}': ${reasonOf(error)}`));
+      return job.done.resolve(failure(`ERROR executing '${funs.join(",")}': ${messageOf(error)}`));
     }
     // A function that another one calls has the caller's permissions.
     const caller = job.called?.by;
@@ -483,7 +483,7 @@ export class JobPool {
       const timeout = error instanceof RequestTimeoutError
         ? { address: error.address, waitedMs: error.waitedMs }
         : undefined;
-      this.#tell(host, { kind: "refused", id, reason: reasonOf(error), timeout });
+      this.#tell(host, { kind: "refused", id, reason: messageOf(error), timeout });
     }
   }
 
@@ -544,13 +544,9 @@ function mayStartPrograms(permissions: Permissions | undefined): boolean {
   return permissions === "all" || (typeof permissions === "object" && permissions.run === true);
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-/** The outcome for a declaration that Deno refuses, such as a path of an unknown option or an invalid host. */
+/** A declaration that Deno does not take: a path of an option that does not exist, a host that is none. */
 function notGiven(error: unknown): ValueMap {
-  return failure(`The permissions that the function declares cannot be given: ${reasonOf(error)}`);
+  return failure(`The permissions that the function declares cannot be given: ${messageOf(error)}`);
 }
 
 /** The functions of a job, joined. */

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { LibcError } from "../errors.ts";
+import { LibcError, messageOf } from "../errors.ts";
 import { type Frame, frame, FrameReader, type Speaker } from "../protocol/frames.ts";
 import type { JobHost } from "./job_host.ts";
 import type { FromModule, ModuleProcessInit, ToModule } from "./job_protocol.ts";
@@ -186,7 +186,7 @@ export class ModuleProcess implements JobHost {
 
   async #serve(): Promise<void> {
     const reading = this.#readMessages().catch((error: unknown) => {
-      this.#fail(`it sent what is no message: ${error instanceof Error ? error.message : error}`);
+      this.#fail(`it sent what is no message: ${messageOf(error)}`);
     });
     const printing = this.#readPrinted();
     const status = await this.#child.status;

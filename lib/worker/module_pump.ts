@@ -7,6 +7,7 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import { type Frame, frame, FrameReader, type Speaker } from "../protocol/frames.ts";
 
 /** Messages of the process itself. */
@@ -37,7 +38,7 @@ export async function runModulePump(): Promise<number> {
     try {
       worker = startWorker(JSON.parse(new TextDecoder().decode(content)));
     } catch (error) {
-      return fail(error instanceof Error ? error.message : String(error));
+      return fail(messageOf(error));
     }
     started = true;
     worker.onmessage = ({ data }) => {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { messageOf } from "../../lib/errors.ts";
 import { isDirectory } from "../../lib/os/file_kind.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { describe } from "../../lib/plugins/docs.ts";
@@ -76,7 +77,7 @@ mode
       return true;
     } catch (error) {
       context.setRetcode(1);
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
   },
 });

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { messageOf } from "../../lib/errors.ts";
 import { isDone } from "../../lib/protocol/acknowledgement.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
@@ -84,7 +85,7 @@ async function fireMaster(context: JobContext, { data, tag, preload }: MasterEve
     context.log("warning", `The master could not take the event ${JSON.stringify(tag)}`);
     return false;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     context.log("warning", `The event ${JSON.stringify(tag)} was not sent: ${reason}`);
     return false;
   }

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { messageOf } from "../../lib/errors.ts";
 import { type CommandResult, runCommand } from "../../lib/host/command.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { matchesGlob } from "../../lib/text/glob.ts";
@@ -177,7 +178,7 @@ function usage(args: string[], context: JobContext): Value {
       return [[path, map({ available: bavail * bsize, total: blocks * bsize })]];
     } catch (error) {
       if (isMissing(error)) return [];
-      context.log("warning", `Cannot get stats from '${path}': ${error instanceof Error ? error.message : error}`);
+      context.log("warning", `Cannot get stats from '${path}': ${messageOf(error)}`);
       return [[path, map({ available: null, total: null })]];
     }
   }));

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { CommandError, CommandNotFoundError, InvocationError, RefusedError } from "../../lib/errors.ts";
+import { CommandError, CommandNotFoundError, InvocationError, messageOf, RefusedError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { hashHex } from "../../lib/crypto/hash.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
@@ -246,7 +246,7 @@ export const try_: ModuleFunction<JobContext> = fn({
     try {
       return await context.call(module, [], withoutPublication(rest.kwargs));
     } catch (error) {
-      return return_try_exception ? error instanceof Error ? error.message : String(error) : null;
+      return return_try_exception ? messageOf(error) : null;
     }
   },
 });

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { messageOf } from "../../lib/errors.ts";
 import type { Measured } from "./report.ts";
 import type { Row, Stage } from "./row.ts";
 import type { Side } from "./sides.ts";
@@ -39,7 +40,7 @@ export async function measure(row: Row, { stage, sides, runs, progress }: Condit
       into.push(figure);
       progress(`${figure.toFixed(row.unit.digits)} ${row.unit.name}\n`);
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
+      const text = messageOf(error);
       failures.set(what, `${what} FAILED: ${text.slice(0, 300).trimEnd()}`);
       progress(`FAILED: ${text}\n`);
     }

@@ -12,6 +12,7 @@
  * @module
  */
 
+import { messageOf } from "../../lib/errors.ts";
 import type { Places } from "./process_fleet.ts";
 
 /** The master's name, which the minions' namespace looks up in a hosts file of its own. */
@@ -44,7 +45,7 @@ export class Network implements Disposable {
       ip("netns", "delete", name);
       return undefined;
     } catch (error) {
-      return `no network namespaces: ${error instanceof Error ? error.message : error}`;
+      return `no network namespaces: ${messageOf(error)}`;
     }
   }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { messageOf } from "../../lib/errors.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { jobStore } from "../support/job_store.ts";
 import type { JobStore } from "../../lib/jobs/store.ts";
@@ -87,7 +88,7 @@ export class ProcessFleet implements AsyncDisposable {
     } catch (error) {
       const logs = fleet.lastWords();
       await fleet[Symbol.asyncDispose]();
-      throw new Error(`${error instanceof Error ? error.message : error}\n${logs}`, { cause: error });
+      throw new Error(`${messageOf(error)}\n${logs}`, { cause: error });
     }
   }
 

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { messageOf } from "../../lib/errors.ts";
 import { type FlakyRun, judgeFlaky, readFlakyList } from "../../scripts/flaky.ts";
 import { Random } from "../fuzz/mutate.ts";
 import { type Fault, type Figure, holds } from "./fault.ts";
@@ -114,7 +115,7 @@ async function make(fault: Fault, { long, seed }: Making): Promise<Outcome> {
     const figures = await fault.run({ long, random, say: (text) => say(`  [${seconds()} s] ${text}\n`) });
     return { name, figures, seconds: seconds(), word: figures.every(holds) ? "holds" : "BROKEN" };
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     return { name, figures: [], seconds: seconds(), problem, word: "BROKEN" };
   }
 }

@@ -3,6 +3,8 @@
  * @module
  */
 
+import { messageOf } from "../../lib/errors.ts";
+
 /** The file system. */
 export class Tmpfs implements Disposable {
   /** Where it is mounted. */
@@ -19,7 +21,7 @@ export class Tmpfs implements Disposable {
       Tmpfs.mount(1)[Symbol.dispose]();
       return undefined;
     } catch (error) {
-      return `nothing can be mounted: ${error instanceof Error ? error.message : error}`;
+      return `nothing can be mounted: ${messageOf(error)}`;
     }
   }
 

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { describeError } from "../../lib/errors.ts";
 import { cpuUsage } from "node:process";
 import { Random } from "./mutate.ts";
 import type { FuzzTarget, Session } from "./target.ts";
@@ -255,5 +256,5 @@ export function show(input: Uint8Array | string): string {
 }
 
 function stackOf(error: unknown): string {
-  return error instanceof Error ? error.stack ?? error.message : String(error);
+  return describeError(error);
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { messageOf } from "../../lib/errors.ts";
 import { freePort } from "../../scripts/free_port.ts";
 import { assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
@@ -209,7 +210,7 @@ export class Site {
     try {
       return await prove();
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       throw new Error(`${message}\n${this.#logs().join("\n")}`, { cause: error });
     }
   }

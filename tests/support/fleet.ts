@@ -9,6 +9,7 @@
  * @module
  */
 
+import { messageOf } from "../../lib/errors.ts";
 import { loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
 import { EventSubscriber } from "../../lib/bus/subscriber.ts";
 import { masterBus } from "../../lib/bus/paths.ts";
@@ -308,7 +309,7 @@ export function fleetTest(name: string, options: FleetOptions, run: (fleet: Flee
 }
 
 function explained(error: unknown, { logs }: Fleet): Error {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new Error(`${message}\n\nLast of the logs:\n${logs.slice(-60).join("\n")}`, { cause: error });
 }
 

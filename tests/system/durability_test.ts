@@ -1,4 +1,5 @@
 /** @module */
+import { messageOf } from "../../lib/errors.ts";
 import { missingCompiler } from "../chaos/compiler.ts";
 import { ONLY_SYNCED } from "../chaos/power_disk.ts";
 import { PowerFleet } from "../chaos/power_fleet.ts";
@@ -21,7 +22,7 @@ function powerTest(name: string, run: (machines: PowerFleet) => Promise<void>): 
       try {
         await run(machines);
       } catch (error) {
-        throw new Error(`${error instanceof Error ? error.message : error}${machines.fleet.lastWords()}`, {
+        throw new Error(`${messageOf(error)}${machines.fleet.lastWords()}`, {
           cause: error,
         });
       }
