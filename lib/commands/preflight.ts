@@ -299,8 +299,7 @@ function asPreflightError(error: unknown, what: string): PreflightError {
 function reason(error: unknown): string {
   if (error instanceof Deno.errors.PermissionDenied) return "no right to do so";
   if (error instanceof Deno.errors.NotFound) return "no such directory";
-  const text = messageOf(error);
-  return text.replace(/ ?\(os error \d+\).*$/, "");
+  return (error instanceof Error ? systemError(error)?.reason : undefined) ?? messageOf(error);
 }
 
 /** Checks that the ports are free; port 0 always is. @throws {PreflightError} With the first that is not. */

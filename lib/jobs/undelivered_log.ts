@@ -26,7 +26,7 @@ const KEPT_MINUTES = 2;
 const NAME = /^(\d+)-[0-9a-f]{8}\.(log|done)$/;
 const FORM: RecordForm = { checked: false };
 
-/** A job that is still of interest. */
+/** A pending job. */
 export interface UndeliveredJob {
   readonly jid: string;
   /** The data given to {@linkcode UndeliveredLog.add}. */
@@ -64,7 +64,7 @@ export class UndeliveredLog {
     }
   }
 
-  /** The records of jobs that are not over, of whichever writers. */
+  /** The records of unfinished jobs, of all writers. */
   left(nowMs: number): UndeliveredJob[] {
     const files = this.#files().map(({ name }) => name).sort();
     const done = this.over();
@@ -82,7 +82,7 @@ export class UndeliveredLog {
     return new TextDecoder().decode(readFileIfExists(`${this.#directory}/${name}`)).split("\n");
   }
 
-  /** As far as they can be read: the last one may be cut off. */
+  /** All readable records; the last one may be incomplete. */
   #recordsIn(name: string): (UndeliveredJob & { readonly untilMs: number })[] {
     return readRecords(readFileIfExists(`${this.#directory}/${name}`) ?? new Uint8Array(), FORM, read).records;
   }

@@ -232,7 +232,7 @@ export class Master {
     try {
       open();
     } catch (error) {
-      const names = this.#guests.map(({ name }) => name).join(", ");
+      const names = this.#aclUsers.map(({ name }) => name).join(", ");
       this.#log.error(`publisher_acl: ${names} cannot be let in: ${messageOf(error)}`);
     }
   }

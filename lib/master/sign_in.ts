@@ -84,7 +84,7 @@ export async function signInMinion(
     else if (decision.store !== undefined) auth.keys.move(id, "pending", decision.store.to);
   } catch (error) {
     log.error(`The key of ${id} could not be stored: ${messageOf(error)}`);
-    // Nothing was decided that will last: let it ask again, as it does while its key is pending.
+    // Nothing lasting was decided: the minion asks again, as while its key is pending.
     return seal(map({ ret: decision.ret === "accepted" ? true : decision.ret }), wanted, auth);
   }
   if (decision.act !== undefined && opts.auth_events) {

@@ -167,7 +167,7 @@ export class Journal {
           }
         }
       } catch (error) {
-        // They are tried again with the next file, and read by the next start.
+        // They are tried again with the next file, and replayed at the next start.
         const reason = messageOf(error);
         this.#options.log(`Files of the journal stay, as what they tell of could not be synced: ${reason}`);
       } finally {

@@ -45,11 +45,7 @@ export async function runGrains({ path, permissions, declared }: GrainsRequest):
     try {
       grains.push([name, toValue(await fun.run({}, null, { args: [], kwargs: new Map() }))]);
     } catch (error) {
-      const reason = error instanceof Deno.errors.NotCapable
-        ? `${
-          error.message.replace(/,? run again with.*/s, "")
-        }; the file declares what its functions need in "permissions"`
-        : messageOf(error);
+      const reason = error instanceof Error ? failureReason(error) : messageOf(error);
       problems.push(`The grains of '${name}' are missing: ${reason}`);
     }
   }

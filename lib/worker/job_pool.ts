@@ -544,7 +544,7 @@ function mayStartPrograms(permissions: Permissions | undefined): boolean {
   return permissions === "all" || (typeof permissions === "object" && permissions.run === true);
 }
 
-/** A declaration that Deno does not take: a path of an option that does not exist, a host that is none. */
+/** The outcome for a declaration that Deno refuses, such as a path of an unknown option or an invalid host. */
 function notGiven(error: unknown): ValueMap {
   return failure(`The permissions that the function declares cannot be given: ${messageOf(error)}`);
 }

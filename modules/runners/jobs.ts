@@ -312,7 +312,7 @@ function noSuchJob(jid: string): string {
   return `There is no job ${jid} in the job cache`;
 }
 
-/** What became of a job on each of its minions: what every function here goes by. */
+/** The outcome of a job on each of its minions. */
 async function outcomesOf(
   context: RunnerContext,
   jid: string,
@@ -331,7 +331,7 @@ async function describeJob(context: RunnerContext, jid: string): Promise<ValueMa
     if (endTime !== undefined) job.set("EndTime", endTime);
   }
   const outcomes = await outcomesOf(context, jid, returns);
-  // Of a job that all have returned from, Salt's keys say everything.
+  // If all minions have returned, Salt's keys say everything.
   if ([...outcomes.values()].some(({ outcome }) => outcome !== "returned" && outcome !== "failed")) {
     job.set("Outcomes", new Map([...outcomes].map(([id, { outcome }]) => [id, outcome])));
   }
