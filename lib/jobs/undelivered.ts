@@ -151,15 +151,17 @@ export class UndeliveredJobs {
 
   /**
    * The jobs that an earlier master left, with their remaining time. Files of jobs without time left are removed.
-   * @param complain Called with jobs whose files a power failure has cut.
+   * @param warn Called with jobs whose files a power failure has cut.
    */
-  left(nowMs: number, complain: (text: string) => void = () => {}): Delivery[] {
+  left(nowMs: number, warn: (text: string) => void = () => {}): Delivery[] {
     const logged = this.#log.left(nowMs).flatMap(({ jid, sealed }) => this.#open(jid, sealed, nowMs) ?? []);
     const names = [...Deno.readDirSync(this.#directory)].map(({ name }) => name).filter(isJid);
     const filed = names.flatMap((jid) => {
       const bytes = readFileIfExists(`${this.#directory}/${jid}`);
       const delivery = bytes === undefined ? undefined : this.#open(jid, bytes, nowMs);
-      if (bytes?.length === 0) complain(`Job ${jid} is not delivered to whoever has missed it: its file is empty`);
+      if (bytes?.length === 0) {
+        warn(`Job ${jid} is not delivered to the minions that have missed it: its file is empty`);
+      }
       if (delivery !== undefined && delivery.ttlMs > 0) {
         this.#filed.add(jid);
         return [delivery];

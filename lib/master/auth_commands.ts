@@ -10,18 +10,18 @@ import { KEY_EVENT } from "../protocol/tags.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
 
 /** The commands, by name. */
-export const AUTH_COMMANDS: MinionCommands<"auth" | "minions" | "opts" | "log" | "complain" | "fire"> = {
+export const AUTH_COMMANDS: MinionCommands<"auth" | "minions" | "opts" | "log" | "warn" | "fire"> = {
   revoke_auth: revokeAuth,
 };
 
 async function revokeAuth(
   _load: ValueMap,
   id: string,
-  services: Needs<"auth" | "minions" | "opts" | "log" | "complain" | "fire">,
+  services: Needs<"auth" | "minions" | "opts" | "log" | "warn" | "fire">,
 ): Promise<Value> {
-  const { opts, auth: { keys, sessions }, minions, log, fire, complain } = services;
+  const { opts, auth: { keys, sessions }, minions, log, fire, warn } = services;
   if (!opts.allow_minion_key_revoke) {
-    complain(`Minion ${id} asked to revoke its key, which allow_minion_key_revoke forbids`);
+    warn(`Minion ${id} asked to revoke its key, which allow_minion_key_revoke forbids`);
     return false;
   }
   keys.remove(id);

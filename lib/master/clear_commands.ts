@@ -29,7 +29,7 @@ function refused(name: string): Value {
 export async function clearCommand(load: ValueMap, services: MasterServices): Promise<Value> {
   const cmd = load.get("cmd");
   if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {
-    services.complain(`Somebody asked for the unknown command ${truncateValue(cmd)}`);
+    services.warn(`Somebody asked for the unknown command ${truncateValue(cmd)}`);
     return new Map();
   }
   return await HANDLERS[cmd](load, services);

@@ -8,6 +8,6 @@ import type { MinionCommands } from "./services.ts";
 import { storeReturn } from "./returns.ts";
 
 /** By name. */
-export const JOB_COMMANDS: MinionCommands<"auth" | "jobs" | "opts" | "log" | "complain" | "fire"> = {
+export const JOB_COMMANDS: MinionCommands<"auth" | "jobs" | "opts" | "log" | "warn" | "fire"> = {
   _return: storeReturn,
 };

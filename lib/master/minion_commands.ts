@@ -46,11 +46,11 @@ export async function minionCommand(load: ValueMap, id: string, services: Master
   if (cmd === "_pillar") return { value: servePillar(load, id, services), sealed: true };
   if (typeof cmd === "string" && Object.hasOwn(UNBUILT_COMMANDS, cmd)) {
     const { part, answer, loses } = UNBUILT_COMMANDS[cmd];
-    if (loses?.(load)) services.complain(`What minion ${id} sent by ${cmd} is not kept (not built yet: ${part})`);
+    if (loses?.(load)) services.warn(`What minion ${id} sent by ${cmd} is not kept (not built yet: ${part})`);
     return { value: answer() };
   }
   if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {
-    services.complain(`Minion ${id} asked for the unknown command ${truncateValue(cmd)}`);
+    services.warn(`Minion ${id} asked for the unknown command ${truncateValue(cmd)}`);
     return { value: new Map() };
   }
   try {

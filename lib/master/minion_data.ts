@@ -11,7 +11,7 @@ import type { MinionCommands, Needs } from "./services.ts";
 import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 
 /** The commands, by name; `_pillar`, whose answer is sealed, is not one of them. */
-export const MINION_COMMANDS: MinionCommands<"jobs" | "minions" | "opts" | "log" | "complain" | "fire"> = {
+export const MINION_COMMANDS: MinionCommands<"jobs" | "minions" | "opts" | "log" | "warn" | "fire"> = {
   _minion_event: fireEvents,
   _master_opts: masterOpts,
 };

@@ -15,7 +15,7 @@ import { minionMayFire } from "../bus/minion_tags.ts";
 import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 
 /** What events need. */
-export type EventNeeds = Needs<"jobs" | "minions" | "opts" | "log" | "complain" | "fire">;
+export type EventNeeds = Needs<"jobs" | "minions" | "opts" | "log" | "warn" | "fire">;
 
 /**
  * `_minion_event`: fires one event or a list of them, and stores grains that come with it. @returns Salt's answer:
@@ -51,10 +51,10 @@ export async function fireEvents(load: ValueMap, id: string, services: EventNeed
 }
 
 async function fireFor(id: string, tag: string, data: ValueMap, services: EventNeeds): Promise<void> {
-  const { fire, complain } = services;
+  const { fire, warn } = services;
   // A newline could end the tag early, and the rest would become data chosen by the minion.
   if (!minionMayFire(tag, id) || /\p{Cc}/u.test(tag)) {
-    complain(`Minion ${id} tried to fire the event ${truncate(tag)}, which is not its own`);
+    warn(`Minion ${id} tried to fire the event ${truncate(tag)}, which is not its own`);
     return;
   }
   const sign = jobSign(tag);
@@ -65,17 +65,17 @@ async function fireFor(id: string, tag: string, data: ValueMap, services: EventN
 /** Stores a minion's acknowledgement or output of a job. @returns Whether it is fired on the bus too. */
 function keepSign(sign: JobSign, id: string, data: ValueMap, services: EventNeeds): boolean {
   if (sign.id !== id) {
-    services.complain(`Minion ${id} sent a sign of a job for ${truncate(sign.id)}`);
+    services.warn(`Minion ${id} sent a sign of a job for ${truncate(sign.id)}`);
     return false;
   }
   return sign.kind === "out" ? keepOutput(sign, data, services) : keepAck(sign, data, services);
 }
 
 /** Stores output of a command; repeated or unrequested output is dropped. */
-function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, complain }: EventNeeds): boolean {
+function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, warn }: EventNeeds): boolean {
   const batch = batchFromMap(data.get("data"));
   if (batch === undefined) {
-    complain(`Minion ${id} sent output of job ${jid} that cannot be read`);
+    warn(`Minion ${id} sent output of job ${jid} that cannot be read`);
     return false;
   }
   try {
@@ -94,11 +94,11 @@ function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log
 }
 
 /** Stores an acknowledgement with its job. @returns Whether it is valid. */
-function keepAck({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, complain }: EventNeeds): boolean {
+function keepAck({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, warn }: EventNeeds): boolean {
   const about = data.get("data");
   const state = isMap(about) ? about.get("state") : undefined;
   if (state !== "received" && state !== "running") {
-    complain(`Minion ${id} sent an acknowledgement of job ${jid} that says nothing`);
+    warn(`Minion ${id} sent an acknowledgement of job ${jid} that says nothing`);
     return false;
   }
   try {

@@ -87,7 +87,7 @@ export function openServices(
     services: {
       opts,
       log,
-      complain: throttledWarnings(log),
+      warn: throttledWarnings(log),
       async fire(tag, data) {
         if (!await bus.fire(tag, stamp(data))) log.error(`The event bus did not take the event ${tag}`);
       },

@@ -21,7 +21,7 @@ const MAX_TTL_S = 30 * 86_400;
 const PASSED_ON = ["to", "ret_config", "ret_kwargs", "metadata", "module_executors", "executor_opts", "start_event"];
 
 /** What a publish needs. */
-export type PublishNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "complain" | "fire">;
+export type PublishNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "warn" | "fire">;
 
 /**
  * Publishes a job.
@@ -51,7 +51,7 @@ export async function publishCommand(load: ValueMap, services: PublishNeeds): Pr
   } catch (error) {
     if (error instanceof TargetError) return noMinions(`${error.message}`);
     if (!(error instanceof RefusedError)) throw error;
-    services.complain(
+    services.warn(
       `Refused to publish ${truncateValue(fun)} for user ${truncateValue(load.get("user"))}: ${error.kind}`,
     );
     return map({ error: { name: error.kind, message: error.message } });

@@ -45,14 +45,14 @@ export class RequestHandler {
       return answer === undefined ? NO_ANSWER : encode(answer, "wire");
     } catch (error) {
       if (error instanceof WireError) {
-        this.#services.complain(
+        this.#services.warn(
           `Refused a request: ${truncate(error.message)}${error.field ? ` (${error.field})` : ""}`,
         );
         // A refused envelope is answered with its own message; a command without a field with Salt's general one.
         return encode(error.field === undefined ? error.message : WORKER_FAILED, "wire");
       }
       if (error instanceof MsgpackError) {
-        this.#services.complain(`Refused a request that cannot be read: ${error.message}`);
+        this.#services.warn(`Refused a request that cannot be read: ${error.message}`);
         return encode(map({ msg: BAD_LOAD }), "wire");
       }
       const text = describeError(error);

@@ -21,14 +21,14 @@ import { PublicKey } from "../crypto/rsa.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
 /** What storing a return needs. */
-export type ReturnNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "complain" | "fire">;
+export type ReturnNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "warn" | "fire">;
 
 /**
  * `_return`: stores a return and fires its event.
  * @returns Salt's answer: `null`; `""` for one that exists already; `false` for one that was dropped.
  */
 export async function storeReturn(sent: ValueMap, id: string, services: ReturnNeeds): Promise<Value> {
-  const { jobs: { store, told, durable }, opts, log, fire, complain } = services;
+  const { jobs: { store, told, durable }, opts, log, fire, warn } = services;
   if (!acceptsSignature(sent, id, services)) return false;
   let load = sent;
   const jid = () => str(load.get("jid") ?? null);
@@ -41,7 +41,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     if (cached && load.get("jid") === "req") load = store.adopt(load);
     if (load.get("jid") === "req") load = new Map(load).set("jid", newJid(opts));
     if (!isJid(jid())) {
-      complain(`Minion ${id} returned for ${truncateValue(load.get("jid"))}, which is no job id`);
+      warn(`Minion ${id} returned for ${truncateValue(load.get("jid"))}, which is no job id`);
       return null;
     }
     const reader = store.noLog.reader(jid());
@@ -50,7 +50,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     if (stored === "stored" && opts.job_cache_store_endtime) noteEndTime(jid(), services);
     if (stored === "duplicate") {
       // Fired again, as in Salt: the first time, only storing may have succeeded. The event has the stored return.
-      complain(`Minion ${id} returned twice for job ${jid()}; the first return stands`);
+      warn(`Minion ${id} returned twice for job ${jid()}; the first return stands`);
       load = new Map([...load, ...map({ ...store.getReturn(jid(), id) })]);
       reply = "";
     }
@@ -74,7 +74,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     if (told.get(key) !== undefined) return reply;
     told.set(key, true);
   }
-  complainOfSize(load, id, services);
+  warnOfSize(load, id, services);
   log.info(`Got return from ${id} for job ${jid()}`);
   await fire(jobReturn(jid(), id), load);
   return reply;
@@ -95,10 +95,10 @@ function noteEndTime(jid: string, { jobs, opts, log }: Needs<"jobs" | "opts" | "
 }
 
 /** The minion has sent a failure instead of its return. */
-function complainOfSize(load: ValueMap, id: string, { complain, opts }: Needs<"complain" | "opts">): void {
+function warnOfSize(load: ValueMap, id: string, { warn, opts }: Needs<"warn" | "opts">): void {
   const oversized = load.get(OVERSIZED);
   if (!isMap(oversized)) return;
-  complain(
+  warn(
     `The return of ${id} for job ${
       truncateValue(load.get("jid"))
     } was too large to be sent, and a failure came in its place: ` +

@@ -71,7 +71,7 @@ export interface MasterServices {
   /** The thread's log. */
   readonly log: Logger;
   /** Logs a warning about a peer's message; limited, since a peer may send many. */
-  complain(text: string): void;
+  warn(text: string): void;
   /** Stamps an event and fires it on the master's bus. */
   fire(tag: string, data: ValueMap): Promise<void>;
   /** Keys, users and limits. */

@@ -35,7 +35,7 @@ const KEY_STRING_BYTES = 76;
 const ROOMY_KEY_BYTES = 256;
 
 /** What a sign-in needs. */
-export type SignInNeeds = Needs<"auth" | "minions" | "opts" | "log" | "complain" | "fire">;
+export type SignInNeeds = Needs<"auth" | "minions" | "opts" | "log" | "warn" | "fire">;
 
 /** A sign-in request with checked fields. */
 interface Application {
@@ -65,7 +65,7 @@ export async function signInMinion(
   const known = isKnown(wanted, auth);
   const turn = known ? auth.signInTurns.take(wanted.id, nonceText(wanted.nonce)) : auth.signInLimit.take();
   if (turn === "first refused") {
-    if (known) services.complain(`Sign-ins of ${truncate(wanted.id)} come again and again; they get no answer for now`);
+    if (known) services.warn(`Sign-ins of ${truncate(wanted.id)} come again and again; they get no answer for now`);
     else {log.warning(
         `More than ${opts.max_sign_ins} strangers a second sign in (max_sign_ins): the others get no answer`,
       );}
@@ -196,7 +196,7 @@ function keysFor(
       }
       parts.push(opened);
     } catch (error) {
-      services.complain(
+      services.warn(
         `The token in the sign-in of ${id} does not open: ${messageOf(error)}`,
       );
     }

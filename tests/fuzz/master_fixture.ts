@@ -125,7 +125,7 @@ export async function openMaster(): Promise<FixtureMaster> {
       data: new DataCache(opts.cachedir, { log: log.error }),
       publishPort: 4505,
     },
-    complain: throttledWarnings(log),
+    warn: throttledWarnings(log),
     log,
     fire(tag, data) {
       const event = unpackEvent(packEvent(tag, stamp(data)));

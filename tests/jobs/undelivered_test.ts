@@ -60,7 +60,7 @@ Deno.test("a job whose file a power failure has left empty is named", () =>
     Deno.writeTextFileSync(path(cachedir, JID), "");
     const complaints: string[] = [];
     assertEquals(new UndeliveredJobs(cachedir, PEM).left(NOW, (text) => complaints.push(text)), []);
-    assertEquals(complaints, [`Job ${JID} is not delivered to whoever has missed it: its file is empty`]);
+    assertEquals(complaints, [`Job ${JID} is not delivered to the minions that have missed it: its file is empty`]);
   }));
 
 Deno.test("what a journal puts back is delivered once, unless its log says that it is over", () =>

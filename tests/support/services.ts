@@ -92,7 +92,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
       data: new DataCache(opts.cachedir, { log: log.error }),
       publishPort: 4505,
     },
-    complain: throttledWarnings(log),
+    warn: throttledWarnings(log),
     log,
     fire: (tag, data) => {
       fired.push({ tag, data });
