@@ -9,7 +9,7 @@
  * @module
  */
 
-import { parseArgs } from "node:util";
+import { OptionError, parseOptions } from "./options.ts";
 import { COVERAGE_RULES } from "./coverage_rules.ts";
 import { addLcov, coverageReport, type LineCounts, toLcov } from "./coverage_report.ts";
 import { sourceFiles } from "./source_files.ts";
@@ -89,7 +89,7 @@ function isWhole(path: string): boolean {
 }
 
 async function main(argv: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args: argv,
     options: { lcov: { type: "string" }, from: { type: "string" } },
     allowPositionals: true,
@@ -105,4 +105,12 @@ async function main(argv: string[]): Promise<number> {
   return 0;
 }
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
+if (import.meta.main) {
+  try {
+    Deno.exit(await main(Deno.args));
+  } catch (error) {
+    if (!(error instanceof OptionError)) throw error;
+    say(`coverage: ${error.message}\n`);
+    Deno.exit(64);
+  }
+}

@@ -10,10 +10,10 @@
  * connection costs nothing. Between two calls, at most the data arrives that {@linkcode WORK_MS} of a processor can
  * read, or that arrives in {@linkcode LOOK_MS}, if that is more.
  *
- * Measured against a plain timer of {@linkcode LOOK_MS}, 20 seconds each: in an idle process the timer takes 0.94 ms of a
- * processor per second (80 looks), the watch 0.06 ms (no look). When a flood begins in an idle process, the watch looks
- * after 25 ms of processor time (35 at most, of 20 floods); the timer looks after up to 250 ms of each processor, in which
- * a flood on loopback can bring 675 MiB.
+ * Measured against a plain timer of {@linkcode LOOK_MS} on a busy machine: in an idle process the timer takes 0.94 ms of a
+ * processor per second (80 looks in 20 s), the watch 0.06 ms (no look). When work begins in an idle process, the watch looks
+ * after 19 to 31 ms of processor time (33 to 141 ms of time, 30 tries), the timer after 1 to 79 ms (3 to 260 ms of time). On
+ * a quiet machine the timer's bound is 250 ms of each processor, with the figure at {@linkcode WORK_MS} up to 675 MiB.
  * Source: clock_nanosleep(2), CLOCK_PROCESS_CPUTIME_ID.
  * @module
  */
