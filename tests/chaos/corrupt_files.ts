@@ -6,7 +6,6 @@
 import { makeJid } from "../../lib/protocol/jid.ts";
 import { eventually } from "../support/eventually.ts";
 import { echo, ended } from "./disk.ts";
-import { jobStore } from "../support/job_store.ts";
 import type { Fault, Figure } from "./fault.ts";
 import { ProcessFleet } from "./process_fleet.ts";
 
@@ -54,10 +53,7 @@ export const corruptFiles: Fault = {
     const running = await echo(fleet, "four");
     const listed = await fleet.salt("salt-run", "jobs.list_jobs");
     const lookups = await Promise.all(
-      // What this store logs are the files that were broken here.
-      jobStore(fleet.cacheDir, { log: () => {} }).list().slice(0, 3).map(({ jid }) =>
-        fleet.salt("salt-run", "jobs.lookup_jid", jid)
-      ),
+      fleet.jobs.list().slice(0, 3).map(({ jid }) => fleet.salt("salt-run", "jobs.lookup_jid", jid)),
     );
     say(`${corrupted} files corrupted, ${running} answers`);
 

@@ -107,9 +107,9 @@ export class ProcessFleet implements AsyncDisposable {
     return `${this.root}/master/var/cache/salt/master`;
   }
 
-  /** The master's job cache. */
+  /** The master's job cache. A file that cannot be read is what a fault made, and counts as missing. */
   get jobs(): JobStore {
-    return jobStore(this.cacheDir);
+    return jobStore(this.cacheDir, { log: () => {} });
   }
 
   /** The master's process. */
