@@ -53,8 +53,9 @@ export const caches: FuzzTarget = {
   refusals: [StoreError],
   open() {
     const cage = new Cage();
-    const jobs = jobStore(cage.root);
-    const data = dataCache(cage.root);
+    const log = () => {}; // that a file cannot be read is what is expected of most
+    const jobs = jobStore(cage.root, { log });
+    const data = dataCache(cage.root, log);
     const jid = jobs.prepare();
     const job = `${cage.root}/jobs/${jidDirectory(jid, "sha256")}`;
     for (const name of [`${job}/web1`, `${cage.root}/grains`, `${cage.root}/minions/web1`, `${cage.root}/pillar`]) {

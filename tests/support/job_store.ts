@@ -19,6 +19,6 @@ export function jobStore(cachedir: string, options: Partial<FileJobStoreOptions>
 }
 
 /** What is known of the minions below `cachedir`. */
-export function dataCache(cachedir: string): DataCache {
-  return new DataCache(cachedir, { log: refuse });
+export function dataCache(cachedir: string, log: FileJobStoreOptions["log"] = refuse): DataCache {
+  return new DataCache(cachedir, { log });
 }
