@@ -42,6 +42,25 @@ export function tellsOutOfMemory(line: string): boolean {
   return /out of memory|memory allocation of|allocation failed|cannot allocate memory|\(os error 12\)/i.test(line);
 }
 
+/** What a process prints until it ends, line by line: whether it ended for want of memory. */
+export class PrintedLines {
+  #outOfMemory = false;
+  #panicked = false;
+  #panicReason = false;
+
+  /** The next line. */
+  add(line: string): void {
+    this.#outOfMemory ||= tellsOutOfMemory(line);
+    this.#panicked ||= line.startsWith("Deno has panicked");
+    this.#panicReason ||= line.includes(" panicked at ");
+  }
+
+  /** A panic that ends before it says why had no memory left to say it: the reason is put together after the first lines. */
+  get outOfMemory(): boolean {
+    return this.#outOfMemory || (this.#panicked && !this.#panicReason);
+  }
+}
+
 /** The number of a worker of this process by the name of its thread; `undefined` for other threads. Later workers have higher ones. */
 export function workerNumber(threadName: string): number | undefined {
   const found = /^worker-(\d+)$/.exec(threadName)?.[1];

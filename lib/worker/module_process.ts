@@ -16,7 +16,7 @@ import { packMessage, parseFromModule } from "./module_messages.ts";
 import { MOST_MESSAGE, type PumpMessage } from "./module_pump.ts";
 import { childrenOf, processMemory, startedProcess } from "../host/process_facts.ts";
 import { DENO_RUN, V8_FLAGS } from "../process/self_command.ts";
-import { tellsOutOfMemory } from "../os/deno_texts.ts";
+import { PrintedLines } from "../os/deno_texts.ts";
 
 /** The entry name of such a process. */
 const MODULE_PROCESS = "salt-module-process";
@@ -75,7 +75,9 @@ export class ModuleProcess implements JobHost {
   #waiting: ToModule[] | undefined = [];
   #lines = 0;
   #doing = "starting";
-  #outOfMemory = false;
+  readonly #printedLines = new PrintedLines();
+  /** Whether it was ended for the memory that it had. */
+  #overLimit = false;
   #lastPrinted = "";
   #ending = false;
   #watch: ReturnType<typeof setInterval> | undefined;
@@ -201,7 +203,7 @@ export class ModuleProcess implements JobHost {
   }
 
   #reasonOf({ signal, code }: Deno.CommandStatus): string {
-    if (this.#outOfMemory) {
+    if (this.#overLimit || this.#printedLines.outOfMemory) {
       return `it needed more memory than it may have (custom_module_memory: ${this.#options.memory})`;
     }
     const what = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
@@ -277,7 +279,7 @@ export class ModuleProcess implements JobHost {
       const most = memory + (now?.resident ?? 0);
       this.#watch = setInterval(() => {
         if ((processMemory(this.pid)?.resident ?? 0) <= most) return;
-        this.#outOfMemory = true;
+        this.#overLimit = true;
         this.#fail(this.#reasonOf({ success: false, code: 1, signal: "SIGKILL" }));
       }, LOOK_MS);
       return;
@@ -314,7 +316,7 @@ export class ModuleProcess implements JobHost {
       const lines = (rest + (done ? decoder.decode() : decoder.decode(value, { stream: true }))).split("\n");
       rest = (done ? "" : lines.pop() ?? "").slice(0, MOST_LINE);
       for (const line of lines) {
-        if (tellsOutOfMemory(line)) this.#outOfMemory = true;
+        this.#printedLines.add(line);
         if (line.trim() === "") continue;
         this.#lastPrinted = line.slice(0, MOST_LINE);
         this.#log(LEVEL_NUMBERS.info, `${this.name} printed: ${line.slice(0, MOST_LINE)}`);

@@ -6,6 +6,7 @@
 import {
   isGone,
   isUnknownHost,
+  PrintedLines,
   refusedAccess,
   systemError,
   tellsOutOfMemory,
@@ -142,6 +143,27 @@ for (const [who, code] of Object.entries(GREEDY)) {
     }
   });
 }
+
+Deno.test("PrintedLines: a panic that ends before its reason had no memory left; one with a reason is another end", () => {
+  const begun = [
+    "Deno has panicked. This is a bug in Deno. Please report this",
+    "",
+    "Platform: linux x86_64",
+    'Args: ["deno"]',
+  ];
+  const ends: readonly [lines: readonly string[], outOfMemory: boolean][] = [
+    [begun, true],
+    [[...begun, "thread 'main' panicked at a.rs:1:2:", "index out of bounds"], false],
+    [[...begun, "thread 'main' panicked at a.rs:1:2:", "Cannot allocate memory"], true],
+    [["memory allocation of 8 bytes failed"], true],
+    [["error: Uncaught Error: x"], false],
+  ];
+  for (const [lines, outOfMemory] of ends) {
+    const printed = new PrintedLines();
+    lines.forEach((line) => printed.add(line));
+    assertEquals(printed.outOfMemory, outOfMemory, lines.join("\n"));
+  }
+});
 
 Deno.test("workerNumber() tells a worker's thread from others, and later ones from earlier ones", LINUX, () => {
   const numbers = () =>

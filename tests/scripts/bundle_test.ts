@@ -83,7 +83,7 @@ Deno.test("a script names the sources' files and lines in a stack: of an entry, 
     for (
       const [source, message, file, line] of [
         ["lib/master/mworker_thread.ts", "null", "lib/process/thread.ts", "switch (data.kind) {"],
-        ["lib/worker/module_worker.ts", "[]", "lib/worker/module_worker.ts", "const message = unpackToModule(data)"],
+        ["lib/worker/module_worker.ts", "[]", "lib/worker/module_worker.ts", "const message = parseToModule(data)"],
       ] as const
     ) {
       const { err } = await deno([...words, starter, scriptOf(source), message]);
