@@ -398,7 +398,7 @@ function noLogWished({ noLog }: JobRequest): [string, string][] {
   return noLog === undefined ? [] : [[NO_LOG, noLog.publicKey]];
 }
 
-/** An event of a return, as whoever published the job sees it. */
+/** An event of a return, as the one who published the job sees it. */
 async function shown(data: ValueMap, { noLog }: PublishedJob): Promise<ValueMap> {
   if (noLog === undefined) return data;
   const { showReturn } = await import("../protocol/hidden_return.ts");

@@ -1,5 +1,5 @@
 /**
- * What the commands of one job write, for whoever watches it: each batch once and in order, from the events as they come,
+ * What the commands of one job write, for the one who watches it: each batch once and in order, from the events as they come,
  * and from what the master keeps where one was missed. Prints nothing.
  * @module
  */

@@ -113,7 +113,7 @@ function store(load: ValueMap, ended: EventData, { opts, jobs, jid, log }: Runne
   if (!opts.runner_returns || !opts.job_cache || opts.ext_job_cache !== "") return;
   try {
     jobs.prepare(jid);
-    // Without the return, which Salt puts into it as well: whoever lists jobs reads every load.
+    // Without the return, which Salt puts into it as well: listing jobs reads every load.
     jobs.saveLoad(jid, load);
     jobs.saveReturn(new Map<Value, Packable>(load).set("return", ended));
   } catch (error) {

@@ -1,7 +1,7 @@
 /**
  * What a runner's function may reach: the master's options, its stores, and its minions through the local client.
  *
- * `salt-run` implements it, and whoever else runs runners. Runners import this and `lib/plugins/module.ts`, never a service.
+ * `salt-run` implements it, and everything else that runs runners. Runners import this and `lib/plugins/module.ts`, never a service.
  * @module
  */
 

@@ -36,7 +36,7 @@ export interface Option<T = unknown> {
   readonly bound?: T;
 }
 
-/** An option of a part of Salt that is not built: checked and kept, and whoever sets it is told. */
+/** An option of a part of Salt that is not built: checked and kept; a warning says that it has no effect. */
 export function planned<O extends Option>(option: O): O {
   return { ...option, noEffect: "not built" };
 }

@@ -2,7 +2,7 @@
  * What a master keeps of its jobs, whatever keeps it: loads, returns, acknowledgements, live output, and which jobs are hidden.
  *
  * Everything is synchronous: storing a return is on the path of every job. Storing is repeatable: a return that is there stays,
- * and whoever stores it again hears that it is a duplicate. Any number of threads and processes may use one store at a time.
+ * and storing it again says that it is a duplicate. Any number of threads and processes may use one store at a time.
  * `openJobStore` (open_store.ts) gives the store that the options ask for.
  * @module
  */
@@ -163,7 +163,7 @@ export interface JobStore {
   list(): JobEntry[];
 
   /**
-   * Removes old jobs, with all that is kept of them, job by job: whoever has something else to do may pause after each.
+   * Removes old jobs, with all that is kept of them, job by job: the caller may pause after each.
    * @returns How many jobs were removed.
    */
   clean(limits: CleaningLimits): Generator<void, number>;

@@ -2,7 +2,7 @@
  * An MWorker: takes requests from the proxy behind port 4506, one after the other, and sends the replies.
  *
  * A DEALER rather than a REP: it sees who asked, and notes that in shared memory while it works. If its thread dies, the
- * next one answers whoever was waiting. Under `durability: machine` it goes on with the next request while the disk is at work for
+ * next one answers the client that was waiting. Under `durability: machine` it goes on with the next request while the disk is at work for
  * one: a sync serves all that came meanwhile. Its thread is mworker_thread.ts.
  * @module
  */

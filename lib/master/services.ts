@@ -37,7 +37,7 @@ export interface AuthServices {
   readonly autosign: Autosign;
   /** Limits the sign-ins of minions without an accepted key: each costs more than all else that they can ask for. */
   readonly signInLimit: RateLimit;
-  /** Limits the sign-ins of each minion whose key is accepted, and of whoever shows that key. */
+  /** Limits the sign-ins of each minion whose key is accepted, and of any peer that shows that key. */
   readonly signInTurns: SignInTurns;
 }
 

@@ -145,7 +145,7 @@ export class Minion {
       admit: (jid, load) => jobs.note(jid, load, "running"),
       log,
     });
-    // The file of ids may be behind: whoever died wrote it second.
+    // The file of ids may be behind: the process that died wrote it second.
     for (const { load } of proc.left) reader.remember(str(load.get("jid") ?? ""));
     const link = this.#link = new MasterLink(linkSettings(opts, {
       applicant: await applicantOf(opts, this.#grains),
@@ -362,7 +362,7 @@ export class Minion {
     this.#closed.resolve();
   }
 
-  /** Both ways to end share it: whoever comes second waits for the first. */
+  /** Both ways to end share it: the second waits for the first. */
   #shutDown(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
     return this.#ending ??= this.#closeAll(budget);
   }

@@ -37,7 +37,7 @@ export function isUnknownHost(error: Error): boolean {
   return error instanceof URIError || (!("code" in error) && /^failed to lookup address/.test(error.message));
 }
 
-/** Whether a line that a process wrote says that it had no more memory: V8, Rust or the system says it, whoever meets the limit first. */
+/** Whether a line that a process wrote says that it had no more memory: V8, Rust or the system says it, whichever meets the limit first. */
 export function tellsOutOfMemory(line: string): boolean {
   return /out of memory|memory allocation of|allocation failed|cannot allocate memory|\(os error 12\)/i.test(line);
 }

@@ -26,7 +26,7 @@ const MOST_BYTES = 4 << 20;
 /** Maximum age of a file since its first record, in milliseconds. */
 const OLDEST_MS = 60_000;
 
-/** How long whoever ends waits until its file systems are synced, if nobody says how long. In milliseconds. */
+/** Default time that close() waits for its file systems to be synced, in milliseconds. */
 const SWEEP_MS = 2_000;
 
 const FORM: RecordForm = { checked: true };

@@ -159,7 +159,7 @@ export class Thread<Init> {
     this.#options = options;
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
-    this.ready.catch(() => {}); // whoever awaits it sees the failure; nobody has to
+    this.ready.catch(() => {}); // a caller that awaits it sees the failure; none has to
     const startMs = options.startMs ?? START_MS;
     this.#startTimer = setTimeout(() => this.#die("did not start in time", ready.reject), startMs);
     this.#worker = new Worker(options.url, {

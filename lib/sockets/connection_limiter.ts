@@ -114,7 +114,7 @@ export class ConnectionLimiter {
     const leaves = this.#shares.add(value, address);
     if (leaves === undefined) return;
     const most = limits.perAddress > 0 ? `${limits.total}, ${limits.perAddress} from one address` : limits.total;
-    const who = "new ones end, or those of whoever has most";
+    const who = "new ones end, or those of the address that has most";
     this.#warn(
       "connections",
       `Too many connections to ${name} (${most}): ${who}; now one of ${addressText(address)}`,

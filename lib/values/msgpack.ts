@@ -37,7 +37,7 @@ export function encode(value: Packable, dialect: Dialect): Uint8Array {
 
 /**
  * The one value that `bytes` are. It shares no memory with them.
- * @param bounds What it may cost. Default: what whoever has proved who it is may send, and what the disk may hold.
+ * @param bounds What it may cost. Default: what an authenticated peer may send, and what the disk may hold.
  * @throws {MsgpackError} If they are anything else: truncated, malformed, or followed by more.
  */
 export function decode(bytes: Uint8Array, dialect: Dialect, bounds?: Bounds): Value {

@@ -25,7 +25,7 @@ Deno.test("while there is room, an address has as many connections as it likes",
   assertEquals(shares.add(10_001, "nat")?.connection, 10_001);
 });
 
-Deno.test("without room, whoever has fewer connections gets the place of the newest of whoever has most", () => {
+Deno.test("without room, an address with fewer connections gets the place of the newest connection of the address with most", () => {
   const shares = new ConnectionShares({ total: 4, perAddress: 0 });
   assertEquals(ends(shares, ["a", "b", "b", "b"]), [undefined, undefined, undefined, undefined]);
   assertEquals(shares.add(5, "b")?.connection, 5); // who has most gets no more
@@ -44,7 +44,7 @@ Deno.test("a bound for each address holds with room left, and a number that come
   assertEquals([shares.size, shares.addressOf(3), shares.addressOf(4)], [3, undefined, "b"]);
 });
 
-Deno.test("whoever has most is known after any order of coming and going", () => {
+Deno.test("the address with most is known after any order of coming and going", () => {
   const shares = new ConnectionShares({ total: 40, perAddress: 0 });
   const there = new Map<number, string>();
   let state = 7;
@@ -214,7 +214,7 @@ const HOARDERS: [name: string, first: string, again: Uint8Array][] = [
   ],
 ];
 
-Deno.test("what connections hold without an answer is bounded, and whoever holds most is thrown out", async () => {
+Deno.test("what connections hold without an answer is bounded, and the peer that holds most is disconnected", async () => {
   await using fleet = await ProcessFleet.start({ minions: 1, master: { max_request_memory: BOUND } });
   const ping = async () => assertEquals((await fleet.salt("salt", "m00", "test.ping")).code, 0);
   await ping();
