@@ -1,6 +1,6 @@
 /**
  * The pump of an event bus: receives pushed events and publishes them, in a thread of the master or in the minion's
- * main thread. Each subscriber has a queue with a maximum number of events and, roughly, of bytes. A subscriber that
+ * main thread. Each subscriber has a queue with a maximum number of events. A subscriber that
  * does not read loses what does not fit; the others lose nothing. Losses are counted (subscribers.ts), logged, and
  * written to a file (state_file.ts), which `salt-run bus.subscribers` shows for the master's bus. Reads only the tags
  * of events.
@@ -16,12 +16,6 @@ import { openToAclUsers } from "./acl_users.ts";
 import type { Logger } from "../process/log.ts";
 import { Duplex, Inbox, type SharedPlace } from "../sockets/endpoint.ts";
 
-/** Maximum bytes queued for a subscriber, if the events have similar sizes. */
-const KEPT_BYTES = 64 * 1024 * 1024;
-/** Minimum number of events queued, even if they are large. */
-const FEWEST = 100;
-/** After so many events their mean size is computed again. */
-const SIZED = 256;
 /** Maximum number of events that wait to be published; then senders wait. */
 const PUSHED = 100_000;
 /** Interval of tries to send to subscribers that do not read, in milliseconds. */
@@ -49,25 +43,24 @@ export interface BusPumpOptions {
 export class BusPump {
   readonly #paths: BusPaths;
   readonly #log: Logger;
-  readonly #most: number;
+  readonly #kept: number;
   readonly #inbox: Inbox;
   readonly #outlet: Duplex;
   readonly #subscribers = new BusSubscribers((news) => this.#tell(news));
   #published = 0;
-  /** Bytes of the events since the mean size was computed; fewer than {@linkcode SIZED} events. */
-  #bytes = 0;
-  #kept: number;
   #trying: ReturnType<typeof setInterval> | undefined;
   #running: Promise<unknown> | undefined;
 
   private constructor(paths: BusPaths, { log, keptEvents = KEPT_EVENTS, place }: BusPumpOptions) {
     this.#paths = paths;
     this.#log = log;
-    this.#most = this.#kept = keptEvents;
+    this.#kept = keptEvents;
     const settings = { highWaterMark: PUSHED };
     this.#inbox = place === undefined
       ? Inbox.pull(settings)
       : Inbox.inherited(place.context, [place.address, `ipc://${paths.pull}`], settings);
+    // The limit never changes: libzmq learns how much was read at multiples of half of it. When it was lowered for large events, queues
+    // that had been read counted as full for good, and their subscribers heard nothing any more.
     this.#outlet = Duplex.xpub({ highWaterMark: keptEvents });
     this.#outlet.welcome(BUS_WELCOME + ANSWERS_NAMES);
     this.#outlet.dropSilently = false;
@@ -110,7 +103,6 @@ export class BusPump {
   async #publish(): Promise<void> {
     for (let frames = await this.#inbox.receive(); frames !== undefined; frames = await this.#inbox.receive()) {
       const [frame] = frames;
-      this.#resize(frame.length);
       const stuck = this.#trying === undefined ? [] : this.#subscribers.stuckOn(tagOf(frame));
       for (const subscriber of stuck) this.#note(subscriber);
       if (!this.#outlet.offer([frame])) {
@@ -131,17 +123,6 @@ export class BusPump {
 
   #note(subscriber: Subscriber): boolean {
     return this.#outlet.offer([utf8.encode(missedNote(subscriber))]);
-  }
-
-  /** Queues fewer events if they are large. */
-  #resize(length: number): void {
-    this.#bytes += length;
-    if ((this.#published + 1) % SIZED > 0) return;
-    const fitting = Math.max(FEWEST, Math.min(this.#most, Math.floor(KEPT_BYTES * SIZED / this.#bytes)));
-    this.#bytes = 0;
-    if (fitting === this.#kept) return;
-    this.#kept = fitting;
-    this.#outlet.highWaterMark = this.#kept;
   }
 
   async #hear(): Promise<void> {

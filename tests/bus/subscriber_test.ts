@@ -206,6 +206,26 @@ strictTest(
   },
 );
 
+strictTest("a subscriber that reads misses nothing when one event among small ones is large", async () => {
+  const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const paths = masterBus(dir);
+  const { log, lines } = keptLog();
+  const bus = await BusPump.open(paths, { log });
+  {
+    using subscriber = await EventSubscriber.connect(paths.pub, ["n"]);
+    using sender = new EventSender(paths.pull);
+    const pass = async (n: number, text: string) => {
+      assert(await sender.fire("n", map({ n, text })));
+      assertEquals((await subscriber.next(BOUND_MS))?.data.get("n"), n);
+    };
+    for (let n = 0; n < 8_000; n++) await pass(n, n % 2_000 === 1_999 ? "x".repeat(20_000_000) : "");
+    assertEquals(subscriber.missed, 0);
+  }
+  await bus.close();
+  assertEquals(lines.filter((line) => line.includes("does not read")), []);
+  Deno.removeSync(dir, { recursive: true });
+});
+
 strictTest("a subscriber and a sender outlive a bus that is started again", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });
   const paths = minionBus({ sock_dir: dir, id: "web1", hash_type: "sha256" });
