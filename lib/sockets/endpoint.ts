@@ -239,11 +239,6 @@ export class Duplex extends Endpoint {
     this.set("xpubNoDrop", on ? 0 : 1);
   }
 
-  /** Maximum number of messages queued for a peer that does not read, also for peers that are connected already. */
-  set highWaterMark(messages: number) {
-    this.set("sendHighWaterMark", messages);
-  }
-
   /** Sends a message if it can be sent at once. @returns Whether it was sent. */
   offer(frames: Frames): boolean {
     return this.giveNow(frames);

@@ -45,15 +45,14 @@ export async function runGrains({ path, permissions, declared }: GrainsRequest):
     try {
       grains.push([name, toValue(await fun.run({}, null, { args: [], kwargs: new Map() }))]);
     } catch (error) {
-      const reason = error instanceof Error ? failureReason(error) : messageOf(error);
-      problems.push(`The grains of '${name}' are missing: ${reason}`);
+      problems.push(`The grains of '${name}' are missing: ${failureReason(error)}`);
     }
   }
   return map({ grains, problems });
 }
 
-function failureReason(error: Error): string {
+function failureReason(error: unknown): string {
   const wanted = error instanceof Deno.errors.NotCapable ? refusedAccess(error) : undefined;
-  if (wanted === undefined) return error.message;
+  if (wanted === undefined) return messageOf(error);
   return `Requires ${wanted}; the file declares what its functions need in "permissions"`;
 }

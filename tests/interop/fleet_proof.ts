@@ -9,10 +9,11 @@ import { dataCache } from "../support/job_store.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { dumpJson } from "../../lib/values/json.ts";
 import { samePem } from "../../lib/crypto/pem.ts";
+import { isThere } from "../../lib/os/file_kind.ts";
 import { eventually } from "../support/eventually.ts";
 import { run } from "../support/processes.ts";
 import type { Salt } from "./salts.ts";
-import { exists, jsonDocuments, Site } from "./site.ts";
+import { jsonDocuments, Site } from "./site.ts";
 
 /** Who meets whom. */
 export interface Pair {
@@ -244,7 +245,7 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     const { out } = await site.operate("salt-key", ["-y", "-d", "bad1"]);
     assertStringIncludes(out, "Key for minion bad1 deleted.");
     const dropfile = `${site.cacheDir}/.dfn`;
-    await eventually(() => !exists(dropfile), { what: "a new key of the master" });
+    await eventually(() => !isThere(dropfile), { what: "a new key of the master" });
     assertEquals(await site.salt(["-t", "30", id, "test.ping"]), { [id]: true });
   });
 

@@ -6,6 +6,7 @@
  */
 
 import { messageOf } from "../../lib/errors.ts";
+import { isThere } from "../../lib/os/file_kind.ts";
 import { freePort } from "../../scripts/free_port.ts";
 import { assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
@@ -194,7 +195,7 @@ export class Site {
   /** Waits until the key of `id` is in `state`. */
   async keyComes(id: string, state: "minions" | "minions_pre" | "minions_rejected"): Promise<void> {
     const path = `${this.pkiDir}/${state}/${id}`;
-    await eventually(() => exists(path), { withinMs: ANSWER_MS, what: `the key of ${id} in ${state}` });
+    await eventually(() => isThere(path), { withinMs: ANSWER_MS, what: `the key of ${id} in ${state}` });
   }
 
   /** Waits until `id` answers a `test.ping`. */
@@ -221,7 +222,7 @@ export class Site {
       `${root}/minion.out`,
       `${root}/var/log/salt/minion`,
     ]);
-    return [...master, ...minions].filter(exists).flatMap((path) => [
+    return [...master, ...minions].filter(isThere).flatMap((path) => [
       `--- the end of ${path}`,
       ...Deno.readTextFileSync(path).split("\n").slice(-LOG_LINES),
     ]);
@@ -252,15 +253,4 @@ function parse(text: string, complaint: string): unknown {
 function writeConfig(path: string, text: string): void {
   Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
   Deno.writeTextFileSync(path, text);
-}
-
-/** Whether there is something at `path`. */
-export function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }
