@@ -63,7 +63,8 @@ export function unpackWanted(frame: Uint8Array, wanted: (tag: string) => boolean
   throw new WireError("Cannot read an event: its data is no map", "data");
 }
 
-function tagEnd(frame: Uint8Array): number {
+/** Where the tag of an event ends, which is where its two newlines begin; -1 if it has none. */
+export function tagEnd(frame: Uint8Array): number {
   for (let i = frame.indexOf(NEWLINE); i >= 0; i = frame.indexOf(NEWLINE, i + 1)) {
     if (frame[i + 1] === NEWLINE) return i;
   }

@@ -12,12 +12,18 @@ import { busStatePath, writeBusState } from "./state_file.ts";
 import { type BusNews, BusSubscribers, missedNote, readSubscriberTopic, type Subscriber } from "./subscribers.ts";
 import { ANSWERS_NAMES, BUS_WELCOME, KEPT_EVENTS } from "./subscriber.ts";
 import { type BusPaths, removeSocketFile } from "./paths.ts";
+import { piecesOf } from "./pieces.ts";
 import { openToAclUsers } from "./acl_users.ts";
 import type { Logger } from "../process/log.ts";
 import { Duplex, Inbox, type SharedPlace } from "../sockets/endpoint.ts";
 
 /** Maximum number of events that wait to be published; then senders wait. */
 const PUSHED = 100_000;
+/**
+ * The pieces of one event take at most this part of a subscriber's queue. A queue that was full takes messages again when half of it was read, so
+ * an event fits whole after a note did.
+ */
+const EVENT_SHARE = 20;
 /** Interval of tries to send to subscribers that do not read, in milliseconds. */
 const TRY_MS = 1_000;
 
@@ -44,6 +50,7 @@ export class BusPump {
   readonly #paths: BusPaths;
   readonly #log: Logger;
   readonly #kept: number;
+  readonly #mostPieces: number;
   readonly #inbox: Inbox;
   readonly #outlet: Duplex;
   readonly #subscribers = new BusSubscribers((news) => this.#tell(news));
@@ -55,6 +62,7 @@ export class BusPump {
     this.#paths = paths;
     this.#log = log;
     this.#kept = keptEvents;
+    this.#mostPieces = Math.max(1, Math.floor(keptEvents / EVENT_SHARE));
     const settings = { highWaterMark: PUSHED };
     this.#inbox = place === undefined
       ? Inbox.pull(settings)
@@ -105,20 +113,23 @@ export class BusPump {
       const [frame] = frames;
       const stuck = this.#trying === undefined ? [] : this.#subscribers.stuckOn(tagOf(frame));
       for (const subscriber of stuck) this.#note(subscriber);
-      if (!this.#outlet.offer([frame])) {
-        const tag = tagOf(frame);
-        for (const subscriber of this.#subscribers.readingOn(tag)) {
-          if (this.#note(subscriber)) continue;
-          this.#subscribers.full(subscriber);
-          stuck.push(subscriber);
-        }
+      for (const piece of piecesOf(frame, { most: this.#mostPieces, number: this.#published })) {
+        if (this.#outlet.offer([piece])) continue;
+        stuck.push(...this.#findStuck(tagOf(frame)));
         this.#outlet.dropSilently = true;
-        this.#outlet.offer([frame]);
+        this.#outlet.offer([piece]);
         this.#outlet.dropSilently = false;
       }
       for (const subscriber of stuck) subscriber.dropped++;
       this.#published++;
     }
+  }
+
+  /** Those subscribers to `tag` whose queue has become full. */
+  #findStuck(tag: string): Subscriber[] {
+    const stuck = this.#subscribers.readingOn(tag).filter((subscriber) => !this.#note(subscriber));
+    for (const subscriber of stuck) this.#subscribers.full(subscriber);
+    return stuck;
   }
 
   #note(subscriber: Subscriber): boolean {

@@ -15,6 +15,7 @@ import { sleep } from "../os/sleep.ts";
 import { Inbox } from "../sockets/endpoint.ts";
 import type { Frames } from "../sockets/libzmq.ts";
 import { CONNECT_MS } from "./paths.ts";
+import { Pieces } from "./pieces.ts";
 
 /** The first frame that a new subscriber gets; no event looks like it. */
 export const BUS_WELCOME = "\u0001welcome";
@@ -34,6 +35,7 @@ export class EventSubscriber {
   readonly #inbox: Inbox;
   readonly #closing = new AbortController();
   #name: SubscriberName;
+  readonly #pieces = new Pieces();
 
   /** Events received before the subscription was known to be active. */
   readonly #early: Frames[];
@@ -158,8 +160,13 @@ export class EventSubscriber {
       const frames = this.#early.shift() ??
         await this.#inbox.receive(timeoutMs < 0 ? -1 : Math.max(0, deadline - performance.now()));
       // A restarted bus sends its welcome message again, or the bus sends a note.
-      if (frames === undefined || frames[0][0] !== BUS_WELCOME.charCodeAt(0)) return frames?.[0];
-      this.#hearNote(frames[0]);
+      if (frames === undefined) return undefined;
+      if (frames[0][0] === BUS_WELCOME.charCodeAt(0)) {
+        this.#hearNote(frames[0]);
+        continue;
+      }
+      const event = this.#pieces.join(frames[0]);
+      if (event !== undefined) return event;
     }
   }
 

@@ -41,7 +41,7 @@ export const MASTER_OPTIONS = {
   cluster_pool_port: planned(port(4520, "Port on which the masters of a cluster meet.")),
   event_publisher_pub_hwm: int(
     20_000,
-    "Events that are kept for a subscriber of the event bus that does not read; what comes then it misses.",
+    "Events, or pieces of 4 KB of larger ones, that are kept for a subscriber of the event bus that does not read; it misses later ones.",
     { min: 100 },
   ),
   zmq_backlog: int(1000, "Connections that may wait to be accepted.", { min: 1 }),
