@@ -24,7 +24,7 @@ import {
   UsageError,
   WireError,
 } from "../errors.ts";
-import { loadGrains } from "../minion/grains.ts";
+import { grainsWhenAsked } from "../minion/grains.ts";
 import { makeJid } from "../protocol/jid.ts";
 import type { Catalogue } from "../plugins/job_context.ts";
 import { type Logger, SILENT_LOGGER } from "../process/log.ts";
@@ -150,7 +150,7 @@ async function perform(
   const { opts, log, io, print, output } = setting;
   await using modules = new CallModules({ opts, log: options.no_log ? SILENT_LOGGER : log });
   if (options.doc) return await printDocs(args[0] ?? "", modules.catalogue, io);
-  const grains: ValueMap = options.skip_grains ? new Map() : await loadGrains(opts, { warn: log.warning });
+  const grains: ValueMap = options.skip_grains ? new Map() : await grainsWhenAsked(opts, { warn: log.warning });
   if (options.grains_run) {
     print(new Map([[LOCAL, grains]]), { out: "grains" });
     return 0;

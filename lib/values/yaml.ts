@@ -13,6 +13,7 @@
 
 import type { YamlError } from "../errors.ts";
 import { equals, Float, repr, str, type Value, type ValueMap } from "./value.ts";
+import { plainMapping } from "./yaml_plain.ts";
 import { composeYaml, type MappingNode, YAML_TAG, type YamlNode } from "./yaml_nodes.ts";
 import { resolvePlainScalar, scalarValue } from "./yaml_scalar.ts";
 import { YamlSource } from "./yaml_source.ts";
@@ -47,6 +48,8 @@ export function loadYaml(text: string, file = "<string>"): Value {
  * @throws {YamlError} As {@linkcode loadYaml}, and if the document is no mapping or contains itself.
  */
 export function loadYamlMapping(text: string, file: string): { value: ValueMap; lines: Map<string, number> } {
+  const plain = plainMapping(text);
+  if (plain !== undefined) return plain;
   const source = new YamlSource(text, file);
   const root = composeYaml(source);
   const lines = new Map<string, number>();
