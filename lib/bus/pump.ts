@@ -16,6 +16,7 @@ import { piecesOf } from "./pieces.ts";
 import { openToAclUsers } from "./acl_users.ts";
 import type { Logger } from "../process/log.ts";
 import { Duplex, Inbox, type SharedPlace } from "../sockets/endpoint.ts";
+import { clearInterval, setInterval, type Timer } from "../os/timers.ts";
 
 /** Maximum number of events that wait to be published; then senders wait. */
 const PUSHED = 100_000;
@@ -55,7 +56,7 @@ export class BusPump {
   readonly #outlet: Duplex;
   readonly #subscribers = new BusSubscribers((news) => this.#tell(news));
   #published = 0;
-  #trying: ReturnType<typeof setInterval> | undefined;
+  #trying: Timer | undefined;
   #running: Promise<unknown> | undefined;
 
   private constructor(paths: BusPaths, { log, keptEvents = KEPT_EVENTS, place }: BusPumpOptions) {

@@ -14,6 +14,7 @@ import { type Answer, answers } from "./salt_returns.ts";
 import { FAILED_TEXT, interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
 import { sanitizeLine } from "../text/terminal.ts";
 import { compareStrings, repr, type Value } from "../values/value.ts";
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /**
  * The number of minions at a time, out of `count`, for `spec` (`3`, `25%`): at least one.
@@ -97,7 +98,7 @@ class BatchRun {
   readonly #plan: BatchPlan;
   readonly #pending: string[];
   readonly #answers: Answer[] = [];
-  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  readonly #timers = new Set<Timer>();
   readonly #finished = Promise.withResolvers<void>();
   #parts = 0;
   #free: number;

@@ -6,6 +6,8 @@
  * @module
  */
 
+import { clearTimeout, setTimeout } from "../os/timers.ts";
+
 /** What to start. */
 export interface ChildSpec {
   /** The program and its arguments. */

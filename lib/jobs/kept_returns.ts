@@ -13,6 +13,7 @@ import { decode, encode } from "../values/msgpack.ts";
 import { isNoLog } from "../protocol/no_log.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
 import { beginningOf } from "../values/beginning.ts";
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Limits on what is kept. */
 export interface KeptLimits {
@@ -54,7 +55,7 @@ export class KeptReturns {
   readonly #directory: string;
   readonly #log: Logger;
   readonly #limits: KeptLimits;
-  #cleaning: ReturnType<typeof setTimeout> | undefined;
+  #cleaning: Timer | undefined;
 
   /** Removes what is too old from earlier processes. */
   constructor(cachedir: string, log: Logger, limits: KeptLimits = KEPT_LIMITS) {

@@ -13,6 +13,7 @@ import type { JobStore } from "../jobs/store.ts";
 import { jobSign } from "../protocol/tags.ts";
 import type { UndeliveredJobs } from "../jobs/undelivered.ts";
 import { isMap, str, toNumber, type ValueMap } from "../values/value.ts";
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Interval of checks for jobs without an acknowledgement, while jobs are pending; in milliseconds. */
 const LOOK_MS = 500;
@@ -37,8 +38,8 @@ export interface DeliveryParts {
 export class JobDelivery {
   readonly #parts: DeliveryParts;
   readonly #redelivery: Redelivery;
-  #looking: ReturnType<typeof setTimeout> | undefined;
-  #sweeping: ReturnType<typeof setTimeout> | undefined;
+  #looking: Timer | undefined;
+  #sweeping: Timer | undefined;
 
   /** Takes up the jobs that the last master did not get rid of: for those who have given no sign of them. */
   constructor(parts: DeliveryParts) {

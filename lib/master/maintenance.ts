@@ -14,6 +14,8 @@ import type { JobStore } from "../jobs/store.ts";
 import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { removeOldFiles } from "../os/store_files.ts";
+import { sleep } from "../os/sleep.ts";
+import { clearInterval, setInterval, type Timer } from "../os/timers.ts";
 
 /** Length of a slice of work, in milliseconds; then other work gets a turn. */
 const SLICE_MS = 5;
@@ -36,7 +38,7 @@ export interface MaintenanceParts {
 export class Maintenance {
   readonly #parts: MaintenanceParts;
   readonly #jobs: JobStore;
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #timer: Timer;
   #round: Promise<void> | undefined;
   #closing = false;
 
@@ -72,7 +74,7 @@ export class Maintenance {
     let step = round.next();
     for (; !step.done && !this.#closing; step = round.next()) {
       if (performance.now() < until) continue;
-      await new Promise((resolve) => setTimeout(resolve));
+      await sleep(0);
       until = performance.now() + SLICE_MS;
     }
     if (step.done && step.value > 0) log.info(`Removed ${step.value} old jobs from the cache`);

@@ -12,6 +12,7 @@ import type { PresenceBook, PresenceChange } from "../fleet/presence.ts";
 import { type Presence, readPresence, writePresence } from "../fleet/presence_file.ts";
 import { PRESENCE_CHANGE_EVENT } from "../protocol/tags.ts";
 import { map } from "../values/value.ts";
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Changes of presence are collected for this time before they are published, in milliseconds. */
 const GATHER_MS = 100;
@@ -41,8 +42,8 @@ export class PresenceReports {
   readonly #gone: Map<string, number>;
   readonly #arrived = new Set<string>();
   #changes: PresenceChange[] = [];
-  #telling: ReturnType<typeof setTimeout> | undefined;
-  #catchingUp: ReturnType<typeof setTimeout> | undefined;
+  #telling: Timer | undefined;
+  #catchingUp: Timer | undefined;
 
   /** Writes the file. @throws {Error} If it cannot be written. */
   constructor(parts: PresenceParts) {

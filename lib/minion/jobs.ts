@@ -19,6 +19,7 @@ import type { Acknowledged } from "../protocol/outcome.ts";
 import type { ProcFiles, ProcState } from "../worker/proc_files.ts";
 import type { ReturnSpool } from "./return_spool.ts";
 import { map, str, type ValueMap } from "../values/value.ts";
+import { clearTimeout, setTimeout } from "../os/timers.ts";
 
 /** A job that runs longer is acknowledged separately, in milliseconds. */
 const ACKNOWLEDGE_MS = 100;

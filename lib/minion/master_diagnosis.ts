@@ -5,6 +5,7 @@
  */
 
 import { isUnknownHost } from "../os/deno_texts.ts";
+import { clearTimeout, setTimeout } from "../os/timers.ts";
 
 /** What is known of a master that does not answer. */
 export interface Reach {

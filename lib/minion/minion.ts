@@ -47,6 +47,7 @@ import { sleep } from "../os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
 import { Subscription } from "./subscription.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+import { clearInterval, setInterval, type Timer } from "../os/timers.ts";
 
 /** How many job ids are remembered at the least, over restarts too. */
 const REMEMBERED_JIDS = 1_000;
@@ -70,7 +71,7 @@ export class Minion {
   #subscription: Subscription | undefined;
   #grains: ValueMap = new Map();
   #pillar: ValueMap = new Map();
-  readonly #timers: ReturnType<typeof setInterval>[] = [];
+  readonly #timers: Timer[] = [];
 
   private constructor(opts: MinionOpts, log: Logger) {
     this.#opts = opts;

@@ -13,6 +13,7 @@ import type { RecordTaker } from "../os/journal.ts";
 import type { Logger } from "../process/log.ts";
 import { decode, encode, type Packable } from "../values/msgpack.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+import { clearTimeout, setTimeout } from "../os/timers.ts";
 
 export interface SpoolLimits {
   /** Bytes of all returns together; the newest is always kept. 0: no limit. */

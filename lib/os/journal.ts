@@ -20,6 +20,7 @@ import { syncFileSystems, SYNCS_FILE_SYSTEMS } from "./libc_sync.ts";
 import { decode, encode, type Packable } from "../values/msgpack.ts";
 import { TimeBudget } from "./time_budget.ts";
 import type { Value } from "../values/value.ts";
+import { clearTimeout, setTimeout, type Timer } from "./timers.ts";
 
 /** Size in bytes at which a file is closed; the record that exceeds it is its last. */
 const MOST_BYTES = 4 << 20;
@@ -66,7 +67,7 @@ export class Journal {
   #sync: Promise<void> | undefined;
   #nextSync: Promise<void> | undefined;
   #sweeping: Promise<void> | undefined;
-  #ageing: ReturnType<typeof setTimeout> | undefined;
+  #ageing: Timer | undefined;
   #last = 0;
 
   /** Creates no file before the first {@linkcode append}. */

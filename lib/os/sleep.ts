@@ -3,6 +3,8 @@
  * @module
  */
 
+import { clearTimeout, setTimeout } from "./timers.ts";
+
 /**
  * Resolves after `ms` milliseconds.
  * @throws {unknown} The signal's reason, as soon as it is aborted.

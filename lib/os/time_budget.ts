@@ -3,6 +3,8 @@
  * @module
  */
 
+import { clearTimeout, setTimeout, type Timer } from "./timers.ts";
+
 /** How long `salt-master` and `salt-minion` may take to end, in milliseconds. Docker kills after 10 s, systemd after 90. */
 export const CLOSE_MS = 5_000;
 
@@ -27,7 +29,7 @@ export class TimeBudget {
 
   /** Waits for `work`, until the budget is over. @returns Whether the work ended in time. @throws What `work` rejects with. */
   async allows(work: Promise<unknown>): Promise<boolean> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let timer: Timer | undefined;
     const late = new Promise<false>((resolve) => timer = setTimeout(() => resolve(false), this.leftMs));
     try {
       return await Promise.race([work.then(() => true), late]);

@@ -11,6 +11,7 @@ import type { LivePart, LiveText } from "../protocol/live_batch.ts";
 import { colours, sanitizeLine } from "../text/terminal.ts";
 import { rstrip } from "../values/python_text.ts";
 import { isMap, type Value } from "../values/value.ts";
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Options of {@linkcode LiveLines}. */
 export interface LiveLinesOptions {
@@ -39,7 +40,7 @@ interface Stream {
   /** Whether the beginning of the current line has been shown. */
   begun: boolean;
   /** Shows the unfinished line. */
-  timer: ReturnType<typeof setTimeout> | undefined;
+  timer: Timer | undefined;
   /** All shown text; `undefined` if something is missing. */
   shown: string | undefined;
 }

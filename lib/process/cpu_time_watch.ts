@@ -78,7 +78,7 @@ export class CpuTimeWatch {
     this.#end.abort();
     while (!this.#over) {
       for (const endMs = performance.now() + 1; performance.now() < endMs;);
-      await new Promise((resolve) => setTimeout(resolve));
+      await sleep(0);
     }
   }
 }

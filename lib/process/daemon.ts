@@ -10,6 +10,7 @@
 
 import { readTextFileIfExists, removeIfExists } from "../os/atomic_file.ts";
 import { type SelfCommand, selfCommand } from "./self_command.ts";
+import { sleep } from "../os/sleep.ts";
 
 /** Marks the child. */
 const CHILD_VARIABLE = "SALT_DAEMON_CHILD";
@@ -70,7 +71,7 @@ export async function daemonize(options: DaemonOptions): Promise<DaemonOutcome> 
         child.kill("SIGTERM");
         return { kind: "failed", message: `not ready in ${(options.timeoutMs ?? 30_000) / 1000} seconds; see its log` };
       }
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await sleep(LOOK_MS);
     }
     return { kind: "ready", pid: child.pid };
   } finally {

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
+
 /** How much work is worth a collection as soon as a thread rests, in bytes of messages. */
 const MUCH_BYTES = 1 << 18;
 /** A thread without work for this time is idle, in milliseconds. */
@@ -27,7 +29,7 @@ export class IdleMemory {
   #lastMs = 0;
   /** Whether garbage was just collected, and V8 frees what it found. */
   #sweeping = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: Timer | undefined;
 
   /** @param trim Called after a collection, for memory that the C library can free. */
   constructor(trim: () => void = () => {}) {
@@ -50,10 +52,8 @@ export class IdleMemory {
     return this.#bytes < MUCH_BYTES ? LONG_REST_MS : REST_MS;
   }
 
-  #later(ms: number, run = () => this.#look()): ReturnType<typeof setTimeout> {
-    const timer = setTimeout(run, ms);
-    Deno.unrefTimer(timer);
-    return timer;
+  #later(ms: number, run = () => this.#look()): Timer {
+    return setTimeout(run, ms);
   }
 
   #look(): void {

@@ -6,6 +6,8 @@
  * @module
  */
 
+import { sleep } from "../os/sleep.ts";
+
 /** Interval of the checks, and maximum time for the debugger to open, in milliseconds. */
 const LOOK_MS = 1;
 const LOOK_FOR_MS = 2_000;
@@ -16,7 +18,7 @@ export async function closeInspector(): Promise<boolean> {
   const deadline = Date.now() + LOOK_FOR_MS;
   while (inspector.url() === undefined) {
     if (Date.now() > deadline) return false;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await sleep(LOOK_MS);
   }
   inspector.close();
   return true;

@@ -9,6 +9,7 @@ import { describeError, messageOf } from "../errors.ts";
 import type { LogRecord } from "./log.ts";
 import { type Logger, postingLogger } from "./log.ts";
 import { TimeBudget } from "../os/time_budget.ts";
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** What a service is, to the thread that it runs in. */
 export interface ThreadService {
@@ -148,7 +149,7 @@ export class Thread<Init> {
   readonly #worker: Worker;
   readonly #options: ThreadOptions<Init>;
   readonly #stopped = Promise.withResolvers<void>();
-  readonly #startTimer: ReturnType<typeof setTimeout>;
+  readonly #startTimer: Timer;
   #descriptions: ((text: string) => void)[] = [];
   #ending = false;
   #serving = false;

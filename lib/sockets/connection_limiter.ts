@@ -17,6 +17,7 @@ import { addressText } from "../text/ip_address.ts";
 import type { Logger } from "../process/log.ts";
 import { SocketWait } from "./wait.ts";
 import { leased } from "../process/thread_lease.ts";
+import { sleep } from "../os/sleep.ts";
 
 /** Minimum time between two warnings of one kind, in milliseconds. */
 const WARNING_MS = 10_000;
@@ -89,7 +90,7 @@ export class ConnectionLimiter {
         this.#hear(view.getUint16(0, true), view.getInt32(2, true));
         if (++inARow < IN_A_ROW) continue;
         inARow = 0;
-        await new Promise((resolve) => setTimeout(resolve));
+        await sleep(0);
         if (this.#closed) return;
       }
     }

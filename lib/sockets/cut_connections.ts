@@ -7,6 +7,7 @@
  */
 
 import { hasUnread, holdConnection, isSameSocket, letGo } from "../os/libc.ts";
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Number of connections with a second descriptor. */
 const HELD = 64;
@@ -20,7 +21,7 @@ const CLOSED_MS = 20;
 export class CutConnections {
   readonly #held = new Map<number, number>();
   /** Closed connections that are checked once more. */
-  readonly #looking = new Map<ReturnType<typeof setTimeout>, number>();
+  readonly #looking = new Map<Timer, number>();
 
   /** A connection was accepted. */
   add(connection: number): void {

@@ -13,6 +13,7 @@ import { configure, type SocketSettings } from "./settings.ts";
 import { SocketWait } from "./wait.ts";
 import { leased } from "../process/thread_lease.ts";
 import { closeSocket, openInherited, openSocket, socketMemory } from "./context.ts";
+import { sleep } from "../os/sleep.ts";
 
 /** After so many messages without waiting, other work of this thread gets a turn. */
 const IN_A_ROW = 256;
@@ -21,7 +22,7 @@ let inARow = 0;
 function othersTurn(): Promise<void> | undefined {
   if (++inARow < IN_A_ROW) return undefined;
   inARow = 0;
-  return new Promise((resolve) => setTimeout(resolve));
+  return sleep(0);
 }
 
 /** A socket of any kind. */

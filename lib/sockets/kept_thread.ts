@@ -14,6 +14,7 @@ import { revokeLease } from "../process/thread_lease.ts";
 import { ThreadNotes } from "../process/thread_notes.ts";
 import type { TimeBudget } from "../os/time_budget.ts";
 import { closeSocketsOf, successorNotes } from "./context.ts";
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /**
  * Wait before a restart, in milliseconds: an error at start-up must not loop without a pause, and running work may
@@ -66,7 +67,7 @@ export class KeptThread<Init extends KeptInit = KeptInit> {
   /** Notes of threads that never returned. */
   readonly #stuck = new Set<ThreadNotes>();
   readonly #stuckMs: number;
-  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  readonly #timers = new Set<Timer>();
   #closed = false;
 
   /** Starts the thread. */

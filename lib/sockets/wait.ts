@@ -6,6 +6,8 @@
  * @module
  */
 
+import { clearTimeout, setTimeout } from "../os/timers.ts";
+
 /** Waits until one descriptor is readable. */
 export interface DescriptorWait {
   /** Resolves when it is readable, after `timeoutMs` (negative: never), or early for no reason. */

@@ -17,6 +17,7 @@ import type { MinionOpts } from "../config/options.ts";
 import { packOpts } from "../config/opts_transfer.ts";
 import { permissionKey, type Permissions, workerPermissions } from "../plugins/permissions.ts";
 import { compareStrings, isMap, str, type Value, type ValueMap } from "../values/value.ts";
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Number of processes at the same time. */
 const AT_ONCE = 2;
@@ -76,7 +77,7 @@ async function runFile(
     answer.resolve({ grains: [], problems: [`The grains of ${request.path} are missing: ${why}`] });
   const log = createLogger([{ level: LEVEL_NUMBERS.warning, write: ({ message }) => warn(message), close: () => {} }]);
   let process: ModuleProcess | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let timer: Timer | undefined;
   try {
     const empty = pack(new Map());
     process = new ModuleProcess({

@@ -6,6 +6,7 @@
  */
 
 import { permissionKey } from "../plugins/permissions.ts";
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Number of waiting workers: one without permissions, to answer at once, and the one that ran last. */
 const WARM_WORKERS = 2;
@@ -16,7 +17,7 @@ const FREE = permissionKey("none");
 interface Waiting<W> {
   readonly worker: W;
   readonly key: string;
-  readonly timer: ReturnType<typeof setTimeout> | undefined;
+  readonly timer: Timer | undefined;
 }
 
 /** Waiting workers, each with the key of its permissions (`permissionKey`). */

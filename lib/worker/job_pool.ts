@@ -31,6 +31,7 @@ import { sleep } from "../os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "../values/value.ts";
 import { WarmProcesses } from "./warm_processes.ts";
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Time after SIGTERM in which a job may end before its worker is killed, in milliseconds. */
 const TERM_MS = 5_000;
@@ -114,7 +115,7 @@ export class JobPool {
   /** Number of killed threads that never ended. */
   #stuckThreads = 0;
   #hostData: HostData;
-  #spareTimer: ReturnType<typeof setTimeout> | undefined;
+  #spareTimer: Timer | undefined;
   #started = 0;
   #closed = false;
 

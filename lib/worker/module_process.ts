@@ -17,6 +17,8 @@ import { MOST_MESSAGE, type PumpMessage } from "./module_pump.ts";
 import { childrenOf, processMemory, startedProcess } from "../host/process_facts.ts";
 import { DENO_RUN, V8_FLAGS } from "../process/self_command.ts";
 import { PrintedLines } from "../os/deno_texts.ts";
+import { sleep } from "../os/sleep.ts";
+import { clearInterval, clearTimeout, setInterval, setTimeout, type Timer } from "../os/timers.ts";
 
 /** The entry name of such a process. */
 const MODULE_PROCESS = "salt-module-process";
@@ -80,7 +82,7 @@ export class ModuleProcess implements JobHost {
   #overLimit = false;
   #lastPrinted = "";
   #ending = false;
-  #watch: ReturnType<typeof setInterval> | undefined;
+  #watch: Timer | undefined;
 
   /** Starts the process. @throws {Error} If that fails. */
   constructor(options: ModuleProcessOptions) {
@@ -133,7 +135,7 @@ export class ModuleProcess implements JobHost {
 
   async kill(): Promise<boolean> {
     this.#end();
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let timer: Timer | undefined;
     const late = new Promise<boolean>((resolve) => timer = setTimeout(() => resolve(false), ENDING_MS));
     const ended = await Promise.race([this.#gone.then(() => true), late]);
     clearTimeout(timer);
@@ -193,7 +195,7 @@ export class ModuleProcess implements JobHost {
     const printing = this.#readPrinted();
     const status = await this.#child.status;
     // What is left of its group may keep the pipes open forever.
-    await Promise.race([Promise.all([reading, printing]), new Promise((done) => setTimeout(done, LAST_WORDS_MS))]);
+    await Promise.race([Promise.all([reading, printing]), sleep(LAST_WORDS_MS)]);
     this.#fail(this.#reasonOf(status));
     await Promise.all(
       [this.#messages.cancel(), this.#printed.cancel(), this.#writer.abort()].map((closing) => closing.catch(() => {}) // closed already

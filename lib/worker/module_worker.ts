@@ -16,6 +16,7 @@ import { postingLogger } from "../process/log.ts";
 import { packMessage, parseToModule } from "./module_messages.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
 import { permissionKey } from "../plugins/permissions.ts";
+import { setTimeout } from "../os/timers.ts";
 
 /** The worker's global scope as far as it is used here; the main scope's types do not have it. */
 interface WorkerScope {

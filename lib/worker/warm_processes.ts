@@ -3,6 +3,8 @@
  * @module
  */
 
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
+
 /** Maximum number of waiting processes; each takes 50 MB. */
 const WARM = 2;
 /** A process without a job for this time is ended, in milliseconds. */
@@ -11,7 +13,7 @@ const IDLE_MS = 60_000;
 /** Waiting processes, each with the key of what it may be used for. */
 export class WarmProcesses<P extends { stop(): Promise<void> }> {
   /** The process that ran last is last. */
-  #waiting: { readonly process: P; readonly key: string; readonly timer: ReturnType<typeof setTimeout> }[] = [];
+  #waiting: { readonly process: P; readonly key: string; readonly timer: Timer }[] = [];
   readonly #idleMs: number;
 
   /** @param idleMs Milliseconds without a job after which a process is ended. */

@@ -112,7 +112,7 @@ const STEPS = 1_000;
 
 /** Lets messages be handled. @throws {Error} If the job must end. */
 async function lookUp(signal: AbortSignal): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve));
+  await wait(0);
   signal.throwIfAborted();
 }
 

@@ -9,6 +9,7 @@
 import type { HostFiles } from "../../lib/host/files.ts";
 import { expandIpv6, isIpv4, isIpv6, sortAddresses } from "../../lib/text/ip_address.ts";
 import type { Grains } from "./os.ts";
+import { clearTimeout, setTimeout, type Timer } from "../../lib/os/timers.ts";
 
 /** An address of an interface, as `Deno.networkInterfaces` gives it. */
 export type InterfaceAddress = Pick<Deno.NetworkInterfaceInfo, "name" | "family" | "address" | "mac">;
@@ -160,7 +161,7 @@ export async function fqdnsGrain(
   options: { readonly lookUp: (address: string) => Promise<string[]>; readonly timeoutMs: number },
 ): Promise<Grains> {
   const outward = addresses.filter(({ address }) => !address.startsWith("127.") && expandIpv6(address) !== LOOPBACK_6);
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let timer: Timer | undefined;
   const timeout = new Promise<string[]>((resolve) => timer = setTimeout(() => resolve([]), options.timeoutMs));
   const names = await Promise.all(
     outward.map(({ address }) => Promise.race([options.lookUp(address).catch(() => []), timeout])),
