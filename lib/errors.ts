@@ -143,9 +143,17 @@ export class CommandNotFoundError extends Error {
 /** No module has the function. */
 export class UnavailableError extends Error {
   override name = "UnavailableError";
-  /** @param meant The function that was probably meant. */
-  constructor(readonly fun: string, meant?: string) {
-    super(`'${fun}' is not available.${meant === undefined ? "" : ` Did you mean ${meant}?`}`);
+  /**
+   * @param meant The function that was probably meant.
+   * @param refusal Why its module does not serve this host, in which case that is what it says.
+   */
+  constructor(readonly fun: string, meant?: string, refusal?: string) {
+    const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+    super(
+      refusal === undefined
+        ? `'${fun}' is not available.${hint}`
+        : `'${fun.split(".", 1)[0]}' __virtual__ returned False: ${refusal}`,
+    );
   }
 }
 

@@ -148,9 +148,17 @@ async function perform(
   setting: Setting & { readonly print: PrintResult; readonly output: OutputSettings },
 ): Promise<number> {
   const { opts, log, io, print, output } = setting;
-  await using modules = new CallModules({ opts, log: options.no_log ? SILENT_LOGGER : log });
-  if (options.doc) return await printDocs(args[0] ?? "", modules.catalogue, io);
+  const functionsLog = options.no_log ? SILENT_LOGGER : log;
+  if (options.doc) {
+    await using modules = new CallModules({ opts, log: functionsLog });
+    return await printDocs(args[0] ?? "", modules.catalogue, io);
+  }
   const grains: ValueMap = options.skip_grains ? new Map() : await grainsWhenAsked(opts, { warn: log.warning });
+  await using modules = new CallModules({
+    opts,
+    log: functionsLog,
+    ...!options.skip_grains && { grains },
+  });
   if (options.grains_run) {
     print(new Map([[LOCAL, grains]]), { out: "grains" });
     return 0;

@@ -21,6 +21,8 @@ import { isMap, map, str, toNumber, toValue, type Value, type ValueMap } from ".
 export interface CallModulesOptions {
   /** The minion's options. */
   readonly opts: MinionOpts;
+  /** The minion's grains, which say which modules serve; without them all do. */
+  readonly grains?: ValueMap;
   /** The log for functions. */
   readonly log: Logger;
 }
@@ -40,15 +42,19 @@ export class CallModules implements AsyncDisposable {
   constructor(options: CallModulesOptions) {
     this.#options = options;
     const { opts, log } = options;
-    this.#custom = new CustomModules(opts);
-    const names = this.#custom.names;
+    const grains = options.grains && (() => options.grains ?? new Map());
+    this.#custom = new CustomModules(opts, grains);
+    const { names, refusals } = this.#custom;
     const builtin = loadCatalogue({
-      disableModules: [...opts.disable_modules, ...names],
+      disableModules: [...opts.disable_modules, ...names, ...refusals.keys()],
       whitelistModules: opts.whitelist_modules,
+      grains,
+      providers: opts.providers,
       warn: log.warning,
     });
     this.catalogue = withCustomModules(builtin, {
       names: new Set(names),
+      refusals,
       describe: async () => await (await this.#open()).describeCustom(),
       call: async (fun, args, kwargs) => await (await this.#open()).call(map({ fun }), pack({ args, kwargs })),
     });

@@ -198,5 +198,8 @@ export const MINION_OPTIONS = {
   beacons_before_connect: planned(bool(false, "Whether beacons start before the first sign-in.")),
   scheduler_before_connect: planned(bool(false, "Whether the schedule starts before the first sign-in.")),
   grains_dirs: strs([], "More directories of grains."),
-  providers: planned(dict(new Map(), "Virtual modules by name, where the usual choice does not fit.")),
+  providers: dict(
+    new Map(),
+    "Modules to use for a virtual name, whether they would serve or not: `{pkg: yumpkg}`. A custom module can be one.",
+  ),
 } as const satisfies Readonly<Record<string, Option>>;

@@ -2,12 +2,14 @@
  * Reads the `permissions` that the functions of a module's file declare, from the text of the file. Nothing is run:
  * libraries that a module imports could change what the running module says about itself. Only literals count:
  * `permissions: "all"` in the object of an exported constant, and `name.permissions = { read: ["/etc"] }` as a
- * top-level statement. Anything else is a problem, and grants nothing.
+ * top-level statement. Anything else is a problem, and grants nothing. `export const virtual = { … }` is read likewise, so
+ * that the minion knows where a module serves before it is loaded.
  * @module
  */
 
 import { sourceTokens, type Token } from "../text/source_tokens.ts";
 import { parsePermissions, type Permissions } from "./permissions.ts";
+import { parseVirtual, type Virtual } from "./virtual.ts";
 
 /** The permissions of one function in the text, or why they cannot be read. */
 export type Declared = { readonly permissions: Permissions } | { readonly problem: string };
@@ -18,7 +20,12 @@ export interface Declarations {
   readonly functions: ReadonlyMap<string, Declared>;
   /** The names of all exports; `undefined` if the text does not show them: `export * from …`. */
   readonly exports: ReadonlySet<string> | undefined;
+  /** The literal of `export const virtual = …`: where the module serves, and its name there. */
+  readonly virtual: DeclaredVirtual;
 }
+
+/** Where a module serves, or why that cannot be read. */
+export type DeclaredVirtual = { readonly virtual: Virtual } | { readonly problem: string };
 
 /** Larger files are not read for declarations, in UTF-16 units. */
 const MOST_TEXT = 1 << 20;
@@ -40,6 +47,7 @@ class DeclarationReader {
   /** Local names by exported names. */
   readonly #exports = new Map<string, string>();
   #complete = true;
+  #virtual: DeclaredVirtual = { virtual: {} };
 
   constructor(tokens: readonly Token[]) {
     this.#tokens = tokens;
@@ -58,7 +66,8 @@ class DeclarationReader {
       const found = this.#declared.get(local);
       if (found !== undefined) functions.set(saltName(exported), found);
     }
-    return { functions, exports: this.#complete ? new Set([...this.#exports.keys()].map(saltName)) : undefined };
+    const exports = this.#complete ? new Set([...this.#exports.keys()].map(saltName)) : undefined;
+    return { functions, exports, virtual: this.#virtual };
   }
 
   #text(at: number): string | undefined {
@@ -126,6 +135,7 @@ class DeclarationReader {
       if ([")", "]", "}"].includes(text)) depth--;
     }
     if (isExport) this.#lookForMore(at);
+    if (isExport && name.text === "virtual") this.#readVirtual(at);
     if (this.#text(at) !== "=" || this.#text(at + 1) !== "{") return;
     for (let depth = 0, i = at + 1; i < this.#tokens.length; i++) {
       const text = this.#text(i) ?? "";
@@ -135,6 +145,24 @@ class DeclarationReader {
         ["{", ","].includes(this.#text(i - 1) ?? "");
       if (isKey && [",", "}"].includes(this.#text(i + 1) ?? "")) this.#unreadable(name.text, i, "a variable");
       else if (isKey && this.#text(i + 1) === ":") this.#declare(name.text, i + 2, false);
+    }
+  }
+
+  /** @param at The `=` after the name. */
+  #readVirtual(at: number): void {
+    const literal = this.#text(at) === "=" ? this.#literal(at + 1, 7) : undefined;
+    const next = literal && this.#tokens[literal.end];
+    const ends = next === undefined || next.text === ";" || (next.afterLine && next.kind === "word") ||
+      ["as", "satisfies"].includes(next.text);
+    if (literal === undefined || !ends) {
+      this.#virtual = { problem: `"virtual" is no literal in line ${this.#tokens[at]?.line}` };
+      return;
+    }
+    try {
+      this.#virtual = { virtual: parseVirtual(literal.value) };
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      this.#virtual = { problem: error.message };
     }
   }
 

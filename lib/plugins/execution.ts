@@ -116,8 +116,11 @@ export async function callFunction(
   name: string,
   given: { readonly args?: readonly Value[]; readonly kwargs?: ValueMap; readonly context: JobContext },
 ): Promise<Value> {
-  const fun = await given.context.catalogue.get(name);
-  if (fun === undefined) throw new UnavailableError(name);
+  const { catalogue } = given.context;
+  const fun = await catalogue.get(name);
+  if (fun === undefined) {
+    throw new UnavailableError(name, undefined, catalogue.refusals().get(name.split(".", 1)[0]));
+  }
   return await invoke(fun, {
     name,
     args: given.args ?? [],

@@ -66,6 +66,10 @@ export interface Catalogue {
   all(): Promise<readonly CatalogueEntry[]>;
   /** The modules that failed to load so far, with the reason. */
   problems(): ReadonlyMap<string, string>;
+  /** The modules that do not serve this host, of those asked for so far, with the reason. */
+  refusals(): ReadonlyMap<string, string>;
+  /** The file that provides each module, without `.ts`, by the module's name; loads every module. */
+  providers(): Promise<ReadonlyMap<string, string>>;
 }
 
 /** Called with a command's output as it is read. */

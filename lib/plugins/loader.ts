@@ -11,6 +11,7 @@
 import { messageOf } from "../errors.ts";
 import { isParameterType, type ModuleFunction, type Parameter } from "./module.ts";
 import { parsePermissions } from "./permissions.ts";
+import { parseVirtual, refusal, type Virtual, type VirtualHost } from "./virtual.ts";
 import { compareStrings, toValue, type Value } from "../values/value.ts";
 
 /** One function of a family. */
@@ -29,12 +30,19 @@ export interface Family<C> {
   all(): Promise<readonly FamilyEntry<C>[]>;
   /** The modules that failed to load so far, with the reason. */
   problems(): ReadonlyMap<string, string>;
+  /** The modules that do not serve this host, of those asked for so far, with the reason. */
+  refusals(): ReadonlyMap<string, string>;
+  /** The file that provides each module that serves, without `.ts`, by the module's name; loads every module. */
+  providers(): Promise<ReadonlyMap<string, string>>;
 }
 
 /**
  * Built-in modules by name. Written as literal `() => import("./test.ts")`, so that `deno compile` finds them.
  */
 export type ModuleTable = Readonly<Record<string, () => Promise<object>>>;
+
+/** The files of a family that bear another name, by that name, in the order in which they are asked whether they serve. */
+export type VirtualNames = Readonly<Record<string, readonly string[]>>;
 
 /** Options of {@linkcode loadFamily}. */
 export interface FamilyOptions {
@@ -46,60 +54,143 @@ export interface FamilyOptions {
   readonly only?: readonly string[];
   /** If set, only these user modules are loaded. */
   readonly userOnly?: readonly string[];
+  /** The names of user modules whose files are called otherwise, by the file's name. */
+  readonly renamed?: Readonly<Record<string, string>>;
+  /** The virtual names of built-in modules. */
+  readonly virtualNames?: VirtualNames;
+  /** What built-in modules' `virtual` is checked against. Without it all serve, and the first of several counts. */
+  readonly host?: VirtualHost;
+  /** The option `providers`: the module to use, by virtual name, whether it serves or not. */
+  readonly chosen?: ReadonlyMap<string, string>;
   /** Called once for each broken module, with the file and the reason. */
   readonly warn?: (message: string) => void;
 }
 
-type Functions<C> = ReadonlyMap<string, ModuleFunction<C>>;
+/** A loaded module. */
+interface Loaded<C> {
+  readonly virtual: Virtual;
+  readonly functions: ReadonlyMap<string, ModuleFunction<C>>;
+}
+
+/** A module that serves: its file, and what it exports. */
+interface Served<C> extends Loaded<C> {
+  readonly file: string;
+}
 
 /** Loads the modules in `table` and in the user's directories. */
 export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): Family<C> {
-  const sources = new Map<string, () => Promise<object>>(Object.entries(table));
   const paths = new Map<string, string>();
   for (const directory of options.directories ?? []) {
-    for (const [name, path] of userFiles(directory)) {
+    for (const [file, path] of userFiles(directory)) {
+      const name = options.renamed !== undefined && Object.hasOwn(options.renamed, file) ? options.renamed[file] : file;
       if (options.userOnly?.includes(name) ?? true) paths.set(name, path);
     }
   }
+  const sources = new Map<string, () => Promise<object>>(Object.entries(table));
   for (const [name, path] of paths) sources.set(name, () => importFile(path));
-  for (const name of options.disabled ?? []) sources.delete(name);
+  // A module that a user's file, or a built-in one of that name, provides has no other providers.
+  const virtual = new Map(Object.entries(options.virtualNames ?? {}).filter(([name]) => !sources.has(name)));
+  const virtualOf = new Map([...virtual].flatMap(([name, files]) => files.map((file) => [file, name] as const)));
+  const drop = (name: string) => sources.delete(name) || virtual.delete(name);
+  for (const name of options.disabled ?? []) drop(name);
   if (options.only?.length) {
-    for (const name of sources.keys()) if (!options.only.includes(name)) sources.delete(name);
+    const { only } = options;
+    const wanted = (name: string | undefined) => name !== undefined && only.includes(name);
+    for (const name of virtual.keys()) {
+      if (!wanted(name) && !virtual.get(name)?.some(wanted)) virtual.delete(name);
+    }
+    for (const name of sources.keys()) if (!wanted(name) && !wanted(virtualOf.get(name))) sources.delete(name);
   }
 
-  const loaded = new Map<string, Promise<Functions<C>>>();
+  const loaded = new Map<string, Promise<Loaded<C> | undefined>>();
   const problems = new Map<string, string>();
+  const refusals = new Map<string, string>();
+  const warned = new Set<string>();
 
-  const load = (module: string): Promise<Functions<C>> | undefined => {
-    const known = loaded.get(module);
+  const load = (file: string): Promise<Loaded<C> | undefined> => {
+    const known = loaded.get(file);
     if (known !== undefined) return known;
-    const source = sources.get(module);
-    if (source === undefined) return undefined;
-    const functions = source().then((exports) => functionsOf<C>(exports)).catch((error: unknown) => {
+    const source = sources.get(file);
+    if (source === undefined) return Promise.resolve(undefined);
+    const module = source().then((exports) => moduleOf<C>(exports)).catch((error: unknown) => {
       const text = messageOf(error);
       // A syntax error has several lines, a log message one.
-      const reason = `${paths.get(module) ?? module}: ${text.replace(/\s*\n[\s|]*/g, " ")}`;
-      problems.set(module, reason);
-      options.warn?.(`Cannot load the module '${module}' of ${reason}`);
-      return new Map<string, ModuleFunction<C>>();
+      const reason = `${paths.get(file) ?? file}: ${text.replace(/\s*\n[\s|]*/g, " ")}`;
+      problems.set(file, reason);
+      options.warn?.(`Cannot load the module '${file}' of ${reason}`);
+      return undefined;
     });
-    loaded.set(module, functions);
-    return functions;
+    loaded.set(file, module);
+    return module;
+  };
+
+  /** Asks the files of a virtual name, one after the other. */
+  const choose = async (name: string, files: readonly string[]): Promise<Served<C> | undefined> => {
+    const reasons: string[] = [];
+    for (const file of files) {
+      const module = await load(file);
+      if (module === undefined) continue;
+      const reason = refusalOf(module, file);
+      if (reason === undefined) {
+        refusals.delete(name);
+        return { ...module, file };
+      }
+      reasons.push(reason);
+    }
+    if (reasons.length > 0) refusals.set(name, reasons.join("; "));
+    return undefined;
+  };
+
+  /** A user's module is checked before it is loaded, from its text. */
+  const refusalOf = ({ virtual }: Loaded<C>, file: string): string | undefined => {
+    if (options.host === undefined || paths.has(file)) return undefined;
+    const reason = refusal(virtual, options.host);
+    if (reason === undefined) refusals.delete(file);
+    else refusals.set(file, reason);
+    return reason;
+  };
+
+  const serving = async (name: string): Promise<Served<C> | undefined> => {
+    const chosen = options.chosen?.get(name);
+    if (chosen !== undefined && virtualOf.get(chosen) === name) {
+      const module = await load(chosen);
+      return module && { ...module, file: chosen };
+    }
+    if (chosen !== undefined && virtual.has(name) && !warned.has(name)) {
+      warned.add(name);
+      options.warn?.(`providers: there is no module '${chosen}' for '${name}', and the usual choice is made`);
+    }
+    const files = virtual.get(name);
+    if (files !== undefined) return await choose(name, files);
+    const module = await load(name);
+    if (module === undefined) return undefined;
+    // A file with a virtual name is called by that name alone.
+    return refusalOf(module, name) === undefined && !virtualOf.has(name) ? { ...module, file: name } : undefined;
+  };
+
+  const all = async (): Promise<[string, Served<C>][]> => {
+    const names = [...[...sources.keys()].filter((name) => !virtualOf.has(name)), ...virtual.keys()];
+    const modules = await Promise.all(names.map(async (name) => [name, await serving(name)] as const));
+    return modules.flatMap(([name, module]): [string, Served<C>][] => module === undefined ? [] : [[name, module]]);
   };
 
   return {
     async get(name) {
       const dot = name.indexOf(".");
-      return dot < 0 ? undefined : (await load(name.slice(0, dot)))?.get(name.slice(dot + 1));
+      return dot < 0 ? undefined : (await serving(name.slice(0, dot)))?.functions.get(name.slice(dot + 1));
     },
     async all() {
-      const modules = await Promise.all([...sources.keys()].map(async (module) => {
-        const functions = await load(module);
-        return [...functions ?? []].map(([name, fun]) => ({ name: `${module}.${name}`, fun }));
-      }));
-      return modules.flat().sort((a, b) => compareStrings(a.name, b.name));
+      const entries = (await all()).flatMap(([module, { functions }]) =>
+        [...functions].map(([name, fun]) => ({ name: `${module}.${name}`, fun }))
+      );
+      return entries.sort((a, b) => compareStrings(a.name, b.name));
     },
     problems: () => problems,
+    refusals: () => refusals,
+    async providers() {
+      const serving = (await all()).filter(([, { functions }]) => functions.size > 0);
+      return new Map(serving.map(([name, { file }]) => [name, file]));
+    },
   };
 }
 
@@ -130,15 +221,15 @@ async function importFile(path: string): Promise<object> {
   return exports;
 }
 
-/** The functions that a module exports, by Salt's names. */
-function functionsOf<C>(exports: object): Functions<C> {
+/** What a module exports: its functions by Salt's names, and where it serves. */
+function moduleOf<C>(exports: object): Loaded<C> {
   const functions = new Map<string, ModuleFunction<C>>();
   for (const [exported, candidate] of Object.entries(exports)) {
-    if (exported.startsWith("_") || exported === "default") continue;
+    if (exported.startsWith("_") || exported === "default" || exported === "virtual") continue;
     const fun = asFunction<C>(candidate, exported);
     if (fun !== undefined) functions.set(exported.replace(/_$/, ""), fun);
   }
-  return functions;
+  return { functions, virtual: "virtual" in exports ? parseVirtual(exports.virtual) : {} };
 }
 
 function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | undefined {

@@ -25,6 +25,9 @@ export type PermissionSet = Readonly<Partial<Record<PermissionName, true | reado
  */
 export type Permissions = "none" | "all" | PermissionSet;
 
+/** What it takes to find programs in PATH, which tells whether some modules serve. */
+export const SEARCH_PATH: Permissions = { env: ["PATH"], read: true, sys: ["uid", "gid"] };
+
 /** Checks the declaration of a user's module. @throws {TypeError} If it is invalid. */
 export function parsePermissions(given: unknown, place: string): Permissions {
   if (given === undefined || given === "none") return "none";

@@ -13,6 +13,8 @@ export interface Searched {
   all(): Promise<readonly Documented[]>;
   /** The modules that could not be loaded, with the reason. */
   problems(): ReadonlyMap<string, string>;
+  /** The modules that do not serve this host, with the reason. */
+  refusals(): ReadonlyMap<string, string>;
 }
 
 /** What can be said of the missing function. */
@@ -29,8 +31,10 @@ export interface Unavailable {
 export async function explainUnavailable(name: string, family: Searched): Promise<Unavailable> {
   const all = await family.all();
   const docs = collectDocs(all, [`${name}*`]);
-  const problem = family.problems().get(name.split(".", 1)[0]);
+  const module = name.split(".", 1)[0];
+  const [problem, refusal] = [family.problems().get(module), family.refusals().get(module)];
   const hint = docs.size === 0 && problem === undefined;
-  const error = new UnavailableError(name, hint ? nearestName(name, all.map((one) => one.name)) : undefined);
+  const meant = hint ? nearestName(name, all.map((one) => one.name)) : undefined;
+  const error = new UnavailableError(name, meant, refusal);
   return { error, docs, problem };
 }

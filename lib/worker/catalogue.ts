@@ -4,8 +4,10 @@
  */
 
 import type { Catalogue, JobContext } from "../plugins/job_context.ts";
-import { EXECUTION_MODULES } from "../../modules/execution/_built_in.ts";
+import { EXECUTION_MODULES, VIRTUAL_NAMES } from "../../modules/execution/_built_in.ts";
 import { loadFamily } from "../plugins/loader.ts";
+import { str, type ValueMap } from "../values/value.ts";
+import { which } from "../host/which.ts";
 
 /** Options of {@linkcode loadCatalogue}: the minion's options of these names, and a callback. */
 export interface CatalogueOptions {
@@ -19,8 +21,14 @@ export interface CatalogueOptions {
   readonly warn?: (message: string) => void;
   /** If set, only these user's modules are loaded. */
   readonly custom?: readonly string[];
+  /** The names of user's modules whose files are called otherwise, by the file's name. */
+  readonly renamed?: Readonly<Record<string, string>>;
   /** Whether built-in modules are loaded. Default: yes. */
   readonly builtin?: boolean;
+  /** The minion's grains. Without them every module serves. */
+  readonly grains?: () => ValueMap;
+  /** The modules to use for virtual names, by name. */
+  readonly providers?: ValueMap;
 }
 
 /** The directories of the user's execution modules, lowest precedence first. */
@@ -36,6 +44,20 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
     disabled: options.disableModules,
     only: options.whitelistModules,
     userOnly: options.custom,
+    renamed: options.renamed,
+    virtualNames: options.builtin === false ? {} : VIRTUAL_NAMES,
+    host: options.grains && { grains: options.grains, hasProgram },
+    chosen: new Map([...options.providers ?? []].map(([name, file]) => [str(name), str(file)])),
     warn: options.warn,
   });
+}
+
+/** Whether a program is in PATH; `undefined` in a thread that may not look. */
+export function hasProgram(name: string): boolean | undefined {
+  try {
+    return which(name) !== undefined;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return undefined;
+    throw error;
+  }
 }

@@ -14,6 +14,8 @@ import { compareStrings, isMap, map, str, toNumber, type Value, type ValueMap } 
 export interface RemoteModules {
   /** Their names. */
   readonly names: ReadonlySet<string>;
+  /** Those that do not serve this host, with the reason. */
+  readonly refusals: ReadonlyMap<string, string>;
   /** The result of {@linkcode describeFunctions}. */
   describe(): Promise<Value>;
   /** Calls one of their functions. @returns Its outcome: a map with `return`, `retcode` and `success`. */
@@ -22,7 +24,7 @@ export interface RemoteModules {
 
 /** The functions of `builtin` and of the custom modules. */
 export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Catalogue {
-  if (remote.names.size === 0) return builtin;
+  if (remote.names.size === 0 && remote.refusals.size === 0) return builtin;
   let problems: ReadonlyMap<string, string> = new Map();
   return {
     get(name) {
@@ -37,6 +39,9 @@ export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Ca
       return [...own, ...custom.functions].sort((a, b) => compareStrings(a.name, b.name));
     },
     problems: () => new Map([...builtin.problems(), ...problems]),
+    refusals: () => new Map([...builtin.refusals(), ...remote.refusals]),
+    providers: async () =>
+      new Map([...await builtin.providers(), ...[...remote.names].map((name) => [name, name] as const)]),
   };
 }
 

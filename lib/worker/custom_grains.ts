@@ -86,6 +86,7 @@ async function runFile(
         opts: packOpts("minion", opts),
         hostData: { grains: empty, pillar: empty },
         modules: [],
+        renamed: {},
         logLevel: log.level,
         logFailures: true,
       },

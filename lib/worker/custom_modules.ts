@@ -6,8 +6,10 @@
 
 import { type Declared, declaredPermissions } from "../plugins/declared_permissions.ts";
 import { userFiles } from "../plugins/loader.ts";
-import { moduleDirectories } from "./catalogue.ts";
+import { hasProgram, moduleDirectories } from "./catalogue.ts";
 import type { MinionOpts } from "../config/options.ts";
+import { refusal, type Virtual } from "../plugins/virtual.ts";
+import { str, type ValueMap } from "../values/value.ts";
 import { joinPermissions, permissionKey, type Permissions } from "../plugins/permissions.ts";
 
 /** The module of a function: `test` for `test.ping`. */
@@ -26,26 +28,58 @@ export interface JobDeclaration {
   readonly declared: Readonly<Record<string, string>>;
 }
 
+/** The virtual name for which the option `providers` names the file. */
+function providedName(file: string, { providers }: MinionOpts): string | undefined {
+  for (const [name, provider] of providers) if (str(provider) === file) return str(name);
+  return undefined;
+}
+
 /** The custom modules at the time of construction. */
 export class CustomModules {
   readonly #paths: ReadonlyMap<string, string>;
+  readonly #renamed: Readonly<Record<string, string>>;
+  readonly #refusals: ReadonlyMap<string, string>;
   readonly #declarations = new Map<string, FileDeclarations>();
 
-  /** Reads the directories `extension_modules` and `module_dirs`. */
-  constructor(opts: MinionOpts) {
+  /**
+   * Reads the directories `extension_modules` and `module_dirs`.
+   * @param grains The minion's, which say which modules serve; without them all do.
+   */
+  constructor(opts: MinionOpts, grains?: () => ValueMap) {
     const { extension_modules, module_dirs, disable_modules, whitelist_modules } = opts;
     const directories = moduleDirectories({ extensionModules: extension_modules, moduleDirs: module_dirs });
-    const paths = new Map(directories.flatMap((directory) => [...userFiles(directory)]));
-    for (const name of paths.keys()) {
-      const left = disable_modules.includes(name) ||
-        (whitelist_modules.length > 0 && !whitelist_modules.includes(name));
-      if (left) paths.delete(name);
+    const files = new Map(directories.flatMap((directory) => [...userFiles(directory)]));
+    const paths = new Map<string, string>();
+    const refusals = new Map<string, string>();
+    const renamed: Record<string, string> = {};
+    for (const [file, path] of files) {
+      const text = new FileDeclarations(path);
+      const name = providedName(file, opts) ?? text.virtual.name ?? file;
+      const isOne = (names: readonly string[]) => names.includes(file) || names.includes(name);
+      if (isOne(disable_modules) || (whitelist_modules.length > 0 && !isOne(whitelist_modules))) continue;
+      const reason = grains && refusal(text.virtual, { grains, hasProgram });
+      if (reason !== undefined) refusals.set(file, reason);
+      else if (file === name || !paths.has(name)) paths.set(name, path);
+      if (name !== file) renamed[file] = name;
+      this.#declarations.set(name, text);
     }
     this.#paths = paths;
+    this.#renamed = renamed;
+    this.#refusals = refusals;
   }
 
   get names(): string[] {
     return [...this.#paths.keys()];
+  }
+
+  /** The modules whose files are called otherwise, by the file's name. */
+  get renamed(): Readonly<Record<string, string>> {
+    return this.#renamed;
+  }
+
+  /** The files whose modules do not serve this host, with the reason. */
+  get refusals(): ReadonlyMap<string, string> {
+    return this.#refusals;
   }
 
   /** Whether one of these functions belongs to a custom module. */
@@ -83,19 +117,25 @@ export class FileDeclarations {
   readonly #path: string;
   /** The names of all exports; `undefined` if the text does not show them. */
   readonly exports: ReadonlySet<string> | undefined;
+  /** Where the module serves, and its name there. */
+  readonly virtual: Virtual;
 
   /** Reads the file. A file that cannot be read declares nothing; loading it will give the reason. */
   constructor(path: string) {
     this.#path = path;
     try {
-      const { functions, exports } = declaredPermissions(Deno.readTextFileSync(path));
+      const { functions, exports, virtual } = declaredPermissions(Deno.readTextFileSync(path));
       this.#functions = functions;
       this.exports = exports;
+      this.virtual = "virtual" in virtual
+        ? virtual.virtual
+        : { serves: [{ grains: { "": [] }, otherwise: `${virtual.problem} of ${path}` }] };
     } catch (error) {
       const unreadable = error instanceof SyntaxError || error instanceof Deno.errors.NotFound ||
         error instanceof Deno.errors.PermissionDenied;
       if (!unreadable) throw error;
       this.#functions = new Map();
+      this.virtual = {};
     }
   }
 

@@ -12,7 +12,7 @@
 import { CustomModules } from "./custom_modules.ts";
 import type { RunningJob } from "../plugins/job_context.ts";
 import type { JobHost } from "./job_host.ts";
-import { type Asked, type FromJob, type FromModule, type HostData, pack, type ToJob } from "./job_protocol.ts";
+import { type Asked, type FromJob, type FromModule, type HostData, pack, type ToJob, unpack } from "./job_protocol.ts";
 import { JobThread } from "./job_thread.ts";
 import { messageOf, RequestTimeoutError } from "../errors.ts";
 import { sendSignal } from "../os/libc.ts";
@@ -124,8 +124,16 @@ export class JobPool {
     this.#options = options;
     this.#opts = unpackOpts("minion", options.opts);
     this.#hostData = options.hostData;
-    this.#custom = new CustomModules(this.#opts);
+    this.#custom = this.#findCustom();
     this.#warm();
+  }
+
+  #findCustom(): CustomModules {
+    const packed = this.#hostData.grains;
+    return new CustomModules(this.#opts, () => {
+      const grains = unpack(packed);
+      return isMap(grains) ? grains : new Map();
+    });
   }
 
   /** Number of running jobs. */
@@ -282,7 +290,7 @@ export class JobPool {
   async reload(): Promise<void> {
     for (const host of this.#busy.keys()) this.#stale.add(host);
     this.#declared.clear();
-    this.#custom = new CustomModules(this.#opts);
+    this.#custom = this.#findCustom();
     this.#described = undefined;
     const old = [...this.#idle.clear(), ...this.#warmProcesses.clear()];
     this.#warm();
@@ -360,6 +368,7 @@ export class JobPool {
         hostData: this.#hostData,
         permissions: allowed.permissions,
         customModules: this.#custom.names,
+        refusedModules: Object.fromEntries(this.#custom.refusals),
       },
       permissions: this.#denoPermissions(allowed.permissions),
       log: this.#options.log,
@@ -382,6 +391,7 @@ export class JobPool {
         opts: this.#options.opts,
         hostData: this.#hostData,
         modules,
+        renamed: this.#custom.renamed,
         logLevel: this.#options.log.level,
         logFailures: !this.#options.customOnly,
       },
@@ -423,6 +433,7 @@ export class JobPool {
         opts: this.#options.opts,
         hostData: this.#hostData,
         modules: [],
+        renamed: this.#custom.renamed,
         logLevel: this.#options.log.level,
         logFailures: true,
       },

@@ -22,6 +22,8 @@ export interface JobWorkerInit {
   readonly children: SharedArrayBuffer;
   /** The names of the modules that are not built in, which no worker loads. */
   readonly customModules: readonly string[];
+  /** Files of custom modules that do not serve this host, with the reason. */
+  readonly refusedModules: Readonly<Record<string, string>>;
 }
 
 /** What a process of a custom module starts with. */
@@ -32,6 +34,8 @@ export interface ModuleProcessInit {
   readonly hostData: HostData;
   /** The custom modules that it is for. */
   readonly modules: readonly string[];
+  /** The names of those whose files are called otherwise, by the file's name. */
+  readonly renamed: Readonly<Record<string, string>>;
   /** The number of the least level of the minion's log. */
   readonly logLevel: number;
   /** Whether what a function throws goes to the log as well; `salt-call` shows it. */

@@ -69,6 +69,11 @@ export class JobRunner {
     this.#setHostData(parts.hostData);
   }
 
+  /** The minion's grains now. */
+  get grains(): ValueMap {
+    return this.#grains;
+  }
+
   /** One line: what it is doing. */
   describe(): string {
     return this.#doing;

@@ -26,12 +26,15 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
     hostData: init.hostData,
     catalogue: withCustomModules(
       loadCatalogue({
-        disableModules: [...opts.disable_modules, ...init.customModules],
+        disableModules: [...opts.disable_modules, ...init.customModules, ...Object.keys(init.refusedModules)],
         whitelistModules: opts.whitelist_modules,
+        grains: () => runner.grains,
+        providers: opts.providers,
         warn: host.log.warning,
       }),
       {
         names: custom,
+        refusals: new Map(Object.entries(init.refusedModules)),
         describe: () => runner.ask({ what: "describe" }),
         call: (fun, args, kwargs) => runner.ask({ what: "call", fun, call: pack({ args, kwargs }) }),
       },

@@ -61,6 +61,7 @@ function initOf(fields: Fields): ModuleProcessInit {
     opts: blob(fields, "opts"),
     hostData: hostDataOf(part(fields, "hostData")),
     modules: texts(fields, "modules"),
+    renamed: textsByName(fields, "renamed"),
     logLevel: whole(fields, "logLevel", 1_000),
     logFailures: truth(fields, "logFailures"),
   };

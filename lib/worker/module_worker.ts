@@ -53,23 +53,28 @@ function processCatalogue(options: CatalogueOptions, modules: readonly string[])
     get: async (name) => await own.get(name) ?? await others.get(name),
     all: () => own.all(),
     problems: () => new Map([...others.problems(), ...own.problems()]),
+    refusals: () => new Map([...others.refusals(), ...own.refusals()]),
+    providers: () => own.providers(),
   };
 }
 
 function start(
-  { opts: packed, hostData, logLevel, logFailures, modules }: ModuleProcessInit,
+  { opts: packed, hostData, logLevel, logFailures, modules, renamed }: ModuleProcessInit,
 ): (message: ToModule) => void {
   const opts = unpackOpts("minion", packed);
   const { extension_modules, module_dirs, disable_modules, whitelist_modules } = opts;
   const log = postingLogger(({ level, message }) => send({ kind: "log", level, message }), logLevel);
+  let runner: JobRunner | undefined;
   const custom = {
     extensionModules: extension_modules,
     moduleDirs: module_dirs,
     disableModules: disable_modules,
     whitelistModules: whitelist_modules,
+    renamed,
+    grains: () => runner?.grains ?? new Map(),
+    providers: opts.providers,
     warn: log.warning,
   };
-  let runner: JobRunner | undefined;
   // Made for the first job: a run of grains may not read the modules' directories.
   const makeRunner = () =>
     new JobRunner({

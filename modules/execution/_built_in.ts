@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { ModuleTable } from "../../lib/plugins/loader.ts";
+import type { ModuleTable, VirtualNames } from "../../lib/plugins/loader.ts";
 
 /** What `loadCatalogue` makes a minion's execution modules of. */
 export const EXECUTION_MODULES: ModuleTable = {
@@ -19,3 +19,6 @@ export const EXECUTION_MODULES: ModuleTable = {
   sys: () => import("./sys.ts"),
   test: () => import("./test.ts"),
 };
+
+/** The virtual names, each with the files that bear it, in the order in which they are asked whether they serve. */
+export const VIRTUAL_NAMES: VirtualNames = {};

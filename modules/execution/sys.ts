@@ -9,6 +9,7 @@ import { collectDocs, describe, selects } from "../../lib/plugins/docs.ts";
 import { compileGlob } from "../../lib/text/glob.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { SEARCH_PATH } from "../../lib/plugins/permissions.ts";
 import { str as text } from "../../lib/values/value.ts";
 
 export const doc: ModuleFunction<JobContext> = fn({
@@ -20,6 +21,7 @@ export const doc: ModuleFunction<JobContext> = fn({
     "sys.doc grains.get test.ping",
     "sys.doc 'sys.list_*'",
   ),
+  permissions: SEARCH_PATH,
   params: {},
   varArgs: "args",
   run: async (_bound, { catalogue }, rest) => collectDocs(await catalogue.all(), rest.args.map(text)),
@@ -32,6 +34,7 @@ export const list_functions: ModuleFunction<JobContext> = fn({
     "sys.list_functions sys grains",
     "sys.list_functions 'sys.list_*'",
   ),
+  permissions: SEARCH_PATH,
   params: {},
   varArgs: "args",
   varKwargs: "kwargs",
@@ -44,6 +47,7 @@ export const list_modules: ModuleFunction<JobContext> = fn({
     "sys.list_modules",
     "sys.list_modules 's*'",
   ),
+  permissions: SEARCH_PATH,
   params: {},
   varArgs: "args",
   run: async (_bound, context, rest) => {
@@ -63,6 +67,7 @@ export const argspec: ModuleFunction<JobContext> = fn({
     "sys.argspec sys",
     "sys.argspec 'test.arg*'",
   ),
+  permissions: SEARCH_PATH,
   params: { module: str("") },
   run: async ({ module }, { catalogue }) => {
     const chosen = module.includes("*") ? compileGlob(module) : selects(module);

@@ -10,6 +10,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { hashHex } from "../../lib/crypto/hash.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, float, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { SEARCH_PATH } from "../../lib/plugins/permissions.ts";
 import { optsValues } from "../../lib/config/opts_map.ts";
 import { sleep as wait } from "../../lib/os/sleep.ts";
 import {
@@ -283,22 +284,26 @@ export const opts_pkg: ModuleFunction<JobContext> = fn({
 
 export const provider: ModuleFunction<JobContext> = fn({
   doc: describe("Return the name of the file that provides a module, or an empty string.", "test.provider service"),
+  permissions: SEARCH_PATH,
   params: { module: str() },
-  run: async ({ module }, context) => (await loadedModules(context)).includes(module) ? module : "",
+  run: async ({ module }, { catalogue }) => (await catalogue.providers()).get(module) ?? "",
 });
 
 export const providers: ModuleFunction<JobContext> = fn({
   doc: describe("Return a map from the files that provide modules to the modules' names.", "test.providers"),
+  permissions: SEARCH_PATH,
   params: {},
-  run: async (_bound, context) => map(Object.fromEntries((await loadedModules(context)).map((name) => [name, name]))),
+  run: async (_bound, { catalogue }) => new Map([...await catalogue.providers()].map(([name, file]) => [file, name])),
 });
 
 export const not_loaded: ModuleFunction<JobContext> = fn({
   doc: describe("List the modules that could not be loaded.", "test.not_loaded"),
+  permissions: SEARCH_PATH,
   params: {},
   run: async (_bound, { catalogue }) => {
-    await catalogue.all();
-    return [...catalogue.problems().keys()].sort();
+    const serving = await catalogue.providers();
+    const refused = [...catalogue.refusals().keys()].filter((name) => !serving.has(name));
+    return [...new Set([...catalogue.problems().keys(), ...refused])].sort();
   },
 });
 
@@ -307,6 +312,7 @@ export const module_report: ModuleFunction<JobContext> = fn({
     "Return the functions and modules of the minion, by the ways in which they can be reached.",
     "test.module_report",
   ),
+  permissions: SEARCH_PATH,
   params: {},
   run: async (_bound, context) => {
     const functions = (await context.catalogue.all()).map(({ name }) => name);

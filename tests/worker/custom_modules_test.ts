@@ -21,7 +21,11 @@ class World implements AsyncDisposable {
   readonly pool: JobPool;
   #jids = 0;
 
-  constructor(modules: Readonly<Record<string, string>>, options: Readonly<Record<string, Value>> = {}) {
+  constructor(
+    modules: Readonly<Record<string, string>>,
+    options: Readonly<Record<string, Value>> = {},
+    grains: ValueMap = new Map(),
+  ) {
     const directory = `${this.root}/ext/modules`;
     Deno.mkdirSync(directory, { recursive: true });
     for (const [name, text] of Object.entries(modules)) Deno.writeTextFileSync(`${directory}/${name}.js`, text);
@@ -38,7 +42,7 @@ class World implements AsyncDisposable {
           ...options,
         }),
       ),
-      hostData: { grains: pack(new Map()), pillar: pack(new Map()) },
+      hostData: { grains: pack(grains), pillar: pack(new Map()) },
       log,
       termMs: 100,
       answer: () => Promise.resolve(true),
@@ -443,4 +447,34 @@ Deno.test("a custom module in the place of a built-in one is no built-in one", a
   await using world = new World({ match: "export function glob() { return Deno.pid; }" });
   const pid = await world.run("match.glob");
   assert(typeof pid === "number" && pid !== Deno.pid, "it ran in the minion");
+});
+
+Deno.test("a custom module has another name where it serves, and says why where it does not", async () => {
+  const virtual = (what: string) => `export const virtual = ${what};\n`;
+  await using world = new World(
+    {
+      mypkg: virtual('{ name: "pkg", serves: [{ grains: { os: ["Debian"] }, otherwise: "not here" }] }') +
+        "export const f = () => 'mine';",
+      elsewhere: virtual('{ serves: [{ grains: { os: ["Arch"] }, otherwise: "only on Arch" }] }') +
+        "export const f = () => 'elsewhere';",
+      test: virtual('{ serves: [{ programs: ["no-such-program"], otherwise: "no program" }] }') +
+        "export const f = () => 1;",
+      unclear: virtual("make()") + "export const f = () => 1;",
+      chosen: "export const f = () => 'chosen';",
+    },
+    { providers: new Map([["service", "chosen"]]) },
+    map({ os: "Debian" }),
+  );
+  assertEquals(await world.run("pkg.f"), "mine");
+  assertEquals(await world.run("service.f"), "chosen");
+  assertEquals(await world.run("mypkg.f"), "'mypkg.f' is not available. Did you mean pkg.f?");
+  assertEquals(await world.run("elsewhere.f"), "'elsewhere' __virtual__ returned False: only on Arch");
+  assertEquals(await world.run("test.ping"), "'test' __virtual__ returned False: no program");
+  assertStringIncludes(str(await world.run("unclear.f")), `"virtual" is no literal in line 1 of ${world.root}`);
+  const modules = await world.run("sys.list_modules");
+  assert(Array.isArray(modules));
+  assertEquals(["pkg", "service", "mypkg", "elsewhere", "test", "unclear"].filter((name) => modules.includes(name)), [
+    "pkg",
+    "service",
+  ]);
 });

@@ -21,7 +21,10 @@ const TO_JOB: readonly ToJob[] = [
 ];
 const TO_MODULE: readonly ToModule[] = [
   ...TO_JOB,
-  { kind: "start", init: { opts: bytes, hostData, modules: ["own"], logLevel: 30, logFailures: false } },
+  {
+    kind: "start",
+    init: { opts: bytes, hostData, modules: ["own"], renamed: { file: "own" }, logLevel: 30, logFailures: false },
+  },
   { kind: "describe" },
   { kind: "grains", path: "/x/own.ts", permissions: "none", declared: { f: "read" } },
 ];

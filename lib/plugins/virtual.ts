@@ -1,0 +1,117 @@
+/**
+ * On which hosts a module serves, and under which name: what Salt's modules say by `__virtual__` and `__virtualname__`. A
+ * module exports it as data (`export const virtual`), so that the loader can tell why a module does not serve, and the
+ * minion can read it from the text of a custom module's file without running it. Loads nothing.
+ * Source: Salt 3008.3, `salt/loader/lazy.py`.
+ * @module
+ */
+
+import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
+
+/** Grains and their values, as text; a host has them if each named grain is one of its values. */
+export type GrainValues = Readonly<Record<string, readonly string[]>>;
+
+/** One condition that a host must meet. All its parts must hold. */
+export interface Requirement {
+  /** The grains that the host must have. Of a list of maps one is enough. */
+  readonly grains?: GrainValues | readonly GrainValues[];
+  /** The grains that the host must not have. */
+  readonly unless?: GrainValues;
+  /** Programs, of which one must be in PATH. */
+  readonly programs?: readonly string[];
+  /** What the minion says where the condition does not hold. */
+  readonly otherwise: string;
+}
+
+/** What a module exports as `virtual`. Without the export it serves everywhere, under its file's name. */
+export interface Virtual {
+  /** The name under which its functions are called. Several modules may share one: the first that serves counts. */
+  readonly name?: string;
+  /** The conditions, all of which must hold. */
+  readonly serves?: readonly Requirement[];
+}
+
+/** What conditions are checked against. */
+export interface VirtualHost {
+  /** The minion's grains now. */
+  grains(): ValueMap;
+  /** Whether a program is in PATH; `undefined` if this process may not look. */
+  hasProgram(name: string): boolean | undefined;
+}
+
+/** Why a module does not serve on `host`; `undefined` if it does, or if nobody may look. */
+export function refusal({ serves = [] }: Virtual, host: VirtualHost): string | undefined {
+  return serves.find((requirement) => !isMet(requirement, host))?.otherwise;
+}
+
+function isMet({ grains = [], unless, programs = [] }: Requirement, host: VirtualHost): boolean {
+  const accepted = isList(grains) ? grains : [grains];
+  const has = (values: GrainValues) => hasGrains(host.grains(), values);
+  if (accepted.length > 0 && !accepted.some(has)) return false;
+  if (unless !== undefined && has(unless)) return false;
+  return programs.length === 0 || programs.some((program) => host.hasProgram(program) ?? true);
+}
+
+function isList(grains: GrainValues | readonly GrainValues[]): grains is readonly GrainValues[] {
+  return Array.isArray(grains);
+}
+
+function hasGrains(grains: ValueMap, wanted: GrainValues): boolean {
+  return Object.entries(wanted).every(([name, values]) => {
+    const value: Value | undefined = grains.get(name);
+    return value !== undefined && !isMap(value) && values.includes(str(value));
+  });
+}
+
+/** Checks what a module exports as `virtual`. @throws {TypeError} If it is none. */
+export function parseVirtual(given: unknown, place = "virtual"): Virtual {
+  if (given === undefined) return {};
+  const { name, serves, ...more } = asRecord(given, place);
+  refuseMore(more, place);
+  if (name !== undefined && (typeof name !== "string" || !/^[A-Za-z]\w*$/.test(name))) {
+    throw new TypeError(`${place}.name is not a module's name`);
+  }
+  if (serves !== undefined && !Array.isArray(serves)) throw new TypeError(`${place}.serves is not a list`);
+  return {
+    ...name !== undefined && { name },
+    ...serves !== undefined && { serves: serves.map((one, i) => parseRequirement(one, `${place}.serves[${i}]`)) },
+  };
+}
+
+function parseRequirement(given: unknown, place: string): Requirement {
+  const { grains, unless, programs, otherwise, ...more } = asRecord(given, place);
+  refuseMore(more, place);
+  if (typeof otherwise !== "string") throw new TypeError(`${place}.otherwise is not a string`);
+  return {
+    otherwise,
+    ...grains !== undefined && {
+      grains: Array.isArray(grains)
+        ? grains.map((one) => parseGrains(one, `${place}.grains`))
+        : parseGrains(grains, `${place}.grains`),
+    },
+    ...unless !== undefined && { unless: parseGrains(unless, `${place}.unless`) },
+    ...programs !== undefined && { programs: parseTexts(programs, `${place}.programs`) },
+  };
+}
+
+function parseGrains(given: unknown, place: string): GrainValues {
+  const values = Object.entries(asRecord(given, place));
+  return Object.fromEntries(values.map(([name, texts]) => [name, parseTexts(texts, `${place}.${name}`)]));
+}
+
+function parseTexts(given: unknown, place: string): readonly string[] {
+  if (Array.isArray(given) && given.every((one): one is string => typeof one === "string")) return given;
+  throw new TypeError(`${place} is not a list of strings`);
+}
+
+function asRecord(given: unknown, place: string): Record<string, unknown> {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw new TypeError(`${place} is not an object`);
+  }
+  return { ...given };
+}
+
+function refuseMore(more: object, place: string): void {
+  const [unknown] = Object.keys(more);
+  if (unknown !== undefined) throw new TypeError(`${place}.${unknown} is unknown`);
+}

@@ -1,0 +1,195 @@
+import { loadFamily, type ModuleTable, type VirtualNames } from "../../lib/plugins/loader.ts";
+import { parseVirtual, refusal, type Virtual, type VirtualHost } from "../../lib/plugins/virtual.ts";
+import { declaredPermissions } from "../../lib/plugins/declared_permissions.ts";
+import { loadCatalogue } from "../../lib/worker/catalogue.ts";
+import { map, type Value } from "../../lib/values/value.ts";
+import { EXECUTION_MODULES, VIRTUAL_NAMES } from "../../modules/execution/_built_in.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
+import { run, testContext } from "../support/job_context.ts";
+
+function host(grains: Record<string, Value>, programs: readonly string[] | undefined = []): VirtualHost {
+  return { grains: () => map(grains), hasProgram: (name) => programs?.includes(name) };
+}
+
+const DEBIAN = { os: "Debian", os_family: "Debian", kernel: "Linux", osmajorrelease: 12, init: "systemd" };
+
+/** Conditions, and whether a Debian with systemd and the program `at` meets them. */
+const CONDITIONS: readonly (readonly [Virtual, boolean])[] = [
+  [{}, true],
+  [{ name: "x" }, true],
+  [{ serves: [{ grains: { os_family: ["Debian"] }, otherwise: "no" }] }, true],
+  [{ serves: [{ grains: { os_family: ["RedHat"] }, otherwise: "no" }] }, false],
+  [{ serves: [{ grains: { os_family: ["RedHat"], os: ["Debian"] }, otherwise: "no" }] }, false],
+  [{ serves: [{ grains: [{ os_family: ["RedHat"] }, { os: ["Fedora", "Debian"] }], otherwise: "no" }] }, true],
+  [{ serves: [{ grains: { osmajorrelease: ["12"] }, otherwise: "no" }] }, true],
+  [{ serves: [{ grains: { nosuch: ["12"] }, otherwise: "no" }] }, false],
+  [{ serves: [{ unless: { init: ["systemd"] }, otherwise: "no" }] }, false],
+  [{ serves: [{ unless: { init: ["openrc"] }, otherwise: "no" }] }, true],
+  [{ serves: [{ programs: ["at"], otherwise: "no" }] }, true],
+  [{ serves: [{ programs: ["batch", "at"], otherwise: "no" }] }, true],
+  [{ serves: [{ programs: ["crontab"], otherwise: "no" }] }, false],
+  [{ serves: [{ programs: ["at"], otherwise: "a" }, { grains: { os: ["Arch"] }, otherwise: "no" }] }, false],
+];
+
+for (const [virtual, serves] of CONDITIONS) {
+  Deno.test(`refusal() ${serves ? "accepts" : "refuses"} a Debian for ${JSON.stringify(virtual)}`, () => {
+    assertEquals(refusal(virtual, host(DEBIAN, ["at"])), serves ? undefined : "no");
+  });
+}
+
+Deno.test("a condition on programs holds where nobody may look for them", () => {
+  assertEquals(
+    refusal({ serves: [{ programs: ["crontab"], otherwise: "no" }] }, {
+      ...host({}),
+      hasProgram: () => undefined,
+    }),
+    undefined,
+  );
+});
+
+const BROKEN: readonly (readonly [unknown, string])[] = [
+  ["pkg", "virtual is not an object"],
+  [{ name: "a b" }, "virtual.name is not a module's name"],
+  [{ serves: {} }, "virtual.serves is not a list"],
+  [{ serves: [{}] }, "virtual.serves[0].otherwise is not a string"],
+  [{ serves: [{ otherwise: "", grain: {} }] }, "virtual.serves[0].grain is unknown"],
+  [{ serves: [{ otherwise: "", programs: "at" }] }, "virtual.serves[0].programs is not a list of strings"],
+  [{ serves: [{ otherwise: "", grains: { os: "Debian" } }] }, "virtual.serves[0].grains.os is not a list of strings"],
+  [{ where: [] }, "virtual.where is unknown"],
+];
+
+for (const [given, message] of BROKEN) {
+  Deno.test(`parseVirtual() refuses ${JSON.stringify(given)}`, () => {
+    assertThrows(() => parseVirtual(given), TypeError, message);
+  });
+}
+
+Deno.test("the literal of `virtual` is read from the text of a custom module's file", () => {
+  const read = (text: string) => declaredPermissions(text).virtual;
+  assertEquals(
+    read('export const virtual = { name: "pkg", serves: [{ grains: { os: ["Arch"] }, otherwise: "no" }] };\nx();'),
+    { virtual: { name: "pkg", serves: [{ grains: { os: ["Arch"] }, otherwise: "no" }] } },
+  );
+  assertEquals(read("export const virtual: Virtual = {} satisfies object;"), { virtual: {} });
+  assertEquals(read("export const f = () => 1;"), { virtual: {} });
+  assertEquals(read("const virtual = { name: 'x' };"), { virtual: {} });
+  assertEquals(read("\nexport const virtual = make();"), { problem: '"virtual" is no literal in line 2' });
+  assertEquals(read("export const virtual = { name: 'x' } || y;"), { problem: '"virtual" is no literal in line 1' });
+  assertEquals(read("export const virtual = { name: '' };"), { problem: "virtual.name is not a module's name" });
+});
+
+const one = (text: string) => ({ f: { doc: "", params: {}, run: () => text } });
+const TABLE: ModuleTable = {
+  plain: () => Promise.resolve(one("plain")),
+  apt: () =>
+    Promise.resolve({
+      virtual: { name: "pkg", serves: [{ grains: { os_family: ["Debian"] }, otherwise: "no apt" }] },
+      ...one("apt"),
+    }),
+  yum: () =>
+    Promise.resolve({
+      virtual: { name: "pkg", serves: [{ grains: { os_family: ["RedHat"] }, otherwise: "no yum" }] },
+      ...one("yum"),
+    }),
+  at: () =>
+    Promise.resolve({ virtual: { serves: [{ programs: ["at"], otherwise: "at command not found" }] }, ...one("at") }),
+};
+const NAMES: VirtualNames = { pkg: ["apt", "yum"] };
+
+async function names(options: Parameters<typeof loadFamily>[1]) {
+  return (await loadFamily<null>(TABLE, { virtualNames: NAMES, ...options }).all()).map(({ name }) => name);
+}
+
+async function pkgIs(options: Parameters<typeof loadFamily>[1]) {
+  const fun = await loadFamily<null>(TABLE, { virtualNames: NAMES, ...options }).get("pkg.f");
+  return fun?.run({}, null, { args: [], kwargs: new Map() });
+}
+
+Deno.test("of several modules with one virtual name, the first that serves is it, and has no other name", async () => {
+  assertEquals(await names({ host: host({ os_family: "RedHat" }, ["at"]) }), ["at.f", "pkg.f", "plain.f"]);
+  assertEquals(await pkgIs({ host: host({ os_family: "RedHat" }) }), "yum");
+  assertEquals(await pkgIs({ host: host({ os_family: "Debian" }) }), "apt");
+  assertEquals(await pkgIs({}), "apt", "without a host all serve");
+});
+
+Deno.test("where none serves the reasons are known, by the virtual name and by the file's", async () => {
+  const family = loadFamily<null>(TABLE, { virtualNames: NAMES, host: host({ os_family: "Arch" }) });
+  assertEquals(await family.get("pkg.f"), undefined);
+  assertEquals([...family.refusals()], [["apt", "no apt"], ["yum", "no yum"], ["pkg", "no apt; no yum"]]);
+  assertEquals((await family.all()).map(({ name }) => name), ["plain.f"]);
+  assertEquals([...await family.providers()], [["plain", "plain"]]);
+});
+
+Deno.test("a module serves again as soon as the host has changed", async () => {
+  let grains: Record<string, Value> = {};
+  const family = loadFamily<null>(TABLE, {
+    virtualNames: NAMES,
+    host: { grains: () => map(grains), hasProgram: () => false },
+  });
+  assertEquals(await family.get("pkg.f"), undefined);
+  grains = { os_family: "Debian" };
+  assert(await family.get("pkg.f") !== undefined);
+  assertEquals(family.refusals().has("pkg"), false);
+});
+
+Deno.test("providers chooses an implementation that would not serve; another name is a warning", async () => {
+  const warnings: string[] = [];
+  const debian = { host: host({ os_family: "Debian" }), warn: (text: string) => warnings.push(text) };
+  assertEquals(await pkgIs({ ...debian, chosen: new Map([["pkg", "yum"]]) }), "yum");
+  assertEquals(warnings, []);
+  assertEquals(await pkgIs({ ...debian, chosen: new Map([["pkg", "plain"]]) }), "apt");
+  assertStringIncludes(warnings.join("\n"), "providers: there is no module 'plain' for 'pkg'");
+});
+
+Deno.test("disabling and choosing modules goes by virtual names and by files' names", async () => {
+  const debian = host({ os_family: "Debian" });
+  assertEquals(await names({ host: debian, disabled: ["pkg"] }), ["plain.f"]);
+  assertEquals(await names({ host: debian, disabled: ["apt"] }), ["plain.f"]);
+  assertEquals(await names({ host: debian, only: ["pkg"] }), ["pkg.f"]);
+  assertEquals(await names({ host: debian, only: ["apt"] }), ["pkg.f"]);
+});
+
+Deno.test("no virtual name is asked for what only looks like one", async () => {
+  for (const name of ["constructor.f", "__proto__.f", "toString.call"]) {
+    assertEquals(await loadFamily<null>(TABLE, { virtualNames: NAMES }).get(name), undefined);
+  }
+});
+
+Deno.test("the table of virtual names says what the modules' files say", async () => {
+  const virtualOf = new Map(
+    Object.entries(VIRTUAL_NAMES).flatMap(([name, files]) => files.map((file) => [file, name])),
+  );
+  for (const [file, load] of Object.entries(EXECUTION_MODULES)) {
+    const exports = await load();
+    const { name } = parseVirtual("virtual" in exports ? exports.virtual : undefined);
+    assertEquals(name, virtualOf.get(file), file);
+  }
+});
+
+Deno.test("whether a program is there is asked only by modules whose functions may look", async () => {
+  for (const [file, load] of Object.entries(EXECUTION_MODULES)) {
+    const exports = await load();
+    const { serves = [] } = parseVirtual("virtual" in exports ? exports.virtual : undefined);
+    if (!serves.some(({ programs }) => programs !== undefined)) continue;
+    for (const [name, fun] of Object.entries(exports)) {
+      if (name !== "virtual") assertEquals(fun.permissions, "all", `${file}.${name}`);
+    }
+  }
+});
+
+Deno.test("a call of a function whose module does not serve says why, as Salt does", async () => {
+  const catalogue = loadFamily<never>(TABLE, { virtualNames: NAMES, host: host({ os_family: "Arch" }) });
+  const context = testContext({ catalogue });
+  const said = async (name: string) => (await run(name, [], context)).return;
+  assertEquals(await said("pkg.f"), "'pkg' __virtual__ returned False: no apt; no yum");
+  assertEquals(await said("yum.f"), "'yum' __virtual__ returned False: no yum");
+  assertEquals(await said("at.f"), "'at' __virtual__ returned False: at command not found");
+  assertEquals(await said("plain.g"), "'plain.g' is not available. Did you mean plain.f?");
+});
+
+Deno.test("test.provider names the file, and sys.list_modules what serves", async () => {
+  const catalogue = loadCatalogue();
+  const context = testContext({ catalogue });
+  assertEquals((await run("test.provider", ["sys"], context)).return, "sys");
+  assertEquals((await run("test.provider", ["nosuch"], context)).return, "");
+});
