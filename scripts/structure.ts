@@ -28,7 +28,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["modules/execution"],
   ["lib/worker"],
   ["lib/client", "lib/master", "lib/minion"],
-  ["modules/runners"],
+  ["modules/runners", "lib/report"],
   ["lib/commands"],
   ["master.ts", "minion.ts", "salt.ts"],
   ["scripts"],

@@ -15,12 +15,31 @@ const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   "Logging Options": "How the program logs; these win over the configuration.",
 };
 
+/** The variables of the environment that every command reads. */
+const ENVIRONMENT: readonly (readonly [name: string, does: string])[] = [
+  ["SALT_CONFIG_DIR", "The directory of the configuration, unless -c is given."],
+  ["SALT_MASTER_CONFIG, SALT_MINION_CONFIG", "The main file of a configuration in /etc/salt."],
+  ["SALT_SALTFILE", "The Saltfile with defaults for this command, unless --saltfile is given."],
+  ["NO_COLOR", "Not empty: no colours. TERM=dumb does the same."],
+  ["COLUMNS", "The width of the terminal."],
+];
+
+/** Where a reader of help finds more. */
+const DOCUMENTATION =
+  "Documentation: docs/ in the source tree; of Salt's functions and configuration, https://docs.saltproject.io";
+
 /** Help never begins further right than this column. */
 const MAX_HELP_POSITION = 24;
 
 /** `Usage: salt-key [options]`, with a newline. */
 export function usageText<T extends CliTable>(command: CommandLine<T>): string {
   return `Usage: ${command.prog} ${command.usage}\n`;
+}
+
+/** A few lines for a command line that is incomplete: the usage, the examples, and how to see the rest. */
+export function briefHelp<T extends CliTable>(command: CommandLine<T>): string {
+  const examples = command.examples === undefined ? "" : examplesText(command.examples).replace(/^Examples:\n/, "");
+  return `${usageText(command)}${examples}More: ${command.prog} --help\n`;
 }
 
 /** The whole help text, for a terminal of `columns`. */
@@ -53,8 +72,26 @@ export function helpText<T extends CliTable>(command: CommandLine<T>, columns = 
       const members = options.filter(([, option]) => option.group === group).map(show);
       return [`  ${group}:`, ...about, ...members].join("\n") + "\n";
     }),
+    ...(command.exitCodes === undefined ? [] : [termsText("Exit codes:", command.exitCodes, width)]),
+    termsText("Environment:", ENVIRONMENT, width),
+    wrap(DOCUMENTATION, width).join("\n") + "\n",
   ];
   return sections.join("\n");
+}
+
+/** Terms with their meanings, under a heading. */
+function termsText(
+  heading: string,
+  terms: readonly (readonly [term: string | number, meaning: string])[],
+  width: number,
+) {
+  const position = Math.min(Math.max(...terms.map(([term]) => String(term).length)) + 4, MAX_HELP_POSITION);
+  const lines = terms.map(([term, meaning]) => {
+    const text = `  ${term}`;
+    const first = text.length > position - 2 ? `${text}\n${" ".repeat(position)}` : text.padEnd(position);
+    return first + wrap(meaning, Math.max(width - position, 11)).join(`\n${" ".repeat(position)}`);
+  });
+  return `${[heading, ...lines].join("\n")}\n`;
 }
 
 function examplesText(examples: readonly (readonly [line: string, does: string])[]): string {

@@ -32,8 +32,10 @@ export function writeError(text: string): void {
   writeTo(Deno.stderr, text);
 }
 
-/** The width of the terminal; `undefined` where there is none. */
+/** The width of the terminal, or what `COLUMNS` says instead; `undefined` where there is neither. */
 export function terminalColumns(): number | undefined {
+  const said = Deno.env.get("COLUMNS") ?? "";
+  if (/^[1-9]\d{0,4}$/.test(said)) return Number(said);
   try {
     return Deno.stdout.isTerminal() ? Deno.consoleSize().columns : undefined;
   } catch {
@@ -76,13 +78,15 @@ export function interruptSignal(): AbortSignal {
 
 /** This process, as a command that prints results sees it. */
 export function commandIo(): CommandIo {
+  const isDumb = Deno.env.get("TERM") === "dumb";
   return {
     write: writeOut,
     writeError,
     isTerminal: Deno.stdout.isTerminal(),
     isErrorTerminal: Deno.stderr.isTerminal(),
     columns: terminalColumns(),
-    noColor: Deno.env.get("NO_COLOR"),
+    noColor: Deno.env.get("NO_COLOR") || (isDumb ? "dumb" : undefined),
+    isDumb,
   };
 }
 

@@ -26,8 +26,10 @@ export interface CommandIo extends Terminal {
   readonly isTerminal: boolean;
   /** Whether standard error is a terminal. */
   readonly isErrorTerminal: boolean;
-  /** The environment variable `NO_COLOR`. */
+  /** The environment variable `NO_COLOR`; also set on a terminal that knows no colours. */
   readonly noColor?: string;
+  /** Whether the terminal knows no control sequences: `TERM=dumb`. */
+  readonly isDumb?: boolean;
 }
 
 /** Input and output of a command that runs functions. */

@@ -16,6 +16,7 @@ import type { JobStore } from "../jobs/store.ts";
 import { jobMinions } from "../jobs/listing.ts";
 import { type JobOutcome, jobOutcomes } from "../jobs/outcomes.ts";
 import { DataCache } from "../fleet/data_cache.ts";
+import { readPresence } from "../fleet/presence_file.ts";
 import type { Logger } from "../process/log.ts";
 import type { StoreLog } from "../os/store_files.ts";
 import { JobWatch } from "./watch.ts";
@@ -117,6 +118,8 @@ export interface CollectOptions {
   readonly signal?: AbortSignal;
   /** Called with the output of the job's commands: all output of a minion before its return. */
   readonly onOutput?: OutputListener;
+  /** Called at the time-out with the minions that are not connected, while others are waited for. */
+  readonly onAbsent?: (ids: readonly string[]) => void;
 }
 
 /** Who connects. */
@@ -237,12 +240,12 @@ export class LocalClient {
     patience: CollectPatience,
     options: CollectOptions = {},
   ): AsyncGenerator<Returned | Silent> {
-    const { signal, onOutput } = options;
+    const { signal, onOutput, onAbsent } = options;
     const closeEvents = () => this.#events.close();
     signal?.addEventListener("abort", closeEvents);
     try {
       const output = onOutput === undefined ? undefined : this.#follow(job.jid, onOutput);
-      yield* this.#collect(job, patience, { signal, output });
+      yield* this.#collect(job, patience, { signal, output, onAbsent });
     } finally {
       signal?.removeEventListener("abort", closeEvents);
     }
@@ -251,7 +254,7 @@ export class LocalClient {
   async *#collect(
     job: PublishedJob,
     patience: CollectPatience,
-    { signal, output }: { readonly signal?: AbortSignal; readonly output?: OutputFollower },
+    { signal, output, onAbsent }: Pick<CollectOptions, "signal" | "onAbsent"> & { readonly output?: OutputFollower },
   ): AsyncGenerator<Returned | Silent> {
     const now = () => performance.now();
     const watch = new JobWatch(job.minions, { timeoutMs: patience.timeoutMs, now: now() });
@@ -265,8 +268,14 @@ export class LocalClient {
       const due = watch.toAsk(now());
       if (due.length > 0) {
         if (!(await isMasterRunning(this.#opts.sock_dir))) throw new NoMasterError(lostMasterText(job.jid));
-        questionJid = await this.#askWhetherRunning(job, due);
-        watch.asked(due, now() + patience.gatherMs);
+        const absent = new Set(watch.giveUp(due, this.#gone()));
+        if (watch.done) break;
+        if (absent.size > 0) onAbsent?.([...absent]);
+        const asked = due.filter((id) => !absent.has(id));
+        if (asked.length > 0) {
+          questionJid = await this.#askWhetherRunning(job, asked);
+          watch.asked(asked, now() + patience.gatherMs);
+        }
       }
       const event = await this.#events.next(Math.max(0, Math.min(watch.nextAt - now(), 1_000)), concerns);
       watch.tick(now());
@@ -352,6 +361,11 @@ export class LocalClient {
       if (error instanceof TargetError || error instanceof NoMasterError) return "";
       throw error;
     }
+  }
+
+  /** The minions that were connected to this master and are not now; empty for a user who may not know. */
+  #gone(): ReadonlyMap<string, number> {
+    return ifReadable(() => readPresence(this.#opts.cachedir).gone) ?? new Map();
   }
 
   /** The minions without an event: their stored return, or their silence. */

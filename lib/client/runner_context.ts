@@ -101,6 +101,8 @@ export interface RunnerContext {
   readonly user: string;
   /** Aborted when the runner is to end. */
   readonly signal: AbortSignal;
+  /** Whether the result goes to a terminal, in a form for people. */
+  readonly forTerminal?: boolean;
   /** Deletes the key of a minion and what is known of it, as `salt-key -d` does. */
   deleteKey(id: string): Promise<void>;
   /** Fires the event `salt/run/<jid>/progress`, and shows it. */

@@ -1,7 +1,8 @@
 /**
  * Which minions a command still waits for, and when it asks them: a rule, without clock or sockets. A minion that
  * acknowledges is waited for as long as it is connected, and never asked. Any other minion that is silent for the
- * time-out is asked whether it still runs the job, and given up if it says no or does not answer.
+ * time-out is given up at once if the master knows that it is not connected; else it is asked whether it still runs the
+ * job, and given up if it says no or does not answer.
  * Source: salt-protocol.md section 9.
  * @module
  */
@@ -79,6 +80,18 @@ export class JobWatch {
     if (this.#question !== undefined || now < this.#earliest) return [];
     this.#look();
     return [...this.#deadlines].filter(([, deadline]) => deadline <= now).map(([id]) => id);
+  }
+
+  /**
+   * The minions of `ids` that cannot answer a question, as they are among `gone` and have not acknowledged the job, are
+   * given up. One that has the job may have its connection back before the question is over.
+   * @returns Those that were given up.
+   */
+  giveUp(ids: readonly string[], gone: { has(id: string): boolean }): string[] {
+    const absent = ids.filter((id) => gone.has(id) && !this.#acknowledged.has(id));
+    for (const id of absent) this.#deadlines.delete(id);
+    this.#look();
+    return absent;
   }
 
   /** `ids` have been asked, and have until `deadline` to answer. */

@@ -9,9 +9,11 @@ import { UsageError } from "../errors.ts";
 import { EX_MINIONS, EX_NOBODY } from "../cli/exit_codes.ts";
 import { makeJid } from "../protocol/jid.ts";
 import { type JobRequest, LocalClient } from "../client/local.ts";
+import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
 import { hasReturned } from "../protocol/outcome.ts";
-import { type Answer, answers } from "./salt_returns.ts";
-import { FAILED_TEXT, interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
+import { type Answer, answers } from "../report/answers.ts";
+import { failuresText } from "../report/failures.ts";
+import { interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
 import { sanitizeLine } from "../text/terminal.ts";
 import { compareStrings, repr, type Value } from "../values/value.ts";
 import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
@@ -43,7 +45,9 @@ export async function runBatch(job: JobRequest, how: { session: Session; spec: s
   const { up, down } = await ping(job, session);
   if (io.signal.aborted) return interrupted(session);
   const quiet = options.static;
-  for (const id of down) if (!quiet) io.write(`Minion ${sanitizeLine(id)} did not respond. No job will be sent.\n`);
+  if (!quiet) {
+    for (const { id } of down) tell(session, `Minion ${sanitizeLine(id)} did not respond. No job will be sent.\n`);
+  }
   if (up.length === 0) {
     io.writeError(NO_RETURN_TEXT);
     return EX_NOBODY;
@@ -52,17 +56,27 @@ export async function runBatch(job: JobRequest, how: { session: Session; spec: s
   const all = await run.finish();
   if (io.signal.aborted) return interrupted(session, run.jid);
   const worst = Math.max(down.length > 0 ? EX_MINIONS : 0, ...all.map(({ retcode }) => Math.abs(retcode)));
-  if (quiet) session.print(new Map<Value, Value>(all.map((answer) => [answer.id, answer.return])), { retcode: worst });
-  if (quiet && worst !== 0) io.writeError(FAILED_TEXT);
+  const returned = all.filter(({ outcome }) => hasReturned(outcome));
+  if (quiet) {
+    session.print(new Map<Value, Value>(returned.map(({ id, return: value }) => [id, value])), { retcode: worst });
+  }
+  if (worst !== 0) io.writeError(failuresText([...all, ...down], { color: session.errorColor }));
   return Math.min(worst, 255);
 }
 
-async function ping({ tgt, tgtType }: JobRequest, session: Session): Promise<{ up: string[]; down: string[] }> {
-  const up: string[] = [], down: string[] = [];
+/** Writes what is no result: to standard error if a program reads the results. */
+function tell({ io, opts }: Session, text: string): void {
+  if (MACHINE_OUTPUTTERS.includes(opts.output ?? "")) io.writeError(text);
+  else io.write(text);
+}
+
+async function ping({ tgt, tgtType }: JobRequest, session: Session): Promise<{ up: string[]; down: Answer[] }> {
+  const up: string[] = [], down: Answer[] = [];
   for await (const answer of publishedAnswers({ tgt, tgtType, fun: "test.ping", arg: [] }, session)) {
-    (hasReturned(answer.outcome) ? up : down).push(answer.id);
+    if (hasReturned(answer.outcome)) up.push(answer.id);
+    else down.push(answer);
   }
-  return { up: up.sort(compareStrings), down: down.sort(compareStrings) };
+  return { up: up.sort(compareStrings), down: down.sort((a, b) => compareStrings(a.id, b.id)) };
 }
 
 /** Publishes with a separate connection, because the parts of a batch wait concurrently. */
@@ -74,7 +88,7 @@ async function* publishedAnswers(
   const interrupt = () => client.close();
   io.signal.addEventListener("abort", interrupt);
   try {
-    yield* answers(client, await client.publish(job), { patience, signal: io.signal, live });
+    yield* answers(client, await client.publish(job), { patience, signal: io.signal, live, opts });
   } catch (error) {
     if (!io.signal.aborted) throw error;
   } finally {
@@ -141,7 +155,7 @@ class BatchRun {
 
   async #run(ids: string[]): Promise<void> {
     const { session, quiet } = this.#plan;
-    if (!quiet) session.io.write(`\nExecuting run on ${sanitizeLine(repr(ids))}\n\n`);
+    if (!quiet) tell(session, `\nExecuting run on ${sanitizeLine(repr(ids))}\n\n`);
     for await (const answer of publishedAnswers({ ...this.#job, tgt: ids, tgtType: "list" }, session)) {
       if (this.#halted) return;
       this.#take(answer);
@@ -177,12 +191,12 @@ class BatchRun {
   }
 
   #show(answer: Answer): void {
-    const { io, print } = this.#plan.session;
+    const { session, session: { print } } = this.#plan;
     if (!hasReturned(answer.outcome)) {
-      io.write(`Minion '${sanitizeLine(answer.id)}' failed to respond to job sent\n`);
+      tell(session, `Minion '${sanitizeLine(answer.id)}' failed to respond to job sent\n`);
       return;
     }
     const shown = new Map<Value, Value>([["jid", this.jid], ["retcode", answer.retcode], [answer.id, answer.return]]);
-    print(shown, { out: answer.out });
+    print(shown, { out: answer.out, retcode: answer.retcode });
   }
 }

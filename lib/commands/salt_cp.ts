@@ -19,17 +19,18 @@ import { KeyStore } from "../keys/store.ts";
 import { LocalClient, newReturnKey, patienceOf } from "../client/local.ts";
 import type { MasterOpts } from "../config/options.ts";
 import type { ReturnKey } from "../protocol/return_key.ts";
-import { hasReturned, silenceText } from "../protocol/outcome.ts";
-import { pendingHint } from "./pending_hint.ts";
+import { type Outcome, silenceText } from "../protocol/outcome.ts";
+import { failuresText, type MinionEnd } from "../report/failures.ts";
+import { NOBODY_MATCHED, nobodyHint } from "./nobody_hint.ts";
 import { plainRetcode } from "../protocol/retcode.ts";
 import { listSources, readPieces, readTextFiles } from "./salt_cp_files.ts";
 import { SALT_CP, type SaltCpTable } from "./salt_cp_options.ts";
 import { listTarget } from "./salt_job.ts";
-import { FAILED_TEXT, NO_RETURN_TEXT } from "./salt_session.ts";
+import { NO_RETURN_TEXT } from "./salt_session.ts";
 import { startUp } from "../cli/start_up.ts";
 import { withCommand } from "../cli/with_command.ts";
 import { targetType } from "./target_type.ts";
-import { sanitize } from "../text/terminal.ts";
+import { useColours } from "../text/terminal.ts";
 import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 
 /** Runs `salt-cp` with the words of its command line. @returns The exit code. */
@@ -40,7 +41,7 @@ export function runSaltCp(argv: readonly string[], io: JobIo): Promise<number> {
 
 function failure(error: Error): Failure | undefined {
   if (error instanceof SourceError) return { exitCode: error.exitCode };
-  if (error instanceof TargetError) return { exitCode: EX_NOBODY, text: `${error.message}\n${NO_RETURN_TEXT}` };
+  if (error instanceof TargetError) return { exitCode: EX_NOBODY, text: NO_RETURN_TEXT };
   if (error instanceof RefusedError) return { exitCode: EX_NOPERM };
   if (error instanceof NoMasterError) return { exitCode: EX_UNAVAILABLE };
 }
@@ -65,15 +66,20 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
         if (options.chunked) await copy.sendPieces(sources, { dest, compress: !options.no_compression });
         else await copy.sendWhole(sources, dest);
         if (io.signal.aborted) return interruptedRun(io);
-        print(copy.results, { retcode: copy.failed ? EX_MINIONS : 0 });
-        if (!copy.failed) return 0;
-        io.writeError(FAILED_TEXT);
+        print(copy.results, { retcode: copy.failures.size > 0 ? EX_MINIONS : 0 });
+        if (copy.failures.size === 0) return 0;
+        const color = useColours({
+          isTerminal: io.isErrorTerminal,
+          noColor: options.no_color,
+          noColorVariable: io.noColor,
+          configured: opts.color,
+        });
+        io.writeError(failuresText([...copy.failures.values()], { color }));
         return EX_MINIONS;
       } catch (error) {
         if (error instanceof TargetError) {
-          io.writeError(
-            sanitize(pendingHint(tgt, tgtType, new KeyStore(opts.pki_dir))),
-          );
+          io.write(NOBODY_MATCHED);
+          io.writeError(nobodyHint({ tgt, tgtType }, new KeyStore(opts.pki_dir), opts));
         }
         throw error;
       }
@@ -91,6 +97,8 @@ interface Part {
   readonly id: string;
   /** Whether it returned with return code 0. */
   readonly well: boolean;
+  readonly retcode: number;
+  readonly outcome: Outcome;
   /** What it returned, or why it did not. */
   readonly result: Value;
 }
@@ -99,8 +107,8 @@ interface Part {
 class Copy {
   /** The results by minion, then by file. */
   readonly results: ValueMap = new Map();
-  /** Whether something failed. */
-  failed = false;
+  /** The minions on which something failed, each with its first failure. */
+  readonly failures = new Map<string, MinionEnd>();
   readonly #target: Target;
   readonly #opts: MasterOpts;
   readonly #io: JobIo;
@@ -130,10 +138,11 @@ class Copy {
   /** Sends everything in one job. */
   async sendWhole(sources: readonly string[], dest: string): Promise<void> {
     const files = this.#asCaller(() => readTextFiles(sources));
-    for (const { id, well, result } of await this.#run(this.#target, "cp.recv", { files, dest })) {
+    for (const part of await this.#run(this.#target, "cp.recv", { files, dest })) {
+      const { id, well, result } = part;
       this.results.set(id, result);
       const written = isMap(result) && [...result.values()].every((one) => one === true);
-      if (!well || !written) this.failed = true;
+      if (!well || !written) this.#fail(part);
     }
   }
 
@@ -171,12 +180,16 @@ class Copy {
     }
   }
 
+  #fail({ id, retcode, outcome }: Part): void {
+    if (!this.failures.has(id)) this.failures.set(id, { id, retcode: retcode || EX_MINIONS, outcome });
+  }
+
   #note(parts: readonly Part[], place: string): void {
     for (const part of parts) {
       const known = this.results.get(part.id);
       const files: ValueMap = isMap(known) ? known : new Map();
       this.results.set(part.id, files.set(place, part.result));
-      if (!tookPiece(part)) this.failed = true;
+      if (!tookPiece(part)) this.#fail(part);
     }
   }
 
@@ -185,12 +198,19 @@ class Copy {
     const { signal } = this.#io;
     const job = { tgt, tgtType, fun, arg: toWireArgs([], map(kwargs)), noLog: this.#noLog };
     const published = await this.#client.publish(job);
-    const parts: Part[] = published.missing.map((id) => ({ id, well: false, result: silenceText("no such minion") }));
+    const silent = (id: string, outcome: Outcome): Part => ({
+      id,
+      well: false,
+      retcode: EX_MINIONS,
+      outcome,
+      result: silenceText(outcome),
+    });
+    const parts = published.missing.map((id) => silent(id, "no such minion"));
     for await (const one of this.#client.collect(published, patienceOf(this.#opts), { signal })) {
-      if (one.kind === "silent") parts.push({ id: one.id, well: false, result: silenceText(one.outcome) });
+      if (one.kind === "silent") parts.push(silent(one.id, one.outcome));
       else {
-        const well = hasReturned(one.outcome) && plainRetcode(one.retcode) === 0;
-        parts.push({ id: one.id, well, result: one.return });
+        const { id, outcome } = one, retcode = plainRetcode(one.retcode);
+        parts.push({ id, well: retcode === 0, retcode, outcome, result: one.return });
       }
     }
     return parts;

@@ -27,13 +27,13 @@ export function wantedJob(parsed: Parsed<SaltTable>): Wanted {
   const [target, fun, ...words] = withDoc(parsed);
   const tgtType = targetType(parsed.options);
   checkNoLog(options);
-  if (target === undefined) return { incomplete: "\nCannot execute command without defining a target.\n\n" };
+  if (target === undefined) return { incomplete: "Cannot execute command without defining a target." };
   if (tgtType === "pcre") checkRegex(target);
   const tgt: Value = tgtType === "list" ? listTarget(target) : target;
   const same = { tgt, tgtType, ret: options.return ?? "", kwargs: publishKwargs(parsed) };
   // Nothing will be run, so the function does not matter.
   if (options.preview_target) return { job: { ...same, fun: fun ?? "", arg: [] } };
-  if (fun === undefined) return { incomplete: "\nIncomplete options passed.\n\n" };
+  if (fun === undefined) return { incomplete: "Incomplete options passed: a function is missing." };
   const read = (own: readonly string[]): Value[] => {
     const { args, kwargs } = functionArguments(own, options);
     return toWireArgs(args, kwargs);
@@ -99,8 +99,8 @@ function splitArguments(words: readonly string[], how: { count: number; separato
       if (part !== "") groups[groups.length - 1].push(part);
     }
   }
-  if (groups.length < count) return "Cannot execute compound command without defining all arguments.\n";
-  if (groups.length > count) return "Cannot execute compound command with more arguments than commands.\n";
+  if (groups.length < count) return "Cannot execute compound command without defining all arguments.";
+  if (groups.length > count) return "Cannot execute compound command with more arguments than commands.";
   return groups;
 }
 

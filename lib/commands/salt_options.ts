@@ -16,14 +16,27 @@ import {
   TARGET_CLI_OPTIONS,
   timeoutCliOption,
 } from "../cli/common_options.ts";
+import {
+  EX_INCOMPLETE,
+  EX_INTERRUPTED,
+  EX_MINIONS,
+  EX_NOBODY,
+  EX_NOPERM,
+  EX_UNAVAILABLE,
+  EX_USAGE,
+} from "../cli/exit_codes.ts";
 
 /** The options that `salt` takes, by name. */
 export const SALT_OPTIONS = {
   ...CONFIG_CLI_OPTIONS,
   ...CRASH_CLI_OPTIONS,
   ...timeoutCliOption(5),
-  static: flag(["-s", "--static"], "Show all returns at once, when the last has come."),
+  static: flag(
+    ["-s", "--static"],
+    "Show all returns as one map, when the last has come; minions that did not return are named on standard error.",
+  ),
   progress: flag(["-p", "--progress"], "Show how many minions have returned, and a summary, instead of the returns."),
+  group: flag(["--group"], "Show identical results once, with all the minions that gave them, when the last has come."),
   failhard: flag(["--failhard"], "End a batch at the first return that failed."),
   async: flag(["--async"], "Publish the job, show its id, and do not wait for returns."),
   subset: int(["--subset"], "Take so many minions at random of those that have the function.", { default: 0 }),
@@ -36,7 +49,10 @@ export const SALT_OPTIONS = {
     "Keep neither arguments nor results in caches, events and logs: only this command shows them.",
   ),
   verbose: flag(["-v", "--verbose"], "Show the job's id, and more in a summary."),
-  hide_timeout: flag(["--hide-timeout"], "Leave out the minions that do not answer."),
+  hide_timeout: flag(
+    ["--hide-timeout"],
+    "Do not print the minions that do not answer; the exit code tells of them all the same.",
+  ),
   show_jid: flag(["--show-jid"], "Show the job's id."),
   batch: text(
     ["-b", "--batch", "--batch-size"],
@@ -91,6 +107,16 @@ export const SALT: CommandLine<SaltTable> = {
     ["salt 'web*' cmd.run 'df -h /'", "run a command"],
     ["salt -L web1,db1 grains.item os", "ask two of them"],
     ["salt web1 -d cmd.run", "show how a function is called"],
+  ],
+  exitCodes: [
+    [0, "All minions returned, and nothing failed."],
+    [EX_MINIONS, "A minion failed or did not return; with --batch the highest return code."],
+    [EX_NOBODY, "No minion matched, or none returned."],
+    [EX_INCOMPLETE, "The command line is incomplete."],
+    [EX_USAGE, "Wrong usage."],
+    [EX_UNAVAILABLE, "No master is running."],
+    [EX_NOPERM, "Refused, or no permission."],
+    [EX_INTERRUPTED, "Ctrl-C."],
   ],
   options: SALT_OPTIONS,
 };

@@ -6,42 +6,44 @@
  */
 
 import type { JobIo } from "../cli/run_command.ts";
-import { helpText } from "../cli/help.ts";
+import { briefHelp } from "../cli/help.ts";
 import { addStdinArgs, type Parsed } from "../cli/command_line.ts";
 import { becomeServiceUser } from "../cli/command_user.ts";
 import { loadClientConfig, loadMasterConfig } from "../config/load.ts";
 import { NoMasterError, RefusedError, TargetError, UsageError } from "../errors.ts";
-import { EX_INCOMPLETE, EX_INTERRUPTED, EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
+import { EX_INCOMPLETE, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
 import { KeyStore } from "../keys/store.ts";
 import { type JobRequest, LocalClient, newReturnKey, patienceOf, type PublishedJob } from "../client/local.ts";
-import { hasReturned } from "../protocol/outcome.ts";
-import { pendingHint } from "./pending_hint.ts";
+import { NOBODY_MATCHED, nobodyHint } from "./nobody_hint.ts";
 import { coloured } from "../output/printer.ts";
-import { type Answer, answers } from "./salt_returns.ts";
-import { mergedDocs } from "./salt_docs.ts";
+import { answers } from "../report/answers.ts";
 import { wantedJob } from "./salt_job.ts";
 import { SALT, type SaltTable } from "./salt_options.ts";
-import { FAILED_TEXT, interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
-import { summaryText } from "./salt_summary.ts";
+import { interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
+import { QUIET_MS, showAnswers } from "./salt_show.ts";
 import { startUp } from "../cli/start_up.ts";
 import { withCommand } from "../cli/with_command.ts";
 import { resolveTarget } from "../fleet/target.ts";
-import { sanitize } from "../text/terminal.ts";
-import { str, toValue, type Value } from "../values/value.ts";
+import { sanitizeLine, useColours } from "../text/terminal.ts";
+import { truncateList } from "../text/truncate.ts";
+import { toValue, type Value } from "../values/value.ts";
 import { dumpYaml } from "../values/yaml_dump.ts";
 
 const UNCONTACTED = "The salt master could not be contacted. Is master running?";
-const NOBODY_MATCHED = "No minions matched the target. No command was sent, no jid was assigned.\n";
 
 /** Runs the command line. @returns The exit code. */
-export async function operateSalt(parsed: Parsed<SaltTable>, io: JobIo): Promise<number> {
+export async function operateSalt(parsed: Parsed<SaltTable>, terminal: JobIo): Promise<number> {
+  // Most runs have no terminal, or are over before there is anything to show.
+  const progress = terminal.isErrorTerminal
+    ? (await import("../report/progress.ts")).progressScreen(terminal)
+    : undefined;
+  const io = progress?.io ?? terminal;
   if (parsed.options.args_stdin) addStdinArgs(SALT, parsed, await io.readStdin());
-  const { options, args } = parsed;
+  const { options } = parsed;
   if (options.config_dump) return dumpConfig(parsed, io);
-  if (args.length < 2 && !options.doc && !options.preview_target) io.write(helpText(SALT, io.columns));
   const wanted = wantedJob(parsed);
   if ("incomplete" in wanted) {
-    io.writeError(wanted.incomplete);
+    io.writeError(`salt: ${wanted.incomplete}\n${briefHelp(SALT)}`);
     return EX_INCOMPLETE;
   }
   if (options.eauth !== null || options.mktoken) {
@@ -55,7 +57,14 @@ export async function operateSalt(parsed: Parsed<SaltTable>, io: JobIo): Promise
     async ({ opts, log, print, output, rights: user }) => {
       using live = options.live ? (await import("../cli/live_terminal.ts")).liveTerminal(output, io) : undefined;
       const color = coloured(output, io);
-      const session = { io, options, opts, log, user, print, color, live, patience: patienceOf(opts) };
+      const errorColor = useColours({
+        isTerminal: io.isErrorTerminal,
+        noColor: options.no_color,
+        noColorVariable: io.noColor,
+        configured: opts.color,
+      });
+      const patience = patienceOf(opts);
+      const session = { io, options, opts, log, user, print, color, errorColor, progress, live, patience };
       const noLog = options.no_log ? await newReturnKey() : undefined;
       return await dispatch({ ...wanted.job, noLog }, session);
     },
@@ -96,7 +105,7 @@ function reportMaster(error: unknown, { tgt, tgtType }: JobRequest, session: Ses
   if (error instanceof TargetError) {
     io.write(NOBODY_MATCHED);
     if (!session.options.async) print(new Map());
-    io.writeError(sanitize(`${pendingHint(tgt, tgtType, new KeyStore(opts.pki_dir))}${NO_RETURN_TEXT}`));
+    io.writeError(`${nobodyHint({ tgt, tgtType }, new KeyStore(opts.pki_dir), opts)}${NO_RETURN_TEXT}`);
     return EX_NOBODY;
   }
   if (error instanceof RefusedError) {
@@ -141,13 +150,14 @@ async function runJob(wanted: JobRequest, session: Session): Promise<number> {
   let published: PublishedJob | undefined;
   try {
     const job = options.subset > 0 ? await randomSubset(client, wanted, session) : wanted;
+    const publishedMs = performance.now();
     published = await client.publish(job);
     if (options.async) {
       io.write(`Executed command with job ID: ${published.jid}\n`);
       return 0;
     }
     printJid(published.jid, session);
-    const exitCode = await show(client, published, { job, session });
+    const exitCode = await followJob(client, published, { fun: job.fun, publishedMs, session });
     if (!io.signal.aborted) return exitCode;
   } catch (error) {
     // After Ctrl-C, any error of the closed connection is expected.
@@ -165,14 +175,36 @@ function printJid(jid: string, { options, opts, io }: Session): void {
   } else if (opts.show_jid) io.write(`jid: ${jid}\n`);
 }
 
+/** Shows the answers to a published job, and meanwhile on a terminal how far it is. @returns The exit code. */
+async function followJob(
+  client: LocalClient,
+  published: PublishedJob,
+  { fun, publishedMs, session }: { readonly fun: Value; readonly publishedMs: number; readonly session: Session },
+): Promise<number> {
+  const { options, opts, patience, io, live, progress: screen } = session;
+  const progress = screen && new screen.Progress(published.minions);
+  using _line = progress && screen?.follow(progress, options.progress ? 0 : QUIET_MS);
+  const onAbsent = (ids: readonly string[]) => {
+    if (progress !== undefined) progress.absent(ids);
+    else if (!options.hide_timeout) io.writeError(absentText(ids));
+  };
+  const incoming = answers(client, published, { patience, signal: io.signal, live, opts, publishedMs, onAbsent });
+  return await showAnswers(incoming, { fun, progress }, session);
+}
+
+/** What standard error is told at the time-out, while other minions are waited for. */
+function absentText(ids: readonly string[]): string {
+  return `Not connected: ${truncateList([...ids].map(sanitizeLine), 10)}. The others are waited for.\n`;
+}
+
 /** The job for a few minions, chosen at random, that have its functions. */
 async function randomSubset(client: LocalClient, job: JobRequest, session: Session): Promise<JobRequest> {
-  const { options: { subset }, patience, io } = session;
+  const { options: { subset }, patience, io, opts } = session;
   const { tgt, tgtType } = job;
   const published = await client.publish({ tgt, tgtType, fun: "sys.list_functions", arg: [] });
   const funs = Array.isArray(job.fun) ? job.fun : [job.fun];
   const able: string[] = [];
-  for await (const answer of answers(client, published, { patience, signal: io.signal })) {
+  for await (const answer of answers(client, published, { patience, signal: io.signal, opts })) {
     const functions = answer.return;
     if (Array.isArray(functions) && funs.every((fun) => functions.includes(fun))) able.push(answer.id);
   }
@@ -181,66 +213,4 @@ async function randomSubset(client: LocalClient, job: JobRequest, session: Sessi
     [able[i], able[j]] = [able[j], able[i]];
   }
   return { ...job, tgt: able.slice(0, subset), tgtType: "list" };
-}
-
-/** Shows the answers as the options ask for. */
-async function show(
-  client: LocalClient,
-  published: PublishedJob,
-  { job, session }: { job: JobRequest; session: Session },
-): Promise<number> {
-  const { options, opts, patience, io, print, live } = session;
-  const docs = job.fun === "sys.doc";
-  const each = !docs && !options.static && !options.progress;
-  const all: Answer[] = [];
-  const bar = options.progress ? await progressBar(published, session) : undefined;
-  for await (const answer of answers(client, published, { patience, signal: io.signal, live })) {
-    if (!hasReturned(answer.outcome) && options.hide_timeout) continue;
-    all.push(answer);
-    bar?.update(all.filter(({ outcome }) => hasReturned(outcome)).length);
-    if (each) print(new Map([[answer.id, answer.return]]), { out: answer.out, retcode: answer.retcode });
-  }
-  bar?.end();
-  if (io.signal.aborted) return EX_INTERRUPTED;
-  if (docs) return showDocs(all, session);
-  if (options.static) {
-    if (!all.some(({ outcome }) => hasReturned(outcome))) {
-      print(new Map());
-      io.writeError(NO_RETURN_TEXT);
-      return EX_NOBODY;
-    }
-    print(new Map<Value, Value>(all.map(({ id, return: returned }) => [id, returned])), { retcode: worst(all) });
-  }
-  const summary = options.progress || (opts.cli_summary && opts.output === null);
-  if (summary) io.write(summaryText(all, { verbose: options.verbose, color: session.color }));
-  if (worst(all) === 0) return 0;
-  io.writeError(FAILED_TEXT);
-  return EX_MINIONS;
-}
-
-function worst(all: readonly Answer[]): number {
-  return all.find(({ retcode }) => retcode !== 0)?.retcode ?? 0;
-}
-
-async function progressBar(published: PublishedJob, { io }: Session) {
-  if (!io.isErrorTerminal) return undefined;
-  const { ProgressBar } = await import("../output/progress_bar.ts");
-  return new ProgressBar(published.minions.length, { write: (text) => io.writeError(text), columns: io.columns });
-}
-
-/** `sys.doc`: the documentation of all minions, each function once. */
-function showDocs(all: readonly Answer[], { opts, io, print }: Session): number {
-  if (all.length === 0) {
-    io.writeError("No minions found to gather docs from\n");
-    return EX_NOBODY;
-  }
-  const { docs, failures } = mergedDocs(all);
-  for (const [name, doc] of docs) {
-    if (opts.output !== null) print(new Map([[name, doc]]));
-    else io.write(sanitize(`${str(name)}:\n${str(doc)}\n\n`));
-  }
-  for (const { id, return: returned, out } of failures) print(new Map([[id, returned]]), { out, retcode: 1 });
-  if (failures.length === 0) return 0;
-  io.writeError(FAILED_TEXT);
-  return EX_MINIONS;
 }

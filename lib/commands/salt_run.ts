@@ -87,7 +87,8 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
       if (forProgram) io.writeError(text);
       else io.write(text);
     };
-    const host = runnerHost({ jid, user }, { opts, log, io, catalogue, show, print });
+    const forTerminal = io.isTerminal && !forProgram && options.output_file === null;
+    const host = runnerHost({ jid, user }, { opts, log, io, catalogue, show, print, forTerminal });
     checkReadable(opts.cachedir);
     if (opts.show_jid && !options.quiet) io.write(`jid: ${jid}\n`);
     const outcome = await runRunner({ fun, ...functionArguments(words, options) }, host);
@@ -153,10 +154,11 @@ interface Setting {
 
 function runnerHost(
   { jid, user }: { readonly jid: string; readonly user: string },
-  { opts, log, io, catalogue, show, print }: Setting & {
+  { opts, log, io, catalogue, show, print, forTerminal }: Setting & {
     catalogue: Family<RunnerContext>;
     show: PrintResult;
     print: (line: string) => void;
+    forTerminal: boolean;
   },
 ): RunnerHost {
   const warn = (text: string) => log.warning(text);
@@ -174,6 +176,7 @@ function runnerHost(
     jid,
     user,
     signal: io.signal,
+    forTerminal,
     fire,
     deleteKey: async (id) => {
       await manager.delete(new Map([["accepted", [id]]]), { preserve: opts.preserve_minion_cache });

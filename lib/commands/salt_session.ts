@@ -9,7 +9,8 @@ import type { CollectPatience } from "../client/local.ts";
 import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import type { PrintResult } from "../output/printer.ts";
-import { attachHint, lookupHint } from "./salt_returns.ts";
+import type { ProgressScreen } from "../report/progress.ts";
+import { attachHint, lookupHint } from "../report/answers.ts";
 import type { SaltValues } from "./salt_options.ts";
 
 /** The parts of one run. */
@@ -27,6 +28,10 @@ export interface Session {
   readonly print: PrintResult;
   /** Whether standard output is coloured. */
   readonly color: boolean;
+  /** Whether standard error is coloured. */
+  readonly errorColor: boolean;
+  /** Shows on the terminal how far a job is; `undefined` without a terminal. */
+  readonly progress: ProgressScreen | undefined;
   /** Shows the output of commands as they run, if requested. */
   readonly live: LiveLines | undefined;
   /** Time limits for minions. */
@@ -34,12 +39,12 @@ export interface Session {
 }
 
 /** After Ctrl-C: prints how to attach to the job again. @returns The exit code. */
-export function interrupted({ io }: Session, jid?: string): number {
-  const job = jid === undefined ? "" : `\nThis job's jid is: ${jid}\n${lookupHint(jid)}\n\n${attachHint(jid)}`;
+export function interrupted({ io, opts }: Session, jid?: string): number {
+  const job = jid === undefined
+    ? ""
+    : `\nThis job's jid is: ${jid}\n${lookupHint(jid, opts)}\n\n${attachHint(jid, opts)}`;
   return interruptedRun(io, job);
 }
 
 /** Printed to standard error if no minion returned. */
 export const NO_RETURN_TEXT = "ERROR: No return received\n";
-/** Printed to standard error if a minion failed. */
-export const FAILED_TEXT = "ERROR: Minions returned with non-zero exit code\n";

@@ -10,7 +10,7 @@ import { CONFIG_CLI_OPTIONS, LOG_CLI_OPTIONS, SERVICE_CLI_OPTIONS } from "../cli
 import type { ConfigRequest, LoadedConfig } from "../config/load.ts";
 import { daemonize, type DaemonRole, takeDaemonRole } from "../process/daemon.ts";
 import { ConfigError, describeError, KeyError, LibcError, messageOf, PreflightError, SignInError } from "../errors.ts";
-import { EX_SOFTWARE } from "../cli/exit_codes.ts";
+import { EX_SOFTWARE, EX_USAGE } from "../cli/exit_codes.ts";
 import { returnLargeBlocks } from "../os/libc.ts";
 import type { Logger } from "../process/log.ts";
 import { type LogOpts, type OpenLog, openLog } from "../process/log_sinks.ts";
@@ -80,6 +80,12 @@ export async function runService<O extends ServiceOpts>(
     prog: definition.prog,
     usage: "[options]",
     description: definition.description,
+    exitCodes: [
+      [0, "It ended as it was told to."],
+      [1, "It could not start, or could not go on."],
+      [EX_USAGE, "Wrong usage."],
+      [EX_SOFTWARE, "A fault of the program itself."],
+    ],
     options: SERVICE_OPTIONS,
   };
   const opening = await openCommandLine(command, argv, { write: writeOut, writeError });

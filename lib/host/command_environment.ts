@@ -8,6 +8,7 @@
 import { runChild } from "./child_process.ts";
 import { CommandError, InvocationError, messageOf } from "../errors.ts";
 import type { User } from "../os/users.ts";
+import { truncateRepr } from "../text/truncate.ts";
 import { isFloat, isInt, isMap, str, type Value } from "../values/value.ts";
 import { which } from "./which.ts";
 
@@ -52,9 +53,8 @@ export interface EnvironmentRequest {
 }
 
 /**
- * Parses the caller's `env` argument: a map, or a list of maps with one key each; anything else counts as empty. None
- * becomes an empty string.
- * @throws {InvocationError} For an invalid variable name.
+ * Parses the caller's `env` argument: a map, or a list of maps with one key each. None becomes an empty string.
+ * @throws {InvocationError} For an invalid variable name, and for anything else: Salt runs the command without it.
  */
 export function parseEnvironment(env: Value): Environment {
   const environment: Environment = {};
@@ -70,12 +70,16 @@ export function parseEnvironment(env: Value): Environment {
 
 function entries(env: Value): [Value, Value][] {
   if (isMap(env)) return [...env];
-  if (!Array.isArray(env)) return [];
+  if (env === null) return [];
+  const refusal = new InvocationError(
+    `env must be a map, or a list of maps, not ${truncateRepr(env)}: env='{NAME: value}'`,
+  );
+  if (!Array.isArray(env)) throw refusal;
   const found: [Value, Value][] = [];
   for (const element of env) {
     if (isMap(element) && element.size === 1) found.push(...element);
     else if (typeof element === "string" || isInt(element) || isFloat(element)) found.push([element, null]);
-    else return []; // Salt drops the whole list
+    else throw refusal;
   }
   return found;
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { CommandError } from "../errors.ts";
+import { CommandError, messageOf } from "../errors.ts";
 import { isTrustedPath } from "../os/trusted_path.ts";
 import type { User } from "../os/users.ts";
 
@@ -24,19 +24,22 @@ export interface ScriptCopy {
 
 /**
  * Copies the script at `source`, with mode 0500.
- * @returns The copy's path; the caller removes it. `undefined` if there is no such script.
+ * @returns The copy's path, which the caller removes; or why the script cannot be had.
  * @throws {CommandError} If `source` is no absolute path and its scheme is not supported.
  */
-export async function copyScript(source: string, copy: ScriptCopy): Promise<string | undefined> {
+export async function copyScript(
+  source: string,
+  copy: ScriptCopy,
+): Promise<{ readonly path: string } | { readonly problem: string }> {
   const contents = await read(source, copy.signal);
-  if (contents === undefined) return undefined;
+  if (typeof contents === "string") return { problem: contents };
   const suffix = /(?<=[^/.][^/]*)\.[^./]*$/.exec(source.replace(/[?#].*$/, ""))?.[0] ?? "";
   const path = await Deno.makeTempFile({ dir: safeDirectory(copy), prefix: "__salt.tmp.", suffix });
   try {
     await Deno.writeFile(path, contents);
     await Deno.chmod(path, 0o500);
     if (copy.owner !== undefined && copy.owner.uid !== Deno.uid()) await Deno.chown(path, copy.owner.uid, null);
-    return path;
+    return { path };
   } catch (error) {
     await Deno.remove(path);
     throw error;
@@ -50,7 +53,8 @@ function safeDirectory({ directory, owner = ROOT }: ScriptCopy): string | undefi
   return isTrustedPath(`${directory}/script`, owner) ? directory : undefined;
 }
 
-async function read(source: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
+/** The script, or why it cannot be read. */
+async function read(source: string, signal: AbortSignal): Promise<Uint8Array | string> {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1].toLowerCase();
   try {
     switch (scheme) {
@@ -64,7 +68,7 @@ async function read(source: string, signal: AbortSignal): Promise<Uint8Array | u
         const response = await fetch(source, { signal });
         if (response.ok) return await response.bytes();
         await response.body?.cancel();
-        return undefined;
+        return `Cannot fetch ${source}: the server answered ${response.status} ${response.statusText}`.trimEnd();
       }
       case "salt":
         throw new CommandError(`Cannot fetch '${source}': there is no file server yet`);
@@ -74,6 +78,14 @@ async function read(source: string, signal: AbortSignal): Promise<Uint8Array | u
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof CommandError) throw error;
-    return undefined;
+    return `Cannot fetch ${source}: ${fetchReason(error)}`;
   }
+}
+
+/** Why a read or a download failed. Of a download the cause says it, after the address, which the reader knows. */
+function fetchReason(error: unknown): string {
+  const cause = error instanceof TypeError ? error.cause : undefined;
+  return cause === undefined
+    ? messageOf(error)
+    : messageOf(cause).replace(/^error sending request for url \(.*?\): /, "");
 }

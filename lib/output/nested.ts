@@ -16,6 +16,8 @@ export interface NestedOptions {
   readonly color: boolean;
   /** The return's retcode: anything but 0 turns keys and rules red. */
   readonly retcode?: number;
+  /** Whether texts of a failed return are red too, as an error is one of them; in Salt they are green. */
+  readonly redFailures?: boolean;
   /** Columns to the left of everything; a map that is indented opens with a rule. */
   readonly nestedIndent?: number;
 }
@@ -26,6 +28,7 @@ export function formatNested(data: Value, options: NestedOptions): string {
   const failed = (options.retcode ?? 0) !== 0;
   const keyColour = failed ? color.RED : color.CYAN;
   const listColour = failed ? color.RED : color.GREEN;
+  const textColour = failed && options.redFailures ? color.RED : color.GREEN;
   const lines = new Lines();
   const keys = new SortedKeys();
 
@@ -63,10 +66,10 @@ export function formatNested(data: Value, options: NestedOptions): string {
   }
 
   function showText(text: string, indent: number, prefix: string): void {
-    if (PLAIN.test(text)) return add(indent, color.GREEN, prefix + text);
+    if (PLAIN.test(text)) return add(indent, textColour, prefix + text);
     let start = prefix;
     for (const line of splitLines(text)) {
-      add(indent, color.GREEN, start + sanitize(line));
+      add(indent, textColour, start + sanitize(line));
       start = " ".repeat(prefix.length);
     }
   }

@@ -28,6 +28,8 @@ export interface OutputOptions {
   readonly indent?: number;
   /** The return's retcode: `nested` turns red if it is not 0. */
   readonly retcode?: number;
+  /** Whether `nested` shows texts of a failed return in red. */
+  readonly redFailures?: boolean;
   /** Columns to the left of what `nested` prints. */
   readonly nestedIndent?: number;
   /** Called with one line about an unknown outputter. */

@@ -114,6 +114,7 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace): Res
         color,
         indent,
         retcode,
+        redFailures: true,
         warn: (text) => place.warn(text),
       }),
     );

@@ -7,8 +7,9 @@
 
 import { bind } from "../../lib/plugins/call.ts";
 import { type CommandRequest, type CommandResult, DEFAULT_SHELL, runCommand } from "../../lib/host/command.ts";
-import { CommandError } from "../../lib/errors.ts";
+import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
+import { didYouMean } from "../../lib/text/nearest_name.ts";
 import { matchesGlob } from "../../lib/text/glob.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type Bound, float, type Parameters, type Rest, str } from "../../lib/plugins/module.ts";
@@ -133,7 +134,24 @@ export async function executeCommand(
   return result;
 }
 
+/** Keywords of Salt's functions for templates and states; they have no effect on a command. */
+const WITHOUT_EFFECT: readonly string[] = ["pillar", "pillarenv"];
+
+/** @throws {InvocationError} For a keyword that no function of `cmd` knows: the command would run as if it was not there. */
+function refuseUnknown(rest: Rest, name: string): void {
+  const known = [...Object.keys(CMD_ARGUMENTS), ...WITHOUT_EFFECT];
+  for (const key of [...rest.kwargs.keys()].map(text)) {
+    // Salt's own fields: __pub_jid, __env__.
+    if (key.startsWith("__") || known.includes(key)) continue;
+    throw new InvocationError(
+      `${name} takes no argument '${key}'${didYouMean(key, known)}. The command was not run. ` +
+        `A word with = that belongs to the command is quoted with it: 'cmd ${key}=…'`,
+    );
+  }
+}
+
 function undeclared(rest: Rest, name: string): Partial<Bound<CmdArguments>> {
+  refuseUnknown(rest, name);
   const known = new Map(
     [...rest.kwargs].filter(([key]) => typeof key === "string" && Object.hasOwn(CMD_ARGUMENTS, key)),
   );

@@ -213,8 +213,8 @@ const SCRIPT = {
 export const script: ModuleFunction<JobContext> = fn({
   doc: document(
     "Fetch a script, run it, and return a map of its `pid`, `retcode`, `stdout` and `stderr`. The copy that runs can be\n" +
-      "read by its user alone and is removed afterwards. A script that is not there gives the return code 1 and\n" +
-      "`cache_error`.",
+      "read by its user alone and is removed afterwards. A script that is not there gives the return code 1,\n" +
+      "`cache_error`, and the reason in `stderr`.",
     {
       params: SCRIPT,
       more: {
@@ -233,12 +233,16 @@ export const script: ModuleFunction<JobContext> = fn({
     const { source, args, ...others } = bound;
     const user = bound.runas === null ? undefined : findUser(bound.runas);
     if (bound.runas !== null && user === undefined) throw new CommandError(`User '${bound.runas}' is not available`);
-    const path = await copyScript(source, {
+    const copy = await copyScript(source, {
       directory: bound.cwd ?? undefined,
       owner: user,
       signal: context.signal,
     });
-    if (path === undefined) return { pid: 0, retcode: 1, stdout: "", stderr: "", cache_error: true };
+    if ("problem" in copy) {
+      context.setRetcode(1);
+      return { pid: 0, retcode: 1, stdout: "", stderr: copy.problem, cache_error: true };
+    }
+    const { path } = copy;
     try {
       const words: Value[] = typeof args === "string" ? shlexSplit(args) : Array.isArray(args) ? args : [];
       const python_shell = words.length > 0 ? false : bound.python_shell;

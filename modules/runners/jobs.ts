@@ -14,8 +14,15 @@ import { LiveLines } from "../../lib/output/live_lines.ts";
 import { silenceText } from "../../lib/protocol/outcome.ts";
 import { formatOutput } from "../../lib/output/outputters.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import { truncateList } from "../../lib/text/truncate.ts";
 import { runningRunners } from "../../lib/client/runner_notes.ts";
 import { compareStrings, equals, isMap, map, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** Jobs that list_jobs shows on a terminal, unless it is told a limit. */
+const ON_TERMINAL = 50;
+
+/** Functions with which commands and runners watch other jobs. */
+const WATCHING: readonly Value[] = ["saltutil.find_job", "saltutil.running"];
 
 /** Arguments that many of the functions share, as Salt has them. */
 const EXT_SOURCE = str(null);
@@ -23,13 +30,20 @@ const DISPLAY_PROGRESS = bool(false);
 
 export const list_jobs: RunnerFunction = runner({
   doc: runnerDoc(
-    `List every job of the cache by its id, the oldest first.
+    `List the jobs of the cache by their ids, the newest last.
 
 ext_source
     The cache to read; only local_cache is there.
 
 outputter
     The outputter to show the result with.
+
+limit
+    How many of the newest to list; 0: all. Default: all, and 50 on a terminal. Not in Salt.
+
+filter_find_job : True
+    Leave out saltutil.find_job and saltutil.running, with which running jobs are watched, unless search_function names
+    them. Not in Salt.
 
 Of several filters a job must fit all:
 
@@ -58,8 +72,10 @@ start_time, end_time
     start_time: str(null),
     end_time: str(null),
     display_progress: DISPLAY_PROGRESS,
+    limit: int(null),
+    filter_find_job: bool(true),
   },
-  async run({ ext_source, outputter, display_progress, ...search }, context) {
+  async run({ ext_source, outputter, display_progress, limit, filter_find_job, ...search }, context) {
     checkSource(ext_source);
     await querying(context, display_progress, " for jobs.");
     const jobs = listJobs(context, {
@@ -68,8 +84,11 @@ start_time, end_time
       target: search.search_target,
       startTime: search.start_time,
       endTime: search.end_time,
-    });
-    return shown(jobs, outputter);
+    }, filter_find_job);
+    const most = limit ?? (context.forTerminal ? ON_TERMINAL : 0);
+    if (most <= 0 || jobs.size <= most) return shown(jobs, outputter);
+    if (limit === null) context.print(`The newest ${most} of ${jobs.size} jobs; limit=0 shows all.`);
+    return shown(new Map([...jobs].slice(-most)), outputter);
   },
 });
 
@@ -81,7 +100,7 @@ count
     How many.
 
 filter_find_job : True
-    Leave out saltutil.find_job, with which running jobs are watched.`,
+    Leave out saltutil.find_job and saltutil.running, with which running jobs are watched.`,
     "jobs.list_jobs_filter 50",
     "jobs.list_jobs_filter 100 filter_find_job=False",
   ),
@@ -96,7 +115,7 @@ filter_find_job : True
     checkSource(ext_source);
     await querying(context, display_progress, " for jobs.");
     const jobs = context.jobs.list()
-      .filter(({ load }) => !filter_find_job || load.get("fun") !== "saltutil.find_job")
+      .filter(({ load }) => !filter_find_job || !WATCHING.includes(load.get("fun") ?? null))
       .slice(count > 0 ? -count : Infinity)
       .map(({ jid, load }) => {
         const { StartTime, ...headings } = Object.fromEntries(formatStartedJob(jid, load));
@@ -134,7 +153,8 @@ export const print_job: RunnerFunction = runner({
 
 export const lookup_jid: RunnerFunction = runner({
   doc: runnerDoc(
-    `Show what a job gave back, with the outputter that its minions asked for.
+    `Show what a job gave back, with the outputter that its minions asked for. Minions that have not returned are named in
+the log, with what is known of them.
 
 returned : True
     Show the minions that returned.
@@ -175,6 +195,9 @@ display_progress : False
         const outcome = outcomes.get(id)?.outcome;
         result.set(id, outcome === undefined ? "Minion did not return" : silenceText(outcome));
       }
+    } else {
+      const unfinished = unfinishedText(context, jid, returns);
+      if (unfinished !== undefined) context.log("warning", unfinished);
     }
     const out = [...returns.values()].at(0)?.out;
     return shown(result, typeof out === "string" ? out : null);
@@ -321,6 +344,20 @@ async function outcomesOf(
   return await context.local.outcomes(jid, jobMinions(context.jobs.getLoad(jid)), returns);
 }
 
+/** Who has not returned, by what each has acknowledged; `undefined` if nobody is missing. No minion is asked. */
+function unfinishedText(
+  context: RunnerContext,
+  jid: string,
+  returns: ReadonlyMap<string, JobReturn>,
+): string | undefined {
+  const missing = jobMinions(context.jobs.getLoad(jid)).filter((id) => !returns.has(id));
+  if (missing.length === 0) return undefined;
+  const acks = context.jobs.acks.all(jid);
+  const states = Map.groupBy(missing, (id) => acks.get(id)?.state ?? "no word");
+  const parts = [...states].map(([state, ids]) => `${state}: ${truncateList(ids, 10)}`);
+  return `${missing.length} of ${missing.length + returns.size} minions have not returned: ${parts.join("; ")}`;
+}
+
 /** A job under Salt's headings, with its returns, and what became of it on each minion. */
 async function describeJob(context: RunnerContext, jid: string): Promise<ValueMap> {
   const job = formatStartedJob(jid, context.jobs.getLoad(jid));
@@ -342,12 +379,14 @@ function asMap(stored: JobReturn): ValueMap {
   return map({ ...stored });
 }
 
-function listJobs(context: RunnerContext, search: Parameters<typeof jobFilter>[0]): ValueMap {
+function listJobs(context: RunnerContext, search: Parameters<typeof jobFilter>[0], filterWatching = true): ValueMap {
   const fits = jobFilter(search);
+  const hidden = filterWatching && !truthy(search.fun) ? WATCHING : [];
   const jobs = new Map<string, ValueMap>();
   // Not list(), which keeps all loads until the last is read: with ten thousand, the collector would copy each several
   // times.
   for (const { jid, load } of context.jobs.walk()) {
+    if (hidden.includes(load.get("fun") ?? null)) continue;
     const job = formatStartedJob(jid, load);
     if (context.opts.job_cache_store_endtime) {
       const endTime = context.jobs.getEndTime(jid);

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { openCommandLine } from "../../lib/cli/run_command.ts";
-import { helpText, usageText, wrap } from "../../lib/cli/help.ts";
+import { briefHelp, helpText, usageText, wrap } from "../../lib/cli/help.ts";
 import {
   addStdinArgs,
   append,
@@ -146,7 +146,11 @@ Deno.test("help is laid out as optparse lays it out", () => {
     ),
     safe: int(["--batch-safe-limit"], "A limit.", { group: "Target Options", metavar: "N", default: 3 }),
   };
-  const command = { prog: "salt-x", usage: "[options]", description: "Does x.", options };
+  const exitCodes = [
+    [0, "Done, with a description that is long enough for a second line of the terminal."],
+    [64, "Wrong usage."],
+  ] as const;
+  const command = { prog: "salt-x", usage: "[options]", description: "Does x.", exitCodes, options };
   assertEquals(
     helpText(command),
     `Usage: salt-x [options]
@@ -170,7 +174,33 @@ Options:
 
     --batch-safe-limit=N
                         A limit.
+
+Exit codes:
+  0   Done, with a description that is long enough for a second line of the
+      terminal.
+  64  Wrong usage.
+
+Environment:
+  SALT_CONFIG_DIR       The directory of the configuration, unless -c is
+                        given.
+  SALT_MASTER_CONFIG, SALT_MINION_CONFIG
+                        The main file of a configuration in /etc/salt.
+  SALT_SALTFILE         The Saltfile with defaults for this command, unless
+                        --saltfile is given.
+  NO_COLOR              Not empty: no colours. TERM=dumb does the same.
+  COLUMNS               The width of the terminal.
+
+Documentation: docs/ in the source tree; of Salt's functions and
+configuration, https://docs.saltproject.io
 `,
+  );
+});
+
+Deno.test("an incomplete command line is told the usage, the examples and where the rest is", () => {
+  const examples = [["salt-x a", "do a"]] as const;
+  assertEquals(
+    briefHelp({ prog: "salt-x", usage: "[options]", description: "Does x.", examples, options: {} }),
+    "Usage: salt-x [options]\n  salt-x a  do a\nMore: salt-x --help\n",
   );
 });
 

@@ -6,6 +6,7 @@ import { NoMasterError, RefusedError, TargetError, WireError } from "../../lib/e
 import { jobAck, jobReturn } from "../../lib/protocol/tags.ts";
 import { EventSender } from "../../lib/bus/sender.ts";
 import { masterBus } from "../../lib/bus/paths.ts";
+import { writePresence } from "../../lib/fleet/presence_file.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import {
   type CollectPatience,
@@ -121,6 +122,8 @@ interface Collecting {
   readonly all: (Returned | Silent)[];
   /** Each as `id: return`, `id is silent`, `id is not connected`. */
   readonly seen: string[];
+  /** Those that were named at the time-out. */
+  readonly absent: string[];
   readonly done: Promise<void>;
 }
 
@@ -133,10 +136,11 @@ async function collect(
   const client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
   const job: PublishedJob = { jid: JID, minions, missing: [] };
   const all: (Returned | Silent)[] = [];
-  const seen: string[] = [];
+  const seen: string[] = [], absent: string[] = [];
+  const onAbsent = (ids: readonly string[]) => void absent.push(...ids);
   const run = async () => {
     try {
-      for await (const one of client.collect(job, patience, { signal })) {
+      for await (const one of client.collect(job, patience, { signal, onAbsent })) {
         all.push(one);
         if (one.kind === "returned") seen.push(`${one.id}: ${one.return}`);
         else seen.push(`${one.id} is ${one.outcome === "not connected" ? "not connected" : "silent"}`);
@@ -145,7 +149,7 @@ async function collect(
       client.close();
     }
   };
-  return { client, all, seen, done: run() };
+  return { client, all, seen, absent, done: run() };
 }
 
 Deno.test("returns are given as they come, and with the last one it is over", async () => {
@@ -285,6 +289,24 @@ Deno.test("a silent minion is not connected if its address is not, as far as one
   const { seen, done } = await collect(host, ["away", "here", "new"], QUICK);
   await done;
   assertEquals(seen, ["away is not connected", "here is silent", "new is silent"]);
+});
+
+Deno.test("a minion that the master knows not to be connected is not asked, and named at the time-out", async () => {
+  await using host = await Host.start();
+  host.accept("away", "here");
+  writePresence(host.opts.cachedir, { present: new Map([["here", 1]]), gone: new Map([["away", 1]]) });
+  const alone = await collect(host, ["away"], { timeoutMs: 40, gatherMs: LONG });
+  await alone.done;
+  assertEquals([alone.seen, alone.absent, host.questions], [["away is not connected"], [], []]);
+
+  // While another is waited for, it is named at once, and told with the rest at the end.
+  host.running.set("here", map({ jid: JID }));
+  const both = await collect(host, ["away", "here"], { timeoutMs: 40, gatherMs: LONG });
+  await eventually(() => host.questions.length > 0, { what: "a question" });
+  assertEquals([both.absent, both.seen, host.questions[0]], [["away"], [], ["here"]]);
+  await host.returns(JID, "here", 1);
+  await both.done;
+  assertEquals(both.seen, ["here: 1", "away is not connected"]);
 });
 
 Deno.test("abort ends the collecting at once, and nobody is called silent", async () => {

@@ -111,3 +111,21 @@ Deno.test("of one that is connected and has not acknowledged, the time-out runs 
   watch.presence("web1", true, 1_000);
   assertEquals(watch.toAsk(5_000), ["web1"]);
 });
+
+Deno.test("who is known not to be connected is given up at the time-out, unless it has the job", () => {
+  const watch = watchOf("away", "begun", "here");
+  watch.acknowledged("begun");
+  watch.presence("begun", false, 0);
+  const gone = new Map([["away", 0], ["begun", 0]]);
+  const due = watch.toAsk(5_000);
+  assertEquals([due, watch.giveUp(due, gone)], [["away", "begun", "here"], ["away"]]);
+  assertEquals(watch.toAsk(5_000), ["begun", "here"]);
+  watch.asked(["begun", "here"], 15_000);
+  assertEquals([watch.done, watch.nextAt], [false, 15_000]);
+});
+
+Deno.test("a watch of minions that are all known not to be connected ends at the time-out", () => {
+  const watch = watchOf("away", "off");
+  watch.giveUp(watch.toAsk(5_000), new Set(["away", "off"]));
+  assertEquals([watch.done, watch.nextAt, [...watch.unreturned]], [true, Infinity, ["away", "off"]]);
+});

@@ -1,7 +1,8 @@
 import { UsageError } from "../../lib/errors.ts";
 import { batchSize } from "../../lib/commands/salt_batch.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { fleetTest } from "../support/fleet.ts";
+import { failedText } from "../support/salt_texts.ts";
 
 fleetTest("salt -b runs on a few at a time, as one job", { minions: ["a1", "a2", "a3"] }, async (fleet) => {
   const run = await fleet.salt("-b", "2", "*", "test.ping");
@@ -14,7 +15,8 @@ fleetTest("salt -b runs on a few at a time, as one job", { minions: ["a1", "a2",
   assertEquals(JSON.parse(looked.out), { a1: true, a2: true, a3: true });
 
   const failed = await fleet.salt("-b", "50%", "--failhard", "*", "cmd.run", "exit 3");
-  assertEquals([failed.code, failed.err], [3, "[ERROR   ] Batch run stopped due to failhard\n"]);
+  const stopped = "[ERROR   ] Batch run stopped due to failhard\n";
+  assertEquals([failed.code, failed.err], [3, `${stopped}${failedText("3 (a1)")}`]);
   assertEquals(failed.out.match(/Executing run on/g)?.length, 1);
 
   const all = await fleet.salt("-b", "1", "*", "cmd.run", "exit 3");
@@ -22,6 +24,11 @@ fleetTest("salt -b runs on a few at a time, as one job", { minions: ["a1", "a2",
 
   const quiet = await fleet.salt("-b", "2", "--static", "--out=json", "*", "test.ping");
   assertEquals(JSON.parse(quiet.out), { a1: true, a2: true, a3: true });
+
+  const json = await fleet.salt("-b", "2", "--out=json", "--out-indent=-1", "*", "test.ping");
+  const documents = json.out.trimEnd().split("\n").map((line) => JSON.parse(line));
+  assertEquals(documents.map((one) => ["a1", "a2", "a3"].find((id) => one[id] === true)).sort(), ["a1", "a2", "a3"]);
+  assertStringIncludes(json.err, "\nExecuting run on ['a1', 'a2']\n");
 
   const safe = await fleet.salt("--batch-safe-limit=3", "--batch-safe-size=3", "*", "test.ping");
   assert(safe.out.startsWith("\nNOTICE: Too many minions targeted, switching to batch execution.\n"), safe.out);

@@ -11,7 +11,7 @@ import { map, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "../support/assert.ts";
 import { type Fleet, fleetTest, type Run } from "../support/fleet.ts";
 import { run as runFunction, testContext } from "../support/job_context.ts";
-import { FAILED, IMPATIENT } from "../support/salt_texts.ts";
+import { failedText, IMPATIENT } from "../support/salt_texts.ts";
 
 async function saltCp(fleet: Fleet, ...argv: string[]): Promise<Run> {
   let out = "", err = "";
@@ -58,7 +58,11 @@ fleetTest(
     assertEquals(shown(named), map({ web1: { [`${to}/a=b`]: true } }));
     assertEquals(Deno.readTextFileSync(`${to}/a=b`), "two\n");
     const nowhere = await saltCp(fleet, "web1", `${from}/two.conf`, `${to}/no/such/place`);
-    assertEquals([nowhere.code, shown(nowhere), nowhere.err], [1, map({ web1: "Destination unavailable" }), FAILED]);
+    assertEquals([nowhere.code, shown(nowhere), nowhere.err], [
+      1,
+      map({ web1: "Destination unavailable" }),
+      failedText("1 (web1)"),
+    ]);
   },
 );
 

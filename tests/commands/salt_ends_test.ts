@@ -1,8 +1,9 @@
+import { readPresence } from "../../lib/fleet/presence_file.ts";
 import { reportUnexpected } from "../../lib/cli/unexpected_error.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 import { Fleet, fleetTest } from "../support/fleet.ts";
-import { FAILED, IMPATIENT, NOBODY } from "../support/salt_texts.ts";
+import { failedText, IMPATIENT, NOBODY } from "../support/salt_texts.ts";
 import { AT_ONCE_MS } from "../support/time.ts";
 
 const LOOKUP = "The minions may not have all finished running and any remaining minions will return upon completion. " +
@@ -14,11 +15,23 @@ fleetTest("salt tells who is silent", { minions: ["web1", "db1"], master: IMPATI
 
   const run = await fleet.salt("*", "test.ping");
   assert(run.out.startsWith(`web1:\n    True\n${silence}`), run.out);
-  assertEquals([run.err, run.code], [FAILED, 1]);
+  const failed = failedText("not connected (db1)");
+  assertEquals([run.err, run.code], [failed, 1]);
 
-  assertEquals(await fleet.salt("--hide-timeout", "*", "test.ping"), { code: 0, out: "web1:\n    True\n", err: "" });
+  // It is not printed, and counts all the same.
+  assertEquals(await fleet.salt("--hide-timeout", "*", "test.ping"), {
+    code: 1,
+    out: "web1:\n    True\n",
+    err: failed,
+  });
   assertEquals(await fleet.salt("--static", "db1", "test.ping"), { code: 2, out: "", err: NOBODY });
   assertEquals(await fleet.salt("--static", "--out=json", "db1", "test.ping"), { code: 2, out: "{}\n", err: NOBODY });
+  // A program reads returns, and nothing else.
+  assertEquals(await fleet.salt("--static", "--out=json", "--out-indent=-1", "*", "test.ping"), {
+    code: 1,
+    out: '{"web1": true}\n',
+    err: failed,
+  });
 
   const summary = await fleet.salt("--summary", "-v", "*", "test.ping");
   assertStringIncludes(
@@ -35,7 +48,24 @@ fleetTest("salt tells who is silent", { minions: ["web1", "db1"], master: IMPATI
     batch.out.startsWith("Minion db1 did not respond. No job will be sent.\n\nExecuting run on ['web1']\n"),
     batch.out,
   );
-  assertEquals(batch.code, 1);
+  assertEquals([batch.code, batch.err], [1, failed]);
+});
+
+fleetTest("a time-out of a second is a second, for a minion that is known not to be connected", {
+  minions: ["web1", "db1"],
+  master: { timeout: 30, gather_job_timeout: 60 },
+}, async (fleet) => {
+  await fleet.stopMinion("db1");
+  await eventually(() => readPresence(fleet.masterOpts.cachedir).gone.has("db1"), { what: "that db1 is gone" });
+  using events = await fleet.listen("salt/job/");
+  const run = await fleet.salt("-t", "1", "*", "test.ping");
+  assertEquals(run.out, "web1:\n    True\ndb1:\n    Minion did not return. [Not connected]\n");
+  const status = await fleet.saltRun("manage.status", "timeout=1", "--out=json");
+  assertEquals(JSON.parse(status.out), { up: ["web1"], down: ["db1"] });
+  // Nobody was asked whether it still runs the job, which would have taken a minute.
+  const funs = new Set<unknown>();
+  for (let event; (event = await events.next(0)) !== undefined;) funs.add(event.data.get("fun"));
+  assertEquals(funs.has("test.ping") && !funs.has("saltutil.find_job"), true);
 });
 
 fleetTest("salt waits for whoever is still at it", { minions: ["web1"], master: IMPATIENT }, async (fleet) => {
@@ -60,9 +90,9 @@ for (const batch of [[], ["-b", "1"]]) {
       assertEquals(run.code, 130);
       assertEquals(
         run.err,
-        `\nExiting gracefully on Ctrl-c\nThis job's jid is: ${jid}\n${LOOKUP}\n\nsalt-run jobs.lookup_jid ${jid}\n\n` +
+        `\nExiting gracefully on Ctrl-c\nThis job's jid is: ${jid}\n${LOOKUP}\n\nsalt-run -c ${fleet.configDir} jobs.lookup_jid ${jid}\n\n` +
           "To see what has come of this job and follow the rest, run the following command:\n\n" +
-          `salt-run jobs.attach ${jid}\n`,
+          `salt-run -c ${fleet.configDir} jobs.attach ${jid}\n`,
       );
     },
   );

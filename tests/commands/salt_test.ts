@@ -4,7 +4,7 @@ import { loadYaml } from "../../lib/values/yaml.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { fleetTest, type Run, untilKey } from "../support/fleet.ts";
-import { FAILED, NO_MATCH, NOBODY } from "../support/salt_texts.ts";
+import { failedText, NO_MATCH, NOBODY } from "../support/salt_texts.ts";
 
 /** What one run on `web1` is to give; a text is exact, `JID` in it stands for any. */
 interface Case {
@@ -28,10 +28,15 @@ const CASES: Readonly<Record<string, Case>> = {
   "fails with a function that does not exist": {
     words: ["web1", "nosuch.fun"],
     out: "web1:\n    'nosuch.fun' is not available.\n",
-    err: FAILED,
+    err: failedText("1 (web1)"),
     code: 1,
   },
-  "fails with a command that fails": { words: ["web1", "cmd.run", "exit 3"], out: "web1:\n", err: FAILED, code: 1 },
+  "fails with a command that fails": {
+    words: ["web1", "cmd.run", "exit 3"],
+    out: "web1:\n",
+    err: failedText("3 (web1)"),
+    code: 1,
+  },
   "shows json, one document for each minion": {
     words: ["--out=json", "web1", "test.ping"],
     out: '{\n    "web1": true\n}\n',
@@ -104,7 +109,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "targets by list, and misses those that nobody accepted": {
     words: ["-L", "web1,nosuch", "test.ping"],
     out: "web1:\n    True\nnosuch:\n    Minion did not return. [No such minion]\n",
-    err: FAILED,
+    err: failedText("no such minion (nosuch)"),
     code: 1,
   },
   "targets by list separated by blanks": { words: ["-L", "web1 ", "test.ping"], out: "web1:\n    True\n" },
@@ -118,12 +123,19 @@ const CASES: Readonly<Record<string, Case>> = {
   "previews nothing": { words: ["--preview-target", "x"], out: "", err: NOBODY, code: 2 },
   "summarises": {
     words: ["--summary", "web1", "cmd.run", "exit 3"],
-    out:
-      "web1:\n\n\n-------------------------------------------\nSummary\n-------------------------------------------\n" +
-      "# of minions targeted: 1\n# of minions returned: 1\n# of minions that did not return: 0\n" +
-      "# of minions with errors: 1\n# of minions by outcome:\n  failed: 1\n" +
-      "-------------------------------------------\n",
-    err: FAILED,
+    out: new RegExp(
+      "^web1:\n\n\n-------------------------------------------\nSummary\n-------------------------------------------\n" +
+        "# of minions targeted: 1\n# of minions returned: 1\n# of minions that did not return: 0\n" +
+        "# of minions with errors: 1\noutcome  code  minions  which\nfailed      3        1  web1\n" +
+        "response time: \\d+\\.\\d{3} s\n-------------------------------------------\n$",
+    ),
+    err: failedText("3 (web1)"),
+    code: 1,
+  },
+  "names who failed with --summary and --out=txt": {
+    words: ["--summary", "--out=txt", "web1", "cmd.run", "exit 3"],
+    out: "",
+    err: failedText("3 (web1)"),
     code: 1,
   },
   "shows only a summary with --progress": {
@@ -134,28 +146,29 @@ const CASES: Readonly<Record<string, Case>> = {
     words: ["web1", "test.echo", "\x1b[31mred\x9b1m"],
     out: "web1:\n    \\x1b[31mred\\x9b1m\n",
   },
-  "prints help and what is missing: target": {
+  "says what is missing, and how it is used: target": {
     words: [],
-    out: /^Usage: salt \[options\] '<target>' <function> \[arguments\]\n/,
-    err: "\nCannot execute command without defining a target.\n\n",
+    out: "",
+    err:
+      /^salt: Cannot execute command without defining a target\.\nUsage: salt .*\n( {2}salt .*\n){4}More: salt --help\n$/,
     code: 42,
   },
-  "prints help and what is missing: function": {
+  "says what is missing: function": {
     words: ["web1"],
-    out: /^Usage: salt /,
-    err: "\nIncomplete options passed.\n\n",
+    out: "",
+    err: /^salt: Incomplete options passed: a function is missing\.\nUsage: salt /,
     code: 42,
   },
   "wants arguments for each function": {
     words: ["web1", "test.ping,test.echo"],
     out: "",
-    err: "Cannot execute compound command without defining all arguments.\n",
+    err: /^salt: Cannot execute compound command without defining all arguments\.\n/,
     code: 42,
   },
   "wants no more arguments than functions": {
     words: ["web1", "test.echo,test.echo", "a,b,c"],
     out: "",
-    err: "Cannot execute compound command with more arguments than commands.\n",
+    err: /^salt: Cannot execute compound command with more arguments than commands\.\n/,
     code: 42,
   },
   "refuses an unknown option": {
@@ -228,7 +241,12 @@ fleetTest(
     assertEquals(await fleet.saltJson("*", "test.echo", "x"), map({ web1: "x", db1: "x" }));
 
     const failed = await fleet.salt("--static", "*", "nosuch.fun");
-    assertEquals([failed.code, failed.err], [1, FAILED]);
+    assertEquals([failed.code, failed.err], [1, failedText("1 (db1, web1)")]);
+
+    const groups = await fleet.salt("--group", "*", "test.echo", "x");
+    assertEquals(groups.out, "db1, web1 (2 minions):\n    x\n");
+    const listed = await fleet.salt("--group", "--out=json", "--out-indent=-1", "*", "test.echo", "x");
+    assertEquals(listed.out, '[{"minions": ["db1", "web1"], "retcode": 0, "return": "x"}]\n');
 
     const few = await fleet.salt("--subset=1", "--out=txt", "*", "test.ping");
     assertMatch(few.out, /^(web1|db1): True\n$/);
@@ -249,6 +267,8 @@ fleetTest("salt reads from standard input, writes to a file, and colours what a 
   const coloured = "\x1b[0;36mweb1\x1b[0;0m:\n    \x1b[0;1;33mTrue\x1b[0;0m\n";
   assertEquals((await fleet.saltWith({ isTerminal: true }, "web1", "test.ping")).out, coloured);
   assertEquals((await fleet.salt("--force-color", "web1", "test.ping")).out, coloured);
+  const unknown = await fleet.saltWith({ isTerminal: true }, "web1", "no.such");
+  assertEquals(unknown.out, "\x1b[0;31mweb1\x1b[0;0m:\n    \x1b[0;31m'no.such' is not available.\x1b[0;0m\n");
   const plain = await fleet.saltWith({ isTerminal: true }, "--no-color", "web1", "test.ping");
   assertEquals(plain.out, "web1:\n    True\n");
 });
@@ -280,7 +300,7 @@ fleetTest("a new minion waits for salt-key, whose events are on the bus", { auto
   assertEquals(await fleet.salt("w*", "test.ping"), {
     code: 2,
     out: NO_MATCH,
-    err: `Not accepted yet, and so not asked: web1. To accept a key: salt-key -a web1\n${NOBODY}`,
+    err: `Not accepted yet, and so not asked: web1. To accept a key: salt-key -c ${fleet.configDir} -a web1\n${NOBODY}`,
   });
   await fleet.untilServing(["web1"], async () => {
     const accepted = await fleet.saltKeyWith({ stdin: "y\n" }, "-a", "web1");

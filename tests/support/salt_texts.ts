@@ -3,8 +3,10 @@
  * @module
  */
 
-/** A minion failed or was silent. */
-export const FAILED = "ERROR: Minions returned with non-zero exit code\n";
+/** Minions failed or were silent: `3 (web1), not connected (db1)`. */
+export function failedText(which: string): string {
+  return `ERROR: Minions returned with non-zero exit code: ${which}\n`;
+}
 /** Nobody returned. */
 export const NOBODY = "ERROR: No return received\n";
 /** Nobody was meant. */

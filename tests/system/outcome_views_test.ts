@@ -13,6 +13,7 @@ import { isMap, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { type Fleet, fleetTest } from "../support/fleet.ts";
+import { failedText } from "../support/salt_texts.ts";
 import { asMap, ScriptedMinion, testKey } from "../support/scripted_minion.ts";
 
 const LIST = "away,bad,busy,dead,ghost,good,mute,queued";
@@ -170,8 +171,13 @@ fleetTest("a job in each of the outcomes is the same in jobs.*, and in what salt
 
   // And what salt says, when everybody has said what he will.
   Deno.writeTextFileSync(`${fleet.root}/gate`, "");
-  const { code, out } = await running;
+  const { code, out, err } = await running;
   assertEquals(code, 1);
+  assertEquals(
+    err,
+    "Not connected: away. The others are waited for.\n" +
+      failedText("1 (bad), interrupted (dead), no such minion (ghost), not connected (away), not received (mute)"),
+  );
   for (const id of ["good", "busy", "queued"]) assertStringIncludes(out, `\n${id}:\n    True\n`);
   assertStringIncludes(out, "\ndead:\n    The minion ended while it ran this job\n");
   for (const id of ["away", "ghost", "mute"] as const) {
@@ -180,8 +186,14 @@ fleetTest("a job in each of the outcomes is the same in jobs.*, and in what salt
   assertStringIncludes(
     out,
     "# of minions targeted: 8\n# of minions returned: 5\n# of minions that did not return: 3\n" +
-      "# of minions with errors: 2\n# of minions by outcome:\n  returned: 3\n  failed: 1\n  interrupted: 1\n" +
-      "  not received: 1\n  not connected: 1\n  no such minion: 1\n",
+      "# of minions with errors: 2\n" +
+      "outcome         code  minions  which\n" +
+      "returned           0        3  busy, good, queued\n" +
+      "failed             1        1  bad\n" +
+      "interrupted        1        1  dead\n" +
+      "not received       -        1  mute\n" +
+      "not connected      -        1  away\n" +
+      "no such minion     -        1  ghost\n",
   );
   const ended = { ...EXPECTED, busy: "returned", queued: "returned" };
   assertEquals(await outcomes(fleet, jid), ended);

@@ -113,8 +113,8 @@ Deno.test("an argument that does not fit is refused by name before anything runs
   await assertRejects(() => call("run_bg", { args: ["true"], kwargs: { use_vt: "x" } }), InvocationError, "use_vt");
 });
 
-Deno.test("keywords that a function does not declare and its siblings do count, others are ignored", async () => {
-  assertEquals(await call("retcode", { args: ["exit 4"], kwargs: { hide_output: true, nonsense: 1 } }), [4, 4]);
+Deno.test("keywords that a function does not declare and its siblings do count", async () => {
+  assertEquals(await call("retcode", { args: ["exit 4"], kwargs: { hide_output: true } }), [4, 4]);
   const [result] = await call("exec_code_all", {
     args: ["sh", "echo $A >&2"],
     kwargs: { env: { A: 1 }, redirect_stderr: true },
@@ -224,13 +224,24 @@ Deno.test("cmd.script fetches over http, and says so when it cannot", async () =
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
     (request) => request.url.endsWith("/ok.sh") ? new Response("echo from afar") : new Response("no", { status: 404 }),
   );
-  const NOT_FETCHED = { retcode: 1, stdout: "", stderr: "", cache_error: true };
+  const notFetched = (stderr: string) => map({ retcode: 1, stdout: "", stderr, cache_error: true });
   const base = `http://127.0.0.1:${server.addr.port}`;
   try {
     const [found, retcode] = await call("script", { args: [`${base}/ok.sh`] });
     assertEquals([withoutPid(found), retcode], [map({ retcode: 0, stdout: "from afar", stderr: "" }), 0]);
-    assertEquals(withoutPid((await call("script", { args: [`${base}/other.sh`] }))[0]), map(NOT_FETCHED));
-    assertEquals(withoutPid((await call("script", { args: ["/no/such/script"] }))[0]), map(NOT_FETCHED));
+    const [other, otherCode] = await call("script", { args: [`${base}/other.sh`] });
+    const answered = `Cannot fetch ${base}/other.sh: the server answered 404 Not Found`;
+    assertEquals([withoutPid(other), otherCode], [notFetched(answered), 1]);
+    const [missing, missingCode] = await call("script", { args: ["/no/such/script"] });
+    assertEquals(missingCode, 1);
+    assert(missing instanceof Map);
+    assertMatch(String(missing.get("stderr")), /^Cannot fetch \/no\/such\/script: No such file or directory/);
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const closed = `http://127.0.0.1:${listener.addr.port}`;
+    listener.close();
+    const [down, downCode] = await call("script", { args: [`${closed}/x.sh`] });
+    assert(down instanceof Map && downCode === 1);
+    assertMatch(String(down.get("stderr")), /^Cannot fetch http:\/\/127\.0\.0\.1:\d+\/x\.sh: .*Connection refused/);
   } finally {
     await server.shutdown();
   }
@@ -271,3 +282,23 @@ for (const ignore_retcode of [false, true]) {
     );
   });
 }
+
+for (const name of ["run", "run_all", "run_stdout", "run_stderr", "retcode", "shell", "run_bg", "script"]) {
+  Deno.test(`cmd.${name} refuses a keyword that nobody knows, with the nearest one, and runs nothing`, async () => {
+    await inTemporaryDirectory(async (dir) => {
+      Deno.writeTextFileSync(`${dir}/touch.sh`, `touch ${dir}/ran`);
+      const cmd = name === "script" ? `${dir}/touch.sh` : `touch ${dir}/ran`;
+      await assertRejects(
+        () => call(name, { args: [cmd], kwargs: { cwdd: "/tmp", python_shell: true } }),
+        InvocationError,
+        `cmd.${name} takes no argument 'cwdd'; did you mean cwd?`,
+      );
+      assertEquals([...Deno.readDirSync(dir)].map((entry) => entry.name), ["touch.sh"]);
+    });
+  });
+}
+
+Deno.test("cmd.run takes what Salt's takes, also where it has no effect", async () => {
+  const kwargs = { pillar: {}, pillarenv: "base", __env__: "base", stdin_raw_newlines: true };
+  assertEquals(await call("run", { args: ["echo a"], kwargs }), ["a", 0]);
+});

@@ -118,6 +118,51 @@ Deno.test("jobs.list_jobs leaves no trace of find_job in the filtered list unles
     assertEquals(await jids({ filter_find_job: false }), [jid]);
   }));
 
+Deno.test("jobs.list_jobs leaves out jobs that watch others, unless they are searched for or asked for", () =>
+  withWorld(async ({ call, context }) => {
+    for (const [i, fun] of ["saltutil.find_job", "saltutil.running"].entries()) {
+      const jid = context.jobs.prepare(`2025010203040500000${i}`);
+      context.jobs.saveLoad(jid, map({ fun, arg: [], tgt: "*", jid }));
+    }
+    const count = async (kwargs: Record<string, unknown>) =>
+      (await call("jobs.list_jobs", [], kwargs) as ValueMap).size;
+    const all = await count({ filter_find_job: false });
+    assertEquals([await count({}), await count({ search_function: "saltutil.*" })], [all - 2, 2]);
+  }));
+
+Deno.test("jobs.list_jobs shows the newest on a terminal, and everything to programs", () =>
+  withWorld(async ({ call, context, done }) => {
+    for (let i = 0; i < 60; i++) {
+      const jid = context.jobs.prepare(`202501020304050000${10 + i}`);
+      context.jobs.saveLoad(jid, map({ fun: "test.ping", arg: [], tgt: "*", jid }));
+    }
+    const jids = async (
+      kwargs: Record<string, unknown> = {},
+    ) => [...(await call("jobs.list_jobs", [], kwargs) as ValueMap).keys()];
+    const all = await jids();
+    assert(all.length > 60);
+    assertEquals(await jids({ limit: 2 }), all.slice(-2));
+    Object.assign(context, { forTerminal: true });
+    assertEquals([await jids(), await jids({ limit: 0 })], [all.slice(-50), all]);
+    assertEquals(done, [`print The newest 50 of ${all.length} jobs; limit=0 shows all.`]);
+  }));
+
+Deno.test("jobs.lookup_jid of a job that is not over says who has not returned", () =>
+  withWorld(async ({ call, context }) => {
+    const logged: string[] = [];
+    Object.assign(context, { log: (level: string, text: string) => void logged.push(`${level}: ${text}`) });
+    const jid = context.jobs.prepare("20250102030405000001");
+    context.jobs.saveLoad(jid, map({ fun: "test.sleep", arg: [9], tgt: "*", jid }), ["db1", "web1", "web2"]);
+    context.jobs.saveReturn(map({ id: "db1", jid, return: true }));
+    context.jobs.acks.save(jid, "web1", { state: "running", sinceMs: 1 });
+    assertEquals(await call("jobs.lookup_jid", [jid]), map({ db1: true }));
+    assertEquals(logged, ["warning: 2 of 3 minions have not returned: running: web1; no word: web2"]);
+    context.jobs.saveReturn(map({ id: "web1", jid, return: true }));
+    context.jobs.saveReturn(map({ id: "web2", jid, return: true }));
+    await call("jobs.lookup_jid", [jid]);
+    assertEquals(logged.length, 1);
+  }));
+
 Deno.test("jobs.list_job shows the end of a job if the master stores it", () =>
   withWorld(async ({ call, context }) => {
     Object.assign(context.opts, { job_cache_store_endtime: true });

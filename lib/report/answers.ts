@@ -8,6 +8,7 @@ import type { LivePart } from "../protocol/live_batch.ts";
 import type { LiveLines } from "../output/live_lines.ts";
 import type { CollectPatience, LocalClient, PublishedJob, Returned, Silent } from "../client/local.ts";
 import { type Outcome, silenceText } from "../protocol/outcome.ts";
+import { typedCommand } from "../config/typed_command.ts";
 import { plainRetcode } from "../protocol/retcode.ts";
 import type { Value } from "../values/value.ts";
 
@@ -23,17 +24,24 @@ export interface Answer {
   readonly out?: string;
   /** The job's outcome on it. */
   readonly outcome: Outcome;
+  /** Milliseconds from the publish to its return, as this command saw them; `undefined` if it did not return. */
+  readonly tookMs?: number;
 }
 
+/** The part of the master's options that hints need. */
+type Place = Parameters<typeof typedCommand>[1];
+
 /** A hint how to attach to the job again. */
-export function attachHint(jid: string): string {
-  return `To see what has come of this job and follow the rest, run the following command:\n\nsalt-run jobs.attach ${jid}`;
+export function attachHint(jid: string, place: Place): string {
+  return "To see what has come of this job and follow the rest, run the following command:\n\n" +
+    typedCommand(`salt-run jobs.attach ${jid}`, place);
 }
 
 /** A hint how to look up missing returns later. */
-export function lookupHint(jid: string): string {
+export function lookupHint(jid: string, place: Place): string {
   return "The minions may not have all finished running and any remaining minions will return upon completion. " +
-    `To look up the return data for this job later, run the following command:\n\nsalt-run jobs.lookup_jid ${jid}`;
+    "To look up the return data for this job later, run the following command:\n\n" +
+    typedCommand(`salt-run jobs.lookup_jid ${jid}`, place);
 }
 
 /** Options of {@linkcode answers}. */
@@ -44,38 +52,47 @@ export interface AnswerOptions {
   readonly signal: AbortSignal;
   /** Shows the output of commands as they run. */
   readonly live?: LiveLines;
+  /** Where the master is, for hints. */
+  readonly opts: Place;
+  /** When the job was published, by `performance.now()`. Default: now. */
+  readonly publishedMs?: number;
+  /** Called with minions that are not connected, while others are waited for. */
+  readonly onAbsent?: (ids: readonly string[]) => void;
 }
 
 /** The answers to a published job as they arrive; minions that do not return, and ids that are not accepted, come last. */
 export async function* answers(
   client: LocalClient,
   published: PublishedJob,
-  { patience, signal, live }: AnswerOptions,
+  { patience, signal, live, opts, publishedMs = performance.now(), onAbsent }: AnswerOptions,
 ): AsyncGenerator<Answer> {
   const { jid } = published;
   const onOutput = live && ((id: string, parts: readonly LivePart[]) => live.show(id, parts));
-  for await (const event of client.collect(published, patience, { signal, onOutput })) {
+  for await (const event of client.collect(published, patience, { signal, onOutput, onAbsent })) {
     if (signal.aborted) return;
-    const answer = event.kind === "returned" ? ofReturn(event) : ofSilence(event, jid);
+    const answer = event.kind === "returned"
+      ? ofReturn(event, performance.now() - publishedMs)
+      : ofSilence(event, { jid, opts });
     yield live === undefined ? answer : { ...answer, return: live.end(event.id, answer.return) };
   }
   if (signal.aborted) return;
-  for (const id of published.missing) yield ofSilence({ kind: "silent", id, outcome: "no such minion" }, jid);
+  for (const id of published.missing) yield ofSilence({ kind: "silent", id, outcome: "no such minion" }, { jid, opts });
 }
 
-function ofReturn(event: Returned): Answer {
+function ofReturn(event: Returned, tookMs: number): Answer {
   const answer: Answer = {
     id: event.id,
     return: event.return,
     retcode: plainRetcode(event.retcode),
     outcome: event.outcome,
+    tookMs,
   };
   return event.out === undefined ? answer : { ...answer, out: event.out };
 }
 
 /** The answer of a minion without a return; if it may still return, with a hint how to look it up. */
-function ofSilence({ id, outcome }: Silent, jid: string): Answer {
+function ofSilence({ id, outcome }: Silent, { jid, opts }: { readonly jid: string; readonly opts: Place }): Answer {
   const final = outcome === "not connected" || outcome === "no such minion";
-  const text = final ? silenceText(outcome) : `${silenceText(outcome)}\n${lookupHint(jid)}`;
+  const text = final ? silenceText(outcome) : `${silenceText(outcome)}\n${lookupHint(jid, opts)}`;
   return { id, return: text, retcode: 1, out: "no_return", outcome };
 }

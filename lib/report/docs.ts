@@ -4,7 +4,7 @@
  */
 
 import { hasReturned } from "../protocol/outcome.ts";
-import type { Answer } from "./salt_returns.ts";
+import type { Answer } from "./answers.ts";
 import { compare, isMap, truthy, type Value } from "../values/value.ts";
 
 /** The result of {@linkcode mergedDocs}. */

@@ -1,0 +1,101 @@
+/**
+ * What an operator is told when a target matches no minion: keys that are not accepted, another kind of target that was
+ * probably meant, the nearest id. The same for `salt` and `salt-cp`.
+ * @module
+ */
+
+import { typedCommand } from "../config/typed_command.ts";
+import { TargetError } from "../errors.ts";
+import { resolveTarget } from "../fleet/target.ts";
+import type { KeyStore } from "../keys/store.ts";
+import { nearestName } from "../text/nearest_name.ts";
+import { sanitize } from "../text/terminal.ts";
+import { truncateList } from "../text/truncate.ts";
+import { str, type Value } from "../values/value.ts";
+
+/** What Salt says of it. */
+export const NOBODY_MATCHED = "No minions matched the target. No command was sent, no jid was assigned.\n";
+
+/** A target as it is sent to the master. */
+export interface UnmatchedTarget {
+  readonly tgt: Value;
+  readonly tgtType: string;
+}
+
+/** Target types that look at nothing but the id, so that they can be tried on keys that are not accepted. */
+const OF_IDS: readonly string[] = ["glob", "pcre", "list"];
+
+/**
+ * Lines for standard error, each with its newline; the empty string if there is nothing to say.
+ * @param keys The master's keys; a user who may not read them is told nothing of them.
+ * @param place The master's options, for commands that are shown.
+ */
+export function nobodyHint(
+  target: UnmatchedTarget,
+  keys: Pick<KeyStore, "list">,
+  place: { readonly config_dir: string },
+): string {
+  const lines = [...keyLines(target, keys, place), ...kindLines(target, () => accepted(keys))];
+  return sanitize(lines.map((line) => `${line}\n`).join(""));
+}
+
+function keyLines(target: UnmatchedTarget, keys: Pick<KeyStore, "list">, place: { config_dir: string }): string[] {
+  const pending = matching(target, () => keys.list("pending"));
+  const rejected = matching(target, () => keys.list("rejected"));
+  const accept = (words: string, [id]: string[]) => typedCommand(`salt-key ${words} ${id}`, place);
+  return [
+    ...pending.length === 0 ? [] : [
+      `Not accepted yet, and so not asked: ${truncateList(pending)}. To accept a key: ${accept("-a", pending)}`,
+    ],
+    ...rejected.length === 0 ? [] : [
+      `Rejected, and so not asked: ${truncateList(rejected)}. ` +
+      `To accept a key all the same: ${accept("--include-rejected -a", rejected)}`,
+    ],
+  ];
+}
+
+function matching({ tgt, tgtType }: UnmatchedTarget, ids: () => readonly string[]): string[] {
+  if (!OF_IDS.includes(tgtType)) return [];
+  try {
+    return resolveTarget(tgt, tgtType, ids()).minions;
+  } catch (error) {
+    if (error instanceof Deno.errors.PermissionDenied || error instanceof TargetError) return [];
+    throw error;
+  }
+}
+
+function accepted(keys: Pick<KeyStore, "list">): readonly string[] {
+  try {
+    return keys.list("accepted");
+  } catch (error) {
+    if (error instanceof Deno.errors.PermissionDenied) return [];
+    throw error;
+  }
+}
+
+/** What a text looks like that was taken for a glob, and the option that reads it as such. */
+const KINDS: readonly (readonly [looksLike: RegExp, option: string, what: string])[] = [
+  [/^[A-Z]?.?@|\s[A-Z].?@|(^|\s)(and|or|not)\s/, "-C", "a compound target"],
+  [/^[^\s,]+([,\s]+[^\s,]+)+$/, "-L", "a list of ids"],
+  [/^\d+(\.\d+){3}(\/\d+)?$/, "-S", "an address"],
+  [/^[\w.]+:./, "-G", "a grain"],
+  [/[\\^$|]|\.[*+]|\(.*\)/, "-E", "a regular expression"],
+];
+
+function kindLines({ tgt, tgtType }: UnmatchedTarget, ids: () => readonly string[]): string[] {
+  if (tgtType === "list") {
+    const listed = Array.isArray(tgt) ? tgt.map(str) : str(tgt).split(",");
+    return listed.flatMap((id) => nearLine(id, ids(), ` for ${id}`));
+  }
+  if (tgtType !== "glob" || typeof tgt !== "string") return [];
+  const kind = KINDS.find(([looksLike]) => looksLike.test(tgt));
+  if (kind !== undefined) {
+    return [`The target was read as a glob. For ${kind[2]} there is ${kind[1]}: ${kind[1]} '${tgt}'`];
+  }
+  return /[*?[]/.test(tgt) ? [] : nearLine(tgt, ids());
+}
+
+function nearLine(id: string, ids: readonly string[], which = ""): string[] {
+  const near = ids.includes(id) ? undefined : nearestName(id, ids);
+  return near === undefined ? [] : [`Did you mean ${near}${which}?`];
+}

@@ -1,0 +1,98 @@
+/**
+ * Shows the answers to a job of `salt` as the options ask for: each as it comes, all at the end (`--static`), identical
+ * ones together (`--group`), only a summary (`--progress`), or as documentation (`sys.doc`).
+ * Source: Salt's cli/salt.py.
+ * @module
+ */
+
+import { EX_INTERRUPTED, EX_MINIONS, EX_NOBODY } from "../cli/exit_codes.ts";
+import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
+import { hasReturned } from "../protocol/outcome.ts";
+import { sanitize } from "../text/terminal.ts";
+import { str, type Value } from "../values/value.ts";
+import { mergedDocs } from "../report/docs.ts";
+import { failuresText } from "../report/failures.ts";
+import { groupAnswers, groupHeading, groupsValue } from "../report/groups.ts";
+import type { JobProgress } from "../report/progress.ts";
+import type { Answer } from "../report/answers.ts";
+import { NO_RETURN_TEXT, type Session } from "./salt_session.ts";
+import { summaryText } from "../report/summary.ts";
+
+/** How long a command waits without a word before it shows how far the job is, in milliseconds. */
+export const QUIET_MS = 1_000;
+
+/** The job whose answers are shown. */
+export interface ShownJob {
+  readonly fun: Value;
+  /** Told of each answer. */
+  readonly progress: JobProgress | undefined;
+}
+
+/**
+ * Shows all of `incoming`. `--hide-timeout` leaves out what is printed of minions that did not return; they count all
+ * the same.
+ * @returns The exit code.
+ */
+export async function showAnswers(
+  incoming: AsyncIterable<Answer>,
+  { fun, progress }: ShownJob,
+  session: Session,
+): Promise<number> {
+  const { options, opts, io, print } = session;
+  const docs = fun === "sys.doc";
+  const each = !docs && !options.static && !options.progress && !options.group;
+  const all: Answer[] = [];
+  for await (const answer of incoming) {
+    all.push(answer);
+    progress?.answered(answer);
+    const hidden = options.hide_timeout && !hasReturned(answer.outcome);
+    if (each && !hidden) print(new Map([[answer.id, answer.return]]), { out: answer.out, retcode: answer.retcode });
+  }
+  if (io.signal.aborted) return EX_INTERRUPTED;
+  if (docs) return showDocs(all, session);
+  if (options.static && !all.some(({ outcome }) => hasReturned(outcome))) {
+    print(new Map());
+    io.writeError(NO_RETURN_TEXT);
+    return EX_NOBODY;
+  }
+  if (options.group) showGroups(all, session);
+  else if (options.static) showStatic(all, session);
+  const summary = options.progress || (opts.cli_summary && opts.output === null);
+  if (summary) io.write(summaryText(all, { verbose: options.verbose, color: session.color }));
+  if (all.every(({ retcode }) => retcode === 0)) return 0;
+  io.writeError(failuresText(all, { color: session.errorColor }));
+  return EX_MINIONS;
+}
+
+/** One map of what was returned: a program reads results in it, and no texts about minions that did not return. */
+function showStatic(all: readonly Answer[], { print }: Session): void {
+  const returned = all.filter(({ outcome }) => hasReturned(outcome));
+  const retcode = all.find(({ retcode }) => retcode !== 0)?.retcode ?? 0;
+  print(new Map<Value, Value>(returned.map(({ id, return: value }) => [id, value])), { retcode });
+}
+
+function showGroups(all: readonly Answer[], { print, options, opts }: Session): void {
+  const groups = groupAnswers(all.filter(({ outcome }) => hasReturned(outcome) || !options.hide_timeout));
+  if (MACHINE_OUTPUTTERS.includes(opts.output ?? "")) return print(groupsValue(groups));
+  for (const { ids, answer } of groups) {
+    const heading = groupHeading(ids, options.verbose);
+    print(new Map([[heading, answer.return]]), { out: answer.out, retcode: answer.retcode });
+  }
+}
+
+/** `sys.doc`: the documentation of all minions, each function once. */
+function showDocs(all: readonly Answer[], { opts, io, print, errorColor }: Session): number {
+  if (all.length === 0) {
+    io.writeError("No minions found to gather docs from\n");
+    return EX_NOBODY;
+  }
+  const { docs, failures } = mergedDocs(all);
+  for (const [name, doc] of docs) {
+    if (opts.output !== null) print(new Map([[name, doc]]));
+    else io.write(sanitize(`${str(name)}:\n${str(doc)}\n\n`));
+  }
+  for (const { id, return: returned, out } of failures) print(new Map([[id, returned]]), { out, retcode: 1 });
+  if (failures.length === 0) return 0;
+  io.writeError(failuresText(failures.map((one) => ({ ...one, retcode: one.retcode || 1 })), { color: errorColor }));
+  return EX_MINIONS;
+}

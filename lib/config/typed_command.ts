@@ -1,0 +1,22 @@
+/**
+ * A command of ours as the reader of a hint must type it to reach the same master: with `-c`, unless the configuration
+ * is at its default place.
+ * @module
+ */
+
+import { DEFAULT_CONFIG_DIR } from "./place.ts";
+
+/**
+ * The words of a command line: `salt-run -c /srv/salt jobs.attach 2026…`.
+ * @param command The program, then its other words, which follow `-c`.
+ */
+export function typedCommand(command: string, { config_dir }: { readonly config_dir: string }): string {
+  if (config_dir === DEFAULT_CONFIG_DIR) return command;
+  const [program, ...words] = command.split(" ");
+  return [program, "-c", shellWord(config_dir), ...words].join(" ");
+}
+
+/** `word` as a POSIX shell reads it: in single quotes unless all its characters are harmless. */
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

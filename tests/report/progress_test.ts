@@ -1,0 +1,62 @@
+import { JobProgress, progressScreen } from "../../lib/report/progress.ts";
+import { assertEquals } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+
+Deno.test("a job's progress counts returns, failures and who is not connected, and names whom it waits for", () => {
+  const progress = new JobProgress(["a", "b", "c", "d", "e", "f", "g", "h"]);
+  assertEquals(progress.text(0), `[${" ".repeat(20)}] 0/8 returned, 0 s, waiting for a, b, c and 5 more`);
+  progress.answered({ id: "a", retcode: 0, outcome: "returned" });
+  progress.answered({ id: "b", retcode: 3, outcome: "failed" });
+  progress.answered({ id: "b", retcode: 3, outcome: "failed" });
+  progress.answered({ id: "stranger", retcode: 0, outcome: "returned" });
+  progress.absent(["c", "d", "a"]);
+  assertEquals(
+    progress.text(75.9),
+    `[#####${" ".repeat(15)}] 2/8 returned, 1 failed, 2 not connected, 75 s, waiting for e, f, g and 1 more`,
+  );
+  for (const id of ["c", "d"]) progress.answered({ id, retcode: 1, outcome: "not connected" });
+  for (const id of ["e", "f", "g", "h"]) progress.answered({ id, retcode: 0, outcome: "returned" });
+  assertEquals(progress.text(80), `[${"#".repeat(15)}${" ".repeat(5)}] 6/8 returned, 1 failed, 2 not connected, 80 s`);
+});
+
+/** The world of a command, with everything that it writes, in order. */
+function terminal(more: { isDumb?: boolean; columns?: number } = {}) {
+  const written: string[] = [];
+  const io = {
+    write: (text: string) => void written.push(`out ${text}`),
+    writeError: (text: string) => void written.push(`err ${text}`),
+    isTerminal: true,
+    isErrorTerminal: true,
+    readStdin: () => Promise.resolve(""),
+    signal: new AbortController().signal,
+    ...more,
+  };
+  return { io, written };
+}
+
+Deno.test("the line stands below what is printed: it goes before, comes back, and goes at the end", async () => {
+  const { io, written } = terminal({ columns: 30 });
+  const screen = progressScreen(io);
+  if (screen === undefined) throw new Error("no screen");
+  const progress = new JobProgress(["web1", "web2"]);
+  const line = `err \r[${" ".repeat(20)}] 0/2 r…\x1b[K`;
+  {
+    using _shown = screen.follow(progress, 0);
+    assertEquals(written, [line]);
+    screen.io.write("web1: True\n");
+    assertEquals(written, [line, "err \r\x1b[K", "out web1: True\n"]);
+    await eventually(() => written.length === 4, { what: "the line again" });
+    assertEquals(written[3], line);
+  }
+  assertEquals(written.slice(4), ["err \r\x1b[K"]);
+  screen.io.writeError("done\n");
+  assertEquals(written.slice(5), ["err done\n"]);
+});
+
+Deno.test("a command that is over soon shows no line, and a terminal that cannot redraw has none", () => {
+  const { io, written } = terminal();
+  const screen = progressScreen(io);
+  screen?.follow(new JobProgress(["web1"]), 60_000)[Symbol.dispose]();
+  assertEquals(written, []);
+  assertEquals(progressScreen(terminal({ isDumb: true }).io), undefined);
+});
