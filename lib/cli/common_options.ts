@@ -5,6 +5,7 @@
  */
 
 import { choice, type CliOption, type CliTable, flag, float, int, text } from "./command_line.ts";
+import { OUTPUTTER_NAMES } from "../output/outputter_names.ts";
 import { LOG_LEVELS, type LogLevel } from "../process/log_levels.ts";
 
 /** Where configuration is. */
@@ -55,7 +56,7 @@ const OUTPUT = { group: "Output Options" } as const;
 
 /** How results are shown. */
 export const OUTPUT_CLI_OPTIONS = {
-  output: text(["--out", "--output"], "The outputter: nested, json, yaml, raw, pprint, txt, quiet, …", OUTPUT),
+  output: text(["--out", "--output"], `The outputter, one of ${OUTPUTTER_NAMES.join(", ")}. Default: nested.`, OUTPUT),
   output_indent: int(
     ["--out-indent", "--output-indent"],
     "Blanks that each level is indented by, where the outputter indents; negative: one line.",
@@ -67,7 +68,7 @@ export const OUTPUT_CLI_OPTIONS = {
   force_color: flag(["--force-color", "--force-colour"], "Colours also where no terminal is.", OUTPUT),
   state_output: text(
     ["--state-output", "--state_output"],
-    "How much of each state is shown: full, terse, mixed, changes or filter.",
+    "How much of each state is shown: full, terse, mixed, changes or filter; with _id behind it IDs stand for names.",
     OUTPUT,
   ),
   state_verbose: text(["--state-verbose", "--state_verbose"], "Whether states that did nothing are shown.", OUTPUT),

@@ -10,6 +10,7 @@
 import type { CommandIo } from "./run_command.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import {
+  type OutputOpts,
   outputPlace,
   type OutputSettings,
   outputSettings,
@@ -21,14 +22,10 @@ import {
 import type { Logger } from "../process/log.ts";
 import { type LogOpts, openLog } from "../process/log_sinks.ts";
 import { useColours } from "../text/terminal.ts";
+import type { Value } from "../values/value.ts";
 
 /** The options of a configuration that every command needs. */
-export interface CommandOpts extends LogOpts {
-  /** `--out`, or `output` of the configuration. */
-  readonly output: string | null;
-  /** Whether the terminal may be coloured. */
-  readonly color: boolean;
-}
+export type CommandOpts = LogOpts & OutputOpts;
 
 /** A command that is about to run. */
 export interface CommandStart<O extends CommandOpts, R> {
@@ -36,6 +33,8 @@ export interface CommandStart<O extends CommandOpts, R> {
   readonly io: CommandIo;
   /** What was typed about output. */
   readonly options: PrintOptions;
+  /** The arguments of the function that is called, as on the wire: two of them say how states are shown. */
+  readonly arg?: readonly Value[];
   readonly loaded: LoadedConfig<O>;
   /** Takes the rights that the command runs with. What it gives is handed to the command. */
   readonly takeRights: (opts: NoInfer<O>) => R | Promise<R>;
@@ -61,10 +60,10 @@ export interface CommandRun<O extends CommandOpts, R> {
  * @throws {UsageError} If the output file cannot be written; else what `takeRights` and `work` throw.
  */
 export async function withCommand<O extends CommandOpts, R>(
-  { io, options, loaded: { opts, warnings }, takeRights, quiet }: CommandStart<O, R>,
+  { io, options, arg, loaded: { opts, warnings }, takeRights, quiet }: CommandStart<O, R>,
   work: (run: CommandRun<O, R>) => Promise<number>,
 ): Promise<number> {
-  const output = outputSettings(options, opts);
+  const output = outputSettings(options, opts, arg);
   using print = quiet ? silentPrinter() : resultPrinter(output, outputPlace(io, (text) => log.error(text)));
   const rights = await takeRights(opts);
   const { log, close } = openLog(opts, {

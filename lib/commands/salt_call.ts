@@ -68,10 +68,16 @@ async function runParsed(parsed: Parsed<SaltCallTable>, io: JobIo): Promise<numb
   checkWords(parsed, io);
   const loaded = loadOptions(parsed);
   const takeRights = (opts: MinionOpts) => takeCallRights(options, opts);
-  return await withCommand({ io, options, loaded, takeRights }, (run) => {
+  return await withCommand({ io, options, arg: wireArgs(parsed.args.slice(1), options), loaded, takeRights }, (run) => {
     for (const warning of [...run.rights, ...ignoredRoots(options)]) run.log.warning(warning);
     return perform(parsed, { ...run, io });
   });
+}
+
+/** The words behind the function's name, as they would go to a minion. */
+function wireArgs(words: readonly string[], options: SaltCallValues): Value[] {
+  const { args, kwargs } = functionArguments(words, options);
+  return toWireArgs(args, kwargs);
 }
 
 function checkWords({ options, args }: Parsed<SaltCallTable>, io: JobIo): void {
@@ -167,10 +173,9 @@ async function perform(
   const [fun, ...words] = args;
   const jid = makeJid();
   const metadata = options.metadata === null ? undefined : yamlifyArg(options.metadata);
-  const { args: positional, kwargs } = functionArguments(words, options);
   const { liveTerminal, watchCommands } = options.live ? await import("../cli/live_terminal.ts") : {};
   using live = liveTerminal?.(output, io);
-  const outcome = await runCall({ fun, arg: toWireArgs(positional, kwargs), jid, metadata }, {
+  const outcome = await runCall({ fun, arg: wireArgs(words, options), jid, metadata }, {
     opts,
     grains,
     modules,

@@ -53,7 +53,7 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: JobIo): P
   if (options.timeout !== null && options.timeout <= 0) parsed.given.delete("timeout");
   const loaded = startUp(SALT, parsed, { role: "master", load: loadClientConfig });
   return await withCommand(
-    { io, options, loaded, takeRights: becomeServiceUser },
+    { io, options, arg: wanted.job.arg, loaded, takeRights: becomeServiceUser },
     async ({ opts, log, print, output, rights: user }) => {
       using live = options.live ? (await import("../cli/live_terminal.ts")).liveTerminal(output, io) : undefined;
       const color = coloured(output, io);

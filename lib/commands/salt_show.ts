@@ -56,7 +56,7 @@ export async function showAnswers(
     return EX_NOBODY;
   }
   if (options.group) showGroups(all, session);
-  else if (options.static) showStatic(all, session);
+  else if (options.static) showStatic(all, { fun, session });
   const summary = options.progress || (opts.cli_summary && opts.output === null);
   if (summary) io.write(summaryText(all, { verbose: options.verbose, color: session.color }));
   if (all.every(({ retcode }) => retcode === 0)) return 0;
@@ -65,10 +65,12 @@ export async function showAnswers(
 }
 
 /** One map of what was returned: a program reads results in it, and no texts about minions that did not return. */
-function showStatic(all: readonly Answer[], { print }: Session): void {
+function showStatic(all: readonly Answer[], { fun, session: { print } }: { fun: Value; session: Session }): void {
   const returned = all.filter(({ outcome }) => hasReturned(outcome));
   const retcode = all.find(({ retcode }) => retcode !== 0)?.retcode ?? 0;
-  print(new Map<Value, Value>(returned.map(({ id, return: value }) => [id, value])), { retcode });
+  // As in Salt, what the returns say of their outputter does not count here.
+  const out = typeof fun === "string" && fun.startsWith("state.") ? "highstate" : undefined;
+  print(new Map<Value, Value>(returned.map(({ id, return: value }) => [id, value])), { out, retcode });
 }
 
 function showGroups(all: readonly Answer[], { print, options, opts }: Session): void {

@@ -20,6 +20,7 @@ import {
   str,
   strs,
 } from "./option_types.ts";
+import { DISPLAY_OPTIONS } from "./display_options.ts";
 
 /** How RSA encrypts session keys. */
 export const ENCRYPTION_ALGORITHMS = ["OAEP-SHA1", "OAEP-SHA224"] as const;
@@ -80,8 +81,6 @@ export const COMMON_OPTIONS = {
   ),
   renderer: planned(str("jinja|yaml", "Renderers of a state file that does not name its own.")),
   state_top: planned(str("top.sls", "Name of the top file.")),
-  state_verbose: planned(bool(true, "Whether states that did nothing are shown.")),
-  state_output: planned(str("full", "How much of each state is shown.")),
   file_ignore_regex: planned(strs([], "Files of the file roots that match one of these expressions are not served.")),
   file_ignore_glob: planned(strs([], "Files of the file roots that match one of these globs are not served.")),
   fileserver_backend: planned(strs(["roots"], "Where files to serve come from. Only `roots` is built.")),
@@ -117,6 +116,7 @@ export const COMMON_OPTIONS = {
     "true: an id made from the host's name loses its domain; a string: it loses that domain.",
   ),
   output: str(null, "Outputter of the commands where `--out` is not given."),
+  ...DISPLAY_OPTIONS,
   color: bool(true, "Whether output and log lines on a terminal are coloured."),
   strip_colors: notNeeded(
     bool(true, "Accepted for Salt's sake: control characters in results are always made visible."),

@@ -51,8 +51,8 @@ const NAMES = `
   ssh_keepalive_count_max ssh_keepalive_interval ssh_list_nodegroups ssh_log_file ssh_merge_pillar ssh_minion_opts
   ssh_passwd ssh_port ssh_pre_flight_args ssh_priv_passwd ssh_roster_file ssh_run_pre_flight ssh_scan_ports
   ssh_scan_timeout ssh_sudo ssh_sudo_user ssh_timeout ssh_use_home_key ssh_user ssl state_aggregate state_auto_order
-  state_compress_ids state_events state_max_parallel state_output_diff state_output_exclude state_output_pct
-  state_output_profile state_queue state_tabular state_top_saltenv states_dirs svnfs_branches svnfs_mountpoint
+  state_events state_max_parallel
+  state_queue state_top_saltenv states_dirs svnfs_branches svnfs_mountpoint
   svnfs_remotes svnfs_root svnfs_saltenv_blacklist svnfs_saltenv_whitelist svnfs_tags svnfs_trunk
   svnfs_update_interval syndic_event_forward_timeout syndic_failover syndic_finger syndic_forward_all_events
   syndic_jid_forward_cache_hwm syndic_log_file syndic_master syndic_pidfile syndic_retries

@@ -6,6 +6,7 @@
  */
 
 import { mapOf } from "../values/dict.ts";
+import { strictUtf8 } from "../text/strict_utf8.ts";
 import { splitLines } from "../text/split_lines.ts";
 import { colours, sanitize, sanitizeLine } from "../text/terminal.ts";
 import { compare, isFloat, repr, str, typeName, type Value, type ValueMap } from "../values/value.ts";
@@ -38,7 +39,7 @@ export function formatNested(data: Value, options: NestedOptions): string {
 
   function show(value: Value, indent: number, prefix: string): void {
     if (value instanceof Uint8Array) {
-      const text = decodeUtf8(value);
+      const text = strictUtf8(value);
       // Salt prints nothing for bytes that are not text.
       if (text !== undefined) showText(text, indent, prefix);
     } else if (typeof value === "string") {
@@ -141,14 +142,6 @@ function mixedKeys(map: ValueMap): boolean {
     if (kind !== (first ??= kind)) return true;
   }
   return false;
-}
-
-function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -1,8 +1,8 @@
 /**
  * The outputters that `--out` names: each formats a value for people or for programs. Every result is safe on a
  * terminal. The machine formats (`json`, `yaml`, `raw`, `pprint`) keep the data exactly and escape control characters
- * in their own way; the others (`nested`, `txt`, `no_return`, `newline_values_only`, `key`) show them as `\x1b`, also
- * in a pipe or a file. Knows nothing of commands.
+ * in their own way; the others (`nested`, `highstate`, `table`, `txt` and so on) show them as `\x1b`, also in a pipe or a
+ * file. Knows nothing of commands.
  * Source: Salt's documentation, "Salt Output Modules".
  * @module
  */
@@ -10,10 +10,15 @@
 import { rstrip } from "../values/python_text.ts";
 import { messageOf, UsageError } from "../errors.ts";
 import { dumpJson } from "../values/json.ts";
+import { formatHighstate, type StateDisplay } from "./highstate.ts";
 import { formatKeys } from "./key.ts";
+import { didYouMean } from "../text/nearest_name.ts";
 import { formatNested, formatNoReturn } from "./nested.ts";
+import { OUTPUTTER_NAMES, type OutputterName } from "./outputter_names.ts";
 import { pformat } from "../values/pformat.ts";
+import { formatProfile } from "./profile.ts";
 import { splitLines } from "../text/split_lines.ts";
+import { formatTable, type TableLayout } from "./table.ts";
 import { sanitize, sanitizeJson, sanitizeLine } from "../text/terminal.ts";
 import { repr, str, type Value } from "../values/value.ts";
 import { dumpYaml } from "../values/yaml_dump.ts";
@@ -24,7 +29,10 @@ export interface OutputOptions {
   readonly out: string;
   /** Whether to print in Salt's colours. */
   readonly color: boolean;
-  /** `--out-indent`: columns for each level of `json` (4 if unset; negative: all on one line) and `pprint`. */
+  /**
+   * `--out-indent`: columns for each level of `json` (4 if unset), `yaml` (2) and `pprint` (1); negative: `json` and `yaml` on as few
+   * lines as they can.
+   */
   readonly indent?: number;
   /** The return's retcode: `nested` turns red if it is not 0. */
   readonly retcode?: number;
@@ -32,6 +40,10 @@ export interface OutputOptions {
   readonly redFailures?: boolean;
   /** Columns to the left of what `nested` prints. */
   readonly nestedIndent?: number;
+  /** How `highstate` shows states. Default: Salt's. */
+  readonly states?: StateDisplay;
+  /** How `table` and `profile` lay tables out. Default: Salt's. */
+  readonly table?: TableLayout;
   /** Called with one line about an unknown outputter. */
   readonly warn?: (text: string) => void;
 }
@@ -39,23 +51,30 @@ export interface OutputOptions {
 /** Formats a value; `undefined` if the value does not have the form that this outputter needs: then `nested` is used. */
 export type Outputter = (data: Value, options: OutputOptions) => string | undefined;
 
-/** The outputters by the names that `--out` takes. */
-export const OUTPUTTERS: ReadonlyMap<string, Outputter> = new Map<string, Outputter>([
-  ["nested", formatNested],
-  ["json", formatJson],
-  // YAML escapes all but bidirectional overrides, which Salt prints unchanged; here they become visible.
-  ["yaml", (data) => sanitize(dumpYaml(data))],
+const BY_NAME: Readonly<Record<OutputterName, Outputter>> = {
+  nested: formatNested,
+  json: formatJson,
+  yaml: formatYaml,
   // A string alone is the only value that `raw` does not quote.
-  ["raw", (data) => typeof data === "string" ? sanitize(data) : repr(data)],
-  ["pprint", (data, { indent = 1 }) => pformat(data, 80, { indent: indent < 0 ? 1 : indent })],
-  ["txt", formatTxt],
-  ["text", formatTxt],
-  ["quiet", () => ""],
-  ["no_return", formatNoReturn],
-  ["newline_values_only", formatValuesOnly],
-  ["key", formatKeys],
-  // Python minions name these in their returns; without states, `nested` shows the same.
-  ["highstate", () => undefined],
+  raw: (data) => typeof data === "string" ? sanitize(data) : repr(data),
+  pprint: (data, { indent = 1 }) => pformat(data, 80, { indent: indent < 0 ? 1 : indent }),
+  txt: formatTxt,
+  text: formatTxt,
+  newline_values_only: formatValuesOnly,
+  table: formatTable,
+  highstate: formatHighstate,
+  profile: formatProfile,
+  key: formatKeys,
+  no_return: formatNoReturn,
+  // What has come of a job is no progress: `salt --progress` draws it (progress_bar.ts).
+  progress: () => undefined,
+  quiet: () => "",
+};
+
+/** The outputters by the names that `--out` and the returns of minions have for them. */
+export const OUTPUTTERS: ReadonlyMap<string, Outputter> = new Map<string, Outputter>([
+  ...Object.entries(BY_NAME),
+  // Python minions of old name it in their returns.
   ["grains", () => undefined],
 ]);
 
@@ -77,7 +96,8 @@ export function chooseOutputter(asked: string | undefined, suggested?: string): 
 export function formatOutput(data: Value, options: OutputOptions): string {
   const outputter = OUTPUTTERS.get(options.out);
   if (outputter === undefined) {
-    options.warn?.(`Invalid outputter ${sanitizeLine(options.out)} specified, fall back to nested`);
+    const near = didYouMean(options.out, OUTPUTTER_NAMES);
+    options.warn?.(`Invalid outputter ${sanitizeLine(options.out)} specified, fall back to nested${near}`);
   }
   return rstrip(outputter?.(data, options) ?? formatNested(data, options));
 }
@@ -85,6 +105,11 @@ export function formatOutput(data: Value, options: OutputOptions): string {
 function formatJson(data: Value, options: OutputOptions): string {
   const indent = options.indent ?? 4;
   return sanitizeJson(dumpJson(data, { indent: indent < 0 ? undefined : indent, ensureAscii: false }));
+}
+
+function formatYaml(data: Value, { indent }: OutputOptions): string {
+  // YAML escapes all but bidirectional overrides, which Salt prints unchanged; here they become visible.
+  return sanitize(dumpYaml(data, { indent, flow: indent !== undefined && indent < 0 }));
 }
 
 function formatTxt(data: Value): string {

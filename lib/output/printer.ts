@@ -3,7 +3,10 @@
  * @module
  */
 
+import { type DisplayOpts, stateDisplay, tableLayout } from "./display_opts.ts";
+import type { StateDisplay } from "./highstate.ts";
 import { chooseOutputter, formatOutput, outputWriter } from "./outputters.ts";
+import type { TableLayout } from "./table.ts";
 import { useColours } from "../text/terminal.ts";
 import type { Value } from "../values/value.ts";
 
@@ -20,6 +23,18 @@ export interface OutputSettings {
   readonly noColor: boolean;
   readonly forceColor: boolean;
   /** The option `color` of the configuration. */
+  readonly color: boolean;
+  /** How `highstate` shows states. */
+  readonly states: StateDisplay;
+  /** How `table` and `profile` lay tables out. */
+  readonly table: TableLayout;
+}
+
+/** The options of a configuration about output. */
+export interface OutputOpts extends DisplayOpts {
+  /** `--out`, or `output` of the configuration. */
+  readonly output: string | null;
+  /** Whether the terminal may be coloured. */
   readonly color: boolean;
 }
 
@@ -47,11 +62,11 @@ export interface PrintOptions {
   readonly force_color: boolean;
 }
 
-/** The output options of a command, combined with the `output` and `color` of its configuration. */
-export function outputSettings(
-  options: PrintOptions,
-  opts: { readonly output: string | null; readonly color: boolean },
-): OutputSettings {
+/**
+ * The output options of a command, combined with those of its configuration.
+ * @param arg The arguments of the function that is called, as on the wire.
+ */
+export function outputSettings(options: PrintOptions, opts: OutputOpts, arg: readonly Value[] = []): OutputSettings {
   return {
     out: opts.output,
     indent: options.output_indent,
@@ -60,6 +75,8 @@ export function outputSettings(
     noColor: options.no_color,
     forceColor: options.force_color,
     color: opts.color,
+    states: stateDisplay(opts, arg),
+    table: tableLayout(opts),
   };
 }
 
@@ -115,6 +132,8 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace): Res
         indent,
         retcode,
         redFailures: true,
+        states: settings.states,
+        table: settings.table,
         warn: (text) => place.warn(text),
       }),
     );

@@ -20,6 +20,9 @@ export type ColourName =
   | "LIGHT_MAGENTA"
   | "CYAN"
   | "LIGHT_CYAN"
+  | "DARK_GRAY"
+  | "LIGHT_GRAY"
+  | "WHITE"
   | "ENDC";
 
 /** The escape sequence of each colour; empty strings if colour is off. */
@@ -42,6 +45,9 @@ export function colours(on: boolean): Colours {
     LIGHT_MAGENTA: sgr("0;1;35"),
     CYAN: sgr("0;36"),
     LIGHT_CYAN: sgr("0;1;36"),
+    DARK_GRAY: sgr("0;1;30"),
+    LIGHT_GRAY: sgr("0;37"),
+    WHITE: sgr("0;1;37"),
     ENDC: sgr("0;0"),
   };
 }

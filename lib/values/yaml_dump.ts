@@ -1,5 +1,5 @@
 /**
- * YAML as Salt writes it with `--out=yaml`: byte for byte PyYAML's safe dumper over libyaml, in block style. Keys are
+ * YAML as Salt writes it with `--out=yaml`: byte for byte PyYAML's safe dumper over libyaml, in block or flow style. Keys are
  * sorted where Python can sort them, a list is in the column of its key, and text is quoted only where YAML 1.1 would
  * read it as something else. Python writes an object that occurs twice as an anchor and aliases; here every occurrence
  * is written out, since values come from the wire.
@@ -15,9 +15,17 @@ import { isBreak, isPrintable, YamlWriter } from "./yaml_writer.ts";
 /** A longer key (bytes of UTF-8, its tag included) is written with a question mark. */
 const MAX_SIMPLE_KEY = 128;
 
+/** The layout of a document. */
+export interface YamlLayout {
+  /** Columns for each level, 2 to 9; any other number is 2, as in libyaml. */
+  readonly indent?: number;
+  /** Lists and maps in brackets, on as few lines as the width allows. */
+  readonly flow?: boolean;
+}
+
 /** Writes `value` as a YAML document with a final newline. @throws {TypeError} For a structure that contains itself. */
-export function dumpYaml(value: Value): string {
-  const dumper = new Dumper();
+export function dumpYaml(value: Value, { indent = 2, flow = false }: YamlLayout = {}): string {
+  const dumper = new Dumper(new YamlWriter(indent < 2 || indent > 9 ? 2 : indent), flow);
   dumper.node(value, "root");
   dumper.writer.newLine();
   return dumper.writer.text;
@@ -27,8 +35,16 @@ export function dumpYaml(value: Value): string {
 type Place = "root" | "item" | "key" | "longKey" | "mapValue";
 
 class Dumper {
-  readonly writer = new YamlWriter();
+  readonly writer: YamlWriter;
+  readonly #flow: boolean;
   readonly #parents = new Set<Value>();
+  /** How many brackets are open. */
+  #brackets = 0;
+
+  constructor(writer: YamlWriter, flow: boolean) {
+    this.writer = writer;
+    this.#flow = flow;
+  }
 
   node(value: Value, place: Place): void {
     if (!(value instanceof Map) && !Array.isArray(value)) return this.#scalar(value, place);
@@ -41,6 +57,7 @@ class Dumper {
 
   #sequence(items: Value[], place: Place): void {
     if (items.length === 0) return this.#empty("[", "]");
+    if (this.#flow) return this.#bracketed("[]", items, (item) => this.node(item, "item"));
     const inMapping = place === "key" || place === "longKey" || place === "mapValue";
     this.writer.increaseIndent({ indentless: inMapping && !this.writer.atIndention });
     for (const item of items) {
@@ -53,6 +70,7 @@ class Dumper {
 
   #mapping(map: ValueMap): void {
     if (map.size === 0) return this.#empty("{", "}");
+    if (this.#flow) return this.#bracketed("{}", sortedEntries(map), (entry) => this.#flowEntry(entry));
     this.writer.increaseIndent();
     for (const [key, value] of sortedEntries(map)) {
       this.writer.newLine();
@@ -70,6 +88,33 @@ class Dumper {
     this.writer.decreaseIndent();
   }
 
+  #bracketed<T>([open, close]: string, items: readonly T[], write: (item: T) => void): void {
+    this.writer.indicator(open, { spaced: true, opens: true });
+    this.writer.increaseIndent({ flow: true });
+    this.#brackets++;
+    items.forEach((item, i) => {
+      if (i > 0) this.writer.indicator(",");
+      this.writer.foldLine();
+      write(item);
+    });
+    this.#brackets--;
+    this.writer.decreaseIndent();
+    this.writer.indicator(close);
+  }
+
+  #flowEntry([key, value]: [Value, Value]): void {
+    if (isSimpleKey(key)) {
+      this.node(key, "key");
+      this.writer.indicator(":");
+    } else {
+      this.writer.indicator("?", { spaced: true });
+      this.node(key, "longKey");
+      this.writer.foldLine();
+      this.writer.indicator(":", { spaced: true });
+    }
+    this.node(value, "mapValue");
+  }
+
   #empty(open: string, close: string): void {
     this.writer.indicator(open, { spaced: true });
     this.writer.indicator(close);
@@ -78,15 +123,15 @@ class Dumper {
   #scalar(value: Scalar, place: Place): void {
     const writer = this.writer;
     const fold = place !== "key";
-    writer.increaseIndent({ scalar: true });
+    writer.increaseIndent({ flow: true });
     if (value instanceof Uint8Array) {
       writer.indicator("!!binary", { spaced: true });
-      if (value.length === 0) writer.doubleQuoted("", fold);
+      if (value.length === 0 || this.#brackets > 0) writer.doubleQuoted(base64Lines(value), fold);
       else writer.literal(base64Lines(value));
     } else if (typeof value !== "string") {
       writer.plain(plainText(value), fold);
     } else {
-      const { plain, singleQuoted } = stylesOf(value);
+      const { plain, singleQuoted } = stylesOf(value, this.#brackets > 0);
       if (plain) writer.plain(value, fold);
       else if (singleQuoted) writer.singleQuoted(value, fold);
       else writer.doubleQuoted(value, fold);
@@ -123,8 +168,8 @@ function isSimpleKey(key: Value): boolean {
   return new TextEncoder().encode(key).length <= MAX_SIMPLE_KEY;
 }
 
-/** Which styles can write `text` so that it reads back as this string; double quotes always can. */
-function stylesOf(text: string): { plain: boolean; singleQuoted: boolean } {
+/** Which styles can write `text` so that it reads back as this string; double quotes always can. `bracketed`: within brackets. */
+function stylesOf(text: string, bracketed: boolean): { plain: boolean; singleQuoted: boolean } {
   const chars = [...text];
   const last = chars.length - 1;
   let spaceBeforeBreak = false;
@@ -143,7 +188,8 @@ function stylesOf(text: string): { plain: boolean; singleQuoted: boolean } {
   const singleQuoted = !special && !spaceBeforeBreak && !breakBeforeSpace;
   const edges = chars[0] === " " || chars[last] === " ";
   return {
-    plain: singleQuoted && !breaks && !edges && !hasIndicator(text) && scalarType(text) === "str",
+    plain: singleQuoted && !breaks && !edges && !hasIndicator(text) && !(bracketed && hasFlowIndicator(text)) &&
+      scalarType(text) === "str",
     singleQuoted,
   };
 }
@@ -151,6 +197,11 @@ function stylesOf(text: string): { plain: boolean; singleQuoted: boolean } {
 /** Whether something in `text` would be read as syntax in a block, on one line and without quotes. */
 function hasIndicator(text: string): boolean {
   return /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[?:-](?: |$))|:(?: |$)| #/.test(text);
+}
+
+/** Whether something in `text` would be read as syntax within brackets. */
+function hasFlowIndicator(text: string): boolean {
+  return /[,?[\]{}:]/.test(text);
 }
 
 /** The entries of `map` as Python's `sorted` orders them; in their own order if Python cannot compare the keys. */

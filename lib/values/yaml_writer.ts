@@ -8,8 +8,6 @@
 /** A scalar is folded at the first single space after this column. */
 const WIDTH = 80;
 
-const STEP = 2;
-
 const ESCAPES: Readonly<Record<string, string>> = {
   "\0": "0",
   "\x07": "a",
@@ -44,11 +42,17 @@ export class YamlWriter {
   #out = "";
   #column = 0;
   #indent = -1; // -1: outside of every node
+  readonly #step: number;
   readonly #indents: number[] = [];
   /** Whether the last character written is white space. */
   #whitespace = true;
   /** Whether the line so far has only indentation and indicators that count as such (`-`, `?`). */
   #indention = true;
+
+  /** @param step Columns for each level. */
+  constructor(step = 2) {
+    this.#step = step;
+  }
 
   /** The text written so far. */
   get text(): string {
@@ -61,13 +65,13 @@ export class YamlWriter {
   }
 
   /**
-   * Indents one level. @param options `scalar`: for the continuation lines of a scalar; `indentless`: a list stays in
-   * the column of its key.
+   * Indents one level. @param options `flow`: for the continuation lines of a scalar or of what stands in brackets;
+   * `indentless`: a list stays in the column of its key.
    */
-  increaseIndent(options: { scalar?: boolean; indentless?: boolean } = {}): void {
+  increaseIndent(options: { flow?: boolean; indentless?: boolean } = {}): void {
     this.#indents.push(this.#indent);
-    if (this.#indent < 0) this.#indent = options.scalar ? STEP : 0;
-    else if (!options.indentless) this.#indent += STEP;
+    if (this.#indent < 0) this.#indent = options.flow ? this.#step : 0;
+    else if (!options.indentless) this.#indent += this.#step;
   }
 
   /** Returns to the indentation before the matching {@linkcode increaseIndent}. */
@@ -84,14 +88,19 @@ export class YamlWriter {
     this.#indention = true;
   }
 
+  /** Begins a line if this one is full: between what stands in brackets. */
+  foldLine(): void {
+    if (this.#column > WIDTH) this.newLine();
+  }
+
   /**
    * Writes `-`, `?`, `:`, a bracket or a tag. `spaced`: with a space before it. `indention`: a block may follow on the
-   * line.
+   * line. `opens`: what follows needs no space before it.
    */
-  indicator(text: string, options: { spaced?: boolean; indention?: boolean } = {}): void {
+  indicator(text: string, options: { spaced?: boolean; indention?: boolean; opens?: boolean } = {}): void {
     if (options.spaced && !this.#whitespace) this.#put(" ");
     this.#put(text);
-    this.#whitespace = false;
+    this.#whitespace = options.opens === true;
     this.#indention &&= options.indention === true;
   }
 

@@ -1,3 +1,4 @@
+import { loadClientConfig } from "../../lib/config/load.ts";
 import { withCommand } from "../../lib/cli/with_command.ts";
 import { UsageError } from "../../lib/errors.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
@@ -27,6 +28,7 @@ class Place implements Disposable {
       },
       loaded: {
         opts: {
+          ...loadClientConfig({ configDir: this.root }).opts,
           output: "json",
           color: true,
           log_level: "warning" as const,

@@ -1,3 +1,4 @@
+import { STATE_DISPLAY } from "../../lib/output/highstate.ts";
 import {
   chooseOutputter,
   formatOutput,
@@ -61,12 +62,25 @@ for (const [mode, options] of Object.entries(MODES)) {
 
 /** What a hostile minion may answer: every control character, in ids, keys, values and bytes. */
 const EVIL = "\x1b[2J\x1b]52;c;eA==\x07\x9b31m\x7f\x08\x00\u202eevil\u2066";
+const EVIL_RUN = new Map<Value, Value>([[
+  [EVIL, EVIL, `${EVIL}name`, EVIL].join("_|-"),
+  new Map<Value, Value>([
+    ["result", true],
+    ["__run_num__", 0],
+    ["changes", new Map([[EVIL, EVIL]])],
+    ...["comment", "start_time", "duration", "data"].map((field): [Value, Value] => [field, EVIL]),
+    ["warnings", [EVIL]],
+  ]),
+]]);
 const HOSTILE: readonly Value[] = [
   EVIL,
   [EVIL, [EVIL]],
   new Map<Value, Value>([["web1", EVIL], [EVIL, new Map([[EVIL, [EVIL]]])]]),
   new Map<Value, Value>([["minions", [EVIL]]]),
   new Map<Value, Value>([["minions", new Map([[EVIL, EVIL]])]]),
+  new Map<Value, Value>([["web1", [[EVIL, EVIL], [EVIL, EVIL]]], [EVIL, [new Map([[EVIL, EVIL]])]]]),
+  new Map<Value, Value>([[EVIL, [EVIL]], [`a${EVIL}`, EVIL]]),
+  new Map<Value, Value>([[EVIL, EVIL_RUN]]),
   new TextEncoder().encode(EVIL),
   new Map<Value, Value>([[new TextEncoder().encode(EVIL), new TextEncoder().encode(EVIL)]]),
 ];
@@ -81,6 +95,16 @@ for (const out of [...OUTPUTTERS.keys(), "no_such_outputter"]) {
     }
   });
 }
+
+Deno.test("no layout of a state run lets a control character of an answer through", () => {
+  const run = new Map<Value, Value>([[EVIL, EVIL_RUN]]);
+  for (const output of ["full", "terse", "full_id"]) {
+    for (const tabular of [false, true, "{1} {2} {3} {6[comment]} {6[changes]!s} {6[comment]!r}"]) {
+      const text = formatOutput(run, { out: "highstate", color: false, states: { ...STATE_DISPLAY, output, tabular } });
+      assert(text.includes("evil") && !OBEYED.test(text), JSON.stringify(text));
+    }
+  }
+});
 
 Deno.test("nested keeps its own colours around an answer's escape sequences", () => {
   const text = formatOutput(new Map([["web1", "\x1b[31mred"]]), { out: "nested", color: true });
@@ -101,10 +125,10 @@ Deno.test("json escapes what a terminal would obey and says the same data", () =
   assertEquals(JSON.parse(text), EVIL);
 });
 
-Deno.test("an unknown outputter is nested, with a warning; highstate and grains are nested in silence", () => {
+Deno.test("an unknown outputter is nested, with a warning; grains is nested in silence", () => {
   const warnings: string[] = [];
   const warn = (text: string) => warnings.push(text);
-  for (const out of ["bo\x1bgus", "highstate", "grains", "constructor", "__proto__"]) {
+  for (const out of ["bo\x1bgus", "grains", "constructor", "__proto__"]) {
     assertEquals(formatOutput(new Map([["a", 1]]), { out, color: false, warn }), "a:\n    1");
   }
   assertEquals(

@@ -1,0 +1,46 @@
+/**
+ * The options about what outputters show, of master and minion: the first role's are for `salt` and `salt-run`, the second's for
+ * `salt-call`.
+ * @module
+ */
+
+import { any, bool, choice, int, type Option, str } from "./option_types.ts";
+
+/** Where text stands in a cell of a table. */
+const JUSTIFICATIONS = ["center", "left", "right"] as const;
+
+/** How state runs and tables are shown. */
+export const DISPLAY_OPTIONS = {
+  state_output: str(
+    "full",
+    "How states are shown: `full`; `terse`, a line each; `mixed`, full where one failed; `changes`, full where one failed or " +
+      "changed something; `filter`, see `state_output_exclude`. With `_id` behind it (`terse_id`) the ID stands for the name.",
+  ),
+  state_verbose: bool(true, "Whether states that succeeded and changed nothing are shown."),
+  state_output_diff: bool(false, "Whether only states that changed something, or failed, are shown."),
+  state_output_profile: bool(true, "Whether the start and the duration of states are shown."),
+  state_output_pct: bool(false, "Whether the summary of a state run has percentages."),
+  state_output_exclude: any(
+    [],
+    "Results (`True`, `False`, `None`) of states that `state_output: filter` leaves out; a list, or text with commas. `exclude=` of a call replaces it.",
+  ),
+  state_output_terse: any([], "Likewise, what `filter` shows in a line. `terse=` of a call replaces it."),
+  state_tabular: any(
+    false,
+    "Whether states of a line each are aligned; or the layout of a line for Python's `str.format`: {1} name, {2} state, {3} function, {4} result, " +
+      "{6} all fields, between {0} and {5} the colour.",
+  ),
+  state_compress_ids: bool(false, "Whether states of one ID with the same result are shown together."),
+  "out.table.has_header": bool(true, "Tables: whether the first row names the columns."),
+  "out.table.row_delimiter": str("-", "Tables: what lines between rows are made of."),
+  "out.table.delim": str(" | ", "Tables: what separates columns."),
+  "out.table.justify": choice("center", "Tables: where text stands in a cell.", JUSTIFICATIONS),
+  "out.table.separate_rows": bool(true, "Tables: whether there are lines between rows."),
+  "out.table.prefix": str("| ", "Tables: what a row begins with."),
+  "out.table.suffix": str(" |", "Tables: what a row ends with."),
+  "out.table.width": int(50, "Tables: characters after which a cell goes on in the next line.", { min: 1 }),
+  "out.table.nested_indent": int(0, "Tables: columns to the left of them.", { min: 0, max: 1000 }),
+  "out.table.rows_key": str(null, "Tables: shows the rows under this key alone."),
+  "out.table.labels_key": str(null, "Tables: takes the names of columns from this key."),
+  "out.table.title": str(null, "Tables: the text above the rows of `out.table.rows_key`."),
+} as const satisfies Readonly<Record<string, Option>>;

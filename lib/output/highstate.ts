@@ -1,0 +1,342 @@
+/**
+ * The outputter of state runs: a block or a line for each state, then a summary. Text, order and colours are Salt's.
+ * Difference: control characters in what a minion returned become visible, and a name stays on its line.
+ * Source: salt-states, section 8; Salt's highstate outputter.
+ * @module
+ */
+
+import { compressedCount, compressIds } from "./compress_ids.ts";
+import { copyMap } from "../values/dict.ts";
+import { formatNested } from "./nested.ts";
+import { rstrip, strip } from "../values/python_text.ts";
+import { fixed, roundHalfEven } from "./rounding.ts";
+import { durationMs, readStateRun, type StateResult, type StateRun } from "./state_return.ts";
+import { formatTerse } from "./terse_state.ts";
+import { pformat } from "../values/pformat.ts";
+import { splitLines } from "../text/split_lines.ts";
+import { type ColourName, type Colours, colours, sanitize, sanitizeLine } from "../text/terminal.ts";
+import { fillText } from "../text/textwrap.ts";
+import { float, isInt, isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+
+/** How state runs are shown: Salt's options of these names. */
+export interface StateDisplay {
+  /** `state_output`: full, terse, mixed, changes or filter; with `_id` behind it the ID stands for the name. */
+  readonly output: string;
+  /** `state_verbose`: whether states that did nothing are shown. */
+  readonly verbose: boolean;
+  /** `state_output_diff`: whether only those that changed something, or failed, are shown. */
+  readonly diff: boolean;
+  /** `state_output_profile`: whether start and duration are shown. */
+  readonly profile: boolean;
+  /** `state_output_pct`: whether the summary has percentages. */
+  readonly percentages: boolean;
+  /** `state_compress_ids`: whether states of one ID are put together. */
+  readonly compressIds: boolean;
+  /** `state_tabular`: whether short lines are aligned, or the layout of one, as Python's `str.format` takes it. */
+  readonly tabular: boolean | string;
+  /** `state_output_exclude`: results (`True`, `False`, `None`) that `filter` leaves out. */
+  readonly exclude: readonly string[];
+  /** `state_output_terse`: results that `filter` shows in one line. */
+  readonly terse: readonly string[];
+}
+
+/** Salt's defaults. */
+export const STATE_DISPLAY: StateDisplay = {
+  output: "full",
+  verbose: true,
+  diff: false,
+  profile: true,
+  percentages: false,
+  compressIds: false,
+  tabular: false,
+  exclude: [],
+  terse: [],
+};
+
+/** Options of {@linkcode formatHighstate}. */
+export interface HighstateOptions {
+  /** Whether to print in Salt's colours. */
+  readonly color: boolean;
+  /** Default: Salt's. */
+  readonly states?: StateDisplay;
+}
+
+/** The indentation of comments, changes and inner runs. */
+const MARGIN = " ".repeat(14);
+
+/**
+ * Formats `data`, a map from minion ids to what a state run returned there, without a final newline.
+ * @returns `undefined` if `data` has another form.
+ */
+export function formatHighstate(data: Value, { color, states = STATE_DISPLAY }: HighstateOptions): string | undefined {
+  return new Highstate(colours(color), color, states).format(data, 1);
+}
+
+/** The text of one minion, and whether something changed there. */
+interface HostText {
+  readonly text: string;
+  readonly changed: boolean;
+}
+
+/** The numbers of the summary. */
+interface Counts {
+  succeeded: number;
+  unchanged: number;
+  failed: number;
+  /** Results that are neither True, False nor None. */
+  odd: number;
+  changed: number;
+  warnings: number;
+  /** Milliseconds of states that ran one after the other. */
+  durationMs: number;
+  /** The longest of those that ran beside others, in milliseconds. */
+  parallelMs: number;
+}
+
+class Highstate {
+  readonly #color: Colours;
+  readonly #colored: boolean;
+  readonly #show: StateDisplay;
+
+  constructor(color: Colours, colored: boolean, show: StateDisplay) {
+    this.#color = color;
+    this.#colored = colored;
+    this.#show = show;
+  }
+
+  /** @param depth 1; one more for each run around this one. */
+  format(data: Value, depth: number): string | undefined {
+    const hosts = unwrap(data);
+    if (typeof hosts === "string") return sanitize(hosts);
+    if (!isMap(hosts) || [...hosts.keys()].some((host) => typeof host !== "string")) return undefined;
+    const texts: string[] = [];
+    for (const [host, run] of this.#show.compressIds ? compressIds(hosts) : hosts) {
+      const shown = this.#host(host, run, depth);
+      if (shown === undefined) return undefined;
+      texts.push(shown.text);
+    }
+    return texts.join("\n");
+  }
+
+  #host(host: Value, run: Value, depth: number): HostText | undefined {
+    const color = this.#color;
+    const named = (colour: ColourName, lines: readonly string[], changed: boolean): HostText => ({
+      text: [`${color[colour]}${sanitizeLine(str(host))}:${color.ENDC}`, ...lines].join("\n"),
+      changed,
+    });
+    if (typeof run === "string" || typeof run === "boolean" || isInt(run)) {
+      // What a function returned counts as a change, as an orchestration runs it.
+      const lines = typeof run === "string" ? splitLines(run) : [str(run)];
+      return named("CYAN", lines.map((line) => `${color.GREEN}    ${sanitize(line)}${color.ENDC}`), true);
+    }
+    if (Array.isArray(run)) {
+      const lines = run.map((error) => `${color.LIGHT_RED}----------\n    ${sanitize(str(error))}${color.ENDC}`);
+      return named("LIGHT_RED", [`    ${color.LIGHT_RED}Data failed to compile:${color.ENDC}`, ...lines], false);
+    }
+    if (!isMap(run)) return named("GREEN", [], false);
+    const read = readStateRun(run);
+    return read === undefined ? undefined : this.#run(read, { host, depth, named });
+  }
+
+  #run(run: StateRun, { host, depth, named }: {
+    readonly host: Value;
+    readonly depth: number;
+    readonly named: (colour: ColourName, lines: readonly string[], changed: boolean) => HostText;
+  }): HostText | undefined {
+    const lines = run.unordered.toReversed().flatMap((info) => [NO_ORDER, pformat(info)]);
+    const counts: Counts = {
+      succeeded: 0,
+      unchanged: 0,
+      failed: 0,
+      odd: 0,
+      changed: 0,
+      warnings: 0,
+      durationMs: 0,
+      parallelMs: 0,
+    };
+    let colour: ColourName = "GREEN";
+    for (const state of run.states) {
+      const changes = this.#changes(state, depth);
+      if (changes === undefined) return undefined;
+      count(state, changes.changed, counts);
+      const unremarkable = truthy(state.result) && !changes.changed;
+      if (unremarkable && (this.#show.diff || !this.#show.verbose)) continue;
+      const own = colourOf(state, changes.changed);
+      if (state.result === false || state.result === null) colour = own;
+      lines.push(...this.#state(state, { colour: own, changes, counts }));
+    }
+    lines.push(...this.#summary(host, counts));
+    return named(colour, lines, counts.changed > 0);
+  }
+
+  /** The changes of a state as text behind `Changes:`, and whether there are any. */
+  #changes({ fields, changes }: StateResult, depth: number): { changed: boolean; text: string } | undefined {
+    if (NESTED_RUNS.includes(fields.get("name") ?? null)) {
+      const inner = this.format(changes, depth + 1);
+      if (inner === undefined) return undefined;
+      const margin = MARGIN.repeat(depth);
+      return { changed: true, text: `${margin}\n${inner}`.replaceAll("\n", `\n${margin}`) };
+    }
+    if (!truthy(changes)) return { changed: false, text: "" };
+    if (!isMap(changes)) return { changed: true, text: `Invalid Changes data: ${sanitize(str(changes))}` };
+    const hosts = changes.get("ret") ?? null;
+    if (hosts === null || changes.get("out") !== "highstate") {
+      const text = formatNested(changes, { color: this.#colored, nestedIndent: MARGIN.length });
+      return { changed: true, text: `\n${rstrip(text)}` };
+    }
+    if (!isMap(hosts)) return undefined;
+    let text = "";
+    let changed = false;
+    for (const [host, run] of hosts) {
+      const shown = this.#host(host, run, 1);
+      if (shown === undefined) return undefined;
+      text += "\n" + splitLines(shown.text).map((line) => MARGIN + line).join("\n");
+      changed ||= shown.changed;
+    }
+    return { changed, text };
+  }
+
+  /** The lines of one state in the form that `state_output` asks for. */
+  #state(state: StateResult, { colour, changes, counts }: {
+    readonly colour: ColourName;
+    readonly changes: { readonly changed: boolean; readonly text: string };
+    readonly counts: Counts;
+  }): string[] {
+    const mode = this.#show.output.toLowerCase();
+    const [module, id, ownName, fun] = state.comps;
+    const name = mode.endsWith("_id") ? id : ownName;
+    const terse = () => [formatTerse(state, { name, colour, color: this.#color, ...this.#show })];
+    if (mode.startsWith("filter")) {
+      if (this.#show.terse.includes(str(state.result))) return terse();
+      if (this.#show.exclude.includes(str(state.result))) return [];
+    } else if (
+      mode.startsWith("terse") || (mode.startsWith("mixed") && state.result !== false) ||
+      (mode.startsWith("changes") && truthy(state.result) && !changes.changed)
+    ) {
+      return terse();
+    }
+    const { [colour]: start, ENDC: end, LIGHT_RED } = this.#color;
+    const row = (label: string, text: string) => `    ${start}${label.padStart(8)}: ${text}${end}`;
+    const lines = [
+      `${start}----------${end}`,
+      row("ID", sanitizeLine(id)),
+      row("Function", `${sanitizeLine(module)}.${sanitizeLine(fun)}`),
+    ];
+    if (name !== id) lines.push(row("Name", sanitizeLine(name)));
+    lines.push(row("Result", sanitize(str(state.result))), row("Comment", sanitize(commentOf(state))));
+    if (this.#show.profile && state.startTime !== undefined) {
+      const duration = state.duration === "" ? "" : `${str(state.duration)} ms`;
+      lines.push(row("Started", sanitize(str(state.startTime))), row("Duration", sanitize(duration)));
+    }
+    lines.push(`${start}     Changes:   ${changes.text}${end}`);
+    if (state.warnings !== undefined) {
+      counts.warnings++;
+      const text = fillText(sanitize(state.warnings.join("\n").replace(/[\v\f\r]/g, " ")), FILL).trimStart();
+      lines.push(`   ${LIGHT_RED} Warnings: ${text}${end}`);
+    }
+    return lines;
+  }
+
+  #summary(host: Value, counts: Counts): string[] {
+    const { CYAN, GREEN, RED, LIGHT_RED, LIGHT_YELLOW, ENDC } = this.#color;
+    const { succeeded, unchanged, failed, odd, changed, warnings } = counts;
+    const total = succeeded + unchanged + failed + odd;
+    const width = SUMMARY_LABEL + Math.max(...[...shownCounts(counts)].map((n) => String(n).length), 0);
+    const row = (label: string, number: Value) => `${label}: ${str(number).padStart(width - label.length - 2)}`;
+    const failedColour = failed > 0 ? RED : CYAN;
+    const beside = [
+      ...(unchanged > 0 ? [`${LIGHT_YELLOW}unchanged=${unchanged}${ENDC}`] : []),
+      ...(changed > 0 ? [`${GREEN}changed=${changed}${ENDC}`] : []),
+    ];
+    const lines = [
+      `${CYAN}\nSummary for ${sanitizeLine(str(host))}\n${"-".repeat(width)}${ENDC}`,
+      `${GREEN}${row("Succeeded", succeeded + unchanged)}${ENDC}${beside.length > 0 ? ` (${beside.join(", ")})` : ""}`,
+      `${failedColour}${row("Failed", failed)}${ENDC}`,
+    ];
+    if (this.#show.percentages && total > 0) {
+      const percent = (part: number) => float(roundHalfEven(part / total * 100, 2));
+      lines.push(
+        `${GREEN}${row("Success %", percent(succeeded + unchanged))}${ENDC}`,
+        `${failedColour}${row("Failure %", percent(failed))}${ENDC}`,
+      );
+    }
+    if (warnings > 0) lines.push(`${LIGHT_RED}${row("Warnings", warnings)}${ENDC}`);
+    lines.push(`${CYAN}${"-".repeat(width)}\nTotal states run: ${String(total).padStart(width - 7)}${ENDC}`);
+    if (this.#show.profile) {
+      const ms = counts.durationMs + counts.parallelMs;
+      const [time, unit] = ms > 999 ? [ms / 1000, "s"] : [ms, "ms"];
+      lines.push(`${CYAN}Total run time: ${fixed(time, 3).padStart(width - 5)} ${unit}${ENDC}`);
+    }
+    return lines;
+  }
+}
+
+/** `Succeeded: ` */
+const SUMMARY_LABEL = 11;
+
+const FILL = { width: 80, indent: MARGIN };
+
+const NO_ORDER = "The State execution failed to record the order in which all states were executed. " +
+  "The state return missing data is:";
+
+/** States whose changes are runs of their own. */
+const NESTED_RUNS: readonly Value[] = ["state.orch", "state.orchestrate", "state.sls"];
+
+/** What lies in the wrappings that runners put around a run. */
+function unwrap(data: Value): Value {
+  let inner = data;
+  for (const wrapping of ["return", "data"]) {
+    if (isMap(inner)) inner = inner.get(wrapping) ?? (inner.has(wrapping) ? null : inner);
+  }
+  if (isMap(inner) && inner.size === 1) {
+    const [only] = inner.values();
+    if (isMap(only) && only.has("jid") && only.has("fun")) {
+      const returned = only.get("return");
+      inner = isMap(returned) && returned.has("data") ? returned.get("data") ?? null : inner;
+    }
+  }
+  return inner === null ? "None" : isMap(inner) ? withoutRetcode(inner) : inner;
+}
+
+/** The run of an orchestration has its return code beside the one master. */
+function withoutRetcode(data: ValueMap): ValueMap {
+  const masters = [...data.keys()].filter((key) => typeof key === "string" && key.endsWith("_master"));
+  if (masters.length !== 1 || !data.has("retcode")) return data;
+  const rest = copyMap(data);
+  rest.delete("retcode");
+  return rest;
+}
+
+function count(state: StateResult, changed: boolean, counts: Counts): void {
+  const states = compressedCount(state.comps);
+  if (state.result === true) counts.succeeded += states;
+  else if (state.result === false) counts.failed += states;
+  else if (state.result === null) counts.unchanged += states;
+  else counts.odd += states;
+  const ms = durationMs(state.duration);
+  if (state.parallel) counts.parallelMs = Math.max(counts.parallelMs, ms);
+  else counts.durationMs += ms;
+  if (!changed) return;
+  const together = isMap(state.changes) ? state.changes.get("compressed changes") : undefined;
+  counts.changed += states > 1 && isMap(together) ? together.size || 1 : 1;
+}
+
+/** The counts that the width of the summary depends on. */
+function shownCounts({ succeeded, unchanged, failed, odd, warnings }: Counts): number[] {
+  return [succeeded, unchanged, failed, odd, warnings].filter((n) => n > 0);
+}
+
+function colourOf({ result }: StateResult, changed: boolean): ColourName {
+  if (result === false) return "RED";
+  if (result === null) return "LIGHT_YELLOW";
+  return changed ? "CYAN" : "GREEN";
+}
+
+/** The comment with its further lines indented, and what a state adds to it. */
+function commentOf({ comment, data }: StateResult): string {
+  const text = strip(str(comment)).replaceAll("\n", `\n${MARGIN}`);
+  if (data === undefined) return text;
+  if (Array.isArray(data)) return [text, ...data.map(str)].join(" ");
+  if (isMap(data)) return [text, ...[...data].map(([key, value]) => `${str(key)}: ${str(value)}`)].join("\n\t\t");
+  return `${text} ${str(data)}`;
+}

@@ -1,0 +1,84 @@
+/**
+ * Reads what a state run returned: a map from `<state>_|-<id>_|-<name>_|-<function>` to what became of that state.
+ * Checks the form once, for the outputters that show it. Formats nothing.
+ * Source: salt-states, section 4; Salt's state.py.
+ * @module
+ */
+
+import { compare, isMap, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
+
+/** What the parts of a state's name are separated by. */
+export const SEPARATOR = "_|-";
+
+/** One state of a run. */
+export interface StateResult {
+  /** The module, the ID, the name and the function. */
+  readonly comps: readonly [state: string, id: string, name: string, fun: string];
+  /** True, False; None for what a test run would change. */
+  readonly result: Value;
+  readonly comment: Value;
+  /** What changed; nothing if it is empty in Python's sense. */
+  readonly changes: Value;
+  /** As the minion gave it; `undefined` without times. */
+  readonly startTime: Value | undefined;
+  /** Milliseconds, as the minion gave them; the empty string without. */
+  readonly duration: Value;
+  readonly warnings: readonly string[] | undefined;
+  /** Added to the comment. */
+  readonly data: Value | undefined;
+  /** Whether it ran beside others. */
+  readonly parallel: boolean;
+  /** All fields, for a layout of the operator's. */
+  readonly fields: ValueMap;
+}
+
+/** A run's states in the order in which they ran, and parts of the return that have no order. */
+export interface StateRun {
+  readonly states: readonly StateResult[];
+  readonly unordered: readonly ValueMap[];
+}
+
+/** Reads a minion's return. @returns `undefined` if it is not that of a state run. */
+export function readStateRun(data: ValueMap): StateRun | undefined {
+  const unordered: ValueMap[] = [];
+  const found: { order: Value; state: StateResult }[] = [];
+  for (const [tag, info] of data) {
+    if (!isMap(info)) continue;
+    if (tag !== "changes" && info.size > 0 && !info.has("__run_num__")) unordered.push(info);
+    if (!info.has("result")) continue;
+    const state = readState(tag, info);
+    if (state === undefined) return undefined;
+    found.push({ order: info.get("__run_num__") ?? 0, state });
+  }
+  found.sort((a, b) => compare(a.order, b.order));
+  return { states: found.map(({ state }) => state), unordered };
+}
+
+function readState(tag: Value, fields: ValueMap): StateResult | undefined {
+  const [state, id, name, fun] = typeof tag === "string" ? tag.split(SEPARATOR) : [];
+  const changes = fields.get("changes");
+  const duration = fields.get("duration") ?? (fields.has("duration") ? null : "");
+  if (fun === undefined || changes === undefined) return undefined;
+  if (typeof duration !== "string" && toNumber(duration) === undefined) return undefined;
+  const warnings = fields.get("warnings");
+  if (warnings !== undefined && !Array.isArray(warnings)) return undefined;
+  return {
+    comps: [state, id, name, fun],
+    result: fields.get("result") ?? null,
+    comment: fields.get("comment") ?? "",
+    changes,
+    startTime: fields.get("start_time"),
+    duration,
+    warnings: warnings?.map(str),
+    data: fields.get("data"),
+    parallel: fields.has("__parallel__"),
+    fields,
+  };
+}
+
+/** A duration in milliseconds, also of Salt's older form `12.5 ms`; 0 where it is none. */
+export function durationMs(duration: Value): number {
+  if (typeof duration !== "string") return toNumber(duration) ?? 0;
+  const text = duration.split(" ms")[0].trim();
+  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : 0;
+}

@@ -1,0 +1,71 @@
+/**
+ * One state of a run in one line. Source: Salt's highstate outputter (`state_output: terse`, `state_tabular`).
+ * @module
+ */
+
+import { formatPython } from "../text/python_format.ts";
+import { type ColourName, type Colours, sanitize, sanitizeLine } from "../text/terminal.ts";
+import type { StateResult } from "./state_return.ts";
+import { str, truthy, type Value } from "../values/value.ts";
+
+/** The layout of the line. */
+export interface TerseOptions {
+  /** Its name, or its ID. */
+  readonly name: string;
+  readonly colour: ColourName;
+  readonly color: Colours;
+  /** Whether start and duration are shown. */
+  readonly profile: boolean;
+  /** Whether it is aligned with others, or a layout of Python's. */
+  readonly tabular: boolean | string;
+}
+
+/** Formats a state. A layout that cannot be read is taken for `true`. */
+export function formatTerse(state: StateResult, { name, colour, color, profile, tabular }: TerseOptions): string {
+  const [module, , , fun] = state.comps;
+  const shown = { name: sanitizeLine(name), module: sanitizeLine(module), fun: sanitizeLine(fun) };
+  const start = color[colour];
+  if (typeof tabular === "string") {
+    const fields = new Map([...state.fields].map(([key, value]) => [key, safe(value)]));
+    const args = [start, shown.name, shown.module, shown.fun, resultWord(state), color.ENDC, fields];
+    const line = formatPython(tabular, args);
+    if (line !== undefined) return line;
+  }
+  const time = profile && state.startTime !== undefined
+    ? { started: sanitize(str(state.startTime)), duration: sanitize(str(state.duration)) }
+    : undefined;
+  const warnings = state.warnings === undefined
+    ? ""
+    : `${color.LIGHT_RED}Warnings:\n${sanitize(state.warnings.join("\n"))}${color.ENDC}`;
+  if (tabular === false) {
+    const times = time === undefined ? "" : ` - Started: ${time.started} - Duration: ${time.duration} ms`;
+    const { name, module, fun } = shown;
+    return `${warnings} ${start} Name: ${name} - Function: ${module}.${fun} - Result: ${
+      resultWord(state)
+    }${times}${color.ENDC}`;
+  }
+  const times = time === undefined ? "" : `${time.started} [${padStart(time.duration, 7)} ms] `;
+  const fullName = `${padStart(shown.module, 10)}.${padEnd(shown.fun, 10)}`;
+  return `${warnings === "" ? "" : `${warnings}\n`}${start}${times}${fullName} ${
+    resultWord(state).padEnd(7)
+  }   Name: ${shown.name}${color.ENDC}`;
+}
+
+function resultWord({ result, changes }: StateResult): string {
+  if (result === false) return "Failed";
+  if (result === null) return "Differs";
+  return truthy(changes) ? "Changed" : "Clean";
+}
+
+function safe(value: Value): Value {
+  return typeof value === "string" ? sanitize(value) : value;
+}
+
+/** As JavaScript's `padStart`, counting characters and not UTF-16 units. */
+function padStart(text: string, width: number): string {
+  return " ".repeat(Math.max(0, width - [...text].length)) + text;
+}
+
+function padEnd(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - [...text].length));
+}

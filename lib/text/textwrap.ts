@@ -1,0 +1,101 @@
+/**
+ * Python's `textwrap`: fills a paragraph to a width.
+ * Source: docs.python.org, "textwrap" (Python 3.11, default options).
+ * @module
+ */
+
+const LETTER = "[\\p{L}\\p{Nl}\\p{No}_]";
+const WORD = "[\\p{L}\\p{N}_]";
+const WORD_OR_PUNCTUATION = `(?:${WORD}|[!"'&.,?])`;
+
+/** The parts that a line may be cut between: blanks, dashes between words, and words up to a hyphen. */
+const PARTS = new RegExp(
+  ` +` +
+    `|(?<=${WORD_OR_PUNCTUATION})-{2,}(?=${WORD})` +
+    `|[^ ]+?(?:` +
+    `-(?:(?<=${LETTER}{2}-)|(?<=${LETTER}-${LETTER}-))(?=${LETTER}-?${LETTER})` +
+    `|(?= |$)` +
+    `|(?<=${WORD_OR_PUNCTUATION})(?=-{2,}${WORD})` +
+    `)`,
+  "gu",
+);
+
+/** The layout of {@linkcode fillText}. */
+export interface Fill {
+  /** Maximum characters of a line, the indentation included. */
+  readonly width: number;
+  /** What every line begins with. */
+  readonly indent: string;
+}
+
+/** `text` as lines of at most `fill.width` characters; white space, line ends too, separates words. */
+export function fillText(text: string, { width, indent }: Fill): string {
+  const plain = expandTabs(text).replace(/[\t\n\v\f\r]/g, " ");
+  const parts = Array.from(plain.match(PARTS) ?? [], (part) => new Part(part)).reverse();
+  const room = width - indent.length;
+  const lines: string[] = [];
+  while (parts.length > 0) {
+    if (parts.at(-1)?.blank && lines.length > 0) parts.pop();
+    const line: string[] = [];
+    let used = 0;
+    for (let next = parts.at(-1); next !== undefined && used + next.length <= room; next = parts.at(-1)) {
+      used += next.length;
+      line.push(next.take(next.length));
+      parts.pop();
+    }
+    const long = parts.at(-1);
+    if (long !== undefined && long.length > room) line.push(long.cut(room < 1 ? 1 : room - used));
+    if (line.at(-1)?.trim() === "") line.pop();
+    if (line.length > 0) lines.push(indent + line.join(""));
+  }
+  return lines.join("\n");
+}
+
+/** What is left of a part: its characters, as Python counts them. */
+class Part {
+  readonly blank: boolean;
+  readonly #chars: readonly string[];
+  #start = 0;
+
+  constructor(text: string) {
+    this.blank = text.trim() === "";
+    this.#chars = [...text];
+  }
+
+  get length(): number {
+    return this.#chars.length - this.#start;
+  }
+
+  /** Takes characters off the beginning. */
+  take(count: number): string {
+    const text = this.#chars.slice(this.#start, this.#start + count).join("");
+    this.#start += count;
+    return text;
+  }
+
+  /** Takes off what fits into `room` characters: up to the last hyphen there, if something else stands before it. */
+  cut(room: number): string {
+    const head = this.#chars.slice(this.#start, this.#start + room);
+    const hyphen = head.lastIndexOf("-");
+    const words = hyphen > 0 && head.slice(0, hyphen).some((char) => char !== "-");
+    return this.take(words ? hyphen + 1 : room);
+  }
+}
+
+/** Python's `expandtabs()`: a tab ends at the next column that is a multiple of 8; a line end begins the columns anew. */
+function expandTabs(text: string): string {
+  if (!text.includes("\t")) return text;
+  let column = 0;
+  let out = "";
+  for (const char of text) {
+    if (char === "\t") {
+      const blanks = 8 - column % 8;
+      out += " ".repeat(blanks);
+      column += blanks;
+    } else {
+      out += char;
+      column = char === "\n" || char === "\r" ? 0 : column + 1;
+    }
+  }
+  return out;
+}

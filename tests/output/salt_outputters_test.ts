@@ -1,0 +1,98 @@
+/** Every outputter against what Salt's own made of the same values: tests/corpus/make_outputters.py. */
+
+import { formatOutput } from "../../lib/output/outputters.ts";
+import { type DisplayOpts, stateDisplay, tableLayout } from "../../lib/output/display_opts.ts";
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import { assertEquals, assertNotEquals } from "../support/assert.ts";
+import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
+import { toValue, type Value } from "../../lib/values/value.ts";
+
+interface Row {
+  readonly out: string;
+  readonly value: Typed;
+  /** Whether ours is another text on purpose, which docs/differences.md tells. */
+  readonly differs?: true;
+  /** Options of Salt's configuration. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly text: string | { readonly error: string };
+  /** The text in colours, where that is another one. */
+  readonly color?: string | { readonly error: string };
+}
+
+const DEFAULTS: DisplayOpts = loadMasterConfig({ configDir: "/nonexistent" }).opts;
+
+function shown({ out, options = {} }: Row, value: Value, color: boolean): string {
+  const opts: DisplayOpts = { ...DEFAULTS, ...options };
+  const arg = toValue(options.arg ?? []);
+  const indent = options.output_indent;
+  return formatOutput(value, {
+    out,
+    color,
+    indent: typeof indent === "number" ? indent : undefined,
+    nestedIndent: Number(options.nested_indent ?? 0),
+    states: stateDisplay(opts, Array.isArray(arg) ? arg : []),
+    table: tableLayout(opts),
+  });
+}
+
+for (const corpus of ["outputters.json", "outputters_3007.json"]) {
+  const rows = await readCorpus<Row>(corpus);
+  for (const out of new Set(rows.map((row) => row.out))) {
+    Deno.test(`${out} writes what Salt's writes: ${corpus}`, () => {
+      for (const row of rows.filter((row) => row.out === out)) {
+        const about = JSON.stringify([row.value, row.options]).slice(0, 200);
+        const value = fromTyped(row.value);
+        if (row.differs) {
+          assertNotEquals<unknown>(
+            shown(row, value, false),
+            row.text,
+            `${about} is like Salt's, and is marked as different`,
+          );
+          continue;
+        }
+        assertEquals<unknown>(shown(row, value, false), row.text, about);
+        assertEquals<unknown>(shown(row, value, true), row.color ?? row.text, about);
+      }
+    });
+  }
+}
+
+Deno.test("table shows all lines of a long cell, and all cells of a long row", () => {
+  const table = (rows: unknown) =>
+    formatOutput(toValue({ m1: rows }), { out: "table", color: false }).split("\n").slice(2);
+  assertEquals(table([["one", "1\n2"]]), [
+    "    -----------",
+    "    | one | 1 |",
+    "    |     | 2 |",
+    "    -----------",
+  ]);
+  assertEquals(table([["a"], ["b", "c"]]), [
+    "    ---------",
+    "    | a |   |",
+    "    ---------",
+    "    | b | c |",
+    "    ---------",
+  ]);
+});
+
+Deno.test("highstate shows a layout that cannot be read as aligned lines", () => {
+  const run = toValue({ m1: { "test_|-a_|-a_|-nop": { __run_num__: 0, result: true, comment: "", changes: {} } } });
+  for (const state_tabular of ["{9}", "{", "{6[nothing]}", "{1:%d}", "{name}"]) {
+    const states = stateDisplay({ ...DEFAULTS, state_output: "terse", state_tabular });
+    const lines = formatOutput(run, { out: "highstate", color: false, states }).split("\n");
+    assertEquals(lines[1], "      test.nop        Clean     Name: a", state_tabular);
+  }
+});
+
+Deno.test("an outputter whose name is misspelt is nested, and the nearest name is told", () => {
+  const warnings: string[] = [];
+  assertEquals(formatOutput(1, { out: "jsn", color: false, warn: (text) => warnings.push(text) }), "1");
+  assertEquals(warnings, ["Invalid outputter jsn specified, fall back to nested; did you mean json?"]);
+});
+
+Deno.test("the options of a call replace those of the configuration about which states are shown", () => {
+  const opts = { ...DEFAULTS, state_output_exclude: ["True"], state_output_terse: "None" };
+  const kwargs = new Map<Value, Value>([["__kwarg__", true], ["exclude", "False,"]]);
+  assertEquals([stateDisplay(opts).exclude, stateDisplay(opts).terse], [["True"], ["None"]]);
+  assertEquals([stateDisplay(opts, [kwargs]).exclude, stateDisplay(opts, [kwargs]).terse], [["False", ""], ["None"]]);
+});
