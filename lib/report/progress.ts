@@ -5,6 +5,7 @@
  */
 
 import type { JobIo } from "../cli/run_command.ts";
+import { clearInterval, setInterval } from "../os/timers.ts";
 import { StatusLine } from "../output/status_line.ts";
 import { hasReturned } from "../protocol/outcome.ts";
 import { sanitizeLine } from "../text/terminal.ts";
