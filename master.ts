@@ -5,10 +5,12 @@
 
 import { loadMasterConfig } from "./lib/config/load.ts";
 import { Master } from "./lib/master/master.ts";
+import { nameProcess } from "./lib/process/process_name.ts";
 import { preflightMaster } from "./lib/commands/preflight.ts";
 import { runService } from "./lib/commands/service.ts";
 
 if (import.meta.main) {
+  nameProcess("salt-master", Deno.args);
   Deno.exit(
     await runService({
       prog: "salt-master",

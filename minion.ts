@@ -6,6 +6,7 @@
 
 import { jobIo, writeError } from "./lib/cli/process_io.ts";
 import { programName } from "./lib/cli/program_name.ts";
+import { nameProcess } from "./lib/process/process_name.ts";
 import { reportUnexpected } from "./lib/cli/unexpected_error.ts";
 
 async function runMinion(args: readonly string[]): Promise<number> {
@@ -27,10 +28,17 @@ async function runMinion(args: readonly string[]): Promise<number> {
 
 async function main(): Promise<number> {
   const { name, args } = programName(Deno.args, "salt-minion");
+  nameProcess(name, args);
   if (name === "salt-module-process") {
     // Not a command: what the minion runs its operator's own modules in.
     const { runModulePump } = await import("./lib/worker/module_pump.ts");
     return await runModulePump();
+  }
+  if (name === "salt-keeper") {
+    // Not a command either: what the minion runs the commands of its jobs in.
+    const { runCommandKeeper } = await import("./lib/host/command_keeper.ts");
+    const [cachedir, socket] = args;
+    return await runCommandKeeper({ cachedir, socket });
   }
   if (name !== "salt-call") return await runMinion(args);
   const { runSaltCall } = await import("./lib/commands/salt_call.ts");

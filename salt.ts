@@ -9,6 +9,7 @@ import type { MasterOpts } from "./lib/config/options.ts";
 import * as process from "./lib/cli/process_io.ts";
 import { programName } from "./lib/cli/program_name.ts";
 import { runSalt } from "./lib/commands/salt.ts";
+import { nameProcess } from "./lib/process/process_name.ts";
 import { reportUnexpected } from "./lib/cli/unexpected_error.ts";
 
 /** Fires an event on the master's bus; most runs of `salt-key` have none to fire, and load no sockets. */
@@ -51,6 +52,7 @@ async function main(): Promise<number> {
   const { name, args } = programName(Deno.args, "salt");
   // An executable may be called anything: what is no name of ours is `salt` itself.
   const known = Object.hasOwn(COMMANDS, name) ? name : "salt";
+  nameProcess(known, args);
   return await reportUnexpected({ name: known, args, writeError: process.writeError }, COMMANDS[known]);
 }
 

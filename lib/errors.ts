@@ -140,6 +140,20 @@ export class CommandNotFoundError extends Error {
   override name = "CommandNotFoundError";
 }
 
+/** A job was told to end, by a signal of `saltutil.term_job` or the like. */
+export class JobEndedError extends Error {
+  override name = "JobEndedError";
+  /** @param signal The number of the signal. */
+  constructor(readonly signal: number) {
+    super(`The job was told to end by signal ${signal}`);
+  }
+}
+
+/** The outcome of a command is lost, because the process that read its output has ended. */
+export class CommandLostError extends Error {
+  override name = "CommandLostError";
+}
+
 /** No module has the function. */
 export class UnavailableError extends Error {
   override name = "UnavailableError";

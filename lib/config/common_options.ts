@@ -5,7 +5,7 @@
 
 import { HASH_TYPES } from "../crypto/hash_types.ts";
 import { MAX_KEY_BITS, MIN_NEW_KEY_BITS } from "../crypto/key_bits.ts";
-import { LOG_LEVELS } from "../process/log_levels.ts";
+import { LEVEL_ALIASES, LOG_LEVELS } from "../process/log_levels.ts";
 import {
   any,
   bool,
@@ -51,10 +51,12 @@ export const COMMON_OPTIONS = {
       "of the disk before each answer (Linux; not in Salt).",
     ["process", "machine"],
   ),
-  transport: choice("zeromq", "How messages travel. Only ZeroMQ is built.", ["zeromq"]),
+  transport: choice("zeromq", "How messages travel. Only ZeroMQ is built.", ["zeromq"], { notBuilt: ["tcp", "ws"] }),
   ipv6: bool(null, "Whether sockets listen and connect over IPv6; unset: as the address says."),
   ipc_mode: notNeeded(
-    choice("ipc", "How the processes of one host reach each other. Only Unix sockets are built.", ["ipc"]),
+    choice("ipc", "How the processes of one host reach each other. Only Unix sockets are built.", ["ipc"], {
+      notBuilt: ["tcp"],
+    }),
   ),
   max_event_size: notNeeded(int(1_048_576, "Accepted for Salt's sake: no event is trimmed here.", { min: 1024 })),
   zmq_filtering: bool(
@@ -69,8 +71,10 @@ export const COMMON_OPTIONS = {
   tcp_keepalive_idle: int(300, "Seconds of silence before the first probe; -1: the system's own.", { min: -1 }),
   tcp_keepalive_cnt: int(-1, "Unanswered probes after which a connection is dead; -1: the system's own.", { min: -1 }),
   tcp_keepalive_intvl: int(-1, "Seconds between probes; -1: the system's own.", { min: -1 }),
-  log_level: choice("warning", "What is written to the terminal.", LOG_LEVELS),
-  log_level_logfile: choice(null, "What is written to the log file; unset: as `log_level`.", LOG_LEVELS),
+  log_level: choice("warning", "What is written to the terminal.", LOG_LEVELS, { aliases: LEVEL_ALIASES }),
+  log_level_logfile: choice(null, "What is written to the log file; unset: as `log_level`.", LOG_LEVELS, {
+    aliases: LEVEL_ALIASES,
+  }),
   log_dir: str(null, "Directory of the log file, where `log_file` is unset or relative."),
   log_datefmt: str("%H:%M:%S", "Time in lines on the terminal, as strftime."),
   log_datefmt_logfile: str("%Y-%m-%d %H:%M:%S", "Time in lines of the log file, as strftime."),

@@ -99,10 +99,10 @@ export interface MinionConfigRequest extends ConfigRequest {
 export function loadMinionConfig(request: MinionConfigRequest = {}): LoadedConfig<MinionOpts> {
   const draft = new Draft("minion", request);
   draft.check();
-  draft.tellPlanned();
   draft.deriveId("", request.cacheId);
   draft.derivePaths();
   draft.deriveMaster();
+  draft.tellPlanned();
   return draft.finish("minion");
 }
 
@@ -115,6 +115,8 @@ class Draft {
   readonly #role: Role;
   readonly #written: WrittenOptions;
   readonly #overrides: Readonly<Record<string, Value>>;
+  /** What was written and is not built, by option, in the order of the table: a sentence each. */
+  readonly #notBuilt: [name: string, text: string][] = [];
 
   constructor(role: Role, request: ConfigRequest) {
     this.#role = role;
@@ -161,7 +163,7 @@ class Draft {
       const written = this.#written.get(name);
       this.values[name] = written === undefined
         ? copy(option.default)
-        : checked(name, option, { ...written, value: reshape(name, written.value) });
+        : this.#checked(name, option, { ...written, value: reshape(name, written.value) });
     }
     this.values.extra = this.#extra(new Set(Object.keys(table)));
     for (const name of ["file_roots", "pillar_roots"]) {
@@ -170,15 +172,27 @@ class Draft {
     this.values.user ??= this.surroundings.user();
   }
 
+  #checked(name: string, option: Option, written: Written): Value {
+    const { file, line, value } = written;
+    const result = checkOption(option, value);
+    if ("problem" in result) throw new ConfigError(result.problem, { file, line, option: name });
+    if (result.notBuilt !== undefined) this.#notBuilt.push([name, result.notBuilt]);
+    if (result.alias) this.#warn(written, name, `${str(value)} is called ${str(result.value)}`);
+    return result.value;
+  }
+
   /** Warns of options that belong to parts of Salt that are not implemented; the operator's commands do not repeat it. */
   tellPlanned(): void {
+    for (const [name, text] of this.#notBuilt) this.#warn(this.#written.get(name) ?? { value: null }, name, text);
     const table = OPTION_TABLES[this.#role];
-    const idle = [...this.#written].filter(([name, { file, value }]) =>
-      file !== undefined && Object.hasOwn(table, name) && table[name].noEffect === "not built" &&
-      value !== null && !equals(value, table[name].default)
-    );
+    const other = OPTION_TABLES[this.#role === "master" ? "minion" : "master"];
+    const idle = [...this.#written].filter(([name, { file, value }]) => {
+      if (file === undefined) return false;
+      if (!Object.hasOwn(table, name)) return SALT_OPTION_NAMES.has(name) && !Object.hasOwn(other, name);
+      return table[name].noEffect === "not built" && value !== null && !equals(value, table[name].default);
+    });
     for (const [file, set] of Map.groupBy(idle, ([, { file }]) => file)) {
-      this.warnings.push(`${file}: not acted upon yet: ${set.map(([name]) => name).join(", ")}`);
+      this.warnings.push(`${file}: not built yet, and without effect: ${set.map(([name]) => name).join(", ")}`);
     }
   }
 
@@ -205,10 +219,11 @@ class Draft {
       if (known.has(name)) continue;
       extra.set(name, written.value);
       if (name.includes(".") || written.file === undefined) continue;
-      if (Object.hasOwn(other, name) || SALT_OPTION_NAMES.has(name)) {
+      if (Object.hasOwn(other, name)) {
         idle.set(written.file, [...idle.get(written.file) ?? [], name]);
         continue;
       }
+      if (SALT_OPTION_NAMES.has(name)) continue; // tellPlanned() names it
       this.#warn(written, name, `unknown option${didYouMean(name, [...known, ...SALT_OPTION_NAMES])}`);
     }
     for (const [file, names] of idle) {
@@ -270,7 +285,12 @@ class Draft {
     for (const [name, option] of Object.entries(OPTION_TABLES[this.#role])) {
       const path = values[name];
       if (option.type !== "path" || typeof path !== "string") continue;
-      if (isUri(path)) this.#fail(name, `must be a path, not ${path}: system logs are not built`);
+      if (isUri(path)) {
+        if (!LOG_FILE.test(name)) this.#fail(name, `must be a path, not ${path}`);
+        this.#notBuilt.push([name, `${path} is not built yet: ${option.default} is used`]);
+        values[name] = underRoot(root, String(option.default));
+        continue;
+      }
       values[name] = Object.hasOwn(this.#overrides, name)
         ? absolutePath(path, this.surroundings.cwd)
         : underRoot(root, path);
@@ -318,11 +338,8 @@ class Draft {
   }
 }
 
-function checked(name: string, option: Option, { value, file, line }: Written): Value {
-  const result = checkOption(option, value);
-  if ("problem" in result) throw new ConfigError(result.problem, { file, line, option: name });
-  return result.value;
-}
+/** The options that Salt also lets be a system log: `file:///dev/log`. */
+const LOG_FILE = /log_?file$/;
 
 /** Other ways to write an option that Salt takes: node groups as a list of maps, returners as a list. */
 function reshape(name: string, value: Value): Value {

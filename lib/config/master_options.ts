@@ -77,7 +77,11 @@ export const MASTER_OPTIONS = {
   ),
   job_cache_store_endtime: bool(false, "Whether the time of a job's last return is stored."),
   ext_job_cache: planned(str("", "Returner that minions store their results with instead.")),
-  master_job_cache: notNeeded(str("local_cache", "Where jobs are stored. Only `local_cache` is built.")),
+  master_job_cache: notNeeded(
+    choice("local_cache", "Where jobs are stored. Only `local_cache` is built.", ["local_cache"], {
+      notBuilt: "any",
+    }),
+  ),
   minion_data_cache: bool(true, "Whether the grains and pillar of minions are kept on disk."),
   minion_data_cache_events: bool(true, "Whether a change of them is told on the event bus."),
   preserve_minion_cache: bool(false, "Whether a minion's data survives the deletion of its key."),

@@ -30,7 +30,15 @@ export const MINION_OPTIONS = {
   master: strs(["salt"], "Host or address of the master, or `host:port`. Of a list the first is used."),
   master_port: port(4506, "Port on which the master takes requests."),
   publish_port: port(null, "Port on which the master publishes; unset: as the master says at sign-in."),
-  master_type: choice("str", "What `master` means. Only `str` is built, and `disable`: no master.", ["str", "disable"]),
+  master_type: choice(
+    "str",
+    "What `master` means. Only `str` is built, and `disable`: no master.",
+    ["str", "disable"],
+    {
+      notBuilt: ["failover", "distributed"],
+      refused: ["func"],
+    },
+  ),
   master_uri_format: choice("default", "Whether `master` may hold a port.", ["default", "ip_only"]),
   master_tries: int(-1, "Sign-ins to try before the minion gives up; -1: no bound.", { min: -1 }),
   master_alive_interval: notNeeded(int(0, "Accepted for Salt's sake: a lost connection is always seen.", { min: 0 })),

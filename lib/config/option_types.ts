@@ -27,6 +27,12 @@ export interface Option<T = unknown> {
   readonly max?: number;
   /** What a `choice` chooses from. */
   readonly choices?: readonly string[];
+  /** What else Salt's `choice` may be, which is not built: the default is used then, with a warning. `any`: any other word. */
+  readonly notBuilt?: readonly string[] | "any";
+  /** Those that are not built and cannot be ignored. */
+  readonly refused?: readonly string[];
+  /** Other words for a choice. */
+  readonly aliases?: Readonly<Record<string, string>>;
   /**
    * Why the option has no effect: `not built`: it belongs to a part of Salt that is not implemented; `not needed`: it has no
    * meaning here, and its documentation says why. Absent: it has an effect.
@@ -128,12 +134,21 @@ export function choice<C extends string, D extends C | null>(
   defaultValue: D,
   doc: string,
   choices: readonly C[],
+  others: Pick<Option, "notBuilt" | "refused" | "aliases"> = {},
 ): Option<OrNull<D, C>> {
-  return { type: "choice", default: defaultValue, doc, choices };
+  return { type: "choice", default: defaultValue, doc, choices, ...others };
 }
 
 /** What {@linkcode checkOption} found: the value to use, or what is wrong with it. */
-export type Checked = { readonly value: Value | string[] } | { readonly problem: string };
+export type Checked =
+  | {
+    readonly value: Value | string[];
+    /** What is used in place of what was written, because that is not built. */
+    readonly notBuilt?: string;
+    /** Whether what was written is another word for the value. */
+    readonly alias?: boolean;
+  }
+  | { readonly problem: string };
 
 const WANTED: Readonly<Record<OptionType, string>> = {
   any: "anything",
@@ -159,6 +174,14 @@ export function checkOption(option: Option, written: Value): Checked {
     return { problem: `must be ${WANTED[option.type]}, not ${truncateRepr(written)} (${typeName(written)})` };
   }
   if (option.choices !== undefined && !option.choices.includes(String(value))) {
+    const word = String(value).toLowerCase();
+    if (option.aliases !== undefined && Object.hasOwn(option.aliases, word)) {
+      return { value: option.aliases[word], alias: true };
+    }
+    if (option.refused?.includes(word)) return { problem: `${word} is not built yet, and cannot be ignored` };
+    if (option.notBuilt === "any" || option.notBuilt?.includes(word)) {
+      return { value: option.default, notBuilt: `${word} is not built yet: ${option.default} is used` };
+    }
     return { problem: `must be one of ${option.choices.join(", ")}, not ${truncateRepr(written)}` };
   }
   if (typeof value === "number" && !inRange(value, option)) {

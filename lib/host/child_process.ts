@@ -36,6 +36,9 @@ export interface ChildCare {
   readonly outputMax: number;
 }
 
+/** Runs a child to its end: {@linkcode runChild}, or something that has another process do it. */
+export type ChildRunner = (spec: ChildSpec, care: ChildCare) => Promise<ChildOutcome>;
+
 /** The result of a child. */
 export interface ChildOutcome {
   /** Its process id, also that of its group. */

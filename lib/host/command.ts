@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type ChildSpec, runChild, startInBackground } from "./child_process.ts";
+import { type ChildRunner, type ChildSpec, runChild, startInBackground } from "./child_process.ts";
 import {
   buildEnvironment,
   checkDirectory,
@@ -14,7 +14,7 @@ import {
   parseEnvironment,
 } from "./command_environment.ts";
 import { wrapCommand } from "./command_wrapper.ts";
-import { CommandError, InvocationError } from "../errors.ts";
+import { CommandError, CommandLostError, InvocationError } from "../errors.ts";
 import { shlexSplit } from "../text/shlex.ts";
 import { textDecoder } from "../text/encoding.ts";
 import { rstrip } from "../values/python_text.ts";
@@ -98,6 +98,8 @@ export interface CommandHost {
   child(pid: number, state: "started" | "ended"): void;
   /** Maximum bytes of output that are kept. Default: 32 MiB. */
   readonly outputMax?: number;
+  /** Runs the command. Default: in this process, with which it ends. */
+  readonly runChild?: ChildRunner;
   /** Called with the output as it is read. */
   output?(stream: "stdout" | "stderr", bytes: Uint8Array): void;
   /** Writes to the minion's log. */
@@ -173,12 +175,12 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
     }
     const timeout = request.timeout ?? 0;
     const outputMax = host.outputMax ?? OUTPUT_MAX;
-    const outcome = await runChild(
+    const outcome = await (host.runChild ?? runChild)(
       { ...spec, stdin: standardInput(request) },
       {
         signal: host.signal,
         child: (pid, state) => host.child(pid, state),
-        output: (stream, bytes) => host.output?.(stream, bytes),
+        ...host.output && { output: (stream, bytes) => host.output?.(stream, bytes) },
         timeoutMs: timeout === 0 ? undefined : timeout * 1000,
         outputMax,
       },
@@ -212,6 +214,7 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
     return result;
   } catch (error) {
     host.signal.throwIfAborted();
+    if (error instanceof CommandLostError) throw error;
     throw error instanceof Error ? refuse(spawnReason(error, program)) : error;
   }
 }

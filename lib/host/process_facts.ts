@@ -1,10 +1,10 @@
 /**
- * Facts about single processes and threads, from `/proc`, or from `ps` where there is no `/proc`.
+ * Facts about single processes, from `/proc`, or from `ps` where there is no `/proc`.
  * Source: proc(5).
  * @module
  */
 
-import { isGone, workerNumber } from "../os/deno_texts.ts";
+import { isGone } from "../os/deno_texts.ts";
 
 /** The start of a process: distinguishes it from a later one with the same pid. */
 export interface Started {
@@ -47,23 +47,6 @@ export function processMemory(pid: number): { readonly data: number; readonly re
   const kilobytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status ?? "")?.[1]);
   const [data, resident] = [kilobytes("VmData") * 1024, kilobytes("VmRSS") * 1024];
   return Number.isNaN(data + resident) ? undefined : { data, resident };
-}
-
-/** One of this process's threads. */
-export interface ThreadTask {
-  /** Whether it exists; `undefined` if the system does not tell. */
-  alive(): boolean | undefined;
-}
-
-/** The thread of the worker that was started last, which Deno makes before the constructor returns. */
-export function newestWorkerTask(): ThreadTask {
-  const name = (tid: number) => readIfThere(`/proc/self/task/${tid}/comm`)?.trim() ?? "";
-  if (Deno.build.os !== "linux") return { alive: () => undefined };
-  const number = (tid: number) => workerNumber(name(tid)) ?? -1;
-  const tids = [...Deno.readDirSync("/proc/self/task")].map((entry) => Number(entry.name));
-  const newest = tids.map((tid) => ({ tid, number: number(tid) })).reduce((a, b) => b.number > a.number ? b : a);
-  if (newest.number < 0) return { alive: () => undefined };
-  return { alive: () => number(newest.tid) === newest.number };
 }
 
 function readIfThere(path: string): string | undefined {

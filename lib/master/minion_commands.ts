@@ -14,6 +14,7 @@ import { describeError, WireError } from "../errors.ts";
 import { JOB_COMMANDS } from "./job_commands.ts";
 import type { MasterServices, MinionCommands } from "./services.ts";
 import { MINION_COMMANDS, servePillar } from "./minion_data.ts";
+import { tellNotBuilt } from "./told_not_built.ts";
 import { UNBUILT_COMMANDS } from "./unbuilt_commands.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
@@ -45,8 +46,9 @@ export async function minionCommand(load: ValueMap, id: string, services: Master
   if (cmd === undefined) throw new WireError(`a request of ${id} without a command`, "cmd");
   if (cmd === "_pillar") return { value: servePillar(load, id, services), sealed: true };
   if (typeof cmd === "string" && Object.hasOwn(UNBUILT_COMMANDS, cmd)) {
-    const { part, answer, loses } = UNBUILT_COMMANDS[cmd];
+    const { part, answer, loses, usual } = UNBUILT_COMMANDS[cmd];
     if (loses?.(load)) services.warn(`What minion ${id} sent by ${cmd} is not kept (not built yet: ${part})`);
+    else if (loses === undefined && !usual) tellNotBuilt(id, part, services);
     return { value: answer() };
   }
   if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {

@@ -8,6 +8,7 @@ import { StoreError } from "../errors.ts";
 import { minionRefresh } from "../protocol/tags.ts";
 import { fireEvents } from "./minion_events.ts";
 import type { MinionCommands, Needs } from "./services.ts";
+import { tellNotBuilt } from "./told_not_built.ts";
 import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
 
 /** The commands, by name; `_pillar`, whose answer is sealed, is not one of them. */
@@ -20,9 +21,11 @@ export const MINION_COMMANDS: MinionCommands<"jobs" | "minions" | "opts" | "log"
 export function servePillar(
   load: ValueMap,
   id: string,
-  { minions: { data }, opts, log, fire }: Needs<"minions" | "opts" | "log" | "fire">,
+  { minions: { data }, opts, log, fire, warn }: Needs<"minions" | "opts" | "log" | "fire" | "warn">,
 ): Value {
   const grains = load.get("grains");
+  // Minions of this project know it, and have no functions that show a pillar.
+  if (!isMap(grains) || !grains.has("denoversion")) tellNotBuilt(id, "pillar", { warn });
   const pillar: ValueMap = new Map();
   if (opts.minion_data_cache && isMap(grains)) {
     try {

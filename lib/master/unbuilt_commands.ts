@@ -14,6 +14,8 @@ export interface UnbuiltCommand {
   readonly answer: () => Value;
   /** Whether this load has something that is lost, so that the operator is told. Default: it only asks. */
   readonly loses?: (load: ValueMap) => boolean;
+  /** Whether every minion sends it at its start, so that nobody needs to be told of it. */
+  readonly usual?: boolean;
 }
 
 const NOTHING = () => new Map();
@@ -44,7 +46,7 @@ export const UNBUILT_COMMANDS: Readonly<Record<string, UnbuiltCommand>> = {
   minion_runner: peers(NOTHING),
   pub_ret: peers(() => ""),
   // As a master of Salt 3007 answers it, which has no resources either. Minions of 3008 send it at each start.
-  _register_resources: { part: "resources", answer: NOTHING, loses: hasResources },
+  _register_resources: { part: "resources", answer: NOTHING, loses: hasResources, usual: true },
 };
 
 function hasResources(load: ValueMap): boolean {

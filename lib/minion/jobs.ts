@@ -8,7 +8,9 @@
 import { describeError, messageOf } from "../errors.ts";
 import { stampNow } from "../bus/event.ts";
 import { jobAck, jobOutput, jobStart } from "../protocol/tags.ts";
-import { interruptedReturn, type JobPool } from "../worker/job_pool.ts";
+import { interruptedReturn } from "../worker/interrupted.ts";
+import { type JobPool, LEFT } from "../worker/job_pool.ts";
+import { removeKept, takeOverKept } from "../host/kept_commands.ts";
 import { batchToMap, type LiveBatch } from "../protocol/live_batch.ts";
 import { hideReturn } from "../protocol/hidden_return.ts";
 import { LiveOutput } from "../worker/live_output.ts";
@@ -98,7 +100,7 @@ export class MinionJobs {
     void this.#run(next);
   }
 
-  async #run(load: ValueMap): Promise<void> {
+  async #run(load: ValueMap, resumed = false): Promise<void> {
     const jid = str(load.get("jid") ?? "");
     const { id } = this.#parts.opts;
     const field = (key: string) => load.get(key) ?? null;
@@ -112,9 +114,14 @@ export class MinionJobs {
       }
       // A job that has ended by then is acknowledged by its return.
       const acknowledging = setTimeout(() => void this.#acknowledge(load, "running"), ACKNOWLEDGE_MS);
-      const live = load.get("live") === true ? this.#liveOutput(load) : undefined;
-      const outcome = await this.#parts.pool.run(load, (written) => live?.write(written));
+      const live = load.get("live") === true && !resumed ? this.#liveOutput(load) : undefined;
+      const outcome = await this.#parts.pool.run(load, (written) => live?.write(written), { resumed });
       clearTimeout(acknowledging);
+      if (outcome === LEFT) {
+        // Its commands go on; the next minion finds its note, and returns what becomes of them.
+        await live?.end(0);
+        return;
+      }
       // Queued before the return, so that a client that watches the job has all output when the return arrives.
       for (const batch of await live?.end(OUTPUT_MS) ?? []) this.#parts.spool.add(this.#outputLoad(load, batch));
       const reader = noLogReader(load.get(NO_LOG));
@@ -123,6 +130,7 @@ export class MinionJobs {
       // The note is removed only when the return is durable: with neither, the job would never end.
       if (this.#parts.journal !== undefined) await this.#durable(load);
       this.#parts.proc.remove(jid);
+      if (resumed) removeKept(this.#parts.opts.cachedir, jid);
     } catch (error) {
       this.#parts.log.critical(`Job ${jid} was lost: ${describeError(error)}`);
     }
@@ -151,22 +159,36 @@ export class MinionJobs {
     return map({ id, cmd: "_minion_event", jid, tag: jobOutput(jid, id), data });
   }
 
-  /** Returns the jobs that the last process of this minion had when it died, unless their own returns are spooled. */
-  returnInterrupted(): void {
-    const { left } = this.#parts.proc;
-    const spooled = left.length === 0 ? undefined : this.#parts.spool.jids();
-    for (const { load, state } of left) {
-      const jid = str(load.get("jid") ?? "");
-      if (!spooled?.has(jid)) {
+  /**
+   * Returns the jobs that the last process of this minion had when it died, unless their own returns are spooled. Takes
+   * those over whose commands went on, and returns them when these have ended.
+   */
+  async returnLeft(): Promise<void> {
+    const spooled = this.#parts.proc.left.length === 0 ? undefined : this.#parts.spool.jids();
+    const left = this.#parts.proc.left.map((job) => ({ ...job, jid: str(job.load.get("jid") ?? "") }));
+    const open = left.filter(({ jid }) => !spooled?.has(jid));
+    const goesOn = await this.#jobsThatGoOn(open);
+    for (const { load, state, jid } of open) {
+      if (goesOn.has(jid)) {
+        this.#parts.log.info(`Job ${jid}, whose command went on when this minion ended, is taken over`);
+        void this.#run(load, true);
+      } else {
         this.#parts.spool.add(this.#returnLoad(load, interruptedReturn(state)));
         this.#parts.log.warning(`Job ${jid}, which was ${state} when this minion ended, is returned as interrupted`);
       }
     }
-    const forget = () => {
-      for (const { load } of left) this.#parts.proc.remove(str(load.get("jid") ?? ""));
-    };
-    if (left.length === 0 || this.#parts.journal === undefined) forget();
-    else void this.#durable(left[0].load).then(forget);
+    const forgotten = left.filter(({ jid }) => !goesOn.has(jid));
+    if (forgotten.length > 0 && this.#parts.journal !== undefined) await this.#durable(forgotten[0].load);
+    for (const { jid } of forgotten) this.#parts.proc.remove(jid);
+  }
+
+  async #jobsThatGoOn(open: readonly { readonly jid: string }[]): Promise<Set<string>> {
+    try {
+      return await takeOverKept(this.#parts.opts.cachedir, new Set(open.map(({ jid }) => jid)));
+    } catch (error) {
+      this.#parts.log.error(`The commands that went on cannot be read: ${messageOf(error)}`);
+      return new Set();
+    }
   }
 
   /** Notes on disk that this minion has a job. */

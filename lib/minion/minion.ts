@@ -28,6 +28,7 @@ import { JidMemory } from "./jid_memory.ts";
 import { JobPool } from "../worker/job_pool.ts";
 import { type Asked, pack, unpack } from "../worker/job_protocol.ts";
 import type { Journal } from "../os/journal.ts";
+import { KeeperProcess } from "../worker/keeper_process.ts";
 import { KeptReturns } from "../jobs/kept_returns.ts";
 import type { Logger } from "../process/log.ts";
 import { MasterLink } from "./link.ts";
@@ -53,6 +54,8 @@ import { clearInterval, setInterval, type Timer } from "../os/timers.ts";
 const REMEMBERED_JIDS = 1_000;
 /** What of the time for ending is kept for the journal and the bus, after the jobs; and of that for the bus. In milliseconds. */
 const JOURNAL_END_MS = 2_000, BUS_END_MS = 100;
+/** How long a keeper without commands may take to end, in milliseconds. One with commands stays. */
+const KEEPER_END_MS = 200;
 
 /** A running minion. */
 export class Minion {
@@ -65,6 +68,7 @@ export class Minion {
   #spool: ReturnSpool | undefined;
   #kept: KeptReturns | undefined;
   #pool: JobPool | undefined;
+  #keeper: KeeperProcess | undefined;
   #journal: Journal | undefined;
   #bus: BusPump | undefined;
   #events: EventSubscriber | undefined;
@@ -106,6 +110,7 @@ export class Minion {
     this.#events = await EventSubscriber.connect(paths.pub, [""]);
     this.#grains = await this.#loadGrains();
     const log = this.#log;
+    this.#keeper = new KeeperProcess(opts, log);
     const pool = this.#pool = new JobPool({
       opts: packOpts("minion", opts),
       hostData: this.#hostData(),
@@ -166,7 +171,7 @@ export class Minion {
       onRestart: () => void this.#fireStart(),
       fail: (error) => this.#end(error),
     });
-    jobs.returnInterrupted();
+    await jobs.returnLeft();
     void this.#hearEvents(this.#events);
   }
 
@@ -332,6 +337,8 @@ export class Minion {
         const data = unpack(asked.data);
         return await this.#fireLocal(asked.tag, isMap(data) ? data : map({ data }));
       }
+      case "keeper":
+        return await this.#keeper?.socket() ?? null;
       case "refresh":
         await this.#refreshes[asked.refresh]();
         return true;
@@ -377,6 +384,7 @@ export class Minion {
     await this.#spool?.close();
     this.#kept?.close();
     await this.#pool?.close(budget.less(JOURNAL_END_MS));
+    await this.#keeper?.close(new TimeBudget(KEEPER_END_MS));
     await this.#journal?.close(budget.less(BUS_END_MS));
     await this.#bus?.close();
   }

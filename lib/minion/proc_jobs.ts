@@ -27,7 +27,8 @@ export function notedJobs(cachedir: string): RunningJob[] {
       tgt_type: text("tgt_type"),
       ret: text("ret"),
       user: text("user"),
-      pid,
+      // The note of a minion's job has the minion's own process, which nobody should end for a job.
+      pid: note.has("state") ? null : pid,
     }];
   });
 }

@@ -13,6 +13,7 @@ import {
   CommandError,
   CommandNotFoundError,
   InvocationError,
+  JobEndedError,
   NoMasterError,
   RefusedError,
   RequestTimeoutError,
@@ -143,6 +144,7 @@ function withRetcode(context: JobContext, setRetcode: (retcode: number) => void)
     call: (name, args, kwargs) => callFunction(name, { args, kwargs, context: own }),
     setRetcode,
     child: (pid, state) => context.child(pid, state),
+    runChild: context.runChild,
     watchCommand: context.watchCommand,
     log: (level, message) => context.log(level, message),
   };
@@ -201,6 +203,7 @@ function undeclared(name: string, error: Error): string {
 
 function failureText(name: string, error: Error): string {
   if (error instanceof CommandNotFoundError) return `Command required for '${name}' not found: ${error.message}`;
+  if (error instanceof JobEndedError) return error.message;
   if (error instanceof CommandError) return `ERROR: ${error.message}`;
   if (error instanceof Deno.errors.NotCapable) return `ERROR executing '${name}': ${undeclared(name, error)}`;
   if (error instanceof InvocationError && error.usage !== undefined) {

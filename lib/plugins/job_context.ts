@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { ChildRunner } from "../host/child_process.ts";
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
 import type { MinionOpts } from "../config/options.ts";
 import type { Value, ValueMap } from "../values/value.ts";
@@ -25,8 +26,8 @@ export interface RunningJob {
   readonly ret: string;
   /** Who started it. */
   readonly user: string;
-  /** The process that runs it. */
-  readonly pid: number;
+  /** The process that runs it: a command of it, or the process of its module; `null`: there is none of its own. */
+  readonly pid: number | null;
 }
 
 /** The jobs of this minion. */
@@ -99,6 +100,8 @@ export interface JobContext {
   setRetcode(retcode: number): void;
   /** Tells the minion that this job has started or ended a child process, so that `saltutil.kill_job` can signal it. */
   child(pid: number, state: "started" | "ended"): void;
+  /** Runs a command so that it outlives the minion. Where there is none, commands end with their job's process. */
+  readonly runChild?: ChildRunner;
   /**
    * Begins to send the output of a command to clients that watch the job; `undefined` if there are none.
    * @param encoding Python's name of the output's encoding; `null` is UTF-8.

@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { ChildRunner } from "../host/child_process.ts";
 import { callFunction } from "./execution.ts";
 import type { Catalogue, CommandWatch, JobContext, Jobs, Outside } from "./job_context.ts";
 import type { Logger } from "../process/log.ts";
@@ -25,6 +26,8 @@ export interface ScopeParts {
   /** Aborted when the job must end. */
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** Runs a command so that it outlives the minion. */
+  readonly runChild?: ChildRunner;
   /** Begins to send a command's output, if somebody watches the job. */
   readonly watchCommand?: (encoding: string | null) => CommandWatch;
   /** Called when a child process of the job starts or ends. */

@@ -235,7 +235,10 @@ function moduleOf<C>(exports: object): Loaded<C> {
 function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | undefined {
   if (isPlainFunction(candidate)) return ofPlainFunction<C>(candidate);
   if (typeof candidate !== "object" || candidate === null || !("run" in candidate)) return undefined;
-  const { run, doc, params, varArgs, varKwargs, outputter, permissions } = candidate as Record<string, unknown>;
+  const { run, doc, params, varArgs, varKwargs, outputter, permissions, resumable } = candidate as Record<
+    string,
+    unknown
+  >;
   if (typeof run !== "function") throw new TypeError(`${name}.run is not a function`);
   if (doc !== undefined && typeof doc !== "string") throw new TypeError(`${name}.doc is not a string`);
   return {
@@ -245,6 +248,7 @@ function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | un
     ...asVariable(varKwargs, `${name}.varKwargs`) && { varKwargs: String(varKwargs) },
     ...asVariable(outputter, `${name}.outputter`) && { outputter: String(outputter) },
     permissions: parsePermissions(permissions, `${name}.permissions`),
+    ...resumable === true && { resumable },
     // The context's type is unknown at run time; the caller of loadFamily is responsible for it.
     run: (bound, context, rest) => run.call(candidate, bound, context, rest),
   };

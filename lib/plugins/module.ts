@@ -62,6 +62,11 @@ export interface ModuleFunction<C> {
   readonly outputter?: string;
   /** Its permissions when it runs as a minion's job. Default: "none". */
   readonly permissions?: Permissions;
+  /**
+   * Whether the job may be run again when a command of it has outlived its minion: what it does before its command has
+   * no other effect, and it makes its result of the command's outcome alone. Default: false.
+   */
+  readonly resumable?: boolean;
   /** Runs it; the result is converted by `toValue`. A thrown `CommandError` is an error of the caller or the host. */
   run(bound: Readonly<Record<string, unknown>>, context: C, rest: Rest): unknown;
 }

@@ -50,6 +50,11 @@ function isPermissionName(name: string): name is PermissionName {
   return NAMES.some((known) => known === name);
 }
 
+/** Whether code with these permissions may start and signal any program: it may do everything that its user may. */
+export function mayStartAnything(permissions: Permissions): boolean {
+  return permissions === "all" || (typeof permissions === "object" && permissions.run === true);
+}
+
 /** A key for the set: equal for equivalent declarations. */
 export function permissionKey(permissions: Permissions): string {
   if (typeof permissions === "string") return permissions;

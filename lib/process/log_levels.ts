@@ -18,4 +18,7 @@ export const LOG_LEVELS = [
   "all",
 ] as const;
 
+/** Python's other words for levels, which Salt does not take. */
+export const LEVEL_ALIASES: Readonly<Record<string, LogLevel>> = { warn: "warning", fatal: "critical", notset: "all" };
+
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -53,3 +53,14 @@ export function selfCommand(facts: SelfFacts = thisProcess()): SelfCommand {
   const main = decodeURIComponent(new URL(facts.mainModule).pathname);
   return { command: facts.execPath, args: [...DENO_RUN, main] };
 }
+
+/**
+ * The words that start this program as one of its inner processes, which `minion.ts` knows by `name`. Not the launcher of
+ * a packed executable: the minion's user may not find what the launcher unpacked for the user who started the minion.
+ */
+export function ownProcess(name: string): string[] {
+  const words = ["--as", name];
+  if (Deno.build.standalone) return [Deno.execPath(), ...words];
+  const entry = decodeURIComponent(new URL("../../minion.ts", import.meta.url).pathname);
+  return [Deno.execPath(), ...DENO_RUN, entry, ...words];
+}

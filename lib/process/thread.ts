@@ -8,6 +8,7 @@
 import { describeError, messageOf } from "../errors.ts";
 import type { LogRecord } from "./log.ts";
 import { type Logger, postingLogger } from "./log.ts";
+import { newestWorkerTask, type ThreadTask } from "./thread_task.ts";
 import { TimeBudget } from "../os/time_budget.ts";
 import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
@@ -146,6 +147,8 @@ export class Thread<Init> {
   readonly name: string;
   /** Resolves when the service runs; rejects if it cannot. */
   readonly ready: Promise<void>;
+  /** The system's thread. */
+  readonly task: ThreadTask;
   readonly #worker: Worker;
   readonly #options: ThreadOptions<Init>;
   readonly #stopped = Promise.withResolvers<void>();
@@ -168,6 +171,8 @@ export class Thread<Init> {
       name: options.name,
       ...(options.permissions !== undefined && { deno: { permissions: options.permissions } }),
     });
+    this.task = newestWorkerTask();
+    this.task.name(options.name);
     this.#worker.onmessage = ({ data }: MessageEvent<FromThread>) => {
       switch (data.kind) {
         case "ready":

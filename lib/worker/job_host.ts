@@ -9,14 +9,16 @@ import type { ToJob } from "./job_protocol.ts";
 export interface JobHost {
   /** The name in logs: `Job-3`. */
   readonly name: string;
-  /** Its process id, or that of the process it is in. */
-  readonly pid: number;
+  /** Its process id, if it is a process of its own. */
+  readonly pid?: number;
   /** Sends a message. While it is starting, messages are queued. */
   tell(message: ToJob): void;
   /** What it is doing, in one line. */
   describe(): Promise<string>;
   /** The process groups of its job's commands, each verified to belong to that job. */
   commands(): number[];
+  /** Whether a command of its job outlives this minion, so that the next one takes the job over. */
+  readonly hasKept: boolean;
   /** Ends it at once. @returns Whether it has ended, as far as the system tells. */
   kill(): Promise<boolean>;
   /** Ends it when it has no job. */

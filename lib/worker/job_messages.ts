@@ -19,6 +19,7 @@ import {
   part,
   text,
   textsByName,
+  truth,
   whole,
 } from "../process/message_fields.ts";
 
@@ -55,9 +56,10 @@ export function parseToJob(fields: Fields): ToJob {
         load: blob(fields, "load"),
         ...has(fields, "declared") && { declared: textsByName(fields, "declared") },
         ...has(fields, "call") && { call: blob(fields, "call") },
+        ...has(fields, "resumed") && { resumed: truth(fields, "resumed") },
       };
     case "abort":
-      return { kind };
+      return { kind, signal: whole(fields, "signal", 64) };
     case "host_data":
       return { kind, hostData: hostDataOf(part(fields, "hostData")) };
     case "answer":
@@ -118,7 +120,7 @@ export function askedByJob(fields: Fields): Asked {
 /** What a worker may ask for beside that: it does not load the custom modules. */
 function askedByWorker(fields: Fields): Asked {
   const what = text(fields, "what");
-  if (what === "describe") return { what };
+  if (what === "describe" || what === "keeper") return { what };
   // Whatever an operator typed: the system says what it thinks of it.
   if (what === "signal") return { what, jid: text(fields, "jid"), signal: number(fields, "signal") };
   if (what === "call") return { what, fun: text(fields, "fun"), call: blob(fields, "call") };

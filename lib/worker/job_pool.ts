@@ -18,7 +18,7 @@ import { messageOf, RequestTimeoutError } from "../errors.ts";
 import { sendSignal } from "../os/libc.ts";
 import type { WrittenOutput } from "./live_output.ts";
 import type { Logger } from "../process/log.ts";
-import type { ProcState } from "./proc_files.ts";
+import { interruptedReturn } from "./interrupted.ts";
 import { IdleWorkers } from "./idle_workers.ts";
 import { moduleDirectories } from "./catalogue.ts";
 import { unpackOutcome } from "./module_messages.ts";
@@ -26,7 +26,13 @@ import { ModuleProcess } from "./module_process.ts";
 import { asNoted, isNoLog } from "../protocol/no_log.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
-import { joinPermissions, permissionKey, type Permissions, workerPermissions } from "../plugins/permissions.ts";
+import {
+  joinPermissions,
+  mayStartAnything,
+  permissionKey,
+  type Permissions,
+  workerPermissions,
+} from "../plugins/permissions.ts";
 import { sleep } from "../os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "../values/value.ts";
@@ -39,11 +45,6 @@ const TERM_MS = 5_000;
 /** Time for the commands of jobs to end before they are killed when the minion ends, in milliseconds. */
 const GRACE_MS = 500;
 
-/** The return of a job whose minion ended, by the state of the job. */
-const INTERRUPTED: Readonly<Record<ProcState, string>> = {
-  running: "The minion ended while it ran this job",
-  queued: "The minion ended before it began this job",
-};
 /**
  * A job that lasts longer makes the pool start another worker for the next one, in milliseconds. Most jobs are shorter,
  * so a minion with one job at a time has one worker, which takes 8 MB less than two.
@@ -78,6 +79,8 @@ interface Job {
   readonly jid: string;
   readonly load: ValueMap;
   readonly done: PromiseWithResolvers<ValueMap>;
+  /** Whether an earlier minion began it, and commands of it went on. */
+  readonly resumed: boolean;
   readonly onOutput: (written: WrittenOutput) => void;
   /** For a function called by another one: its arguments, packed, and the calling host. */
   readonly called?: { readonly call: Uint8Array; readonly by?: JobHost };
@@ -94,6 +97,9 @@ interface Allowed {
 }
 
 const NOTHING: Allowed = { permissions: "none", key: "none" };
+
+/** The outcome of a job that this minion leaves to the next one, because it ends and the job's command goes on. */
+export const LEFT: ValueMap = new Map();
 
 /** Starts, reuses and ends the workers that run jobs. */
 export class JobPool {
@@ -148,10 +154,15 @@ export class JobPool {
 
   /**
    * Runs the job in `load`. @param onOutput Called with its commands' output, if the load asks for it (`live`).
-   * @returns Its outcome: `return`, `retcode`, `success`, maybe `out`. Never rejects.
+   * @param options.resumed Whether an earlier minion began the job, and commands of it went on. Default: false.
+   * @returns Its outcome: `return`, `retcode`, `success`, maybe `out`; or {@linkcode LEFT}. Never rejects.
    */
-  run(load: ValueMap, onOutput: (written: WrittenOutput) => void = () => {}): Promise<ValueMap> {
-    return this.#run(load, { onOutput });
+  run(
+    load: ValueMap,
+    onOutput: (written: WrittenOutput) => void = () => {},
+    { resumed = false }: { readonly resumed?: boolean } = {},
+  ): Promise<ValueMap> {
+    return this.#run(load, { onOutput, resumed });
   }
 
   /**
@@ -159,13 +170,13 @@ export class JobPool {
    * @param call The arguments, packed: `args`, `kwargs`.
    */
   call(load: ValueMap, call: Uint8Array): Promise<ValueMap> {
-    return this.#run(load, { onOutput: () => {}, called: { call } });
+    return this.#run(load, { onOutput: () => {}, resumed: false, called: { call } });
   }
 
-  #run(load: ValueMap, { onOutput, called }: Pick<Job, "onOutput" | "called">): Promise<ValueMap> {
+  #run(load: ValueMap, { onOutput, resumed, called }: Pick<Job, "onOutput" | "resumed" | "called">): Promise<ValueMap> {
     if (this.#closed) return Promise.resolve(interruptedReturn("queued"));
     const jid = str(load.get("jid") ?? "");
-    const job: Job = { jid, load, done: Promise.withResolvers(), onOutput, called };
+    const job: Job = { jid, load, done: Promise.withResolvers(), onOutput, resumed, called };
     const funs = functionNames(load);
     if (!this.#custom.concerns(funs)) this.#give(job, this.#declared.get(functionsOf(load)) ?? NOTHING);
     // For a mixed job, a worker must report the permissions of the built-in functions.
@@ -219,7 +230,13 @@ export class JobPool {
     this.#busy.set(host, job);
     // Messages wait in the worker's queue until it is ready.
     const call = job.called?.call;
-    this.#tell(host, { kind: "run", load: pack(job.load), ...declared && { declared }, ...call && { call } });
+    this.#tell(host, {
+      kind: "run",
+      load: pack(job.load),
+      ...declared && { declared },
+      ...call && { call },
+      ...job.resumed && { resumed: true },
+    });
   }
 
   /** Moves a job that has not begun to a worker with its permissions, or to a process. */
@@ -249,7 +266,7 @@ export class JobPool {
         tgt_type: text("tgt_type"),
         ret: text("ret"),
         user: text("user"),
-        pid: host.pid,
+        pid: host.pid ?? host.commands().at(0) ?? null,
       };
     });
   }
@@ -270,7 +287,7 @@ export class JobPool {
       for (const pid of host.commands()) sendSignal(-pid, signal);
       if (signal !== SIGTERM && signal !== SIGINT) continue;
       job.ended = signal;
-      this.#tell(host, { kind: "abort" });
+      this.#tell(host, { kind: "abort", signal });
       const timer = setTimeout(
         () => void (this.#busy.get(host) === job && this.#kill(host, signal)),
         this.#options.termMs ?? TERM_MS,
@@ -320,8 +337,10 @@ export class JobPool {
     };
     for (const host of [...this.#busy.keys()]) {
       end(host.name, host.kill()); // from now on it starts nothing
-      children.push(...host.commands());
-      this.#finish(host, interruptedReturn("running"), false);
+      // Commands that go on without this minion; the next one returns what becomes of the job.
+      const goesOn = host.hasKept && this.#busy.get(host)?.ended === undefined;
+      if (!goesOn) children.push(...host.commands());
+      this.#finish(host, goesOn ? LEFT : interruptedReturn("running"), false);
     }
     for (const pid of children) sendSignal(-pid, SIGTERM);
     for (const host of [...this.#idle.clear(), ...this.#warmProcesses.clear()]) end(host.name, host.stop());
@@ -458,7 +477,7 @@ export class JobPool {
     const job = this.#busy.get(host);
     if (job === undefined) throw new Error("there is no job that calls");
     const load = new Map(job.load).set("fun", fun).set("arg", []).set("ret", "");
-    return await this.#run(load, { onOutput: job.onOutput, called: { call, by: host } });
+    return await this.#run(load, { onOutput: job.onOutput, resumed: false, called: { call, by: host } });
   }
 
   #tell(host: JobHost, message: ToJob): void {
@@ -474,7 +493,9 @@ export class JobPool {
         const tellsError = this.#options.customOnly || job.called !== undefined;
         return this.#finish(
           host,
-          isMap(outcome) ? plainOutcome(outcome, tellsError) : failure("There is no outcome"),
+          isMap(outcome)
+            ? plainOutcome(outcome, [...tellsError ? ["error"] : [], ...job.resumed ? ["interrupted"] : []])
+            : failure("There is no outcome"),
           true,
         );
       }
@@ -504,7 +525,7 @@ export class JobPool {
       case "running":
         return this.#options.customOnly ? await this.#options.answer(asked) : toValue(this.running());
       case "signal":
-        if (host instanceof ModuleProcess && !mayStartPrograms(this.#allowed.get(host)?.permissions)) {
+        if (host instanceof ModuleProcess && !mayStartAnything(this.#allowed.get(host)?.permissions ?? "none")) {
           throw new Error('a function that signals jobs declares the permission "all" or { run: true }');
         }
         return this.#options.customOnly ? await this.#options.answer(asked) : this.signal(asked.jid, asked.signal);
@@ -544,16 +565,11 @@ function functionNames(load: ValueMap): string[] {
 }
 
 /** An outcome with only the known fields. */
-function plainOutcome(told: ValueMap, tellsError: boolean): ValueMap {
-  const fields = ["return", "retcode", "success", "out", ...tellsError ? ["error"] : []];
+function plainOutcome(told: ValueMap, more: readonly string[]): ValueMap {
+  const fields = ["return", "retcode", "success", "out", ...more];
   return new Map(
     fields.flatMap((field): [string, Value][] => told.has(field) ? [[field, told.get(field) ?? null]] : []),
   );
-}
-
-/** Whether code with these permissions may signal any process. */
-function mayStartPrograms(permissions: Permissions | undefined): boolean {
-  return permissions === "all" || (typeof permissions === "object" && permissions.run === true);
 }
 
 /** The outcome for a declaration that Deno refuses, such as a path of an unknown option or an invalid host. */
@@ -571,11 +587,6 @@ async function killUnlessEnded(pids: readonly number[], budget: TimeBudget): Pro
   const grace = new TimeBudget(Math.min(GRACE_MS, budget.leftMs / 2));
   while (pids.some((pid) => sendSignal(-pid, 0)) && grace.leftMs > 0) await sleep(20);
   for (const pid of pids) sendSignal(-pid, SIGKILL);
-}
-
-/** The outcome of a job whose minion ended. */
-export function interruptedReturn(state: ProcState): ValueMap {
-  return new Map([...failure(INTERRUPTED[state]), ["interrupted", true]]);
 }
 
 function failure(text: string): ValueMap {

@@ -56,6 +56,8 @@ export type Asked =
   | { readonly what: "fire"; readonly data: Uint8Array; readonly tag: string }
   | { readonly what: "refresh"; readonly refresh: Refresh }
   | { readonly what: "running" }
+  /** The path of the socket of the keeper of commands, which is started if need be; none without one. */
+  | { readonly what: "keeper" }
   /** What the functions of the custom modules are: for a worker, which does not load them. */
   | { readonly what: "describe" }
   /** To call a function of a custom module: for a worker. The packed arguments: `args`, `kwargs`. */
@@ -71,8 +73,10 @@ export type ToJob =
     readonly declared?: Readonly<Record<string, string>>;
     /** The packed arguments (`args`, `kwargs`) of a call by another function, in place of the load's `arg`. */
     readonly call?: Uint8Array;
+    /** Whether an earlier minion began the job, and commands of it went on. */
+    readonly resumed?: boolean;
   }
-  | { readonly kind: "abort" }
+  | { readonly kind: "abort"; readonly signal: number }
   | { readonly kind: "host_data"; readonly hostData: HostData }
   | { readonly kind: "answer"; readonly id: number; readonly value: Uint8Array }
   | {

@@ -6,15 +6,18 @@
  * @module
  */
 
-import { InvocationError, RequestTimeoutError, WireError } from "../errors.ts";
+import type { ChildRunner } from "../host/child_process.ts";
+import { CommandLostError, InvocationError, JobEndedError, RequestTimeoutError, WireError } from "../errors.ts";
 import { execute, executeLogged, executeMany, type ExecutionResult, type MultiResult } from "../plugins/execution.ts";
 import type { Catalogue, JobContext, RunningJob } from "../plugins/job_context.ts";
 import { type Asked, type FromJob, type HostData, pack, type ThrownError, type ToJob, unpack } from "./job_protocol.ts";
 import { type Logger, SILENT_LOGGER } from "../process/log.ts";
 import { IdleMemory } from "../process/idle_memory.ts";
-import { fieldsOf, text, whole } from "../process/message_fields.ts";
+import { fieldsOf, has, text, whole } from "../process/message_fields.ts";
 import { makeContext } from "../plugins/job_scope.ts";
 import type { ModuleFunction } from "../plugins/module.ts";
+import { interruptedReturn, interruptedWithCommands } from "./interrupted.ts";
+import { type KeptCommand, keptCommands } from "../host/kept_commands.ts";
 import { isNoLog } from "../protocol/no_log.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
@@ -40,6 +43,11 @@ export interface RunnerParts {
   post(message: FromJob): void;
   /** Hears that a job is about to begin. */
   begin(): void;
+  /**
+   * Runs the commands of a job so that they outlive the minion. Default: they end with this process.
+   * @param kept Those that outlived an earlier minion, in the order of their start.
+   */
+  runChild?(load: ValueMap, kept: readonly KeptCommand[]): ChildRunner;
   /** Hears of a job's commands. */
   child(pid: number, state: "started" | "ended"): void;
   /**
@@ -94,7 +102,7 @@ export class JobRunner {
       case "run":
         return void this.#run(message);
       case "abort":
-        return this.#abort.abort(new Error("The job was told to end"));
+        return this.#abort.abort(new JobEndedError(message.signal));
       case "host_data":
         return this.#setHostData(message.hostData);
       case "answer":
@@ -136,7 +144,13 @@ export class JobRunner {
     if (typeof returners === "string" && returners !== "") {
       log.error(`Returners are not built yet: the master alone gets the result, not ${returners}`);
     }
-    const context = this.#context(load);
+    const kept = message.resumed ? keptCommands(this.#parts.opts.cachedir, str(load.get("jid") ?? "")) : [];
+    const context = this.#context(load, kept);
+    if (message.resumed && !names.every((_name, i) => functions[i]?.resumable)) {
+      const told = await this.#interrupted(context, kept);
+      this.#doing = "waiting for a job";
+      return post({ kind: "done", outcome: pack(told) });
+    }
     const outcome = Array.isArray(fun)
       ? await executeMany({ fun: names, arg: Array.isArray(arg) ? arg : [] }, context, {
         ordered: this.#parts.opts.multifunc_ordered,
@@ -151,8 +165,17 @@ export class JobRunner {
     if (packedOutcome.length > LARGE_BYTES) post({ kind: "after_large_outcome" });
   }
 
+  /** The outcome of a job that cannot be run again, whose commands went on. */
+  async #interrupted({ runChild, signal, child }: JobContext, kept: readonly KeptCommand[]): Promise<ValueMap> {
+    if (runChild === undefined) return interruptedReturn("running");
+    return await interruptedWithCommands(kept, runChild, { signal, child, outputMax: 0 });
+  }
+
   /** What is told of an outcome. */
   #told(outcome: ExecutionResult | MultiResult): Record<string, unknown> {
+    if ("error" in outcome && outcome.error instanceof CommandLostError) {
+      return Object.fromEntries(interruptedReturn("running", [outcome.error.message]));
+    }
     const { return: result, retcode, success } = outcome;
     const told: Record<string, unknown> = { return: result, retcode, success };
     if ("out" in outcome && outcome.out !== undefined) told.out = outcome.out;
@@ -168,7 +191,7 @@ export class JobRunner {
     };
   }
 
-  #context(load: ValueMap): JobContext {
+  #context(load: ValueMap, kept: readonly KeptCommand[]): JobContext {
     return makeContext({
       opts: this.#parts.opts,
       grains: this.#grains,
@@ -179,6 +202,7 @@ export class JobRunner {
       log: isNoLog(load) ? SILENT_LOGGER : this.#parts.log,
       watchCommand: load.get("live") === true ? this.#watch() : undefined,
       child: (pid, state) => this.#parts.child(pid, state),
+      runChild: this.#parts.runChild?.(load, kept),
       jobs: {
         running: async () => runningJobs(await this.ask({ what: "running" })),
         signal: async (jid, signal) => await this.ask({ what: "signal", jid, signal }) === true,
@@ -211,7 +235,7 @@ function runningJobs(answer: Value): RunningJob[] {
       tgt_type: text(fields, "tgt_type"),
       ret: text(fields, "ret"),
       user: text(fields, "user"),
-      pid: whole(fields, "pid", Number.MAX_SAFE_INTEGER),
+      pid: has(fields, "pid") ? whole(fields, "pid", Number.MAX_SAFE_INTEGER) : null,
     };
   });
 }

@@ -9,7 +9,6 @@ import type { JobHost } from "./job_host.ts";
 import { parseFromJob } from "./job_messages.ts";
 import type { FromJob, JobWorkerInit, ToJob } from "./job_protocol.ts";
 import type { Logger } from "../process/log.ts";
-import { newestWorkerTask, type ThreadTask } from "../host/process_facts.ts";
 import { sleep } from "../os/sleep.ts";
 import { Thread } from "../process/thread.ts";
 
@@ -38,10 +37,8 @@ export interface JobThreadOptions {
 /** A thread that runs jobs. */
 export class JobThread implements JobHost {
   readonly name: string;
-  readonly pid: number = Deno.pid;
   readonly #children = new ChildPids();
   readonly #thread: Thread<JobWorkerInit>;
-  readonly #task: ThreadTask;
   readonly #options: JobThreadOptions;
 
   /** Starts the thread. @throws {TypeError} If the permissions are invalid. */
@@ -60,7 +57,6 @@ export class JobThread implements JobHost {
         if (parsed !== undefined) options.onMessage(parsed);
       },
     });
-    this.#task = newestWorkerTask();
   }
 
   /** A worker that sends what is no message is ended: nobody knows what its job is at. */
@@ -87,13 +83,17 @@ export class JobThread implements JobHost {
     return this.#children.list();
   }
 
+  get hasKept(): boolean {
+    return this.#children.hasKept;
+  }
+
   /** The runtime ends a thread when it next waits for something; a thread that never waits continues. */
   async kill(): Promise<boolean> {
     this.#thread.kill();
-    for (const end = performance.now() + ENDING_MS; this.#task.alive() && performance.now() < end;) {
+    for (const end = performance.now() + ENDING_MS; this.#thread.task.alive() && performance.now() < end;) {
       await sleep(LOOK_MS);
     }
-    return !this.#task.alive();
+    return !this.#thread.task.alive();
   }
 
   stop(): Promise<void> {

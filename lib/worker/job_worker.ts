@@ -12,7 +12,11 @@ import { JobRunner } from "./job_runner.ts";
 import { moduleOf } from "./custom_modules.ts";
 import { loadCatalogue } from "./catalogue.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
-import { joinPermissions, permissionKey } from "../plugins/permissions.ts";
+import { joinPermissions, mayStartAnything, permissionKey } from "../plugins/permissions.ts";
+import { isNoLog } from "../protocol/no_log.ts";
+import { keptChildren } from "../host/kept_child.ts";
+import type { KeptCommand } from "../host/kept_commands.ts";
+import { str, type Value, type ValueMap } from "../values/value.ts";
 import { fieldsOf } from "../process/message_fields.ts";
 import { serveThread, type ThreadHost } from "../process/thread.ts";
 
@@ -21,6 +25,7 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
   const children = new ChildPids(init.children);
   const own = permissionKey(init.permissions);
   const custom = new Set(init.customModules);
+  const keeper = new KeeperAddress(() => runner.ask({ what: "keeper" }));
   const runner: JobRunner = new JobRunner({
     opts,
     hostData: init.hostData,
@@ -42,6 +47,17 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
     log: host.log,
     post: (message) => host.post(message),
     begin: () => children.clear(),
+    ...mayStartAnything(init.permissions) && {
+      runChild: (load: ValueMap, kept: readonly KeptCommand[]) =>
+        keptChildren({
+          jid: str(load.get("jid") ?? ""),
+          hidden: isNoLog(load),
+          cachedir: opts.cachedir,
+          kept,
+          connect: () => keeper.connect(),
+          count: (change) => children.countKept(change),
+        }),
+    },
     child: (pid, state) => children[state === "started" ? "add" : "delete"](pid),
     admit(functions) {
       // Unknown functions need no permissions.
@@ -52,6 +68,35 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
     },
   });
   return runner;
+}
+
+/** Where the keeper of commands listens. It is another one after it was idle for long. */
+class KeeperAddress {
+  readonly #ask: () => Promise<Value>;
+  #path: Promise<Value> | undefined;
+
+  constructor(ask: () => Promise<Value>) {
+    this.#ask = ask;
+  }
+
+  /** A connection to it; `undefined` if there is no keeper. */
+  async connect(): Promise<Deno.UnixConn | undefined> {
+    for (let again = this.#path !== undefined;; again = false) {
+      const path = await (this.#path ??= this.#ask());
+      if (typeof path !== "string") {
+        this.#path = undefined;
+        return undefined;
+      }
+      try {
+        return await Deno.connect({ transport: "unix", path });
+      } catch (error) {
+        // Of those who may start anything, a declaration without the socket's path.
+        if (error instanceof Deno.errors.NotCapable) return undefined;
+        this.#path = undefined;
+        if (!again) throw error;
+      }
+    }
+  }
 }
 
 serveThread<JobWorkerInit>((init, host) => {

@@ -15,7 +15,7 @@ import { LEVEL_NUMBERS, levelName, type Logger } from "../process/log.ts";
 import { packMessage, parseFromModule } from "./module_messages.ts";
 import { MOST_MESSAGE, type PumpMessage } from "./module_pump.ts";
 import { childrenOf, processMemory, startedProcess } from "../host/process_facts.ts";
-import { DENO_RUN, V8_FLAGS } from "../process/self_command.ts";
+import { ownProcess, V8_FLAGS } from "../process/self_command.ts";
 import { PrintedLines } from "../os/deno_texts.ts";
 import { sleep } from "../os/sleep.ts";
 import { clearInterval, clearTimeout, setInterval, setTimeout, type Timer } from "../os/timers.ts";
@@ -65,6 +65,8 @@ export interface ModuleProcessOptions {
 /** A running process. */
 export class ModuleProcess implements JobHost {
   readonly name: string;
+  /** Its commands end with it. */
+  readonly hasKept = false;
   readonly #options: ModuleProcessOptions;
   readonly #child: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -90,7 +92,7 @@ export class ModuleProcess implements JobHost {
     this.#options = options;
     const limited = Deno.build.os === "linux";
     this.#child = new Deno.Command("/bin/sh", {
-      args: ["-c", SHELL_LINE, "sh", ...moduleCommand()],
+      args: ["-c", SHELL_LINE, "sh", ...ownProcess(MODULE_PROCESS)],
       // Where the kernel limits the process, the heap is limited too; an additional flag would invalidate V8's code
       // cache.
       env: limited ? {} : { DENO_V8_FLAGS: `${V8_FLAGS},--max-old-space-size=${Math.ceil(options.memory / 2 ** 20)}` },
@@ -335,15 +337,4 @@ const LEVELS: Readonly<Record<string, true>> = { CRITICAL: true, ERROR: true, WA
 function isGiven(permission: unknown): boolean {
   return permission !== undefined && permission !== false && permission !== "none" &&
     !(Array.isArray(permission) && permission.length === 0);
-}
-
-/**
- * The command for such a process. Not the launcher of a packed executable: the minion's user may not find what the
- * launcher unpacked for the user who started the minion.
- */
-function moduleCommand(): string[] {
-  const words = ["--as", MODULE_PROCESS];
-  if (Deno.build.standalone) return [Deno.execPath(), ...words];
-  const entry = decodeURIComponent(new URL("../../minion.ts", import.meta.url).pathname);
-  return [Deno.execPath(), ...DENO_RUN, entry, ...words];
 }

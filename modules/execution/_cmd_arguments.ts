@@ -123,6 +123,7 @@ export async function executeCommand(
   const result = await runCommand({ ...request, python_shell: request.python_shell ?? shellByDefault }, {
     signal: context.signal,
     child: (pid, state) => context.child(pid, state),
+    runChild: context.runChild,
     log: (level, message) => context.log(level, message),
     output: watch?.(request.output_encoding ?? null),
     outputMax: context.opts.output_max,

@@ -53,6 +53,7 @@ export const run: ModuleFunction<JobContext> = fn({
     examples: [`cmd.run "ls -l | awk '/foo/{print \\\\$2}'"`, "cmd.run 'echo $HOME' runas=www-data cwd=/tmp"],
   }),
   permissions: "all",
+  resumable: true,
   params: RUN,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
@@ -81,6 +82,7 @@ export const shell: ModuleFunction<JobContext> = fn({
     examples: [`cmd.shell "ls -l | awk '/foo/{print \\\\$2}'"`],
   }),
   permissions: "all",
+  resumable: true,
   params: SHELL,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
@@ -108,6 +110,7 @@ export const run_stdout: ModuleFunction<JobContext> = fn({
     examples: [`cmd.run_stdout "ls -l | awk '/foo/{print \\\\$2}'"`],
   }),
   permissions: "all",
+  resumable: true,
   params: RUN_STDOUT,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
@@ -123,6 +126,7 @@ export const run_stderr: ModuleFunction<JobContext> = fn({
     examples: [`cmd.run_stderr "ls -l | awk '/foo/{print \\\\$2}'"`],
   }),
   permissions: "all",
+  resumable: true,
   params: RUN_STDOUT,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
@@ -149,6 +153,7 @@ export const run_all: ModuleFunction<JobContext> = fn({
     examples: [`cmd.run_all "ls -l | awk '/foo/{print \\\\$2}'"`],
   }),
   permissions: "all",
+  resumable: true,
   params: RUN_ALL,
   varKwargs: "kwargs",
   run: async (bound, context, rest) =>
@@ -172,6 +177,7 @@ export const retcode: ModuleFunction<JobContext> = fn({
     examples: ['cmd.retcode "file /bin/bash"'],
   }),
   permissions: "all",
+  resumable: true,
   params: RETCODE,
   varKwargs: "kwargs",
   run: async (bound, context, rest) =>
@@ -227,6 +233,7 @@ export const script: ModuleFunction<JobContext> = fn({
     },
   ),
   permissions: "all",
+  resumable: true,
   params: SCRIPT,
   varKwargs: "kwargs",
   async run(bound, context, rest) {
@@ -269,6 +276,7 @@ export const exec_code_all: ModuleFunction<JobContext> = fn({
     examples: [`cmd.exec_code_all ruby 'puts "cheese"'`],
   }),
   permissions: "all",
+  resumable: true,
   params: EXEC_CODE,
   varKwargs: "kwargs",
   async run({ lang, code, cwd, args }, context, rest) {
@@ -294,6 +302,7 @@ export const exec_code: ModuleFunction<JobContext> = fn({
     examples: [`cmd.exec_code ruby 'puts "cheese"'`, `cmd.exec_code ruby 'puts "cheese"' args='["arg1", "arg2"]'`],
   }),
   permissions: "all",
+  resumable: true,
   params: EXEC_CODE,
   varKwargs: "kwargs",
   async run(bound, context, rest) {

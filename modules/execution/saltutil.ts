@@ -62,7 +62,9 @@ export const find_job: ModuleFunction<JobContext> = fn({
 async function sendTo(jid: string, signal: number, context: JobContext): Promise<string> {
   const found = (await others(context)).find((job) => job.jid === jid);
   if (found === undefined) return "";
-  if (await context.jobs.signal(jid, signal)) return `Signal ${signal} sent to job ${jid} at pid ${found.pid}`;
+  if (await context.jobs.signal(jid, signal)) {
+    return `Signal ${signal} sent to job ${jid}${found.pid === null ? "" : ` at pid ${found.pid}`}`;
+  }
   return `Job ${jid} was not running and job data has been cleaned up`;
 }
 

@@ -89,7 +89,9 @@ nodegroups: [{a: "L@x"}, {b: "L@y"}]
 `,
   });
   const { opts, warnings } = loadMasterConfig(place.request());
-  assertEquals(warnings, [`${place.path("etc/salt/master")}: not acted upon yet: file_ignore_glob, nodegroups`]);
+  assertEquals(warnings, [
+    `${place.path("etc/salt/master")}: not built yet, and without effect: file_ignore_glob, nodegroups`,
+  ]);
   assertEquals(loadClientConfig(place.request()).warnings, [], "said by the master, and not by each command again");
   assertEquals([opts.ret_port, opts.timeout, opts.loop_interval], [14506, 2.5, 3]);
   assertEquals([opts.open_mode, opts.id, opts.hash_type], [true, "7", "sha512"]);
@@ -108,13 +110,13 @@ const BAD: [yaml: string, message: string][] = [
   ['open_mode: "yes"', ":1: open_mode: must be true or false, not 'yes' (str)"],
   ["auto_accept: 1", ":1: auto_accept: must be true or false, not 1 (int)"],
   ["log_level: loud", ":1: log_level: must be one of quiet, critical,"],
-  ["transport: tcp", ":1: transport: must be one of zeromq, not 'tcp'"],
+  ["transport: smoke", ":1: transport: must be one of zeromq, not 'smoke'"],
   ["file_roots: /srv/salt", ":1: file_roots: must be a map, not '/srv/salt' (str)"],
   ["file_roots:\n  base: /srv/salt", ":1: file_roots: base must be a list of directories"],
   ["interface: [a]", ":1: interface: must be a string, not ['a'] (list)"],
   ["a: 1\nb: [", ":"],
   ["- a", ":1: expected a mapping"],
-  ["log_file: file:///dev/log", ":1: log_file: must be a path"],
+  ["pki_dir: file:///pki", ":1: pki_dir: must be a path, not file:///pki"],
   ["id: a/b", ':1: id: "a/b" cannot name a node'],
 ];
 for (const [yaml, message] of BAD) {
@@ -158,8 +160,46 @@ Deno.test("an unknown option is a warning that suggests the nearest name, and is
 Deno.test("options of Salt without effect here are listed in one warning", () => {
   using place = new Place({ "etc/salt/master": "gitfs_remotes: []\nthorium_interval: 1\nauth_tries: 3\n" });
   assertEquals(loadMasterConfig(place.request()).warnings, [
-    `${place.path("etc/salt/master")}: no effect on this master: gitfs_remotes, thorium_interval, auth_tries`,
+    `${place.path("etc/salt/master")}: no effect on this master: auth_tries`,
+    `${place.path("etc/salt/master")}: not built yet, and without effect: gitfs_remotes, thorium_interval`,
   ]);
+});
+
+Deno.test("a value of Salt that is not built is named, and the default is used", () => {
+  const cases: readonly (readonly ["master" | "minion", string, string, string])[] = [
+    ["minion", "master_type", "failover", "str"],
+    ["minion", "transport", "tcp", "zeromq"],
+    ["master", "ipc_mode", "tcp", "ipc"],
+    ["master", "log_file", "file:///dev/log", "/var/log/salt/master"],
+    ["master", "master_job_cache", "mysql", "local_cache"],
+  ];
+  for (const [role, name, value, used] of cases) {
+    using place = new Place({ [`etc/salt/${role}`]: `${name}: ${value}\n` });
+    const { opts, warnings } = role === "master"
+      ? loadMasterConfig(place.request())
+      : loadMinionConfig(place.request());
+    assertEquals(warnings, [
+      `${place.path(`etc/salt/${role}`)}:1: ${name}: ${value} is not built yet: ${used} is used`,
+    ]);
+    const loaded = String(new Map<string, unknown>(Object.entries(opts)).get(name));
+    assertEquals(loaded.endsWith(used), true, loaded);
+  }
+});
+
+Deno.test("a value of Salt that is not built and cannot be ignored stops the start", () => {
+  using place = new Place({ "etc/salt/minion": "master: own.master\nmaster_type: func\n" });
+  assertThrows(
+    () => loadMinionConfig(place.request()),
+    ConfigError,
+    ":2: master_type: func is not built yet, and cannot be ignored",
+  );
+});
+
+Deno.test("a level by Python's other word is taken, and named", () => {
+  using place = new Place({ "etc/salt/master": "log_level: warn\n" });
+  const { opts, warnings } = loadMasterConfig(place.request());
+  assertEquals(opts.log_level, "warning");
+  assertEquals(warnings, [`${place.path("etc/salt/master")}:1: log_level: warn is called warning`]);
 });
 
 Deno.test("master.d is read in order: later files win, maps are merged, lists joined, and all replace the main file", () => {

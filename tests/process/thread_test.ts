@@ -1,6 +1,5 @@
 /** @module */
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { newestWorkerTask } from "../../lib/host/process_facts.ts";
 import { Thread, type ThreadOptions } from "../../lib/process/thread.ts";
 import { TimeBudget } from "../../lib/os/time_budget.ts";
 import { strictTest } from "../support/strict.ts";
@@ -97,7 +96,7 @@ for (
 ) {
   Deno.test(`${how} ends a thread that does not end itself when it is told to`, async () => {
     const thread = startThread({ init: { close: "hang" } });
-    const task = newestWorkerTask();
+    const { task } = thread;
     await thread.ready;
     if (Deno.build.os === "linux") assertEquals(task.alive(), true);
     await end(thread);

@@ -68,7 +68,7 @@ class World implements AsyncDisposable {
       what: `the beginning of job ${jid}`,
     });
     const job = this.pool.running().find((running) => running.jid === jid);
-    assert(job !== undefined && job.pid !== Deno.pid);
+    assert(job !== undefined && job.pid !== null && job.pid !== Deno.pid);
     return job.pid;
   }
 

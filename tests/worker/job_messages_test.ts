@@ -12,7 +12,7 @@ const hostData = { grains: bytes, pillar: bytes };
 const TO_JOB: readonly ToJob[] = [
   { kind: "run", load: bytes },
   { kind: "run", load: bytes, declared: { "own.f": "none" }, call: bytes },
-  { kind: "abort" },
+  { kind: "abort", signal: 15 },
   { kind: "host_data", hostData },
   { kind: "answer", id: 0, value: bytes },
   { kind: "refused", id: 1, reason: "x".repeat(100_000), timeout: undefined },

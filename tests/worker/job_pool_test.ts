@@ -216,7 +216,7 @@ async function begun(world: World, jid: string): Promise<number> {
     what: `the beginning of job ${jid}`,
   });
   const job = world.pool.running().find((running) => running.jid === jid);
-  assert(job !== undefined && job.pid !== Deno.pid);
+  assert(job !== undefined && job.pid !== null && job.pid !== Deno.pid);
   return job.pid;
 }
 

@@ -1,0 +1,275 @@
+/**
+ * The keeper: a process that starts the commands of a minion's jobs and reads their output, so that they outlive the
+ * minion. While the minion is there it gets everything over a connection for each command (keeper_messages.ts), and
+ * nothing is written. When the minion has gone (its pipe to this process is closed), the keeper notes its commands in
+ * files (kept_commands.ts), waits for their ends, notes these too, and ends.
+ * @module
+ */
+
+import { type ChildOutcome, runChild } from "./child_process.ts";
+import { messageOf } from "../errors.ts";
+import { FrameReader } from "../protocol/frames.ts";
+import { IdleMemory } from "../process/idle_memory.ts";
+import { isJid } from "../protocol/jid.ts";
+import {
+  type KeeperAnswer,
+  type KeeperRequest,
+  MOST_KEEPER_MESSAGE,
+  packAnswer,
+  parseRequest,
+} from "./keeper_messages.ts";
+import { type KeptCommand, keptDirectory, markOf, READY, writeKept } from "./kept_commands.ts";
+import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+
+/** Time without a command after which a keeper ends, in milliseconds. The minion starts another when it needs one. */
+const IDLE_MS = 300_000;
+/** Time for which an outcome is kept that the minion has been sent, in milliseconds: its return may not be on the disk yet. */
+const HOLD_MS = 5_000;
+/** Maximum bytes of such outcomes; beyond it the oldest is given up. */
+const HELD_BYTES = 8 << 20;
+
+/** Writes a line for the minion's log. */
+function tell(line: string): void {
+  try {
+    Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+  } catch {
+    // The minion has gone, and with it its log.
+  }
+}
+
+/** A command that this process has started. */
+interface Command {
+  readonly request: KeeperRequest;
+  pid: number;
+  outcome?: ChildOutcome;
+}
+
+/** Where a keeper works. */
+export interface KeeperPlace {
+  /** The minion's cache directory. */
+  readonly cachedir: string;
+  /** Path of the socket to listen at. */
+  readonly socket: string;
+}
+
+/** Runs until the minion has closed standard input and all commands have ended, or until it was idle for long. */
+export async function runCommandKeeper(place: KeeperPlace): Promise<number> {
+  // Whoever ends the minion by its process group or its name does not mean its commands.
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) Deno.addSignalListener(signal, () => {});
+  const keeper = new CommandKeeper(place);
+  try {
+    await keeper.serve();
+  } finally {
+    keeper.remove();
+  }
+  return 0;
+}
+
+class CommandKeeper {
+  readonly #place: KeeperPlace;
+  readonly #self = markOf(Deno.pid);
+  readonly #listener: Deno.UnixListener;
+  readonly #commands = new Set<Command>();
+  readonly #memory = new IdleMemory();
+  readonly #done = Promise.withResolvers<void>();
+  /** Whether the minion has gone. */
+  #alone = false;
+  #idleTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(place: KeeperPlace) {
+    this.#place = place;
+    Deno.mkdirSync(keptDirectory(place.cachedir), { recursive: true, mode: 0o700 });
+    writeFileAtomic(this.#file("keeper"), this.#self.at, { mode: 0o600 });
+    this.#listener = Deno.listen({ transport: "unix", path: place.socket });
+    Deno.chmodSync(place.socket, 0o600);
+    this.#rest();
+  }
+
+  #file(state: "keeper" | "alone"): string {
+    return `${keptDirectory(this.#place.cachedir)}/${Deno.pid}.${state}`;
+  }
+
+  /** Serves, and resolves when this process may end. */
+  async serve(): Promise<void> {
+    void this.#accept();
+    void this.#watchMinion();
+    tell(READY);
+    await this.#done.promise;
+  }
+
+  /** Removes the socket and the keeper's own file. */
+  remove(): void {
+    this.#close();
+    for (const state of ["keeper", "alone"] as const) removeIfExists(this.#file(state));
+  }
+
+  #close(): void {
+    try {
+      this.#listener.close();
+    } catch {
+      // It is closed.
+    }
+    removeIfExists(this.#place.socket);
+  }
+
+  /** Begins the time after which a keeper without commands ends. */
+  #rest(): void {
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => this.#running.length === 0 && this.#done.resolve(), IDLE_MS);
+  }
+
+  get #running(): Command[] {
+    return [...this.#commands].filter(({ outcome }) => outcome === undefined);
+  }
+
+  async #watchMinion(): Promise<void> {
+    try {
+      for await (const _ of Deno.stdin.readable);
+    } catch (error) {
+      tell(`it lost its minion: ${messageOf(error)}`);
+    }
+    this.#alone = true;
+    this.#close();
+    for (const command of this.#commands) this.#note(command);
+    Deno.renameSync(this.#file("keeper"), this.#file("alone"));
+    this.#endIfDone();
+  }
+
+  #endIfDone(): void {
+    if (this.#alone && this.#running.length === 0) this.#done.resolve();
+  }
+
+  #note({ request, pid, outcome }: Command): void {
+    if (request.hidden || pid === 0) return;
+    const { jid, number, spec } = request;
+    const kept: KeptCommand = {
+      jid,
+      number,
+      words: spec.argv,
+      process: markOf(pid),
+      keeper: this.#self,
+      ...outcome !== undefined && { outcome },
+    };
+    try {
+      writeKept(this.#place.cachedir, kept);
+    } catch (error) {
+      tell(`it cannot note a command of job ${jid}: ${messageOf(error)}`);
+    }
+  }
+
+  async #accept(): Promise<void> {
+    for await (const connection of this.#listener) {
+      void this.#serveCommand(connection).catch((error) => {
+        tell(`it dropped a connection: ${messageOf(error)}`);
+      });
+    }
+  }
+
+  async #serveCommand(connection: Deno.UnixConn): Promise<void> {
+    using minion = new Minion(connection);
+    const request = await minion.request();
+    if (request === undefined) return;
+    if (!isJid(request.jid)) return minion.send({ kind: "failed", reason: "no job has this id" });
+    const command: Command = { request, pid: 0 };
+    this.#commands.add(command);
+    clearTimeout(this.#idleTimer);
+    const ending = new AbortController();
+    void minion.aborted().then((aborted) => aborted && ending.abort(new Error("The job was told to end")));
+    try {
+      const outcome = await runChild(request.spec, {
+        signal: ending.signal,
+        timeoutMs: request.timeoutMs,
+        outputMax: request.outputMax,
+        child(pid, state) {
+          if (state === "ended") return;
+          command.pid = pid;
+          minion.send({ kind: "started", pid });
+        },
+        ...request.watched && { output: (stream, bytes) => minion.send({ kind: "output", stream, bytes }) },
+      });
+      command.outcome = outcome;
+      if (this.#alone) return this.#note(command);
+      minion.send({ kind: "ended", outcome });
+      this.#memory.worked(outcome.stdout.length + outcome.stderr.length);
+      await minion.sent();
+      this.#hold(command);
+    } catch (error) {
+      this.#commands.delete(command);
+      minion.send({ kind: "failed", reason: messageOf(error) });
+      await minion.sent();
+    } finally {
+      if (!this.#alone) this.#rest();
+      this.#endIfDone();
+    }
+  }
+
+  /** Keeps an outcome for a while: a minion that dies now has not written the return. */
+  #hold(command: Command): void {
+    const sizeOf = ({ outcome }: Command) => (outcome?.stdout.length ?? 0) + (outcome?.stderr.length ?? 0);
+    const forget = setTimeout(() => this.#commands.delete(command), HOLD_MS);
+    Deno.unrefTimer(forget);
+    const held = [...this.#commands].filter(({ outcome }) => outcome !== undefined);
+    let bytes = held.reduce((sum, one) => sum + sizeOf(one), 0);
+    for (const one of held) {
+      if (bytes <= HELD_BYTES) break;
+      bytes -= sizeOf(one);
+      this.#commands.delete(one);
+    }
+  }
+}
+
+/** The minion's end of a connection. */
+class Minion implements Disposable {
+  readonly #connection: Deno.UnixConn;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #frames = new FrameReader(MOST_KEEPER_MESSAGE);
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(connection: Deno.UnixConn) {
+    this.#connection = connection;
+    this.#reader = connection.readable.getReader();
+    this.#writer = connection.writable.getWriter();
+  }
+
+  /** The request; `undefined` if the minion has closed the connection before. @throws {WireError} */
+  async request(): Promise<KeeperRequest | undefined> {
+    for (;;) {
+      const { value, done } = await this.#reader.read();
+      if (done) return undefined;
+      const first = this.#frames.push(value).at(0);
+      if (first !== undefined) return parseRequest(first.content);
+    }
+  }
+
+  /** Resolves with whether the minion wants the command to end; a connection that closes does not say so. */
+  async aborted(): Promise<boolean> {
+    try {
+      for (;;) {
+        const { value, done } = await this.#reader.read();
+        if (done) return false;
+        if (this.#frames.push(value).length > 0) return true;
+      }
+    } catch {
+      return false; // the minion has gone, or this process has closed the connection
+    }
+  }
+
+  /** Sends an answer; nothing happens if the minion has gone. */
+  send(answer: KeeperAnswer): void {
+    this.#last = this.#writer.write(packAnswer(answer)).catch(() => {});
+  }
+
+  /** Resolves when all answers are sent, or cannot be. */
+  async sent(): Promise<void> {
+    await this.#last;
+  }
+
+  [Symbol.dispose](): void {
+    try {
+      this.#connection.close();
+    } catch {
+      // The streams have closed it.
+    }
+  }
+}

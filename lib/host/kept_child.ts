@@ -1,0 +1,140 @@
+/**
+ * Runs the commands of a job in the keeper's process (command_keeper.ts), so that they go on if the minion ends; and
+ * takes over those that went on when an earlier minion ended.
+ * @module
+ */
+
+import { type ChildCare, type ChildOutcome, type ChildRunner, runChild } from "./child_process.ts";
+import { CommandLostError } from "../errors.ts";
+import { FrameReader } from "../protocol/frames.ts";
+import {
+  ABORT,
+  type KeeperAnswer,
+  type KeeperRequest,
+  MOST_KEEPER_MESSAGE,
+  packRequest,
+  parseAnswer,
+} from "./keeper_messages.ts";
+import { type KeptCommand, keptOutcome, runs } from "./kept_commands.ts";
+
+/** What the commands of a job need. */
+export interface KeptJob {
+  /** The job's id. */
+  readonly jid: string;
+  /** Whether nothing of it may be written to the disk (`no_log`). */
+  readonly hidden: boolean;
+  /** The minion's cache directory. */
+  readonly cachedir: string;
+  /** Commands of this job that went on without their minion, in the order of their start. */
+  readonly kept: readonly KeptCommand[];
+  /** Connects to the keeper; `undefined` if there is none, so that commands end with this process. */
+  connect(): Promise<Deno.UnixConn | undefined>;
+  /** Called before a command is given to the keeper (1), and when its outcome is here (-1). */
+  count(change: 1 | -1): void;
+}
+
+/** Runs each command of a job in the keeper; the first ones are those that went on. */
+export function keptChildren(job: KeptJob): ChildRunner {
+  let number = 0;
+  return async (spec, care) => {
+    care.signal.throwIfAborted();
+    const kept = job.kept.at(number++);
+    if (kept !== undefined) return await counted(job, () => adopt(job.cachedir, kept, care));
+    const connection = await job.connect();
+    if (connection === undefined) return await runChild(spec, care);
+    return await counted(job, () => {
+      const { jid, hidden } = job;
+      const { timeoutMs, outputMax } = care;
+      const request = { jid, number, hidden, watched: care.output !== undefined, spec, timeoutMs, outputMax };
+      return runInKeeper(connection, request, care);
+    });
+  };
+}
+
+async function counted<T>({ count }: KeptJob, run: () => Promise<T>): Promise<T> {
+  count(1);
+  try {
+    return await run();
+  } finally {
+    count(-1);
+  }
+}
+
+async function runInKeeper(
+  connection: Deno.UnixConn,
+  request: KeeperRequest,
+  care: ChildCare,
+): Promise<ChildOutcome> {
+  const writer = connection.writable.getWriter();
+  const abort = () => void writer.write(ABORT).catch(() => {}); // a keeper that has gone has no command either
+  let pid: number | undefined;
+  try {
+    await writer.write(packRequest(request));
+    care.signal.addEventListener("abort", abort);
+    if (care.signal.aborted) abort();
+    for await (const answer of answers(connection)) {
+      switch (answer.kind) {
+        case "started":
+          pid = answer.pid;
+          care.child(pid, "started");
+          break;
+        case "output":
+          care.output?.(answer.stream, answer.bytes);
+          break;
+        case "ended":
+          care.signal.throwIfAborted();
+          return answer.outcome;
+        case "failed":
+          care.signal.throwIfAborted();
+          throw new Error(answer.reason);
+      }
+    }
+    throw new CommandLostError("The process that ran the command has ended");
+  } finally {
+    care.signal.removeEventListener("abort", abort);
+    if (pid !== undefined) care.child(pid, "ended");
+    closeQuietly(connection);
+  }
+}
+
+async function* answers(connection: Deno.UnixConn): AsyncGenerator<KeeperAnswer> {
+  const frames = new FrameReader(MOST_KEEPER_MESSAGE);
+  for await (const piece of connection.readable) {
+    for (const { content } of frames.push(piece)) yield parseAnswer(content);
+  }
+}
+
+function closeQuietly(connection: Deno.UnixConn): void {
+  try {
+    connection.close();
+  } catch {
+    // Reading to the end has closed it.
+  }
+}
+
+/** Waits for a command that went on without its minion. */
+async function adopt(cachedir: string, kept: KeptCommand, care: ChildCare): Promise<ChildOutcome> {
+  const { pid } = kept.process;
+  // A process that has another start took the id over: the command has ended.
+  const there = kept.outcome === undefined && runs(kept.process);
+  const kill = () => {
+    try {
+      Deno.kill(-pid, "SIGKILL");
+    } catch {
+      // No process is left, as intended.
+    }
+  };
+  if (there) {
+    care.child(pid, "started");
+    care.signal.addEventListener("abort", kill);
+    if (care.signal.aborted) kill();
+  }
+  try {
+    const outcome = await keptOutcome(cachedir, kept, care.signal);
+    if (outcome === undefined) throw new CommandLostError("Nobody knows how the command ended: its keeper has ended");
+    return outcome;
+  } finally {
+    care.signal.removeEventListener("abort", kill);
+    if (there) care.child(pid, "ended");
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * The files `<cachedir>/commands/<jid>.<number>`: commands that went on when their minion ended, written by the keeper
+ * (command_keeper.ts) and read by the next minion. A keeper has a file as well, `<pid>.keeper`, which is renamed to
+ * `<pid>.alone` when its minion has gone and all its commands are noted.
+ * @module
+ */
+
+import type { ChildOutcome } from "./child_process.ts";
+import { isDirectory } from "../os/file_kind.ts";
+import { readFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { MsgpackError, WireError } from "../errors.ts";
+import { blob, type Fields, fieldsOf, has, number, part, text, truth, whole } from "../process/message_fields.ts";
+import { isJid } from "../protocol/jid.ts";
+import { type Started, startedProcess } from "./process_facts.ts";
+import { sleep } from "../os/sleep.ts";
+import { decode, encode } from "../values/msgpack.ts";
+import { map } from "../values/value.ts";
+
+/** A process, told from a later one with the same id by the time of its start. */
+export type ProcessMark = Pick<Started, "at"> & {
+  /** Its id. */
+  readonly pid: number;
+};
+
+/** A command that went on without its minion. */
+export interface KeptCommand {
+  /** The job that started it. */
+  readonly jid: string;
+  /** Which command of the job it is, from 1. */
+  readonly number: number;
+  /** What was started, for people. */
+  readonly words: readonly string[];
+  /** The command. Its start is empty if it had ended by then. */
+  readonly process: ProcessMark;
+  /** What reads its output. */
+  readonly keeper: ProcessMark;
+  /** How it ended; `undefined` while it runs. */
+  readonly outcome?: ChildOutcome;
+}
+
+/** The first line of a keeper on its standard output: it listens. Each later line is a problem, for the minion's log. */
+export const READY = "ready";
+/** Time between two looks whether a command has ended, in milliseconds. */
+const LOOK_MS = 100;
+/** Maximum time for a keeper to note its commands, in milliseconds. */
+const HANDOVER_MS = 10_000;
+
+/** The directory of the files. */
+export function keptDirectory(cachedir: string): string {
+  return `${cachedir}/commands`;
+}
+
+/** The mark of process `pid`. */
+export function markOf(pid: number): ProcessMark {
+  return { pid, at: startedProcess(pid)?.at ?? "" };
+}
+
+/** Whether the process runs. */
+export function runs({ pid, at }: ProcessMark): boolean {
+  return startedProcess(pid)?.at === at;
+}
+
+/** A `ChildOutcome` as a map of values. */
+export function packOutcome(outcome: ChildOutcome): Record<string, unknown> {
+  return { ...outcome, dropped: map({ ...outcome.dropped }) };
+}
+
+/** The reverse of {@linkcode packOutcome}. @throws {WireError} If a field is missing or wrong. */
+export function unpackOutcome(fields: Fields): ChildOutcome {
+  const dropped = part(fields, "dropped");
+  return {
+    pid: whole(fields, "pid", Number.MAX_SAFE_INTEGER),
+    retcode: number(fields, "retcode"),
+    stdout: blob(fields, "stdout"),
+    stderr: blob(fields, "stderr"),
+    timedOut: truth(fields, "timedOut"),
+    dropped: { stdout: number(dropped, "stdout"), stderr: number(dropped, "stderr") },
+  };
+}
+
+function pathOf(cachedir: string, { jid, number }: Pick<KeptCommand, "jid" | "number">): string {
+  return `${keptDirectory(cachedir)}/${jid}.${number}`;
+}
+
+/** Writes the file of a command, in place of an older one. @throws What writing throws. */
+export function writeKept(cachedir: string, kept: KeptCommand): void {
+  const { process, keeper, outcome, words, ...same } = kept;
+  const fields = map({
+    ...same,
+    words: [...words],
+    process: map({ ...process }),
+    keeper: map({ ...keeper }),
+    outcome: outcome === undefined ? null : map(packOutcome(outcome)),
+  });
+  writeFileAtomic(pathOf(cachedir, kept), encode(fields, "disk"), { mode: 0o600 });
+}
+
+/** Reads the file of a command; `undefined` if it is missing or broken. */
+function readKept(path: string): KeptCommand | undefined {
+  try {
+    const bytes = readFileIfExists(path);
+    if (bytes === undefined) return undefined;
+    const fields = fieldsOf(decode(bytes, "disk"));
+    const mark = (name: string): ProcessMark => {
+      const found = part(fields, name);
+      return { pid: whole(found, "pid", 2 ** 31), at: text(found, "at") };
+    };
+    const words = fields.get("words");
+    return {
+      jid: text(fields, "jid"),
+      number: whole(fields, "number", Number.MAX_SAFE_INTEGER),
+      words: Array.isArray(words) ? words.map(String) : [],
+      process: mark("process"),
+      keeper: mark("keeper"),
+      ...has(fields, "outcome") && { outcome: unpackOutcome(part(fields, "outcome")) },
+    };
+  } catch (error) {
+    if (error instanceof MsgpackError || error instanceof WireError) return undefined;
+    throw error;
+  }
+}
+
+function namesIn(directory: string): string[] {
+  return isDirectory(directory) ? [...Deno.readDirSync(directory)].map(({ name }) => name) : [];
+}
+
+/** The commands of job `jid` that went on without their minion, in the order of their start. */
+export function keptCommands(cachedir: string, jid: string): KeptCommand[] {
+  const directory = keptDirectory(cachedir);
+  return namesIn(directory).filter((name) => name.startsWith(`${jid}.`))
+    .flatMap((name) => readKept(`${directory}/${name}`) ?? []).sort((a, b) => a.number - b.number);
+}
+
+/** Removes the files of job `jid`. */
+export function removeKept(cachedir: string, jid: string): void {
+  const directory = keptDirectory(cachedir);
+  for (const name of namesIn(directory)) if (name.startsWith(`${jid}.`)) removeIfExists(`${directory}/${name}`);
+}
+
+/**
+ * Waits until the keepers of a minion that has gone have noted their commands, and removes what is of no use.
+ * @param jids The jobs that had no return when that minion ended.
+ * @returns Those of them that have commands.
+ */
+export async function takeOverKept(cachedir: string, jids: ReadonlySet<string>): Promise<Set<string>> {
+  const directory = keptDirectory(cachedir);
+  const end = performance.now() + HANDOVER_MS;
+  for (const name of namesIn(directory).filter((name) => name.endsWith(".keeper"))) {
+    const path = `${directory}/${name}`;
+    const at = new TextDecoder().decode(readFileIfExists(path));
+    const keeper = { pid: Number.parseInt(name), at };
+    while (runs(keeper) && readFileIfExists(path) !== undefined && performance.now() < end) await sleep(LOOK_MS / 5);
+    removeIfExists(path);
+  }
+  const found = new Set<string>();
+  for (const name of namesIn(directory)) {
+    const jid = name.slice(0, name.lastIndexOf("."));
+    if (isJid(jid) && jids.has(jid)) found.add(jid);
+    else if (!name.endsWith(".keeper") && !isAlone(directory, name)) removeIfExists(`${directory}/${name}`);
+  }
+  return found;
+}
+
+/** Whether this is the file of a keeper that still has commands. */
+function isAlone(directory: string, name: string): boolean {
+  if (!name.endsWith(".alone")) return false;
+  const at = new TextDecoder().decode(readFileIfExists(`${directory}/${name}`));
+  return runs({ pid: Number.parseInt(name), at });
+}
+
+/**
+ * Waits for the end of a command.
+ * @returns How it ended; `undefined` if nobody knows, because its keeper is gone.
+ * @throws The reason of `signal`, if that aborts.
+ */
+export async function keptOutcome(
+  cachedir: string,
+  kept: KeptCommand,
+  signal: AbortSignal,
+): Promise<ChildOutcome | undefined> {
+  const path = pathOf(cachedir, kept);
+  for (;;) {
+    // In this order: a keeper ends after it has written.
+    const keeps = runs(kept.keeper);
+    const outcome = readKept(path)?.outcome;
+    if (outcome !== undefined || !keeps) return outcome;
+    await sleep(LOOK_MS, signal);
+  }
+}

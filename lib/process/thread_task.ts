@@ -1,0 +1,59 @@
+/**
+ * The threads of this process as the system sees them. Linux only; elsewhere nothing is known of them.
+ * @module
+ */
+
+import { isGone, workerNumber } from "../os/deno_texts.ts";
+
+/** Maximum length of a thread's name, in bytes; the system cuts a longer one. */
+const MOST_NAME = 15;
+
+/** One of this process's threads. */
+export interface ThreadTask {
+  /** Whether it exists; `undefined` if the system does not tell. */
+  alive(): boolean | undefined;
+  /** Names it for `ps -T`, `top -H` and debuggers. */
+  name(name: string): void;
+}
+
+/** The thread of the worker that was started last, which Deno makes before the constructor returns. */
+export function newestWorkerTask(): ThreadTask {
+  if (Deno.build.os !== "linux") return { alive: () => undefined, name: () => {} };
+  const tids = Array.from(Deno.readDirSync("/proc/self/task"), ({ name }) => name);
+  const numbered = tids.map((tid) => ({ tid, number: workerNumber(readOf(tid, "comm")?.trim() ?? "") ?? -1 }));
+  const newest = numbered.reduce((a, b) => b.number > a.number ? b : a);
+  const at = newest.number < 0 ? undefined : startOf(newest.tid);
+  return {
+    alive: () => at === undefined ? undefined : startOf(newest.tid) === at,
+    name: (name) => at === undefined ? undefined : nameTask(newest.tid, name),
+  };
+}
+
+/** Names the main thread of this process, and so the process. */
+export function nameProcessTask(name: string): void {
+  if (Deno.build.os === "linux") nameTask(String(Deno.pid), name);
+}
+
+function nameTask(tid: string, name: string): void {
+  try {
+    Deno.writeTextFileSync(`/proc/self/task/${tid}/comm`, name.slice(0, MOST_NAME), { create: false });
+  } catch {
+    // The thread has ended, or the system does not let names be set (a sandbox): the old name is as good.
+  }
+}
+
+/** When a thread started, in the system's own format: tells it from a later one with the same id. */
+function startOf(tid: string): string | undefined {
+  // The name is in brackets, and may contain brackets.
+  return readOf(tid, "stat")?.replace(/^.*\) /s, "").split(" ")[19];
+}
+
+function readOf(tid: string, file: string): string | undefined {
+  try {
+    return Deno.readTextFileSync(`/proc/self/task/${tid}/${file}`);
+  } catch (error) {
+    // A thread may also end between the opening and the reading.
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}

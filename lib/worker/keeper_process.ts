@@ -1,0 +1,105 @@
+/**
+ * The process that keeps a minion's commands (lib/host/command_keeper.ts), as the minion sees it: started when the first
+ * command needs it, in a session of its own, and again after it has ended. It outlives the minion if it has commands.
+ * @module
+ */
+
+import { hashHex } from "../crypto/hash.ts";
+import { messageOf } from "../errors.ts";
+import { READY } from "../host/kept_commands.ts";
+import type { Logger } from "../process/log.ts";
+import type { MinionOpts } from "../config/options.ts";
+import { ownProcess } from "../process/self_command.ts";
+import type { TimeBudget } from "../os/time_budget.ts";
+
+/** The entry name of such a process. */
+const KEEPER_PROCESS = "salt-keeper";
+/** Maximum time to start, in milliseconds. */
+const START_MS = 30_000;
+
+/** A running keeper. */
+interface Keeper {
+  readonly child: Deno.ChildProcess;
+  /** Resolves with the path of its socket when it listens; rejects if it does not. */
+  readonly socket: Promise<string>;
+}
+
+/** Starts the keeper of one minion when it is needed. */
+export class KeeperProcess {
+  readonly #opts: Pick<MinionOpts, "cachedir" | "sock_dir" | "id" | "hash_type">;
+  readonly #log: Logger;
+  #keeper: Keeper | undefined;
+  #closed = false;
+
+  constructor(opts: Pick<MinionOpts, "cachedir" | "sock_dir" | "id" | "hash_type">, log: Logger) {
+    this.#opts = opts;
+    this.#log = log;
+  }
+
+  /** The path of the keeper's socket; `undefined` if there can be none, which is logged. */
+  async socket(): Promise<string | undefined> {
+    if (this.#closed) return undefined;
+    const keeper = this.#keeper ??= this.#start();
+    try {
+      return await keeper.socket;
+    } catch (error) {
+      if (this.#keeper === keeper) this.#keeper = undefined;
+      this.#log.error(`Commands end with this minion: their keeper did not start: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  #start(): Keeper {
+    const { cachedir, sock_dir, id, hash_type } = this.#opts;
+    const name = crypto.randomUUID().slice(0, 8);
+    const socket = `${sock_dir}/minion_commands_${hashHex(id, hash_type).slice(0, 10)}_${name}.ipc`;
+    const [command, ...args] = ownProcess(KEEPER_PROCESS);
+    const child = new Deno.Command(command, {
+      args: [...args, cachedir, socket],
+      cwd: "/",
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "null",
+      detached: true, // in a session of its own, so that it outlives the minion
+    }).spawn();
+    child.unref();
+    const keeper = { child, socket: ready(child, this.#log).then(() => socket) };
+    void child.status.then(() => {
+      if (this.#keeper === keeper) this.#keeper = undefined;
+    });
+    return keeper;
+  }
+
+  /** Lets it go: it ends when its commands have ended. Waits for that for as long as `budget` says. */
+  async close(budget: TimeBudget): Promise<void> {
+    this.#closed = true;
+    const keeper = this.#keeper;
+    if (keeper === undefined) return;
+    await keeper.socket.catch(() => {});
+    await keeper.child.stdin.close().catch(() => {}); // it has ended
+    await budget.allows(keeper.child.status);
+  }
+}
+
+/** Waits for the word that a keeper prints when it listens; what it prints from then on goes to the log. */
+async function ready(child: Deno.ChildProcess, log: Logger): Promise<void> {
+  const printed = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const timer = setTimeout(() => {
+    try {
+      child.kill("SIGKILL");
+    } catch {
+      // It has ended.
+    }
+  }, START_MS);
+  try {
+    const { value } = await printed.read();
+    if (value !== `${READY}\n`) throw new Error(`it has ended: ${value ?? "no word of it"}`);
+  } finally {
+    clearTimeout(timer);
+  }
+  void (async () => {
+    for (let text = await printed.read(); !text.done; text = await printed.read()) {
+      log.warning(`The keeper of commands: ${text.value.trimEnd()}`);
+    }
+  })();
+}

@@ -1,0 +1,151 @@
+/**
+ * Commands that outlive their minion: stopped, killed, or restarted by the command itself.
+ * @module
+ */
+
+import { ProcessFleet } from "../chaos/process_fleet.ts";
+import { keptDirectory } from "../../lib/host/kept_commands.ts";
+import type { PublishedJob } from "../../lib/client/local.ts";
+import { DENO_RUN } from "../../lib/process/self_command.ts";
+import { map, type Value } from "../../lib/values/value.ts";
+import { toWireArgs } from "../../lib/values/arguments.ts";
+import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+
+const ID = "m00";
+
+/** Publishes a job; nobody waits for it. */
+async function publish(
+  fleet: ProcessFleet,
+  fun: Value,
+  arg: Value[],
+  kwargs: Record<string, unknown>,
+): Promise<PublishedJob> {
+  const client = await fleet.client();
+  try {
+    const wire = Array.isArray(fun) ? arg : toWireArgs(arg, map({ shell: "/bin/sh", ...kwargs }));
+    return await client.publish({ tgt: ID, tgtType: "glob", fun, arg: wire, kwargs: map({}) });
+  } finally {
+    client.close();
+  }
+}
+
+/** A return as the master stored it. */
+async function returned(fleet: ProcessFleet, jid: string): Promise<{ ret: Value; retcode: Value }> {
+  return await eventually(() => {
+    const found = fleet.jobs.getReturn(jid, ID);
+    return found === undefined ? undefined : { ret: found.return ?? null, retcode: found.retcode ?? null };
+  }, { what: `the return of ${jid}` });
+}
+
+/** A command that says it has begun, waits for the file `done`, and goes on with `then`. */
+function waiting(root: string, name: string, then: string): string {
+  const wait = `for _ in $(seq 3000); do [ -e ${root}/done ] && break; sleep 0.02; done`;
+  return `echo before; echo $$ > ${root}/began.${name}; ${wait}; ${then}`;
+}
+
+function begun(root: string, name: string): Promise<number> {
+  return eventually(() => {
+    const pid = Number(Deno.readTextFileSync(`${root}/began.${name}`));
+    return pid > 0 ? pid : undefined;
+  }, { what: `the command of ${name}` });
+}
+
+Deno.test("commands go on when their minion is stopped or killed, and the next minion returns what came of them", async (t) => {
+  await using fleet = await ProcessFleet.start({ minions: 1 });
+  const { root } = fleet;
+
+  for (const how of ["stopMinion", "killMinion"] as const) {
+    await t.step(how, async () => {
+      const all = await publish(fleet, "cmd.run_all", [waiting(root, "all", "echo after; echo err >&2; exit 3")], {});
+      const killed = await publish(fleet, "cmd.retcode", [waiting(root, "killed", "kill -9 $$")], {});
+      const hidden = await publish(fleet, "cmd.run", [waiting(root, "hidden", "echo secret")], {});
+      const several = await publish(
+        fleet,
+        ["cmd.run", "test.sleep"],
+        [[waiting(root, "several", "echo after")], [1]],
+        {},
+      );
+      const pids = await Promise.all(["all", "killed", "hidden", "several"].map((name) => begun(root, name)));
+      const before = fleet.minion(ID).pid;
+      await fleet[how](ID);
+      await fleet.startMinion(ID);
+      await fleet.allPresent();
+      assertNotEquals(fleet.minion(ID).pid, before);
+      for (const pid of pids) Deno.statSync(`/proc/${pid}`);
+      // The job is one of the new minion's: it is found, with the process of its command.
+      await eventually(async () => {
+        const found = await fleet.salt("salt", "--out=json", ID, "saltutil.find_job", all.jid);
+        return JSON.parse(found.out)[ID].pid === pids[0];
+      }, { what: "the job with the process of its command" });
+      Deno.writeTextFileSync(`${root}/done`, "");
+      const { ret, retcode } = await returned(fleet, all.jid);
+      assertEquals(ret, map({ pid: pids[0], retcode: 3, stdout: "before\nafter", stderr: "err" }));
+      assertEquals(retcode, 3);
+      assertEquals(await returned(fleet, killed.jid), { ret: -9, retcode: -9 });
+      assertEquals((await returned(fleet, hidden.jid)).ret, "before\nsecret");
+      const { ret: text } = await returned(fleet, several.jid);
+      assertStringIncludes(String(text), "The minion ended while it ran this job\nIts command '");
+      assertStringIncludes(String(text), "went on, and ended with return code 0\nbefore\nafter");
+      await eventually(() => names(keptDirectory(fleet.minionCacheDir(ID))).every((name) => /\.keeper$/.test(name)), {
+        what: "the end of the files",
+      });
+      for (const name of ["done", "began.all", "began.killed", "began.hidden", "began.several"]) {
+        Deno.removeSync(`${root}/${name}`);
+      }
+    });
+  }
+
+  await t.step("processes and threads bear their names", () => {
+    const nodes = [["salt-master", fleet.master.pid, /^(MWorker-\d+|Publisher|EventBus)$/, 7], [
+      "salt-minion",
+      fleet.minion(ID).pid,
+      /^Job-\d+$/,
+      1,
+    ]] as const;
+    for (const [name, pid, threads, atLeast] of nodes) {
+      assertEquals(Deno.readTextFileSync(`/proc/${pid}/comm`), `${name}\n`);
+      const config = `${root}/${name === "salt-master" ? "master" : ID}/etc/salt`;
+      assertEquals(Deno.readTextFileSync(`/proc/${pid}/cmdline`).replace(/\0+$/, ""), `${name}\0-c\0${config}`);
+      const found = names(`/proc/${pid}/task`).map((tid) =>
+        Deno.readTextFileSync(`/proc/${pid}/task/${tid}/comm`).trim()
+      );
+      assert(found.filter((one) => threads.test(one)).length >= atLeast, found.join(" "));
+    }
+  });
+
+  await t.step("a job that restarts its own minion returns", async () => {
+    const pid = fleet.minion(ID).pid;
+    const config = `${root}/${ID}/etc/salt`;
+    const start = [Deno.execPath(), ...DENO_RUN, new URL("../../minion.ts", import.meta.url).pathname, "-c", config];
+    const upgrade = [
+      `kill ${pid}`,
+      `while kill -0 ${pid} 2>/dev/null; do sleep 0.05; done`,
+      "seq 100000", // more than a pipe holds, with nobody there to read
+      `${start.map((word) => `'${word}'`).join(" ")} -d`,
+      "echo upgraded",
+    ].join("; ");
+    const ran = await fleet.salt("salt", "-t", "60", "--out=json", ID, "cmd.run", upgrade, "shell=/bin/sh");
+    const output: string = JSON.parse(ran.out)[ID];
+    assertEquals(output.slice(-15), "100000\nupgraded");
+    assertEquals(output.length, "100000\nupgraded".length + 588_888);
+    assertEquals(ran.code, 0);
+    const next = Number(Deno.readTextFileSync(`${root}/${ID}/var/run/salt-minion.pid`));
+    assertMatch(Deno.readTextFileSync(`/proc/${next}/cmdline`), /minion/);
+    Deno.kill(next, "SIGTERM");
+    await eventually(() => !exists(`/proc/${next}`), { what: "the end of the new minion" });
+  });
+});
+
+function names(directory: string): string[] {
+  return [...Deno.readDirSync(directory)].map(({ name }) => name);
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
