@@ -158,15 +158,21 @@ export class CommandLostError extends Error {
 export class UnavailableError extends Error {
   override name = "UnavailableError";
   /**
-   * @param meant The function that was probably meant.
-   * @param refusal Why its module does not serve this host, in which case that is what it says.
+   * @param why.meant The function that was probably meant.
+   * @param why.planned Whether Salt has the function, and this program does not yet.
+   * @param why.refusal Why its module does not serve this host.
    */
-  constructor(readonly fun: string, meant?: string, refusal?: string) {
+  constructor(
+    readonly fun: string,
+    { meant, planned, refusal }: { readonly meant?: string; readonly planned?: boolean; readonly refusal?: string } =
+      {},
+  ) {
     const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+    const missing = planned
+      ? `'${fun}' is not available: it is a function of Salt that is not built yet.`
+      : `'${fun}' is not available.${hint}`;
     super(
-      refusal === undefined
-        ? `'${fun}' is not available.${hint}`
-        : `'${fun.split(".", 1)[0]}' __virtual__ returned False: ${refusal}`,
+      refusal === undefined ? missing : `'${fun.split(".", 1)[0]}' __virtual__ returned False: ${refusal}`,
     );
   }
 }

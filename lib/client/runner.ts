@@ -90,7 +90,7 @@ export async function runRunner(call: RunnerCall, host: RunnerHost): Promise<Run
 
 /** Nothing was run, so only the end is published. For an incomplete name, the matching functions are shown. */
 async function unavailable(call: RunnerCall, host: RunnerHost): Promise<RunnerOutcome> {
-  const { error: { message }, docs, problem } = await explainUnavailable(call.fun, host.catalogue);
+  const { error: { message }, docs, problem } = await explainUnavailable(call.fun, host.catalogue, "runner");
   const text = problem === undefined ? message : `${message} ${problem}`;
   const retcode = 254; // Salt's
   const data = { success: false, return: text, retcode, fun: call.fun, fun_args: [...call.args], jid: host.jid };

@@ -120,7 +120,7 @@ export async function callFunction(
   const { catalogue } = given.context;
   const fun = await catalogue.get(name);
   if (fun === undefined) {
-    throw new UnavailableError(name, undefined, catalogue.refusals().get(name.split(".", 1)[0]));
+    throw new UnavailableError(name, { refusal: catalogue.refusals().get(name.split(".", 1)[0]) });
   }
   return await invoke(fun, {
     name,
@@ -188,7 +188,7 @@ function reportsFailure(result: Value): boolean {
 
 /** The outcome for an unknown function: with the documentation of functions whose names begin with it. */
 async function unavailable(name: string, context: JobContext): Promise<ExecutionResult> {
-  const { error, docs, problem } = await explainUnavailable(name, context.catalogue);
+  const { error, docs, problem } = await explainUnavailable(name, context.catalogue, "execution");
   const reason = problem === undefined ? error.message : `${error.message} Possible reasons: '${problem}'`;
   if (docs.size > 0) docs.set(name, error.message);
   return { return: docs.size > 0 ? docs : reason, retcode: 1, success: false, out: "nested", error };

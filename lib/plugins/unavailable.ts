@@ -27,14 +27,29 @@ export interface Unavailable {
   readonly problem: string | undefined;
 }
 
-/** Searches `family` for functions similar to `name`. */
-export async function explainUnavailable(name: string, family: Searched): Promise<Unavailable> {
+/** A family of modules of which Salt's functions are known. */
+export type SaltFamily = "execution" | "runner";
+
+/** Searches `family`, whose modules are of the `kind`, for functions similar to `name`. */
+export async function explainUnavailable(name: string, family: Searched, kind: SaltFamily): Promise<Unavailable> {
   const all = await family.all();
   const docs = collectDocs(all, [`${name}*`]);
   const module = name.split(".", 1)[0];
   const [problem, refusal] = [family.problems().get(module), family.refusals().get(module)];
-  const hint = docs.size === 0 && problem === undefined;
-  const meant = hint ? nearestName(name, all.map((one) => one.name)) : undefined;
-  const error = new UnavailableError(name, meant, refusal);
-  return { error, docs, problem };
+  const found = (why: { meant?: string; planned?: boolean; refusal?: string }): Unavailable => ({
+    error: new UnavailableError(name, why),
+    docs,
+    problem,
+  });
+  if (docs.size > 0 || problem !== undefined || refusal !== undefined) return found({ refusal });
+  if (await isSaltFunction(name, kind)) return found({ planned: true });
+  return found({ meant: nearestName(name, all.map((one) => one.name)) });
+}
+
+async function isSaltFunction(name: string, kind: SaltFamily): Promise<boolean> {
+  const { SALT_EXECUTION_FUNCTIONS, SALT_RUNNER_FUNCTIONS } = await import("./salt_functions.ts");
+  const table = kind === "execution" ? SALT_EXECUTION_FUNCTIONS : SALT_RUNNER_FUNCTIONS;
+  const [module, ...rest] = name.split(".");
+  const line = table.split("\n").find((one) => one.startsWith(`${module} `));
+  return rest.length === 1 && line !== undefined && line.split(" ").slice(1).includes(rest[0]);
 }
