@@ -20,6 +20,7 @@ import {
 } from "./keeper_messages.ts";
 import { type KeptCommand, keptDirectory, markOf, READY, writeKept } from "./kept_commands.ts";
 import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Time without a command after which a keeper ends, in milliseconds. The minion starts another when it needs one. */
 const IDLE_MS = 300_000;
@@ -74,7 +75,7 @@ class CommandKeeper {
   readonly #done = Promise.withResolvers<void>();
   /** Whether the minion has gone. */
   #alone = false;
-  #idleTimer: ReturnType<typeof setTimeout> | undefined;
+  #idleTimer: Timer | undefined;
 
   constructor(place: KeeperPlace) {
     this.#place = place;
@@ -206,8 +207,7 @@ class CommandKeeper {
   /** Keeps an outcome for a while: a minion that dies now has not written the return. */
   #hold(command: Command): void {
     const sizeOf = ({ outcome }: Command) => (outcome?.stdout.length ?? 0) + (outcome?.stderr.length ?? 0);
-    const forget = setTimeout(() => this.#commands.delete(command), HOLD_MS);
-    Deno.unrefTimer(forget);
+    setTimeout(() => this.#commands.delete(command), HOLD_MS);
     const held = [...this.#commands].filter(({ outcome }) => outcome !== undefined);
     let bytes = held.reduce((sum, one) => sum + sizeOf(one), 0);
     for (const one of held) {

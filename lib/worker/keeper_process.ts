@@ -11,6 +11,7 @@ import type { Logger } from "../process/log.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { ownProcess } from "../process/self_command.ts";
 import type { TimeBudget } from "../os/time_budget.ts";
+import { clearTimeout, setTimeout } from "../os/timers.ts";
 
 /** The entry name of such a process. */
 const KEEPER_PROCESS = "salt-keeper";
