@@ -70,7 +70,8 @@ function set(timer: Timer): Timer {
 function arm(): void {
   const first = queue.at(0);
   if (first === undefined) return ignore();
-  if (alarm === undefined || alarm.atMs > first.dueMs) {
+  // It may be over, if no timer was set when it came.
+  if (alarm === undefined || alarm.atMs > first.dueMs || alarm.signal.aborted) {
     ignore();
     const now = performance.now();
     const ms = Math.max(0, Math.ceil(first.dueMs - now));

@@ -72,6 +72,16 @@ strictTest("an interval is called again and again, until it is cleared, by its o
   assertEquals(calls, 3);
 });
 
+strictTest("a timer is called also if the time of one that was cleared has passed meanwhile", async () => {
+  const cleared = setTimeout(() => {}, 5);
+  const later = setTimeout(() => {}, 20);
+  clearTimeout(cleared);
+  clearTimeout(later);
+  // Other than with a timer of ours.
+  await new Promise((resolve) => globalThis.setTimeout(resolve, 60));
+  await new Promise<void>((resolve) => setTimeout(resolve, 1));
+});
+
 strictTest("a cleared timer, one that is over and none at all can be cleared", async () => {
   clearTimeout(undefined);
   const timer = setTimeout(() => {}, 1_000);
