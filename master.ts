@@ -1,26 +1,40 @@
 /**
- * `salt-master`: the control node.
+ * `salt-master`: the control node. Each is imported only when it is the one that was started.
  * @module
  */
 
-import { loadMasterConfig } from "./lib/config/load.ts";
-import { Master } from "./lib/master/master.ts";
+import { AUTH_PROCESS } from "./lib/auth/auth_question.ts";
+import { programName } from "./lib/cli/program_name.ts";
 import { nameProcess } from "./lib/process/process_name.ts";
-import { preflightMaster } from "./lib/commands/preflight.ts";
-import { runService } from "./lib/commands/service.ts";
 
-if (import.meta.main) {
-  nameProcess("salt-master", Deno.args);
-  Deno.exit(
-    await runService({
-      prog: "salt-master",
-      description: "The Salt master, which controls the minions.",
-      role: "master",
-      load: loadMasterConfig,
-      preflight: preflightMaster,
-      start: (opts, log) => Master.start(opts, log),
-      // Whatever a master makes is its own: the odd file that others may read gets its mode when it is made.
-      umask: 0o077,
-    }, Deno.args),
-  );
+async function runMaster(args: readonly string[]): Promise<number> {
+  const [{ runService }, { loadMasterConfig }, { preflightMaster }, { Master }] = await Promise.all([
+    import("./lib/commands/service.ts"),
+    import("./lib/config/load.ts"),
+    import("./lib/commands/preflight.ts"),
+    import("./lib/master/master.ts"),
+  ]);
+  return await runService({
+    prog: "salt-master",
+    description: "The Salt master, which controls the minions.",
+    role: "master",
+    load: loadMasterConfig,
+    preflight: preflightMaster,
+    start: (opts, log) => Master.start(opts, log),
+    // Whatever a master makes is its own: the odd file that others may read gets its mode when it is made.
+    umask: 0o077,
+  }, args);
 }
+
+async function main(): Promise<number> {
+  const { name, args } = programName(Deno.args, "salt-master");
+  nameProcess(name, args);
+  if (name === AUTH_PROCESS) {
+    // Not a command: what the master asks PAM and LDAP in.
+    const { runAuthProcess } = await import("./lib/auth/auth_answer.ts");
+    return await runAuthProcess();
+  }
+  return await runMaster(args);
+}
+
+if (import.meta.main) Deno.exit(await main());

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { bundle, BundleError, scriptOf } from "./bundle.ts";
+import { bundle, BundleError, LOADED_LATE, scriptOf } from "./bundle.ts";
 import {
   EXECUTABLES,
   packageFiles,
@@ -114,9 +114,11 @@ async function compiled(build: Build): Promise<boolean> {
       args: ["compile", "--quiet", "--allow-all", "--no-prompt", "--no-check", "--no-lock", `--v8-flags=${V8_FLAGS}`]
         .concat(
           ["--config", `${build.stage}/deno.json`, "--target", build.target, "--output", output],
-          WORKERS.flatMap((worker) => ["--include", `${build.stage}/${scriptOf(worker)}`]),
+          [...WORKERS, ...LOADED_LATE].flatMap((worker) => ["--include", `${build.stage}/${scriptOf(worker)}`]),
           // Nobody imports these: Deno looks for a map beside its script, and the addon is opened by its path.
-          [entry, ...WORKERS].flatMap((source) => ["--include", `${build.stage}/${scriptOf(source)}.map`]),
+          [entry, ...WORKERS, ...LOADED_LATE].flatMap((
+            source,
+          ) => ["--include", `${build.stage}/${scriptOf(source)}.map`]),
           ["--include", `${build.stage}/node_modules/zeromq`, `${build.stage}/${scriptOf(entry)}`],
         ),
       env: { NO_COLOR: "1" },

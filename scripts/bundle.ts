@@ -15,6 +15,9 @@ export class BundleError extends Error {
   override name = "BundleError";
 }
 
+/** Scripts that nothing loads before it needs them, and that may bring Node's compatibility layer for that. */
+export const LOADED_LATE: readonly string[] = ["lib/auth/ldap_directory.ts"];
+
 /**
  * The file name of the script of a source, `lib/bus/thread.ts`: `bus-thread.mjs`. All scripts lie in one directory; `.mjs`, as Deno looks
  * for no package.json then.
@@ -114,6 +117,7 @@ function ownUrls(root: string, sources: readonly string[]): esbuild.Plugin {
 /** A module of Node's that is imported at the start costs each start 20 to 40 ms, also those that never use it. */
 function refuseNodeModules({ outputs }: esbuild.Metafile): void {
   for (const [name, { imports }] of Object.entries(outputs)) {
+    if (LOADED_LATE.some((source) => name.endsWith(`/${scriptOf(source)}`))) continue;
     const early = imports.find(({ kind, external }) => external === true && kind === "import-statement");
     if (early !== undefined) {
       throw new BundleError(`${name} imports ${early.path} at its start: see lib/os/node_builtin.ts`);

@@ -18,7 +18,7 @@ import { OptionError, parseOptions } from "./options.ts";
 const USAGE = `Usage: deno task mutants [options]
 
   --area NAME   Of that area alone: ${AREAS.map(({ name }) => name).join(", ")}. May be repeated.
-  --file FILE   Of that file alone, or of one line: lib/master/access.ts:57. May be repeated.
+  --file FILE   Of that file alone, or of one line: lib/auth/access.ts:57. May be repeated.
   --count N     A sample of so many. Default: all, which takes hours.
   --seed N      Another sample; the same seed gives the same one. Default: 1.
   --jobs N      So many at once. Default: one for each processor.

@@ -106,7 +106,7 @@ export const AREAS: readonly Area[] = [
   {
     name: "access",
     files: [
-      "lib/master/access.ts",
+      "lib/auth/access.ts",
       "lib/cli/command_user.ts",
       "lib/plugins/declared_permissions.ts",
       "lib/bus/acl_users.ts",

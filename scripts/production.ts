@@ -4,6 +4,7 @@
  * @module
  */
 
+import { LOADED_LATE } from "./bundle.ts";
 import type { TarFile } from "./tar.ts";
 
 /** The entries, by executable, with the other names that each answers to. */
@@ -29,19 +30,24 @@ export const VERSION_SOURCE = "lib/commands/version_alone.ts";
 export const WARM_SOURCE = "scripts/warm.ts";
 
 /** The sources of which scripts are made, for every kind of executable. */
-export const SCRIPT_SOURCES: readonly string[] = [...EXECUTABLES.map(({ entry }) => entry), ...WORKERS, VERSION_SOURCE];
+export const SCRIPT_SOURCES: readonly string[] = [
+  ...EXECUTABLES.map(({ entry }) => entry),
+  ...WORKERS,
+  ...LOADED_LATE,
+  VERSION_SOURCE,
+];
 
 /**
  * The packages that scripts have parts of: their licences are shipped, and package.json, which names it where there is no other file. A package that is not listed here stops the build, so that a new
  * dependency is looked at.
  */
-const PACKAGES: readonly string[] = ["@noble/hashes", "deno-std", "js-yaml", "zeromq"];
+const PACKAGES: readonly string[] = ["@noble/hashes", "deno-std", "js-yaml", "ldapts", "zeromq"];
 
 /**
- * Packages that are installed and not in any script: what zeromq is compiled and loaded with in Node, what js-yaml's command needs, and
- * esbuild, which makes the scripts.
+ * Packages that are installed and not in any script: what zeromq is compiled and loaded with in Node, what js-yaml's command needs, types alone,
+ * and esbuild, which makes the scripts.
  */
-const UNUSED_PACKAGES = /^(argparse|cmake-ts|node-addon-api|esbuild|@esbuild\/.*)$/;
+const UNUSED_PACKAGES = /^(argparse|cmake-ts|node-addon-api|strict-event-emitter-types|esbuild|@esbuild\/.*)$/;
 
 /** A platform as Deno names it, `x86_64-unknown-linux-gnu`, in the words of Node and of zeromq. */
 interface Platform {

@@ -23,7 +23,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/sockets", "lib/protocol"],
   ["lib/host", "lib/output"],
   ["lib/config", "lib/keys"],
-  ["lib/bus", "lib/plugins", "lib/fleet", "modules/grains"],
+  ["lib/auth", "lib/bus", "lib/plugins", "lib/fleet", "modules/grains"],
   ["lib/cli", "lib/jobs"],
   ["modules/execution"],
   ["lib/worker"],

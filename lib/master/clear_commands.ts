@@ -4,6 +4,7 @@
  * @module
  */
 
+import { RefusedError } from "../errors.ts";
 import { truncateValue } from "../text/truncate.ts";
 import type { MasterServices } from "./services.ts";
 import { publishCommand } from "./publish.ts";
@@ -14,12 +15,22 @@ type Handler = (load: ValueMap, services: MasterServices) => Promise<Value> | Va
 const HANDLERS: Readonly<Record<string, Handler>> = {
   ping: (load) => load,
   publish: publishCommand,
-  // External authentication is not implemented: there are no tokens.
-  mk_token: () => "",
-  get_token: (load) => load.has("token") ? new Map() : false,
+  mk_token: makeToken,
+  get_token: (load, { auth }) =>
+    load.has("token") ? auth.callers.external.tokens.get(load.get("token"))?.data ?? new Map() : false,
   runner: () => refused("UserAuthenticationError"),
   wheel: () => refused("UserAuthenticationError"),
 };
+
+/** @returns The token's data; `""` if there is none for whoever asks. */
+async function makeToken(load: ValueMap, { auth }: MasterServices): Promise<Value> {
+  try {
+    return await auth.callers.external.makeToken(load);
+  } catch (error) {
+    if (error instanceof RefusedError) return "";
+    throw error;
+  }
+}
 
 function refused(name: string): Value {
   return map({ error: { name, message: 'Authentication failure of type "user" occurred' } });

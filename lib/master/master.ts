@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type AccessKeys, aclUsers, createAccessKeys, restoreAccessKeys } from "./access.ts";
+import { type AccessKeys, aclUsers, createAccessKeys, restoreAccessKeys } from "../auth/access.ts";
 import { writeFileAtomic } from "../os/atomic_file.ts";
 import { connectionLimits } from "./connection_limits.ts";
 import { minionsAt } from "../fleet/connected_ids.ts";
@@ -20,7 +20,7 @@ import { busStatePath } from "../bus/state_file.ts";
 import { EventSender } from "../bus/sender.ts";
 import { masterBus, removeSocketFile } from "../bus/paths.ts";
 import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "../bus/acl_users.ts";
-import { heldMemory, MOST_HELD } from "./in_flight_request.ts";
+import { heldMemory, mostHeld } from "./in_flight_request.ts";
 import { jidMemory, makeJid } from "../protocol/jid.ts";
 import { type KeptInit, KeptThread, type KeptThreadOptions } from "../sockets/kept_thread.ts";
 import { loadOrCreateMasterKey } from "../keys/pair.ts";
@@ -205,7 +205,7 @@ export class Master {
       accessKeys,
       owner,
     };
-    const most = opts.durability === "machine" ? MOST_HELD : 1;
+    const most = mostHeld(opts);
     this.#workers = Array.from({ length: opts.worker_threads }, (_, i) => {
       let held = heldMemory(most);
       return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker_thread.ts", import.meta.url), {

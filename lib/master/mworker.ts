@@ -2,8 +2,9 @@
  * An MWorker: takes requests from the proxy behind port 4506, one after the other, and sends the replies.
  *
  * A DEALER rather than a REP: it sees who asked, and notes that in shared memory while it works. If its thread dies, the
- * next one answers the client that was waiting. Under `durability: machine` it goes on with the next request while the disk is at work for
- * one: a sync serves all that came meanwhile. Its thread is mworker_thread.ts.
+ * next one answers the client that was waiting. It goes on with the next request while one waits: for the disk, under
+ * `durability: machine` (a sync serves all that came meanwhile), for the check of a password, for minions whom a minion has asked.
+ * Its thread is mworker_thread.ts.
  * @module
  */
 
@@ -48,9 +49,9 @@ export class MWorker implements ThreadService {
   readonly #socket: Duplex;
   /** Notes for requests that may yet be taken. */
   readonly #held: InFlightRequest[];
-  /** The running answers, including those that wait for the disk. */
+  /** The running answers, including those that wait. */
   readonly #answers = new Set<Promise<void>>();
-  /** Resolved when the current request waits for the disk. */
+  /** Resolved when the current request waits. */
   #parking = Promise.withResolvers<void>();
   #running: Promise<void> = Promise.resolve();
   #handled = 0;
@@ -61,7 +62,7 @@ export class MWorker implements ThreadService {
 
   private constructor(opts: MasterOpts, parts: MWorkerParts, host: ThreadHost) {
     this.#host = host;
-    this.#open = openServices(opts, parts, { log: host.log, onDiskWait: () => this.#parking.resolve() });
+    this.#open = openServices(opts, parts, { log: host.log, onWait: () => this.#parking.resolve() });
     this.#handler = new RequestHandler(this.#open.services);
     this.#socket = Duplex.inherited(parts.requests, {
       highWaterMark: 0,
@@ -112,7 +113,7 @@ export class MWorker implements ThreadService {
     if (frames === undefined) return false;
     const { route, body } = splitRoute(frames);
     this.#since = performance.now();
-    if (!this.#open.waitsForDisk) {
+    if (!this.#open.waits) {
       await this.#answer(note, route, body);
       this.#since = 0;
       return true;

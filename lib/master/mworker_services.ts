@@ -3,7 +3,9 @@
  * @module
  */
 
-import { Access } from "./access.ts";
+import { Access } from "../auth/access.ts";
+import { Callers } from "../auth/callers.ts";
+import { ExternalAuth } from "../auth/external_auth.ts";
 import { Autosign } from "../keys/autosign.ts";
 import { throttledWarnings } from "./throttled_warnings.ts";
 import { DataCache } from "../fleet/data_cache.ts";
@@ -14,6 +16,7 @@ import { openJobStore } from "../jobs/open_store.ts";
 import type { Journal } from "../os/journal.ts";
 import { KeyStore } from "../keys/store.ts";
 import type { Logger } from "../process/log.ts";
+import { mayWait } from "./in_flight_request.ts";
 import { masterJournal } from "./journal.ts";
 import { publishPullPath } from "../config/master_paths.ts";
 import { encode } from "../values/msgpack.ts";
@@ -60,8 +63,8 @@ export interface ServicesInit {
 /** What {@linkcode openServices} gives. */
 export interface OpenServices {
   readonly services: MasterServices;
-  /** Whether requests wait for the disk: then others may be taken meanwhile. */
-  readonly waitsForDisk: boolean;
+  /** Whether requests wait for something: then others may be taken meanwhile. */
+  readonly waits: boolean;
   /** Closes what they have opened. @param budget What the journal may take of it. */
   close(budget: TimeBudget): Promise<void>;
 }
@@ -71,19 +74,19 @@ const TOLD_RETURNS = 10_000;
 
 /**
  * The services of this thread.
- * @param parts.onDiskWait Called when the request in hand begins to wait for the disk.
+ * @param parts.onWait Called when the request in hand begins to wait: for the disk, for a password's check, for minions.
  */
 export function openServices(
   opts: MasterOpts,
   init: ServicesInit,
-  parts: { readonly log: Logger; onDiskWait(): void },
+  parts: { readonly log: Logger; onWait(): void },
 ): OpenServices {
   const { log } = parts;
   const bus = new EventSender(init.events);
   const journal = masterJournal(opts, log);
   const jobs = openJobs(opts, init.masterPem, { ...parts, journal });
   return {
-    waitsForDisk: journal !== undefined,
+    waits: mayWait(opts),
     services: {
       opts,
       log,
@@ -91,7 +94,7 @@ export function openServices(
       async fire(tag, data) {
         if (!await bus.fire(tag, stamp(data))) log.error(`The event bus did not take the event ${tag}`);
       },
-      auth: openAuth(opts, init, log),
+      auth: openAuth(opts, init, parts),
       jobs: jobs.services,
       minions: { data: new DataCache(opts.cachedir, { log: log.error }), publishPort: init.publishPort },
     },
@@ -103,7 +106,17 @@ export function openServices(
   };
 }
 
-function openAuth(opts: MasterOpts, init: ServicesInit, log: Logger): AuthServices {
+function openAuth(
+  opts: MasterOpts,
+  init: ServicesInit,
+  { log, onWait }: { readonly log: Logger; onWait(): void },
+): AuthServices {
+  const access = new Access(init.accessKeys, {
+    owner: init.owner,
+    acl: opts.publisher_acl,
+    blacklist: opts.publisher_acl_blacklist,
+    sudoAcl: opts.sudo_acl,
+  });
   let masterKey: PrivateKey | undefined;
   return {
     // Parsed at the first sign-in: other threads need no RSA.
@@ -114,12 +127,7 @@ function openAuth(opts: MasterOpts, init: ServicesInit, log: Logger): AuthServic
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000, init.sessions),
     keys: new KeyStore(opts.pki_dir),
     verified: new VerifiedTokens(init.verified),
-    access: new Access(init.accessKeys, {
-      owner: init.owner,
-      acl: opts.publisher_acl,
-      blacklist: opts.publisher_acl_blacklist,
-      sudoAcl: opts.sudo_acl,
-    }),
+    callers: new Callers({ access, external: new ExternalAuth({ opts, log, warn: throttledWarnings(log), onWait }) }),
     autosign: new Autosign(opts, { warn: log.warning }),
     signInLimit: new RateLimit(opts.max_sign_ins, init.signInLimit),
     signInTurns: new SignInTurns(new RateLimit(opts.max_sign_ins, init.signIns.others), init.signIns.turns),
@@ -129,7 +137,7 @@ function openAuth(opts: MasterOpts, init: ServicesInit, log: Logger): AuthServic
 function openJobs(
   opts: MasterOpts,
   masterPem: string,
-  { log, journal, onDiskWait }: { readonly log: Logger; readonly journal: Journal | undefined; onDiskWait(): void },
+  { log, journal, onWait }: { readonly log: Logger; readonly journal: Journal | undefined; onWait(): void },
 ): { readonly services: JobServices; close(): void } {
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
   publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
@@ -150,7 +158,7 @@ function openJobs(
       async durable() {
         if (journal === undefined) return;
         const committed = journal.commit();
-        onDiskWait();
+        onWait();
         await committed;
       },
       async publish(load, { minions, ttlMs, live }) {

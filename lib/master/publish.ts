@@ -4,6 +4,9 @@
  * @module
  */
 
+import { type Caller, withoutCredentials } from "../auth/callers.ts";
+import { publishCalls } from "../auth/rules.ts";
+import { idsOf } from "./rule_targets.ts";
 import { truncateValue } from "../text/truncate.ts";
 import { RefusedError, StoreError, TargetError, WireError } from "../errors.ts";
 import { jobNew, jobPublish } from "../protocol/tags.ts";
@@ -29,7 +32,7 @@ export type PublishNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "warn" | "fi
  * @throws {WireError} If a field is missing or of another type.
  */
 export async function publishCommand(load: ValueMap, services: PublishNeeds): Promise<ValueMap> {
-  const { auth: { access, keys }, jobs: { durable }, log } = services;
+  const { auth: { callers, keys }, jobs: { durable }, log } = services;
   const fun = load.get("fun") ?? null;
   const tgt = load.get("tgt") ?? null;
   if (!isFunctions(fun)) throw new WireError("a publish without a function", "fun");
@@ -44,17 +47,23 @@ export async function publishCommand(load: ValueMap, services: PublishNeeds): Pr
   const kwargs: ValueMap = isMap(given) ? given : new Map();
 
   let resolved: Resolved;
+  let caller: Caller;
   try {
-    const user = authenticate(load, kwargs, services);
-    resolved = resolveTarget(tgt, str(tgtType), keys.list("accepted"));
-    access.authorize(user, { fun, minions: resolved.minions });
+    caller = await callers.authenticate(load, kwargs);
+    const accepted = keys.list("accepted");
+    resolved = resolveTarget(tgt, str(tgtType), accepted);
+    const matching = (expression: string) => idsOf(expression, accepted);
+    callers.authorizeJob(caller, publishCalls(fun, args), { minions: resolved.minions, matching });
   } catch (error) {
     if (error instanceof TargetError) return noMinions(`${error.message}`);
     if (!(error instanceof RefusedError)) throw error;
     services.warn(
       `Refused to publish ${truncateValue(fun)} for user ${truncateValue(load.get("user"))}: ${error.kind}`,
     );
-    return map({ error: { name: error.kind, message: error.message } });
+    const [name, message] = error.kind === "AuthorizationError"
+      ? [error.kind, error.message]
+      : ["AuthenticationError", "Authentication error occurred."];
+    return map({ error: { name, message } });
   }
   if (resolved.minions.length === 0) return noMinions(`Master could not resolve minions for target ${str(tgt)}`);
 
@@ -62,7 +71,10 @@ export async function publishCommand(load: ValueMap, services: PublishNeeds): Pr
   // With no_log there is no live output: it would be stored and published.
   const live = reader === undefined && kwargs.get("live") === true;
   const jid = wantedJid !== "" ? wantedJid : makeJid(undefined, { unique: services.opts.unique_jid });
-  const stored = reader === undefined ? load : hideArguments(load);
+  const user = caller.rules === undefined ? stringField(load, "user") : caller.user;
+  const noted = withoutCredentials(load).set("user", user);
+  if (load.has("kwargs")) noted.set("kwargs", withoutCredentials(kwargs));
+  const stored = reader === undefined ? noted : hideArguments(noted);
   // What minions send for such a job is checked against the cache, so it must be stored before it is published.
   const first = live || reader !== undefined;
   try {
@@ -79,7 +91,6 @@ export async function publishCommand(load: ValueMap, services: PublishNeeds): Pr
     if (!(error instanceof StoreError)) throw error;
     return noLogFailure(error, services);
   }
-  const user = stringField(load, "user");
   const ret = stringField(load, "ret");
   const { minions, missing } = resolved;
   const hidden = reader === undefined ? {} : { [NO_LOG]: noLogWish(reader) };
@@ -119,19 +130,6 @@ function jobTtlMs(kwargs: ValueMap, { opts }: Needs<"opts">): number {
 
 function isFunctions(fun: Value): boolean {
   return typeof fun === "string" || (Array.isArray(fun) && fun.every((name) => typeof name === "string"));
-}
-
-function authenticate(load: ValueMap, kwargs: ValueMap, { auth }: Needs<"auth">): string {
-  if (kwargs.has("token") || kwargs.has("eauth")) {
-    // External authentication is not implemented, so nobody is authenticated by it.
-    throw new RefusedError("AuthenticationError", "Authentication error occurred.");
-  }
-  const user = load.get("user");
-  const key = load.get("key");
-  if (typeof user !== "string" || typeof key !== "string") {
-    throw new RefusedError("AuthenticationError", "Authentication error occurred.");
-  }
-  return auth.access.authenticate({ user, key });
 }
 
 function noMinions(error: string): ValueMap {

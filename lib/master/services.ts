@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Access } from "./access.ts";
+import type { Callers } from "../auth/callers.ts";
 import type { Autosign } from "../keys/autosign.ts";
 import type { DataCache } from "../fleet/data_cache.ts";
 import type { JobStore } from "../jobs/store.ts";
@@ -31,8 +31,8 @@ export interface AuthServices {
   readonly keys: KeyStore;
   /** Verified tokens. */
   readonly verified: VerifiedTokens;
-  /** Which users may publish what. */
-  readonly access: Access;
+  /** Who may publish and run what. */
+  readonly callers: Callers;
   /** Which keys are accepted without an operator. */
   readonly autosign: Autosign;
   /** Limits the sign-ins of minions without an accepted key: each costs more than all else that they can ask for. */

@@ -85,6 +85,18 @@ export function groupIdsOf(user: User, files: AccountFiles = {}): number[] {
   return [...new Set([user.gid, ...listed.map((group) => group.gid)])];
 }
 
+/**
+ * The names of all groups of the user `name`, of the group file and of directories (`getent initgroups`), the primary one
+ * first; empty if there is no such user.
+ */
+export function groupNamesOf(name: string, files: AccountFiles = {}): string[] {
+  const user = findUser(name, files);
+  if (user === undefined) return [];
+  const fromDirectory = files.group === undefined ? getent("initgroups", name).trim().split(/\s+/).slice(1) : [];
+  const ids = new Set([...groupIdsOf(user, files), ...fromDirectory.filter(isId).map(Number)]);
+  return [...ids].flatMap((gid) => findGroup(gid, files)?.name ?? []);
+}
+
 /** What a file says, read again when the file is another one or has changed: a list of processes asks for many users. */
 class ParsedFile<T> {
   readonly #parse: (text: string) => readonly T[];

@@ -4,7 +4,9 @@
  * @module
  */
 
-import { Access } from "../../lib/master/access.ts";
+import { Access } from "../../lib/auth/access.ts";
+import { Callers } from "../../lib/auth/callers.ts";
+import { ExternalAuth } from "../../lib/auth/external_auth.ts";
 import { Autosign } from "../../lib/keys/autosign.ts";
 import { throttledWarnings } from "../../lib/master/throttled_warnings.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
@@ -107,7 +109,10 @@ export async function openMaster(): Promise<FixtureMaster> {
       sessions,
       keys,
       verified: new VerifiedTokens(),
-      access: new Access(new Map([["root", ACCESS_KEY]]), { owner: "root", acl: new Map() }),
+      callers: new Callers({
+        access: new Access(new Map([["root", ACCESS_KEY]]), { owner: "root", acl: new Map() }),
+        external: new ExternalAuth({ opts, log, warn: () => {} }),
+      }),
       autosign: new Autosign(opts, { warn: () => {} }),
       signInLimit: new RateLimit(0),
       signInTurns: new SignInTurns(new RateLimit(0)),

@@ -3,7 +3,9 @@
  * @module
  */
 
-import { Access, createAccessKeys } from "../../lib/master/access.ts";
+import { Access, createAccessKeys } from "../../lib/auth/access.ts";
+import { Callers } from "../../lib/auth/callers.ts";
+import { ExternalAuth } from "../../lib/auth/external_auth.ts";
 import { Autosign } from "../../lib/keys/autosign.ts";
 import { throttledWarnings } from "../../lib/master/throttled_warnings.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
@@ -69,11 +71,14 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
       sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
       keys: new KeyStore(opts.pki_dir),
       verified: new VerifiedTokens(),
-      access: new Access(accessKeys, {
-        owner: "root",
-        acl: opts.publisher_acl,
-        blacklist: opts.publisher_acl_blacklist,
-        sudoAcl: opts.sudo_acl,
+      callers: new Callers({
+        access: new Access(accessKeys, {
+          owner: "root",
+          acl: opts.publisher_acl,
+          blacklist: opts.publisher_acl_blacklist,
+          sudoAcl: opts.sudo_acl,
+        }),
+        external: new ExternalAuth({ opts, log, warn: log.warning }),
       }),
       autosign: new Autosign(opts, { warn: log.warning }),
       signInLimit: new RateLimit(opts.max_sign_ins),

@@ -106,8 +106,8 @@ fleetTest("CVE-2021-25284: credentials of a refused request are in no log and no
   assertEquals(await events.next(100), undefined);
 });
 
-fleetTest("CVE-2022-22967, CVE-2024-38825: no external authentication is believed, whatever it comes with", {
-  master: { external_auth: { pam: { root: [".*"] }, pki: { "CN=web1": [".*"] } } },
+fleetTest("CVE-2024-38825: no external authentication is believed that is not there, whatever it comes with", {
+  master: { external_auth: { auto: { root: [".*"] }, pki: { "CN=web1": [".*"] } } },
 }, async (fleet) => {
   const certificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----";
   for (const eauth of ["pam", "pki", "ldap", "sharedsecret", "rest", "auto", "../pam"]) {

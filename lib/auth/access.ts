@@ -1,5 +1,5 @@
 /**
- * Who may publish jobs: key files in the master's cache directory, and `publisher_acl`. A user proves their identity by
+ * Users of the master's host: key files in the master's cache directory, and `publisher_acl`. A user proves their identity by
  * reading `<cachedir>/.<user>_key`, which holds a random string, new at every start of the master. Knows users and
  * rules, no sockets.
  * Source: salt-protocol.md section 5, "Credentials".
@@ -9,12 +9,12 @@
 import { isThere } from "../os/file_kind.ts";
 import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { generateKeyString } from "../crypto/crypticle.ts";
-import { RefusedError, RegexError } from "../errors.ts";
-import { matchesGlob } from "../text/glob.ts";
+import { RefusedError } from "../errors.ts";
 import { accessKeyPath } from "../config/master_paths.ts";
-import { pythonRegex } from "../text/regex.ts";
-import { timingSafeEqual } from "../crypto/timing_safe_equal.ts";
-import { isMap, type Value, type ValueMap } from "../values/value.ts";
+import { matchesName } from "./patterns.ts";
+import { allowsJob, allowsMasterCall, type Call, type JobTarget, type MasterCall } from "./rules.ts";
+import { sameText } from "./same_text.ts";
+import type { Value, ValueMap } from "../values/value.ts";
 
 /** The keys of users: user name → key string. */
 export type AccessKeys = ReadonlyMap<string, string>;
@@ -68,19 +68,6 @@ export interface UserCredentials {
   readonly key: string;
 }
 
-function sameKey(a: string, b: string): boolean {
-  const utf8 = new TextEncoder();
-  return timingSafeEqual(utf8.encode(a), utf8.encode(b));
-}
-
-/** The parts of a publish that the rules check. */
-export interface WantedPublish {
-  /** The function, or the list of a compound job's. */
-  readonly fun: Value;
-  /** The ids that the target resolved to. */
-  readonly minions: readonly string[];
-}
-
 /** The rules of {@linkcode Access}. */
 export interface AccessRules {
   /** The user that the master runs as. */
@@ -92,9 +79,6 @@ export interface AccessRules {
   /** `sudo_acl`: whether the rules of `alice` apply to `sudo_alice` too. */
   readonly sudoAcl?: boolean;
 }
-
-/** The commands use it to ask whether a job is still running: every user who may publish may call it. */
-const FIND_JOB = "saltutil.find_job";
 
 /** The access rules of one master. */
 export class Access {
@@ -113,28 +97,46 @@ export class Access {
     const own = !this.#isPrivileged(user);
     let proved = false;
     for (const [name, known] of this.#keys) {
-      if (sameKey(key, known) && (this.#isOperators(name) || (own && name === user))) proved = true;
+      if (sameText(key, known) && (this.#isOperators(name) || (own && name === user))) proved = true;
     }
     if (!proved) throw new RefusedError("AuthenticationError", "Authentication error occurred.");
     return user;
   }
 
-  /** Checks that `user`, who is authenticated, may publish `wanted`. @throws {RefusedError} AuthorizationError. */
-  authorize(user: string, wanted: WantedPublish): void {
-    const { acl, blacklist, sudoAcl } = this.#rules;
-    const funs = (Array.isArray(wanted.fun) ? wanted.fun : [wanted.fun]).map(String);
-    const banned = lists(blacklist?.get("users"), user) || funs.some((fun) => lists(blacklist?.get("modules"), fun));
+  /** Checks that `user`, who is authenticated, may publish `calls`. @throws {RefusedError} AuthorizationError. */
+  authorizeJob(user: string, calls: readonly Call[], target: JobTarget): void {
+    this.checkBlacklist(user, calls);
+    const rules = this.#rulesFor(user);
+    if (rules !== undefined && !allowsJob(rules, calls, target)) throw refusedAccess();
+  }
+
+  /**
+   * Checks that `user`, who is authenticated, may run `call` on the master.
+   * @throws {RefusedError} AuthorizationError; SaltInvocationError if it is no function.
+   */
+  authorizeMasterCall(user: string, call: MasterCall): void {
+    this.checkBlacklist(user, []);
+    const rules = this.#rulesFor(user);
+    if (rules !== undefined) checkMasterCall(rules, call);
+  }
+
+  /** Checks that `publisher_acl_blacklist` bans neither the user nor a function. @throws {RefusedError} AuthorizationError. */
+  checkBlacklist(user: string, calls: readonly Call[]): void {
+    const { blacklist } = this.#rules;
+    const banned = lists(blacklist?.get("users"), user) ||
+      calls.some(({ fun }) => lists(blacklist?.get("modules"), fun));
+    if (banned) throw refusedAccess();
+  }
+
+  /** What `publisher_acl` has for the user; `undefined` for operators, who may do everything. */
+  #rulesFor(user: string): Value[] | undefined {
+    const { acl, sudoAcl } = this.#rules;
     const name = sudoAcl && acl.size > 0 && user.startsWith(SUDO) ? user.slice(SUDO.length) : user;
-    if (!banned) {
-      // An unlisted name came with an operator's key.
-      if (name === user && (this.#isPrivileged(user) || !this.#keys.has(user))) return;
-      if (funs.every((fun) => fun === FIND_JOB)) return;
-      for (const [pattern, rules] of acl) {
-        if (typeof pattern !== "string" || !matches(pattern, name) || !Array.isArray(rules)) continue;
-        if (funs.every((fun) => rules.some((rule) => allows(rule, fun, wanted.minions)))) return;
-      }
-    }
-    throw new RefusedError("AuthorizationError", "Authorization error occurred.");
+    // An unlisted name came with an operator's key.
+    if (name === user && (this.#isPrivileged(user) || !this.#keys.has(user))) return undefined;
+    return [...acl].flatMap(([pattern, rules]) =>
+      typeof pattern === "string" && matchesName(pattern, name) && Array.isArray(rules) ? rules : []
+    );
   }
 
   #isPrivileged(user: string): boolean {
@@ -150,34 +152,22 @@ export class Access {
 /** Prefix of the name of a user who became root by sudo. */
 const SUDO = "sudo_";
 
-/** One entry of `publisher_acl`: `test.*`, or `{web*: [test.*, cmd.run]}`. */
-function allows(rule: Value, fun: string, minions: readonly string[]): boolean {
-  if (typeof rule === "string") return fullMatch(rule, fun);
-  if (!isMap(rule)) return false;
-  for (const [glob, funs] of rule) {
-    if (typeof glob !== "string" || !minions.every((id) => matchesGlob(glob, id))) continue;
-    const patterns = Array.isArray(funs) ? funs : [funs];
-    if (patterns.some((pattern) => typeof pattern === "string" && fullMatch(pattern, fun))) return true;
+/** @throws {RefusedError} AuthorizationError; SaltInvocationError if it is no function. */
+export function checkMasterCall(rules: readonly Value[], call: MasterCall): void {
+  const allowed = allowsMasterCall(rules, call);
+  if (allowed === "syntax") {
+    throw new RefusedError("SaltInvocationError", "A command invocation error occurred: Check syntax.");
   }
-  return false;
+  if (!allowed) throw refusedAccess();
+}
+
+/** Never says why. */
+export function refusedAccess(): RefusedError {
+  return new RefusedError("AuthorizationError", "Authorization error occurred.");
 }
 
 /** Whether one of the patterns in `listed`, as written in the configuration, matches. */
 function lists(listed: Value | undefined, text: string): boolean {
   const patterns = Array.isArray(listed) ? listed : [listed];
-  return patterns.some((pattern) => typeof pattern === "string" && matches(pattern, text));
-}
-
-/** Whether `pattern`, a glob or an expression, matches the whole `text`. */
-function matches(pattern: string, text: string): boolean {
-  return pattern === text || matchesGlob(pattern, text) || fullMatch(pattern, text);
-}
-
-function fullMatch(pattern: string, text: string): boolean {
-  try {
-    return pythonRegex(`(?:${pattern})\\Z`).test(text);
-  } catch (error) {
-    if (error instanceof RegexError) return pattern === text; // most globs are no valid expressions
-    throw error;
-  }
+  return patterns.some((pattern) => typeof pattern === "string" && matchesName(pattern, text));
 }

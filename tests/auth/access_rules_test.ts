@@ -1,4 +1,5 @@
-import { Access } from "../../lib/master/access.ts";
+import { Access } from "../../lib/auth/access.ts";
+import { publishCalls } from "../../lib/auth/rules.ts";
 import { RefusedError } from "../../lib/errors.ts";
 import { map, toValue, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
@@ -20,8 +21,15 @@ Deno.test("a rule that is neither a text nor a map allows nothing", () => {
   const wrong: Value[] = [7, null, true, ["test.ping"], new Map([["*", 7]])];
   for (const rule of wrong) {
     const access = new Access(KEYS, { owner: "salt", acl: rules({ alice: [rule] }) });
-    assertThrows(() => access.authorize("alice", { fun: "test.ping", minions: ["web1"] }), RefusedError);
+    assertThrows(
+      () =>
+        access.authorizeJob("alice", publishCalls("test.ping", []), {
+          minions: ["web1"],
+          matching: () => new Set(["web1"]),
+        }),
+      RefusedError,
+    );
   }
   const access = new Access(KEYS, { owner: "salt", acl: rules({ alice: [...wrong, "test.ping"] }) });
-  access.authorize("alice", { fun: "test.ping", minions: ["web1"] });
+  access.authorizeJob("alice", publishCalls("test.ping", []), { minions: ["web1"], matching: () => new Set(["web1"]) });
 });

@@ -1,0 +1,31 @@
+/**
+ * The process that asks PAM or LDAP for a master: one question on standard input, one line of answer on standard output.
+ * @module
+ */
+
+import { messageOf } from "../errors.ts";
+import type { AuthAnswer, AuthQuestion } from "./auth_question.ts";
+
+/** Answers the question on standard input. @returns The exit code. */
+export async function runAuthProcess(): Promise<number> {
+  const question: AuthQuestion = JSON.parse(await new Response(Deno.stdin.readable).text());
+  let answer: AuthAnswer;
+  try {
+    answer = await answerOf(question);
+  } catch (error) {
+    answer = { known: false, groups: [], problem: messageOf(error) };
+  }
+  Deno.stdout.writeSync(new TextEncoder().encode(`${JSON.stringify(answer)}\n`));
+  return 0;
+}
+
+async function answerOf(question: AuthQuestion): Promise<AuthAnswer> {
+  if (question.kind === "pam") {
+    const { authenticateByPam } = await import("./libpam.ts");
+    return { groups: [], ...authenticateByPam(question) };
+  }
+  // Its library brings Node's compatibility layer, which no other script is to load (scripts/bundle.ts).
+  const ldap: typeof import("./ldap_directory.ts") = await import(new URL("./ldap_directory.ts", import.meta.url).href);
+  const { authenticateByLdap } = ldap;
+  return await authenticateByLdap(question.settings, question.credentials);
+}

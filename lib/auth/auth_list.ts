@@ -1,0 +1,28 @@
+/**
+ * The rules that `external_auth` has for a user: those under the name, and those of the groups.
+ * Source: Salt 3008.3 `salt/utils/minions.py` (`fill_auth_list`).
+ * @module
+ */
+
+import type { Value, ValueMap } from "../values/value.ts";
+
+/**
+ * The rules for `user`, who is in `groups`.
+ * @param provider What `external_auth` has under the name of the system: rules by user; `wheel%` is a group, `*` is whoever
+ * has no entry under the own name.
+ */
+export function authList(provider: ValueMap, user: string, groups: readonly string[]): Value[] {
+  const rules: Value[] = [];
+  let named = false;
+  for (const [name, listed] of provider) {
+    if (typeof name !== "string" || name === "*" || !Array.isArray(listed)) continue;
+    const isGroup = name.endsWith("%");
+    // Salt takes the user's name for a pattern here; names are compared.
+    if (isGroup ? !groups.includes(name.replace(/%+$/, "")) : name !== user) continue;
+    rules.push(...listed);
+    named ||= !isGroup;
+  }
+  const everybody = provider.get("*");
+  if (!named && Array.isArray(everybody)) rules.push(...everybody);
+  return rules;
+}

@@ -1,0 +1,39 @@
+/**
+ * A process for one question to PAM or LDAP: both may wait for a minute, load code of others, and PAM may need a process that
+ * dies. Its question comes on standard input, so that no password is in an argument or in the environment. What runs in it:
+ * auth_answer.ts.
+ * @module
+ */
+
+import { AUTH_PROCESS, type AuthAnswer, type AuthQuestion } from "./auth_question.ts";
+import { DENO_RUN } from "../process/self_command.ts";
+
+/** Time for an answer, in milliseconds: PAM delays a failure by seconds. */
+const ANSWER_MS = 30_000;
+
+/** Starts a process, and gives its answer. @throws {Error} If there is none. */
+export async function askAuthProcess(question: AuthQuestion): Promise<AuthAnswer> {
+  const [command, ...args] = authCommand();
+  const child = new Deno.Command(command, { args, stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();
+  const timer = setTimeout(() => child.kill("SIGKILL"), ANSWER_MS);
+  try {
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(JSON.stringify(question)));
+    await writer.close();
+    const { code, signal, stdout, stderr } = await child.output();
+    const [line] = new TextDecoder().decode(stdout).split("\n");
+    if (code === 0 && line !== "") return JSON.parse(line);
+    const said = new TextDecoder().decode(stderr).trim().slice(-500);
+    throw new Error(`the process ended with ${signal ?? code}${said === "" ? "" : `: ${said}`}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The program of a master, and what makes it such a process. */
+function authCommand(): string[] {
+  const words = ["--as", AUTH_PROCESS];
+  if (Deno.build.standalone) return [Deno.execPath(), ...words];
+  const entry = decodeURIComponent(new URL("../../master.ts", import.meta.url).pathname);
+  return [Deno.execPath(), ...DENO_RUN, entry, ...words];
+}

@@ -1,0 +1,23 @@
+/**
+ * What a process that asks PAM or LDAP is asked, and what it answers: JSON over its standard input and output.
+ * @module
+ */
+
+import type { Credentials } from "./eauth_module.ts";
+import type { LdapSettings } from "./ldap_settings.ts";
+
+/** What a process is asked. */
+export type AuthQuestion =
+  | { readonly kind: "pam"; readonly service: string; readonly confdir?: string; readonly credentials: Credentials }
+  | { readonly kind: "ldap"; readonly settings: LdapSettings; readonly credentials: Credentials };
+
+/** What it answers; `problem` is a sentence for the log, without secrets. */
+export interface AuthAnswer {
+  readonly known: boolean;
+  /** The user's groups, if the system says them. */
+  readonly groups: readonly string[];
+  readonly problem?: string;
+}
+
+/** The name under which such a process starts. */
+export const AUTH_PROCESS = "salt-auth-process";

@@ -1,0 +1,87 @@
+/**
+ * Who sends a clear request, and whether they may have what they ask for: users of the master's host by their key files,
+ * everybody else by `external_auth`, as the request says.
+ * Source: Salt 3008.3 `salt/master.py` (`ClearFuncs`), `salt/auth/__init__.py` (`check_authentication`).
+ * @module
+ */
+
+import { type Access, checkMasterCall, refusedAccess } from "./access.ts";
+import { RefusedError } from "../errors.ts";
+import type { ExternalAuth } from "./external_auth.ts";
+import { allowsJob, type Call, type JobTarget, type MasterCall } from "./rules.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+
+/** Somebody who has proved who they are. */
+export interface Caller {
+  readonly user: string;
+  /** What `external_auth` allows; absent for users of this host, whom `publisher_acl` is about. */
+  readonly rules?: readonly Value[];
+}
+
+/** What proves who sends a request, and must be in no log, event or cache. */
+const CREDENTIALS = ["key", "token", "eauth", "username", "password", "token_expire"];
+
+/** The load without what proves who sent it. */
+export function withoutCredentials(load: ValueMap): ValueMap {
+  return new Map([...load].filter(([key]) => typeof key !== "string" || !CREDENTIALS.includes(key)));
+}
+
+/** The callers of one master. */
+export class Callers {
+  /** Users of this host. */
+  readonly access: Access;
+  /** Everybody else. */
+  readonly external: ExternalAuth;
+
+  constructor({ access, external }: { readonly access: Access; readonly external: ExternalAuth }) {
+    this.access = access;
+    this.external = external;
+  }
+
+  /**
+   * Who sends `load`.
+   * @param proof Where a token, or a name and a password, would be: the `kwargs` of a publish, else the load itself.
+   * @throws {RefusedError} TokenAuthenticationError, EauthAuthenticationError or AuthenticationError.
+   */
+  async authenticate(load: ValueMap, proof: ValueMap = load): Promise<Caller> {
+    if (proof.has("token") || proof.has("eauth")) return await this.external.identify(proof);
+    const [user, key] = [load.get("user"), load.get("key")];
+    if (typeof user !== "string" || typeof key !== "string") {
+      throw new RefusedError("AuthenticationError", "Authentication error occurred.");
+    }
+    return { user: this.access.authenticate({ user, key }) };
+  }
+
+  /** Checks that the caller may publish `calls`. @throws {RefusedError} AuthorizationError. */
+  authorizeJob({ user, rules }: Caller, calls: readonly Call[], target: JobTarget): void {
+    if (rules === undefined) return this.access.authorizeJob(user, calls, target);
+    this.access.checkBlacklist(user, calls);
+    if (!allowsJob(rules, calls, target)) throw refusedAccess();
+  }
+
+  /**
+   * Who sends `load`, if they may run `call` on the master. Salt lets everybody whom `publisher_acl` names run everything
+   * there; here its rules count.
+   * @param call With the arguments that it will be run with.
+   * @throws {RefusedError} What becomes the answer's `error`: kind and message.
+   */
+  async forMasterCall(load: ValueMap, call: MasterCall): Promise<Caller> {
+    const caller = await this.authenticate(load);
+    const { user, rules } = caller;
+    if (rules === undefined) {
+      this.access.authorizeMasterCall(user, call);
+      return caller;
+    }
+    this.access.checkBlacklist(user, []);
+    try {
+      checkMasterCall(rules, call);
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.kind !== "AuthorizationError") throw error;
+      const [kind, type] = load.has("token")
+        ? ["TokenAuthenticationError", "token"]
+        : ["EauthAuthenticationError", "eauth"];
+      throw new RefusedError(kind, `Authentication failure of type "${type}" occurred for user ${user}.`);
+    }
+    return caller;
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * `external_auth: ldap`: a directory, as the options `auth.ldap.*` say.
+ * Source: Salt 3008.3 `salt/auth/ldap.py`.
+ * @module
+ */
+
+import { askAuthProcess } from "./auth_process.ts";
+import type { AuthAnswer, AuthQuestion } from "./auth_question.ts";
+import { ConfigError } from "../errors.ts";
+import type { EauthContext, EauthModule } from "./eauth_module.ts";
+import { ldapSettings } from "./ldap_settings.ts";
+
+/** Makes it. @param ask For tests. @throws {ConfigError} For options that exclude each other. */
+export function ldapEauth(
+  { opts, log }: EauthContext,
+  ask: (question: AuthQuestion) => Promise<AuthAnswer> = askAuthProcess,
+): EauthModule {
+  if (opts["auth.ldap.starttls"] && opts["auth.ldap.tls"]) {
+    throw new ConfigError("not together with auth.ldap.tls", { option: "auth.ldap.starttls" });
+  }
+  const settings = ldapSettings(opts);
+  return {
+    async authenticate(credentials) {
+      const { known, groups, problem } = await ask({ kind: "ldap", settings, credentials });
+      if (problem !== undefined) log.info(`ldap: ${problem}`);
+      return known ? { groups } : undefined;
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/**
+ * What `external_auth` names: a system that knows users and passwords.
+ * @module
+ */
+
+import type { Logger } from "../process/log.ts";
+import type { MasterOpts } from "../config/options.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+
+/** What a user shows. */
+export interface Credentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** A user whose password was right. */
+export interface KnownUser {
+  /** The user's groups in that system. */
+  readonly groups: readonly string[];
+}
+
+/** One system. It may take long; it never logs a password. */
+export interface EauthModule {
+  /** The user; `undefined` if there is none with this password. @throws If the system cannot be asked; that is a no, too. */
+  authenticate(credentials: Credentials): Promise<KnownUser | undefined>;
+  /** Rules that the system itself has for a user who has been authenticated; `undefined`: it has none. */
+  rules?(credentials: Credentials): Promise<readonly Value[] | undefined>;
+}
+
+/** A user who is in no groups, or nobody. */
+export function knownWithoutGroups(known: boolean): KnownUser | undefined {
+  return known ? { groups: [] } : undefined;
+}
+
+/** What a system is made of. */
+export interface EauthContext {
+  readonly opts: MasterOpts;
+  /** What `external_auth` has under its name. */
+  readonly config: ValueMap;
+  readonly log: Logger;
+}

@@ -1,0 +1,25 @@
+/**
+ * The systems that `external_auth` may name. Each is loaded when it is first used.
+ * @module
+ */
+
+import type { EauthContext, EauthModule } from "./eauth_module.ts";
+
+/** Makes a system. */
+type EauthLoader = (context: EauthContext) => Promise<EauthModule>;
+
+const MODULES: Readonly<Record<string, EauthLoader>> = {
+  file: async (context) => (await import("./eauth_file.ts")).fileEauth(context),
+  ldap: async (context) => (await import("./eauth_ldap.ts")).ldapEauth(context),
+  pam: async (context) => (await import("./eauth_pam.ts")).pamEauth(context),
+  rest: async (context) => (await import("./eauth_rest.ts")).restEauth(context),
+  sharedsecret: async (context) => (await import("./eauth_sharedsecret.ts")).sharedSecretEauth(context),
+};
+
+/** The systems that there are, sorted. */
+export const EAUTH_NAMES: readonly string[] = Object.keys(MODULES);
+
+/** Makes the system `name`; `undefined` if there is none. */
+export async function loadEauth(name: string, context: EauthContext): Promise<EauthModule | undefined> {
+  return Object.hasOwn(MODULES, name) ? await MODULES[name](context) : undefined;
+}

@@ -1,0 +1,57 @@
+/**
+ * `external_auth: rest`: a web service says by the status 200 that it knows a user, and may give rules, as a list in JSON.
+ * Source: Salt 3008.3 `salt/auth/rest.py`.
+ * @module
+ */
+
+import { ConfigError } from "../errors.ts";
+import { type Credentials, type EauthContext, type EauthModule, knownWithoutGroups } from "./eauth_module.ts";
+import { toValue, type Value } from "../values/value.ts";
+
+/** Time for an answer, in milliseconds. */
+const ANSWER_MS = 10_000;
+/** Longest answer, in bytes. */
+const MOST_BYTES = 1 << 20;
+
+/** Makes it. @throws {ConfigError} Without a usable `^url`. */
+export function restEauth({ config }: EauthContext): EauthModule {
+  const url = config.get("^url");
+  if (typeof url !== "string" || !/^https?:\/\//.test(url)) {
+    throw new ConfigError("rest needs ^url, an address of http or https", { option: "external_auth" });
+  }
+  return {
+    authenticate: async (credentials) => knownWithoutGroups(await ask(url, credentials) !== undefined),
+    rules: async (credentials) => {
+      const own = config.get(credentials.username);
+      const rules = [...Array.isArray(own) ? own : [], ...await ask(url, credentials) ?? []];
+      return rules.length === 0 ? undefined : rules;
+    },
+  };
+}
+
+/** The rules that the service gives; `undefined` if it does not know the user. @throws If it does not answer as it should. */
+async function ask(url: string, { username, password }: Credentials): Promise<readonly Value[] | undefined> {
+  const response = await fetch(url, {
+    method: "POST",
+    body: new URLSearchParams({ username, password }),
+    redirect: "error", // a password goes to nobody else
+    signal: AbortSignal.timeout(ANSWER_MS),
+  });
+  const text = await boundedText(response);
+  if (response.status !== 200) return undefined;
+  if (text.trim() === "") return [];
+  const rules = toValue(JSON.parse(text));
+  if (rules !== null && !Array.isArray(rules)) throw new TypeError("the answer of ^url is not a list of rules");
+  return rules ?? [];
+}
+
+async function boundedText(response: Response): Promise<string> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  for await (const piece of response.body ?? []) {
+    bytes += piece.length;
+    if (bytes > MOST_BYTES) throw new RangeError(`the answer of ^url has more than ${MOST_BYTES} bytes`);
+    pieces.push(piece);
+  }
+  return await new Blob(pieces).text();
+}

@@ -1,0 +1,179 @@
+/**
+ * `external_auth`: who somebody is that brings a user's name and password, or a token, and what the rules allow that user.
+ * Knows no requests and no sockets.
+ * Source: Salt 3008.3 `salt/auth/__init__.py` (`LoadAuth`).
+ * @module
+ */
+
+import { Attempts } from "./attempts.ts";
+import { authList } from "./auth_list.ts";
+import type { Credentials, EauthModule, KnownUser } from "./eauth_module.ts";
+import { loadEauth } from "./eauth_modules.ts";
+import { messageOf, RefusedError } from "../errors.ts";
+import type { Logger } from "../process/log.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { type Token, Tokens } from "./tokens.ts";
+import { truncateValue } from "../text/truncate.ts";
+import { isMap, toNumber, type Value, type ValueMap } from "../values/value.ts";
+
+/** Who somebody is, and what they may do. */
+export interface Identity {
+  readonly user: string;
+  /** The rules: lib/auth/rules.ts. */
+  readonly rules: readonly Value[];
+}
+
+/** Longest name and password that are looked at, in UTF-16 units. */
+const MOST_NAME = 1_024;
+const MOST_PASSWORD = 4_096;
+/** Longest life of a token that a user chooses, in seconds. */
+const MOST_EXPIRE_S = 10 * 365 * 86_400;
+
+/** The options that it goes by. */
+export interface ExternalAuthParts {
+  readonly opts: MasterOpts;
+  readonly log: Logger;
+  /** Says what peers do wrong; limited. */
+  warn(text: string): void;
+  /** Called when a request begins to wait for the check of a password. */
+  onWait?(): void;
+  /** For tests. */
+  readonly attempts?: Attempts;
+  /** Makes the systems; for tests. */
+  readonly load?: typeof loadEauth;
+}
+
+/** Somebody who was authenticated by a system just now. */
+interface SignedIn extends Credentials, KnownUser {
+  readonly eauth: string;
+  readonly module: EauthModule;
+}
+
+/** What one thread of a master knows of `external_auth`. */
+export class ExternalAuth {
+  readonly tokens: Tokens;
+  readonly #parts: ExternalAuthParts;
+  readonly #attempts: Attempts;
+  readonly #modules = new Map<string, Promise<EauthModule | undefined>>();
+
+  constructor(parts: ExternalAuthParts) {
+    const { opts, log } = parts;
+    this.#parts = parts;
+    this.#attempts = parts.attempts ?? new Attempts();
+    this.tokens = new Tokens({ directory: opts.token_dir, hashType: opts.hash_type, log: log.error });
+  }
+
+  /**
+   * Who sends `load`: by its `token` if it has one, else by `eauth`, `username` and `password`.
+   * @throws {RefusedError} TokenAuthenticationError or EauthAuthenticationError; a wrong password takes a second or more.
+   */
+  async identify(load: ValueMap): Promise<Identity> {
+    if (load.has("token")) return await this.#identifyToken(load.get("token"));
+    const signedIn = await this.#signIn(load);
+    const { eauth, username: user, groups } = signedIn;
+    const own = await this.#ownRules(signedIn);
+    return { user, rules: own ?? authList(this.#config(eauth), user, groups) };
+  }
+
+  /** `mk_token`. @throws {RefusedError} As {@linkcode identify}. */
+  async makeToken(load: ValueMap): Promise<ValueMap> {
+    const signedIn = await this.#signIn(load);
+    const { opts, log } = this.#parts;
+    const { username: name, eauth, groups } = signedIn;
+    const authList = this.#keepsRules ? { authList: await this.#ownRules(signedIn) ?? null } : {};
+    const wished = this.#mayChooseExpiry(eauth, name) ? toNumber(load.get("token_expire")) : undefined;
+    const expireS = wished !== undefined && wished > 0 ? Math.min(wished, MOST_EXPIRE_S) : opts.token_expire;
+    log.info(`User ${truncateValue(name)} of ${eauth} got a token for ${expireS} seconds`);
+    return this.tokens.make({ name, eauth, groups, ...authList }, expireS).data;
+  }
+
+  /** Salt keeps the rules of `rest` in its tokens, as they cannot be had without the password. */
+  get #keepsRules(): boolean {
+    const { opts } = this.#parts;
+    return opts.keep_acl_in_token || opts.external_auth.has("rest");
+  }
+
+  async #identifyToken(text: Value | undefined): Promise<Identity> {
+    const token = this.tokens.get(text);
+    if (token === undefined || !isMap(this.#parts.opts.external_auth.get(token.eauth))) {
+      this.#parts.warn('Authentication failure of type "token" occurred.');
+      throw new RefusedError("TokenAuthenticationError", 'Authentication failure of type "token" occurred.');
+    }
+    return { user: token.name, rules: this.#rulesOf(token) };
+  }
+
+  #rulesOf(token: Token): readonly Value[] {
+    if (this.#keepsRules && Array.isArray(token.authList)) return token.authList;
+    return authList(this.#config(token.eauth), token.name, token.groups);
+  }
+
+  /** @throws {RefusedError} EauthAuthenticationError, which never says why. */
+  async #signIn(load: ValueMap): Promise<SignedIn> {
+    const [eauth, username, password] = ["eauth", "username", "password"].map((name) => load.get(name));
+    if (!isText(eauth, MOST_NAME) || !isText(username, MOST_NAME) || !isText(password, MOST_PASSWORD)) {
+      throw this.#refusal(eauth, username, "it does not say who, or is too long");
+    }
+    if (!isMap(this.#parts.opts.external_auth.get(eauth))) {
+      throw this.#refusal(eauth, username, "external_auth has no such system");
+    }
+    if (this.#attempts.full) throw this.#refusal(eauth, username, "too many attempts at once");
+    this.#parts.onWait?.();
+    const signedIn = await this.#attempts.make(async () => {
+      try {
+        const module = await this.#module(eauth);
+        const known = await module?.authenticate({ username, password });
+        return module === undefined || known === undefined
+          ? undefined
+          : { eauth, username, password, module, ...known };
+      } catch (error) {
+        this.#parts.log.error(`${eauth}: ${truncateValue(username)} cannot be authenticated: ${messageOf(error)}`);
+        return undefined;
+      }
+    });
+    if (signedIn === undefined) throw this.#refusal(eauth, username, "wrong name or password");
+    return signedIn;
+  }
+
+  #refusal(eauth: Value | undefined, username: Value | undefined, why: string): RefusedError {
+    this.#parts.warn(
+      `Authentication failure of type "eauth" (${truncateValue(eauth)}) for user ${truncateValue(username)}: ${why}`,
+    );
+    const name = typeof username === "string" ? username.slice(0, MOST_NAME) : "UNKNOWN";
+    const text = `Authentication failure of type "eauth" occurred for user ${name}.`;
+    return new RefusedError("EauthAuthenticationError", text);
+  }
+
+  /** What the system itself, or the one that `eauth_acl_module` names, allows. */
+  async #ownRules(signedIn: SignedIn): Promise<readonly Value[] | undefined> {
+    const other = this.#parts.opts.eauth_acl_module;
+    const module = other === "" ? signedIn.module : await this.#module(other);
+    return await module?.rules?.(signedIn);
+  }
+
+  #module(name: string): Promise<EauthModule | undefined> {
+    const { opts, log, load = loadEauth } = this.#parts;
+    let module = this.#modules.get(name);
+    if (module === undefined) {
+      module = load(name, { opts, config: this.#config(name), log });
+      this.#modules.set(name, module);
+    }
+    return module;
+  }
+
+  #config(name: string): ValueMap {
+    const config = this.#parts.opts.external_auth.get(name);
+    return isMap(config) ? config : new Map();
+  }
+
+  /** `token_expire_user_override`: True for everybody, or a map of systems and their users. */
+  #mayChooseExpiry(eauth: string, user: string): boolean {
+    const override = this.#parts.opts.token_expire_user_override;
+    if (override === true) return true;
+    const users = isMap(override) ? override.get(eauth) : undefined;
+    return Array.isArray(users) && users.includes(user);
+  }
+}
+
+function isText(value: Value | undefined, most: number): value is string {
+  return typeof value === "string" && value.length <= most && !value.includes("\0");
+}

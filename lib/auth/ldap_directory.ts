@@ -1,0 +1,129 @@
+/**
+ * A directory behind LDAP: whether it knows a user by a password, and the user's groups. For a process of its own
+ * (auth_process.ts), as the library brings Node's compatibility layer.
+ * Source: Salt 3008.3 `salt/auth/ldap.py`; RFC 4511.
+ * @module
+ */
+
+import { Client, type Entry } from "ldapts";
+import type { AuthAnswer } from "./auth_question.ts";
+import type { Credentials } from "./eauth_module.ts";
+import { escapedForFilter, firstValue, type LdapSettings, rendered, renderedDn } from "./ldap_settings.ts";
+
+/** Time for a connection and for each answer, in milliseconds. */
+const ANSWER_MS = 10_000;
+/** Most entries of a search. */
+const MOST_ENTRIES = 1_000;
+
+/** Asks the directory. @throws {Error} If it cannot be asked. */
+export async function authenticateByLdap(settings: LdapSettings, credentials: Credentials): Promise<AuthAnswer> {
+  // A bind without a password succeeds, and proves nothing (RFC 4513, 5.1.2).
+  if (credentials.username === "" || credentials.password === "") return unknown("an empty name or password");
+  const asAccount = settings.bindDn !== "" && settings.bindPassword !== "";
+  const dn = asAccount
+    ? await findDn(settings, credentials.username)
+    : renderedDn(settings.bindDn, credentials.username);
+  if (dn === undefined || dn === "") return unknown("no entry, or several, for the user");
+  const client = await connect(settings);
+  try {
+    try {
+      await client.bind(dn, credentials.password);
+    } catch (error) {
+      if (error instanceof Error && error.name === "InvalidCredentialsError") {
+        return unknown(`the directory refuses ${dn}`);
+      }
+      throw error;
+    }
+    if (!asAccount) return { known: true, groups: await groupsOf(client, settings, credentials.username) };
+  } finally {
+    await client.unbind();
+  }
+  const groups = await withAccount(settings, (account) => groupsOf(account, settings, credentials.username));
+  return { known: true, groups };
+}
+
+function unknown(problem: string): AuthAnswer {
+  return { known: false, groups: [], problem };
+}
+
+async function connect({ url, startTls, verify }: LdapSettings): Promise<Client> {
+  const tls = { rejectUnauthorized: verify };
+  const client = new Client({
+    url,
+    timeout: ANSWER_MS,
+    connectTimeout: ANSWER_MS,
+    ...url.startsWith("ldaps:") ? { tlsOptions: tls } : {},
+  });
+  if (startTls) await client.startTLS(tls);
+  return client;
+}
+
+async function withAccount<T>(settings: LdapSettings, act: (client: Client) => Promise<T>): Promise<T> {
+  const client = await connect(settings);
+  try {
+    await client.bind(settings.bindDn, settings.bindPassword);
+    return await act(client);
+  } finally {
+    await client.unbind();
+  }
+}
+
+/** The DN of the only entry of a user. */
+async function findDn(settings: LdapSettings, username: string): Promise<string | undefined> {
+  const filter = rendered(settings.filter, escapedForFilter(username));
+  const found = await withAccount(
+    settings,
+    (client) => search(client, settings.baseDn, { filter, scope: settings.scope }),
+  );
+  return found.length === 1 ? found[0].dn : undefined;
+}
+
+interface Search {
+  readonly filter: string;
+  readonly scope?: "base" | "one" | "sub";
+  readonly attributes?: string[];
+}
+
+async function search(client: Client, base: string, { filter, scope = "sub", attributes }: Search): Promise<Entry[]> {
+  const { searchEntries } = await client.search(base, { scope, filter, attributes, sizeLimit: MOST_ENTRIES });
+  return searchEntries;
+}
+
+/** The names of a user's groups. */
+async function groupsOf(client: Client, settings: LdapSettings, username: string): Promise<string[]> {
+  const name = escapedForFilter(username);
+  const { accountAttribute: account, groupAttribute, groupClass, baseDn } = settings;
+  if (settings.directory === "active directory") {
+    const filter = `(&(${account}=${name})(objectClass=${settings.personType}))`;
+    const [user] = await search(client, baseDn, { filter, attributes: ["distinguishedName"] });
+    if (user === undefined) return [];
+    const member = `(&(member=${escapedForFilter(user.dn)})(objectClass=${groupClass}))`;
+    const groups = await search(client, baseDn, { filter: member, attributes: [account, "cn"] });
+    return groups.flatMap((entry) => values(entry, "cn").slice(0, 1));
+  }
+  if (settings.directory === "freeipa") {
+    const filter = rendered(settings.groupFilter, name);
+    const found = await search(client, settings.groupBaseDn, { filter, attributes: [account, groupAttribute, "cn"] });
+    return found.flatMap((entry) =>
+      [...values(entry, account), ...values(entry, groupAttribute)].some((user) => firstValue(user) === username)
+        ? [firstValue(entry.dn)]
+        : []
+    );
+  }
+  const base = settings.groupOu === "" ? baseDn : `ou=${settings.groupOu},${baseDn}`;
+  const filter = `(&(${account}=${name})(objectClass=${groupClass}))`;
+  const found = await search(client, base, { filter, attributes: [account, "cn", groupAttribute] });
+  return found.flatMap((entry) => [
+    ...values(entry, account).includes(username) ? values(entry, "cn").slice(0, 1) : [],
+    ...firstValue(entry.dn) === username ? values(entry, groupAttribute).map(firstValue) : [],
+  ]);
+}
+
+/** The values of an attribute, as text. */
+function values(entry: Entry, attribute: string): string[] {
+  const key = Object.keys(entry).find((name) => name.toLowerCase() === attribute.toLowerCase());
+  const value = key === undefined ? [] : entry[key];
+  return (Array.isArray(value) ? value : [value]).map((item) =>
+    typeof item === "string" ? item : new TextDecoder().decode(item)
+  );
+}

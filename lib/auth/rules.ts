@@ -1,0 +1,132 @@
+/**
+ * What a list of rules allows: functions on minions, runners and wheel functions, by function, target and argument. The
+ * lists come from `publisher_acl`, `external_auth`, tokens, `peer`. Pure: who is asked for is told which minions are meant.
+ *
+ *     - test.*                        # a function, on any minion
+ *     - web*: [cmd.run]               # on the minions of a compound target
+ *     - web*: [{pkg.install: {args: [nginx.*], kwargs: {refresh: .*}}}]
+ *     - '@runner'                     # every runner; '@wheel', '@jobs'
+ *     - '@jobs': [list_jobs]
+ *
+ * Source: Salt 3008.3 `salt/utils/minions.py` (`auth_check`, `spec_check`); tests/corpus/auth_rules.json has its answers.
+ * @module
+ */
+
+import { matchesRule } from "./patterns.ts";
+import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
+
+/** A function and what it is called with. */
+export interface Call {
+  readonly fun: string;
+  readonly args: readonly Value[];
+  readonly kwargs: ValueMap | undefined;
+}
+
+/** The minions that a job is for. */
+export interface JobTarget {
+  /** Their ids. */
+  readonly minions: readonly string[];
+  /** The ids that a compound expression means. */
+  matching(expression: string): ReadonlySet<string>;
+}
+
+/** What runs on the master: the kind, and the call as it will be run. */
+export interface MasterCall extends Call {
+  readonly form: "runner" | "wheel";
+}
+
+/** The commands use it to ask whether a job is still running: every user who may publish may call it. */
+const FIND_JOB = "saltutil.find_job";
+
+/** The calls of a publish: `arg` is the arguments, or a list of arguments for each function of a compound job. */
+export function publishCalls(fun: Value, arg: readonly Value[]): Call[] {
+  if (!Array.isArray(fun)) return [callOf(str(fun), arg)];
+  return fun.map((name, i) => {
+    const args = arg[i];
+    return callOf(str(name), Array.isArray(args) ? args : []);
+  });
+}
+
+function callOf(fun: string, arg: readonly Value[]): Call {
+  const last = arg.at(-1);
+  if (!isMap(last) || !last.has("__kwarg__")) return { fun, args: arg, kwargs: undefined };
+  return { fun, args: arg.slice(0, -1), kwargs: last };
+}
+
+/**
+ * Whether `rules` allow to publish `calls`. Each of them must be allowed: Salt allows a compound job if one is.
+ */
+export function allowsJob(rules: readonly Value[], calls: readonly Call[], target: JobTarget): boolean {
+  if (calls.length === 0) return false;
+  return calls.every((call) => call.fun === FIND_JOB || rules.some((rule) => allowsOnMinions(rule, call, target)));
+}
+
+/** Whether `rules` allow minions to publish `calls`: as {@linkcode allowsJob}, without what the commands need. */
+export function allowsPeers(rules: readonly Value[], calls: readonly Call[], target: JobTarget): boolean {
+  return calls.length > 0 && calls.every((call) => rules.some((rule) => allowsOnMinions(rule, call, target)));
+}
+
+function allowsOnMinions(rule: Value, call: Call, { minions, matching }: JobTarget): boolean {
+  if (typeof rule === "string") return matchesRule(rule, call.fun);
+  const only = onlyEntry(rule);
+  if (only === undefined) return false;
+  const [expression, conditions] = only;
+  return isMeant(expression, minions, matching) && meetsOne(conditions, call);
+}
+
+function isMeant(expression: string, minions: readonly string[], matching: JobTarget["matching"]): boolean {
+  if (expression === "*") return true;
+  if (expression.startsWith("@") || minions.length === 0) return false;
+  const meant = matching(expression);
+  return minions.every((id) => meant.has(id));
+}
+
+/** Whether `rules` allow a runner's or a wheel function. `syntax`: it is not `module.function`. */
+export function allowsMasterCall(rules: readonly Value[], call: MasterCall): boolean | "syntax" {
+  if (rules.length === 0) return false;
+  const [module, name, ...more] = call.fun.split(".");
+  if (name === undefined || more.length > 0) return "syntax";
+  const all = [call.form, `${call.form}s`];
+  return rules.some((rule) => {
+    if (typeof rule === "string") return rule.startsWith("@") && [module, ...all].includes(rule.slice(1));
+    const [key, conditions] = onlyEntry(rule) ?? ["", null];
+    if (!key.startsWith("@")) return false;
+    const what = key.slice(1);
+    return (what === module && meetsOne(conditions, { ...call, fun: name })) ||
+      (all.includes(what) && meetsOne(conditions, call));
+  });
+}
+
+/** The entry of a rule that is a map of one: Salt takes no other. */
+function onlyEntry(rule: Value): [string, Value] | undefined {
+  if (!isMap(rule) || rule.size !== 1) return undefined;
+  const [[key, value]] = rule;
+  return typeof key === "string" ? [key, value] : undefined;
+}
+
+/** Whether one of `conditions` allows the call: a function, or a function with conditions on its arguments. */
+function meetsOne(conditions: Value, call: Call): boolean {
+  return asList(conditions).some((condition) => {
+    if (typeof condition === "string") return matchesRule(condition, call.fun);
+    const [fun, wanted] = onlyEntry(condition) ?? [];
+    return fun !== undefined && wanted !== undefined && matchesRule(fun, call.fun) &&
+      asList(wanted).some((one) => isMap(one) && meetsArguments(one, call));
+  });
+}
+
+/** Whether the call has every argument that `wanted` names, with a value that its pattern allows; None allows any. */
+function meetsArguments(wanted: ValueMap, { args, kwargs }: Call): boolean {
+  const positional = wanted.get("args") ?? [];
+  const named = wanted.get("kwargs") ?? new Map();
+  if (!Array.isArray(positional) || !isMap(named)) return false;
+  return positional.every((pattern, i) => i < args.length && allowsValue(pattern, args[i])) &&
+    [...named].every(([name, pattern]) => kwargs?.has(name) === true && allowsValue(pattern, kwargs.get(name) ?? null));
+}
+
+function allowsValue(pattern: Value, value: Value): boolean {
+  return pattern === null || (typeof pattern === "string" && matchesRule(pattern, str(value)));
+}
+
+function asList(value: Value): readonly Value[] {
+  return Array.isArray(value) ? value : [value];
+}

@@ -1,0 +1,190 @@
+/** @module */
+
+import { type AttemptClock, Attempts, MOST_ATTEMPTS } from "../../lib/auth/attempts.ts";
+import type { EauthModule } from "../../lib/auth/eauth_module.ts";
+import { ExternalAuth } from "../../lib/auth/external_auth.ts";
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import { RefusedError } from "../../lib/errors.ts";
+import { isMap, map, str, toValue, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "../support/assert.ts";
+import { recordingLogger } from "../support/services.ts";
+
+/** A clock that passes when somebody waits. */
+function testClock(): AttemptClock & { readonly slept: number[] } {
+  const slept: number[] = [];
+  return { slept, now: () => 0, random: () => 0.5, sleep: (ms) => Promise.resolve(void slept.push(ms)) };
+}
+
+const SECRET = "correct horse";
+
+/** A system that knows fred and anna by one password. */
+const SYSTEM: EauthModule = {
+  authenticate: ({ username, password }) =>
+    Promise.resolve(
+      ["fred", "anna"].includes(username) && password === SECRET
+        ? { groups: username === "anna" ? ["ops"] : [] }
+        : undefined,
+    ),
+};
+
+async function withAuth(
+  options: Record<string, unknown>,
+  act: (auth: ExternalAuth, seen: { readonly logged: string[]; readonly slept: number[] }) => Promise<void>,
+  system: EauthModule = SYSTEM,
+): Promise<void> {
+  const root = Deno.makeTempDirSync({ prefix: "eauth_" });
+  try {
+    const external_auth = { file: { fred: ["test.*"], "ops%": ["@jobs"], "*": ["test.ping"] } };
+    const given = map({ root_dir: root, id: "m", external_auth, ...options });
+    const { opts } = loadMasterConfig({
+      configDir: `${root}/etc`,
+      overrides: Object.fromEntries([...given].map(([key, value]) => [str(key), value])),
+    });
+    const logged: string[] = [];
+    const clock = testClock();
+    const log = recordingLogger(logged);
+    const load = (name: string) => Promise.resolve(name === "file" || name === "rest" ? system : undefined);
+    const auth = new ExternalAuth({ opts, log, warn: log.warning, attempts: new Attempts(clock), load });
+    await act(auth, { logged, slept: clock.slept });
+    assertEquals(logged.filter((line) => line.includes(SECRET)), []);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+const login = (username: unknown, password: unknown = SECRET, eauth: unknown = "file") =>
+  map({ eauth, username, password });
+
+async function refusal(promise: Promise<unknown>): Promise<string> {
+  const { kind, message } = await assertRejects(() => promise, RefusedError);
+  return `${kind}: ${message}`;
+}
+
+Deno.test("a user has the rules of the name, else of everybody, and those of the groups", async () => {
+  await withAuth({}, async (auth, { slept }) => {
+    assertEquals(await auth.identify(login("fred")), { user: "fred", rules: ["test.*"] });
+    assertEquals(await auth.identify(login("anna")), { user: "anna", rules: ["@jobs", "test.ping"] });
+    assertEquals(slept, []);
+  });
+});
+
+Deno.test("CVE-2020-25592, CVE-2017-5192: whatever is wrong or missing in the credentials, nobody is let in", async () => {
+  await withAuth({ external_auth: { file: { "*": [".*"] }, broken: null } }, async (auth) => {
+    const long = "x".repeat(10_000);
+    const wrong: ReturnType<typeof login>[] = [
+      login("fred", "wrong"),
+      login("fred", ""),
+      login("", SECRET),
+      login("eve"),
+      login("fred", null),
+      login(null),
+      login(["fred"]),
+      login("fred", SECRET, "auto"),
+      login("fred", SECRET, "broken"),
+      login("fred", SECRET, "../file"),
+      login("fred", SECRET, "constructor"),
+      login("fred", SECRET, null),
+      login("fred", SECRET, ["file"]),
+      login(`fred\0`),
+      login(long),
+      login("fred", long),
+      map({}),
+      map({ eauth: "file" }),
+      map({ username: "fred", password: SECRET }),
+      map({ eauth: "file", username: "fred" }),
+    ];
+    for (const load of wrong) {
+      const text = await refusal(auth.identify(load));
+      assert(
+        text.startsWith('EauthAuthenticationError: Authentication failure of type "eauth" occurred for user '),
+        text,
+      );
+      assertEquals(await refusal(auth.makeToken(load)), text);
+    }
+    for (const token of ["", "x", null, 7, "ab".repeat(32), ["a"]]) {
+      // With a token nothing else counts: CVE-2020-25592 looked for one and went on without.
+      const load = map({ token, eauth: "file", username: "fred", password: SECRET });
+      assertEquals(
+        await refusal(auth.identify(load)),
+        'TokenAuthenticationError: Authentication failure of type "token" occurred.',
+      );
+    }
+  });
+});
+
+Deno.test("a failure takes a second, more or less, whatever the reason; few attempts are made at once", async () => {
+  await withAuth({}, async (auth, { slept }) => {
+    await refusal(auth.identify(login("fred", "wrong")));
+    await refusal(auth.identify(login("eve")));
+    assertEquals(slept, [1000, 1000]);
+  });
+  const gate = Promise.withResolvers<undefined>();
+  const attempts = new Attempts(testClock());
+  let most = 0, now = 0;
+  const running = Array.from({ length: MOST_ATTEMPTS }, () =>
+    attempts.make(async () => {
+      most = Math.max(most, ++now);
+      await gate.promise;
+      now--;
+      return true;
+    }));
+  assertEquals(attempts.full, true);
+  gate.resolve(undefined);
+  assertEquals((await Promise.all(running)).length, MOST_ATTEMPTS);
+  assertEquals([attempts.full, most], [false, 4]);
+});
+
+Deno.test("a system that fails lets nobody in, and the log says why", async () => {
+  const broken: EauthModule = { authenticate: () => Promise.reject(new Error("no route to host")) };
+  await withAuth({}, async (auth, { logged, slept }) => {
+    await refusal(auth.identify(login("fred")));
+    assert(logged.some((line) => line.startsWith("ERROR") && line.includes("no route to host")), logged.join("\n"));
+    assertEquals(slept.length, 1);
+  }, broken);
+});
+
+Deno.test("a token is its user's: rules as they are now, the groups as they were; nothing without its system", async () => {
+  await withAuth({}, async (auth) => {
+    const data = await auth.makeToken(login("anna"));
+    assertEquals([...data.keys()], ["start", "expire", "name", "eauth", "groups", "token"]);
+    const token = map({ token: data.get("token") });
+    assertEquals(await auth.identify(token), { user: "anna", rules: ["@jobs", "test.ping"] });
+    auth.tokens.remove(data.get("token"));
+    assertEquals(
+      await refusal(auth.identify(token)),
+      'TokenAuthenticationError: Authentication failure of type "token" occurred.',
+    );
+    const other = auth.tokens.make({ name: "root", eauth: "pam", groups: [] }, 60).data;
+    await refusal(auth.identify(map({ token: other.get("token") })));
+  });
+});
+
+Deno.test("token_expire holds; a user chooses another time only if token_expire_user_override lets", async () => {
+  const lives = async (override: Value, wish: unknown): Promise<number> => {
+    let seconds = 0;
+    await withAuth({ token_expire: 100, token_expire_user_override: override }, async (auth) => {
+      const data = await auth.makeToken(login("fred").set("token_expire", toValue(wish)));
+      seconds = Math.round(Number(str(data.get("expire") ?? 0)) - Number(str(data.get("start") ?? 0)));
+    });
+    return seconds;
+  };
+  assertEquals(await lives(false, 5000), 100);
+  assertEquals(await lives(true, 5000), 5000);
+  assertEquals(await lives(true, -1), 100);
+  assertEquals(await lives(true, "soon"), 100);
+  assertEquals(await lives(map({ file: ["fred"] }), 5000), 5000);
+  assertEquals(await lives(map({ file: ["anna"], pam: ["fred"] }), 5000), 100);
+});
+
+Deno.test("keep_acl_in_token keeps what the system itself allows, and rest always does", async () => {
+  const system: EauthModule = { ...SYSTEM, rules: () => Promise.resolve(["cmd.run"]) };
+  for (const options of [{ keep_acl_in_token: true }, { external_auth: { file: {}, rest: {} } }]) {
+    await withAuth(options, async (auth) => {
+      assertEquals((await auth.identify(login("fred"))).rules, ["cmd.run"]);
+      const data = await auth.makeToken(login("fred"));
+      assert(isMap(data));
+      assertEquals(data.get("auth_list"), ["cmd.run"]);
+      assertEquals((await auth.identify(map({ token: data.get("token") }))).rules, ["cmd.run"]);
+    }, system);
+  }
+});

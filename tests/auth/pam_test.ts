@@ -1,0 +1,88 @@
+/**
+ * PAM, the real one: services in a directory of the test's own, with modules of the system's.
+ * @module
+ */
+
+import { askAuthProcess } from "../../lib/auth/auth_process.ts";
+import type { AuthQuestion } from "../../lib/auth/auth_question.ts";
+import { pamEauth } from "../../lib/auth/eauth_pam.ts";
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import { map } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { recordingLogger } from "../support/services.ts";
+
+/** `password` takes the user fred by his password, as pam_exec's script sees both; `locked` refuses his account, `broken` is no service. */
+function writeServices(directory: string): void {
+  const script = `${directory}/check`;
+  Deno.writeTextFileSync(
+    script,
+    '#!/bin/sh\nread -r given || [ -n "$given" ]\n[ "$PAM_USER" = fred ] && [ "$given" = "correct horse" ]\n',
+    {
+      mode: 0o755,
+    },
+  );
+  const password = `auth required pam_exec.so quiet expose_authtok ${script}\n`;
+  Deno.writeTextFileSync(`${directory}/password`, `${password}account required pam_permit.so\n`);
+  Deno.writeTextFileSync(`${directory}/locked`, `${password}account required pam_deny.so\n`);
+  Deno.writeTextFileSync(
+    `${directory}/broken`,
+    "auth required pam_no_such_module.so\naccount required pam_permit.so\n",
+  );
+}
+
+async function withServices(
+  act: (
+    ask: (service: string, username: string, password: string) => ReturnType<typeof askAuthProcess>,
+  ) => Promise<void>,
+) {
+  const directory = Deno.makeTempDirSync({ prefix: "pam_" });
+  try {
+    writeServices(directory);
+    await act((service, username, password) =>
+      askAuthProcess({ kind: "pam", service, confdir: directory, credentials: { username, password } })
+    );
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+}
+
+Deno.test("CVE-2022-22967: PAM is asked for the password and then for the account: who is locked is refused", async () => {
+  await withServices(async (ask) => {
+    const [good, wrong, eve, locked, broken] = await Promise.all([
+      ask("password", "fred", "correct horse"),
+      ask("password", "fred", "wrong"),
+      ask("password", "eve", "correct horse"),
+      ask("locked", "fred", "correct horse"),
+      ask("broken", "fred", "correct horse"),
+    ]);
+    assertEquals(good, { known: true, groups: [] });
+    assertEquals([wrong, eve, locked, broken].map(({ known }) => known), [false, false, false, false]);
+    assertMatch(wrong.problem ?? "", /^pam_authenticate: /);
+    assertMatch(locked.problem ?? "", /^pam_acct_mgmt: /);
+  });
+});
+
+Deno.test("pam: the service of auth.pam.service is asked; groups are the host's; the log names no password", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "pam_" });
+  try {
+    const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, "auth.pam.service": "salt" } });
+    const logged: string[] = [];
+    const asked: AuthQuestion[] = [];
+    const pam = pamEauth({ opts, config: map({}), log: recordingLogger(logged) }, (question) => {
+      asked.push(question);
+      return Promise.resolve({
+        known: question.credentials.password === "x1",
+        groups: [],
+        problem: "pam_authenticate: no",
+      });
+    });
+    const root_ = await pam.authenticate({ username: "root", password: "x1" });
+    assert(root_?.groups.includes("root"));
+    assertEquals(await pam.authenticate({ username: "root", password: "secret7" }), undefined);
+    assertEquals(asked.map((question) => question.kind === "pam" && question.service), ["salt", "salt"]);
+    assert(logged.length > 0);
+    assertEquals(logged.filter((line) => line.includes("secret7")), []);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});

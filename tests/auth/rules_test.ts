@@ -1,0 +1,71 @@
+/**
+ * What rules allow, against the answers of Python Salt: tests/corpus/auth_rules.json.
+ * @module
+ */
+
+import { authList } from "../../lib/auth/auth_list.ts";
+import { allowsJob, allowsMasterCall, publishCalls } from "../../lib/auth/rules.ts";
+import { idsOf } from "../../lib/master/rule_targets.ts";
+import { isMap, repr, str, toValue, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { asMap } from "../support/scripted_minion.ts";
+
+/** One row: the kind, rules, the question, Salt's answer. */
+type Row = readonly [
+  what: "job" | "master" | "list",
+  rules: unknown,
+  question: Record<string, unknown>,
+  answer: unknown,
+];
+
+const CORPUS: { readonly ids: readonly string[] } & Record<Group, readonly Row[]> = JSON.parse(
+  Deno.readTextFileSync(new URL("../corpus/auth_rules.json", import.meta.url)),
+);
+type Group = "jobs" | "targets" | "master" | "lists" | "prefix" | "compound";
+
+function list(value: unknown): readonly Value[] {
+  const converted = toValue(value ?? []);
+  assert(Array.isArray(converted));
+  return converted;
+}
+
+/** Our answer to a row's question. */
+function answer([what, rules, question]: Row): Value {
+  if (what === "list") {
+    const groups = list(question.groups).map(str);
+    return authList(asMap(toValue(rules)), str(toValue(question.user)), groups);
+  }
+  if (what === "job") {
+    const calls = publishCalls(toValue(question.fun), list(question.arg));
+    const matching = (expression: string) => idsOf(expression, CORPUS.ids);
+    return allowsJob(list(rules), calls, { minions: list(question.minions).map(str), matching });
+  }
+  const kwargs = toValue(question.kwarg ?? null);
+  return allowsMasterCall(list(rules), {
+    form: question.form === "wheel" ? "wheel" : "runner",
+    fun: str(toValue(question.fun)),
+    args: list(question.arg),
+    kwargs: isMap(kwargs) ? kwargs : undefined,
+  });
+}
+
+function disagreements(group: Group): string[] {
+  return CORPUS[group].flatMap((row) => {
+    const [ours, theirs] = [repr(answer(row)), repr(toValue(row[3]))];
+    return ours === theirs ? [] : [`${JSON.stringify(row)}: ${ours}`];
+  });
+}
+
+for (const group of ["jobs", "master", "lists"] as const) {
+  Deno.test(`rules allow what Python Salt's allow: ${CORPUS[group].length} questions about ${group}`, () => {
+    assertEquals(disagreements(group), []);
+  });
+}
+
+Deno.test("a rule must match a whole name or argument, where Salt's need match its beginning alone", () => {
+  assertEquals(CORPUS.prefix.map((row) => [row[3], answer(row)]), CORPUS.prefix.map(() => [true, false]));
+});
+
+Deno.test("every function of a compound job must be allowed, where Salt's rules allow all of them if one is", () => {
+  assertEquals(CORPUS.compound.map((row) => [row[3], answer(row)]), CORPUS.compound.map(() => [true, false]));
+});

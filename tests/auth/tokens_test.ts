@@ -1,0 +1,84 @@
+/** @module */
+
+import { Tokens } from "../../lib/auth/tokens.ts";
+import { encode } from "../../lib/values/msgpack.ts";
+import { map, str, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+
+function withTokens(act: (tokens: Tokens, directory: string, logged: string[]) => void): void {
+  const root = Deno.makeTempDirSync({ prefix: "tokens_" });
+  const logged: string[] = [];
+  try {
+    const directory = `${root}/tokens`;
+    act(new Tokens({ directory, hashType: "sha256", log: (text) => logged.push(text) }), directory, logged);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+const FRED = { name: "fred", eauth: "file", groups: ["ops"] };
+
+Deno.test("a token stands for its user until it expires, and its file is its owner's alone", () => {
+  withTokens((tokens, directory) => {
+    const { data } = tokens.make(FRED, 60);
+    const token = str(data.get("token") ?? "");
+    assertMatch(token, /^[0-9a-f]{64}$/);
+    const { name, eauth, groups } = tokens.get(token) ?? {};
+    assertEquals([name, eauth, groups], ["fred", "file", ["ops"]]);
+    assertEquals((Deno.statSync(`${directory}/${token}.p`).mode ?? 0) & 0o777, 0o600);
+    assert(tokens.make(FRED, 60).data.get("token") !== token);
+    assertEquals([tokens.remove(token), tokens.get(token), tokens.remove(token)], [true, undefined, false]);
+  });
+});
+
+Deno.test("CVE-2021-3144: an expired token is no token, from the first look, and its file goes", () => {
+  withTokens((tokens, directory) => {
+    const token = tokens.make(FRED, -1).data.get("token");
+    assertEquals(tokens.get(token), undefined);
+    assertEquals([...Deno.readDirSync(directory)], []);
+    tokens.make(FRED, -1);
+    const good = tokens.make(FRED, 60).data.get("token");
+    tokens.removeExpired();
+    assertEquals([...Deno.readDirSync(directory)].map(({ name }) => name), [`${good}.p`]);
+  });
+});
+
+Deno.test("CVE-2020-11652: a token names a file of the directory of tokens and no other", () => {
+  withTokens((tokens, directory) => {
+    const { data } = tokens.make(FRED, 60);
+    Deno.writeFileSync(`${directory}/../outside.p`, encode(data, "disk"));
+    Deno.writeFileSync(`${directory}/short.p`, encode(data, "disk"));
+    const hostile: (Value | undefined)[] = [
+      "../outside",
+      "short",
+      "",
+      ".",
+      "..",
+      "/etc/passwd",
+      "x\0",
+      undefined,
+      null,
+      7,
+      ["a"],
+      "A".repeat(64),
+    ];
+    for (const token of hostile) {
+      assertEquals([tokens.get(token), tokens.remove(token)], [undefined, false], `${token}`);
+    }
+    assert(Deno.statSync(`${directory}/../outside.p`).isFile);
+  });
+});
+
+Deno.test("tokens that 3006 and 3007 wrote are read, and what is no token is removed", () => {
+  withTokens((tokens, directory) => {
+    const old = "ab".repeat(32), bad = "cd".repeat(32), nobody = "ef".repeat(32);
+    tokens.make(FRED, 60);
+    const data = map({ ...{ start: 1.5, expire: Date.now() / 1000 + 60 }, name: "old", eauth: "pam", token: old });
+    Deno.writeFileSync(`${directory}/${old}`, encode(data, "disk"));
+    Deno.writeTextFileSync(`${directory}/${bad}.p`, "no msgpack");
+    Deno.writeFileSync(`${directory}/${nobody}.p`, encode(map({ expire: Date.now() }), "disk"));
+    assertEquals([tokens.get(old)?.name, tokens.get(bad), tokens.get(nobody)], ["old", undefined, undefined]);
+    tokens.remove(old);
+    assertEquals([...Deno.readDirSync(directory)].length, 1);
+  });
+});
