@@ -9,8 +9,8 @@ import { sleep } from "../os/sleep.ts";
 
 /** How long a failure takes at least, more or less, in milliseconds. */
 const FAILURE_MS = 1_000;
-/** Most attempts at once, those included that are being slowed down. */
-export const MOST_ATTEMPTS = 16;
+/** Most attempts at once, those included that are being slowed down: fewer than the requests that a thread can hold. */
+export const MOST_ATTEMPTS = 8;
 /** Most of them that are with their system: it may be a process for each. */
 const MOST_ASKED = 4;
 

@@ -7,6 +7,7 @@
 
 import { AUTH_PROCESS, type AuthAnswer, type AuthQuestion } from "./auth_question.ts";
 import { DENO_RUN } from "../process/self_command.ts";
+import { clearTimeout, setTimeout } from "../os/timers.ts";
 
 /** Time for an answer, in milliseconds: PAM delays a failure by seconds. */
 const ANSWER_MS = 30_000;

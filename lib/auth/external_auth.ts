@@ -68,7 +68,7 @@ export class ExternalAuth {
    * @throws {RefusedError} TokenAuthenticationError or EauthAuthenticationError; a wrong password takes a second or more.
    */
   async identify(load: ValueMap): Promise<Identity> {
-    if (load.has("token")) return await this.#identifyToken(load.get("token"));
+    if (load.has("token")) return this.#identifyToken(load.get("token"));
     const signedIn = await this.#signIn(load);
     const { eauth, username: user, groups } = signedIn;
     const own = await this.#ownRules(signedIn);
@@ -93,7 +93,7 @@ export class ExternalAuth {
     return opts.keep_acl_in_token || opts.external_auth.has("rest");
   }
 
-  async #identifyToken(text: Value | undefined): Promise<Identity> {
+  #identifyToken(text: Value | undefined): Identity {
     const token = this.tokens.get(text);
     if (token === undefined || !isMap(this.#parts.opts.external_auth.get(token.eauth))) {
       this.#parts.warn('Authentication failure of type "token" occurred.');

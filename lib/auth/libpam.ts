@@ -7,7 +7,7 @@
 
 import type { Credentials } from "./eauth_module.ts";
 
-/** The question. */
+/** Who signs in, and by which rules of PAM. */
 export interface PamQuestion {
   /** The file of `/etc/pam.d` that says how. */
   readonly service: string;

@@ -6,10 +6,10 @@
  */
 
 import { md5, sha1 } from "@noble/hashes/legacy.js";
-import { UnavailableError } from "../errors.ts";
+import { PreflightError } from "../errors.ts";
 import { sameText } from "./same_text.ts";
 
-/** Whether `hash` is of `password`. @throws {UnavailableError} If it is for crypt(3), and this host has none. */
+/** Whether `hash` is of `password`. @throws {PreflightError} If it is for crypt(3), and this host has none. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   if (hash.startsWith("{SHA}")) return sameText(hash.slice(5), sha1(utf8(password)).toBase64());
   const apache = /^\$apr1\$([^$]{1,8})\$/.exec(hash);
@@ -66,13 +66,16 @@ function libcrypt(): Deno.DynamicLibrary<typeof SYMBOLS> {
       // The next name.
     }
   }
-  throw new UnavailableError("libcrypt", "this host has no crypt library (libxcrypt)");
+  throw new PreflightError("this host has no crypt library (libxcrypt), which the hashes of this password file need");
 }
 
 /** `password` under the method and the salt of `setting`; `undefined` if that is no such text. It takes long: on another thread. */
 async function crypt(password: string, setting: string): Promise<string | undefined> {
   const data = new Uint8Array(CRYPT_DATA_BYTES);
   const made = await libcrypt().symbols.crypt_rn(utf8(`${password}\0`), utf8(`${setting}\0`), data, data.length);
-  data.fill(0, CRYPT_DATA_BYTES);
-  return made === null ? undefined : new Deno.UnsafePointerView(made).getCString();
+  try {
+    return made === null ? undefined : new Deno.UnsafePointerView(made).getCString();
+  } finally {
+    data.fill(0);
+  }
 }

@@ -23,7 +23,7 @@ export function matchesRule(pattern: string, text: string): boolean {
 }
 
 /** Whether `pattern`, a regular expression, matches the beginning of `text`: Python's `re.match`. False for no expression. */
-export function matchesBeginning(pattern: string, text: string): boolean {
+function matchesBeginning(pattern: string, text: string): boolean {
   try {
     return pythonRegex(pattern).test(text);
   } catch (error) {

@@ -92,5 +92,10 @@ export function commandIo(): CommandIo {
 
 /** This process, as a command that runs functions sees it: Ctrl-C is the command's from now on. */
 export function jobIo(): JobIo {
-  return { ...commandIo(), readStdin, signal: interruptSignal() };
+  return {
+    ...commandIo(),
+    readStdin,
+    ask: async (question, { hidden }) => (await import("./prompt.ts")).ask(question, { hidden, write: writeError }),
+    signal: interruptSignal(),
+  };
 }

@@ -36,6 +36,8 @@ export interface CommandIo extends Terminal {
 export interface JobIo extends CommandIo {
   /** All of standard input. */
   readStdin(): Promise<string>;
+  /** Asks on the terminal; `undefined` at the end of the input. Absent where nobody is to be asked. */
+  ask?(question: string, options: { readonly hidden: boolean }): Promise<string | undefined>;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
 }

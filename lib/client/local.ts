@@ -24,6 +24,7 @@ import { batchFromMap } from "../protocol/live_batch.ts";
 import { accessKeyPath, readPorts } from "../config/master_paths.ts";
 import { checkMasterRunning, isMasterRunning } from "./master_running.ts";
 import { decode } from "../values/msgpack.ts";
+import { EAUTH_PATIENCE } from "./token_request.ts";
 import { NO_LOG } from "../protocol/no_log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { type Outcome, outcomeOfReturn, type ReturnOutcome } from "../protocol/outcome.ts";
@@ -128,6 +129,8 @@ export interface LocalClientOptions {
   readonly user: string;
   /** Hears of what the master keeps and cannot be read. */
   readonly log: Logger;
+  /** A token, or a name and a password of `external_auth`, instead of that key. */
+  readonly credentials?: ValueMap;
 }
 
 /** A key for {@linkcode JobRequest.noLog}. What makes it is loaded when it is asked for. */
@@ -143,6 +146,7 @@ const PUBLISH_PATIENCE = { timeoutMs: 15_000, tries: 1 };
 export class LocalClient {
   readonly #opts: MasterOpts;
   readonly #user: string;
+  readonly #credentials: ValueMap | undefined;
   readonly #channel: RequestChannel;
   readonly #events: EventSubscriber;
   readonly #publishPort: number;
@@ -151,11 +155,12 @@ export class LocalClient {
 
   private constructor(
     opts: MasterOpts,
-    { user, log }: LocalClientOptions,
+    { user, log, credentials }: LocalClientOptions,
     parts: { channel: RequestChannel; events: EventSubscriber; port: number },
   ) {
     this.#opts = opts;
     this.#user = user;
+    this.#credentials = credentials;
     // Users that `publisher_acl` names may not read what the master keeps: to them that is no news.
     const storeLog: StoreLog = (text, cause) =>
       cause instanceof Deno.errors.PermissionDenied ? log.debug(text) : log.warning(text);
@@ -188,7 +193,7 @@ export class LocalClient {
   async publish(job: JobRequest): Promise<PublishedJob> {
     let reply = await this.#ask(job);
     // A restarted master has new keys: read our key again, once.
-    if (isMap(reply) && reply.has("error")) reply = await this.#ask(job);
+    if (isMap(reply) && reply.has("error") && this.#credentials === undefined) reply = await this.#ask(job);
     if (!isMap(reply)) throw new WireError(`The master answered ${str(reply)} to a publish`);
     const error = reply.get("error");
     if (isMap(error)) throw new RefusedError(str(error.get("name") ?? ""), str(error.get("message") ?? ""));
@@ -208,11 +213,11 @@ export class LocalClient {
       tgt: job.tgt,
       fun: job.fun,
       arg: job.arg,
-      key: key ?? "",
+      key: this.#credentials === undefined ? key ?? "" : "",
       tgt_type: job.tgtType,
       ret: job.ret ?? "",
       jid: job.jid ?? "",
-      kwargs: new Map([...job.kwargs ?? [], ...noLogWished(job)]),
+      kwargs: new Map([...job.kwargs ?? [], ...noLogWished(job), ...this.#credentials ?? []]),
       user: this.#user,
     });
     const frame = clearRequest(load);
@@ -224,7 +229,10 @@ export class LocalClient {
       );
     }
     try {
-      return decode(await this.#channel.request(frame, PUBLISH_PATIENCE), "wire");
+      return decode(
+        await this.#channel.request(frame, this.#credentials === undefined ? PUBLISH_PATIENCE : EAUTH_PATIENCE),
+        "wire",
+      );
     } catch (error) {
       if (!(error instanceof RequestTimeoutError)) throw error;
       throw new NoMasterError("Salt request timed out. The master is not responding.");

@@ -82,9 +82,9 @@ async function ping({ tgt, tgtType }: JobRequest, session: Session): Promise<{ u
 /** Publishes with a separate connection, because the parts of a batch wait concurrently. */
 async function* publishedAnswers(
   job: JobRequest,
-  { opts, user, log, patience, io, live }: Session,
+  { opts, user, log, credentials, patience, io, live }: Session,
 ): AsyncGenerator<Answer> {
-  using client = await LocalClient.connect(opts, { user, log });
+  using client = await LocalClient.connect(opts, { user, log, credentials });
   const interrupt = () => client.close();
   io.signal.addEventListener("abort", interrupt);
   try {

@@ -14,6 +14,7 @@ import { NoMasterError, RefusedError, TargetError, UsageError } from "../errors.
 import { EX_INCOMPLETE, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
 import { KeyStore } from "../keys/store.ts";
 import { type JobRequest, LocalClient, newReturnKey, patienceOf, type PublishedJob } from "../client/local.ts";
+import { checkEauthOptions, eauthCredentials } from "./eauth.ts";
 import { NOBODY_MATCHED, nobodyHint } from "./nobody_hint.ts";
 import { coloured } from "../output/printer.ts";
 import { answers } from "../report/answers.ts";
@@ -46,9 +47,7 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: JobIo): P
     io.writeError(`salt: ${wanted.incomplete}\n${briefHelp(SALT)}`);
     return EX_INCOMPLETE;
   }
-  if (options.eauth !== null || options.mktoken) {
-    throw new UsageError("external authentication is not built: run salt as the master's user");
-  }
+  checkEauthOptions(options);
   // As in Salt, 0 means the default.
   if (options.timeout !== null && options.timeout <= 0) parsed.given.delete("timeout");
   const loaded = startUp(SALT, parsed, { role: "master", load: loadClientConfig });
@@ -64,7 +63,8 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: JobIo): P
         configured: opts.color,
       });
       const patience = patienceOf(opts);
-      const session = { io, options, opts, log, user, print, color, errorColor, progress, live, patience };
+      const credentials = await eauthCredentials(options, { opts, io, log });
+      const session = { io, options, opts, log, user, credentials, print, color, errorColor, progress, live, patience };
       const noLog = options.no_log ? await newReturnKey() : undefined;
       return await dispatch({ ...wanted.job, noLog }, session);
     },
@@ -143,7 +143,7 @@ function preview(job: JobRequest, session: Session): number {
 /** Publishes the job and shows its results. */
 async function runJob(wanted: JobRequest, session: Session): Promise<number> {
   const { opts, user, log, options, io } = session;
-  using client = await LocalClient.connect(opts, { user, log });
+  using client = await LocalClient.connect(opts, { user, log, credentials: session.credentials });
   // Closing the client wakes up everything that waits for an event.
   const interrupt = () => client.close();
   io.signal.addEventListener("abort", interrupt);

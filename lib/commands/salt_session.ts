@@ -12,6 +12,7 @@ import type { PrintResult } from "../output/printer.ts";
 import type { ProgressScreen } from "../report/progress.ts";
 import { attachHint, lookupHint } from "../report/answers.ts";
 import type { SaltValues } from "./salt_options.ts";
+import type { ValueMap } from "../values/value.ts";
 
 /** The parts of one run. */
 export interface Session {
@@ -24,6 +25,8 @@ export interface Session {
   readonly log: Logger;
   /** The calling user. */
   readonly user: string;
+  /** What proves to the master who that is, if it is not the user's key file. */
+  readonly credentials: ValueMap | undefined;
   /** Prints a result according to `--out`. */
   readonly print: PrintResult;
   /** Whether standard output is coloured. */

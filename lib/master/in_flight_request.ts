@@ -5,7 +5,6 @@
  * @module
  */
 
-import type { MasterOpts } from "../config/options.ts";
 import type { Frames } from "../sockets/libzmq.ts";
 
 /** Maximum bytes of the routing frames; a client's identity has at most 255. */
@@ -13,18 +12,8 @@ const BYTES = 2_048;
 /** An Int32: number of noted bytes; 0: none. Then each frame: its length (2 bytes) and its bytes. */
 const HEADER = 4;
 
-/** Maximum number of requests in one MWorker, if they may wait. */
-const MOST_HELD = 64;
-
-/** Whether, with these options, requests may wait: for the disk, the check of a password, other minions. */
-export function mayWait({ durability, external_auth, peer, peer_run }: MasterOpts): boolean {
-  return durability === "machine" || [external_auth, peer, peer_run].some(({ size }) => size > 0);
-}
-
-/** Maximum number of requests in one MWorker with these options. */
-export function mostHeld(opts: MasterOpts): number {
-  return mayWait(opts) ? MOST_HELD : 1;
-}
+/** Maximum number of requests in one MWorker; with `durability: machine`, where every request may wait, more of them. */
+export const MOST_HELD = { process: 16, machine: 64 } as const;
 
 /** Memory for one MWorker. @param requests Maximum number of requests in it. */
 export function heldMemory(requests = 1): SharedArrayBuffer {

@@ -1,5 +1,5 @@
 /**
- * Maintenance, once per `loop_interval`: removes old jobs from the cache, rotates the shared key when due, restores the
+ * Maintenance, once per `loop_interval`: removes old jobs and tokens that have expired, rotates the shared key when due, restores the
  * users' key files. It runs in the master's main thread, which passes no messages, a few milliseconds at a time. A
  * thread for each round took 0.1 s of processor time, four times everything else that an idle master does in a minute.
  * Source: salt-protocol.md sections 4 and 8.
@@ -9,6 +9,7 @@
 import { describeError } from "../errors.ts";
 import { removeIfExists } from "../os/atomic_file.ts";
 import { DROPFILE } from "../keys/dropfile.ts";
+import { Tokens } from "../auth/tokens.ts";
 import { openJobStore } from "../jobs/open_store.ts";
 import type { JobStore } from "../jobs/store.ts";
 import type { Logger } from "../process/log.ts";
@@ -38,6 +39,7 @@ export interface MaintenanceParts {
 export class Maintenance {
   readonly #parts: MaintenanceParts;
   readonly #jobs: JobStore;
+  readonly #tokens: Tokens | undefined;
   readonly #timer: Timer;
   #round: Promise<void> | undefined;
   #closing = false;
@@ -46,6 +48,8 @@ export class Maintenance {
   constructor(parts: MaintenanceParts) {
     this.#parts = parts;
     this.#jobs = openJobStore(parts.opts, { log: parts.log.error });
+    const { external_auth, token_dir: directory, hash_type: hashType } = parts.opts;
+    if (external_auth.size > 0) this.#tokens = new Tokens({ directory, hashType, log: parts.log.error });
     this.#timer = setInterval(() => this.#start(), parts.opts.loop_interval * 1000);
   }
 
@@ -69,6 +73,7 @@ export class Maintenance {
     if (limits.keepSeconds > 0) {
       removeOldFiles(`${opts.cachedir}/publish_auth`, limits.nowMs - limits.keepSeconds * 1000, log.error);
     }
+    this.#tokens?.removeExpired();
     const round = this.#jobs.clean(limits);
     let until = performance.now() + SLICE_MS;
     let step = round.next();

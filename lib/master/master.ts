@@ -5,6 +5,7 @@
  * @module
  */
 
+import { eauthUsers } from "../auth/eauth_users.ts";
 import { type AccessKeys, aclUsers, createAccessKeys, restoreAccessKeys } from "../auth/access.ts";
 import { writeFileAtomic } from "../os/atomic_file.ts";
 import { connectionLimits } from "./connection_limits.ts";
@@ -20,7 +21,7 @@ import { busStatePath } from "../bus/state_file.ts";
 import { EventSender } from "../bus/sender.ts";
 import { masterBus, removeSocketFile } from "../bus/paths.ts";
 import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "../bus/acl_users.ts";
-import { heldMemory, mostHeld } from "./in_flight_request.ts";
+import { heldMemory, MOST_HELD } from "./in_flight_request.ts";
 import { jidMemory, makeJid } from "../protocol/jid.ts";
 import { type KeptInit, KeptThread, type KeptThreadOptions } from "../sockets/kept_thread.ts";
 import { loadOrCreateMasterKey } from "../keys/pair.ts";
@@ -46,7 +47,7 @@ import { MANY_REQUESTERS, PROBES } from "../sockets/settings.ts";
 import { Outbox, type SharedPlace } from "../sockets/endpoint.ts";
 import { sleep } from "../os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
-import { findUser, hostUsers } from "../os/users.ts";
+import { findGroup, findUser, hostUsers } from "../os/users.ts";
 import { map } from "../values/value.ts";
 import { CpuTimeWatch } from "../process/cpu_time_watch.ts";
 
@@ -73,6 +74,8 @@ export class Master {
   readonly #sharedKey = new SharedKey();
   #accessKeys: AccessKeys = new Map();
   #aclUsers: AclUser[] = [];
+  /** Users of this host who may sign in by `external_auth`. */
+  #eauthUsers: AclUser[] = [];
   readonly #threads = new Map<string, KeptThread>();
   /** Stopped last, because the others still fire events. */
   #bus: KeptThread | undefined;
@@ -136,8 +139,12 @@ export class Master {
     const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
     const others = aclUsers(opts, hostUsers);
     this.#aclUsers = findAclUsers(others);
+    const members = (group: string) => findGroup(group)?.members ?? [];
+    this.#eauthUsers = findAclUsers(eauthUsers(opts.external_auth, members));
     const accessKeys = this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...others]);
     this.#admit(() => openKeysToAclUsers(opts, this.#aclUsers));
+    const listeners = [...new Set([...this.#aclUsers, ...this.#eauthUsers].map(({ uid }) => uid))];
+    this.#admit(() => openToAclUsers(opts.sock_dir, "pass", listeners));
     const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000).memory;
     const shared = {
       opts: packOpts("master", opts),
@@ -151,7 +158,7 @@ export class Master {
       paths: masterBus(opts.sock_dir),
       keptEvents: opts.event_publisher_pub_hwm,
       place: events,
-      listeners: this.#aclUsers.map(({ uid }) => uid),
+      listeners,
     };
     this.#bus = this.#keep<BusThreadInit>("EventBus", new URL("../bus/thread.ts", import.meta.url), {
       init: () => busInit,
@@ -205,7 +212,7 @@ export class Master {
       accessKeys,
       owner,
     };
-    const most = mostHeld(opts);
+    const most = opts.durability === "machine" ? MOST_HELD.machine : MOST_HELD.process;
     this.#workers = Array.from({ length: opts.worker_threads }, (_, i) => {
       let held = heldMemory(most);
       return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker_thread.ts", import.meta.url), {
@@ -232,8 +239,8 @@ export class Master {
     try {
       open();
     } catch (error) {
-      const names = this.#aclUsers.map(({ name }) => name).join(", ");
-      this.#log.error(`publisher_acl: ${names} cannot be let in: ${messageOf(error)}`);
+      const names = [...this.#aclUsers, ...this.#eauthUsers].map(({ name }) => name).join(", ");
+      this.#log.error(`publisher_acl, external_auth: ${names} cannot be let in: ${messageOf(error)}`);
     }
   }
 

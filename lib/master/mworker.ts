@@ -2,9 +2,8 @@
  * An MWorker: takes requests from the proxy behind port 4506, one after the other, and sends the replies.
  *
  * A DEALER rather than a REP: it sees who asked, and notes that in shared memory while it works. If its thread dies, the
- * next one answers the client that was waiting. It goes on with the next request while one waits: for the disk, under
- * `durability: machine` (a sync serves all that came meanwhile), for the check of a password, for minions whom a minion has asked.
- * Its thread is mworker_thread.ts.
+ * next one answers the client that was waiting. It goes on with the next request while one waits: for the disk under `durability: machine`,
+ * where a sync serves all that came meanwhile, or for a function that runs in a process. Its thread is mworker_thread.ts.
  * @module
  */
 
@@ -51,7 +50,7 @@ export class MWorker implements ThreadService {
   readonly #held: InFlightRequest[];
   /** The running answers, including those that wait. */
   readonly #answers = new Set<Promise<void>>();
-  /** Resolved when the current request waits. */
+  /** Resolved when the current request waits for the disk, or for a function that runs in a process. */
   #parking = Promise.withResolvers<void>();
   #running: Promise<void> = Promise.resolve();
   #handled = 0;
@@ -113,11 +112,6 @@ export class MWorker implements ThreadService {
     if (frames === undefined) return false;
     const { route, body } = splitRoute(frames);
     this.#since = performance.now();
-    if (!this.#open.waits) {
-      await this.#answer(note, route, body);
-      this.#since = 0;
-      return true;
-    }
     this.#parking = Promise.withResolvers();
     const answering = this.#answer(note, route, body)
       .catch((error) => this.#fail(error))

@@ -16,7 +16,6 @@ import { openJobStore } from "../jobs/open_store.ts";
 import type { Journal } from "../os/journal.ts";
 import { KeyStore } from "../keys/store.ts";
 import type { Logger } from "../process/log.ts";
-import { mayWait } from "./in_flight_request.ts";
 import { masterJournal } from "./journal.ts";
 import { publishPullPath } from "../config/master_paths.ts";
 import { encode } from "../values/msgpack.ts";
@@ -63,8 +62,6 @@ export interface ServicesInit {
 /** What {@linkcode openServices} gives. */
 export interface OpenServices {
   readonly services: MasterServices;
-  /** Whether requests wait for something: then others may be taken meanwhile. */
-  readonly waits: boolean;
   /** Closes what they have opened. @param budget What the journal may take of it. */
   close(budget: TimeBudget): Promise<void>;
 }
@@ -74,7 +71,7 @@ const TOLD_RETURNS = 10_000;
 
 /**
  * The services of this thread.
- * @param parts.onWait Called when the request in hand begins to wait: for the disk, for a password's check, for minions.
+ * @param parts.onWait Called when the request in hand begins to wait for something.
  */
 export function openServices(
   opts: MasterOpts,
@@ -86,7 +83,6 @@ export function openServices(
   const journal = masterJournal(opts, log);
   const jobs = openJobs(opts, init.masterPem, { ...parts, journal });
   return {
-    waits: mayWait(opts),
     services: {
       opts,
       log,

@@ -47,7 +47,7 @@ export async function publishCommand(load: ValueMap, services: PublishNeeds): Pr
   const kwargs: ValueMap = isMap(given) ? given : new Map();
 
   let resolved: Resolved;
-  let caller: Caller;
+  let caller: Caller | undefined;
   try {
     caller = await callers.authenticate(load, kwargs);
     const accepted = keys.list("accepted");
@@ -58,7 +58,9 @@ export async function publishCommand(load: ValueMap, services: PublishNeeds): Pr
     if (error instanceof TargetError) return noMinions(`${error.message}`);
     if (!(error instanceof RefusedError)) throw error;
     services.warn(
-      `Refused to publish ${truncateValue(fun)} for user ${truncateValue(load.get("user"))}: ${error.kind}`,
+      `Refused to publish ${truncateValue(fun)} for user ${
+        truncateValue(caller?.user ?? load.get("user"))
+      }: ${error.kind}`,
     );
     const [name, message] = error.kind === "AuthorizationError"
       ? [error.kind, error.message]

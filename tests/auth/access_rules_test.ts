@@ -33,3 +33,27 @@ Deno.test("a rule that is neither a text nor a map allows nothing", () => {
   const access = new Access(KEYS, { owner: "salt", acl: rules({ alice: [...wrong, "test.ping"] }) });
   access.authorizeJob("alice", publishCalls("test.ping", []), { minions: ["web1"], matching: () => new Set(["web1"]) });
 });
+
+Deno.test("publisher_acl says what its users run on the master, where Salt's lets them run everything", () => {
+  const access = new Access(KEYS, {
+    owner: "salt",
+    acl: rules({ alice: ["test.*", "@jobs", { "@runner": ["manage.up"] }] }),
+  });
+  const asks = (user: string, fun: string, form: "runner" | "wheel") => {
+    try {
+      access.authorizeMasterCall(user, { form, fun, args: [], kwargs: undefined });
+      return "allowed";
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      return error.kind;
+    }
+  };
+  assertEquals(asks("root", "cmd.run", "runner"), "allowed");
+  assertEquals(asks("root", "key.accept", "wheel"), "allowed");
+  assertEquals(asks("alice", "jobs.list_jobs", "runner"), "allowed");
+  assertEquals(asks("alice", "manage.up", "runner"), "allowed");
+  assertEquals(asks("alice", "manage.down", "runner"), "AuthorizationError");
+  assertEquals(asks("alice", "key.accept", "wheel"), "AuthorizationError");
+  assertEquals(asks("alice", "test.arg", "runner"), "AuthorizationError");
+  assertEquals(asks("alice", "jobs", "runner"), "SaltInvocationError");
+});

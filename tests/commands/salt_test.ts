@@ -190,7 +190,12 @@ const CASES: Readonly<Record<string, Case>> = {
     code: 64,
   },
   "refuses a roster": { words: ["-H", "web1", "test.ping"], out: "", err: /salt-ssh/, code: 64 },
-  "refuses external authentication": { words: ["-a", "pam", "web1", "test.ping"], out: "", err: /not built/, code: 64 },
+  "refuses external authentication by a system that there is not": {
+    words: ["-a", "auto", "web1", "test.ping"],
+    out: "",
+    err: /"auto" is not available.* Available eauth types: file, ldap, pam, rest, sharedsecret/,
+    code: 64,
+  },
   "refuses a batch that is no number": {
     words: ["-b", "many", "web1", "test.ping"],
     out: "",

@@ -337,6 +337,10 @@ async function capture(
       out += prompt;
       return Promise.resolve(lines.length > 1 || lines[0] !== "" ? lines.shift() : undefined);
     },
+    ask(question) {
+      err += question;
+      return Promise.resolve(lines.length > 1 || lines[0] !== "" ? lines.shift() : undefined);
+    },
     signal,
   });
   return { code, out, err };
@@ -350,6 +354,7 @@ interface CaptureIo {
   readonly noColor: string;
   readStdin(): Promise<string>;
   readLine(prompt: string): Promise<string | undefined>;
+  ask(question: string): Promise<string | undefined>;
   readonly signal: AbortSignal;
 }
 

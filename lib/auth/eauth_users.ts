@@ -1,0 +1,20 @@
+/**
+ * The users of the master's host whom `external_auth` names: they may listen to the event bus, as `salt -a` must.
+ * @module
+ */
+
+import { isMap, type ValueMap } from "../values/value.ts";
+
+/**
+ * Names of users: those that have rules of their own, and the members of groups that have some. `*` names nobody.
+ * @param membersOf The members of a group of this host.
+ */
+export function eauthUsers(externalAuth: ValueMap, membersOf: (group: string) => readonly string[]): string[] {
+  const names = [...externalAuth.values()].flatMap((provider) =>
+    isMap(provider) ? [...provider.keys()].filter((name) => typeof name === "string") : []
+  );
+  const users = names.filter((name) => !name.startsWith("^") && name !== "*").flatMap((name) =>
+    name.endsWith("%") ? membersOf(name.replace(/%+$/, "")) : [name]
+  );
+  return [...new Set(users)];
+}

@@ -1,0 +1,108 @@
+/**
+ * `-a`, `-T`, `--username`, `--password`: how a command proves to the master who gives it, where it is no user of the master's
+ * host, or wants to be another one. Asks on the terminal for what is not given; keeps a token in `token_file`.
+ * Source: Salt 3008.3 `salt/cli/salt.py`, `salt/auth/__init__.py` (`Resolver`), `salt/config/__init__.py` (`client_config`).
+ * @module
+ */
+
+import { callingUser } from "../cli/calling_user.ts";
+import type { JobIo } from "../cli/run_command.ts";
+import { requestToken } from "../client/token_request.ts";
+import { EAUTH_NAMES } from "../auth/eauth_modules.ts";
+import { messageOf, RefusedError, UsageError } from "../errors.ts";
+import { isDirectory } from "../os/file_kind.ts";
+import { readTextFileIfExists, statIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import type { Logger } from "../process/log.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { accessKeyPath } from "../config/master_paths.ts";
+import { didYouMean } from "../text/nearest_name.ts";
+import { map, str, type ValueMap } from "../values/value.ts";
+
+/** What the command line says. */
+export interface EauthOptions {
+  readonly eauth: string | null;
+  readonly mktoken: boolean;
+  readonly username: string | null;
+  readonly password: string | null;
+}
+
+/** The run of a command that needs credentials. */
+export interface EauthRun {
+  readonly opts: MasterOpts;
+  readonly io: JobIo;
+  readonly log: Logger;
+}
+
+/** Checks the options before anything is asked. @throws {UsageError} */
+export function checkEauthOptions({ eauth, mktoken }: EauthOptions): void {
+  if (eauth === null || eauth === "") {
+    if (mktoken) throw new UsageError("--make-token needs --auth: the system that knows the user");
+  } else if (!EAUTH_NAMES.includes(eauth)) {
+    throw new UsageError(
+      `The specified external authentication system "${eauth}" is not available${didYouMean(eauth, EAUTH_NAMES)}. ` +
+        `Available eauth types: ${EAUTH_NAMES.join(", ")}`,
+    );
+  }
+}
+
+/**
+ * What proves who gives the command: `{token}`, or `{eauth, username, password}`; `undefined`: the key file of the calling user.
+ * @throws {UsageError} Without a terminal to ask on. @throws {RefusedError} If the master makes no token.
+ * @throws {NoMasterError} If there is no master to ask for one.
+ */
+export async function eauthCredentials(options: EauthOptions, run: EauthRun): Promise<ValueMap | undefined> {
+  const { opts, log } = run;
+  const path = tokenFile(opts);
+  const named = options.username !== null || options.password !== null;
+  if (!options.eauth) return mayReadKey(opts) ? undefined : keptToken(path, opts);
+  // The token that was made for this is used, unless somebody else is named.
+  const kept = named || options.mktoken ? undefined : keptToken(path, opts);
+  if (kept !== undefined) return kept;
+  const username = options.username ?? (await question(run, "username: ", false) || callingUser());
+  const password = options.password ?? await question(run, "password: ", true);
+  const proof = map({ eauth: options.eauth, username, password });
+  if (!options.mktoken) return proof;
+  const data = await requestToken(opts, proof);
+  if (data === undefined) throw new RefusedError("EauthAuthenticationError", "Authentication error occurred.");
+  const token = str(data.get("token") ?? "");
+  try {
+    writeFileAtomic(path, token, { mode: 0o600 });
+  } catch (error) {
+    log.warning(`The token is not kept in ${path}: ${messageOf(error)}`);
+  }
+  return map({ token });
+}
+
+/** The file of the user's token. */
+function tokenFile({ token_file }: MasterOpts): string {
+  const home = Deno.env.get("HOME") ?? "/";
+  if (token_file !== null && token_file !== "") return token_file.replace(/^~(?=\/)/, home);
+  const xdg = `${Deno.env.get("XDG_CONFIG_HOME") || `${home}/.config`}/salt`;
+  return isDirectory(xdg) ? `${xdg}/salt_token` : `${home}/salt_token`;
+}
+
+/** The kept token, as long as it may be good. */
+function keptToken(path: string, { token_expire }: MasterOpts): ValueMap | undefined {
+  const madeMs = statIfExists(path)?.mtime?.getTime();
+  if (madeMs === undefined || madeMs + token_expire * 1000 < Date.now()) return undefined;
+  const token = readTextFileIfExists(path)?.trim();
+  return token ? map({ token }) : undefined;
+}
+
+/** Whether the calling user has a key: then it proves more than a token. */
+function mayReadKey({ cachedir, user }: MasterOpts): boolean {
+  const caller = callingUser();
+  const owner = caller === "root" || caller.startsWith("sudo_") ? user : caller;
+  try {
+    return readTextFileIfExists(accessKeyPath(cachedir, owner)) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+async function question({ io }: EauthRun, text: string, hidden: boolean): Promise<string> {
+  if (io.ask === undefined) throw new UsageError("--auth needs --username and --password where there is nobody to ask");
+  const answer = await io.ask(text, { hidden });
+  if (answer === undefined) throw new UsageError("--auth needs a name and a password");
+  return answer;
+}

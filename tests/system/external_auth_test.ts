@@ -1,0 +1,159 @@
+/**
+ * `external_auth` and `peer` on a running fleet: what a user may do by a password or a token, what is refused, and that passwords
+ * and tokens are in no file, event and log.
+ * @module
+ */
+
+import { accessKeyPath } from "../../lib/config/master_paths.ts";
+import { clearRequest } from "../../lib/protocol/payload.ts";
+import { RequestChannel } from "../../lib/sockets/request_channel.ts";
+import { isMap, map, repr, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { WITHIN_MS } from "../support/eventually.ts";
+import { type Fleet, fleetTest } from "../support/fleet.ts";
+import { asMap, opened } from "../support/scripted_minion.ts";
+import { filesBelow, ifThere } from "../support/tree.ts";
+
+const PASSWORD = "correct-horse-battery";
+
+const EXTERNAL_AUTH = {
+  file: {
+    "^filename": "",
+    fred: ["test.*", { "web*": [{ "cmd.run": { args: ["echo [a-z]+"] } }] }],
+    anna: ["@runner", { "web1": ["grains.item"] }],
+    idle: [],
+  },
+};
+
+async function clear(fleet: Fleet, load: Record<string, unknown>): Promise<Value> {
+  using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
+  return opened(await channel.request(clearRequest(map(load)), { timeoutMs: WITHIN_MS, tries: 1 }));
+}
+
+function errorName(reply: Value): unknown {
+  const error = isMap(reply) ? reply.get("error") : undefined;
+  return isMap(error) ? error.get("name") : undefined;
+}
+
+/** A file of users that a master can read, and the options that name it. */
+function withUsers(): { readonly path: string; readonly master: Record<string, unknown>; remove(): void } {
+  const directory = Deno.makeTempDirSync({ prefix: "users_" });
+  const path = `${directory}/users`;
+  Deno.writeTextFileSync(path, ["fred", "anna", "idle", "eve"].map((name) => `${name}:${PASSWORD}\n`).join(""));
+  const external_auth = { file: { ...EXTERNAL_AUTH.file, "^filename": path } };
+  const master = {
+    external_auth,
+    token_file: `${directory}/token`,
+    publisher_acl_blacklist: { modules: ["test.fib"], users: ["idle"] },
+  };
+  return { path, master, remove: () => Deno.removeSync(directory, { recursive: true }) };
+}
+
+const users = withUsers();
+
+fleetTest("external_auth: a password or a token allows what the rules say, and is in no file, event and log", {
+  minions: ["db1", "web1"],
+  master: users.master,
+}, async (fleet) => {
+  using events = await fleet.listen("");
+  const asFred = ["-a", "file", "--username", "fred", "--password", PASSWORD];
+  const run = (...words: string[]) => fleet.salt("--static", "--out=json", ...words);
+
+  // Rules by function, target and argument.
+  const ping = await run(...asFred, "*", "test.ping");
+  assertEquals([ping.code, JSON.parse(ping.out)], [0, { db1: true, web1: true }], ping.err);
+  const echo = await run(...asFred, "web1", "cmd.run", "echo hello");
+  assertEquals([echo.code, JSON.parse(echo.out)], [0, { web1: "hello" }], echo.err);
+  const refused: string[][] = [
+    ["db1", "cmd.run", "echo hello"],
+    ["*", "cmd.run", "echo hello"],
+    ["web1", "cmd.run", "id"],
+    ["web1", "cmd.run", "echo x; id"],
+    ["web1", "cmd.run_all", "echo hello"],
+    ["web1", "test.ping,cmd.run", ",id"],
+    ["web1", "test.fib", "3"],
+    ["nobody", "cmd.run", "id"],
+  ];
+  for (const words of refused) {
+    const { code, out, err } = await run(...asFred, ...words);
+    assertEquals(code, 77, `${words}: ${out}${err}`);
+    assertStringIncludes(out, "Authorization error occurred.");
+  }
+  const login = { eauth: "file", username: "fred", password: PASSWORD };
+  const publish = {
+    cmd: "publish",
+    user: "root",
+    tgt: "*",
+    fun: "test.ping",
+    arg: [],
+    tgt_type: "glob",
+    ret: "",
+    jid: "",
+  };
+
+  // CVE-2020-25592, CVE-2017-5192 and others like them: who is not known is nobody.
+  const strangers: Record<string, unknown>[] = [
+    { ...login, password: "wrong" },
+    { ...login, username: "mallory" },
+    { eauth: "file" },
+    { eauth: "auto", username: "fred", password: PASSWORD },
+    { token: "x" },
+    { token: "../../etc/passwd" },
+    { ...login, token: "0".repeat(64) },
+  ];
+  const key = Deno.readTextFileSync(accessKeyPath(fleet.masterOpts.cachedir, fleet.masterOpts.user));
+  const answers = await Promise.all(strangers.map((kwargs) => clear(fleet, { ...publish, key, kwargs })));
+  assertEquals(answers.map(errorName), strangers.map(() => "AuthenticationError"));
+  // Who is known and has no rules may do nothing; whom the blacklist names may not either.
+  const idle = { ...login, username: "idle" }, eve = { ...login, username: "eve" };
+  for (const kwargs of [idle, eve]) {
+    assertEquals(errorName(await clear(fleet, { ...publish, kwargs })), "AuthorizationError");
+  }
+
+  // Tokens.
+  const made = await clear(fleet, { cmd: "mk_token", ...login });
+  const token = str(asMap(made).get("token") ?? "");
+  assertEquals(asMap(made).get("name"), "fred");
+  assertEquals(repr(await clear(fleet, { cmd: "get_token", token })), repr(made));
+  assertEquals(await clear(fleet, { cmd: "mk_token", ...login, password: "wrong" }), "");
+  assertEquals(repr(await clear(fleet, { cmd: "get_token", token: "0".repeat(64) })), "{}");
+  const byToken = await clear(fleet, { ...publish, kwargs: { token } });
+  const jid = str(asMap(asMap(byToken).get("load")).get("jid") ?? "");
+  const cached = await fleet.saltRun("--out=json", "jobs.list_job", jid);
+  assertEquals(JSON.parse(cached.out).User, "fred"); // not root, as the request claims
+
+  // salt -T keeps the token, and the next command uses it.
+  const kept = await fleet.saltWith(
+    { stdin: `fred\n${PASSWORD}\n` },
+    "--static",
+    "--out=json",
+    "-T",
+    "-a",
+    "file",
+    "web1",
+    "test.ping",
+  );
+  assertEquals([kept.code, kept.err], [0, "username: password: "], kept.out);
+  const file = str(map(users.master).get("token_file") ?? "");
+  const saved = Deno.readTextFileSync(file);
+  assertEquals((Deno.statSync(file).mode ?? 0) & 0o777, 0o600);
+  assertEquals((await run("-a", "file", "web1", "test.echo", "again")).code, 0);
+  assertEquals((await run("-a", "file", "db1", "cmd.run", "echo a")).code, 77);
+  assertEquals((await fleet.salt("-a", "fiel", "*", "test.ping")).code, 64);
+  assertEquals((await fleet.salt("-T", "*", "test.ping")).code, 64);
+
+  const seen: ValueMap[] = [];
+  for (let event = await events.next(100); event !== undefined; event = await events.next(100)) seen.push(event.data);
+  assert(seen.length > 10);
+  const tokenDir = fleet.masterOpts.token_dir;
+  for (const secret of [PASSWORD, token, saved]) {
+    assertEquals(fleet.logs.filter((line) => line.includes(secret)), []);
+    assertEquals(seen.map(repr).filter((text) => text.includes(secret)), []);
+    const holding = [...filesBelow(fleet.root)].filter((path) => !path.startsWith(tokenDir))
+      .filter((path) => ifThere(() => Deno.readTextFileSync(path))?.includes(secret));
+    assertEquals(holding, []);
+  }
+  const refusals = fleet.logs.filter((line) => line.includes("fred") && line.includes("Refused to publish"));
+  assert(refusals.length > 0, "the log says who was refused");
+  users.remove();
+});
