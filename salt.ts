@@ -21,9 +21,26 @@ async function fire(tag: string, data: EventData, { sock_dir }: MasterOpts): Pro
   await fireEvent(masterBus(sock_dir), tag, data);
 }
 
+/** Tells a process in the background which batch job it runs. */
+const BATCH_VARIABLE = "SALT_BATCH_JID";
+
+/** Starts `salt` in the background, to run the batch job `jid`. */
+async function startBatch(words: readonly string[], { user, jid }: { user: string; jid: string }): Promise<void> {
+  const [{ startDetached }, { CALLER_VARIABLE }] = await Promise.all([
+    import("./lib/process/daemon.ts"),
+    import("./lib/cli/calling_user.ts"),
+  ]);
+  startDetached(["--as", "salt", ...words], { [CALLER_VARIABLE]: user, [BATCH_VARIABLE]: jid });
+}
+
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   // Its command line is read with what is loaded anyway: an `import()` more would take 3 ms.
-  "salt": (args) => runSalt(args, process.jobIo()),
+  "salt": (args) =>
+    runSalt(args, {
+      ...process.jobIo(),
+      startBatch,
+      batchJid: Deno.env.get(BATCH_VARIABLE),
+    }),
   "salt-key": async (args) => {
     const { runSaltKey } = await import("./lib/commands/salt_key.ts");
     return await runSaltKey(args, { ...process.commandIo(), readLine: process.readLine, fire });

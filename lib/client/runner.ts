@@ -28,8 +28,6 @@ export interface RunnerCall {
 
 /** What a run needs beside what the runner itself may reach. */
 export interface RunnerHost extends Omit<RunnerContext, "progress" | "setRetcode"> {
-  /** Fires an event on the master's bus, stamped by this; resolves also when no master is running. */
-  fire(tag: string, data: EventData): Promise<void>;
   /** Shows a progress event of the runner's. */
   showProgress(data: ValueMap): void;
 }

@@ -14,6 +14,7 @@ import { type Declaration, declare, type ModuleFunction, type Parameters } from 
 import type { MasterOpts } from "../config/options.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { OutputListener } from "./output_follower.ts";
+import type { EventData } from "../bus/event.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
 /** What one minion gave back. */
@@ -105,6 +106,8 @@ export interface RunnerContext {
   readonly forTerminal?: boolean;
   /** Deletes the key of a minion and what is known of it, as `salt-key -d` does. */
   deleteKey(id: string): Promise<void>;
+  /** Stamps an event and fires it on the master's bus. */
+  fire(tag: string, data: EventData): Promise<unknown>;
   /** Fires the event `salt/run/<jid>/progress`, and shows it. */
   progress(data: ValueMap): Promise<void>;
   /** Writes a line beside the result: to standard output, or to standard error if a program reads the result. */

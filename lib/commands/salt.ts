@@ -8,12 +8,13 @@
  * @module
  */
 
-import { type JobIo, runCli } from "../cli/run_command.ts";
+import { runCli } from "../cli/run_command.ts";
 import type { Parsed } from "../cli/command_line.ts";
 import { SALT, type SaltTable } from "./salt_options.ts";
+import type { SaltIo } from "./salt_session.ts";
 
 /** Runs `salt` with the words of its command line. @returns The exit code. */
-export function runSalt(argv: readonly string[], io: JobIo): Promise<number> {
+export function runSalt(argv: readonly string[], io: SaltIo): Promise<number> {
   const run = async (parsed: Parsed<SaltTable>) => {
     const { operateSalt } = await import("./salt_publish.ts");
     return await operateSalt(parsed, io);

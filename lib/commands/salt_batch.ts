@@ -1,22 +1,30 @@
 /**
- * `salt --batch`: runs a job on a few minions at a time. All parts have the same job id, so that the job cache has one
- * job.
+ * `salt --batch`: runs a job on a few minions at a time, and shows what they return. All parts have the same job id, so
+ * that the job cache has one job. With `--async` another process runs it, in the background.
  * Source: Salt's cli/batch.py and utils/batch_state.py.
  * @module
  */
 
+import { fireEvent } from "../bus/fire.ts";
+import { masterBus } from "../bus/paths.ts";
+import { EventSubscriber } from "../bus/subscriber.ts";
 import { UsageError } from "../errors.ts";
 import { EX_MINIONS, EX_NOBODY } from "../cli/exit_codes.ts";
+import { openJobStore } from "../jobs/open_store.ts";
+import type { BatchState, BatchStore } from "../jobs/store.ts";
 import { makeJid } from "../protocol/jid.ts";
+import type { ReturnKey } from "../protocol/return_key.ts";
+import { batchEvent } from "../protocol/tags.ts";
 import { type JobRequest, LocalClient } from "../client/local.ts";
 import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
 import { hasReturned } from "../protocol/outcome.ts";
 import { type Answer, answers } from "../report/answers.ts";
 import { failuresText } from "../report/failures.ts";
+import { BatchRecord } from "./batch_record.ts";
+import { BatchRun } from "./batch_run.ts";
 import { interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
 import { sanitizeLine } from "../text/terminal.ts";
-import { compareStrings, repr, type Value } from "../values/value.ts";
-import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
+import { compareStrings, repr, str, type Value } from "../values/value.ts";
 
 /**
  * The number of minions at a time, out of `count`, for `spec` (`3`, `25%`): at least one.
@@ -33,28 +41,75 @@ export function batchSize(spec: string, count: number): number {
   return size < 1 ? 1 : Math.floor(size);
 }
 
+/** What a batch needs beside its session. */
+export interface BatchWish {
+  readonly session: Session;
+  /** The size, as it was typed. */
+  readonly spec: string;
+}
+
 /**
- * Runs the job in batches, after a `test.ping` that finds the minions that answer.
+ * Runs the job in batches, after a `test.ping` that finds the minions that answer; with `--async` a process in the
+ * background does.
  * @returns The exit code: the highest return code.
  * @throws {UsageError} For an invalid `spec`; else as {@linkcode LocalClient.publish}.
  */
-export async function runBatch(job: JobRequest, how: { session: Session; spec: string }): Promise<number> {
-  const { session, spec } = how;
-  const { io, options } = session;
+export async function runBatch(job: JobRequest, { session, spec }: BatchWish): Promise<number> {
+  const { io, options, opts, user } = session;
   batchSize(spec, 1); // report an invalid one before anything is sent
+  if (options.async && options.no_log) {
+    throw new UsageError(
+      "--no-log cannot go with --async and --batch: the arguments are kept until the last minion has run",
+    );
+  }
   const { up, down } = await ping(job, session);
   if (io.signal.aborted) return interrupted(session);
-  const quiet = options.static;
-  if (!quiet) {
-    for (const { id } of down) tell(session, `Minion ${sanitizeLine(id)} did not respond. No job will be sent.\n`);
+  const quiet = options.static && !options.async;
+  for (const { id } of quiet ? [] : down) {
+    tell(session, `Minion ${sanitizeLine(id)} did not respond. No job will be sent.\n`);
   }
   if (up.length === 0) {
     io.writeError(NO_RETURN_TEXT);
     return EX_NOBODY;
   }
-  const run = new BatchRun({ ...job, jid: makeJid() }, { session, quiet, ids: up, size: batchSize(spec, up.length) });
-  const all = await run.finish();
-  if (io.signal.aborted) return interrupted(session, run.jid);
+  const jobs = openJobStore(opts, { log: (text) => session.log.debug(text) });
+  const jid = makeJid(undefined, { unique: opts.unique_jid });
+  const state: BatchState = {
+    jid,
+    minions: up,
+    pending: up,
+    active: new Map(),
+    done: new Map(),
+    failed: new Map(),
+    size: batchSize(spec, up.length),
+    fun: job.fun,
+    arg: job.arg,
+    kwargs: job.kwargs ?? new Map(),
+    tgt: job.tgt,
+    tgtType: job.tgtType,
+    failhard: options.failhard,
+    waitS: options.batch_wait,
+    timeoutS: session.patience.timeoutMs / 1000,
+    gatherS: session.patience.gatherMs / 1000,
+    progressMs: Date.now(),
+    createdMs: Date.now(),
+    halted: undefined,
+    driver: options.async ? "master" : "cli",
+    pid: undefined,
+    ret: job.ret ?? "",
+    user,
+  };
+  if (options.async) {
+    jobs.prepare(jid);
+    jobs.batches.save(state);
+    await startInBackground(state, session);
+    io.write(`Executed batch command with job ID: ${jid}\n`);
+    return 0;
+  }
+  const show = new BatchPrinter(session, { jid, quiet });
+  const { all, halted } = await drive(state, { session, store: jobs.batches, show, noLog: job.noLog });
+  if (io.signal.aborted) return interrupted(session, jid);
+  if (halted !== undefined) session.log.error(`Batch run stopped due to ${halted}`);
   const worst = Math.max(down.length > 0 ? EX_MINIONS : 0, ...all.map(({ retcode }) => Math.abs(retcode)));
   const returned = all.filter(({ outcome }) => hasReturned(outcome));
   if (quiet) {
@@ -62,6 +117,117 @@ export async function runBatch(job: JobRequest, how: { session: Session; spec: s
   }
   if (worst !== 0) io.writeError(failuresText([...all, ...down], { color: session.errorColor }));
   return Math.min(worst, 255);
+}
+
+async function startInBackground({ jid, size, fun }: BatchState, { io, opts, user }: Session): Promise<void> {
+  // Only the configuration counts; the rest is for whoever lists the processes.
+  const words = [
+    "-c",
+    opts.config_dir,
+    "--async",
+    `--batch=${size}`,
+    jid,
+    Array.isArray(fun) ? fun.map(str).join(",") : str(fun),
+  ];
+  await io.startBatch?.(words, { user, jid });
+}
+
+/**
+ * Runs the batch `jid`, which `--async` has stored, in this process. Nothing is shown.
+ * @returns The exit code, which nobody reads.
+ */
+export async function runStoredBatch(jid: string, session: Session): Promise<number> {
+  const { batches } = openJobStore(session.opts, { log: (text) => session.log.warning(text) });
+  const state = batches.read(jid);
+  if (state === undefined) throw new UsageError(`There is no batch job ${jid}`);
+  const patience = { timeoutMs: state.timeoutS * 1000, gatherMs: state.gatherS * 1000 };
+  await drive(state, { session: { ...session, patience }, store: batches });
+  return 0;
+}
+
+/** What {@linkcode drive} works with. */
+interface Driving {
+  readonly session: Session;
+  readonly store: BatchStore;
+  /** Shows parts and answers. */
+  readonly show?: BatchPrinter;
+  readonly noLog?: ReturnKey;
+}
+
+/** Runs a batch to its end: its last answer, a failure with `failhard`, `batch.stop`, or Ctrl-C. */
+async function drive(
+  state: BatchState,
+  { session, store, show, noLog }: Driving,
+): Promise<{ readonly all: readonly Answer[]; readonly halted: string | undefined }> {
+  const { jid, fun, arg, kwargs, ret } = state;
+  const { opts, io: { signal } } = session;
+  // Ends the parts that are waited for when the batch is halted.
+  const over = new AbortController();
+  const parts: Session = { ...session, io: { ...session.io, signal: AbortSignal.any([signal, over.signal]) } };
+  const bus = masterBus(opts.sock_dir);
+  const record = new BatchRecord(state, { store, fire: (tag, data) => fireEvent(bus, tag, data) });
+  const run = new BatchRun({
+    ids: state.pending,
+    size: state.size,
+    waitMs: state.waitS * 1000,
+    failhard: state.failhard,
+    run: (ids) => publishedAnswers({ tgt: [...ids], tgtType: "list", fun, arg, kwargs, ret, jid, noLog }, parts),
+    started(ids) {
+      record.started(ids);
+      show?.started(ids);
+    },
+    answered(answer) {
+      record.answered(answer);
+      show?.answered(answer);
+    },
+  });
+  const interrupt = () => run.halt("interrupted");
+  signal.addEventListener("abort", interrupt);
+  using stops = await EventSubscriber.connect(bus.pub, [batchEvent(jid, "stop")]);
+  const stopping = (async () => {
+    const event = await stops.next();
+    if (event !== undefined) run.halt(str(event.data.get("reason") ?? "stop"));
+  })();
+  let halted: string | undefined = "error";
+  try {
+    const all = await run.finish();
+    halted = run.halted;
+    return { all, halted };
+  } finally {
+    signal.removeEventListener("abort", interrupt);
+    over.abort();
+    stops.close();
+    await stopping;
+    await record.end(halted);
+  }
+}
+
+/** Shows a batch as Salt does. */
+class BatchPrinter {
+  readonly #session: Session;
+  readonly #how: { readonly jid: string; readonly quiet: boolean };
+
+  constructor(session: Session, how: { readonly jid: string; readonly quiet: boolean }) {
+    this.#session = session;
+    this.#how = how;
+  }
+
+  /** A part begins. */
+  started(ids: readonly string[]): void {
+    if (!this.#how.quiet) tell(this.#session, `\nExecuting run on ${sanitizeLine(repr([...ids]))}\n\n`);
+  }
+
+  /** A minion has answered. */
+  answered({ id, return: value, retcode, outcome, out }: Answer): void {
+    const { jid, quiet } = this.#how;
+    if (quiet) return;
+    if (!hasReturned(outcome)) {
+      tell(this.#session, `Minion '${sanitizeLine(id)}' failed to respond to job sent\n`);
+      return;
+    }
+    const shown = new Map<Value, Value>([["jid", jid], ["retcode", retcode], [id, value]]);
+    this.#session.print(shown, { out, retcode });
+  }
 }
 
 /** Writes what is no result: to standard error if a program reads the results. */
@@ -93,110 +259,5 @@ async function* publishedAnswers(
     if (!io.signal.aborted) throw error;
   } finally {
     io.signal.removeEventListener("abort", interrupt);
-  }
-}
-
-/** How a batch runs. */
-interface BatchPlan {
-  readonly session: Session;
-  /** Whether nothing is shown meanwhile. */
-  readonly quiet: boolean;
-  readonly ids: readonly string[];
-  /** Number of minions at a time. */
-  readonly size: number;
-}
-
-class BatchRun {
-  readonly jid: string;
-  readonly #job: JobRequest;
-  readonly #plan: BatchPlan;
-  readonly #pending: string[];
-  readonly #answers: Answer[] = [];
-  readonly #timers = new Set<Timer>();
-  readonly #finished = Promise.withResolvers<void>();
-  #parts = 0;
-  #free: number;
-  #halted = false;
-
-  constructor(job: JobRequest & { readonly jid: string }, plan: BatchPlan) {
-    this.jid = job.jid;
-    this.#job = job;
-    this.#plan = plan;
-    this.#pending = [...plan.ids];
-    this.#free = plan.size;
-  }
-
-  /** Runs everything; resolves with all answers after the last one, a failure, or Ctrl-C. */
-  async finish(): Promise<Answer[]> {
-    const { signal } = this.#plan.session.io;
-    const stop = () => this.#finished.resolve();
-    signal.addEventListener("abort", stop);
-    this.#fill();
-    try {
-      await this.#finished.promise;
-    } finally {
-      signal.removeEventListener("abort", stop);
-      for (const timer of this.#timers) clearTimeout(timer);
-      this.#halted = true;
-    }
-    return this.#answers;
-  }
-
-  /** Starts the job on the next minions while there are free places. */
-  #fill(): void {
-    if (this.#halted) return;
-    const ids = this.#pending.splice(0, this.#free);
-    this.#free -= ids.length;
-    if (ids.length > 0) {
-      this.#parts++;
-      this.#run(ids).catch((error) => this.#finished.reject(error));
-    } else if (this.#parts === 0 && this.#pending.length === 0) this.#finished.resolve();
-  }
-
-  async #run(ids: string[]): Promise<void> {
-    const { session, quiet } = this.#plan;
-    if (!quiet) tell(session, `\nExecuting run on ${sanitizeLine(repr(ids))}\n\n`);
-    for await (const answer of publishedAnswers({ ...this.#job, tgt: ids, tgtType: "list" }, session)) {
-      if (this.#halted) return;
-      this.#take(answer);
-    }
-    this.#parts--;
-    this.#fill();
-  }
-
-  #take(answer: Answer): void {
-    const { session } = this.#plan;
-    this.#answers.push(answer);
-    if (!this.#plan.quiet) this.#show(answer);
-    if (session.options.failhard && answer.retcode !== 0) {
-      session.log.error("Batch run stopped due to failhard");
-      this.#halted = true;
-      this.#finished.resolve();
-      return;
-    }
-    const waitMs = session.options.batch_wait * 1000;
-    if (waitMs <= 0) return this.#release();
-    this.#parts++;
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      this.#parts--;
-      this.#release();
-    }, waitMs);
-    this.#timers.add(timer);
-  }
-
-  #release(): void {
-    this.#free++;
-    this.#fill();
-  }
-
-  #show(answer: Answer): void {
-    const { session, session: { print } } = this.#plan;
-    if (!hasReturned(answer.outcome)) {
-      tell(session, `Minion '${sanitizeLine(answer.id)}' failed to respond to job sent\n`);
-      return;
-    }
-    const shown = new Map<Value, Value>([["jid", this.jid], ["retcode", answer.retcode], [answer.id, answer.return]]);
-    print(shown, { out: answer.out, retcode: answer.retcode });
   }
 }

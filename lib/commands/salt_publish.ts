@@ -5,7 +5,6 @@
  * @module
  */
 
-import type { JobIo } from "../cli/run_command.ts";
 import { briefHelp } from "../cli/help.ts";
 import { addStdinArgs, type Parsed } from "../cli/command_line.ts";
 import { becomeServiceUser } from "../cli/command_user.ts";
@@ -20,7 +19,7 @@ import { coloured } from "../output/printer.ts";
 import { answers } from "../report/answers.ts";
 import { wantedJob } from "./salt_job.ts";
 import { SALT, type SaltTable } from "./salt_options.ts";
-import { interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
+import { interrupted, NO_RETURN_TEXT, type SaltIo, type Session } from "./salt_session.ts";
 import { QUIET_MS, showAnswers } from "./salt_show.ts";
 import { startUp } from "../cli/start_up.ts";
 import { withCommand } from "../cli/with_command.ts";
@@ -33,12 +32,12 @@ import { dumpYaml } from "../values/yaml_dump.ts";
 const UNCONTACTED = "The salt master could not be contacted. Is master running?";
 
 /** Runs the command line. @returns The exit code. */
-export async function operateSalt(parsed: Parsed<SaltTable>, terminal: JobIo): Promise<number> {
+export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): Promise<number> {
   // Most runs have no terminal, or are over before there is anything to show.
   const progress = terminal.isErrorTerminal
     ? (await import("../report/progress.ts")).progressScreen(terminal)
     : undefined;
-  const io = progress?.io ?? terminal;
+  const io: SaltIo = progress === undefined ? terminal : { ...terminal, ...progress.io };
   if (parsed.options.args_stdin) addStdinArgs(SALT, parsed, await io.readStdin());
   const { options } = parsed;
   if (options.config_dump) return dumpConfig(parsed, io);
@@ -71,7 +70,7 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: JobIo): P
   );
 }
 
-function dumpConfig(parsed: Parsed<SaltTable>, io: JobIo): number {
+function dumpConfig(parsed: Parsed<SaltTable>, io: SaltIo): number {
   const { opts } = startUp(SALT, parsed, { role: "master", load: loadMasterConfig });
   io.write(dumpYaml(toValue(opts)));
   return 0;
@@ -80,6 +79,7 @@ function dumpConfig(parsed: Parsed<SaltTable>, io: JobIo): number {
 async function dispatch(job: JobRequest, session: Session): Promise<number> {
   const { options, io } = session;
   try {
+    if (io.batchJid !== undefined) return await (await import("./salt_batch.ts")).runStoredBatch(io.batchJid, session);
     if (options.preview_target) return preview(job, session);
     let batch = options.batch || undefined;
     if (batch === undefined && options.batch_safe_limit > 1) {
@@ -89,7 +89,6 @@ async function dispatch(job: JobRequest, session: Session): Promise<number> {
       }
     }
     if (batch !== undefined) {
-      if (options.async) throw new UsageError("--async cannot go with --batch: nobody would start the next minions");
       const { runBatch } = await import("./salt_batch.ts");
       return await runBatch(job, { session, spec: batch });
     }

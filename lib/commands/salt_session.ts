@@ -14,10 +14,18 @@ import { attachHint, lookupHint } from "../report/answers.ts";
 import type { SaltValues } from "./salt_options.ts";
 import type { ValueMap } from "../values/value.ts";
 
+/** Input and output of `salt`. */
+export interface SaltIo extends JobIo {
+  /** Starts `salt` with these words in the background, for `user`, with `jid` as its {@linkcode SaltIo.batchJid}. */
+  startBatch?(words: readonly string[], as: { readonly user: string; readonly jid: string }): Promise<void>;
+  /** The batch job that this process is to run in the background; `undefined`: what the command line says. */
+  readonly batchJid?: string;
+}
+
 /** The parts of one run. */
 export interface Session {
   /** Input and output. */
-  readonly io: JobIo;
+  readonly io: SaltIo;
   /** The command line's options. */
   readonly options: SaltValues;
   /** The master's options. */

@@ -13,6 +13,7 @@
  *                                                  <id>/out.p     the name of an outputter
  *                                                  .acks/<id>     acknowledgements (acks.ts)
  *                                                  .live/<id>     live output (outputs.ts)
+ *                                                  .batch.p       the state of a batch job (batches.ts)
  *                                                  .no_log        the mark of a hidden job (no_log_marks.ts)
  * ```
  *
@@ -23,6 +24,7 @@
  */
 
 import { JobAcks } from "./acks.ts";
+import { JobBatches } from "./batches.ts";
 import { isFile } from "../os/file_kind.ts";
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { JobCleaner } from "./cleaning.ts";
@@ -74,6 +76,7 @@ class FileJobStore implements JobStore {
   readonly acks: JobAcks;
   readonly noLog: NoLogMarks;
   readonly outputs: JobOutputs;
+  readonly batches: JobBatches;
   readonly #directories: JobDirectories;
   readonly #cleaner: JobCleaner;
   readonly #uniqueJid: boolean;
@@ -88,6 +91,7 @@ class FileJobStore implements JobStore {
     this.acks = new JobAcks(this.#directories);
     this.noLog = new NoLogMarks(this.#directories, journal);
     this.outputs = new JobOutputs(this.#directories, options.maxOutputBytes);
+    this.batches = new JobBatches(this.#directories, options);
     this.#cleaner = new JobCleaner(this.#directories.root, log);
     this.#uniqueJid = options.uniqueJid;
     this.#log = log;

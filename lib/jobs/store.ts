@@ -96,6 +96,55 @@ export interface OutputStore {
   ids(jid: string): string[];
 }
 
+/** The state of a batch job. Times are milliseconds since the epoch, unless a name ends in `S`: seconds. */
+export interface BatchState {
+  readonly jid: string;
+  /** All minions of the batch. */
+  readonly minions: readonly string[];
+  /** Those that have not been asked yet, in order. */
+  readonly pending: readonly string[];
+  /** Those that have been asked and have not answered, with the time of asking. */
+  readonly active: ReadonlyMap<string, number>;
+  /** Those that have returned, with their return codes. */
+  readonly done: ReadonlyMap<string, number>;
+  /** Those that did not return, with the reason. */
+  readonly failed: ReadonlyMap<string, string>;
+  /** Minions at a time. */
+  readonly size: number;
+  readonly fun: Value;
+  readonly arg: Value[];
+  readonly kwargs: ValueMap;
+  readonly tgt: Value;
+  readonly tgtType: string;
+  /** Whether the first failure halts it. */
+  readonly failhard: boolean;
+  /** How long the place of a minion stays empty. */
+  readonly waitS: number;
+  readonly timeoutS: number;
+  readonly gatherS: number;
+  readonly progressMs: number;
+  readonly createdMs: number;
+  /** Why it ended before its time; `undefined` if it did not. */
+  readonly halted: string | undefined;
+  /** `cli`: the command that an operator waits for; `master`: a process in the background. */
+  readonly driver: "cli" | "master";
+  /** The process that runs it. Not in Salt. */
+  readonly pid: number | undefined;
+  /** Returners, separated by commas. */
+  readonly ret: string;
+  readonly user: string;
+}
+
+/** The states of batch jobs. */
+export interface BatchStore {
+  /** Keeps a state, and lists the job among the active ones until it is over. @throws {StoreError} If it cannot be kept. */
+  save(state: BatchState): void;
+  /** The state of job `jid`; `undefined` if it is no batch job. */
+  read(jid: string): BatchState | undefined;
+  /** The states of those that are not over, the oldest first. */
+  active(): BatchState[];
+}
+
 /** The jobs of one master. What cannot be read is not there, and the log of the store is told why. */
 export interface JobStore {
   /** What minions have acknowledged. It goes when its job goes, as all that follows. */
@@ -104,6 +153,8 @@ export interface JobStore {
   readonly noLog: NoLogStore;
   /** Live output. */
   readonly outputs: OutputStore;
+  /** Batch jobs. */
+  readonly batches: BatchStore;
 
   /**
    * Makes a job's place. Without `jid` a new one is made up that no other job of this store has.

@@ -35,6 +35,10 @@ export const PRESENCE_CHANGE_EVENT = "salt/presence/change";
 /** `salt/run/<jid>/<suffix>`: a runner's `new`, `ret`, or progress. */
 export const runEvent = (jid: string, suffix: string): string => `salt/run/${jid}/${suffix}`;
 
+/** `salt/batch/<jid>/<what>`: a batch job began, went on, ended, or is to stop. */
+export const batchEvent = (jid: string, what: "new" | "progress" | "complete" | "halted" | "stop"): string =>
+  `salt/batch/${jid}/${what}`;
+
 /** What a minion's event says about a job. */
 export interface JobSign {
   readonly jid: string;

@@ -1,6 +1,7 @@
 import { UsageError } from "../../lib/errors.ts";
 import { batchSize } from "../../lib/commands/salt_batch.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
+import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { fleetTest } from "../support/fleet.ts";
 import { failedText } from "../support/salt_texts.ts";
 
@@ -41,6 +42,51 @@ fleetTest("salt -b keeps a place empty for --batch-wait seconds", { minions: ["a
   const { code } = await fleet.salt("-b", "1", "--batch-wait=0.4", "*", "test.ping");
   assertEquals(code, 0);
   assert(performance.now() - started >= 400);
+});
+
+fleetTest("salt -b --async runs in the background; batch.* show it and stop it", {
+  minions: ["a1", "a2", "a3"],
+}, async (fleet) => {
+  const batch = async (...words: string[]) => {
+    const { out, err } = await fleet.saltRun("--out=json", ...words);
+    assert(out !== "", err);
+    return JSON.parse(out);
+  };
+  using events = await fleet.listen("salt/batch/");
+  const started = await fleet.salt("-b", "1", "--async", "*", "test.ping");
+  const jid = /^Executed batch command with job ID: (\d{20})\n$/.exec(started.out)?.[1] ?? "";
+  assertEquals((await Promise.all(fleet.startedBatches)).map(({ code, out, err }) => [code, out, err]), [[0, "", ""]]);
+  const summary = await batch("batch.status", jid);
+  assertEquals(
+    ["fun", "tgt", "tgt_type", "total", "completed", "active", "pending", "failed", "batch_size", "halted", "driver"]
+      .map((name) => summary[name]),
+    ["test.ping", "*", "glob", 3, 3, 0, 0, 0, 1, false, "master"],
+  );
+  assertEquals(await batch("jobs.lookup_jid", jid), { a1: true, a2: true, a3: true });
+  const tags: string[] = [];
+  while (tags.at(-1) !== `salt/batch/${jid}/complete`) tags.push((await events.next(WITHIN_MS))?.tag ?? "nothing came");
+  assertEquals(tags[0], `salt/batch/${jid}/new`);
+  assertEquals(await batch("batch.stop", jid), false);
+
+  // Stopped at its first minion, which goes on.
+  const gate = `${fleet.root}/gate`;
+  const words = ["cmd.run", `while [ ! -e ${gate} ]; do sleep 0.05; done`];
+  const second = /\d{20}/.exec((await fleet.salt("-b", "1", "--async", "*", ...words)).out)?.[0] ?? "";
+  await eventually(
+    async () =>
+      (await batch("batch.list_active")).some((one: { jid: string; active: number }) =>
+        one.jid === second && one.active === 1
+      ),
+    { what: "the batch among the active ones" },
+  );
+  assertEquals(await batch("batch.stop", second), true);
+  await Promise.all(fleet.startedBatches);
+  const stopped = await batch("batch.status", second);
+  assertEquals([stopped.halted, stopped.halted_reason, stopped.active, stopped.pending], [true, "stop", 1, 2]);
+  assertEquals(await batch("batch.list_active"), []);
+  Deno.writeTextFileSync(gate, "");
+  await eventually(async () => "a1" in await batch("jobs.lookup_jid", second), { what: "the return of the first" });
+  assertEquals(await batch("batch.status", "20200101000000000000"), null);
 });
 
 const SIZES: readonly (readonly [spec: string, count: number, size: number])[] = [

@@ -202,10 +202,10 @@ const CASES: Readonly<Record<string, Case>> = {
     err: /\nsalt: error: Invalid batch data sent: many\nData must be in the form of %10, 10% or 3\n$/,
     code: 64,
   },
-  "refuses a batch in the background": {
-    words: ["--async", "-b1", "web1", "test.ping"],
+  "refuses a hidden batch in the background": {
+    words: ["--async", "--no-log", "-b1", "web1", "test.ping"],
     out: "",
-    err: /--async/,
+    err: /--no-log cannot go with --async and --batch/,
     code: 64,
   },
   "refuses documentation of two things": {

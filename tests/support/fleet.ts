@@ -89,6 +89,8 @@ export class Fleet implements AsyncDisposable {
   readonly root: string;
   /** What master and minions logged, a line each. */
   readonly logs: string[] = [];
+  /** The runs of batches in the background. */
+  readonly startedBatches: Promise<Run>[] = [];
   /** The running minions by id. */
   readonly minions = new Map<string, Minion>();
   readonly #options: FleetOptions;
@@ -206,7 +208,12 @@ export class Fleet implements AsyncDisposable {
 
   /** Runs `salt` with these words in a world of the caller's. */
   saltWith(options: RunOptions, ...argv: string[]): Promise<Run> {
-    return capture(options, (io) => runSalt(["-c", this.configDir, ...argv], io));
+    // A batch in the background runs in this process; `startedBatches` waits for it.
+    const startBatch = (words: readonly string[], { jid }: { readonly jid: string }) => {
+      this.startedBatches.push(capture({}, (io) => runSalt(words, { ...io, batchJid: jid })));
+      return Promise.resolve();
+    };
+    return capture(options, (io) => runSalt(["-c", this.configDir, ...argv], { ...io, startBatch }));
   }
 
   /** Runs `salt --static --out=json` with these words, and gives what it shows. @throws {Error} If that is no JSON. */

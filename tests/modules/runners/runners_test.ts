@@ -67,6 +67,7 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
       user: "root",
       signal: new AbortController().signal,
       deleteKey: (id) => Promise.resolve(void done.push(`delete ${id}`)),
+      fire: (tag) => Promise.resolve(void done.push(`fire ${tag}`)),
       progress: (data) => Promise.resolve(void done.push(repr(data))),
       print: (line) => void done.push(`print ${line}`),
       setRetcode: (retcode) => void done.push(`retcode ${retcode}`),

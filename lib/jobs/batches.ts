@@ -1,0 +1,137 @@
+/**
+ * The states of batch jobs: a file `.batch.p` in the job's directory, and the list of those that are not over,
+ * `<cachedir>/batch_active.p`. Their fields are Salt's.
+ * Source: Salt 3008.3 `salt/utils/batch_state.py`.
+ * @module
+ */
+
+import type { JobDirectories } from "./directory.ts";
+import { writeFileAtomic } from "../os/atomic_file.ts";
+import { readValue, type StoreLog, storing } from "../os/store_files.ts";
+import type { BatchState, BatchStore } from "./store.ts";
+import { encode } from "../values/msgpack.ts";
+import { compareStrings, float, isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
+
+const FILE = ".batch.p";
+const INDEX = "batch_active.p";
+
+/** The batch jobs of one master, in files. */
+export class JobBatches implements BatchStore {
+  readonly #directories: JobDirectories;
+  readonly #index: string;
+  readonly #log: StoreLog;
+
+  constructor(directories: JobDirectories, options: { readonly cachedir: string; readonly log: StoreLog }) {
+    this.#directories = directories;
+    this.#index = `${options.cachedir}/${INDEX}`;
+    this.#log = options.log;
+  }
+
+  /** As {@linkcode BatchStore} says. */
+  save(state: BatchState): void {
+    const directory = this.#directories.of(state.jid);
+    storing("store the state of a batch", directory.path, () => directory.write(FILE, encode(toMap(state), "disk")));
+    const active = this.#active();
+    const isActive = !isOver(state);
+    if (active.has(state.jid) === isActive) return;
+    if (isActive) active.add(state.jid);
+    else active.delete(state.jid);
+    const listed = [...active].sort(compareStrings);
+    storing("list the batch jobs", this.#index, () => {
+      writeFileAtomic(this.#index, encode(listed, "disk"), { mode: 0o600 });
+    });
+  }
+
+  /** As {@linkcode BatchStore} says. */
+  read(jid: string): BatchState | undefined {
+    const kept = this.#directories.find(jid)?.read(FILE);
+    return isMap(kept) ? fromMap(jid, kept) : undefined;
+  }
+
+  /** As {@linkcode BatchStore} says. */
+  active(): BatchState[] {
+    return [...this.#active()].sort(compareStrings).flatMap((jid) => this.read(jid) ?? []);
+  }
+
+  #active(): Set<string> {
+    return new Set(strings(readValue(this.#index, this.#log)));
+  }
+}
+
+/** Whether a batch has ended: halted, or nobody is left to run it. */
+function isOver({ halted, pending, active }: BatchState): boolean {
+  return halted !== undefined || pending.length === 0 && active.size === 0;
+}
+
+function toMap(state: BatchState): ValueMap {
+  return map({
+    jid: state.jid,
+    all_minions: state.minions,
+    pending: state.pending,
+    active: new Map([...state.active].map(([id, ms]) => [id, seconds(ms)])),
+    done: new Map([...state.done].map(([id, retcode]) => [id, map({ retcode })])),
+    failed: new Map(state.failed),
+    wait: [],
+    batch_size: state.size,
+    fun: state.fun,
+    arg: state.arg,
+    kwargs: state.kwargs,
+    tgt: state.tgt,
+    tgt_type: state.tgtType,
+    failhard: state.failhard,
+    batch_wait: float(state.waitS),
+    timeout: float(state.timeoutS),
+    gather_job_timeout: float(state.gatherS),
+    last_progress: seconds(state.progressMs),
+    created: seconds(state.createdMs),
+    halted: state.halted !== undefined,
+    halted_reason: state.halted ?? null,
+    driver: state.driver,
+    pid: state.pid ?? null,
+    ret: state.ret,
+    user: state.user,
+  });
+}
+
+function fromMap(jid: string, kept: ValueMap): BatchState {
+  const number = (name: string, otherwise = 0) => toNumber(kept.get(name)) ?? otherwise;
+  const text = (name: string) => str(kept.get(name) ?? "");
+  const entries = (name: string) => {
+    const found = kept.get(name);
+    return isMap(found) ? [...found].map(([id, value]) => [str(id), value] as const) : [];
+  };
+  const arg = kept.get("arg"), kwargs = kept.get("kwargs"), pid = toNumber(kept.get("pid"));
+  return {
+    jid,
+    minions: strings(kept.get("all_minions")),
+    pending: strings(kept.get("pending")),
+    active: new Map(entries("active").map(([id, since]) => [id, (toNumber(since) ?? 0) * 1000])),
+    done: new Map(entries("done").map(([id, one]) => [id, isMap(one) ? toNumber(one.get("retcode")) ?? 0 : 0])),
+    failed: new Map(entries("failed").map(([id, reason]) => [id, str(reason)])),
+    size: number("batch_size", 1),
+    fun: kept.get("fun") ?? "",
+    arg: Array.isArray(arg) ? arg : [],
+    kwargs: isMap(kwargs) ? kwargs : new Map(),
+    tgt: kept.get("tgt") ?? "",
+    tgtType: text("tgt_type"),
+    failhard: kept.get("failhard") === true,
+    waitS: number("batch_wait"),
+    timeoutS: number("timeout", 60),
+    gatherS: number("gather_job_timeout", 10),
+    progressMs: number("last_progress") * 1000,
+    createdMs: number("created") * 1000,
+    halted: kept.get("halted") === true ? text("halted_reason") || "stop" : undefined,
+    driver: kept.get("driver") === "master" ? "master" : "cli",
+    pid,
+    ret: text("ret"),
+    user: text("user"),
+  };
+}
+
+function seconds(ms: number): Value {
+  return float(ms / 1000);
+}
+
+function strings(listed: Value | undefined): string[] {
+  return Array.isArray(listed) ? listed.filter((item) => typeof item === "string") : [];
+}
