@@ -354,6 +354,13 @@ fleetTest("salt.ts answers under each of its names, as a process of its own", { 
   assertEquals(await start(...at, "web1", "test.ping").ended, { code: 0, out: "web1:\n    True\n", err: "" });
   assertEquals((await start("--as", "salt-run", ...at, "manage.up").ended).out, "- web1\n");
 
+  // A batch goes on in the background, in another process.
+  using batches = await fleet.listen("salt/batch/");
+  const batch = await start(...at, "-b", "1", "--async", "web1", "test.ping").ended;
+  assertMatch(batch.out, /^Executed batch command with job ID: \d{20}\n$/);
+  const ends = (tag: string) => tag.endsWith("/complete");
+  assertEquals((await batches.next(WITHIN_MS, ends))?.data.get("completed"), 1);
+
   using keys = await fleet.listen("salt/key");
   const deleted = await start("--as", "salt-key", ...at, "-y", "-d", "web1").ended;
   assertNotEquals(deleted.out, "");

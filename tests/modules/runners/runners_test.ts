@@ -1,6 +1,7 @@
 import { dataCache, jobStore } from "../../support/job_store.ts";
 import { invoke } from "../../../lib/plugins/call.ts";
 import { CommandError, InvocationError } from "../../../lib/errors.ts";
+import type { BatchState } from "../../../lib/jobs/store.ts";
 import type { JobOutcome } from "../../../lib/jobs/outcomes.ts";
 import { parseTime } from "../../../lib/jobs/listing.ts";
 import { KeyStore } from "../../../lib/keys/store.ts";
@@ -336,4 +337,56 @@ Deno.test("jobs.list_job is Salt's where all have returned, and says the outcome
     outcomes.set("web2", { outcome: "running", ...heard });
     const job = await call("jobs.list_job", [JID]) as ValueMap;
     assertEquals(job.get("Outcomes"), map({ web1: "returned", db1: "failed", web2: "running" }));
+  }));
+
+Deno.test("a batch whose process has ended is shown as halted, is not active, and can be stopped for good", () =>
+  withWorld(async ({ call, context, done }) => {
+    const state: BatchState = {
+      jid: "20250102030405000001",
+      minions: ["db1", "web1", "web2"],
+      pending: ["web2"],
+      active: new Map([["web1", 1_000]]),
+      done: new Map([["db1", 0]]),
+      failed: new Map(),
+      size: 1,
+      fun: "test.ping",
+      arg: [],
+      kwargs: new Map(),
+      tgt: "*",
+      tgtType: "glob",
+      failhard: false,
+      waitS: 0,
+      timeoutS: 5,
+      gatherS: 10,
+      progressMs: 2_500,
+      createdMs: 1_500,
+      halted: undefined,
+      driver: "master",
+      pid: Deno.pid,
+      ret: "",
+      user: "root",
+    };
+    const { batches } = context.jobs;
+    batches.save(state);
+    assertEquals(batches.read(state.jid), state);
+    const shown = async () => {
+      const summary = await call("batch.status", [state.jid]) as ValueMap;
+      return ["completed", "active", "pending", "halted", "halted_reason"].map((name) => summary.get(name));
+    };
+    assertEquals(await shown(), [1, 1, 1, false, null]);
+    assertEquals((await call("batch.list_active") as Value[]).length, 1);
+    assertEquals(await call("batch.stop", [state.jid], { kill: true }), true);
+    assertEquals(done.splice(0), [
+      `fire salt/batch/${state.jid}/stop`,
+      "saltutil.kill_job on ['web1'] (list) in undefined s",
+    ]);
+
+    // A pid that no process has.
+    batches.save({ ...state, pid: 2 ** 22 + 1 });
+    assertEquals(await shown(), [1, 1, 1, true, "its process ended"]);
+    assertEquals(await call("batch.list_active"), []);
+    assertEquals(await call("batch.stop", [state.jid]), true);
+    assertEquals([await shown(), done], [[1, 1, 1, true, "stop"], []]);
+    assertEquals([await call("batch.stop", [state.jid]), batches.active()], [false, []]);
+    assertEquals([await call("batch.status", ["../../etc"]), await call("batch.stop", ["x"])], [null, false]);
   }));
