@@ -9,7 +9,7 @@ import { briefHelp } from "../cli/help.ts";
 import { addStdinArgs, type Parsed } from "../cli/command_line.ts";
 import { becomeServiceUser } from "../cli/command_user.ts";
 import { loadClientConfig, loadMasterConfig } from "../config/load.ts";
-import { NoMasterError, RefusedError, TargetError, UsageError } from "../errors.ts";
+import { NoMasterError, RefusedError, TargetError } from "../errors.ts";
 import { EX_INCOMPLETE, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
 import { KeyStore } from "../keys/store.ts";
 import { type JobRequest, LocalClient, newReturnKey, patienceOf, type PublishedJob } from "../client/local.ts";
