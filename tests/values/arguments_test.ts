@@ -38,6 +38,30 @@ for (const word of KEPT) {
   });
 }
 
+/** A command line, or an `arg` off the wire, and what Salt makes of it: tests/corpus/make_call_args.py. */
+interface Call {
+  words?: string[];
+  no_parse?: string[];
+  arg?: Typed;
+  /** What is published of the words. */
+  published?: Typed;
+  /** What the minion hands to a function. */
+  args: Typed;
+  kwargs: Typed;
+}
+
+for (const { words, no_parse, arg, published, args, kwargs } of await readCorpus<Call>("call_args.json")) {
+  Deno.test(`a minion gets of ${JSON.stringify(words ?? arg)} what Salt's gets`, () => {
+    const parsed = words && parseCliArgs(words, { noParse: no_parse });
+    const wire = parsed === undefined ? fromTyped(arg ?? ["L"]) : toWireArgs(parsed.args, parsed.kwargs);
+    if (published !== undefined) assertEquals<unknown>(wire, fromTyped(published));
+    assertEquals<unknown>(fromWireArgs(Array.isArray(wire) ? wire : []), {
+      args: fromTyped(args),
+      kwargs: fromTyped(kwargs),
+    });
+  });
+}
+
 Deno.test("parseCliArgs() keeps the order of positionals, and the last of two keyword arguments of a name", () => {
   assertEquals(parseCliArgs(["b=1", "x", "a=2", "7", "b=3"]), { args: ["x", 7], kwargs: map({ b: 3, a: 2 }) });
 });
