@@ -8,15 +8,15 @@ import { programName } from "./lib/cli/program_name.ts";
 import { nameProcess } from "./lib/process/process_name.ts";
 
 async function runMaster(args: readonly string[]): Promise<number> {
-  const [{ runService }, { loadMasterConfig }, { preflightMaster }, { Master }] = await Promise.all([
+  const [{ runService }, { SALT_MASTER }, { loadMasterConfig }, { preflightMaster }, { Master }] = await Promise.all([
     import("./lib/commands/service.ts"),
+    import("./lib/commands/service_options.ts"),
     import("./lib/config/load.ts"),
     import("./lib/commands/preflight.ts"),
     import("./lib/master/master.ts"),
   ]);
   return await runService({
-    prog: "salt-master",
-    description: "The Salt master, which controls the minions.",
+    command: SALT_MASTER,
     role: "master",
     load: loadMasterConfig,
     preflight: preflightMaster,

@@ -10,15 +10,15 @@ import { nameProcess } from "./lib/process/process_name.ts";
 import { reportUnexpected } from "./lib/cli/unexpected_error.ts";
 
 async function runMinion(args: readonly string[]): Promise<number> {
-  const [{ runService }, { loadMinionConfig }, { preflightMinion }, { Minion }] = await Promise.all([
+  const [{ runService }, { SALT_MINION }, { loadMinionConfig }, { preflightMinion }, { Minion }] = await Promise.all([
     import("./lib/commands/service.ts"),
+    import("./lib/commands/service_options.ts"),
     import("./lib/config/load.ts"),
     import("./lib/commands/preflight.ts"),
     import("./lib/minion/minion.ts"),
   ]);
   return await runService({
-    prog: "salt-minion",
-    description: "The Salt minion, which obeys its master.",
+    command: SALT_MINION,
     role: "minion",
     load: (request) => loadMinionConfig({ ...request, cacheId: true }),
     preflight: preflightMinion,

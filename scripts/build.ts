@@ -1,5 +1,5 @@
 /**
- * `deno task build`: the three executables, into `dist/`. By `deno compile`; or, where the base that it builds upon cannot
+ * `deno task build`: the three executables, and what is shared (share.ts), into `dist/`. By `deno compile`; or, where the base that it builds upon cannot
  * be fetched, as self-extracting files that hold Deno itself.
  *
  * Both start from the same directory: the scripts, one for each entry and thread (bundle.ts), and what of the packages no script holds.
@@ -17,6 +17,7 @@ import {
   WORKERS,
 } from "./production.ts";
 import { packedExecutable, packPayload } from "./pack.ts";
+import { sharedFiles, writeShared } from "./share.ts";
 import type { TarFile } from "./tar.ts";
 import { V8_FLAGS } from "../lib/process/self_command.ts";
 import { VERSION } from "../lib/version.ts";
@@ -78,11 +79,13 @@ async function main(argv: string[]): Promise<number> {
   } finally {
     await Deno.remove(stage, { recursive: true });
   }
+  writeShared(await sharedFiles(ROOT), `${out}/share`);
   for (const { name, links } of EXECUTABLES) {
     const { size } = await Deno.stat(`${out}/${name}`);
     const also = links.length > 0 ? `, also ${links.join(" and ")}` : "";
     say(`${options.out}/${name}  ${(size / 1e6).toFixed(1)} MB${also}\n`);
   }
+  say(`${options.out}/share  manual pages, shell completion, documentation: cp -r ${options.out}/share /usr/local/\n`);
   return 0;
 }
 

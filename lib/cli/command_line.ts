@@ -50,8 +50,6 @@ export interface CommandLine<T extends CliTable> {
   readonly description: string;
   /** Whole command lines for help, each with what it does. */
   readonly examples?: readonly (readonly [line: string, does: string])[];
-  /** The exit codes, each with what it tells a script. */
-  readonly exitCodes?: readonly (readonly [code: number, meaning: string])[];
   /** Its options, in the order of help. `--version`, `-V` and `-h` are every command's. */
   readonly options: T;
 }

@@ -4,29 +4,17 @@
  * @module
  */
 
+import { DOCUMENTATION, ENVIRONMENT, exitCodesOf } from "./help_sections.ts";
 import { type CliOption, type CliTable, type CommandLine, STANDARD_OPTIONS } from "./command_line.ts";
 
 /** What help says below each heading. */
 const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   "Target Options": "How the first argument chooses minions. Without any of these it is a glob of their ids: 'web*'.",
   "Additional Target Options": "More about targets.",
-  "External Authentication": "Who gives the command, where that is not the user of this host. Not built yet.",
+  "External Authentication": "Who gives the command, where that is not the user of this host.",
   "Output Options": "How results are shown.",
   "Logging Options": "How the program logs; these win over the configuration.",
 };
-
-/** The variables of the environment that every command reads. */
-const ENVIRONMENT: readonly (readonly [name: string, does: string])[] = [
-  ["SALT_CONFIG_DIR", "The directory of the configuration, unless -c is given."],
-  ["SALT_MASTER_CONFIG, SALT_MINION_CONFIG", "The main file of a configuration in /etc/salt."],
-  ["SALT_SALTFILE", "The Saltfile with defaults for this command, unless --saltfile is given."],
-  ["NO_COLOR", "Not empty: no colours. TERM=dumb does the same."],
-  ["COLUMNS", "The width of the terminal."],
-];
-
-/** Where a reader of help finds more. */
-const DOCUMENTATION =
-  "Documentation: docs/ in the source tree; of Salt's functions and configuration, https://docs.saltproject.io";
 
 /** Help never begins further right than this column. */
 const MAX_HELP_POSITION = 24;
@@ -47,14 +35,18 @@ export function helpText<T extends CliTable>(command: CommandLine<T>, columns = 
   const width = Math.max(columns - 2, 24);
   const options = Object.entries({ ...STANDARD_OPTIONS, ...command.options }) as [string, CliOption][];
   const indentOf = (option: CliOption) => option.group === undefined ? 2 : 4;
-  const longest = Math.max(...options.map(([name, option]) => label(name, option).length + indentOf(option)));
+  const longest = Math.max(...options.map(([name, option]) => optionLabel(name, option).length + indentOf(option)));
   const position = Math.min(longest + 2, MAX_HELP_POSITION);
+  const column = (text: string, help: string, room = position - 4) => {
+    const lines = wrap(help, Math.max(width - position, 11)).join(`\n${" ".repeat(position)}`);
+    return text.length > room ? `  ${text}\n${" ".repeat(position)}${lines}` : `  ${text.padEnd(room)}  ${lines}`;
+  };
   const show = ([name, option]: [string, CliOption]) => {
     const indent = indentOf(option);
     const space = position - indent - 2;
     const help = option.help.replaceAll("%default", String(option.default ?? "none"));
     const lines = wrap(help, Math.max(width - position, 11));
-    const text = label(name, option);
+    const text = optionLabel(name, option);
     const first = text.length > space
       ? `${" ".repeat(indent)}${text}\n${" ".repeat(position)}`
       : `${" ".repeat(indent)}${text.padEnd(space)}  `;
@@ -72,26 +64,12 @@ export function helpText<T extends CliTable>(command: CommandLine<T>, columns = 
       const members = options.filter(([, option]) => option.group === group).map(show);
       return [`  ${group}:`, ...about, ...members].join("\n") + "\n";
     }),
-    ...(command.exitCodes === undefined ? [] : [termsText("Exit codes:", command.exitCodes, width)]),
-    termsText("Environment:", ENVIRONMENT, width),
+    ["Exit codes:", ...exitCodesOf(command.prog).map(([code, meaning]) => column(String(code), meaning))].join("\n") +
+    "\n",
+    ["Environment:", ...ENVIRONMENT.map(([name, meaning]) => column(name, meaning))].join("\n") + "\n",
     wrap(DOCUMENTATION, width).join("\n") + "\n",
   ];
   return sections.join("\n");
-}
-
-/** Terms with their meanings, under a heading. */
-function termsText(
-  heading: string,
-  terms: readonly (readonly [term: string | number, meaning: string])[],
-  width: number,
-) {
-  const position = Math.min(Math.max(...terms.map(([term]) => String(term).length)) + 4, MAX_HELP_POSITION);
-  const lines = terms.map(([term, meaning]) => {
-    const text = `  ${term}`;
-    const first = text.length > position - 2 ? `${text}\n${" ".repeat(position)}` : text.padEnd(position);
-    return first + wrap(meaning, Math.max(width - position, 11)).join(`\n${" ".repeat(position)}`);
-  });
-  return `${[heading, ...lines].join("\n")}\n`;
 }
 
 function examplesText(examples: readonly (readonly [line: string, does: string])[]): string {
@@ -100,7 +78,7 @@ function examplesText(examples: readonly (readonly [line: string, does: string])
 }
 
 /** `-t TIMEOUT, --timeout=TIMEOUT`. */
-function label(name: string, option: CliOption): string {
+export function optionLabel(name: string, option: CliOption): string {
   const value = option.metavar ?? name.toUpperCase();
   const takes = option.kind !== "flag";
   const short = option.flags.filter((flag) => !flag.startsWith("--"));

@@ -3,7 +3,6 @@
  * @module
  */
 
-import { EX_INTERRUPTED, EX_NOPERM, EX_USAGE } from "../cli/exit_codes.ts";
 import { append, type CliTable, type CliValues, type CommandLine, flag, float, text } from "../cli/command_line.ts";
 import {
   ARGS_CLI_OPTIONS,
@@ -65,18 +64,6 @@ export const SALT_CALL: CommandLine<SaltCallTable> = {
     ["salt-call --local test.ping", "run a function without a master"],
     ["salt-call grains.items", "show what this host says of itself"],
     ["salt-call --local -d cmd.run", "show how a function is called"],
-  ],
-  exitCodes: [
-    [0, "Done."],
-    [
-      1,
-      "The function failed, or the master did not let this minion in; with --retcode-passthrough the function's code.",
-    ],
-    [2, "The key is still pending on the master."],
-    [EX_USAGE, "Wrong usage."],
-    [EX_NOPERM, "The key is rejected, or no permission."],
-    [EX_INTERRUPTED, "Ctrl-C."],
-    [255, "There is no such function."],
   ],
   options: SALT_CALL_OPTIONS,
 };

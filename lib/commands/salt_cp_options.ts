@@ -3,15 +3,6 @@
  * @module
  */
 
-import {
-  EX_INCOMPLETE,
-  EX_INTERRUPTED,
-  EX_MINIONS,
-  EX_NOBODY,
-  EX_NOPERM,
-  EX_UNAVAILABLE,
-  EX_USAGE,
-} from "../cli/exit_codes.ts";
 import { type CliTable, type CliValues, type CommandLine, flag } from "../cli/command_line.ts";
 import {
   CONFIG_CLI_OPTIONS,
@@ -52,16 +43,6 @@ export const SALT_CP: CommandLine<SaltCpTable> = {
   examples: [
     ["salt-cp 'web*' motd /etc/motd", "copy a text file"],
     ["salt-cp -C 'web*' image.tar.gz /srv/", "copy a large or binary one"],
-  ],
-  exitCodes: [
-    [0, "All files are on all minions."],
-    [EX_MINIONS, "A file is missing on a minion, or could not be sent."],
-    [EX_NOBODY, "No minion matched."],
-    [EX_INCOMPLETE, "A source does not exist."],
-    [EX_USAGE, "Wrong usage."],
-    [EX_UNAVAILABLE, "No master is running."],
-    [EX_NOPERM, "Refused, or no permission."],
-    [EX_INTERRUPTED, "Ctrl-C."],
   ],
   options: SALT_CP_OPTIONS,
 };

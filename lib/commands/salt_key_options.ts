@@ -4,7 +4,6 @@
  * @module
  */
 
-import { EX_NOPERM, EX_USAGE } from "../cli/exit_codes.ts";
 import { type CliValues, type CommandLine, flag, int, type Parsed, text } from "../cli/command_line.ts";
 import {
   AUTH_CLI_OPTIONS_WITHOUT_A,
@@ -110,12 +109,6 @@ export const SALT_KEY: CommandLine<SaltKeyTable> = {
     ["salt-key -f web1", "show a key's fingerprint"],
     ["salt-key -a web1", "accept it"],
     ["salt-key -d 'old*'", "delete keys"],
-  ],
-  exitCodes: [
-    [0, "Done."],
-    [1, "A pattern matched no key, or a key could not be handled."],
-    [EX_USAGE, "Wrong usage."],
-    [EX_NOPERM, "No permission."],
   ],
   options: SALT_KEY_OPTIONS,
 };

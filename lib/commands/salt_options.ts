@@ -16,15 +16,6 @@ import {
   TARGET_CLI_OPTIONS,
   timeoutCliOption,
 } from "../cli/common_options.ts";
-import {
-  EX_INCOMPLETE,
-  EX_INTERRUPTED,
-  EX_MINIONS,
-  EX_NOBODY,
-  EX_NOPERM,
-  EX_UNAVAILABLE,
-  EX_USAGE,
-} from "../cli/exit_codes.ts";
 
 /** The options that `salt` takes, by name. */
 export const SALT_OPTIONS = {
@@ -107,16 +98,6 @@ export const SALT: CommandLine<SaltTable> = {
     ["salt 'web*' cmd.run 'df -h /'", "run a command"],
     ["salt -L web1,db1 grains.item os", "ask two of them"],
     ["salt web1 -d cmd.run", "show how a function is called"],
-  ],
-  exitCodes: [
-    [0, "All minions returned, and nothing failed."],
-    [EX_MINIONS, "A minion failed or did not return; with --batch the highest return code."],
-    [EX_NOBODY, "No minion matched, or none returned."],
-    [EX_INCOMPLETE, "The command line is incomplete."],
-    [EX_USAGE, "Wrong usage."],
-    [EX_UNAVAILABLE, "No master is running."],
-    [EX_NOPERM, "Refused, or no permission."],
-    [EX_INTERRUPTED, "Ctrl-C."],
   ],
   options: SALT_OPTIONS,
 };

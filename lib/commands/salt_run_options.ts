@@ -3,7 +3,6 @@
  * @module
  */
 
-import { EX_INTERRUPTED, EX_NOPERM, EX_UNAVAILABLE, EX_USAGE } from "../cli/exit_codes.ts";
 import { type CliTable, type CliValues, type CommandLine, flag, type Parsed, text } from "../cli/command_line.ts";
 import {
   ARGS_CLI_OPTIONS,
@@ -49,14 +48,6 @@ export const SALT_RUN: CommandLine<SaltRunTable> = {
     ["salt-run jobs.list_jobs", "show the jobs that are kept"],
     ["salt-run jobs.lookup_jid 20261121160104441974", "show what a job gave back"],
     ["salt-run -d", "show every runner"],
-  ],
-  exitCodes: [
-    [0, "Done."],
-    [1, "The runner failed; or the code that it set."],
-    [EX_USAGE, "Wrong usage, an unknown function, or arguments that do not fit."],
-    [EX_UNAVAILABLE, "No master is running."],
-    [EX_NOPERM, "Refused, or no permission."],
-    [EX_INTERRUPTED, "Ctrl-C."],
   ],
   options: SALT_RUN_OPTIONS,
 };

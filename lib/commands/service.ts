@@ -6,11 +6,10 @@
 
 import type { CommandLine } from "../cli/command_line.ts";
 import { openCommandLine } from "../cli/run_command.ts";
-import { CONFIG_CLI_OPTIONS, LOG_CLI_OPTIONS, SERVICE_CLI_OPTIONS } from "../cli/common_options.ts";
 import type { ConfigRequest, LoadedConfig } from "../config/load.ts";
 import { daemonize, type DaemonRole, takeDaemonRole } from "../process/daemon.ts";
 import { ConfigError, describeError, KeyError, LibcError, messageOf, PreflightError, SignInError } from "../errors.ts";
-import { EX_SOFTWARE, EX_USAGE } from "../cli/exit_codes.ts";
+import { EX_SOFTWARE } from "../cli/exit_codes.ts";
 import { returnLargeBlocks } from "../os/libc.ts";
 import type { Logger } from "../process/log.ts";
 import { type LogOpts, type OpenLog, openLog } from "../process/log_sinks.ts";
@@ -20,6 +19,7 @@ import type { Ready } from "./preflight.ts";
 import { writeError, writeOut } from "../cli/process_io.ts";
 import { becomeRunUser } from "../host/run_user.ts";
 import { onDiagnostics, onShutdown } from "../process/signals.ts";
+import type { ServiceTable } from "./service_options.ts";
 import { startUp } from "../cli/start_up.ts";
 import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
 import { sanitize, useColours } from "../text/terminal.ts";
@@ -47,10 +47,8 @@ export interface ServiceOpts extends LogOpts {
 
 /** The definition of one service. */
 export interface ServiceDefinition<O extends ServiceOpts> {
-  /** `salt-master` or `salt-minion`. */
-  readonly prog: string;
-  /** For help. */
-  readonly description: string;
+  /** Its command line. */
+  readonly command: CommandLine<ServiceTable>;
   /** The role whose configuration it uses. */
   readonly role: Role;
   /** Reads the configuration. */
@@ -65,8 +63,6 @@ export interface ServiceDefinition<O extends ServiceOpts> {
   readonly closeMs?: number;
 }
 
-const SERVICE_OPTIONS = { ...CONFIG_CLI_OPTIONS, ...SERVICE_CLI_OPTIONS, ...LOG_CLI_OPTIONS } as const;
-
 /** The umask of a service in the background, as in Salt: that of the starting shell is ignored. */
 const DAEMON_UMASK = 0o022;
 
@@ -76,18 +72,7 @@ export async function runService<O extends ServiceOpts>(
   argv: readonly string[],
 ): Promise<number> {
   const daemon = takeDaemonRole();
-  const command: CommandLine<typeof SERVICE_OPTIONS> = {
-    prog: definition.prog,
-    usage: "[options]",
-    description: definition.description,
-    exitCodes: [
-      [0, "It ended as it was told to."],
-      [1, "It could not start, or could not go on."],
-      [EX_USAGE, "Wrong usage."],
-      [EX_SOFTWARE, "A fault of the program itself."],
-    ],
-    options: SERVICE_OPTIONS,
-  };
+  const { command } = definition;
   const opening = await openCommandLine(command, argv, { write: writeOut, writeError });
   if ("exitCode" in opening) return opening.exitCode;
   try {
@@ -101,7 +86,7 @@ export async function runService<O extends ServiceOpts>(
     return await serve(definition, loaded, daemon);
   } catch (error) {
     const text = isForeseen(error) ? error.message : String(error);
-    writeError(sanitize(`${definition.prog}: ${text}\n`));
+    writeError(sanitize(`${command.prog}: ${text}\n`));
     return isForeseen(error) ? 1 : EX_SOFTWARE;
   }
 }
@@ -116,7 +101,7 @@ async function serve<O extends ServiceOpts>(
   { opts, warnings }: LoadedConfig<O>,
   daemon: DaemonRole | undefined,
 ): Promise<number> {
-  const { prog } = definition;
+  const { prog } = definition.command;
   // A service must not keep the starting directory's file system busy.
   if (daemon !== undefined) Deno.chdir("/");
   const umask = definition.umask ?? (daemon === undefined ? undefined : DAEMON_UMASK);

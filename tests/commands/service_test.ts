@@ -1,5 +1,6 @@
 import { loadMinionConfig } from "../../lib/config/load.ts";
 import type { MinionOpts } from "../../lib/config/options.ts";
+import { SALT_MINION } from "../../lib/commands/service_options.ts";
 import { runService, type Service, type ServiceDefinition } from "../../lib/commands/service.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
@@ -32,8 +33,7 @@ class Place {
   /** Runs a service in this process that is `start` and nothing else. */
   async run(start: () => Promise<Service>, closeMs?: number): Promise<number> {
     const definition: ServiceDefinition<MinionOpts> = {
-      prog: "salt-minion",
-      description: "A service of a test.",
+      command: SALT_MINION,
       role: "minion",
       load: loadMinionConfig,
       preflight: ({ pidfile, log_file }) => {

@@ -1,0 +1,103 @@
+# Fish completion of salt, salt-key, salt-run, salt-call, salt-cp, salt-master and salt-minion.
+# Made by scripts/completion.ts of the option tables. It reads directories of the master and starts no Salt.
+
+# The words before the cursor that are no options, and no values of options.
+function __salt_rest
+    set -l tokens (commandline -opc)
+    set -l name $tokens[1]
+    set -l skip 0
+    for token in $tokens[2..]
+        if test $skip = 1
+            set skip 0
+        else if string match -q -- '-*' $token
+            contains -- $token (__salt_valued (path basename $name 2>/dev/null; or basename $name)); and set skip 1
+        else
+            echo $token
+        end
+    end
+end
+
+function __salt_position
+    test (count (__salt_rest)) $argv
+end
+
+# The directory $argv[1] of the master's configuration: pki_dir or cachedir.
+function __salt_directory
+    set -l config /etc/salt
+    set -q SALT_CONFIG_DIR; and set config $SALT_CONFIG_DIR
+    set -l tokens (commandline -opc)
+    for i in (seq (count $tokens))
+        switch $tokens[$i]
+            case -c --config-dir
+                set -q tokens[(math $i + 1)]; and set config (string replace -r '^~' $HOME -- $tokens[(math $i + 1)])
+            case '--config-dir=*'
+                set config (string replace -- --config-dir= '' $tokens[$i])
+        end
+    end
+    set -l root ''
+    set -l pki_dir /etc/salt/pki/master
+    set -l cachedir /var/cache/salt/master
+    set -l files $config/master.d/*.conf
+    for line in (sed -nE '@SED@' $config/master $files 2>/dev/null)
+        set -l pair (string split -m 1 ' ' -- $line)
+        switch $pair[1]
+            case root_dir
+                set root $pair[2]
+            case pki_dir
+                set pki_dir $pair[2]
+            case cachedir
+                set cachedir $pair[2]
+        end
+    end
+    set -l path $$argv[1]
+    string match -q -- "$root/*" $path; or set path $root/(string replace -r '^/' '' -- $path)
+    echo $path
+end
+
+# The ids below the directories of keys; after a comma, the next of a list.
+function __salt_ids
+    set -l pki (__salt_directory pki_dir)
+    set -l list (string match -r '.*,' -- (commandline -ct))
+    set -l listed (string split , -- $list)
+    for directory in $argv
+        set -l ids $pki/$directory/*
+        for id in (string replace -r '.*/' '' -- $ids)
+            contains -- $id $listed; or echo "$list$id"
+        end
+    end
+end
+
+# The ids of the last jobs.
+function __salt_jids
+    set -l jobs (__salt_directory cachedir)/jobs
+    test -d $jobs; or return
+    set -l parents $jobs/(command ls -t $jobs | head -n 40)
+    for directory in (command ls -td $parents/* 2>/dev/null | head -n 20)
+        test -r $directory/jid; and read -l jid <$directory/jid
+        string match -qr '^[0-9]+(_[0-9]+)?$' -- $jid; and echo $jid
+    end
+end
+
+# Functions of the family $argv[1]; after a comma, the next of several.
+function __salt_functions
+    set -l list (string match -r '.*,' -- (commandline -ct))
+    for line in (__salt_$argv[1]_functions)
+        echo "$list$line"
+    end
+end
+
+# Parameters of the function of the family $argv[1] that is the word number $argv[2].
+function __salt_parameters
+    set -l rest (__salt_rest)
+    set -l parameters (string split ' ' -- (__salt_$argv[1]_parameters (string replace -r '.*,' '' -- $rest[$argv[2]])))
+    set -l place (math (count $rest) - $argv[2] + 1)
+    set -q parameters[$place]; or return
+    if test "$parameters[$place]" = jid
+        __salt_jids
+    end
+    for parameter in $parameters[$place..]
+        string match -q -- "$parameter=*" $rest; or echo $parameter=
+    end
+end
+
+# @TABLES@

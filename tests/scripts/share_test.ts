@@ -1,0 +1,80 @@
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { COMMANDS } from "../../scripts/commands.ts";
+import { commandReference, manPage } from "../../scripts/man_pages.ts";
+import { configSample, ROLES } from "../../scripts/config_samples.ts";
+import { loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
+import { OPTION_TABLES } from "../../lib/config/options.ts";
+import { sharedFiles, writeShared } from "../../scripts/share.ts";
+
+const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
+
+Deno.test("docs/commands.md is what scripts/man_pages.ts makes of the option tables", () => {
+  const page = Deno.readTextFileSync(`${ROOT}/docs/commands.md`);
+  assertEquals(page, commandReference(), "stale: run deno run -A scripts/man_pages.ts");
+});
+
+for (const role of ROLES) {
+  Deno.test(`docs/samples/${role} is what scripts/config_samples.ts makes of the option tables`, () => {
+    const sample = Deno.readTextFileSync(`${ROOT}/docs/samples/${role}`);
+    assertEquals(sample, configSample(role), "stale: run deno run -A scripts/config_samples.ts");
+  });
+
+  Deno.test(`docs/samples/${role} changes nothing, nor does it with every # of an option taken away`, () => {
+    const root = Deno.makeTempDirSync({ prefix: "samples_" });
+    try {
+      const load = (text: string) => {
+        Deno.writeTextFileSync(`${root}/${role}`, text);
+        const request = { configDir: root, overrides: { root_dir: root } };
+        return role === "master" ? loadMasterConfig(request) : loadMinionConfig(request);
+      };
+      const sample = configSample(role);
+      const bare = load("");
+      assertEquals(load(sample), bare);
+      const named = new Set([...sample.matchAll(/^#([\w.]+):/gm)].map(([, name]) => name));
+      assertEquals(Object.keys(OPTION_TABLES[role]).filter((name) => !named.has(name)), []);
+      const active = sample.replace(/^#(?=[\w.]+:|- | {2,4}[\w-])/gm, "");
+      assert(active !== sample);
+      assertEquals<unknown>(load(active).opts, bare.opts);
+    } finally {
+      Deno.removeSync(root, { recursive: true });
+    }
+  });
+}
+
+Deno.test("a manual page has every option, exit code and example, and no line that roff takes for a request", () => {
+  for (const command of COMMANDS) {
+    const { text } = manPage(command);
+    const plain = text.replaceAll("\\-", "-").replaceAll("\\(aq", "'");
+    for (const { flags } of Object.values(command.options)) for (const flag of flags) assertStringIncludes(plain, flag);
+    for (const [line] of command.examples ?? []) assertStringIncludes(plain, line);
+    const requests = text.split("\n").filter((line) => /^[.']/.test(line)).map((line) => line.split(" ")[0]);
+    assertEquals([...new Set(requests)].toSorted(), [".B", ".SH", ".TH", ".TP"]);
+    assertStringIncludes(plain, "EXIT STATUS");
+  }
+});
+
+Deno.test("the build shares a manual page and a completion for every command, and old files go", async () => {
+  const directory = Deno.makeTempDirSync({ prefix: "share_" });
+  try {
+    Deno.mkdirSync(`${directory}/share`);
+    Deno.writeTextFileSync(`${directory}/share/old`, "");
+    writeShared(await sharedFiles(ROOT), `${directory}/share`);
+    const files = (path: string) =>
+      [...Deno.readDirSync(`${directory}/share/${path}`)].map(({ name }) => name).toSorted();
+    const progs = COMMANDS.map(({ prog }) => prog).toSorted();
+    assertEquals(files("bash-completion/completions"), progs);
+    assertEquals(files("fish/vendor_completions.d"), progs.map((prog) => `${prog}.fish`).toSorted());
+    assertEquals(
+      [...files("man/man1"), ...files("man/man8")].map((name) => name.replace(/\.\d$/, "")).toSorted(),
+      progs,
+    );
+    assertEquals(files("doc/salt-deno/samples"), ["master", "minion"]);
+    assertStringIncludes(
+      Deno.readTextFileSync(`${directory}/share/bash-completion/completions/salt-key`),
+      "complete -F _salt",
+    );
+    assert(!files(".").includes("old"));
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+});
