@@ -22,7 +22,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/crypto", "lib/process"],
   ["lib/sockets", "lib/protocol"],
   ["lib/host", "lib/output"],
-  ["lib/config", "lib/keys"],
+  ["lib/config", "lib/keys", "lib/filesystem"],
   ["lib/auth", "lib/bus", "lib/plugins", "lib/fleet", "modules/grains"],
   ["lib/cli", "lib/jobs"],
   ["modules/execution"],

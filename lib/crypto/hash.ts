@@ -8,8 +8,14 @@ import { sha224, sha256, sha384, sha512 } from "@noble/hashes/sha2.js";
 import { ConfigError } from "../errors.ts";
 import { HASH_TYPES, type HashType } from "./hash_types.ts";
 
+/** One of the library's digests, of which these two ways of use count. */
+interface Digest {
+  (data: Uint8Array): Uint8Array;
+  create(): { update(data: Uint8Array): unknown; digest(): Uint8Array };
+}
+
 // Not node:crypto, which costs every command 17 ms and every thread 4 MB.
-const DIGESTS: Readonly<Record<HashType, (data: Uint8Array) => Uint8Array>> = {
+const DIGESTS: Readonly<Record<HashType, Digest>> = {
   md5,
   sha1,
   sha224,
@@ -31,4 +37,19 @@ export function hashHex(data: Uint8Array | string, hashType: string): string {
     throw new ConfigError(`"${hashType}" is not one of ${HASH_TYPES.join(", ")}`, { option: "hash_type" });
   }
   return DIGESTS[hashType](typeof data === "string" ? new TextEncoder().encode(data) : data).toHex();
+}
+
+/** A digest of what comes in pieces. */
+export interface StreamingHash {
+  /** Adds a piece. */
+  update(data: Uint8Array): void;
+  /** The digest; called once, at the end. */
+  digest(): Uint8Array;
+}
+
+/** A digest by its name in Python's hashlib; `undefined` if there is none of that name. */
+export function streamingHash(name: string): StreamingHash | undefined {
+  if (!isHashType(name)) return undefined;
+  const hash = DIGESTS[name].create();
+  return { update: (data) => void hash.update(data), digest: () => hash.digest() };
 }

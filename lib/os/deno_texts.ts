@@ -13,6 +13,18 @@ export interface SystemError {
   readonly reason: string;
 }
 
+/** The system's text for an error, `No such file or directory`, or the error's own text if the system has none. */
+export function systemReason(error: unknown): string {
+  const own = error instanceof Error ? error.message : String(error);
+  return error instanceof Error ? systemError(error)?.reason ?? own : own;
+}
+
+/** An error as Python's OSError shows it: `[Errno 2] No such file or directory: '/x'`. */
+export function pythonOsError(error: unknown, path: string): string {
+  const found = error instanceof Error ? systemError(error) : undefined;
+  return found === undefined ? systemReason(error) : `[Errno ${found.number}] ${found.reason}: '${path}'`;
+}
+
 const ESRCH = 3;
 
 /** The error of the system that `error` is; `undefined` for one of Deno's own. `code` has the name alone, and not always. */

@@ -36,7 +36,12 @@ const X_OK = 1;
 
 /** Whether this process may execute the file `name`. */
 export function mayExecute(name: string): boolean {
-  return setPath(name) && libc().access(path, X_OK) === 0;
+  return mayAccess(name, X_OK);
+}
+
+/** Whether this process may use the file `name` so: the sum of 4 to read, 2 to write and 1 to execute, or 0 if it need only be there. */
+export function mayAccess(name: string, mode: number): boolean {
+  return setPath(name) && libc().access(path, mode) === 0;
 }
 
 /** Reads the first bytes of the file `name` into `memory`. @returns Number of bytes; negative if the file cannot be read. */

@@ -81,3 +81,49 @@ export function streamDecoder(name: string | null): (bytes: Uint8Array, last: bo
   const decoder = platformDecoder(name, false);
   return (bytes, last) => decoder.decode(bytes, { stream: !last });
 }
+
+/** The bytes that stand for characters in a table of one byte each, by decoding all bytes. */
+function byteTable(name: string | null): Map<string, number> {
+  const decode = textDecoder(name);
+  const table = new Map<string, number>();
+  for (let byte = 0; byte < 256; byte++) {
+    const { text, exact } = decode(Uint8Array.of(byte));
+    if (exact && text.length === 1) table.set(text, byte);
+  }
+  return table;
+}
+
+const WIDE = /^utf-?16(-?le|-?be)?$/;
+
+/**
+ * Encodes `text` as Python does, in UTF-8, UTF-16 or an encoding of single bytes.
+ * @param name Python's name of the encoding; `null` is UTF-8.
+ * @param errors Python's way with characters that the encoding does not have: `strict`, `ignore` or `replace`.
+ * @throws {InvocationError} If the encoding is not supported, or with `strict` lacks a character.
+ */
+export function encodeText(text: string, name: string | null, errors = "strict"): Uint8Array {
+  const plain = plainName(name);
+  if (/^utf-?8(-sig)?$/.test(plain)) return new TextEncoder().encode((plain.endsWith("sig") ? "\ufeff" : "") + text);
+  const wide = WIDE.exec(plain);
+  if (wide !== null) {
+    return encodeWide(wide[1] === undefined ? `\ufeff${text}` : text, wide[1]?.endsWith("be") !== true);
+  }
+  const table = byteTable(name);
+  if (table.size < 128) throw new InvocationError(`unknown encoding: ${name}`);
+  const bytes: number[] = [];
+  for (const char of text) {
+    const byte = table.get(char);
+    if (byte !== undefined) bytes.push(byte);
+    else if (errors === "replace") bytes.push(0x3f);
+    else if (errors !== "ignore") {
+      throw new InvocationError(`'${name}' codec can't encode character ${JSON.stringify(char)}`);
+    }
+  }
+  return Uint8Array.from(bytes);
+}
+
+function encodeWide(text: string, little: boolean): Uint8Array {
+  const view = new DataView(new ArrayBuffer(2 * text.length));
+  for (let i = 0; i < text.length; i++) view.setUint16(2 * i, text.charCodeAt(i), little);
+  return new Uint8Array(view.buffer);
+}

@@ -17,7 +17,7 @@
 
 import { RegexError } from "../errors.ts";
 import { codePoints } from "./code_points.ts";
-import { RegexProgram, type Span } from "./regex_program.ts";
+import { type Capture, RegexProgram, type Span } from "./regex_program.ts";
 import { RegexReader } from "./regex_reader.ts";
 
 /** Maximum length of a pattern, in UTF-16 units. */
@@ -27,6 +27,10 @@ export const MAX_PATTERN_LENGTH = 65_536;
 export class PythonRegex {
   readonly #program: RegexProgram;
   readonly #search: boolean;
+  /** The number of its groups. */
+  readonly groups: number;
+  /** The numbers of its named groups. */
+  readonly names: ReadonlyMap<string, number>;
 
   /** Compiles `pattern`; use {@linkcode pythonRegex}. @throws {RegexError} */
   constructor(
@@ -35,7 +39,10 @@ export class PythonRegex {
     options: { readonly search: boolean },
   ) {
     this.#search = options.search;
-    const root = new RegexReader(pattern).read();
+    const reader = new RegexReader(pattern);
+    const root = reader.read();
+    this.groups = reader.groups;
+    this.names = reader.names;
     this.#program = this.#bounded(() => new RegexProgram(root, pattern.length));
   }
 
@@ -52,6 +59,19 @@ export class PythonRegex {
     const codes = codePoints(text);
     const span = this.#span(codes);
     return span && codes.slice(span.start, span.end).map((code) => String.fromCodePoint(code)).join("");
+  }
+
+  /**
+   * Python's `finditer`: all matches in `codes`, wherever they begin, with their groups.
+   * @throws {RegexError} If they take too many steps.
+   */
+  *matches(codes: readonly number[]): Generator<Capture, void> {
+    const found = this.#program.matches(codes, this.groups);
+    while (true) {
+      const next = this.#bounded(() => found.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
   }
 
   #span(codes: readonly number[]): Span | undefined {

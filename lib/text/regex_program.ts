@@ -32,6 +32,17 @@ export interface Span {
   readonly end: number;
 }
 
+/** A match with its groups. */
+export interface Capture extends Span {
+  /** Start and end of group 1, of group 2 and so on; `undefined` for one that took no part. */
+  readonly groups: readonly (Span | undefined)[];
+}
+
+/** Maximum number of steps for all matches in one text of the host: a file of megabytes with a reasonable expression. */
+const MAX_FILE_STEPS = 100_000_000;
+/** Up to this size the visited steps in a file are kept as bits: 32 MB. */
+const MAX_FILE_BITS = 2 ** 28;
+
 /** A compiled expression. */
 export class RegexProgram {
   readonly #steps: Step[] = [];
@@ -54,12 +65,37 @@ export class RegexProgram {
    * @throws {RangeError} If it takes more than {@linkcode MAX_STEPS}.
    */
   match(codes: readonly number[], options: { search: boolean }): Span | undefined {
-    const run = new Run(this.#steps, codes, this.#references);
+    const run = new Run(this.#steps, codes, { references: this.#references });
     for (let start = 0; start <= (options.search ? codes.length : 0); start++) {
       const end = run.from(0, start);
       if (end !== undefined) return { start, end };
     }
     return undefined;
+  }
+
+  /**
+   * Python's `finditer` in `codes`, which may be a whole file: matches that do not overlap, with their groups.
+   * @param groups Number of the expression's groups.
+   * @throws {RangeError} If all of them take more than {@linkcode MAX_FILE_STEPS}.
+   */
+  *matches(codes: readonly number[], groups: number): Generator<Capture, void> {
+    const run = new Run(this.#steps, codes, { references: this.#references, captures: true });
+    // After an empty match the next one at the same place has at least a character.
+    for (let start = 0, emptyAt = -1; start <= codes.length;) {
+      const found = run.capture(start, emptyAt);
+      if (found === undefined) {
+        start++;
+        continue;
+      }
+      const spans = Array.from({ length: groups }, (_, i): Span | undefined => {
+        const [from, to] = [found.saved[2 * i + 2], found.saved[2 * i + 3]];
+        return from === undefined || to === undefined ? undefined : { start: from, end: to };
+      });
+      yield { start, end: found.place, groups: spans };
+      // Python tries the place of an empty match once more, where a match must then advance.
+      emptyAt = found.place === start ? start : -1;
+      start = found.place;
+    }
   }
 
   #add(step: Step): number {
@@ -152,22 +188,33 @@ class Run {
   readonly #steps: readonly Step[];
   readonly #codes: readonly number[];
   readonly #references: boolean;
+  /** Whether the groups are kept: for back references, or because they are asked for. */
+  readonly #keepsGroups: boolean;
+  readonly #maxSteps: number;
+  readonly #maxBits: number;
   readonly #seen: Seen;
   /** Cached results of look-arounds, by step and position. */
   #looks: Map<number, boolean> | undefined;
   #count = 0;
 
-  constructor(steps: readonly Step[], codes: readonly number[], references: boolean) {
+  constructor(
+    steps: readonly Step[],
+    codes: readonly number[],
+    { references, captures = false }: { readonly references: boolean; readonly captures?: boolean },
+  ) {
     this.#steps = steps;
     this.#codes = codes;
     this.#references = references;
+    this.#keepsGroups = references || captures;
+    this.#maxSteps = captures ? MAX_FILE_STEPS : MAX_STEPS;
+    this.#maxBits = captures ? MAX_FILE_BITS : MAX_BITS;
     this.#seen = this.#unseen();
   }
 
   #unseen(): Seen {
     if (this.#references) return new SeenWithGroups();
     const places = this.#steps.length * (this.#codes.length + 1);
-    return places > MAX_BITS ? new SeenSparse() : new SeenPlaces(places);
+    return places > this.#maxBits ? new SeenSparse() : new SeenPlaces(places);
   }
 
   /** The end of the match that begins with step `start` at `place`. Later calls reuse what failed. */
@@ -175,7 +222,18 @@ class Run {
     return this.#run({ at: start, place, saved: NOTHING }, this.#seen)?.place;
   }
 
-  #run(start: Thread, seen: Seen): Thread | undefined {
+  /**
+   * The match that begins at `place`, with its groups.
+   * @param refusedEnd Where it must not end; -1 for nowhere.
+   */
+  capture(place: number, refusedEnd: number): Thread | undefined {
+    const found = this.#run({ at: 0, place, saved: NOTHING }, this.#seen, refusedEnd);
+    // What was visited on the way to a match has not failed.
+    if (found !== undefined) this.#seen.clear();
+    return found;
+  }
+
+  #run(start: Thread, seen: Seen, refusedEnd = -1): Thread | undefined {
     const width = this.#codes.length + 1;
     // A stack of what is still to be tried: steps, positions and, if they matter, groups.
     const steps: number[] = [start.at];
@@ -184,17 +242,20 @@ class Run {
     while (steps.length > 0) {
       let at = steps.pop() ?? 0;
       let place = places.pop() ?? 0;
-      let saved = this.#references ? groups.pop() ?? NOTHING : NOTHING;
+      let saved = this.#keepsGroups ? groups.pop() ?? NOTHING : NOTHING;
       // Continues while there is only one next step.
       while (true) {
-        if (++this.#count > MAX_STEPS) throw new RangeError(`it takes more than ${MAX_STEPS} steps`);
+        if (++this.#count > this.#maxSteps) throw new RangeError(`it takes more than ${this.#maxSteps} steps`);
         const step: Step = this.#steps[at];
-        if (step.op === "accept") return { at, place, saved };
+        if (step.op === "accept") {
+          if (place === refusedEnd) break;
+          return { at, place, saved };
+        }
         if (step.op === "either") {
           if (!seen.add(at * width + place, saved)) break;
           steps.push(step.second);
           places.push(place);
-          if (this.#references) groups.push(saved);
+          if (this.#keepsGroups) groups.push(saved);
           at = step.first;
         } else if (step.op === "char") {
           if (place === width - 1 || !step.test(this.#codes[place])) break;
@@ -206,7 +267,7 @@ class Run {
           if (!step.holds(this.#codes, place)) break;
           at++;
         } else if (step.op === "save") {
-          if (this.#references) saved = withSaved(saved, step.slot, place);
+          if (this.#keepsGroups) saved = withSaved(saved, step.slot, place);
           at++;
         } else if (step.op === "same") {
           const length = this.#same(step, { at, place, saved });
@@ -241,13 +302,13 @@ class Run {
   /** The groups after a look-around that succeeds; `undefined` if it fails. */
   #look(step: Step & { op: "look" }, thread: Thread): readonly number[] | undefined {
     const key = thread.at * (this.#codes.length + 1) + thread.place;
-    const known = this.#references ? undefined : this.#looks?.get(key);
+    const known = this.#keepsGroups ? undefined : this.#looks?.get(key);
     if (known !== undefined) return known ? thread.saved : undefined;
     const place = thread.place - step.back;
     // It has its own visited steps: a match inside must not count as a failure for the next look-around.
     const found = place < 0 ? undefined : this.#run({ ...thread, at: thread.at + 1, place }, this.#unseen());
     const holds = (found !== undefined) !== step.negated;
-    if (!this.#references) (this.#looks ??= new Map()).set(key, holds);
+    if (!this.#keepsGroups) (this.#looks ??= new Map()).set(key, holds);
     if (!holds) return undefined;
     return step.negated || found === undefined ? thread.saved : found.saved;
   }
@@ -257,11 +318,15 @@ class Run {
 interface Seen {
   /** Adds an entry. @returns Whether it is new. */
   add(key: number, saved: readonly number[]): boolean;
+  /** Forgets all entries. */
+  clear(): void;
 }
 
 class SeenPlaces implements Seen {
   readonly #size: number;
   #bits: Uint8Array | undefined;
+  /** The bytes with entries: to forget them costs no more than it took to make them. */
+  #used: number[] = [];
 
   constructor(size: number) {
     this.#size = size;
@@ -270,9 +335,16 @@ class SeenPlaces implements Seen {
   add(key: number): boolean {
     this.#bits ??= new Uint8Array((this.#size >> 3) + 1);
     const bit = 1 << (key & 7);
-    if ((this.#bits[key >> 3] & bit) !== 0) return false;
+    const byte = this.#bits[key >> 3];
+    if ((byte & bit) !== 0) return false;
+    if (byte === 0) this.#used.push(key >> 3);
     this.#bits[key >> 3] |= bit;
     return true;
+  }
+
+  clear(): void {
+    for (const byte of this.#used) if (this.#bits !== undefined) this.#bits[byte] = 0;
+    this.#used = [];
   }
 }
 
@@ -281,6 +353,10 @@ class SeenSparse implements Seen {
 
   add(key: number): boolean {
     return this.#known.size < this.#known.add(key).size;
+  }
+
+  clear(): void {
+    this.#known.clear();
   }
 }
 
@@ -295,6 +371,10 @@ class SeenWithGroups implements Seen {
     if (this.#known.size >= 50_000) throw new RangeError("its references take too many steps");
     this.#known.add(text);
     return true;
+  }
+
+  clear(): void {
+    this.#known.clear();
   }
 }
 

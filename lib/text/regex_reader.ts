@@ -83,6 +83,16 @@ export class RegexReader {
     return root;
   }
 
+  /** The number of capturing groups of what was read. */
+  get groups(): number {
+    return this.#groups;
+  }
+
+  /** The numbers of the named groups of what was read. */
+  get names(): ReadonlyMap<string, number> {
+    return this.#names;
+  }
+
   #ahead(count: number): string {
     return this.#chars.slice(this.#at, this.#at + count).join("");
   }

@@ -5,12 +5,24 @@
 
 import type { ModuleTable, VirtualNames } from "../../lib/plugins/loader.ts";
 
+/** One module in several files. */
+async function joined(parts: readonly Promise<object>[]): Promise<object> {
+  return Object.assign({}, ...await Promise.all(parts));
+}
+
 /** What `loadCatalogue` makes a minion's execution modules of. */
 export const EXECUTION_MODULES: ModuleTable = {
   cmd: () => import("./cmd.ts"),
   config: () => import("./config.ts"),
   cp: () => import("./cp.ts"),
   event: () => import("./event.ts"),
+  file: () =>
+    joined([
+      import("./file.ts"),
+      import("./_file_editing.ts"),
+      import("./_file_managing.ts"),
+      import("./_file_trees.ts"),
+    ]),
   grains: () => import("./grains.ts"),
   key: () => import("./key.ts"),
   match: () => import("./match.ts"),

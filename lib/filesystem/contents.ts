@@ -1,0 +1,233 @@
+/**
+ * What is in a file: whether it is text, in which encoding, its lines as Python splits them, and writing it anew.
+ * Source: Salt 3008.3, `salt/utils/files.py` is_text, get_encoding; `salt/utils/stringutils.py` is_binary; `salt/utils/filebuffer.py`;
+ * `salt/utils/atomicfile.py`.
+ * @module
+ */
+
+import { CommandError } from "../errors.ts";
+import { copyAttributes } from "../os/libc_inodes.ts";
+import { isFile } from "../os/file_kind.ts";
+import { streamDecoder } from "../text/encoding.ts";
+import { LINE_ENDS } from "../values/python_text.ts";
+import { dirName, joinPath } from "./paths.ts";
+
+/** Bytes that decide whether a file is text. */
+const TEXT_BLOCK = 512;
+/** Bytes that tell a file's encoding. */
+const ENCODING_BLOCK = 2048;
+
+/** The first `most` bytes of the file at `path`. @throws What Deno throws. */
+export function readBeginning(path: string, most: number): Uint8Array {
+  using file = Deno.openSync(path);
+  const block = new Uint8Array(most);
+  let length = 0;
+  for (let got = file.readSync(block); got !== null && got > 0; got = file.readSync(block.subarray(length))) {
+    length += got;
+  }
+  return block.subarray(0, length);
+}
+
+/** Whether the beginning of the file reads as text; `false` too if it cannot be read. */
+export function isText(path: string): boolean {
+  try {
+    return !looksBinary(readBeginning(path, TEXT_BLOCK));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    return false;
+  }
+}
+
+/** Whether the file's first 2 KB are not text; `false` for what is no regular file. */
+export function isBinary(path: string): boolean {
+  return isFile(path) && looksBinary(readBeginning(path, ENCODING_BLOCK));
+}
+
+/** Salt's guess: a NUL byte, or more than 30 % of bytes that text does not have. */
+export function looksBinary(bytes: Uint8Array): boolean {
+  if (bytes.length === 0) return false;
+  if (bytes.includes(0)) return true;
+  const wide = isUtf8(bytes, { cut: true });
+  const strange = bytes.reduce((count, byte) => count + (isTextByte(byte, wide) ? 0 : 1), 0);
+  return strange / bytes.length > 0.3;
+}
+
+function isTextByte(byte: number, wide: boolean): boolean {
+  if (byte >= 32 && byte < 127) return true;
+  if (byte === 8 || byte === 9 || byte === 10 || byte === 12 || byte === 13) return true;
+  return wide && byte >= 128 && byte < 255;
+}
+
+/** Whether `bytes` are UTF-8. @param options.cut Whether the last character may be incomplete. */
+function isUtf8(bytes: Uint8Array, { cut }: { readonly cut: boolean }): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: cut });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const MARKS: readonly (readonly [encoding: string, mark: readonly number[]])[] = [
+  ["UTF-32-BE", [0x00, 0x00, 0xfe, 0xff]],
+  ["UTF-32-LE", [0xff, 0xfe, 0x00, 0x00]],
+  ["UTF-16-BE", [0xfe, 0xff]],
+  ["UTF-16-LE", [0xff, 0xfe]],
+  ["UTF-8", [0xef, 0xbb, 0xbf]],
+  ["UTF-7", [0x2b, 0x2f, 0x76]],
+];
+
+/** The encoding of a file, by its mark or because it is UTF-8; `undefined` if nothing tells. */
+export function detectEncoding(path: string): string | undefined {
+  if (!isFile(path)) return undefined;
+  const block = readBeginning(path, ENCODING_BLOCK);
+  const marked = MARKS.find(([, mark]) => mark.every((byte, i) => block[i] === byte))?.[0];
+  return marked ?? (isUtf8(block, { cut: false }) ? "UTF-8" : undefined);
+}
+
+/** The UTF-8 text of the file at `path`, with its byte order mark. @throws {CommandError} If it is not UTF-8. */
+export function readText(path: string): string {
+  return decodeUtf8(Deno.readFileSync(path), path);
+}
+
+/** `bytes` as UTF-8. @throws {CommandError} If they are not. */
+export function decodeUtf8(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new CommandError(`Cannot read ${path}: it is not valid UTF-8`);
+  }
+}
+
+/** Bytes as text to be shown: as UTF-8, or as Latin-1 if they are not. */
+export function lenientText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  }
+}
+
+/** The lines of `text` with their ends, which are `\n` alone: Python's files of bytes. */
+export function newlineLines(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+/** The lines with their ends, which are `\n`, `\r\n` and `\r`: Python's files of text, and `bytes.splitlines(True)`. */
+export function universalLines(text: string): string[] {
+  return text.match(/[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$/g) ?? [];
+}
+
+const LINES = new RegExp(`[^${LINE_ENDS}]*(?:\r\n|[${LINE_ENDS}])|[^${LINE_ENDS}]+$`, "g");
+
+/** The lines with their ends: Python's `str.splitlines(True)`. */
+export function keptLines(text: string): string[] {
+  return text.match(LINES) ?? [];
+}
+
+/** Characters that a search in a file sees at once, and by which it then goes on. */
+const WINDOW = 256 * 1024, STRIDE = 32 * 1024;
+
+/** The text of a file in overlapping pieces, so that a search needs no more memory for a large one. Invalid UTF-8 is replaced. */
+export function* textWindows(path: string): Generator<string, void> {
+  using file = Deno.openSync(path);
+  const decode = streamDecoder(null);
+  const block = new Uint8Array(STRIDE);
+  let window = "", fresh = 0, first = true;
+  for (;;) {
+    const length = file.readSync(block) ?? 0;
+    const more = decode(block.subarray(0, length), length === 0);
+    window += more;
+    fresh += more.length;
+    if (length === 0) {
+      if (fresh > 0 || (first && window !== "")) yield window;
+      return;
+    }
+    const wanted = first ? WINDOW : STRIDE;
+    if (fresh < wanted) continue;
+    yield window;
+    first = false;
+    fresh = 0;
+    window = window.slice(STRIDE);
+  }
+}
+
+/** How a file that is written anew differs from the old one. */
+export interface NewFile {
+  /** Permission bits of a file that was not there. Default: those that the umask leaves of 0666. */
+  readonly mode?: number;
+}
+
+/**
+ * Puts `bytes` into the file at `path` at once: others see the old contents or the new ones. Owner, mode, access control list and labels of an
+ * old file are kept. A link at `path` itself is replaced, so resolve it before.
+ * @throws What Deno throws; then the old file is as it was.
+ */
+export function replaceFile(path: string, bytes: Uint8Array, { mode }: NewFile = {}): void {
+  const old = lstatOrNothing(path);
+  const temporary = joinPath(dirName(path), `.___atomic_write${crypto.randomUUID().slice(0, 8)}`);
+  try {
+    writeAll(temporary, bytes);
+    if (old !== undefined && !old.isSymlink) {
+      if (old.uid !== Deno.uid() || old.gid !== Deno.gid()) Deno.chownSync(temporary, old.uid, old.gid);
+      copyAttributes(path, temporary);
+      Deno.chmodSync(temporary, (old.mode ?? 0o600) & 0o7777);
+    } else {
+      Deno.chmodSync(temporary, mode ?? 0o666 & ~Deno.umask());
+    }
+    Deno.renameSync(temporary, path);
+  } catch (error) {
+    removeQuietly(temporary);
+    throw error;
+  }
+}
+
+/**
+ * Copies a file with its mode, times and attributes, as Python's `copy2`. What is at `to`, a link as well, is replaced and
+ * not written through.
+ * @param options.owner Whether the copy belongs to the owner of `from`, not to this process.
+ */
+export function copyKeeping(from: string, to: string, { owner = false }: { readonly owner?: boolean } = {}): void {
+  const info = Deno.statSync(from);
+  const temporary = `${to}.${crypto.randomUUID().slice(0, 8)}`;
+  try {
+    writeAll(temporary, Deno.readFileSync(from));
+    if (owner) Deno.chownSync(temporary, info.uid, info.gid);
+    copyAttributes(from, temporary);
+    Deno.chmodSync(temporary, (info.mode ?? 0o600) & 0o7777);
+    if (info.atime !== null && info.mtime !== null) Deno.utimeSync(temporary, info.atime, info.mtime);
+    Deno.renameSync(temporary, to);
+  } catch (error) {
+    removeQuietly(temporary);
+    throw error;
+  }
+}
+
+/** Overwrites the file where `path` leads: the inode stays, for hard links and whoever has it open. */
+export function overwriteFile(path: string, bytes: Uint8Array): void {
+  using file = Deno.openSync(path, { write: true, create: true, truncate: true });
+  for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
+}
+
+function writeAll(path: string, bytes: Uint8Array): void {
+  using file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
+  for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
+  file.syncSync();
+}
+
+function lstatOrNothing(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.lstatSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+function removeQuietly(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * How two files differ, as `file.get_diff` and the states show it.
+ * Source: Salt 3008.3, `salt/modules/file.py` get_diff; `salt/utils/stringutils.py` get_conditional_diff.
+ * @module
+ */
+
+import { CommandError } from "../errors.ts";
+import { systemReason } from "../os/deno_texts.ts";
+import { unifiedDiff } from "../text/unified_diff.ts";
+import { strip } from "../values/python_text.ts";
+import { compareStrings } from "../values/value.ts";
+import { isText, lenientText, newlineLines } from "./contents.ts";
+
+/** What does not count as a difference. */
+export interface Ignoring {
+  readonly ordering?: boolean;
+  readonly whitespace?: boolean;
+  /** Texts from which on a line is a comment. */
+  readonly comments?: readonly string[];
+}
+
+/** Whether anything is ignored. */
+export function ignoresSomething({ ordering, whitespace, comments = [] }: Ignoring): boolean {
+  return ordering === true || whitespace === true || comments.length > 0;
+}
+
+/** What takes the place of a diff that is not to be seen. */
+export type Hidden = "<Obfuscated Template>" | "<show_changes=False>";
+
+/** Options of {@linkcode diffFiles}. */
+export interface DiffOptions {
+  /** Whether the head names the files. */
+  readonly names?: boolean;
+  /** What to show in place of the diff. */
+  readonly hidden?: Hidden;
+  readonly ignoring?: Ignoring;
+}
+
+/** How two files differ. */
+export interface FileDiff {
+  /** Empty if the bytes are equal. */
+  readonly text: string;
+  /** Whether they differ in more than what is ignored; without anything to ignore, whether they differ. */
+  readonly counts: boolean;
+}
+
+/**
+ * Compares the files at `from` and `to`.
+ * @throws {CommandError} If one cannot be read.
+ */
+export function diffFiles(from: string, to: string, options: DiffOptions = {}): FileDiff {
+  const [old, now] = [from, to].map((path) => newlineLines(lenientText(read(path))));
+  if (old.length === now.length && old.every((line, i) => line === now[i])) return { text: "", counts: false };
+  if (options.hidden !== undefined) return { text: options.hidden, counts: true };
+  const kinds = kindsText(isText(from), isText(to));
+  if (kinds !== undefined) return { text: kinds, counts: true };
+  const lines = unifiedDiff(old, now, options.names === false ? undefined : { from, to });
+  return { text: lines.join(""), counts: differs(lines, options.ignoring ?? {}) };
+}
+
+function kindsText(old: boolean, now: boolean): string | undefined {
+  if (old && now) return undefined;
+  if (!old && !now) return "Replace binary file";
+  return old ? "Replace text file with binary file" : "Replace binary file with text file";
+}
+
+/** The bytes, of which each is a line's. @throws {CommandError} */
+function read(path: string): Uint8Array {
+  try {
+    return Deno.readFileSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    throw new CommandError(`Failed to read ${path}: ${systemReason(error)}`);
+  }
+}
+
+/** Whether a diff has changes beside those that are ignored. */
+export function differs(diff: readonly string[], ignoring: Ignoring): boolean {
+  if (!ignoresSomething(ignoring)) return diff.length > 0;
+  const kept = (sign: string) =>
+    diff.filter((line) => line.startsWith(sign) && !line.startsWith("+++") && !line.startsWith("---"))
+      .map((line) => withoutIgnored(line.slice(1), ignoring)).filter((line) => line !== "").sort(compareStrings);
+  const [added, taken] = [kept("+"), kept("-")];
+  return added.length !== taken.length || added.some((line, i) => line !== taken[i]);
+}
+
+function withoutIgnored(line: string, { whitespace, comments = [] }: Ignoring): string {
+  const code = comments.reduce((text, mark) => text.includes(mark) ? text.slice(0, text.indexOf(mark)) : text, line);
+  return whitespace === true ? strip(code) : code;
+}

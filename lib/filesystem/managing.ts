@@ -1,0 +1,379 @@
+/**
+ * `file.manage_file` and `file.check_file_meta`: puts contents into a file, or says how it differs from them.
+ * Source: Salt 3008.3, `salt/modules/file.py`.
+ * @module
+ */
+
+import { compareAttributes, selinuxParts } from "./attributes.ts";
+import { installFile } from "./backups.ts";
+import { hashFile, schemeOf, type SourceSum } from "./checksums.ts";
+import { diffFiles, type FileDiff, ignoresSomething, type Ignoring } from "./diffs.ts";
+import { CommandError, messageOf } from "../errors.ts";
+import type { FileHost } from "./file_host.ts";
+import { isDirectory, isFile } from "../os/file_kind.ts";
+import { systemReason } from "../os/deno_texts.ts";
+import { encodeText } from "../text/encoding.ts";
+import { normalizeMode } from "./ownership.ts";
+import { dirName, isLink, joinPath, realPath } from "./paths.ts";
+import { checkPermissions, type StateResult, type Wanted } from "./permission_check.ts";
+import { localPath } from "./sources.ts";
+import { type FileStatus, fileStatus } from "./status.ts";
+import { makeParents } from "./trees.ts";
+import { map, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+
+/** What a file is to be, beside its owner and mode. */
+export interface ManagedFile extends Wanted {
+  readonly name: string;
+  /** The local file with the contents; empty if there is none. */
+  readonly sfn: string;
+  readonly source: string;
+  readonly sum: SourceSum | undefined;
+  /** The contents, if they do not come from a file. */
+  readonly contents: string | Uint8Array | null;
+  readonly ignoring: Ignoring;
+  /** Whether the diff of a new file is made. */
+  readonly newFileDiff: boolean;
+}
+
+/** A directory for files that are needed for a moment, readable for this user alone. */
+class Scratch {
+  #directory: string | undefined;
+
+  /** A file with `bytes` in it. */
+  file(bytes: Uint8Array): string {
+    this.#directory ??= Deno.makeTempDirSync({ prefix: "__salt.tmp." });
+    const path = joinPath(this.#directory, crypto.randomUUID());
+    Deno.writeFileSync(path, bytes, { mode: 0o600 });
+    return path;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#directory !== undefined) Deno.removeSync(this.#directory, { recursive: true });
+  }
+}
+
+const NOTHING = new Uint8Array();
+
+function statusOf(path: string, follow: boolean): FileStatus | undefined {
+  try {
+    return fileStatus(path, { follow });
+  } catch (error) {
+    if (error instanceof CommandError) return undefined;
+    throw error;
+  }
+}
+
+/** How a file differs from what it is to be. */
+export interface MetaChanges {
+  readonly changes: ValueMap;
+  /** Whether it differs in more than what is ignored. */
+  readonly counts: boolean;
+}
+
+/** `file.check_file_meta`. */
+export async function metaChanges(file: ManagedFile, host: FileHost): Promise<MetaChanges> {
+  const changes: ValueMap = new Map();
+  const status = statusOf(file.name, file.follow ?? false);
+  if (status === undefined && !file.newFileDiff) {
+    return { changes: map({ newfile: file.name }), counts: ignoresSomething(file.ignoring) };
+  }
+  using scratch = new Scratch();
+  const obfuscated = truthy(await host.option("obfuscate_templates"));
+  let counts = false;
+  const compare = (to: string, hides: boolean): string => {
+    const diff = diffFiles(status === undefined ? scratch.file(NOTHING) : file.name, to, {
+      names: false,
+      ...obfuscated && hides ? { hidden: "<Obfuscated Template>" as const } : {},
+      ignoring: file.ignoring,
+    });
+    counts = diff.counts;
+    return diff.text;
+  };
+  if (file.sum !== undefined && (status === undefined || hashFile(file.name, file.sum.hash_type) !== file.sum.hsum)) {
+    const sfn = file.sfn === "" && file.source !== "" ? localPath(file.source) : file.sfn;
+    if (sfn === "") changes.set("sum", "Checksum differs");
+    else changes.set("diff", compareOr(() => compare(sfn, true)));
+  }
+  if (file.contents !== null) {
+    const wanted = typeof file.contents === "string" ? new TextEncoder().encode(file.contents) : file.contents;
+    const differences = compareOr(() => compare(scratch.file(wanted), false));
+    if (differences !== "") changes.set("diff", obfuscated ? "<Obfuscated Template>" : differences);
+  }
+  if (status !== undefined) await addPermissions(changes, { file, status, host });
+  return { changes, counts };
+}
+
+/** The diff, or why there is none. */
+function compareOr(compare: () => string): string {
+  try {
+    return compare();
+  } catch (error) {
+    if (error instanceof CommandError) return error.message;
+    throw error;
+  }
+}
+
+async function addPermissions(
+  changes: ValueMap,
+  { file, status, host }: { readonly file: ManagedFile; readonly status: FileStatus; readonly host: FileHost },
+): Promise<void> {
+  const { user, group } = file;
+  if (user !== null && user !== status.user && user !== status.uid) changes.set("user", user);
+  if (group !== null && group !== status.group && group !== status.gid) changes.set("group", group);
+  const mode = normalizeMode(file.mode);
+  if (mode !== null && mode !== status.mode) changes.set("mode", mode);
+  if (file.attrs) {
+    const difference = await compareAttributes(file.name, file.attrs, host);
+    if (difference !== undefined && (difference.added !== null || difference.removed !== null)) {
+      changes.set("attrs", file.attrs);
+    }
+  }
+  const asked = { user: file.seuser, role: file.serole, type: file.setype, range: file.serange };
+  if (Object.values(asked).every((part) => !part)) return;
+  const current = await selinuxParts(file.name, host);
+  if (current === undefined) changes.set("selinux", "Unable to get current selinux attributes");
+  for (const part of ["user", "role", "type", "range"] as const) {
+    if (current !== undefined && asked[part] && asked[part] !== current[part]) {
+      changes.set("selinux", map({ [part]: asked[part] }));
+    }
+  }
+}
+
+/** What becomes of a file that {@linkcode manageFile} manages. */
+export interface Management extends ManagedFile {
+  /** The mode of backups. */
+  readonly backup: string;
+  readonly makedirs: boolean;
+  readonly dirMode: Value;
+  readonly showChanges: boolean;
+  readonly follow: boolean;
+  readonly skipVerify: boolean;
+  readonly keepMode: boolean;
+  /** Python's name of the encoding of the contents. Default: UTF-8. */
+  readonly encoding: string | null;
+  readonly encodingErrors: string;
+}
+
+/** `file.manage_file`: `ret` with what was done. */
+export async function manageFile(ret: StateResult, file: Management, host: FileHost): Promise<StateResult> {
+  const work = new FileWork(ret, { file, host });
+  using scratch = work.scratch;
+  void scratch;
+  return await work.run();
+}
+
+/** A failure that becomes the state's comment. */
+class Failed extends Error {}
+
+/** One run of {@linkcode manageFile}. */
+class FileWork {
+  readonly scratch = new Scratch();
+  readonly #ret: StateResult;
+  readonly #file: Management;
+  readonly #host: FileHost;
+  #counts = false;
+
+  constructor(ret: StateResult, { file, host }: { readonly file: Management; readonly host: FileHost }) {
+    this.#ret = ret;
+    this.#file = file;
+    this.#host = host;
+  }
+
+  async run(): Promise<StateResult> {
+    try {
+      const sfn = this.#source();
+      const sum = this.#sum(sfn);
+      const mode = this.#file.keepMode && sfn !== "" && ["", "file"].includes(schemeOf(this.#file.source))
+        ? fileStatus(sfn).mode
+        : this.#file.mode;
+      const there = isFile(this.#file.name) || isLink(this.#file.name);
+      return there ? await this.#change({ sfn, sum, mode }) : await this.#create({ sfn, sum, mode });
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      this.#ret.result = false;
+      this.#ret.comment = error.message;
+      return this.#ret;
+    }
+  }
+
+  #source(): string {
+    const { sfn, source } = this.#file;
+    if (source === "" || sfn !== "") return sfn;
+    try {
+      const path = localPath(source);
+      if (isFile(path)) return path;
+    } catch (error) {
+      if (error instanceof CommandError) throw new Failed(`Source file '${source}' not found: ${error.message}`);
+      throw error;
+    }
+    throw new Failed(`Source file '${source}' not found`);
+  }
+
+  #sum(sfn: string): SourceSum | undefined {
+    const { sum, source, sfn: given } = this.#file;
+    if (source === "" || (given !== "" && sum !== undefined)) {
+      return sum === undefined ? undefined : { ...sum, hsum: sum.hsum.toLowerCase() };
+    }
+    const type = sum?.hash_type ?? this.#host.hashType;
+    return { hash_type: type, hsum: hashFile(sfn, type) };
+  }
+
+  /** @throws {Failed} If the source is not what its hash says. */
+  #verify(sfn: string, { sum, what, hint = "" }: { sum: SourceSum | undefined; what: string; hint?: string }): void {
+    const { source, skipVerify } = this.#file;
+    if (source === "" || skipVerify || sum === undefined) return;
+    const actual = hashFile(sfn, sum.hash_type);
+    if (actual === sum.hsum) return;
+    throw new Failed(
+      `Specified ${sum.hash_type} checksum for ${what} (${sum.hsum}) does not match actual checksum (${actual})${hint}`,
+    );
+  }
+
+  async #hidden(template: boolean): Promise<"<Obfuscated Template>" | "<show_changes=False>" | undefined> {
+    if (template && truthy(await this.#host.option("obfuscate_templates"))) return "<Obfuscated Template>";
+    return this.#file.showChanges ? undefined : "<show_changes=False>";
+  }
+
+  #diff(from: string, to: string): FileDiff {
+    return diffFiles(from, to, { names: false, ignoring: this.#file.ignoring });
+  }
+
+  #install(source: string, path: string): void {
+    try {
+      installFile(source, path, { cachedir: this.#host.cachedir, backup: this.#file.backup });
+    } catch (error) {
+      if (error instanceof Deno.errors.NotCapable) throw error;
+      throw new Failed(`Failed to commit change: ${systemReason(error)}`);
+    }
+  }
+
+  #contents(): Uint8Array | undefined {
+    const { contents, encoding, encodingErrors } = this.#file;
+    if (contents === null) return undefined;
+    if (contents instanceof Uint8Array) return contents;
+    return encodeText(contents, encoding, encodingErrors);
+  }
+
+  /** The file is there, or a link. */
+  async #change({ sfn, sum, mode }: Prepared): Promise<StateResult> {
+    const { name, source, follow } = this.#file;
+    const ret = this.#ret;
+    const link = isLink(name);
+    const real = link && follow ? realPath(name) : name;
+    if (source !== "" && sum !== undefined && (link && !follow || hashFile(real, sum.hash_type) !== sum.hsum)) {
+      this.#verify(sfn, {
+        sum,
+        what: source,
+        hint:
+          ". If the 'source_hash' value refers to a remote file with multiple possible matches, then it may be necessary to " +
+          "set 'source_hash_name'.",
+      });
+      await this.#setDiff(real, sfn, { template: true });
+      this.#install(sfn, real);
+    }
+    const contents = this.#contents();
+    if (contents !== undefined) {
+      const wanted = this.scratch.file(contents);
+      if (await this.#setDiff(real, wanted, { template: true })) this.#install(wanted, real);
+    }
+    if (link && !follow) {
+      const replacement = sfn === "" ? contents === undefined ? undefined : this.scratch.file(contents) : sfn;
+      if (replacement === undefined) throw new Failed(`Source file '${source === "" ? "None" : source}' not found`);
+      this.#verify(replacement, { sum, what: name });
+      this.#install(replacement, name);
+      ret.changes.set("diff", "Replace symbolic link with regular file");
+    }
+    await checkPermissions(ret, { path: name, wanted: { ...this.#file, mode }, host: this.#host });
+    if (ret.changes.size > 0) {
+      ret.comment = `File ${name} updated`;
+      if (ignoresSomething(this.#file.ignoring) && !this.#counts) ret.more.set("skip_req", true);
+    } else if (ret.result === true) {
+      ret.comment = `File ${name} is in the correct state`;
+    }
+    return ret;
+  }
+
+  /** Notes how the file differs. @returns Whether it does. */
+  async #setDiff(from: string, to: string, { template }: { readonly template: boolean }): Promise<boolean> {
+    const hidden = await this.#hidden(template);
+    try {
+      const diff = this.#diff(from, to);
+      this.#counts = diff.counts;
+      if (diff.text === "") return false;
+      this.#ret.changes.set("diff", hidden ?? diff.text);
+      return true;
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      this.#ret.changes.set("diff", messageOf(error));
+      return true;
+    }
+  }
+
+  /** There is nothing yet, or a directory or a special file. */
+  async #create({ sfn, sum, mode }: Prepared): Promise<StateResult> {
+    const { name, source, newFileDiff } = this.#file;
+    const ret = this.#ret, { test } = this.#host;
+    if (source !== "") {
+      this.#verify(sfn, { sum, what: name });
+      ret.changes.set("diff", newFileDiff ? this.#diff(this.scratch.file(NOTHING), sfn).text : "New file");
+    }
+    await this.#makeDirectory(mode);
+    const contents = this.#contents();
+    if (source === "" && !test) {
+      // Readable for its owner alone until it has its mode.
+      Deno.openSync(name, { write: true, create: true, mode: truthy(mode) ? 0o600 : 0o666 }).close();
+      if (contents === undefined) {
+        ret.changes.set("new", `file ${name} created`);
+        ret.comment = "Empty file";
+      } else {
+        ret.changes.set("diff", "New file");
+      }
+    }
+    if (contents !== undefined) {
+      const wanted = this.scratch.file(contents);
+      if (newFileDiff && ret.changes.get("diff") === "New file") {
+        ret.changes.set("diff", this.#diff(this.scratch.file(NOTHING), wanted).text);
+      }
+      this.#install(wanted, name);
+    } else if (sfn !== "") {
+      this.#install(sfn, name);
+    }
+    const bits = mode ?? (0o666 & ~Deno.umask()).toString(8);
+    if (statusOf(name, false) !== undefined) {
+      await checkPermissions(ret, {
+        path: name,
+        wanted: { ...this.#file, mode: bits, follow: false },
+        host: this.#host,
+      });
+    }
+    if (ret.comment.length === 0) ret.comment = `File ${name} updated`;
+    if (test) ret.comment = `File ${name} not updated`;
+    else if (ret.changes.size === 0 && ret.result === true) ret.comment = `File ${name} is in the correct state`;
+    if (ignoresSomething(this.#file.ignoring) && ret.changes.size > 0 && !this.#counts) ret.more.set("skip_req", true);
+    return ret;
+  }
+
+  async #makeDirectory(mode: Value): Promise<void> {
+    const { name, makedirs, dirMode, user, group } = this.#file;
+    if (isDirectory(dirName(name))) return;
+    if (!makedirs) {
+      this.#ret.changes.delete("diff");
+      throw new Failed("Parent directory not present");
+    }
+    // Who may read a directory's files may enter it.
+    const derived = mode === null
+      ? null
+      : [...str(mode).slice(-3)].map((digit) => digit === "0" ? digit : String(Number(digit) | 1)).join("");
+    const bits = dirMode ?? derived;
+    await makeParents(name, async (path) => {
+      const ret: StateResult = { name: path, changes: new Map(), comment: "", result: true, more: new Map() };
+      await checkPermissions(ret, { path, wanted: { user, group, mode: bits }, host: this.#host });
+    });
+  }
+}
+
+interface Prepared {
+  readonly sfn: string;
+  readonly sum: SourceSum | undefined;
+  readonly mode: Value;
+}

@@ -1,0 +1,61 @@
+/**
+ * The minion as the functions of the module `file` need it, from the context of their job.
+ * @module
+ */
+
+import { isMap, str, toNumber, type Value, type ValueMap } from "../../lib/values/value.ts";
+import type { FileHost, ToolOptions, ToolResult } from "../../lib/filesystem/file_host.ts";
+import { expandUser } from "../../lib/filesystem/paths.ts";
+import type { JobContext } from "../../lib/plugins/job_context.ts";
+import type { Rest } from "../../lib/plugins/module.ts";
+
+/** Runs a program by `cmd.run_all`, as Salt's modules do: its return code becomes the job's unless that is not wanted. */
+export async function runTool(
+  context: JobContext,
+  words: readonly string[],
+  options: ToolOptions & { readonly more?: ValueMap } = {},
+): Promise<ToolResult> {
+  const result = await callRunAll(context, words, options);
+  const text = (key: string) => str(result.get(key) ?? "");
+  return { retcode: toNumber(result.get("retcode")) ?? 0, stdout: text("stdout"), stderr: text("stderr") };
+}
+
+/** The map that `cmd.run_all` gives: `pid`, `retcode`, `stdout`, `stderr`. */
+export async function callRunAll(
+  context: JobContext,
+  words: readonly string[],
+  { ignoreRetcode = false, joined = false, more = new Map() }: ToolOptions & { readonly more?: ValueMap } = {},
+): Promise<ValueMap> {
+  const kwargs: ValueMap = new Map<Value, Value>([
+    ["python_shell", false],
+    ["ignore_retcode", ignoreRetcode],
+    ["redirect_stderr", joined],
+    ...more,
+  ]);
+  const result = await context.call("cmd.run_all", [[...words]], kwargs);
+  return isMap(result) ? result : new Map();
+}
+
+/** What `lib/filesystem` needs of the minion. */
+export function fileHost(context: JobContext): FileHost {
+  return {
+    test: context.opts.test === true,
+    cachedir: context.opts.cachedir,
+    hashType: context.opts.hash_type,
+    option: (name) => context.call("config.option", [name]),
+    run: (words, options) => runTool(context, words, options),
+    log: (level, message) => context.log(level, message),
+  };
+}
+
+/** A path argument with `~` made a home directory. */
+export function home(path: string): string {
+  return expandUser(path);
+}
+
+/** The lines that `file.append` and its like were given: positional, or in the keyword `args`. */
+export function linesOf({ args, kwargs }: Rest): Value[] {
+  const given = kwargs.get("args");
+  if (given === undefined) return args;
+  return Array.isArray(given) ? given : [given];
+}

@@ -1,0 +1,435 @@
+/**
+ * Execution module `file`, fourth part: what states ask of managed files. Sources are files of this host: there is no file server yet, no
+ * fetching from other URLs, no templates and no signatures, and each says so by name.
+ * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
+ * @module
+ */
+
+import { fileHost, home } from "./_file_host.ts";
+import { SIGNATURES } from "./file.ts";
+import type { SourceSum } from "../../lib/filesystem/checksums.ts";
+import { schemeOf } from "../../lib/filesystem/checksums.ts";
+import { diffFiles, ignoresSomething, type Ignoring } from "../../lib/filesystem/diffs.ts";
+import { type ManagedFile, manageFile, metaChanges } from "../../lib/filesystem/managing.ts";
+import { checkPermissions, readResult, resultMap } from "../../lib/filesystem/permission_check.ts";
+import { chooseSource, findManaged, localPath } from "../../lib/filesystem/sources.ts";
+import { fileStatus } from "../../lib/filesystem/status.ts";
+import { CommandError } from "../../lib/errors.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { isMap, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+
+/** The arguments of SELinux contexts. */
+const SELINUX = { seuser: str(null), serole: str(null), setype: str(null), serange: str(null) };
+/** The arguments of what does not count as a change. */
+const IGNORING = { ignore_ordering: bool(false), ignore_whitespace: bool(false), ignore_comment_characters: any(null) };
+
+interface IgnoringArguments {
+  readonly ignore_ordering: boolean;
+  readonly ignore_whitespace: boolean;
+  readonly ignore_comment_characters: Value;
+}
+
+function ignoringOf(given: IgnoringArguments): Ignoring {
+  const comments = given.ignore_comment_characters;
+  return {
+    ordering: given.ignore_ordering,
+    whitespace: given.ignore_whitespace,
+    comments: !truthy(comments) ? [] : Array.isArray(comments) ? comments.map(text) : [text(comments)],
+  };
+}
+
+/** A map `hash_type`, `hsum`; `undefined` for None and an empty one. */
+function sumOf(given: Value): SourceSum | undefined {
+  if (!isMap(given) || !given.has("hsum")) return undefined;
+  return { hash_type: text(given.get("hash_type") ?? "sha256"), hsum: text(given.get("hsum") ?? "") };
+}
+
+function sumMap(sum: SourceSum | undefined): Value {
+  return map(sum === undefined ? {} : { ...sum });
+}
+
+function textOr(value: Value, fallback = ""): string {
+  return truthy(value) ? text(value) : fallback;
+}
+
+function contentsOf(contents: Value): string | Uint8Array | null {
+  if (contents === null || contents instanceof Uint8Array) return contents;
+  return text(contents);
+}
+
+export const check_perms: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Bring a file's owner, group, mode, attributes and SELinux context to what is asked, and return what changed and what was there. With the " +
+      "option `test` nothing is changed.",
+    "file.check_perms /etc/sudoers '{}' root root 400 ai",
+  ),
+  permissions: "all",
+  params: {
+    name: str(),
+    ret: any(),
+    user: any(),
+    group: any(),
+    mode: any(),
+    attrs: str(null),
+    follow_symlinks: bool(false),
+    ...SELINUX,
+  },
+  run: async ({ name, ret, follow_symlinks: follow, ...wanted }, context) => {
+    const path = home(name);
+    const { ret: done, perms } = await checkPermissions(readResult(path, ret), {
+      path,
+      wanted: { ...wanted, follow },
+      host: fileHost(context),
+    });
+    return [resultMap(done), perms];
+  },
+});
+
+export const source_list: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the source and the hash to use: of a list of sources the first that is on this host.",
+    "file.source_list salt://http/httpd.conf '{hash_type: 'md5', 'hsum': <md5sum>}' base",
+  ),
+  permissions: "all",
+  params: { source: any(), source_hash: any(), saltenv: str() },
+  run: ({ source, source_hash }) => {
+    const chosen = chooseSource(source, source_hash);
+    return [chosen.source, chosen.hash];
+  },
+});
+
+export const apply_template_on_contents: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Render text by a template engine. There is none yet: the result says so.",
+    "file.apply_template_on_contents contents='This is a {{ template }} string.' template=jinja \"context={}\" \"defaults={'template': 'cool'}\" saltenv=base",
+  ),
+  params: { contents: any(), template: any(), context: any(), defaults: any(), saltenv: any() },
+  run: ({ template }) =>
+    map({ result: false, comment: `Specified template format ${text(template)} is not supported` }),
+});
+
+export const get_managed: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the file with a managed file's contents, its digest, and what is wrong (empty text if nothing is).",
+    "file.get_managed /etc/httpd/conf.d/httpd.conf jinja salt://http/httpd.conf '{hash_type: 'md5', 'hsum': <md5sum>}' None root root '755' base None None",
+  ),
+  permissions: "all",
+  params: {
+    name: str(),
+    template: any(),
+    source: any(),
+    source_hash: any(),
+    source_hash_name: any(),
+    user: any(),
+    group: any(),
+    mode: any(),
+    attrs: any(),
+    saltenv: any(),
+    context: any(),
+    defaults: any(),
+    skip_verify: bool(false),
+    verify_ssl: bool(true),
+    use_etag: bool(false),
+    ...SIGNATURES,
+    ...IGNORING,
+    sig_backend: str("gpg"),
+  },
+  varKwargs: "kwargs",
+  run: async (given) => {
+    const { sfn, sum, problem } = await findManaged({
+      name: given.name,
+      source: textOr(given.source),
+      sourceHash: truthy(given.source_hash) ? text(given.source_hash) : null,
+      sourceHashName: truthy(given.source_hash_name) ? text(given.source_hash_name) : null,
+      template: truthy(given.template) ? text(given.template) : null,
+      skipVerify: given.skip_verify,
+      saltenv: textOr(given.saltenv, "base"),
+    });
+    return [sfn, sumMap(sum), problem];
+  },
+});
+
+const CHECK_MANAGED = {
+  name: str(),
+  source: any(),
+  source_hash: any(),
+  source_hash_name: any(),
+  user: any(),
+  group: any(),
+  mode: any(),
+  attrs: str(null),
+  template: any(),
+  context: any(),
+  defaults: any(),
+  saltenv: any(),
+};
+
+/** `attrs` has no default where Salt's has none. */
+const ATTRS = any();
+
+interface CheckArguments {
+  readonly name: string;
+  readonly source: Value;
+  readonly source_hash: Value;
+  readonly source_hash_name: Value;
+  readonly user: Value;
+  readonly group: Value;
+  readonly mode: Value;
+  readonly attrs: Value;
+  readonly template: Value;
+  readonly saltenv: Value;
+  readonly contents: Value;
+  readonly skip_verify: boolean;
+  readonly keep_mode?: boolean;
+  readonly seuser: string | null;
+  readonly serole: string | null;
+  readonly setype: string | null;
+  readonly serange: string | null;
+  readonly follow_symlinks: boolean;
+  readonly ignoring: Ignoring;
+  readonly newFileDiff: boolean;
+}
+
+/** What would change, or why that cannot be said. */
+async function checkManaged(
+  given: CheckArguments,
+  context: JobContext,
+): Promise<{ readonly changes: Map<Value, Value>; readonly counts: boolean } | { readonly problem: string }> {
+  const { source, hash } = chooseSource(given.source, given.source_hash);
+  let { mode } = given;
+  let sfn = "", sum: SourceSum | undefined;
+  if (given.contents === null) {
+    const managed = await findManaged({
+      name: given.name,
+      source: textOr(source),
+      sourceHash: truthy(hash) ? text(hash) : null,
+      sourceHashName: truthy(given.source_hash_name) ? text(given.source_hash_name) : null,
+      template: truthy(given.template) ? text(given.template) : null,
+      skipVerify: given.skip_verify,
+      saltenv: textOr(given.saltenv, "base"),
+    });
+    if (managed.problem !== "") return { problem: managed.problem };
+    ({ sfn, sum } = managed);
+    if (sfn !== "" && given.keep_mode === true && ["", "file"].includes(schemeOf(textOr(source)))) {
+      mode = fileStatus(sfn).mode;
+    }
+  }
+  const file: ManagedFile = {
+    ...given,
+    mode,
+    attrs: truthy(given.attrs) ? text(given.attrs) : null,
+    follow: given.follow_symlinks,
+    sfn,
+    source: textOr(source),
+    sum,
+    contents: contentsOf(given.contents),
+  };
+  return await metaChanges(file, fileHost(context));
+}
+
+export const check_managed: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return whether a managed file is as it is to be: True, None if it would be changed, False if that cannot be said; and a sentence.",
+    "file.check_managed /etc/httpd/conf.d/httpd.conf salt://http/httpd.conf '{hash_type: 'md5', 'hsum': <md5sum>}' root, root, '755' jinja True None None base",
+  ),
+  permissions: "all",
+  params: {
+    ...CHECK_MANAGED,
+    attrs: ATTRS,
+    contents: any(null),
+    skip_verify: bool(false),
+    ...SELINUX,
+    follow_symlinks: bool(false),
+  },
+  varKwargs: "kwargs",
+  run: async (given, context) => {
+    const checked = await checkManaged({ ...given, ignoring: {}, newFileDiff: false }, context);
+    if ("problem" in checked) return [false, checked.problem];
+    const { changes } = checked;
+    // Salt does not compare owners and modes in the directory for temporary files.
+    const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
+    if (given.name.startsWith(temporary)) { for (const key of ["user", "group", "mode"]) changes.delete(key); }
+    if (changes.size === 0) return [true, `The file ${given.name} is in the correct state`];
+    const lines = [...changes].map(([key, value]) => `${text(key)}: ${text(value)}\n`);
+    return [null, ["The following values are set to be changed:\n", ...lines].join("")];
+  },
+});
+
+export const check_managed_changes: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return what would change of a managed file, or False and a sentence.",
+    "file.check_managed_changes /etc/httpd/conf.d/httpd.conf salt://http/httpd.conf '{hash_type: 'md5', 'hsum': <md5sum>}' root, root, '755' jinja True None None base",
+  ),
+  permissions: "all",
+  params: {
+    ...CHECK_MANAGED,
+    attrs: ATTRS,
+    contents: any(null),
+    skip_verify: bool(false),
+    keep_mode: bool(false),
+    ...SELINUX,
+    verify_ssl: bool(true),
+    follow_symlinks: bool(false),
+    ...IGNORING,
+    new_file_diff: bool(false),
+  },
+  varKwargs: "kwargs",
+  run: async (given, context) => {
+    const ignoring = ignoringOf(given);
+    const checked = await checkManaged({ ...given, ignoring, newFileDiff: given.new_file_diff }, context);
+    if ("problem" in checked) return [false, checked.problem];
+    return ignoresSomething(ignoring) ? [checked.counts, checked.changes] : checked.changes;
+  },
+});
+
+export const check_file_meta: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return how a file differs from a source or from contents, and from an owner, group, mode, attributes and context.",
+    "file.check_file_meta /etc/httpd/conf.d/httpd.conf None salt://http/httpd.conf '{hash_type: 'md5', 'hsum': <md5sum>}' root root '755' None base",
+  ),
+  permissions: "all",
+  params: {
+    name: str(),
+    sfn: any(),
+    source: any(),
+    source_sum: any(),
+    user: any(),
+    group: any(),
+    mode: any(),
+    attrs: any(),
+    saltenv: any(),
+    contents: any(null),
+    ...SELINUX,
+    verify_ssl: bool(true),
+    follow_symlinks: bool(false),
+    ...IGNORING,
+    new_file_diff: bool(false),
+  },
+  run: async (given, context) => {
+    const ignoring = ignoringOf(given);
+    const { changes, counts } = await metaChanges({
+      ...given,
+      sfn: textOr(given.sfn),
+      source: textOr(given.source),
+      sum: sumOf(given.source_sum),
+      attrs: truthy(given.attrs) ? text(given.attrs) : null,
+      follow: given.follow_symlinks,
+      contents: contentsOf(given.contents),
+      ignoring,
+      newFileDiff: given.new_file_diff,
+    }, fileHost(context));
+    return ignoresSomething(ignoring) ? [counts, changes] : changes;
+  },
+});
+
+export const get_diff: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the unified diff of two files of this host; empty text if they are equal. With something to ignore: whether they differ beyond that, and the diff.",
+    "file.get_diff /home/fred/.vimrc /home/fred/.vimrc.bak",
+  ),
+  permissions: "all",
+  params: {
+    file1: str(),
+    file2: str(),
+    saltenv: str("base"),
+    show_filenames: bool(true),
+    show_changes: bool(true),
+    template: bool(false),
+    source_hash_file1: any(null),
+    source_hash_file2: any(null),
+    ...IGNORING,
+  },
+  run: async (given, context) => {
+    const problems: string[] = [];
+    const paths = [given.file1, given.file2].map((file) => {
+      try {
+        return localPath(file);
+      } catch (error) {
+        if (!(error instanceof CommandError)) throw error;
+        problems.push(error.message);
+        return "";
+      }
+    });
+    if (problems.length > 0) throw new CommandError(`Failed to cache one or more files: ${problems.join("; ")}`);
+    const ignoring = ignoringOf(given);
+    const obfuscated = given.template && truthy(await context.call("config.option", ["obfuscate_templates"]));
+    const diff = diffFiles(paths[0], paths[1], {
+      names: given.show_filenames,
+      ...obfuscated
+        ? { hidden: "<Obfuscated Template>" as const }
+        : given.show_changes
+        ? {}
+        : { hidden: "<show_changes=False>" as const },
+      ignoring,
+    });
+    return ignoresSomething(ignoring) ? [diff.counts, diff.text] : diff.text;
+  },
+});
+
+export const manage_file: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Put the contents of a source, or `contents`, into a file, with owner, group and mode. Returns a state's result.",
+    "file.manage_file /etc/httpd/conf.d/httpd.conf '' '{}' salt://http/httpd.conf '{hash_type: 'md5', 'hsum': <md5sum>}' root root '755' '' base ''",
+  ),
+  permissions: "all",
+  params: {
+    name: str(),
+    sfn: any(),
+    ret: any(),
+    source: any(),
+    source_sum: any(),
+    user: any(),
+    group: any(),
+    mode: any(),
+    attrs: any(),
+    saltenv: any(),
+    backup: any(),
+    makedirs: bool(false),
+    template: any(null),
+    show_changes: bool(true),
+    contents: any(null),
+    dir_mode: any(null),
+    follow_symlinks: bool(true),
+    skip_verify: bool(false),
+    keep_mode: bool(false),
+    encoding: str(null),
+    encoding_errors: str("strict"),
+    ...SELINUX,
+    verify_ssl: bool(true),
+    use_etag: bool(false),
+    signature: any(null),
+    ...SIGNATURES,
+    ...IGNORING,
+    new_file_diff: bool(false),
+    sig_backend: str("gpg"),
+  },
+  varKwargs: "kwargs",
+  run: async (given, context) => {
+    const name = home(given.name);
+    const ret = readResult(name, given.ret);
+    if (truthy(given.signature)) throw new CommandError("Signatures of files are not verified yet");
+    const mode = await context.call("config.backup_mode", [textOr(given.backup)]);
+    return resultMap(
+      await manageFile(ret, {
+        ...given,
+        name,
+        sfn: textOr(given.sfn),
+        source: textOr(given.source),
+        sum: sumOf(given.source_sum),
+        attrs: truthy(given.attrs) ? text(given.attrs) : null,
+        backup: text(mode),
+        dirMode: given.dir_mode,
+        showChanges: given.show_changes,
+        contents: contentsOf(given.contents),
+        follow: given.follow_symlinks,
+        skipVerify: given.skip_verify,
+        keepMode: given.keep_mode,
+        encodingErrors: given.encoding_errors,
+        ignoring: ignoringOf(given),
+        newFileDiff: given.new_file_diff,
+      }, fileHost(context)),
+    );
+  },
+});

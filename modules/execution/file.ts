@@ -1,0 +1,723 @@
+/**
+ * Execution module `file`, first part: paths, what the system says of files, owners and modes, digests, finding. The rest is in
+ * `_file_editing.ts`, `_file_trees.ts` and `_file_managing.ts`.
+ *
+ * All that takes a path needs all permissions: Deno lets nothing less look at `/proc`, `/sys` and `/dev`, and the names of owners may come from a
+ * directory service. The logic is in `lib/filesystem`.
+ * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
+ * @module
+ */
+
+import { callRunAll, fileHost, home, runTool } from "./_file_host.ts";
+import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { extractHash, hasHash, hashFile, hashText, readSourceHash } from "../../lib/filesystem/checksums.ts";
+import { readText, textWindows, universalLines } from "../../lib/filesystem/contents.ts";
+import { readSearch, runSearch, type Search, sortResults } from "../../lib/filesystem/finding.ts";
+import {
+  changeAttributes,
+  listAttributes,
+  selinuxContext,
+  setSelinuxContext,
+} from "../../lib/filesystem/attributes.ts";
+import { changeOwner, gidToGroup, groupToGid, setMode, uidToUser, userToUid } from "../../lib/filesystem/ownership.ts";
+import {
+  baseName,
+  dirName,
+  expandVariables,
+  globAny,
+  isLink,
+  joinPath,
+  linkTarget,
+  mustBeAbsolute,
+  normalPath,
+  realPath,
+} from "../../lib/filesystem/paths.ts";
+import { fileStatus, timesOf } from "../../lib/filesystem/status.ts";
+import { localPath } from "../../lib/filesystem/sources.ts";
+import { openFiles } from "../../lib/filesystem/open_files.ts";
+import { diskUsage } from "../../lib/filesystem/trees.ts";
+import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
+import { systemReason } from "../../lib/os/deno_texts.ts";
+import { deviceNumbers, fileSystemFacts } from "../../lib/os/libc_inodes.ts";
+import { mayAccess } from "../../lib/os/libc_files.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { compileGlob } from "../../lib/text/glob.ts";
+import { found } from "../../lib/text/regex_replace.ts";
+import { pythonRegex } from "../../lib/text/regex.ts";
+import { shlexSplit } from "../../lib/text/shlex.ts";
+import { withoutLeading } from "../../lib/filesystem/text_replacing.ts";
+import { float, isInt, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { strip } from "../../lib/values/python_text.ts";
+
+const FOLLOW = { path: str(), follow_symlinks: bool(true) };
+
+export const stats: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return what the system says of a file: owner and group by name and number, size, mode, type, times, and the path without " +
+      "links (`target`); with `hash_type` also its digest (`sum`).",
+    "file.stats /etc/passwd",
+  ),
+  permissions: "all",
+  params: { path: str(), hash_type: str(null), follow_symlinks: bool(true) },
+  run: ({ path, hash_type, follow_symlinks: follow }) => {
+    const { atime, mtime, ctime, size, mode, type, target, ...ids } = fileStatus(home(path), { follow });
+    return map({
+      ...ids,
+      atime: float(atime),
+      mtime: float(mtime),
+      ctime: float(ctime),
+      size,
+      mode,
+      ...hash_type ? { sum: hashFile(home(path), hash_type) } : {},
+      type,
+      target,
+    });
+  },
+});
+
+export const lstat: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the status of a file, of a link its own; an empty map if there is none.",
+    "file.lstat /path/to/file",
+  ),
+  permissions: "all",
+  params: { path: str() },
+  run: ({ path }) => {
+    mustBeAbsolute(home(path), "Path to file must be absolute.");
+    if (!isAnything(home(path))) return new Map();
+    const info = Deno.lstatSync(home(path));
+    const { atime, mtime, ctime } = timesOf(home(path), { info, follow: false });
+    return map({
+      st_atime: float(atime),
+      st_ctime: float(ctime),
+      st_gid: info.gid,
+      st_mode: info.mode,
+      st_mtime: float(mtime),
+      st_nlink: info.nlink,
+      st_size: info.size,
+      st_uid: info.uid,
+    });
+  },
+});
+
+export const get_uid: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the number of a file's owner.", "file.get_uid /etc/passwd"),
+  permissions: "all",
+  params: FOLLOW,
+  run: ({ path, follow_symlinks: follow }) => fileStatus(home(path), { follow }).uid,
+});
+
+export const get_gid: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the number of a file's group.", "file.get_gid /etc/passwd"),
+  permissions: "all",
+  params: FOLLOW,
+  run: ({ path, follow_symlinks: follow }) => fileStatus(home(path), { follow }).gid,
+});
+
+export const get_user: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the name of a file's owner.", "file.get_user /etc/passwd"),
+  permissions: "all",
+  params: FOLLOW,
+  run: ({ path, follow_symlinks: follow }) => fileStatus(home(path), { follow }).user,
+});
+
+export const get_group: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the name of a file's group.", "file.get_group /etc/passwd"),
+  permissions: "all",
+  params: FOLLOW,
+  run: ({ path, follow_symlinks: follow }) => fileStatus(home(path), { follow }).group,
+});
+
+export const get_mode: ModuleFunction<JobContext> = fn({
+  doc: describe("Return a file's mode: four octal digits.", "file.get_mode /etc/passwd"),
+  permissions: "all",
+  params: FOLLOW,
+  run: ({ path, follow_symlinks: follow }) => fileStatus(home(path), { follow }).mode,
+});
+
+/** What looking up users and groups takes: the files, and `getent` for those of a directory service. */
+const LOOK_UP = { read: ["/etc/passwd", "/etc/group"], run: ["getent"], sys: ["uid"] } as const;
+
+export const gid_to_group: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the name of the group of a number, or the number if there is none.", "file.gid_to_group 0"),
+  permissions: LOOK_UP,
+  params: { gid: any() },
+  run: ({ gid }) => {
+    const number = typeof gid === "string" && /^\s*\d+\s*$/.test(gid)
+      ? Number(gid)
+      : isInt(gid)
+      ? gid
+      : groupToGid(gid);
+    return typeof number === "number" ? gidToGroup(number) : number;
+  },
+});
+
+export const group_to_gid: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the number of a group; empty text if there is none.", "file.group_to_gid root"),
+  permissions: LOOK_UP,
+  params: { group: any() },
+  run: ({ group }) => groupToGid(group),
+});
+
+export const uid_to_user: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the name of the user of a number, or the number if there is none.", "file.uid_to_user 0"),
+  permissions: LOOK_UP,
+  params: { uid: int() },
+  run: ({ uid }) => uidToUser(uid),
+});
+
+export const user_to_uid: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the number of a user, of the minion's own for None; empty text if there is none.",
+    "file.user_to_uid root",
+  ),
+  permissions: LOOK_UP,
+  params: { user: any() },
+  run: ({ user }) => userToUid(user),
+});
+
+export const set_mode: ModuleFunction<JobContext> = fn({
+  doc: describe("Set the mode of a file, and return it.", "file.set_mode /etc/passwd 0644"),
+  permissions: "all",
+  params: { path: str(), mode: any() },
+  run: ({ path, mode }) => setMode(home(path), mode),
+});
+
+export const chown: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set the owner and group of a file, or of what a link leads to. Returns None, or what is wrong.",
+    "file.chown /etc/passwd root root",
+  ),
+  permissions: "all",
+  params: { path: str(), user: any(), group: any() },
+  run: ({ path, user, group }) => changeOwner(home(path), { user, group }),
+});
+
+export const lchown: ModuleFunction<JobContext> = fn({
+  doc: describe("Set the owner and group of a file, or of a link itself.", "file.lchown /etc/passwd root root"),
+  permissions: "all",
+  params: { path: str(), user: any(), group: any() },
+  run: ({ path, user, group }) => changeOwner(home(path), { user, group, link: true }),
+});
+
+export const chgrp: ModuleFunction<JobContext> = fn({
+  doc: describe("Set the group of a file.", "file.chgrp /etc/passwd root"),
+  permissions: "all",
+  params: { path: str(), group: any() },
+  run: ({ path, group }) => changeOwner(home(path), { user: fileStatus(home(path)).user, group }),
+});
+
+export const lsattr: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the attributes that `lsattr` lists, by file; None where there is no `lsattr`.",
+    "file.lsattr foo1.txt",
+  ),
+  permissions: "all",
+  params: { path: str() },
+  run: ({ path }, context) => listAttributes(path, fileHost(context)),
+});
+
+export const chattr: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set or take off attributes of files with `chattr`. `operator` is add or remove, `attributes` are letters of " +
+      "aAcCdDeijPsStTu, `flags` options of the program, `version` the file's version. Returns whether that went well.",
+    "file.chattr foo1.txt foo2.txt operator=add attributes=ai",
+    "file.chattr foo3.txt operator=remove attributes=i version=2",
+  ),
+  permissions: "all",
+  params: {},
+  varArgs: "files",
+  varKwargs: "kwargs",
+  run: (_bound, context, { args, kwargs }) => {
+    const operator = kwargs.get("operator") ?? null, attributes = kwargs.get("attributes") ?? null;
+    if (operator !== "add" && operator !== "remove") {
+      throw new InvocationError("Need an operator: 'add' or 'remove' to modify attributes.");
+    }
+    if (attributes === null) throw new InvocationError("Need attributes: [aAcCdDeijPsStTu]");
+    const optional = (name: string) => truthy(kwargs.get(name)) ? text(kwargs.get(name) ?? null) : undefined;
+    return changeAttributes(args.map(text), {
+      operator,
+      attributes: text(attributes),
+      flags: optional("flags"),
+      version: optional("version"),
+    }, fileHost(context));
+  },
+});
+
+export const restorecon: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Reset the SELinux context of a file, or with `recursive` of a tree.",
+    "file.restorecon /home/user/.ssh/authorized_keys",
+  ),
+  permissions: "all",
+  params: { path: str(), recursive: bool(false) },
+  run: async ({ path, recursive }, context) =>
+    (await runTool(context, ["restorecon", recursive ? "-FR" : "-F", path])).retcode === 0,
+});
+
+export const get_selinux_context: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the SELinux context of a file.", "file.get_selinux_context /etc/hosts"),
+  permissions: "all",
+  params: { path: str() },
+  run: ({ path }, context) => selinuxContext(path, fileHost(context)),
+});
+
+export const set_selinux_context: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set parts of the SELinux context of a file, and return it. `persist`, which needs the module `selinux`, is refused " +
+      "where there is none.",
+    "file.set_selinux_context path user=system_u",
+  ),
+  permissions: "all",
+  params: { path: str(), user: str(null), role: str(null), type: str(null), range: str(null), persist: bool(false) },
+  run: async ({ path, user, role, type, range, persist }, context) => {
+    if (!user && !role && !type && !range) return false;
+    if (persist) {
+      const kwargs = new Map<Value, Value>([["sel_type", type], ["sel_user", user], ["sel_level", range]]);
+      const added = await context.call("selinux.fcontext_add_policy", [path], kwargs);
+      if (!(added instanceof Map) || added.get("retcode") !== 0) {
+        throw new CommandError(`Problem setting fcontext: ${text(added)}`);
+      }
+    }
+    return await setSelinuxContext(path, { user, role, type, range }, fileHost(context));
+  },
+});
+
+const DIGEST_FORM = str("sha256");
+
+export const get_sum: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the digest of a file, or `File not found`.", "file.get_sum /etc/passwd sha512"),
+  permissions: "all",
+  params: { path: str(), form: DIGEST_FORM },
+  run: ({ path, form }) => isFile(home(path)) ? hashFile(home(path), form) : "File not found",
+});
+
+export const get_hash: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the digest of a file.", "file.get_hash /etc/shadow"),
+  permissions: "all",
+  params: { path: str(), form: DIGEST_FORM, chunk_size: int(65536) },
+  run: ({ path, form }) => hashFile(home(path), form),
+});
+
+export const check_hash: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return whether a file has a digest: `TYPE:DIGEST`, `TYPE=DIGEST`, or one whose length tells its type.",
+    "file.check_hash /etc/fstab sha256=fe05bcdcdc4928012781a5f1a2a77cbb5398e106",
+  ),
+  permissions: "all",
+  params: { path: str(), file_hash: any() },
+  run: ({ path, file_hash }) => hasHash(home(path), hashText(file_hash)),
+});
+
+export const extract_hash: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the digest that a file of digests has for a file: `hsum` and `hash_type`, or None. A line that ends in " +
+      "`source_hash_name`, the name of `file_name` or that of `source` counts first, in this order.",
+    "file.extract_hash /path/to/hash/file sha512 /etc/foo",
+  ),
+  permissions: "all",
+  params: {
+    hash_fn: str(),
+    hash_type: str("sha256"),
+    file_name: str(""),
+    source: str(""),
+    source_hash_name: str(null),
+  },
+  run: ({ hash_fn, hash_type, file_name: fileName, source, source_hash_name: sourceHashName }) =>
+    extractHash(hash_fn, { hashType: hash_type, fileName, source, sourceHashName }),
+});
+
+/** The arguments of signatures, which are not built. */
+export const SIGNATURES = {
+  source_hash_sig: any(null),
+  signed_by_any: any(null),
+  signed_by_all: any(null),
+  keyring: any(null),
+  gnupghome: any(null),
+};
+
+export const get_source_sum: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the digest that `source_hash` tells: one, `TYPE=DIGEST`, or a file of digests on this host.",
+    "file.get_source_sum /tmp/foo.tar.gz source=http://mydomain.tld/foo.tar.gz source_hash=499ae16dcae71eeb7c3a30c75ea7a1a6",
+  ),
+  permissions: "all",
+  params: {
+    file_name: str(""),
+    source: str(""),
+    source_hash: str(null),
+    source_hash_name: str(null),
+    saltenv: str("base"),
+    verify_ssl: bool(true),
+    ...SIGNATURES,
+    sig_backend: str("gpg"),
+  },
+  run: async ({ file_name: fileName, source, source_hash, source_hash_name: sourceHashName, source_hash_sig }) => {
+    if (truthy(source_hash_sig)) throw new CommandError("Signatures of files of hashes are not verified yet");
+    const sum = await readSourceHash(
+      source_hash,
+      { fileName, source, sourceHashName },
+      (url) => Promise.resolve(localPath(url)),
+    );
+    return map({ ...sum });
+  },
+});
+
+export const find: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Return the files below a path, which may have wildcards, that all criteria match.
+
+Criteria:
+    name, iname (globs of names), regex, iregex, type (letters of abcdpfls), owner, group (names and numbers),
+    size ([+-]NUMBER[bkmgt]), mtime ([+-][NUMw][NUMd][NUMh][NUMm][NUMs]), grep (an expression in the contents)
+
+Actions, of which print=path is the default:
+    delete (letters of types; also as a bare word: files), exec (a command, {} is the path), print (group md5 mode mtime name path size type user)
+
+Depths:
+    maxdepth, mindepth`,
+    "file.find / type=f name=\\*.bak size=+10m",
+    "file.find /var mtime=+30d size=+10m print=path,size,mtime",
+    "file.find /var/log name=\\*.[0-9] mtime=+30d size=+10m delete",
+  ),
+  permissions: "all",
+  params: { path: str() },
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run: async ({ path }, context, { args, kwargs }) => {
+    const options = new Map(kwargs);
+    if (args.includes("delete")) options.set("delete", "f");
+    else if (args.includes("print")) options.set("print", "path");
+    let search: Search;
+    try {
+      search = readSearch(options, async (command) => {
+        const { stdout, stderr } = await runTool(context, shlexSplit(command), {
+          ignoreRetcode: true,
+          more: new Map([["rstrip", false]]),
+        });
+        if (stderr !== "") context.log("error", `Error running command: ${command}\n\n${stderr}`);
+        return stdout;
+      });
+    } catch (error) {
+      if (error instanceof CommandError) return `error: ${error.message}`;
+      throw error;
+    }
+    const results: Value[] = [];
+    for (const top of globAny(home(path))) {
+      for await (const result of runSearch(search, top)) {
+        context.signal.throwIfAborted();
+        results.push(result);
+      }
+    }
+    return sortResults(results);
+  },
+});
+
+export const grep: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Search files, which may be named by a glob, with `grep`; further words are its options. Returns `retcode`, `stdout` and `stderr`.",
+    "file.grep /etc/passwd nobody",
+    "file.grep /etc/sysconfig/network-scripts/ifcfg-eth0 ipaddr -- -i",
+  ),
+  permissions: "all",
+  params: { path: str(), pattern: str() },
+  varArgs: "opts",
+  run: ({ path, pattern }, context, { args }) => {
+    const options = args.flatMap((option) => {
+      const words = shlexSplit(text(option));
+      if (words.length > 1) {
+        throw new InvocationError(
+          "Passing multiple command line arguments in a single string is not supported, please pass the following " +
+            `arguments separately: ${text(option)}`,
+        );
+      }
+      return words;
+    });
+    const paths = globAny(home(path));
+    return callRunAll(context, ["grep", ...options, pattern, ...paths.length > 0 ? paths : [home(path)]]);
+  },
+});
+
+/** Whether a file that is there and can be read fulfils a test. */
+function inFile(path: string, test: (path: string) => boolean): boolean {
+  if (!isAnything(home(path))) return false;
+  try {
+    return test(home(path));
+  } catch (error) {
+    // As Salt, which takes an error of the system for a no.
+    if (error instanceof Error && /\(os error \d+\)/.test(error.message)) return false;
+    throw error;
+  }
+}
+
+export const contains: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether a file contains a text.", "file.contains /etc/crontab 'mymaintenance.sh'"),
+  permissions: "all",
+  params: { path: str(), text: any() },
+  run: ({ path, text: given }) => {
+    const wanted = strip(text(given));
+    return inFile(path, (file) => textWindows(file).some((window) => window.includes(wanted)));
+  },
+});
+
+export const contains_regex: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return whether a line of a file matches a regular expression anywhere. Characters of `lchar` are taken off the start of each line before.",
+    "file.contains_regex /etc/crontab",
+  ),
+  permissions: "all",
+  params: { path: str(), regex: str(), lchar: str("") },
+  run: ({ path, regex, lchar }) => {
+    const compiled = pythonRegex(regex, { search: true });
+    return inFile(
+      path,
+      (file) => universalLines(readText(file)).some((line) => found(compiled, withoutLeading(line, lchar))),
+    );
+  },
+});
+
+export const contains_glob: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether the contents of a file match a glob.", "file.contains_glob /etc/foobar '*cheese*'"),
+  permissions: "all",
+  params: { path: str(), glob_expr: str() },
+  run: ({ path, glob_expr }) => {
+    const matches = compileGlob(glob_expr);
+    return inFile(path, (file) => textWindows(file).some(matches));
+  },
+});
+
+export const directory_exists: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether a path leads to a directory.", "file.directory_exists /etc"),
+  permissions: "all",
+  params: { path: str() },
+  run: ({ path }) => isDirectory(home(path)),
+});
+
+export const file_exists: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether a path leads to a regular file.", "file.file_exists /etc/passwd"),
+  permissions: "all",
+  params: { path: str() },
+  run: ({ path }) => isFile(home(path)),
+});
+
+export const path_exists_glob: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether there is a path that matches a glob.", "file.path_exists_glob '/etc/pam*/pass*'"),
+  permissions: "all",
+  params: { path: str() },
+  run: ({ path }) => globAny(home(path)).length > 0,
+});
+
+export const is_link: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether a path is a symbolic link.", "file.is_link /path/to/link"),
+  permissions: "all",
+  params: { path: str(), nostat: bool(false) },
+  run: ({ path, nostat }) => isLink(nostat ? path : home(path)),
+});
+
+export const is_hardlink: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether a file has more than one name.", "file.is_hardlink /path/to/link"),
+  permissions: "all",
+  params: { path: str() },
+  run: ({ path }) => {
+    mustBeAbsolute(home(path), "Path to file must be absolute.");
+    // As Salt, whose empty map for what is not there is what it returns.
+    return isAnything(home(path)) ? (Deno.lstatSync(home(path)).nlink ?? 1) > 1 : new Map();
+  },
+});
+
+/** A function that says whether a path leads to a special file. */
+function kindTest(
+  name: string,
+  what: string,
+  test: (info: Deno.FileInfo) => boolean | null,
+): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(`Return whether a path leads to ${what}.`, `file.${name} /path`),
+    permissions: "all",
+    params: { name: str() },
+    run: ({ name: path }) => isThere(home(path)) && test(Deno.statSync(home(path))) === true,
+  });
+}
+
+function isThere(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+export const is_chrdev: ModuleFunction<JobContext> = kindTest(
+  "is_chrdev",
+  "a character device",
+  (info) => info.isCharDevice,
+);
+export const is_blkdev: ModuleFunction<JobContext> = kindTest(
+  "is_blkdev",
+  "a block device",
+  (info) => info.isBlockDevice,
+);
+export const is_fifo: ModuleFunction<JobContext> = kindTest("is_fifo", "a FIFO", (info) => info.isFifo);
+
+export const get_devmm: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the major and minor number of a device, [0, 0] for anything else.", "file.get_devmm /dev/chr"),
+  permissions: "all",
+  params: { name: str() },
+  run: ({ name }) => {
+    const info = isThere(home(name)) ? Deno.statSync(home(name)) : undefined;
+    const device = info?.isCharDevice === true || info?.isBlockDevice === true;
+    return device ? [...deviceNumbers(info.rdev ?? 0)] : [0, 0];
+  },
+});
+
+export const access: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return whether the minion may use a file so: f (it exists), r, w or x.",
+    "file.access /path/to/file f",
+  ),
+  permissions: "all",
+  params: { path: str(), mode: any() },
+  run: ({ path, mode }) => {
+    mustBeAbsolute(home(path), "Path to link must be absolute.");
+    const modes: Readonly<Record<string, number>> = { f: 0, r: 4, w: 2, x: 1 };
+    const bits = typeof mode === "string" && Object.hasOwn(modes, mode) ? modes[mode] : mode;
+    if (bits !== 0 && bits !== 1 && bits !== 2 && bits !== 4) throw new InvocationError("Invalid mode specified.");
+    return mayAccess(home(path), bits);
+  },
+});
+
+export const readlink: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return what a symbolic link says, or with `canonicalize` the path without links.",
+    "file.readlink /path/to/link",
+  ),
+  permissions: "all",
+  params: { path: str(), canonicalize: bool(false) },
+  run: ({ path, canonicalize }) => {
+    const full = expandVariables(home(path));
+    mustBeAbsolute(full, `Path to link must be absolute: ${full}`);
+    const target = linkTarget(full);
+    if (target === undefined) throw new InvocationError(`A valid link was not specified: ${full}`);
+    return canonicalize ? realPath(full) : target;
+  },
+});
+
+export const readdir: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the names in a directory, `.` and `..` among them.", "file.readdir /path/to/dir/"),
+  permissions: "all",
+  params: { path: str() },
+  run: ({ path }) => {
+    mustBeAbsolute(home(path), "Dir path must be absolute.");
+    if (!isDirectory(home(path))) throw new InvocationError(`A valid directory was not specified: ${home(path)}`);
+    return [".", "..", ...[...Deno.readDirSync(home(path))].map(({ name }) => name)];
+  },
+});
+
+export const statvfs: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the facts of the file system that a path lies in.", "file.statvfs /path/to/file"),
+  permissions: "all",
+  params: { path: str() },
+  run: ({ path }) => {
+    mustBeAbsolute(home(path), "File path must be absolute.");
+    const facts = fileSystemFacts(home(path));
+    if (facts === undefined) throw new CommandError(`Could not statvfs '${home(path)}'`);
+    const names = [
+      "bavail",
+      "bfree",
+      "blocks",
+      "bsize",
+      "favail",
+      "ffree",
+      "files",
+      "flag",
+      "frsize",
+      "namemax",
+    ] as const;
+    return map(Object.fromEntries(names.map((name) => [`f_${name}`, facts[name]])));
+  },
+});
+
+export const diskusage: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the bytes of a file, or of all files below a directory.", "file.diskusage /path/to/check"),
+  permissions: "all",
+  params: { path: str() },
+  run: ({ path }) => diskUsage(path),
+});
+
+export const open_files: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the open files with the pids that have them open, or with `by_pid` the pids with their files.",
+    "file.open_files",
+  ),
+  permissions: "all",
+  params: { by_pid: bool(false) },
+  run: ({ by_pid }) => openFiles(by_pid),
+});
+
+export const pardir: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the name of a directory's parent: `..`.", "file.pardir"),
+  params: {},
+  run: () => "..",
+});
+
+export const normpath: ModuleFunction<JobContext> = fn({
+  doc: describe("Return a path without empty parts, `.` and `..`; looks at no file.", "file.normpath 'a/b/c/..'"),
+  params: { path: str() },
+  run: ({ path }) => normalPath(path),
+});
+
+export const basename: ModuleFunction<JobContext> = fn({
+  doc: describe("Return what is behind the last slash of a path.", "file.basename 'test/test.config'"),
+  params: { path: str() },
+  run: ({ path }) => baseName(path),
+});
+
+export const dirname: ModuleFunction<JobContext> = fn({
+  doc: describe("Return what is before the last slash of a path.", "file.dirname 'test/path/filename.config'"),
+  params: { path: str() },
+  run: ({ path }) => dirName(path),
+});
+
+export const join: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Join parts of a path; an absolute part replaces those before it.",
+    "file.join '/' 'usr' 'local' 'bin'",
+  ),
+  params: {},
+  varArgs: "args",
+  run: (_bound, _context, { args }) => {
+    const [first, ...more] = args.map(text);
+    if (first === undefined) throw new InvocationError("join() missing 1 required positional argument: 'a'");
+    return joinPath(first, ...more);
+  },
+});
+
+export const seek_read: ModuleFunction<JobContext> = fn({
+  doc: describe("Return `size` bytes of a file from `offset` on.", "file.seek_read /path/to/file 4096 0"),
+  permissions: "all",
+  params: { path: str(), size: int(), offset: int() },
+  run: ({ path, size, offset }) => {
+    using file = Deno.openSync(home(path));
+    file.seekSync(offset, Deno.SeekMode.Start);
+    const bytes = new Uint8Array(Math.min(size, Math.max(0, Deno.statSync(home(path)).size - offset) || size));
+    return bytes.subarray(0, file.readSync(bytes) ?? 0);
+  },
+});
+
+export const read: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the contents of a file, as text or with `binary` as bytes.", "file.read /path/to/file"),
+  permissions: "all",
+  params: { path: str(), binary: bool(false) },
+  run: ({ path, binary }) => {
+    try {
+      return binary ? Deno.readFileSync(path) : readText(path);
+    } catch (error) {
+      if (error instanceof CommandError || error instanceof Deno.errors.NotCapable) throw error;
+      throw new CommandError(`Cannot read '${path}': ${systemReason(error)}`);
+    }
+  },
+});

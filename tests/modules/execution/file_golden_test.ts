@@ -1,0 +1,35 @@
+/**
+ * Modules that read and change files against what Salt 3008.3 made of the same directories: `corpus/file_calls.json`, made by
+ * `corpus/make_file_calls.py`. The results, the texts of errors and the trees afterwards are equal.
+ * @module
+ */
+
+import { assert, assertEquals } from "../../support/assert.ts";
+import { compareCase } from "../../support/call_cases.ts";
+import { parseJson } from "../../support/json.ts";
+import { isMap, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+
+const corpus = parseJson(await Deno.readTextFile(new URL("../../corpus/file_calls.json", import.meta.url)));
+assert(Array.isArray(corpus) && corpus.length > 700);
+
+const byFunction = new Map<string, ValueMap[]>();
+for (const entry of corpus) {
+  assert(isMap(entry));
+  const name = str(entry.get("fun") ?? "");
+  byFunction.set(name, [...byFunction.get(name) ?? [], entry]);
+}
+
+/** A case in one line, for a failure. */
+function shown(entry: ValueMap): string {
+  const part = (key: string): Value => entry.get(key) ?? null;
+  return `${repr(part("args"))} ${repr(part("kwargs"))} in ${repr(part("tree"))}`;
+}
+
+for (const [name, entries] of byFunction) {
+  Deno.test(`${name} does what Salt's does, in ${entries.length} cases`, async () => {
+    for (const entry of entries) {
+      const { expected, actual } = await compareCase(entry);
+      assertEquals(actual, expected, shown(entry));
+    }
+  });
+}

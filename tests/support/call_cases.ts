@@ -1,0 +1,143 @@
+/**
+ * Calls of execution modules in a directory of files, with what Python Salt made of them: the cases of `corpus/file_calls.json`. A case is run in a
+ * directory of its own.
+ * @module
+ */
+
+import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { dumpJson } from "../../lib/values/json.ts";
+import { compare, isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { testContext, testOpts } from "./job_context.ts";
+
+const ROOT = "{ROOT}";
+
+/** What a case came to: what Python Salt's did, and ours. Texts, so that a difference can be read. */
+export interface Compared {
+  readonly expected: string;
+  readonly actual: string;
+}
+
+function replaceIn(value: Value, from: string, to: string): Value {
+  if (typeof value === "string") return value.replaceAll(from, to);
+  if (value instanceof Uint8Array) return new Map([["__bytes__", value.toHex()]]);
+  if (Array.isArray(value)) return value.map((item) => replaceIn(item, from, to));
+  if (!isMap(value)) return value;
+  return new Map([...value].map(([key, item]) => [replaceIn(key, from, to), replaceIn(item, from, to)]));
+}
+
+/** Undoes what JSON cannot say: maps whose keys are no strings. */
+function unpack(value: Value): Value {
+  if (Array.isArray(value)) return value.map(unpack);
+  if (!isMap(value)) return value;
+  const pairs = value.get("__pairs__");
+  if (!Array.isArray(pairs)) return new Map([...value].map(([key, item]) => [key, unpack(item)]));
+  return new Map(pairs.map((pair): [Value, Value] => Array.isArray(pair) ? [pair[0], unpack(pair[1])] : [null, null]));
+}
+
+function without(value: Value, keys: readonly Value[]): Value {
+  if (!isMap(value)) return value;
+  return new Map([...value].filter(([key]) => !keys.includes(key)).map(([key, item]) => [key, without(item, keys)]));
+}
+
+function mapAt(entry: ValueMap, key: string): ValueMap {
+  const value = entry.get(key);
+  return isMap(value) ? value : new Map();
+}
+
+function listAt(entry: ValueMap, key: string): Value[] {
+  const value = entry.get(key);
+  return Array.isArray(value) ? value : [];
+}
+
+async function build(root: string, tree: ValueMap): Promise<void> {
+  for (const [name, what] of tree) {
+    const path = `${root}/${str(name)}`;
+    const file = isMap(what) ? what : new Map<Value, Value>([["text", what]]);
+    const link = file.get("link"), hex = file.get("hex"), mode = file.get("mode");
+    if (file.has("dir")) {
+      await Deno.mkdir(path);
+      await build(path, mapAt(file, "dir"));
+    } else if (typeof link === "string") {
+      await Deno.symlink(link, path);
+    } else {
+      const data = typeof hex === "string"
+        ? Uint8Array.fromHex(hex)
+        : new TextEncoder().encode(str(file.get("text") ?? ""));
+      await Deno.writeFile(path, data);
+    }
+    if (typeof mode === "string") await Deno.chmod(path, parseInt(mode, 8));
+    else if (typeof link !== "string") await Deno.chmod(path, file.has("dir") ? 0o755 : 0o644);
+  }
+}
+
+function snapshot(root: string): ValueMap {
+  const tree: ValueMap = new Map();
+  const names = [...Deno.readDirSync(root)].map(({ name }) => name).sort(compare);
+  for (const name of names) {
+    const path = `${root}/${name}`;
+    const info = Deno.lstatSync(path);
+    const mode = ((info.mode ?? 0) & 0o7777).toString(8).padStart(4, "0");
+    const withMode = (what: [Value, Value][], usual: string) =>
+      new Map([...what, ...mode === usual ? [] : [["mode", mode] as [Value, Value]]]);
+    if (info.isSymlink) tree.set(name, new Map([["link", Deno.readLinkSync(path)]]));
+    else if (info.isDirectory) tree.set(name, withMode([["dir", snapshot(path)]], "0755"));
+    else if (info.isFile) {
+      const what = contents(Deno.readFileSync(path));
+      tree.set(name, mode === "0644" && what[0] === "text" ? what[1] : withMode([what], "0644"));
+    } else tree.set(name, new Map([["special", mode]]));
+  }
+  return tree;
+}
+
+function contents(data: Uint8Array): [string, string] {
+  try {
+    return ["text", new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data)];
+  } catch {
+    return ["hex", data.toHex()];
+  }
+}
+
+const GRAINS: ValueMap = new Map([["id", "web1"], ["kernel", "Linux"], ["os_family", "Debian"], ["os", "Debian"]]);
+
+/** Runs a case in a directory of its own. */
+export async function compareCase(entry: ValueMap): Promise<Compared> {
+  const root = await Deno.makeTempDir({ prefix: "calls_" });
+  const home = await Deno.makeTempDir({ prefix: "minion_" });
+  try {
+    await build(root, mapAt(new Map([["tree", replaceIn(entry.get("tree") ?? null, ROOT, root)]]), "tree"));
+    const before = snapshot(root);
+    const drop = listAt(entry, "drop"), sorted = entry.get("sort") === true;
+    const ours: ValueMap = new Map();
+    const context = testContext({ grains: GRAINS, opts: testOpts({ file_client: "local", root_dir: home }) });
+    try {
+      const args = replaceIn(listAt(entry, "args"), ROOT, root), kwargs = replaceIn(mapAt(entry, "kwargs"), ROOT, root);
+      const result = await context.call(
+        str(entry.get("fun") ?? ""),
+        Array.isArray(args) ? args : [],
+        isMap(kwargs) ? kwargs : new Map(),
+      );
+      const shown = sorted && Array.isArray(result) ? result.toSorted(compare) : result;
+      ours.set("return", without(replaceIn(shown, root, ROOT), drop));
+    } catch (error) {
+      const own = error instanceof CommandError || error instanceof InvocationError;
+      ours.set("error", own ? replaceIn(error.message, root, ROOT) : "");
+    }
+    const [was, is] = [before, snapshot(root)].map((tree) => dumpJson(tree));
+    if (was !== is) ours.set("after", replaceIn(snapshot(root), root, ROOT));
+    const python = new Map(
+      ["return", "error", "after"].filter((key) => entry.has(key)).map((
+        key,
+      ): [Value, Value] => [key, unpack(entry.get(key) ?? null)]),
+    );
+    // An error that is none of Salt's own is a stack trace there; ours says something.
+    if (python.get("error") === "" && typeof ours.get("error") === "string") ours.set("error", "");
+    return { expected: shownText(python), actual: shownText(ours) };
+  } finally {
+    await Deno.remove(root, { recursive: true });
+    await Deno.remove(home, { recursive: true });
+  }
+}
+
+function shownText(value: ValueMap): string {
+  return dumpJson(value);
+}
