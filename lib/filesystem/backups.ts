@@ -12,7 +12,7 @@ import { replaceFile } from "./contents.ts";
 import { compareStrings } from "../values/value.ts";
 
 /** The directory of all backups. */
-export function backupRoot(cachedir: string): string {
+function backupRoot(cachedir: string): string {
   return joinPath(cachedir, "file_backup");
 }
 

@@ -18,7 +18,7 @@ const TEXT_BLOCK = 512;
 const ENCODING_BLOCK = 2048;
 
 /** The first `most` bytes of the file at `path`. @throws What Deno throws. */
-export function readBeginning(path: string, most: number): Uint8Array {
+function readBeginning(path: string, most: number): Uint8Array {
   using file = Deno.openSync(path);
   const block = new Uint8Array(most);
   let length = 0;
@@ -44,7 +44,7 @@ export function isBinary(path: string): boolean {
 }
 
 /** Salt's guess: a NUL byte, or more than 30 % of bytes that text does not have. */
-export function looksBinary(bytes: Uint8Array): boolean {
+function looksBinary(bytes: Uint8Array): boolean {
   if (bytes.length === 0) return false;
   if (bytes.includes(0)) return true;
   const wide = isUtf8(bytes, { cut: true });

@@ -75,7 +75,7 @@ function read(path: string): Uint8Array {
 }
 
 /** Whether a diff has changes beside those that are ignored. */
-export function differs(diff: readonly string[], ignoring: Ignoring): boolean {
+function differs(diff: readonly string[], ignoring: Ignoring): boolean {
   if (!ignoresSomething(ignoring)) return diff.length > 0;
   const kept = (sign: string) =>
     diff.filter((line) => line.startsWith(sign) && !line.startsWith("+++") && !line.startsWith("---"))

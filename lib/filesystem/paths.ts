@@ -10,7 +10,7 @@ import { compileGlob, isGlob } from "../text/glob.ts";
 import { isAnything, isDirectory } from "../os/file_kind.ts";
 
 /** Python's `isabs`. */
-export function isAbsolute(path: string): boolean {
+function isAbsolute(path: string): boolean {
   return path.startsWith("/");
 }
 

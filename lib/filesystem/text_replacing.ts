@@ -69,7 +69,7 @@ export function replaceIn(text: string, request: Replacing, kind: TextKind): Rep
 const SPECIAL = /[()[\]{}?*+\-|^$\\.&~# \t\n\r\v\f]/g;
 
 /** Python's `re.escape`. */
-export function escapeRegex(text: string): string {
+function escapeRegex(text: string): string {
   return text.replace(SPECIAL, "\\$&");
 }
 

@@ -12,9 +12,13 @@ async function joined(parts: readonly Promise<object>[]): Promise<object> {
 
 /** What `loadCatalogue` makes a minion's execution modules of. */
 export const EXECUTION_MODULES: ModuleTable = {
+  alternatives: () => import("./alternatives.ts"),
   cmd: () => import("./cmd.ts"),
   config: () => import("./config.ts"),
   cp: () => import("./cp.ts"),
+  data: () => import("./data.ts"),
+  defaults: () => import("./defaults.ts"),
+  environ: () => import("./environ.ts"),
   event: () => import("./event.ts"),
   file: () =>
     joined([
@@ -24,11 +28,16 @@ export const EXECUTION_MODULES: ModuleTable = {
       import("./_file_trees.ts"),
     ]),
   grains: () => import("./grains.ts"),
+  hashutil: () => import("./hashutil.ts"),
+  hosts: () => import("./hosts.ts"),
+  ini: () => import("./ini.ts"),
   key: () => import("./key.ts"),
   match: () => import("./match.ts"),
+  random: () => import("./random.ts"),
   saltutil: () => import("./saltutil.ts"),
   status: () => import("./status.ts"),
   sys: () => import("./sys.ts"),
+  temp: () => import("./temp.ts"),
   test: () => import("./test.ts"),
 };
 

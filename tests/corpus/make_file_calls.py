@@ -361,6 +361,7 @@ for fun, args, kwargs, tree, drop, sort in CASES:
     before = place(snapshot(root), root, R)
     case = {"fun": fun, "args": args, "kwargs": kwargs, "tree": tree}
     mods.pack["__context__"].clear()
+    opts["hosts.file"] = f"{root}/h"
     sys.stdout = open(os.devnull, "w")
     try:
         result = mods[fun](*place(args, R, root), **place(kwargs, R, root))

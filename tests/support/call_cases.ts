@@ -108,7 +108,10 @@ export async function compareCase(entry: ValueMap): Promise<Compared> {
     const before = snapshot(root);
     const drop = listAt(entry, "drop"), sorted = entry.get("sort") === true;
     const ours: ValueMap = new Map();
-    const context = testContext({ grains: GRAINS, opts: testOpts({ file_client: "local", root_dir: home }) });
+    const context = testContext({
+      grains: GRAINS,
+      opts: { ...testOpts({ file_client: "local", root_dir: home }), extra: new Map([["hosts.file", `${root}/h`]]) },
+    });
     try {
       const args = replaceIn(listAt(entry, "args"), ROOT, root), kwargs = replaceIn(mapAt(entry, "kwargs"), ROOT, root);
       const result = await context.call(

@@ -1,0 +1,140 @@
+/**
+ * Execution module `data`: a map that the minion keeps on its disk, in Salt's file `datastore` below `cachedir`.
+ * Source: the functions of Salt 3008.3 `salt/modules/data.py`.
+ * @module
+ */
+
+import { readFileIfExists, removeIfExists, writeFileAtomic } from "../../lib/os/atomic_file.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, type ModuleFunction } from "../../lib/plugins/module.ts";
+import type { Permissions } from "../../lib/plugins/permissions.ts";
+import { decode, encode } from "../../lib/values/msgpack.ts";
+import { equals, isMap, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { loadYaml } from "../../lib/values/yaml.ts";
+
+// The directory, because a file is written under another name first.
+const READ: Permissions = { read: ["{cachedir}"] };
+const WRITE: Permissions = { read: ["{cachedir}"], write: ["{cachedir}"] };
+
+function storePath({ opts }: JobContext): string {
+  return `${opts.cachedir.replace(/\/+$/, "")}/datastore`;
+}
+
+function readStore(context: JobContext): ValueMap {
+  const bytes = readFileIfExists(storePath(context));
+  if (bytes === undefined || bytes.length === 0) return new Map();
+  const store = decode(bytes, "disk");
+  return isMap(store) ? store : new Map();
+}
+
+function writeStore(store: ValueMap, context: JobContext): true {
+  writeFileAtomic(storePath(context), encode(store, "disk"), { mode: 0o600 });
+  return true;
+}
+
+export const load: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the whole map.", "data.load"),
+  permissions: READ,
+  params: {},
+  run: (_bound, context) => readStore(context),
+});
+
+export const items: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the whole map.", "data.items"),
+  permissions: READ,
+  params: {},
+  run: (_bound, context) => readStore(context),
+});
+
+export const keys: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the keys.", "data.keys"),
+  permissions: READ,
+  params: {},
+  run: (_bound, context) => [...readStore(context).keys()],
+});
+
+export const values: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the values.", "data.values"),
+  permissions: READ,
+  params: {},
+  run: (_bound, context) => [...readStore(context).values()],
+});
+
+export const has_key: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether there is a key.", "data.has_key <key>"),
+  permissions: READ,
+  params: { key: any() },
+  run: ({ key }, context) => readStore(context).has(key),
+});
+
+export const get: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the value of a key, or `default`; of a list of keys the values of those that there are, or with `default` of all.",
+    "data.get <key>",
+    'data.get \'["key1", "key2"]\'',
+  ),
+  permissions: READ,
+  params: { key: any(), default: any(null) },
+  run: ({ key, default: fallback }, context) => {
+    const store = readStore(context);
+    if (!Array.isArray(key)) return store.get(key) ?? fallback;
+    const found = fallback === null ? key.filter((each) => store.has(each)) : key;
+    return found.map((each) => store.get(each) ?? fallback);
+  },
+});
+
+export const clear: ModuleFunction<JobContext> = fn({
+  doc: describe("Forget the whole map.", "data.clear"),
+  permissions: WRITE,
+  params: {},
+  run: (_bound, context) => {
+    removeIfExists(storePath(context));
+    return true;
+  },
+});
+
+export const dump: ModuleFunction<JobContext> = fn({
+  doc: describe("Replace the whole map. False if what is given is none.", 'data.dump \'{"eggs": "spam"}\''),
+  permissions: WRITE,
+  params: { new_data: any() },
+  run: ({ new_data }, context) => {
+    const store = typeof new_data === "string" ? loadYaml(new_data) : new_data;
+    return isMap(store) && writeStore(store, context);
+  },
+});
+
+export const update: ModuleFunction<JobContext> = fn({
+  doc: describe("Set a key.", "data.update <key> <value>"),
+  permissions: WRITE,
+  params: { key: any(), value: any() },
+  run: ({ key, value }, context) => writeStore(readStore(context).set(key, value), context),
+});
+
+export const cas: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set a key if its value is the old one, and return whether it was.",
+    "data.cas <key> <value> <old_value>",
+  ),
+  permissions: WRITE,
+  params: { key: any(), value: any(), old_value: any() },
+  run: ({ key, value, old_value }, context) => {
+    const store = readStore(context);
+    const current: Value | undefined = store.get(key);
+    if (current === undefined || !equals(current, old_value)) return false;
+    return writeStore(store.set(key, value), context);
+  },
+});
+
+export const pop: ModuleFunction<JobContext> = fn({
+  doc: describe("Remove a key, and return its value, or `default`.", "data.pop <key>"),
+  permissions: WRITE,
+  params: { key: any(), default: any(null) },
+  run: ({ key, default: fallback }, context) => {
+    const store = readStore(context);
+    const value = store.get(key);
+    store.delete(key);
+    writeStore(store, context);
+    return value ?? fallback;
+  },
+});

@@ -1,0 +1,132 @@
+/**
+ * Execution module `ini`: files of sections and options.
+ * Source: the functions of Salt 3008.3 `salt/modules/ini_manage.py`.
+ * @module
+ */
+
+import { IniSection } from "../../lib/config_files/ini_file.ts";
+import { replaceFile } from "../../lib/filesystem/contents.ts";
+import { realPath } from "../../lib/filesystem/paths.ts";
+import { CommandError } from "../../lib/errors.ts";
+import { pythonOsError } from "../../lib/os/deno_texts.ts";
+import { isAnything } from "../../lib/os/file_kind.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { encodeText, textDecoder } from "../../lib/text/encoding.ts";
+import { isMap, type Value } from "../../lib/values/value.ts";
+
+const HOW = { separator: str("="), encoding: str(null) };
+
+interface How {
+  readonly file_name: string;
+  readonly separator: string;
+  readonly encoding: string | null;
+  readonly no_spaces?: boolean;
+}
+
+function open({ file_name, separator, encoding, no_spaces: noSpaces }: How): IniSection {
+  const path = realPath(file_name);
+  if (!isAnything(path)) return IniSection.parse("", { separator, noSpaces });
+  try {
+    const { text, exact } = textDecoder(encoding)(Deno.readFileSync(path));
+    if (!exact) {
+      throw new CommandError(`Unable to open file '${file_name}'. Exception: it is not valid ${encoding ?? "utf-8"}`);
+    }
+    return IniSection.parse(text, { separator, noSpaces });
+  } catch (error) {
+    if (error instanceof CommandError || error instanceof Deno.errors.NotCapable) throw error;
+    throw new CommandError(`Unable to open file '${file_name}'. Exception: ${pythonOsError(error, file_name)}`);
+  }
+}
+
+function save(file: IniSection, { file_name, encoding }: How): void {
+  try {
+    replaceFile(realPath(file_name), encodeText(file.text(), encoding));
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof Deno.errors.NotCapable) throw error;
+    throw new CommandError(`Unable to write file '${file_name}'. Exception: ${pythonOsError(error, file_name)}`);
+  }
+}
+
+function plain(found: string | IniSection | undefined): Value {
+  if (found === undefined) return null;
+  return typeof found === "string" ? found : found.values({ comments: true });
+}
+
+export const set_option: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set options, of sections (maps) or outside of them, and return what changed. With `no_spaces` nothing stands around the separator.",
+    "ini.set_option /path/to/ini '{section_foo: {key: value}}'",
+  ),
+  permissions: "all",
+  params: { file_name: str(), sections: any(null), ...HOW, no_spaces: bool(false) },
+  run: ({ sections, ...how }) => {
+    const file = open(how);
+    const changes = file.update(isMap(sections) ? sections : new Map());
+    save(file, how);
+    return changes;
+  },
+});
+
+export const get_option: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return an option of a section, or with an empty section one outside; None if there is none.",
+    "ini.get_option /path/to/ini section_name option_name",
+  ),
+  permissions: { read: true },
+  params: { file_name: str(), section: str(), option: str(), ...HOW },
+  run: ({ section, option, ...how }) => {
+    const file = open(how);
+    if (section === "") return plain(file.get(option));
+    const found = file.get(section);
+    return found instanceof IniSection ? plain(found.get(option)) : null;
+  },
+});
+
+export const remove_option: ModuleFunction<JobContext> = fn({
+  doc: describe("Remove an option, and return what it was.", "ini.remove_option /path/to/ini section_name option_name"),
+  permissions: "all",
+  params: { file_name: str(), section: str(), option: str(), ...HOW },
+  run: ({ section, option, ...how }) => {
+    const file = open(how);
+    const found = file.get(section);
+    const removed = found instanceof IniSection ? found.remove(option) : file.remove(option);
+    save(file, how);
+    return plain(removed);
+  },
+});
+
+export const get_section: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the options of a section.", "ini.get_section /path/to/ini section_name"),
+  permissions: { read: true },
+  params: { file_name: str(), section: str(), ...HOW },
+  run: ({ section, ...how }) => {
+    const found = open(how).get(section);
+    return found instanceof IniSection ? found.values({ comments: false }) : new Map();
+  },
+});
+
+export const remove_section: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Remove a section, and return its options; None if there is none.",
+    "ini.remove_section /path/to/ini section_name",
+  ),
+  permissions: "all",
+  params: { file_name: str(), section: str(), ...HOW },
+  run: ({ section, ...how }) => {
+    const file = open(how);
+    const removed = file.get(section);
+    if (!(removed instanceof IniSection)) return null;
+    file.remove(section);
+    save(file, how);
+    return removed.values({ comments: false });
+  },
+});
+
+export const get_ini: ModuleFunction<JobContext> = fn({
+  doc: describe("Return all sections with their options, and the options outside of them.", "ini.get_ini /path/to/ini"),
+  permissions: { read: true },
+  params: { file_name: str(), ...HOW },
+  run: (how) => open(how).values({ comments: false }),
+});

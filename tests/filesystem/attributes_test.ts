@@ -1,0 +1,32 @@
+import { assertEquals } from "../support/assert.ts";
+import { isNewE2fsprogs, parseLsattr, splitContext } from "../../lib/filesystem/attributes.ts";
+
+Deno.test("the output of lsattr gives each file its letters, and errors none", () => {
+  const output =
+    "----ia--------e------- /tmp/a file\nlsattr: Operation not supported While reading flags on /proc/x\n---------------------- b";
+  assertEquals(Object.fromEntries(parseLsattr(output, true)), { "/tmp/a file": ["i", "a", "e"], b: [] });
+  assertEquals(parseLsattr(output, false).get("/tmp/a file"), ["i", "a"]);
+});
+
+Deno.test("tune2fs tells of letters that are newer than 1.41.12", () => {
+  const said = (version: string) => isNewE2fsprogs(`tune2fs ${version} (17-Aug-2026)\nUsage: tune2fs`);
+  assertEquals(["1.41.12", "1.41.11", "1.41.14", "1.47.0", "1.4", "2.0"].map(said), [
+    false,
+    false,
+    true,
+    true,
+    false,
+    true,
+  ]);
+  assertEquals(isNewE2fsprogs("no such thing"), false);
+});
+
+Deno.test("a context of SELinux has four parts, or is none", () => {
+  assertEquals(splitContext("system_u:object_r:etc_t:s0"), {
+    user: "system_u",
+    role: "object_r",
+    type: "etc_t",
+    range: "s0",
+  });
+  assertEquals(splitContext("No selinux context information is available for /x"), undefined);
+});

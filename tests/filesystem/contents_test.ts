@@ -1,0 +1,63 @@
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { copyKeeping, replaceFile, textWindows } from "../../lib/filesystem/contents.ts";
+import { installFile, listBackups, makeBackup } from "../../lib/filesystem/backups.ts";
+
+async function scratch(): Promise<{ path: string } & AsyncDisposable> {
+  const path = await Deno.makeTempDir({ prefix: "contents_" });
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
+
+Deno.test("a file that is written anew keeps its mode and its owner, and leaves nothing beside it", async () => {
+  await using root = await scratch();
+  const file = `${root.path}/f`;
+  await Deno.writeTextFile(file, "old");
+  await Deno.chmod(file, 0o4750);
+  if (Deno.uid() === 0) await Deno.chown(file, 12, 34);
+  if (Deno.uid() === 0) await Deno.chmod(file, 0o4750);
+  replaceFile(file, new TextEncoder().encode("new"));
+  const { mode, uid, gid } = await Deno.stat(file);
+  assertEquals([(mode ?? 0) & 0o7777, await Deno.readTextFile(file)], [0o4750, "new"]);
+  if (Deno.uid() === 0) assertEquals([uid, gid], [12, 34]);
+  assertEquals([...Deno.readDirSync(root.path)].length, 1);
+});
+
+Deno.test("a file that cannot be put in place leaves the old one and nothing beside it", async () => {
+  await using root = await scratch();
+  await Deno.mkdir(`${root.path}/d/x`, { recursive: true });
+  assertThrows(() => replaceFile(`${root.path}/d`, new Uint8Array(1)));
+  assertEquals([...Deno.readDirSync(root.path)].map(({ name }) => name), ["d"]);
+});
+
+Deno.test("a link that was planted where a backup goes is replaced, and what it leads to stays", async () => {
+  await using root = await scratch();
+  await Deno.writeTextFile(`${root.path}/victim`, "precious");
+  await Deno.writeTextFile(`${root.path}/f`, "text");
+  await Deno.symlink(`${root.path}/victim`, `${root.path}/f.bak`);
+  copyKeeping(`${root.path}/f`, `${root.path}/f.bak`);
+  assertEquals(await Deno.readTextFile(`${root.path}/victim`), "precious");
+  assertEquals(Deno.lstatSync(`${root.path}/f.bak`).isSymlink, false);
+});
+
+Deno.test("a search sees text that lies across the pieces in which a file is read", async () => {
+  await using root = await scratch();
+  const file = `${root.path}/big`;
+  const long = "ä".repeat(300 * 1024);
+  await Deno.writeTextFile(file, `${long}needle${long}`);
+  assert(textWindows(file).some((window) => window.includes("needle")));
+  assert(!textWindows(file).some((window) => window.includes("\ufffd")));
+});
+
+Deno.test("backups are listed from the newest on, and hold what the file was", async () => {
+  await using root = await scratch();
+  const file = `${root.path}/f`, cachedir = `${root.path}/cache`;
+  await Deno.writeTextFile(file, "one");
+  makeBackup(file, { cachedir, now: new Date(2026, 0, 2, 3, 4, 5, 678) });
+  await Deno.writeTextFile(`${root.path}/new`, "two");
+  installFile(`${root.path}/new`, file, { cachedir, backup: "minion" });
+  const listed = listBackups(file, { cachedir });
+  assertEquals(listed.length, 2);
+  assertEquals(listed[1].time.slice(0, 24), "Fri Jan 02 2026 03:04:05");
+  assertEquals(await Deno.readTextFile(listed[0].location), "one");
+  assertEquals(await Deno.readTextFile(file), "two");
+  assertEquals(listBackups(file, { cachedir, limit: 1 }), [listed[0]]);
+});
