@@ -72,7 +72,7 @@ export const show_current: ModuleFunction<JobContext> = fn({
     "Return the program that a name leads to; False if there is no such name.",
     "alternatives.show_current editor",
   ),
-  permissions: { read: ["/etc/alternatives"] },
+  permissions: "all",
   params: NAME,
   run: ({ name }) => linkTarget(`/etc/alternatives/${name}`) ?? false,
 });
@@ -89,7 +89,7 @@ export const check_exists: ModuleFunction<JobContext> = fn({
 
 export const check_installed: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a name leads to a program.", "alternatives.check_installed name path"),
-  permissions: { read: ["/etc/alternatives"] },
+  permissions: "all",
   params: PATH,
   run: ({ name, path }) => linkTarget(`/etc/alternatives/${name}`) === path,
 });

@@ -174,24 +174,6 @@ Options:
 
     --batch-safe-limit=N
                         A limit.
-
-Exit codes:
-  0   Done, with a description that is long enough for a second line of the
-      terminal.
-  64  Wrong usage.
-
-Environment:
-  SALT_CONFIG_DIR       The directory of the configuration, unless -c is
-                        given.
-  SALT_MASTER_CONFIG, SALT_MINION_CONFIG
-                        The main file of a configuration in /etc/salt.
-  SALT_SALTFILE         The Saltfile with defaults for this command, unless
-                        --saltfile is given.
-  NO_COLOR              Not empty: no colours. TERM=dumb does the same.
-  COLUMNS               The width of the terminal.
-
-Documentation: docs/ in the source tree; of Salt's functions and
-configuration, https://docs.saltproject.io
 `,
   );
 });

@@ -161,6 +161,6 @@ Deno.test("deno task ok lints every file by the rule of docstrings", () => {
   const config: { lint: Record<string, unknown>; exclude: string[] } = JSON.parse(
     Deno.readTextFileSync(`${ROOT}/deno.json`),
   );
-  assertEquals(config.lint.plugins, ["./scripts/docs_plugin.ts"]);
+  assertEquals(config.lint.plugins, ["./scripts/docs_plugin.ts", "./scripts/timers_plugin.ts"]);
   assertEquals([config.lint.include, config.lint.exclude, config.exclude], [undefined, undefined, ["dist/", ".demo/"]]);
 });
