@@ -61,6 +61,11 @@ export function allowsJob(rules: readonly Value[], calls: readonly Call[], targe
   return calls.every((call) => call.fun === FIND_JOB || rules.some((rule) => allowsOnMinions(rule, call, target)));
 }
 
+/** Whether `rules` allow minions to publish `calls`: as {@linkcode allowsJob}, without what the commands need. */
+export function allowsPeers(rules: readonly Value[], calls: readonly Call[], target: JobTarget): boolean {
+  return calls.length > 0 && calls.every((call) => rules.some((rule) => allowsOnMinions(rule, call, target)));
+}
+
 function allowsOnMinions(rule: Value, call: Call, { minions, matching }: JobTarget): boolean {
   if (typeof rule === "string") return matchesRule(rule, call.fun);
   const only = onlyEntry(rule);

@@ -14,6 +14,7 @@ import { describeError, WireError } from "../errors.ts";
 import { JOB_COMMANDS } from "./job_commands.ts";
 import type { MasterServices, MinionCommands } from "./services.ts";
 import { MINION_COMMANDS, servePillar } from "./minion_data.ts";
+import { PEER_COMMANDS } from "./peer_commands.ts";
 import { tellNotBuilt } from "./told_not_built.ts";
 import { UNBUILT_COMMANDS } from "./unbuilt_commands.ts";
 import type { Value, ValueMap } from "../values/value.ts";
@@ -33,6 +34,7 @@ const HANDLERS: MinionCommands<keyof MasterServices> = {
   ...AUTH_COMMANDS,
   ...JOB_COMMANDS,
   ...MINION_COMMANDS,
+  ...PEER_COMMANDS,
 };
 
 /**

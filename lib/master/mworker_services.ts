@@ -93,6 +93,7 @@ export function openServices(
       auth: openAuth(opts, init, parts),
       jobs: jobs.services,
       minions: { data: new DataCache(opts.cachedir, { log: log.error }), publishPort: init.publishPort },
+      park: parts.onWait,
     },
     async close(budget) {
       await journal?.close(budget);

@@ -32,7 +32,7 @@ export type PublishNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "warn" | "fi
  * @throws {WireError} If a field is missing or of another type.
  */
 export async function publishCommand(load: ValueMap, services: PublishNeeds): Promise<ValueMap> {
-  const { auth: { callers, keys }, jobs: { durable }, log } = services;
+  const { auth: { callers, keys } } = services;
   const fun = load.get("fun") ?? null;
   const tgt = load.get("tgt") ?? null;
   if (!isFunctions(fun)) throw new WireError("a publish without a function", "fun");
@@ -69,14 +69,33 @@ export async function publishCommand(load: ValueMap, services: PublishNeeds): Pr
   }
   if (resolved.minions.length === 0) return noMinions(`Master could not resolve minions for target ${str(tgt)}`);
 
+  const user = caller.rules === undefined ? stringField(load, "user") : caller.user;
+  const clean = withoutCredentials(load).set("user", user);
+  if (load.has("kwargs")) clean.set("kwargs", withoutCredentials(kwargs));
+  return await issueJob(clean, resolved, services);
+}
+
+/**
+ * Gives a job its id, stores it, and sends it.
+ * @param load Of a publish, with the user in whose name it is; without credentials.
+ * @param resolved The minions that it is for, at least one.
+ * @returns As {@linkcode publishCommand}.
+ */
+export async function issueJob(load: ValueMap, resolved: Resolved, services: PublishNeeds): Promise<ValueMap> {
+  const { jobs: { durable }, log } = services;
+  const [fun, tgt] = [load.get("fun") ?? null, load.get("tgt") ?? null];
+  const args = listField(load, "arg");
+  const wantedJid = load.get("jid") ?? "";
+  const tgtType = load.get("tgt_type") ?? "glob";
+  const given = load.get("kwargs");
+  const kwargs: ValueMap = isMap(given) ? given : new Map();
   const reader = noLogReader(kwargs.get(NO_LOG));
   // With no_log there is no live output: it would be stored and published.
   const live = reader === undefined && kwargs.get("live") === true;
-  const jid = wantedJid !== "" ? wantedJid : makeJid(undefined, { unique: services.opts.unique_jid });
-  const user = caller.rules === undefined ? stringField(load, "user") : caller.user;
-  const noted = withoutCredentials(load).set("user", user);
-  if (load.has("kwargs")) noted.set("kwargs", withoutCredentials(kwargs));
-  const stored = reader === undefined ? noted : hideArguments(noted);
+  const jid = typeof wantedJid === "string" && wantedJid !== ""
+    ? wantedJid
+    : makeJid(undefined, { unique: services.opts.unique_jid });
+  const stored = reader === undefined ? load : hideArguments(load);
   // What minions send for such a job is checked against the cache, so it must be stored before it is published.
   const first = live || reader !== undefined;
   try {
@@ -93,6 +112,7 @@ export async function publishCommand(load: ValueMap, services: PublishNeeds): Pr
     if (!(error instanceof StoreError)) throw error;
     return noLogFailure(error, services);
   }
+  const user = stringField(load, "user");
   const ret = stringField(load, "ret");
   const { minions, missing } = resolved;
   const hidden = reader === undefined ? {} : { [NO_LOG]: noLogWish(reader) };

@@ -79,6 +79,8 @@ export interface MasterServices {
   readonly jobs: JobServices;
   /** What is known of the minions. */
   readonly minions: MinionServices;
+  /** Called when the request in hand begins to wait for something: the thread takes other requests meanwhile. */
+  park(): void;
 }
 
 /** The services that a handler asks for, by their names: `Needs<"jobs" | "log">`. */

@@ -23,7 +23,6 @@ const none = (part: string, answer: () => Value): UnbuiltCommand => ({ part, ans
 
 /** Of a file server without files: what Salt says of a path that is not there. */
 const files = (answer: () => Value) => none("file server", answer);
-const peers = (answer: () => Value) => none("peer communication", answer);
 
 /** By the name of the command. */
 export const UNBUILT_COMMANDS: Readonly<Record<string, UnbuiltCommand>> = {
@@ -41,10 +40,7 @@ export const UNBUILT_COMMANDS: Readonly<Record<string, UnbuiltCommand>> = {
   _mine_delete: none("mine", () => false),
   _mine_flush: none("mine", () => false),
   _master_tops: none("master tops", NOTHING),
-  minion_pub: peers(NOTHING),
-  minion_publish: peers(NOTHING),
-  minion_runner: peers(NOTHING),
-  pub_ret: peers(() => ""),
+  minion_runner: none("peer_run", NOTHING),
   // As a master of Salt 3007 answers it, which has no resources either. Minions of 3008 send it at each start.
   _register_resources: { part: "resources", answer: NOTHING, loses: hasResources, usual: true },
 };

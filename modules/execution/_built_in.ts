@@ -34,6 +34,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   key: () => import("./key.ts"),
   match: () => import("./match.ts"),
   random: () => import("./random.ts"),
+  publish: () => import("./publish.ts"),
   saltutil: () => import("./saltutil.ts"),
   status: () => import("./status.ts"),
   sys: () => import("./sys.ts"),

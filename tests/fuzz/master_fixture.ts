@@ -130,6 +130,7 @@ export async function openMaster(): Promise<FixtureMaster> {
       data: new DataCache(opts.cachedir, { log: log.error }),
       publishPort: 4505,
     },
+    park: () => {},
     warn: throttledWarnings(log),
     log,
     fire(tag, data) {

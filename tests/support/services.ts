@@ -97,6 +97,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
       data: new DataCache(opts.cachedir, { log: log.error }),
       publishPort: 4505,
     },
+    park: () => {},
     warn: throttledWarnings(log),
     log,
     fire: (tag, data) => {

@@ -41,8 +41,10 @@ function withUsers(): { readonly path: string; readonly master: Record<string, u
   const path = `${directory}/users`;
   Deno.writeTextFileSync(path, ["fred", "anna", "idle", "eve"].map((name) => `${name}:${PASSWORD}\n`).join(""));
   const external_auth = { file: { ...EXTERNAL_AUTH.file, "^filename": path } };
+  const peer = { "web.*": ["test.ping", "test.echo", "publish.*"], "db": [".*"] };
   const master = {
     external_auth,
+    peer,
     token_file: `${directory}/token`,
     publisher_acl_blacklist: { modules: ["test.fib"], users: ["idle"] },
   };
@@ -156,4 +158,27 @@ fleetTest("external_auth: a password or a token allows what the rules say, and i
   const refusals = fleet.logs.filter((line) => line.includes("fred") && line.includes("Refused to publish"));
   assert(refusals.length > 0, "the log says who was refused");
   users.remove();
+  await provePeers(fleet);
 });
+
+/** What minions may publish to each other, by the module `publish` of our own. */
+async function provePeers(fleet: Fleet): Promise<void> {
+  const ask = (id: string, ...words: string[]) => fleet.saltJson(id, ...words);
+  const pinged = await ask("web1", "publish.publish", "*", "test.ping");
+  assertEquals(repr(pinged), repr(map({ web1: { db1: true, web1: true } })));
+  const full = await ask("web1", "publish.full_data", "db1", "test.echo", "arg=['text=a b']");
+  assertEquals(repr(full), repr(map({ web1: { db1: { ret: "a b" } } })));
+  const refused: string[][] = [
+    ["db1", "publish.publish", "web1", "test.ping"],
+    ["web1", "publish.publish", "*", "cmd.run", "id"],
+    ["web1", "publish.publish", "*", "test.ping_all"],
+    ["web1", "publish.publish", "*", "test.ping,cmd.run", "['', 'id']"],
+    ["web1", "publish.publish", "*", "test.ping,publish.publish", "['', '* test.ping']"],
+    ["web1", "publish.publish", "*", "publish.publish", "['*', 'test.ping']"],
+    ["web1", "publish.publish", "nobody", "test.ping"],
+  ];
+  for (const [id, ...words] of refused) {
+    assertEquals(repr(await ask(id, ...words)), repr(map({ [id]: {} })), words.join(" "));
+  }
+  assertEquals(fleet.logs.filter((line) => line.includes("Minion db1 may not publish test.ping")).length, 1);
+}

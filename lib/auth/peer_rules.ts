@@ -1,0 +1,58 @@
+/**
+ * `peer` and `peer_run`: what minions may ask of other minions, and of the master.
+ * Source: Salt 3008.3 `salt/master.py` (`__verify_minion_publish`), `salt/daemons/masterapi.py` (`minion_runner`).
+ * @module
+ */
+
+import { parseCliArgs, toWireArgs } from "../values/arguments.ts";
+import { matchesRule } from "./patterns.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+
+/**
+ * The rules for the minion `id`.
+ * @param option `peer` or `peer_run`: lists of rules by expression; the expression matches the whole id.
+ */
+export function peerRules(option: ValueMap, id: string): Value[] {
+  return [...option].flatMap(([pattern, rules]) =>
+    typeof pattern === "string" && Array.isArray(rules) && matchesRule(pattern, id) ? rules : []
+  );
+}
+
+/** What a minion asks to have published. */
+export interface PeerJob {
+  /** A function, or the list of a compound job's. */
+  readonly fun: Value;
+  /** The arguments as minions get them. */
+  readonly arg: Value[];
+}
+
+/** Reads `fun` and `arg`: texts are parsed as on a command line; `a.b,c.d` is a compound job, whose arguments are texts. */
+export function peerJob(fun: string, arg: readonly Value[], noParse: readonly string[]): PeerJob {
+  if (!fun.includes(",")) return { fun, arg: parsedArguments(arg, noParse) };
+  const funs = fun.split(",");
+  const lists = funs.map((_, i) => {
+    const text = arg[i];
+    return typeof text === "string" ? parsedArguments(text.split(/\s+/).filter((word) => word !== ""), noParse) : [];
+  });
+  return { fun: funs, arg: lists };
+}
+
+function parsedArguments(arg: readonly Value[], noParse: readonly string[]): Value[] {
+  const kwargs: ValueMap = new Map();
+  const args: Value[] = [];
+  for (const item of arg) {
+    if (typeof item !== "string") {
+      args.push(item);
+      continue;
+    }
+    const parsed = parseCliArgs([item], { noParse });
+    args.push(...parsed.args);
+    for (const [name, value] of parsed.kwargs) kwargs.set(name, value);
+  }
+  return toWireArgs(args, kwargs);
+}
+
+/** Whether minions may not publish it, whatever the rules say: what it runs would publish again. */
+export function publishesAgain({ fun }: PeerJob): boolean {
+  return [fun].flat().some((name) => typeof name === "string" && name.trim().startsWith("publish."));
+}

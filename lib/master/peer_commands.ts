@@ -1,0 +1,175 @@
+/**
+ * The commands by which minions publish jobs to other minions, as far as `peer` lets them, and get the returns.
+ * Source: Salt 3008.3 `salt/daemons/masterapi.py` (`minion_pub`, `minion_publish`, `pub_ret`).
+ * @module
+ */
+
+import { allowsPeers, publishCalls } from "../auth/rules.ts";
+import { type PeerJob, peerJob, peerRules, publishesAgain } from "../auth/peer_rules.ts";
+import { RefusedError, TargetError } from "../errors.ts";
+import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { idsOf } from "./rule_targets.ts";
+import { issueJob, type PublishNeeds } from "./publish.ts";
+import { isJid } from "../protocol/jid.ts";
+import { type Resolved, resolveTarget } from "../fleet/target.ts";
+import type { MinionCommands, Needs } from "./services.ts";
+import { sleep } from "../os/sleep.ts";
+import { truncateValue } from "../text/truncate.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
+import { encode } from "../values/msgpack.ts";
+
+/** What the commands need. */
+type PeerNeeds = PublishNeeds;
+
+/** The commands, by name. */
+export const PEER_COMMANDS: MinionCommands<"auth" | "jobs" | "opts" | "log" | "warn" | "fire" | "park"> = {
+  minion_pub: publishForPeer,
+  minion_publish: publishAndWait,
+  pub_ret: peerReturns,
+};
+
+/** Longest time that `minion_publish` waits, and its interval, in milliseconds. */
+const MOST_WAIT_MS = 60_000;
+const LOOK_MS = 300;
+/** Most requests of `minion_publish` that wait in one thread. */
+const MOST_WAITING = 4;
+/** Most bytes of returns that a minion gets: what is beyond is left out. */
+const MOST_RETURN_BYTES = 16 << 20;
+
+/** `minion_pub`. @returns `{jid, minions}`; `{}` if the minion may not. */
+async function publishForPeer(load: ValueMap, id: string, services: PeerNeeds): Promise<ValueMap> {
+  return await publish(load, id, services) ?? new Map();
+}
+
+async function publish(load: ValueMap, id: string, services: PeerNeeds): Promise<ValueMap | undefined> {
+  const { auth: { callers, keys }, opts, warn } = services;
+  const [fun, arg, tgt] = ["fun", "arg", "tgt"].map((name) => load.get(name));
+  if (typeof fun !== "string" || !Array.isArray(arg) || tgt === undefined || !load.has("ret")) {
+    warn(`Minion ${id} asked to publish without saying what, or to whom`);
+    return undefined;
+  }
+  const noParse = load.get("no_parse");
+  const job = peerJob(fun, arg, Array.isArray(noParse) ? noParse.map(str) : []);
+  let resolved: Resolved;
+  try {
+    resolved = resolveForPeer(tgt, load.get("tgt_type"), keys.list("accepted"));
+    checkPeer({ id, job, resolved }, services);
+    callers.access.checkBlacklist(opts.user, publishCalls(job.fun, job.arg));
+  } catch (error) {
+    if (!(error instanceof RefusedError || error instanceof TargetError)) throw error;
+    warn(`Minion ${id} may not publish ${truncateValue(fun)} to ${truncateValue(tgt)}: ${error.message}`);
+    return undefined;
+  }
+  if (resolved.minions.length === 0) return map({ jid: null, minions: [] });
+  const wanted = map({
+    cmd: "publish",
+    fun: job.fun,
+    arg: job.arg,
+    tgt,
+    tgt_type: load.get("tgt_type") ?? "glob",
+    ret: load.get("ret") ?? "",
+    id,
+    user: opts.user,
+  });
+  const answer = (await issueJob(wanted, resolved, services)).get("load");
+  const jid = isMap(answer) ? answer.get("jid") : undefined;
+  if (typeof jid !== "string") return undefined;
+  writeFileAtomic(ownerPath(opts.cachedir, jid), id, { mode: 0o600, makeDirectory: true });
+  services.log.info(
+    `Minion ${id} published ${truncateValue(fun)} with jid ${jid} to ${resolved.minions.length} minions`,
+  );
+  return map({ jid, minions: resolved.minions });
+}
+
+/** The types of targets that look at pillar, and those that compare its values whole. */
+const EXACT_TYPES: Readonly<Record<string, string>> = {
+  pillar: "pillar_exact",
+  pillar_pcre: "pillar_exact",
+  compound: "compound_pillar_exact",
+};
+
+/**
+ * The minions that a minion's target means. By a pattern in a target by pillar it could find out values of others, so those must
+ * be written out.
+ * @throws {TargetError} As resolving throws. @throws {RefusedError} For such a pattern.
+ */
+function resolveForPeer(tgt: Value, tgtType: Value | undefined, accepted: readonly string[]): Resolved {
+  const type = str(tgtType ?? "glob");
+  const resolved = resolveTarget(tgt, type, accepted);
+  const exactType = EXACT_TYPES[type.toLowerCase()];
+  if (exactType === undefined) return resolved;
+  const exact = new Set(resolveTarget(tgt, exactType, accepted).minions);
+  if (resolved.minions.every((id) => exact.has(id))) return resolved;
+  throw new RefusedError("AuthorizationError", "values of pillar must be written out");
+}
+
+/** @throws {RefusedError} If `peer` does not let the minion. */
+function checkPeer(
+  { id, job, resolved }: { readonly id: string; readonly job: PeerJob; readonly resolved: Resolved },
+  { auth: { keys }, opts }: Needs<"auth" | "opts">,
+): void {
+  const matching = (expression: string) => idsOf(expression, keys.list("accepted"));
+  const calls = publishCalls(job.fun, job.arg);
+  if (publishesAgain(job)) throw new RefusedError("AuthorizationError", "a job of a minion publishes no jobs");
+  if (!allowsPeers(peerRules(opts.peer, id), calls, { minions: resolved.minions, matching })) {
+    throw new RefusedError("AuthorizationError", "peer has no rule for that");
+  }
+}
+
+/** Requests of `minion_publish` in this thread. */
+let waiting = 0;
+
+/** `minion_publish`, of older minions: publishes, and waits for the returns. */
+async function publishAndWait(load: ValueMap, id: string, services: PeerNeeds & Needs<"park">): Promise<ValueMap> {
+  if (waiting >= MOST_WAITING) {
+    services.warn(`Minion ${id} may not publish now: ${waiting} minions wait for returns`);
+    return new Map();
+  }
+  const timeoutS = toNumber(load.get("timeout") ?? load.get("tmo")) ?? 5;
+  const published = await publish(load, id, services);
+  const [jid, minions] = [published?.get("jid"), published?.get("minions")];
+  if (typeof jid !== "string" || !Array.isArray(minions)) return new Map();
+  const until = performance.now() + Math.min(MOST_WAIT_MS, Math.max(0, timeoutS) * 1000);
+  services.park();
+  waiting++;
+  try {
+    while (performance.now() < until && services.jobs.store.getReturns(jid).size < minions.length) await sleep(LOOK_MS);
+  } finally {
+    waiting--;
+  }
+  const returns = returnsOf(jid, services);
+  if (load.get("form") === "full") return new Map([...returns, ["__jid__", jid]]);
+  return new Map([...returns].map(([minion, given]) => [minion, isMap(given) ? given.get("ret") ?? null : null]));
+}
+
+/** `pub_ret`: the returns of a job that this minion has published. @returns As in Salt `""` if no minion has. */
+function peerReturns(load: ValueMap, id: string, services: Needs<"jobs" | "opts" | "warn">): Value {
+  const jid = load.get("jid");
+  if (typeof jid !== "string" || !isJid(jid)) return "";
+  const owner = readTextFileIfExists(ownerPath(services.opts.cachedir, jid));
+  if (owner !== id) return owner === undefined ? "" : new Map();
+  return returnsOf(jid, services);
+}
+
+/** `{ret, out}` by minion. */
+function returnsOf(jid: string, { jobs: { store }, warn }: Needs<"jobs" | "warn">): ValueMap {
+  const returns: ValueMap = new Map();
+  let bytes = 0;
+  for (const [minion, given] of store.getReturns(jid)) {
+    const entry = map({ ret: given.return ?? null, ...given.out === undefined ? {} : { out: given.out } });
+    bytes += encode(entry, "wire").length;
+    if (bytes > MOST_RETURN_BYTES) {
+      warn(
+        `The returns of ${jid} are too large for the minion that published it: it gets those of ${returns.size} minions`,
+      );
+      break;
+    }
+    returns.set(minion, entry);
+  }
+  return returns;
+}
+
+/** The file that says which minion has published a job. */
+function ownerPath(cachedir: string, jid: string): string {
+  return `${cachedir}/publish_auth/${jid}`;
+}

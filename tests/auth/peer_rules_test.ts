@@ -1,0 +1,44 @@
+/** @module */
+
+import { peerJob, peerRules, publishesAgain } from "../../lib/auth/peer_rules.ts";
+import { map, repr, toValue } from "../../lib/values/value.ts";
+import { assertEquals } from "../support/assert.ts";
+
+Deno.test("peer: the rules are those of the expressions that match the whole id", () => {
+  const peer = map({
+    "web.*": ["test.*"],
+    "web1|db1": ["a.b"],
+    ".*": ["c.d"],
+    "(": ["bad"],
+    db: "no list",
+    web: ["short"],
+  });
+  assertEquals(peerRules(peer, "web1"), ["test.*", "a.b", "c.d"]);
+  assertEquals(peerRules(peer, "db1"), ["a.b", "c.d"]);
+  assertEquals(peerRules(peer, "xweb1"), ["c.d"]);
+});
+
+Deno.test("peer: texts are parsed as on a command line, before the rules look at them", () => {
+  const read = (fun: string, arg: unknown[], noParse: string[] = []) => {
+    const listed = toValue(arg);
+    const { fun: name, arg: parsed } = peerJob(fun, Array.isArray(listed) ? listed : [], noParse);
+    return `${repr(name)} ${repr(parsed)}`;
+  };
+  assertEquals(
+    read("test.arg", ["1", "a b", ["x"], "k=[1, 2]"]),
+    "'test.arg' [1, 'a b', ['x'], {'k': [1, 2], '__kwarg__': True}]",
+  );
+  assertEquals(read("test.arg", ["k=1"], ["k"]), "'test.arg' [{'k': '1', '__kwarg__': True}]");
+  assertEquals(read("a.b,c.d", ["1 x=2", ""]), "['a.b', 'c.d'] [[1, {'x': 2, '__kwarg__': True}], []]");
+  assertEquals(read("a.b,c.d", ["1"]), "['a.b', 'c.d'] [[1], []]");
+});
+
+Deno.test("peer: no function publishes again, in a compound job neither", () => {
+  const again = (fun: string) => publishesAgain(peerJob(fun, [], []));
+  assertEquals(["publish.publish", "test.ping,publish.full_data", "test.ping, publish.runner"].map(again), [
+    true,
+    true,
+    true,
+  ]);
+  assertEquals(["test.ping", "publisher.x", "test.publish.x"].map(again), [false, false, false]);
+});
