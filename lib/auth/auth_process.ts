@@ -6,6 +6,7 @@
  */
 
 import { AUTH_PROCESS, type AuthAnswer, type AuthQuestion } from "./auth_question.ts";
+import { clearTimeout, setTimeout } from "../os/timers.ts";
 import { DENO_RUN } from "../process/self_command.ts";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 

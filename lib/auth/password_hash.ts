@@ -6,10 +6,10 @@
  */
 
 import { md5, sha1 } from "@noble/hashes/legacy.js";
-import { PreflightError } from "../errors.ts";
+import { ConfigError } from "../errors.ts";
 import { sameText } from "./same_text.ts";
 
-/** Whether `hash` is of `password`. @throws {PreflightError} If it is for crypt(3), and this host has none. */
+/** Whether `hash` is of `password`. @throws {ConfigError} If it is for crypt(3), and this host has none. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   if (hash.startsWith("{SHA}")) return sameText(hash.slice(5), sha1(utf8(password)).toBase64());
   const apache = /^\$apr1\$([^$]{1,8})\$/.exec(hash);
@@ -66,7 +66,9 @@ function libcrypt(): Deno.DynamicLibrary<typeof SYMBOLS> {
       // The next name.
     }
   }
-  throw new PreflightError("this host has no crypt library (libxcrypt), which the hashes of this password file need");
+  throw new ConfigError("this htpasswd file needs libcrypt (libxcrypt), which this host has not", {
+    option: "external_auth",
+  });
 }
 
 /** `password` under the method and the salt of `setting`; `undefined` if that is no such text. It takes long: on another thread. */

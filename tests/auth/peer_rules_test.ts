@@ -26,10 +26,10 @@ Deno.test("peer: texts are parsed as on a command line, before the rules look at
   };
   assertEquals(
     read("test.arg", ["1", "a b", ["x"], "k=[1, 2]"]),
-    "'test.arg' [1, 'a b', ['x'], {'k': [1, 2], '__kwarg__': True}]",
+    "'test.arg' [1, 'a b', ['x'], {'__kwarg__': True, 'k': [1, 2]}]",
   );
-  assertEquals(read("test.arg", ["k=1"], ["k"]), "'test.arg' [{'k': '1', '__kwarg__': True}]");
-  assertEquals(read("a.b,c.d", ["1 x=2", ""]), "['a.b', 'c.d'] [[1, {'x': 2, '__kwarg__': True}], []]");
+  assertEquals(read("test.arg", ["k=1"], ["k"]), "'test.arg' [{'__kwarg__': True, 'k': '1'}]");
+  assertEquals(read("a.b,c.d", ["1 x=2", ""]), "['a.b', 'c.d'] [[1, {'__kwarg__': True, 'x': 2}], []]");
   assertEquals(read("a.b,c.d", ["1"]), "['a.b', 'c.d'] [[1], []]");
 });
 
