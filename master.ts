@@ -5,6 +5,7 @@
 
 import { AUTH_PROCESS } from "./lib/auth/auth_question.ts";
 import { programName } from "./lib/cli/program_name.ts";
+import { FUNCTION_PROCESS } from "./lib/master/function_process_name.ts";
 import { nameProcess } from "./lib/process/process_name.ts";
 
 async function runMaster(args: readonly string[]): Promise<number> {
@@ -33,6 +34,11 @@ async function main(): Promise<number> {
     // Not a command: what the master asks PAM and LDAP in.
     const { runAuthProcess } = await import("./lib/auth/auth_answer.ts");
     return await runAuthProcess();
+  }
+  if (name === FUNCTION_PROCESS) {
+    // Not a command either: what the master runs functions of runners and wheel modules in.
+    const { runMasterFunction } = await import("./lib/commands/master_function.ts");
+    return await runMasterFunction();
   }
   return await runMaster(args);
 }

@@ -12,13 +12,13 @@ import { runSalt } from "./lib/commands/salt.ts";
 import { nameProcess } from "./lib/process/process_name.ts";
 import { reportUnexpected } from "./lib/cli/unexpected_error.ts";
 
-/** Fires an event on the master's bus; most runs of `salt-key` have none to fire, and load no sockets. */
-async function fire(tag: string, data: EventData, { sock_dir }: MasterOpts): Promise<void> {
+/** Fires an event on the master's bus; most runs of `salt-key` have none to fire, and load no sockets. @returns Whether one runs. */
+async function fire(tag: string, data: EventData, { sock_dir }: MasterOpts): Promise<boolean> {
   const [{ fireEvent }, { masterBus }] = await Promise.all([
     import("./lib/bus/fire.ts"),
     import("./lib/bus/paths.ts"),
   ]);
-  await fireEvent(masterBus(sock_dir), tag, data);
+  return await fireEvent(masterBus(sock_dir), tag, data);
 }
 
 /** Tells a process in the background which batch job it runs. */
@@ -43,7 +43,11 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
     }),
   "salt-key": async (args) => {
     const { runSaltKey } = await import("./lib/commands/salt_key.ts");
-    return await runSaltKey(args, { ...process.commandIo(), readLine: process.readLine, fire });
+    return await runSaltKey(args, {
+      ...process.commandIo(),
+      readLine: process.readLine,
+      fire: async (...event) => void await fire(...event),
+    });
   },
   "salt-run": async (args) => {
     const [{ runSaltRun }, { localCommands }, { startDetached }, { CALLER_VARIABLE }] = await Promise.all([
@@ -54,6 +58,7 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
     ]);
     return await runSaltRun(args, {
       ...process.jobIo(),
+      outputGone: process.outputGone,
       fire,
       local: localCommands,
       startDetached: (words, user) => void startDetached(["--as", "salt-run", ...words], { [CALLER_VARIABLE]: user }),

@@ -6,8 +6,7 @@
  */
 
 import { AUTH_PROCESS, type AuthAnswer, type AuthQuestion } from "./auth_question.ts";
-import { clearTimeout, setTimeout } from "../os/timers.ts";
-import { DENO_RUN } from "../process/self_command.ts";
+import { masterProcess } from "../process/self_command.ts";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 
 /** Time for an answer, in milliseconds: PAM delays a failure by seconds. */
@@ -15,7 +14,7 @@ const ANSWER_MS = 30_000;
 
 /** Starts a process, and gives its answer. @throws {Error} If there is none. */
 export async function askAuthProcess(question: AuthQuestion): Promise<AuthAnswer> {
-  const [command, ...args] = authCommand();
+  const [command, ...args] = masterProcess(AUTH_PROCESS);
   const child = new Deno.Command(command, { args, stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();
   const timer = setTimeout(() => child.kill("SIGKILL"), ANSWER_MS);
   try {
@@ -30,12 +29,4 @@ export async function askAuthProcess(question: AuthQuestion): Promise<AuthAnswer
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** The program of a master, and what makes it such a process. */
-function authCommand(): string[] {
-  const words = ["--as", AUTH_PROCESS];
-  if (Deno.build.standalone) return [Deno.execPath(), ...words];
-  const entry = decodeURIComponent(new URL("../../master.ts", import.meta.url).pathname);
-  return [Deno.execPath(), ...DENO_RUN, entry, ...words];
 }

@@ -38,6 +38,17 @@ export function minionBus({ sock_dir, id, hash_type }: MinionBusOpts): BusPaths 
   return { pub: `${bus}_pub.ipc`, pull: `${bus}_pull.ipc` };
 }
 
+/** The sockets that subscribers of the minions with this `sock_dir` connect to, sorted; none if it cannot be read. */
+export function minionBusIn(sockDir: string): string[] {
+  try {
+    return [...Deno.readDirSync(sockDir)].map(({ name }) => name)
+      .filter((name) => /^minion_event_[0-9a-f]{10}_pub\.ipc$/.test(name)).sort().map((name) => `${sockDir}/${name}`);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return [];
+    throw error;
+  }
+}
+
 /** Removes a socket file, or a file beside it, if it exists. */
 export function removeSocketFile(path: string): void {
   try {

@@ -27,6 +27,11 @@ export function writeOut(text: string): void {
   writeTo(Deno.stdout, text);
 }
 
+/** Whether the reader of standard output was gone at the last write. */
+export function outputGone(): boolean {
+  return gone.has(Deno.stdout);
+}
+
 /** Writes to standard error. */
 export function writeError(text: string): void {
   writeTo(Deno.stderr, text);

@@ -1,16 +1,18 @@
 /**
- * A runner's function as a job of the master: its events, its `proc` note, its place in the job cache, and what went
- * wrong as its result. Prints nothing.
+ * A function of a runner or of a wheel module as a job of the master: its events, its `proc` note, its place in the job
+ * cache, and what went wrong as its result. Prints nothing.
  * Source: Salt 3008.3 `salt/client/mixins.py` and `salt/utils/job.py`.
  * @module
  */
 
 import { invoke } from "../plugins/call.ts";
 import { InvocationError, messageOf, NoMasterError, RefusedError, StoreError } from "../errors.ts";
+import { functionEvent, type FunctionKind } from "../protocol/tags.ts";
+import { MASK } from "../protocol/no_log.ts";
 import type { EventData } from "../bus/event.ts";
-import { runEvent } from "../protocol/tags.ts";
 import { asDocstring } from "../plugins/docs.ts";
 import { encode, type Packable, Packed } from "../values/msgpack.ts";
+import type { Family } from "../plugins/loader.ts";
 import { explainUnavailable } from "../plugins/unavailable.ts";
 import type { RunnerContext } from "./runner_context.ts";
 import { noteRunner } from "./runner_notes.ts";
@@ -18,6 +20,8 @@ import { map, type Value, type ValueMap } from "../values/value.ts";
 
 /** What is to be run. */
 export interface RunnerCall {
+  /** Whose function it is. */
+  readonly kind: FunctionKind;
   /** The function: `jobs.list_jobs`. */
   readonly fun: string;
   /** Positional arguments. */
@@ -48,21 +52,22 @@ export interface RunnerOutcome {
   readonly retcode: number;
 }
 
-/** Runs a function of a runner, start to end. Whatever it throws becomes its result. */
+/** Runs a function, start to end. Whatever it throws becomes its result. */
 export async function runRunner(call: RunnerCall, host: RunnerHost): Promise<RunnerOutcome> {
   const { jid, user } = host;
-  const fun = await host.catalogue.get(call.fun);
+  const fun = await familyOf(call.kind, host).get(call.fun);
   if (fun === undefined) return await unavailable(call, host);
 
   const named = call.kwargs.size > 0 ? [new Map(call.kwargs)] : [];
-  const data = map({ fun: `runner.${call.fun}`, jid, user, fun_args: [...call.args, ...named] });
-  await host.fire(runEvent(jid, "new"), new Map(data));
+  const fun_args = fun.secret ? [MASK] : [...call.args, ...named];
+  const data = map({ fun: `${call.kind}.${call.fun}`, jid, user, fun_args });
+  await host.fire(functionEvent(call.kind, jid, "new"), new Map(data));
   const forget = noteRunner(host.opts.cachedir, data);
   let retcode = 0;
   const context: RunnerContext = {
     ...host,
     progress: async (progress) => {
-      await host.fire(runEvent(jid, "progress"), progress);
+      await host.fire(functionEvent(call.kind, jid, "progress"), progress);
       host.showProgress(progress);
     },
     setRetcode: (given) => void (retcode = given),
@@ -73,37 +78,47 @@ export async function runRunner(call: RunnerCall, host: RunnerHost): Promise<Run
     outcome = { end: "done", return: result, retcode };
   } catch (error) {
     if (error instanceof Error) host.log("debug", error.stack ?? error.message);
-    outcome = { ...failure(error, { name: call.fun, doc: fun.doc }), retcode: retcode === 0 ? 1 : retcode };
+    outcome = { ...failure(error, { ...call, doc: fun.doc }), retcode: retcode === 0 ? 1 : retcode };
   } finally {
     forget();
   }
   // Packed once, for the job cache and the bus: a list of ten thousand jobs is 2 MB.
-  const packed = new Packed(encode(outcome.return, "disk"));
+  const packed = new Packed(encode(fun.secret ? MASK : outcome.return, "disk"));
   const ended = new Map<Value, Packable>(data).set("return", packed).set("success", outcome.retcode === 0);
   if (outcome.end !== "done") ended.set("retcode", outcome.retcode);
   store(map({ id: host.opts.id, tgt: host.opts.id, jid, fun: data.get("fun"), user }), ended, host);
-  await host.fire(runEvent(jid, "ret"), ended);
+  await host.fire(functionEvent(call.kind, jid, "ret"), ended);
   return outcome;
+}
+
+function familyOf(kind: FunctionKind, { catalogue, wheel }: RunnerHost): Family<RunnerContext> {
+  return kind === "runner" ? catalogue : wheel;
 }
 
 /** Nothing was run, so only the end is published. For an incomplete name, the matching functions are shown. */
 async function unavailable(call: RunnerCall, host: RunnerHost): Promise<RunnerOutcome> {
-  const { error: { message }, docs, problem } = await explainUnavailable(call.fun, host.catalogue, "runner");
+  const { kind, fun } = call;
+  // All of Salt's wheel functions are there.
+  const salts = kind === "runner" ? kind : undefined;
+  const { error: { message }, docs, problem } = await explainUnavailable(fun, familyOf(kind, host), salts);
   const text = problem === undefined ? message : `${message} ${problem}`;
   const retcode = 254; // Salt's
   const data = { success: false, return: text, retcode, fun: call.fun, fun_args: [...call.args], jid: host.jid };
-  await host.fire(runEvent(host.jid, "ret"), map(data));
+  await host.fire(functionEvent(call.kind, host.jid, "ret"), map(data));
   return { end: "unavailable", return: docs.size > 0 ? docs : text, retcode };
 }
 
-function failure(error: unknown, fun: { name: string; doc: string }): Pick<RunnerOutcome, "end" | "return"> {
+function failure(
+  error: unknown,
+  { kind, fun, doc }: RunnerCall & { readonly doc: string },
+): Pick<RunnerOutcome, "end" | "return"> {
   const message = messageOf(error);
   if (error instanceof InvocationError) {
-    return { end: "invalid", return: `\nPassed invalid arguments: ${message}\n\nUsage:\n${asDocstring(fun.doc)}` };
+    return { end: "invalid", return: `\nPassed invalid arguments: ${message}\n\nUsage:\n${asDocstring(doc)}` };
   }
   if (error instanceof NoMasterError) return { end: "noMaster", return: message };
   if (error instanceof RefusedError) return { end: "refused", return: message };
-  return { end: "failed", return: `Exception occurred in runner ${fun.name}: ${message}` };
+  return { end: "failed", return: `Exception occurred in ${kind} ${fun}: ${message}` };
 }
 
 /** Stores the run as a job of the master's own, which returned `ended`, as far as the options want it. */

@@ -8,6 +8,7 @@
 import type { DataCache } from "../fleet/data_cache.ts";
 import type { JobReturn, JobStore } from "../jobs/store.ts";
 import type { JobOutcome } from "../jobs/outcomes.ts";
+import type { KeyManager } from "../keys/manager.ts";
 import type { KeyStore } from "../keys/store.ts";
 import type { Family } from "../plugins/loader.ts";
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "../plugins/module.ts";
@@ -70,6 +71,8 @@ export interface LocalCommands {
    * @throws {NoMasterError} If no master is running here.
    */
   present(): Promise<Map<string, string | undefined>>;
+  /** The minions of which it is sure that they are not connected: they had been, and have gone. No minion is asked. */
+  gone(): ReadonlySet<string>;
   /**
    * What became of a job on each of `ids`: one word, and when the master last heard of it (ms since the epoch). Those that
    * do not acknowledge jobs are asked whether they are at it.
@@ -82,7 +85,17 @@ export interface LocalCommands {
   ): Promise<Map<string, JobOutcome>>;
 }
 
-/** What a function of a runner runs with. */
+/** A function of an execution module that is run on the master's host. */
+export interface ExecutionCall {
+  /** The function: `test.ping`. */
+  readonly fun: string;
+  /** Positional arguments. */
+  readonly args: readonly Value[];
+  /** Keyword arguments. */
+  readonly kwargs: ValueMap;
+}
+
+/** What a function of a runner, or of a wheel module, runs with. */
 export interface RunnerContext {
   /** The master's options. */
   readonly opts: MasterOpts;
@@ -96,6 +109,8 @@ export interface RunnerContext {
   readonly local: LocalCommands;
   /** All runners. */
   readonly catalogue: Family<RunnerContext>;
+  /** All wheel modules. */
+  readonly wheel: Family<RunnerContext>;
   /** The id of the job that the runner runs as. */
   readonly jid: string;
   /** Who started it. */
@@ -104,14 +119,21 @@ export interface RunnerContext {
   readonly signal: AbortSignal;
   /** Whether the result goes to a terminal, in a form for people. */
   readonly forTerminal?: boolean;
-  /** Deletes the key of a minion and what is known of it, as `salt-key -d` does. */
-  deleteKey(id: string): Promise<void>;
-  /** Stamps an event and fires it on the master's bus. */
-  fire(tag: string, data: EventData): Promise<unknown>;
+  /** Changes the minions' keys, as `salt-key` does. */
+  readonly manager: KeyManager;
+  /** Asks the master for a new AES key, after keys were deleted or rejected; not if `rotate_aes_key` is off. */
+  rotateKey(): void;
+  /** Stamps an event and fires it on the master's bus. @returns Whether it arrived: no if no master is running. */
+  fire(tag: string, data: EventData): Promise<boolean>;
+  /** Runs a function of an execution module in this process, with the grains of this host. @throws What it throws. */
+  execute(call: ExecutionCall): Promise<Value>;
   /** Fires the event `salt/run/<jid>/progress`, and shows it. */
   progress(data: ValueMap): Promise<void>;
-  /** Writes a line beside the result: to standard output, or to standard error if a program reads the result. */
-  print(line: string): void;
+  /**
+   * Writes a line beside the result: to standard output, or to standard error if a program reads the result.
+   * @returns False if nobody reads it any more.
+   */
+  print(line: string): boolean;
   /** Sets the exit code; the job counts as failed unless it is 0. */
   setRetcode(retcode: number): void;
   /** Writes to the log. */
@@ -120,9 +142,17 @@ export interface RunnerContext {
 
 export type RunnerFunction = ModuleFunction<RunnerContext>;
 
-/** Declares a function of a runner. */
+/** Declares a function of a runner, or of a wheel module. */
 export function runner<P extends Parameters>(declaration: Declaration<P, RunnerContext>): RunnerFunction {
   return declare(declaration);
+}
+
+/**
+ * The documentation of a wheel module's function: `text`, then how it is called.
+ * @param examples What follows `salt-run salt.wheel` on a command line: `key.list_all`.
+ */
+export function wheelDoc(text: string, ...examples: readonly string[]): string {
+  return runnerDoc(text, ...examples.map((example) => `salt.wheel ${example}`));
 }
 
 /**

@@ -13,6 +13,7 @@ import { openJobStore } from "../jobs/open_store.ts";
 import { checkMasterRunning } from "./master_running.ts";
 import { readPorts } from "../config/master_paths.ts";
 import type { MasterOpts } from "../config/options.ts";
+import { readPresence } from "../fleet/presence_file.ts";
 import { presentMinions } from "../fleet/present_minions.ts";
 import type { LocalCommands, LocalReturn } from "./runner_context.ts";
 import { isMap, toNumber } from "../values/value.ts";
@@ -65,6 +66,7 @@ export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): 
       await checkMasterRunning(opts.sock_dir);
       return presentMinions(opts, { publishPort: publishPortOf(opts), data: dataCache() });
     },
+    gone: () => new Set(readPresence(opts.cachedir).gone.keys()),
     async outcomes(jid, ids, returns) {
       const publishPort = publishPortOf(opts);
       const jobs = openJobStore(opts, { log: options.log.warning });

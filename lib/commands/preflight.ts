@@ -9,6 +9,7 @@
 import { statIfExists } from "../os/atomic_file.ts";
 import { LibcError, messageOf, PreflightError } from "../errors.ts";
 import { checkPrivateKey, movedMasterKey } from "../keys/pair.ts";
+import { procDirectory } from "../jobs/proc_notes.ts";
 import { KEY_DIRECTORIES } from "../keys/store.ts";
 import { raiseOpenFileLimit } from "../os/libc.ts";
 import { MASTER_OPTIONS, type MasterOpts, type MinionOpts } from "../config/options.ts";
@@ -53,6 +54,8 @@ export function preflightMaster(opts: MasterOpts): Ready {
     })),
     // Users in publisher_acl enter these two by access control lists (lib/bus/acl_users.ts).
     { option: "cachedir", path: opts.cachedir, mode: 0o700, wider: [0o750] },
+    // Python's salt-run, which may read the same directories, does not make it.
+    { option: "cachedir", path: procDirectory(opts.cachedir), mode: 0o700, wider: [0o750, 0o755] },
     { option: "sock_dir", path: opts.sock_dir, mode: 0o700, wider: [] },
   ];
   if (user !== undefined) prepareAsRoot(opts, user, directories);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { type CallArgs, toWireArgs } from "../values/arguments.ts";
 import { CommandError, CommandNotFoundError, InvocationError, UnavailableError } from "../errors.ts";
 import { execute, type ExecutionResult } from "../plugins/execution.ts";
 import { asDocstring } from "../plugins/docs.ts";
@@ -21,8 +22,8 @@ import type { CallMaster } from "../minion/call_master.ts";
 export interface Call {
   /** The function: `test.ping`. */
   readonly fun: string;
-  /** Arguments as in a job's load. */
-  readonly arg: readonly Value[];
+  /** Arguments as in a job's load, or parsed ones. */
+  readonly arg: readonly Value[] | CallArgs;
   /** Its job id, which the master does not know. */
   readonly jid: string;
   /** `--set-metadata` */
@@ -66,7 +67,7 @@ export async function runCall(call: Call, host: CallHost): Promise<ExecutionResu
       watchCommand: host.watchCommand,
     };
     host.modules.enter(world);
-    if (host.modules.isCustom(fun)) return await host.modules.run(new Map(job).set("arg", [...call.arg]));
+    if (host.modules.isCustom(fun)) return await host.modules.run(new Map(job).set("arg", wireArgs(call)));
     const context = makeContext({
       ...world,
       opts,
@@ -79,6 +80,10 @@ export async function runCall(call: Call, host: CallHost): Promise<ExecutionResu
   } finally {
     forget();
   }
+}
+
+function wireArgs({ arg }: Call): Value[] {
+  return "kwargs" in arg ? toWireArgs(arg.args, arg.kwargs) : [...arg];
 }
 
 /** Only jobs that are processes can be signalled from here; a minion's jobs are its threads. */

@@ -16,6 +16,7 @@ import { KeyError } from "../errors.ts";
 import { type AskingIo, KeyCli } from "./salt_key_actions.ts";
 import { KeyManager } from "../keys/manager.ts";
 import { loadOrCreateKeyPair } from "../keys/pair.ts";
+import { localKeys } from "../keys/local_keys.ts";
 import { KeyStore } from "../keys/store.ts";
 import type { Logger } from "../process/log.ts";
 import { signMasterKey } from "../keys/master_signature.ts";
@@ -112,19 +113,6 @@ function keyCli(options: SaltKeyValues, { opts, io, log, show }: Setting): KeyCl
       if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
     },
   });
-}
-
-/** The master's own keys: file names and contents. Links, such as Salt 3008 makes, are skipped: their target is listed. */
-function localKeys(pkiDir: string): Map<string, string> {
-  const keys = new Map<string, string>();
-  try {
-    for (const { name, isFile } of Deno.readDirSync(pkiDir)) {
-      if (isFile && /\.(pem|pub)$/.test(name)) keys.set(name, Deno.readTextFileSync(`${pkiDir}/${name}`));
-    }
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
-  return keys;
 }
 
 async function genKeys(name: string, options: SaltKeyValues, { opts, show }: Setting): Promise<number> {

@@ -12,25 +12,20 @@ import { addStdinArgs, type Parsed } from "../cli/command_line.ts";
 import { functionArguments } from "../cli/function_arguments.ts";
 import { becomeServiceUser } from "../cli/command_user.ts";
 import { loadClientConfig } from "../config/load.ts";
-import { DataCache } from "../fleet/data_cache.ts";
-import { writeDropfile } from "../keys/dropfile.ts";
 import { StoreError, UsageError } from "../errors.ts";
 import type { EventData } from "../bus/event.ts";
 import { EX_INTERRUPTED, EX_NOPERM, EX_UNAVAILABLE, EX_USAGE } from "../cli/exit_codes.ts";
 import { collectDocs } from "../plugins/docs.ts";
 import { isJid, makeJid } from "../protocol/jid.ts";
-import { openJobStore } from "../jobs/open_store.ts";
-import { KeyManager } from "../keys/manager.ts";
-import { KeyStore } from "../keys/store.ts";
-import { type Family, loadFamily } from "../plugins/loader.ts";
+import type { Family } from "../plugins/loader.ts";
 import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
 import type { PrintResult } from "../output/printer.ts";
 import type { LocalCommandsOptions } from "../client/runner_local.ts";
 import type { LocalCommands, RunnerContext } from "../client/runner_context.ts";
-import { type RunnerEnd, type RunnerHost, type RunnerOutcome, runRunner } from "../client/runner.ts";
-import { RUNNERS } from "../../modules/runners/_built_in.ts";
+import { type RunnerEnd, type RunnerOutcome, runRunner } from "../client/runner.ts";
+import { loadRunners, runnerHost } from "./runner_host.ts";
 import { detachedWords, SALT_RUN, type SaltRunTable } from "./salt_run_options.ts";
 import { startUp } from "../cli/start_up.ts";
 import { withCommand } from "../cli/with_command.ts";
@@ -49,8 +44,10 @@ const EXIT_CODES: Readonly<Record<RunnerEnd, number>> = {
 
 /** Input and output of `salt-run`, and its access to the master. */
 export interface SaltRunIo extends JobIo {
-  /** Fires a stamped event on the bus of the master with these options; also resolves if none is running. */
-  fire(tag: string, data: EventData, opts: MasterOpts): Promise<void>;
+  /** Stamps an event and fires it on the bus of the master with these options. @returns Whether one is running. */
+  fire(tag: string, data: EventData, opts: MasterOpts): Promise<boolean>;
+  /** Whether the reader of standard output has gone. Default: it is there. */
+  outputGone?(): boolean;
   /** The minions of the master with these options. */
   local(opts: MasterOpts, options: LocalCommandsOptions): LocalCommands;
   /** Starts `salt-run` with these words in the background, for `user`. */
@@ -75,7 +72,7 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
   }
   const start = { io, options, loaded, takeRights: becomeServiceUser, quiet: options.quiet };
   return await withCommand(start, async ({ opts, log, print: show, rights: user }) => {
-    const catalogue = runners(opts, log);
+    const catalogue = loadRunners(opts, log);
     if (options.doc || fun === undefined) return await printDocs(parsed.args, catalogue, io);
     // An unknown function is better reported now than in a log.
     if (options.async && await catalogue.get(fun) !== undefined) {
@@ -86,12 +83,24 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
       const text = `${sanitize(line)}\n`;
       if (forProgram) io.writeError(text);
       else io.write(text);
+      return forProgram || !(io.outputGone?.() ?? false);
     };
     const forTerminal = io.isTerminal && !forProgram && options.output_file === null;
-    const host = runnerHost({ jid, user }, { opts, log, io, catalogue, show, print, forTerminal });
+    const host = runnerHost(opts, {
+      catalogue,
+      jid,
+      user,
+      log,
+      signal: io.signal,
+      fire: (tag, event) => io.fire(tag, event, opts),
+      local: io.local(opts, { user, log, signal: io.signal }),
+      print,
+      forTerminal,
+      showProgress: (event) => show(new Map<Value, Value>([["suffix", "progress"], ["event", event]])),
+    });
     checkReadable(opts.cachedir);
     if (opts.show_jid && !options.quiet) io.write(`jid: ${jid}\n`);
-    const outcome = await runRunner({ fun, ...functionArguments(words, options) }, host);
+    const outcome = await runRunner({ kind: "runner", fun, ...functionArguments(words, options) }, host);
     if (io.signal.aborted) {
       io.writeError(`\nStopped. The job was ${jid}.\n`);
       return EX_INTERRUPTED;
@@ -110,15 +119,6 @@ function checkReadable(cachedir: string): void {
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
-}
-
-/** All runners: built-in and the user's own. */
-function runners(opts: MasterOpts, log: Logger): Family<RunnerContext> {
-  return loadFamily<RunnerContext>(RUNNERS, {
-    directories: [...opts.runner_dirs, `${opts.extension_modules}/runners`],
-    disabled: opts.disable_runners,
-    warn: (text) => log.warning(text),
-  });
 }
 
 async function printDocs(
@@ -144,48 +144,6 @@ function startInBackground(
       `by examining the master job cache, if configured. This execution is running under tag salt/run/${jid}`,
   );
   return 0;
-}
-
-interface Setting {
-  readonly opts: MasterOpts;
-  readonly log: Logger;
-  readonly io: SaltRunIo;
-}
-
-function runnerHost(
-  { jid, user }: { readonly jid: string; readonly user: string },
-  { opts, log, io, catalogue, show, print, forTerminal }: Setting & {
-    catalogue: Family<RunnerContext>;
-    show: PrintResult;
-    print: (line: string) => void;
-    forTerminal: boolean;
-  },
-): RunnerHost {
-  const warn = (text: string) => log.warning(text);
-  const keys = new KeyStore(opts.pki_dir);
-  const data = new DataCache(opts.cachedir, { log: warn });
-  const fire = (tag: string, event: EventData) => io.fire(tag, event, opts);
-  const manager = new KeyManager(keys, { fire, forget: (id) => void data.remove(id) });
-  return {
-    opts,
-    jobs: openJobStore(opts, { log: warn }),
-    keys,
-    data,
-    local: io.local(opts, { user, log, signal: io.signal }),
-    catalogue,
-    jid,
-    user,
-    signal: io.signal,
-    forTerminal,
-    fire,
-    deleteKey: async (id) => {
-      await manager.delete(new Map([["accepted", [id]]]), { preserve: opts.preserve_minion_cache });
-      if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
-    },
-    showProgress: (event) => show(new Map<Value, Value>([["suffix", "progress"], ["event", event]])),
-    print,
-    log: (level, message) => log[level](message),
-  };
 }
 
 /** Shows the result. @returns The exit code. */

@@ -21,7 +21,8 @@ import { checkOption, type Option } from "./option_types.ts";
 import { isComplete, type MasterOpts, type MinionOpts, OPTION_TABLES, type OptsOf, type Role } from "./options.ts";
 import { absolutePath, isUri, underRoot } from "../os/root_path.ts";
 import { SALT_OPTION_NAMES } from "./unbuilt_options.ts";
-import { equals, isMap, str, type Value, type ValueMap } from "../values/value.ts";
+import { optsValues } from "./opts_map.ts";
+import { equals, isMap, str, toValue, type Value, type ValueMap } from "../values/value.ts";
 
 /** What to load. */
 export interface ConfigRequest {
@@ -31,6 +32,8 @@ export interface ConfigRequest {
   readonly overrides?: Readonly<Record<string, Value>>;
   /** Default: the process's own. */
   readonly surroundings?: Surroundings;
+  /** Whether files are read. @default {true} */
+  readonly readsFiles?: boolean;
 }
 
 /** Options, and what the user should be told about them. */
@@ -106,6 +109,22 @@ export function loadMinionConfig(request: MinionConfigRequest = {}): LoadedConfi
   return draft.finish("minion");
 }
 
+/**
+ * A minion's options for the host of the master with these options, which runs execution modules itself: those that both
+ * have are the master's, the others have their defaults. No file is read.
+ */
+export function masterAsMinion(master: MasterOpts): MinionOpts {
+  const table = OPTION_TABLES.minion;
+  const shared = Object.entries(master).filter(([name]) => name !== "default_include" && Object.hasOwn(table, name));
+  const overrides = Object.fromEntries(shared.map(([name, value]) => [name, toValue(value)]));
+  const { opts } = loadMinionConfig({
+    overrides: { ...overrides, id: master.id, file_client: "local" },
+    readsFiles: false,
+  });
+  const { conf_file, config_dir, user, extension_modules } = master;
+  return { ...opts, conf_file, config_dir, user, extension_modules, extra: optsValues(master) };
+}
+
 /** Options while they are loaded. */
 class Draft {
   /** What the options are so far. */
@@ -123,7 +142,7 @@ class Draft {
     this.surroundings = request.surroundings ?? PROCESS;
     this.#overrides = request.overrides ?? {};
     const file = configFile(role, request.configDir, this.surroundings);
-    const read = readConfigFiles(file, {
+    const read = request.readsFiles === false ? { options: new Map(), warnings: [] } : readConfigFiles(file, {
       defaultInclude: `${role}.d/*.conf`,
       home: this.surroundings.env("HOME"),
     });

@@ -48,8 +48,8 @@ export class KeyManager {
     return new Map(states.map((state) => [state, sortIgnoringCase(this.#store.list(state))]));
   }
 
-  /** The ids that match one of the comma-separated globs; states without a match are left out. */
-  match(globs: string): KeyMatches {
+  /** The ids that match one of the globs, which are a list or separated by commas; states without a match are left out. */
+  match(globs: string | readonly string[]): KeyMatches {
     const matches = compileGlobs(globs);
     const found: KeyMatches = new Map();
     for (const [state, ids] of this.list()) {
@@ -113,9 +113,9 @@ export class KeyManager {
   }
 }
 
-/** Matches one of several globs separated by commas. */
-export function compileGlobs(globs: string): (text: string) => boolean {
-  const tests = globs.split(",").map(compileGlob);
+/** Matches one of several globs: a list, or separated by commas. */
+export function compileGlobs(globs: string | readonly string[]): (text: string) => boolean {
+  const tests = (typeof globs === "string" ? globs.split(",") : globs).map(compileGlob);
   return (text) => tests.some((test) => test(text));
 }
 

@@ -7,8 +7,9 @@
 import { RefusedError } from "../errors.ts";
 import { truncateValue } from "../text/truncate.ts";
 import type { MasterServices } from "./services.ts";
+import { runnerCommand, wheelCommand } from "./function_commands.ts";
 import { publishCommand } from "./publish.ts";
-import { map, type Value, type ValueMap } from "../values/value.ts";
+import { type Value, type ValueMap } from "../values/value.ts";
 
 type Handler = (load: ValueMap, services: MasterServices) => Promise<Value> | Value;
 
@@ -18,8 +19,8 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   mk_token: makeToken,
   get_token: (load, { auth }) =>
     load.has("token") ? auth.callers.external.tokens.get(load.get("token"))?.data ?? new Map() : false,
-  runner: () => refused("UserAuthenticationError"),
-  wheel: () => refused("UserAuthenticationError"),
+  runner: runnerCommand,
+  wheel: wheelCommand,
 };
 
 /** @returns The token's data; `""` if there is none for whoever asks. */
@@ -30,10 +31,6 @@ async function makeToken(load: ValueMap, { auth }: MasterServices): Promise<Valu
     if (error instanceof RefusedError) return "";
     throw error;
   }
-}
-
-function refused(name: string): Value {
-  return map({ error: { name, message: 'Authentication failure of type "user" occurred' } });
 }
 
 /** Runs a clear command; the answer is `{}` for one that is not in the table. */

@@ -21,6 +21,8 @@ import { busStatePath } from "../bus/state_file.ts";
 import { EventSender } from "../bus/sender.ts";
 import { masterBus, removeSocketFile } from "../bus/paths.ts";
 import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "../bus/acl_users.ts";
+import { FunctionProcesses } from "./function_processes.ts";
+import { parseFunctionRequest } from "./function_messages.ts";
 import { heldMemory, MOST_HELD } from "./in_flight_request.ts";
 import { jidMemory, makeJid } from "../protocol/jid.ts";
 import { type KeptInit, KeptThread, type KeptThreadOptions } from "../sockets/kept_thread.ts";
@@ -48,7 +50,7 @@ import { Outbox, type SharedPlace } from "../sockets/endpoint.ts";
 import { sleep } from "../os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
 import { findGroup, findUser, hostUsers } from "../os/users.ts";
-import { map } from "../values/value.ts";
+import { map, type ValueMap } from "../values/value.ts";
 import { CpuTimeWatch } from "../process/cpu_time_watch.ts";
 
 /** What of the time for ending is kept for what ends after the other threads: the last replies, the proxy and the bus. In ms. */
@@ -82,6 +84,8 @@ export class Master {
   #publisher: KeptThread | undefined;
   #workers: readonly KeptThread[] = [];
   #requests: ZmqProxy | undefined;
+  /** Functions of runners and wheel modules that clients have asked for. */
+  #functions: FunctionProcesses | undefined;
   /** The context of the sockets between MWorkers and event bus, which outlives the proxy. */
   readonly #busContext = ZmqContext.create();
   #limiter: ConnectionLimiter | undefined;
@@ -213,11 +217,17 @@ export class Master {
       owner,
     };
     const most = opts.durability === "machine" ? MOST_HELD.machine : MOST_HELD.process;
+    const functions = this.#functions = new FunctionProcesses({
+      opts: shared.opts,
+      log: this.#log,
+      fire: (tag, data) => this.#fire(tag, data),
+    });
     this.#workers = Array.from({ length: opts.worker_threads }, (_, i) => {
       let held = heldMemory(most);
       return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker_thread.ts", import.meta.url), {
         init: (apart) => ({ ...init, held: apart ? held = heldMemory(most) : held }),
         canStandBeside: true,
+        onMessage: (message) => functions.take(parseFunctionRequest(message), (news) => this.#workers[i].post(news)),
       });
     });
     await Promise.all(this.#workers.map(({ ready }) => ready));
@@ -301,8 +311,7 @@ export class Master {
     this.#log.info(`Rotating the AES key: ${reason}`);
     this.#sharedKey.rotate();
     this.#keyMadeMs = Date.now();
-    using bus = new EventSender(masterBus(this.#opts.sock_dir).pull);
-    await bus.fire(ROTATE_EVENT, stamp(map({ rotate_aes_key: true })));
+    await this.#fire(ROTATE_EVENT, map({ rotate_aes_key: true }));
     if (!this.#opts.ping_on_rotate) return;
     // Minions notice the new key when a publish cannot be decrypted: let that be a ping, not the next job.
     using publisher = Outbox.push({ lingerMs: 1_000 });
@@ -319,11 +328,17 @@ export class Master {
     await publisher.send([encode(map({ load: ping, minions: [], ttl_ms: 0 }), "disk")], 5_000);
   }
 
+  async #fire(tag: string, data: ValueMap): Promise<void> {
+    using bus = new EventSender(masterBus(this.#opts.sock_dir).pull);
+    await bus.fire(tag, stamp(data));
+  }
+
   /** What each thread is doing now, one line each. */
   async describeThreads(): Promise<string[]> {
     const lines = [...this.#threads.values()].map(async (thread) => `${thread.name}: ${await thread.describe()}`);
     const cleaning = this.#maintenance?.busy ? ", and at a round of Maintenance" : "";
-    return [`Main: supervising ${this.#threads.size} threads${cleaning}`, ...await Promise.all(lines)];
+    const functions = this.#functions === undefined ? "" : `; ${this.#functions.describe()}`;
+    return [`Main: supervising ${this.#threads.size} threads${cleaning}${functions}`, ...await Promise.all(lines)];
   }
 
   /** Ends everything; no socket file is left. Threads that need more than `budget` are ended by force. Twice is fine. */
@@ -332,6 +347,8 @@ export class Master {
     this.#closing = true;
     await this.#maintenance?.close();
     await this.#rotating;
+    // Before the MWorkers: clients wait there for what these processes do.
+    await this.#functions?.close(budget.less(BUS_END_MS));
     const bus = this.#bus;
     const threads = [...this.#threads.values()].filter((thread) => thread !== bus);
     await Promise.all(threads.map((thread) => thread.stop(budget.less(BUS_END_MS))));

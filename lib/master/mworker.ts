@@ -61,7 +61,7 @@ export class MWorker implements ThreadService {
 
   private constructor(opts: MasterOpts, parts: MWorkerParts, host: ThreadHost) {
     this.#host = host;
-    this.#open = openServices(opts, parts, { log: host.log, onWait: () => this.#parking.resolve() });
+    this.#open = openServices(opts, parts, { log: host.log, onWait: () => this.#parking.resolve(), post: host.post });
     this.#handler = new RequestHandler(this.#open.services);
     this.#socket = Duplex.inherited(parts.requests, {
       highWaterMark: 0,
@@ -84,6 +84,11 @@ export class MWorker implements ThreadService {
     return this.#since === 0
       ? `waiting for a request; ${this.#handled} handled`
       : `at a request for ${Math.round(performance.now() - this.#since)} ms; ${this.#handled} handled`;
+  }
+
+  /** Takes what the main thread tells of functions that requests wait for. */
+  onMessage(message: unknown): void {
+    this.#open.hear(message);
   }
 
   async #answerOrphans(): Promise<void> {

@@ -7,6 +7,7 @@ import { Access } from "../auth/access.ts";
 import { Callers } from "../auth/callers.ts";
 import { ExternalAuth } from "../auth/external_auth.ts";
 import { Autosign } from "../keys/autosign.ts";
+import { FunctionRequests } from "./function_requests.ts";
 import { throttledWarnings } from "./throttled_warnings.ts";
 import { DataCache } from "../fleet/data_cache.ts";
 import { stamp } from "../bus/event.ts";
@@ -62,6 +63,8 @@ export interface ServicesInit {
 /** What {@linkcode openServices} gives. */
 export interface OpenServices {
   readonly services: MasterServices;
+  /** Takes a message of the main thread. */
+  hear(message: unknown): void;
   /** Closes what they have opened. @param budget What the journal may take of it. */
   close(budget: TimeBudget): Promise<void>;
 }
@@ -72,17 +75,20 @@ const TOLD_RETURNS = 10_000;
 /**
  * The services of this thread.
  * @param parts.onWait Called when the request in hand begins to wait for something.
+ * @param parts.post Sends a message to the main thread.
  */
 export function openServices(
   opts: MasterOpts,
   init: ServicesInit,
-  parts: { readonly log: Logger; onWait(): void },
+  parts: { readonly log: Logger; onWait(): void; post(message: unknown): void },
 ): OpenServices {
   const { log } = parts;
   const bus = new EventSender(init.events);
   const journal = masterJournal(opts, log);
   const jobs = openJobs(opts, init.masterPem, { ...parts, journal });
+  const functions = new FunctionRequests(parts.post, parts.onWait);
   return {
+    hear: (message) => functions.hear(message),
     services: {
       opts,
       log,
@@ -93,6 +99,7 @@ export function openServices(
       auth: openAuth(opts, init, parts),
       jobs: jobs.services,
       minions: { data: new DataCache(opts.cachedir, { log: log.error }), publishPort: init.publishPort },
+      functions,
       park: parts.onWait,
     },
     async close(budget) {

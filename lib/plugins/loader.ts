@@ -235,7 +235,7 @@ function moduleOf<C>(exports: object): Loaded<C> {
 function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | undefined {
   if (isPlainFunction(candidate)) return ofPlainFunction<C>(candidate);
   if (typeof candidate !== "object" || candidate === null || !("run" in candidate)) return undefined;
-  const { run, doc, params, varArgs, varKwargs, outputter, permissions, resumable } = candidate as Record<
+  const { run, doc, params, varArgs, varKwargs, outputter, secret, permissions, resumable } = candidate as Record<
     string,
     unknown
   >;
@@ -247,6 +247,7 @@ function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | un
     ...asVariable(varArgs, `${name}.varArgs`) && { varArgs: String(varArgs) },
     ...asVariable(varKwargs, `${name}.varKwargs`) && { varKwargs: String(varKwargs) },
     ...asVariable(outputter, `${name}.outputter`) && { outputter: String(outputter) },
+    ...secret === true && { secret },
     permissions: parsePermissions(permissions, `${name}.permissions`),
     ...resumable === true && { resumable },
     // The context's type is unknown at run time; the caller of loadFamily is responsible for it.

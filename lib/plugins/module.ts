@@ -60,6 +60,11 @@ export interface ModuleFunction<C> {
   readonly varKwargs?: string;
   /** The outputter for its returns, unless the operator names one. Default: the configured one. */
   readonly outputter?: string;
+  /**
+   * Of a function that runs on the master: whether its arguments and its result are secret. Then the job cache and the
+   * event bus get a mask instead.
+   */
+  readonly secret?: boolean;
   /** Its permissions when it runs as a minion's job. Default: "none". */
   readonly permissions?: Permissions;
   /**

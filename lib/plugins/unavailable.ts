@@ -30,8 +30,15 @@ export interface Unavailable {
 /** A family of modules of which Salt's functions are known. */
 export type SaltFamily = "execution" | "runner";
 
-/** Searches `family`, whose modules are of the `kind`, for functions similar to `name`. */
-export async function explainUnavailable(name: string, family: Searched, kind: SaltFamily): Promise<Unavailable> {
+/**
+ * Searches `family` for functions similar to `name`.
+ * @param kind Which of Salt's functions may be missing; `undefined` if all of the family's are there.
+ */
+export async function explainUnavailable(
+  name: string,
+  family: Searched,
+  kind: SaltFamily | undefined,
+): Promise<Unavailable> {
   const all = await family.all();
   const docs = collectDocs(all, [`${name}*`]);
   const module = name.split(".", 1)[0];
@@ -42,7 +49,7 @@ export async function explainUnavailable(name: string, family: Searched, kind: S
     problem,
   });
   if (docs.size > 0 || problem !== undefined || refusal !== undefined) return found({ refusal });
-  if (await isSaltFunction(name, kind)) return found({ planned: true });
+  if (kind !== undefined && await isSaltFunction(name, kind)) return found({ planned: true });
   return found({ meant: nearestName(name, all.map((one) => one.name)) });
 }
 

@@ -55,12 +55,21 @@ export function selfCommand(facts: SelfFacts = thisProcess()): SelfCommand {
 }
 
 /**
- * The words that start this program as one of its inner processes, which `minion.ts` knows by `name`. Not the launcher of
- * a packed executable: the minion's user may not find what the launcher unpacked for the user who started the minion.
+ * The words that start this program as one of the minion's inner processes, which `minion.ts` knows by `name`. Not the
+ * launcher of a packed executable: the minion's user may not find what the launcher unpacked for the user who started
+ * the minion.
  */
 export function ownProcess(name: string): string[] {
+  return innerProcess(new URL("../../minion.ts", import.meta.url), name);
+}
+
+/** As {@linkcode ownProcess}, for those that `master.ts` knows. */
+export function masterProcess(name: string): string[] {
+  return innerProcess(new URL("../../master.ts", import.meta.url), name);
+}
+
+function innerProcess(entry: URL, name: string): string[] {
   const words = ["--as", name];
   if (Deno.build.standalone) return [Deno.execPath(), ...words];
-  const entry = decodeURIComponent(new URL("../../minion.ts", import.meta.url).pathname);
-  return [Deno.execPath(), ...DENO_RUN, entry, ...words];
+  return [Deno.execPath(), ...DENO_RUN, decodeURIComponent(entry.pathname), ...words];
 }

@@ -32,8 +32,14 @@ export const LEGACY_START_EVENT = "minion_start";
 export const minionRefresh = (id: string): string => `minion/refresh/${id}`;
 /** `salt/presence/change`: the minions that connected or disconnected. */
 export const PRESENCE_CHANGE_EVENT = "salt/presence/change";
-/** `salt/run/<jid>/<suffix>`: a runner's `new`, `ret`, or progress. */
-export const runEvent = (jid: string, suffix: string): string => `salt/run/${jid}/${suffix}`;
+/** The families of functions that run on the master itself. */
+export type FunctionKind = "runner" | "wheel";
+/** `salt/run/<jid>` or `salt/wheel/<jid>`: the beginning of the tags of all events of a function that runs on the master. */
+export const functionTag = (kind: FunctionKind, jid: string): string =>
+  `salt/${kind === "runner" ? "run" : "wheel"}/${jid}`;
+/** The tag of such a function's `new`, `ret`, or progress. */
+export const functionEvent = (kind: FunctionKind, jid: string, suffix: string): string =>
+  `${functionTag(kind, jid)}/${suffix}`;
 
 /** `salt/batch/<jid>/<what>`: a batch job began, went on, ended, or is to stop. */
 export const batchEvent = (jid: string, what: "new" | "progress" | "complete" | "halted" | "stop"): string =>

@@ -113,22 +113,22 @@ function changes(a: readonly string[], b: readonly string[]): Change[] {
   return found;
 }
 
-/** Equal lines shown around each change. */
+/** Equal lines shown around each change, unless the caller says otherwise. */
 const CONTEXT = 3;
 
 /** The changes in groups that have at most twice the context between them. */
-function grouped(all: readonly Change[]): Change[][] {
+function grouped(all: readonly Change[], context: number): Change[][] {
   const codes = [...all];
   const first = codes.at(0), last = codes.at(-1);
   if (first?.tag === "equal") {
-    codes[0] = { ...first, a1: Math.max(first.a1, first.a2 - CONTEXT), b1: Math.max(first.b1, first.b2 - CONTEXT) };
+    codes[0] = { ...first, a1: Math.max(first.a1, first.a2 - context), b1: Math.max(first.b1, first.b2 - context) };
   }
   if (last?.tag === "equal") {
     const trimmed = codes[codes.length - 1];
     codes[codes.length - 1] = {
       ...trimmed,
-      a2: Math.min(trimmed.a2, trimmed.a1 + CONTEXT),
-      b2: Math.min(trimmed.b2, trimmed.b1 + CONTEXT),
+      a2: Math.min(trimmed.a2, trimmed.a1 + context),
+      b2: Math.min(trimmed.b2, trimmed.b1 + context),
     };
   }
   const groups: Change[][] = [];
@@ -136,11 +136,11 @@ function grouped(all: readonly Change[]): Change[][] {
   for (const change of codes) {
     let { a1, b1 } = change;
     const { tag, a2, b2 } = change;
-    if (tag === "equal" && a2 - a1 > 2 * CONTEXT) {
-      group.push({ tag, a1, a2: Math.min(a2, a1 + CONTEXT), b1, b2: Math.min(b2, b1 + CONTEXT) });
+    if (tag === "equal" && a2 - a1 > 2 * context) {
+      group.push({ tag, a1, a2: Math.min(a2, a1 + context), b1, b2: Math.min(b2, b1 + context) });
       groups.push(group);
       group = [];
-      [a1, b1] = [Math.max(a1, a2 - CONTEXT), Math.max(b1, b2 - CONTEXT)];
+      [a1, b1] = [Math.max(a1, a2 - context), Math.max(b1, b2 - context)];
     }
     group.push({ tag, a1, a2, b1, b2 });
   }
@@ -157,15 +157,16 @@ function shown(start: number, stop: number): string {
 
 /**
  * The lines of the diff of `a` and `b`, whose lines have their ends; none if they are equal.
- * @param names The files' names, for the head. Default: empty, as Salt leaves them mostly.
+ * @param names The files' names, for the head. Default: empty, as Salt leaves them mostly. `context`: how many equal
+ * lines are shown around each change.
  */
 export function unifiedDiff(
   a: readonly string[],
   b: readonly string[],
-  names: { readonly from: string; readonly to: string } = { from: "", to: "" },
+  names: { readonly from: string; readonly to: string; readonly context?: number } = { from: "", to: "" },
 ): string[] {
   const lines: string[] = [];
-  for (const group of grouped(changes(a, b))) {
+  for (const group of grouped(changes(a, b), names.context ?? CONTEXT)) {
     if (lines.length === 0) lines.push(`--- ${names.from}\n`, `+++ ${names.to}\n`);
     const first = group[0], last = group[group.length - 1];
     lines.push(`@@ -${shown(first.a1, last.a2)} +${shown(first.b1, last.b2)} @@\n`);

@@ -9,8 +9,15 @@ import type { ModuleTable } from "../../lib/plugins/loader.ts";
 export const RUNNERS: ModuleTable = {
   batch: () => import("./batch.ts"),
   bus: () => import("./bus.ts"),
+  config: () => import("./config.ts"),
   doc: () => import("./doc.ts"),
+  error: () => import("./error.ts"),
+  event: () => import("./event.ts"),
   jobs: () => import("./jobs.ts"),
   manage: () => import("./manage.ts"),
+  network: () => import("./network.ts"),
+  salt: () => import("./salt.ts"),
+  state: () => import("./state.ts"),
+  survey: () => import("./survey.ts"),
   test: () => import("./test.ts"),
 };

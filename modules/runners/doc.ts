@@ -1,5 +1,5 @@
 /**
- * Runner `doc`: the documentation of runners, and of the modules that minions have.
+ * Runner `doc`: the documentation of runners, of wheel modules, and of the modules that minions have.
  * Source: the functions and results of Salt 3008.3 `salt/runners/doc.py`.
  * @module
  */
@@ -12,6 +12,12 @@ export const runner: RunnerFunction = declareRunner({
   doc: runnerDoc("Return the documentation of every runner.", "doc.runner"),
   params: {},
   run: async (_, context) => collectDocs(await context.catalogue.all(), []),
+});
+
+export const wheel: RunnerFunction = declareRunner({
+  doc: runnerDoc("Return the documentation of every function of the wheel modules.", "doc.wheel"),
+  params: {},
+  run: async (_, context) => collectDocs(await context.wheel.all(), []),
 });
 
 export const execution: RunnerFunction = declareRunner({

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { CommandError } from "../../lib/errors.ts";
 import { any, bool, float, str } from "../../lib/plugins/module.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
 import { resolveTarget } from "../../lib/fleet/target.ts";
@@ -60,7 +61,10 @@ removekeys : False
   params: { removekeys: bool(false), ...PING },
   async run({ removekeys, ...asked }, context) {
     const { down } = await ping(context, asked);
-    if (removekeys) { for (const id of down) await context.deleteKey(id); }
+    if (removekeys && down.length > 0) {
+      await context.manager.delete(new Map([["accepted", down]]), { preserve: context.opts.preserve_minion_cache });
+      context.rotateKey();
+    }
     return down;
   },
 });
@@ -124,6 +128,78 @@ export const not_alived: RunnerFunction = notConnected("not_alived");
 export const reaped: RunnerFunction = connected("reaped");
 export const not_reaped: RunnerFunction = notConnected("not_reaped");
 
+const NO_SSH = "salt-ssh is not built yet";
+
+export const safe_accept: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Not built: Salt asks the minion for the fingerprint of its key over salt-ssh, compares it with that of the pending key,
+and accepts the key. Instead, compare the two by hand.`,
+    "manage.safe_accept my_minion",
+  ),
+  params: { target: any(), tgt_type: str("glob") },
+  run({ target }) {
+    const id = text(target);
+    throw new CommandError(
+      `${NO_SSH}. Compare by hand: \`salt-call --local key.finger\` on the minion, \`salt-key -f ${id}\` here; then \`salt-key -a ${id}\``,
+    );
+  },
+});
+
+/** The functions that install minions on other hosts. */
+function bootstrapping(name: string, way: string): RunnerFunction {
+  return runner({
+    doc: runnerDoc(`Not built: Salt installs minions on other hosts by ${way}.`, `manage.${name} hosts='host1,host2'`),
+    params: {},
+    varArgs: "args",
+    varKwargs: "kwargs",
+    run() {
+      throw new CommandError(
+        `manage.${name} is not built: docs/installation.md says how a minion is installed by hand`,
+      );
+    },
+  });
+}
+
+export const bootstrap: RunnerFunction = bootstrapping("bootstrap", "salt-ssh and salt-bootstrap");
+export const bootstrap_psexec: RunnerFunction = bootstrapping("bootstrap_psexec", "PsExec");
+
+/** What Salt tells after it has deleted all keys. */
+const REGENERATED = `The minion and master keys have been deleted.  Restart the Salt
+Master within the next 60 seconds!!!
+
+Wait for the minions to reconnect.  Once the minions reconnect
+the new keys will appear in pending and will need to be re-
+accepted by running:
+    salt-key -A
+
+Be advised that minions not currently connected to the master
+will not be able to reconnect and may require manual
+regeneration via a local call to
+    salt-call saltutil.regen_keys`;
+
+export const key_regen: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Have ALL KEYS of the fleet made anew: tell every minion to delete its keys, then delete all keys of this master. The
+master must be restarted within 60 seconds, and the minions' new keys be accepted.`,
+    "manage.key_regen",
+  ),
+  params: {},
+  async run(_, context) {
+    await context.local.run("*", "saltutil.regen_keys");
+    removeFilesBelow(context.opts.pki_dir);
+    return REGENERATED;
+  },
+});
+
+/** Deletes the files below a directory; directories stay, and links are deleted, not followed. */
+function removeFilesBelow(directory: string): void {
+  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
+    const path = `${directory}/${name}`;
+    if (isDirectory) removeFilesBelow(path);
+    else Deno.removeSync(path);
+  }
+}
+
 /** What `manage.versions` calls a minion, by how its version compares to the master's. */
 const LABELS: Readonly<Record<"-1" | "0" | "1", string>> = {
   "-1": "Minion requires update",
@@ -148,13 +224,19 @@ export const versions: RunnerFunction = runner({
   },
 });
 
-/** Pings what the target means: every accepted minion of it is then either up or down. */
+/**
+ * Pings what the target means: every accepted minion of it is then either up or down. Those that are known to have gone
+ * are not waited for.
+ */
 async function ping(context: RunnerContext, asked: Ping): Promise<{ up: string[]; down: string[] }> {
   const accepted = context.keys.list("accepted");
   const { minions } = resolveTarget(asked.tgt, asked.tgt_type, accepted);
   if (minions.length === 0) return { up: [], down: [] };
-  const answers = await context.local.run(asked.tgt, "test.ping", {
-    tgtType: asked.tgt_type,
+  const gone = context.local.gone();
+  const reachable = minions.filter((id) => !gone.has(id));
+  const narrowed = reachable.length < minions.length;
+  const answers = await context.local.run(narrowed ? reachable : asked.tgt, "test.ping", {
+    tgtType: narrowed ? "list" : asked.tgt_type,
     timeoutS: asked.timeout || context.opts.timeout,
     gatherJobTimeoutS: asked.gather_job_timeout || context.opts.gather_job_timeout,
   });

@@ -1,5 +1,6 @@
 import {
   AUTH_EVENT,
+  functionEvent,
   jobAck,
   jobNew,
   jobPublish,
@@ -11,7 +12,6 @@ import {
   minionStart,
   PRESENCE_CHANGE_EVENT,
   ROTATE_EVENT,
-  runEvent,
 } from "../../lib/protocol/tags.ts";
 import { minionMayFire } from "../../lib/bus/minion_tags.ts";
 import { assertEquals } from "../support/assert.ts";
@@ -80,8 +80,8 @@ const FORBIDDEN = [
   "salt/auth/creds",
   KEY_EVENT,
   ROTATE_EVENT,
-  runEvent(JID, "new"),
-  `salt/wheel/${JID}/ret`,
+  functionEvent("runner", JID, "new"),
+  functionEvent("wheel", JID, "ret"),
   "salt/presence/present",
   PRESENCE_CHANGE_EVENT,
   "salt/cloud/x/created",

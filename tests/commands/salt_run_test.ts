@@ -17,6 +17,7 @@ const NO_JOBS = {
     throw new Error("no job is attached to here");
   },
   present: () => Promise.resolve(new Map()),
+  gone: () => new Set<string>(),
   outcomes: () => Promise.resolve(new Map()),
 };
 
@@ -55,7 +56,7 @@ async function withWorld(test: (world: World) => Promise<void>, config = ""): Pr
         isErrorTerminal: false,
         noColor: "",
         readStdin: () => Promise.resolve(""),
-        fire: (tag, data) => Promise.resolve(void events.push([tag, unpackEvent(packEvent(tag, data)).data])),
+        fire: (tag, data) => Promise.resolve(events.push([tag, unpackEvent(packEvent(tag, data)).data]) > 0),
         local: () => ({ ...NO_JOBS, run: () => Promise.resolve(new Map(answers)) }),
         startDetached: (given) => void detached.push([...given]),
         signal: new AbortController().signal,

@@ -29,6 +29,7 @@ import { SessionKeys } from "../../lib/keys/sessions.ts";
 import { SharedKey } from "../../lib/keys/shared_key.ts";
 import { SignInTurns } from "../../lib/master/sign_in_turns.ts";
 import { map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { type FunctionJob, packFunctionJob, unpackFunctionJob } from "../../lib/master/function_messages.ts";
 import { hold } from "./target.ts";
 
 /** Small keys are quick to make, and as good as large ones here. */
@@ -130,6 +131,10 @@ export async function openMaster(): Promise<FixtureMaster> {
       data: new DataCache(opts.cachedir, { log: log.error }),
       publishPort: 4505,
     },
+    functions: {
+      start: (job) => Promise.resolve(holdJob(job)),
+      call: (job) => Promise.resolve((holdJob(job), { return: true, success: true })),
+    },
     park: () => {},
     warn: throttledWarnings(log),
     log,
@@ -207,4 +212,13 @@ function describeReply(reply: Value, session: Crypticle): string {
   if (reply.has("sig")) return "a signed reply";
   if (reply.has("msg")) return "unreadable";
   return reply.has("error") ? "an error" : "a map";
+}
+
+/** What is asked for reaches the process that runs it. */
+function holdJob(job: FunctionJob): void {
+  const arrived = unpackFunctionJob(packFunctionJob(job));
+  hold(
+    arrived.fun === job.fun && arrived.args.length === job.args.length,
+    `the function ${job.fun} arrives as ${arrived.fun}`,
+  );
 }

@@ -25,7 +25,7 @@ import type { MasterOpts, MinionOpts } from "../../lib/config/options.ts";
 import { runSaltCall } from "../../lib/commands/salt_call.ts";
 import { runSalt } from "../../lib/commands/salt.ts";
 import { runSaltKey } from "../../lib/commands/salt_key.ts";
-import { runSaltRun } from "../../lib/commands/salt_run.ts";
+import { runSaltRun, type SaltRunIo } from "../../lib/commands/salt_run.ts";
 import { toValue, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { freePort } from "../../scripts/free_port.ts";
 import { eventually } from "./eventually.ts";
@@ -239,10 +239,16 @@ export class Fleet implements AsyncDisposable {
 
   /** Runs `salt-run` with these words. */
   saltRun(...argv: string[]): Promise<Run> {
-    return capture({}, (io) =>
+    return this.saltRunWith({}, ...argv);
+  }
+
+  /** Runs `salt-run` with these words in a world of the caller's. */
+  saltRunWith(options: RunOptions & Pick<SaltRunIo, "outputGone">, ...argv: string[]): Promise<Run> {
+    return capture(options, (io) =>
       runSaltRun(["-c", this.configDir, ...argv], {
         ...io,
-        fire: async (tag, data, { sock_dir }) => void await fireEvent(masterBus(sock_dir), tag, data),
+        outputGone: options.outputGone,
+        fire: (tag, data, { sock_dir }) => fireEvent(masterBus(sock_dir), tag, data),
         local: localCommands,
         startDetached: () => {
           throw new Error("a test starts nothing in the background");

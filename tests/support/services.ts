@@ -12,6 +12,7 @@ import { loadMasterConfig } from "../../lib/config/load.ts";
 import { DataCache } from "../../lib/fleet/data_cache.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import { createLogger, levelName, type Logger } from "../../lib/process/log.ts";
+import type { FunctionJob } from "../../lib/master/function_messages.ts";
 import type { MasterServices } from "../../lib/master/services.ts";
 import { openJobStore } from "../../lib/jobs/open_store.ts";
 import type { MasterOpts } from "../../lib/config/options.ts";
@@ -32,6 +33,8 @@ export interface TestServices extends MasterServices, Disposable {
   readonly fired: { readonly tag: string; readonly data: ValueMap }[];
   /** The loads for the publisher, in order. */
   readonly published: ValueMap[];
+  /** The functions of runners and wheel modules that were asked for, in order. */
+  readonly functionJobs: readonly FunctionJob[];
   /** `WARNING: text`, in order. */
   readonly logged: string[];
   /** What proves each user. */
@@ -54,6 +57,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
   const log = recordingLogger(logged);
   const fired: { tag: string; data: ValueMap }[] = [];
   const published: ValueMap[] = [];
+  const functions: FunctionJob[] = [];
   const accessKeys = createAccessKeys(opts.cachedir, [
     "root",
     ...[...opts.publisher_acl.keys()].filter((name) => typeof name === "string"),
@@ -97,6 +101,11 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
       data: new DataCache(opts.cachedir, { log: log.error }),
       publishPort: 4505,
     },
+    functions: {
+      start: (job) => Promise.resolve(void functions.push(job)),
+      call: (job) => Promise.resolve((functions.push(job), { return: "done", success: true })),
+    },
+    functionJobs: functions,
     park: () => {},
     warn: throttledWarnings(log),
     log,

@@ -9,6 +9,8 @@ import { type Family, loadFamily } from "../../../lib/plugins/loader.ts";
 import type { MasterOpts } from "../../../lib/config/options.ts";
 import type { LocalOptions, LocalReturn, RunnerContext } from "../../../lib/client/runner_context.ts";
 import { RUNNERS } from "../../../modules/runners/_built_in.ts";
+import { WHEEL } from "../../../modules/wheel/_built_in.ts";
+import { KeyManager } from "../../../lib/keys/manager.ts";
 import { noteRunner, runningRunners } from "../../../lib/client/runner_notes.ts";
 import { isMap, map, repr, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { VERSION } from "../../../lib/version.ts";
@@ -57,6 +59,7 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
           throw new Error("no job is attached to here");
         },
         present: () => Promise.resolve(new Map([...here].sort())),
+        gone: () => new Set(),
         outcomes: () => Promise.resolve(new Map(outcomes)),
         run(tgt, fun, options: LocalOptions = {}) {
           done.push(`${fun} on ${repr(tgt)} (${options.tgtType ?? "glob"}) in ${options.timeoutS} s`);
@@ -64,13 +67,19 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
         },
       },
       catalogue,
+      wheel: loadFamily<RunnerContext>(WHEEL),
       jid: JID,
       user: "root",
       signal: new AbortController().signal,
-      deleteKey: (id) => Promise.resolve(void done.push(`delete ${id}`)),
-      fire: (tag) => Promise.resolve(void done.push(`fire ${tag}`)),
+      manager: new KeyManager(new KeyStore(`${root}/pki`), {
+        fire: (tag, data) => Promise.resolve(void done.push(`${tag} ${data.get("act")} ${data.get("id")}`)),
+        forget: (id) => void done.push(`forget ${id}`),
+      }),
+      rotateKey: () => void done.push("rotate"),
+      fire: (tag, data) => Promise.resolve(done.push(`fire ${tag} ${repr(toValue(data))}`) > 0),
+      execute: ({ fun, args, kwargs }) => Promise.resolve(`${fun}${repr([...args])}${repr(kwargs)}`),
       progress: (data) => Promise.resolve(void done.push(repr(data))),
-      print: (line) => void done.push(`print ${line}`),
+      print: (line) => done.push(`print ${line}`) > 0,
       setRetcode: (retcode) => void done.push(`retcode ${retcode}`),
       log: () => {},
     };
@@ -215,7 +224,9 @@ Deno.test("manage.status, up and down tell who answered", () =>
       "test.ping on '*' (glob) in 2 s",
       "test.ping on '*' (glob) in 5 s",
       "test.ping on 'web1,web2' (list) in 5 s",
-      "delete web1",
+      "salt/key delete web1",
+      "forget web1",
+      "rotate",
     ]);
   }));
 

@@ -1,0 +1,46 @@
+/**
+ * Runs functions of execution modules on the master's host, for the runner `salt.cmd`: as `salt-call --local` does, with
+ * the master's options in place of a minion's.
+ * @module
+ */
+
+import { makeJid } from "../protocol/jid.ts";
+import { masterAsMinion } from "../config/load.ts";
+import { loadGrains } from "../minion/grains.ts";
+import { WITHOUT_MASTER } from "../minion/call_master.ts";
+import { UnavailableError } from "../errors.ts";
+import { CallModules } from "./salt_call_modules.ts";
+import { runCall } from "./salt_call_job.ts";
+import type { Logger } from "../process/log.ts";
+import type { ExecutionCall } from "../client/runner_context.ts";
+import type { MasterOpts } from "../config/options.ts";
+import type { Value } from "../values/value.ts";
+
+/** What a call runs with. */
+export interface MasterExecution {
+  readonly opts: MasterOpts;
+  readonly log: Logger;
+  /** Aborted when the function is to end. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs it. @returns Its result, or Salt's text if there is no such function. @throws What the function throws. */
+export async function executeOnMaster(
+  { fun, args, kwargs }: ExecutionCall,
+  { opts: master, log, signal }: MasterExecution,
+): Promise<Value> {
+  const opts = masterAsMinion(master);
+  const grains = await loadGrains(opts, { warn: (text) => log.warning(text) });
+  await using modules = new CallModules({ opts, log });
+  const call = { fun, arg: { args: [...args], kwargs }, jid: makeJid(), metadata: undefined };
+  const { return: result, error } = await runCall(call, {
+    opts,
+    grains,
+    modules,
+    master: WITHOUT_MASTER,
+    log,
+    signal,
+  });
+  if (error !== undefined && !(error instanceof UnavailableError)) throw error;
+  return result;
+}

@@ -1,0 +1,69 @@
+/**
+ * The clear commands `runner` and `wheel`: functions that run on the master itself, for clients that may run them. A
+ * runner is answered at once, with the tag of its events; a wheel function with its result.
+ * Source: Salt 3008.3 `salt/master.py` (ClearFuncs.runner, ClearFuncs.wheel); salt-protocol.md section 5.
+ * @module
+ */
+
+import { stampNow } from "../bus/event.ts";
+import { RefusedError, WireError } from "../errors.ts";
+import { makeJid } from "../protocol/jid.ts";
+import { requestArguments } from "../protocol/low.ts";
+import { type FunctionKind, functionTag } from "../protocol/tags.ts";
+import { truncate, truncateValue } from "../text/truncate.ts";
+import type { Caller } from "../auth/callers.ts";
+import type { MasterCall } from "../auth/rules.ts";
+import type { FunctionJob } from "./function_messages.ts";
+import type { Needs } from "./services.ts";
+import { map, type ValueMap } from "../values/value.ts";
+
+type FunctionNeeds = Needs<"auth" | "functions" | "opts" | "log" | "warn">;
+
+/** `runner`: starts it. @returns `{tag, jid}`, or `{error: {name, message}}`. @throws {WireError} Without a function. */
+export function runnerCommand(load: ValueMap, services: FunctionNeeds): Promise<ValueMap> {
+  return perform("runner", load, services, async (job) => {
+    await services.functions.start(job);
+    return map({ tag: functionTag("runner", job.jid), jid: job.jid });
+  });
+}
+
+/** `wheel`: runs it. @returns `{tag, data}` with the result, or `{error: {name, message}}`. @throws {WireError} Without a function. */
+export function wheelCommand(load: ValueMap, services: FunctionNeeds): Promise<ValueMap> {
+  return perform("wheel", load, services, async (job) => {
+    const outcome = await services.functions.call(job);
+    const tag = functionTag("wheel", job.jid);
+    const { fun, jid, user } = job;
+    return map({ tag, data: { fun: `wheel.${fun}`, jid, tag, user, _stamp: stampNow(), ...outcome } });
+  });
+}
+
+async function perform(
+  kind: FunctionKind,
+  load: ValueMap,
+  services: FunctionNeeds,
+  run: (job: FunctionJob) => Promise<ValueMap>,
+): Promise<ValueMap> {
+  const fun = load.get("fun");
+  if (typeof fun !== "string") throw new WireError(`a ${kind} request without a function`, "fun");
+  const given = requestArguments(load, kind);
+  try {
+    const { user } = await authorize(load, { form: kind, fun, ...given }, services);
+    const jid = makeJid(undefined, { unique: services.opts.unique_jid });
+    services.log.info(`User ${user} runs ${kind} ${truncate(fun)} with jid ${jid}`);
+    return await run({ kind, fun, ...given, jid, user });
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    services.warn(`Refused ${kind} ${truncate(fun)} of ${truncateValue(load.get("user"))}: ${error.kind}`);
+    return map({ error: { name: error.kind, message: error.message } });
+  }
+}
+
+/** Who may run it. @throws {RefusedError} With Salt's name and text. */
+async function authorize(load: ValueMap, call: MasterCall, { auth: { callers } }: Needs<"auth">): Promise<Caller> {
+  try {
+    return await callers.forMasterCall(load, call);
+  } catch (error) {
+    if (!(error instanceof RefusedError) || load.has("token") || load.has("eauth")) throw error;
+    throw new RefusedError("UserAuthenticationError", 'Authentication failure of type "user" occurred');
+  }
+}

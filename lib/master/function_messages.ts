@@ -1,0 +1,126 @@
+/**
+ * What an MWorker and the master's main thread tell each other of functions of runners and wheel modules: the one asks
+ * for a function to be run, the other says what became of it.
+ * @module
+ */
+
+import { blob, fieldsOf, oneOf, text } from "../process/message_fields.ts";
+import { decode, encode } from "../values/msgpack.ts";
+import { WireError } from "../errors.ts";
+import type { FunctionKind } from "../protocol/tags.ts";
+import { asBytes } from "../protocol/payload.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+
+/** The entry name of the process of a function. */
+export const FUNCTION_PROCESS = "salt-master-function";
+
+/** A function that is to be run for somebody who may. */
+export interface FunctionJob {
+  /** Whose function it is. */
+  readonly kind: FunctionKind;
+  /** The function: `jobs.list_jobs`. */
+  readonly fun: string;
+  /** Positional arguments. */
+  readonly args: readonly Value[];
+  /** Keyword arguments. */
+  readonly kwargs: ValueMap;
+  /** The id that it runs under. */
+  readonly jid: string;
+  /** Who asked for it. */
+  readonly user: string;
+}
+
+/** What a function gave. */
+export interface FunctionOutcome {
+  /** Its result, or a text in its place. */
+  readonly return: Value;
+  /** Whether all went well. */
+  readonly success: boolean;
+}
+
+/** An MWorker asks for a function to be run. */
+export interface FunctionRequest {
+  /** A key of its own, for the answers. */
+  readonly key: string;
+  /** The job, packed. */
+  readonly job: Uint8Array;
+}
+
+/**
+ * `taken`: it will be run. `full`: it will not, as too much is waiting. `ended`: its packed outcome. `lost`: its process
+ * ended without an outcome.
+ */
+export interface FunctionNews {
+  readonly key: string;
+  readonly state: "taken" | "full" | "ended" | "lost";
+  /** Of one that ended: the outcome, packed. Empty otherwise. */
+  readonly outcome: Uint8Array;
+}
+
+const STATES = ["taken", "full", "ended", "lost"] as const;
+
+/** What an MWorker told. @throws {WireError} If it is something else. */
+export function parseFunctionRequest(message: unknown): FunctionRequest {
+  const fields = fieldsOf(message);
+  return { key: text(fields, "key"), job: blob(fields, "job") };
+}
+
+/** What the main thread told. @throws {WireError} If it is something else. */
+export function parseFunctionNews(message: unknown): FunctionNews {
+  const fields = fieldsOf(message);
+  return {
+    key: text(fields, "key"),
+    state: oneOf(fields, "state", STATES),
+    outcome: blob(fields, "outcome"),
+  };
+}
+
+/** The bytes of a job. */
+export function packFunctionJob({ args, ...job }: FunctionJob): Uint8Array {
+  return encode(map({ ...job, args: [...args] }), "disk");
+}
+
+/** The job in bytes of {@linkcode packFunctionJob}. @throws {WireError} If it is none. */
+export function unpackFunctionJob(bytes: Uint8Array): FunctionJob {
+  const job = decode(bytes, "disk");
+  const kind = isMap(job) ? job.get("kind") : undefined;
+  const args = isMap(job) ? job.get("args") : undefined;
+  const kwargs = isMap(job) ? job.get("kwargs") : undefined;
+  if (!isMap(job) || (kind !== "runner" && kind !== "wheel") || !Array.isArray(args) || !isMap(kwargs)) {
+    throw new WireError("this is no function to be run", "job");
+  }
+  const field = (name: string) => str(job.get(name) ?? "");
+  return { kind, fun: field("fun"), args, kwargs, jid: field("jid"), user: field("user") };
+}
+
+/** The bytes of an outcome. */
+export function packOutcome({ return: result, success }: FunctionOutcome): Uint8Array {
+  return encode(map({ return: result, success }), "disk");
+}
+
+/** The outcome in bytes of {@linkcode packOutcome}. @throws {WireError} If it is none. */
+export function unpackOutcome(bytes: Uint8Array): FunctionOutcome {
+  const outcome = decode(bytes, "disk");
+  if (!isMap(outcome) || !outcome.has("return")) throw new WireError("this is no outcome of a function", "outcome");
+  return { return: outcome.get("return") ?? null, success: outcome.get("success") === true };
+}
+
+/** What a process for one job is given: the job, and the master's packed options. */
+export interface FunctionInit {
+  readonly job: FunctionJob;
+  readonly opts: Uint8Array;
+}
+
+/** The bytes of what a process is given. */
+export function packFunctionInit(job: Uint8Array, opts: Uint8Array): Uint8Array {
+  return encode(map({ job, opts }), "disk");
+}
+
+/** What a process is given. @throws {WireError} If it is something else. */
+export function unpackFunctionInit(bytes: Uint8Array): FunctionInit {
+  const init = decode(bytes, "disk");
+  const job = isMap(init) ? asBytes(init.get("job")) : undefined;
+  const opts = isMap(init) ? asBytes(init.get("opts")) : undefined;
+  if (job === undefined || opts === undefined) throw new WireError("this is not what a process of a function is given");
+  return { job: unpackFunctionJob(job), opts };
+}

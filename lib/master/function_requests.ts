@@ -1,0 +1,93 @@
+/**
+ * How an MWorker has functions of runners and wheel modules run: it asks the main thread, which runs each in a process
+ * (function_processes.ts), and takes other requests while it waits.
+ * @module
+ */
+
+import {
+  type FunctionJob,
+  type FunctionNews,
+  type FunctionOutcome,
+  type FunctionRequest,
+  packFunctionJob,
+  parseFunctionNews,
+  unpackOutcome,
+} from "./function_messages.ts";
+import { clearTimeout, setTimeout } from "../os/timers.ts";
+import { RefusedError } from "../errors.ts";
+import type { FunctionServices } from "./services.ts";
+
+/** Maximum time that somebody is kept waiting for an outcome, in milliseconds: then the client has given up too. */
+const CALL_MS = 300_000;
+
+interface Asked {
+  taken(): void;
+  ended(outcome: FunctionOutcome): void;
+  failed(error: Error): void;
+}
+
+/** The functions that this thread has asked for. */
+export class FunctionRequests implements FunctionServices {
+  readonly #asked = new Map<string, Asked>();
+  readonly #post: (request: FunctionRequest) => void;
+  readonly #park: () => void;
+
+  /** @param park Called when a request begins to wait. */
+  constructor(post: (request: FunctionRequest) => void, park: () => void) {
+    this.#post = post;
+    this.#park = park;
+  }
+
+  /** Starts a function; resolves when it is sure to be run. @throws {RefusedError} If too many are running. */
+  start(job: FunctionJob): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const key = this.#ask(job, {
+      taken: () => {
+        this.#asked.delete(key);
+        resolve();
+      },
+      ended: () => resolve(),
+      failed: reject,
+    });
+    return promise;
+  }
+
+  /** Runs a function to its end, for 300 s at most. @throws {RefusedError} If it cannot be run, or not so fast. */
+  async call(job: FunctionJob): Promise<FunctionOutcome> {
+    const { promise, resolve, reject } = Promise.withResolvers<FunctionOutcome>();
+    const key = this.#ask(job, { taken: () => {}, ended: resolve, failed: reject });
+    const timer = setTimeout(() => reject(refused(`${job.fun} has not ended in ${CALL_MS / 1000} seconds`)), CALL_MS);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#asked.delete(key);
+    }
+  }
+
+  #ask(job: FunctionJob, asked: Asked): string {
+    const key = crypto.randomUUID();
+    this.#asked.set(key, asked);
+    this.#post({ key, job: packFunctionJob(job) });
+    this.#park();
+    return key;
+  }
+
+  /** Takes what the main thread tells. News for a thread that died before this one are for nobody. */
+  hear(message: unknown): void {
+    const news: FunctionNews = parseFunctionNews(message);
+    const asked = this.#asked.get(news.key);
+    if (asked === undefined) return;
+    if (news.state === "taken") return asked.taken();
+    this.#asked.delete(news.key);
+    if (news.state === "ended") asked.ended(unpackOutcome(news.outcome));
+    else {asked.failed(
+        refused(news.state === "full" ? "too many functions are running already" : "its process has ended"),
+      );}
+  }
+}
+
+/** An error under a name that Salt's clients know. */
+function refused(text: string): RefusedError {
+  return new RefusedError("SaltMasterError", `The master cannot run it: ${text}`);
+}

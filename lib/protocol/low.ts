@@ -1,0 +1,51 @@
+/**
+ * The request for a function that runs on the master: how Salt's RunnerClient and WheelClient send its arguments. They
+ * are read once, so that what is checked is what is run.
+ * Source: Salt 3008.3 `salt/client/mixins.py` (low, CLIENT_INTERNAL_KEYWORDS), `salt/master.py` (ClearFuncs).
+ * @module
+ */
+
+import type { CallArgs } from "../values/arguments.ts";
+import { isMap, type Value, type ValueMap } from "../values/value.ts";
+import type { FunctionKind } from "./tags.ts";
+
+/** Fields of a request that prove who asks, or that are the request's own: they are no arguments. */
+const REQUEST_FIELDS: ReadonlySet<Value> = new Set([
+  "cmd",
+  "fun",
+  "key",
+  "user",
+  "token",
+  "eauth",
+  "username",
+  "password",
+  "token_expire",
+  "client",
+  "arg",
+  "kwarg",
+  "args",
+  "kwargs",
+  "full_return",
+  "print_event",
+  "__jid__",
+  "__tag__",
+  "__user__",
+  "__kwarg__",
+]);
+
+/**
+ * The arguments in the request `load`. A runner's are in `kwarg`: as `{arg, kwarg}`, or as keyword arguments. Those of
+ * a wheel function are in `arg` and `kwarg`; all other fields are keyword arguments too.
+ */
+export function requestArguments(load: ValueMap, kind: FunctionKind): CallArgs {
+  const inner = load.get("kwarg");
+  if (kind === "wheel") return argumentsIn(load);
+  return isMap(inner) ? argumentsIn(inner) : { args: [], kwargs: new Map() };
+}
+
+function argumentsIn(low: ValueMap): CallArgs {
+  const args = low.get("arg"), named = low.get("kwarg");
+  const kwargs: ValueMap = new Map([...low].filter(([name]) => !REQUEST_FIELDS.has(name)));
+  if (isMap(named)) { for (const [name, value] of named) if (name !== "__kwarg__") kwargs.set(name, value); }
+  return { args: Array.isArray(args) ? args : [], kwargs };
+}

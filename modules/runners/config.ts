@@ -1,0 +1,29 @@
+/**
+ * Runner `config`: the master's options.
+ * Source: Salt 3008.3 `salt/runners/config.py`.
+ * @module
+ */
+
+import { optsValues } from "../../lib/config/opts_map.ts";
+import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import { any, str } from "../../lib/plugins/module.ts";
+import { DEFAULT_TARGET_DELIM, traverseOr } from "../../lib/values/traverse.ts";
+
+export const get: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Return an option of the master.
+
+key
+    Its name, or a path into it: \`file_roots:base\`.
+
+default
+    What is returned if there is no such option.
+
+delimiter : ":"
+    What separates the steps of the path.`,
+    "config.get file_roots:base",
+    "config.get file_roots,base delimiter=','",
+  ),
+  params: { key: any(), default: any(""), delimiter: str(DEFAULT_TARGET_DELIM) },
+  run: ({ key, default: fallback, delimiter }, { opts }) => traverseOr(optsValues(opts), key, { delimiter, fallback }),
+});

@@ -1,0 +1,109 @@
+/**
+ * Runner `network`: wakes minions up by Wake-on-LAN.
+ * Source: Salt 3008.3 `salt/runners/network.py`.
+ * @module
+ */
+
+import { InvocationError, messageOf } from "../../lib/errors.ts";
+import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import { resolveTarget } from "../../lib/fleet/target.ts";
+import { sendDatagram } from "../../lib/os/libc_udp.ts";
+import { any, int, str } from "../../lib/plugins/module.ts";
+import { isMap, map } from "../../lib/values/value.ts";
+
+const TO = { bcast: str("255.255.255.255"), destport: int(9) };
+
+const ADDRESSED = `
+
+bcast : 255.255.255.255
+    The IPv4 broadcast address to send to.
+
+destport : 9
+    The UDP port.`;
+
+export const wol: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Send a Wake-on-LAN packet to a hardware address, written with or without separators.${ADDRESSED}`,
+    "network.wol 08-00-27-13-69-77",
+    "network.wol 080027136977 255.255.255.255 7",
+  ),
+  params: { mac: str(), ...TO },
+  run({ mac, bcast, destport }) {
+    wake(mac, bcast, destport);
+    return true;
+  },
+});
+
+export const wollist: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Send a Wake-on-LAN packet to each of the hardware addresses in a file, one a line.${ADDRESSED}`,
+    "network.wollist /path/to/maclist",
+    "network.wollist /path/to/maclist 255.255.255.255 7",
+  ),
+  params: { maclist: str(), ...TO },
+  async run({ maclist, bcast, destport }, context) {
+    const woken: string[] = [];
+    try {
+      for (const line of Deno.readTextFileSync(maclist).split("\n").slice(0, MOST_LINES)) {
+        const mac = line.trim();
+        if (mac === "") continue;
+        wake(mac, bcast, destport);
+        context.print(`Waking up ${mac}`);
+        woken.push(mac);
+      }
+    } catch (error) {
+      await context.progress(map({ error: `Failed to open the MAC file. Error: ${messageOf(error)}` }));
+      context.setRetcode(1);
+      return [];
+    }
+    return woken;
+  },
+});
+
+/** More lines are not read: a fleet on one network has fewer. */
+const MOST_LINES = 100_000;
+
+export const wolmatch: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Send a Wake-on-LAN packet to each hardware address that the cached grains of the minions name, but for the loopback
+interface.${ADDRESSED}`,
+    "network.wolmatch web1",
+    "network.wolmatch 'web*' bcast=192.168.0.255 destport=7",
+  ),
+  params: { tgt: any(), tgt_type: str("glob"), ...TO },
+  run({ tgt, tgt_type, bcast, destport }, context) {
+    const woken: string[] = [];
+    for (const id of resolveTarget(tgt, tgt_type, context.keys.list("accepted")).minions) {
+      const interfaces = context.data.get(id)?.grains.get("hwaddr_interfaces");
+      if (!isMap(interfaces)) continue;
+      for (const [name, address] of interfaces) {
+        if (name === "lo" || typeof address !== "string") continue;
+        const mac = address.trim();
+        wake(mac, bcast, destport);
+        context.log("info", `Waking up ${mac}`);
+        woken.push(mac);
+      }
+    }
+    return woken;
+  },
+});
+
+function wake(mac: string, bcast: string, port: number): void {
+  if (port < 0 || port > 65_535) throw new InvocationError(`destport must be a port, not ${port}`);
+  const address = macBytes(mac);
+  const packet = new Uint8Array(6 + 16 * address.length).fill(0xff, 0, 6);
+  for (let i = 0; i < 16; i++) packet.set(address, 6 + i * address.length);
+  try {
+    sendDatagram(packet, bcast, port);
+  } catch (error) {
+    if (error instanceof RangeError) throw new InvocationError(`bcast: ${error.message}`);
+    throw error;
+  }
+}
+
+/** The six bytes of `08:00:27:13:69:77`, with any one separator or none. */
+function macBytes(mac: string): number[] {
+  const digits = mac.length === 17 ? mac.replaceAll(mac[2], "") : mac;
+  if (!/^[0-9a-fA-F]{12}$/.test(digits)) throw new InvocationError("Invalid MAC address");
+  return (digits.match(/../g) ?? []).map((byte) => parseInt(byte, 16));
+}

@@ -1,0 +1,101 @@
+/**
+ * Runner `salt`: execution modules on the master's host and on minions, and wheel functions.
+ * Source: `cmd` and `execute` of Salt 3008.3 `salt/runners/salt.py`.
+ * @module
+ */
+
+import { invoke } from "../../lib/plugins/call.ts";
+import { CommandError } from "../../lib/errors.ts";
+import { explainUnavailable } from "../../lib/plugins/unavailable.ts";
+import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import { any, dict, float, list, str } from "../../lib/plugins/module.ts";
+import { truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+export const cmd: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Run a function of an execution module on the master's host, in this process.
+
+fun
+    The function. All other arguments are its own.
+
+with_pillar : False
+    Pillar is not built: True is refused.`,
+    "salt.cmd test.ping",
+    "salt.cmd test.arg 1 2 3 a=1",
+  ),
+  params: { fun: str() },
+  varArgs: "args",
+  varKwargs: "kwargs",
+  async run({ fun }, context, { args, kwargs }) {
+    const own: ValueMap = new Map([...kwargs].filter(([name]) => !String(name).startsWith("__")));
+    if (truthy(own.get("with_pillar"))) throw new CommandError("with_pillar: pillar is not built yet");
+    own.delete("with_pillar");
+    return await context.execute({ fun, args, kwargs: own });
+  },
+});
+
+export const execute: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Run a function of an execution module on minions, and return what they return, by minion.
+
+tgt, tgt_type : glob
+    The minions.
+
+fun, arg, kwarg
+    The function, its positional arguments as a list, and its keyword arguments as a dictionary. Other keyword arguments
+    of this runner are added to those.
+
+timeout
+    Seconds to wait; the master's option of that name, unless given.`,
+    "salt.execute '*' test.ping",
+    "salt.execute 'web*' test.arg '[1, 2]' kwarg='{a: 3}'",
+  ),
+  params: {
+    tgt: any(),
+    fun: str(),
+    arg: list([]),
+    timeout: float(null),
+    tgt_type: str("glob"),
+    ret: str(""),
+    jid: str(""),
+    kwarg: dict(null),
+  },
+  varKwargs: "kwargs",
+  async run({ tgt, fun, arg, timeout, tgt_type, ret, jid, kwarg }, context, rest) {
+    if (ret !== "") throw new CommandError("ret: returners are not built yet");
+    if (jid !== "") throw new CommandError("jid: the master makes the job id itself");
+    const kwargs = new Map<Value, Value>(
+      [...kwarg ?? [], ...rest.kwargs].filter(([name]) => !String(name).startsWith("__")),
+    );
+    const returns = await context.local.run(tgt, fun, {
+      arg,
+      kwargs,
+      tgtType: tgt_type,
+      timeoutS: timeout || context.opts.timeout,
+    });
+    return new Map([...returns].map(([id, { return: result }]) => [id, result]));
+  },
+});
+
+export const wheel: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Run a function of a wheel module: what is done to the master itself, its keys, its configuration and its file roots.
+Not in Salt, which has no command for them. \`doc.wheel\` lists them.
+
+fun
+    The function. All other arguments are its own.`,
+    "salt.wheel key.list_all",
+    "salt.wheel key.accept 'web*'",
+  ),
+  params: { fun: str() },
+  varArgs: "args",
+  varKwargs: "kwargs",
+  async run({ fun: name }, context, { args, kwargs }) {
+    const fun = await context.wheel.get(name);
+    if (fun === undefined) throw (await explainUnavailable(name, context.wheel, undefined)).error;
+    if (fun.secret) {
+      throw new CommandError(`${name} returns a secret, which the job cache must not have: not by salt.wheel`);
+    }
+    return await invoke(fun, { name, args, kwargs, context });
+  },
+});

@@ -1,0 +1,18 @@
+/**
+ * Wheel module `error`: fails on purpose, to try what is done about failures.
+ * Source: Salt 3008.3 `salt/wheel/error.py`.
+ * @module
+ */
+
+import { failOnPurpose } from "../../lib/client/fail_on_purpose.ts";
+import { runner, type RunnerFunction, wheelDoc } from "../../lib/client/runner_context.ts";
+import { str } from "../../lib/plugins/module.ts";
+
+export const error: RunnerFunction = runner({
+  doc: wheelDoc(
+    "Fail with an error of this name and message; without a name, return an empty dictionary.",
+    "error.error",
+  ),
+  params: { name: str(null), message: str("") },
+  run: ({ name, message }) => failOnPurpose(name, message),
+});

@@ -1,0 +1,392 @@
+/**
+ * Wheel module `key`: the minions' keys, and the master's own.
+ * Source: Salt 3008.3 `salt/wheel/key.py` and `salt/key.py`.
+ * @module
+ */
+
+import { fingerprint } from "../../lib/crypto/pem.ts";
+import { PrivateKey } from "../../lib/crypto/rsa.ts";
+import { CommandError, InvocationError, KeyError } from "../../lib/errors.ts";
+import { runner, type RunnerContext, type RunnerFunction, wheelDoc } from "../../lib/client/runner_context.ts";
+import { byDirectory, compileGlobs, KEY_STATES, type KeyMatches } from "../../lib/keys/manager.ts";
+import { localKeys } from "../../lib/keys/local_keys.ts";
+import { signMasterKey } from "../../lib/keys/master_signature.ts";
+import { loadOrCreateKeyPair, movedMasterKey } from "../../lib/keys/pair.ts";
+import { KEY_DIRECTORIES, type KeyState } from "../../lib/keys/store.ts";
+import { findUser } from "../../lib/os/users.ts";
+import { isValidId } from "../../lib/protocol/minion_id.ts";
+import { any, bool, dict, int, str } from "../../lib/plugins/module.ts";
+import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** Salt's words for the states, by their beginnings. */
+const LISTS: readonly (readonly [beginning: string, state: KeyState])[] = [
+  ["acc", "accepted"],
+  ["pre", "pending"],
+  ["un", "pending"],
+  ["rej", "rejected"],
+  ["den", "denied"],
+];
+
+const MATCH = `
+
+match
+    A glob for ids, several separated by commas, or a list of them.`;
+
+const BY_STATE = `
+
+match
+    A dictionary of lists of ids, by the directory of their state: minions, minions_pre, minions_rejected,
+    minions_denied. What is not there is skipped.`;
+
+export const list_: RunnerFunction = runner({
+  doc: wheelDoc(
+    `List the keys of a state.
+
+match
+    pre, un or unaccepted; acc or accepted; rej or rejected; den or denied; all, which includes the master's own.`,
+    "key.list accepted",
+  ),
+  params: { match: str() },
+  run({ match }, context) {
+    if (match.startsWith("all")) return allKeys(context);
+    const state = LISTS.find(([beginning]) => match.startsWith(beginning))?.[1];
+    return state === undefined ? new Map() : byDirectory(context.manager.list([state]));
+  },
+});
+
+export const list_all: RunnerFunction = runner({
+  doc: wheelDoc("List all keys by their state, and the names of the master's own.", "key.list_all"),
+  params: {},
+  run: (_, context) => allKeys(context),
+});
+
+function allKeys({ manager, opts }: RunnerContext): ValueMap {
+  return byDirectory(manager.list()).set("local", [...localKeys(opts.pki_dir).keys()]);
+}
+
+export const glob_match: RunnerFunction = runner({
+  doc: wheelDoc(`List the keys that match, by their state.${MATCH}`, "key.glob_match 'web*'"),
+  params: { match: any() },
+  run: ({ match }, context) => matching(context, globsIn(match)),
+});
+
+export const name_match: RunnerFunction = runner({
+  doc: wheelDoc(`The old name of key.glob_match.${MATCH}`, "key.name_match 'web*'"),
+  params: { match: any() },
+  run: ({ match }, context) => matching(context, globsIn(match)),
+});
+
+const ACCEPTING = { include_rejected: bool(false), include_denied: bool(false) };
+
+export const accept: RunnerFunction = runner({
+  doc: wheelDoc(
+    `Accept the pending keys that match; also rejected and denied ones, if asked to. Returns all that match, by the state
+that they have then.${MATCH}`,
+    "key.accept 'web*'",
+    "key.accept web1 include_rejected=True",
+  ),
+  params: { match: any(), ...ACCEPTING },
+  async run({ match, include_rejected, include_denied }, context) {
+    const globs = globsIn(match);
+    const from = states({ rejected: include_rejected, denied: include_denied });
+    await change(context, context.manager.match(globs), { from, to: "accepted" });
+    return matching(context, globs);
+  },
+});
+
+export const accept_dict: RunnerFunction = runner({
+  doc: wheelDoc(`Accept the keys named, as key.accept does.${BY_STATE}`, `key.accept_dict '{"minions_pre": ["web1"]}'`),
+  params: { match: dict(), ...ACCEPTING },
+  async run({ match, include_rejected, include_denied }, context) {
+    const from = states({ rejected: include_rejected, denied: include_denied });
+    await change(context, named(context, match), { from, to: "accepted" });
+    return stateOfNamed(context, match);
+  },
+});
+
+const REJECTING = { include_accepted: bool(false), include_denied: bool(false) };
+
+export const reject: RunnerFunction = runner({
+  doc: wheelDoc(
+    `Reject the pending keys that match; also accepted and denied ones, if asked to. Returns all that match, by the state
+that they have then.${MATCH}`,
+    "key.reject 'web*'",
+  ),
+  params: { match: any(), ...REJECTING },
+  async run({ match, include_accepted, include_denied }, context) {
+    const globs = globsIn(match);
+    const from = states({ accepted: include_accepted, denied: include_denied });
+    await change(context, context.manager.match(globs), { from, to: "rejected" });
+    return matching(context, globs);
+  },
+});
+
+export const reject_dict: RunnerFunction = runner({
+  doc: wheelDoc(`Reject the keys named, as key.reject does.${BY_STATE}`, `key.reject_dict '{"minions_pre": ["web1"]}'`),
+  params: { match: dict(), ...REJECTING },
+  async run({ match, include_accepted, include_denied }, context) {
+    const from = states({ accepted: include_accepted, denied: include_denied });
+    await change(context, named(context, match), { from, to: "rejected" });
+    return stateOfNamed(context, match);
+  },
+});
+
+export const delete_: RunnerFunction = runner({
+  doc: wheelDoc(`Delete the keys that match, whatever their state.${MATCH}`, "key.delete web1"),
+  params: { match: any() },
+  async run({ match }, context) {
+    const globs = globsIn(match);
+    await remove(context, context.manager.match(globs));
+    return matching(context, globs);
+  },
+});
+
+export const delete_dict: RunnerFunction = runner({
+  doc: wheelDoc(
+    `Delete the keys named. Returns those of them that are left.${BY_STATE}`,
+    `key.delete_dict '{"minions": ["web1"]}'`,
+  ),
+  params: { match: dict() },
+  async run({ match }, context) {
+    await remove(context, named(context, match));
+    return stateOfNamed(context, match);
+  },
+});
+
+export const print: RunnerFunction = runner({
+  doc: wheelDoc(`Return the public keys that match, by their state.${MATCH}`, "key.print web1"),
+  params: { match: any() },
+  run: ({ match }, context) => ofEach(context, globsIn(match), (pem) => pem),
+});
+
+export const finger: RunnerFunction = runner({
+  doc: wheelDoc(
+    `Return the fingerprints of the keys that match, by their state; the master's own are \`local\`.${MATCH}
+
+hash_type
+    The digest; the master's option of that name, unless given.`,
+    "key.finger web1",
+    "key.finger '*' hash_type=sha512",
+  ),
+  params: { match: any(), hash_type: str(null) },
+  run({ match, hash_type }, context) {
+    const globs = globsIn(match);
+    const digest = (pem: string) => fingerprint(pem, hash_type ?? context.opts.hash_type);
+    const found = ofEach(context, globs, digest);
+    const wanted = compileGlobs(globs);
+    const own = [...localKeys(context.opts.pki_dir)].filter(([name]) => wanted(name));
+    if (own.length > 0) found.set("local", new Map(own.map(([name, pem]) => [name, digest(pem)])));
+    return found;
+  },
+});
+
+export const finger_master: RunnerFunction = runner({
+  doc: wheelDoc(
+    `Return the fingerprint of the master's public key, which minions name as \`master_finger\`.
+
+hash_type
+    The digest; the master's option of that name, unless given.`,
+    "key.finger_master",
+  ),
+  params: { hash_type: str(null) },
+  run: ({ hash_type }, { opts }) =>
+    map({ local: { "master.pub": fingerprint(masterKey(opts), hash_type ?? opts.hash_type) } }),
+});
+
+export const master_key_str: RunnerFunction = runner({
+  doc: wheelDoc("Return the master's public key.", "key.master_key_str"),
+  params: {},
+  run: (_, { opts }) => map({ local: { [`${movedMasterKey(opts.id)}.pub`]: masterKey(opts) } }),
+});
+
+/** A smaller key is made this big. */
+const LEAST_BITS = 2048;
+
+export const gen: RunnerFunction = runner({
+  doc: wheelDoc(
+    `Make a key pair for a minion, and return both keys. Nothing is stored, and neither the job cache nor the event bus
+gets the keys.
+
+id_
+    Has no effect.
+
+keysize : 2048
+    Bits; fewer than 2048 are 2048.`,
+    "key.gen",
+  ),
+  params: { id_: any(null), keysize: int(LEAST_BITS) },
+  secret: true,
+  run: async ({ keysize }) => pairOf(await newKey(keysize)),
+});
+
+export const gen_accept: RunnerFunction = runner({
+  doc: wheelDoc(
+    `Make a key pair for a minion, accept its public key, and return both keys. The private key is kept nowhere: neither
+the job cache nor the event bus gets it.
+
+id_
+    The minion.
+
+keysize : 2048
+    Bits; fewer than 2048 are 2048.
+
+force : False
+    Replace a key that the minion has already. Otherwise the result is empty, and nothing is done.`,
+    "key.gen_accept web1",
+  ),
+  params: { id_: str(), keysize: int(LEAST_BITS), force: bool(false) },
+  secret: true,
+  async run({ id_, keysize, force }, { keys }) {
+    if (!isValidId(id_)) throw new InvocationError("id_ cannot be the id of a minion");
+    if (keys.state(id_) !== undefined && !force) return new Map();
+    const key = await newKey(keysize);
+    keys.put(id_, "accepted", key.publicKey.pem);
+    return pairOf(key);
+  },
+});
+
+export const gen_keys: RunnerFunction = runner({
+  doc: wheelDoc(
+    `Make a key pair in files, as \`salt-key --gen-keys\` does, and return its fingerprint. Existing files stay.
+
+keydir
+    The directory; the master's pki directory, unless given.
+
+keyname : minion
+    The name of the files, without .pem and .pub.
+
+keysize
+    Bits; the master's option of that name, unless given.
+
+user
+    The owner of the files.`,
+    "key.gen_keys keydir=/root/keys keyname=web1",
+  ),
+  params: { keydir: str(null), keyname: str(null), keysize: int(null), user: str(null) },
+  async run({ keydir, keyname, keysize, user }, { opts }) {
+    const directory = keydir || opts.pki_dir, name = keyname || "minion";
+    if (!isValidId(name)) throw new InvocationError("keyname must be the name of a file");
+    const owner = user ? findUser(user) : undefined;
+    if (user && owner === undefined) throw new InvocationError(`there is no user ${user}`);
+    const key = await loadOrCreateKeyPair(directory, name, Math.max(LEAST_BITS, keysize ?? opts.keysize));
+    if (owner !== undefined) {
+      for (const end of ["pem", "pub"]) Deno.chownSync(`${directory}/${name}.${end}`, owner.uid, owner.gid);
+    }
+    return fingerprint(key.publicKey.pem, opts.hash_type);
+  },
+});
+
+export const gen_signature: RunnerFunction = runner({
+  doc: wheelDoc(
+    `Sign the master's public key, as \`salt-key --gen-signature\` does. Returns True; False if there is a signature
+already; or what is missing.
+
+priv, pub
+    Files of the signing key and of the key that is signed; those of the pki directory, if empty.
+
+signature_path
+    The directory of the signature; the pki directory, if empty.
+
+auto_create : False
+    Make the signing key if there is none.
+
+keysize
+    Its bits; the master's option of that name, unless given.`,
+    "key.gen_signature '' '' ''  auto_create=True",
+  ),
+  params: { priv: str(null), pub: str(null), signature_path: str(null), auto_create: bool(false), keysize: int(null) },
+  async run({ priv, pub, signature_path, auto_create, keysize }, { opts }) {
+    try {
+      return await signMasterKey({
+        pkiDir: opts.pki_dir,
+        id: opts.id,
+        signKeyName: opts.master_sign_key_name,
+        signatureName: opts.master_pubkey_signature,
+        algorithm: opts.publish_signing_algorithm,
+        keysize: keysize ?? opts.keysize,
+        priv: priv || undefined,
+        pub: pub || undefined,
+        signaturePath: signature_path || undefined,
+        autoCreate: auto_create,
+      });
+    } catch (error) {
+      if (error instanceof KeyError) return error.message;
+      throw error;
+    }
+  },
+});
+
+function globsIn(match: Value): string | string[] {
+  if (typeof match === "string") return match;
+  if (Array.isArray(match)) return match.filter((glob) => typeof glob === "string");
+  throw new InvocationError("match must be a glob or a list of globs");
+}
+
+function matching({ manager }: RunnerContext, globs: string | string[]): ValueMap {
+  return byDirectory(manager.match(globs));
+}
+
+/** The states that a change begins with: pending, and those that are asked for. */
+function states(included: Partial<Record<KeyState, boolean>>): KeyState[] {
+  return KEY_STATES.filter((state) => state === "pending" || included[state]);
+}
+
+/** The keys that are named by the directories of their states, of those that there are. */
+function named({ manager }: RunnerContext, match: ValueMap): KeyMatches {
+  const found: KeyMatches = new Map();
+  for (const [state, ids] of manager.list()) {
+    const wanted = match.get(KEY_DIRECTORIES[state]);
+    if (Array.isArray(wanted)) found.set(state, ids.filter((id) => wanted.includes(id)));
+  }
+  return found;
+}
+
+/** The states that the keys named anywhere in `match` have now. */
+function stateOfNamed({ manager }: RunnerContext, match: ValueMap): ValueMap {
+  const wanted = new Set([...match.values()].flatMap((ids) => Array.isArray(ids) ? ids : []));
+  const found: KeyMatches = new Map();
+  for (const [state, ids] of manager.list()) {
+    const here = ids.filter((id) => wanted.has(id));
+    if (here.length > 0) found.set(state, here);
+  }
+  return byDirectory(found);
+}
+
+async function change(
+  context: RunnerContext,
+  matches: KeyMatches,
+  { from, to }: { readonly from: readonly KeyState[]; readonly to: "accepted" | "rejected" },
+): Promise<void> {
+  const concerned = new Map([...matches].filter(([state]) => from.includes(state)));
+  const { invalid } = await context.manager.change(concerned, to);
+  for (const id of invalid) context.log("error", `Invalid RSA public key: ${id}`);
+  if (to === "rejected") context.rotateKey();
+}
+
+async function remove({ manager, opts, rotateKey }: RunnerContext, matches: KeyMatches): Promise<void> {
+  await manager.delete(matches, { preserve: opts.preserve_minion_cache });
+  rotateKey();
+}
+
+function ofEach({ manager }: RunnerContext, globs: string | string[], text: (pem: string) => string): ValueMap {
+  const found: ValueMap = new Map();
+  for (const [state, ids] of manager.match(globs)) {
+    found.set(KEY_DIRECTORIES[state], new Map(ids.map((id) => [id, text(manager.pem(id, state))])));
+  }
+  return found;
+}
+
+function masterKey({ pki_dir, id }: RunnerContext["opts"]): string {
+  const own = localKeys(pki_dir);
+  const pem = own.get("master.pub") ?? own.get(`${movedMasterKey(id)}.pub`);
+  if (pem === undefined) throw new CommandError(`${pki_dir}/master.pub is not there: start the master once`);
+  return pem.trimEnd();
+}
+
+async function newKey(keysize: number): Promise<PrivateKey> {
+  return await PrivateKey.generate(Math.max(LEAST_BITS, keysize));
+}
+
+function pairOf(key: PrivateKey): ValueMap {
+  return map({ priv: key.pem, pub: key.publicKey.pem });
+}

@@ -1,0 +1,8 @@
+/**
+ * Wheel module `pillar_roots`: the files in the directories of the master's option of that name.
+ * @module
+ */
+
+import { rootsModule } from "./_roots.ts";
+
+export const { find, list_env, list_roots, read, write } = rootsModule("pillar_roots");

@@ -1,0 +1,58 @@
+/**
+ * Python's clients of a master's own functions, on our master: WheelClient and RunnerClient, and `salt-run`.
+ * @module
+ */
+
+import { PYTHON_SALTS } from "./python_salt.ts";
+import { OURS, testWithPython } from "./salts.ts";
+import { Site } from "./site.ts";
+import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { run } from "../support/processes.ts";
+
+const SCRIPT = decodeURIComponent(new URL("./master_clients.py", import.meta.url).pathname);
+
+for (const version of PYTHON_SALTS) {
+  await testWithPython(version, "WheelClient, RunnerClient and salt-run of {} work on our master", async (python) => {
+    await using site = new Site();
+    await site.explain(async () => {
+      Deno.mkdirSync(`${site.root}/etc/salt/master.d`, { recursive: true });
+      Deno.writeTextFileSync(
+        `${site.root}/etc/salt/master.d/roots.conf`,
+        `file_roots: {base: [${site.root}/srv/salt]}\n`,
+      );
+      await site.startMaster(OURS);
+      const [salt] = python.command("salt");
+      const words = [salt.replace(/salt$/, "python"), SCRIPT, `${site.root}/etc/salt/master`];
+      const { code, out, err } = await run(words);
+      assertEquals(code, 0, `${out}${err}`);
+      const said = JSON.parse(out.trim().split("\n").at(-1) ?? "");
+      assertEquals(said.listed, { minions: [] });
+      assertEquals(said.positional, { minions_pre: [] });
+      assertEquals(said.fun, "wheel.key.list");
+      assertEquals(said.written, `Wrote data to file ${site.root}/srv/salt/made.sls`);
+      assertEquals(Deno.readTextFileSync(`${site.root}/srv/salt/made.sls`), "made: by wheel\n");
+      assertEquals(said.outside, "Invalid path: ../outside");
+      assertStringIncludes(said.failed, "boom");
+      assertEquals(said.refused, 'Authentication failure of type "user" occurred');
+      // Python's clients cannot read our event bus: what a runner gave is in the job cache.
+      const jobs = await eventually(async () => {
+        const listed = await site.saltRun(["jobs.list_jobs"]) as Record<string, Record<string, unknown>>;
+        return said.jid in listed && Object.values(listed).some(({ Function }) => Function === "wheel.key.list_all")
+          ? listed
+          : undefined;
+      }, { what: "the jobs of the functions in the job cache" });
+      assertEquals(jobs[said.jid].Function, "runner.test.arg");
+      const { Result } = await site.saltRun(["jobs.list_job", said.jid]) as {
+        Result: Record<string, { return: unknown }>;
+      };
+      const [{ return: event }] = Object.values(Result) as { return: Record<string, unknown> }[];
+      assertEquals([event.return, event.success], [{ args: [1, "a"], kwargs: { b: 2 } }, true]);
+      assertEquals(Object.values(jobs).filter(({ Function }) => Function === "wheel.key.list_all").length, 1);
+      // With our bus in its place Python's salt-run cannot fire its events: only where no master runs does it work.
+      await site.stopMaster();
+      const own = await site.operate("salt-run", ["--out=json", "test.arg", "1"], python);
+      assertEquals(JSON.parse(own.out.slice(own.out.indexOf("{"))).args, [1], own.err);
+    });
+  });
+}

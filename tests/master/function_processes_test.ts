@@ -1,0 +1,119 @@
+import { packOpts } from "../../lib/config/opts_transfer.ts";
+import { TimeBudget } from "../../lib/os/time_budget.ts";
+import { type FunctionNews, packFunctionJob, unpackOutcome } from "../../lib/master/function_messages.ts";
+import { FunctionProcesses } from "../../lib/master/function_processes.ts";
+import { isAlive, readNotes } from "../../lib/jobs/proc_notes.ts";
+import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+import { testServices } from "../support/services.ts";
+
+const CLOSE = () => new TimeBudget(10_000);
+
+Deno.test("functions run in processes: some at once, some wait, others are refused; a lost one is told", async () => {
+  using services = await testServices();
+  const { opts, log, fired } = services;
+  const processes = new FunctionProcesses({
+    opts: packOpts("master", opts),
+    log,
+    fire: (tag, data) => Promise.resolve(void fired.push({ tag, data })),
+    bounds: { runner: { running: 1, waiting: 1 }, wheel: { running: 1, waiting: 0, ms: 60_000 } },
+  });
+  const told = new Map<string, FunctionNews>();
+  const refused: string[] = [];
+  let jids = 0;
+  const take = (
+    key: string,
+    kind: "runner" | "wheel",
+    fun: string,
+    args: Value[] = [],
+    kwargs: ValueMap = new Map(),
+  ) => {
+    const jid = `2024010203040500000${jids++}`;
+    processes.take({ key, job: packFunctionJob({ kind, fun, args, kwargs, jid, user: "ann" }) }, (news) => {
+      told.set(key, news);
+      if (news.state === "full") refused.push(key);
+    });
+  };
+  const running = () => readNotes(opts.cachedir).flatMap(({ note }) => isAlive(note?.get("pid")) ? [note] : []);
+  try {
+    take("sleeper", "runner", "test.sleep", [600]);
+    take("second", "runner", "test.arg", [1, "a"], map({ b: 2 }));
+    take("third", "runner", "test.arg");
+    assertEquals(refused, ["third"]);
+    assertStringIncludes(processes.describe(), "1 runner functions running, 1 waiting");
+    // A wheel function does not wait behind runners.
+    take("wheel", "wheel", "key.list", ["all"]);
+    const ended = (key: string) =>
+      eventually(() => told.get(key)?.state === "ended" || told.get(key)?.state === "lost", {
+        what: `the end of ${key}`,
+      });
+    await ended("wheel");
+    const wheel = unpackOutcome(told.get("wheel")?.outcome ?? new Uint8Array());
+    assertEquals([wheel.success, (wheel.return as ValueMap).get("minions_pre")], [true, []]);
+
+    const note = await eventually(() => running().find((one) => one?.get("fun") === "runner.test.sleep"), {
+      what: "the proc note of the runner",
+    });
+    assertEquals(note.get("user"), "ann");
+    const pid = Number(note.get("pid"));
+    assert(pid !== Deno.pid, "it has a process of its own");
+    Deno.kill(pid, "SIGKILL");
+    await ended("sleeper");
+    assertEquals(told.get("sleeper")?.state, "lost");
+    const [{ tag, data }] = fired;
+    assertEquals(tag, "salt/run/20240102030405000000/ret");
+    assertEquals([data.get("fun"), data.get("success")], ["runner.test.sleep", false]);
+    assertStringIncludes(String(data.get("return")), "SIGKILL");
+
+    // The place of the lost one is free again.
+    await ended("second");
+    const second = unpackOutcome(told.get("second")?.outcome ?? new Uint8Array());
+    assertEquals(second.return, map({ args: [1, "a"], kwargs: { b: 2 } }));
+
+    // What is running when the master ends, ends with it.
+    take("last", "runner", "test.sleep", [600]);
+    await eventually(() => running().length === 1, { what: "the last runner" });
+  } finally {
+    await processes.close(CLOSE());
+  }
+  assertEquals(running(), []);
+  take("late", "runner", "test.arg");
+  assertEquals(refused.at(-1), "late");
+});
+
+Deno.test("unknown functions, wrong arguments and failures are outcomes of a process, not ends of it", async () => {
+  using services = await testServices();
+  const processes = new FunctionProcesses({
+    opts: packOpts("master", services.opts),
+    log: services.log,
+    fire: () => Promise.resolve(),
+  });
+  const cases: [fun: string, args: Value[], text: string][] = [
+    ["key.nonsense", [], "is not available"],
+    ["no-such.fun; rm -rf /", [], "is not available"],
+    ["constructor.name", [], "is not available"],
+    ["key.list", [], "missing 1 required positional argument"],
+    ["error.error", ["Exception", "boom"], "boom"],
+  ];
+  try {
+    await Promise.all(cases.map(async ([fun, args, text], i) => {
+      const outcome = await new Promise<FunctionNews>((resolve) => {
+        const job = {
+          kind: "wheel" as const,
+          fun,
+          args,
+          kwargs: new Map(),
+          jid: `2024010203040500001${i}`,
+          user: "ann",
+        };
+        processes.take({ key: fun, job: packFunctionJob(job) }, (news) => news.state !== "taken" && resolve(news));
+      });
+      const { success, return: result } = unpackOutcome(outcome.outcome);
+      assertEquals(success, false, fun);
+      assertStringIncludes(String(result), text);
+    }));
+  } finally {
+    await processes.close(CLOSE());
+  }
+});

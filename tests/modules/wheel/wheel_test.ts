@@ -1,0 +1,172 @@
+import { CommandError, InvocationError } from "../../../lib/errors.ts";
+import { isThere } from "../../../lib/os/file_kind.ts";
+import { dumpJson } from "../../../lib/values/json.ts";
+import { isMap, map, type ValueMap } from "../../../lib/values/value.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
+import { type RunnerWorld, withRunnerWorld } from "../../support/runner_world.ts";
+import corpus from "../../corpus/wheel.json" with { type: "json" };
+
+const ROOTS =
+  `file_roots:\n  base: ["{root}/base", "{root}/none"]\n  dev: ["{root}/dev"]\npillar_roots:\n  base: ["{root}/dev"]\n`;
+
+/** The keys and files that the corpus was made with. */
+function withFiles(test: (world: RunnerWorld) => Promise<void>): Promise<void> {
+  return withRunnerWorld(async (world) => {
+    const { root } = world;
+    for (const [state, ids] of Object.entries(corpus.keys)) {
+      Deno.mkdirSync(`${root}/pki/${state}`, { recursive: true });
+      for (const id of ids) Deno.writeTextFileSync(`${root}/pki/${state}/${id}`, corpus.pem);
+    }
+    Deno.writeTextFileSync(`${root}/pki/master.pub`, `${corpus.pem}\n`);
+    for (const [env, files] of Object.entries(corpus.files)) {
+      for (const [name, text] of Object.entries(files)) {
+        const path = `${root}/${env}/${name}`;
+        Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+        Deno.writeTextFileSync(path, text);
+      }
+    }
+    Deno.writeTextFileSync(`${root}/outside`, "secret");
+    Deno.symlinkSync(`${root}/outside`, `${root}/base/link`);
+    await test(world);
+  }, ROOTS);
+}
+
+for (const [name, args, kwargs, expected] of corpus.wheel as [string, unknown[], Record<string, unknown>, unknown][]) {
+  Deno.test(`wheel ${name} of ${JSON.stringify([args, kwargs])} gives what Salt gives`, () =>
+    withFiles(async ({ call, root }) => {
+      const given = args.map((arg) => typeof arg === "string" ? arg.replaceAll("{root}", root) : arg);
+      const result = await call(`wheel.${name}`, given, kwargs);
+      assertEquals(JSON.parse(dumpJson(result).replaceAll(root, "{root}")), expected);
+      assertEquals(Deno.readTextFileSync(`${root}/outside`), "secret");
+    }));
+}
+
+Deno.test("changes of keys by wheel are told on the bus; deleting and rejecting ask for a new AES key", () =>
+  withFiles(async ({ call, done }) => {
+    await call("wheel.key.accept", ["new1"]);
+    await call("wheel.key.reject", ["new2"]);
+    await call("wheel.key.delete", ["db1"]);
+    assertEquals(done, [
+      "salt/key accepted new1",
+      "salt/key rejected new2",
+      "rotate",
+      "salt/key delete db1",
+      "forget db1",
+      "rotate",
+    ]);
+  }));
+
+Deno.test("key.delete_dict skips a key that is named under another state than its own, as Salt's documentation says", () =>
+  withFiles(async ({ call, done }) => {
+    assertEquals(await call("wheel.key.delete_dict", [{ minions: ["new1"] }]), map({ minions_pre: ["new1"] }));
+    assertEquals(done, ["rotate"]);
+  }));
+
+Deno.test("key.gen_accept accepts the public key that it returns, and none for an id that is no id or has one", () =>
+  withFiles(async ({ call, root, context }) => {
+    const pair = await call("wheel.key.gen_accept", ["fresh"]) as ValueMap;
+    assertEquals(Deno.readTextFileSync(`${root}/pki/minions/fresh`), pair.get("pub"));
+    assertStringIncludes(String(pair.get("priv")), "PRIVATE KEY");
+    assertEquals(await call("wheel.key.gen_accept", ["db1"]), new Map());
+    await assertRejects(() => call("wheel.key.gen_accept", ["../escaped"]), InvocationError);
+    assertEquals(isThere(`${root}/pki/escaped`), false);
+    for (const name of ["key.gen", "key.gen_accept"]) assertEquals((await context.wheel.get(name))?.secret, true, name);
+  }));
+
+Deno.test("the master's own key is listed, printed and fingerprinted", () =>
+  withFiles(async ({ call }) => {
+    const all = await call("wheel.key.list_all") as ValueMap;
+    assertEquals(all.get("local"), ["master.pub"]);
+    const printed = await call("wheel.key.master_key_str");
+    assertEquals(printed, map({ local: { "host.pub": corpus.pem } }));
+    const fingers = await call("wheel.key.finger", ["*"]) as ValueMap;
+    assertEquals(fingers.get("local"), (await call("wheel.key.finger_master") as ValueMap).get("local"));
+  }));
+
+Deno.test("key.gen_keys and key.gen_signature write where they are told, and overwrite nothing", () =>
+  withFiles(async ({ call, root }) => {
+    const first = await call("wheel.key.gen_keys", [], { keydir: `${root}/made`, keyname: "web9" });
+    assertEquals(await call("wheel.key.gen_keys", [], { keydir: `${root}/made`, keyname: "web9" }), first);
+    await assertRejects(() => call("wheel.key.gen_keys", [], { keydir: root, keyname: "../x" }), InvocationError);
+    assertEquals(await call("wheel.key.gen_signature", ["", "", ""]), "No usable private-key found");
+    assertEquals(await call("wheel.key.gen_signature", ["", "", ""], { auto_create: true }), true);
+    assertEquals(await call("wheel.key.gen_signature", ["", "", ""]), false);
+  }));
+
+Deno.test("config.apply sets one option and keeps the others; a value that would stop the master is refused", () =>
+  withFiles(async ({ call, root }) => {
+    assertEquals(await call("wheel.config.apply", ["worker_threads", 8]), null);
+    const values = await call("wheel.config.values") as ValueMap;
+    assertEquals([values.get("worker_threads"), values.get("id")], [8, "host_master"]);
+    const before = Deno.readTextFileSync(`${root}/etc/master`);
+    await assertRejects(() => call("wheel.config.apply", ["worker_threads", "many"]));
+    assertEquals(Deno.readTextFileSync(`${root}/etc/master`), before);
+  }));
+
+Deno.test("config.update_config writes one file of master.d, whatever the name says", () =>
+  withFiles(async ({ call, root }) => {
+    assertEquals(await call("wheel.config.update_config", ["gui", { timeout: 7 }]), "Wrote gui.conf");
+    assertEquals(Deno.readTextFileSync(`${root}/etc/master.d/gui.conf`), "timeout: 7\n");
+    for (const name of ["../evil", "a/b", "", "..", "x\0y"]) {
+      assertEquals(await call("wheel.config.update_config", [name, { timeout: 7 }]), "Invalid path", name);
+    }
+    assertStringIncludes(String(await call("wheel.config.update_config", ["bad", { timeout: "x" }])), "timeout");
+    assertEquals([...Deno.readDirSync(`${root}/etc/master.d`)].map(({ name }) => name), ["gui.conf"]);
+  }));
+
+Deno.test("no path and no link leads file_roots and pillar_roots out of their directories", () =>
+  withFiles(async ({ call, root }) => {
+    Deno.symlinkSync(`${root}/missing`, `${root}/base/dangling`);
+    Deno.symlinkSync(root, `${root}/base/up`);
+    Deno.symlinkSync("/", `${root}/base/slash`);
+    const paths = [
+      "../outside",
+      "a/../../outside",
+      "link",
+      "up/outside",
+      "slash/etc/passwd",
+      "dangling",
+      "",
+      ".",
+      "x\0y",
+    ];
+    for (const module of ["file_roots", "pillar_roots"]) {
+      for (const path of paths) {
+        assertEquals(await call(`wheel.${module}.find`, [path]), [], path);
+        assertEquals(await call(`wheel.${module}.read`, [path]), [], path);
+        if (module === "file_roots") {
+          assertEquals(await call(`wheel.${module}.write`, ["x", path]), `Invalid path: ${path}`, path);
+        }
+      }
+    }
+    assertEquals([Deno.readTextFileSync(`${root}/outside`), isThere(`${root}/missing`)], ["secret", false]);
+    assertEquals(
+      await call("wheel.file_roots.write", ["x", "up/base/inside"]),
+      `Wrote data to file ${root}/base/up/base/inside`,
+    );
+  }));
+
+Deno.test("minions.connected lists who is connected", () =>
+  withFiles(async ({ call, here }) => {
+    here.set("web1", "192.0.2.1").set("db1", undefined);
+    assertEquals(await call("wheel.minions.connected"), ["db1", "web1"]);
+  }));
+
+Deno.test("file_roots.list_env follows no link, and gives up in a tree without an end", () =>
+  withFiles(async ({ call, root }) => {
+    Deno.mkdirSync(`${root}/dev/sub`);
+    Deno.symlinkSync(root, `${root}/dev/sub/up`);
+    assertEquals(
+      JSON.parse(dumpJson(await call("wheel.file_roots.list_env", ["dev"])).replaceAll(root, "")),
+      { "/dev": { sub: { up: {} }, "top.sls": "f" } },
+    );
+  }));
+
+Deno.test("salt.wheel runs a wheel function, but none that returns a secret", () =>
+  withFiles(async ({ call }) => {
+    const listed = await call("salt.wheel", ["key.list", "accepted"]);
+    assert(isMap(listed));
+    assertEquals(listed.get("minions"), ["db1", "web1", "Web2"]);
+    await assertRejects(() => call("salt.wheel", ["key.gen"]), CommandError, "secret");
+    await assertRejects(() => call("salt.wheel", ["key.acept", "x"]), Error, "key.accept");
+  }));
