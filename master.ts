@@ -5,7 +5,7 @@
 
 import { AUTH_PROCESS } from "./lib/auth/auth_question.ts";
 import { programName } from "./lib/cli/program_name.ts";
-import { FUNCTION_PROCESS } from "./lib/master/function_process_name.ts";
+import { FUNCTION_PROCESS } from "./lib/process/self_command.ts";
 import { nameProcess } from "./lib/process/process_name.ts";
 
 async function runMaster(args: readonly string[]): Promise<number> {

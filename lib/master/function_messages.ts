@@ -11,9 +11,6 @@ import type { FunctionKind } from "../protocol/tags.ts";
 import { asBytes } from "../protocol/payload.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
-/** The entry name of the process of a function. */
-export const FUNCTION_PROCESS = "salt-master-function";
-
 /** A function that is to be run for somebody who may. */
 export interface FunctionJob {
   /** Whose function it is. */

@@ -11,10 +11,9 @@ import { functionEvent, type FunctionKind } from "../protocol/tags.ts";
 import { truncate } from "../text/truncate.ts";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 import type { Logger } from "../process/log.ts";
-import { masterProcess } from "../process/self_command.ts";
+import { FUNCTION_PROCESS, masterProcess } from "../process/self_command.ts";
 import type { TimeBudget } from "../os/time_budget.ts";
 import {
-  FUNCTION_PROCESS,
   type FunctionJob,
   type FunctionNews,
   type FunctionRequest,

@@ -63,6 +63,9 @@ export function ownProcess(name: string): string[] {
   return innerProcess(new URL("../../minion.ts", import.meta.url), name);
 }
 
+/** The name by which `master.ts` knows the process of a function of a runner or a wheel module. */
+export const FUNCTION_PROCESS = "salt-master-function";
+
 /** As {@linkcode ownProcess}, for those that `master.ts` knows. */
 export function masterProcess(name: string): string[] {
   return innerProcess(new URL("../../master.ts", import.meta.url), name);

@@ -76,7 +76,7 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
         forget: (id) => void done.push(`forget ${id}`),
       }),
       rotateKey: () => void done.push("rotate"),
-      fire: (tag, data) => Promise.resolve(done.push(`fire ${tag} ${repr(toValue(data))}`) > 0),
+      fire: (tag) => Promise.resolve(done.push(`fire ${tag}`) > 0),
       execute: ({ fun, args, kwargs }) => Promise.resolve(`${fun}${repr([...args])}${repr(kwargs)}`),
       progress: (data) => Promise.resolve(void done.push(repr(data))),
       print: (line) => done.push(`print ${line}`) > 0,
