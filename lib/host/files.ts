@@ -18,6 +18,15 @@ export class HostFiles {
     }
   }
 
+  /** The bytes of a file as a text of as many characters, in which texts can be searched. */
+  latin1(path: string): string | undefined {
+    try {
+      return new TextDecoder("latin1").decode(Deno.readFileSync(this.root + path));
+    } catch {
+      return undefined;
+    }
+  }
+
   /** The text of a file without surrounding white space. */
   line(path: string): string | undefined {
     return this.text(path)?.trim();

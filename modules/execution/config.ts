@@ -170,12 +170,22 @@ export const valid_fileproto: ModuleFunction<JobContext> = fn({
 /** Where options are looked for, what counts most first. */
 function sources({ opts, grains, pillar }: JobContext, omit: Omissions): ValueMap[] {
   return [
-    ...(omit.omit_opts ? [] : [optsValues(opts)]),
+    ...(omit.omit_opts ? [] : [minionOpts(opts, grains, pillar)]),
     ...(omit.omit_grains ? [] : [grains]),
     ...(omit.omit_pillar ? [] : [pillar]),
     ...(omit.omit_master ? [] : [masterOpts(pillar)]),
     DEFAULTS,
   ];
+}
+
+/** A minion's options as Salt has them: grains and pillar are among them, and the address of its master. */
+function minionOpts(opts: JobContext["opts"], grains: ValueMap, pillar: ValueMap): ValueMap {
+  const known: ValueMap = new Map([...optsValues(opts), ["grains", grains], ["pillar", pillar]]);
+  if (opts.file_client === "local" || opts.master === "") return known;
+  return known.set(
+    "master_uri",
+    `tcp://${opts.master.includes(":") ? `[${opts.master}]` : opts.master}:${opts.master_port}`,
+  );
 }
 
 /** The master's options that pillar carries. */

@@ -1,15 +1,17 @@
 /**
- * Execution module `grains`: what the minion knows of its host. Reading only; setting grains comes with states.
- * Source: the reading functions of Salt 3008.3 `salt/modules/grains.py`.
+ * Execution module `grains`: what the minion knows of its host, and what an operator has set.
+ * Source: Salt 3008.3 `salt/modules/grains.py`.
  * @module
  */
 
-import { InvocationError } from "../../lib/errors.ts";
+import { appendToGrain, removeFromGrain, setGrain, setGrains } from "./_grains_setting.ts";
+import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import type { Permissions } from "../../lib/plugins/permissions.ts";
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/values/traverse.ts";
-import { compare, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { compare, isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -79,6 +81,89 @@ export const ls: ModuleFunction<JobContext> = fn({
   doc: describe("List the names of all grains.", "grains.ls"),
   params: {},
   run: (_bound, { grains }) => [...grains.keys()].sort(compare),
+});
+
+/** Setting writes the file `grains` beside the configuration. */
+const SETTING: Permissions = { read: ["{config_dir}"], write: ["{config_dir}"] };
+
+export const setvals: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set grains in the minion's grains file, and have the minion load its grains again. With `destructive` a grain whose\n" +
+      "value is None is removed. With refresh_pillar=False the pillar is not refreshed.",
+    `grains.setvals "{'key1': 'val1', 'key2': 'val2'}"`,
+  ),
+  permissions: SETTING,
+  params: { grains: any(), destructive: bool(false), refresh_pillar: bool(true) },
+  run({ grains, destructive, refresh_pillar }, context) {
+    if (!isMap(grains)) throw new CommandError("setvals grains must be a dictionary.");
+    return setGrains(grains, context, { destructive, refreshPillar: refresh_pillar });
+  },
+});
+
+export const setval: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set one grain, as grains.setvals does.",
+    "grains.setval key val",
+    `grains.setval key "{'sub-key': 'val', 'sub-key2': 'val2'}"`,
+  ),
+  permissions: SETTING,
+  params: { key: any(), val: any(), destructive: bool(false), refresh_pillar: bool(true) },
+  run: ({ key, val, destructive, refresh_pillar }, context) =>
+    setGrains(new Map([[key, val]]), context, { destructive, refreshPillar: refresh_pillar }),
+});
+
+export const set: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set the grain at a path such as `apps:myApp:port`. A list or a map is replaced, or takes the place of a value, only\n" +
+      "with `force`. With `destructive` a grain that is set to None is removed.",
+    "grains.set 'apps:myApp:port' 2209",
+    "grains.set 'apps:myApp' '{port: 2209}'",
+  ),
+  permissions: SETTING,
+  params: {
+    key: str(),
+    val: any(""),
+    force: bool(false),
+    destructive: bool(false),
+    delimiter: str(DEFAULT_TARGET_DELIM),
+  },
+  run: ({ key, val, ...options }, context) => setGrain(key, val, context, options),
+});
+
+export const append: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Append a value, or each value of a list, to the list at a path, which is made if there is none. With `convert` another\n" +
+      "value there becomes the first of the list.",
+    "grains.append key val",
+  ),
+  permissions: SETTING,
+  params: { key: str(), val: any(), convert: bool(false), delimiter: str(DEFAULT_TARGET_DELIM) },
+  run: ({ key, val, ...options }, context) => appendToGrain(key, val, context, options),
+});
+
+export const remove: ModuleFunction<JobContext> = fn({
+  doc: describe("Remove a value from the list at a path.", "grains.remove key val"),
+  permissions: SETTING,
+  params: { key: str(), val: any(), delimiter: str(DEFAULT_TARGET_DELIM) },
+  run: ({ key, val, delimiter }, context) => removeFromGrain(key, val, context, { delimiter }),
+});
+
+export const delval: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set the grain at a path to None, or remove it with `destructive`. A list or a map needs `force`.",
+    "grains.delval key",
+  ),
+  permissions: SETTING,
+  params: { key: str(), destructive: bool(false), force: bool(false) },
+  run: ({ key, ...options }, context) => setGrain(key, null, context, { ...options, delimiter: DEFAULT_TARGET_DELIM }),
+});
+
+export const delkey: ModuleFunction<JobContext> = fn({
+  doc: describe("Remove the grain at a path. A list or a map needs `force`.", "grains.delkey key"),
+  permissions: SETTING,
+  params: { key: str(), force: bool(false) },
+  run: ({ key, force }, context) =>
+    setGrain(key, null, context, { force, destructive: true, delimiter: DEFAULT_TARGET_DELIM }),
 });
 
 /** What stands in for the grains that tell who the host is. */

@@ -11,7 +11,7 @@ import { hashHex } from "../../lib/crypto/hash.ts";
 import { HostFiles } from "../../lib/host/files.ts";
 import type { MinionOpts } from "../../lib/config/options.ts";
 import { findGroup, findUser } from "../../lib/os/users.ts";
-import { VERSION } from "../../lib/version.ts";
+import { LIBZMQ_VERSION, SALT_VERSION } from "../../lib/version.ts";
 import { which } from "../../lib/host/which.ts";
 import { hardwareGrains } from "./hardware.ts";
 import { type InterfaceAddress, networkGrains } from "./network.ts";
@@ -55,9 +55,11 @@ export function coreGrains(opts: CoreGrainsOpts, host: Host = thisHost()): Grain
     ...processGrains(),
     ...environmentGrains(),
     locale_info: localeInfo(files),
-    saltversion: VERSION,
-    saltversioninfo: VERSION.split(".").map(Number),
+    saltversion: SALT_VERSION,
+    saltversioninfo: SALT_VERSION.split(".").map(Number),
     saltpath: decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, ""),
+    zmqversion: LIBZMQ_VERSION,
+    ca_truststore: trustStore(),
     denoversion: Deno.version.deno.split(".").map(Number),
     transactional: which("transactional-update") !== undefined,
     package: null,
@@ -99,6 +101,12 @@ function processGrains(): Grains {
 function environmentGrains(): Grains {
   const path = (Deno.env.get("PATH") ?? "").trim();
   return { path, systempath: path.split(":"), shell: Deno.env.get("SHELL") ?? "/bin/sh" };
+}
+
+/** Salt's word for where trusted authorities come from: `certifi` is Mozilla's list, which Deno has in it. */
+function trustStore(): string {
+  const stores = (Deno.env.get("DENO_TLS_CA_STORE") ?? "").split(",").map((store) => store.trim());
+  return stores.includes("system") && !stores.includes("mozilla") ? "os" : "certifi";
 }
 
 function localeInfo(files: HostFiles): Grains {

@@ -255,6 +255,14 @@ function selinuxGrain(files: HostFiles): Grains {
   return { selinux: { enabled, enforced: !enabled ? "Disabled" : enforce === "1" ? "Enforcing" : "Permissive" } };
 }
 
+/** What systemd was built with, out of the text of its library: `+PAM -AUDIT … default-hierarchy=unified`. */
+function systemdFeatures(library: string): string | undefined {
+  for (let at = library.indexOf("PAM "); at >= 0; at = library.indexOf("PAM ", at + 1)) {
+    const found = /^[-+]PAM (?:[-+][A-Z0-9_]+ )+[\x20-\x7e]*/.exec(library.slice(at - 1, at + 2048))?.[0];
+    if (found !== undefined) return found;
+  }
+}
+
 /** systemd's version is in the name of its own library, which spares a process. */
 function systemdGrain(files: HostFiles, cpuarch: string): Grains {
   if (which("systemctl") === undefined || which("localectl") === undefined) return {};
@@ -262,7 +270,9 @@ function systemdGrain(files: HostFiles, cpuarch: string): Grains {
   for (const directory of ["/usr/lib/systemd", multiarch, "/usr/lib64/systemd"]) {
     for (const name of files.names(directory)) {
       const version = /^libsystemd-shared-(\d+)/.exec(name)?.[1];
-      if (version !== undefined) return { systemd: { version } };
+      if (version === undefined) continue;
+      const features = systemdFeatures(files.latin1(`${directory}/${name}`) ?? "");
+      return { systemd: features === undefined ? { version } : { version, features } };
     }
   }
   return { systemd: { version: "UNDEFINED" } };

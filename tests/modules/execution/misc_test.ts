@@ -135,3 +135,13 @@ Deno.test("grains.item refuses a delimiter that is no text", async () => {
     "ERROR executing 'grains.item'",
   );
 });
+
+Deno.test("config.get finds grains and pillar among the options, as Salt does, and the address of the master", async () => {
+  const opts = testOpts({ master: "master.example.com", master_port: 4507 });
+  const context = testContext({ opts, grains: map({ os: "Debian" }), pillar: map({ role: "web" }) });
+  assertEquals(await context.call("config.get", ["grains:os"]), "Debian");
+  assertEquals(await context.call("config.get", ["pillar:role"]), "web");
+  assertEquals(await context.call("config.get", ["master_uri"]), "tcp://master.example.com:4507");
+  const local = testContext({ opts: testOpts({ file_client: "local" }) });
+  assertEquals(await local.call("config.get", ["master_uri"]), "");
+});

@@ -7,6 +7,7 @@ import { cpuMs } from "../../support/time.ts";
 import { abbreviation } from "../../../modules/grains/time_zone.ts";
 import { virtualGrains } from "../../../modules/grains/virtual.ts";
 import { loadGrains } from "../../../lib/minion/grains.ts";
+import { libzmqVersion } from "../../../lib/sockets/libzmq.ts";
 import { HostFiles } from "../../../lib/host/files.ts";
 import { expandIpv6, isIpv4, isIpv6, sortAddresses } from "../../../lib/text/ip_address.ts";
 import { map } from "../../../lib/values/value.ts";
@@ -344,8 +345,10 @@ Deno.test("this host's core grains have Salt's names and types", () => {
     "ps",
     "virtual",
   ];
+  assertEquals([grains.saltversion, grains.saltversioninfo], ["3008.3", [3008, 3]]);
+  assertEquals(grains.zmqversion, libzmqVersion());
   assertEquals(texts.filter((name) => typeof grains[name] !== "string" || grains[name] === ""), []);
-  assert(Array.isArray(grains.saltversioninfo) && Array.isArray(grains.ipv4) && grains.ipv4.includes("127.0.0.1"));
+  assert(Array.isArray(grains.ipv4) && grains.ipv4.includes("127.0.0.1"));
 });
 
 Deno.test("core grains are computed without a process or a look-up: the second time in a few milliseconds", () => {
