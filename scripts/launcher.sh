@@ -121,6 +121,8 @@ find_home() {
   reasons=
   for base; do
     home=$base/$release
+    # To a person who waits; what reads standard error is not told.
+    [ ! -t 2 ] || printf '%s: unpacking into %s, once for this user; this takes some seconds\n' "${0##*/}" "$base" >&2
     if reason=$(unpack "$base" 2>/dev/null); then
       usable "$home" && return
       reason="cannot trust what lies in $home"

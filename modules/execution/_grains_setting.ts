@@ -62,7 +62,8 @@ export async function setGrain(
   { delimiter, force = false, destructive = false }: PathOptions,
 ): Promise<ValueMap> {
   const refuse = (comment: string, result = false) => map({ comment, changes: {}, result });
-  const existing = grainAt(key, context, delimiter, undefined);
+  const { grains } = context;
+  const existing = traverse(grains, key, delimiter);
   if (existing !== undefined && equals(existing, value) && (value !== null || !destructive)) {
     return refuse("Grain is already set", true);
   }
@@ -162,12 +163,7 @@ async function setList(key: string, list: Value[], context: JobContext, delimite
 }
 
 /** A copy of what lies at a path, to be changed; `fallback` if there is nothing. */
-function grainAt<T extends Value | undefined>(
-  key: string,
-  { grains }: JobContext,
-  delimiter: string,
-  fallback: T,
-): Value | T {
+function grainAt(key: string, { grains }: JobContext, delimiter: string, fallback: Value): Value {
   const found = traverse(grains, key, delimiter);
   return found === undefined ? fallback : copyOf(found);
 }
