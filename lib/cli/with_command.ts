@@ -60,7 +60,7 @@ export interface CommandRun<O extends CommandOpts, R> {
  * @throws {UsageError} If the output file cannot be written; else what `takeRights` and `work` throw.
  */
 export async function withCommand<O extends CommandOpts, R>(
-  { io, options, arg, loaded: { opts, warnings }, takeRights, quiet }: CommandStart<O, R>,
+  { io, options, arg, loaded: { opts, warnings, steps = [] }, takeRights, quiet }: CommandStart<O, R>,
   work: (run: CommandRun<O, R>) => Promise<number>,
 ): Promise<number> {
   const output = outputSettings(options, opts, arg);
@@ -76,7 +76,9 @@ export async function withCommand<O extends CommandOpts, R>(
     }),
   });
   try {
-    for (const warning of warnings) log.warning(warning);
+    const config = log.named("salt.config");
+    for (const step of steps) config.debug(step);
+    for (const warning of warnings) config.warning(warning);
     return await work({ opts, log, print, output, rights });
   } finally {
     close();

@@ -32,6 +32,7 @@ import type { ReturnKey } from "../protocol/return_key.ts";
 import { type KeptOutputs, OutputFollower, type OutputListener } from "./output_follower.ts";
 import { clearRequest } from "../protocol/payload.ts";
 import { RequestChannel, tcpAddress } from "../sockets/request_channel.ts";
+import { truncateValue } from "../text/truncate.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
 /** A job to publish. */
@@ -147,6 +148,7 @@ export class LocalClient {
   readonly #opts: MasterOpts;
   readonly #user: string;
   readonly #credentials: ValueMap | undefined;
+  readonly #log: Logger;
   readonly #channel: RequestChannel;
   readonly #events: EventSubscriber;
   readonly #publishPort: number;
@@ -161,6 +163,7 @@ export class LocalClient {
     this.#opts = opts;
     this.#user = user;
     this.#credentials = credentials;
+    this.#log = log.named("salt.client");
     // Users that `publisher_acl` names may not read what the master keeps: to them that is no news.
     const storeLog: StoreLog = (text, cause) =>
       cause instanceof Deno.errors.PermissionDenied ? log.debug(text) : log.warning(text);
@@ -179,6 +182,9 @@ export class LocalClient {
     await checkMasterRunning(opts.sock_dir);
     const ports = readPorts(opts.sock_dir) ?? { publishPort: opts.publish_port, requestPort: opts.ret_port };
     const host = ["0.0.0.0", "::", ""].includes(opts.interface) ? "127.0.0.1" : opts.interface;
+    options.log.named("salt.client").debug(() =>
+      `Connecting to the master's event bus in ${opts.sock_dir}, and to ${tcpAddress(host, ports.requestPort)}`
+    );
     const events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [jobPrefix(""), PRESENCE_CHANGE_EVENT]);
     const channel = new RequestChannel(tcpAddress(host, ports.requestPort));
     return new LocalClient(opts, options, { channel, events, port: ports.publishPort });
@@ -191,6 +197,7 @@ export class LocalClient {
    * @throws {NoMasterError} If the master does not answer.
    */
   async publish(job: JobRequest): Promise<PublishedJob> {
+    this.#log.debug(() => `Publishing ${str(job.fun)} to ${truncateValue(job.tgt)} (${job.tgtType}) as ${this.#user}`);
     let reply = await this.#ask(job);
     // A restarted master has new keys: read our key again, once.
     if (isMap(reply) && reply.has("error") && this.#credentials === undefined) reply = await this.#ask(job);
@@ -202,6 +209,7 @@ export class LocalClient {
     if (!isMap(load) || typeof jid !== "string") {
       throw new TargetError(str(isMap(load) ? load.get("error") ?? "" : ""), job.tgtType);
     }
+    this.#log.debug(() => `Job ${jid} is published to ${strings(load.get("minions")).length} minions`);
     const published = { jid, minions: strings(load.get("minions")), missing: strings(load.get("missing")) };
     return job.noLog === undefined ? published : { ...published, noLog: job.noLog };
   }
@@ -281,12 +289,16 @@ export class LocalClient {
         if (absent.size > 0) onAbsent?.([...absent]);
         const asked = due.filter((id) => !absent.has(id));
         if (asked.length > 0) {
+          this.#log.debug(() =>
+            `Asking ${asked.length} silent minions whether they run job ${job.jid} (saltutil.find_job)`
+          );
           questionJid = await this.#askWhetherRunning(job, asked);
           watch.asked(asked, now() + patience.gatherMs);
         }
       }
       const event = await this.#events.next(Math.max(0, Math.min(watch.nextAt - now(), 1_000)), concerns);
       watch.tick(now());
+      if (event !== undefined) this.#log.trace(`Event ${event.tag}`);
       if (event === undefined) {
         if (!(await isMasterRunning(this.#opts.sock_dir))) watch.masterGone(now());
         continue;
@@ -305,6 +317,7 @@ export class LocalClient {
         if (batch !== undefined) output?.hear(sign.id, batch);
       } else if (sign.jid === job.jid && event.data.has("return") && watch.returned(sign.id)) {
         output?.catchUp(sign.id);
+        this.#log.debug(`jid ${job.jid} return from ${sign.id}`);
         yield toReturned(sign.id, await shown(event.data, job));
       } else if (sign.jid === questionJid && sign.kind === "ret") {
         const found = (await shown(event.data, job)).get("return");

@@ -208,7 +208,11 @@ async function perform(
 async function connect(
   { opts, log, io, grains }: Setting & { readonly grains: ValueMap },
 ): Promise<CallMaster> {
-  if (isLocal(opts)) return WITHOUT_MASTER;
+  if (isLocal(opts)) {
+    log.named("salt.minion").debug("No master is asked (file_client: local)");
+    return WITHOUT_MASTER;
+  }
+  log.named("salt.minion").debug(`Connecting to the master ${opts.master}, port ${opts.master_port}`);
   // Sockets and keys are loaded only with a master.
   const { openMasterSession } = await import("../minion/session.ts");
   return await openMasterSession(opts, { grains, log, signal: io.signal });

@@ -53,6 +53,7 @@ export async function runCall(call: Call, host: CallHost): Promise<ExecutionResu
   const { fun, jid, metadata } = call;
   const job = map({ fun, pid: Deno.pid, jid, tgt: SALT_CALL_TARGET });
   if (metadata !== undefined) job.set("metadata", metadata);
+  const log = host.log.named("salt.loader");
   const forget = leaveNote(opts.cachedir, job);
   try {
     const world = {
@@ -76,7 +77,11 @@ export async function runCall(call: Call, host: CallHost): Promise<ExecutionResu
       log: host.log,
       child: () => {},
     });
-    return await execute(fun, call.arg, context);
+    const found = await host.modules.catalogue.get(fun);
+    log.debug(found === undefined ? `No module has ${fun}` : `LazyLoaded ${fun}`);
+    const outcome = await execute(fun, call.arg, context);
+    host.log.named("salt.minion").debug(`${fun} ended with return code ${outcome.retcode}`);
+    return outcome;
   } finally {
     forget();
   }

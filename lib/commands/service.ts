@@ -98,7 +98,7 @@ function isForeseen(error: unknown): error is Error {
 
 async function serve<O extends ServiceOpts>(
   definition: ServiceDefinition<O>,
-  { opts, warnings }: LoadedConfig<O>,
+  { opts, warnings, steps = [] }: LoadedConfig<O>,
   daemon: DaemonRole | undefined,
 ): Promise<number> {
   const { prog } = definition.command;
@@ -133,9 +133,11 @@ async function serve<O extends ServiceOpts>(
         configured: opts.color,
       }),
     });
-    const { log, close } = opened;
+    const { close } = opened;
+    const log = opened.log.named(`salt.${definition.role}`), config = opened.log.named("salt.config");
     undo.push(close, surviveErrors(log));
-    for (const warning of [...warnings, ...odd]) log.warning(warning);
+    for (const step of steps) config.debug(step);
+    for (const warning of [...warnings, ...odd]) config.warning(warning);
     const service = await definition.start(opts, log).catch((error) => {
       if (!isForeseen(error)) log.critical(`Cannot start: ${describeError(error)}`);
       throw error;

@@ -75,6 +75,10 @@ export const COMMON_OPTIONS = {
   log_level_logfile: choice(null, "What is written to the log file; unset: as `log_level`.", LOG_LEVELS, {
     aliases: LEVEL_ALIASES,
   }),
+  log_granular_levels: dict(
+    new Map(),
+    "Levels by logger name: `{salt.minion: debug}`. They make the log say less, not more.",
+  ),
   log_dir: str(null, "Directory of the log file, where `log_file` is unset or relative."),
   log_datefmt: str("%H:%M:%S", "Time in lines on the terminal, as strftime."),
   log_datefmt_logfile: str("%Y-%m-%d %H:%M:%S", "Time in lines of the log file, as strftime."),

@@ -39,6 +39,8 @@ export interface ReadConfig {
   readonly options: WrittenOptions;
   /** Patterns of `include` that matched no file. */
   readonly warnings: string[];
+  /** What was read, a line each, for the log. */
+  readonly steps: string[];
 }
 
 /**
@@ -48,14 +50,16 @@ export interface ReadConfig {
  */
 export function readConfigFiles(path: string, how: ReadOptions): ReadConfig {
   const warnings: string[] = [];
+  const steps: string[] = [];
   const options = readConfigFile(path) ?? new Map<string, Written>();
   const directory = path.slice(0, path.lastIndexOf("/")) || "/";
-  const base = { directory, home: how.home, seen: new Set([path]), warnings };
+  steps.push(`Reading configuration from ${path}`);
+  const base = { directory, home: how.home, seen: new Set([path]), warnings, steps };
   const defaults = patterns(options.get("default_include") ?? { value: how.defaultInclude }, "default_include");
   const includes = patterns(options.get("include") ?? { value: null }, "include");
   for (const [name, written] of readIncluded(defaults, { ...base, warnIfNone: false })) options.set(name, written);
   for (const [name, written] of readIncluded(includes, { ...base, warnIfNone: true })) options.set(name, written);
-  return { options, warnings };
+  return { options, warnings, steps };
 }
 
 /**
@@ -100,6 +104,7 @@ interface IncludeContext {
   readonly seen: ReadonlySet<string>;
   readonly warnIfNone: boolean;
   readonly warnings: string[];
+  readonly steps: string[];
 }
 
 function readIncluded(list: readonly string[], context: IncludeContext): WrittenOptions {
@@ -110,6 +115,7 @@ function readIncluded(list: readonly string[], context: IncludeContext): Written
     for (const file of files) {
       if (context.seen.has(file) || isDirectory(file)) continue;
       const options = readConfigFile(file) ?? new Map<string, Written>();
+      context.steps.push(`Including configuration from '${file}'`);
       const nested = patterns(options.get("include") ?? { value: null }, "include");
       const directory = file.slice(0, file.lastIndexOf("/"));
       const inner = { ...context, directory, seen: new Set([...context.seen, file]), warnIfNone: true };

@@ -42,6 +42,8 @@ export interface LoadedConfig<O> {
   readonly opts: O;
   /** One line each, naming file, line and option. */
   readonly warnings: string[];
+  /** What was read, a line each, for the log at the level debug. */
+  readonly steps?: readonly string[];
 }
 
 /** Old names that still count, and today's. */
@@ -72,10 +74,10 @@ export function loadMasterConfig(request: ConfigRequest = {}): LoadedConfig<Mast
 export function loadClientConfig(request: ConfigRequest = {}): LoadedConfig<MasterOpts> {
   const draft = new Draft("master", request);
   draft.addFile(clientFile(draft.surroundings));
-  const { opts, warnings } = finishMaster(draft);
+  const { opts, warnings, steps } = finishMaster(draft);
   if (opts.interface === "0.0.0.0") opts.interface = "127.0.0.1";
   if (opts.interface === "::") opts.interface = "::1";
-  return { opts, warnings };
+  return { opts, warnings, steps };
 }
 
 function finishMaster(draft: Draft): LoadedConfig<MasterOpts> {
@@ -130,6 +132,7 @@ class Draft {
   /** What the options are so far. */
   readonly values: Record<string, unknown> = {};
   readonly warnings: string[];
+  readonly #steps: string[];
   readonly surroundings: Surroundings;
   readonly #role: Role;
   readonly #written: WrittenOptions;
@@ -148,6 +151,7 @@ class Draft {
     });
     this.#written = read.options;
     this.warnings = read.warnings;
+    this.#steps = read.steps;
     this.values.conf_file = file;
     const directory = file.slice(0, file.lastIndexOf("/")) || "/";
     // A missing default directory is no mistake of the user.
@@ -166,7 +170,7 @@ class Draft {
   finish<R extends Role>(role: R): LoadedConfig<OptsOf[R]> {
     const values: object = this.values;
     if (!isComplete(role, values)) throw new Error(`the loader of the ${role}'s options has left some out`);
-    return { opts: values, warnings: this.warnings };
+    return { opts: values, warnings: this.warnings, steps: this.#steps };
   }
 
   isWritten(name: string): boolean {

@@ -19,6 +19,7 @@ import {
   parseRequest,
 } from "./keeper_messages.ts";
 import { type KeptCommand, keptDirectory, markOf, READY, writeKept } from "./kept_commands.ts";
+import { returnLargeBlocks, trimMemory } from "../os/libc.ts";
 import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
@@ -37,6 +38,9 @@ function tell(line: string): void {
     // The minion has gone, and with it its log.
   }
 }
+
+/** What a command leaves behind beside its output, about, in bytes. */
+const COMMAND_BYTES = 16 << 10;
 
 /** A command that this process has started. */
 interface Command {
@@ -57,6 +61,7 @@ export interface KeeperPlace {
 export async function runCommandKeeper(place: KeeperPlace): Promise<number> {
   // Whoever ends the minion by its process group or its name does not mean its commands.
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) Deno.addSignalListener(signal, () => {});
+  returnLargeBlocks();
   const keeper = new CommandKeeper(place);
   try {
     await keeper.serve();
@@ -71,7 +76,7 @@ class CommandKeeper {
   readonly #self = markOf(Deno.pid);
   readonly #listener: Deno.UnixListener;
   readonly #commands = new Set<Command>();
-  readonly #memory = new IdleMemory();
+  readonly #memory = new IdleMemory(trimMemory);
   readonly #done = Promise.withResolvers<void>();
   /** Whether the minion has gone. */
   #alone = false;
@@ -81,8 +86,10 @@ class CommandKeeper {
     this.#place = place;
     Deno.mkdirSync(keptDirectory(place.cachedir), { recursive: true, mode: 0o700 });
     writeFileAtomic(this.#file("keeper"), this.#self.at, { mode: 0o600 });
+    // Whoever connects may start anything: from the first moment nobody but this user.
+    const umask = Deno.umask(0o177);
     this.#listener = Deno.listen({ transport: "unix", path: place.socket });
-    Deno.chmodSync(place.socket, 0o600);
+    Deno.umask(umask);
     this.#rest();
   }
 
@@ -191,7 +198,7 @@ class CommandKeeper {
       command.outcome = outcome;
       if (this.#alone) return this.#note(command);
       minion.send({ kind: "ended", outcome });
-      this.#memory.worked(outcome.stdout.length + outcome.stderr.length);
+      this.#memory.worked(COMMAND_BYTES + outcome.stdout.length + outcome.stderr.length);
       await minion.sent();
       this.#hold(command);
     } catch (error) {

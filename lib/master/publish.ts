@@ -135,6 +135,10 @@ export async function issueJob(load: ValueMap, resolved: Resolved, services: Pub
     if (!(error instanceof StoreError)) throw error;
     log.error(`Job ${jid} goes out, but would be lost by a power failure: ${error.message}`);
   }
+  log.debug(() => {
+    const target = `${truncateValue(tgt)} (${tgtType})`;
+    return `Job ${jid}: the target ${target} means ${minions.length} minions, and ${missing.length} that are not there`;
+  });
   log.info(`User ${user} published ${str(fun)} with jid ${jid} to ${minions.length} minions`);
   return map({ enc: "clear", load: { jid, minions, missing } });
 }

@@ -69,6 +69,9 @@ export class RequestHandler {
     }
     if (request.enc === "clear") {
       checkId(request.load.get("id"));
+      this.#services.log.debug(() =>
+        `Clear payload received with command ${truncateValue(request.load.get("cmd") ?? null)}`
+      );
       if (request.load.get("cmd") === "_auth") return await signInMinion(request.load, request.version, this.#services);
       return await clearCommand(request.load, this.#services);
     }
@@ -77,6 +80,9 @@ export class RequestHandler {
     const nonce = request.version > 1 ? load.get("nonce") : undefined;
     if (request.version > 1) load.delete("nonce");
     const id = this.#identify(request, load);
+    this.#services.log.debug(() =>
+      `AES payload received with command ${truncateValue(load.get("cmd") ?? null)} from ${id}`
+    );
     const { value, sealed } = await minionCommand(load, id, this.#services);
     if (sealed) return this.#sealFor(id, value, request, nonce);
     // Encrypted with the key of the request: revoke_auth has removed the session, a rotation has changed the shared

@@ -104,7 +104,7 @@ export class MinionJobs {
     const jid = str(load.get("jid") ?? "");
     const { id } = this.#parts.opts;
     const field = (key: string) => load.get(key) ?? null;
-    this.#parts.log.info(`User ${str(field("user"))} executes ${str(field("fun"))} with jid ${jid}`);
+    this.#parts.log.info(`User ${str(field("user"))} Executing command ${str(field("fun"))} with jid ${jid}`);
     try {
       if (load.get("start_event") === true) {
         const { fun, tgt, tgt_type, user } = Object.fromEntries(
@@ -124,6 +124,12 @@ export class MinionJobs {
       }
       // Queued before the return, so that a client that watches the job has all output when the return arrives.
       for (const batch of await live?.end(OUTPUT_MS) ?? []) this.#parts.spool.add(this.#outputLoad(load, batch));
+      this.#parts.log.info(`Returning information for job: ${jid}`);
+      this.#parts.log.debug(() =>
+        `Job ${jid} ended with return code ${str(outcome.get("retcode") ?? null)}, success: ${
+          str(outcome.get("success") ?? null)
+        }`
+      );
       const reader = noLogReader(load.get(NO_LOG));
       const returned = this.#returnLoad(load, outcome);
       this.#parts.spool.add(reader === undefined ? returned : await hideReturn(returned, reader));

@@ -25,6 +25,7 @@ import { RequestChannel, type RequestOptions, type RequestPatience } from "../so
 import { type Applicant, type Credentials, SignIn, type SignInReply } from "./sign_in.ts";
 import { sleep } from "../os/sleep.ts";
 import type { KeepAlive } from "../sockets/settings.ts";
+import { truncateValue } from "../text/truncate.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
 /** Time limits of a sign-in, in milliseconds. */
@@ -113,7 +114,7 @@ export class MasterLink {
 
   /** Connects at the first {@linkcode signIn}. */
   constructor(settings: LinkSettings) {
-    this.#settings = settings;
+    this.#settings = { ...settings, log: settings.log.named("salt.transport") };
     this.#channel = this.#open();
     this.#token = settings.applicant.key.signX931(new TextEncoder().encode("salt"));
   }
@@ -292,6 +293,7 @@ export class MasterLink {
    * @throws {WireError} If the answer is an error, or cannot be decrypted.
    */
   async request(load: ValueMap, signal: AbortSignal, patience?: RequestPatience): Promise<Value> {
+    this.#settings.log.debug(() => `Sends ${requestText(load)} to ${this.#settings.address}`);
     return await this.#twice(signal, async () => {
       const nonce = crypto.randomUUID().replaceAll("-", "");
       const reply = decode(
@@ -311,6 +313,7 @@ export class MasterLink {
    * @throws {AuthenticationError} If verification fails, even after a new sign-in.
    */
   async requestPillar(load: ValueMap, signal: AbortSignal): Promise<ValueMap> {
+    this.#settings.log.debug(() => `Sends ${requestText(load)} to ${this.#settings.address}`);
     const { applicant } = this.#settings;
     return await this.#twice(signal, async () => {
       const nonce = crypto.randomUUID().replaceAll("-", "");
@@ -400,4 +403,10 @@ async function readable<T>(ask: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw error instanceof MsgpackError ? new WireError(`The master's answer cannot be read: ${error.message}`) : error;
   }
+}
+
+/** What a request is, for the log: its command, and its job or event. */
+function requestText(load: ValueMap): string {
+  const field = (name: string) => load.has(name) ? ` ${name} ${truncateValue(load.get(name) ?? null)}` : "";
+  return `${str(load.get("cmd") ?? null)}${field("jid")}${field("tag")}`;
 }

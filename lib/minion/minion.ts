@@ -175,8 +175,11 @@ export class Minion {
     void this.#hearEvents(this.#events);
   }
 
-  #loadGrains(): Promise<ValueMap> {
-    return loadGrains(this.#opts, { warn: this.#log.warning });
+  async #loadGrains(): Promise<ValueMap> {
+    const log = this.#log.named("salt.grains");
+    const grains = await loadGrains(this.#opts, { warn: log.warning });
+    log.debug(() => `Loaded ${grains.size} grains`);
+    return grains;
   }
 
   #hostData() {
@@ -252,6 +255,7 @@ export class Minion {
   async #refreshPillar(): Promise<void> {
     const request = pillarRequest(this.#opts, this.#grains);
     this.#pillar = await this.#connected().requestPillar(request, this.#closing.signal);
+    this.#log.named("salt.pillar").debug(() => `The master gave a pillar with ${this.#pillar.size} keys`);
     this.#pool?.setHostData(this.#hostData());
   }
 

@@ -15,6 +15,7 @@ import { parsePublished } from "../protocol/payload.ts";
 import { isSigningAlgorithm } from "../crypto/rsa.ts";
 import type { Credentials } from "./sign_in.ts";
 import { matchesTarget } from "../fleet/target.ts";
+import { truncateValue } from "../text/truncate.ts";
 import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 
 /** Settings of a reader. */
@@ -113,7 +114,14 @@ export class PublishReader {
     }
     if (!isJid(jid)) throw new WireError(`a publish with the job id ${str(jid)}`, "jid");
     try {
-      if (!matchesTarget(tgt, str(load.get("tgt_type") ?? "glob"), id)) return undefined;
+      const matches = matchesTarget(tgt, str(load.get("tgt_type") ?? "glob"), id);
+      log.debug(() => {
+        const target = `${truncateValue(tgt)} (${str(load.get("tgt_type") ?? "glob")})`;
+        return `Job ${jid}, ${str(load.get("fun") ?? null)} for ${target}: it is ${
+          matches ? "" : "not "
+        }for this minion`;
+      });
+      if (!matches) return undefined;
     } catch (error) {
       if (!(error instanceof TargetError)) throw error;
       log.warning(`Job ${jid} has a target that this minion cannot match: ${error.message}`);

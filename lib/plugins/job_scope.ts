@@ -38,13 +38,14 @@ export interface ScopeParts {
 export function makeContext(parts: ScopeParts): JobContext {
   const { log, job, child, ...same } = parts;
   const fields: Record<string, Value> = Object.fromEntries([...job].map(([key, field]) => [str(key), field]));
+  const own = log.named(`salt.modules.${str(job.get("fun") ?? "").split(".", 1)[0]}`);
   const context: JobContext = {
     ...same,
     job: fields,
     call: (name, args, kwargs) => callFunction(name, { args, kwargs, context }),
     setRetcode: () => {},
     child: (pid, state) => child(pid, state),
-    log: (level, message) => log[level](message),
+    log: (level, message) => own[level](message),
   };
   return context;
 }

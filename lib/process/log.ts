@@ -44,26 +44,33 @@ export interface LogSink {
   close(): void;
 }
 
-/** Writes log messages by level. */
+/** A message, or what makes it: the latter is called only if somebody wants the message. */
+export type LogText = string | (() => string);
+
+/** Writes log messages by level. A message must not hold a secret, nor the arguments or results of a job. */
 export interface Logger {
-  /** The minimum level of all sinks: check it before you compute an expensive message. */
+  /** The logger's dotted name: `salt.master`. */
+  readonly name: string;
+  /** The minimum level under this name. */
   readonly level: number;
+  /** The minimum level under any name: what other threads are to send. */
+  readonly least: number;
   /** The service cannot continue, or is attacked. */
-  critical(message: string): void;
+  critical(message: LogText): void;
   /** Something failed. */
-  error(message: string): void;
+  error(message: LogText): void;
   /** Something is wrong, but work continues. */
-  warning(message: string): void;
+  warning(message: LogText): void;
   /** Important events. */
-  info(message: string): void;
+  info(message: LogText): void;
   /** Durations. */
-  profile(message: string): void;
+  profile(message: LogText): void;
   /** Single steps. */
-  debug(message: string): void;
+  debug(message: LogText): void;
   /** Everything. */
-  trace(message: string): void;
+  trace(message: LogText): void;
   /** The contents of messages. */
-  garbage(message: string): void;
+  garbage(message: LogText): void;
   /** Writes a record of another thread. */
   write(record: LogRecord): void;
   /** The same log with another logger name. */
@@ -76,30 +83,58 @@ export function levelName(level: number): string {
   return `Level ${level}`;
 }
 
-/** A logger that passes records to each of `sinks` with a matching level. */
-export function createLogger(sinks: readonly LogSink[], name = "salt"): Logger {
-  const level = Math.min(LEVEL_NUMBERS.quiet, ...sinks.map((sink) => sink.level));
-  return makeLogger(name, level, (record) => {
-    for (const sink of sinks) if (record.level >= sink.level) sink.write(record);
+/**
+ * A logger that passes records to each of `sinks` with a matching level.
+ * @param levels Minimum levels by logger name (`log_granular_levels`): each counts for the names below it, too.
+ */
+export function createLogger(sinks: readonly LogSink[], levels: ReadonlyMap<string, number> = new Map()): Logger {
+  const least = Math.min(LEVEL_NUMBERS.quiet, ...sinks.map((sink) => sink.level));
+  return makeLogger("salt", {
+    least,
+    levelOf: levels.size === 0 ? () => least : (name) => Math.max(least, nearestLevel(name, levels)),
+    write(record) {
+      for (const sink of sinks) if (record.level >= sink.level) sink.write(record);
+    },
   });
+}
+
+/** The level of the longest of the names that `name` is, or lies below; 0 without one. */
+function nearestLevel(name: string, levels: ReadonlyMap<string, number>): number {
+  for (let at = name.length; at > 0; at = name.lastIndexOf(".", at - 1)) {
+    const level = levels.get(name.slice(0, at));
+    if (level !== undefined) return level;
+  }
+  return 0;
 }
 
 /**
  * A logger for a worker, which has no sinks: `post` sends the records to the main thread.
- * @param level The level of the main thread's logger; records below it are not sent.
+ * @param level The least level of the main thread's logger; records below it are not sent.
  */
 export function postingLogger(post: (record: LogRecord) => void, level = 0, name = "salt"): Logger {
-  return makeLogger(name, level, post);
+  return makeLogger(name, { least: level, levelOf: () => level, write: post });
 }
 
 export const SILENT_LOGGER: Logger = createLogger([]);
 
-function makeLogger(name: string, level: number, write: (record: LogRecord) => void): Logger {
-  const at = (number: number) => (message: string) => {
-    if (number >= level) write({ level: number, name, message, timeMs: Date.now() });
+/** Where records go, and which. */
+interface LogGate {
+  readonly least: number;
+  levelOf(name: string): number;
+  write(record: LogRecord): void;
+}
+
+function makeLogger(name: string, gate: LogGate): Logger {
+  const level = gate.levelOf(name);
+  const at = (number: number) => (message: LogText) => {
+    if (number < level) return;
+    const text = typeof message === "string" ? message : message();
+    gate.write({ level: number, name, message: text, timeMs: Date.now() });
   };
   return {
+    name,
     level,
+    least: gate.least,
     critical: at(LEVEL_NUMBERS.critical),
     error: at(LEVEL_NUMBERS.error),
     warning: at(LEVEL_NUMBERS.warning),
@@ -109,8 +144,8 @@ function makeLogger(name: string, level: number, write: (record: LogRecord) => v
     trace: at(LEVEL_NUMBERS.trace),
     garbage: at(LEVEL_NUMBERS.garbage),
     write: (record) => {
-      if (record.level >= level) write(record);
+      if (record.level >= gate.levelOf(record.name)) gate.write(record);
     },
-    named: (other) => makeLogger(other, level, write),
+    named: (other) => makeLogger(other, gate),
   };
 }

@@ -5,8 +5,9 @@
 
 import { messageOf } from "../errors.ts";
 import { openLogFile } from "./log_file.ts";
-import type { LogLevel } from "./log_levels.ts";
+import { LEVEL_ALIASES, LOG_LEVELS, type LogLevel } from "./log_levels.ts";
 import { createLogger, LEVEL_NUMBERS, type Logger, type LogSink } from "./log.ts";
+import { str, type ValueMap } from "../values/value.ts";
 import { formatRecord } from "./log_format.ts";
 
 /** Options of every sink. */
@@ -100,6 +101,8 @@ export interface LogOpts {
   readonly log_fmt_logfile: string;
   /** strftime format of the time in the file. */
   readonly log_datefmt_logfile: string;
+  /** Minimum levels by logger name. */
+  readonly log_granular_levels: ValueMap;
 }
 
 /** Where {@linkcode openLog} writes besides the file. */
@@ -142,7 +145,16 @@ export function openLog(opts: LogOpts, places: LogPlaces): OpenLog {
       problem = messageOf(error);
     }
   }
-  const log = createLogger(sinks);
+  const log = createLogger(sinks, granularLevels(opts.log_granular_levels));
   if (problem !== undefined) log.info(`The log file ${opts.log_file} cannot be written: ${problem}`);
   return { log, close: () => sinks.forEach((sink) => sink.close()) };
+}
+
+/** The numbers of the levels; a word that is no level is that of errors, as in Salt. */
+function granularLevels(levels: ValueMap): Map<string, number> {
+  return new Map([...levels].map(([name, level]) => {
+    const word = str(level).toLowerCase();
+    const known = LOG_LEVELS.find((one) => one === (LEVEL_ALIASES[word] ?? word));
+    return [str(name), LEVEL_NUMBERS[known ?? "error"]];
+  }));
 }

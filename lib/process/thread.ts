@@ -33,7 +33,7 @@ export interface ThreadHost {
 }
 
 type ToThread =
-  | { readonly kind: "start"; readonly init: unknown; readonly logLevel: number }
+  | { readonly kind: "start"; readonly init: unknown; readonly logLevel: number; readonly logName: string }
   | { readonly kind: "describe" }
   | { readonly kind: "stop"; readonly withinMs: number }
   | { readonly kind: "own"; readonly message: unknown };
@@ -68,7 +68,7 @@ export function serveThread<Init>(
       case "start":
         try {
           service = await start(data.init as Init, {
-            log: postingLogger((record) => scope.postMessage({ kind: "log", record }), data.logLevel),
+            log: postingLogger((record) => scope.postMessage({ kind: "log", record }), data.logLevel, data.logName),
             post: (message) => scope.postMessage({ kind: "own", message }),
             fail: (reason) => scope.postMessage({ kind: "failed", reason }),
           });
@@ -196,7 +196,12 @@ export class Thread<Init> {
       event.preventDefault();
       this.#die(event.message, ready.reject);
     };
-    const start: ToThread = { kind: "start", init: options.init, logLevel: options.log.level };
+    const start: ToThread = {
+      kind: "start",
+      init: options.init,
+      logLevel: options.log.least,
+      logName: options.log.name,
+    };
     this.#worker.postMessage(start);
   }
 

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { hashHex } from "../crypto/hash.ts";
 import { messageOf } from "../errors.ts";
 import { READY } from "../host/kept_commands.ts";
 import type { Logger } from "../process/log.ts";
@@ -27,12 +26,12 @@ interface Keeper {
 
 /** Starts the keeper of one minion when it is needed. */
 export class KeeperProcess {
-  readonly #opts: Pick<MinionOpts, "cachedir" | "sock_dir" | "id" | "hash_type">;
+  readonly #opts: Pick<MinionOpts, "cachedir" | "sock_dir">;
   readonly #log: Logger;
   #keeper: Keeper | undefined;
   #closed = false;
 
-  constructor(opts: Pick<MinionOpts, "cachedir" | "sock_dir" | "id" | "hash_type">, log: Logger) {
+  constructor(opts: Pick<MinionOpts, "cachedir" | "sock_dir">, log: Logger) {
     this.#opts = opts;
     this.#log = log;
   }
@@ -51,9 +50,9 @@ export class KeeperProcess {
   }
 
   #start(): Keeper {
-    const { cachedir, sock_dir, id, hash_type } = this.#opts;
-    const name = crypto.randomUUID().slice(0, 8);
-    const socket = `${sock_dir}/minion_commands_${hashHex(id, hash_type).slice(0, 10)}_${name}.ipc`;
+    const { cachedir, sock_dir } = this.#opts;
+    // Shorter than the names of the bus: the path of a socket has little room.
+    const socket = `${sock_dir}/commands_${crypto.randomUUID().slice(0, 8)}.ipc`;
     const [command, ...args] = ownProcess(KEEPER_PROCESS);
     const child = new Deno.Command(command, {
       args: [...args, cachedir, socket],

@@ -308,7 +308,7 @@ export class ModuleProcess implements JobHost {
     if (silent || ++this.#lines > MOST_LINES + 1) return;
     if (this.#lines > MOST_LINES) return log.warning(`${this.name}: what else it says is left out`);
     const known = levelName(level) in LEVELS ? level : LEVEL_NUMBERS.info;
-    log.write({ level: known, name: "salt", message: message.slice(0, MOST_LOGGED), timeMs: Date.now() });
+    log.write({ level: known, name: "salt.modules", message: message.slice(0, MOST_LOGGED), timeMs: Date.now() });
   }
 
   /** Reads what the module or the runtime writes to standard output and standard error. */

@@ -80,7 +80,10 @@ for (const batch of [[], ["-b", "1"]]) {
       const control = new AbortController();
       const running = fleet.saltWith({ signal: control.signal }, ...batch, "web1", "test.sleep", "60");
       const jid = await eventually(
-        () => fleet.logs.map((line) => /executes test\.sleep with jid (\d+)/.exec(line)?.[1]).find((found) => found),
+        () =>
+          fleet.logs.map((line) => /Executing command test\.sleep with jid (\d+)/.exec(line)?.[1]).find((found) =>
+            found
+          ),
         { what: "the job" },
       );
       const started = performance.now();

@@ -57,6 +57,26 @@ Deno.test("a worker's records are posted, survive structured clone, and are writ
   assertEquals(sink.lines, ["wanted"]);
 });
 
+Deno.test("log_granular_levels: the level of the longest name counts, also for what other threads send", () => {
+  const sink = collector(LEVEL_NUMBERS.debug);
+  const log = createLogger([sink], new Map([["salt", LEVEL_NUMBERS.warning], ["salt.minion", LEVEL_NUMBERS.debug]]));
+  assertEquals([log.level, log.least], [LEVEL_NUMBERS.warning, LEVEL_NUMBERS.debug]);
+  for (const name of ["salt", "salt.minion", "salt.minion.jobs", "salt.minions", "other"]) log.named(name).debug(name);
+  log.write({ level: LEVEL_NUMBERS.info, name: "salt.config", message: "no", timeMs: 0 });
+  log.write({ level: LEVEL_NUMBERS.info, name: "salt.minion", message: "posted", timeMs: 0 });
+  assertEquals(sink.lines, ["salt.minion", "salt.minion.jobs", "other", "posted"]);
+});
+
+Deno.test("what makes a message is called only if somebody wants the message", () => {
+  const sink = collector(LEVEL_NUMBERS.info);
+  const log = createLogger([sink]);
+  log.debug(() => {
+    throw new Error("nobody wants it");
+  });
+  log.info(() => "wanted");
+  assertEquals(sink.lines, ["wanted"]);
+});
+
 Deno.test("a logger without sinks wants nothing", () => {
   SILENT_LOGGER.critical("nobody hears");
   assertEquals(SILENT_LOGGER.level, LEVEL_NUMBERS.quiet);
@@ -157,6 +177,7 @@ Deno.test("openLog() follows the options: levels, quiet, and a file that cannot 
       log_datefmt: "%H",
       log_fmt_logfile: "%(message)s",
       log_datefmt_logfile: "%H",
+      log_granular_levels: new Map(),
     } as const;
     const both = openLog(opts, places);
     both.log.warning("w");

@@ -116,6 +116,24 @@ Deno.test("a packed executable runs its entry with Deno, offline, with the words
   ]);
 });
 
+Deno.test("a person at a terminal is told that the first start unpacks, and of no other start", async () => {
+  await using packed = await Packed.make();
+  const atTerminal = async () => {
+    const command = new Deno.Command(which("script"), {
+      args: ["-qec", `'${packed.executable}'`, "/dev/null"],
+      clearEnv: true,
+      env: { PATH: `${packed.root}/bin`, SHELL: "/bin/sh", SALT_UNPACK_DIR: packed.unpackDir },
+      stdin: "null",
+    });
+    return new TextDecoder().decode((await command.output()).stdout);
+  };
+  const said = `salt-minion: unpacking into ${packed.unpackDir}, once for this user`;
+  assertStringIncludes(await atTerminal(), said);
+  const again = await atTerminal();
+  assertStringIncludes(again, "word=run");
+  assertEquals(again.includes("unpacking"), false);
+});
+
 Deno.test("a packed executable runs the script for --version alone with the name that it was started by, or its own", async () => {
   await using packed = await Packed.make();
   const script = `word=${packed.unpackDir}/${packed.release}/${scriptOf(VERSION_SOURCE)}`;

@@ -19,12 +19,12 @@ async function publish(
   fleet: ProcessFleet,
   fun: Value,
   arg: Value[],
-  kwargs: Record<string, unknown>,
+  fields: Record<string, unknown> = {},
 ): Promise<PublishedJob> {
   const client = await fleet.client();
   try {
-    const wire = Array.isArray(fun) ? arg : toWireArgs(arg, map({ shell: "/bin/sh", ...kwargs }));
-    return await client.publish({ tgt: ID, tgtType: "glob", fun, arg: wire, kwargs: map({}) });
+    const wire = Array.isArray(fun) ? arg : toWireArgs(arg, map({ shell: "/bin/sh" }));
+    return await client.publish({ tgt: ID, tgtType: "glob", fun, arg: wire, kwargs: map(fields) });
   } finally {
     client.close();
   }
@@ -57,9 +57,9 @@ Deno.test("commands go on when their minion is stopped or killed, and the next m
 
   for (const how of ["stopMinion", "killMinion"] as const) {
     await t.step(how, async () => {
-      const all = await publish(fleet, "cmd.run_all", [waiting(root, "all", "echo after; echo err >&2; exit 3")], {});
-      const killed = await publish(fleet, "cmd.retcode", [waiting(root, "killed", "kill -9 $$")], {});
-      const hidden = await publish(fleet, "cmd.run", [waiting(root, "hidden", "echo secret")], {});
+      const all = await publish(fleet, "cmd.run_all", [waiting(root, "all", "echo after; echo err >&2; exit 3")]);
+      const killed = await publish(fleet, "cmd.retcode", [waiting(root, "killed", "kill -9 $$")]);
+      const hidden = await publish(fleet, "cmd.run", [waiting(root, "hidden", "echo secret")], { no_log: true });
       const several = await publish(
         fleet,
         ["cmd.run", "test.sleep"],
@@ -67,6 +67,9 @@ Deno.test("commands go on when their minion is stopped or killed, and the next m
         {},
       );
       const pids = await Promise.all(["all", "killed", "hidden", "several"].map((name) => begun(root, name)));
+      const sockets = `${root}/${ID}/var/run/salt/minion`;
+      const socket = names(sockets).find((name) => name.startsWith("commands_"));
+      assertEquals((Deno.statSync(`${sockets}/${socket}`).mode ?? 0) & 0o777, 0o600);
       const before = fleet.minion(ID).pid;
       await fleet[how](ID);
       await fleet.startMinion(ID);
@@ -83,7 +86,14 @@ Deno.test("commands go on when their minion is stopped or killed, and the next m
       assertEquals(ret, map({ pid: pids[0], retcode: 3, stdout: "before\nafter", stderr: "err" }));
       assertEquals(retcode, 3);
       assertEquals(await returned(fleet, killed.jid), { ret: -9, retcode: -9 });
-      assertEquals((await returned(fleet, hidden.jid)).ret, "before\nsecret");
+      // Of a no_log job nothing is on the disk that could be returned; its command has gone on all the same.
+      const log = fleet.log(ID);
+      assertStringIncludes(
+        log,
+        `Job ${hidden.jid}, which was running when this minion ended, is returned as interrupted`,
+      );
+      assertEquals(names(keptDirectory(fleet.minionCacheDir(ID))).filter((name) => name.startsWith(hidden.jid)), []);
+      await eventually(() => !exists(`/proc/${pids[2]}`), { what: "the end of the no_log command" });
       const { ret: text } = await returned(fleet, several.jid);
       assertStringIncludes(String(text), "The minion ended while it ran this job\nIts command '");
       assertStringIncludes(String(text), "went on, and ended with return code 0\nbefore\nafter");

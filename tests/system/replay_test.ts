@@ -71,7 +71,9 @@ fleetTest("a job that waits for a minion runs there alone when it comes: nowhere
   const waiting = { tgt: "*", tgtType: "glob", fun: "test.ping", arg: [], kwargs: map({ job_ttl: 600 }) };
   const { jid } = await client.publish(waiting);
   const runs = (id: string) =>
-    fleet.logs.filter((line) => line.includes(` ${id}: `) && line.includes(`executes test.ping with jid ${jid}`))
+    fleet.logs.filter((line) =>
+      line.includes(` ${id}: `) && line.includes(`Executing command test.ping with jid ${jid}`)
+    )
       .length;
   const returned = `Got return from web1 for job ${jid}`;
   await eventually(() => fleet.logs.some((line) => line.includes(returned)), { what: "the return of web1" });
