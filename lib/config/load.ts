@@ -145,10 +145,12 @@ class Draft {
     this.surroundings = request.surroundings ?? PROCESS;
     this.#overrides = request.overrides ?? {};
     const file = configFile(role, request.configDir, this.surroundings);
-    const read = request.readsFiles === false ? { options: new Map(), warnings: [] } : readConfigFiles(file, {
-      defaultInclude: `${role}.d/*.conf`,
-      home: this.surroundings.env("HOME"),
-    });
+    const read = request.readsFiles === false
+      ? { options: new Map(), warnings: [], steps: [] }
+      : readConfigFiles(file, {
+        defaultInclude: `${role}.d/*.conf`,
+        home: this.surroundings.env("HOME"),
+      });
     this.#written = read.options;
     this.warnings = read.warnings;
     this.#steps = read.steps;
