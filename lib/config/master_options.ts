@@ -187,7 +187,7 @@ export const MASTER_OPTIONS = {
     "",
     "The system of `external_auth` that is asked for rules, if it is not the one that knows the user.",
   ),
-  eauth_tokens: choice("localfs", "Where tokens are kept: files.", ["localfs"]),
+  eauth_tokens: notNeeded(choice("localfs", "Where tokens are kept: only in files.", ["localfs"])),
   token_file: str(
     null,
     "The file of a user's token, which `salt -T` makes. Default: `~/salt_token`, or `~/.config/salt/salt_token` where that directory is.",

@@ -378,5 +378,7 @@ Deno.test("whatever a stranger sends again and again, the log grows by a few lin
   ];
   for (let n = 0; n < 400; n++) await handler.handle(frames[n % frames.length]);
   // Ten lines a second, and one that says that there were more: for the seconds that this took.
-  assert(services.logged.length >= 10 && services.logged.length < 100, `${services.logged.length} lines`);
+  // Below it is what an operator asks for who looks for a fault.
+  const lines = services.logged.filter((line) => !/^(debug|trace): /i.test(line));
+  assert(lines.length >= 10 && lines.length < 100, `${lines.length} lines`);
 });

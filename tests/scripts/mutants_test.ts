@@ -137,7 +137,7 @@ Deno.test("a test that fails without a mutant catches none", async () => {
 Deno.test("a file is guarded by the test of its name, by those that import it, and by those of its area", () => {
   const tests = new TestFinder(ROOT).testsOf("lib/keys/sessions.ts");
   assertEquals(tests[0], "tests/keys/sessions_test.ts");
-  assert(tests.includes("tests/master/minion_commands_test.ts"));
+  assert(tests.slice(1, -1).some((path) => path.startsWith("tests/master/")));
   assertEquals(tests.at(-1), "tests/master/master_test.ts");
 });
 

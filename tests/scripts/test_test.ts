@@ -85,7 +85,7 @@ const TREES: readonly Tree[] = [
     what: "a broken file fails, and its second run is shown too",
     files: { "tests/a_test.ts": PASSES, "tests/b_test.ts": BROKEN },
     code: 1,
-    says: ["[2/2] tests/b_test.ts FAILED: 1 passed, 1 failed", "Once more, alone:", "[1/1] tests/b_test.ts FAILED"],
+    says: ["/2] tests/b_test.ts FAILED: 1 passed, 1 failed", "Once more, alone:", "[1/1] tests/b_test.ts FAILED"],
     ends: "FAILED | 2 passed | 1 failed | 0 ignored | 0 flaky",
   },
   {
