@@ -4,7 +4,9 @@
  */
 
 import { AUTH_PROCESS } from "./lib/auth/auth_question.ts";
-import { programName } from "./lib/cli/program_name.ts";
+import { EX_USAGE } from "./lib/cli/exit_codes.ts";
+import { writeError } from "./lib/cli/process_io.ts";
+import { programName, unknownNameText } from "./lib/cli/program_name.ts";
 import { FUNCTION_PROCESS } from "./lib/process/self_command.ts";
 import { nameProcess } from "./lib/process/process_name.ts";
 
@@ -40,7 +42,9 @@ async function main(): Promise<number> {
     const { runMasterFunction } = await import("./lib/commands/master_function.ts");
     return await runMasterFunction();
   }
-  return await runMaster(args);
+  if (name === "salt-master") return await runMaster(args);
+  writeError(unknownNameText(name, ["salt-master"]));
+  return EX_USAGE;
 }
 
 if (import.meta.main) Deno.exit(await main());

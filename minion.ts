@@ -5,7 +5,8 @@
  */
 
 import { jobIo, writeError } from "./lib/cli/process_io.ts";
-import { programName } from "./lib/cli/program_name.ts";
+import { EX_USAGE } from "./lib/cli/exit_codes.ts";
+import { programName, unknownNameText } from "./lib/cli/program_name.ts";
 import { nameProcess } from "./lib/process/process_name.ts";
 import { reportUnexpected } from "./lib/cli/unexpected_error.ts";
 
@@ -40,7 +41,11 @@ async function main(): Promise<number> {
     const [cachedir, socket] = args;
     return await runCommandKeeper({ cachedir, socket });
   }
-  if (name !== "salt-call") return await runMinion(args);
+  if (name === "salt-minion") return await runMinion(args);
+  if (name !== "salt-call") {
+    writeError(unknownNameText(name, ["salt-minion", "salt-call"]));
+    return EX_USAGE;
+  }
   const { runSaltCall } = await import("./lib/commands/salt_call.ts");
   return await reportUnexpected({ name, args, writeError }, (words) => runSaltCall(words, jobIo()));
 }

@@ -7,7 +7,8 @@
 import type { EventData } from "./lib/bus/event.ts";
 import type { MasterOpts } from "./lib/config/options.ts";
 import * as process from "./lib/cli/process_io.ts";
-import { programName } from "./lib/cli/program_name.ts";
+import { EX_USAGE } from "./lib/cli/exit_codes.ts";
+import { programName, unknownNameText } from "./lib/cli/program_name.ts";
 import { runSalt } from "./lib/commands/salt.ts";
 import { nameProcess } from "./lib/process/process_name.ts";
 import { reportUnexpected } from "./lib/cli/unexpected_error.ts";
@@ -72,10 +73,13 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
 
 async function main(): Promise<number> {
   const { name, args } = programName(Deno.args, "salt");
-  // An executable may be called anything: what is no name of ours is `salt` itself.
-  const known = Object.hasOwn(COMMANDS, name) ? name : "salt";
-  nameProcess(known, args);
-  return await reportUnexpected({ name: known, args, writeError: process.writeError }, COMMANDS[known]);
+  // Salt has more programs, and a link to this one must not act as another.
+  if (!Object.hasOwn(COMMANDS, name)) {
+    process.writeError(unknownNameText(name, Object.keys(COMMANDS)));
+    return EX_USAGE;
+  }
+  nameProcess(name, args);
+  return await reportUnexpected({ name, args, writeError: process.writeError }, COMMANDS[name]);
 }
 
 if (import.meta.main) Deno.exit(await main());

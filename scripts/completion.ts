@@ -42,6 +42,7 @@ export const OPTION_VALUES: Readonly<Record<string, Kind>> = {
   preserve_minions: TRUTH,
   print: ALL_KEYS,
   priv: "files",
+  profiling_path: "directories",
   pub: "files",
   reject: "ids:minions_pre minions",
   rotate_aes_key: TRUTH,

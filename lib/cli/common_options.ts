@@ -135,6 +135,14 @@ export const CRASH_CLI_OPTIONS = {
   hard_crash: flag(["--hard-crash"], "On an unexpected error, show where it happened."),
 } as const satisfies CliTable;
 
+const PROFILING = { group: "Profiling support" } as const;
+
+/** Where a command's time goes. */
+export const PROFILING_CLI_OPTIONS = {
+  profiling_path: text(["--profiling-path"], "The directory for profiles. Default: the cache directory.", PROFILING),
+  profiling_enabled: flag(["--enable-profiling"], "Write a CPU profile, which browsers and editors open.", PROFILING),
+} as const satisfies CliTable;
+
 /** How a minion's functions are run. */
 export const EXECUTOR_CLI_OPTIONS = {
   module_executors: text(["--module-executors"], "Executors to use instead of those of the minion's configuration.", {

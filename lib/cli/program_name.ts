@@ -3,6 +3,8 @@
  * @module
  */
 
+import { sanitizeLine } from "../text/terminal.ts";
+
 /** A program's name and its own arguments. */
 export interface Program {
   /** `salt-call`. */
@@ -20,6 +22,11 @@ export function programName(args: readonly string[], fallback: string): Program 
   if (args[0] === "--as" && args.length > 1) return { name: args[1], args: args.slice(2) };
   const path = Deno.env.get("SALT_EXECUTABLE") || (Deno.build.standalone ? calledAs() : fallback);
   return { name: path.slice(path.lastIndexOf("/") + 1), args: [...args] };
+}
+
+/** What is said to who started a program under a name that it has not; the exit code is that of wrong usage. */
+export function unknownNameText(name: string, known: readonly string[]): string {
+  return sanitizeLine(`${name}: there is no such program; a link to this one is ${known.join(", ")}`) + "\n";
 }
 
 /** The word that a compiled executable was called by; `Deno.execPath()` would name the file behind the link. */

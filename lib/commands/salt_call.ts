@@ -38,6 +38,7 @@ import { callFailure, runCall } from "./salt_call_job.ts";
 import { type CallMaster, WITHOUT_MASTER } from "../minion/call_master.ts";
 import { CallModules } from "./salt_call_modules.ts";
 import { SALT_CALL, type SaltCallTable, type SaltCallValues } from "./salt_call_options.ts";
+import { profiled } from "../cli/profiled.ts";
 import { startUp } from "../cli/start_up.ts";
 import { withCommand } from "../cli/with_command.ts";
 import { sanitize } from "../text/terminal.ts";
@@ -70,7 +71,8 @@ async function runParsed(parsed: Parsed<SaltCallTable>, io: JobIo): Promise<numb
   const takeRights = (opts: MinionOpts) => takeCallRights(options, opts);
   return await withCommand({ io, options, arg: wireArgs(parsed.args.slice(1), options), loaded, takeRights }, (run) => {
     for (const warning of [...run.rights, ...ignoredRoots(options)]) run.log.warning(warning);
-    return perform(parsed, { ...run, io });
+    const place = { cachedir: run.opts.cachedir, prog: SALT_CALL.prog, io };
+    return profiled(options, place, () => perform(parsed, { ...run, io }));
   });
 }
 
@@ -80,7 +82,16 @@ function wireArgs(words: readonly string[], options: SaltCallValues): Value[] {
   return toWireArgs(args, kwargs);
 }
 
+/** Refuses what would otherwise run on this minion although another was meant. */
+function checkMinion({ proxyid, resources, tgt, tgt_type }: SaltCallValues): void {
+  if (proxyid !== null) throw new UsageError("--proxyid: proxy minions are not built yet");
+  if (resources || tgt !== null || tgt_type !== null) {
+    throw new UsageError("-r/--resources, --tgt, --tgt-type: resources are not built yet");
+  }
+}
+
 function checkWords({ options, args }: Parsed<SaltCallTable>, io: JobIo): void {
+  checkMinion(options);
   if (args.length === 0 && !options.grains_run && !options.doc) {
     io.write(helpText(SALT_CALL, io.columns));
     throw new UsageError("Requires function, --grains or --doc");

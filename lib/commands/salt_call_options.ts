@@ -12,6 +12,7 @@ import {
   EXECUTOR_CLI_OPTIONS,
   LOG_CLI_OPTIONS,
   OUTPUT_CLI_OPTIONS,
+  PROFILING_CLI_OPTIONS,
 } from "../cli/common_options.ts";
 
 /** The options that `salt-call` takes, by name. */
@@ -44,7 +45,12 @@ export const SALT_CALL_OPTIONS = {
   refresh_grains_cache: flag(["--refresh-grains-cache"], "Accepted for Salt's sake: grains are always computed anew."),
   state_output_diff: flag(["--output-diff"], "Of states, show only those that changed something."),
   user: text(["--priv"], "The user to run as."),
+  proxyid: text(["--proxyid"], "The proxy minion to be. There are none yet."),
+  resources: flag(["-r", "--resources"], "Run on this minion's resources. There are none yet."),
+  tgt: text(["--tgt"], "The resources to run on. There are none yet."),
+  tgt_type: text(["--tgt-type"], "How --tgt is read. There are no resources yet."),
   auth_timeout: float(["-t", "--timeout"], "Seconds to wait for each answer of the master to a sign-in."),
+  ...PROFILING_CLI_OPTIONS,
   ...OUTPUT_CLI_OPTIONS,
   ...LOG_CLI_OPTIONS,
 } as const satisfies CliTable;

@@ -109,6 +109,8 @@ function keyCli(options: SaltKeyValues, { opts, io, log, show }: Setting): KeyCl
     preserveMinions: booleanOption("--preserve-minions", options.preserve_minions) ?? false,
     hashType: opts.hash_type,
     localKeys: () => localKeys(opts.pki_dir),
+    publicKeys: ["master.pub", `${opts.id}.pub`],
+    explain: io.isErrorTerminal && !options.quiet,
     rotate: () => {
       if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
     },

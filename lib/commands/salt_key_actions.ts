@@ -43,6 +43,10 @@ export interface KeyCliOptions {
   readonly hashType: string;
   /** The master's own keys, by file name. */
   readonly localKeys: () => ReadonlyMap<string, string>;
+  /** The files that may be the master's public key, the likelier first. */
+  readonly publicKeys: readonly string[];
+  /** Whether a person reads, who is told which fingerprint is for `master_finger`. */
+  readonly explain: boolean;
   /** Prints a value according to `--out`; `key` is the default for lists of keys. */
   readonly show: (value: Value) => void;
   /** Asks the master for a new AES key, unless `rotate_aes_key` is off. */
@@ -105,9 +109,14 @@ export class KeyCli {
     const digest = (pem: string) => fingerprint(pem, this.#options.hashType);
     const groups = this.#beside(this.#manager.match(globs), digest);
     const matches = compileGlobs(globs);
-    const local = [...this.#options.localKeys()].filter(([name]) => matches(name));
+    // Salt 3008 calls the master's files by its id.
+    const local = [...this.#options.localKeys()].filter(([name]) => matches(name) || matches("master"));
     if (local.length > 0) groups.set("local", new Map(local.map(([name, pem]) => [name, digest(pem)])));
     this.#options.show(groups);
+    const own = this.#options.publicKeys.find((file) => local.some(([name]) => name === file));
+    if (own !== undefined && this.#options.explain) {
+      this.#io.writeError(`\nThe option master_finger of minions wants that of ${sanitizeLine(own)}.\n`);
+    }
     return this.#found(globs, groups);
   }
 

@@ -68,7 +68,11 @@ export const SALT_KEY_OPTIONS = {
   print_all: flag(["-P", "--print-all"], "Print all keys.", ACTIONS),
   delete: text(["-d", "--delete"], "Delete the keys that match, in whatever state.", ACTIONS),
   delete_all: flag(["-D", "--delete-all"], "Delete all keys.", ACTIONS),
-  finger: text(["-f", "--finger"], "Print the fingerprints of the keys that match.", ACTIONS),
+  finger: text(
+    ["-f", "--finger"],
+    "Print the fingerprints of the keys that match; master: of the master's own.",
+    ACTIONS,
+  ),
   finger_all: flag(["-F", "--finger-all"], "Print all fingerprints, the master's own too.", ACTIONS),
   gen_keys: text(["--gen-keys"], "Make a key pair of this name.", GENERATION),
   gen_keys_dir: text(["--gen-keys-dir"], "Where --gen-keys writes. Default: %default", {
@@ -108,6 +112,7 @@ export const SALT_KEY: CommandLine<SaltKeyTable> = {
     ["salt-key", "list the keys"],
     ["salt-key -f web1", "show a key's fingerprint"],
     ["salt-key -a web1", "accept it"],
+    ["salt-key -f master", "show what master_finger of minions wants"],
     ["salt-key -d 'old*'", "delete keys"],
   ],
   options: SALT_KEY_OPTIONS,
@@ -162,7 +167,8 @@ export function checkUsage({ options, args }: Parsed<SaltKeyTable>): void {
   if (options.eauth || options.mktoken || options.username || options.password) {
     throw new UsageError("External authentication is not built; run salt-key as the master's user");
   }
-  if (args.length === 0) return;
+  // Salt's own documents have `salt-key -F master`, which shows all fingerprints as `-F` does.
+  if (args.length === 0 || options.finger_all) return;
   if (options.delete_all) throw new UsageError("Delete all takes no arguments. Use -d to delete specified keys");
   // Salt ignores them, and with them the rest of `-a web1 web2`.
   throw new UsageError(`Unexpected argument '${args[0]}'. Separate several keys by commas, and quote globs`);

@@ -27,6 +27,7 @@ import type { LocalCommands, RunnerContext } from "../client/runner_context.ts";
 import { type RunnerEnd, type RunnerOutcome, runRunner } from "../client/runner.ts";
 import { loadRunners, runnerHost } from "./runner_host.ts";
 import { detachedWords, SALT_RUN, type SaltRunTable } from "./salt_run_options.ts";
+import { profiled } from "../cli/profiled.ts";
 import { startUp } from "../cli/start_up.ts";
 import { withCommand } from "../cli/with_command.ts";
 import { sanitize } from "../text/terminal.ts";
@@ -100,7 +101,9 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
     });
     checkReadable(opts.cachedir);
     if (opts.show_jid && !options.quiet) io.write(`jid: ${jid}\n`);
-    const outcome = await runRunner({ kind: "runner", fun, ...functionArguments(words, options) }, host);
+    const place = { cachedir: opts.cachedir, prog: SALT_RUN.prog, io };
+    const call = { kind: "runner", fun, ...functionArguments(words, options) } as const;
+    const outcome = await profiled(options, place, () => runRunner(call, host));
     if (io.signal.aborted) {
       io.writeError(`\nStopped. The job was ${jid}.\n`);
       return EX_INTERRUPTED;

@@ -12,6 +12,7 @@ import {
   DOC_CLI_OPTIONS,
   LOG_CLI_OPTIONS,
   OUTPUT_CLI_OPTIONS,
+  PROFILING_CLI_OPTIONS,
   timeoutCliOption,
 } from "../cli/common_options.ts";
 
@@ -25,6 +26,7 @@ export const SALT_RUN_OPTIONS = {
   async: flag(["--async"], "Run it in the background, and return at once. Its result goes to the job cache."),
   jid: text(["--jid"], "Run it under this job id instead of a new one."),
   skip_grains: flag(["--skip-grains"], "Accepted for Salt's sake: runners have no grains here."),
+  ...PROFILING_CLI_OPTIONS,
   ...OUTPUT_CLI_OPTIONS,
   quiet: flag(["--quiet"], "Do not show the result.", { group: "Output Options" }),
   ...LOG_CLI_OPTIONS,

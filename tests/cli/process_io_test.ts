@@ -96,3 +96,17 @@ Deno.test("the first Ctrl-C asks the command to end, the second ends it", async 
   await lines.cancel();
   assertEquals(await new Response(child.stderr).text(), "");
 });
+
+Deno.test("a name that is none of a program's is refused, and the names that there are told", async () => {
+  for (
+    const [entry, name, known] of [
+      ["salt.ts", "salt-ssh", "salt, salt-key, salt-run, salt-cp"],
+      ["minion.ts", "salt-proxy", "salt-minion, salt-call"],
+      ["master.ts", "salt-syndic", "salt-master"],
+    ]
+  ) {
+    const { code, stderr } = await start("run", "--allow-all", "--quiet", entry, "--as", name, "--version").output();
+    const text = `${name}: there is no such program; a link to this one is ${known}\n`;
+    assertEquals([code, new TextDecoder().decode(stderr)], [64, text]);
+  }
+});

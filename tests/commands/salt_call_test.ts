@@ -69,6 +69,18 @@ const LOCAL_CASES: Readonly<Record<string, Case>> = {
     err: /^The minion function caused an exception: Error: boom\n/,
     code: 1,
   },
+  "refuses to be a proxy minion, which there are none of": {
+    words: ["--proxyid", "p1", "test.ping"],
+    out: "",
+    err: /\nsalt-call: error: --proxyid: proxy minions are not built yet\n$/,
+    code: 64,
+  },
+  "refuses to run on resources": {
+    words: ["-r", "--tgt", "x", "test.ping"],
+    out: "",
+    err: /\nsalt-call: error: -r\/--resources, --tgt, --tgt-type: resources are not built yet\n$/,
+    code: 64,
+  },
   "exits 1 with any failure": { words: ["-lquiet", "cmd.retcode", "exit 3"], out: "local:\n    3\n", code: 1 },
   "passes the return code through": {
     words: ["-lquiet", "--retcode-passthrough", "cmd.retcode", "exit 3"],

@@ -1,0 +1,36 @@
+/**
+ * `--enable-profiling`: takes a CPU profile of what a command does.
+ * @module
+ */
+
+import type { Terminal } from "./run_command.ts";
+import { sanitize } from "../text/terminal.ts";
+
+/** What was typed, and where a profile is written that nobody gave a directory for. */
+export interface ProfileRequest {
+  /** `--enable-profiling` */
+  readonly profiling_enabled: boolean;
+  /** `--profiling-path` */
+  readonly profiling_path: string | null;
+}
+
+/**
+ * Does `work`, and writes a profile of it if one was asked for; standard error is told where it lies.
+ * @param place.cachedir The directory if none was typed.
+ */
+export async function profiled<T>(
+  { profiling_enabled, profiling_path }: ProfileRequest,
+  place: { readonly cachedir: string; readonly prog: string; readonly io: Pick<Terminal, "writeError"> },
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!profiling_enabled) return await work();
+  const { startProfile } = await import("../process/cpu_profile.ts");
+  const profile = startProfile();
+  await profile.started;
+  try {
+    return await work();
+  } finally {
+    const path = await profile.stop(profiling_path ?? place.cachedir, place.prog);
+    place.io.writeError(sanitize(`CPU profile: ${path}\n`));
+  }
+}

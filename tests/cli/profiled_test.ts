@@ -1,0 +1,36 @@
+import { profiled } from "../../lib/cli/profiled.ts";
+import { assert, assertEquals, assertRejects } from "../support/assert.ts";
+
+Deno.test("--enable-profiling writes a profile where --profiling-path says, also of a command that fails; without it nothing", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "profiled_" });
+  try {
+    let told = "";
+    const place = {
+      cachedir: `${root}/cache`,
+      prog: "salt-run",
+      io: { writeError: (text: string) => void (told += text) },
+    };
+    const names = (directory: string) => [...Deno.readDirSync(directory)].map(({ name }) => name);
+    assertEquals(
+      await profiled({ profiling_enabled: false, profiling_path: null }, place, () => Promise.resolve(1)),
+      1,
+    );
+    assertEquals([told, names(root)], ["", []]);
+    assertEquals(
+      await profiled({ profiling_enabled: true, profiling_path: `${root}/own` }, place, () => Promise.resolve(2)),
+      2,
+    );
+    const [file] = names(`${root}/own`);
+    assertEquals(told, `CPU profile: ${root}/own/${file}\n`);
+    assert(Array.isArray(JSON.parse(Deno.readTextFileSync(`${root}/own/${file}`)).nodes));
+    const failing = () => Promise.reject(new Error("boom"));
+    await assertRejects(
+      () => profiled({ profiling_enabled: true, profiling_path: null }, place, failing),
+      Error,
+      "boom",
+    );
+    assertEquals(names(`${root}/cache`).length, 1);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
