@@ -18,7 +18,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/errors.ts", "lib/version.ts"],
   ["lib/values"],
   ["lib/text"],
-  ["lib/os", "lib/config_files"],
+  ["lib/os", "lib/config_files", "lib/archives"],
   ["lib/crypto", "lib/process"],
   ["lib/sockets", "lib/protocol"],
   ["lib/host", "lib/output"],

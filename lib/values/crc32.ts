@@ -12,9 +12,9 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return rest;
 });
 
-/** The CRC-32 of `bytes`, an unsigned 32-bit number. */
-export function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
+/** The CRC-32 of `bytes`, an unsigned 32-bit number; with that of what came before, of all together. */
+export function crc32(bytes: Uint8Array, before = 0): number {
+  let crc = before ^ 0xffffffff;
   for (const byte of bytes) crc = TABLE[(crc ^ byte) & 0xff] ^ (crc >>> 8);
   return (crc ^ 0xffffffff) >>> 0;
 }

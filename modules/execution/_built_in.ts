@@ -13,6 +13,7 @@ async function joined(parts: readonly Promise<object>[]): Promise<object> {
 /** What `loadCatalogue` makes a minion's execution modules of. */
 export const EXECUTION_MODULES: ModuleTable = {
   alternatives: () => import("./alternatives.ts"),
+  archive: () => import("./archive.ts"),
   cmd: () => import("./cmd.ts"),
   config: () => import("./config.ts"),
   cp: () => import("./cp.ts"),
@@ -36,6 +37,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   random: () => import("./random.ts"),
   publish: () => import("./publish.ts"),
   saltutil: () => import("./saltutil.ts"),
+  ssh: () => import("./ssh.ts"),
   status: () => import("./status.ts"),
   sys: () => import("./sys.ts"),
   temp: () => import("./temp.ts"),

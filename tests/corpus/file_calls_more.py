@@ -64,3 +64,62 @@ for fun in ["load", "items", "keys", "values", "clear"]:
 c("data.get", "k"), c("data.get", "k", 5), c("data.get", ["a"], 1), c("data.get", ["a"]), c("data.has_key", "k"), c("data.cas", "k", 1, 2), c("data.dump", "5")
 c("environ.get", "NO_SUCH_VARIABLE_X"), c("environ.get", "NO_SUCH_VARIABLE_X", default=5), c("environ.has_value", "NO_SUCH_VARIABLE_X"), c("environ.get", 5), c("environ.item", "NO_SUCH_VARIABLE_X", default="d"), c("environ.item", ["NO_SUCH_VARIABLE_X"])
 c("environ.setval", "CALLS_X", "1"), c("environ.setval", "CALLS_X", 5), c("environ.setval", "CALLS_X", False), c("environ.setval", "CALLS_X", False, false_unsets=True), c("environ.setenv", {"CALLS_Y": "1", "CALLS_Z": False}), c("environ.setenv", {"CALLS_Y": 1}), c("environ.setenv", "x")
+
+SK = {"kh": "", "ak": 'from="1.2.3.4",no-pty ssh-rsa QUJD one comment\n# note\n\nssh-ed25519 REVG\nnonsense\n', "priv": "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n", "plain": "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n",
+      "keys": "ssh-rsa QUJD one comment\nssh-dss R0hJ new\n", "kd": {"dir": {"ssh_host_rsa_key": "p\n", "ssh_host_rsa_key.pub": "q r\n", "ssh_host_rsa_key-cert.pub": "c\n", "other": "x"}}}
+AK = f"{R}/ak"
+c("ssh.auth_keys", "root", AK, tree=SK), c("ssh.auth_keys", ["root"], AK, tree=SK), c("ssh.auth_keys", "nosuch", AK, tree=SK), c("ssh.auth_keys", "root", AK, "md5", tree=SK), c("ssh.auth_keys", "root", AK, "nope", tree=SK), c("ssh.auth_keys", "root", f"{R}/none")
+for key, enc, comment, options in [("QUJD", "ssh-rsa", "one comment", ['from="1.2.3.4"', "no-pty"]), ("QUJD", "rsa", "other", []), ("WFla", "ed25519", "", []), ("QUJD", "bogus", "", []), ("REVG", "ed25519", "", [])]:
+    c("ssh.check_key", "root", key, enc, comment, options, AK, tree=SK), c("ssh.set_auth_key", "root", key, enc, comment, options, AK, tree=SK)
+c("ssh.set_auth_key", "root", "not base64!", "rsa", config=AK, tree=SK), c("ssh.set_auth_key", "root", "QUJ", "rsa", config=AK, tree=SK), c("ssh.set_auth_key", "nosuch", "QUJD", config=AK, tree=SK), c("ssh.set_auth_key", "root", "QUJD", config=f"{R}/d/new", tree=SK)
+for key in ["QUJD", "REVG", "nope"]:
+    c("ssh.rm_auth_key", "root", key, AK, tree=SK)
+c("ssh.check_key_file", "root", f"{R}/keys", AK, tree=SK), c("ssh.set_auth_key_from_file", "root", f"{R}/keys", AK, tree=SK), c("ssh.rm_auth_key_from_file", "root", f"{R}/keys", AK, tree=SK), c("ssh.rm_auth_key_from_file", "root", f"{R}/kh", AK, tree=SK)
+c("ssh.set_auth_key_from_file", "root", f"{R}/keys", AK, options=["no-pty"], tree=SK), c("ssh.key_is_encrypted", f"{R}/priv", tree=SK), c("ssh.key_is_encrypted", f"{R}/plain", tree=SK), c("ssh.key_is_encrypted", f"{R}/keys", tree=SK)
+c("ssh.host_keys", f"{R}/kd", tree=SK), c("ssh.host_keys", f"{R}/kd", private=False, tree=SK), c("ssh.host_keys", f"{R}/kd", certs=False, tree=SK), c("ssh.user_keys", "root", pubfile=f"{R}/keys", prvfile=False, tree=SK), c("ssh.user_keys", "root", pubfile=False, prvfile=f"{R}/plain", tree=SK)
+KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIKFZx3ZLJ6dFBOlPDZ0ivZn1YIJ3ByHcAcDx7UIpzDsK"
+KH = {"kh": f"h1 ssh-ed25519 {KEY}\nh2,10.0.0.1 ssh-ed25519 {KEY}\n[h3]:2222 ssh-ed25519 {KEY}\n"}
+for host, kw in [("h1", {}), ("h2", {}), ("10.0.0.1", {}), ("h3", {}), ("h3", dict(port=2222)), ("nope", {})]:
+    c("ssh.get_known_host_entries", "root", host, config=f"{R}/kh", tree=KH, **kw), c("ssh.check_known_host", "root", host, config=f"{R}/kh", tree=KH, **kw)
+c("ssh.check_known_host", "root", "h1", key=KEY, config=f"{R}/kh", tree=KH), c("ssh.check_known_host", "root", "h1", key="x", config=f"{R}/kh", tree=KH), c("ssh.check_known_host", "root", "h1", fingerprint="aa", config=f"{R}/kh", tree=KH), c("ssh.check_known_host", "root", config=f"{R}/kh"), c("ssh.get_known_host_entries", "nosuch", "h1"), c("ssh.check_known_host", None, "h1", config="rel")
+c("ssh.set_known_host", "root", "h1", key=KEY, enc="ssh-ed25519", config=f"{R}/kh", hash_known_hosts=False, tree=KH), c("ssh.set_known_host", "root", "h9", key=KEY, enc="ssh-ed25519", config=f"{R}/kh", hash_known_hosts=False, tree=KH), c("ssh.set_known_host", "root", "h9", key=KEY, enc="ssh-ed25519", port=2222, config=f"{R}/kh", hash_known_hosts=False, tree=KH)
+c("ssh.set_known_host", "root", "h1", key=KEY[:-4] + "abcd", enc="ssh-ed25519", config=f"{R}/kh", hash_known_hosts=False, tree=KH), c("ssh.set_known_host", "root", "h9", port=2222, config=f"{R}/kh"), c("ssh.set_known_host", "root", config=f"{R}/kh"), c("ssh.set_known_host", "root", "n", key=KEY, enc="ssh-ed25519", config=f"{R}/d/kh", hash_known_hosts=False)
+c("ssh.rm_known_host", "root", config=f"{R}/kh"), c("ssh.rm_known_host", "root", "h1", config=f"{R}/none"), c("ssh.hash_known_hosts", "root", config=f"{R}/none")
+
+import io, tarfile as _tar, zipfile as _zip
+
+
+def tar_hex(mode, names):
+    out = io.BytesIO()
+    with _tar.open(fileobj=out, mode=mode, **({"format": _tar.PAX_FORMAT})) as t:
+        for name, kind in names:
+            info = _tar.TarInfo(name)
+            info.type = {"d": _tar.DIRTYPE, "l": _tar.SYMTYPE, "f": _tar.REGTYPE}[kind]
+            info.linkname = "target" if kind == "l" else ""
+            data = b"x" * 700 if kind == "f" else b""
+            info.size = len(data)
+            t.addfile(info, io.BytesIO(data))
+    return out.getvalue().hex()
+
+
+def zip_hex(names):
+    out = io.BytesIO()
+    with _zip.ZipFile(out, "w") as z:
+        for name, mode, data in names:
+            info = _zip.ZipInfo(name)
+            info.external_attr = mode << 16
+            z.writestr(info, data, _zip.ZIP_DEFLATED)
+    return out.getvalue().hex()
+
+
+TN = [("top", "d"), ("top/a.txt", "f"), ("top/l", "l"), ("top/sub", "d"), ("top/sub/" + "n" * 150, "f"), ("top/\u00e4", "f")]
+ZN = [("top/", 0o40755, b""), ("top/a.txt", 0o100640, b"hello"), ("top/l", 0o120777, b"a.txt"), ("top/sub/b", 0o100755, b"b" * 1000), ("plain", 0, b"p"), ("../up", 0o100644, b"u")]
+AR = {"t.tar": {"hex": tar_hex("w", TN)}, "t.tgz": {"hex": tar_hex("w:gz", TN)}, "t.tar.bz2": {"hex": tar_hex("w:bz2", TN)}, "t.tar.xz": {"hex": tar_hex("w:xz", TN)}, "z.zip": {"hex": zip_hex(ZN)}, "junk.tar": "junk", "junk.zip": "junk", "x.bin": "x"}
+for name in ["t.tar", "t.tgz", "t.tar.bz2", "t.tar.xz", "z.zip", "junk.zip", "x.bin", "none.zip", "none.tar"]:
+    c("archive.list", f"{R}/{name}", tree=AR), c("archive.list", f"{R}/{name}", verbose=True, tree=AR)
+c("archive.list", f"{R}/t.tar", strip_components=1, tree=AR), c("archive.list", f"{R}/z.zip", strip_components=1, verbose=True, tree=AR), c("archive.list", f"{R}/t.tar", strip_components=-1, tree=AR), c("archive.list", f"{R}/t.tar", archive_format="cab", tree=AR), c("archive.list", f"{R}/t.tar", "tar", tree=AR)
+c("archive.is_encrypted", f"{R}/z.zip", tree=AR), c("archive.is_encrypted", f"{R}/junk.zip", tree=AR)
+SAFE = {"z.zip": {"hex": zip_hex([n for n in ZN if n[0] != "../up"])}}
+c("archive.unzip", f"{R}/z.zip", f"{R}/out", tree=SAFE), c("archive.unzip", f"{R}/z.zip", f"{R}/out", excludes="plain,top/l", tree=SAFE), c("archive.unzip", f"{R}/z.zip", f"{R}/out", trim_output=2, tree=SAFE), c("archive.unzip", f"{R}/junk.zip", f"{R}/out", tree=AR), c("archive.unzip", f"{R}/z.zip", f"{R}/out", extract_perms=False, excludes="top/l", tree=SAFE)
+c("archive.tar", "xf", f"{R}/t.tar", dest=R, tree={"t.tar": {"hex": tar_hex("w", TN[:2])}}), c("archive.tar", "tf", f"{R}/t.tgz", tree=AR), c("archive.tar", "", "x"), c("archive.zip", f"{R}/new.zip", "rel"), c("archive.zip", f"{R}/new.zip", "rel", cwd="rel")
+c("archive.gunzip", f"{R}/a.gz", tree={"a.gz": {"hex": "1f8b08000000000000034b040043beb7e801000000"}})

@@ -6,6 +6,7 @@
 
 import { assert, assertEquals } from "../../support/assert.ts";
 import { compareCase } from "../../support/call_cases.ts";
+import { which } from "../../../lib/host/which.ts";
 import { parseJson } from "../../support/json.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 
@@ -25,11 +26,33 @@ function shown(entry: ValueMap): string {
   return `${repr(part("args"))} ${repr(part("kwargs"))} in ${repr(part("tree"))}`;
 }
 
+/** The programs that functions need, by the beginnings of their names. */
+const TOOLS: readonly (readonly [prefix: string, program: string])[] = [
+  ["ssh.", "ssh-keygen"],
+  ["file.patch", "patch"],
+  [
+    "archive.",
+    "tar",
+  ],
+];
+
+/** What a function lacks here: the table was made as root, on a host that has these programs. */
+function lacking(name: string): string | undefined {
+  if (Deno.uid() !== 0) return "the rights of root";
+  return TOOLS.find(([prefix, program]) => name.startsWith(prefix) && which(program) === undefined)?.[1];
+}
+
 for (const [name, entries] of byFunction) {
-  Deno.test(`${name} does what Salt's does, in ${entries.length} cases`, async () => {
-    for (const entry of entries) {
-      const { expected, actual } = await compareCase(entry);
-      assertEquals(actual, expected, shown(entry));
-    }
+  const missing = lacking(name);
+  const note = missing === undefined ? "" : ` (not here, without ${missing})`;
+  Deno.test({
+    name: `${name} does what Salt's does, in ${entries.length} cases${note}`,
+    ignore: missing !== undefined,
+    fn: async () => {
+      for (const entry of entries) {
+        const { expected, actual } = await compareCase(entry);
+        assertEquals(actual, expected, shown(entry));
+      }
+    },
   });
 }

@@ -1,0 +1,521 @@
+/**
+ * Execution module `archive`: packing and unpacking. tar, gzip and rar are the host's programs; ZIP archives are read and written here. Archives are
+ * files of this host: there is no file server yet.
+ * Source: the functions of Salt 3008.3 `salt/modules/archive.py`.
+ * @module
+ */
+
+import { callRunAll, runTool } from "./_file_host.ts";
+import { writeZip, type ZipEntry } from "../../lib/archives/zip_writing.ts";
+import { extractMember, isZipLink } from "../../lib/archives/zip_extracting.ts";
+import { readZipDirectory, type ZipMember } from "../../lib/archives/zip_directory.ts";
+import { NoTarError, readTar } from "../../lib/archives/tar_members.ts";
+import { CommandError, CommandNotFoundError, InvocationError, messageOf } from "../../lib/errors.ts";
+import { globAny, joinPath, relativePath, walk } from "../../lib/filesystem/paths.ts";
+import { localPath } from "../../lib/filesystem/sources.ts";
+import { which } from "../../lib/host/which.ts";
+import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { shlexSplit } from "../../lib/text/shlex.ts";
+import { splitLines } from "../../lib/text/split_lines.ts";
+import { compareStrings, isInt, map, str as text, toNumber, truthy, type Value } from "../../lib/values/value.ts";
+
+const RUN = { template: str(null), runas: str(null) };
+
+/** Runs a program, and gives the lines that it wrote. @throws {CommandNotFoundError} If there is none. */
+async function lines(
+  words: readonly string[],
+  { context, cwd = null, runas }: {
+    readonly context: JobContext;
+    readonly cwd?: string | null;
+    readonly runas: string | null;
+  },
+): Promise<string[]> {
+  need(words[0]);
+  const more = new Map<Value, Value>([["cwd", cwd], ["runas", runas]]);
+  return splitLines((await runTool(context, words, { joined: true, more })).stdout);
+}
+
+function need(program: string): void {
+  if (which(program) === undefined) throw new CommandNotFoundError(`'${program}' is not in the path`);
+}
+
+/** @throws {CommandError} For every template: there is none yet. */
+function refuseTemplate(template: string | null): void {
+  if (template) throw new CommandError(`Attempted to render file paths with unavailable engine ${template}`);
+}
+
+/** Sources as they are given, a list or text with commas, with globs made paths. */
+function expandSources(sources: Value): string[] {
+  if (sources === null) return [];
+  const listed = Array.isArray(sources) ? sources.map(text) : text(sources).split(",").map((one) => one.trim());
+  return listed.flatMap((source) => /[*?[]/.test(source) ? globAny(source) : [source]);
+}
+
+function namesOf(excludes: Value): string[] | undefined {
+  if (excludes === null) return undefined;
+  return Array.isArray(excludes) ? excludes.map(text) : text(excludes).split(",").map((one) => one.trim());
+}
+
+/** A list cut to 100 names, or to so many. */
+function trimmed(files: readonly string[], trim: Value): string[] {
+  if (trim === false) return [...files];
+  const most = trim === true ? 100 : toNumber(trim) ?? 100;
+  return files.length > most ? [...files.slice(0, most), `List trimmed after ${most} files.`] : [...files];
+}
+
+export const tar: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Run `tar` with options, an archive and sources, which may be globs; `dest` is the directory to unpack into. Returns its output by lines.",
+    "archive.tar cjvf /tmp/salt.tar.bz2 /tmp/file_1,/tmp/file_2",
+    "archive.tar xf foo.tar dest=/target/directory",
+  ),
+  permissions: "all",
+  params: { options: str(), tarfile: str(), sources: any(null), dest: str(null), cwd: str(null), ...RUN },
+  run: ({ options, tarfile, sources, dest, cwd, template, runas }, context) => {
+    if (options === "") throw new InvocationError("Tar options can not be empty");
+    refuseTemplate(template);
+    const words = options.split(/\s+/).filter((word) => word !== "");
+    return lines(["tar", ...words, tarfile, ...dest ? ["-C", dest] : [], ...expandSources(sources)], {
+      context,
+      cwd,
+      runas,
+    });
+  },
+});
+
+/** `archive.gzip` and `archive.gunzip`. */
+function compressor(
+  program: string,
+  { argument, does }: { readonly argument: "sourcefile" | "gzipfile"; readonly does: string },
+) {
+  return fn({
+    doc: describe(
+      `${does} a file with \`${program}\`, which replaces it. Returns the program's output by lines.`,
+      `archive.${program} /tmp/sourcefile.txt`,
+    ),
+    permissions: "all",
+    params: { [argument]: str(), ...RUN, options: str(null) },
+    run: (bound, context) => {
+      const given: { readonly [name: string]: unknown } = bound;
+      const option = (name: string) => typeof given[name] === "string" && given[name] !== "" ? given[name] : null;
+      refuseTemplate(option("template"));
+      const words = [program, ...[option("options"), option(argument)].filter((word) => word !== null)];
+      return lines(words, { context, runas: option("runas") });
+    },
+  });
+}
+
+export const gzip: ModuleFunction<JobContext> = compressor("gzip", { argument: "sourcefile", does: "Compress" });
+export const gunzip: ModuleFunction<JobContext> = compressor("gunzip", { argument: "gzipfile", does: "Decompress" });
+
+export const cmd_zip: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Pack files with the program `zip`, and return its output by lines.",
+    "archive.cmd_zip /tmp/zipfile.zip /tmp/sourcefile1,/tmp/sourcefile2",
+  ),
+  permissions: "all",
+  params: { zip_file: str(), sources: any(), template: str(null), cwd: str(null), runas: str(null) },
+  run: ({ zip_file, sources, template, cwd, runas }, context) => {
+    refuseTemplate(template);
+    return lines(["zip", "-r", zip_file, ...expandSources(sources)], { context, cwd, runas });
+  },
+});
+
+export const zip: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Pack files and directories into a ZIP archive, and return the names in it. Relative sources need `cwd`. With `runas` the program `zip` does it.",
+    "archive.zip /tmp/zipfile.zip /tmp/sourcefile1,/tmp/sourcefile2",
+  ),
+  permissions: "all",
+  params: {
+    zip_file: str(),
+    sources: any(),
+    template: str(null),
+    cwd: str(null),
+    runas: str(null),
+    zip64: bool(false),
+  },
+  run: async ({ zip_file, sources: given, template, cwd, runas }, context) => {
+    refuseTemplate(template);
+    if (runas) return await lines(["zip", "-r", zip_file, ...expandSources(given)], { context, cwd, runas });
+    const sources = expandSources(given);
+    if (!cwd && sources.some((source) => !source.startsWith("/"))) {
+      throw new InvocationError("Relative paths require the 'cwd' parameter");
+    }
+    if (cwd && !cwd.startsWith("/")) throw new InvocationError("cwd must be absolute");
+    const entries = sources.flatMap((source) => zipEntries(cwd ? joinPath(cwd, source) : source, cwd));
+    try {
+      await writeZip(zip_file, entries);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotCapable) throw error;
+      throw new CommandError(`Exception encountered creating zipfile: ${messageOf(error)}`);
+    }
+    return entries.map(({ name }) => name);
+  },
+});
+
+function zipEntries(source: string, cwd: string | null): ZipEntry[] {
+  if (!isAnything(source)) return [];
+  const root = (path: string) => cwd && path.startsWith(cwd) ? cwd : "/";
+  if (!isDirectory(source)) return [{ path: source, name: relativePath(source, root(source)) }];
+  return [...walk(source)].flatMap(({ path, files }) => {
+    const name = relativePath(path, root(path));
+    const members = files.filter((file) => isFile(joinPath(path, file)));
+    return [
+      { path, name: `${name}/` },
+      ...members.map((file) => ({ path: joinPath(path, file), name: joinPath(name, file) })),
+    ];
+  });
+}
+
+const UNZIP = {
+  zip_file: str(),
+  dest: str(),
+  excludes: any(null),
+  options: str(null),
+  ...RUN,
+  trim_output: any(false),
+  password: any(null),
+};
+
+interface UnzipArguments {
+  readonly zip_file: string;
+  readonly dest: string;
+  readonly excludes: Value;
+  readonly options: string | null;
+  readonly template: string | null;
+  readonly runas: string | null;
+  readonly trim_output: Value;
+  readonly password: Value;
+}
+
+async function runUnzip(given: UnzipArguments, context: JobContext): Promise<string[]> {
+  refuseTemplate(given.template);
+  need("unzip");
+  const excludes = namesOf(given.excludes);
+  const words = [
+    "unzip",
+    ...truthy(given.password) ? ["-P", text(given.password)] : [],
+    ...given.options ? shlexSplit(given.options) : [],
+    given.zip_file,
+    "-d",
+    given.dest,
+    ...excludes === undefined ? [] : ["-x", ...excludes],
+  ];
+  const level = truthy(given.password) ? "quiet" : "debug";
+  const more = new Map<Value, Value>([["runas", given.runas], ["output_loglevel", level]]);
+  const result = await callRunAll(context, words, { joined: true, more });
+  const stdout = text(result.get("stdout") ?? "");
+  if (result.get("retcode") !== 0) throw new CommandError(stdout);
+  return trimmed(splitLines(stdout), given.trim_output);
+}
+
+export const cmd_unzip: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Unpack a ZIP archive with the program `unzip`, and return its output by lines.",
+    "archive.cmd_unzip /tmp/zipfile.zip /home/strongbad/ excludes=file_1,file_2",
+  ),
+  permissions: "all",
+  params: UNZIP,
+  run: (given, context) => runUnzip(given, context),
+});
+
+export const unzip: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Unpack a ZIP archive, and return the names in it. Nothing is written outside of `dest` or through a link. With `runas` the program `unzip` does it. " +
+      "`extract_perms` sets the modes that the archive keeps; `options` is ignored.",
+    "archive.unzip /tmp/zipfile.zip /home/strongbad/ excludes=file_1,file_2",
+  ),
+  permissions: "all",
+  params: { ...UNZIP, extract_perms: bool(true) },
+  run: async (given, context) => {
+    refuseTemplate(given.template);
+    if (given.runas) return await runUnzip(given, context);
+    const excludes = namesOf(given.excludes) ?? [];
+    const password = truthy(given.password) ? new TextEncoder().encode(text(given.password)) : undefined;
+    try {
+      const members = membersOf(given.zip_file).filter(({ name }) => !excludes.includes(name));
+      for (const member of members) {
+        context.signal.throwIfAborted();
+        await extractMember(member, {
+          archive: given.zip_file,
+          dest: given.dest,
+          password,
+          modes: given.extract_perms,
+        });
+      }
+      return trimmed(members.map(({ name }) => name), given.trim_output);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotCapable || context.signal.aborted) throw error;
+      throw new CommandError(`Exception encountered unpacking zipfile: ${messageOf(error)}`);
+    }
+  },
+});
+
+/** @throws {CommandError} If there is no ZIP archive. */
+function membersOf(path: string): ZipMember[] {
+  const members = readZipDirectory(path);
+  if (members === undefined) throw new CommandError("File is not a zip file");
+  return members;
+}
+
+const SOURCE = { saltenv: str("base"), source_hash: any(null), use_etag: bool(false) };
+
+export const is_encrypted: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return whether a ZIP archive of this host has encrypted members. `clean` would remove a cached copy, of which there is none.",
+    "archive.is_encrypted /path/to/myfile.zip",
+  ),
+  permissions: "all",
+  params: { name: str(), clean: bool(false), ...SOURCE },
+  run: ({ name }) => {
+    const path = localPath(name);
+    return located(path, () => {
+      const members = readZipDirectory(path);
+      if (members === undefined) throw new CommandError(`${name} is not a ZIP file`);
+      return members.some(({ encrypted }) => encrypted);
+    });
+  },
+});
+
+/** What an archive has in it: directories with a slash at their ends. */
+interface Listing {
+  dirs: string[];
+  files: string[];
+  links: string[];
+}
+
+const ENDINGS: readonly (readonly [format: string, ending: RegExp])[] = [
+  ["tar", /\.(?:tar|tar\.gz|tgz|tar\.bz2|tbz2|tbz|tar\.xz|txz|tar\.lzma|tlz)$/i],
+  ["zip", /\.zip$/i],
+  ["rar", /\.rar$/i],
+];
+
+export const list: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "List what an archive of this host has in it: tar (also compressed; `options` is a command that decompresses to stdout), zip or rar, by its ending or `archive_format`. " +
+      "With `verbose` a map of directories, files and links, and those at the top; `strip_components` takes so many directories off the names. Archives are not copied: " +
+      "`clean` removes nothing.",
+    "archive.list /path/to/myfile.tar.gz strip_components=1",
+    "archive.list /path/to/myfile.zip verbose=True",
+  ),
+  permissions: "all",
+  params: {
+    name: str(),
+    archive_format: str(null),
+    options: str(null),
+    strip_components: any(null),
+    clean: bool(false),
+    verbose: bool(false),
+    ...SOURCE,
+  },
+  run: ({ name, ...given }, context) => {
+    const path = localPath(name);
+    return located(path, () => listing(path, { ...given, name, context }));
+  },
+});
+
+interface ListArguments {
+  readonly name: string;
+  readonly archive_format: string | null;
+  readonly options: string | null;
+  readonly strip_components: Value;
+  readonly verbose: boolean;
+  readonly context: JobContext;
+}
+
+/** Runs `act`; Salt's errors say where the archive is. */
+async function located<T>(path: string, act: () => T | Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    throw new CommandError(
+      `${error.message.replace(/\.$/, "")}. Additional info follows:\n\narchive location:\n    ${path}`,
+    );
+  }
+}
+
+async function listing(
+  path: string,
+  { name, archive_format, options, strip_components, verbose, context }: ListArguments,
+): Promise<Value> {
+  const strip = stripCount(strip_components);
+  const format = archive_format || ENDINGS.find(([, ending]) => ending.test(path))?.[0];
+  if (format === undefined) {
+    throw new CommandError("Unable to guess archive format, please pass an 'archive_format' argument.");
+  }
+  const found = await listArchive(path, { name, format, options, context });
+  if (strip > 0) {
+    for (const kind of ["dirs", "files", "links"] as const) {
+      found[kind] = found[kind].map((each) => each.split("/").slice(strip).join("/")).filter((each) => each !== "");
+    }
+  }
+  for (const names of Object.values(found)) names.sort(compareStrings);
+  const { dirs, files, links } = found;
+  return verbose ? verboseListing(found) : [...dirs, ...files, ...links].sort(compareStrings);
+}
+
+function stripCount(given: Value): number {
+  if (!truthy(given)) return 0;
+  const count = isInt(given) ? Number(given) : /^\d+$/.test(text(given)) ? Number(text(given)) : -1;
+  if (count <= 0) throw new CommandError("'strip_components' must be a positive integer");
+  return count;
+}
+
+function verboseListing({ dirs, files, links }: Listing): Value {
+  const prefix = commonPrefix([...dirs, ...files, ...links]);
+  const top = dirs.filter((name) => name.split("/").length === 2);
+  const common = prefix.includes("/") ? `${prefix.split("/")[0]}/` : "";
+  const atTop = (names: readonly string[]) => names.filter((name) => !name.includes("/"));
+  return map({
+    dirs,
+    files,
+    links,
+    top_level_dirs: common !== "" && !top.includes(common) ? [...top, common] : top,
+    top_level_files: atTop(files),
+    top_level_links: atTop(links),
+  });
+}
+
+/** The beginning that all names share. */
+function commonPrefix(names: readonly string[]): string {
+  const [first, ...rest] = names;
+  if (first === undefined) return "";
+  let length = first.length;
+  for (const name of rest) while (!name.startsWith(first.slice(0, length))) length--;
+  return first.slice(0, length);
+}
+
+async function listArchive(
+  path: string,
+  { name, format, options, context }: {
+    readonly name: string;
+    readonly format: string;
+    readonly options: string | null;
+    readonly context: JobContext;
+  },
+): Promise<Listing> {
+  if (format === "tar") return await listTar(path, { name, options, context });
+  if (format === "zip") return listZip(path, name);
+  if (format === "rar") return await listRar(path, { name, context });
+  throw new CommandError(`Unsupported archive format '${format}'`);
+}
+
+function listZip(path: string, name: string): Listing {
+  if (!isFile(path)) {
+    throw new CommandError(`Failed to list contents of ${name}: [Errno 2] No such file or directory: '${path}'`);
+  }
+  const members = readZipDirectory(path);
+  if (members === undefined) throw new CommandError(`${name} is not a ZIP file`);
+  const links = members.filter(isZipLink).map((member) => member.name);
+  const dirs = new Set(members.filter(({ mode }) => (mode & 0o170000) === 0o040000).map((member) => member.name));
+  const others = members.map((member) => member.name).filter((each) => !dirs.has(each) && !links.includes(each));
+  for (const each of others) if (each.includes("/")) dirs.add(each.slice(0, each.lastIndexOf("/") + 1));
+  return { dirs: [...dirs], files: others.filter((each) => !dirs.has(each)), links };
+}
+
+async function listRar(
+  path: string,
+  { name, context }: { readonly name: string; readonly context: JobContext },
+): Promise<Listing> {
+  if (which("rar") === undefined) throw new CommandError("rar command not available, is it installed?");
+  const { stdout } = await runTool(context, ["rar", "lt", path], { joined: true });
+  const found = [...stdout.matchAll(/Name:\s*([^\n]+)\s*Type:\s*([^\n]+)/g)];
+  if (found.length === 0) throw new CommandError(`Failed to list ${name}, is it a rar file?`);
+  const dirs = found.filter(([, , type]) => type === "Directory").map(([, each]) => `${each}/`);
+  return { dirs, files: found.filter(([, , type]) => type !== "Directory").map(([, each]) => each), links: [] };
+}
+
+/** What a compressed file begins with, and the program that decompresses it to stdout. */
+const COMPRESSED: readonly (readonly [magic: readonly number[], words: readonly string[]])[] = [
+  [[0x1f, 0x8b], ["gzip", "-dc"]],
+  [[0x42, 0x5a, 0x68], ["bzip2", "-dc"]],
+  [[0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], ["xz", "-dc"]],
+  [[0x5d, 0x00, 0x00], ["xz", "-dc"]],
+  [[0x28, 0xb5, 0x2f, 0xfd], ["zstd", "-dc"]],
+];
+
+async function listTar(
+  path: string,
+  { name, options, context }: { readonly name: string; readonly options: string | null; readonly context: JobContext },
+): Promise<Listing> {
+  if (!isFile(path)) {
+    throw new CommandError(`Failed to list contents of ${name}: [Errno 2] No such file or directory: '${path}'`);
+  }
+  const listing: Listing = { dirs: [], files: [], links: [] };
+  const places = { directory: listing.dirs, link: listing.links, file: listing.files };
+  try {
+    for await (const { name: member, kind } of readTar(await decompressed(path, { options, context }))) {
+      places[kind].push(kind === "directory" ? `${member}/` : member);
+    }
+    return listing;
+  } catch (error) {
+    if (!(error instanceof NoTarError || error instanceof TypeError)) throw error;
+    throw new CommandError(
+      `Unable to list contents of ${name}. If this is an XZ-compressed tar archive, install XZ Utils to enable listing its contents. If it is ` +
+        "compressed using something other than XZ, it may be necessary to specify CLI options to decompress the archive. See the documentation for details.",
+    );
+  }
+}
+
+/** The bytes of the archive as they are when decompressed. */
+async function decompressed(
+  path: string,
+  { options, context }: { readonly options: string | null; readonly context: JobContext },
+): Promise<ReadableStream<Uint8Array>> {
+  const file = await Deno.open(path);
+  const head = new Uint8Array(8);
+  await file.read(head);
+  await file.seek(0, Deno.SeekMode.Start);
+  const known = COMPRESSED.find(([magic]) => magic.every((byte, i) => head[i] === byte))?.[1];
+  if (known?.[0] === "gzip") return file.readable.pipeThrough(new DecompressionStream("gzip"));
+  const words = known ?? (options ? shlexSplit(options) : undefined);
+  if (words === undefined) return file.readable;
+  file.close();
+  need(words[0]);
+  const child = new Deno.Command(words[0], {
+    args: [...words.slice(1), path],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "null",
+    signal: context.signal,
+  }).spawn();
+  context.child(child.pid, "started");
+  child.status.then(() => context.child(child.pid, "ended"));
+  return child.stdout;
+}
+
+export const rar: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Pack files with the program `rar`, and return its output by lines.",
+    "archive.rar /tmp/rarfile.rar /tmp/sourcefile1,/tmp/sourcefile2",
+  ),
+  permissions: "all",
+  params: { rarfile: str(), sources: any(), template: str(null), cwd: str(null), runas: str(null) },
+  run: ({ rarfile, sources, template, cwd, runas }, context) => {
+    refuseTemplate(template);
+    return lines(["rar", "a", "-idp", rarfile, ...expandSources(sources)], { context, cwd, runas });
+  },
+});
+
+export const unrar: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Unpack a RAR archive with `unrar` or `rar`, and return the program's output by lines.",
+    "archive.unrar /tmp/rarfile.rar /home/strongbad/ excludes=file_1,file_2",
+  ),
+  permissions: "all",
+  params: { rarfile: str(), dest: str(), excludes: any(null), ...RUN, trim_output: any(false) },
+  run: async ({ rarfile, dest, excludes, template, runas, trim_output }, context) => {
+    refuseTemplate(template);
+    const program = ["unrar", "rar"].find((each) => which(each) !== undefined);
+    if (program === undefined) {
+      throw new CommandNotFoundError("None of provided binaries ['unrar', 'rar'] was not found in $PATH");
+    }
+    const without = (namesOf(excludes) ?? []).flatMap((each) => ["-x", each]);
+    return trimmed(await lines([program, "x", "-idp", rarfile, ...without, dest], { context, runas }), trim_output);
+  },
+});
