@@ -10,7 +10,7 @@ import { loadGrains } from "../minion/grains.ts";
 import { WITHOUT_MASTER } from "../minion/call_master.ts";
 import { UnavailableError } from "../errors.ts";
 import { CallModules } from "./salt_call_modules.ts";
-import { runCall } from "./salt_call_job.ts";
+import { callDirectly } from "./salt_call_job.ts";
 import type { Logger } from "../process/log.ts";
 import type { ExecutionCall } from "../client/runner_context.ts";
 import type { MasterOpts } from "../config/options.ts";
@@ -32,15 +32,11 @@ export async function executeOnMaster(
   const opts = masterAsMinion(master);
   const grains = await loadGrains(opts, { warn: (text) => log.warning(text) });
   await using modules = new CallModules({ opts, log });
-  const call = { fun, arg: { args: [...args], kwargs }, jid: makeJid(), metadata: undefined };
-  const { return: result, error } = await runCall(call, {
-    opts,
-    grains,
-    modules,
-    master: WITHOUT_MASTER,
-    log,
-    signal,
-  });
-  if (error !== undefined && !(error instanceof UnavailableError)) throw error;
-  return result;
+  const host = { opts, grains, modules, master: WITHOUT_MASTER, log, signal };
+  try {
+    return await callDirectly({ fun, args, kwargs, jid: makeJid() }, host);
+  } catch (error) {
+    if (error instanceof UnavailableError) return `'${fun}' is not available.`;
+    throw error;
+  }
 }

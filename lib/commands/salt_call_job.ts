@@ -4,7 +4,6 @@
  * @module
  */
 
-import { type CallArgs, toWireArgs } from "../values/arguments.ts";
 import { CommandError, CommandNotFoundError, InvocationError, UnavailableError } from "../errors.ts";
 import { execute, type ExecutionResult } from "../plugins/execution.ts";
 import { asDocstring } from "../plugins/docs.ts";
@@ -22,8 +21,8 @@ import type { CallMaster } from "../minion/call_master.ts";
 export interface Call {
   /** The function: `test.ping`. */
   readonly fun: string;
-  /** Arguments as in a job's load, or parsed ones. */
-  readonly arg: readonly Value[] | CallArgs;
+  /** Arguments as in a job's load. */
+  readonly arg: readonly Value[];
   /** Its job id, which the master does not know. */
   readonly jid: string;
   /** `--set-metadata` */
@@ -49,11 +48,38 @@ export interface CallHost {
 
 /** Runs it. A thrown error becomes the outcome. */
 export async function runCall(call: Call, host: CallHost): Promise<ExecutionResult> {
+  const { fun, arg } = call;
+  return await within(call, host, async (context, job) => {
+    if (host.modules.isCustom(fun)) return await host.modules.run(new Map(job).set("arg", [...arg]));
+    const found = await host.modules.catalogue.get(fun);
+    host.log.named("salt.loader").debug(found === undefined ? `No module has ${fun}` : `LazyLoaded ${fun}`);
+    const outcome = await execute(fun, arg, context);
+    host.log.named("salt.minion").debug(`${fun} ended with return code ${outcome.retcode}`);
+    return outcome;
+  });
+}
+
+/**
+ * Calls a function as another function would: its arguments are not parsed, and nothing of a job is added to them.
+ * @throws {UnavailableError} If there is no such function; else what it throws.
+ */
+export async function callDirectly(
+  { fun, args, kwargs, jid }: { fun: string; args: readonly Value[]; kwargs: ValueMap; jid: string },
+  host: CallHost,
+): Promise<Value> {
+  const call = { fun, jid, metadata: undefined };
+  return await within(call, host, (context) => context.call(fun, [...args], kwargs));
+}
+
+/** Runs `run` as a job of this process, which is noted while it runs. */
+async function within<T>(
+  { fun, jid, metadata }: Omit<Call, "arg">,
+  host: CallHost,
+  run: (context: JobContext, job: ValueMap) => Promise<T>,
+): Promise<T> {
   const { opts, master } = host;
-  const { fun, jid, metadata } = call;
   const job = map({ fun, pid: Deno.pid, jid, tgt: SALT_CALL_TARGET });
   if (metadata !== undefined) job.set("metadata", metadata);
-  const log = host.log.named("salt.loader");
   const forget = leaveNote(opts.cachedir, job);
   try {
     const world = {
@@ -68,7 +94,6 @@ export async function runCall(call: Call, host: CallHost): Promise<ExecutionResu
       watchCommand: host.watchCommand,
     };
     host.modules.enter(world);
-    if (host.modules.isCustom(fun)) return await host.modules.run(new Map(job).set("arg", wireArgs(call)));
     const context = makeContext({
       ...world,
       opts,
@@ -77,18 +102,10 @@ export async function runCall(call: Call, host: CallHost): Promise<ExecutionResu
       log: host.log,
       child: () => {},
     });
-    const found = await host.modules.catalogue.get(fun);
-    log.debug(found === undefined ? `No module has ${fun}` : `LazyLoaded ${fun}`);
-    const outcome = await execute(fun, call.arg, context);
-    host.log.named("salt.minion").debug(`${fun} ended with return code ${outcome.retcode}`);
-    return outcome;
+    return await run(context, job);
   } finally {
     forget();
   }
-}
-
-function wireArgs({ arg }: Call): Value[] {
-  return "kwargs" in arg ? toWireArgs(arg.args, arg.kwargs) : [...arg];
 }
 
 /** Only jobs that are processes can be signalled from here; a minion's jobs are its threads. */

@@ -49,6 +49,8 @@ export const SALT_RUN: CommandLine<SaltRunTable> = {
     ["salt-run manage.status", "show which minions answer"],
     ["salt-run jobs.list_jobs", "show the jobs that are kept"],
     ["salt-run jobs.lookup_jid 20261121160104441974", "show what a job gave back"],
+    ["salt-run state.event pretty=True", "watch the events of the master"],
+    ["salt-run salt.wheel key.list_all", "run a wheel function"],
     ["salt-run -d", "show every runner"],
   ],
   options: SALT_RUN_OPTIONS,

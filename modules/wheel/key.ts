@@ -294,7 +294,7 @@ keysize
     Its bits; the master's option of that name, unless given.`,
     "key.gen_signature '' '' ''  auto_create=True",
   ),
-  params: { priv: str(null), pub: str(null), signature_path: str(null), auto_create: bool(false), keysize: int(null) },
+  params: { priv: any(), pub: any(), signature_path: any(), auto_create: bool(false), keysize: int(null) },
   async run({ priv, pub, signature_path, auto_create, keysize }, { opts }) {
     try {
       return await signMasterKey({
@@ -304,9 +304,9 @@ keysize
         signatureName: opts.master_pubkey_signature,
         algorithm: opts.publish_signing_algorithm,
         keysize: keysize ?? opts.keysize,
-        priv: priv || undefined,
-        pub: pub || undefined,
-        signaturePath: signature_path || undefined,
+        priv: textOrNone(priv),
+        pub: textOrNone(pub),
+        signaturePath: textOrNone(signature_path),
         autoCreate: auto_create,
       });
     } catch (error) {
@@ -315,6 +315,10 @@ keysize
     }
   },
 });
+
+function textOrNone(path: Value): string | undefined {
+  return typeof path === "string" && path !== "" ? path : undefined;
+}
 
 function globsIn(match: Value): string | string[] {
   if (typeof match === "string") return match;

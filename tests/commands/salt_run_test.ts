@@ -355,3 +355,33 @@ Deno.test("jobs.lookup_jid of a job that there is not says so, and fails; a prog
     const json = await run("jobs.lookup_jid", "20300102030405000001", "--out=json");
     assertEquals([json.code, json.out], [1, "{}\n"]);
   }));
+
+Deno.test("salt.cmd runs execution modules on this host, with the master's options and this host's grains", () =>
+  withWorld(async ({ run }) => {
+    assertEquals(await run("salt.cmd", "test.ping"), { code: 0, out: "True\n", err: "" });
+    const { out } = await run("salt.cmd", "test.arg", "1", "a=2", "--out=json", "--out-indent=-1");
+    assertEquals(JSON.parse(out), { args: [1], kwargs: { a: 2 } });
+    assertEquals((await run("salt.cmd", "grains.get", "id", "--out=txt")).out, "host_master\n");
+    assertEquals((await run("salt.cmd", "config.get", "ret_port", "--out=json")).out, "4599\n");
+    assertEquals((await run("salt.cmd", "no.such", "--out=txt")).out, "'no.such' is not available.\n");
+    const failed = await run("salt.cmd", "test.exception", "boom");
+    assertEquals(failed.code, 1);
+    assertStringIncludes(failed.out, "Exception occurred in runner salt.cmd: boom");
+  }, "ret_port: 4599\n"));
+
+Deno.test("salt-run salt.wheel runs wheel functions, and names the nearest of one that there is not", () =>
+  withWorld(async ({ run }) => {
+    const listed = await run("salt.wheel", "key.list", "accepted", "--out=json", "--out-indent=-1");
+    assertEquals(listed.out, '{"minions": []}\n');
+    const unknown = await run("salt.wheel", "key.lst", "accepted");
+    assertEquals(unknown.code, 1);
+    assertStringIncludes(unknown.out, "Did you mean key.list?");
+  }));
+
+Deno.test("a runner of Salt that is not built is told as such, not as a slip of the pen", () =>
+  withWorld(async ({ run }) => {
+    const { code, out } = await run("state.orchestrate", "orch.deploy", "--out=txt");
+    assertEquals(code, 64);
+    assert(!out.includes("Did you mean"), out);
+    assertStringIncludes(out, "not built");
+  }));

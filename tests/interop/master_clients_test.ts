@@ -49,6 +49,8 @@ for (const version of PYTHON_SALTS) {
       const [{ return: event }] = Object.values(Result) as { return: Record<string, unknown> }[];
       assertEquals([event.return, event.success], [{ args: [1, "a"], kwargs: { b: 2 } }, true]);
       assertEquals(Object.values(jobs).filter(({ Function }) => Function === "wheel.key.list_all").length, 1);
+      // It waits seconds for a bus: once is enough.
+      if (version !== PYTHON_SALTS.at(-1)) return;
       // With our bus in its place Python's salt-run cannot fire its events: only where no master runs does it work.
       await site.stopMaster();
       const own = await site.operate("salt-run", ["--out=json", "test.arg", "1"], python);
