@@ -5,7 +5,7 @@
  * @module
  */
 
-import { Client, type Entry } from "ldapts";
+import { Client, type Entry, InvalidCredentialsError } from "ldapts";
 import type { AuthAnswer } from "./auth_question.ts";
 import type { Credentials } from "./eauth_module.ts";
 import { escapedForFilter, firstValue, type LdapSettings, rendered, renderedDn } from "./ldap_settings.ts";
@@ -26,14 +26,7 @@ export async function authenticateByLdap(settings: LdapSettings, credentials: Cr
   if (dn === undefined || dn === "") return unknown("no entry, or several, for the user");
   const client = await connect(settings);
   try {
-    try {
-      await client.bind(dn, credentials.password);
-    } catch (error) {
-      if (error instanceof Error && error.name === "InvalidCredentialsError") {
-        return unknown(`the directory refuses ${dn}`);
-      }
-      throw error;
-    }
+    if (!await mayBind(client, dn, credentials.password)) return unknown(`the directory refuses ${dn}`);
     if (!asAccount) return { known: true, groups: await groupsOf(client, settings, credentials.username) };
   } finally {
     await client.unbind();
@@ -58,10 +51,23 @@ async function connect({ url, startTls, verify }: LdapSettings): Promise<Client>
   return client;
 }
 
+/** Whether the directory takes the password. @throws {Error} If it cannot be asked. */
+async function mayBind(client: Client, dn: string, password: string): Promise<boolean> {
+  try {
+    await client.bind(dn, password);
+    return true;
+  } catch (error) {
+    if (error instanceof InvalidCredentialsError) return false;
+    throw error;
+  }
+}
+
 async function withAccount<T>(settings: LdapSettings, act: (client: Client) => Promise<T>): Promise<T> {
   const client = await connect(settings);
   try {
-    await client.bind(settings.bindDn, settings.bindPassword);
+    if (!await mayBind(client, settings.bindDn, settings.bindPassword)) {
+      throw new Error(`the directory refuses ${settings.bindDn}: see auth.ldap.bindpw`);
+    }
     return await act(client);
   } finally {
     await client.unbind();

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { parseCliArgs, toWireArgs } from "../values/arguments.ts";
+import { type CallArgs, parseCliArgs, toWireArgs } from "../values/arguments.ts";
 import { matchesRule } from "./patterns.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
@@ -38,6 +38,12 @@ export function peerJob(fun: string, arg: readonly Value[], noParse: readonly st
 }
 
 function parsedArguments(arg: readonly Value[], noParse: readonly string[]): Value[] {
+  const { args, kwargs } = peerArguments(arg, noParse);
+  return toWireArgs(args, kwargs);
+}
+
+/** The arguments that a minion sends: texts are parsed as on a command line. */
+export function peerArguments(arg: readonly Value[], noParse: readonly string[]): CallArgs {
   const kwargs: ValueMap = new Map();
   const args: Value[] = [];
   for (const item of arg) {
@@ -49,7 +55,12 @@ function parsedArguments(arg: readonly Value[], noParse: readonly string[]): Val
     args.push(...parsed.args);
     for (const [name, value] of parsed.kwargs) kwargs.set(name, value);
   }
-  return toWireArgs(args, kwargs);
+  return { args, kwargs };
+}
+
+/** Whether `peer_run` lets the minion `id` run the runner `fun`. */
+export function mayRun(option: ValueMap, id: string, fun: string): boolean {
+  return peerRules(option, id).some((rule) => typeof rule === "string" && matchesRule(rule, fun));
 }
 
 /** Whether minions may not publish it, whatever the rules say: what it runs would publish again. */

@@ -5,12 +5,12 @@
  */
 
 import { allowsPeers, publishCalls } from "../auth/rules.ts";
-import { type PeerJob, peerJob, peerRules, publishesAgain } from "../auth/peer_rules.ts";
+import { mayRun, peerArguments, type PeerJob, peerJob, peerRules, publishesAgain } from "../auth/peer_rules.ts";
 import { RefusedError, TargetError } from "../errors.ts";
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { idsOf } from "./rule_targets.ts";
 import { issueJob, type PublishNeeds } from "./publish.ts";
-import { isJid } from "../protocol/jid.ts";
+import { isJid, makeJid } from "../protocol/jid.ts";
 import { type Resolved, resolveTarget } from "../fleet/target.ts";
 import type { MinionCommands, Needs } from "./services.ts";
 import { sleep } from "../os/sleep.ts";
@@ -22,10 +22,11 @@ import { encode } from "../values/msgpack.ts";
 type PeerNeeds = PublishNeeds;
 
 /** The commands, by name. */
-export const PEER_COMMANDS: MinionCommands<"auth" | "jobs" | "opts" | "log" | "warn" | "fire" | "park"> = {
+export const PEER_COMMANDS: MinionCommands<"auth" | "jobs" | "opts" | "log" | "warn" | "fire" | "park" | "functions"> = {
   minion_pub: publishForPeer,
   minion_publish: publishAndWait,
   pub_ret: peerReturns,
+  minion_runner: runForPeer,
 };
 
 /** Longest time that `minion_publish` waits, and its interval, in milliseconds. */
@@ -167,6 +168,31 @@ function returnsOf(jid: string, { jobs: { store }, warn }: Needs<"jobs" | "warn"
     returns.set(minion, entry);
   }
   return returns;
+}
+
+/** `minion_runner`: runs a runner, as far as `peer_run` lets the minion. @returns Its result; `{}` if it may not. */
+async function runForPeer(
+  load: ValueMap,
+  id: string,
+  { functions, opts, log, warn }: Needs<"functions" | "opts" | "log" | "warn">,
+): Promise<Value> {
+  const [fun, arg, noParse] = ["fun", "arg", "no_parse"].map((name) => load.get(name));
+  if (typeof fun !== "string" || !Array.isArray(arg) || !mayRun(opts.peer_run, id, fun)) {
+    warn(`Minion ${id} may not run the runner ${truncateValue(fun)}: peer_run has no rule for that`);
+    return new Map();
+  }
+  const jid = makeJid(undefined, { unique: opts.unique_jid });
+  const given = peerArguments(arg, Array.isArray(noParse) ? noParse.map(str) : []);
+  log.info(`Minion ${id} runs the runner ${truncateValue(fun)} with jid ${jid}`);
+  try {
+    const outcome = await functions.call({ kind: "runner", fun, ...given, jid, user: opts.user });
+    if (encode(outcome.return, "wire").length <= MOST_RETURN_BYTES) return outcome.return;
+    warn(`The result of ${fun} is too large for the minion ${id}`);
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    warn(`The runner ${fun} of minion ${id} was not run: ${error.message}`);
+  }
+  return new Map();
 }
 
 /** The file that says which minion has published a job. */

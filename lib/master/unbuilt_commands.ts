@@ -40,7 +40,6 @@ export const UNBUILT_COMMANDS: Readonly<Record<string, UnbuiltCommand>> = {
   _mine_delete: none("mine", () => false),
   _mine_flush: none("mine", () => false),
   _master_tops: none("master tops", NOTHING),
-  minion_runner: none("peer_run", NOTHING),
   // As a master of Salt 3007 answers it, which has no resources either. Minions of 3008 send it at each start.
   _register_resources: { part: "resources", answer: NOTHING, loses: hasResources, usual: true },
 };

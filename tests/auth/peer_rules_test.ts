@@ -1,6 +1,6 @@
 /** @module */
 
-import { peerJob, peerRules, publishesAgain } from "../../lib/auth/peer_rules.ts";
+import { mayRun, peerJob, peerRules, publishesAgain } from "../../lib/auth/peer_rules.ts";
 import { map, repr, toValue } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
 
@@ -16,6 +16,13 @@ Deno.test("peer: the rules are those of the expressions that match the whole id"
   assertEquals(peerRules(peer, "web1"), ["test.*", "a.b", "c.d"]);
   assertEquals(peerRules(peer, "db1"), ["a.b", "c.d"]);
   assertEquals(peerRules(peer, "xweb1"), ["c.d"]);
+});
+
+Deno.test("peer_run: a rule must match the whole runner", () => {
+  const option = map({ "web.*": ["manage.up", "jobs.*", 7, { "*": ["cache.x"] }] });
+  const asked = ["manage.up", "jobs.list_jobs", "manage.up_all", "xjobs.a", "cache.x"].map((fun) => mayRun(option, "web1", fun));
+  assertEquals(asked, [true, true, false, false, false]);
+  assertEquals(mayRun(option, "db1", "manage.up"), false);
 });
 
 Deno.test("peer: texts are parsed as on a command line, before the rules look at them", () => {

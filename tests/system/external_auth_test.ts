@@ -45,6 +45,7 @@ function withUsers(): { readonly path: string; readonly master: Record<string, u
   const master = {
     external_auth,
     peer,
+    peer_run: { web1: ["test.arg"] },
     token_file: `${directory}/token`,
     publisher_acl_blacklist: { modules: ["test.fib"], users: ["idle"] },
   };
@@ -168,6 +169,8 @@ async function provePeers(fleet: Fleet): Promise<void> {
   assertEquals(repr(pinged), repr(map({ web1: { db1: true, web1: true } })));
   const full = await ask("web1", "publish.full_data", "db1", "test.echo", "arg=['text=a b']");
   assertEquals(repr(full), repr(map({ web1: { db1: { ret: "a b" } } })));
+  const run = await ask("web1", "publish.runner", "test.arg", "arg=['x', 'k=1']", "timeout=30");
+  assertEquals(repr(run), repr(map({ web1: { args: ["x"], kwargs: { k: 1 } } })));
   const refused: string[][] = [
     ["db1", "publish.publish", "web1", "test.ping"],
     ["web1", "publish.publish", "*", "cmd.run", "id"],
@@ -176,6 +179,8 @@ async function provePeers(fleet: Fleet): Promise<void> {
     ["web1", "publish.publish", "*", "test.ping,publish.publish", "['', '* test.ping']"],
     ["web1", "publish.publish", "*", "publish.publish", "['*', 'test.ping']"],
     ["web1", "publish.publish", "nobody", "test.ping"],
+    ["db1", "publish.runner", "test.arg"],
+    ["web1", "publish.runner", "test.get_opts"],
   ];
   for (const [id, ...words] of refused) {
     assertEquals(repr(await ask(id, ...words)), repr(map({ [id]: {} })), words.join(" "));
