@@ -35,14 +35,14 @@ export async function interruptedWithCommands(
 ): Promise<ValueMap> {
   const lines: string[] = [];
   for (const { words } of kept) {
-    const name = `Its command '${shownCommand(words)}' went on`;
+    const name = `Its command '${shownCommand(words)}'`;
     try {
       const { retcode, stdout, stderr } = await run({ argv: words, cwd: "/", env: {} }, care);
       const output = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-      lines.push(`${name}, and ended with return code ${retcode}`, output.trimEnd().slice(-SHOWN_OUTPUT));
+      lines.push(`${name} ended with return code ${retcode}`, output.trimEnd().slice(-SHOWN_OUTPUT));
     } catch (error) {
       if (!(error instanceof CommandLostError || error instanceof JobEndedError)) throw error;
-      lines.push(`${name}. ${error.message}`);
+      lines.push(`${name}: ${error.message}`);
     }
   }
   return interruptedReturn("running", lines);

@@ -18,7 +18,6 @@ import { makeContext } from "../plugins/job_scope.ts";
 import type { ModuleFunction } from "../plugins/module.ts";
 import { interruptedReturn, interruptedWithCommands } from "./interrupted.ts";
 import { type KeptCommand, keptCommands } from "../host/kept_commands.ts";
-import { permissionKey } from "../plugins/permissions.ts";
 import { isNoLog } from "../protocol/no_log.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
@@ -137,15 +136,6 @@ export class JobRunner {
     this.#abort = new AbortController(); // before the first wait: the job may be told to end from now on
     const names = (Array.isArray(fun) ? fun : [fun]).map(str);
     const functions = await Promise.all(names.map((name) => this.#parts.catalogue.get(name)));
-    const loader = log.named("salt.loader");
-    for (const [i, name] of names.entries()) {
-      loader.debug(() => {
-        const found = functions[i];
-        return found === undefined
-          ? `No module has ${name}`
-          : `LazyLoaded ${name}, with the permissions ${permissionKey(found.permissions ?? "none")}`;
-      });
-    }
     const instead = this.#parts.admit(new Map(names.map((name, i) => [name, functions[i]])), message);
     if (instead !== undefined) return post(instead);
     this.#parts.begin();

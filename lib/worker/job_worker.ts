@@ -24,6 +24,7 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
   const opts = unpackOpts("minion", init.opts);
   const children = new ChildPids(init.children);
   const own = permissionKey(init.permissions);
+  const loader = host.log.named("salt.loader");
   const custom = new Set(init.customModules);
   const keeper = new KeeperAddress(() => runner.ask({ what: "keeper" }));
   const runner: JobRunner = new JobRunner({
@@ -60,6 +61,10 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
     },
     child: (pid, state) => children[state === "started" ? "add" : "delete"](pid),
     admit(functions) {
+      for (const [name, found] of functions) {
+        const wants = () => `with the permissions ${permissionKey(found?.permissions ?? "none")}`;
+        loader.debug(() => found === undefined ? `No module has ${name}` : `LazyLoaded ${name}, ${wants()}`);
+      }
       // Unknown functions need no permissions.
       const permissions = joinPermissions([...functions.values()].map((fun) => fun?.permissions ?? "none"));
       const here = permissionKey(permissions) === own &&

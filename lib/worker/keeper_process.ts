@@ -30,6 +30,8 @@ export class KeeperProcess {
   readonly #log: Logger;
   #keeper: Keeper | undefined;
   #closed = false;
+  /** Whether it could not be started. */
+  #failed = false;
 
   constructor(opts: Pick<MinionOpts, "cachedir" | "sock_dir">, log: Logger) {
     this.#opts = opts;
@@ -38,13 +40,15 @@ export class KeeperProcess {
 
   /** The path of the keeper's socket; `undefined` if there can be none, which is logged. */
   async socket(): Promise<string | undefined> {
-    if (this.#closed) return undefined;
-    const keeper = this.#keeper ??= this.#start();
+    if (this.#closed || this.#failed) return undefined;
     try {
-      return await keeper.socket;
+      this.#keeper ??= this.#start();
+      return await this.#keeper.socket;
     } catch (error) {
-      if (this.#keeper === keeper) this.#keeper = undefined;
-      this.#log.error(`Commands end with this minion: their keeper did not start: ${messageOf(error)}`);
+      // What hinders it, such as no right to run the executable, hinders the next one too.
+      this.#failed = true;
+      this.#keeper = undefined;
+      this.#log.error(`Commands end with this minion: their keeper cannot be started: ${messageOf(error)}`);
       return undefined;
     }
   }

@@ -15,6 +15,14 @@ interface Case {
 }
 
 const CASES: Readonly<Record<string, Case>> = {
+  "says with -l debug what it reads, sends and gets": {
+    words: ["-l", "debug", "web1", "test.ping"],
+    out: "web1:\n    True\n",
+    err: new RegExp(
+      "^\\[DEBUG   \\] Reading configuration from .*/master\n[^]*Publishing test.ping to 'web1' \\(glob\\) as \\w+\n" +
+        "[^]*Job \\d{20} is published to 1 minions\n[^]*jid \\d{20} return from web1\n",
+    ),
+  },
   "shows a return under the minion's id": { words: ["web1", "test.ping"], out: "web1:\n    True\n" },
   "takes a False for success, as Salt does": { words: ["web1", "test.false"], out: "web1:\n    False\n" },
   "reads arguments as YAML": {

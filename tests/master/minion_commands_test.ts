@@ -372,3 +372,27 @@ Deno.test("the other commands of a minion's start have Salt's answers", async ()
   assertEquals([...env.keys()], ["file_roots", "top_file_merging_strategy", "env_order", "default_top"]);
   await assertRejects(() => run(services, {}), WireError);
 });
+
+Deno.test("a minion that asks for what is not built is told of in the log, once", async () => {
+  using services = await testServices();
+  const told: string[] = [];
+  const telling = { ...services, warn: (text: string) => told.push(text) };
+  const ask = async (id: string, load: Record<string, unknown>) =>
+    (await minionCommand(map({ id, ...load }), id, telling)).value;
+  for (let i = 0; i < 2; i++) {
+    for (const id of ["told-py1", "told-py2"]) {
+      await ask(id, { cmd: "_file_list", saltenv: "base" });
+      await ask(id, { cmd: "_serve_file", path: "x", saltenv: "base" });
+    }
+    await ask("told-py1", { cmd: "_pillar", grains: { pythonversion: [3, 11] } });
+    await ask("told-ours", { cmd: "_pillar", grains: { denoversion: [2, 9, 6] } });
+    await ask("told-py1", { cmd: "_register_resources", resources: {} });
+  }
+  const line = (id: string, part: string) =>
+    `Minion ${id} asks for what is not built yet, and gets an empty answer: ${part}`;
+  assertEquals(told, [
+    line("told-py1", "file server"),
+    line("told-py2", "file server"),
+    line("told-py1", "pillar"),
+  ]);
+});

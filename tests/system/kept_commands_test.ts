@@ -96,7 +96,7 @@ Deno.test("commands go on when their minion is stopped or killed, and the next m
       await eventually(() => !exists(`/proc/${pids[2]}`), { what: "the end of the no_log command" });
       const { ret: text } = await returned(fleet, several.jid);
       assertStringIncludes(String(text), "The minion ended while it ran this job\nIts command '");
-      assertStringIncludes(String(text), "went on, and ended with return code 0\nbefore\nafter");
+      assertStringIncludes(String(text), "' ended with return code 0\nbefore\nafter");
       await eventually(() => names(keptDirectory(fleet.minionCacheDir(ID))).every((name) => /\.keeper$/.test(name)), {
         what: "the end of the files",
       });
