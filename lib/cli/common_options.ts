@@ -62,6 +62,11 @@ export const OUTPUT_CLI_OPTIONS = {
     "Blanks that each level is indented by, where the outputter indents; negative: one line.",
     OUTPUT,
   ),
+  query: text(
+    ["--query"],
+    "A JMESPath expression (jmespath.org) that picks parts of the result: '*.os'. With it salt shows all returns as one map.",
+    OUTPUT,
+  ),
   output_file: text(["--out-file", "--output-file"], "Write results to this file.", OUTPUT),
   output_file_append: flag(["--out-file-append", "--output-file-append"], "Add to that file.", OUTPUT),
   no_color: flag(["--no-color", "--no-colour"], "No colours.", OUTPUT),

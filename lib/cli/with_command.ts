@@ -64,7 +64,8 @@ export async function withCommand<O extends CommandOpts, R>(
   work: (run: CommandRun<O, R>) => Promise<number>,
 ): Promise<number> {
   const output = outputSettings(options, opts, arg);
-  using print = quiet ? silentPrinter() : resultPrinter(output, outputPlace(io, (text) => log.error(text)));
+  const query = options.query ? await (await import("../output/query.ts")).loadQuery(options.query) : undefined;
+  using print = quiet ? silentPrinter() : resultPrinter(output, outputPlace(io, (text) => log.error(text)), query);
   const rights = await takeRights(opts);
   const { log, close } = openLog(opts, {
     terminal: (text) => io.writeError(text),

@@ -62,6 +62,9 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchWish): P
       "--no-log cannot go with --async and --batch: the arguments are kept until the last minion has run",
     );
   }
+  if (options.async && session.credentials !== undefined) {
+    throw new UsageError("--async with --batch cannot go with -a or -T: nobody would keep the password");
+  }
   const { up, down } = await ping(job, session);
   if (io.signal.aborted) return interrupted(session);
   const quiet = options.static && !options.async;

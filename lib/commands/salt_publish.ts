@@ -39,17 +39,20 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
     : undefined;
   const io: SaltIo = progress === undefined ? terminal : { ...terminal, ...progress.io };
   if (parsed.options.args_stdin) addStdinArgs(SALT, parsed, await io.readStdin());
-  const { options } = parsed;
-  if (options.config_dump) return dumpConfig(parsed, io);
+  if (parsed.options.config_dump) return dumpConfig(parsed, io);
   const wanted = wantedJob(parsed);
   if ("incomplete" in wanted) {
     io.writeError(`salt: ${wanted.incomplete}\n${briefHelp(SALT)}`);
     return EX_INCOMPLETE;
   }
-  checkEauthOptions(options);
+  const { timeout } = parsed.options;
+  checkEauthOptions(parsed.options);
   // As in Salt, 0 means the default.
-  if (options.timeout !== null && options.timeout <= 0) parsed.given.delete("timeout");
+  if (timeout !== null && timeout <= 0) parsed.given.delete("timeout");
   const loaded = startUp(SALT, parsed, { role: "master", load: loadClientConfig });
+  // An expression is about all minions, not about each alone.
+  if (parsed.options.query !== null) parsed.options = { ...parsed.options, static: true };
+  const { options } = parsed;
   return await withCommand(
     { io, options, arg: wanted.job.arg, loaded, takeRights: becomeServiceUser },
     async ({ opts, log, print, output, rights: user }) => {

@@ -22,14 +22,6 @@ export interface SaltIo extends JobIo {
   readonly batchJid?: string;
 }
 
-/** Input and output of `salt`. */
-export interface SaltIo extends JobIo {
-  /** Starts `salt` with these words in the background, for `user`, with `jid` as its {@linkcode SaltIo.batchJid}. */
-  startBatch?(words: readonly string[], as: { readonly user: string; readonly jid: string }): Promise<void>;
-  /** The batch job that this process is to run in the background; `undefined`: what the command line says. */
-  readonly batchJid?: string;
-}
-
 /** The parts of one run. */
 export interface Session {
   /** Input and output. */

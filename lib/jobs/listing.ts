@@ -26,6 +26,12 @@ export interface JobSearch {
   readonly endTime?: string | null;
 }
 
+/** Whether a job only asks about other jobs, as commands and runners do that watch them. */
+export function isWatchingJob(load: ValueMap): boolean {
+  const fun = load.get("fun");
+  return fun === "saltutil.find_job" || fun === "saltutil.running";
+}
+
 /** The minions that a job is for, sorted: those that its target matches, and those of a list that are not accepted. */
 export function jobMinions(load: ValueMap | undefined): string[] {
   const meant = load?.get("Minions");

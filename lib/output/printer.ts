@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { Query } from "./query.ts";
 import { type DisplayOpts, stateDisplay, tableLayout } from "./display_opts.ts";
 import type { StateDisplay } from "./highstate.ts";
 import { chooseOutputter, formatOutput, outputWriter } from "./outputters.ts";
@@ -52,6 +53,8 @@ export interface OutputPlace {
 
 /** The output options of a command, as they were typed. */
 export interface PrintOptions {
+  /** A JMESPath expression. */
+  readonly query?: string | null;
   /** `--out-indent` */
   readonly output_indent: number | null;
   /** `--out-file` */
@@ -114,10 +117,10 @@ export function coloured(settings: OutputSettings, place: Pick<OutputPlace, "isT
 }
 
 /**
- * The printer for one run of a command. Its output file is opened now, with the rights that the process has now.
+ * The printer for one run of a command. `query` picks what is printed of each result. Its output file is opened now, with the rights that the process has now.
  * @throws {UsageError} If the output file cannot be written.
  */
-export function resultPrinter(settings: OutputSettings, place: OutputPlace): ResultPrinter {
+export function resultPrinter(settings: OutputSettings, place: OutputPlace, query?: Query): ResultPrinter {
   // With `highstate` the result's own outputter is used.
   const asked = settings.out === "highstate" || settings.out === null ? undefined : settings.out;
   const file = settings.file ?? undefined;
@@ -126,8 +129,9 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace): Res
   const indent = settings.indent ?? undefined;
   const print: PrintResult = (value, { out, retcode } = {}) =>
     put(
-      formatOutput(value, {
-        out: chooseOutputter(asked, out),
+      formatOutput(query === undefined ? value : query(value), {
+        // What a query finds has not the form that the result's own outputter is for.
+        out: chooseOutputter(asked, query === undefined ? out : undefined),
         color,
         indent,
         retcode,

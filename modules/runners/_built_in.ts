@@ -16,6 +16,7 @@ export const RUNNERS: ModuleTable = {
   jobs: () => import("./jobs.ts"),
   manage: () => import("./manage.ts"),
   network: () => import("./network.ts"),
+  overview: () => import("./overview.ts"),
   salt: () => import("./salt.ts"),
   state: () => import("./state.ts"),
   survey: () => import("./survey.ts"),

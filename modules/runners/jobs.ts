@@ -8,7 +8,7 @@ import { CommandError } from "../../lib/errors.ts";
 import { isJid } from "../../lib/protocol/jid.ts";
 import type { JobReturn } from "../../lib/jobs/store.ts";
 import type { JobOutcome } from "../../lib/jobs/outcomes.ts";
-import { formatJob, formatStartedJob, jobFilter, jobMinions } from "../../lib/jobs/listing.ts";
+import { formatJob, formatStartedJob, isWatchingJob, jobFilter, jobMinions } from "../../lib/jobs/listing.ts";
 import { any, bool, int, str } from "../../lib/plugins/module.ts";
 import { LiveLines } from "../../lib/output/live_lines.ts";
 import { silenceText } from "../../lib/protocol/outcome.ts";
@@ -20,9 +20,6 @@ import { compareStrings, equals, isMap, map, truthy, type Value, type ValueMap }
 
 /** Jobs that list_jobs shows on a terminal, unless it is told a limit. */
 const ON_TERMINAL = 50;
-
-/** Functions with which commands and runners watch other jobs. */
-const WATCHING: readonly Value[] = ["saltutil.find_job", "saltutil.running"];
 
 /** Arguments that many of the functions share, as Salt has them. */
 const EXT_SOURCE = str(null);
@@ -115,7 +112,7 @@ filter_find_job : True
     checkSource(ext_source);
     await querying(context, display_progress, " for jobs.");
     const jobs = context.jobs.list()
-      .filter(({ load }) => !filter_find_job || !WATCHING.includes(load.get("fun") ?? null))
+      .filter(({ load }) => !filter_find_job || !isWatchingJob(load))
       .slice(count > 0 ? -count : Infinity)
       .map(({ jid, load }) => {
         const { StartTime, ...headings } = Object.fromEntries(formatStartedJob(jid, load));
@@ -381,12 +378,12 @@ function asMap(stored: JobReturn): ValueMap {
 
 function listJobs(context: RunnerContext, search: Parameters<typeof jobFilter>[0], filterWatching = true): ValueMap {
   const fits = jobFilter(search);
-  const hidden = filterWatching && !truthy(search.fun) ? WATCHING : [];
+  const hideWatching = filterWatching && !truthy(search.fun);
   const jobs = new Map<string, ValueMap>();
   // Not list(), which keeps all loads until the last is read: with ten thousand, the collector would copy each several
   // times.
   for (const { jid, load } of context.jobs.walk()) {
-    if (hidden.includes(load.get("fun") ?? null)) continue;
+    if (hideWatching && isWatchingJob(load)) continue;
     const job = formatStartedJob(jid, load);
     if (context.opts.job_cache_store_endtime) {
       const endTime = context.jobs.getEndTime(jid);

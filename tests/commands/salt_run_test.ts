@@ -345,6 +345,18 @@ Deno.test("control characters of a return do not reach the terminal", () =>
     assert(!out.includes("\x1b") && out.includes("boo"), out);
   }));
 
+Deno.test("--query picks parts of a result, and one that cannot be read is wrong usage before anything is done", () =>
+  withWorld(async ({ run, events }) => {
+    const query = (expression: string) =>
+      run("jobs.list_jobs", "--out=json", "--out-indent=-1", `--query=${expression}`);
+    const { out, code } = await query("*.Function");
+    assertEquals([out.startsWith('["test.ping"'), code], [true, 0], out);
+    const before = events.length;
+    const broken = await query("a[");
+    assertEquals([broken.code, broken.out, events.length], [64, "", before]);
+    assertStringIncludes(broken.err, "salt-run: error: option --query: ");
+  }));
+
 Deno.test("jobs.lookup_jid of a job that there is not says so, and fails; a program still gets an empty map", () =>
   withWorld(async ({ run }) => {
     for (const jid of ["123", "20300102030405000001"]) {

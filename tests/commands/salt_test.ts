@@ -146,6 +146,10 @@ const CASES: Readonly<Record<string, Case>> = {
     err: failedText("3 (web1)"),
     code: 1,
   },
+  "picks parts of all returns": {
+    words: ["--query=*.[a, b[0]]", "--out=json", "--out-indent=-1", "web1", "test.echo", "{a: 1, b: [x, y]}"],
+    out: '[[1, "x"]]\n',
+  },
   "shows only a summary with --progress": {
     words: ["--progress", "web1", "test.ping"],
     out: /^\n\n-{43}\nSummary\n-{43}\n# of minions targeted: 1\n# of minions returned: 1\n/,

@@ -154,6 +154,15 @@ Deno.test("the scripts say what the sources say: each command's help and version
   });
 });
 
+Deno.test("a script holds the package that --query loads when it is asked for", async () => {
+  await withScripts(async (directory) => {
+    await Deno.mkdir(`${directory}/etc`);
+    await Deno.writeTextFile(`${directory}/etc/master`, `root_dir: ${directory}\n`);
+    const words = ["--as", "salt-run", "-c", `${directory}/etc`, "--out=json", "--query=kwargs.a", "test.arg", "a=x"];
+    assertEquals(await deno([`${directory}/${scriptOf("salt.ts")}`, ...words]), { code: 0, out: '"x"\n', err: "" });
+  });
+});
+
 Deno.test("the warm script has V8 compile every script, for the starts to come", async () => {
   await withScripts(async (directory) => {
     const cache = `${directory}/cache`;

@@ -1,0 +1,138 @@
+/**
+ * Runner `overview`: minions, keys and jobs as tables, a row each. Not in Salt. Asks no minion.
+ * @module
+ */
+
+import { readPresence } from "../../lib/fleet/presence_file.ts";
+import { isWatchingJob, jobMinions } from "../../lib/jobs/listing.ts";
+import { plainRetcode } from "../../lib/protocol/retcode.ts";
+import { jidToStartTime } from "../../lib/protocol/jid.ts";
+import { int, str } from "../../lib/plugins/module.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import { compileGlob } from "../../lib/text/glob.ts";
+import { compareStrings, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** The states of keys, in the order in which a minion with several is shown. */
+const KEY_STATES = ["accepted", "pending", "rejected", "denied"] as const;
+
+/** How many jobs are searched for the last one of each minion. */
+const SEARCHED_JOBS = 500;
+
+const MATCHING = `
+
+match : *
+    A glob; only ids that it matches are shown.
+
+The result is a list of maps, for --query as well: --query "[?key=='pending'].id".`;
+
+export const minions: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Show a row for each minion: its key's state, since when it is connected, its Salt version and operating system as it
+reported them last, and its last job.${MATCHING}`,
+    "overview.minions",
+    "overview.minions match='web*'",
+    `overview.minions --out=json --query "[?connected==''].id"`,
+  ),
+  params: { match: str("*") },
+  async run({ match }, context) {
+    const here = await context.local.present();
+    const since = readPresence(context.opts.cachedir).present;
+    const lastJobs = lastJobOf(context);
+    return asTable(
+      keysOf(match, context).map(({ id, key }) => {
+        const grains = context.data.get(id)?.grains;
+        const ms = since.get(id);
+        return map({
+          id,
+          key,
+          connected: !here.has(id) ? "" : ms === undefined ? "yes" : time(ms),
+          address: here.get(id) ?? "",
+          version: text(grains?.get("saltversion") ?? ""),
+          os: text(grains?.get("osfinger") ?? grains?.get("os") ?? ""),
+          last_job: lastJobs.get(id) ?? "",
+        });
+      }),
+    );
+  },
+});
+
+export const keys: RunnerFunction = runner({
+  doc: runnerDoc(`Show a row for each key of a minion: its state.${MATCHING}`, "overview.keys"),
+  params: { match: str("*") },
+  run: ({ match }, context) => asTable(keysOf(match, context).map(({ id, key }) => map({ id, key }))),
+});
+
+export const jobs: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Show a row for each of the newest jobs, the newest last: when it began, what was asked of whom, how many minions it is
+for, and how many of them returned and failed.
+
+limit : 20
+    How many jobs.
+
+match : *
+    A glob; only jobs with such a function are shown.`,
+    "overview.jobs",
+    "overview.jobs 50 match='state.*'",
+  ),
+  params: { limit: int(20), match: str("*") },
+  run({ limit, match }, context) {
+    const matches = compileGlob(match);
+    const newest = context.jobs.list()
+      .filter(({ load }) => !isWatchingJob(load) && matches(functionOf(load)))
+      .slice(limit > 0 ? -limit : 0);
+    return asTable(newest.map(({ jid, load }) => {
+      const returns = [...context.jobs.getReturns(jid).values()];
+      return map({
+        jid,
+        started: jidToStartTime(jid),
+        function: functionOf(load),
+        target: shortText(load.get("tgt") ?? ""),
+        user: text(load.get("user") ?? ""),
+        minions: jobMinions(context.jobs.getLoad(jid)).length,
+        returned: returns.length,
+        failed: returns.filter(({ retcode }) => plainRetcode(retcode ?? 0) !== 0).length,
+      });
+    }));
+  },
+});
+
+/** Every key whose id the glob matches, by id. */
+function keysOf(match: string, context: RunnerContext): { readonly id: string; readonly key: string }[] {
+  const matches = compileGlob(match);
+  return KEY_STATES.flatMap((key) => context.keys.list(key).filter(matches).map((id) => ({ id, key })))
+    .sort((a, b) => compareStrings(a.id, b.id));
+}
+
+/** `test.ping 2026-11-22 10:00:01` by minion, of the newest jobs. */
+function lastJobOf(context: RunnerContext): Map<string, string> {
+  const last = new Map<string, string>();
+  for (const { jid, load } of context.jobs.list().slice(-SEARCHED_JOBS)) {
+    if (isWatchingJob(load)) continue;
+    for (const id of jobMinions(context.jobs.getLoad(jid))) last.set(id, `${functionOf(load)} ${jid}`);
+  }
+  return last;
+}
+
+function functionOf(load: ValueMap): string {
+  const fun = load.get("fun") ?? "";
+  return Array.isArray(fun) ? fun.map(text).join(",") : text(fun);
+}
+
+/** Characters of a target that a table shows. */
+const TARGET_LENGTH = 40;
+
+function shortText(value: Value): string {
+  const whole = Array.isArray(value) ? value.map(text).join(",") : text(value);
+  return whole.length > TARGET_LENGTH ? `${whole.slice(0, TARGET_LENGTH - 1)}…` : whole;
+}
+
+/** A point in time on the clock of UTC, as jids have it: `2026-11-22 10:00:01`. */
+function time(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
+}
+
+/** Rows that are shown as a table, unless another outputter is asked for. */
+function asTable(rows: readonly ValueMap[]): Value {
+  return new Map<Value, Value>([["outputter", "table"], ["data", [...rows]]]);
+}

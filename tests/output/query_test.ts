@@ -1,0 +1,49 @@
+import { UsageError } from "../../lib/errors.ts";
+import { loadQuery } from "../../lib/output/query.ts";
+import { map, repr, toValue } from "../../lib/values/value.ts";
+import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
+
+const MINIONS = toValue({
+  web1: { os: "Debian", mem: 4096, ip: ["10.0.0.1", "127.0.0.1"], load: 0.5 },
+  db1: { os: "Ubuntu", mem: 8192, ip: [], load: 2.0 },
+});
+
+/** Expressions with what they find, in Python's notation; by jmespath.org's rules. */
+const CASES: readonly (readonly [expression: string, finds: string])[] = [
+  ["web1.os", "'Debian'"],
+  ["*.os", "['Debian', 'Ubuntu']"],
+  ["*.ip[0]", "['10.0.0.1']"],
+  ["web1.{name: os, first: ip[0]}", "{'name': 'Debian', 'first': '10.0.0.1'}"],
+  ["keys(@)", "['web1', 'db1']"],
+  ["values(@)[?mem > `5000`].os", "['Ubuntu']"],
+  ["length(@)", "2"],
+  ["sum(*.mem)", "12288"],
+  ["web1.load", "0.5"],
+  ["nothing.there", "None"],
+  ["web1.constructor", "None"],
+  ["web1.hasOwnProperty", "None"],
+  ['"__proto__"', "None"],
+  ["@.web1.ip[]", "['10.0.0.1', '127.0.0.1']"],
+];
+for (const [expression, finds] of CASES) {
+  Deno.test(`--query ${expression} finds ${finds}`, async () =>
+    assertEquals(repr((await loadQuery(expression))(MINIONS)), finds));
+}
+
+Deno.test("a query keeps bytes, large ints and keys that are no texts", async () => {
+  const value = new Map([["a", new Map([[22, Uint8Array.of(1, 255)]])]]);
+  assertEquals((await loadQuery('a."22"'))(value), Uint8Array.of(1, 255));
+  assertEquals((await loadQuery("a"))(map({ a: 2n ** 70n })), 2n ** 70n);
+});
+
+Deno.test("a key named __proto__ is a key like others", async () => {
+  assertEquals(repr((await loadQuery('"__proto__".x'))(new Map([["__proto__", map({ x: 1 })]]))), "1");
+});
+
+Deno.test("an expression that cannot be read, or does not fit the result, is wrong usage", async () => {
+  for (const expression of ["", "a[", "no_such_function(@)(", "a b"]) {
+    await assertRejects(() => loadQuery(expression), UsageError, "option --query: ");
+  }
+  const query = await loadQuery("sum(*.os)");
+  assertThrows(() => query(MINIONS), UsageError, "option --query: TypeError");
+});
