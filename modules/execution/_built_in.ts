@@ -13,11 +13,14 @@ async function joined(parts: readonly Promise<object>[]): Promise<object> {
 /** What `loadCatalogue` makes a minion's execution modules of. */
 export const EXECUTION_MODULES: ModuleTable = {
   alternatives: () => import("./alternatives.ts"),
+  aptpkg: () => import("./aptpkg.ts"),
   archive: () => import("./archive.ts"),
   cmd: () => import("./cmd.ts"),
   config: () => import("./config.ts"),
   cp: () => import("./cp.ts"),
+  cron: () => import("./cron.ts"),
   data: () => import("./data.ts"),
+  debian_service: () => import("./debian_service.ts"),
   defaults: () => import("./defaults.ts"),
   environ: () => import("./environ.ts"),
   event: () => import("./event.ts"),
@@ -28,21 +31,33 @@ export const EXECUTION_MODULES: ModuleTable = {
       import("./_file_managing.ts"),
       import("./_file_trees.ts"),
     ]),
+  gentoo_service: () => import("./gentoo_service.ts"),
   grains: () => import("./grains.ts"),
+  groupadd: () => import("./groupadd.ts"),
   hashutil: () => import("./hashutil.ts"),
   hosts: () => import("./hosts.ts"),
   ini: () => import("./ini.ts"),
   key: () => import("./key.ts"),
+  linux_service: () => import("./linux_service.ts"),
+  linux_shadow: () => import("./linux_shadow.ts"),
   match: () => import("./match.ts"),
-  random: () => import("./random.ts"),
   publish: () => import("./publish.ts"),
+  random: () => import("./random.ts"),
   saltutil: () => import("./saltutil.ts"),
   ssh: () => import("./ssh.ts"),
   status: () => import("./status.ts"),
   sys: () => import("./sys.ts"),
+  systemd_service: () => import("./systemd_service.ts"),
   temp: () => import("./temp.ts"),
   test: () => import("./test.ts"),
+  useradd: () => import("./useradd.ts"),
 };
 
 /** The virtual names, each with the files that bear it, in the order in which they are asked whether they serve. */
-export const VIRTUAL_NAMES: VirtualNames = {};
+export const VIRTUAL_NAMES: VirtualNames = {
+  group: ["groupadd"],
+  pkg: ["aptpkg"],
+  service: ["debian_service", "gentoo_service", "linux_service", "systemd_service"],
+  shadow: ["linux_shadow"],
+  user: ["useradd"],
+};

@@ -1,0 +1,91 @@
+/**
+ * Runs a program with its arguments as a list, so that no shell reads them, in the C locale, which parsers of its output
+ * need. For the modules that stand on the host's own tools.
+ * @module
+ */
+
+import { type CommandHost, type CommandResult, runCommand } from "./command.ts";
+import { CommandError, InvocationError } from "../errors.ts";
+import type { Value } from "../values/value.ts";
+import { which } from "./which.ts";
+
+/** How a program is run. */
+export interface ProgramOptions {
+  /** More environment variables. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Its input. */
+  readonly stdin?: string;
+  /** Seconds, after which it is ended; its `retcode` is 1 then, and its `stdout` says so. */
+  readonly timeout?: number;
+  readonly cwd?: string;
+  /** The user to run it as. */
+  readonly runas?: string | null;
+  /** Whether a return code other than 0 is an error in the minion's log. Default: no. */
+  readonly logsFailure?: boolean;
+  /** Whether nothing of it is logged, because a secret is in its arguments or its input. */
+  readonly secret?: boolean;
+}
+
+/** What became of a program. */
+export interface ProgramResult {
+  readonly pid: number;
+  /** Negative: the signal that ended it. */
+  readonly retcode: number;
+  /** Without white space at the end. */
+  readonly stdout: string;
+  /** Without white space at the end. */
+  readonly stderr: string;
+}
+
+/** Runs a program to its end. @throws {CommandError} If it cannot be started. */
+export async function runProgram(
+  words: readonly string[],
+  host: CommandHost,
+  options: ProgramOptions = {},
+): Promise<ProgramResult> {
+  const env: Value = new Map(Object.entries({ LC_ALL: "C", LANG: "C", ...options.env }));
+  const result: CommandResult = await runCommand({
+    cmd: [...words],
+    python_shell: false,
+    cwd: options.cwd ?? "/",
+    env,
+    ignore_retcode: options.logsFailure !== true,
+    output_loglevel: options.secret === true ? "quiet" : "debug",
+    stdin_raw_newlines: true,
+    shell: "/bin/sh",
+    ...options.stdin !== undefined && { stdin: options.stdin },
+    ...options.timeout !== undefined && { timeout: options.timeout },
+    ...options.runas !== undefined && { runas: options.runas },
+  }, host);
+  const { pid, retcode, stdout, stderr } = result;
+  return { pid, retcode: retcode ?? 0, stdout, stderr };
+}
+
+/** Like {@linkcode runProgram}, for its output alone. @throws {CommandError} Also if its return code is not 0. */
+export async function outputOf(
+  words: readonly string[],
+  host: CommandHost,
+  options: ProgramOptions = {},
+): Promise<string> {
+  const { retcode, stdout, stderr } = await runProgram(words, host, options);
+  if (retcode === 0) return stdout;
+  throw new CommandError(stderr || stdout || `${words[0]} ended with return code ${retcode}`);
+}
+
+/** The path of a program. @throws {CommandError} If it is not there. */
+export function requireProgram(name: string): string {
+  const path = which(name);
+  if (path === undefined) throw new CommandError(`The program '${name}' is not there`);
+  return path;
+}
+
+/**
+ * Checks a word that becomes an argument of a program, for which it must not be an option, and not several lines.
+ * @param what What it is, for the refusal: `package name`.
+ * @throws {InvocationError} If it is empty, begins with `-`, or has a control character in it.
+ */
+export function checkedWord(word: string, what: string): string {
+  // deno-lint-ignore no-control-regex
+  if (word !== "" && !word.startsWith("-") && !/[\x00-\x1f\x7f]/.test(word)) return word;
+  throw new InvocationError(`Invalid ${what}: ${JSON.stringify(word)}`);
+}

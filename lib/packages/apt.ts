@@ -1,0 +1,488 @@
+/**
+ * Packages of Debian and its family: apt-get, apt-cache and dpkg. What changes packages returns what has changed, from
+ * lists made before and after.
+ * Source: Salt 3008.3, `salt/modules/aptpkg.py`; apt-get(8), dpkg(1).
+ * @module
+ */
+
+import * as output from "./apt_output.ts";
+import { changeFailure, changesBetween } from "./changes.ts";
+import { compareDebianVersions } from "./debian_version.ts";
+import { asVersions, type PackageVersions } from "./package_list.ts";
+import type { Targets } from "./package_targets.ts";
+import { matchingVersion } from "./version_match.ts";
+import { CommandError } from "../errors.ts";
+import { parseEnvironment } from "../host/command_environment.ts";
+import { checkedWord, outputOf, type ProgramOptions, type ProgramResult, runProgram } from "../host/run_program.ts";
+import { which } from "../host/which.ts";
+import { statIfExists } from "../os/atomic_file.ts";
+import { sleep } from "../os/sleep.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import { compileGlob } from "../text/glob.ts";
+import { isTrue } from "../values/is_true.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
+
+/** So that nothing asks questions. */
+const DPKG_ENVIRONMENT = {
+  APT_LISTBUGS_FRONTEND: "none",
+  APT_LISTCHANGES_FRONTEND: "none",
+  DEBIAN_FRONTEND: "noninteractive",
+  UCF_FORCE_CONFFOLD: "1",
+};
+
+/** How often a program is started again while another holds the lock of dpkg; the waits are 2, 4, 8, … seconds. */
+const LOCK_TRIES = 10;
+/** Seconds that `apt-get update` may take by default. */
+const REFRESH_SECONDS = 30;
+
+/** Runs a program of apt; while another one holds dpkg's lock, again. @param options.scope Whether it gets a scope of systemd. */
+export async function runApt(
+  words: readonly string[],
+  context: JobContext,
+  options: ProgramOptions & { readonly scope?: boolean } = {},
+): Promise<ProgramResult> {
+  const { scope = true, env, ...how } = options;
+  const inScope = scope && hasScope(context)
+    ? ["systemd-run", "--scope", "--description", '"salt.modules.aptpkg"']
+    : [];
+  const run = () => runProgram([...inScope, ...words], context, { ...how, env: { ...DPKG_ENVIRONMENT, ...env } });
+  let result = await run();
+  for (let tries = 1; tries <= LOCK_TRIES && result.stderr.includes("Could not get lock"); tries++) {
+    context.log("warning", `Waiting for dpkg lock release: retrying... ${tries}/${LOCK_TRIES}`);
+    await sleep(2 ** tries * 1000, context.signal);
+    result = await run();
+  }
+  return result;
+}
+
+/** Whether systemd can give a program a scope of its own, so that a restart of the minion does not end it. */
+function hasScope({ grains }: JobContext): boolean {
+  const systemd = grains.get("systemd");
+  const version = isMap(systemd) ? Number(systemd.get("version") ?? 0) : 0;
+  return grains.get("init") === "systemd" && version >= 205 && which("systemd-run") !== undefined;
+}
+
+/** The packages of this host. */
+export async function debianPackages(context: JobContext): Promise<output.DebianPackages> {
+  const own = context.grains.get("osarch");
+  const foreign = (architecture: string) =>
+    context.grains.get("cpuarch") === "x86_64" && own === "amd64" && architecture !== "all" && architecture !== own;
+  const { stdout } = await runProgram(["dpkg-query", "--showformat", output.PACKAGES_FORMAT, "-W"], context);
+  return output.parsePackages(stdout, foreign);
+}
+
+/** The installed packages and those marked to be purged, with their versions. */
+export async function installedPackages(context: JobContext): Promise<PackageVersions> {
+  const { installed, purgeDesired } = await debianPackages(context);
+  return new Map([...purgeDesired, ...installed]);
+}
+
+async function installedVersions(context: JobContext): Promise<ValueMap> {
+  return asVersions(await installedPackages(context), false);
+}
+
+/** A package's name without the host's own architecture. */
+export function normalizeName(name: string, { grains }: JobContext): string {
+  const { name: bare, arch } = parseArch(name);
+  const own = grains.get("osarch");
+  return arch === null || arch === own || arch === "all" || arch === "any" ? bare : name;
+}
+
+/** Name and architecture of `vim:amd64`. */
+export function parseArch(name: string): { readonly name: string; readonly arch: string | null } {
+  const colon = name.lastIndexOf(":");
+  return colon < 0 ? { name, arch: null } : { name: name.slice(0, colon), arch: name.slice(colon + 1) };
+}
+
+/** How `apt-get update` is run. */
+export interface RefreshOptions {
+  /** Seconds for which what was read last is good enough. */
+  readonly cacheValidTime?: Value;
+  /** Whether a source that could not be read is an error. */
+  readonly failhard?: boolean;
+  /** Seconds. */
+  readonly timeout?: Value;
+}
+
+/** Reads the lists of the sources anew. @throws {CommandError} If apt-get fails. */
+export async function refreshPackages(context: JobContext, options: RefreshOptions = {}): Promise<ValueMap> {
+  const validSeconds = toNumber(options.cacheValidTime ?? 0) ?? 0;
+  const read = validSeconds > 0 ? statIfExists("/var/lib/apt/lists")?.mtime : undefined;
+  if (read !== undefined && read !== null && read.getTime() + validSeconds * 1000 > Date.now()) return new Map();
+  const configured = context.opts.extra.get("aptpkg_refresh_db_timeout");
+  const timeout = toNumber(options.timeout ?? configured ?? REFRESH_SECONDS) ?? REFRESH_SECONDS;
+  let result = await runApt(["apt-get", "-q", "update"], context, { scope: false, timeout });
+  if (result.stdout.includes("Timed out")) {
+    await runApt(["apt-get", "-q", "clean"], context, { scope: false });
+    result = await runApt(["apt-get", "-q", "update"], context, { scope: false });
+  }
+  if (result.retcode !== 0) throw new CommandError(result.stderr);
+  const { sources, failed } = output.parseUpdate(result.stdout);
+  if (options.failhard && failed.length > 0) throw new CommandError(`Error getting repos: ${failed.join(", ")}`);
+  return sources;
+}
+
+/** What is asked of {@linkcode latestVersions}. */
+export interface LatestOptions {
+  /** The release to take versions from. */
+  readonly fromrepo?: Value;
+  /** Whether the candidate counts also if it is installed. */
+  readonly showInstalled?: boolean;
+}
+
+/** The versions that an installation or upgrade would bring; an empty text where nothing newer is there. */
+export async function latestVersions(
+  names: readonly string[],
+  context: JobContext,
+  { fromrepo = null, showInstalled = false }: LatestOptions = {},
+): Promise<Value> {
+  if (names.length === 0) return "";
+  const packages = await installedPackages(context);
+  const release = fromrepo === null || fromrepo === "" ? [] : ["-o", `APT::Default-Release=${str(fromrepo)}`];
+  const words = ["apt-cache", "-q", "policy", ...names.map((name) => checkedWord(name, "package name")), ...release];
+  const candidates = output.parsePolicy((await runApt(words, context, { scope: false })).stdout);
+  const latest = (name: string): string => {
+    const candidate = candidates.get(name) ?? "";
+    const installed = packages.get(name) ?? [];
+    if (installed.length === 0 || showInstalled || candidate === "") return candidate;
+    return installed.some((version) => compareDebianVersions(version, candidate) >= 0) ? "" : candidate;
+  };
+  const found = names.flatMap((name): [string, string][] => {
+    if (candidates.has(name)) return [[name, latest(name)]];
+    const others = [...candidates.keys()].filter((one) => one.startsWith(`${name}:`));
+    return [
+      [name, packages.has(name) ? "" : latest(name)],
+      ...others.map((one): [string, string] => [one, latest(one)]),
+    ];
+  });
+  return found.length === 1 ? found[0][1] : new Map<Value, Value>(found);
+}
+
+/** What `apt-get upgrade` or `dist-upgrade` would bring. @throws {CommandError} If apt-get fails. */
+export async function upgradablePackages(
+  context: JobContext,
+  options: { readonly dist: boolean; readonly fromrepo?: Value },
+): Promise<ValueMap> {
+  const { fromrepo = null } = options;
+  const release = fromrepo === null ? [] : ["-o", `APT::Default-Release=${str(fromrepo)}`];
+  const words = ["apt-get", "--just-print", options.dist ? "dist-upgrade" : "upgrade", ...release];
+  const { retcode, stdout, stderr } = await runApt(words, context);
+  if (retcode === 0) return output.parseUpgrades(stdout);
+  const reason = stderr || stdout;
+  throw new CommandError(`Failed to get upgrades${reason === "" ? "" : `: ${reason}`}`);
+}
+
+/** Words of apt-get for the keywords that Salt takes. */
+function dpkgOptions(kwargs: ValueMap): string[] {
+  const kept = isTrue(kwargs.get("force_conf_new")) ? ["--force-confnew"] : ["--force-confold", "--force-confdef"];
+  return [
+    ...isTrue(kwargs.get("force_yes")) ? ["--force-yes"] : [],
+    ...kept.flatMap((option) => ["-o", `DPkg::Options::=${option}`]),
+  ];
+}
+
+/** What is asked of {@linkcode installPackages} beside the packages. */
+export interface InstallOptions {
+  readonly fromrepo?: Value;
+  readonly skipVerify?: boolean;
+  readonly reinstall?: boolean;
+  readonly downloadonly?: boolean;
+  readonly ignoreEpoch?: boolean;
+  /** More keywords of `pkg.install`. */
+  readonly kwargs: ValueMap;
+}
+
+/** What an installation comes to: words for apt-get. */
+interface InstallPlan {
+  readonly install: string[];
+  readonly downgrade: string[];
+  /** By package's name. */
+  readonly reinstall: Map<string, string>;
+  readonly errors: string[];
+}
+
+/** Installs packages. @returns What has changed. @throws {CommandError} With what has changed all the same. */
+export async function installPackages(
+  targets: Targets,
+  context: JobContext,
+  options: InstallOptions,
+): Promise<ValueMap> {
+  const { kwargs, fromrepo = null } = options;
+  const before = await installedVersions(context);
+  const plan = await planInstall(targets, { before, context, options });
+  const prefix = installPrefix(targets.kind, options);
+  const commands = [
+    ...plan.install.length > 0 ? [[...prefix, "install", ...plan.install]] : [],
+    ...plan.downgrade.length > 0
+      ? [[...prefix, ...targets.kind === "repository" ? ["--force-yes"] : [], "install", ...plan.downgrade]]
+      : [],
+  ];
+  if (options.downloadonly) commands.at(-1)?.push("--download-only");
+  if (plan.reinstall.size > 0) {
+    const again = targets.kind === "repository" ? ["--reinstall"] : [];
+    commands.push([...prefix, "install", ...plan.reinstall.values(), ...again]);
+  }
+  if (commands.length > 0 && fromrepo !== null) context.log("info", `Targeting repo '${str(fromrepo)}'`);
+
+  const errors = [...plan.errors];
+  let changes: ValueMap = new Map();
+  if (commands.length > 0) {
+    const names = [...plan.install, ...plan.reinstall.keys()].map((word) => word.split("=", 1)[0]);
+    const held = ((await selections(context)).get("hold") ?? []).filter((name) => names.includes(name));
+    if (held.length > 0) await select("install", held, context);
+    try {
+      const env = parseEnvironment(kwargs.get("env") ?? null);
+      for (const words of commands) {
+        const { retcode, stderr } = await runApt(words, context, { env });
+        if (retcode !== 0 && stderr !== "") errors.push(stderr);
+      }
+    } finally {
+      if (held.length > 0) await select("hold", held, context);
+    }
+    const after = await installedVersions(context);
+    changes = changesBetween(before, after);
+    for (const name of plan.reinstall.keys()) {
+      changes.set(name, map({ old: before.get(name) ?? "", new: after.get(name) ?? "" }));
+    }
+  }
+  if (errors.length > 0) throw changeFailure("Problem encountered installing package(s)", { errors, changes });
+  return changes;
+}
+
+function installPrefix(kind: Targets["kind"], { kwargs, fromrepo = null, skipVerify }: InstallOptions): string[] {
+  const recommends = kwargs.has("install_recommends")
+    ? [isTrue(kwargs.get("install_recommends")) ? "--install-recommends" : "--no-install-recommends"]
+    : [];
+  const release = kind === "repository" && fromrepo !== null && fromrepo !== ""
+    ? ["-t", checkedWord(str(fromrepo), "release")]
+    : [];
+  return [
+    "apt-get",
+    "-q",
+    "-y",
+    ...dpkgOptions(kwargs),
+    ...recommends,
+    ...isTrue(kwargs.get("only_upgrade")) ? ["--only-upgrade"] : [],
+    ...skipVerify ? ["--allow-unauthenticated"] : [],
+    ...release,
+  ];
+}
+
+async function planInstall(
+  targets: Targets,
+  { before, context, options }: {
+    readonly before: ValueMap;
+    readonly context: JobContext;
+    readonly options: InstallOptions;
+  },
+): Promise<InstallPlan> {
+  const plan: InstallPlan = { install: [], downgrade: [], reinstall: new Map(), errors: [] };
+  const put = (name: string, version: string, word: string) => {
+    const old = str(before.get(name) ?? "");
+    const order = old === "" ? 1 : compareDebianVersions(version, old);
+    if (options.reinstall && old !== "" && order === 0) plan.reinstall.set(name, word);
+    else if (order >= 0) plan.install.push(word);
+    else plan.downgrade.push(word);
+  };
+  if (targets.kind === "file") {
+    for (const path of targets.files.values()) {
+      const { name, version } = await archiveInfo(path, context);
+      put(name, version, path);
+    }
+    return plan;
+  }
+  const compared = [...targets.packages].filter(([, version]) => version !== null && /^[<>]/.test(version));
+  const available = compared.length === 0
+    ? new Map<Value, Value>()
+    : await repositoryPackages(compared.map(([name]) => name), context);
+  for (const [name, wanted] of targets.packages) {
+    if (wanted === null || wanted === "") {
+      if (options.reinstall && before.has(name)) plan.reinstall.set(name, name);
+      else plan.install.push(name);
+      continue;
+    }
+    let version: string | undefined = wanted.replace(/^=+/, "");
+    if (compared.some(([one]) => one === name)) {
+      const found = available.get(name);
+      const candidates = Array.isArray(found) ? found.map(str) : [];
+      const how = { order: compareDebianVersions, ignoreEpoch: options.ignoreEpoch };
+      version = matchingVersion(version, candidates, how);
+      if (version === undefined) {
+        const listed = candidates.length === 0 ? "None" : candidates.join(", ");
+        plan.errors.push(`No version matching '${name}${wanted}' could be found (available: ${listed})`);
+        continue;
+      }
+    }
+    put(name, version, `${name}=${version}`);
+  }
+  return plan;
+}
+
+/** Removes or purges packages; a name may be a glob. @returns What has changed. */
+export async function removePackages(
+  action: "remove" | "purge",
+  targets: Targets,
+  context: JobContext,
+  env: Value,
+): Promise<ValueMap> {
+  const names = targets.kind === "repository" ? [...targets.packages.keys()] : [];
+  const lists = async () => {
+    const { installed, purgeDesired, removed } = await debianPackages(context);
+    return {
+      installed: asVersions(new Map([...purgeDesired, ...installed]), false),
+      removed: asVersions(removed, false),
+    };
+  };
+  const before = await lists();
+  const chosen = new Set([
+    ...selectNames(names, before.installed),
+    ...action === "purge" ? selectNames(names, before.removed) : [],
+  ]);
+  if (chosen.size === 0) return new Map();
+  const result = await runApt(["apt-get", "-q", "-y", action, ...chosen], context, { env: parseEnvironment(env) });
+  const after = await lists();
+  const installed = changesBetween(before.installed, after.installed);
+  const changes = action === "remove"
+    ? installed
+    : map({ removed: changesBetween(before.removed, after.removed), installed });
+  if (result.retcode !== 0 && result.stderr !== "") {
+    throw changeFailure("Problem encountered removing package(s)", { errors: [result.stderr], changes });
+  }
+  return changes;
+}
+
+function selectNames(wanted: readonly string[], there: ValueMap): string[] {
+  return wanted.flatMap((name) => {
+    if (!name.includes("*")) return there.has(name) ? [name] : [];
+    const matches = compileGlob(name);
+    return [...there.keys()].map(str).filter(matches);
+  });
+}
+
+/** Removes packages that nothing needs any more. @returns What has changed, or with `listOnly` their names. */
+export async function autoremovePackages(
+  context: JobContext,
+  options: { readonly listOnly: boolean; readonly purge: boolean },
+): Promise<Value> {
+  const purge = options.purge ? ["--purge"] : [];
+  if (options.listOnly) {
+    const { stdout } = await runApt(["apt-get", "--assume-no", ...purge, "autoremove"], context);
+    return output.parseAutoremove(stdout);
+  }
+  const before = await installedVersions(context);
+  await runApt(["apt-get", "--assume-yes", ...purge, "autoremove"], context);
+  return changesBetween(before, await installedVersions(context));
+}
+
+/** Upgrades all packages. @returns What has changed. */
+export async function upgradePackages(
+  context: JobContext,
+  { dist, kwargs }: { readonly dist: boolean; readonly kwargs: ValueMap },
+): Promise<ValueMap> {
+  const before = await installedVersions(context);
+  const has = (name: string) => isTrue(kwargs.get(name));
+  const words = [
+    "apt-get",
+    "-q",
+    "-y",
+    ...dpkgOptions(kwargs),
+    ...has("skip_verify") ? ["--allow-unauthenticated"] : [],
+    ...has("download_only") || has("downloadonly") ? ["--download-only"] : [],
+    ...has("allow_downgrades") ? ["--allow-downgrades"] : [],
+    dist ? "dist-upgrade" : "upgrade",
+  ];
+  const result = await runApt(words, context);
+  const changes = changesBetween(before, await installedVersions(context));
+  if (result.retcode === 0) return changes;
+  throw changeFailure("Problem encountered upgrading packages", { changes, result: map({ ...result }) });
+}
+
+/** The packages that a repository offers with all their versions; of all repositories without names. */
+export async function repositoryPackages(names: readonly string[], context: JobContext): Promise<ValueMap> {
+  const words = names.length === 0
+    ? ["apt-cache", "dump"]
+    : ["apt-cache", "show", ...names.map((name) => checkedWord(name, "package name"))];
+  return output.parseRepositoryPackages((await runApt(words, context, { scope: false })).stdout);
+}
+
+/** Packages by the state that dpkg has for them: `install`, `hold`, … */
+export async function selections(context: JobContext, pattern = "*"): Promise<Map<string, string[]>> {
+  const words = ["dpkg", "--get-selections", checkedWord(pattern || "*", "pattern")];
+  return output.parseSelections((await runProgram(words, context)).stdout);
+}
+
+/** Sets dpkg's state of packages. @returns For each that changed its `old` and its `new` state. */
+export async function select(state: string, names: readonly string[], context: JobContext): Promise<ValueMap> {
+  const before = new Map<string, string>();
+  for (const [known, packages] of await selections(context)) for (const name of packages) before.set(name, known);
+  const changes: ValueMap = new Map();
+  for (const name of names) {
+    if (before.get(name) === state) continue;
+    const stdin = `${checkedWord(name, "package name")} ${state}`;
+    const { retcode } = await runApt(["dpkg", "--set-selections"], context, { scope: false, stdin });
+    if (retcode === 0) changes.set(name, map({ old: before.get(name) ?? null, new: state }));
+    else context.log("error", `failed to set state ${state} for package ${name}`);
+  }
+  return changes;
+}
+
+/** Forgets all of dpkg's selections. */
+export async function clearSelections(context: JobContext): Promise<void> {
+  const { retcode, stderr } = await runApt(["dpkg", "--clear-selections"], context, { scope: false });
+  if (retcode !== 0) throw new CommandError(`Running dpkg --clear-selections failed: ${stderr}`);
+}
+
+/** Name, version and architecture of a package's file. @throws {CommandError} If it is none. */
+export async function archiveInfo(
+  path: string,
+  context: JobContext,
+): Promise<{ readonly name: string; readonly version: string; readonly arch: string }> {
+  const result = await runProgram(["dpkg", "-I", checkedWord(path, "path")], context);
+  if (result.retcode !== 0) {
+    throw new CommandError(`Unable to get info for ${path}${result.stderr === "" ? "" : `: ${result.stderr}`}`);
+  }
+  const { name, version, arch } = output.parseArchive(result.stdout);
+  if (name !== undefined && version !== undefined && arch !== undefined) {
+    const own = context.grains.get("osarch");
+    const foreign = context.grains.get("cpuarch") === "x86_64" && own === "amd64" && arch !== "all" && arch !== own;
+    return { name: foreign ? `${name}:${arch}` : name, version, arch };
+  }
+  const missing = Object.entries({ name, version, arch }).filter(([, value]) => value === undefined);
+  throw new CommandError(`Unable to get ${missing.map(([field]) => field).join(", ")} for ${path}`);
+}
+
+/** What dpkg knows of installed packages, of all without names. @throws {CommandError} If one is unknown, with `failhard`. */
+export async function packageInfo(
+  names: readonly string[],
+  context: JobContext,
+  failhard: boolean,
+): Promise<ValueMap[]> {
+  const checked = names.map((name) => checkedWord(name, "package name"));
+  const { retcode, stdout, stderr } = await runProgram(
+    ["dpkg-query", "-W", `-f=${output.INFO_FORMAT}`, ...checked],
+    context,
+  );
+  if (retcode === 0) return output.parseInfo(stdout);
+  if (failhard) throw new CommandError(`Error getting packages information: ${stderr}`);
+  return [];
+}
+
+/** The files of installed packages, of all without names. */
+export async function packageFiles(
+  names: readonly string[],
+  context: JobContext,
+): Promise<Map<string, string[]> | string> {
+  const checked = names.map((name) => checkedWord(name, "package name"));
+  const query = ["dpkg-query", "-f=${db:Status-Status}\\t${binary:Package}\\n", "-W", ...checked];
+  const { retcode, stdout, stderr } = await runProgram(query, context);
+  if (retcode !== 0) {
+    context.log("error", `Error:  ${stderr}`);
+    return `Error:  ${stderr}`;
+  }
+  const files = new Map<string, string[]>();
+  for (const line of stdout.split("\n")) {
+    const [status, name] = line.split("\t");
+    if (status === "installed") files.set(name, (await outputOf(["dpkg", "-L", name], context)).split("\n"));
+  }
+  return files;
+}

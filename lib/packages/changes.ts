@@ -1,0 +1,25 @@
+/**
+ * What a package manager has changed: the difference between two lists of packages, and the failure that tells of it.
+ * Source: Salt 3008.3, `salt/utils/data.py` compare_dicts, `salt/exceptions.py` CommandExecutionError.
+ * @module
+ */
+
+import { CommandError } from "../errors.ts";
+import { formatNested } from "../output/nested.ts";
+import { equals, map, type Value, type ValueMap } from "../values/value.ts";
+
+/** For each name that differs, a map of its `old` and its `new` value; what is not there is an empty text. */
+export function changesBetween(before: ValueMap, after: ValueMap): ValueMap {
+  const changes: ValueMap = new Map();
+  for (const name of new Set([...before.keys(), ...after.keys()])) {
+    const [old, now] = [before.get(name) ?? "", after.get(name) ?? ""];
+    if (!equals(old, now)) changes.set(name, map({ old, new: now }));
+  }
+  return changes;
+}
+
+/** The error of a change that did not go well, with what is known of it: `errors`, `changes`, `result`. */
+export function changeFailure(message: string, info: Readonly<Record<string, Value>>): CommandError {
+  const shown = formatNested(map(info), { color: false }).trimEnd();
+  return new CommandError(`${/[.?!]$/.test(message) ? message : `${message}.`} Additional info follows:\n\n${shown}`);
+}

@@ -1,0 +1,110 @@
+/**
+ * What `pkg.install` and its like are asked for: one name or several, with versions, or files.
+ * Source: Salt 3008.3, `salt/modules/pkg_resource.py` parse_targets.
+ * @module
+ */
+
+import { CommandError, InvocationError } from "../errors.ts";
+import { checkedWord } from "../host/run_program.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import { isMap, map, repr, str, type Value } from "../values/value.ts";
+import { loadYaml } from "../values/yaml.ts";
+
+/** The arguments that name packages. */
+export interface TargetArguments {
+  readonly name: string | null;
+  readonly pkgs?: Value;
+  readonly sources?: Value;
+  readonly version?: Value;
+  readonly saltenv?: Value;
+}
+
+/** What is meant: packages with their versions (`null`: any), or files on this host by the name given to each. */
+export type Targets =
+  | { readonly kind: "repository"; readonly packages: Map<string, string | null> }
+  | { readonly kind: "file"; readonly files: Map<string, string> };
+
+/** How a manager writes the name of a package: `vim:amd64` is `vim` on an amd64. */
+export type NormalizeName = (name: string) => string;
+
+/** @returns `undefined` if nothing is named, or what is named contradicts itself; the log says what. */
+export async function parseTargets(
+  { name, pkgs = null, sources = null, version = null, saltenv = "base" }: TargetArguments,
+  context: JobContext,
+  normalize: NormalizeName = (one) => one,
+): Promise<Targets | undefined> {
+  const [many, files] = [listed(pkgs), listed(sources)];
+  const complain = (text: string) => void context.log("error", text);
+  if (many !== undefined && files !== undefined) {
+    return complain('Only one of "pkgs" and "sources" can be used.') as undefined;
+  }
+  if ((many ?? files) !== undefined && version !== null) {
+    context.log("warning", "'version' argument will be ignored for multiple package targets");
+  }
+  if (many !== undefined) return { kind: "repository", packages: repacked(many, normalize) };
+  if (files !== undefined) return await fileTargets(files, { context, normalize, saltenv });
+  if (name === null || name === "") return complain("No package sources provided") as undefined;
+  const wanted = version === null ? null : str(version);
+  return {
+    kind: "repository",
+    packages: new Map(name.split(",").map((one) => [checkedWord(normalize(one), "package name"), wanted])),
+  };
+}
+
+function listed(given: Value): Value[] | undefined {
+  const value = typeof given === "string" && given !== "" ? loadYaml(given) : given;
+  if (isMap(value)) return value.size === 0 ? undefined : [...value].map(([key, item]) => new Map([[key, item]]));
+  const list = Array.isArray(value) ? value : value === null || value === "" ? [] : [value];
+  return list.length === 0 ? undefined : list;
+}
+
+/** A list of names, and of maps from a name to its version. */
+function repacked(pkgs: readonly Value[], normalize: NormalizeName): Map<string, string | null> {
+  const packages = new Map<string, string | null>();
+  let count = 0;
+  for (const one of pkgs) {
+    for (const [key, version] of isMap(one) ? one : [[one, null] as const]) {
+      count++;
+      packages.set(checkedWord(normalize(str(key)), "package name"), version === null ? null : str(version));
+    }
+  }
+  if (count === packages.size) return packages;
+  throw new InvocationError(
+    `You are passing a list of packages that contains duplicated packages names: ${repr([...pkgs])}. This cannot be ` +
+      "processed. In case you are targeting different versions of the same package, please target them individually",
+  );
+}
+
+async function fileTargets(
+  sources: readonly Value[],
+  { context, normalize, saltenv }: {
+    readonly context: JobContext;
+    readonly normalize: NormalizeName;
+    readonly saltenv: Value;
+  },
+): Promise<Targets | undefined> {
+  const files = new Map<string, string>();
+  for (const source of sources) {
+    if (!isMap(source) || source.size !== 1) {
+      context.log("error", "Input must be a list of 1-element dicts");
+      return undefined;
+    }
+    const [[name, where]] = source;
+    files.set(normalize(str(name)), await localFile(str(where), { name: str(name), context, saltenv }));
+  }
+  return { kind: "file", files };
+}
+
+/** The path on this host of a file that is named by a path or by a URL. */
+async function localFile(
+  source: string,
+  { name, context, saltenv }: { readonly name: string; readonly context: JobContext; readonly saltenv: Value },
+): Promise<string> {
+  if (/^(salt|https?|ftp|s3|swift|file):\/\//.test(source)) {
+    const cached = await context.call("cp.cache_file", [source], map({ saltenv }));
+    if (typeof cached === "string" && cached !== "") return cached;
+    throw new CommandError(`Unable to cache source ${source} for package ${name}`);
+  }
+  if (source.startsWith("/")) return checkedWord(source, "path of a package");
+  throw new InvocationError(`Path ${source} for package ${name} is either not absolute or an invalid protocol`);
+}

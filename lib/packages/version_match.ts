@@ -1,0 +1,45 @@
+/**
+ * Comparisons in wanted versions: `>=1.2`, `<2`, `1.3`.
+ * Source: Salt 3008.3, `salt/utils/pkg/__init__.py`, `salt/utils/versions.py` compare.
+ * @module
+ */
+
+/** The sign of the order of two versions. */
+export type VersionOrder = (a: string, b: string) => number;
+
+const ACCEPTED: Readonly<Record<string, readonly number[]>> = {
+  "<": [-1],
+  "<=": [-1, 0],
+  "==": [0],
+  ">=": [0, 1],
+  ">": [1],
+  "!=": [-1, 1],
+};
+
+/** The operator in front of a wanted version, and the version; without an operator, an empty text. */
+export function splitComparison(wanted: string): readonly [operator: string, version: string] {
+  const [, operator = "", version] = /^(<=>|!=|>=|<=|>>|<<|<>|>|<|=)?\s?([^<>=]+)$/.exec(wanted) ?? [];
+  return version === undefined ? ["", wanted] : [operator, version];
+}
+
+/** Whether `a operator b`; an operator that Salt does not know holds never. */
+export function holds(a: string, operator: string, b: string, order: VersionOrder): boolean {
+  return Object.hasOwn(ACCEPTED, operator) && ACCEPTED[operator].includes(Math.sign(order(a, b)));
+}
+
+/** The first of the available versions that is wanted. @param options.ignoreEpoch Leave out what is before a colon. */
+export function matchingVersion(
+  wanted: string,
+  available: readonly string[],
+  options: { readonly order: VersionOrder; readonly ignoreEpoch?: boolean },
+): string | undefined {
+  const [operator, version] = splitComparison(wanted);
+  const order = options.ignoreEpoch === true ? withoutEpochs(options.order) : options.order;
+  return available.find((candidate) => holds(candidate, operator || "==", version, order));
+}
+
+/** The order of the versions without their epochs. */
+export function withoutEpochs(order: VersionOrder): VersionOrder {
+  const bare = (version: string) => version.replace(/^[^:]*:/, "");
+  return (a, b) => order(bare(a), bare(b));
+}

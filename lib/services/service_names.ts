@@ -1,0 +1,32 @@
+/**
+ * Names of services, and questions about several at once.
+ * Source: Salt 3008.3, `status` of `salt/modules/systemd_service.py` and its like.
+ * @module
+ */
+
+import { checkedWord } from "../host/run_program.ts";
+import { compileGlob } from "../text/glob.ts";
+import type { Value } from "../values/value.ts";
+
+/** A service's name as an argument or as a part of a path. @throws {InvocationError} If it could be something else. */
+export function serviceName(name: string): string {
+  return checkedWord(name.includes("/") ? "" : name, "service name");
+}
+
+/**
+ * Whether a service runs; of a glob a map with each that it matches.
+ * @param all Lists the services there are.
+ */
+export async function statusOf(
+  name: string,
+  { all, isRunning }: {
+    readonly all: () => readonly string[] | Promise<readonly string[]>;
+    readonly isRunning: (name: string) => Promise<boolean>;
+  },
+): Promise<Value> {
+  if (!/\*|\?|\[.+\]/.test(name)) return await isRunning(name);
+  const matches = compileGlob(name);
+  const found = new Map<Value, Value>();
+  for (const one of (await all()).filter(matches)) found.set(one, await isRunning(one));
+  return found;
+}

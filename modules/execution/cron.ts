@@ -1,0 +1,208 @@
+/**
+ * Execution module `cron`: the jobs in users' crontabs.
+ * Source: the functions of Salt 3008.3 `salt/modules/cron.py`.
+ * @module
+ */
+
+import { changeCrontab, cronField, installCrontab, readCrontab } from "../../lib/accounts/cron.ts";
+import {
+  type CronTime,
+  parseCrontab,
+  removeJob,
+  removeSpecial,
+  removeVariable,
+  setJob,
+  setVariable,
+  TIME_FIELDS,
+} from "../../lib/accounts/crontab.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+
+export const virtual: Virtual = {
+  serves: [{ programs: ["crontab"], otherwise: "Cannot load cron module: crontab command not found" }],
+};
+
+/** A number from `low` to `high`. */
+function random(low: number, high: number): number {
+  return low + Math.floor(crypto.getRandomValues(new Uint32Array(1))[0] / 2 ** 32 * (high - low + 1));
+}
+
+export const write_cron_file: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Make a file a user's crontab. Return whether it was done.",
+    "cron.write_cron_file root /tmp/new_cron",
+  ),
+  permissions: "all",
+  params: { user: str(), path: str() },
+  run: async ({ user, path }, context) => (await installCrontab(user, path, context)).retcode === 0,
+});
+
+export const write_cron_file_verbose: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Make a file a user's crontab. Return what crontab said.",
+    "cron.write_cron_file_verbose root /tmp/new_cron",
+  ),
+  permissions: "all",
+  params: { user: str(), path: str() },
+  run: async ({ user, path }, context) => ({ ...await installCrontab(user, path, context) }),
+});
+
+export const raw_cron: ModuleFunction<JobContext> = fn({
+  doc: describe("Return a user's crontab as it is.", "cron.raw_cron root"),
+  permissions: "all",
+  params: { user: str() },
+  run: ({ user }, context) => readCrontab(user, context),
+});
+
+const LIST = {
+  permissions: "all",
+  params: { user: str() },
+  run: async ({ user }: { user: string }, context: JobContext) => parseCrontab(await readCrontab(user, context)),
+} as const;
+
+export const list_tab: ModuleFunction<JobContext> = fn({
+  ...LIST,
+  doc: describe("Return the jobs and variables of a user's crontab, and the lines above Salt's.", "cron.list_tab root"),
+});
+
+export const ls: ModuleFunction<JobContext> = fn({
+  ...LIST,
+  doc: describe("The same as cron.list_tab.", "cron.ls root"),
+});
+
+export const get_entry: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return a job, found by its identifier or by its command; False if there is none.",
+    "cron.get_entry root identifier=task1",
+  ),
+  permissions: "all",
+  params: { user: str(), identifier: str(null), cmd: str(null) },
+  async run({ user, identifier, cmd }, context) {
+    if (identifier && cmd) context.log("warning", "Both identifier and cmd are specified. Only using identifier.");
+    const { crons, special } = parseCrontab(await readCrontab(user, context));
+    const found = [...crons, ...special].find((job) => identifier ? job.identifier === identifier : job.cmd === cmd);
+    return found ?? false;
+  },
+});
+
+const TIME = { minute: str(), hour: str(), daymonth: str(), month: str(), dayweek: str() };
+const MORE = { commented: bool(false), comment: str(null), identifier: str(null) };
+
+/** The fields of a job, each checked to be one line; a comment may have several. */
+function checked<T extends { readonly cmd: string; readonly identifier: string | null }>(job: T): T {
+  cronField(job.cmd, "command");
+  if (job.identifier !== null) cronField(job.identifier, "identifier");
+  return job;
+}
+
+export const set_job: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Add a job to a user's crontab, or change the one with that identifier, or without one with that command. A field of the\n" +
+      "time may be random, or a range such as 5:10 out of which one is chosen. commented=True switches the job off. Return\n" +
+      "new, updated or present, or what crontab complains of.",
+    "cron.set_job root '*' '*' '*' '*' 1 /usr/local/weekly",
+  ),
+  permissions: "all",
+  params: { user: str(), ...TIME, cmd: str(), ...MORE },
+  run({ user, cmd, commented, comment, identifier, ...given }, context) {
+    const field = (name: typeof TIME_FIELDS[number]) => cronField(given[name].toLowerCase(), name);
+    const time: CronTime = {
+      minute: field("minute"),
+      hour: field("hour"),
+      daymonth: field("daymonth"),
+      month: field("month"),
+      dayweek: field("dayweek"),
+    };
+    const job = checked({ cmd, commented, comment, identifier, time });
+    return changeCrontab(user, (table) => setJob(table, job, random), context);
+  },
+});
+
+export const set_special: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Add a job at an occasion (@reboot, @daily, …) to a user's crontab, or change it. Return new, updated or present.",
+    "cron.set_special root @hourly 'echo foobar'",
+  ),
+  permissions: "all",
+  params: { user: str(), special: str(), cmd: str(), ...MORE },
+  run({ user, special, cmd, commented, comment, identifier }, context) {
+    const job = checked({ cmd, commented, comment, identifier, spec: cronField(special, "occasion") });
+    return changeCrontab(user, (table) => setJob(table, job, random), context);
+  },
+});
+
+export const rm_special: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Remove a job at an occasion. Return removed or absent.",
+    "cron.rm_special root cmd='/usr/bin/foo'",
+  ),
+  permissions: "all",
+  params: { user: str(), cmd: str(), special: str(null), identifier: str(null) },
+  run: ({ user, cmd, special, identifier }, context) =>
+    changeCrontab(user, (table) => removeSpecial(table, { cmd, identifier, spec: special }), context),
+});
+
+const REMOVE = {
+  permissions: "all",
+  params: {
+    user: str(),
+    cmd: str(),
+    minute: str(null),
+    hour: str(null),
+    daymonth: str(null),
+    month: str(null),
+    dayweek: str(null),
+    identifier: str(null),
+  },
+  run(
+    { user, cmd, identifier, ...given }:
+      & { user: string; cmd: string; identifier: string | null }
+      & Record<
+        typeof TIME_FIELDS[number],
+        string | null
+      >,
+    context: JobContext,
+  ) {
+    const time = Object.fromEntries(TIME_FIELDS.flatMap((name) => given[name] === null ? [] : [[name, given[name]]]));
+    return changeCrontab(user, (table) => removeJob(table, { cmd, identifier, time }), context);
+  },
+} as const;
+
+export const rm_job: ModuleFunction<JobContext> = fn({
+  ...REMOVE,
+  doc: describe(
+    "Remove a job: the one with that identifier or command, and where they are given with those times. Return removed or\n" +
+      "absent.",
+    "cron.rm_job root /usr/local/weekly",
+    "cron.rm_job root /usr/bin/foo dayweek=1",
+  ),
+});
+
+export const rm: ModuleFunction<JobContext> = fn({
+  ...REMOVE,
+  doc: describe("The same as cron.rm_job.", "cron.rm root /usr/local/weekly"),
+});
+
+export const set_env: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set a variable in a user's crontab. Return new, updated or present.",
+    "cron.set_env root MAILTO user@example.com",
+  ),
+  permissions: "all",
+  params: { user: str(), name: str(), value: str(null) },
+  run: ({ user, name, value }, context) =>
+    changeCrontab(
+      user,
+      (table) => setVariable(table, cronField(name, "name"), value === null ? null : cronField(value, "value")),
+      context,
+    ),
+});
+
+export const rm_env: ModuleFunction<JobContext> = fn({
+  doc: describe("Remove a variable of a user's crontab. Return removed or absent.", "cron.rm_env root MAILTO"),
+  permissions: "all",
+  params: { user: str(), name: str() },
+  run: ({ user, name }, context) => changeCrontab(user, (table) => removeVariable(table, name), context),
+});

@@ -1,0 +1,118 @@
+/**
+ * Execution module `service` for Debian without systemd: scripts of System V's init.
+ * Source: the functions of Salt 3008.3 `salt/modules/debian_service.py`.
+ * @module
+ */
+
+import { scriptFunction, scriptStatus, serviceQuestion } from "./_script_service.ts";
+import { runProgram } from "../../lib/host/run_program.ts";
+import { which } from "../../lib/host/which.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { currentRunlevel, namesIn, startedIn } from "../../lib/services/init_scripts.ts";
+import { serviceName } from "../../lib/services/service_names.ts";
+
+export const virtual: Virtual = {
+  name: "service",
+  serves: [{
+    grains: { os: ["Debian", "Raspbian", "Devuan", "NILinuxRT"] },
+    unless: { init: ["systemd"] },
+    otherwise: "The debian_service module could not be loaded: unsupported OS family and/or systemd running.",
+  }],
+};
+
+async function started(context: JobContext): Promise<string[]> {
+  return [...new Set(startedIn(await currentRunlevel(context)))].sort();
+}
+
+async function all(context: JobContext): Promise<string[]> {
+  const scripts = namesIn("/etc/init.d").filter((name) => name !== "README");
+  return [...new Set([...scripts, ...await started(context)])].sort();
+}
+
+async function stopped(context: JobContext): Promise<string[]> {
+  const enabled = await started(context);
+  return (await all(context)).filter((name) => !enabled.includes(name));
+}
+
+function listing(
+  what: string,
+  name: string,
+  list: (context: JobContext) => Promise<string[]>,
+): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(`Return ${what}.`, `service.${name}`),
+    permissions: "all",
+    params: {},
+    run: (_bound, context) => list(context),
+  });
+}
+
+export const get_enabled: ModuleFunction<JobContext> = listing(
+  "the services that the runlevel starts",
+  "get_enabled",
+  started,
+);
+export const get_disabled: ModuleFunction<JobContext> = listing(
+  "the services that the runlevel does not start",
+  "get_disabled",
+  stopped,
+);
+export const get_all: ModuleFunction<JobContext> = listing("all services", "get_all", all);
+
+export const available: ModuleFunction<JobContext> = serviceQuestion("available", {
+  asks: "there is such a service",
+  answer: async (name, context) => (await all(context)).includes(name),
+});
+export const missing: ModuleFunction<JobContext> = serviceQuestion("missing", {
+  asks: "there is no such service",
+  answer: async (name, context) => !(await all(context)).includes(name),
+});
+export const enabled: ModuleFunction<JobContext> = serviceQuestion("enabled", {
+  asks: "the runlevel starts a service",
+  answer: async (name, context) => (await started(context)).includes(name),
+  more: true,
+});
+export const disabled: ModuleFunction<JobContext> = serviceQuestion("disabled", {
+  asks: "the runlevel does not start a service",
+  answer: async (name, context) => (await stopped(context)).includes(name),
+});
+
+export const start: ModuleFunction<JobContext> = scriptFunction("start", "Start a service.");
+export const stop: ModuleFunction<JobContext> = scriptFunction("stop", "Stop a service.");
+export const restart: ModuleFunction<JobContext> = scriptFunction("restart", "Restart a service.");
+export const reload_: ModuleFunction<JobContext> = scriptFunction(
+  "reload",
+  "Have a service read its configuration again.",
+);
+export const force_reload: ModuleFunction<JobContext> = scriptFunction(
+  "force-reload",
+  "Have a service read its configuration again, or restart it if it cannot.",
+);
+export const status: ModuleFunction<JobContext> = scriptStatus(all);
+
+export const enable: ModuleFunction<JobContext> = fn({
+  doc: describe("Have the runlevels start a service. Return whether it was done.", "service.enable <service name>"),
+  permissions: "all",
+  params: { name: str() },
+  varKwargs: "kwargs",
+  async run({ name }, context) {
+    const service = serviceName(name);
+    // Debian has had no insserv for long; where it is there it comes first, as with Salt.
+    if (which("insserv") !== undefined) {
+      if ((await runProgram(["insserv", service], context)).retcode !== 0) return false;
+    } else if ((await runProgram(["update-rc.d", service, "defaults"], context)).retcode !== 0) return false;
+    return (await runProgram(["update-rc.d", service, "enable"], context)).retcode === 0;
+  },
+});
+
+export const disable: ModuleFunction<JobContext> = fn({
+  doc: describe("Have no runlevel start a service. Return whether it was done.", "service.disable <service name>"),
+  permissions: "all",
+  params: { name: str() },
+  varKwargs: "kwargs",
+  run: async ({ name }, context) =>
+    (await runProgram(["update-rc.d", serviceName(name), "disable"], context)).retcode === 0,
+});

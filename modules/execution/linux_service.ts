@@ -1,0 +1,99 @@
+/**
+ * Execution module `service` for systems that have nothing but scripts below `/etc/init.d`.
+ * Source: the functions of Salt 3008.3 `salt/modules/linux_service.py`.
+ * @module
+ */
+
+import { runScript, scriptFunction, serviceQuestion } from "./_script_service.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { namesIn } from "../../lib/services/init_scripts.ts";
+import { compileGlob } from "../../lib/text/glob.ts";
+import type { Value } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = {
+  name: "service",
+  serves: [
+    {
+      unless: {
+        os: [
+          "RedHat",
+          "CentOS",
+          "Amazon",
+          "ScientificLinux",
+          "CloudLinux",
+          "Fedora",
+          "Gentoo",
+          "Ubuntu",
+          "Debian",
+          "Devuan",
+          "ALT",
+          "OEL",
+          "Linaro",
+          "elementary OS",
+          "McAfee  OS Server",
+          "Raspbian",
+          "SUSE",
+          "Slackware",
+        ],
+      },
+      otherwise: "Your OS is on the disabled list",
+    },
+    { grains: { kernel: ["Linux"] }, otherwise: "Non Linux OSes are not supported" },
+    { unless: { init: ["systemd"] }, otherwise: "Minion is running systemd" },
+    { grains: { init: ["sysvinit", "unknown"] }, otherwise: "Minion is running another init" },
+  ],
+};
+
+const all = () => namesIn("/etc/init.d");
+
+export const run: ModuleFunction<JobContext> = fn({
+  doc: describe("Call a service's script with an action. Return whether it went well.", "service.run apache2 reload"),
+  permissions: "all",
+  params: { name: str(), action: str() },
+  run: ({ name, action }, context) => runScript(name, action, context),
+});
+
+export const start: ModuleFunction<JobContext> = scriptFunction("start", "Start a service.");
+export const stop: ModuleFunction<JobContext> = scriptFunction("stop", "Stop a service.");
+export const restart: ModuleFunction<JobContext> = scriptFunction("restart", "Restart a service.");
+export const reload_: ModuleFunction<JobContext> = scriptFunction(
+  "reload",
+  "Have a service read its configuration again.",
+);
+
+export const status: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the pids of the processes that match a service's name, or sig; an empty text if none does. Of a glob a map.",
+    "service.status <service name>",
+    "service.status <service name> <service signature>",
+  ),
+  permissions: "all",
+  params: { name: str(), sig: any(null) },
+  async run({ name, sig }, context) {
+    if (sig !== null && sig !== "") return await context.call("status.pid", [sig]);
+    if (!/\*|\?|\[.+\]/.test(name)) return await context.call("status.pid", [name]);
+    const matches = compileGlob(name);
+    const found = new Map<Value, Value>();
+    for (const one of all().filter(matches)) found.set(one, await context.call("status.pid", [one]));
+    return found;
+  },
+});
+
+export const available: ModuleFunction<JobContext> = serviceQuestion("available", {
+  asks: "there is such a service",
+  answer: (name) => all().includes(name),
+});
+export const missing: ModuleFunction<JobContext> = serviceQuestion("missing", {
+  asks: "there is no such service",
+  answer: (name) => !all().includes(name),
+});
+
+export const get_all: ModuleFunction<JobContext> = fn({
+  doc: describe("Return all services.", "service.get_all"),
+  permissions: "all",
+  params: {},
+  run: () => all(),
+});

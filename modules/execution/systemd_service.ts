@@ -1,0 +1,282 @@
+/**
+ * Execution module `service` for systemd.
+ * Source: the functions of Salt 3008.3 `salt/modules/systemd_service.py`.
+ * @module
+ */
+
+import { InvocationError } from "../../lib/errors.ts";
+import { CommandError } from "../../lib/errors.ts";
+import { requireProgram, runProgram } from "../../lib/host/run_program.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { statusOf } from "../../lib/services/service_names.ts";
+import * as systemd from "../../lib/services/systemd.ts";
+import { isMap, type ValueMap } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = {
+  name: "service",
+  serves: [{
+    grains: { kernel: ["Linux"] },
+    programs: ["systemctl"],
+    otherwise:
+      "The systemd execution module failed to load: only available on Linux systems which have been booted with systemd.",
+  }],
+};
+
+const ROOT = { root: str(null) };
+const UNMASK = { unmask: bool(false), unmask_runtime: bool(false) };
+
+/** Functions that need systemd itself. */
+function refuseOffline(name: string): void {
+  if (systemd.isOffline()) {
+    throw new CommandError(`Cannot run in offline mode. Failed to get information on unit '${name}'`);
+  }
+}
+
+/** Salt stops and restarts its own minion without waiting: the minion would not hear the end. */
+function waits(name: string, noBlock: boolean | null): boolean {
+  return noBlock ?? /^salt-minion(\.service)?$/.test(name);
+}
+
+export const systemctl_reload: ModuleFunction<JobContext> = fn({
+  doc: describe("Have systemd read its units again.", "service.systemctl_reload"),
+  permissions: "all",
+  params: {},
+  async run(_bound, context) {
+    await systemd.reloadSystemd(context);
+    return true;
+  },
+});
+
+export const get_running: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the running units.", "service.get_running"),
+  permissions: "all",
+  params: {},
+  run: (_bound, context) => systemd.runningUnits(context),
+});
+
+function inState(state: "enabled" | "disabled" | "static", what: string): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(`Return the ${what}; with root those of the system in that directory.`, `service.get_${state}`),
+    permissions: "all",
+    params: ROOT,
+    run: ({ root }, context) => systemd.unitsInState(state, context, root),
+  });
+}
+
+export const get_enabled: ModuleFunction<JobContext> = inState("enabled", "units that start with the system");
+export const get_disabled: ModuleFunction<JobContext> = inState("disabled", "units that do not start with the system");
+export const get_static: ModuleFunction<JobContext> = inState(
+  "static",
+  "units that can be neither enabled nor disabled",
+);
+
+export const get_all: ModuleFunction<JobContext> = fn({
+  doc: describe("Return all units; with root those of the system in that directory.", "service.get_all"),
+  permissions: "all",
+  params: ROOT,
+  run: ({ root }) => systemd.allUnits(root),
+});
+
+export const available: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether there is such a unit.", "service.available sshd"),
+  permissions: "all",
+  params: { name: str() },
+  run({ name }, context) {
+    refuseOffline(name);
+    return systemd.isAvailable(name, context);
+  },
+});
+
+export const missing: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether there is no such unit.", "service.missing sshd"),
+  permissions: "all",
+  params: { name: str() },
+  async run({ name }, context) {
+    refuseOffline(name);
+    return !await systemd.isAvailable(name, context);
+  },
+});
+
+const MASK = { name: str(), runtime: bool(false), ...ROOT };
+
+export const unmask_: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Unmask a unit; with runtime=True what was masked until the next start of the system.",
+    "service.unmask foo",
+    "service.unmask foo runtime=True",
+  ),
+  permissions: "all",
+  params: MASK,
+  run: ({ name, ...how }, context) => systemd.unmask(name, context, how),
+});
+
+export const mask: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Mask a unit, so that nothing starts it; with runtime=True until the next start of the system.",
+    "service.mask foo",
+    "service.mask foo runtime=True",
+  ),
+  permissions: "all",
+  params: MASK,
+  run: ({ name, ...how }, context) => systemd.mask(name, context, how),
+});
+
+export const masked: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether a unit is masked.", "service.masked foo", "service.masked foo runtime=True"),
+  permissions: "all",
+  params: MASK,
+  run: ({ name, ...how }, context) => systemd.isMasked(name, context, how),
+});
+
+export const start: ModuleFunction<JobContext> = fn({
+  doc: describe("Start a unit. no_block=True does not wait for it.", "service.start <service name>"),
+  permissions: "all",
+  params: { name: str(), no_block: bool(false), ...UNMASK },
+  run: ({ name, no_block, unmask, unmask_runtime }, context) =>
+    systemd.actOn("start", name, context, { noBlock: no_block, unmask, unmaskRuntime: unmask_runtime }),
+});
+
+export const stop: ModuleFunction<JobContext> = fn({
+  doc: describe("Stop a unit. no_block=True does not wait for it.", "service.stop <service name>"),
+  permissions: "all",
+  params: { name: str(), no_block: bool(null) },
+  run: ({ name, no_block }, context) => systemd.stop(name, context, waits(name, no_block)),
+});
+
+export const restart: ModuleFunction<JobContext> = fn({
+  doc: describe("Restart a unit. no_block=True does not wait for it.", "service.restart <service name>"),
+  permissions: "all",
+  params: { name: str(), no_block: bool(null), ...UNMASK },
+  run: ({ name, no_block, unmask, unmask_runtime }, context) =>
+    systemd.actOn("restart", name, context, {
+      noBlock: waits(name, no_block),
+      unmask,
+      unmaskRuntime: unmask_runtime,
+    }),
+});
+
+export const reload_: ModuleFunction<JobContext> = fn({
+  doc: describe("Have a unit read its configuration again.", "service.reload <service name>"),
+  permissions: "all",
+  params: { name: str(), no_block: bool(false), ...UNMASK },
+  run: ({ name, no_block, unmask, unmask_runtime }, context) =>
+    systemd.actOn("reload", name, context, { noBlock: no_block, unmask, unmaskRuntime: unmask_runtime }),
+});
+
+export const force_reload: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Have a unit read its configuration again, or restart it if it cannot.",
+    "service.force_reload <service name>",
+  ),
+  permissions: "all",
+  params: { name: str(), no_block: bool(true), ...UNMASK },
+  run: ({ name, no_block, unmask, unmask_runtime }, context) =>
+    systemd.actOn("force-reload", name, context, { noBlock: no_block, unmask, unmaskRuntime: unmask_runtime }),
+});
+
+export const status: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return whether a unit is active; of a glob a map. sig is ignored.",
+    "service.status <service name>",
+  ),
+  permissions: "all",
+  params: { name: str(), sig: any(null) },
+  run: ({ name }, context) =>
+    statusOf(name, { all: () => systemd.allUnits(), isRunning: (one) => systemd.isActive(one, context) }),
+});
+
+export const enable: ModuleFunction<JobContext> = fn({
+  doc: describe("Have a unit start with the system.", "service.enable <service name>"),
+  permissions: "all",
+  params: { name: str(), no_block: bool(false), ...UNMASK, ...ROOT },
+  varKwargs: "kwargs",
+  run: ({ name, no_block, unmask, unmask_runtime, root }, context) =>
+    systemd.enable(name, context, { noBlock: no_block, unmask, unmaskRuntime: unmask_runtime, root }),
+});
+
+export const disable: ModuleFunction<JobContext> = fn({
+  doc: describe("Have a unit no longer start with the system.", "service.disable <service name>"),
+  permissions: "all",
+  params: { name: str(), no_block: bool(false), ...ROOT },
+  varKwargs: "kwargs",
+  run: ({ name, no_block, root }, context) => systemd.disable(name, context, { noBlock: no_block, root }),
+});
+
+export const enabled: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether a unit starts with the system.", "service.enabled <service name>"),
+  permissions: "all",
+  params: { name: str(), ...ROOT },
+  varKwargs: "kwargs",
+  run: ({ name, root }, context) => systemd.isEnabled(name, context, root),
+});
+
+export const disabled: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether a unit does not start with the system.", "service.disabled <service name>"),
+  permissions: "all",
+  params: { name: str(), ...ROOT },
+  run: async ({ name, root }, context) => !await systemd.isEnabled(name, context, root),
+});
+
+export const show: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the properties of a unit.", "service.show <service name>"),
+  permissions: "all",
+  params: { name: str(), ...ROOT },
+  run: ({ name, root }, context) => systemd.unitProperties(name, context, root),
+});
+
+export const execs: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the program that each service starts.", "service.execs"),
+  permissions: "all",
+  params: ROOT,
+  async run({ root }, context) {
+    const programs: ValueMap = new Map();
+    for (const name of systemd.allUnits(root)) {
+      const started = (await systemd.unitProperties(name, context, root)).get("ExecStart");
+      if (isMap(started)) programs.set(name, started.get("path") ?? null);
+    }
+    return programs;
+  },
+});
+
+export const firstboot: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set locale, keymap, timezone, hostname and machine id of a system that has not started yet.",
+    "service.firstboot keymap=jp locale=en_US.UTF-8",
+  ),
+  permissions: "all",
+  params: {
+    locale: str(null),
+    locale_message: str(null),
+    keymap: str(null),
+    timezone: str(null),
+    hostname: str(null),
+    machine_id: str(null),
+    root: str(null),
+  },
+  async run({ locale, locale_message, keymap, timezone, hostname, machine_id, root }, context) {
+    const given = {
+      locale,
+      "locale-message": locale_message,
+      keymap,
+      timezone,
+      hostname,
+      "machine-ID": machine_id,
+      root,
+    };
+    const words = Object.entries(given).flatMap(([name, value]) => value ? [`--${name}=${value}`] : []);
+    if (words.some((word) => word.includes("\n"))) throw new InvocationError("A value has several lines");
+    const { retcode, stderr } = await runProgram([requireProgram("systemd-firstboot"), ...words], context);
+    if (retcode !== 0) throw new CommandError(`systemd-firstboot error: ${stderr}`);
+    return true;
+  },
+});
+
+export const offline: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether this system was not started by systemd, as in a chroot.", "service.offline"),
+  permissions: "all",
+  params: {},
+  run: () => systemd.isOffline(),
+});

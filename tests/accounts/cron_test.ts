@@ -1,0 +1,69 @@
+import { parseCrontab, removeJob, setJob } from "../../lib/accounts/crontab.ts";
+import { findUser } from "../../lib/os/users.ts";
+import { isMap, map, str, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { run, testContext } from "../support/job_context.ts";
+import { parseJson } from "../support/json.ts";
+import { RecordedPrograms } from "../support/recorded_program.ts";
+
+const SEQUENCES = parseJson(Deno.readTextFileSync(new URL("../corpus/cron.json", import.meta.url)));
+const USER = findUser(Deno.uid() ?? 0)?.name ?? "root";
+
+function field(value: Value, name: string): Value {
+  assert(isMap(value));
+  return value.get(name) ?? null;
+}
+
+/** A `crontab` that keeps one file. */
+function keepTab(programs: RecordedPrograms): string {
+  const tab = `${programs.path}/tab`;
+  Deno.writeTextFileSync(
+    `${programs.path}/crontab`,
+    `#!/bin/sh\nif [ "$1" = -l ]; then cat ${tab}; else cat "$1" > ${tab}; fi\n`,
+    { mode: 0o755 },
+  );
+  return tab;
+}
+
+assert(Array.isArray(SEQUENCES));
+for (const [i, sequence] of SEQUENCES.entries()) {
+  Deno.test(`cron.* answers and writes as Python Salt's, sequence ${i + 1}`, async () => {
+    using programs = new RecordedPrograms();
+    const tab = keepTab(programs);
+    Deno.writeTextFileSync(tab, str(field(sequence, "before")));
+    const steps = field(sequence, "steps");
+    assert(Array.isArray(steps) && steps.length > 0);
+    for (const step of steps) {
+      const [fun, args, kwargs] = [str(field(step, "fun")), field(step, "args"), field(step, "kwargs")];
+      assert(Array.isArray(args) && isMap(kwargs));
+      const arg = [USER, ...args, ...kwargs.size === 0 ? [] : [new Map([...map({ __kwarg__: true }), ...kwargs])]];
+      const { return: answer } = await run(`cron.${fun}`, arg, testContext());
+      const said = `${fun} ${JSON.stringify(args.map(str))}`;
+      assertEquals(answer, field(step, "return"), said);
+      assertEquals(Deno.readTextFileSync(tab), field(step, "tab"), said);
+    }
+  });
+}
+
+Deno.test("a time by chance is within its range, and stays what it is", () => {
+  const time = { minute: "random", hour: "3:5", daymonth: "random", month: "2", dayweek: "*" };
+  const wanted = { cmd: "x", identifier: null, comment: null, commented: false, time };
+  const highest = setJob(parseCrontab(""), wanted, (_low, high) => high).table;
+  assert(highest !== undefined);
+  assertEquals(highest.crons.map(({ minute, hour, daymonth }) => [minute, hour, daymonth]), [["59", "5", "28"]]);
+  const again = setJob(highest, { ...wanted, identifier: "x", time: { ...time, hour: "5" } }, () => 0);
+  assertEquals(again.table?.crons.map(({ minute, daymonth }) => [minute, daymonth]), [["59", "28"]]);
+  assertEquals(removeJob(highest, { cmd: "x", identifier: null, time: { minute: "random" } }).answer, "removed");
+});
+
+Deno.test("no field of a job becomes another line, and no user's name an option", async () => {
+  using programs = new RecordedPrograms();
+  Deno.writeTextFileSync(keepTab(programs), "");
+  const said = async (fun: string, ...arg: Value[]) => String((await run(`cron.${fun}`, arg, testContext())).return);
+  assertStringIncludes(await said("set_job", USER, "1", "1", "1", "1", "1", "a\n* * * * * evil"), "Invalid command");
+  assertStringIncludes(await said("set_job", USER, "1\n", "1", "1", "1", "1", "a"), "Invalid minute");
+  assertStringIncludes(await said("set_env", USER, "A", "b\n* * * * * evil"), "Invalid value");
+  assertStringIncludes(await said("set_special", USER, "@reboot\n", "a"), "Invalid occasion");
+  for (const user of ["-l", "a\nb", "x:y"]) assertStringIncludes(await said("raw_cron", user), "Invalid user name");
+  assertEquals(Deno.readTextFileSync(`${programs.path}/tab`), "");
+});

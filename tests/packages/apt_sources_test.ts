@@ -1,0 +1,127 @@
+import {
+  changeRepository,
+  deleteRepository,
+  getRepository,
+  listRepositories,
+} from "../../lib/packages/apt_repositories.ts";
+import { compareDebianVersions } from "../../lib/packages/debian_version.ts";
+import { matchingVersion, splitComparison } from "../../lib/packages/version_match.ts";
+import { isMap, map, str, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { parseJson } from "../support/json.ts";
+
+const CORPUS = parseJson(Deno.readTextFileSync(new URL("../corpus/packages.json", import.meta.url)));
+
+function part(name: string): Value {
+  const found = isMap(CORPUS) ? CORPUS.get(name) : undefined;
+  assert(found !== undefined);
+  return found;
+}
+
+/** Runs `test` with a root directory whose sources are these files. */
+function withSources(files: Iterable<readonly [Value, Value]>, test: (root: string) => void): void {
+  const root = Deno.makeTempDirSync({ prefix: "sources_" });
+  try {
+    Deno.mkdirSync(`${root}/etc/apt/sources.list.d`, { recursive: true });
+    for (const [name, text] of files) {
+      const place = name === "sources.list" ? "etc/apt" : "etc/apt/sources.list.d";
+      Deno.writeTextFileSync(`${root}/${place}/${str(name)}`, str(text));
+    }
+    test(root);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+Deno.test("compareDebianVersions() orders as dpkg does", () => {
+  const rows = part("versions");
+  assert(Array.isArray(rows) && rows.length > 500);
+  const wrong = rows.filter((row) => Array.isArray(row) && compareDebianVersions(str(row[0]), str(row[1])) !== row[2]);
+  assertEquals(wrong, []);
+});
+
+Deno.test("listRepositories() shows what Salt's pkg.list_repos shows", () => {
+  const files = part("sources");
+  assert(isMap(files));
+  withSources(files, (root) => assertEquals(listRepositories(root), part("repos")));
+});
+
+Deno.test("a repository is added, changed and deleted; comments and lines that are none stay", () => {
+  const main = "# my own\ndeb http://a.example/ sid main\nnonsense\n";
+  withSources([["sources.list", main]], (root) => {
+    const file = "/etc/apt/sources.list.d/new.list";
+    const line = "deb [signed-by=/k.gpg] http://b.example sid main";
+    changeRepository(line, { kwargs: map({ file, comments: "why" }), needsKey: true, root });
+    assertEquals(Deno.readTextFileSync(root + file), "deb [signed-by=/k.gpg] http://b.example sid main #why\n");
+    changeRepository(line, { kwargs: map({ comps: "main,contrib", disabled: true }), needsKey: true, root });
+    assertEquals(
+      Deno.readTextFileSync(root + file),
+      "# deb [signed-by=/k.gpg] http://b.example sid main contrib #why\n",
+    );
+    assertEquals(getRepository(line, root).get("comps"), ["main", "contrib"]);
+    changeRepository("deb http://a.example sid main", {
+      kwargs: map({ architectures: "amd64" }),
+      needsKey: true,
+      root,
+    });
+    assertEquals(
+      Deno.readTextFileSync(`${root}/etc/apt/sources.list`),
+      "# my own\ndeb [arch=amd64] http://a.example sid main\nnonsense\n",
+    );
+    assertEquals(
+      deleteRepository("deb http://b.example sid main contrib", root),
+      `File ${file} containing repo 'deb http://b.example sid main contrib' has been removed.`,
+    );
+    assertThrows(() => Deno.statSync(root + file), Deno.errors.NotFound);
+    assertEquals(getRepository(line, root), map({}));
+    assertThrows(() => deleteRepository(line, root), Error, "doesn't exist in the sources.list(s)");
+  });
+});
+
+Deno.test("an entry of deb822 is added and changed in its file", () => {
+  withSources([], (root) => {
+    const file = "/etc/apt/sources.list.d/x.sources";
+    changeRepository("deb http://a.example sid main", { kwargs: map({ file, trusted: true }), needsKey: true, root });
+    const text = "Types: deb\nURIs: http://a.example\nSuites: sid\nComponents: main\nTrusted: yes\n";
+    assertEquals(Deno.readTextFileSync(root + file), text);
+    changeRepository("deb http://a.example sid main", { kwargs: map({ enabled: false }), needsKey: true, root });
+    assertEquals(Deno.readTextFileSync(root + file), `Enabled: no\n${text}`);
+  });
+});
+
+Deno.test("no repository is of two lines, and none is without a key unless it is trusted", () => {
+  withSources([], (root) => {
+    const change = (repo: string, kwargs: Record<string, unknown> = {}) =>
+      changeRepository(repo, {
+        kwargs: map({ file: "/etc/apt/sources.list.d/x.list", ...kwargs }),
+        needsKey: true,
+        root,
+      });
+    assertThrows(() => change("deb http://a sid main"), Error, "missing 'signedby' or 'trusted' option");
+    assertThrows(() => change("nonsense"), Error, "Name nonsense is not valid");
+    assertThrows(
+      () => change("deb http://a sid main", { trusted: true, comps: "x\ndeb http://evil sid main" }),
+      Error,
+      "Invalid repository",
+    );
+    assertEquals(listRepositories(root), map({}));
+  });
+});
+
+for (
+  const [wanted, found] of [["1.0", "1.0"], [">=1.1", "2.0"], ["<2.0", "1.0"], [">2.0", undefined], ["!=2.0", "1.0"], [
+    "<>1.0",
+    undefined,
+  ]] as const
+) {
+  Deno.test(`matchingVersion() for ${wanted} finds ${found}`, () => {
+    assertEquals(matchingVersion(wanted, ["2.0", "1.0"], { order: compareDebianVersions }), found);
+  });
+}
+
+Deno.test("splitComparison() takes the operator off", () => {
+  assertEquals([">=1.0", "1.0", "<< 2", ">=<1"].map(splitComparison), [[">=", "1.0"], ["", "1.0"], ["<<", "2"], [
+    "",
+    ">=<1",
+  ]]);
+});

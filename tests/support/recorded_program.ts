@@ -1,0 +1,55 @@
+/**
+ * Programs that are not run but recorded: a directory at the beginning of PATH has scripts of their names, which note
+ * their arguments and answer what the test says.
+ * @module
+ */
+
+/** What a program answers for arguments that match, a shell's pattern: `is-active cron.service`, `* status *`. */
+export interface RecordedAnswer {
+  readonly args: string;
+  readonly stdout?: string;
+  readonly stderr?: string;
+  readonly code?: number;
+}
+
+/** The directory, until it is disposed of. */
+export class RecordedPrograms implements Disposable {
+  readonly path = Deno.makeTempDirSync({ prefix: "recorded_" });
+  readonly #before = Deno.env.get("PATH") ?? "";
+
+  constructor() {
+    Deno.env.set("PATH", `${this.path}:${this.#before}`);
+  }
+
+  /** Has a program answer; the first answer that matches counts, and without one it is silent. */
+  answer(program: string, answers: readonly RecordedAnswer[] = []): void {
+    const cases = answers.map(({ args, stdout = "", stderr = "", code = 0 }, i) => {
+      Deno.writeTextFileSync(`${this.path}/${program}.${i}.out`, stdout);
+      Deno.writeTextFileSync(`${this.path}/${program}.${i}.err`, stderr);
+      const pattern = args.replace(/[^\w.*@=:,/-]/g, (one) => `\\${one}`);
+      return `${pattern}) cat '${this.path}/${program}.${i}.out'; cat '${this.path}/${program}.${i}.err' >&2; exit ${code};;`;
+    });
+    Deno.writeTextFileSync(
+      `${this.path}/${program}`,
+      `#!/bin/sh\necho "${program} $*" >> '${this.path}/calls'\n[ -t 0 ] || cat >> '${this.path}/${program}.in'\n` +
+        `case "$*" in\n${cases.join("\n")}\nesac\n`,
+    );
+    Deno.chmodSync(`${this.path}/${program}`, 0o755);
+  }
+
+  /** The calls since the last time, a line each. */
+  calls(): string[] {
+    try {
+      return Deno.readTextFileSync(`${this.path}/calls`).split("\n").slice(0, -1);
+    } catch {
+      return [];
+    } finally {
+      Deno.writeTextFileSync(`${this.path}/calls`, "");
+    }
+  }
+
+  [Symbol.dispose](): void {
+    Deno.env.set("PATH", this.#before);
+    Deno.removeSync(this.path, { recursive: true });
+  }
+}
