@@ -50,21 +50,21 @@ export interface ShadowEntry {
 }
 
 /** The entries in a passwd file; lines that are none are left out. */
-export function parsePasswd(text: string): PasswdEntry[] {
+function parsePasswd(text: string): PasswdEntry[] {
   return records(text, 7).flatMap(([name, passwd, uid, gid, gecos, home, shell]) =>
     isId(uid) && isId(gid) ? [{ name, passwd, uid: Number(uid), gid: Number(gid), gecos, home, shell }] : []
   );
 }
 
 /** The entries in a group file; lines that are none are left out. */
-export function parseGroups(text: string): GroupEntry[] {
+function parseGroups(text: string): GroupEntry[] {
   return records(text, 4).flatMap(([name, passwd, gid, members]) =>
     isId(gid) ? [{ name, passwd, gid: Number(gid), members: members === "" ? [] : members.split(",") }] : []
   );
 }
 
 /** The entries in a shadow file. */
-export function parseShadow(text: string): ShadowEntry[] {
+function parseShadow(text: string): ShadowEntry[] {
   return records(text, 2).map(([name, passwd, ...days]) => {
     const [lstchg, min, max, warn, inact, expire] = Array.from({ length: 6 }, (_, i) => day(days[i]));
     return { name, passwd, lstchg, min, max, warn, inact, expire };
@@ -95,12 +95,12 @@ async function text(database: "passwd" | "group", host: CommandHost, root: strin
   return (await runProgram(["getent", database], host)).stdout;
 }
 
-/** The users. */
+/** All users: of this host those that getent lists, in a root directory those of its file. */
 export async function passwdEntries(host: CommandHost, root: string | null): Promise<PasswdEntry[]> {
   return parsePasswd(await text("passwd", host, root));
 }
 
-/** The groups. */
+/** All groups: of this host those that getent lists, in a root directory those of its file. */
 export async function groupEntries(host: CommandHost, root: string | null): Promise<GroupEntry[]> {
   return parseGroups(await text("group", host, root));
 }

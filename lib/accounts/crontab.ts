@@ -247,7 +247,7 @@ export function removeSpecial(
   return { answer: "removed", table: { ...table, special: table.special.filter((job) => job !== found) } };
 }
 
-/** Sets a variable. */
+/** Gives a variable a value, after all others if it had another one. */
 export function setVariable(table: Crontab, name: string, value: string | null): CronChange {
   const known = table.env.find((variable) => variable.name === name);
   if (known !== undefined && known.value === value) return { answer: "present" };
@@ -255,7 +255,7 @@ export function setVariable(table: Crontab, name: string, value: string | null):
   return { answer: known === undefined ? "new" : "updated", table: { ...table, env } };
 }
 
-/** Removes a variable. */
+/** Takes a variable out of a table; the answer is absent if it was in none. */
 export function removeVariable(table: Crontab, name: string): CronChange {
   const env = table.env.filter((variable) => variable.name !== name);
   return env.length === table.env.length ? { answer: "absent" } : { answer: "removed", table: { ...table, env } };

@@ -100,7 +100,7 @@ export function sourceLine(source: Source): string {
 const FIELDS = ["types", "uris", "suites", "components", "architectures", "signed-by", "trusted", "enabled"];
 
 /** Reads one paragraph; `undefined` if it has no fields. */
-export function parseSourceParagraph(paragraph: string, file: string): Source | undefined {
+function parseSourceParagraph(paragraph: string, file: string): Source | undefined {
   const fields = new Map<string, string>();
   const comments: string[] = [];
   let last: string | undefined;
@@ -130,7 +130,7 @@ export function parseSourceParagraph(paragraph: string, file: string): Source | 
 }
 
 /** The entry as a paragraph of deb822, without an empty line after it. */
-export function sourceParagraph(source: Source): string {
+function sourceParagraph(source: Source): string {
   const fields: [string, string][] = [
     ["Enabled", source.disabled ? "no" : ""],
     ["Types", source.types.join(" ")],

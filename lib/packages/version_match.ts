@@ -23,7 +23,7 @@ export function splitComparison(wanted: string): readonly [operator: string, ver
 }
 
 /** Whether `a operator b`; an operator that Salt does not know holds never. */
-export function holds(a: string, operator: string, b: string, order: VersionOrder): boolean {
+function holds(a: string, operator: string, b: string, order: VersionOrder): boolean {
   return Object.hasOwn(ACCEPTED, operator) && ACCEPTED[operator].includes(Math.sign(order(a, b)));
 }
 

@@ -246,7 +246,7 @@ export async function isMasked(name: string, context: JobContext, { runtime, roo
   }
 }
 
-/** Masks a unit. @throws {CommandError} If systemctl does not. */
+/** Has nothing start a unit any more. @throws {CommandError} If systemctl does not. */
 export async function mask(name: string, context: JobContext, { runtime, root }: MaskOptions): Promise<true> {
   await readChanges(name, context);
   const words = ["mask", ...runtime ? ["--runtime"] : [], output.unitName(name)];
@@ -264,7 +264,7 @@ export async function unmask(name: string, context: JobContext, options: MaskOpt
   throw new CommandError(`Failed to unmask service '${name}'`);
 }
 
-/** The properties of a unit. */
+/** What `systemctl show` tells of a unit, empty texts for one that is not there. */
 export async function unitProperties(name: string, context: JobContext, root: string | null): Promise<ValueMap> {
   const { stdout } = await systemctl(["show", output.unitName(serviceName(name))], context, { root });
   return output.parseProperties(stdout);
