@@ -10,7 +10,6 @@ import { sanitize } from "../text/terminal.ts";
 export interface ProfileRequest {
   /** `--enable-profiling` */
   readonly profiling_enabled: boolean;
-  /** `--profiling-path` */
   readonly profiling_path: string | null;
 }
 

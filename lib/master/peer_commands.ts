@@ -22,12 +22,13 @@ import { encode } from "../values/msgpack.ts";
 type PeerNeeds = PublishNeeds;
 
 /** The commands, by name. */
-export const PEER_COMMANDS: MinionCommands<"auth" | "jobs" | "opts" | "log" | "warn" | "fire" | "park" | "functions"> = {
-  minion_pub: publishForPeer,
-  minion_publish: publishAndWait,
-  pub_ret: peerReturns,
-  minion_runner: runForPeer,
-};
+export const PEER_COMMANDS: MinionCommands<"auth" | "jobs" | "opts" | "log" | "warn" | "fire" | "park" | "functions"> =
+  {
+    minion_pub: publishForPeer,
+    minion_publish: publishAndWait,
+    pub_ret: peerReturns,
+    minion_runner: runForPeer,
+  };
 
 /** Longest time that `minion_publish` waits, and its interval, in milliseconds. */
 const MOST_WAIT_MS = 60_000;
