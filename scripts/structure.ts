@@ -20,7 +20,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/text"],
   ["lib/os", "lib/config_files", "lib/archives"],
   ["lib/crypto", "lib/process"],
-  ["lib/sockets", "lib/protocol"],
+  ["lib/sockets", "lib/protocol", "lib/target"],
   ["lib/host", "lib/output"],
   ["lib/config", "lib/keys", "lib/filesystem"],
   ["lib/auth", "lib/bus", "lib/plugins", "lib/fleet", "modules/grains"],

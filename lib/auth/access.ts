@@ -132,11 +132,16 @@ export class Access {
   #rulesFor(user: string): Value[] | undefined {
     const { acl, sudoAcl } = this.#rules;
     const name = sudoAcl && acl.size > 0 && user.startsWith(SUDO) ? user.slice(SUDO.length) : user;
-    // An unlisted name came with an operator's key.
-    if (name === user && (this.#isPrivileged(user) || !this.#keys.has(user))) return undefined;
+    if (name === user && this.isOperator(user)) return undefined;
     return [...acl].flatMap(([pattern, rules]) =>
       typeof pattern === "string" && matchesName(pattern, name) && Array.isArray(rules) ? rules : []
     );
+  }
+
+  /** Whether no rule limits what `user`, who is authenticated, may do. */
+  isOperator(user: string): boolean {
+    // An unlisted name came with an operator's key.
+    return this.#isPrivileged(user) || !this.#keys.has(user);
   }
 
   #isPrivileged(user: string): boolean {

@@ -102,9 +102,9 @@ export const PLAIN_TARGET_CLI_OPTIONS = {
   list_hosts: flag(["-H", "--hosts"], "List the hosts of a roster. There are none without salt-ssh.", TARGET),
   pcre: flag(["-E", "--pcre"], "A regular expression that the id matches from its start.", TARGET),
   list: flag(["-L", "--list"], "Ids, separated by commas or blanks.", TARGET),
-  grain: flag(["-G", "--grain"], 'A grain and a glob: "os:Arch*". Not built yet.', TARGET),
-  grain_pcre: flag(["-P", "--grain-pcre"], 'A grain and a regular expression: "os:Arch.*". Not built yet.', TARGET),
-  nodegroup: flag(["-N", "--nodegroup"], "The name of a group in the master's configuration. Not built yet.", TARGET),
+  grain: flag(["-G", "--grain"], 'A grain and a glob: "os:Arch*".', TARGET),
+  grain_pcre: flag(["-P", "--grain-pcre"], 'A grain and a regular expression: "os:Arch.*".', TARGET),
+  nodegroup: flag(["-N", "--nodegroup"], "The name of a group in the master's configuration.", TARGET),
   range: flag(["-R", "--range"], "An expression for a range server. Not built yet.", TARGET),
   delimiter: text(["--delimiter"], "What separates the levels of a grain or pillar key. Default: %default.", {
     group: "Additional Target Options",
@@ -115,14 +115,14 @@ export const PLAIN_TARGET_CLI_OPTIONS = {
 /** How targets are chosen, as `salt` knows it. */
 export const TARGET_CLI_OPTIONS = {
   ...PLAIN_TARGET_CLI_OPTIONS,
-  compound: flag(["-C", "--compound"], 'Several of these: "G@os:Debian and web* or E@db.*". Not built yet.', TARGET),
-  pillar_target: flag(["-I", "--pillar"], 'A pillar key and a glob: "role:web*". Not built yet.', TARGET),
+  compound: flag(["-C", "--compound"], 'Several of these: "G@os:Debian and web* or E@db.*".', TARGET),
+  pillar_target: flag(["-I", "--pillar"], 'A pillar key and a glob: "role:web*".', TARGET),
   pillar_pcre: flag(
     ["-J", "--pillar-pcre"],
-    'A pillar key and a regular expression: "role:web.*". Not built yet.',
+    'A pillar key and a regular expression: "role:web.*".',
     TARGET,
   ),
-  ipcidr: flag(["-S", "--ipcidr"], "An address or a network. Not built yet.", TARGET),
+  ipcidr: flag(["-S", "--ipcidr"], "An address or a network.", TARGET),
 } as const satisfies CliTable;
 
 /** How arguments are read. */

@@ -6,7 +6,7 @@
 
 import { typedCommand } from "../config/typed_command.ts";
 import { TargetError } from "../errors.ts";
-import { resolveTarget } from "../fleet/target.ts";
+import { resolveTarget } from "../fleet/resolve_target.ts";
 import type { KeyStore } from "../keys/store.ts";
 import { nearestName } from "../text/nearest_name.ts";
 import { sanitize } from "../text/terminal.ts";
@@ -57,7 +57,7 @@ function keyLines(target: UnmatchedTarget, keys: Pick<KeyStore, "list">, place: 
 function matching({ tgt, tgtType }: UnmatchedTarget, ids: () => readonly string[]): string[] {
   if (!OF_IDS.includes(tgtType)) return [];
   try {
-    return resolveTarget(tgt, tgtType, ids()).minions;
+    return resolveTarget({ tgt, tgtType }, { ids: ids(), nodegroups: new Map() }).minions;
   } catch (error) {
     if (error instanceof Deno.errors.PermissionDenied || error instanceof TargetError) return [];
     throw error;

@@ -21,7 +21,6 @@ import type { MasterOpts } from "../config/options.ts";
 import type { ReturnKey } from "../protocol/return_key.ts";
 import { type Outcome, silenceText } from "../protocol/outcome.ts";
 import { failuresText, type MinionEnd } from "../report/failures.ts";
-import { NOBODY_MATCHED, nobodyHint } from "./nobody_hint.ts";
 import { plainRetcode } from "../protocol/retcode.ts";
 import { listSources, readPieces, readTextFiles } from "./salt_cp_files.ts";
 import { SALT_CP, type SaltCpTable } from "./salt_cp_options.ts";
@@ -59,10 +58,15 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
     { io, options, loaded, takeRights: actAsServiceUser },
     async ({ opts, log, print, rights }) => {
       const { caller, asCaller } = rights;
+      const { delimiter } = options;
+      if (tgtType !== "glob") {
+        const { checkTarget } = await import("./check_target.ts");
+        checkTarget({ tgt, tgtType }, { nodegroups: opts.nodegroups, delimiter });
+      }
       try {
         using client = await LocalClient.connect(opts, { user: caller, log });
         const noLog = options.no_log ? await newReturnKey() : undefined;
-        const copy = new Copy({ tgt, tgtType }, { client, opts, io, asCaller, noLog });
+        const copy = new Copy({ tgt, tgtType, kwargs: map({ delimiter }) }, { client, opts, io, asCaller, noLog });
         if (options.chunked) await copy.sendPieces(sources, { dest, compress: !options.no_compression });
         else await copy.sendWhole(sources, dest);
         if (io.signal.aborted) return interruptedRun(io);
@@ -78,6 +82,7 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
         return EX_MINIONS;
       } catch (error) {
         if (error instanceof TargetError) {
+          const { NOBODY_MATCHED, nobodyHint } = await import("./nobody_hint.ts");
           io.write(NOBODY_MATCHED);
           io.writeError(nobodyHint({ tgt, tgtType }, new KeyStore(opts.pki_dir), opts));
         }
@@ -90,6 +95,8 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
 interface Target {
   readonly tgt: Value;
   readonly tgtType: string;
+  /** Fields for the master beside the job itself. */
+  readonly kwargs?: ValueMap;
 }
 
 /** The result of one job on one minion. */
@@ -194,9 +201,9 @@ class Copy {
   }
 
   /** Runs a function with keyword arguments: a positional text with an equals sign might be taken for one. */
-  async #run({ tgt, tgtType }: Target, fun: string, kwargs: Record<string, unknown>): Promise<Part[]> {
+  async #run(target: Target, fun: string, kwargs: Record<string, unknown>): Promise<Part[]> {
     const { signal } = this.#io;
-    const job = { tgt, tgtType, fun, arg: toWireArgs([], map(kwargs)), noLog: this.#noLog };
+    const job = { ...target, fun, arg: toWireArgs([], map(kwargs)), noLog: this.#noLog };
     const published = await this.#client.publish(job);
     const silent = (id: string, outcome: Outcome): Part => ({
       id,

@@ -8,9 +8,8 @@
 import { toWireArgs, yamlifyArg } from "../values/arguments.ts";
 import type { Parsed } from "../cli/command_line.ts";
 import { functionArguments } from "../cli/function_arguments.ts";
-import { RegexError, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import type { JobRequest } from "../client/local.ts";
-import { pythonRegex } from "../text/regex.ts";
 import type { SaltTable, SaltValues } from "./salt_options.ts";
 import { targetType } from "./target_type.ts";
 import type { Value, ValueMap } from "../values/value.ts";
@@ -18,17 +17,13 @@ import type { Value, ValueMap } from "../values/value.ts";
 /** The job, or why the command line is incomplete. */
 export type Wanted = { readonly job: JobRequest } | { readonly incomplete: string };
 
-/**
- * The job of a command line.
- * @throws {UsageError} For target options that exclude each other, and for a regular expression that cannot be read.
- */
+/** The job of a command line. @throws {UsageError} For target options that exclude each other. */
 export function wantedJob(parsed: Parsed<SaltTable>): Wanted {
   const { options } = parsed;
   const [target, fun, ...words] = withDoc(parsed);
   const tgtType = targetType(parsed.options);
   checkNoLog(options);
   if (target === undefined) return { incomplete: "Cannot execute command without defining a target." };
-  if (tgtType === "pcre") checkRegex(target);
   const tgt: Value = tgtType === "list" ? listTarget(target) : target;
   const same = { tgt, tgtType, ret: options.return ?? "", kwargs: publishKwargs(parsed) };
   // Nothing will be run, so the function does not matter.
@@ -65,14 +60,6 @@ function withDoc({ options, args }: Parsed<SaltTable>): string[] {
   if (words[1] !== "sys.doc") words.splice(1, 0, "sys.doc");
   if (words.length > 3) throw new UsageError("You can only get documentation for one method at one time.");
   return words;
-}
-
-function checkRegex(target: string): void {
-  try {
-    pythonRegex(target);
-  } catch (error) {
-    throw error instanceof RegexError ? new UsageError(error.message) : error;
-  }
 }
 
 /** The ids of a list target as typed: separated by commas, else by blanks. */

@@ -12,9 +12,9 @@ import { loadClientConfig, loadMasterConfig } from "../config/load.ts";
 import { NoMasterError, RefusedError, TargetError } from "../errors.ts";
 import { EX_INCOMPLETE, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
 import { KeyStore } from "../keys/store.ts";
+import { DataCache } from "../fleet/data_cache.ts";
 import { type JobRequest, LocalClient, newReturnKey, patienceOf, type PublishedJob } from "../client/local.ts";
 import { checkEauthOptions, eauthCredentials } from "./eauth.ts";
-import { NOBODY_MATCHED, nobodyHint } from "./nobody_hint.ts";
 import { coloured } from "../output/printer.ts";
 import { answers } from "../report/answers.ts";
 import { wantedJob } from "./salt_job.ts";
@@ -23,7 +23,6 @@ import { interrupted, NO_RETURN_TEXT, type SaltIo, type Session } from "./salt_s
 import { QUIET_MS, showAnswers } from "./salt_show.ts";
 import { startUp } from "../cli/start_up.ts";
 import { withCommand } from "../cli/with_command.ts";
-import { resolveTarget } from "../fleet/target.ts";
 import { sanitizeLine, useColours } from "../text/terminal.ts";
 import { truncateList } from "../text/truncate.ts";
 import { toValue, type Value } from "../values/value.ts";
@@ -80,13 +79,17 @@ function dumpConfig(parsed: Parsed<SaltTable>, io: SaltIo): number {
 }
 
 async function dispatch(job: JobRequest, session: Session): Promise<number> {
-  const { options, io } = session;
+  const { options, io, opts } = session;
+  if (job.tgtType !== "glob") {
+    const { checkTarget } = await import("./check_target.ts");
+    checkTarget(job, { nodegroups: opts.nodegroups, delimiter: options.delimiter });
+  }
   try {
     if (io.batchJid !== undefined) return await (await import("./salt_batch.ts")).runStoredBatch(io.batchJid, session);
-    if (options.preview_target) return preview(job, session);
+    if (options.preview_target) return await preview(job, session);
     let batch = options.batch || undefined;
     if (batch === undefined && options.batch_safe_limit > 1) {
-      if (matching(job, session).length >= options.batch_safe_limit) {
+      if ((await matching(job, session)).length >= options.batch_safe_limit) {
         io.write("\nNOTICE: Too many minions targeted, switching to batch execution.\n");
         batch = options.batch_safe_size;
       }
@@ -97,17 +100,19 @@ async function dispatch(job: JobRequest, session: Session): Promise<number> {
     }
     return await runJob(job, session);
   } catch (error) {
-    return reportMaster(error, job, session);
+    return await reportMaster(error, job, session);
   }
 }
 
 /** Reports the master's refusal or absence to the operator. */
-function reportMaster(error: unknown, { tgt, tgtType }: JobRequest, session: Session): number {
+async function reportMaster(error: unknown, job: JobRequest, session: Session): Promise<number> {
   const { io, log, print, opts } = session;
   if (error instanceof TargetError) {
+    const { NOBODY_MATCHED, nobodyHint } = await import("./nobody_hint.ts");
     io.write(NOBODY_MATCHED);
     if (!session.options.async) print(new Map());
-    io.writeError(`${nobodyHint({ tgt, tgtType }, new KeyStore(opts.pki_dir), opts)}${NO_RETURN_TEXT}`);
+    const hint = nobodyHint(job, new KeyStore(opts.pki_dir), opts);
+    io.writeError(`${hint}${await dataHint(job, session)}${NO_RETURN_TEXT}`);
     return EX_NOBODY;
   }
   if (error instanceof RefusedError) {
@@ -123,14 +128,36 @@ function reportMaster(error: unknown, { tgt, tgtType }: JobRequest, session: Ses
 }
 
 /** The accepted minions that the target matches, from the data on this host. */
-function matching({ tgt, tgtType }: JobRequest, { opts }: Session): string[] {
-  return resolveTarget(tgt, tgtType, new KeyStore(opts.pki_dir).list("accepted")).minions;
+async function matching(job: JobRequest, session: Session): Promise<string[]> {
+  const { resolveTarget } = await import("../fleet/resolve_target.ts");
+  return resolveTarget(job, await fleetHere(session), { delimiter: session.options.delimiter }).minions;
 }
 
-function preview(job: JobRequest, session: Session): number {
+/** The accepted minions, and what the master knows of them. */
+async function fleetHere({ opts, log }: Session) {
+  const { acceptedFleet } = await import("../fleet/resolve_target.ts");
+  const data = new DataCache(opts.cachedir, { log: log.warning });
+  return acceptedFleet(opts, { keys: new KeyStore(opts.pki_dir), data });
+}
+
+/** Ids alone need no data. */
+async function dataHint(job: JobRequest, session: Session): Promise<string> {
+  if (["glob", "pcre", "list"].includes(job.tgtType)) return "";
+  const { unknownDataHint } = await import("./unknown_data_hint.ts");
+  try {
+    const fleet = await fleetHere(session);
+    return unknownDataHint(job, fleet, { delimiter: session.options.delimiter, place: session.opts });
+  } catch (error) {
+    // A user whom publisher_acl names may not read what the master keeps.
+    if (error instanceof Deno.errors.PermissionDenied) return "";
+    throw error;
+  }
+}
+
+async function preview(job: JobRequest, session: Session): Promise<number> {
   let minions: string[];
   try {
-    minions = matching(job, session);
+    minions = await matching(job, session);
   } catch (error) {
     if (!(error instanceof TargetError)) throw error;
     session.log.error(error.message);

@@ -243,7 +243,10 @@ export const MASTER_OPTIONS = {
     "Functions that minions may publish to other minions, by minion: both are regular expressions.",
   ),
   peer_run: dict(new Map(), "Runners that minions may start, by minion: both are regular expressions."),
-  nodegroups: planned(dict(new Map(), "Named compound targets.")),
+  nodegroups: dict(
+    new Map(),
+    "Named compound targets, as a text or a list of words: `salt -N NAME`, and `N@NAME` in a compound.",
+  ),
   range_server: planned(str("range:80", "Range server for targets of that type.")),
   order_masters: planned(bool(false, "Whether syndics are below this master.")),
   syndic_wait: planned(int(5, "Seconds that a syndic gets on top of a timeout.", { min: 0 })),

@@ -154,6 +154,7 @@ export const MINION_OPTIONS = {
   }),
   enable_fqdns_grains: bool(false, "Whether every address is looked up for the `fqdns` grain, which can take long."),
   enable_gpu_grains: planned(bool(true, "Whether graphics cards are looked for.")),
+  nodegroups: dict(new Map(), "Named compound targets for `match.compound` on this minion."),
   start_event_grains: strs([], "Grains to send with the start event."),
   enable_legacy_startup_events: bool(true, "Whether the event `minion_start` is sent beside `salt/minion/<id>/start`."),
   multiprocessing: notNeeded(bool(true, "Accepted for Salt's sake: each job has a worker of its own.")),

@@ -10,6 +10,7 @@ import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { StoreError } from "../errors.ts";
 import { listDirectory, readValue, type StoreLog, storing } from "../os/store_files.ts";
 import { isValidId } from "../protocol/minion_id.ts";
+import { type BankVisit, scanBank } from "./bank_pack.ts";
 import { encode } from "../values/msgpack.ts";
 import { compareStrings, isMap, type ValueMap } from "../values/value.ts";
 
@@ -20,7 +21,14 @@ export interface MinionData {
   readonly pillar: ValueMap;
 }
 
-type Bank = "grains" | "pillar";
+/** What is kept of minions that targets can ask for. */
+export type Bank = "grains" | "pillar";
+
+/**
+ * Maximum size of the grains of a minion, in bytes of MessagePack. Usual grains have 4,000 to 20,000; a host with a thousand
+ * interfaces 200,000. Every target of grains reads all of them.
+ */
+const MAX_GRAINS_BYTES = 1 << 20;
 
 /** The minions' data below one `cachedir`. Many threads and processes may use it. */
 export class DataCache {
@@ -33,14 +41,26 @@ export class DataCache {
     this.#log = options.log;
   }
 
-  /** Stores a minion's grains. @throws {StoreError} If they cannot be written, or the id is invalid. */
+  /**
+   * Stores a minion's grains.
+   * @throws {StoreError} If they cannot be written, the id is invalid, or they are too large; then those from before are
+   * removed, as nobody knows what of them is still true.
+   */
   setGrains(id: string, grains: ValueMap): void {
-    this.#write("grains", id, grains);
+    const bytes = encode(grains, "disk");
+    if (bytes.length > MAX_GRAINS_BYTES) {
+      if (isValidId(id)) removeIfExists(`${this.#cachedir}/grains/${id}.p`);
+      throw new StoreError(
+        `The grains of ${JSON.stringify(id)} take ${bytes.length} bytes, ${MAX_GRAINS_BYTES} are allowed`,
+        this.#cachedir,
+      );
+    }
+    this.#write("grains", id, bytes);
   }
 
   /** Stores a minion's pillar. @throws {StoreError} If it cannot be written, or the id is invalid. */
   setPillar(id: string, pillar: ValueMap): void {
-    this.#write("pillar", id, pillar);
+    this.#write("pillar", id, encode(pillar, "disk"));
   }
 
   /** The data of a minion; `undefined` if there is none. */
@@ -51,6 +71,30 @@ export class DataCache {
     const pillar = this.#read(`pillar/${id}.p`) ?? asMap(old?.get("pillar"));
     if (grains === undefined && pillar === undefined) return undefined;
     return { grains: grains ?? new Map(), pillar: pillar ?? new Map() };
+  }
+
+  /**
+   * Calls `begin` and then its result with the data of each minion, as MessagePack. Calls `begin` again if it has to start
+   * anew.
+   */
+  scan(bank: Bank, begin: () => BankVisit): void {
+    const directory = `${this.#cachedir}/${bank}`, path = `${this.#cachedir}/${bank}.pack`;
+    const old = listDirectory(`${this.#cachedir}/minions`, this.#log);
+    let visit: BankVisit = () => {};
+    const found = new Set<string>();
+    scanBank({ directory, path, log: this.#log }, () => {
+      const inner = visit = begin();
+      if (old.length === 0) return inner;
+      found.clear();
+      return (name, bytes) => {
+        if (bytes !== undefined) found.add(name);
+        inner(name, bytes);
+      };
+    });
+    for (const { name } of old) {
+      const data = found.has(name) ? undefined : asMap(this.#read(`minions/${name}/data.p`)?.get(bank));
+      if (data !== undefined) visit(name, encode(data, "disk"));
+    }
   }
 
   /** The ids of the minions with stored grains, sorted. */
@@ -81,11 +125,10 @@ export class DataCache {
     });
   }
 
-  #write(bank: Bank, id: string, data: ValueMap): void {
+  #write(bank: Bank, id: string, bytes: Uint8Array): void {
     if (!isValidId(id)) throw new StoreError(`Cannot store data of the id ${JSON.stringify(id)}`, this.#cachedir);
     const directory = `${this.#cachedir}/${bank}`;
     this.#storing(`store the ${bank} of ${id}`, () => {
-      const bytes = encode(data, "disk");
       try {
         writeFileAtomic(`${directory}/${id}.p`, bytes);
       } catch (error) {

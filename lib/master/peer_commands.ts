@@ -9,9 +9,10 @@ import { mayRun, peerArguments, type PeerJob, peerJob, peerRules, publishesAgain
 import { RefusedError, TargetError } from "../errors.ts";
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { idsOf } from "./rule_targets.ts";
-import { issueJob, type PublishNeeds } from "./publish.ts";
+import { fleetOf, issueJob, type PublishNeeds, withPortableTarget } from "./publish.ts";
 import { isJid, makeJid } from "../protocol/jid.ts";
-import { type Resolved, resolveTarget } from "../fleet/target.ts";
+import { type KnownFleet, type Resolved, resolveTarget } from "../fleet/resolve_target.ts";
+import type { TypedTarget } from "../target/target.ts";
 import type { MinionCommands, Needs } from "./services.ts";
 import { sleep } from "../os/sleep.ts";
 import { truncateValue } from "../text/truncate.ts";
@@ -22,13 +23,14 @@ import { encode } from "../values/msgpack.ts";
 type PeerNeeds = PublishNeeds;
 
 /** The commands, by name. */
-export const PEER_COMMANDS: MinionCommands<"auth" | "jobs" | "opts" | "log" | "warn" | "fire" | "park" | "functions"> =
-  {
-    minion_pub: publishForPeer,
-    minion_publish: publishAndWait,
-    pub_ret: peerReturns,
-    minion_runner: runForPeer,
-  };
+export const PEER_COMMANDS: MinionCommands<
+  "auth" | "jobs" | "minions" | "opts" | "log" | "warn" | "fire" | "park" | "functions"
+> = {
+  minion_pub: publishForPeer,
+  minion_publish: publishAndWait,
+  pub_ret: peerReturns,
+  minion_runner: runForPeer,
+};
 
 /** Longest time that `minion_publish` waits, and its interval, in milliseconds. */
 const MOST_WAIT_MS = 60_000;
@@ -44,7 +46,7 @@ async function publishForPeer(load: ValueMap, id: string, services: PeerNeeds): 
 }
 
 async function publish(load: ValueMap, id: string, services: PeerNeeds): Promise<ValueMap | undefined> {
-  const { auth: { callers, keys }, opts, warn } = services;
+  const { auth: { callers }, opts, warn } = services;
   const [fun, arg, tgt] = ["fun", "arg", "tgt"].map((name) => load.get(name));
   if (typeof fun !== "string" || !Array.isArray(arg) || tgt === undefined || !load.has("ret")) {
     warn(`Minion ${id} asked to publish without saying what, or to whom`);
@@ -53,9 +55,13 @@ async function publish(load: ValueMap, id: string, services: PeerNeeds): Promise
   const noParse = load.get("no_parse");
   const job = peerJob(fun, arg, Array.isArray(noParse) ? noParse.map(str) : []);
   let resolved: Resolved;
+  let portable: ValueMap;
   try {
-    resolved = resolveForPeer(tgt, load.get("tgt_type"), keys.list("accepted"));
-    checkPeer({ id, job, resolved }, services);
+    portable = withPortableTarget(map({ tgt, tgt_type: load.get("tgt_type") ?? "glob" }), services);
+    const fleet = fleetOf(services);
+    const target = { tgt: portable.get("tgt") ?? null, tgtType: str(portable.get("tgt_type") ?? "glob") };
+    resolved = resolveForPeer(target, fleet);
+    checkPeer({ id, job, resolved, fleet }, services);
     callers.access.checkBlacklist(opts.user, publishCalls(job.fun, job.arg));
   } catch (error) {
     if (!(error instanceof RefusedError || error instanceof TargetError)) throw error;
@@ -67,13 +73,13 @@ async function publish(load: ValueMap, id: string, services: PeerNeeds): Promise
     cmd: "publish",
     fun: job.fun,
     arg: job.arg,
-    tgt,
-    tgt_type: load.get("tgt_type") ?? "glob",
+    tgt: portable.get("tgt"),
+    tgt_type: portable.get("tgt_type"),
     ret: load.get("ret") ?? "",
     id,
     user: opts.user,
   });
-  const answer = (await issueJob(wanted, resolved, services)).get("load");
+  const answer = (await issueJob(wanted, { ...resolved, named: resolved.byData }, services)).get("load");
   const jid = isMap(answer) ? answer.get("jid") : undefined;
   if (typeof jid !== "string") return undefined;
   writeFileAtomic(ownerPath(opts.cachedir, jid), id, { mode: 0o600, makeDirectory: true });
@@ -95,22 +101,26 @@ const EXACT_TYPES: Readonly<Record<string, string>> = {
  * be written out.
  * @throws {TargetError} As resolving throws. @throws {RefusedError} For such a pattern.
  */
-function resolveForPeer(tgt: Value, tgtType: Value | undefined, accepted: readonly string[]): Resolved {
-  const type = str(tgtType ?? "glob");
-  const resolved = resolveTarget(tgt, type, accepted);
-  const exactType = EXACT_TYPES[type.toLowerCase()];
+function resolveForPeer(target: TypedTarget, fleet: KnownFleet): Resolved {
+  const resolved = resolveTarget(target, fleet);
+  const exactType = EXACT_TYPES[target.tgtType ?? "glob"];
   if (exactType === undefined) return resolved;
-  const exact = new Set(resolveTarget(tgt, exactType, accepted).minions);
+  const exact = new Set(resolveTarget({ tgt: target.tgt, tgtType: exactType }, fleet).minions);
   if (resolved.minions.every((id) => exact.has(id))) return resolved;
   throw new RefusedError("AuthorizationError", "values of pillar must be written out");
 }
 
 /** @throws {RefusedError} If `peer` does not let the minion. */
 function checkPeer(
-  { id, job, resolved }: { readonly id: string; readonly job: PeerJob; readonly resolved: Resolved },
-  { auth: { keys }, opts }: Needs<"auth" | "opts">,
+  { id, job, resolved, fleet }: {
+    readonly id: string;
+    readonly job: PeerJob;
+    readonly resolved: Resolved;
+    readonly fleet: KnownFleet;
+  },
+  { opts }: Needs<"opts">,
 ): void {
-  const matching = (expression: string) => idsOf(expression, keys.list("accepted"));
+  const matching = (expression: string) => idsOf(expression, fleet);
   const calls = publishCalls(job.fun, job.arg);
   if (publishesAgain(job)) throw new RefusedError("AuthorizationError", "a job of a minion publishes no jobs");
   if (!allowsPeers(peerRules(opts.peer, id), calls, { minions: resolved.minions, matching })) {

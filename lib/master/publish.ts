@@ -7,14 +7,15 @@
 import { type Caller, withoutCredentials } from "../auth/callers.ts";
 import { publishCalls } from "../auth/rules.ts";
 import { idsOf } from "./rule_targets.ts";
-import { truncateValue } from "../text/truncate.ts";
+import { truncateList, truncateValue } from "../text/truncate.ts";
 import { RefusedError, StoreError, TargetError, WireError } from "../errors.ts";
 import { jobNew, jobPublish } from "../protocol/tags.ts";
 import { isJid, makeJid } from "../protocol/jid.ts";
 import type { Needs } from "./services.ts";
 import { asNoted, hideArguments, NO_LOG, noLogReader, noLogWish } from "../protocol/no_log.ts";
 import { listField, stringField } from "../protocol/payload.ts";
-import { type Resolved, resolveTarget } from "../fleet/target.ts";
+import { acceptedFleet, type KnownFleet, type Resolved, resolveTarget } from "../fleet/resolve_target.ts";
+import { portableTarget, type TypedTarget } from "../target/target.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
 /** Maximum time that a job waits for minions, in seconds. */
@@ -24,25 +25,24 @@ const MAX_TTL_S = 30 * 86_400;
 const PASSED_ON = ["to", "ret_config", "ret_kwargs", "metadata", "module_executors", "executor_opts", "start_event"];
 
 /** What a publish needs. */
-export type PublishNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "warn" | "fire">;
+export type PublishNeeds = Needs<"auth" | "jobs" | "minions" | "opts" | "log" | "warn" | "fire">;
 
 /**
  * Publishes a job.
  * @returns Salt's reply: `{enc, load: {jid, minions, missing}}`, or `{error: {name, message}}`.
  * @throws {WireError} If a field is missing or of another type.
  */
-export async function publishCommand(load: ValueMap, services: PublishNeeds): Promise<ValueMap> {
-  const { auth: { callers, keys } } = services;
-  const fun = load.get("fun") ?? null;
-  const tgt = load.get("tgt") ?? null;
+export async function publishCommand(asked: ValueMap, services: PublishNeeds): Promise<ValueMap> {
+  const { auth: { callers } } = services;
+  const fun = asked.get("fun") ?? null;
   if (!isFunctions(fun)) throw new WireError("a publish without a function", "fun");
-  if (tgt === null) throw new WireError("a publish without a target", "tgt");
+  if ((asked.get("tgt") ?? null) === null) throw new WireError("a publish without a target", "tgt");
+  let load = asked;
   const args = listField(load, "arg");
   const wantedJid = load.get("jid") ?? "";
   if (wantedJid !== "" && (typeof wantedJid !== "string" || !isJid(wantedJid))) {
     throw new WireError(`a publish with the job id ${truncateValue(wantedJid)}`, "jid");
   }
-  const tgtType = load.get("tgt_type") ?? "glob";
   const given = load.get("kwargs");
   const kwargs: ValueMap = isMap(given) ? given : new Map();
 
@@ -50,9 +50,10 @@ export async function publishCommand(load: ValueMap, services: PublishNeeds): Pr
   let caller: Caller | undefined;
   try {
     caller = await callers.authenticate(load, kwargs);
-    const accepted = keys.list("accepted");
-    resolved = resolveTarget(tgt, str(tgtType), accepted);
-    const matching = (expression: string) => idsOf(expression, accepted);
+    load = withPortableTarget(asked, services);
+    const fleet = fleetOf(services);
+    resolved = resolveJob(load, fleet, services);
+    const matching = (expression: string) => idsOf(expression, fleet);
     callers.authorizeJob(caller, publishCalls(fun, args), { minions: resolved.minions, matching });
   } catch (error) {
     if (error instanceof TargetError) return noMinions(`${error.message}`);
@@ -67,21 +68,31 @@ export async function publishCommand(load: ValueMap, services: PublishNeeds): Pr
       : ["AuthenticationError", "Authentication error occurred."];
     return map({ error: { name, message } });
   }
+  const tgt = load.get("tgt") ?? null, tgtType = load.get("tgt_type") ?? "glob";
   if (resolved.minions.length === 0) return noMinions(`Master could not resolve minions for target ${str(tgt)}`);
 
   const user = caller.rules === undefined ? stringField(load, "user") : caller.user;
   const clean = withoutCredentials(load).set("user", user);
   if (load.has("kwargs")) clean.set("kwargs", withoutCredentials(kwargs));
-  return await issueJob(clean, resolved, services);
+  // The rights of such a user were checked for these minions. Those whose grains the master does not know as they are now
+  // would decide for themselves.
+  const limited = caller.rules !== undefined || !callers.access.isOperator(caller.user);
+  return await issueJob(clean, { ...resolved, named: resolved.byData && limited }, services);
+}
+
+/** The minions that a job is for. */
+export interface Addressees extends Pick<Resolved, "minions" | "missing"> {
+  /** Whether it goes to them by name: then no other minion takes it, whatever its target says. */
+  readonly named: boolean;
 }
 
 /**
  * Gives a job its id, stores it, and sends it.
  * @param load Of a publish, with the user in whose name it is; without credentials.
- * @param resolved The minions that it is for, at least one.
+ * @param addressees At least one minion.
  * @returns As {@linkcode publishCommand}.
  */
-export async function issueJob(load: ValueMap, resolved: Resolved, services: PublishNeeds): Promise<ValueMap> {
+export async function issueJob(load: ValueMap, addressees: Addressees, services: PublishNeeds): Promise<ValueMap> {
   const { jobs: { durable }, log } = services;
   const [fun, tgt] = [load.get("fun") ?? null, load.get("tgt") ?? null];
   const args = listField(load, "arg");
@@ -104,7 +115,7 @@ export async function issueJob(load: ValueMap, resolved: Resolved, services: Pub
     if (!(error instanceof StoreError)) throw error;
     return noLogFailure(error, services);
   }
-  if (first) storeJob(jid, stored, resolved.minions, services);
+  if (first) storeJob(jid, stored, addressees.minions, services);
   try {
     // After a power failure only the mark hides the returns.
     if (reader !== undefined) await durable();
@@ -114,12 +125,21 @@ export async function issueJob(load: ValueMap, resolved: Resolved, services: Pub
   }
   const user = stringField(load, "user");
   const ret = stringField(load, "ret");
-  const { minions, missing } = resolved;
+  const { minions, missing, named } = addressees;
   const hidden = reader === undefined ? {} : { [NO_LOG]: noLogWish(reader) };
   const news = map({ jid, tgt_type: tgtType, tgt, user, fun, arg: args, minions, missing, ...hidden });
   await services.fire(jobNew(jid), asNoted(news));
 
-  const publish = map({ fun, arg: args, tgt, jid, ret, tgt_type: tgtType, user, ...hidden });
+  const publish = map({
+    fun,
+    arg: args,
+    tgt: named ? minions : tgt,
+    jid,
+    ret,
+    tgt_type: named ? "list" : tgtType,
+    user,
+    ...hidden,
+  });
   if (load.has("id")) publish.set("id", load.get("id") ?? null);
   for (const key of PASSED_ON) if (kwargs.has(key)) publish.set(key, kwargs.get(key) ?? null);
   const delimiter = kwargs.get("delimiter");
@@ -141,6 +161,42 @@ export async function issueJob(load: ValueMap, resolved: Resolved, services: Pub
   });
   log.info(`User ${user} published ${str(fun)} with jid ${jid} to ${minions.length} minions`);
   return map({ enc: "clear", load: { jid, minions, missing } });
+}
+
+/**
+ * Minions know no node groups: the job has the compound target that they stand for.
+ * @throws {TargetError} If a group is not configured, or contains itself.
+ */
+export function withPortableTarget(load: ValueMap, { opts }: Needs<"opts">): ValueMap {
+  const { tgt, tgtType } = portableTarget(targetOf(load), opts.nodegroups);
+  return new Map(load).set("tgt", tgt).set("tgt_type", tgtType ?? "glob");
+}
+
+function targetOf(load: ValueMap): TypedTarget {
+  return { tgt: load.get("tgt") ?? null, tgtType: str(load.get("tgt_type") ?? "glob") };
+}
+
+/** The accepted minions, and what is known of them. */
+export function fleetOf({ auth: { keys }, minions: { data }, opts }: Needs<"auth" | "minions" | "opts">): KnownFleet {
+  return acceptedFleet(opts, { keys, data });
+}
+
+/** The minions of a job. @throws {TargetError} If its target cannot be read, or takes too long. */
+function resolveJob(load: ValueMap, fleet: KnownFleet, { log, warn }: Needs<"log" | "warn">): Resolved {
+  const kwargs = load.get("kwargs");
+  const delimiter = isMap(kwargs) ? kwargs.get("delimiter") : undefined;
+  const target = targetOf(load);
+  const resolved = resolveTarget(target, fleet, { delimiter: typeof delimiter === "string" ? delimiter : undefined });
+  const { unknown, costly } = resolved;
+  if (unknown.length > 0) {
+    log.info(
+      `No data is known of these minions, which ${truncateValue(target.tgt)} asks for: ${truncateList(unknown)}`,
+    );
+  }
+  if (costly.length > 0) {
+    warn(`The data of these minions take too long to match with ${truncateValue(target.tgt)}: ${truncateList(costly)}`);
+  }
+  return resolved;
 }
 
 function noLogFailure({ message }: StoreError, { log }: Needs<"log">): ValueMap {

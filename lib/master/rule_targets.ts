@@ -4,12 +4,16 @@
  */
 
 import { TargetError } from "../errors.ts";
-import { resolveTarget } from "../fleet/target.ts";
+import { type KnownFleet, resolveTarget } from "../fleet/resolve_target.ts";
 
-/** The accepted ids that `expression` means; none if it cannot be read. */
-export function idsOf(expression: string, accepted: readonly string[]): ReadonlySet<string> {
+/**
+ * The accepted ids that `expression` means for certain; none if it cannot be read. Values of pillar count exactly, and a
+ * minion of which nothing is known matches nothing that asks for its data.
+ */
+export function idsOf(expression: string, fleet: KnownFleet): ReadonlySet<string> {
   try {
-    return new Set(resolveTarget(expression, "glob", accepted).minions);
+    const target = { tgt: expression, tgtType: "compound_pillar_exact" };
+    return new Set(resolveTarget(target, fleet, { greedy: false }).minions);
   } catch (error) {
     if (error instanceof TargetError) return new Set();
     throw error;

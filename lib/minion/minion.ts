@@ -144,6 +144,7 @@ export class Minion {
     });
     const reader = new PublishReader({
       id: opts.id,
+      data: () => ({ grains: this.#grains, pillar: this.#pillar }),
       requireSignature: opts.sign_pub_messages,
       rememberedJids: least,
       jidFile,

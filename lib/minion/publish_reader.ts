@@ -14,13 +14,16 @@ import type { Logger } from "../process/log.ts";
 import { parsePublished } from "../protocol/payload.ts";
 import { isSigningAlgorithm } from "../crypto/rsa.ts";
 import type { Credentials } from "./sign_in.ts";
-import { matchesTarget } from "../fleet/target.ts";
+import { factsOf } from "../target/facts.ts";
+import { matchesTarget } from "../target/target.ts";
 import { truncateValue } from "../text/truncate.ts";
 import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 
 /** Settings of a reader. */
 export interface ReaderRules {
   readonly id: string;
+  /** The grains and the pillar as they are now, which targets ask for. */
+  data(): { readonly grains: ValueMap; readonly pillar: ValueMap };
   /** Whether a publish must have the master's signature (`sign_pub_messages` of the minion). */
   readonly requireSignature: boolean;
   /** Minimum number of job ids that are remembered (`minion_jid_queue_hwm`). */
@@ -92,7 +95,7 @@ export class PublishReader {
    * @throws {WireError} If it is not a publish.
    */
   read(frame: Uint8Array): ValueMap | undefined {
-    const { id, log, requireSignature } = this.#rules;
+    const { log, requireSignature } = this.#rules;
     const { load: sealed, sig, sigAlgorithm } = parsePublished(frame);
     if (this.#crypticle === undefined || this.#credentials === undefined) {
       throw new AuthenticationError("Not signed in");
@@ -114,7 +117,7 @@ export class PublishReader {
     }
     if (!isJid(jid)) throw new WireError(`a publish with the job id ${str(jid)}`, "jid");
     try {
-      const matches = matchesTarget(tgt, str(load.get("tgt_type") ?? "glob"), id);
+      const matches = this.#isMeant(load);
       log.debug(() => {
         const target = `${truncateValue(tgt)} (${str(load.get("tgt_type") ?? "glob")})`;
         return `Job ${jid}, ${str(load.get("fun") ?? null)} for ${target}: it is ${
@@ -134,6 +137,17 @@ export class PublishReader {
     this.#rules.admit?.(jid, load);
     this.#jids.add(jid, typeof serial === "number" ? { key: this.#keyName, serial } : undefined);
     return load;
+  }
+
+  /** @throws {TargetError} If the target cannot be read. */
+  #isMeant(load: ValueMap): boolean {
+    const { grains, pillar } = this.#rules.data();
+    const delimiter = load.get("delimiter");
+    return matchesTarget(
+      { tgt: load.get("tgt") ?? null, tgtType: str(load.get("tgt_type") ?? "glob") },
+      { id: this.#rules.id, grains: factsOf(grains), pillar: factsOf(pillar) },
+      { delimiter: typeof delimiter === "string" ? delimiter : undefined },
+    );
   }
 
   /**

@@ -74,6 +74,11 @@ export class PythonRegex {
     }
   }
 
+  /** Number of steps that the last {@linkcode test} or {@linkcode match} took, for callers that limit many of them. */
+  get spent(): number {
+    return this.#program.spent;
+  }
+
   #span(codes: readonly number[]): Span | undefined {
     return this.#bounded(() => this.#program.match(codes, { search: this.#search }));
   }

@@ -48,6 +48,7 @@ export class RegexProgram {
   readonly #steps: Step[] = [];
   readonly #mostSteps: number;
   #references = false;
+  #spent = 0;
 
   /**
    * Compiles the tree of a pattern.
@@ -66,11 +67,20 @@ export class RegexProgram {
    */
   match(codes: readonly number[], options: { search: boolean }): Span | undefined {
     const run = new Run(this.#steps, codes, { references: this.#references });
-    for (let start = 0; start <= (options.search ? codes.length : 0); start++) {
-      const end = run.from(0, start);
-      if (end !== undefined) return { start, end };
+    try {
+      for (let start = 0; start <= (options.search ? codes.length : 0); start++) {
+        const end = run.from(0, start);
+        if (end !== undefined) return { start, end };
+      }
+      return undefined;
+    } finally {
+      this.#spent = run.count;
     }
-    return undefined;
+  }
+
+  /** Number of steps of the last match, whether it was finished or not. */
+  get spent(): number {
+    return this.#spent;
   }
 
   /**
@@ -195,7 +205,8 @@ class Run {
   readonly #seen: Seen;
   /** Cached results of look-arounds, by step and position. */
   #looks: Map<number, boolean> | undefined;
-  #count = 0;
+  /** Number of steps so far. */
+  count = 0;
 
   constructor(
     steps: readonly Step[],
@@ -245,7 +256,7 @@ class Run {
       let saved = this.#keepsGroups ? groups.pop() ?? NOTHING : NOTHING;
       // Continues while there is only one next step.
       while (true) {
-        if (++this.#count > this.#maxSteps) throw new RangeError(`it takes more than ${this.#maxSteps} steps`);
+        if (++this.count > this.#maxSteps) throw new RangeError(`it takes more than ${this.#maxSteps} steps`);
         const step: Step = this.#steps[at];
         if (step.op === "accept") {
           if (place === refusedEnd) break;
@@ -291,7 +302,7 @@ class Run {
     if (start === undefined || end === undefined || end < start) return undefined;
     const length = end - start;
     if (place + length > this.#codes.length) return undefined;
-    this.#count += length;
+    this.count += length;
     for (let i = 0; i < length; i++) {
       const a = this.#codes[start + i], b = this.#codes[place + i];
       if (a !== b && !(step.ignoreCase && lower(a) === lower(b))) return undefined;

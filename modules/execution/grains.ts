@@ -8,8 +8,10 @@ import { appendToGrain, removeFromGrain, setGrain, setGrains } from "./_grains_s
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import type { Permissions } from "../../lib/plugins/permissions.ts";
+import { matchesGlob } from "../../lib/text/glob.ts";
+import { updateMap } from "../../lib/values/dict_update.ts";
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/values/traverse.ts";
 import { compare, isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
@@ -165,6 +167,50 @@ export const delkey: ModuleFunction<JobContext> = fn({
   run: ({ key, force }, context) =>
     setGrain(key, null, context, { force, destructive: true, delimiter: DEFAULT_TARGET_DELIM }),
 });
+export const filter_by: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the value of a table whose key, a glob, matches a grain; of a grain that is a list, the first item that has\n" +
+      "one counts. Without any, the value of the key `default`. `base` is the key of a map that the value is put over, and\n" +
+      "`merge` a map to put over both.",
+    "grains.filter_by '{Debian: Debheads rule, RedHat: I love my hat}'",
+    "grains.filter_by '{default: {A: {B: C}, D: E}, F: {A: {B: G}}, H: {D: I}}' 'xxx' '{D: J}' 'F' 'default'",
+  ),
+  params: {
+    lookup_dict: dict(),
+    grain: any("os_family"),
+    merge: any(null),
+    default: any("default"),
+    base: any(null),
+  },
+  run({ lookup_dict, grain, merge, default: fallback, base }, { grains }) {
+    const found = firstMatch(lookup_dict, traverse(grains, grain)) ?? lookup_dict.get(fallback) ?? null;
+    const based = truthy(base) ? overBase(lookup_dict.get(base), found) : found;
+    if (!truthy(merge)) return based;
+    if (!isMap(merge)) throw new CommandError("filter_by merge argument must be a dictionary.");
+    if (based === null) return merge;
+    if (!isMap(based)) throw new CommandError("Cannot update using non-dict types in dictupdate.update()");
+    return updateMap(based, merge, { mergeLists: false });
+  },
+});
+
+function firstMatch(table: ValueMap, grain: Value | undefined): Value | undefined {
+  for (const item of Array.isArray(grain) ? grain : grain === undefined ? [] : [grain]) {
+    for (const [key, value] of table) {
+      if (!matchesGlob(text(key), text(item))) continue;
+      if (value !== null) return value;
+      break;
+    }
+  }
+  return undefined;
+}
+
+function overBase(base: Value | undefined, found: Value): Value {
+  if (base === undefined) return found;
+  if (found === null) return base;
+  if (!isMap(base)) return found;
+  if (!isMap(found)) throw new CommandError("filter_by default and look-up values must both be dictionaries.");
+  return updateMap(base, found, { mergeLists: false });
+}
 
 /** What stands in for the grains that tell who the host is. */
 const SANITIZERS: Readonly<Record<string, (value: string) => string>> = {

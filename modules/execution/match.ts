@@ -1,15 +1,74 @@
 /**
- * Execution module `match`: whether this minion is meant by a target. Built are the matchers on the minion's id.
- * Source: Salt 3008.3 `salt/modules/match.py`.
+ * Execution module `match`: whether this minion is meant by a target, and tables whose keys are targets.
+ * Source: Salt 3008.3 `salt/modules/match.py`, `salt/matchers`.
  * @module
  */
 
-import { TargetError } from "../../lib/errors.ts";
+import { CommandError, InvocationError, TargetError, UnavailableError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { matchesTarget } from "../../lib/fleet/target.ts";
-import type { Value } from "../../lib/values/value.ts";
+import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { factsOf } from "../../lib/target/facts.ts";
+import { isTargetType, matchesTarget, type TargetType } from "../../lib/target/target.ts";
+import { matchesGlob } from "../../lib/text/glob.ts";
+import { updateMap } from "../../lib/values/dict_update.ts";
+import { DEFAULT_TARGET_DELIM } from "../../lib/values/traverse.ts";
+import { isMap, repr, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+export const compound: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Whether a compound target matches this minion. `minion_id` stands in for its id; grains and pillar are its own.",
+    "match.compound 'L@cheese,foo and *'",
+  ),
+  params: { tgt: any(), minion_id: str(null) },
+  run: ({ tgt, minion_id }, context) => matches("compound", { tgt, id: minion_id }, context),
+});
+
+export const ipcidr: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Whether this minion has an address, or one in a network: `192.168.44.0/24`, `2001:db8::/32`.",
+    "match.ipcidr '192.168.44.0/24'",
+  ),
+  params: { tgt: str() },
+  run: ({ tgt }, context) => matches("ipcidr", { tgt }, context),
+});
+
+/** A match of grains or pillar, whose levels `delimiter` separates. */
+function dataMatch(type: TargetType, what: string, ...examples: readonly string[]): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(`Whether ${what}. \`delimiter\` separates the levels.`, ...examples),
+    params: { tgt: str(), delimiter: str(DEFAULT_TARGET_DELIM) },
+    run: ({ tgt, delimiter }, context) => matches(type, { tgt, delimiter }, context),
+  });
+}
+
+export const grain: ModuleFunction<JobContext> = dataMatch(
+  "grain",
+  "a grain of this minion matches a glob",
+  "match.grain 'os:Ubuntu'",
+  "match.grain 'ipv6|2001:db8::ff00:42:8329' delimiter='|'",
+);
+
+export const grain_pcre: ModuleFunction<JobContext> = dataMatch(
+  "grain_pcre",
+  "a regular expression matches the start of a grain of this minion",
+  "match.grain_pcre 'os:Fedo.*'",
+  "match.grain_pcre 'ipv6|2001:.*' delimiter='|'",
+);
+
+export const pillar: ModuleFunction<JobContext> = dataMatch(
+  "pillar",
+  "a value of this minion's pillar matches a glob",
+  "match.pillar 'cheese:foo'",
+  "match.pillar 'clone_url|https://github.com/saltstack/salt.git' delimiter='|'",
+);
+
+export const pillar_pcre: ModuleFunction<JobContext> = dataMatch(
+  "pillar_pcre",
+  "a regular expression matches the start of a value of this minion's pillar",
+  "match.pillar_pcre 'cheese:(swiss|american)'",
+  "match.pillar_pcre 'clone_url|https://github\\.com/.*\\.git' delimiter='|'",
+);
 
 export const glob: ModuleFunction<JobContext> = fn({
   doc: describe("Whether a glob matches this minion's id, or `minion_id`.", "match.glob '*'"),
@@ -32,13 +91,148 @@ export const list_: ModuleFunction<JobContext> = fn({
   run: ({ tgt, minion_id }, context) => matches("list", { tgt, id: minion_id }, context),
 });
 
-/** A pattern that cannot be read matches nothing, and the log says why. */
-function matches(tgtType: string, asked: { tgt: Value; id: string | null }, context: JobContext): boolean {
+export const data: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Whether this minion's own data store (execution module `data`) has a value: `key:glob`.",
+    "match.data 'spam:eggs'",
+  ),
+  params: { tgt: str() },
+  permissions: { read: ["{cachedir}/datastore"] },
+  run: ({ tgt }, context) => matchesData(tgt, context),
+});
+
+async function matchesData(tgt: string, context: JobContext): Promise<boolean> {
+  const [key, pattern] = tgt.split(":");
+  if (pattern === undefined) return false;
+  let value: Value;
   try {
-    return matchesTarget(asked.tgt, tgtType, asked.id ?? context.opts.id);
+    value = await context.call("data.get", [key]);
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    context.log("error", error.message);
+    return false;
+  }
+  if (Array.isArray(value)) {
+    return value.some((item) => matchesGlob(pattern.toLowerCase(), text(item).toLowerCase()));
+  }
+  if (isMap(value)) return value.has(pattern);
+  return typeof value === "string" && matchesGlob(pattern, value);
+}
+
+/** How tables are read: which kind of targets their keys are, and whose id counts. */
+const TABLE = { tgt_type: str("compound"), minion_id: str(null) };
+/** What is merged into the value that was found. */
+const MERGE = { merge: any(null), merge_lists: bool(false) };
+
+export const filter_by: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the first value of a table whose key, a target, matches this minion; else that of the key `default`.\n" +
+      "`tgt_type` is the type of the keys. `merge` is a map to put over the value, which must be a map then; with\n" +
+      "`merge_lists` lists are joined and not replaced.",
+    "match.filter_by '{foo*: Foo!, bar*: Bar!}' minion_id=bar03",
+  ),
+  params: { lookup: dict(), ...TABLE, ...MERGE, default: any("default") },
+  run: ({ lookup, default: fallback, ...how }, context) => filterBy(lookup, fallback, how, context),
+});
+
+export const search_by: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the keys of a table one of whose targets matches this minion, once for each that does; None if none does.",
+    "match.search_by '{web: [node1, node2], db: [node2, node]}'",
+  ),
+  params: { lookup: dict(), ...TABLE },
+  run({ lookup, ...how }, context) {
+    const found: Value[] = [];
+    for (const [key, targets] of lookup) {
+      for (const tgt of Array.isArray(targets) ? targets : [targets]) {
+        if (matchesOf(tgt, how, context)) found.push(key);
+      }
+    }
+    return found.length === 0 ? null : found;
+  },
+});
+
+/** The key of the last argument of `ifelse` in its table: no target. */
+const ELSE = "SALT_IFELSE_FUNCTION_DEFAULT";
+
+export const ifelse: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the value behind the first target that matches this minion: a target and a value, and so on, and a last value\n" +
+      "for all others. True stands for a target that always matches, False for one that never does. Keyword arguments:\n" +
+      "`tgt_type`, `minion_id`, `merge` and `merge_lists`, as in match.filter_by.",
+    "match.ifelse 'foo*' 'Foo!' 'bar*' 'Bar!' 'Neither' minion_id=bar03",
+  ),
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run(_bound, context, { args, kwargs }) {
+    if (args.length % 2 === 0) throw new CommandError("The ifelse function must have an odd number of arguments!");
+    const otherwise = args[args.length - 1];
+    const lookup: ValueMap = new Map();
+    for (let i = 0; i + 1 < args.length; i += 2) {
+      lookup.set(args[i] === true ? "*" : args[i] === false ? "SALT_IFELSE_MATCH_NOTHING" : args[i], args[i + 1]);
+    }
+    return filterBy(lookup.set(ELSE, otherwise), ELSE, ifelseOptions(kwargs), context);
+  },
+});
+
+interface Table {
+  readonly tgt_type: string;
+  readonly minion_id: string | null;
+}
+
+interface MergingTable extends Table {
+  readonly merge: Value;
+  readonly merge_lists: boolean;
+}
+
+function ifelseOptions(kwargs: ValueMap): MergingTable {
+  const known = ["tgt_type", "minion_id", "merge", "merge_lists"];
+  for (const name of kwargs.keys()) {
+    if (!known.includes(text(name)) && !text(name).startsWith("__")) {
+      throw new InvocationError(`ifelse() got an unexpected keyword argument ${repr(name)}`);
+    }
+  }
+  const id = kwargs.get("minion_id") ?? null;
+  return {
+    tgt_type: text(kwargs.get("tgt_type") ?? "compound"),
+    minion_id: id === null ? null : text(id),
+    merge: kwargs.get("merge") ?? null,
+    merge_lists: truthy(kwargs.get("merge_lists")),
+  };
+}
+
+function filterBy(lookup: ValueMap, fallback: Value, how: MergingTable, context: JobContext): Value {
+  for (const [key, value] of lookup) {
+    if (!matchesOf(key, how, context)) continue;
+    if (!truthy(how.merge)) return value;
+    if (!isMap(how.merge)) throw new CommandError("filter_by merge argument must be a dictionary.");
+    if (value === null) return how.merge;
+    if (!isMap(value)) throw new CommandError("Cannot update using non-dict types in dictupdate.update()");
+    return updateMap(value, how.merge, { mergeLists: how.merge_lists });
+  }
+  return lookup.get(fallback) ?? null;
+}
+
+/** Whether a target in a table, of the type that its caller names, matches. @throws {CommandError} For another type. */
+function matchesOf(tgt: Value, { tgt_type, minion_id }: Table, context: JobContext): boolean {
+  const type = tgt_type === "list_" ? "list" : tgt_type;
+  if (!isTargetType(type)) throw new CommandError(`There are no targets of type ${repr(tgt_type)}`);
+  return matches(type, { tgt, id: minion_id }, context);
+}
+
+/** A target that cannot be read matches nothing, and the log says why. */
+function matches(
+  tgtType: TargetType,
+  { tgt, id, delimiter }: { readonly tgt: Value; readonly id?: string | null; readonly delimiter?: string },
+  { opts, grains, pillar, log }: JobContext,
+): boolean {
+  try {
+    const subject = { id: id ?? opts.id, grains: factsOf(grains), pillar: factsOf(pillar) };
+    return matchesTarget({ tgt, tgtType }, subject, { delimiter, nodegroups: opts.nodegroups });
   } catch (error) {
     if (!(error instanceof TargetError)) throw error;
-    context.log("error", error.message);
+    log("error", error.message);
     return false;
   }
 }

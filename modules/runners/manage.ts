@@ -7,7 +7,7 @@
 import { CommandError } from "../../lib/errors.ts";
 import { any, bool, float, str } from "../../lib/plugins/module.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { resolveTarget } from "../../lib/fleet/target.ts";
+import { acceptedFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts";
 import { compareStrings, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { VERSION } from "../../lib/version.ts";
 
@@ -229,8 +229,7 @@ export const versions: RunnerFunction = runner({
  * are not waited for.
  */
 async function ping(context: RunnerContext, asked: Ping): Promise<{ up: string[]; down: string[] }> {
-  const accepted = context.keys.list("accepted");
-  const { minions } = resolveTarget(asked.tgt, asked.tgt_type, accepted);
+  const { minions } = resolveTarget({ tgt: asked.tgt, tgtType: asked.tgt_type }, acceptedFleet(context.opts, context));
   if (minions.length === 0) return { up: [], down: [] };
   const gone = context.local.gone();
   const reachable = minions.filter((id) => !gone.has(id));

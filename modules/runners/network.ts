@@ -6,7 +6,7 @@
 
 import { InvocationError, messageOf } from "../../lib/errors.ts";
 import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { resolveTarget } from "../../lib/fleet/target.ts";
+import { acceptedFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts";
 import { sendDatagram } from "../../lib/os/libc_udp.ts";
 import { any, int, str } from "../../lib/plugins/module.ts";
 import { isMap, map } from "../../lib/values/value.ts";
@@ -73,7 +73,7 @@ interface.${ADDRESSED}`,
   params: { tgt: any(), tgt_type: str("glob"), ...TO },
   run({ tgt, tgt_type, bcast, destport }, context) {
     const woken: string[] = [];
-    for (const id of resolveTarget(tgt, tgt_type, context.keys.list("accepted")).minions) {
+    for (const id of resolveTarget({ tgt, tgtType: tgt_type }, acceptedFleet(context.opts, context)).minions) {
       const interfaces = context.data.get(id)?.grains.get("hwaddr_interfaces");
       if (!isMap(interfaces)) continue;
       for (const [name, address] of interfaces) {

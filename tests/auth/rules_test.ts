@@ -37,7 +37,7 @@ function answer([what, rules, question]: Row): Value {
   }
   if (what === "job") {
     const calls = publishCalls(toValue(question.fun), list(question.arg));
-    const matching = (expression: string) => idsOf(expression, CORPUS.ids);
+    const matching = (expression: string) => idsOf(expression, { ids: CORPUS.ids, nodegroups: new Map() });
     return allowsJob(list(rules), calls, { minions: list(question.minions).map(str), matching });
   }
   const kwargs = toValue(question.kwarg ?? null);

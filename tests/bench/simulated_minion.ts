@@ -15,7 +15,8 @@ import type { PrivateKey } from "../../lib/crypto/rsa.ts";
 import { tcpAddress } from "../../lib/sockets/request_channel.ts";
 import type { Credentials } from "../../lib/minion/sign_in.ts";
 import { Inbox } from "../../lib/sockets/endpoint.ts";
-import { matchesTarget } from "../../lib/fleet/target.ts";
+import { factsOf } from "../../lib/target/facts.ts";
+import { matchesTarget } from "../../lib/target/target.ts";
 import { map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { applicantOf } from "../support/applicant.ts";
 
@@ -36,6 +37,9 @@ export interface SwarmSettings {
   /** Told of each job as it goes. */
   note(load: ValueMap, what: "received" | "acknowledged" | "failed"): void;
 }
+
+/** It has neither grains nor a pillar. */
+const NO_FACTS = factsOf(new Map());
 
 /** So many jobs a minion knows again. */
 const KNOWN_JOBS = 100;
@@ -149,7 +153,8 @@ export class SimulatedMinion {
       if (serial <= this.#lastSerial) return undefined;
       this.#lastSerial = serial;
     }
-    if (!matchesTarget(load.get("tgt") ?? "", str(load.get("tgt_type") ?? "glob"), this.id)) return undefined;
+    const target = { tgt: load.get("tgt") ?? "", tgtType: str(load.get("tgt_type") ?? "glob") };
+    if (!matchesTarget(target, { id: this.id, grains: NO_FACTS, pillar: NO_FACTS })) return undefined;
     const jid = str(load.get("jid") ?? "");
     if (this.#jids.includes(jid)) return undefined;
     if (this.#jids.push(jid) > KNOWN_JOBS) this.#jids.shift();

@@ -121,12 +121,30 @@ const CASES: Readonly<Record<string, Case>> = {
     code: 1,
   },
   "targets by list separated by blanks": { words: ["-L", "web1 ", "test.ping"], out: "web1:\n    True\n" },
-  "says which targets are not built": {
-    words: ["-G", "os:Linux", "test.ping"],
+  "targets by a grain": { words: ["-G", "kernel:linux", "test.ping"], out: "web1:\n    True\n" },
+  "targets by a grain with another delimiter": {
+    words: ["-G", "--delimiter=/", "kernel/Linux", "test.ping"],
+    out: "web1:\n    True\n",
+  },
+  "targets by several conditions": {
+    words: ["-C", "( E@web\\d$ or db1 ) and G@kernel:L* and not G@id:db*", "test.ping"],
+    out: "web1:\n    True\n",
+  },
+  "targets by address": { words: ["-S", "127.0.0.0/8", "test.ping"], out: "web1:\n    True\n" },
+  "targets by an empty pillar": { words: ["-I", "role:web", "test.ping"], out: NO_MATCH, err: NOBODY, code: 2 },
+  "says what of a target it cannot read": {
+    words: ["-C", "web1 and", "test.ping"],
     out: "",
-    err: /^Usage: salt [^]*\nsalt: error: -G\/--grain: such targets are not built yet[^\n]*\n$/,
+    err: /salt: error: Cannot read the compound target: a term is missing at the end\n$/,
     code: 64,
   },
+  "says that there is no range server": {
+    words: ["-R", "%web", "test.ping"],
+    out: "",
+    err: /salt: error: There is no range server: range targets are not built\n$/,
+    code: 64,
+  },
+  "previews a target of grains": { words: ["--preview-target", "-G", "kernel:Linux"], out: "- web1\n" },
   "previews a target": { words: ["--preview-target", "web*"], out: "- web1\n" },
   "previews nothing": { words: ["--preview-target", "x"], out: "", err: NOBODY, code: 2 },
   "summarises": {

@@ -1,7 +1,8 @@
 import { dataCache } from "../support/job_store.ts";
 import { DataCache } from "../../lib/fleet/data_cache.ts";
 import { StoreError } from "../../lib/errors.ts";
-import { map, repr } from "../../lib/values/value.ts";
+import { decode } from "../../lib/values/msgpack.ts";
+import { map, repr, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import corpus from "../corpus/job_cache.json" with { type: "json" };
 
@@ -69,4 +70,31 @@ Deno.test("what Salts of any version left is read, and forgotten", () =>
     assertEquals(cache.get("old1"), { grains: map({ os: "Debian" }), pillar: map({ x: [1] }) });
     assert(cache.remove("old1"));
     assertEquals(cache.list(), ["web1"]);
+  }));
+
+Deno.test("grains that are too large are not kept, and those from before are gone", () =>
+  withCache((cache) => {
+    cache.setGrains("web1", map({ os: "Debian" }));
+    const large = map({ roles: Array.from({ length: 2_000 }, () => "x".repeat(600)) });
+    assertThrows(() => cache.setGrains("web1", large), StoreError, "1048576 are allowed");
+    assertEquals(cache.get("web1"), undefined);
+  }));
+
+Deno.test("a scan finds what get() finds, of Salts of any version", () =>
+  withCache((cache, root) => {
+    for (const [path, base64] of Object.entries(corpus.files)) {
+      Deno.mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+      Deno.writeFileSync(`${root}/${path}`, Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
+    }
+    for (const bank of ["grains", "pillar"] as const) {
+      let found = new Map<string, Value>();
+      for (let i = 0; i < 2; i++) {
+        cache.scan(bank, () => {
+          found = new Map();
+          return (id, bytes) => void (bytes === undefined ? found.delete(id) : found.set(id, decode(bytes, "disk")));
+        });
+        assertEquals([...found.keys()].sort(), cache.list());
+        for (const [id, value] of found) assertEquals(value, cache.get(id)?.[bank]);
+      }
+    }
   }));

@@ -23,6 +23,9 @@ import { mutatePem } from "./sign_in_requests.ts";
 import { REGEX_TOKENS } from "./target_expressions.ts";
 import { mutateMap, randomMsgpack, randomValue } from "./values.ts";
 
+/** A minion without grains and pillar. */
+const noData = () => ({ grains: new Map(), pillar: new Map() });
+
 /** Publishes, under the right key and under others. */
 export const publishes: FuzzTarget = {
   name: "publishes",
@@ -35,7 +38,13 @@ export const publishes: FuzzTarget = {
     const strange = new Crypticle(generateKeyString());
     const trusted = { sharedKey, sessionKey: generateKeyString(), publishPort: 4505, masterKey: key.publicKey };
     const openReader = (requireSignature: boolean) => {
-      const reader = new PublishReader({ id: "web1", requireSignature, rememberedJids: 100, log: SILENT_LOGGER });
+      const reader = new PublishReader({
+        id: "web1",
+        data: noData,
+        requireSignature,
+        rememberedJids: 100,
+        log: SILENT_LOGGER,
+      });
       reader.trust(trusted);
       return reader;
     };

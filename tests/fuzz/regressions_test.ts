@@ -10,7 +10,7 @@ import { packEvent } from "../../lib/bus/event.ts";
 import { unpackEvent } from "../support/events.ts";
 import { formatOutput } from "../../lib/output/outputters.ts";
 import { pformat } from "../../lib/values/pformat.ts";
-import { resolveTarget } from "../../lib/fleet/target.ts";
+import { resolveTarget } from "../../lib/fleet/resolve_target.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { loadYamlMapping } from "../../lib/values/yaml.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
@@ -52,7 +52,11 @@ const ENDLESS = "(a*)*\\1b";
 const LONG_ID = `${"a".repeat(254)}!`;
 
 Deno.test("a target whose references take no end is refused", () => {
-  assertThrows(() => soon(() => resolveTarget(ENDLESS, "pcre", [LONG_ID])), TargetError, "steps");
+  assertThrows(
+    () => soon(() => resolveTarget({ tgt: ENDLESS, tgtType: "pcre" }, { ids: [LONG_ID], nodegroups: new Map() })),
+    TargetError,
+    "steps",
+  );
 });
 
 Deno.test("a line of an autosign_file whose references take no end lets nobody in, and nobody wait", () => {

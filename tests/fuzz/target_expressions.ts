@@ -4,7 +4,11 @@
  */
 
 import { TargetError } from "../../lib/errors.ts";
-import { matchesTarget, resolveTarget } from "../../lib/fleet/target.ts";
+import { type KnownFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts";
+import { factsOf } from "../../lib/target/facts.ts";
+import { matchesTarget, portableTarget } from "../../lib/target/target.ts";
+import { encode } from "../../lib/values/msgpack.ts";
+import { map, type ValueMap } from "../../lib/values/value.ts";
 import { mutateText, NASTY_TEXTS, type Random, textOf } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { randomValue } from "./values.ts";
@@ -103,6 +107,67 @@ function regexText(random: Random, depth = 3): string {
   return text;
 }
 
+const COMPOUND_TOKENS = [
+  ...[
+    "and",
+    "or",
+    "not",
+    "(",
+    ")",
+    "web*",
+    "*",
+    "db1",
+    "G@os:D*",
+    "G|@os|x",
+    "P@roles:(a+)+$",
+    "I@role:w*",
+    "J@role:.*",
+    "S@10.0.0.0/8",
+    "L@web1,db1",
+  ],
+  ...["E@web.*", "N@web", "N@loop", "N@", "G@os", "R@x", "T@x", "M@web1", "S@::/0", "G@*:*:a*"],
+].map((word) => ` ${word} `);
+const DATA_TOKENS = ["os", "roles", "deep", ":", ":", "*", "a", "web", "?", "[ab]", "(a+)+", ".*", "1", "|", "$"];
+const ADDRESS_TOKENS = ["10", "0", ".", ".", ":", "::", "/", "8", "255", "2001:db8", "%eth0", "ffff"];
+const NODEGROUPS = map({ web: "web* or db1", nested: ["N@web", "and", "not", "db1"], loop: "N@loop" });
+
+/** The grains of each minion, those among them that are meant to cost time. */
+const GRAINS: readonly ValueMap[] = IDS.map((id, i) =>
+  map({
+    id,
+    os: i % 2 === 0 ? "Debian" : "Arch",
+    roles: ["web", "a".repeat(50 * i), { a: { a: { a: "b" } } }],
+    deep: { a: { a: { a: { a: { a: { a: "x" } } } } }, 1: "one" },
+    ipv4: ["10.0.0.1", "127.0.0.1", "no address"],
+    ipv6: "2001:db8::1",
+  })
+);
+/** The last minion's are not known. */
+const FLEET: KnownFleet = {
+  ids: IDS,
+  nodegroups: NODEGROUPS,
+  data: {
+    scan(_bank, begin) {
+      const visit = begin();
+      for (const [i, id] of IDS.slice(0, -1).entries()) visit(id, encode(GRAINS[i], "disk"));
+    },
+  },
+};
+
+const TYPES = [
+  "glob",
+  "pcre",
+  "pcre",
+  "list",
+  "",
+  "grain",
+  "grain_pcre",
+  "pillar",
+  "pillar_exact",
+  "ipcidr",
+  "nodegroup",
+];
+
 /** Targets of every type on the master's and the minion's side. */
 export const targetExpressions: FuzzTarget = {
   name: "targets",
@@ -111,21 +176,40 @@ export const targetExpressions: FuzzTarget = {
   open: () => ({
     feed(random, note) {
       const type = random.chance(0.95)
-        ? random.pick(["glob", "pcre", "pcre", "pcre", "list", ""])
-        : random.pick(["compound", ...NASTY_TEXTS]);
-      const tokens = type === "pcre" ? REGEX_TOKENS : GLOB_TOKENS;
-      const text = type === "pcre" && random.chance(0.6)
-        ? regexText(random)
-        : random.chance(0.5)
-        ? textOf(random, tokens, 30)
-        : mutateText(random, random.pick(TARGETS), tokens);
-      const tgt = random.chance(0.05) ? randomValue(random) : text;
+        ? random.pick([...TYPES, "compound", "compound", "compound"])
+        : random.pick(NASTY_TEXTS);
+      const tgt = random.chance(0.05) ? randomValue(random) : expression(random, type);
       note(`${type}: ${typeof tgt === "string" ? tgt : "a value"}`);
-      const { minions } = resolveTarget(tgt, type, IDS);
-      for (const id of IDS) hold(matchesTarget(tgt, type, id) === minions.includes(id), `both sides differ on ${id}`);
+      const target = { tgt, tgtType: type };
+      const { minions, costly } = resolveTarget(target, FLEET);
+      const published = portableTarget(target, NODEGROUPS);
+      for (const [i, id] of IDS.slice(0, -1).entries()) {
+        // The minion refuses what costs too much.
+        if (costly.includes(id)) continue;
+        const facts = factsOf(GRAINS[i]);
+        const matches = matchesTarget(published, { id, grains: facts, pillar: facts });
+        hold(matches === minions.includes(id), `both sides differ on ${id}`);
+      }
       return minions.length === 0 ? "none" : "some";
     },
-    honest: () => hold(matchesTarget("w*", "glob", "web1") && matchesTarget("w.*", "pcre", "web1"), "no match"),
+    honest() {
+      const subject = { id: "web1", grains: factsOf(GRAINS[0]), pillar: factsOf(new Map()) };
+      for (const [tgt, tgtType] of [["w*", "glob"], ["w.*", "pcre"], ["web* and G@os:D*", "compound"]]) {
+        hold(matchesTarget({ tgt, tgtType }, subject), "no match");
+      }
+    },
     close() {},
   }),
 };
+
+function expression(random: Random, type: string): string {
+  if (type === "compound") return textOf(random, COMPOUND_TOKENS, 12);
+  if (type === "nodegroup") return random.pick(["web", "nested", "loop", "nowhere", ...NASTY_TEXTS]);
+  if (type === "ipcidr") return textOf(random, ADDRESS_TOKENS, 12);
+  if (type.startsWith("grain") || type.startsWith("pillar")) {
+    return `${random.pick(["os:", "roles:", "deep:", "*:", ""])}${textOf(random, DATA_TOKENS, 12)}`;
+  }
+  const tokens = type === "pcre" ? REGEX_TOKENS : GLOB_TOKENS;
+  if (type === "pcre" && random.chance(0.6)) return regexText(random);
+  return random.chance(0.5) ? textOf(random, tokens, 30) : mutateText(random, random.pick(TARGETS), tokens);
+}

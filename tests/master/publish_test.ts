@@ -212,3 +212,55 @@ Deno.test("200 jobs published at once have 200 ids", async () => {
   const replies = await Promise.all(Array.from({ length: 200 }, () => publish(services)));
   assertEquals(new Set(replies.map(jidOf)).size, 200);
 });
+
+Deno.test("minions get a node group as the compound target that it stands for", async () => {
+  using services = await openSite({ nodegroups: map({ web: "web* or L@db1", not_db: "N@web and not db1" }) });
+  for (
+    const [tgt, tgt_type, sent, minions] of [
+      ["web", "nodegroup", "( web* or L@db1 )", ["db1", "web1", "web2"]],
+      ["N@not_db and not web1", "compound", "( ( web* or L@db1 ) and not db1 ) and not web1", ["web2"]],
+    ]
+  ) {
+    const reply = await publish(services, { tgt, tgt_type });
+    const { jid, ...load } = Object.fromEntries((reply as Map<string, Map<string, Value>>).get("load") ?? []);
+    assertEquals(load, { minions, missing: [] });
+    const published = services.published.at(-1);
+    assertEquals([published?.get("tgt"), published?.get("tgt_type"), published?.get("jid")], [sent, "compound", jid]);
+    assertEquals(services.fired.filter(({ data }) => data.get("jid") === jid)[0].data.get("tgt"), sent);
+  }
+  assertValue(await publish(services, { tgt: "nowhere", tgt_type: "nodegroup" }), {
+    enc: "clear",
+    load: { jid: null, minions: [], error: "Node group nowhere is not in the configuration" },
+  });
+});
+
+Deno.test("a job by grains goes to those that the master knows to match, with the delimiter", async () => {
+  using services = await openSite();
+  services.minions.data.setGrains("web1", map({ os: "Debian" }));
+  services.minions.data.setGrains("db1", map({ os: "Arch" }));
+  const reply = await publish(services, { tgt: "os|Debian", tgt_type: "grain", kwargs: { delimiter: "|" } });
+  assertEquals((reply as Map<string, Map<string, Value>>).get("load")?.get("minions"), ["web1"]);
+  const [published] = services.published;
+  assertEquals([published.get("tgt"), published.get("tgt_type"), published.get("delimiter")], [
+    "os|Debian",
+    "grain",
+    "|",
+  ]);
+  assertStringIncludes(services.logged.join("\n"), "No data is known of these minions, which os|Debian asks for: web2");
+});
+
+Deno.test("a job by grains goes by name to those that a limited user's rights were checked for", async () => {
+  using services = await openSite({ publisher_acl: toValue({ alice: [{ "web*": ["test.*"] }] }) as Value });
+  const { data } = services.minions;
+  for (const id of ["web1", "web2"]) data.setGrains(id, map({ os: "Debian" }));
+  const alice = { user: "alice", key: services.accessKeys.get("alice"), tgt: "os:Debian", tgt_type: "grain" };
+  // The grains of db1 are not known: it might find itself meant.
+  jidOf(await publish(services, alice));
+  jidOf(await publish(services, { ...alice, tgt: "G@os:Debian and not web1", tgt_type: "compound" }));
+  const sent = () => services.published.map((load) => [load.get("tgt_type"), load.get("tgt")]);
+  assertEquals(sent(), [["list", ["web1", "web2"]], ["list", ["web2"]]]);
+  data.setGrains("db1", map({ os: "Debian" }));
+  assertValue(await publish(services, alice), AUTHORIZATION);
+  jidOf(await publish(services, { tgt: "os:Debian", tgt_type: "grain" }));
+  assertEquals(sent().at(-1), ["grain", "os:Debian"]);
+});

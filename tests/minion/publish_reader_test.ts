@@ -38,10 +38,20 @@ function credentials(keys: MasterKeys): Credentials {
   };
 }
 
+/** A minion without grains and pillar. */
+const noData = () => ({ grains: new Map(), pillar: new Map() });
+
 function world(rules: Partial<ReaderRules> = {}): World {
   const keys = new MasterKeys(masterKey);
   const { log, lines } = keptLog();
-  const reader = new PublishReader({ id: "web1", requireSignature: false, rememberedJids: 3, log, ...rules });
+  const reader = new PublishReader({
+    id: "web1",
+    data: noData,
+    requireSignature: false,
+    rememberedJids: 3,
+    log,
+    ...rules,
+  });
   reader.trust(credentials(keys));
   let serial = 0;
   return {
@@ -85,13 +95,28 @@ for (const [tgt, tgtType, meant] of TARGETS) {
   });
 }
 
-for (const [tgt, tgtType] of [["os:*", "grain"], ["(", "pcre"], ["*", ["glob"]]] as const) {
+for (const [tgt, tgtType] of [["os", "grain"], ["(", "pcre"], ["*", ["glob"]]] as const) {
   Deno.test(`a target that cannot be matched (${tgt}, ${tgtType}) is nobody's, and the log says so`, () => {
     const { read, lines } = world();
     assertEquals(read({ tgt, tgt_type: tgtType }), undefined);
     assertStringIncludes(lines.join("\n"), `WARNING Job ${LOAD.jid} has a target that this minion cannot match`);
   });
 }
+
+Deno.test("a minion decides by its grains and pillar as they are now", () => {
+  let grains = map({ os: "Debian" });
+  const pillar = map({ role: "web" });
+  const { read } = world({ data: () => ({ grains, pillar }) });
+  const meant = (tgt: string, tgt_type: string, more = {}) =>
+    read({ jid: jid(++n), tgt, tgt_type, ...more }) !== undefined;
+  let n = 0;
+  const target = "web* and G@os:Debian and not I@role:db";
+  assertEquals([meant(target, "compound"), meant("os:Arch", "grain"), meant("role:w*", "pillar")], [true, false, true]);
+  assert(meant("os|Deb.*", "grain_pcre", { delimiter: "|" }));
+  grains = map({ os: "Arch" });
+  assertEquals([meant(target, "compound"), meant("os:Arch", "grain")], [false, true]);
+  assertEquals(meant("N@web", "compound"), false);
+});
 
 Deno.test("a serial that is not above the last one is a replay", () => {
   const { read, lines } = world();
@@ -137,7 +162,14 @@ Deno.test("an old publish that is played to a later process is a replay, though 
     const { log, lines } = keptLog();
     const keys = new MasterKeys(masterKey);
     const start = () => {
-      const reader = new PublishReader({ id: "web1", requireSignature: false, rememberedJids: 3, jidFile, log });
+      const reader = new PublishReader({
+        id: "web1",
+        data: noData,
+        requireSignature: false,
+        rememberedJids: 3,
+        jidFile,
+        log,
+      });
       reader.trust(credentials(keys));
       return reader;
     };
@@ -159,7 +191,7 @@ Deno.test("an old publish that is played to a later process is a replay, though 
 
 Deno.test("nothing is read before a sign-in", () => {
   const { log } = keptLog();
-  const reader = new PublishReader({ id: "web1", requireSignature: false, rememberedJids: 3, log });
+  const reader = new PublishReader({ id: "web1", data: noData, requireSignature: false, rememberedJids: 3, log });
   assertThrows(() => reader.read(new MasterKeys(masterKey).publish(LOAD)), AuthenticationError, "Not signed in");
 });
 

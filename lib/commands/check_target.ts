@@ -1,0 +1,20 @@
+/**
+ * Reads a target before anybody is asked: an expression that cannot be read is wrong usage.
+ * @module
+ */
+
+import { TargetError, UsageError } from "../errors.ts";
+import { parseTarget, type TypedTarget } from "../target/target.ts";
+import type { ValueMap } from "../values/value.ts";
+
+/** @throws {UsageError} With the reason, if the target cannot be read. */
+export function checkTarget(
+  target: TypedTarget,
+  { nodegroups, delimiter }: { readonly nodegroups: ValueMap; readonly delimiter: string },
+): void {
+  try {
+    parseTarget(target, { nodegroups, delimiter });
+  } catch (error) {
+    throw error instanceof TargetError ? new UsageError(error.message) : error;
+  }
+}

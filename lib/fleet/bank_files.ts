@@ -1,0 +1,78 @@
+/**
+ * Any bank of Salt's cache, as the runner `cache` shows and changes it: `<cachedir>/<bank>/<key>.p`. Names of banks and keys
+ * come from whoever may run the runner, so they never lead out of the cache directory.
+ * Source: Salt 3008.3 `salt/cache/localfs.py`.
+ * @module
+ */
+
+import { StoreError } from "../errors.ts";
+import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { isDirectory } from "../os/file_kind.ts";
+import { listDirectory, readValue, type StoreLog, storing } from "../os/store_files.ts";
+import { encode } from "../values/msgpack.ts";
+import { isMap, toNumber, type Value } from "../values/value.ts";
+
+/** The banks below one cache directory. */
+export class BankFiles {
+  readonly #cachedir: string;
+  readonly #log: StoreLog;
+
+  /** @param options.log Called with files that cannot be read. */
+  constructor(cachedir: string, options: { readonly log: StoreLog }) {
+    this.#cachedir = cachedir;
+    this.#log = options.log;
+  }
+
+  /** Stores `data` under a key. @throws {StoreError} If it cannot be written, or a name is invalid. */
+  store(bank: string, key: string, data: Value): void {
+    const path = this.#file(bank, key);
+    storing(`store ${key} in ${bank}`, path, () => {
+      writeFileAtomic(path, encode(data, "disk"), { makeDirectory: true });
+    });
+  }
+
+  /** What is stored under a key; an empty map if that is nothing, or has expired. @throws {StoreError} For an invalid name. */
+  fetch(bank: string, key: string): Value {
+    const value = readValue(this.#file(bank, key), this.#log);
+    if (value === undefined) return new Map();
+    if (!isMap(value) || value.size !== 2 || !value.has("data") || !value.has("_expires")) return value;
+    // A value with a time limit, in seconds since the epoch.
+    return (toNumber(value.get("_expires")) ?? 0) * 1000 > Date.now() ? value.get("data") ?? null : new Map();
+  }
+
+  /** The keys of a bank and the banks within it, sorted. @throws {StoreError} For an invalid name. */
+  list(bank: string): string[] {
+    return listDirectory(this.#directory(bank), this.#log)
+      .map(({ name }) => name.endsWith(".p") ? name.slice(0, -2) : name);
+  }
+
+  /**
+   * Removes a key, or a whole bank with the banks within it. @returns Whether there was one.
+   * @throws {StoreError} If it cannot be removed, or a name is invalid.
+   */
+  flush(bank: string, key?: string): boolean {
+    const path = key === undefined ? this.#directory(bank) : this.#file(bank, key);
+    return storing(`flush ${bank}`, path, () => {
+      if (key !== undefined) return removeIfExists(path);
+      if (!isDirectory(path)) return false;
+      Deno.removeSync(path, { recursive: true });
+      return true;
+    });
+  }
+
+  #directory(bank: string): string {
+    return `${this.#cachedir}/${this.#checked(bank, "bank")}`;
+  }
+
+  #file(bank: string, key: string): string {
+    return `${this.#directory(bank)}/${this.#checked(key, "key")}.p`;
+  }
+
+  /** A name may have parts, as `minions/web1`. */
+  #checked(name: string, what: string): string {
+    const isName = name !== "" && !name.includes("\0") &&
+      name.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+    if (!isName) throw new StoreError(`${JSON.stringify(name)} is no ${what}`, this.#cachedir);
+    return name;
+  }
+}

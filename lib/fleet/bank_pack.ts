@@ -1,0 +1,353 @@
+/**
+ * All files of a bank of the data cache in one: ten thousand files of 4 KB take half a second of a processor to open,
+ * this one a few milliseconds to read. It is made of the files, and only they count: a change of the directory shows that
+ * a file was written or removed, and then the changed ones are read and added at the end. Several threads and processes
+ * may use it. After a restart of the machine it is made anew, so it need not survive a power failure.
+ *
+ * The file: a head, then records. A record holds the bytes of one file, or that a file is gone, or the time of the last
+ * change of the directory that all records before it include; of several records of one name the last counts.
+ * @module
+ */
+
+import { messageOf } from "../errors.ts";
+import type { StoreLog } from "../os/store_files.ts";
+
+/**
+ * Called with the bytes of a file of the bank, by its name without `.p`, or with `undefined` if the file is gone. Called
+ * again for a name, the last call counts. The bytes are valid during the call.
+ */
+export type BankVisit = (name: string, bytes: Uint8Array | undefined) => void;
+
+/** Where a pack is, and what it is made of. */
+export interface BankPackPlace {
+  /** Where its files are. */
+  readonly directory: string;
+  /** The file that this makes. */
+  readonly path: string;
+  /** Called if that cannot be written. */
+  readonly log: StoreLog;
+}
+
+/** Identifies the version of a file. */
+interface Stamp {
+  /** Last modification in milliseconds, or {@linkcode UNSETTLED}. */
+  readonly mtime: number;
+  readonly inode: number;
+  readonly size: number;
+}
+
+/**
+ * A modification so short before it was read that another one may have the same time. File systems count seconds, or
+ * what the kernel's clock counts.
+ */
+const UNSETTLED = -1, SETTLED_MS = 2_000;
+
+const MAGIC = "saltpack1\n", HEAD_BYTES = 64;
+/** The first byte of a record, after its length. */
+const FILE = 1, GONE = 2, COMPLETE = 3;
+const LENGTH_BYTES = 4;
+/** Kind, mtime, inode, length of the name. */
+const FILE_HEAD = 1 + 8 + 8 + 2;
+const COMPLETE_BYTES = LENGTH_BYTES + 1 + 8;
+const BUFFER_BYTES = 1 << 20;
+
+const utf8 = new TextEncoder();
+const text = new TextDecoder();
+
+/** Calls `begin` and then its result for every file of the bank; calls `begin` again if it has to start anew. */
+export function scanBank(place: BankPackPlace, begin: () => BankVisit): void {
+  const changed = modified(place.directory);
+  if (changed === undefined) {
+    begin();
+    return;
+  }
+  const pack = openPack(place);
+  if (pack === undefined) return rebuild(place, changed, begin());
+  try {
+    const visit = begin();
+    // A pack that is up to date needs no look at the files.
+    const known = completeUpTo(pack.file) === changed ? undefined : new Map<string, Stamp>();
+    const whole = readRecords(pack.file, (record) => {
+      if (record.kind === COMPLETE) return;
+      visit(record.name, record.kind === FILE ? record.bytes : undefined);
+      if (record.kind === FILE) known?.set(record.name, { ...record.stamp, size: record.bytes.length });
+      else known?.delete(record.name);
+    });
+    if (!whole) return rebuild(place, changed, begin());
+    if (known !== undefined) update(place, { changed, known, pack }, visit);
+  } finally {
+    pack.file.close();
+  }
+}
+
+interface Pack {
+  readonly file: Deno.FsFile;
+  readonly writable: boolean;
+}
+
+/** The pack of this start of the machine. Opened once for reading and adding: another process may replace it meanwhile. */
+function openPack({ path }: BankPackPlace): Pack | undefined {
+  const open = (options: Deno.OpenOptions): Deno.FsFile | undefined => {
+    try {
+      return Deno.openSync(path, options);
+    } catch {
+      return undefined;
+    }
+  };
+  const both = open({ read: true, append: true });
+  const file = both ?? open({ read: true });
+  if (file === undefined) return undefined;
+  if (readHead(file) === headText()) return { file, writable: both !== undefined };
+  file.close();
+  return undefined;
+}
+
+function readHead(file: Deno.FsFile): string | undefined {
+  const head = new Uint8Array(HEAD_BYTES);
+  try {
+    return file.readSync(head) === HEAD_BYTES ? text.decode(head) : undefined;
+  } catch {
+    return undefined; // a directory
+  }
+}
+
+let bootId: string | undefined;
+
+function headText(): string {
+  try {
+    bootId ??= Deno.readTextFileSync("/proc/sys/kernel/random/boot_id").trim();
+  } catch {
+    bootId = "";
+  }
+  return `${MAGIC}${bootId}`.padEnd(HEAD_BYTES, "\0");
+}
+
+/** The last modification of a directory, in milliseconds; `undefined` if there is none. */
+function modified(directory: string): number | undefined {
+  try {
+    return Deno.statSync(directory).mtime?.getTime();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The time in the last record, if it is of that kind. Leaves the file at its first record. */
+function completeUpTo(file: Deno.FsFile): number | undefined {
+  const { size } = file.statSync();
+  let found: number | undefined;
+  if (size >= HEAD_BYTES + COMPLETE_BYTES) {
+    file.seekSync(size - COMPLETE_BYTES, Deno.SeekMode.Start);
+    const bytes = new Uint8Array(COMPLETE_BYTES);
+    const view = new DataView(bytes.buffer);
+    if (file.readSync(bytes) === COMPLETE_BYTES && view.getUint32(0) === COMPLETE_BYTES - LENGTH_BYTES) {
+      if (bytes[LENGTH_BYTES] === COMPLETE) found = view.getFloat64(LENGTH_BYTES + 1);
+    }
+  }
+  file.seekSync(HEAD_BYTES, Deno.SeekMode.Start);
+  return found;
+}
+
+type PackRecord =
+  | { readonly kind: typeof COMPLETE }
+  | {
+    readonly kind: typeof FILE | typeof GONE;
+    readonly name: string;
+    readonly stamp: Omit<Stamp, "size">;
+    readonly bytes: Uint8Array;
+  };
+
+/** Calls `each` with the records from here to the end. @returns Whether all of them are whole. */
+function readRecords(file: Deno.FsFile, each: (record: PackRecord) => void): boolean {
+  let buffer = new Uint8Array(BUFFER_BYTES);
+  let filled = 0;
+  const { size } = file.statSync();
+  for (;;) {
+    const read = file.readSync(buffer.subarray(filled));
+    if (read === null) return filled === 0;
+    filled += read;
+    let at = 0;
+    const view = new DataView(buffer.buffer);
+    while (filled - at >= LENGTH_BYTES) {
+      const end = at + LENGTH_BYTES + view.getUint32(at);
+      if (end > filled) {
+        if (end - at > size) return false;
+        if (end - at > buffer.length) {
+          const larger = new Uint8Array(end - at);
+          larger.set(buffer.subarray(at, filled));
+          [buffer, filled, at] = [larger, filled - at, 0];
+        }
+        break;
+      }
+      const record = parseRecord(buffer.subarray(at + LENGTH_BYTES, end));
+      if (record === undefined) return false;
+      each(record);
+      at = end;
+    }
+    buffer.copyWithin(0, at, filled);
+    filled -= at;
+  }
+}
+
+function parseRecord(bytes: Uint8Array): PackRecord | undefined {
+  const [kind] = bytes;
+  if (kind === COMPLETE) return { kind };
+  if ((kind !== FILE && kind !== GONE) || bytes.length < FILE_HEAD) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const end = FILE_HEAD + view.getUint16(FILE_HEAD - 2);
+  if (end > bytes.length) return undefined;
+  return {
+    kind,
+    stamp: { mtime: view.getFloat64(1), inode: view.getFloat64(9) },
+    name: text.decode(bytes.subarray(FILE_HEAD, end)),
+    bytes: bytes.subarray(end),
+  };
+}
+
+function fileRecord(kind: typeof FILE | typeof GONE, name: string, stamp: Stamp, bytes: Uint8Array): Uint8Array {
+  const nameBytes = utf8.encode(name);
+  const record = new Uint8Array(LENGTH_BYTES + FILE_HEAD + nameBytes.length + bytes.length);
+  const view = new DataView(record.buffer);
+  view.setUint32(0, record.length - LENGTH_BYTES);
+  view.setUint8(4, kind);
+  view.setFloat64(5, stamp.mtime);
+  view.setFloat64(13, stamp.inode);
+  view.setUint16(21, nameBytes.length);
+  record.set(nameBytes, LENGTH_BYTES + FILE_HEAD);
+  record.set(bytes, LENGTH_BYTES + FILE_HEAD + nameBytes.length);
+  return record;
+}
+
+function completeRecord(changed: number): Uint8Array {
+  const record = new Uint8Array(COMPLETE_BYTES);
+  const view = new DataView(record.buffer);
+  view.setUint32(0, COMPLETE_BYTES - LENGTH_BYTES);
+  view.setUint8(LENGTH_BYTES, COMPLETE);
+  view.setFloat64(LENGTH_BYTES + 1, changed);
+  return record;
+}
+
+/** The files of the bank, by name. */
+function* filesOf(directory: string): Iterable<string> {
+  for (const { name } of Deno.readDirSync(directory)) {
+    if (name.endsWith(".p") && !name.startsWith(".")) yield name.slice(0, -2);
+  }
+}
+
+function stampOf(path: string, nowMs: number): Stamp | undefined {
+  try {
+    const { mtime, ino, size, isFile } = Deno.lstatSync(path);
+    if (!isFile) return undefined;
+    const time = mtime?.getTime() ?? UNSETTLED;
+    return { mtime: nowMs - time < SETTLED_MS ? UNSETTLED : time, inode: ino ?? 0, size };
+  } catch {
+    return undefined; // removed meanwhile
+  }
+}
+
+function readFile(path: string): Uint8Array | undefined {
+  try {
+    return Deno.readFileSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Looks at the files, visits those that the pack does not have as they are, and adds them to it. */
+function update(
+  place: BankPackPlace,
+  { changed, known, pack }: { readonly changed: number; readonly known: Map<string, Stamp>; readonly pack: Pack },
+  visit: BankVisit,
+): void {
+  const nowMs = Date.now();
+  const records: Uint8Array[] = [];
+  let live = 0;
+  for (const name of filesOf(place.directory)) {
+    const path = `${place.directory}/${name}.p`;
+    const stamp = stampOf(path, nowMs);
+    const old = known.get(name);
+    if (stamp === undefined) continue;
+    live += stamp.size;
+    const same = old?.mtime === stamp.mtime && old.inode === stamp.inode && old.size === stamp.size;
+    if (same && stamp.mtime !== UNSETTLED) {
+      known.delete(name);
+      continue;
+    }
+    const bytes = readFile(path);
+    if (bytes === undefined) continue;
+    known.delete(name);
+    visit(name, bytes);
+    records.push(fileRecord(FILE, name, stamp, bytes));
+  }
+  for (const [name, stamp] of known) {
+    visit(name, undefined);
+    records.push(fileRecord(GONE, name, stamp, new Uint8Array(0)));
+  }
+  if (nowMs - changed > SETTLED_MS) records.push(completeRecord(changed));
+  if (records.length === 0 || !pack.writable) return;
+  const added = records.reduce((sum, { length }) => sum + length, 0);
+  // Half of it may be of files that were written again.
+  if (pack.file.statSync().size + added > 2 * live + BUFFER_BYTES) return rebuild(place, changed, () => {});
+  // One write, so that what another process adds comes before or after all of it.
+  tolerating(place, () => void writeAll(pack.file, joined(records, added)));
+}
+
+function joined(records: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const record of records) {
+    bytes.set(record, at);
+    at += record.length;
+  }
+  return bytes;
+}
+
+/** Reads all files, visits them, and makes a new pack of them. */
+function rebuild(place: BankPackPlace, changed: number, visit: BankVisit): void {
+  const nowMs = Date.now();
+  const temporary = `${place.path}.${crypto.randomUUID()}.tmp`;
+  let file: Deno.FsFile | undefined;
+  const write = (bytes: Uint8Array) =>
+    tolerating(place, () => {
+      file ??= Deno.openSync(temporary, { write: true, createNew: true, mode: 0o600 });
+      writeAll(file, bytes);
+    });
+  let works = write(utf8.encode(headText()));
+  let waiting: Uint8Array[] = [], waitingBytes = 0;
+  const flush = () => {
+    works = works && write(joined(waiting, waitingBytes));
+    [waiting, waitingBytes] = [[], 0];
+  };
+  const add = (record: Uint8Array) => {
+    waiting.push(record);
+    waitingBytes += record.length;
+    if (waitingBytes >= BUFFER_BYTES) flush();
+  };
+  for (const name of filesOf(place.directory)) {
+    const path = `${place.directory}/${name}.p`;
+    const stamp = stampOf(path, nowMs);
+    const bytes = stamp === undefined ? undefined : readFile(path);
+    if (stamp === undefined || bytes === undefined) continue;
+    visit(name, bytes);
+    if (works) add(fileRecord(FILE, name, stamp, bytes));
+  }
+  if (nowMs - changed > SETTLED_MS) add(completeRecord(changed));
+  flush();
+  file?.close();
+  works = works && tolerating(place, () => Deno.renameSync(temporary, place.path));
+  if (!works && file !== undefined) tolerating(place, () => Deno.removeSync(temporary));
+}
+
+function writeAll(file: Deno.FsFile, bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.length;) written += file.writeSync(bytes.subarray(written));
+}
+
+/** Without the pack everything works, only slower. @returns Whether `act` worked. */
+function tolerating({ path, log }: BankPackPlace, act: () => void): boolean {
+  try {
+    act();
+    return true;
+  } catch (error) {
+    log(`Cannot write ${path}: ${messageOf(error)}`, error);
+    return false;
+  }
+}

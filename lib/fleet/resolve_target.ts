@@ -1,0 +1,205 @@
+/**
+ * Which accepted minions a target means, as far as the master knows: by their ids, and by the grains and pillar in its
+ * data cache. Each minion decides for itself whether it runs the job; this list says who is expected to answer.
+ * Source: Salt 3008.3 `salt/utils/minions.py` (`CkMinions`).
+ * @module
+ */
+
+import { MsgpackError, TargetError } from "../errors.ts";
+import type { KeyStore } from "../keys/store.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { TooCostlyError } from "../target/budget.ts";
+import type { Condition } from "../target/compound.ts";
+import type { Facts } from "../target/facts.ts";
+import { holds, parseTarget, type TargetOptions, termsOf, type TypedTarget } from "../target/target.ts";
+import type { DataTerm, Term } from "../target/term.ts";
+import { EntryReader } from "../values/msgpack_entry.ts";
+import { decode } from "../values/msgpack.ts";
+import { isMap, type Value, type ValueMap } from "../values/value.ts";
+import type { DataCache } from "./data_cache.ts";
+
+/** Maximum time for matching one target, in milliseconds: it blocks other requests of the thread. */
+const MAX_MATCHING_MS = 5_000;
+
+/** The minions among which a target chooses, and what is known of them. */
+export interface KnownFleet {
+  /** Their ids; the result has the same order. */
+  readonly ids: readonly string[];
+  /** Their grains and pillar; without it, nobody's are known (`minion_data_cache: False`). */
+  readonly data?: Pick<DataCache, "scan">;
+  /** The node groups of the master's configuration. */
+  readonly nodegroups: ValueMap;
+}
+
+/** How a target is resolved. */
+export interface ResolveOptions extends Pick<TargetOptions, "delimiter"> {
+  /**
+   * Whether minions that may match are counted, as for a job that they decide about themselves. Without it only those that are
+   * known to match: for rights and runners. @default {true}
+   */
+  readonly greedy?: boolean;
+}
+
+/** The result of resolving a target on the master. */
+export interface Resolved {
+  /** The ids that match, without duplicates. */
+  readonly minions: string[];
+  /** The ids of a list that are not accepted. */
+  readonly missing: string[];
+  /** Whether grains or pillar decide: then minions may match that are not in `minions`, as theirs have changed. */
+  readonly byData: boolean;
+  /** The minions whose grains or pillar the target asks for, and that no data is known of. */
+  readonly unknown: string[];
+  /** The minions whose data cost too much to match; they do not count as matching a term. */
+  readonly costly: string[];
+}
+
+/** The accepted minions of a master, and what it knows of them. */
+export function acceptedFleet(
+  opts: Pick<MasterOpts, "minion_data_cache" | "nodegroups">,
+  { keys, data }: { readonly keys: Pick<KeyStore, "list">; readonly data: DataCache },
+): KnownFleet {
+  return {
+    ids: keys.list("accepted"),
+    nodegroups: opts.nodegroups,
+    ...(opts.minion_data_cache ? { data } : {}),
+  };
+}
+
+/**
+ * Resolves a target to minions.
+ * @throws {TargetError} For an unknown type, a target that cannot be read, and one that takes too long.
+ */
+export function resolveTarget(target: TypedTarget, fleet: KnownFleet, options: ResolveOptions = {}): Resolved {
+  const { ids } = fleet;
+  const condition = parseTarget(target, { delimiter: options.delimiter, nodegroups: fleet.nodegroups });
+  const accepted = new Map(ids.map((id, i) => [id, i]));
+  const missing = listedIn(condition).filter((id) => !accepted.has(id));
+  if (condition.op === "term" && condition.term.about === "id" && condition.term.listed !== undefined) {
+    // In the order of the list.
+    return {
+      minions: condition.term.listed.filter((id) => accepted.has(id)),
+      missing,
+      byData: false,
+      unknown: [],
+      costly: [],
+    };
+  }
+  const deadline = new Deadline();
+  const terms = termsOf(condition).filter((term) => term.about !== "id");
+  const verdicts = dataVerdicts(terms, { fleet, accepted, deadline });
+  const guess = guessing(fleet, options);
+  const minions = ids.filter((id, i) => {
+    deadline.check();
+    return holds(condition, (term, negated) => {
+      if (term.about === "id") return term.matches(id);
+      const verdict = verdicts.get(term)?.[i] ?? UNKNOWN;
+      return verdict === UNKNOWN ? guess(term, negated) : verdict === YES;
+    });
+  });
+  const judged = (verdict: number) => ids.filter((_, i) => terms.some((term) => verdicts.get(term)?.[i] === verdict));
+  return {
+    minions,
+    missing: [...new Set(missing)],
+    byData: terms.length > 0,
+    unknown: judged(UNKNOWN),
+    costly: judged(COSTLY),
+  };
+}
+
+/** Whether a term counts as true for a minion without data; `negated`: within a `not`. */
+function guessing(
+  { data }: KnownFleet,
+  { greedy = true }: ResolveOptions,
+): (term: DataTerm, negated: boolean) => boolean {
+  // Whichever way the term counts, the minion does not match by it.
+  if (!greedy) return (_, negated) => negated;
+  // Without any data every minion that may match is meant, whichever way the term counts.
+  return data === undefined ? (_, negated) => !negated : (term) => term.countsUnknown;
+}
+
+/** The ids of the lists in a condition, but of those directly behind `not`: they are not expected. */
+function listedIn(condition: Condition): readonly string[] {
+  if (condition.op === "term") return condition.term.about === "id" ? condition.term.listed ?? [] : [];
+  if (condition.op === "not") return condition.of.op === "term" ? [] : listedIn(condition.of);
+  return condition.of.flatMap(listedIn);
+}
+
+/** What a term says of a minion. */
+const UNKNOWN = 0, NO = 1, YES = 2, COSTLY = 3;
+
+/** For each term, what it says of each minion, in the order of the ids. */
+function dataVerdicts(
+  terms: readonly DataTerm[],
+  { fleet, accepted, deadline }: {
+    readonly fleet: KnownFleet;
+    readonly accepted: ReadonlyMap<string, number>;
+    readonly deadline: Deadline;
+  },
+): ReadonlyMap<Term, Uint8Array> {
+  const verdicts = new Map<Term, Uint8Array>();
+  const packed = new PackedFacts();
+  for (const bank of ["grains", "pillar"] as const) {
+    const asked = terms.filter(({ about }) => about === bank);
+    const begin = () => {
+      const columns = asked.map((term) => ({ term, verdicts: new Uint8Array(accepted.size) }));
+      for (const column of columns) verdicts.set(column.term, column.verdicts);
+      return (id: string, bytes: Uint8Array | undefined) => {
+        const i = accepted.get(id);
+        if (i === undefined) return;
+        deadline.check();
+        const facts = bytes === undefined ? undefined : packed.open(bytes);
+        for (const column of columns) column.verdicts[i] = facts === undefined ? UNKNOWN : verdict(column.term, facts);
+      };
+    };
+    if (asked.length === 0) continue;
+    if (fleet.data === undefined) begin();
+    else fleet.data.scan(bank, begin);
+  }
+  return verdicts;
+}
+
+function verdict(term: DataTerm, facts: Facts): number {
+  try {
+    return term.matches(facts) ? YES : NO;
+  } catch (error) {
+    if (error instanceof TooCostlyError) return COSTLY;
+    // What is there cannot be read: nothing is known.
+    if (error instanceof MsgpackError) return UNKNOWN;
+    throw error;
+  }
+}
+
+/** The facts of one minion after the other, in MessagePack, of which only what is asked for is decoded. */
+class PackedFacts implements Facts {
+  readonly #entries = new EntryReader();
+  #bytes: Uint8Array = new Uint8Array(0);
+
+  /** Turns to another minion. */
+  open(bytes: Uint8Array): this {
+    this.#bytes = bytes;
+    this.#entries.open(bytes);
+    return this;
+  }
+
+  get(key: string): Value | undefined {
+    return this.#entries.get(key);
+  }
+
+  whole(): ValueMap {
+    const value = decode(this.#bytes, "disk");
+    if (!isMap(value)) throw new MsgpackError("No map");
+    return value;
+  }
+}
+
+/** The time for one target. */
+class Deadline {
+  readonly #started = performance.now();
+
+  /** @throws {TargetError} If it is over. */
+  check(): void {
+    if (performance.now() - this.#started <= MAX_MATCHING_MS) return;
+    throw new TargetError(`The target takes too long: more than ${MAX_MATCHING_MS / 1000} seconds`, "");
+  }
+}

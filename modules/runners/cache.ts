@@ -1,0 +1,183 @@
+/**
+ * Runner `cache`: what the master keeps of its minions, and any other bank of its cache directory.
+ * Source: Salt 3008.3 `salt/runners/cache.py`, `salt/utils/master.py` (`MasterPillarUtil`).
+ * @module
+ */
+
+import { CommandError, StoreError, TargetError } from "../../lib/errors.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import { BankFiles } from "../../lib/fleet/bank_files.ts";
+import { acceptedFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts";
+import { any, str } from "../../lib/plugins/module.ts";
+import { isMap, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+const TARGETED = `
+
+tgt, tgt_type
+    The minions, and the kind of that target: glob, list, grain, compound and so on.`;
+
+export const grains: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Return the cached grains of minions, by id; an empty map if there are none.${TARGETED}`,
+    "cache.grains '*'",
+  ),
+  params: { tgt: any(), tgt_type: str("glob") },
+  run: ({ tgt, tgt_type }, context) =>
+    ofEach(targeted({ tgt, tgt_type }, context), (id) => known(id, context)?.grains ?? new Map()),
+});
+
+export const pillar: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Return the cached pillar of minions, by id; without \`tgt\` of all of which there is one.${TARGETED}`,
+    "cache.pillar",
+    "cache.pillar 'web*'",
+  ),
+  params: { tgt: any(null), tgt_type: str("glob") },
+  run(asked, context) {
+    const found = ofEach(wanted(asked, context), (id) => known(id, context)?.pillar ?? new Map());
+    // Without a target, those that have one.
+    return asked.tgt === null ? new Map([...found].filter(([, pillar]) => isMap(pillar) && pillar.size > 0)) : found;
+  },
+});
+
+export const mine: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Return the cached mine of minions, by id; without \`tgt\` of all of which grains are cached.${TARGETED}`,
+    "cache.mine",
+    "cache.mine 'web*'",
+  ),
+  params: { tgt: any(null), tgt_type: str("glob") },
+  run(asked, context) {
+    const banks = bankFiles(context);
+    return ofEach(wanted(asked, context), (id) => context.opts.minion_data_cache ? banks.fetch("mine", id) : new Map());
+  },
+});
+
+/** A function that removes some of what is kept of minions. */
+function clearing(name: string, what: string, banks: readonly string[]): RunnerFunction {
+  return runner({
+    doc: runnerDoc(
+      `Remove the cached ${what} of minions. False without a target, else True.${TARGETED}`,
+      `cache.${name} '*'`,
+    ),
+    params: { tgt: any(null), tgt_type: str("glob") },
+    run(asked, context) {
+      if (asked.tgt === null) return false;
+      const files = bankFiles(context);
+      for (const id of targeted(asked, context)) for (const bank of banks) files.flush(bank, id);
+      return true;
+    },
+  });
+}
+
+export const clear_pillar: RunnerFunction = clearing("clear_pillar", "pillar", ["pillar"]);
+export const clear_grains: RunnerFunction = clearing("clear_grains", "grains", ["grains"]);
+export const clear_mine: RunnerFunction = clearing("clear_mine", "mine", ["mine"]);
+export const clear_all: RunnerFunction = clearing("clear_all", "pillar, grains and mine", ["pillar", "grains", "mine"]);
+
+export const clear_mine_func: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Remove the results of one function from the cached mine of minions. False without a target or a function, else True.${TARGETED}
+
+clear_mine_func_flag
+    The function.`,
+    "cache.clear_mine_func tgt='*' clear_mine_func_flag='network.interfaces'",
+  ),
+  params: { tgt: any(null), tgt_type: str("glob"), clear_mine_func_flag: any(null) },
+  run({ clear_mine_func_flag: fun, ...asked }, context) {
+    if (asked.tgt === null || fun === null) return false;
+    const files = bankFiles(context);
+    for (const id of targeted(asked, context)) {
+      const kept = files.fetch("mine", id);
+      if (isMap(kept) && kept.delete(fun)) files.store("mine", id, kept);
+    }
+    return true;
+  },
+});
+
+/** Where a bank is. */
+const BANK = `
+
+bank
+    The bank: a directory below the cache directory, such as \`grains\`.
+
+cachedir : None
+    Another cache directory than the master's.`;
+
+export const store: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Store data under a key of a bank.${BANK}`,
+    "cache.store mycache mykey 'The time has come the walrus said'",
+  ),
+  params: { bank: str(), key: str(), data: any(), cachedir: str(null) },
+  run: ({ bank, key, data, cachedir }, context) =>
+    checked(() => {
+      bankFiles(context, cachedir).store(bank, key, data);
+      return null;
+    }),
+});
+
+export const list_: RunnerFunction = runner({
+  doc: runnerDoc(`List the keys of a bank, and the banks within it.${BANK}`, "cache.list grains"),
+  params: { bank: str(), cachedir: str(null) },
+  run: ({ bank, cachedir }, context) => checked(() => bankFiles(context, cachedir).list(bank)),
+});
+
+export const fetch: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Return what is stored under a key of a bank; an empty map if that is nothing.${BANK}`,
+    "cache.fetch grains web1",
+  ),
+  params: { bank: str(), key: str(), cachedir: str(null) },
+  run: ({ bank, key, cachedir }, context) => checked(() => bankFiles(context, cachedir).fetch(bank, key)),
+});
+
+export const flush: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Remove a key of a bank, or without a key the whole bank. Returns whether there was one.${BANK}`,
+    "cache.flush mycache mykey",
+    "cache.flush mycache",
+  ),
+  params: { bank: str(), key: str(null), cachedir: str(null) },
+  run: ({ bank, key, cachedir }, context) => checked(() => bankFiles(context, cachedir).flush(bank, key ?? undefined)),
+});
+
+interface Asked {
+  readonly tgt: Value;
+  readonly tgt_type: string;
+}
+
+/** The minions that a target means; those of which nothing is known are left out where their data decides. */
+function targeted({ tgt, tgt_type }: Asked, context: RunnerContext): string[] {
+  try {
+    return resolveTarget({ tgt, tgtType: tgt_type }, acceptedFleet(context.opts, context)).minions;
+  } catch (error) {
+    throw error instanceof TargetError ? new CommandError(error.message) : error;
+  }
+}
+
+/** The minions of a target; without one, all that are in the cache. */
+function wanted(asked: Asked, context: RunnerContext): string[] {
+  if (asked.tgt !== null) return targeted(asked, context);
+  return context.opts.minion_data_cache ? context.data.list() : [];
+}
+
+function ofEach(ids: readonly string[], of: (id: string) => Value): ValueMap {
+  return new Map(ids.map((id) => [id, of(id)]));
+}
+
+function known(id: string, { opts, data }: RunnerContext) {
+  return opts.minion_data_cache ? data.get(id) : undefined;
+}
+
+function bankFiles({ opts, log }: RunnerContext, cachedir: string | null = null): BankFiles {
+  return new BankFiles(cachedir ?? opts.cachedir, { log: (message) => log("warning", message) });
+}
+
+function checked<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw error instanceof StoreError ? new CommandError(error.message) : error;
+  }
+}

@@ -1,0 +1,129 @@
+import { TargetError } from "../../lib/errors.ts";
+import { DataCache } from "../../lib/fleet/data_cache.ts";
+import { type KnownFleet, type ResolveOptions, resolveTarget } from "../../lib/fleet/resolve_target.ts";
+import { encode } from "../../lib/values/msgpack.ts";
+import { map, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { dataCache } from "../support/job_store.ts";
+import { cpuMs } from "../support/time.ts";
+import { MINIONS, NODEGROUPS, ROWS } from "../support/targets_corpus.ts";
+
+const IDS = ["db1", "web1", "web10", "web2"];
+
+function resolve(tgt: Value, tgtType?: string, fleet: Partial<KnownFleet> = {}, options?: ResolveOptions) {
+  return resolveTarget({ tgt, tgtType }, { ids: IDS, nodegroups: NODEGROUPS, ...fleet }, options);
+}
+
+function withCache(run: (data: DataCache, cachedir: string) => void): void {
+  const cachedir = Deno.makeTempDirSync({ prefix: "resolve_" });
+  try {
+    run(dataCache(cachedir), cachedir);
+  } finally {
+    Deno.removeSync(cachedir, { recursive: true });
+  }
+}
+
+Deno.test("the master expects of every target the minions that Salt's expects", () => {
+  withCache((data) => {
+    for (const { id, grains, pillar, unknown } of MINIONS) {
+      if (unknown) continue;
+      data.setGrains(id, grains);
+      data.setPillar(id, pillar);
+    }
+    const ids = MINIONS.map(({ id }) => id).sort();
+    for (const row of ROWS) {
+      let found = { minions: [] as string[], missing: [] as string[] };
+      try {
+        const { minions, missing } = resolveTarget(row, { ids, data, nodegroups: NODEGROUPS }, {
+          delimiter: row.delimiter,
+        });
+        found = { minions: minions.sort(), missing: missing.sort() };
+      } catch (error) {
+        if (!(error instanceof TargetError)) throw error;
+      }
+      const expected = row.ours === undefined
+        ? { minions: row.master, missing: row.missing }
+        : { minions: row.ours, missing: [] };
+      assertEquals(found, expected, `${row.tgtType} ${JSON.stringify(row.tgt)}`);
+    }
+  });
+});
+
+Deno.test("a target without a type is a glob, and a list keeps its order", () => {
+  for (const type of [undefined, ""]) assertEquals(resolve("web?", type).minions, ["web1", "web2"]);
+  const { minions, missing } = resolve("web2,web1,,nobody,web1,nobody", "list");
+  assertEquals({ minions, missing }, { minions: ["web2", "web1"], missing: ["nobody"] });
+});
+
+Deno.test("minions of which nothing is known are named, and expected where they may match", () => {
+  withCache((data) => {
+    data.setGrains("web1", map({ os: "Debian", ipv4: ["192.0.2.1"] }));
+    const { minions, unknown, byData } = resolve("web* and G@os:Debian", "compound", { data });
+    assertEquals({ minions, unknown, byData }, { minions: ["web1"], unknown: ["db1", "web10", "web2"], byData: true });
+    assertEquals(resolve("192.0.2.0/24", "ipcidr", { data }).minions, IDS);
+    assertEquals(resolve("192.0.2.0/24", "ipcidr", { data }, { greedy: false }).minions, ["web1"]);
+  });
+});
+
+Deno.test("a master that keeps no data expects all that may match, whichever way they are asked", () => {
+  const web = ["web1", "web10", "web2"];
+  for (const tgt of ["web* and G@os:Debian", "web* and not G@os:Debian", "web* and not ( G@a:b or not I@c:d )"]) {
+    assertEquals(resolve(tgt, "compound").minions, web);
+  }
+  assertEquals(resolve("os:Debian", "grain").minions, IDS);
+  assertEquals(resolve("os:Debian", "grain", {}, { greedy: false }).minions, []);
+});
+
+Deno.test("a minion whose grains are costly to match does not match, and the others do", () => {
+  withCache((data) => {
+    data.setGrains("web1", map({ roles: Array.from({ length: 2_000 }, () => `${"a".repeat(400)}!`) }));
+    data.setGrains("web2", map({ roles: ["aaa"] }));
+    const { minions, costly } = resolve("roles:(a+)+$", "grain_pcre", { data });
+    assertEquals({ minions, costly }, { minions: ["web2"], costly: ["web1"] });
+  });
+});
+
+Deno.test("data that cannot be read counts as not known", () => {
+  const broken = new Uint8Array([0x82, 0xa2, 0x6f, 0x73]);
+  const data = {
+    scan(_bank: string, begin: () => (id: string, bytes: Uint8Array | undefined) => void) {
+      const visit = begin();
+      visit("web1", broken);
+      visit("web2", encode(map({ os: "Debian" }), "disk"));
+      visit("nobody", encode(map({ os: "Debian" }), "disk"));
+      visit("db1", encode(map({ os: "Debian" }), "disk"));
+      visit("db1", undefined);
+    },
+  };
+  const { minions, unknown } = resolve("os:Debian", "grain", { data });
+  assertEquals({ minions, unknown }, { minions: ["web2"], unknown: ["db1", "web1", "web10"] });
+});
+
+Deno.test("10,000 ids are resolved in a few milliseconds", () => {
+  const ids = Array.from({ length: 10_000 }, (_, i) => `web${i}.example.com`);
+  for (const [tgt, type] of [["web*9.example.*", "glob"], [".*9[.]example", "pcre"], [ids.join(","), "list"]]) {
+    const tookMs = cpuMs(() => assert(resolve(tgt, type, { ids }).minions.length >= 1_000));
+    assert(tookMs < 500, `${type}: ${tookMs} ms`);
+  }
+});
+
+Deno.test("a target that is asked about many minions is given up after five seconds in all", () => {
+  const { now } = performance;
+  let ms = 0;
+  // The clock goes on by so much with each minion.
+  const askedAbout = (ids: readonly string[], stepMs: number) => {
+    ms = -stepMs;
+    return resolve("web", "pcre", { ids }).minions;
+  };
+  try {
+    let step = 0;
+    performance.now = () => ms += step;
+    step = 2_500;
+    assertEquals(askedAbout(IDS.slice(1, 3), step), ["web1", "web10"]); // begun at 0, asked at 2.5 and 5 s
+    assertThrows(() => askedAbout(IDS.slice(1), step), TargetError, "takes too long");
+    step = 1;
+    assertEquals(askedAbout(IDS, step), ["web1", "web10", "web2"]);
+  } finally {
+    performance.now = now;
+  }
+});

@@ -1,0 +1,67 @@
+import { CommandError, InvocationError } from "../../../lib/errors.ts";
+import { dumpJson } from "../../../lib/values/json.ts";
+import { isMap, map, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
+import { testContext } from "../../support/job_context.ts";
+import { parseJson } from "../../support/json.ts";
+
+function asMap(value: Value | undefined): ValueMap {
+  assert(isMap(value));
+  return value;
+}
+
+const corpus = asMap(parseJson(await Deno.readTextFile(new URL("../../corpus/match.json", import.meta.url))));
+
+/** A minion as in the corpus. */
+function minion() {
+  return testContext({ grains: asMap(corpus.get("grains")), pillar: asMap(corpus.get("pillar")) });
+}
+
+Deno.test("match.* and grains.filter_by return what Salt's do", async () => {
+  const cases = corpus.get("cases");
+  assert(Array.isArray(cases) && cases.length > 100);
+  for (const one of cases) {
+    const entry = asMap(one);
+    const fun = str(entry.get("fun") ?? null), args = entry.get("args"), kwargs = asMap(entry.get("kwargs"));
+    assert(Array.isArray(args));
+    const returned = dumpJson(await minion().call(fun, args, kwargs));
+    assertEquals(returned, dumpJson(entry.get("return") ?? null), `${fun} ${repr(args)} ${repr(kwargs)}`);
+  }
+});
+
+Deno.test("a table that is merged into stays as its caller has it", async () => {
+  const table = map({ "web*": { a: 1 } });
+  await minion().call("match.filter_by", [table], map({ merge: { a: 2 } }));
+  await minion().call("grains.filter_by", [map({ Debian: table })], map({ merge: { "web*": { a: 3 } } }));
+  assertEquals(repr(table), "{'web*': {'a': 1}}");
+});
+
+Deno.test("match.* refuse what they cannot do, by name", async () => {
+  const call = (fun: string, args: Value[], kwargs: Record<string, unknown> = {}) =>
+    minion().call(fun, args, map(kwargs));
+  const table = map({ "web*": { a: 1 } });
+  await assertRejects(() => call("match.filter_by", [table], { merge: [1] }), CommandError, "must be a dictionary");
+  await assertRejects(() => call("match.filter_by", [map({ "*": 1 })], { merge: { a: 1 } }), CommandError, "non-dict");
+  await assertRejects(() => call("match.filter_by", [table], { tgt_type: "nope" }), CommandError, "'nope'");
+  await assertRejects(() => call("match.ifelse", ["a", 1]), CommandError, "odd number");
+  await assertRejects(() => call("match.ifelse", ["a"], { minion: "b" }), InvocationError, "'minion'");
+  await assertRejects(() => call("grains.filter_by", [map({ Debian: 1 })], { merge: { a: 1 } }), CommandError);
+});
+
+Deno.test("a target that cannot be read matches nothing, and the log says why", async () => {
+  const context = minion();
+  assertEquals(await context.call("match.compound", ["web1 and"]), false);
+  assertEquals(context.logged, ["error: Cannot read the compound target: a term is missing at the end"]);
+});
+
+Deno.test("match.data asks the minion's data store", async () => {
+  const store = map({ spam: "eggs", list: ["Ham", 7], map: { key: 1 }, number: 7 });
+  const context = minion();
+  const { call } = context;
+  context.call = (name, args = [], kwargs) =>
+    name === "data.get" ? Promise.resolve(store.get(args[0]) ?? null) : call.call(context, name, args, kwargs);
+  const meant = ["spam:eggs", "spam:e*", "list:ham", "list:HAM", "list:7", "map:key", "spam:eggs:x"];
+  const not = ["spam:ham", "spam", "map:k*", "number:7", "nope:x"];
+  for (const tgt of meant) assertEquals(await context.call("match.data", [tgt]), true, tgt);
+  for (const tgt of not) assertEquals(await context.call("match.data", [tgt]), false, tgt);
+});
