@@ -7,6 +7,7 @@ import type { ModuleTable } from "../../lib/plugins/loader.ts";
 
 /** What `loadFamily` makes the family of runners of. */
 export const RUNNERS: ModuleTable = {
+  auth: () => import("./auth.ts"),
   batch: () => import("./batch.ts"),
   bus: () => import("./bus.ts"),
   cache: () => import("./cache.ts"),

@@ -125,6 +125,19 @@ fleetTest("external_auth: a password or a token allows what the rules say, and i
   const cached = await fleet.saltRun("--out=json", "jobs.list_job", jid);
   assertEquals(JSON.parse(cached.out).User, "fred"); // not root, as the request claims
 
+  // salt-run auth.mk_token and del_token.
+  const minted = await fleet.saltRun(
+    "--out=json",
+    "auth.mk_token",
+    "eauth=file",
+    "username=fred",
+    `password=${PASSWORD}`,
+  );
+  const fresh = str(map(JSON.parse(minted.out)).get("token") ?? "");
+  assertEquals([minted.code, fresh.length], [0, 64], minted.err);
+  assertEquals((await fleet.saltRun("--out=json", "auth.del_token", fresh)).out.trim(), "true");
+  assertEquals(repr(await clear(fleet, { cmd: "get_token", token: fresh })), "{}");
+
   // salt -T keeps the token, and the next command uses it.
   const kept = await fleet.saltWith(
     { stdin: `fred\n${PASSWORD}\n` },
@@ -149,7 +162,7 @@ fleetTest("external_auth: a password or a token allows what the rules say, and i
   for (let event = await events.next(100); event !== undefined; event = await events.next(100)) seen.push(event.data);
   assert(seen.length > 10);
   const tokenDir = fleet.masterOpts.token_dir;
-  for (const secret of [PASSWORD, token, saved]) {
+  for (const secret of [PASSWORD, token, saved, fresh]) {
     assertEquals(fleet.logs.filter((line) => line.includes(secret)), []);
     assertEquals(seen.map(repr).filter((text) => text.includes(secret)), []);
     const holding = [...filesBelow(fleet.root)].filter((path) => !path.startsWith(tokenDir))

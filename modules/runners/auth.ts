@@ -1,0 +1,38 @@
+/**
+ * Runner `auth`: tokens of `external_auth`. Passwords and tokens are in no event and in no job cache.
+ * Source: Salt 3008.3 `salt/runners/auth.py`.
+ * @module
+ */
+
+import { Tokens } from "../../lib/auth/tokens.ts";
+import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import { requestToken } from "../../lib/client/token_request.ts";
+import { checkMasterRunning } from "../../lib/client/master_running.ts";
+import { str } from "../../lib/plugins/module.ts";
+
+export const mk_token: RunnerFunction = runner({
+  doc: runnerDoc(
+    "Make a token by the name and the password of a user, and return its data: `token`, `name`, `eauth`, `start` and `expire`;\n" +
+      "an empty text if the master does not let that user. `token_expire` is its life in seconds, where the option\n" +
+      "`token_expire_user_override` lets the user choose it.",
+    "auth.mk_token username=saltdev password=saltdev eauth=file",
+    "auth.mk_token username=saltdev password=saltdev eauth=file token_expire=94670856",
+  ),
+  secret: true,
+  params: {},
+  varKwargs: "load",
+  async run(_, { opts }, { kwargs }) {
+    await checkMasterRunning(opts.sock_dir);
+    return await requestToken(opts, kwargs) ?? "";
+  },
+});
+
+export const del_token: RunnerFunction = runner({
+  doc: runnerDoc("Remove a token. Return whether there was one.", "auth.del_token 6556760736e4077daa601baec2b67c24"),
+  secret: true,
+  params: { token: str() },
+  run: ({ token }, { opts, log }) =>
+    new Tokens({ directory: opts.token_dir, hashType: opts.hash_type, log: (text) => log("error", text) }).remove(
+      token,
+    ),
+});
