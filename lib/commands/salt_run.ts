@@ -28,6 +28,8 @@ import { type RunnerEnd, type RunnerOutcome, runRunner } from "../client/runner.
 import { loadRunners, runnerHost } from "./runner_host.ts";
 import { detachedWords, SALT_RUN, type SaltRunTable } from "./salt_run_options.ts";
 import { profiled } from "../cli/profiled.ts";
+import { checkEauthOptions, eauthCredentials } from "./eauth.ts";
+import { requestRunner } from "../client/runner_request.ts";
 import { startUp } from "../cli/start_up.ts";
 import { withCommand } from "../cli/with_command.ts";
 import { sanitize } from "../text/terminal.ts";
@@ -68,13 +70,18 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
   const { options, args: [fun, ...words] } = parsed;
   const jid = options.jid ?? makeJid(undefined, { unique: loaded.opts.unique_jid });
   if (!isJid(jid)) throw new UsageError(`option --jid: invalid job id: '${jid}'`);
-  if (options.eauth !== null || options.mktoken) {
-    throw new UsageError("external authentication is not built: run salt-run as the master's user");
-  }
+  checkEauthOptions(options);
   const start = { io, options, loaded, takeRights: becomeServiceUser, quiet: options.quiet };
   return await withCommand(start, async ({ opts, log, print: show, rights: user }) => {
     const catalogue = loadRunners(opts, log);
     if (options.doc || fun === undefined) return await printDocs(parsed.args, catalogue, io);
+    if (options.eauth) {
+      const proof = await eauthCredentials(options, { opts, io, log });
+      if (proof === undefined) throw new UsageError("--auth needs a name and a password");
+      if (options.async) throw new UsageError("--async cannot go with --auth");
+      const wanted = { fun, ...functionArguments(words, options) };
+      return conclude(await requestRunner(opts, wanted, { proof, signal: io.signal }), { show, log });
+    }
     // An unknown function is better reported now than in a log.
     if (options.async && await catalogue.get(fun) !== undefined) {
       return startInBackground(parsed, { jid, user, log, io });

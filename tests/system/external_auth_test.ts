@@ -138,6 +138,14 @@ fleetTest("external_auth: a password or a token allows what the rules say, and i
   assertEquals((await fleet.saltRun("--out=json", "auth.del_token", fresh)).out.trim(), "true");
   assertEquals(repr(await clear(fleet, { cmd: "get_token", token: fresh })), "{}");
 
+  // salt-run -a: the runner that the rules of anna allow, and none of fred's.
+  const asAnna = (
+    user: string,
+  ) => ["--out=json", "-a", "file", "--username", user, "--password", PASSWORD, "test.arg", "x", "k=1"];
+  const ran = await fleet.saltRun(...asAnna("anna"));
+  assertEquals([ran.code, JSON.parse(ran.out)], [0, { args: ["x"], kwargs: { k: 1 } }], ran.err);
+  assertEquals((await fleet.saltRun(...asAnna("fred"))).code, 77);
+
   // salt -T keeps the token, and the next command uses it.
   const kept = await fleet.saltWith(
     { stdin: `fred\n${PASSWORD}\n` },
