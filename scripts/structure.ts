@@ -24,7 +24,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/host", "lib/output"],
   ["lib/config", "lib/keys", "lib/filesystem"],
   ["lib/auth", "lib/bus", "lib/plugins", "lib/fleet", "modules/grains"],
-  ["lib/cli", "lib/files", "lib/jobs", "lib/packages", "lib/services", "lib/accounts"],
+  ["lib/cli", "lib/files", "lib/jobs", "lib/packages", "lib/services", "lib/accounts", "lib/settings"],
   ["modules/execution"],
   ["lib/worker"],
   ["lib/client", "lib/master", "lib/minion"],

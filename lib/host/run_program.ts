@@ -75,7 +75,7 @@ export async function outputOf(
 /** The path of a program. @throws {CommandError} If it is not there. */
 export function requireProgram(name: string): string {
   const path = which(name);
-  if (path === undefined) throw new CommandError(`The program '${name}' is not there`);
+  if (path === undefined) throw new CommandError(`Command '${name}' cannot be found`);
   return path;
 }
 

@@ -173,7 +173,7 @@ export function parseInfo(text: string): ValueMap[] {
       const told = key === "install_date" ? installDate(value) : value;
       if (told !== "" && told !== undefined) fields.set(key, told);
     }
-    return fields.set("description", description.join("\ndescription:").replace(/\n$/, ""));
+    return fields.set("description", description.join("\ndescription:"));
   });
 }
 

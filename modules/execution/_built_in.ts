@@ -38,8 +38,10 @@ export const EXECUTION_MODULES: ModuleTable = {
   hosts: () => import("./hosts.ts"),
   ini: () => import("./ini.ts"),
   key: () => import("./key.ts"),
+  kmod: () => import("./kmod.ts"),
   linux_service: () => import("./linux_service.ts"),
   linux_shadow: () => import("./linux_shadow.ts"),
+  linux_sysctl: () => import("./linux_sysctl.ts"),
   match: () => import("./match.ts"),
   publish: () => import("./publish.ts"),
   random: () => import("./random.ts"),
@@ -50,6 +52,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   systemd_service: () => import("./systemd_service.ts"),
   temp: () => import("./temp.ts"),
   test: () => import("./test.ts"),
+  timezone: () => import("./timezone.ts"),
   useradd: () => import("./useradd.ts"),
 };
 
@@ -59,5 +62,6 @@ export const VIRTUAL_NAMES: VirtualNames = {
   pkg: ["aptpkg"],
   service: ["debian_service", "gentoo_service", "linux_service", "systemd_service"],
   shadow: ["linux_shadow"],
+  sysctl: ["linux_sysctl"],
   user: ["useradd"],
 };

@@ -31,6 +31,9 @@ FOREIGN = ("aix", "arista", "dummyproxy", "ios", "junos", "mac", "napalm", "nxos
 #: Modules of 3006 that are no longer part of Salt 3008, and are built here.
 FORMER = ("apkpkg", "gentoo_service")
 
+#: What a module is called that says so in its __virtual__ alone.
+VIRTUAL = {"linux_service": "service"}
+
 root = tempfile.mkdtemp()
 opts = salt.config.minion_config(None)
 opts.update({"root_dir": root, "cachedir": root, "extension_modules": f"{root}/ext", "id": "m1", "file_client": "local"})
@@ -57,7 +60,7 @@ def module(name):
     if not reports:
         return None
     loaded = sys.modules[raw[key].__module__]
-    virtual = getattr(loaded, "__virtualname__", name)
+    virtual = getattr(loaded, "__virtualname__", VIRTUAL.get(name, name))
     return {"name": virtual if isinstance(virtual, str) else name, "functions": reports}
 
 

@@ -97,7 +97,7 @@ Deno.test({
         "Test <test@example.com>",
         "misc",
         "https://example.com/lib",
-        "the package lib\n of a test",
+        "the package lib\n of a test\n",
         "all",
       ],
     );

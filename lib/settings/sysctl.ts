@@ -1,0 +1,92 @@
+/**
+ * The kernel's parameters, by sysctl, and the files that set them at the start.
+ * Source: Salt 3008.3, `salt/modules/linux_sysctl.py`; sysctl(8), sysctl.d(5).
+ * @module
+ */
+
+import { CommandError, InvocationError } from "../errors.ts";
+import type { CommandHost } from "../host/command.ts";
+import { checkedWord, requireProgram, runProgram } from "../host/run_program.ts";
+import { readTextFileIfExists } from "../os/atomic_file.ts";
+import { isThere } from "../os/file_kind.ts";
+import { writeLines } from "./settings_file.ts";
+
+/** The parameters of `sysctl -a`. */
+export function parseParameters(text: string): Map<string, string> {
+  return new Map(
+    text.split("\n").flatMap((line): [string, string][] => {
+      const equals = line.indexOf(" = ");
+      return equals < 0 ? [] : [[line.slice(0, equals), line.slice(equals + 3)]];
+    }),
+  );
+}
+
+/** The parameters in a file of sysctl. */
+export function parseParameterFile(text: string): Map<string, string> {
+  return new Map(
+    text.split("\n").flatMap((line): [string, string][] => {
+      const [, name, value] = /^\s*([^#=\s][^=]*?)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+      return name === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** A parameter's name as an argument. @throws {InvocationError} If it could be something else. */
+function parameterName(name: string): string {
+  if (/[\s=]/.test(name) || name.split(/[./]/).includes("")) {
+    throw new InvocationError(`Invalid parameter: ${JSON.stringify(name)}`);
+  }
+  return checkedWord(name, "parameter");
+}
+
+/** What `sysctl -a` tells, of those that this user may read. */
+export async function allParameters(host: CommandHost): Promise<Map<string, string>> {
+  return parseParameters((await runProgram([requireProgram("sysctl"), "-a"], host)).stdout);
+}
+
+/** A parameter's value; what sysctl complains of if there is none. */
+export async function getParameter(name: string, host: CommandHost): Promise<string> {
+  const { stdout, stderr } = await runProgram([requireProgram("sysctl"), "-n", parameterName(name)], host);
+  return stdout || stderr;
+}
+
+/** Sets a parameter until the next start. @throws {CommandError} If the kernel does not take it. */
+export async function setParameter(name: string, value: string, host: CommandHost): Promise<Map<string, string>> {
+  const path = parameterName(name).replace(/[./]/g, (one) => one === "." ? "/" : ".");
+  if (!isThere(`/proc/sys/${path}`)) throw new CommandError(`sysctl ${name} does not exist`);
+  if (/[\n\0]/.test(value)) throw new InvocationError(`Invalid value: ${JSON.stringify(value)}`);
+  const { retcode, stdout, stderr } = await runProgram([requireProgram("sysctl"), "-w", `${name}=${value}`], host);
+  const set = parseParameters(stdout);
+  if (set.get(name) !== value || stderr.includes("Invalid argument")) {
+    throw new CommandError(`sysctl -w failed: ${retcode !== 0 && stderr !== "" ? stderr : stdout}`);
+  }
+  return set;
+}
+
+/** White space as the kernel shows it. */
+function plain(value: string): string {
+  return value.replace(/\s+/g, "\t");
+}
+
+/** Sets a parameter now and for each start. @returns What was done, in Salt's words. */
+export async function persistParameter(
+  name: string,
+  value: string,
+  config: string,
+  host: CommandHost,
+): Promise<"Updated" | "Already set"> {
+  parameterName(name);
+  const text = readTextFileIfExists(config) ?? "#\n# Kernel sysctl configuration\n#\n";
+  const lines = text.replace(/\n$/, "").split("\n");
+  const at = lines.findIndex((line) => parseParameterFile(line).has(name));
+  const old = at < 0 ? undefined : parseParameterFile(lines[at]).get(name);
+  if (old !== undefined && plain(old) === plain(value)) {
+    if (plain(await getParameter(name, host)) === plain(value)) return "Already set";
+  } else {
+    if (/[\n\0]/.test(value)) throw new InvocationError(`Invalid value: ${JSON.stringify(value)}`);
+    const line = `${name} = ${value}`;
+    writeLines(config, at < 0 ? [...lines, line] : lines.with(at, line));
+  }
+  await setParameter(name, value, host);
+  return "Updated";
+}

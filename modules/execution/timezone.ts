@@ -1,0 +1,79 @@
+/**
+ * Execution module `timezone` for Linux.
+ * Source: the functions of Salt 3008.3 `salt/modules/timezone.py`.
+ * @module
+ */
+
+import { runProgram } from "../../lib/host/run_program.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { getClock, getZone, isZone, setClock, setZone } from "../../lib/settings/time_zone.ts";
+import { str as text } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = {
+  serves: [{
+    grains: { kernel: ["Linux"] },
+    otherwise: "The timezone execution module failed to load: it is for Linux.",
+  }],
+};
+
+function family({ grains }: JobContext): string {
+  return text(grains.get("os_family") ?? "");
+}
+
+function dateFunction(name: string, format: string, what: string): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(`Return ${what}.`, `timezone.${name}`),
+    permissions: "all",
+    params: {},
+    run: async (_bound, context) => (await runProgram(["date", format], context)).stdout,
+  });
+}
+
+export const get_zone: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the host's time zone: America/Denver.", "timezone.get_zone"),
+  permissions: "all",
+  params: {},
+  run: (_bound, context) => getZone(family(context), context),
+});
+
+export const get_zonecode: ModuleFunction<JobContext> = dateFunction(
+  "get_zonecode",
+  "+%Z",
+  "the short name of the host's time zone: MST",
+);
+export const get_offset: ModuleFunction<JobContext> = dateFunction(
+  "get_offset",
+  "+%z",
+  "the difference of the host's time from UTC: -0700",
+);
+
+export const set_zone: ModuleFunction<JobContext> = fn({
+  doc: describe("Set the host's time zone. Return True, or what is wrong.", "timezone.set_zone 'America/Denver'"),
+  permissions: "all",
+  params: { timezone: str() },
+  run: ({ timezone }, context) => setZone(timezone, family(context), context),
+});
+
+export const zone_compare: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether a time zone is the host's.", "timezone.zone_compare 'America/Denver'"),
+  permissions: "all",
+  params: { timezone: str() },
+  run: ({ timezone }, context) => isZone(timezone, family(context), context),
+});
+
+export const get_hwclock: ModuleFunction<JobContext> = fn({
+  doc: describe("Return what the host's clock keeps: UTC or localtime.", "timezone.get_hwclock"),
+  permissions: "all",
+  params: {},
+  run: (_bound, context) => getClock(family(context), context),
+});
+
+export const set_hwclock: ModuleFunction<JobContext> = fn({
+  doc: describe("Have the host's clock keep UTC or localtime. Return whether it was done.", "timezone.set_hwclock UTC"),
+  permissions: "all",
+  params: { clock: str() },
+  run: ({ clock }, context) => setClock(clock, family(context), context),
+});
