@@ -68,7 +68,7 @@ export async function publishCommand(asked: ValueMap, services: PublishNeeds): P
       : ["AuthenticationError", "Authentication error occurred."];
     return map({ error: { name, message } });
   }
-  const tgt = load.get("tgt") ?? null, tgtType = load.get("tgt_type") ?? "glob";
+  const tgt = load.get("tgt") ?? null;
   if (resolved.minions.length === 0) return noMinions(`Master could not resolve minions for target ${str(tgt)}`);
 
   const user = caller.rules === undefined ? stringField(load, "user") : caller.user;
