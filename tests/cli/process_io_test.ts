@@ -110,3 +110,25 @@ Deno.test("a name that is none of a program's is refused, and the names that the
     assertEquals([code, new TextDecoder().decode(stderr)], [64, text]);
   }
 });
+
+Deno.test("the width and the kind of the terminal come from the environment, where it says them", async () => {
+  const program = `import { commandIo } from "./lib/cli/process_io.ts";
+    const { columns, isDumb, noColor } = commandIo();
+    console.log(JSON.stringify([columns ?? null, isDumb, noColor ?? ""]));`;
+  for (
+    const [env, expected] of [
+      [{ COLUMNS: "42", TERM: "dumb", NO_COLOR: "" }, [42, true, "dumb"]],
+      [{ COLUMNS: "0", TERM: "xterm", NO_COLOR: "1" }, [null, false, "1"]],
+      [{ COLUMNS: "wide", TERM: "xterm", NO_COLOR: "" }, [null, false, ""]],
+    ] as const
+  ) {
+    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["eval", program],
+      cwd: ROOT,
+      env,
+      stdin: "null",
+    }).output();
+    const text = new TextDecoder().decode(stdout);
+    assertEquals(text === "" ? new TextDecoder().decode(stderr) : JSON.parse(text), [...expected]);
+  }
+});
