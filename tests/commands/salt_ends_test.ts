@@ -11,39 +11,44 @@ const LOOKUP = "The minions may not have all finished running and any remaining 
 
 fleetTest("salt tells who is silent", { minions: ["web1", "db1"], master: IMPATIENT }, async (fleet) => {
   await fleet.stopMinion("db1");
+  const salt = async (...words: string[]) => {
+    const run = await fleet.salt(...words);
+    // Where web1 takes longer than the time-out, this is said meanwhile.
+    return { ...run, err: run.err.replace("Not connected: db1. The others are waited for.\n", "") };
+  };
   const silence = "db1:\n    Minion did not return. [Not connected]\n";
 
-  const run = await fleet.salt("*", "test.ping");
+  const run = await salt("*", "test.ping");
   assert(run.out.startsWith(`web1:\n    True\n${silence}`), run.out);
   const failed = failedText("not connected (db1)");
   assertEquals([run.err, run.code], [failed, 1]);
 
   // It is not printed, and counts all the same.
-  assertEquals(await fleet.salt("--hide-timeout", "*", "test.ping"), {
+  assertEquals(await salt("--hide-timeout", "*", "test.ping"), {
     code: 1,
     out: "web1:\n    True\n",
     err: failed,
   });
-  assertEquals(await fleet.salt("--static", "db1", "test.ping"), { code: 2, out: "", err: NOBODY });
-  assertEquals(await fleet.salt("--static", "--out=json", "db1", "test.ping"), { code: 2, out: "{}\n", err: NOBODY });
+  assertEquals(await salt("--static", "db1", "test.ping"), { code: 2, out: "", err: NOBODY });
+  assertEquals(await salt("--static", "--out=json", "db1", "test.ping"), { code: 2, out: "{}\n", err: NOBODY });
   // A program reads returns, and nothing else.
-  assertEquals(await fleet.salt("--static", "--out=json", "--out-indent=-1", "*", "test.ping"), {
+  assertEquals(await salt("--static", "--out=json", "--out-indent=-1", "*", "test.ping"), {
     code: 1,
     out: '{"web1": true}\n',
     err: failed,
   });
 
-  const summary = await fleet.salt("--summary", "-v", "*", "test.ping");
+  const summary = await salt("--summary", "-v", "*", "test.ping");
   assertStringIncludes(
     summary.out,
     "# of minions targeted: 2\n# of minions returned: 1\n# of minions that did not return: 1\n",
   );
   assertStringIncludes(summary.out, "\nMinions not connected: db1\n");
 
-  const docs = await fleet.salt("-d", "*", "test.ping");
+  const docs = await salt("-d", "*", "test.ping");
   assertEquals([docs.code, docs.err], [0, ""]);
 
-  const batch = await fleet.salt("-b", "1", "*", "test.ping");
+  const batch = await salt("-b", "1", "*", "test.ping");
   assert(
     batch.out.startsWith("Minion db1 did not respond. No job will be sent.\n\nExecuting run on ['web1']\n"),
     batch.out,
