@@ -46,7 +46,8 @@ _salt_ids() {
   if [[ $cur == *,* ]]; then list=${cur%,*}, last=${cur##*,}; fi
   for directory; do
     ids=("$pki/$directory/$last"*)
-    mapfile -t ids < <(printf '%s\n' "${ids[@]##*/}" | grep -xE '[A-Za-z0-9._@:+-]+')
+    # Not by mapfile, which reads a pipe byte by byte.
+    ids=($(printf '%s\n' "${ids[@]##*/}" | grep -xE '[A-Za-z0-9._@:+-]+'))
     if [[ -z $list ]]; then found+=("${ids[@]}"); continue; fi
     for id in "${ids[@]}"; do [[ ",$list" == *",$id,"* ]] || found+=("$list$id"); done
   done
