@@ -20,13 +20,13 @@ const REPEATS = 9;
 /** A while ago: files that were written within the last seconds are read again each time. */
 const WRITTEN = new Date("2026-11-20T00:00:00Z");
 
-function say(line: string, to: { writeSync(bytes: Uint8Array): number } = Deno.stdout): void {
-  to.writeSync(new TextEncoder().encode(`${line}\n`));
+function refuse(message: string): never {
+  throw new Error(message);
 }
 
 const [root, count] = Deno.args;
 const keys = new KeyStore(`${root}/pki`);
-const data = new DataCache(`${root}/cache`, { log: (line) => say(line, Deno.stderr) });
+const data = new DataCache(`${root}/cache`, { log: refuse });
 
 /** Grains of 4 KB: what is asked for among 70 others. */
 function grainsOf(i: number): ValueMap {
@@ -70,6 +70,5 @@ function median(of: () => number): number {
 const first = cost(COMPOUND, "compound");
 const glob = median(() => cost("web*", "glob").ms);
 const compound = median(() => cost(COMPOUND, "compound").ms);
-say(
-  JSON.stringify({ glob, compound, first: first.ms, found: first.found, bytes: Math.round(bytes / Number(count)) }),
-);
+const result = { glob, compound, first: first.ms, found: first.found, bytes: Math.round(bytes / Number(count)) };
+Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(result)));

@@ -9,10 +9,12 @@ import { map } from "../../lib/values/value.ts";
 import type { Fleet } from "./fleet.ts";
 import { keyPool } from "./key_pool.ts";
 import { run } from "./processes.ts";
-import { MS, type Row } from "./row.ts";
+import { MS, type Row, type Stage } from "./row.ts";
+import { benchCommand, benchScript, type Side } from "./sides.ts";
 
 const KEYS = 10_000;
 const JOBS = 10_000;
+const TARGETED = 10_000;
 /** The first job's time, 2026-11-20 00:00 UTC; one a second. Any time will do, as long as each run has the same. */
 const FIRST_JOB_MS = Date.UTC(2026, 10, 20);
 
@@ -36,8 +38,30 @@ function withJobs(fleet: Fleet): Promise<void> {
   return Promise.resolve();
 }
 
+/** What targets cost the master, in milliseconds of processor time: resolve_targets.ts and its counterpart. */
+async function targetCost(stage: Stage, side: Side): Promise<{ glob: number; compound: number }> {
+  const words = side.python === undefined
+    ? benchCommand("resolve_targets.ts")
+    : [side.python, benchScript("resolve_targets.py")];
+  const { out } = await run([...words, stage.directory(), String(TARGETED)]);
+  return JSON.parse(out);
+}
+
 /** Stores. */
 export const STORE_ROWS: readonly Row[] = [
+  {
+    name: "target",
+    title:
+      `a compound target of four grains among ${TARGETED} minions with 4 KB of grains, beyond a glob: the master's processor time`,
+    unit: MS,
+    group: "many targets",
+    runs: 1,
+    long: true,
+    async measure(stage, side) {
+      const { glob, compound } = await targetCost(stage, side);
+      return compound - glob;
+    },
+  },
   {
     name: "keys",
     title: `\`salt-key -L\` with ${KEYS} keys, whole process`,

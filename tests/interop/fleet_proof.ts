@@ -79,6 +79,16 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     assertEquals(await site.salt(["-L", id, "test.ping"]), { [id]: true });
   });
 
+  await step("targets by grains, addresses and several conditions mean the same to master and minion", async () => {
+    const meant = [
+      ["-G", "kernel:l*x"],
+      ["-S", "127.0.0.0/8"],
+      ["-C", "( E@web[0-9] or nobody ) and P@kernel:(Linux|BSD) and not G@id:bad*"],
+    ];
+    for (const words of meant) assertEquals(await site.salt([...words, "test.ping"]), { [id]: true }, words.join(" "));
+    assertEquals(await site.salt(["-C", "* and not G@kernel:Linux", "test.ping"], 2), {});
+  });
+
   await step("cmd.run gives what the command wrote", async () => {
     assertEquals(await site.salt([id, "cmd.run", "echo 'ä €'; uname -s"]), { [id]: "ä €\nLinux" });
     const all = (await site.salt([id, "cmd.run_all", "echo out; echo err >&2"]))[id];
