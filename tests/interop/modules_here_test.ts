@@ -1,0 +1,69 @@
+/**
+ * What functions that only look tell of this host is what Python Salt's functions tell of it.
+ * @module
+ */
+
+import { loadGrains } from "../../lib/minion/grains.ts";
+import { map, toValue, type Value } from "../../lib/values/value.ts";
+import { loadCatalogue } from "../../lib/worker/catalogue.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { run, testContext, testOpts } from "../support/job_context.ts";
+import { parseJson } from "../support/json.ts";
+import { testWithPython } from "./salts.ts";
+
+/** Functions with their arguments and keywords. */
+const CALLS:
+  readonly (readonly [fun: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>])[] = [
+    ["pkg.list_pkgs"],
+    ["pkg.list_pkgs", [], { versions_as_list: true }],
+    ["pkg.list_pkgs", [], { removed: true }],
+    ["pkg.version", ["bash", "lib*ssl*"]],
+    ["pkg.owner", ["/bin/bash", "/usr/bin/apt", "/nonexistent"]],
+    ["pkg.which", ["/usr/bin/apt"]],
+    ["pkg.info_installed", ["bash", "apt"]],
+    ["pkg.get_selections", ["lib*ssl*"]],
+    ["pkg.list_repos"],
+    ["pkg.file_dict", ["base-files"]],
+    ["pkg.latest_version", ["bash"], { refresh: false }],
+    ["pkg.show", ["bash"], { filter: "version,maintainer" }],
+    ["user.info", ["root"]],
+    ["user.getent"],
+    ["user.list_users"],
+    ["user.primary_group", ["root"]],
+    ["group.getent"],
+    ["shadow.info", ["root"]],
+    ["shadow.list_users"],
+    ["shadow.gen_password", ["x", "abcdefgh"]],
+    ["sysctl.get", ["kernel.ostype"]],
+    ["sysctl.default_config"],
+    ["kmod.available"],
+    ["timezone.get_offset"],
+    ["timezone.get_zonecode"],
+    ["timezone.zone_compare", ["Etc/UTC"]],
+  ];
+
+await testWithPython("3008.3", "functions that only look tell what {} tells", async (python, t) => {
+  const bin = python.command("salt-call")[0].replace(/[^/]*$/, "");
+  const script = decodeURIComponent(new URL("./call_modules.py", import.meta.url).pathname);
+  const child = new Deno.Command(`${bin}python`, { args: [script], stdin: "piped", stdout: "piped", stderr: "null" })
+    .spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(
+    new TextEncoder().encode(JSON.stringify(CALLS.map(([fun, args = [], kwargs = {}]) => [fun, args, kwargs]))),
+  );
+  await writer.close();
+  const theirs = parseJson(new TextDecoder().decode((await child.output()).stdout));
+  assert(Array.isArray(theirs) && theirs.length === CALLS.length);
+  const grains = await loadGrains(testOpts(), { warn: () => {} });
+  const context = testContext({ grains, catalogue: loadCatalogue({ grains: () => grains }) });
+  const missing = (value: Value) => typeof value === "string" && value.includes("is not available");
+  for (const [i, [fun, args = [], kwargs]] of CALLS.entries()) {
+    await t.step(`${fun} ${args.join(" ")}`, async () => {
+      const given = [...args.map(toValue), ...kwargs === undefined ? [] : [map({ __kwarg__: true, ...kwargs })]];
+      const { return: ours } = await run(fun, given, context);
+      // On a host of another family neither has the function.
+      if (!missing(theirs[i]) && !String(theirs[i]).startsWith("ERROR: ")) assertEquals(ours, theirs[i]);
+      else assert(typeof ours === "string", `${fun} is an error in Python Salt: ${String(theirs[i])}`);
+    });
+  }
+});
