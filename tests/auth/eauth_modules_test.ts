@@ -1,0 +1,119 @@
+/**
+ * The systems of `external_auth` as the configuration makes them: file, sharedsecret, and rest against a web service of the test's own.
+ * @module
+ */
+
+import type { EauthModule } from "../../lib/auth/eauth_module.ts";
+import { loadEauth } from "../../lib/auth/eauth_modules.ts";
+import { eauthUsers } from "../../lib/auth/eauth_users.ts";
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import { ConfigError } from "../../lib/errors.ts";
+import { isMap, map, type Value } from "../../lib/values/value.ts";
+import { assertEquals, assertRejects } from "../support/assert.ts";
+import { recordingLogger } from "../support/services.ts";
+
+async function withRoot(act: (root: string) => Promise<void>): Promise<void> {
+  const root = Deno.makeTempDirSync({ prefix: "eauth_" });
+  try {
+    await act(root);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+async function make(root: string, name: string, options: Record<string, Value>): Promise<EauthModule> {
+  const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, ...options } });
+  const config = opts.external_auth.get(name);
+  const module = await loadEauth(name, { opts, config: isMap(config) ? config : new Map(), log: recordingLogger([]) });
+  if (module === undefined) throw new Error(`there is no ${name}`);
+  return module;
+}
+
+const knows = async (module: EauthModule, username: string, password: string) =>
+  await module.authenticate({ username, password }) !== undefined;
+
+Deno.test("external_auth: file is read as its parameters say, each time anew; wrong parameters are named", async () => {
+  await withRoot(async (root) => {
+    const path = `${root}/users`;
+    const provider = { "^filename": path, "^username_field": "2", "^password_field": 1, "^field_separator": "|" };
+    const file = await make(root, "file", { external_auth: map({ file: provider }) });
+    Deno.writeTextFileSync(path, "secret|fred\n");
+    assertEquals([await knows(file, "fred", "secret"), await knows(file, "fred", "x")], [true, false]);
+    Deno.writeTextFileSync(path, "changed|fred\n");
+    assertEquals([await knows(file, "fred", "secret"), await knows(file, "fred", "changed")], [false, true]);
+    const wrong: Record<string, unknown>[] = [
+      {},
+      { "^filename": path, "^filetype": "passwd" },
+      { "^filename": path, "^hashtype": "rot13" },
+      { "^filename": path, "^filetype": "htdigest" },
+      { "^filename": path, "^password_field": 0 },
+    ];
+    for (const parameters of wrong) {
+      await assertRejects(() => make(root, "file", { external_auth: map({ file: parameters }) }), ConfigError);
+    }
+  });
+});
+
+Deno.test("external_auth: sharedsecret lets nobody in where no secret is set", async () => {
+  await withRoot(async (root) => {
+    const set = await make(root, "sharedsecret", { sharedsecret: "s3cret" });
+    assertEquals(
+      [await knows(set, "fred", "s3cret"), await knows(set, "fred", "s3cre"), await knows(set, "fred", "")],
+      [true, false, false],
+    );
+    const unsets: Record<string, Value>[] = [{}, { sharedsecret: "" }];
+    for (const options of unsets) {
+      const unset = await make(root, "sharedsecret", options);
+      assertEquals([await knows(unset, "fred", ""), await knows(unset, "fred", "None")], [false, false]);
+    }
+  });
+});
+
+Deno.test("external_auth: rest asks by POST, goes by the status, adds the rules, and follows no redirection", async () => {
+  const asked: string[] = [];
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    const form = await request.text();
+    asked.push(`${request.method} ${form}`);
+    const { pathname } = new URL(request.url);
+    if (pathname === "/away") return Response.redirect(`${new URL(request.url).origin}/auth`);
+    if (pathname === "/large") return new Response("x".repeat(2 << 20));
+    if (pathname === "/odd") return new Response('{"a": 1}');
+    return form === "username=fred&password=a%26b" ? new Response('["cmd.run"]') : new Response("no", { status: 401 });
+  });
+  try {
+    await withRoot(async (root) => {
+      const at = (path: string) => {
+        const provider = { "^url": `http://127.0.0.1:${server.addr.port}${path}`, fred: ["test.*"] };
+        return make(root, "rest", { external_auth: map({ rest: provider }) });
+      };
+      const rest = await at("/auth");
+      assertEquals([await knows(rest, "fred", "a&b"), await knows(rest, "fred", "x")], [true, false]);
+      assertEquals(asked[0], "POST username=fred&password=a%26b");
+      assertEquals(await rest.rules?.({ username: "fred", password: "a&b" }), ["test.*", "cmd.run"]);
+      assertEquals(await rest.rules?.({ username: "eve", password: "x" }), undefined);
+      for (const path of ["/away", "/large", "/odd"]) {
+        const module = await at(path);
+        await assertRejects(() => module.authenticate({ username: "fred", password: "a&b" }), Error);
+      }
+      await assertRejects(
+        () => make(root, "rest", { external_auth: map({ rest: { "^url": "file:///etc/passwd" } }) }),
+        ConfigError,
+      );
+    });
+  } finally {
+    await server.shutdown();
+  }
+});
+
+Deno.test("external_auth: systems that are not built are not there, nor what every object has", async () => {
+  await withRoot(async (root) => {
+    for (const name of ["auto", "keystone", "yubico", "constructor", "__proto__", "../file"]) {
+      await assertRejects(() => make(root, name, {}), Error, "there is no");
+    }
+  });
+});
+
+Deno.test("external_auth names users and groups; parameters and * name nobody", () => {
+  const external = map({ pam: { fred: [], "ops%": [], "*": [], "^x": 1 }, file: { anna: [], fred: [] }, odd: 7 });
+  assertEquals(eauthUsers(external, (group) => group === "ops" ? ["bert", "anna"] : []), ["fred", "bert", "anna"]);
+});
