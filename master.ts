@@ -12,10 +12,10 @@ import { nameProcess } from "./lib/process/process_name.ts";
 
 async function runMaster(args: readonly string[]): Promise<number> {
   const [{ runService }, { SALT_MASTER }, { loadMasterConfig }, { preflightMaster }, { Master }] = await Promise.all([
-    import("./lib/commands/service.ts"),
-    import("./lib/commands/service_options.ts"),
+    import("./lib/daemons/service.ts"),
+    import("./lib/daemons/service_options.ts"),
     import("./lib/config/load.ts"),
-    import("./lib/commands/preflight.ts"),
+    import("./lib/daemons/preflight.ts"),
     import("./lib/master/master.ts"),
   ]);
   return await runService({

@@ -12,10 +12,10 @@ import { reportUnexpected } from "./lib/cli/unexpected_error.ts";
 
 async function runMinion(args: readonly string[]): Promise<number> {
   const [{ runService }, { SALT_MINION }, { loadMinionConfig }, { preflightMinion }, { Minion }] = await Promise.all([
-    import("./lib/commands/service.ts"),
-    import("./lib/commands/service_options.ts"),
+    import("./lib/daemons/service.ts"),
+    import("./lib/daemons/service_options.ts"),
     import("./lib/config/load.ts"),
-    import("./lib/commands/preflight.ts"),
+    import("./lib/daemons/preflight.ts"),
     import("./lib/minion/minion.ts"),
   ]);
   return await runService({

@@ -8,7 +8,7 @@ import { SALT } from "../lib/commands/salt_options.ts";
 import { SALT_CALL } from "../lib/commands/salt_call_options.ts";
 import { SALT_CP } from "../lib/commands/salt_cp_options.ts";
 import { SALT_KEY } from "../lib/commands/salt_key_options.ts";
-import { SALT_MASTER, SALT_MINION } from "../lib/commands/service_options.ts";
+import { SALT_MASTER, SALT_MINION } from "../lib/daemons/service_options.ts";
 import { SALT_RUN } from "../lib/commands/salt_run_options.ts";
 
 /** A command whatever its options. */

@@ -5,7 +5,7 @@
  */
 
 import process from "node:process";
-import { MAX_SOCKET_PATH } from "../lib/commands/preflight.ts";
+import { MAX_SOCKET_PATH } from "../lib/daemons/preflight.ts";
 import { DENO_RUN } from "../lib/process/self_command.ts";
 import { freePort } from "./free_port.ts";
 import { EXECUTABLES } from "./production.ts";

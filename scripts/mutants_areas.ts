@@ -123,7 +123,7 @@ export const AREAS: readonly Area[] = [
     name: "limits",
     files: [
       "lib/minion/backoff.ts",
-      "lib/master/connection_limits.ts",
+      "lib/config/connection_limits.ts",
       "lib/sockets/connection_memory.ts",
       "lib/sockets/connection_shares.ts",
       "lib/sockets/cut_connections.ts",

@@ -18,7 +18,7 @@ export const EXECUTABLES = [
 export const WORKERS = [
   "lib/bus/thread.ts",
   "lib/master/mworker_thread.ts",
-  "lib/master/publisher_thread.ts",
+  "lib/publisher/publisher_thread.ts",
   "lib/worker/job_worker.ts",
   "lib/worker/module_worker.ts",
 ] as const;

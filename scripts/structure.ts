@@ -25,7 +25,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/config", "lib/keys", "lib/filesystem"],
   ["lib/auth", "lib/bus", "lib/plugins", "lib/fleet", "modules/grains"],
   ["lib/cli", "lib/files", "lib/jobs", "lib/packages", "lib/services", "lib/accounts", "lib/settings"],
-  ["modules/execution"],
+  ["modules/execution", "lib/functions", "lib/publisher", "lib/daemons"],
   ["lib/worker"],
   ["lib/client", "lib/master", "lib/minion"],
   ["modules/runners", "modules/wheel", "lib/report"],

@@ -10,7 +10,7 @@ import { masterBus } from "../bus/paths.ts";
 import { localCommands } from "../client/runner_local.ts";
 import { runRunner } from "../client/runner.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
-import { packOutcome, unpackFunctionInit } from "../master/function_messages.ts";
+import { packOutcome, unpackFunctionInit } from "../functions/messages.ts";
 import { openLog } from "../process/log_sinks.ts";
 import { frame, FrameReader } from "../protocol/frames.ts";
 import { loadRunners, runnerHost } from "./runner_host.ts";

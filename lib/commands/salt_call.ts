@@ -147,7 +147,7 @@ function isLocal(opts: MinionOpts): boolean {
 async function takeCallRights(options: SaltCallValues, opts: MinionOpts): Promise<string[]> {
   const runs = !options.doc && !options.grains_run;
   if (runs && !isLocal(opts)) {
-    const { preflightMinion } = await import("./preflight.ts");
+    const { preflightMinion } = await import("../daemons/preflight.ts");
     const ready = preflightMinion(opts);
     if (ready.user !== undefined) becomeRunUser(ready.user);
     return ready.finish();

@@ -13,7 +13,7 @@ import { type FunctionKind, functionTag } from "../protocol/tags.ts";
 import { truncate, truncateValue } from "../text/truncate.ts";
 import type { Caller } from "../auth/callers.ts";
 import type { MasterCall } from "../auth/rules.ts";
-import type { FunctionJob } from "./function_messages.ts";
+import type { FunctionJob } from "../functions/messages.ts";
 import type { Needs } from "./services.ts";
 import { map, type ValueMap } from "../values/value.ts";
 

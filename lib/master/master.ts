@@ -8,7 +8,7 @@
 import { eauthUsers } from "../auth/eauth_users.ts";
 import { type AccessKeys, aclUsers, createAccessKeys, restoreAccessKeys } from "../auth/access.ts";
 import { writeFileAtomic } from "../os/atomic_file.ts";
-import { connectionLimits } from "./connection_limits.ts";
+import { connectionLimits } from "../config/connection_limits.ts";
 import { minionsAt } from "../fleet/connected_ids.ts";
 import { Unanswered } from "../sockets/connection_memory.ts";
 import { DataCache } from "../fleet/data_cache.ts";
@@ -21,8 +21,8 @@ import { busStatePath } from "../bus/state_file.ts";
 import { EventSender } from "../bus/sender.ts";
 import { masterBus, removeSocketFile } from "../bus/paths.ts";
 import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "../bus/acl_users.ts";
-import { FunctionProcesses } from "./function_processes.ts";
-import { parseFunctionRequest } from "./function_messages.ts";
+import { FunctionProcesses } from "../functions/processes.ts";
+import { parseFunctionRequest } from "../functions/messages.ts";
 import { heldMemory, MOST_HELD } from "./in_flight_request.ts";
 import { jidMemory, makeJid } from "../protocol/jid.ts";
 import { type KeptInit, KeptThread, type KeptThreadOptions } from "../sockets/kept_thread.ts";
@@ -36,8 +36,8 @@ import type { MWorkerInit } from "./mworker_thread.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { packOpts } from "../config/opts_transfer.ts";
 import { VerifiedTokens } from "../keys/verified_tokens.ts";
-import { type MemoryNews, parsePublisherReady } from "./publisher_messages.ts";
-import type { PublisherInit } from "./publisher_thread.ts";
+import { type MemoryNews, parsePublisherReady } from "../publisher/publisher_messages.ts";
+import type { PublisherInit } from "../publisher/publisher_thread.ts";
 import { rateMemory } from "./rate_limit.ts";
 import { tcpAddress } from "../sockets/request_channel.ts";
 import { SessionKeys } from "../keys/sessions.ts";
@@ -114,7 +114,7 @@ export class Master {
   }
 
   /**
-   * Starts a master whose directories exist (see lib/commands/preflight.ts); resolves when it is running.
+   * Starts a master whose directories exist (see lib/daemons/preflight.ts); resolves when it is running.
    * @throws {PreflightError} If a master is running on this `sock_dir`, or an address is in use.
    * @throws {Error} If a thread cannot be started. Everything started so far is stopped.
    */
@@ -265,12 +265,16 @@ export class Master {
   async #startPublisher(init: Omit<PublisherInit, "sockets">): Promise<number> {
     const listening = Promise.withResolvers<number>();
     let opts = init.opts;
-    this.#publisher = this.#keep<PublisherInit>("Publisher", new URL("./publisher_thread.ts", import.meta.url), {
-      init: () => ({ ...init, opts }),
-      onMessage(message) {
-        listening.resolve(parsePublisherReady(message).publishPort);
+    this.#publisher = this.#keep<PublisherInit>(
+      "Publisher",
+      new URL("../publisher/publisher_thread.ts", import.meta.url),
+      {
+        init: () => ({ ...init, opts }),
+        onMessage(message) {
+          listening.resolve(parsePublisherReady(message).publishPort);
+        },
       },
-    });
+    );
     await this.#publisher.ready;
     const publishPort = await listening.promise;
     // Keep the port: otherwise every minion would have to be told.

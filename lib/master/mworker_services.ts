@@ -7,7 +7,7 @@ import { Access } from "../auth/access.ts";
 import { Callers } from "../auth/callers.ts";
 import { ExternalAuth } from "../auth/external_auth.ts";
 import { Autosign } from "../keys/autosign.ts";
-import { FunctionRequests } from "./function_requests.ts";
+import { FunctionRequests } from "../functions/requests.ts";
 import { throttledWarnings } from "./throttled_warnings.ts";
 import { DataCache } from "../fleet/data_cache.ts";
 import { stamp } from "../bus/event.ts";

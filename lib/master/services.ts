@@ -8,7 +8,7 @@ import type { Callers } from "../auth/callers.ts";
 import type { Autosign } from "../keys/autosign.ts";
 import type { DataCache } from "../fleet/data_cache.ts";
 import type { JobStore } from "../jobs/store.ts";
-import type { FunctionJob, FunctionOutcome } from "./function_messages.ts";
+import type { FunctionServices } from "../functions/messages.ts";
 import type { KeyStore } from "../keys/store.ts";
 import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
@@ -63,17 +63,6 @@ export interface MinionServices {
   readonly data: DataCache;
   /** The port that they subscribe to. */
   readonly publishPort: number;
-}
-
-/** Functions of runners and wheel modules: each runs in a process of its own. */
-export interface FunctionServices {
-  /**
-   * Starts one. Resolves when it is sure to be run; its events tell the rest.
-   * @throws {RefusedError} If too many are running.
-   */
-  start(job: FunctionJob): Promise<void>;
-  /** Runs one to its end. @throws {RefusedError} If too many are running, or its process was lost. */
-  call(job: FunctionJob): Promise<FunctionOutcome>;
 }
 
 /** All services of a thread. A subject that is new gets an object of its own here, and a table of commands beside the others. */

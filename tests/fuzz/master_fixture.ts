@@ -29,7 +29,7 @@ import { SessionKeys } from "../../lib/keys/sessions.ts";
 import { SharedKey } from "../../lib/keys/shared_key.ts";
 import { SignInTurns } from "../../lib/master/sign_in_turns.ts";
 import { map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { type FunctionJob, packFunctionJob, unpackFunctionJob } from "../../lib/master/function_messages.ts";
+import { type FunctionJob, packFunctionJob, unpackFunctionJob } from "../../lib/functions/messages.ts";
 import { hold } from "./target.ts";
 
 /** Small keys are quick to make, and as good as large ones here. */

@@ -12,7 +12,7 @@ import { loadMasterConfig } from "../../lib/config/load.ts";
 import { DataCache } from "../../lib/fleet/data_cache.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import { createLogger, levelName, type Logger } from "../../lib/process/log.ts";
-import type { FunctionJob } from "../../lib/master/function_messages.ts";
+import type { FunctionJob } from "../../lib/functions/messages.ts";
 import type { MasterServices } from "../../lib/master/services.ts";
 import { openJobStore } from "../../lib/jobs/open_store.ts";
 import type { MasterOpts } from "../../lib/config/options.ts";

@@ -19,7 +19,7 @@ import {
   type FunctionRequest,
   packFunctionInit,
   unpackFunctionJob,
-} from "./function_messages.ts";
+} from "./messages.ts";
 import { map, type ValueMap } from "../values/value.ts";
 
 /** What functions of one kind may take. */

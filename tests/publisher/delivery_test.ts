@@ -1,5 +1,5 @@
 /** @module */
-import { JobDelivery } from "../../lib/master/delivery.ts";
+import { JobDelivery } from "../../lib/publisher/delivery.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { UndeliveredJobs } from "../../lib/jobs/undelivered.ts";
 import { encode } from "../../lib/values/msgpack.ts";

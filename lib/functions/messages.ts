@@ -121,3 +121,14 @@ export function unpackFunctionInit(bytes: Uint8Array): FunctionInit {
   if (job === undefined || opts === undefined) throw new WireError("this is not what a process of a function is given");
   return { job: unpackFunctionJob(job), opts };
 }
+
+/** Functions of runners and wheel modules: each runs in a process of its own. */
+export interface FunctionServices {
+  /**
+   * Starts one. Resolves when it is sure to be run; its events tell the rest.
+   * @throws {RefusedError} If too many are running.
+   */
+  start(job: FunctionJob): Promise<void>;
+  /** Runs one to its end. @throws {RefusedError} If too many are running, or its process was lost. */
+  call(job: FunctionJob): Promise<FunctionOutcome>;
+}

@@ -1,7 +1,7 @@
 import { loadMinionConfig } from "../../lib/config/load.ts";
 import type { MinionOpts } from "../../lib/config/options.ts";
-import { SALT_MINION } from "../../lib/commands/service_options.ts";
-import { runService, type Service, type ServiceDefinition } from "../../lib/commands/service.ts";
+import { SALT_MINION } from "../../lib/daemons/service_options.ts";
+import { runService, type Service, type ServiceDefinition } from "../../lib/daemons/service.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 

@@ -1,7 +1,7 @@
 import { packOpts } from "../../lib/config/opts_transfer.ts";
 import { TimeBudget } from "../../lib/os/time_budget.ts";
-import { type FunctionNews, packFunctionJob, unpackOutcome } from "../../lib/master/function_messages.ts";
-import { FunctionProcesses } from "../../lib/master/function_processes.ts";
+import { type FunctionNews, packFunctionJob, unpackOutcome } from "../../lib/functions/messages.ts";
+import { FunctionProcesses } from "../../lib/functions/processes.ts";
 import { isAlive, readNotes } from "../../lib/jobs/proc_notes.ts";
 import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";

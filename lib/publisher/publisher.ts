@@ -8,7 +8,7 @@
  */
 
 import { messageOf } from "../errors.ts";
-import { connectionLimits } from "./connection_limits.ts";
+import { connectionLimits } from "../config/connection_limits.ts";
 import { Subscribed } from "../sockets/connection_memory.ts";
 import { ConnectionLimiter } from "../sockets/connection_limiter.ts";
 import { jobPrefix } from "../protocol/tags.ts";

@@ -1,7 +1,7 @@
 /** @module */
 import { PresenceBook, presenceTopic } from "../../lib/fleet/presence.ts";
 import { readPresence, writePresence } from "../../lib/fleet/presence_file.ts";
-import { PresenceReports } from "../../lib/master/presence_reports.ts";
+import { PresenceReports } from "../../lib/publisher/presence_reports.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";

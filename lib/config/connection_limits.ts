@@ -6,7 +6,7 @@
 
 import type { ConnectionLimits } from "../sockets/connection_shares.ts";
 import { raiseOpenFileLimit } from "../os/libc.ts";
-import type { MasterOpts } from "../config/options.ts";
+import type { MasterOpts } from "./options.ts";
 
 /** Share of the open files for one port: the other takes as much, and files are opened too. */
 const SHARE = 0.4;

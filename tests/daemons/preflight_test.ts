@@ -8,7 +8,7 @@ import {
   MAX_SOCKET_PATH,
   preflightMaster,
   preflightMinion,
-} from "../../lib/commands/preflight.ts";
+} from "../../lib/daemons/preflight.ts";
 import { userToBecome } from "../../lib/host/run_user.ts";
 
 /** A root of its own, and options that live under it. */

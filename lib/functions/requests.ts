@@ -1,6 +1,6 @@
 /**
  * How an MWorker has functions of runners and wheel modules run: it asks the main thread, which runs each in a process
- * (function_processes.ts), and takes other requests while it waits.
+ * (processes.ts), and takes other requests while it waits.
  * @module
  */
 
@@ -9,13 +9,13 @@ import {
   type FunctionNews,
   type FunctionOutcome,
   type FunctionRequest,
+  type FunctionServices,
   packFunctionJob,
   parseFunctionNews,
   unpackOutcome,
-} from "./function_messages.ts";
+} from "./messages.ts";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 import { RefusedError } from "../errors.ts";
-import type { FunctionServices } from "./services.ts";
 
 /** Maximum time that somebody is kept waiting for an outcome, in milliseconds: then the client has given up too. */
 const CALL_MS = 300_000;
