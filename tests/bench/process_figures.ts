@@ -19,7 +19,7 @@ export interface Memory {
 }
 
 /** `pid` and every process that descends from it. */
-function processTree(pid: number): number[] {
+export function processTree(pid: number): number[] {
   const children = new Map<number, number[]>();
   for (const { name } of Deno.readDirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;

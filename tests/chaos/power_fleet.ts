@@ -3,6 +3,9 @@
  * @module
  */
 
+import { processTree } from "../bench/process_figures.ts";
+import { listProcesses } from "../../lib/host/processes.ts";
+import { isGone } from "../../lib/os/deno_texts.ts";
 import { buildLibrary } from "./compiler.ts";
 import { type Choices, PowerDisk } from "./power_disk.ts";
 import { ProcessFleet, type ProcessFleetOptions } from "./process_fleet.ts";
@@ -59,6 +62,8 @@ export class PowerFleet implements AsyncDisposable {
   async cut(nodes: readonly string[], choices: Choices): Promise<void> {
     const { fleet } = this;
     await Promise.all(nodes.map((node) => (node === "master" ? fleet.master : fleet.minion(node)).kill()));
+    // The keepers of commands, and the commands, go on when only the minion is killed.
+    for (const node of nodes) killBelow(`${fleet.root}/${node}/`);
     for (const node of nodes) this.disk(node).fail(choices);
     // /run is in memory.
     if (nodes.includes("master")) removeIfThere(`${fleet.masterOpts.sock_dir}/ports.json`);
@@ -68,6 +73,18 @@ export class PowerFleet implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.fleet[Symbol.asyncDispose]();
     Deno.removeSync(this.#directory, { recursive: true });
+  }
+}
+
+/** Kills each keeper of commands whose minion's directory this is, with what it has started. */
+function killBelow(directory: string): void {
+  const keepers = listProcesses().filter(({ command }) => command.startsWith(`salt-keeper ${directory}`));
+  for (const pid of keepers.flatMap((keeper) => processTree(keeper.pid))) {
+    try {
+      Deno.kill(pid, "SIGKILL");
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
   }
 }
 
