@@ -70,7 +70,7 @@ export const AREAS: readonly Area[] = [
       "lib/minion/publish_reader.ts",
       "lib/master/request_handler.ts",
       "lib/minion/sign_in.ts",
-      "lib/fleet/target.ts",
+      "lib/target/target.ts",
     ],
     blackBox: ["tests/master/hostile_frames_test.ts", "tests/system/security_lessons_test.ts"],
   },

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { typedCommand } from "../config/typed_command.ts";
+import { shellWord, typedCommand } from "../config/typed_command.ts";
 import { TargetError } from "../errors.ts";
 import { resolveTarget } from "../fleet/resolve_target.ts";
 import type { KeyStore } from "../keys/store.ts";
@@ -42,7 +42,7 @@ export function nobodyHint(
 function keyLines(target: UnmatchedTarget, keys: Pick<KeyStore, "list">, place: { config_dir: string }): string[] {
   const pending = matching(target, () => keys.list("pending"));
   const rejected = matching(target, () => keys.list("rejected"));
-  const accept = (words: string, [id]: string[]) => typedCommand(`salt-key ${words} ${id}`, place);
+  const accept = (words: string, [id]: string[]) => typedCommand(`salt-key ${words} ${shellWord(id)}`, place);
   return [
     ...pending.length === 0 ? [] : [
       `Not accepted yet, and so not asked: ${truncateList(pending)}. To accept a key: ${accept("-a", pending)}`,

@@ -17,6 +17,6 @@ export function typedCommand(command: string, { config_dir }: { readonly config_
 }
 
 /** `word` as a POSIX shell reads it: in single quotes unless all its characters are harmless. */
-function shellWord(word: string): string {
+export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -31,6 +31,13 @@ Deno.test("a rejected key is named, with a command that reaches the same configu
   );
 });
 
+Deno.test("an id that a shell would run is quoted in a command that is shown", () => {
+  assertEquals(
+    nobodyHint({ tgt: "*", tgtType: "glob" }, keys(["$(reboot)"]), HERE),
+    `Not accepted yet, and so not asked: $(reboot). ${ACCEPT} '$(reboot)'\n`,
+  );
+});
+
 const MEANT: readonly (readonly [tgt: string, tgtType: string, hint: string])[] = [
   ["wbe1", "glob", "Did you mean web1?\n"],
   ["nothing_like_it", "glob", ""],

@@ -90,7 +90,7 @@ nodegroups: [{a: "L@x"}, {b: "L@y"}]
   });
   const { opts, warnings } = loadMasterConfig(place.request());
   assertEquals(warnings, [
-    `${place.path("etc/salt/master")}: not built yet, and without effect: file_ignore_glob, nodegroups`,
+    `${place.path("etc/salt/master")}: not built yet, and without effect: file_ignore_glob`,
   ]);
   assertEquals(loadClientConfig(place.request()).warnings, [], "said by the master, and not by each command again");
   assertEquals([opts.ret_port, opts.timeout, opts.loop_interval], [14506, 2.5, 3]);
