@@ -21,6 +21,7 @@ import { hasReturned } from "../protocol/outcome.ts";
 import { type Answer, answers } from "../report/answers.ts";
 import { failuresText } from "../report/failures.ts";
 import { BatchRecord } from "./batch_record.ts";
+import { MASK } from "../protocol/no_log.ts";
 import { BatchRun } from "./batch_run.ts";
 import { interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
 import { sanitizeLine } from "../text/terminal.ts";
@@ -168,7 +169,9 @@ async function drive(
   const over = new AbortController();
   const parts: Session = { ...session, io: { ...session.io, signal: AbortSignal.any([signal, over.signal]) } };
   const bus = masterBus(opts.sock_dir);
-  const record = new BatchRecord(state, { store, fire: (tag, data) => fireEvent(bus, tag, data) });
+  // The state lies in the job store, and is read by others.
+  const kept = noLog === undefined ? state : { ...state, arg: [MASK], kwargs: new Map() };
+  const record = new BatchRecord(kept, { store, fire: (tag, data) => fireEvent(bus, tag, data) });
   const run = new BatchRun({
     ids: state.pending,
     size: state.size,

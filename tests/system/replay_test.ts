@@ -96,7 +96,7 @@ fleetTest("SIGINT tells a salt of its own process how to come back, and jobs.att
   salt.child.kill("SIGINT");
   const { code, out, err } = await salt.ended;
   assertEquals([code, out], [130, "web1: one\n"]);
-  const attach = /\nsalt-run (jobs\.attach \d{20})\n$/.exec(err)?.[1] ?? "";
+  const attach = /\nsalt-run -c \S+ (jobs\.attach \d{20})\n$/.exec(err)?.[1] ?? "";
   Deno.writeTextFileSync(gate, "");
   const attached = await fleet.saltRun(...attach.split(" "));
   assertEquals(
