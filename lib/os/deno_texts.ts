@@ -62,7 +62,8 @@ export class PrintedLines {
 
   /** The next line. */
   add(line: string): void {
-    this.#outOfMemory ||= tellsOutOfMemory(line);
+    // Without memory for its stack a thread cannot be started, which the system reports as EAGAIN: pthread_create(3).
+    this.#outOfMemory ||= tellsOutOfMemory(line) || (this.#panicked && /resource temporarily unavailable/i.test(line));
     this.#panicked ||= line.startsWith("Deno has panicked");
     this.#panicReason ||= line.includes(" panicked at ");
   }

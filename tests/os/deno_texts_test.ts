@@ -155,6 +155,11 @@ Deno.test("PrintedLines: a panic that ends before its reason had no memory left;
     [begun, true],
     [[...begun, "thread 'main' panicked at a.rs:1:2:", "index out of bounds"], false],
     [[...begun, "thread 'main' panicked at a.rs:1:2:", "Cannot allocate memory"], true],
+    [
+      [...begun, "thread 'main' panicked at a.rs:1:2:", 'Os { code: 11, message: "Resource temporarily unavailable" }'],
+      true,
+    ],
+    [["Resource temporarily unavailable"], false],
     [["memory allocation of 8 bytes failed"], true],
     [["error: Uncaught Error: x"], false],
   ];
