@@ -4,6 +4,8 @@
  * @module
  */
 
+import { joinBytes } from "../values/join_bytes.ts";
+
 /** What a member is. */
 export type TarKind = "directory" | "link" | "file";
 
@@ -43,13 +45,7 @@ class Pieces {
       got += part.length;
       this.#held = this.#held.subarray(part.length);
     }
-    const all = new Uint8Array(got);
-    let at = 0;
-    for (const part of parts) {
-      all.set(part, at);
-      at += part.length;
-    }
-    return all;
+    return joinBytes(parts);
   }
 
   /** Passes over `length` bytes. */

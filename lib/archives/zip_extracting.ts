@@ -7,6 +7,7 @@
 import { CommandError } from "../errors.ts";
 import { crc32 } from "../values/crc32.ts";
 import type { ZipMember } from "./zip_directory.ts";
+import { writeAll } from "../os/write_all.ts";
 
 /** How to unpack. */
 export interface Extracting {
@@ -56,7 +57,7 @@ export async function extractMember(member: ZipMember, { archive, dest, password
     size += chunk.length;
     if (size > member.size) break;
     crc = crc32(chunk, crc);
-    for (let at = 0; at < chunk.length;) at += file.writeSync(chunk.subarray(at));
+    writeAll(file, chunk);
   }
   if (size !== member.size || crc !== member.crc) throw new CommandError(`Bad CRC-32 for file '${member.name}'`);
   if (modes) Deno.chmodSync(path, perms);

@@ -6,6 +6,7 @@
 
 import { CommandError } from "../errors.ts";
 import { crc32 } from "../values/crc32.ts";
+import { writeAll } from "../os/write_all.ts";
 
 /** One file or directory to be packed. */
 export interface ZipEntry {
@@ -151,8 +152,4 @@ function dosTime(date: Date): number {
   const day = (year << 9) | ((date.getMonth() + 1) << 5) | date.getDate();
   const time = (date.getHours() << 11) | (date.getMinutes() << 5) | (date.getSeconds() >> 1);
   return day * 0x10000 + time;
-}
-
-function writeAll(file: Deno.FsFile, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
 }

@@ -13,7 +13,7 @@ import { RefusedError } from "../errors.ts";
 import { accessKeyPath } from "../config/master_paths.ts";
 import { matchesName } from "./patterns.ts";
 import { allowsJob, allowsMasterCall, type Call, type JobTarget, type MasterCall } from "./rules.ts";
-import { sameText } from "./same_text.ts";
+import { sameText } from "../crypto/same_text.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
 /** The keys of users: user name → key string. */

@@ -7,7 +7,7 @@
 
 import { md5, sha1 } from "@noble/hashes/legacy.js";
 import { ConfigError } from "../errors.ts";
-import { sameText } from "./same_text.ts";
+import { sameText } from "../crypto/same_text.ts";
 
 /** Whether `hash` is of `password`. @throws {ConfigError} If it is for crypt(3), and this host has none. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {

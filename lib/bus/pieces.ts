@@ -9,6 +9,7 @@
  */
 
 import { tagEnd } from "./event.ts";
+import { joinBytes } from "../values/join_bytes.ts";
 
 /** Size of a piece in bytes, unless an event would have too many of them. */
 export const PIECE_BYTES = 4_096;
@@ -60,7 +61,7 @@ export class Pieces {
     }
     this.#shares.push(message.subarray(at + 1 + NUMBERS));
     if (this.#shares.length < count) return undefined;
-    const event = joined(this.#shares);
+    const event = joinBytes(this.#shares);
     this.#forget();
     return event;
   }
@@ -76,14 +77,4 @@ function markOf(message: Uint8Array): number {
   const end = tagEnd(message);
   if (end < 0 || message[end + 2] !== MARK) return -1;
   return message.length > end + 2 + NUMBERS ? end + 2 : -1;
-}
-
-function joined(shares: readonly Uint8Array[]): Uint8Array {
-  const event = new Uint8Array(shares.reduce((sum, share) => sum + share.length, 0));
-  let at = 0;
-  for (const share of shares) {
-    event.set(share, at);
-    at += share.length;
-  }
-  return event;
 }

@@ -5,6 +5,7 @@
 
 import type { CommandIo, JobIo } from "./run_command.ts";
 import { EX_INTERRUPTED } from "./exit_codes.ts";
+import { writeAll } from "../os/write_all.ts";
 
 const encoder = new TextEncoder();
 
@@ -15,7 +16,7 @@ function writeTo(stream: { writeSync(bytes: Uint8Array): number }, text: string)
   if (gone.has(stream)) return;
   const bytes = encoder.encode(text);
   try {
-    for (let at = 0; at < bytes.length;) at += stream.writeSync(bytes.subarray(at));
+    writeAll(stream, bytes);
   } catch (error) {
     if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
     gone.add(stream);

@@ -8,7 +8,6 @@ import { hmac } from "@noble/hashes/hmac.js";
 import { md5, sha1 } from "@noble/hashes/legacy.js";
 import { sha224, sha256, sha384, sha512 } from "@noble/hashes/sha2.js";
 import { HASH_TYPES, type HashType } from "./hash_types.ts";
-import { timingSafeEqual } from "./timing_safe_equal.ts";
 
 /** Whether `name` is a digest that an HMAC is made with. */
 export function isHmacHash(name: string): name is HashType {
@@ -34,10 +33,4 @@ export function hmacHex(
     case "sha512":
       return hmac(sha512, key, data).toHex();
   }
-}
-
-/** Whether two texts are equal; the time does not tell where they differ. */
-export function sameText(a: string, b: string): boolean {
-  const encode = (text: string) => new TextEncoder().encode(text);
-  return timingSafeEqual(encode(a), encode(b));
 }

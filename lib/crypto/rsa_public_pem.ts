@@ -8,6 +8,7 @@
 
 import { KeyError } from "../errors.ts";
 import { cleanPem } from "./pem.ts";
+import { joinBytes } from "../values/join_bytes.ts";
 
 /** The two numbers of a public key. */
 export interface RsaNumbers {
@@ -57,8 +58,8 @@ function corrupt(how: string): KeyError {
 
 /** Formats a key as SubjectPublicKeyInfo: lines of 64 characters, no final newline. */
 export function publicPem({ modulus, exponent }: RsaNumbers): string {
-  const key = element(SEQUENCE, concat(element(INTEGER, integer(modulus)), element(INTEGER, integer(exponent))));
-  const der = element(SEQUENCE, concat(ALGORITHM, element(BIT_STRING, concat(Uint8Array.of(0), key))));
+  const key = element(SEQUENCE, joinBytes([element(INTEGER, integer(modulus)), element(INTEGER, integer(exponent))]));
+  const der = element(SEQUENCE, joinBytes([ALGORITHM, element(BIT_STRING, joinBytes([Uint8Array.of(0), key]))]));
   const [head, foot] = FORMS[0];
   return head + (der.toBase64().match(/.{1,64}/g) ?? []).join("\n") + foot;
 }
@@ -104,21 +105,11 @@ function positive(bytes: Uint8Array): bigint {
 function integer(value: bigint): Uint8Array {
   const hex = value.toString(16);
   const bytes = Uint8Array.fromHex(hex.length % 2 === 0 ? hex : `0${hex}`);
-  return bytes[0] < 0x80 ? bytes : concat(Uint8Array.of(0), bytes);
+  return bytes[0] < 0x80 ? bytes : joinBytes([Uint8Array.of(0), bytes]);
 }
 
 function element(tag: number, content: Uint8Array): Uint8Array {
   const { length } = content;
   const head = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  return concat(Uint8Array.of(tag, ...head), content);
-}
-
-function concat(...parts: readonly Uint8Array[]): Uint8Array {
-  const result = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    result.set(part, at);
-    at += part.length;
-  }
-  return result;
+  return joinBytes([Uint8Array.of(tag, ...head), content]);
 }

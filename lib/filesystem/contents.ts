@@ -11,6 +11,7 @@ import { isFile } from "../os/file_kind.ts";
 import { streamDecoder } from "../text/encoding.ts";
 import { LINE_ENDS } from "../values/python_text.ts";
 import { dirName, joinPath } from "./paths.ts";
+import { writeAll } from "../os/write_all.ts";
 
 /** Bytes that decide whether a file is text. */
 const TEXT_BLOCK = 512;
@@ -167,7 +168,7 @@ export function replaceFile(path: string, bytes: Uint8Array, { mode }: NewFile =
   const old = lstatOrNothing(path);
   const temporary = joinPath(dirName(path), `.___atomic_write${crypto.randomUUID().slice(0, 8)}`);
   try {
-    writeAll(temporary, bytes);
+    writeNew(temporary, bytes);
     if (old !== undefined && !old.isSymlink) {
       if (old.uid !== Deno.uid() || old.gid !== Deno.gid()) Deno.chownSync(temporary, old.uid, old.gid);
       copyAttributes(path, temporary);
@@ -191,7 +192,7 @@ export function copyKeeping(from: string, to: string, { owner = false }: { reado
   const info = Deno.statSync(from);
   const temporary = `${to}.${crypto.randomUUID().slice(0, 8)}`;
   try {
-    writeAll(temporary, Deno.readFileSync(from));
+    writeNew(temporary, Deno.readFileSync(from));
     if (owner) Deno.chownSync(temporary, info.uid, info.gid);
     copyAttributes(from, temporary);
     Deno.chmodSync(temporary, (info.mode ?? 0o600) & 0o7777);
@@ -206,12 +207,12 @@ export function copyKeeping(from: string, to: string, { owner = false }: { reado
 /** Overwrites the file where `path` leads: the inode stays, for hard links and whoever has it open. */
 export function overwriteFile(path: string, bytes: Uint8Array): void {
   using file = Deno.openSync(path, { write: true, create: true, truncate: true });
-  for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
+  writeAll(file, bytes);
 }
 
-function writeAll(path: string, bytes: Uint8Array): void {
+function writeNew(path: string, bytes: Uint8Array): void {
   using file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
-  for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
+  writeAll(file, bytes);
   file.syncSync();
 }
 

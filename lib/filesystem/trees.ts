@@ -10,6 +10,7 @@ import { isAnything, isDirectory, isFile } from "../os/file_kind.ts";
 import { copyAttributes } from "../os/libc_inodes.ts";
 import { copyKeeping } from "./contents.ts";
 import { baseName, dirName, isLink, joinPath, linkTarget, normalPath, splitPath, walk } from "./paths.ts";
+import { writeAll } from "../os/write_all.ts";
 
 /** Called with each directory that was made, to give it its owner and mode. */
 export type Made = (path: string) => Promise<void>;
@@ -62,7 +63,7 @@ export function copyContents(from: string, to: string): void {
   using target = Deno.openSync(to, { write: true, create: true, truncate: true });
   const block = new Uint8Array(1 << 16);
   for (let length = source.readSync(block); length !== null; length = source.readSync(block)) {
-    for (let at = 0; at < length;) at += target.writeSync(block.subarray(at, length));
+    writeAll(target, block.subarray(0, length));
   }
 }
 

@@ -11,6 +11,8 @@
 
 import { messageOf } from "../errors.ts";
 import type { StoreLog } from "../os/store_files.ts";
+import { joinBytes } from "../values/join_bytes.ts";
+import { writeAll } from "../os/write_all.ts";
 
 /**
  * Called with the bytes of a file of the bank, by its name without `.p`, or with `undefined` if the file is gone. Called
@@ -288,17 +290,7 @@ function update(
   // Half of it may be of files that were written again.
   if (pack.file.statSync().size + added > 2 * live + BUFFER_BYTES) return rebuild(place, changed, () => {});
   // One write, so that what another process adds comes before or after all of it.
-  tolerating(place, () => void writeAll(pack.file, joined(records, added)));
-}
-
-function joined(records: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const record of records) {
-    bytes.set(record, at);
-    at += record.length;
-  }
-  return bytes;
+  tolerating(place, () => void writeAll(pack.file, joinBytes(records)));
 }
 
 /** Reads all files, visits them, and makes a new pack of them. */
@@ -314,7 +306,7 @@ function rebuild(place: BankPackPlace, changed: number, visit: BankVisit): void 
   let works = write(utf8.encode(headText()));
   let waiting: Uint8Array[] = [], waitingBytes = 0;
   const flush = () => {
-    works = works && write(joined(waiting, waitingBytes));
+    works = works && write(joinBytes(waiting));
     [waiting, waitingBytes] = [[], 0];
   };
   const add = (record: Uint8Array) => {
@@ -335,10 +327,6 @@ function rebuild(place: BankPackPlace, changed: number, visit: BankVisit): void 
   file?.close();
   works = works && tolerating(place, () => Deno.renameSync(temporary, place.path));
   if (!works && file !== undefined) tolerating(place, () => Deno.removeSync(temporary));
-}
-
-function writeAll(file: Deno.FsFile, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length;) written += file.writeSync(bytes.subarray(written));
 }
 
 /** Without the pack everything works, only slower. @returns Whether `act` worked. */

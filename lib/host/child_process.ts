@@ -7,6 +7,7 @@
  */
 
 import { clearTimeout, setTimeout } from "../os/timers.ts";
+import { joinBytes } from "../values/join_bytes.ts";
 
 /** What to start. */
 export interface ChildSpec {
@@ -144,7 +145,6 @@ async function readAll(
   told: (bytes: Uint8Array) => void,
 ): Promise<{ readonly bytes: Uint8Array; readonly dropped: number }> {
   const chunks: Uint8Array[] = [];
-  let length = 0;
   let dropped = 0;
   for (;;) {
     const { value, done } = await reader.read();
@@ -154,18 +154,10 @@ async function readAll(
     dropped += value.length - kept;
     if (kept === 0) continue;
     room.bytes -= kept;
-    length += kept;
     // A slice of a chunk would keep the whole chunk in memory.
     chunks.push(kept === value.length ? value : value.slice(0, kept));
   }
-  if (chunks.length === 1) return { bytes: chunks[0], dropped };
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return { bytes: whole, dropped };
+  return { bytes: chunks.length === 1 ? chunks[0] : joinBytes(chunks), dropped };
 }
 
 async function feed(writer: WritableStreamDefaultWriter<Uint8Array>, input: Uint8Array): Promise<void> {

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { writeAll } from "./write_all.ts";
+
 /** Options of {@linkcode writeFileAtomic}. */
 export interface AtomicWriteOptions {
   /** Permission bits of the file, set exactly, independent of the umask. @default {0o600} */
@@ -37,7 +39,7 @@ export function writeFileAtomic(path: string, contents: Uint8Array | string, opt
     // Writable for the owner while it is written; chmod sets a mode of 0400 afterwards.
     const file = Deno.openSync(temporary, { write: true, createNew: true, mode: 0o600 });
     try {
-      for (let written = 0; written < bytes.length;) written += file.writeSync(bytes.subarray(written));
+      writeAll(file, bytes);
       if (options.sync) file.syncSync();
     } finally {
       file.close();

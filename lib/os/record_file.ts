@@ -8,6 +8,7 @@
  */
 
 import { crc32 } from "../values/crc32.ts";
+import { writeAll } from "./write_all.ts";
 
 /** How the records of a file are framed. */
 export interface RecordForm {
@@ -42,7 +43,7 @@ export function frameRecord(record: Uint8Array, { checked }: RecordForm): Uint8A
  * @throws What a write throws; a part of the record may be there then.
  */
 export function appendFrame(file: Deno.FsFile, framed: Uint8Array): void {
-  for (let written = 0; written < framed.length;) written += file.writeSync(framed.subarray(written));
+  writeAll(file, framed);
 }
 
 /**

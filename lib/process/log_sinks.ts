@@ -9,6 +9,7 @@ import { LEVEL_ALIASES, LOG_LEVELS, type LogLevel } from "./log_levels.ts";
 import { createLogger, LEVEL_NUMBERS, type Logger, type LogSink } from "./log.ts";
 import { str, type ValueMap } from "../values/value.ts";
 import { formatRecord } from "./log_format.ts";
+import { writeAll } from "../os/write_all.ts";
 
 /** Options of every sink. */
 export interface SinkOptions {
@@ -63,7 +64,7 @@ export function fileSink(path: string, options: SinkOptions): LogSink {
           inode = inodeOf(path);
         }
         const line = encoder.encode(`${formatRecord(record, { ...options, colours: false })}\n`);
-        for (let written = 0; written < line.length;) written += file.writeSync(line.subarray(written));
+        writeAll(file, line);
       } catch {
         // With a full disk or a missing directory the service continues; the next line tries again.
       }

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { joinBytes } from "../values/join_bytes.ts";
+
 /** Who sends a frame: the process itself, in JSON (0), or the code that it runs, in MessagePack (1). */
 export type Speaker = 0 | 1;
 
@@ -62,12 +64,7 @@ export class FrameReader {
 
   #joined(): Uint8Array {
     if (this.#pieces.length === 1) return this.#pieces[0];
-    const whole = new Uint8Array(this.#length);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      whole.set(piece, at);
-      at += piece.length;
-    }
+    const whole = joinBytes(this.#pieces);
     this.#pieces = [whole];
     return whole;
   }

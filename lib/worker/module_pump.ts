@@ -9,6 +9,7 @@
 
 import { messageOf } from "../errors.ts";
 import { type Frame, frame, FrameReader, type Speaker } from "../protocol/frames.ts";
+import { writeAll } from "../os/write_all.ts";
 
 /** Messages of the process itself. */
 export type PumpMessage =
@@ -25,7 +26,7 @@ export async function runModulePump(): Promise<number> {
   const output = Deno.openSync("/dev/fd/3", { write: true });
   const send = (speaker: Speaker, content: Uint8Array) => {
     const bytes = frame(speaker, content);
-    for (let at = 0; at < bytes.length;) at += output.writeSync(bytes.subarray(at));
+    writeAll(output, bytes);
   };
   let started = false;
   const fail = (reason: string) => {

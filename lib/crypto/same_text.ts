@@ -3,7 +3,7 @@
  * @module
  */
 
-import { timingSafeEqual } from "../crypto/timing_safe_equal.ts";
+import { timingSafeEqual } from "./timing_safe_equal.ts";
 
 /** Whether `a` and `b` are the same text. For equal lengths the time does not depend on the contents. */
 export function sameText(a: string, b: string): boolean {
