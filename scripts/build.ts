@@ -6,12 +6,13 @@
  * @module
  */
 
-import { bundle, BundleError, LOADED_LATE, scriptOf } from "./bundle.ts";
+import { bundle, BundleError, isOf, scriptOf } from "./bundle.ts";
 import {
   EXECUTABLES,
   packageFiles,
   productionConfig,
   SCRIPT_SOURCES,
+  STARTS,
   TARGETS,
   WARM_SOURCE,
   WORKERS,
@@ -96,7 +97,7 @@ async function made(directory: string): Promise<string> {
 
 /** Makes the scripts in `stage`, and copies there what else is shipped. @returns The files there, by name. */
 async function fillStage(stage: string, target: string): Promise<TarFile[]> {
-  const scripts = await bundle(ROOT, stage, [...SCRIPT_SOURCES, WARM_SOURCE]);
+  const scripts = await bundle(ROOT, stage, [...SCRIPT_SOURCES, WARM_SOURCE], STARTS);
   const packages = packageFiles(ROOT, target);
   for (const { name, path } of packages) {
     Deno.mkdirSync(`${stage}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
@@ -117,11 +118,10 @@ async function compiled(build: Build): Promise<boolean> {
       args: ["compile", "--quiet", "--allow-all", "--no-prompt", "--no-check", "--no-lock", `--v8-flags=${V8_FLAGS}`]
         .concat(
           ["--config", `${build.stage}/deno.json`, "--target", build.target, "--output", output],
-          [...WORKERS, ...LOADED_LATE].flatMap((worker) => ["--include", `${build.stage}/${scriptOf(worker)}`]),
-          // Nobody imports these: Deno looks for a map beside its script, and the addon is opened by its path.
-          [entry, ...WORKERS, ...LOADED_LATE].flatMap((
-            source,
-          ) => ["--include", `${build.stage}/${scriptOf(source)}.map`]),
+          // Nobody imports these: threads are started, Deno looks for a map beside its script, and the addon is opened by its path.
+          build.files.map(({ name }) => name)
+            .filter((name) => [entry, ...WORKERS].some((source) => isOf(source, name)))
+            .flatMap((name) => ["--include", `${build.stage}/${name}`]),
           ["--include", `${build.stage}/node_modules/zeromq`, `${build.stage}/${scriptOf(entry)}`],
         ),
       env: { NO_COLOR: "1" },

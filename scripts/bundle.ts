@@ -1,13 +1,15 @@
 /**
- * The scripts of an executable: of each entry and each thread one file that holds all it imports, made by esbuild, with a source map
- * beside it. Deno reads and checks one file instead of a hundred, and keeps what V8 has compiled of it under one key.
+ * The scripts of an executable, made by rolldown: of each entry and each thread its script, with a source map beside it. Deno reads a few
+ * files instead of hundreds, and keeps what V8 has compiled of each under one key.
  *
- * Nothing is shared between two scripts: each runs in a thread of its own. What a source imports with `import()` is in the same
- * file, and runs when it is first asked for. Only Node's own modules stay outside.
+ * What a usual start loads is one file (`STARTS` of production.ts). What is imported with `import()` besides is in others, which
+ * nobody reads before they are needed. Two scripts share no file: each runs in a thread of its own. Only Node's own modules
+ * stay outside.
  * @module
  */
 
-import * as esbuild from "esbuild";
+import { type OutputChunk, type Plugin, rolldown, type SourceMap } from "rolldown";
+import { withLateImports } from "./late_imports.ts";
 
 /** A source that cannot be put into a script; its message is for who builds. */
 export class BundleError extends Error {
@@ -15,72 +17,137 @@ export class BundleError extends Error {
   override name = "BundleError";
 }
 
-/** Scripts that nothing loads before it needs them, and that may bring Node's compatibility layer for that. */
-export const LOADED_LATE: readonly string[] = ["lib/auth/ldap_directory.ts"];
+/** Sources that nothing loads before it needs them, and that may bring Node's compatibility layer for that. */
+const LOADED_LATE: readonly string[] = ["lib/auth/ldap_directory.ts"];
+
+/**
+ * What usual starts of a source load with `import()`, by source: each list is one file with all that it imports and that no list before
+ * it has. The first one holds what the source itself imports, too.
+ */
+export type Starts = Readonly<Record<string, readonly (readonly string[])[]>>;
 
 /**
  * The file name of the script of a source, `lib/bus/thread.ts`: `bus-thread.mjs`. All scripts lie in one directory; `.mjs`, as Deno looks
- * for no package.json then.
+ * for no package.json then. Its other files are named `bus-thread.NAME.mjs`.
  */
 export function scriptOf(source: string): string {
-  return source.replace(/^(lib|scripts)\//, "").replaceAll("/", "-").replace(/\.ts$/, ".mjs");
+  return `${stemOf(source)}.mjs`;
+}
+
+/** The part of the file names of a source's script that no other source's begin with. */
+function stemOf(source: string): string {
+  return source.replace(/^(lib|scripts)\//, "").replaceAll("/", "-").replace(/\.ts$/, "");
+}
+
+/** Whether `file` is part of the script of `source`. */
+export function isOf(source: string, file: string): boolean {
+  return file.startsWith(`${stemOf(source)}.`);
 }
 
 /**
  * Makes the scripts of `sources` in the directory `out`.
  * @param root The project's directory, with node_modules.
  * @returns The names of the files: the scripts and their maps.
- * @throws {BundleError} For a source that esbuild does not take, or one that names a file the executable would not have.
+ * @throws {BundleError} For a source that rolldown does not take, or one that names a file the executable would not have.
  */
-export async function bundle(root: string, out: string, sources: readonly string[]): Promise<string[]> {
+export async function bundle(
+  root: string,
+  out: string,
+  sources: readonly string[],
+  starts: Starts = {},
+): Promise<string[]> {
+  const project = { root, sources, imports: importMap(root) };
+  const files: string[] = [];
+  // One after the other: each takes all processors.
+  for (const source of sources) files.push(...await scriptsOf(project, { source, out, starts: starts[source] ?? [] }));
+  return files.sort();
+}
+
+interface Project {
+  readonly root: string;
+  readonly sources: readonly string[];
+  readonly imports: Readonly<Record<string, string>>;
+}
+
+/** Makes the script of one source. @returns The names of its files. */
+async function scriptsOf(
+  project: Project,
+  { source, out, starts }: {
+    readonly source: string;
+    readonly out: string;
+    readonly starts: readonly (readonly string[])[];
+  },
+): Promise<string[]> {
+  const { root } = project;
+  const entry = `${root}/${source}`;
+  const graph = new Map<string, readonly string[]>();
+  const groups = starts.map((list, index) => ({
+    name: index === 0 ? "start" : stemOf(list[0]).replace(/^.*-/, ""),
+    test: (id: string) => fileOf(id) === index,
+    // All of it is named, and what a group imports is in it or in one before: no two files import each other.
+    includeDependenciesRecursively: false,
+  }));
+  let files: Map<string, number> | undefined;
+  /** The group that the module `id` belongs to. Asked when all modules are known. */
+  const fileOf = (id: string) =>
+    (files ??= startFiles(graph, entry, starts.map((list) => list.map((late) => `${root}/${late}`)))).get(id);
   try {
-    const { outputFiles, metafile } = await esbuild.build({
-      absWorkingDir: root,
-      entryPoints: sources.map((source) => ({ in: source, out: scriptOf(source).replace(/\.mjs$/, "") })),
-      outdir: out,
-      outExtension: { ".js": ".mjs" },
-      bundle: true,
-      format: "esm",
-      target: "esnext",
-      platform: "node",
-      external: ["node:*"],
-      // Names stay as they are: stacks and texts show them.
-      minifyWhitespace: true,
-      minifySyntax: true,
-      legalComments: "none",
-      sourcemap: "linked",
-      sourcesContent: false,
-      metafile: true,
-      write: false,
-      logLevel: "silent",
-      plugins: [importMap(root), ownUrls(root, sources)],
+    await using build = await rolldown({
+      cwd: root,
+      input: { [stemOf(source)]: entry },
+      // For "node" rolldown adds code that imports node:module at each start.
+      platform: "neutral",
+      resolve: { mainFields: ["module", "main"], conditionNames: ["import", "node", "default"] },
+      external: [/^node:/],
+      plugins: [packages(project), ownUrls(project), importsIn(graph)],
+      onLog: () => {},
+      preserveEntrySignatures: "allow-extension",
     });
-    refuseNodeModules(metafile);
-    for (const { path, contents } of outputFiles) {
-      Deno.writeFileSync(path, path.endsWith(".map") ? fromRoot(contents, { root, out }) : contents);
-    }
-    return outputFiles.map(({ path }) => path.slice(out.length + 1)).sort();
+    const { output } = await build.generate({
+      format: "esm",
+      entryFileNames: "[name].mjs",
+      chunkFileNames: ({ name, facadeModuleId: of }) =>
+        `${stemOf(source)}.${of?.startsWith(`${root}/`) ? stemOf(of.slice(root.length + 1)) : name}.mjs`,
+      sourcemap: true,
+      // Names stay as they are: stacks and texts show them.
+      minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+      comments: false,
+      codeSplitting: groups.length > 0 ? { groups } : true,
+    });
+    const chunks = output.filter((file) => file.type === "chunk");
+    refuseNodeModules(root, chunks);
+    const maps = new Map(chunks.map(({ fileName, map }) => [fileName, map]));
+    return withLateImports(chunks, stemOf(source)).flatMap(({ fileName, code }) => {
+      Deno.writeTextFileSync(`${out}/${fileName}`, code);
+      const map = maps.get(fileName);
+      // A file that only passes on what others export has none.
+      if (!map) return [fileName];
+      Deno.writeTextFileSync(`${out}/${fileName}.map`, sourceMap(map, root));
+      return [fileName, `${fileName}.map`];
+    });
   } catch (error) {
-    if (error instanceof Error && "errors" in error) throw new BundleError(error.message);
-    throw error;
-  } finally {
-    await esbuild.stop();
+    if (error instanceof BundleError || !(error instanceof Error)) throw error;
+    throw new BundleError(error.message, { cause: error });
   }
 }
 
-/** Finds the packages where deno.json's import map has them. */
-function importMap(root: string): esbuild.Plugin {
+/** deno.json's import map. */
+function importMap(root: string): Readonly<Record<string, string>> {
   const { imports }: { imports: Record<string, string> } = JSON.parse(Deno.readTextFileSync(`${root}/deno.json`));
+  return imports;
+}
+
+/** Finds the packages where deno.json's import map has them. */
+function packages({ root, imports }: Project): Plugin {
   return {
     name: "import map",
-    setup(build) {
-      build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, pluginData }) => {
-        if (pluginData === importMap || path.startsWith("node:") || kind === "entry-point") return undefined;
-        const key = Object.keys(imports).find((name) => path === name || path.startsWith(`${name}/`));
-        if (key === undefined) return { errors: [{ text: `${path} is not in deno.json's import map` }] };
-        const target = imports[key].replace(/^npm:((?:@[^/]+\/)?[^@/]+)@[^/]+/, "$1") + path.slice(key.length);
-        return await build.resolve(target, { kind, resolveDir: root, pluginData: importMap });
-      });
+    async resolveId(id, importer) {
+      // What a package imports is found as Node finds it.
+      if (!/^[^./]/.test(id) || id.startsWith("node:") || importer?.includes("/node_modules/")) return null;
+      const key = Object.keys(imports).find((name) => id === name || id.startsWith(`${name}/`));
+      if (key === undefined) throw new BundleError(`${id} is not in deno.json's import map`);
+      const target = imports[key].replace(/^npm:((?:@[^/]+\/)?[^@/]+)@[^/]+/, "$1") + id.slice(key.length);
+      return await this.resolve(target, `${root}/deno.json`, { skipSelf: true });
     },
   };
 }
@@ -89,13 +156,13 @@ function importMap(root: string): esbuild.Plugin {
  * What a source says of its own place, in terms of the script's. `new URL("./publisher.ts", import.meta.url)`, a file that is
  * started, becomes that file's script; a directory, the project's, the scripts'; a file of a package stays where it is.
  */
-function ownUrls(root: string, sources: readonly string[]): esbuild.Plugin {
+function ownUrls({ root, sources }: Project): Plugin {
   return {
     name: "own URLs",
-    setup(build) {
-      build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-        const text = await Deno.readTextFile(path);
-        const contents = text
+    transform: {
+      filter: { id: /\.ts$/ },
+      handler(text, path) {
+        const code = text
           .replace(/new URL\("(\.[^"]*)", import\.meta\.url\)/g, (_, to: string) => {
             const target = decodeURIComponent(new URL(to, `file://${path}`).pathname).slice(root.length + 1);
             if (target !== "" && !sources.includes(target)) {
@@ -104,33 +171,59 @@ function ownUrls(root: string, sources: readonly string[]): esbuild.Plugin {
             return `new URL("./${target && scriptOf(target)}", import.meta.url)`;
           })
           .replace(/import\.meta\.resolve\("(\w[^"]*)"\)/g, 'new URL("./node_modules/$1", import.meta.url).href');
-        const left = contents.replace(/new URL\("\.\/[^"]*", import\.meta\.url\)|import\.meta\.main/g, "");
+        const left = code.replace(/new URL\("\.\/[^"]*", import\.meta\.url\)|import\.meta\.main/g, "");
         if (left.includes("import.meta.")) {
           throw new BundleError(`${path} uses import.meta in a way that scripts have not`);
         }
-        return { contents, loader: "ts" };
-      });
+        // Lines and columns up to these words are the source's: the map needs no more.
+        return { code, map: null };
+      },
     },
   };
 }
 
+/** Notes in `graph` what each module imports, without `import()`. */
+function importsIn(graph: Map<string, readonly string[]>): Plugin {
+  return { name: "graph", moduleParsed: ({ id, importedIds }) => void graph.set(id, importedIds) };
+}
+
+/** Which list each module is of that the lists name or import; of several lists the first. The entry itself is of none: `import.meta.main` is true in the script alone. */
+function startFiles(
+  graph: ReadonlyMap<string, readonly string[]>,
+  entry: string,
+  lists: readonly (readonly string[])[],
+): Map<string, number> {
+  const files = new Map<string, number>();
+  const visit = (id: string, index: number) => {
+    if (files.has(id)) return;
+    files.set(id, index);
+    for (const imported of graph.get(id) ?? []) visit(imported, index);
+  };
+  lists.forEach((list, index) => {
+    for (const late of list) {
+      if (!graph.has(late)) throw new BundleError(`STARTS names ${late}, which ${entry} does not import`);
+    }
+    for (const id of index === 0 ? [...graph.get(entry) ?? [], ...list] : list) visit(id, index);
+  });
+  return files;
+}
+
 /** A module of Node's that is imported at the start costs each start 20 to 40 ms, also those that never use it. */
-function refuseNodeModules({ outputs }: esbuild.Metafile): void {
-  for (const [name, { imports }] of Object.entries(outputs)) {
-    if (LOADED_LATE.some((source) => name.endsWith(`/${scriptOf(source)}`))) continue;
-    const early = imports.find(({ kind, external }) => external === true && kind === "import-statement");
+function refuseNodeModules(root: string, chunks: readonly OutputChunk[]): void {
+  for (const { fileName, imports, moduleIds } of chunks) {
+    if (LOADED_LATE.some((late) => moduleIds.includes(`${root}/${late}`))) continue;
+    const early = imports.find((name) => name.startsWith("node:"));
     if (early !== undefined) {
-      throw new BundleError(`${name} imports ${early.path} at its start: see lib/os/node_builtin.ts`);
+      throw new BundleError(`${fileName} imports ${early} at its start: see lib/os/node_builtin.ts`);
     }
   }
 }
 
-/** A source map whose sources are named from the project's root, as if that were the scripts' directory. */
-function fromRoot(map: Uint8Array, { root, out }: { readonly root: string; readonly out: string }): Uint8Array {
-  const parsed: { sources: string[] } = JSON.parse(new TextDecoder().decode(map));
-  const sources = parsed.sources.map((source) => {
-    const path = decodeURIComponent(new URL(source, `file://${out}/`).pathname);
+/** The map of a file, as text. Its sources are named from the project's root, as if that were the scripts' directory. */
+function sourceMap({ version, names, mappings, sources }: SourceMap, root: string): string {
+  const named = sources.map((source) => {
+    const path = decodeURIComponent(new URL(source, `file://${root}/`).pathname);
     return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : source;
   });
-  return new TextEncoder().encode(JSON.stringify({ ...parsed, sources }));
+  return JSON.stringify({ version, sources: named, names, mappings });
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LOADED_LATE } from "./bundle.ts";
+import type { Starts } from "./bundle.ts";
 import type { TarFile } from "./tar.ts";
 
 /** The entries, by executable, with the other names that each answers to. */
@@ -33,9 +33,31 @@ export const WARM_SOURCE = "scripts/warm.ts";
 export const SCRIPT_SOURCES: readonly string[] = [
   ...EXECUTABLES.map(({ entry }) => entry),
   ...WORKERS,
-  ...LOADED_LATE,
   VERSION_SOURCE,
 ];
+
+/**
+ * What usual starts of the entries load with `import()`: `salt TARGET test.ping`, `salt-call --local test.ping` and the services. Others read more
+ * files, which costs them time and nothing else.
+ */
+export const STARTS: Starts = {
+  "salt.ts": [
+    ["lib/commands/salt_publish.ts", "lib/bus/paths.ts", "lib/cli/calling_user.ts"],
+    ["lib/commands/salt_key.ts"],
+    ["lib/commands/salt_run.ts", "lib/client/runner_local.ts", "lib/process/daemon.ts"],
+  ],
+  "minion.ts": [
+    [
+      "lib/commands/salt_call.ts",
+      "lib/config/load.ts",
+      "lib/host/versions.ts",
+      "lib/os/libc.ts",
+      "modules/execution/test.ts",
+    ],
+    ["lib/minion/minion.ts", "lib/daemons/service.ts", "lib/daemons/service_options.ts"],
+  ],
+  "master.ts": [["lib/master/master.ts", "lib/daemons/service.ts", "lib/daemons/service_options.ts"]],
+};
 
 /**
  * The packages that scripts have parts of: their licences are shipped, and package.json, which names it where there is no other file. A package that is not listed here stops the build, so that a new
@@ -45,9 +67,10 @@ const PACKAGES: readonly string[] = ["@noble/hashes", "deno-std", "jmespath", "j
 
 /**
  * Packages that are installed and not in any script: what zeromq is compiled and loaded with in Node, what js-yaml's command needs, types alone,
- * and esbuild, which makes the scripts.
+ * and rolldown, which makes the scripts.
  */
-const UNUSED_PACKAGES = /^(argparse|cmake-ts|node-addon-api|strict-event-emitter-types|esbuild|@esbuild\/.*)$/;
+const UNUSED_PACKAGES =
+  /^(argparse|cmake-ts|node-addon-api|strict-event-emitter-types|rolldown|@rolldown\/.*|@oxc-project\/types|@emnapi\/.*|@napi-rs\/.*|@tybys\/.*|tslib)$/;
 
 /** A platform as Deno names it, `x86_64-unknown-linux-gnu`, in the words of Node and of zeromq. */
 interface Platform {

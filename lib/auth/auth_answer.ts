@@ -24,8 +24,7 @@ async function answerOf(question: AuthQuestion): Promise<AuthAnswer> {
     const { authenticateByPam } = await import("./libpam.ts");
     return { groups: [], ...authenticateByPam(question) };
   }
-  // Its library brings Node's compatibility layer, which no other script is to load (scripts/bundle.ts).
-  const ldap: typeof import("./ldap_directory.ts") = await import(new URL("./ldap_directory.ts", import.meta.url).href);
-  const { authenticateByLdap } = ldap;
+  // Its library brings Node's compatibility layer, which nothing else is to load.
+  const { authenticateByLdap } = await import("./ldap_directory.ts");
   return await authenticateByLdap(question.settings, question.credentials);
 }
