@@ -104,6 +104,7 @@ async function scriptsOf(
       preserveEntrySignatures: "allow-extension",
     });
     const { output } = await build.generate({
+      dir: out,
       format: "esm",
       entryFileNames: "[name].mjs",
       chunkFileNames: ({ name, facadeModuleId: of }) =>
@@ -122,7 +123,7 @@ async function scriptsOf(
       const map = maps.get(fileName);
       // A file that only passes on what others export has none.
       if (!map) return [fileName];
-      Deno.writeTextFileSync(`${out}/${fileName}.map`, sourceMap(map, root));
+      Deno.writeTextFileSync(`${out}/${fileName}.map`, sourceMap(map, { root, out }));
       return [fileName, `${fileName}.map`];
     });
   } catch (error) {
@@ -220,9 +221,12 @@ function refuseNodeModules(root: string, chunks: readonly OutputChunk[]): void {
 }
 
 /** The map of a file, as text. Its sources are named from the project's root, as if that were the scripts' directory. */
-function sourceMap({ version, names, mappings, sources }: SourceMap, root: string): string {
+function sourceMap(
+  { version, names, mappings, sources }: SourceMap,
+  { root, out }: { readonly root: string; readonly out: string },
+): string {
   const named = sources.map((source) => {
-    const path = decodeURIComponent(new URL(source, `file://${root}/`).pathname);
+    const path = decodeURIComponent(new URL(source, `file://${out}/`).pathname);
     return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : source;
   });
   return JSON.stringify({ version, sources: named, names, mappings });

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "../supp
 import { V8_FLAGS } from "../../lib/process/self_command.ts";
 import { packedExecutable, packPayload, releaseName } from "../../scripts/pack.ts";
 import { packageFiles, TARGETS, VERSION_SOURCE, WARM_SOURCE, WORKERS } from "../../scripts/production.ts";
-import { LOADED_LATE, scriptOf } from "../../scripts/bundle.ts";
+import { scriptOf } from "../../scripts/bundle.ts";
 import { sourceFiles } from "../../scripts/source_files.ts";
 import { type TarFile, tarStream } from "../../scripts/tar.ts";
 
@@ -323,7 +323,7 @@ for (const target of TARGETS) {
   });
 }
 
-Deno.test("WORKERS and LOADED_LATE list every file that a Worker is started from, or that is loaded by its URL", async () => {
+Deno.test("WORKERS lists every file that a Worker is started from", async () => {
   const found = new Set<string>();
   for (const path of sourceFiles(ROOT, ".ts", { below: ["lib", "modules"] })) {
     const text = await Deno.readTextFile(`${ROOT}/${path}`);
@@ -332,5 +332,5 @@ Deno.test("WORKERS and LOADED_LATE list every file that a Worker is started from
       if (started.includes("/")) found.add(started); // an entry is a process
     }
   }
-  assertEquals([...found].sort(), [...WORKERS, ...LOADED_LATE].sort());
+  assertEquals([...found].sort(), [...WORKERS].sort());
 });

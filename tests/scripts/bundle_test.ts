@@ -6,6 +6,7 @@ import {
   EXECUTABLES,
   productionConfig,
   SCRIPT_SOURCES,
+  STARTS,
   VERSION_SOURCE,
   WARM_SOURCE,
 } from "../../scripts/production.ts";
@@ -16,7 +17,7 @@ const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).repl
 async function withScripts(use: (directory: string) => Promise<void>): Promise<void> {
   const directory = await Deno.realPath(await Deno.makeTempDir({ prefix: "bundle_test_" }));
   try {
-    await bundle(ROOT, directory, [...SCRIPT_SOURCES, WARM_SOURCE]);
+    await bundle(ROOT, directory, [...SCRIPT_SOURCES, WARM_SOURCE], STARTS);
     await Deno.writeTextFile(`${directory}/deno.json`, productionConfig(ROOT));
     await use(directory);
   } finally {

@@ -1,0 +1,33 @@
+import { assertEquals, assertThrows } from "../support/assert.ts";
+import { withLateImports } from "../../scripts/late_imports.ts";
+
+const START = { fileName: "salt.start.mjs", code: `var a=1,b=()=>2;export{a as x,b}` };
+const PASSES = { fileName: "salt.a.mjs", code: `export{x as one,b}from"./salt.start.mjs";` };
+const LATE = { fileName: "salt.modules-b.mjs", code: "export var c=3;" };
+
+Deno.test("an import() of a file that only passes on what the start file has takes it from there, another names no file in its text", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "late_imports_test_" });
+  try {
+    const code = "export var both=async()=>[await import(`./salt.a.mjs`),await import(`./salt.modules-b.mjs`)];" +
+      "export var at=new Error().stack.match(/:(\\d+:\\d+)\\)?$/m)[1];\n//# sourceMappingURL=salt.mjs.map";
+    const files = withLateImports([{ fileName: "salt.mjs", code }, START, PASSES, LATE], "salt");
+    assertEquals(files.map(({ fileName }) => fileName), ["salt.mjs", "salt.start.mjs", "salt.modules-b.mjs"]);
+    assertEquals(files[0].code.includes("import(`./"), false);
+    assertEquals(files[0].code.endsWith("//# sourceMappingURL=salt.mjs.map"), true);
+    for (const file of files) Deno.writeTextFileSync(`${directory}/${file.fileName}`, file.code);
+    const { both, at } = await import(`file://${directory}/salt.mjs`);
+    const [passed, late] = await both();
+    assertEquals([passed.one, passed.b(), late.c], [1, 2, 3]);
+    assertEquals(at, `1:${code.indexOf("new Error") + 1}`);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});
+
+Deno.test("an import() of a file that is not of the script is refused", () => {
+  assertThrows(
+    () => withLateImports([{ fileName: "salt.mjs", code: "import(`./other.mjs`)" }, START], "salt"),
+    RangeError,
+    "salt.mjs imports other.mjs",
+  );
+});
