@@ -46,6 +46,7 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
     const { runSaltKey } = await import("./lib/commands/salt_key.ts");
     return await runSaltKey(args, {
       ...process.commandIo(),
+      ask: process.ask,
       readLine: process.readLine,
       fire: async (...event) => void await fire(...event),
     });

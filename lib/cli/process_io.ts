@@ -96,12 +96,17 @@ export function commandIo(): CommandIo {
   };
 }
 
+/** Asks on the terminal. @returns The answer; `undefined` at the end of the input. */
+export async function ask(question: string, { hidden }: { readonly hidden: boolean }): Promise<string | undefined> {
+  return (await import("./prompt.ts")).ask(question, { hidden, write: writeError });
+}
+
 /** This process, as a command that runs functions sees it: Ctrl-C is the command's from now on. */
 export function jobIo(): JobIo {
   return {
     ...commandIo(),
     readStdin,
-    ask: async (question, { hidden }) => (await import("./prompt.ts")).ask(question, { hidden, write: writeError }),
+    ask,
     signal: interruptSignal(),
   };
 }

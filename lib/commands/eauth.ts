@@ -15,6 +15,7 @@ import { readTextFileIfExists, statIfExists, writeFileAtomic } from "../os/atomi
 import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { accessKeyPath } from "../config/master_paths.ts";
+import { sanitizeLine } from "../text/terminal.ts";
 import { didYouMean } from "../text/nearest_name.ts";
 import { map, str, type ValueMap } from "../values/value.ts";
 
@@ -29,7 +30,7 @@ export interface EauthOptions {
 /** The run of a command that needs credentials. */
 export interface EauthRun {
   readonly opts: MasterOpts;
-  readonly io: JobIo;
+  readonly io: Pick<JobIo, "ask">;
   readonly log: Logger;
 }
 
@@ -58,8 +59,10 @@ export async function eauthCredentials(options: EauthOptions, run: EauthRun): Pr
   // The token that was made for this is used, unless somebody else is named.
   const kept = named || options.mktoken ? undefined : keptToken(path, opts);
   if (kept !== undefined) return kept;
-  const username = options.username ?? (await question(run, "username: ", false) || callingUser());
-  const password = options.password ?? await question(run, "password: ", true);
+  const { eauth } = options;
+  const caller = callingUser();
+  const username = options.username ?? (await question(run, `${eauth} username [${caller}]: `, false) || caller);
+  const password = options.password ?? await question(run, `${eauth} password of ${sanitizeLine(username)}: `, true);
   const proof = map({ eauth: options.eauth, username, password });
   if (!options.mktoken) return proof;
   const data = await requestToken(opts, proof);

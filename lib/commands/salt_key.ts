@@ -1,18 +1,20 @@
 /**
  * `salt-key`: lists, accepts, rejects, deletes and prints minions' keys, and makes new ones. Loads the master's
  * configuration and reports errors. Exit codes: 0 success; 1 a pattern without a match, or a key that could not be
- * handled; 64 usage; 77 no permission. Output and questions are in salt_key_actions.ts, options in salt_key_options.ts.
- * Works on the files, with or without a running master.
+ * handled; 64 usage; 69 no master that could be asked (--auth); 77 refused, or no permission. Output and questions are in salt_key_actions.ts, options in salt_key_options.ts.
+ * Works on the files, with or without a running master; with --auth by the wheel functions of a running one.
  * @module
  */
 
-import { type CommandIo, runCli } from "../cli/run_command.ts";
+import { type CommandIo, type JobIo, runCli } from "../cli/run_command.ts";
 import type { Parsed } from "../cli/command_line.ts";
 import { becomeServiceUser } from "../cli/command_user.ts";
 import { loadClientConfig } from "../config/load.ts";
 import { DataCache } from "../fleet/data_cache.ts";
 import { writeDropfile } from "../keys/dropfile.ts";
-import { KeyError } from "../errors.ts";
+import { KeyError, NoMasterError, RefusedError, UsageError } from "../errors.ts";
+import { EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
+import { FileKeyOperations, type KeyOperations, WheelKeyOperations } from "./key_operations.ts";
 import { type AskingIo, KeyCli } from "./salt_key_actions.ts";
 import { KeyManager } from "../keys/manager.ts";
 import { loadOrCreateKeyPair } from "../keys/pair.ts";
@@ -36,7 +38,7 @@ import { withCommand } from "../cli/with_command.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
 /** Input and output of `salt-key`. */
-export interface SaltKeyIo extends CommandIo, AskingIo {
+export interface SaltKeyIo extends CommandIo, AskingIo, Pick<JobIo, "ask"> {
   /** Fires an event on the bus of the master with these options; also resolves if no master is running. */
   fire(tag: string, data: ValueMap, opts: MasterOpts): Promise<void>;
 }
@@ -44,7 +46,11 @@ export interface SaltKeyIo extends CommandIo, AskingIo {
 /** Runs `salt-key` with the words of its command line. @returns The exit code. */
 export function runSaltKey(argv: readonly string[], io: SaltKeyIo): Promise<number> {
   const run = (parsed: Parsed<SaltKeyTable>) => runParsed(parsed, io);
-  const failure = (_: Error, { options }: Parsed<SaltKeyTable>) => options.hard_crash ? undefined : { exitCode: 1 };
+  const failure = (error: Error, { options }: Parsed<SaltKeyTable>) => {
+    if (error instanceof NoMasterError) return { exitCode: EX_UNAVAILABLE };
+    if (error instanceof RefusedError) return { exitCode: EX_NOPERM };
+    return options.hard_crash ? undefined : { exitCode: 1 };
+  };
   return runCli({ command: SALT_KEY, owner: "the master's user", run, failure }, argv, io);
 }
 
@@ -53,6 +59,7 @@ async function runParsed(parsed: Parsed<SaltKeyTable>, io: SaltKeyIo): Promise<n
   const { opts, ...told } = startUp(SALT_KEY, parsed, { role: "master", load: loadClientConfig });
   const { options } = parsed; // after the Saltfile has been applied
   const action = chooseAction(options);
+  if (options.eauth || options.mktoken) (await import("./eauth.ts")).checkEauthOptions(options);
   const log_file = options.log_file === null ? opts.key_logfile : opts.log_file;
   const loaded = { opts: { ...opts, log_file }, ...told };
   return await withCommand({ io, options, loaded, takeRights: becomeServiceUser }, ({ opts, log, print }) => {
@@ -76,20 +83,21 @@ async function perform(action: SaltKeyAction, options: SaltKeyValues, setting: S
     case "genSignature":
       return await genSignature(options, setting);
   }
-  const cli = keyCli(options, setting);
+  const operations = options.eauth ? await wheelOperations(options, setting) : fileOperations(options, setting);
+  const cli = keyCli(operations, options, setting);
   switch (action.kind) {
     case "list":
-      return cli.list(action.states);
+      return await cli.list(action.states);
     case "print":
-      return cli.print(action.globs);
+      return await cli.print(action.globs);
     case "finger":
-      return cli.finger(action.globs);
+      return await cli.finger(action.globs);
     case "act":
       return await cli.act(action.act, action.globs, action.all);
   }
 }
 
-function keyCli(options: SaltKeyValues, { opts, io, log, show }: Setting): KeyCli {
+function fileOperations(options: SaltKeyValues, { opts, io, log }: Setting): KeyOperations {
   const cache = new DataCache(opts.cachedir, { log: (text) => log.warning(text) });
   const manager = new KeyManager(new KeyStore(opts.pki_dir), {
     fire: (tag, data) => io.fire(tag, data, opts),
@@ -97,7 +105,29 @@ function keyCli(options: SaltKeyValues, { opts, io, log, show }: Setting): KeyCl
       if (!opts.preserve_minion_cache) cache.remove(id);
     },
   });
-  return new KeyCli(manager, {
+  return new FileKeyOperations(manager, {
+    preserveMinions: booleanOption("--preserve-minions", options.preserve_minions) ?? false,
+    hashType: opts.hash_type,
+    localKeys: () => localKeys(opts.pki_dir),
+    rotate: () => {
+      if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
+    },
+  });
+}
+
+/** The keys as a user of external authentication may handle them. Loads what most runs do not need. */
+async function wheelOperations(options: SaltKeyValues, { opts, io, log }: Setting): Promise<KeyOperations> {
+  const [{ eauthCredentials }, { requestWheel }] = await Promise.all([
+    import("./eauth.ts"),
+    import("../client/wheel_request.ts"),
+  ]);
+  const proof = await eauthCredentials(options, { opts, io, log });
+  if (proof === undefined) throw new UsageError("--auth needs a name and a password");
+  return new WheelKeyOperations((fun, args, kwargs) => requestWheel(opts, { fun, args, kwargs }, proof));
+}
+
+function keyCli(operations: KeyOperations, options: SaltKeyValues, { opts, io, show }: Setting): KeyCli {
+  return new KeyCli(operations, {
     io,
     show,
     yes: options.yes,
@@ -106,14 +136,8 @@ function keyCli(options: SaltKeyValues, { opts, io, log, show }: Setting): KeyCl
     includeRejected: options.include_rejected,
     includeDenied: options.include_denied,
     includeAll: options.include_all,
-    preserveMinions: booleanOption("--preserve-minions", options.preserve_minions) ?? false,
-    hashType: opts.hash_type,
-    localKeys: () => localKeys(opts.pki_dir),
     publicKeys: ["master.pub", `${opts.id}.pub`],
     explain: io.isErrorTerminal && !options.quiet,
-    rotate: () => {
-      if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
-    },
   });
 }
 

@@ -7,11 +7,11 @@
  */
 
 import { truncateList } from "../text/truncate.ts";
-import { byDirectory, compileGlobs, KEY_STATES, type KeyManager, type KeyMatches } from "../keys/manager.ts";
-import { KEY_DIRECTORIES, type KeyState } from "../keys/store.ts";
-import { fingerprint } from "../crypto/pem.ts";
+import { byDirectory, KEY_STATES, type KeyMatches } from "../keys/manager.ts";
+import type { KeyState } from "../keys/store.ts";
+import type { KeyOperations } from "./key_operations.ts";
 import { sanitizeLine } from "../text/terminal.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
 /** Input and output of a command that asks questions. */
 export interface AskingIo {
@@ -37,20 +37,12 @@ export interface KeyCliOptions {
   readonly includeDenied: boolean;
   /** `--include-all`: all states that the action may include, except denied keys. */
   readonly includeAll: boolean;
-  /** Keep the data of minions whose accepted key is deleted. */
-  readonly preserveMinions: boolean;
-  /** The digest for fingerprints. */
-  readonly hashType: string;
-  /** The master's own keys, by file name. */
-  readonly localKeys: () => ReadonlyMap<string, string>;
   /** The files that may be the master's public key, the likelier first. */
   readonly publicKeys: readonly string[];
   /** Whether a person reads, who is told which fingerprint is for `master_finger`. */
   readonly explain: boolean;
   /** Prints a value according to `--out`; `key` is the default for lists of keys. */
   readonly show: (value: Value) => void;
-  /** Asks the master for a new AES key, unless `rotate_aes_key` is off. */
-  readonly rotate: () => void;
 }
 
 /** An action that changes keys. */
@@ -80,40 +72,35 @@ export function listedStates(word: string): readonly KeyState[] | undefined {
 
 /** The actions, one method each; each returns the exit code. */
 export class KeyCli {
-  readonly #manager: KeyManager;
+  readonly #keys: KeyOperations;
   readonly #options: KeyCliOptions;
   readonly #io: AskingIo;
 
-  constructor(manager: KeyManager, options: KeyCliOptions & { readonly io: AskingIo }) {
-    this.#manager = manager;
+  constructor(keys: KeyOperations, options: KeyCliOptions & { readonly io: AskingIo }) {
+    this.#keys = keys;
     this.#options = options;
     this.#io = options.io;
   }
 
   /** `-l`, `-L`: the ids of `states`. */
-  list(states: readonly KeyState[]): number {
-    this.#options.show(byDirectory(this.#manager.list(states)));
+  async list(states: readonly KeyState[]): Promise<number> {
+    this.#options.show(byDirectory(await this.#keys.list(states)));
     return 0;
   }
 
   /** `-p`, `-P`: the keys that match. */
-  print(globs: string): number {
-    const matches = this.#manager.match(globs);
-    const groups = this.#beside(matches, (pem) => pem);
+  async print(globs: string): Promise<number> {
+    const groups = await this.#keys.print(globs);
     this.#options.show(groups);
     return this.#found(globs, groups);
   }
 
   /** `-f`, `-F`: the fingerprints of matching keys, including the master's own. */
-  finger(globs: string): number {
-    const digest = (pem: string) => fingerprint(pem, this.#options.hashType);
-    const groups = this.#beside(this.#manager.match(globs), digest);
-    const matches = compileGlobs(globs);
-    // Salt 3008 calls the master's files by its id.
-    const local = [...this.#options.localKeys()].filter(([name]) => matches(name) || matches("master"));
-    if (local.length > 0) groups.set("local", new Map(local.map(([name, pem]) => [name, digest(pem)])));
+  async finger(globs: string): Promise<number> {
+    const groups = await this.#keys.finger(globs);
     this.#options.show(groups);
-    const own = this.#options.publicKeys.find((file) => local.some(([name]) => name === file));
+    const local = groups.get("local");
+    const own = this.#options.publicKeys.find((file) => isMap(local) && local.has(file));
     if (own !== undefined && this.#options.explain) {
       this.#io.writeError(`\nThe option master_finger of minions wants that of ${sanitizeLine(own)}.\n`);
     }
@@ -122,11 +109,13 @@ export class KeyCli {
 
   /** `-a`, `-r`, `-d` and their `-all` forms. `all`: no matching key is no failure, because nobody named one. */
   async act(act: KeyAct, globs: string, all: boolean): Promise<number> {
-    const matches = this.#concerned(act, this.#manager.match(globs));
+    const matches = this.#concerned(act, await this.#keys.match(globs));
     if (matches.size === 0) {
       this.#io.write(`The key glob '${sanitizeLine(globs)}' does not match any ${this.#statesSearched(act)} keys.\n`);
       if (all) return 0;
-      const elsewhere = [...this.#manager.match(globs)].flatMap(([state, ids]) => ids.map((id) => `${id} (${state})`));
+      const elsewhere = [...await this.#keys.match(globs)].flatMap(([state, ids]) =>
+        ids.map((id) => `${id} (${state})`)
+      );
       if (elsewhere.length > 0) this.#io.writeError(`It matches ${sanitizeLine(truncateList(elsewhere))}.\n`);
       return 1;
     }
@@ -145,9 +134,8 @@ export class KeyCli {
       if (answer === "" ? !empty : !answer.toLowerCase().startsWith("y")) return 0;
     }
     const { changed, invalid } = act === "delete"
-      ? { changed: await this.#manager.delete(matches, { preserve: this.#options.preserveMinions }), invalid: [] }
-      : await this.#manager.change(matches, act === "accept" ? "accepted" : "rejected");
-    if (act !== "accept") this.#options.rotate();
+      ? { changed: await this.#keys.delete(matches), invalid: [] }
+      : await this.#keys.change(matches, act === "accept" ? "accepted" : "rejected");
     for (const id of invalid) this.#io.writeError(`Unable to ${act} invalid key for ${sanitizeLine(id)}.\n`);
     if (!quiet) { for (const id of changed) this.#io.write(`Key for minion ${sanitizeLine(id)} ${done}.\n`); }
     return invalid.length > 0 ? 1 : 0;
@@ -174,14 +162,6 @@ export class KeyCli {
     const words = this.#included(act).map((state) => state === "pending" ? "unaccepted" : state);
     const last = words.pop() ?? "";
     return words.length === 0 ? last : `${words.join(", ")} or ${last}`;
-  }
-
-  #beside(matches: KeyMatches, text: (pem: string) => string): ValueMap {
-    const groups: ValueMap = new Map();
-    for (const [state, ids] of matches) {
-      groups.set(KEY_DIRECTORIES[state], new Map(ids.map((id) => [id, text(this.#manager.pem(id, state))])));
-    }
-    return groups;
   }
 
   #found(globs: string, groups: ValueMap): number {

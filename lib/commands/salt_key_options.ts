@@ -164,14 +164,19 @@ export function checkUsage({ options, args }: Parsed<SaltKeyTable>): void {
   }
   // The configuration takes any word; an invalid one is reported here.
   booleanOption("--rotate-aes-key", options.rotate_aes_key);
-  if (options.eauth || options.mktoken || options.username || options.password) {
-    throw new UsageError("External authentication is not built; run salt-key as the master's user");
-  }
+  if (options.eauth) refuseWithAuth(options);
   // Salt's own documents have `salt-key -F master`, which shows all fingerprints as `-F` does.
   if (args.length === 0 || options.finger_all) return;
   if (options.delete_all) throw new UsageError("Delete all takes no arguments. Use -d to delete specified keys");
   // Salt ignores them, and with them the rest of `-a web1 web2`.
   throw new UsageError(`Unexpected argument '${args[0]}'. Separate several keys by commas, and quote globs`);
+}
+
+/** What the master's own configuration and files decide, not a user who asks it. @throws {UsageError} */
+function refuseWithAuth(options: SaltKeyValues): void {
+  for (const name of ["gen_keys", "gen_signature", "preserve_minions", "rotate_aes_key"] as const) {
+    if (options[name]) throw new UsageError(`--${name.replaceAll("_", "-")} cannot go with --auth`);
+  }
 }
 
 /** The boolean value of an option; `undefined` if it was not given. @throws {UsageError} If it is neither True nor False. */

@@ -21,6 +21,8 @@ export interface ChildSpec {
   readonly user?: { readonly uid: number; readonly gid: number };
   /** The child's input; without it the child reads end of file at once. */
   readonly stdin?: Uint8Array;
+  /** Whether stderr becomes part of stdout's bytes, in the order in which both are read. */
+  readonly joined?: boolean;
 }
 
 /** Limits of a child, and callbacks. */
@@ -82,11 +84,13 @@ export async function runChild(spec: ChildSpec, care: ChildCare): Promise<ChildO
   }, Math.max(0, care.timeoutMs));
 
   const room = { bytes: care.outputMax };
+  const stdout = new Kept(room);
+  const stderr = spec.joined ? stdout : new Kept(room);
   try {
-    const [status, stdout, stderr] = await Promise.all([
+    const [status] = await Promise.all([
       child.status,
-      readAll(readers[0], room, (bytes) => care.output?.("stdout", bytes)),
-      readAll(readers[1], room, (bytes) => care.output?.("stderr", bytes)),
+      readAll(readers[0], stdout, (bytes) => care.output?.("stdout", bytes)),
+      readAll(readers[1], stderr, (bytes) => care.output?.("stderr", bytes)),
       writer === undefined ? undefined : feed(writer, spec.stdin ?? new Uint8Array()),
     ]);
     care.signal.throwIfAborted();
@@ -96,9 +100,9 @@ export async function runChild(spec: ChildSpec, care: ChildCare): Promise<ChildO
       pid: child.pid,
       retcode,
       stdout: timedOut ? nothing : stdout.bytes,
-      stderr: timedOut ? nothing : stderr.bytes,
+      stderr: timedOut || spec.joined ? nothing : stderr.bytes,
       timedOut,
-      dropped: { stdout: stdout.dropped, stderr: stderr.dropped },
+      dropped: { stdout: stdout.dropped, stderr: spec.joined ? 0 : stderr.dropped },
     };
   } finally {
     clearTimeout(timer);
@@ -138,26 +142,44 @@ function killGroup(pid: number): void {
   }
 }
 
-/** Reads to the end and keeps what fits. @param room Bytes left for both outputs together. */
+/** What is kept of a text while it is read. */
+class Kept {
+  readonly #chunks: Uint8Array[] = [];
+  /** Bytes left for both outputs together. */
+  readonly #room: { bytes: number };
+  /** Number of bytes that did not fit. */
+  dropped = 0;
+
+  constructor(room: { bytes: number }) {
+    this.#room = room;
+  }
+
+  add(bytes: Uint8Array): void {
+    const kept = Math.min(bytes.length, this.#room.bytes);
+    this.dropped += bytes.length - kept;
+    if (kept === 0) return;
+    this.#room.bytes -= kept;
+    // A slice of a chunk would keep the whole chunk in memory.
+    this.#chunks.push(kept === bytes.length ? bytes : bytes.slice(0, kept));
+  }
+
+  get bytes(): Uint8Array {
+    return this.#chunks.length === 1 ? this.#chunks[0] : joinBytes(this.#chunks);
+  }
+}
+
+/** Reads to the end and keeps what fits. */
 async function readAll(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  room: { bytes: number },
+  kept: Kept,
   told: (bytes: Uint8Array) => void,
-): Promise<{ readonly bytes: Uint8Array; readonly dropped: number }> {
-  const chunks: Uint8Array[] = [];
-  let dropped = 0;
+): Promise<void> {
   for (;;) {
     const { value, done } = await reader.read();
-    if (done) break;
+    if (done) return;
     told(value);
-    const kept = Math.min(value.length, room.bytes);
-    dropped += value.length - kept;
-    if (kept === 0) continue;
-    room.bytes -= kept;
-    // A slice of a chunk would keep the whole chunk in memory.
-    chunks.push(kept === value.length ? value : value.slice(0, kept));
+    kept.add(value);
   }
-  return { bytes: chunks.length === 1 ? chunks[0] : joinBytes(chunks), dropped };
 }
 
 async function feed(writer: WritableStreamDefaultWriter<Uint8Array>, input: Uint8Array): Promise<void> {

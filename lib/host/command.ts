@@ -76,7 +76,7 @@ export interface CommandRequest {
   readonly ignore_retcode?: boolean;
   /** Whether to return at once and leave the command running. */
   readonly bg?: boolean;
-  /** Whether stderr is merged into stdout, in the order of writing. */
+  /** Whether stderr is merged into stdout, in the order of writing; of a watched command in the order of reading. */
   readonly redirect_stderr?: boolean;
   /** Return codes that become 0; a list, or text with commas. */
   readonly success_retcodes?: Value;
@@ -163,10 +163,14 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
   const start = startable(program, { cwd, path: env.PATH });
   if (start === "missing") throw refuse(`[Errno 2] No such file or directory: ${repr(program)}`);
   if (start === "forbidden") throw refuse(`[Errno 13] Permission denied: ${repr(program)}`);
+  const joined = joinsOutput(request);
+  // Who watches is to see which lines are standard error, so the two are joined where they are read.
+  const watched = host.output !== undefined;
   const spec: ChildSpec = {
-    ...wrapCommand(words, { user, group, umask, joinOutput: joinsOutput(request), env }),
+    ...wrapCommand(words, { user, group, umask, joinOutput: joined && !watched, env }),
     cwd,
     env,
+    ...joined && watched && { joined },
   };
 
   try {

@@ -58,7 +58,7 @@ export const ABORT: Uint8Array<ArrayBuffer> = frame(0, new Uint8Array());
 
 /** Frames a request. */
 export function packRequest({ spec, ...request }: KeeperRequest): Uint8Array<ArrayBuffer> {
-  const { argv, cwd, env, user, stdin } = spec;
+  const { argv, cwd, env, user, stdin, joined = false } = spec;
   const packed = {
     ...request,
     timeoutMs: request.timeoutMs ?? null,
@@ -67,6 +67,7 @@ export function packRequest({ spec, ...request }: KeeperRequest): Uint8Array<Arr
     env: map({ ...env }),
     user: user === undefined ? null : map({ ...user }),
     stdin: stdin ?? null,
+    joined,
   };
   return frame(1, encode(map(packed), "disk"));
 }
@@ -88,6 +89,7 @@ export function parseRequest(content: Uint8Array): KeeperRequest {
       env: textsByName(fields, "env"),
       ...user && { user: { uid: whole(user, "uid", 0xffffffff), gid: whole(user, "gid", 0xffffffff) } },
       ...has(fields, "stdin") && { stdin: blob(fields, "stdin") },
+      joined: truth(fields, "joined"),
     },
   };
 }

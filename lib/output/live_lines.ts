@@ -41,8 +41,14 @@ interface Stream {
   begun: boolean;
   /** Shows the unfinished line. */
   timer: Timer | undefined;
-  /** All shown text; `undefined` if something is missing. */
-  shown: string | undefined;
+  /** What its command has written. */
+  readonly command: Written;
+}
+
+/** What one command has written, in order; nothing if something is missing or too much. */
+interface Written {
+  texts: { readonly stream: LiveText["stream"]; readonly text: string }[];
+  isWhole: boolean;
 }
 
 /** The lines of one job's minions. Must be disposed of, because unfinished lines have timers. */
@@ -64,7 +70,7 @@ export class LiveLines implements Disposable {
       if ("leftOut" in part) {
         for (const stream of streams.values()) {
           this.#endLine(stream);
-          this.#forget(stream);
+          this.#forget(stream.command);
         }
         const what = part.leftOut === 1 ? "1 line" : `${part.leftOut} lines`;
         this.#write(id, "stdout", `… ${what} left out`);
@@ -84,10 +90,9 @@ export class LiveLines implements Disposable {
     this.#streams.delete(id);
     for (const stream of streams.values()) this.#endLine(stream);
     const above = new Set<string>();
-    for (const { shown } of streams.values()) {
-      if (shown === undefined) continue;
-      this.#remembered -= shown.length;
-      above.add(shown).add(rstrip(shown));
+    for (const command of new Set([...streams.values()].map(({ command }) => command))) {
+      for (const shown of command.isWhole ? returnsOf(command) : []) above.add(shown).add(rstrip(shown));
+      this.#forget(command);
     }
     return this.#options.omitShown ? withoutShown(value, above) : value;
   }
@@ -98,16 +103,18 @@ export class LiveLines implements Disposable {
     if (known !== undefined) return known;
     // Another command has begun, so earlier ones have ended.
     for (const [other, before] of streams) if (Number.parseInt(other) < command) this.#endLine(before);
-    const made: Stream = { id, stream, rest: "", begun: false, timer: undefined, shown: "" };
+    const sibling = [...streams].find(([other]) => Number.parseInt(other) === command)?.[1];
+    const written = sibling?.command ?? { texts: [], isWhole: true };
+    const made: Stream = { id, stream, rest: "", begun: false, timer: undefined, command: written };
     streams.set(name, made);
     return made;
   }
 
   #take(stream: Stream, text: string): void {
-    if (stream.shown !== undefined) {
-      stream.shown += text;
+    if (stream.command.isWhole) {
+      stream.command.texts.push({ stream: stream.stream, text });
       this.#remembered += text.length;
-      if (this.#remembered > REMEMBERED) this.#forget(stream);
+      if (this.#remembered > REMEMBERED) this.#forget(stream.command);
     }
     // A carriage return at the end may be the first half of a line end.
     const lines = (stream.rest + text).split(/\r?\n|\r(?!$)/);
@@ -151,9 +158,10 @@ export class LiveLines implements Disposable {
     for (const streams of this.#streams.values()) for (const stream of streams.values()) clearTimeout(stream.timer);
   }
 
-  #forget(stream: Stream): void {
-    this.#remembered -= stream.shown?.length ?? 0;
-    stream.shown = undefined;
+  #forget(command: Written): void {
+    this.#remembered -= command.texts.reduce((sum, { text }) => sum + text.length, 0);
+    command.texts = [];
+    command.isWhole = false;
   }
 
   #write(id: string, stream: LiveText["stream"], line: string): void {
@@ -162,6 +170,13 @@ export class LiveLines implements Disposable {
     const name = stream === "stderr" ? `${sanitizeLine(id)} (stderr)` : sanitizeLine(id);
     this.#options.write(`${colour}${name}:${ENDC} ${sanitizeLine(line)}\n`);
   }
+}
+
+/** What a function may return of a command: each stream by itself, or both joined as `cmd.run` does. */
+function returnsOf({ texts }: Written): string[] {
+  const of = (which?: LiveText["stream"]) =>
+    texts.map(({ stream, text }) => which === undefined || stream === which ? text : "").join("");
+  return [of("stdout"), of("stderr"), of()];
 }
 
 /** `value` with each text of several lines in `above` replaced by a note, also in maps. */

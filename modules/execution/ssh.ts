@@ -7,6 +7,7 @@
  */
 
 import { runTool } from "./_file_host.ts";
+import { checkedWord } from "../../lib/host/run_program.ts";
 import {
   type AuthorizedKey,
   expandTokens,
@@ -359,7 +360,8 @@ async function scanHost(hostname: string, request: ScanRequest, context: JobCont
     ...request.hash ? ["-H"] : [],
     "-T",
     text(request.timeout),
-    hostname,
+    // ssh-keyscan has options that read files.
+    checkedWord(hostname, "host name"),
   ];
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const { stdout } = await runTool(context, words, { joined: true });

@@ -8,6 +8,7 @@ import {
   PublicKey,
   type SigningAlgorithm,
 } from "../../lib/crypto/rsa.ts";
+import { publicPem, readPublicPem } from "../../lib/crypto/rsa_public_pem.ts";
 import { cleanPem, fingerprint, samePem } from "../../lib/crypto/pem.ts";
 import { padX931, unpadX931 } from "../../lib/crypto/x931.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
@@ -283,5 +284,14 @@ Deno.test("algorithms off the wire are known by their own names only", () => {
   for (const name of ["PKCS1v15-SHA1", "PKCS1v15-SHA224"]) assert(isSigningAlgorithm(name));
   for (const name of ["OAEP-SHA256", "", "constructor", "toString", null, 1, undefined]) {
     assert(!isEncryptionAlgorithm(name) && !isSigningAlgorithm(name), String(name));
+  }
+});
+
+Deno.test("CVE-2013-2228: a key has the exponent 65537, and one with the exponent 1, which encrypts nothing, is not taken", async () => {
+  const key = await PrivateKey.generate(1024);
+  assertEquals(readPublicPem(key.publicKey.pem).exponent, 65537n);
+  const { modulus } = key.publicKey;
+  for (const exponent of [1n, 2n, 0n]) {
+    assertThrows(() => PublicKey.fromPem(publicPem({ modulus, exponent })), KeyError);
   }
 });

@@ -103,6 +103,27 @@ Deno.test("clean_env leaves out the minion's own environment", async () => {
   assertEquals(stdout.split("\n").sort(), ["A=1", "PATH=/usr/bin:/bin"]);
 });
 
+Deno.test("of a watched command both outputs are told apart, and joined in the order in which they are read", async () => {
+  await inTemporaryDirectory(async (dir) => {
+    const seen: string[] = [];
+    const watching = {
+      ...host(),
+      output(stream: string, bytes: Uint8Array) {
+        seen.push(`${stream}: ${new TextDecoder().decode(bytes)}`);
+        Deno.writeTextFileSync(`${dir}/${seen.length}`, "");
+      },
+    };
+    const until = (n: number) => `while [ ! -e ${dir}/${n} ]; do sleep 0.02; done`;
+    const cmd = `echo 1; ${until(1)}; echo 2 >&2; ${until(2)}; echo 3`;
+    const request = { cmd, shell: "/bin/sh", python_shell: true, redirect_stderr: true };
+    const { stdout, stderr } = await runCommand(request, watching);
+    assertEquals(seen, ["stdout: 1\n", "stderr: 2\n", "stdout: 3\n"]);
+    assertEquals([stdout, stderr], ["1\n2\n3", ""]);
+    const { stdout: cut } = await runCommand({ ...request, cmd: "echo 123 >&2" }, { ...watching, outputMax: 2 });
+    assertMatch(cut, /^12\n\[stdout was cut here: 2 more bytes/);
+  });
+});
+
 Deno.test("without a shell a line is split into words, and a list is taken as it is", async () => {
   const direct = (cmd: CommandRequest["cmd"]) =>
     runCommand({ cmd, python_shell: false, redirect_stderr: true }, host());

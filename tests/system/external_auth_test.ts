@@ -4,6 +4,7 @@
  * @module
  */
 
+import { callingUser } from "../../lib/cli/calling_user.ts";
 import { accessKeyPath } from "../../lib/config/master_paths.ts";
 import { clearRequest } from "../../lib/protocol/payload.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
@@ -21,6 +22,7 @@ const EXTERNAL_AUTH = {
     "^filename": "",
     fred: ["test.*", { "web*": [{ "cmd.run": { args: ["echo [a-z]+"] } }] }],
     anna: ["@runner", { "web1": ["grains.item"] }],
+    kim: [{ "@wheel": ["key\\.(list_all|glob_match|print|finger|accept_dict|delete_dict)"] }],
     idle: [],
   },
 };
@@ -39,7 +41,7 @@ function errorName(reply: Value): unknown {
 function withUsers(): { readonly path: string; readonly master: Record<string, unknown>; remove(): void } {
   const directory = Deno.makeTempDirSync({ prefix: "users_" });
   const path = `${directory}/users`;
-  Deno.writeTextFileSync(path, ["fred", "anna", "idle", "eve"].map((name) => `${name}:${PASSWORD}\n`).join(""));
+  Deno.writeTextFileSync(path, ["fred", "anna", "kim", "idle", "eve"].map((name) => `${name}:${PASSWORD}\n`).join(""));
   const external_auth = { file: { ...EXTERNAL_AUTH.file, "^filename": path } };
   const peer = { "web.*": ["test.ping", "test.echo", "publish.*"], "db": [".*"] };
   const master = {
@@ -104,8 +106,8 @@ fleetTest("external_auth: a password or a token allows what the rules say, and i
     { token: "../../etc/passwd" },
     { ...login, token: "0".repeat(64) },
   ];
-  const key = Deno.readTextFileSync(accessKeyPath(fleet.masterOpts.cachedir, fleet.masterOpts.user));
-  const answers = await Promise.all(strangers.map((kwargs) => clear(fleet, { ...publish, key, kwargs })));
+  const rootKey = Deno.readTextFileSync(accessKeyPath(fleet.masterOpts.cachedir, fleet.masterOpts.user));
+  const answers = await Promise.all(strangers.map((kwargs) => clear(fleet, { ...publish, key: rootKey, kwargs })));
   assertEquals(answers.map(errorName), strangers.map(() => "AuthenticationError"));
   // Who is known and has no rules may do nothing; whom the blacklist names may not either.
   const idle = { ...login, username: "idle" }, eve = { ...login, username: "eve" };
@@ -146,6 +148,37 @@ fleetTest("external_auth: a password or a token allows what the rules say, and i
   assertEquals([ran.code, JSON.parse(ran.out)], [0, { args: ["x"], kwargs: { k: 1 } }], ran.err);
   assertEquals((await fleet.saltRun(...asAnna("fred"))).code, 77);
 
+  // salt-key --auth: the wheel functions that the rules of kim allow, and none of fred's.
+  const pending = `${fleet.masterOpts.pki_dir}/minions_pre`;
+  const pem = Deno.readTextFileSync(`${fleet.masterOpts.pki_dir}/minions/web1`);
+  Deno.mkdirSync(pending, { recursive: true });
+  for (const id of ["new1", "new2"]) Deno.writeTextFileSync(`${pending}/${id}`, pem);
+  Deno.writeTextFileSync(`${pending}/odd`, "no key\n");
+  const key = (user: string, ...words: string[]) =>
+    fleet.saltKeyWith({ stdin: `${user}\n${PASSWORD}\ny\n` }, "--auth", "file", ...words);
+  const named = (user: string) => `file username [${callingUser()}]: file password of ${user}: `;
+  const accepted = await key("kim", "-a", "new1,odd");
+  assertEquals([accepted.code, accepted.err], [1, `${named("kim")}Unable to accept invalid key for odd.\n`]);
+  assertEquals(
+    accepted.out,
+    "The following keys are going to be accepted:\nUnaccepted Keys:\nnew1\nodd\nProceed? [n/Y] Key for minion new1 accepted.\n",
+  );
+  assertEquals(
+    (await key("kim", "-L")).out,
+    "Accepted Keys:\ndb1\nnew1\nweb1\nDenied Keys:\nUnaccepted Keys:\nnew2\nodd\nRejected Keys:\n",
+  );
+  const finger = await key("kim", "-f", "master");
+  assertEquals([finger.code, finger.out], [0, (await fleet.saltKey("-f", "master")).out]);
+  assertEquals((await key("kim", "-p", "new*")).out, (await fleet.saltKey("-p", "new*")).out);
+  const removed = await key("kim", "-y", "-d", "new*,odd");
+  assertEquals([removed.code, removed.out.split("\n").length], [0, 10], removed.out);
+  assertEquals((await fleet.saltKey("-L", "--out=json")).out.match(/new|odd/), null);
+  for (const [user, ...words] of [["fred", "-L"], ["kim", "-y", "-r", "*", "--include-all"], ["mallory", "-L"]]) {
+    const { code, out } = await key(user, ...words);
+    assertEquals([code, /Key for|Accepted Keys:\ndb1\nnew1/.test(out)], [77, false], out);
+  }
+  assertEquals((await key("kim", "--gen-keys=x")).code, 64);
+
   // salt -T keeps the token, and the next command uses it.
   const kept = await fleet.saltWith(
     { stdin: `fred\n${PASSWORD}\n` },
@@ -157,7 +190,7 @@ fleetTest("external_auth: a password or a token allows what the rules say, and i
     "web1",
     "test.ping",
   );
-  assertEquals([kept.code, kept.err], [0, "username: password: "], kept.out);
+  assertEquals([kept.code, kept.err], [0, `file username [${callingUser()}]: file password of fred: `], kept.out);
   const file = str(map(users.master).get("token_file") ?? "");
   const saved = Deno.readTextFileSync(file);
   assertEquals((Deno.statSync(file).mode ?? 0) & 0o777, 0o600);

@@ -3,6 +3,7 @@ import { fingerprint } from "../../../lib/crypto/pem.ts";
 import type { JobContext } from "../../../lib/plugins/job_context.ts";
 import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { run, testContext, testOpts } from "../../support/job_context.ts";
+import { RecordedPrograms } from "../../support/recorded_program.ts";
 
 const PEM = "-----BEGIN PUBLIC KEY-----\nMFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAK\n-----END PUBLIC KEY-----\n";
 
@@ -144,4 +145,20 @@ Deno.test("config.get finds grains and pillar among the options, as Salt does, a
   assertEquals(await context.call("config.get", ["master_uri"]), "tcp://master.example.com:4507");
   const local = testContext({ opts: testOpts({ file_client: "local" }) });
   assertEquals(await local.call("config.get", ["master_uri"]), "");
+});
+
+Deno.test("CVE-2021-3197: what is an option of ssh's programs is no host, and nothing is started for it", async () => {
+  using programs = new RecordedPrograms();
+  programs.answer("ssh-keyscan");
+  const context = testContext();
+  for (const host of ["-oProxyCommand=touch /tmp/x", "-f/etc/shadow", "--", "a\nb", ""]) {
+    for (const fun of ["ssh.recv_known_host_entries", "ssh.check_known_host"]) {
+      const args = fun === "ssh.recv_known_host_entries" ? [host] : ["root", host];
+      const result = await run(fun, args, context);
+      assert(fun !== "ssh.recv_known_host_entries" || String(result.return).includes("host name"), `${fun} ${host}`);
+    }
+  }
+  assertEquals(programs.calls().filter((line) => line.startsWith("ssh-keyscan")), []);
+  await run("ssh.recv_known_host_entries", ["example.org"], context);
+  assertEquals(programs.calls()[0], "ssh-keyscan -H -T 5 example.org");
 });

@@ -1,0 +1,39 @@
+/**
+ * A wheel function that the master runs for a user of `external_auth`: asked for on the request port, and answered there.
+ * Source: Salt 3008.3 `salt/wheel/__init__.py` (`cmd_sync`).
+ * @module
+ */
+
+import { CommandError, RefusedError, WireError } from "../errors.ts";
+import { askMaster } from "./token_request.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+
+/** What is to be run. */
+export interface RequestedWheel {
+  /** `key.accept_dict` */
+  readonly fun: string;
+  readonly args?: readonly Value[];
+  readonly kwargs?: ValueMap;
+}
+
+/**
+ * Runs it. @returns Its result.
+ * @param proof A token, or a name and a password.
+ * @throws {RefusedError} If the rules of the user do not allow it. @throws {CommandError} If it failed.
+ * @throws {NoMasterError} If the master does not answer.
+ */
+export async function requestWheel(
+  opts: MasterOpts,
+  { fun, args = [], kwargs = new Map() }: RequestedWheel,
+  proof: ValueMap,
+): Promise<Value> {
+  const load = map({ cmd: "wheel", fun, arg: [...args], kwarg: kwargs });
+  const reply = await askMaster(opts, new Map([...load, ...proof]));
+  const error = isMap(reply) ? reply.get("error") : undefined;
+  if (isMap(error)) throw new RefusedError(str(error.get("name") ?? ""), str(error.get("message") ?? ""));
+  const data = isMap(reply) ? reply.get("data") : undefined;
+  if (!isMap(data)) throw new WireError(`The master answered ${str(reply)} to a wheel function`);
+  if (data.get("success") !== true) throw new CommandError(str(data.get("return") ?? ""));
+  return data.get("return") ?? null;
+}

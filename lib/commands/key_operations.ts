@@ -1,0 +1,151 @@
+/**
+ * What `salt-key` does with keys: on the files of the master itself, or by the wheel functions of a running one.
+ * @module
+ */
+
+import { byDirectory, compileGlobs, KEY_STATES, type KeyChange, KeyManager, type KeyMatches } from "../keys/manager.ts";
+import { KEY_DIRECTORIES, type KeyState } from "../keys/store.ts";
+import { fingerprint } from "../crypto/pem.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+
+/** The operations; each may be refused by the master. */
+export interface KeyOperations {
+  /** All ids of each of `states`; a state without keys has an empty list. */
+  list(states: readonly KeyState[]): Promise<KeyMatches>;
+  /** The ids that match; states without a match are left out. */
+  match(globs: string): Promise<KeyMatches>;
+  /** The keys that match: PEMs by id, by the directory of their state. */
+  print(globs: string): Promise<ValueMap>;
+  /** Their fingerprints, and as `local` those of the master's own keys that match by the name of their file or as `master`. */
+  finger(globs: string): Promise<ValueMap>;
+  /** Accepts or rejects every key of `matches`. */
+  change(matches: KeyMatches, to: "accepted" | "rejected"): Promise<KeyChange>;
+  /** Deletes every key of `matches`. @returns The ids of those that are gone. */
+  delete(matches: KeyMatches): Promise<string[]>;
+}
+
+/** What {@linkcode FileKeyOperations} needs beside the keys of minions. */
+export interface FileKeyOptions {
+  /** The digest for fingerprints. */
+  readonly hashType: string;
+  /** The master's own keys, by file name. */
+  readonly localKeys: () => ReadonlyMap<string, string>;
+  /** Keep the data of minions whose accepted key is deleted. */
+  readonly preserveMinions: boolean;
+  /** Asks the master for a new AES key, unless `rotate_aes_key` is off. */
+  readonly rotate: () => void;
+}
+
+/** On the files of the master's pki directory. */
+export class FileKeyOperations implements KeyOperations {
+  readonly #manager: KeyManager;
+  readonly #options: FileKeyOptions;
+
+  constructor(manager: KeyManager, options: FileKeyOptions) {
+    this.#manager = manager;
+    this.#options = options;
+  }
+
+  list(states: readonly KeyState[]): Promise<KeyMatches> {
+    return Promise.resolve(this.#manager.list(states));
+  }
+
+  match(globs: string): Promise<KeyMatches> {
+    return Promise.resolve(this.#manager.match(globs));
+  }
+
+  print(globs: string): Promise<ValueMap> {
+    return Promise.resolve(this.#ofEach(globs, (pem) => pem));
+  }
+
+  finger(globs: string): Promise<ValueMap> {
+    const digest = (pem: string) => fingerprint(pem, this.#options.hashType);
+    const groups = this.#ofEach(globs, digest);
+    const matches = compileGlobs(globs);
+    // Salt 3008 calls the master's files by its id.
+    const local = [...this.#options.localKeys()].filter(([name]) => matches(name) || matches("master"));
+    if (local.length > 0) groups.set("local", new Map(local.map(([name, pem]) => [name, digest(pem)])));
+    return Promise.resolve(groups);
+  }
+
+  async change(matches: KeyMatches, to: "accepted" | "rejected"): Promise<KeyChange> {
+    const change = await this.#manager.change(matches, to);
+    if (to === "rejected") this.#options.rotate();
+    return change;
+  }
+
+  async delete(matches: KeyMatches): Promise<string[]> {
+    const deleted = await this.#manager.delete(matches, { preserve: this.#options.preserveMinions });
+    this.#options.rotate();
+    return deleted;
+  }
+
+  #ofEach(globs: string, text: (pem: string) => string): ValueMap {
+    const groups: ValueMap = new Map();
+    for (const [state, ids] of this.#manager.match(globs)) {
+      groups.set(KEY_DIRECTORIES[state], new Map(ids.map((id) => [id, text(this.#manager.pem(id, state))])));
+    }
+    return groups;
+  }
+}
+
+/** Asks the master to run a wheel function. @returns Its result. */
+export type AskWheel = (fun: string, args: readonly Value[], kwargs?: ValueMap) => Promise<Value>;
+
+/** By the wheel functions of a running master, as far as the rules of the user allow them. */
+export class WheelKeyOperations implements KeyOperations {
+  readonly #ask: AskWheel;
+
+  constructor(ask: AskWheel) {
+    this.#ask = ask;
+  }
+
+  async list(states: readonly KeyState[]): Promise<KeyMatches> {
+    const all = byState(await this.#ask("key.list_all", []));
+    return new Map(states.map((state) => [state, all.get(state) ?? []]));
+  }
+
+  async match(globs: string): Promise<KeyMatches> {
+    const found = byState(await this.#ask("key.glob_match", [globs]));
+    return new Map([...found].filter(([, ids]) => ids.length > 0));
+  }
+
+  async print(globs: string): Promise<ValueMap> {
+    return asMap(await this.#ask("key.print", [globs]));
+  }
+
+  async finger(globs: string): Promise<ValueMap> {
+    const found = asMap(await this.#ask("key.finger", [globs]));
+    if (!compileGlobs(globs)("master")) return found;
+    const local = asMap(await this.#ask("key.finger", ["*"])).get("local");
+    return local === undefined ? found : found.set("local", local);
+  }
+
+  async change(matches: KeyMatches, to: "accepted" | "rejected"): Promise<KeyChange> {
+    const [fun, included] = to === "accepted"
+      ? ["key.accept_dict", { include_rejected: true, include_denied: true }] as const
+      : ["key.reject_dict", { include_accepted: true, include_denied: true }] as const;
+    const now = byState(await this.#ask(fun, [byDirectory(matches)], map(included)));
+    const ids = [...new Set([...matches].flatMap(([state, its]) => state === to ? [] : its))];
+    const changed = ids.filter((id) => now.get(to)?.includes(id));
+    return { changed, invalid: ids.filter((id) => !changed.includes(id)) };
+  }
+
+  async delete(matches: KeyMatches): Promise<string[]> {
+    const left = byState(await this.#ask("key.delete_dict", [byDirectory(matches)]));
+    return [...matches].flatMap(([state, ids]) => ids.filter((id) => !left.get(state)?.includes(id)));
+  }
+}
+
+function asMap(value: Value): ValueMap {
+  return isMap(value) ? value : new Map();
+}
+
+/** The reverse of {@linkcode byDirectory}; what is no list of ids is passed over. */
+function byState(value: Value): KeyMatches {
+  const lists = asMap(value);
+  return new Map(KEY_STATES.flatMap((state): [KeyState, string[]][] => {
+    const ids = lists.get(KEY_DIRECTORIES[state]);
+    return Array.isArray(ids) ? [[state, ids.map((id) => str(id))]] : [];
+  }));
+}
