@@ -3,7 +3,14 @@
  * @module
  */
 
-import { byDirectory, compileGlobs, KEY_STATES, type KeyChange, KeyManager, type KeyMatches } from "../keys/manager.ts";
+import {
+  byDirectory,
+  compileGlobs,
+  KEY_STATES,
+  type KeyChange,
+  type KeyManager,
+  type KeyMatches,
+} from "../keys/manager.ts";
 import { KEY_DIRECTORIES, type KeyState } from "../keys/store.ts";
 import { fingerprint } from "../crypto/pem.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
@@ -24,7 +31,7 @@ export interface KeyOperations {
   delete(matches: KeyMatches): Promise<string[]>;
 }
 
-/** What {@linkcode FileKeyOperations} needs beside the keys of minions. */
+/** What {@linkcode fileKeys} needs beside the keys of minions. */
 export interface FileKeyOptions {
   /** The digest for fingerprints. */
   readonly hashType: string;
@@ -37,104 +44,75 @@ export interface FileKeyOptions {
 }
 
 /** On the files of the master's pki directory. */
-export class FileKeyOperations implements KeyOperations {
-  readonly #manager: KeyManager;
-  readonly #options: FileKeyOptions;
-
-  constructor(manager: KeyManager, options: FileKeyOptions) {
-    this.#manager = manager;
-    this.#options = options;
-  }
-
-  list(states: readonly KeyState[]): Promise<KeyMatches> {
-    return Promise.resolve(this.#manager.list(states));
-  }
-
-  match(globs: string): Promise<KeyMatches> {
-    return Promise.resolve(this.#manager.match(globs));
-  }
-
-  print(globs: string): Promise<ValueMap> {
-    return Promise.resolve(this.#ofEach(globs, (pem) => pem));
-  }
-
-  finger(globs: string): Promise<ValueMap> {
-    const digest = (pem: string) => fingerprint(pem, this.#options.hashType);
-    const groups = this.#ofEach(globs, digest);
-    const matches = compileGlobs(globs);
-    // Salt 3008 calls the master's files by its id.
-    const local = [...this.#options.localKeys()].filter(([name]) => matches(name) || matches("master"));
-    if (local.length > 0) groups.set("local", new Map(local.map(([name, pem]) => [name, digest(pem)])));
-    return Promise.resolve(groups);
-  }
-
-  async change(matches: KeyMatches, to: "accepted" | "rejected"): Promise<KeyChange> {
-    const change = await this.#manager.change(matches, to);
-    if (to === "rejected") this.#options.rotate();
-    return change;
-  }
-
-  async delete(matches: KeyMatches): Promise<string[]> {
-    const deleted = await this.#manager.delete(matches, { preserve: this.#options.preserveMinions });
-    this.#options.rotate();
-    return deleted;
-  }
-
-  #ofEach(globs: string, text: (pem: string) => string): ValueMap {
+export function fileKeys(manager: KeyManager, options: FileKeyOptions): KeyOperations {
+  const ofEach = (globs: string, text: (pem: string) => string): ValueMap => {
     const groups: ValueMap = new Map();
-    for (const [state, ids] of this.#manager.match(globs)) {
-      groups.set(KEY_DIRECTORIES[state], new Map(ids.map((id) => [id, text(this.#manager.pem(id, state))])));
+    for (const [state, ids] of manager.match(globs)) {
+      groups.set(KEY_DIRECTORIES[state], new Map(ids.map((id) => [id, text(manager.pem(id, state))])));
     }
     return groups;
-  }
+  };
+  return {
+    list: (states) => Promise.resolve(manager.list(states)),
+    match: (globs) => Promise.resolve(manager.match(globs)),
+    print: (globs) => Promise.resolve(ofEach(globs, (pem) => pem)),
+    finger(globs) {
+      const digest = (pem: string) => fingerprint(pem, options.hashType);
+      const groups = ofEach(globs, digest);
+      const matches = compileGlobs(globs);
+      // Salt 3008 calls the master's files by its id.
+      const local = [...options.localKeys()].filter(([name]) => matches(name) || matches("master"));
+      if (local.length > 0) groups.set("local", new Map(local.map(([name, pem]) => [name, digest(pem)])));
+      return Promise.resolve(groups);
+    },
+    async change(matches, to) {
+      const change = await manager.change(matches, to);
+      if (to === "rejected") options.rotate();
+      return change;
+    },
+    async delete(matches) {
+      const deleted = await manager.delete(matches, { preserve: options.preserveMinions });
+      options.rotate();
+      return deleted;
+    },
+  };
 }
 
 /** Asks the master to run a wheel function. @returns Its result. */
 export type AskWheel = (fun: string, args: readonly Value[], kwargs?: ValueMap) => Promise<Value>;
 
 /** By the wheel functions of a running master, as far as the rules of the user allow them. */
-export class WheelKeyOperations implements KeyOperations {
-  readonly #ask: AskWheel;
-
-  constructor(ask: AskWheel) {
-    this.#ask = ask;
-  }
-
-  async list(states: readonly KeyState[]): Promise<KeyMatches> {
-    const all = byState(await this.#ask("key.list_all", []));
-    return new Map(states.map((state) => [state, all.get(state) ?? []]));
-  }
-
-  async match(globs: string): Promise<KeyMatches> {
-    const found = byState(await this.#ask("key.glob_match", [globs]));
-    return new Map([...found].filter(([, ids]) => ids.length > 0));
-  }
-
-  async print(globs: string): Promise<ValueMap> {
-    return asMap(await this.#ask("key.print", [globs]));
-  }
-
-  async finger(globs: string): Promise<ValueMap> {
-    const found = asMap(await this.#ask("key.finger", [globs]));
-    if (!compileGlobs(globs)("master")) return found;
-    const local = asMap(await this.#ask("key.finger", ["*"])).get("local");
-    return local === undefined ? found : found.set("local", local);
-  }
-
-  async change(matches: KeyMatches, to: "accepted" | "rejected"): Promise<KeyChange> {
-    const [fun, included] = to === "accepted"
-      ? ["key.accept_dict", { include_rejected: true, include_denied: true }] as const
-      : ["key.reject_dict", { include_accepted: true, include_denied: true }] as const;
-    const now = byState(await this.#ask(fun, [byDirectory(matches)], map(included)));
-    const ids = [...new Set([...matches].flatMap(([state, its]) => state === to ? [] : its))];
-    const changed = ids.filter((id) => now.get(to)?.includes(id));
-    return { changed, invalid: ids.filter((id) => !changed.includes(id)) };
-  }
-
-  async delete(matches: KeyMatches): Promise<string[]> {
-    const left = byState(await this.#ask("key.delete_dict", [byDirectory(matches)]));
-    return [...matches].flatMap(([state, ids]) => ids.filter((id) => !left.get(state)?.includes(id)));
-  }
+export function wheelKeys(ask: AskWheel): KeyOperations {
+  return {
+    async list(states) {
+      const all = byState(await ask("key.list_all", []));
+      return new Map(states.map((state) => [state, all.get(state) ?? []]));
+    },
+    async match(globs) {
+      const found = byState(await ask("key.glob_match", [globs]));
+      return new Map([...found].filter(([, ids]) => ids.length > 0));
+    },
+    print: async (globs) => asMap(await ask("key.print", [globs])),
+    async finger(globs) {
+      const found = asMap(await ask("key.finger", [globs]));
+      if (!compileGlobs(globs)("master")) return found;
+      const local = asMap(await ask("key.finger", ["*"])).get("local");
+      return local === undefined ? found : found.set("local", local);
+    },
+    async change(matches, to) {
+      const [fun, included] = to === "accepted"
+        ? ["key.accept_dict", { include_rejected: true, include_denied: true }] as const
+        : ["key.reject_dict", { include_accepted: true, include_denied: true }] as const;
+      const now = byState(await ask(fun, [byDirectory(matches)], map(included)));
+      const ids = [...new Set([...matches].flatMap(([state, its]) => state === to ? [] : its))];
+      const changed = ids.filter((id) => now.get(to)?.includes(id));
+      return { changed, invalid: ids.filter((id) => !changed.includes(id)) };
+    },
+    async delete(matches) {
+      const left = byState(await ask("key.delete_dict", [byDirectory(matches)]));
+      return [...matches].flatMap(([state, ids]) => ids.filter((id) => !left.get(state)?.includes(id)));
+    },
+  };
 }
 
 function asMap(value: Value): ValueMap {

@@ -14,7 +14,7 @@ import { DataCache } from "../fleet/data_cache.ts";
 import { writeDropfile } from "../keys/dropfile.ts";
 import { KeyError, NoMasterError, RefusedError, UsageError } from "../errors.ts";
 import { EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
-import { FileKeyOperations, type KeyOperations, WheelKeyOperations } from "./key_operations.ts";
+import { fileKeys, type KeyOperations, wheelKeys } from "./key_operations.ts";
 import { type AskingIo, KeyCli } from "./salt_key_actions.ts";
 import { KeyManager } from "../keys/manager.ts";
 import { loadOrCreateKeyPair } from "../keys/pair.ts";
@@ -105,7 +105,7 @@ function fileOperations(options: SaltKeyValues, { opts, io, log }: Setting): Key
       if (!opts.preserve_minion_cache) cache.remove(id);
     },
   });
-  return new FileKeyOperations(manager, {
+  return fileKeys(manager, {
     preserveMinions: booleanOption("--preserve-minions", options.preserve_minions) ?? false,
     hashType: opts.hash_type,
     localKeys: () => localKeys(opts.pki_dir),
@@ -123,7 +123,7 @@ async function wheelOperations(options: SaltKeyValues, { opts, io, log }: Settin
   ]);
   const proof = await eauthCredentials(options, { opts, io, log });
   if (proof === undefined) throw new UsageError("--auth needs a name and a password");
-  return new WheelKeyOperations((fun, args, kwargs) => requestWheel(opts, { fun, args, kwargs }, proof));
+  return wheelKeys((fun, args, kwargs) => requestWheel(opts, { fun, args, kwargs }, proof));
 }
 
 function keyCli(operations: KeyOperations, options: SaltKeyValues, { opts, io, show }: Setting): KeyCli {
