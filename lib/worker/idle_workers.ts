@@ -1,6 +1,7 @@
 /**
  * The workers that wait for a job: which one is used next, which are kept, and which are ended. One without permissions
- * is kept, since every job with unknown permissions goes to it first. The worker that ran last is kept for a while.
+ * is kept, since every job with unknown permissions goes to it first. The worker that ran last is kept for a while. More than these
+ * two are kept for a moment: where several jobs run at once, a new thread for each would take longer than the jobs.
  * Knows no jobs.
  * @module
  */
@@ -10,6 +11,10 @@ import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
 /** Number of waiting workers: one without permissions, to answer at once, and the one that ran last. */
 const WARM_WORKERS = 2;
+/** Number of waiting workers at most. */
+const MOST_WORKERS = 8;
+/** A worker without a job for this time is ended if {@linkcode WARM_WORKERS} others wait, in milliseconds. */
+const SPARE_MS = 2_000;
 /** A worker without a job for this time is ended, in milliseconds. It takes 8 MB and starts fast. */
 const IDLE_MS = 60_000;
 const FREE = permissionKey("none");
@@ -18,6 +23,8 @@ interface Waiting<W> {
   readonly worker: W;
   readonly key: string;
   readonly timer: Timer | undefined;
+  /** The time of the timer, in milliseconds. */
+  readonly ms: number;
 }
 
 /** Waiting workers, each with the key of its permissions (`permissionKey`). */
@@ -25,10 +32,15 @@ export class IdleWorkers<W extends { stop(): Promise<void> }> {
   /** The worker that ran last is first. */
   #waiting: Waiting<W>[] = [];
   readonly #idleMs: number;
+  readonly #spareMs: number;
 
-  /** @param idleMs Milliseconds without a job after which a worker is ended, if another stays. */
-  constructor(idleMs = IDLE_MS) {
+  /**
+   * @param idleMs Milliseconds without a job after which a worker is ended, if another stays.
+   * @param spareMs The same for those that are more than are kept warm.
+   */
+  constructor({ idleMs = IDLE_MS, spareMs = SPARE_MS }: { readonly idleMs?: number; readonly spareMs?: number } = {}) {
     this.#idleMs = idleMs;
+    this.#spareMs = spareMs;
   }
 
   /** The worker that ran last is first. */
@@ -50,29 +62,45 @@ export class IdleWorkers<W extends { stop(): Promise<void> }> {
 
   /** Adds a worker that was just started; the others are used before it. */
   add(worker: W, key: string): void {
-    this.#waiting.push(this.#wait(worker, key));
+    this.#waiting.push(this.#wait(worker, { key, ms: this.#idleMs }));
   }
 
-  /** Keeps a worker that has finished a job, or ends it, or ends another one instead. */
+  /** Keeps a worker that has finished a job. If enough wait, one that is not needed next is kept for a moment, or ended if too many wait. */
   put(worker: W, key: string): void {
-    if (this.#waiting.length >= WARM_WORKERS) {
-      // Of two workers without permissions this one is ended, since the other may still be starting.
-      if (key === FREE && this.hasFree) return void worker.stop();
-      const spare = this.#waiting.findLast((waiting) => waiting.key !== FREE) ??
-        this.#waiting[this.#waiting.length - 1];
-      this.remove(spare.worker);
-      void spare.worker.stop();
+    const full = this.#waiting.length >= MOST_WORKERS;
+    if (this.#waiting.length < WARM_WORKERS) this.#first(worker, key, this.#idleMs);
+    // Of two workers without permissions this one is not needed, since the other may still be starting.
+    else if (key === FREE && this.hasFree) full ? void worker.stop() : this.#first(worker, key, this.#spareMs);
+    else {
+      const at = this.#waiting.findLastIndex((waiting) => waiting.key !== FREE);
+      const spare = this.#waiting[at < 0 ? this.#waiting.length - 1 : at];
+      if (full) this.#end(spare.worker);
+      else this.#waiting[this.#waiting.indexOf(spare)] = this.#sooner(spare);
+      this.#first(worker, key, this.#idleMs);
     }
-    this.#waiting.unshift(this.#wait(worker, key));
   }
 
-  #wait(worker: W, key: string): Waiting<W> {
+  #first(worker: W, key: string, ms: number): void {
+    this.#waiting.unshift(this.#wait(worker, { key, ms }));
+  }
+
+  /** The same worker, which waits no longer than one that is not needed. */
+  #sooner({ worker, key, timer, ms }: Waiting<W>): Waiting<W> {
+    if (ms <= this.#spareMs) return { worker, key, timer, ms };
+    clearTimeout(timer);
+    return this.#wait(worker, { key, ms: this.#spareMs });
+  }
+
+  #wait(worker: W, { key, ms }: { readonly key: string; readonly ms: number }): Waiting<W> {
     const retire = () => {
-      if (key === FREE && this.#waiting.filter((waiting) => waiting.key === FREE).length < 2) return;
-      this.remove(worker);
-      void worker.stop();
+      if (key !== FREE || this.#waiting.filter((waiting) => waiting.key === FREE).length > 1) this.#end(worker);
     };
-    return { worker, key, timer: setTimeout(retire, this.#idleMs) };
+    return { worker, key, ms, timer: setTimeout(retire, ms) };
+  }
+
+  #end(worker: W): void {
+    this.remove(worker);
+    void worker.stop();
   }
 
   /** Removes this worker, if it waits. */

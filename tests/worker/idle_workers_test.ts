@@ -3,9 +3,9 @@ import { assertEquals } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** Idle workers that are only names, and the names of those that were ended. */
-function world(idleMs?: number) {
+function world(times: { idleMs?: number; spareMs?: number } = {}) {
   const ended: string[] = [];
-  const idle = new IdleWorkers<{ name: string; stop(): Promise<void> }>(idleMs);
+  const idle = new IdleWorkers<{ name: string; stop(): Promise<void> }>(times);
   const worker = (name: string) => ({ name, stop: () => Promise.resolve(void ended.push(name)) });
   const names = () => idle.all.map(({ name }) => name);
   return { idle, worker, names, ended, [Symbol.dispose]: () => void idle.clear() };
@@ -20,16 +20,28 @@ Deno.test("the worker that ran last is taken first, one that was only started la
   assertEquals(w.idle.take("all"), undefined);
 });
 
-Deno.test("no more than two wait: one without permissions, and the one with permissions that ran last", () => {
-  using w = world();
+Deno.test("of many that wait, two stay for long: one without permissions, and the one with permissions that ran last", async () => {
+  using w = world({ spareMs: 20 });
   for (const name of ["a", "b", "c"]) w.idle.put(w.worker(name), "none");
-  assertEquals([w.names(), w.ended], [["b", "a"], ["c"]]);
-  w.idle.put(w.worker("cmd"), "all");
-  assertEquals([w.names(), w.ended], [["cmd", "b"], ["c", "a"]]);
-  w.idle.put(w.worker("other"), "read");
+  assertEquals([w.names(), w.ended], [["c", "b", "a"], []]);
+  await eventually(() => w.ended.length === 1, { what: "the end of the one that is not needed" });
+  assertEquals(w.names(), ["b", "a"]);
+  for (const [name, key] of [["cmd", "all"], ["other", "read"]]) w.idle.put(w.worker(name), key);
+  await eventually(() => w.ended.length === 3, { what: "the end of two more" });
   assertEquals([w.names(), w.ended], [["other", "b"], ["c", "a", "cmd"]]);
-  w.idle.put(w.worker("d"), "none");
-  assertEquals([w.names(), w.ended], [["other", "b"], ["c", "a", "cmd", "d"]]);
+});
+
+Deno.test("no more than eight wait: of two without permissions the one that ran last is ended, else the last of those with permissions", () => {
+  using w = world();
+  w.idle.put(w.worker("free"), "none");
+  for (let i = 0; i < 7; i++) w.idle.put(w.worker(`all ${i}`), "all");
+  assertEquals([w.names().length, w.ended], [8, []]);
+  w.idle.put(w.worker("second"), "none");
+  w.idle.put(w.worker("cmd"), "all");
+  assertEquals([w.names(), w.ended], [
+    ["cmd", "all 6", "all 5", "all 4", "all 3", "all 2", "all 1", "free"],
+    ["second", "all 0"],
+  ]);
 });
 
 Deno.test("whatever was taken or removed is not there any more, and clear gives all", () => {
@@ -44,7 +56,7 @@ Deno.test("whatever was taken or removed is not there any more, and clear gives 
 });
 
 Deno.test("of workers that nobody needs for a while, one without permissions stays", async () => {
-  using w = world(20);
+  using w = world({ idleMs: 20 });
   w.idle.put(w.worker("first"), "none");
   w.idle.put(w.worker("second"), "none");
   await eventually(() => w.ended.length > 0, { what: "the end of one" });
