@@ -25,6 +25,8 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/config", "lib/keys", "lib/filesystem"],
   ["lib/auth", "lib/bus", "lib/plugins", "lib/fleet", "modules/grains"],
   ["lib/cli", "lib/files", "lib/jobs", "lib/packages", "lib/services", "lib/accounts", "lib/settings"],
+  ["modules/fileserver"],
+  ["lib/fileserver"],
   ["modules/execution", "lib/functions", "lib/publisher", "lib/daemons"],
   ["lib/worker"],
   ["lib/client", "lib/master", "lib/minion"],

@@ -21,6 +21,7 @@ import {
   strs,
 } from "./option_types.ts";
 import { DISPLAY_OPTIONS } from "./display_options.ts";
+import { FILE_SERVER_OPTIONS } from "./file_server_options.ts";
 
 /** How RSA encrypts session keys. */
 export const ENCRYPTION_ALGORITHMS = ["OAEP-SHA1", "OAEP-SHA224"] as const;
@@ -89,13 +90,7 @@ export const COMMON_OPTIONS = {
   ),
   renderer: planned(str("jinja|yaml", "Renderers of a state file that does not name its own.")),
   state_top: planned(str("top.sls", "Name of the top file.")),
-  file_ignore_regex: planned(strs([], "Files of the file roots that match one of these expressions are not served.")),
-  file_ignore_glob: planned(strs([], "Files of the file roots that match one of these globs are not served.")),
-  fileserver_backend: planned(strs(["roots"], "Where files to serve come from. Only `roots` is built.")),
-  file_roots: planned(dict(
-    new Map([["base", ["/srv/salt", "/srv/spm/salt"]]]),
-    "Directories of files and states to serve, a list for each environment.",
-  )),
+  ...FILE_SERVER_OPTIONS,
   pillar_roots: planned(dict(
     new Map([["base", ["/srv/pillar", "/srv/spm/pillar"]]]),
     "Directories of pillar files, a list for each environment.",

@@ -4,6 +4,7 @@
  */
 
 import { COMMON_OPTIONS, ENCRYPTION_ALGORITHMS, SIGNING_ALGORITHMS } from "./common_options.ts";
+import { MASTER_FILE_SERVER_OPTIONS } from "./file_server_options.ts";
 import {
   any,
   bool,
@@ -261,9 +262,7 @@ export const MASTER_OPTIONS = {
   master_stats_event_iter: planned(int(60, "Seconds between such events.", { min: 1 })),
   event_return: planned(strs([], "Returners that events are stored with.")),
   reactor: planned(list([], "What to do on which event.")),
-  file_buffer_size: planned(int(1_048_576, "Bytes of a piece of a served file.", { min: 1024 })),
-  file_recv: planned(bool(false, "Whether minions may push files to the master.")),
-  file_recv_max_size: planned(int(100, "Largest such file, in MiB.", { min: 0 })),
+  ...MASTER_FILE_SERVER_OPTIONS,
   ext_pillar: planned(list([], "Other sources of pillar.")),
   on_demand_ext_pillar: planned(strs(
     ["libvirt", "virtkey"],

@@ -11,6 +11,7 @@ import { isAcknowledged, notDone } from "../protocol/acknowledgement.ts";
 import { truncateValue } from "../text/truncate.ts";
 import { AUTH_COMMANDS } from "./auth_commands.ts";
 import { describeError, WireError } from "../errors.ts";
+import { FILE_COMMANDS } from "./file_commands.ts";
 import { JOB_COMMANDS } from "./job_commands.ts";
 import type { MasterServices, MinionCommands } from "./services.ts";
 import { MINION_COMMANDS, servePillar } from "./minion_data.ts";
@@ -32,6 +33,7 @@ const FAILED = "Some exception handling minion payload";
 
 const HANDLERS: MinionCommands<keyof MasterServices> = {
   ...AUTH_COMMANDS,
+  ...FILE_COMMANDS,
   ...JOB_COMMANDS,
   ...MINION_COMMANDS,
   ...PEER_COMMANDS,

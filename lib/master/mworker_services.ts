@@ -18,6 +18,7 @@ import type { Journal } from "../os/journal.ts";
 import { KeyStore } from "../keys/store.ts";
 import type { Logger } from "../process/log.ts";
 import { masterJournal } from "./journal.ts";
+import { openFiles } from "./master_files.ts";
 import { publishPullPath } from "../config/master_paths.ts";
 import { encode } from "../values/msgpack.ts";
 import { opensslOperations } from "../crypto/openssl_rsa.ts";
@@ -99,6 +100,7 @@ export function openServices(
       auth: openAuth(opts, init, parts),
       jobs: jobs.services,
       minions: { data: new DataCache(opts.cachedir, { log: log.error }), publishPort: init.publishPort },
+      files: openFiles(opts, log),
       functions,
       park: parts.onWait,
     },

@@ -65,6 +65,14 @@ export interface MinionServices {
   readonly publishPort: number;
 }
 
+/** The files that minions ask for. */
+export interface FileServices {
+  /** Salt's answer to a command for files. */
+  answer(load: ValueMap): Promise<Value>;
+  /** The environments, sorted. */
+  envs(): Promise<readonly string[]>;
+}
+
 /** All services of a thread. A subject that is new gets an object of its own here, and a table of commands beside the others. */
 export interface MasterServices {
   /** The master's options. */
@@ -80,6 +88,7 @@ export interface MasterServices {
   readonly jobs: JobServices;
   /** What is known of the minions. */
   readonly minions: MinionServices;
+  readonly files: FileServices;
   /** Functions that run on the master itself. */
   readonly functions: FunctionServices;
   /** Called when the request in hand begins to wait for something: the thread takes other requests meanwhile. */

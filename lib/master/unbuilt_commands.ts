@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
+import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
 /** What becomes of such a command. */
 export interface UnbuiltCommand {
@@ -21,25 +21,14 @@ export interface UnbuiltCommand {
 const NOTHING = () => new Map();
 const none = (part: string, answer: () => Value): UnbuiltCommand => ({ part, answer });
 
-/** Of a file server without files: what Salt says of a path that is not there. */
-const files = (answer: () => Value) => none("file server", answer);
-
 /** By the name of the command. */
 export const UNBUILT_COMMANDS: Readonly<Record<string, UnbuiltCommand>> = {
-  _file_envs: files(() => []),
-  _file_list: files(() => []),
-  _file_list_emptydirs: files(() => []),
-  _dir_list: files(() => []),
-  _symlink_list: files(NOTHING),
-  _file_find: files(() => map({ path: "", rel: "" })),
-  _file_hash: files(() => ""),
-  _file_hash_and_stat: files(() => ["", null]),
-  _serve_file: files(() => map({ data: "", dest: "" })),
   _mine_get: none("mine", NOTHING),
   _mine: { part: "mine", answer: () => false, loses: () => true },
   _mine_delete: none("mine", () => false),
   _mine_flush: none("mine", () => false),
   _master_tops: none("master tops", NOTHING),
+  _ext_nodes: none("master tops", NOTHING),
   // As a master of Salt 3007 answers it, which has no resources either. Minions of 3008 send it at each start.
   _register_resources: { part: "resources", answer: NOTHING, loses: hasResources, usual: true },
 };

@@ -21,6 +21,7 @@ import { createLogger, LEVEL_NUMBERS } from "../../lib/process/log.ts";
 import { decode, encode } from "../../lib/values/msgpack.ts";
 import { openJobStore } from "../../lib/jobs/open_store.ts";
 import { encryptedRequest } from "../../lib/protocol/payload.ts";
+import { openFiles } from "../../lib/master/master_files.ts";
 import { NO_ANSWER, RequestHandler } from "../../lib/master/request_handler.ts";
 import { PrivateKey } from "../../lib/crypto/rsa.ts";
 import { RateLimit } from "../../lib/master/rate_limit.ts";
@@ -127,6 +128,7 @@ export async function openMaster(): Promise<FixtureMaster> {
         return Promise.resolve();
       },
     },
+    files: openFiles(opts, log),
     minions: {
       data: new DataCache(opts.cachedir, { log: log.error }),
       publishPort: 4505,

@@ -19,6 +19,10 @@ function assertValue(actual: Value, expected: Value): void {
   assert(equals(actual, expected), `${repr(actual)} is not ${repr(expected)}`);
 }
 
+/** What a master of Salt 3008.3 with the defaults answers to `_master_opts`. */
+const SALTS_MASTER_OPTS =
+  "{'file_roots': {'base': []}, 'top_file_merging_strategy': 'merge', 'env_order': [], 'default_top': 'base', 'renderer': 'jinja|yaml', 'failhard': False, 'state_top': 'top.sls', 'state_top_saltenv': None, 'nodegroups': {}, 'state_auto_order': True, 'state_events': False, 'state_aggregate': False, 'jinja_env': {}, 'jinja_sls_env': {}, 'jinja_lstrip_blocks': False, 'jinja_trim_blocks': False}";
+
 const tags = (services: TestServices) => services.fired.map(({ tag }) => tag);
 
 /** A return of web1. */
@@ -314,12 +318,37 @@ Deno.test("CVE-2024-22232, CVE-2025-22240: no path outside is served, by whateve
   }
 });
 
-Deno.test("CVE-2024-38824: _file_recv is nobody's", async () => {
+Deno.test("CVE-2024-38824: nothing is written outside of the directory of the minion's files", async () => {
   using services = await testServices({ file_recv: true });
-  const before = [...Deno.readDirSync(services.opts.cachedir)].map(({ name }) => name).sort();
-  assertValue(await run(services, { cmd: "_file_recv", path: ["..", "x"], loc: 0, data: "x" }), new Map());
-  assertEquals([...Deno.readDirSync(services.opts.cachedir)].map(({ name }) => name).sort(), before);
+  const { cachedir } = services.opts;
+  Deno.mkdirSync(`${cachedir}/minions/web1/files/sub`, { recursive: true });
+  Deno.symlinkSync(services.root, `${cachedir}/minions/web1/files/out`);
+  const before = allBelow(services.root);
+  for (
+    const path of [
+      ["..", "x"],
+      ["..", "..", "db1", "files", "x"],
+      ["/x"],
+      ["sub", "..", "..", "x"],
+      ["out", "x"],
+      ["x\0y"],
+      ["."],
+      [],
+    ]
+  ) {
+    const sent = { cmd: "_file_recv", path, loc: 0, data: "x", size: 1 };
+    assertEquals(await run(services, sent), false, path.join());
+  }
+  assertEquals(allBelow(services.root), before);
 });
+
+/** The paths of all files and directories below a directory, sorted. */
+function allBelow(top: string): string[] {
+  return [...Deno.readDirSync(top)].flatMap(({ name, isDirectory }) => [
+    `${top}/${name}`,
+    ...isDirectory ? allBelow(`${top}/${name}`) : [],
+  ]).sort();
+}
 
 Deno.test("revoke_auth deletes the minion's own key, session and data, and asks for a new shared key", async () => {
   using services = await testServices();
@@ -366,10 +395,12 @@ Deno.test("a command of a part that is not built is answered as by a master with
 Deno.test("the other commands of a minion's start have Salt's answers", async () => {
   using services = await testServices();
   assertValue(await run(services, { cmd: "_master_tops", opts: {} }), new Map());
-  assertEquals(await run(services, { cmd: "_file_envs" }), []);
+  assertEquals(await run(services, { cmd: "_file_envs" }), ["base"]);
   const env = await run(services, { cmd: "_master_opts", env_only: true });
   assert(env instanceof Map);
   assertEquals([...env.keys()], ["file_roots", "top_file_merging_strategy", "env_order", "default_top"]);
+  const all = await run(services, { cmd: "_master_opts" });
+  assertEquals(repr(all), SALTS_MASTER_OPTS);
   await assertRejects(() => run(services, {}), WireError);
 });
 
@@ -381,8 +412,8 @@ Deno.test("a minion that asks for what is not built is told of in the log, once"
     (await minionCommand(map({ id, ...load }), id, telling)).value;
   for (let i = 0; i < 2; i++) {
     for (const id of ["told-py1", "told-py2"]) {
-      await ask(id, { cmd: "_file_list", saltenv: "base" });
-      await ask(id, { cmd: "_serve_file", path: "x", saltenv: "base" });
+      await ask(id, { cmd: "_mine_get", tgt: "*", fun: "x" });
+      await ask(id, { cmd: "_mine_get", tgt: "db*", fun: "x" });
     }
     await ask("told-py1", { cmd: "_pillar", grains: { pythonversion: [3, 11] } });
     await ask("told-ours", { cmd: "_pillar", grains: { denoversion: [2, 9, 6] } });
@@ -391,8 +422,8 @@ Deno.test("a minion that asks for what is not built is told of in the log, once"
   const line = (id: string, part: string) =>
     `Minion ${id} asks for what is not built yet, and gets an empty answer: ${part}`;
   assertEquals(told, [
-    line("told-py1", "file server"),
-    line("told-py2", "file server"),
+    line("told-py1", "mine"),
+    line("told-py2", "mine"),
     line("told-py1", "pillar"),
   ]);
 });

@@ -7,6 +7,7 @@ import { Access, createAccessKeys } from "../../lib/auth/access.ts";
 import { Callers } from "../../lib/auth/callers.ts";
 import { ExternalAuth } from "../../lib/auth/external_auth.ts";
 import { Autosign } from "../../lib/keys/autosign.ts";
+import { openFiles } from "../../lib/master/master_files.ts";
 import { throttledWarnings } from "../../lib/master/throttled_warnings.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { DataCache } from "../../lib/fleet/data_cache.ts";
@@ -101,6 +102,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
       data: new DataCache(opts.cachedir, { log: log.error }),
       publishPort: 4505,
     },
+    files: openFiles(opts, log),
     functions: {
       start: (job) => Promise.resolve(void functions.push(job)),
       call: (job) => Promise.resolve((functions.push(job), { return: "done", success: true })),

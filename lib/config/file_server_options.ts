@@ -1,0 +1,86 @@
+/**
+ * The options of the file server and its backends, for both roles: a master serves its minions, a minion without a master
+ * itself.
+ * @module
+ */
+
+import { any, bool, dict, int, list, notNeeded, planned, str, strs } from "./option_types.ts";
+
+/** Seconds between updates of a backend. */
+const INTERVAL = 60;
+
+/** The options, by name. */
+export const FILE_SERVER_OPTIONS = {
+  file_roots: dict(
+    new Map([["base", ["/srv/salt", "/srv/spm/salt"]]]),
+    "Directories of files and states to serve, a list for each environment. `__env__` as an environment, or in a directory of it, stands for every environment that is not named.",
+  ),
+  fileserver_backend: strs(
+    ["roots"],
+    "Where files to serve come from, in this order: `roots`, `gitfs` (or `git`), `minionfs` (or `minion`).",
+  ),
+  file_ignore_regex: strs([], "Files whose path has a part that matches one of these expressions are not served."),
+  file_ignore_glob: strs([], "Files whose path matches one of these globs are not served."),
+  fileserver_followsymlinks: bool(true, "Whether links in file roots are followed, also those that lead elsewhere."),
+  fileserver_ignoresymlinks: bool(false, "Whether links are left out of the lists of files."),
+  fileserver_list_cache_time: int(20, "Seconds for which a list of files is kept.", { min: 0 }),
+  gitfs_remotes: planned(list([], "Git repositories to serve files from: URLs, or `{URL: [{option: value}, …]}`.")),
+  gitfs_base: planned(str("master", "The branch, tag or commit that is environment `base`.")),
+  gitfs_fallback: planned(
+    str("", "The branch, tag or commit that stands for environments that a repository does not have."),
+  ),
+  gitfs_root: planned(str("", "The directory in repositories whose files are served; empty: all of them.")),
+  gitfs_mountpoint: planned(str("", "The directory that files of repositories appear in: `salt://name`.")),
+  gitfs_saltenv: planned(list([], "Per environment, `mountpoint`, `root` and `ref`: `[{dev: [{ref: develop}]}]`.")),
+  gitfs_saltenv_whitelist: planned(
+    strs([], "If not empty, only environments that match are served: globs, or expressions."),
+  ),
+  gitfs_saltenv_blacklist: planned(strs([], "Environments that are not served: globs, or expressions.")),
+  gitfs_ref_types: planned(strs(["branch", "tag", "sha"], "What may be an environment: `branch`, `tag`, `sha`.")),
+  gitfs_disable_saltenv_mapping: planned(
+    bool(false, "Whether only environments that the configuration names are served."),
+  ),
+  gitfs_refspecs: planned(strs(
+    ["+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"],
+    "What is fetched of repositories.",
+  )),
+  gitfs_depth: planned(int(1, "How many commits are fetched of each branch and tag; 0: all.", { min: 0 })),
+  gitfs_global_lock: notNeeded(bool(true, "Accepted for Salt's sake: each repository has a lock of its own.")),
+  gitfs_update_interval: planned(int(INTERVAL, "Seconds between fetches of a repository.", { min: 1 })),
+  gitfs_ssl_verify: planned(bool(true, "Whether certificates of HTTPS servers are checked.")),
+  gitfs_proxy: planned(str("", "Proxy for repositories: `http://host:port`.")),
+  gitfs_user: planned(str("", "User name for repositories over HTTPS.")),
+  gitfs_password: planned(str("", "Password for repositories over HTTPS.")),
+  gitfs_insecure_auth: planned(bool(false, "Whether user name and password are sent over HTTP without TLS.")),
+  gitfs_privkey: planned(str("", "Private key for repositories over SSH.")),
+  gitfs_pubkey: notNeeded(str("", "Accepted for Salt's sake: ssh needs the private key alone.")),
+  gitfs_passphrase: planned(str("", "Passphrase of `gitfs_privkey`.")),
+  minionfs_env: str("base", "The environment that files pushed by minions are in."),
+  minionfs_mountpoint: str("", "The directory that those files appear in: `salt://name`."),
+  minionfs_whitelist: strs([], "If not empty, only files of minions that match are served: globs, or expressions."),
+  minionfs_blacklist: strs([], "Minions whose files are not served: globs, or expressions."),
+  gitfs_provider: notNeeded(any(null, "Accepted for Salt's sake: git is always called as a program.")),
+};
+
+/** The options of the master's file server alone, by name. */
+export const MASTER_FILE_SERVER_OPTIONS = {
+  file_buffer_size: int(1_048_576, "Bytes of a piece of a served file.", { min: 1024 }),
+  file_recv: bool(false, "Whether minions may push files to the master."),
+  file_recv_max_size: int(100, "Largest such file, in MiB.", { min: 0 }),
+  fileserver_events: planned(
+    bool(false, "Whether `salt/fileserver/BACKEND/update` events tell of updates and of what changed."),
+  ),
+  fileserver_interval: planned(
+    int(3600, "Seconds between removals of what the file server keeps of files that are gone.", {
+      min: 1,
+    }),
+  ),
+  roots_update_interval: planned(int(INTERVAL, "Seconds between updates of `roots`: what changed in the file roots.", {
+    min: 1,
+  })),
+  minionfs_update_interval: planned(int(INTERVAL, "Seconds between updates of `minionfs`.", { min: 1 })),
+  fileserver_update_niceness: notNeeded(int(null, "Accepted for Salt's sake: no process updates the file server.")),
+  fileserver_verify_config: planned(
+    bool(true, "Whether the master refuses to start with backends that cannot be used."),
+  ),
+};

@@ -1,0 +1,105 @@
+/**
+ * What a backend of the file server is: it has environments, and files in them. `lib/fileserver` asks the backends, one after the
+ * other; they are in `modules/fileserver`.
+ * @module
+ */
+
+import type { FILE_SERVER_OPTIONS } from "../config/file_server_options.ts";
+import type { Loaded } from "../config/option_types.ts";
+import type { ValueMap } from "../values/value.ts";
+
+/** The options that backends read: those of a master and those of a minion have them all. */
+export interface FileServerOpts extends Readonly<Loaded<typeof FILE_SERVER_OPTIONS>> {
+  readonly cachedir: string;
+  readonly hash_type: string;
+  /** Bytes of a piece of a file. */
+  readonly file_buffer_size: number;
+  /** Whether minions may push files. Only masters have it. */
+  readonly file_recv?: boolean;
+}
+
+/** What backends reach beside the disk. */
+export interface BackendHost {
+  /** Writes a line to the log. */
+  log(level: "error" | "warning" | "info" | "debug", message: string): void;
+}
+
+/** A file that a backend has. */
+export interface FoundFile {
+  /** Where it is on this host. */
+  readonly path: string;
+  /** Its path in the environment. */
+  readonly rel: string;
+  /** Python's `os.stat` as a list: mode, inode, device, links, uid, gid, size, atime, mtime, ctime. Of a file in git the mode alone. */
+  readonly stat: readonly number[];
+}
+
+/** All that an environment has. Texts are sorted. */
+export interface FileLists {
+  readonly files: readonly string[];
+  readonly dirs: readonly string[];
+  readonly emptyDirs: readonly string[];
+  /** The text of each link, by its path. */
+  readonly links: ReadonlyMap<string, string>;
+}
+
+/** An environment without files. */
+export const NO_LISTS: FileLists = { files: [], dirs: [], emptyDirs: [], links: new Map() };
+
+/** What is asked for. */
+export interface FileRequest {
+  /** A relative path without `..`, as lib/files/safe_path.ts makes it. */
+  readonly path: string;
+  readonly saltenv: string;
+  /** What stood behind `?` in the request, without the environment. */
+  readonly query: ReadonlyMap<string, string>;
+}
+
+/** A source of files. Each method may be called many times at once, and answers with nothing for an unknown environment. */
+export interface FileBackend {
+  /** The environments, sorted. */
+  envs(): Promise<readonly string[]>;
+  /** The file; `undefined` if there is none, or it lies outside. */
+  find(request: FileRequest): Promise<FoundFile | undefined>;
+  /** Whether `file`, which {@linkcode find} gave, is part of `saltenv`. A request may find a file in another environment by its query. */
+  serves(file: FoundFile, saltenv: string): Promise<boolean>;
+  /** The digest of a file that {@linkcode find} gave, in hexadecimal digits; `undefined` if it has gone. */
+  hash(file: FoundFile, saltenv: string): Promise<string | undefined>;
+  lists(saltenv: string): Promise<FileLists>;
+  /** What is updated for itself, with its interval in seconds. */
+  intervals(): readonly UpdateTarget[];
+  /**
+   * Brings the backend up to date.
+   * @param targets The ids of what is updated; all if there are none.
+   * @returns The data of the event that tells of it; `undefined` if the backend tells of none.
+   */
+  update(targets: readonly string[], wanted: UpdateWanted): Promise<ValueMap | undefined>;
+  /** Removes what it keeps of files that are gone. */
+  reap?(): Promise<void>;
+  /** Removes all that it keeps. @returns What went wrong. */
+  clearCache?(): Promise<string[]>;
+  /** Allows updates that another process has locked. @param pattern A glob for the repository; all if there is none. */
+  clearLock?(pattern?: string): Promise<LockResult>;
+  /** Locks updates. */
+  lock?(pattern?: string): Promise<LockResult>;
+}
+
+/** Something that is updated at an interval of its own. */
+export interface UpdateTarget {
+  /** Its id, for {@linkcode FileBackend.update}; `undefined`: the whole backend. */
+  readonly id?: string;
+  /** In seconds; `undefined`: what the option of the backend says. */
+  readonly intervalS?: number;
+}
+
+/** What the caller of an update wants of it. */
+export interface UpdateWanted {
+  /** Whether somebody reads what has changed. Without, a backend need not find out. */
+  readonly changes: boolean;
+}
+
+/** What was done with locks, in words, and what could not be done. */
+export interface LockResult {
+  readonly done: readonly string[];
+  readonly errors: readonly string[];
+}

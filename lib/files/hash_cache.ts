@@ -1,0 +1,150 @@
+/**
+ * Digests of files that are served, kept as long as a file does not change: in memory, and of large files also on disk, for the other
+ * threads and the next master. A digest of a small file costs no more than reading a kept one.
+ *
+ * A file is the same if its inode, size and times are. One that changed a moment ago may change again without another time: its
+ * digest is not kept.
+ * @module
+ */
+
+import { messageOf } from "../errors.ts";
+import { isGone } from "../os/deno_texts.ts";
+import { BoundedMap } from "../values/bounded_map.ts";
+import type { BackendHost } from "./backend.ts";
+import { digestFile } from "./pieces.ts";
+import { fileNameOf } from "./safe_path.ts";
+
+/** Number of digests that a thread remembers. */
+const MOST_REMEMBERED = 20_000;
+/** Bytes from which on a digest is also kept on disk. */
+const LARGE = 1 << 20;
+/** The age of a change, in milliseconds, from which on the file counts as unchanged. */
+const SETTLED_MS = 2_000;
+
+/** A file in an environment. */
+interface Hashed {
+  /** Where it is. */
+  readonly path: string;
+  readonly saltenv: string;
+  /** Its path in the environment. */
+  readonly rel: string;
+}
+
+interface Kept {
+  readonly identity: string;
+  readonly hash: string;
+}
+
+/** The digests of one backend. */
+export class HashCache {
+  readonly #directory: string;
+  readonly #hashType: string;
+  readonly #host: BackendHost;
+  readonly #kept = new BoundedMap<string, Kept>(MOST_REMEMBERED);
+  readonly #running = new Map<string, Promise<string | undefined>>();
+
+  /** @param directory Of the digests on disk: `<cachedir>/roots/hash`. */
+  constructor(directory: string, hashType: string, host: BackendHost) {
+    this.#directory = directory;
+    this.#hashType = hashType;
+    this.#host = host;
+  }
+
+  /** The digest of a file, in hexadecimal digits; `undefined` if there is none. Equal requests at one time share the work. */
+  get(file: Hashed): Promise<string | undefined> {
+    const running = this.#running.get(file.path);
+    if (running !== undefined) return running;
+    const started = this.#get(file).finally(() => this.#running.delete(file.path));
+    this.#running.set(file.path, started);
+    return started;
+  }
+
+  async #get(file: Hashed): Promise<string | undefined> {
+    try {
+      for (;;) {
+        const before = await Deno.stat(file.path);
+        if (!before.isFile) return undefined;
+        const identity = identityOf(before);
+        const known = this.#kept.get(file.path);
+        if (known?.identity === identity) return known.hash;
+        const large = before.size >= LARGE;
+        const hash = (large ? await this.#read(file, identity) : undefined) ??
+          await digestFile(file.path, this.#hashType);
+        const after = await Deno.stat(file.path);
+        if (identityOf(after) !== identity) continue; // it changed while it was read
+        const changed = Math.max(after.mtime?.getTime() ?? 0, after.ctime?.getTime() ?? 0);
+        if (Date.now() - changed < SETTLED_MS) return hash;
+        this.#kept.set(file.path, { identity, hash });
+        if (large) await this.#write(file, { identity, hash });
+        return hash;
+      }
+    } catch (error) {
+      if (isGone(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #pathOf({ saltenv, rel }: Hashed): string {
+    return `${this.#directory}/${fileNameOf(saltenv)}/${rel}.hash.${this.#hashType}`;
+  }
+
+  async #read(file: Hashed, identity: string): Promise<string | undefined> {
+    try {
+      const [hash, of] = (await Deno.readTextFile(this.#pathOf(file))).split(":");
+      return of === identity ? hash : undefined;
+    } catch {
+      return undefined; // there is none, or its name is too long
+    }
+  }
+
+  async #write(file: Hashed, { identity, hash }: Kept): Promise<void> {
+    const path = this.#pathOf(file);
+    try {
+      await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+      const temporary = `${path}.${crypto.randomUUID().slice(0, 8)}`;
+      await Deno.writeTextFile(temporary, `${hash}:${identity}`);
+      await Deno.rename(temporary, path);
+    } catch (error) {
+      this.#host.log("debug", `The digest of ${file.path} is not kept: ${messageOf(error)}`);
+    }
+  }
+
+  /** Removes the digests on disk of files that `isThere` does not know. */
+  async reap(isThere: (rel: string, saltenv: string) => Promise<boolean>): Promise<void> {
+    for (const saltenv of await directoryNames(this.#directory)) {
+      await reapIn(`${this.#directory}/${saltenv}`, "", (rel) => isThere(rel, decodeURIComponent(saltenv)));
+    }
+  }
+}
+
+function identityOf({ dev, ino, size, mtime, ctime }: Deno.FileInfo): string {
+  return [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join("-");
+}
+
+/** Removes what is not needed below a directory, and directories that are empty then. */
+async function reapIn(top: string, below: string, isThere: (rel: string) => Promise<boolean>): Promise<void> {
+  const directory = below === "" ? top : `${top}/${below}`;
+  let kept = 0;
+  for await (const { name, isDirectory } of Deno.readDir(directory)) {
+    const rel = below === "" ? name : `${below}/${name}`;
+    if (isDirectory) {
+      await reapIn(top, rel, isThere);
+    } else {
+      const file = /^(.*)\.hash\.\w+$/s.exec(rel)?.[1];
+      if (file !== undefined && await isThere(file)) kept++;
+      else await Deno.remove(`${directory}/${name}`).catch(() => {});
+    }
+  }
+  // Fails, as it should, if there is something in it.
+  if (kept === 0 && below !== "") await Deno.remove(directory).catch(() => {});
+}
+
+async function directoryNames(path: string): Promise<string[]> {
+  try {
+    const entries = await Array.fromAsync(Deno.readDir(path));
+    return entries.filter(({ isDirectory }) => isDirectory).map(({ name }) => name);
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}

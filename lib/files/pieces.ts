@@ -1,0 +1,44 @@
+/**
+ * Reads pieces of files, and digests of whole ones, without holding up the thread and without more memory than a piece.
+ * @module
+ */
+
+import { type AsyncHash, hashInThread } from "../crypto/hash_in_thread.ts";
+
+/** Bytes that are digested at once. */
+const DIGESTED = 1 << 20;
+
+/** At most `length` bytes of the file `path` from `at` on; none at its end or behind it. @throws What the system throws. */
+export async function readPiece(path: string, at: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
+  using file = await Deno.open(path);
+  const { size, isFile } = await file.stat();
+  const wanted = isFile ? Math.max(0, Math.min(length, size - at)) : length;
+  if (wanted === 0) return new Uint8Array();
+  if (at > 0) await file.seek(at, Deno.SeekMode.Start);
+  const bytes = new Uint8Array(wanted);
+  return bytes.subarray(0, await fill(file, bytes));
+}
+
+/** The digest of the file `path`, in hexadecimal digits. @throws What the system throws. @throws {ConfigError} For another `hashType`. */
+export async function digestFile(path: string, hashType: string): Promise<string> {
+  using file = await Deno.open(path);
+  using hash: AsyncHash = hashInThread(hashType);
+  const buffer = new Uint8Array(Math.max(1, Math.min(DIGESTED, (await file.stat()).size)));
+  for (;;) {
+    const length = await fill(file, buffer);
+    if (length === 0) break;
+    await hash.update(buffer.subarray(0, length));
+  }
+  return hash.digest().toHex();
+}
+
+/** Reads until `bytes` is full or the file ends. @returns The number of bytes. */
+async function fill(file: Deno.FsFile, bytes: Uint8Array): Promise<number> {
+  let length = 0;
+  while (length < bytes.length) {
+    const read = await file.read(bytes.subarray(length));
+    if (read === null) break;
+    length += read;
+  }
+  return length;
+}

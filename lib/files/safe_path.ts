@@ -1,0 +1,50 @@
+/**
+ * Which paths and names of environments that a minion sends may be used on this host, and whether what is at a path lies below a
+ * root.
+ * Source: Salt 3008.3 `salt/fileserver/__init__.py` find_file, `salt/utils/verify.py` clean_path; CVE-2020-11652, CVE-2024-22231,
+ * CVE-2024-22232.
+ * @module
+ */
+
+import { normalPath, realPath } from "../filesystem/paths.ts";
+
+/** Maximum number of bytes of a path that is looked at. */
+const MOST_BYTES = 4096;
+
+/** `path` without `.` and empty steps; `undefined` if it is absolute, empty or has `../`, or no system has such a path. */
+export function safePath(path: string): string | undefined {
+  if (path === "" || path.length > MOST_BYTES || path.includes("\0")) return undefined;
+  if (path.startsWith("/") || path.includes("../") || path.split("/").includes("..")) return undefined;
+  return normalPath(path);
+}
+
+/** Whether an environment of this name may become a part of a path: none that leads elsewhere. */
+export function isSafeEnv(saltenv: string): boolean {
+  if (saltenv.length > MOST_BYTES || saltenv.includes("\0")) return false;
+  return saltenv.split("/").every((step) => step !== "" && step !== "." && step !== "..");
+}
+
+/** Whether the lexical path `path` is `root` or below it. */
+export function isBelow(root: string, path: string): boolean {
+  return path === root || path.startsWith(root === "/" ? "/" : `${root}/`);
+}
+
+/** Whether `path`, with all links followed, is below `root`. What does not exist is where it would be. */
+export async function isReallyBelow(root: string, path: string): Promise<boolean> {
+  const [realRoot, real] = await Promise.all([followed(root), followed(path)]);
+  return isBelow(realRoot, real);
+}
+
+/** The path with all links followed, also if it ends in what does not exist. */
+export async function followed(path: string): Promise<string> {
+  try {
+    return await Deno.realPath(path);
+  } catch {
+    return realPath(path);
+  }
+}
+
+/** A name of an environment as the name of a file: Salt's `safe_filename_leaf`. */
+export function fileNameOf(saltenv: string): string {
+  return saltenv.replace(/[\\:/*?"<>|]/g, (char) => encodeURIComponent(char).replace("*", "%2A"));
+}

@@ -1,0 +1,113 @@
+/**
+ * Backend `minionfs`: the files that minions pushed, as `<minion>/<path>`, for all minions. Only with `file_recv`. A link among them is
+ * never followed, and no `top.sls` of a minion is served: it would decide what others run.
+ * Source: the functions and results of Salt 3008.3 `salt/fileserver/minionfs.py`.
+ * @module
+ */
+
+import {
+  type BackendHost,
+  type FileBackend,
+  type FileLists,
+  type FileRequest,
+  type FileServerOpts,
+  type FoundFile,
+  NO_LISTS,
+  type UpdateTarget,
+} from "../../lib/files/backend.ts";
+import { isExposed } from "../../lib/files/exposed.ts";
+import { findBelow } from "../../lib/files/find_below.ts";
+import { HashCache } from "../../lib/files/hash_cache.ts";
+import { ignoredFiles } from "../../lib/files/ignored.ts";
+import { pushedFiles } from "../../lib/files/received_files.ts";
+import { mountPoint } from "../../lib/files/salt_url.ts";
+import { walkRoots } from "../../lib/files/walk_roots.ts";
+import { isGone } from "../../lib/os/deno_texts.ts";
+import { isValidId } from "../../lib/protocol/minion_id.ts";
+import { compareStrings, type ValueMap } from "../../lib/values/value.ts";
+
+class MinionFiles implements FileBackend {
+  readonly #opts: FileServerOpts;
+  readonly #mountPoint: string;
+  readonly #ignores: (path: string) => boolean;
+  readonly #exposes: (minion: string) => boolean;
+  readonly #hashes: HashCache;
+
+  constructor(opts: FileServerOpts, host: BackendHost) {
+    this.#opts = opts;
+    this.#mountPoint = mountPoint(opts.minionfs_mountpoint);
+    this.#ignores = ignoredFiles(opts, host);
+    this.#exposes = isExposed(opts.minionfs_whitelist, opts.minionfs_blacklist);
+    this.#hashes = new HashCache(`${opts.cachedir}/minionfs/hash`, opts.hash_type, host);
+  }
+
+  envs(): Promise<string[]> {
+    return Promise.resolve([this.#opts.minionfs_env]);
+  }
+
+  async find({ path, saltenv }: FileRequest): Promise<FoundFile | undefined> {
+    if (saltenv !== this.#opts.minionfs_env || path.split("/").at(-1) === "top.sls") return undefined;
+    const rel = path.startsWith(this.#mountPoint) ? path.slice(this.#mountPoint.length) : "";
+    const slash = rel.indexOf("/");
+    const minion = rel.slice(0, Math.max(slash, 0));
+    if (!isValidId(minion) || !this.#exposes(minion)) return undefined;
+    const found = await findBelow(pushedFiles(this.#opts.cachedir, minion), rel.slice(slash + 1), { follow: false });
+    return found === undefined || this.#ignores(found.path) ? undefined : { ...found, rel };
+  }
+
+  serves(_file: FoundFile, _saltenv: string): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
+  hash({ path, rel }: FoundFile, saltenv: string): Promise<string | undefined> {
+    return this.#hashes.get({ path, rel, saltenv });
+  }
+
+  async lists(saltenv: string): Promise<FileLists> {
+    if (saltenv !== this.#opts.minionfs_env) return NO_LISTS;
+    const files: string[] = [], dirs: string[] = [];
+    for (const minion of await minionsIn(`${this.#opts.cachedir}/minions`)) {
+      if (!this.#exposes(minion)) continue;
+      const lists = await walkRoots([pushedFiles(this.#opts.cachedir, minion)], {
+        follow: false,
+        withoutLinks: true,
+        ignores: () => false,
+      });
+      const place = `${this.#mountPoint}${minion}`;
+      files.push(...lists.files.map((path) => `${place}/${path}`).filter((path) => !this.#ignores(path)));
+      dirs.push(...lists.dirs.map((path) => `${place}/${path}`));
+    }
+    return { ...NO_LISTS, files: files.sort(compareStrings), dirs: dirs.sort(compareStrings) };
+  }
+
+  intervals(): readonly UpdateTarget[] {
+    return [{}];
+  }
+
+  /** There is nothing to update: what has been pushed is there. */
+  update(): Promise<ValueMap | undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  async reap(): Promise<void> {
+    await this.#hashes.reap(async (rel, saltenv) => {
+      const path = `${this.#mountPoint}${rel}`;
+      return await this.find({ path, saltenv, query: new Map() }) !== undefined;
+    });
+  }
+}
+
+/** Opens the backend; `undefined` if minions may push nothing. */
+export function open(opts: FileServerOpts, host: BackendHost): FileBackend | undefined {
+  return opts.file_recv ? new MinionFiles(opts, host) : undefined;
+}
+
+async function minionsIn(directory: string): Promise<string[]> {
+  try {
+    const entries = await Array.fromAsync(Deno.readDir(directory));
+    return entries.filter(({ isDirectory }) => isDirectory).map(({ name }) => name).sort(compareStrings);
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import { createSaltUrl, isEscapedUrl, splitQuery, splitSaltUrl, unescapeUrl } from "../../lib/files/salt_url.ts";
+import { assertEquals } from "../support/assert.ts";
+
+/** What Salt 3008.3 answers (`salt/utils/url.py` parse, is_escaped, unescape). */
+const URLS: readonly [url: string, path: string, saltenv: string | undefined, escaped: boolean, unescaped: string][] = [
+  ["salt://a/b", "a/b", undefined, false, "salt://a/b"],
+  ["salt://a/b?saltenv=dev", "a/b", "dev", false, "salt://a/b?saltenv=dev"],
+  ["salt:///a", "a", undefined, false, "salt://a"],
+  ["salt://a?env=x", "a", undefined, false, "salt://a"],
+  ["a/b?saltenv=dev", "a/b?saltenv=dev", undefined, false, "a/b?saltenv=dev"],
+  ["salt://|a?b", "|a?b", undefined, true, "salt://a?b"],
+  ["|a", "|a", undefined, true, "a"],
+  ["||a", "||a", undefined, true, "a"],
+  ["a", "a", undefined, false, "a"],
+  ["salt://a?x=1&saltenv=y", "a?x=1&saltenv=y", undefined, false, "salt://a?x=1&saltenv=y"],
+  ["salt://a?saltenv=x?saltenv=y", "a", "x?saltenv=y", false, "salt://a?saltenv=x?saltenv=y"],
+  ["http://h/|a", "http://h/|a", undefined, false, "http://h/|a"],
+  ["salt://a|b", "a|b", undefined, false, "salt://a|b"],
+  ["salt://?saltenv=dev", "", "dev", false, "salt://?saltenv=dev"],
+  ["salt://a?saltenv=", "a", "", false, "salt://a"],
+];
+for (const [url, path, saltenv, escaped, unescaped] of URLS) {
+  Deno.test(`${url} is taken apart as Salt does`, () => {
+    assertEquals(splitSaltUrl(url), saltenv === undefined ? { path } : { path, saltenv });
+    assertEquals(isEscapedUrl(url), escaped);
+    // Salt keeps an URL that is not escaped as it is.
+    if (escaped) assertEquals(unescapeUrl(url), unescaped);
+  });
+}
+
+Deno.test("a salt:// URL is made of a path and an environment", () => {
+  assertEquals(createSaltUrl("a/b", "dev"), "salt://a/b?saltenv=dev");
+  assertEquals(createSaltUrl("a\\b"), "salt://a/b");
+});
+
+Deno.test("behind the ? of a path that a minion sends are options, unless | says otherwise", () => {
+  assertEquals(splitQuery("a?saltenv=dev&index=1&x&env=y"), {
+    path: "a",
+    query: new Map([["saltenv", "dev"], ["index", "1"]]),
+  });
+  assertEquals(splitQuery("|a?saltenv=dev"), { path: "a?saltenv=dev", query: new Map() });
+});
