@@ -113,6 +113,8 @@ async function scriptsOf(
       // Names stay as they are: stacks and texts show them.
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       comments: false,
+      // One character above 255 makes V8 hold a whole file in two bytes a character.
+      charset: "ascii",
       codeSplitting: groups.length > 0 ? { groups } : true,
     });
     const chunks = output.filter((file) => file.type === "chunk");
