@@ -1,0 +1,58 @@
+/**
+ * Merging two maps by one of Salt's strategies, as pillar files and `slsutil.merge` are merged.
+ * Source: Salt 3008.3, `salt/utils/dictupdate.py` merge.
+ * @module
+ */
+
+import { updateMap } from "./dict_update.ts";
+import type { Value, ValueMap } from "./value.ts";
+
+/** How maps are merged. */
+export interface MergeHow {
+  /** `smart`, `recurse`, `overwrite`, `aggregate`, `list` or `none`; another name is taken for `none`. */
+  readonly strategy: string;
+  /** What renders files by default, which decides about `smart`. */
+  readonly renderer?: string;
+  /** Whether lists are joined without doubles, by `smart` and `recurse`. */
+  readonly mergeLists?: boolean;
+}
+
+/** Whether Salt knows a strategy of that name. */
+export function isMergeStrategy(name: string): boolean {
+  return Object.hasOwn(STRATEGIES, name);
+}
+
+/** `a` with what `b` has. Neither is changed. */
+export function mergeMaps(a: ValueMap, b: ValueMap, how: MergeHow): ValueMap {
+  const { strategy, renderer = "yaml" } = how;
+  if (strategy === "smart") {
+    const aggregates = renderer.split("|").at(-1) === "yamlex" || renderer.startsWith("yamlex_");
+    return STRATEGIES[aggregates ? "aggregate" : "recurse"](a, b, how);
+  }
+  return STRATEGIES[isMergeStrategy(strategy) ? strategy : "none"](a, b, how);
+}
+
+type Merge = (a: ValueMap, b: ValueMap, how: MergeHow) => ValueMap;
+
+const recurse: Merge = (a, b, { mergeLists = false }) => updateMap(a, b, { mergeLists });
+/** As `update` of Python's dict: what stands below a key is replaced as a whole. */
+const replaceKeys: Merge = (a, b) => {
+  const merged = new Map(a);
+  for (const [key, value] of b) merged.set(key, value);
+  return merged;
+};
+
+const STRATEGIES: Readonly<Record<string, Merge>> = {
+  smart: recurse,
+  recurse,
+  overwrite: replaceKeys,
+  // Values below the outermost keys are joined only if a renderer of YAMLEX has tagged them, and there is none here.
+  aggregate: replaceKeys,
+  // Salt's: a key that the second map alone has is lost.
+  list: (a, b) =>
+    new Map([...a].map(([key, value]): [Value, Value] => {
+      const other = b.get(key);
+      return [key, other === undefined ? value : [value, other]];
+    })),
+  none: (a, b) => updateMap(a, b, { mergeLists: false }),
+};
