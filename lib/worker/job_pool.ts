@@ -2,40 +2,29 @@
  * Runs a minion's jobs, each in its own worker, or in its own process if it belongs to a custom module. A started
  * worker waits for the next job, so `test.ping` has no start-up cost. Jobs can be signalled and killed.
  *
- * A job runs with the permissions that its functions declare. The main thread loads no modules, so a job goes to a
- * worker without permissions first; that worker reports the declared permissions, which are then cached. A worker loads
- * only built-in modules. The permissions of a custom module are read from the text of its file (custom_modules.ts). Its
- * process may serve the same module with the same permissions again for a while, but no other job after a `no_log` job.
+ * The main thread loads no modules, so a job goes to a worker without permissions first; that worker reports the permissions
+ * that the job's functions declare, which are then cached. The process of a custom module may serve the same module with the same permissions
+ * again for a while, but no other job after a `no_log` job.
  * @module
  */
 
-import { CustomModules } from "./custom_modules.ts";
 import type { RunningJob } from "../plugins/job_context.ts";
 import type { JobHost } from "./job_host.ts";
-import { type Asked, type FromJob, type FromModule, type HostData, pack, type ToJob, unpack } from "./job_protocol.ts";
-import { JobThread } from "./job_thread.ts";
+import { JobHosts, type JobHostsOptions } from "./job_hosts.ts";
+import { type Asked, type FromJob, type FromModule, type HostData, pack, type ToJob } from "./job_protocol.ts";
 import { messageOf, RequestTimeoutError } from "../errors.ts";
 import { sendSignal } from "../os/libc.ts";
 import type { WrittenOutput } from "./live_output.ts";
-import type { Logger } from "../process/log.ts";
 import { interruptedReturn } from "./interrupted.ts";
 import { IdleWorkers } from "./idle_workers.ts";
-import { moduleDirectories } from "./catalogue.ts";
 import { unpackOutcome } from "./module_messages.ts";
+import { failure, notGiven, plainOutcome } from "./outcomes.ts";
 import { ModuleProcess } from "./module_process.ts";
 import { asNoted, isNoLog } from "../protocol/no_log.ts";
-import type { MinionOpts } from "../config/options.ts";
-import { unpackOpts } from "../config/opts_transfer.ts";
-import {
-  joinPermissions,
-  mayStartAnything,
-  permissionKey,
-  type Permissions,
-  workerPermissions,
-} from "../plugins/permissions.ts";
+import { joinPermissions, mayStartAnything, permissionKey, type Permissions } from "../plugins/permissions.ts";
 import { sleep } from "../os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
-import { isMap, map, str, toValue, type Value, type ValueMap } from "../values/value.ts";
+import { isMap, str, toValue, type Value, type ValueMap } from "../values/value.ts";
 import { WarmProcesses } from "./warm_processes.ts";
 import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 
@@ -51,28 +40,18 @@ const GRACE_MS = 500;
  */
 const SPARE_MS = 50;
 
-/** Maximum time for describing all custom modules, in milliseconds. */
-const DESCRIBE_MS = 15_000;
-
 const SIGKILL = 9;
 const SIGTERM = 15;
 const SIGINT = 2;
 
 /** Options of a {@linkcode JobPool}. */
-export interface JobPoolOptions {
-  /** The minion's options, packed. */
-  readonly opts: Uint8Array;
-  /** Grains and pillar at the start. */
-  readonly hostData: HostData;
-  readonly log: Logger;
+export interface JobPoolOptions extends JobHostsOptions {
   /** Answers requests of jobs to the minion, except `running` and `signal`, which the pool answers itself. */
   answer(asked: Asked): Promise<Value>;
   /** Time in which a job may end after it was told to, before its worker is killed, in milliseconds. Default: 5,000. */
   readonly termMs?: number;
   /** Whether the pool runs only custom modules, and outcomes contain the thrown error (`error`); for `salt-call`. */
   readonly customOnly?: boolean;
-  /** The file of its threads. Default: job_worker.ts. */
-  readonly threadUrl?: URL;
 }
 
 interface Job {
@@ -90,14 +69,6 @@ interface Job {
   killed?: boolean;
 }
 
-/** The permissions of a worker, and their key. */
-interface Allowed {
-  readonly permissions: Permissions;
-  readonly key: string;
-}
-
-const NOTHING: Allowed = { permissions: "none", key: "none" };
-
 /** The outcome of a job that this minion leaves to the next one, because it ends and the job's command goes on. */
 export const LEFT: ValueMap = new Map();
 
@@ -109,37 +80,24 @@ export class JobPool {
   readonly #busy = new Map<JobHost, Job>();
   /** Workers with outdated modules; they end after their job. */
   readonly #stale = new WeakSet<JobHost>();
-  /** The permissions of each worker or process. */
-  readonly #allowed = new WeakMap<JobHost, Allowed>();
   /** The key under which a process waits after its job, if it may be used again. */
   readonly #processKeys = new WeakMap<JobHost, string>();
   /** The permissions of functions so far, by their names in a load. */
-  readonly #declared = new Map<string, Allowed>();
-  readonly #opts: MinionOpts;
-  #custom: CustomModules;
-  #described: Promise<Value> | undefined;
+  readonly #declared = new Map<string, Permissions>();
+  readonly #hosts: JobHosts;
   /** Number of killed threads that never ended. */
   #stuckThreads = 0;
-  #hostData: HostData;
   #spareTimer: Timer | undefined;
-  #started = 0;
   #closed = false;
 
   /** Starts the first worker. */
   constructor(options: JobPoolOptions) {
     this.#options = options;
-    this.#opts = unpackOpts("minion", options.opts);
-    this.#hostData = options.hostData;
-    this.#custom = this.#findCustom();
-    this.#warm();
-  }
-
-  #findCustom(): CustomModules {
-    const packed = this.#hostData.grains;
-    return new CustomModules(this.#opts, () => {
-      const grains = unpack(packed);
-      return isMap(grains) ? grains : new Map();
+    this.#hosts = new JobHosts(options, {
+      onDeath: (host, text) => this.#died(host, text),
+      onMessage: (host, message) => this.#hear(host, message),
     });
+    this.#warm();
   }
 
   /** Number of running jobs. */
@@ -178,17 +136,17 @@ export class JobPool {
     const jid = str(load.get("jid") ?? "");
     const job: Job = { jid, load, done: Promise.withResolvers(), onOutput, resumed, called };
     const funs = functionNames(load);
-    if (!this.#custom.concerns(funs)) this.#give(job, this.#declared.get(functionsOf(load)) ?? NOTHING);
+    if (!this.#hosts.custom.concerns(funs)) this.#give(job, this.#declared.get(functionsOf(load)) ?? "none");
     // For a mixed job, a worker must report the permissions of the built-in functions.
-    else if (funs.every((fun) => this.#custom.concerns([fun]))) this.#giveProcess(job, "none");
-    else this.#give(job, NOTHING);
+    else if (funs.every((fun) => this.#hosts.custom.concerns([fun]))) this.#giveProcess(job, "none");
+    else this.#give(job, "none");
     return job.done.promise;
   }
 
   /** Gives a job to a worker with exactly these permissions. */
-  #give(job: Job, allowed: Allowed): void {
+  #give(job: Job, permissions: Permissions): void {
     try {
-      this.#hand(job, this.#idle.take(allowed.key) ?? this.#start(allowed));
+      this.#hand(job, this.#idle.take(permissionKey(permissions)) ?? this.#hosts.startThread(permissions));
     } catch (error) {
       job.done.resolve(notGiven(error));
     }
@@ -203,7 +161,7 @@ export class JobPool {
     const funs = functionNames(job.load);
     let declaration;
     try {
-      declaration = this.#custom.declaration(funs);
+      declaration = this.#hosts.custom.declaration(funs);
     } catch (error) {
       return job.done.resolve(failure(`ERROR executing '${funs.join(",")}': ${messageOf(error)}`));
     }
@@ -211,12 +169,12 @@ export class JobPool {
     const caller = job.called?.by;
     const permissions = caller === undefined
       ? joinPermissions([declaration.permissions, others])
-      : this.#allowed.get(caller)?.permissions ?? "none";
+      : this.#hosts.permissionsOf(caller);
     const key = `${declaration.modules.join(" ")} ${permissionKey(permissions)}`;
     const noLog = isNoLog(job.load);
     let process = noLog ? undefined : this.#warmProcesses.take(key);
     try {
-      process ??= this.#startProcess(declaration.modules, permissions, { silent: noLog });
+      process ??= this.#hosts.startProcess(declaration.modules, permissions, { silent: noLog });
     } catch (error) {
       return job.done.resolve(notGiven(error));
     }
@@ -243,16 +201,14 @@ export class JobPool {
   #move(worker: JobHost, permissions: Permissions): void {
     const job = this.#busy.get(worker);
     if (job === undefined || job.killed) return;
-    const allowed = { permissions, key: permissionKey(permissions) };
     this.#busy.delete(worker);
     this.#shelve(worker);
     if (job.ended !== undefined) return job.done.resolve(failure(`The job was ended by signal ${job.ended}`));
-    if (this.#custom.concerns(functionNames(job.load))) return this.#giveProcess(job, permissions);
-    this.#declared.set(functionsOf(job.load), allowed);
-    this.#give(job, allowed);
+    if (this.#hosts.custom.concerns(functionNames(job.load))) return this.#giveProcess(job, permissions);
+    this.#declared.set(functionsOf(job.load), permissions);
+    this.#give(job, permissions);
   }
 
-  /** The running jobs. */
   /** The jobs that run now, as `saltutil.running` shows them. */
   running(): RunningJob[] {
     return this.#jobs().map(([host, { jid, load: published }]) => {
@@ -299,29 +255,28 @@ export class JobPool {
 
   /** Sets grains and pillar for jobs from now on. */
   setHostData(hostData: HostData): void {
-    this.#hostData = hostData;
-    for (const host of this.#hosts()) this.#tell(host, { kind: "host_data", hostData });
+    this.#hosts.hostData = hostData;
+    for (const host of this.#all()) this.#tell(host, { kind: "host_data", hostData });
   }
 
   /** Makes new workers load modules again: a loaded module stays in its thread. */
   async reload(): Promise<void> {
     for (const host of this.#busy.keys()) this.#stale.add(host);
     this.#declared.clear();
-    this.#custom = this.#findCustom();
-    this.#described = undefined;
+    this.#hosts.findCustom();
     const old = [...this.#idle.clear(), ...this.#warmProcesses.clear()];
     this.#warm();
     await Promise.all(old.map((host) => host.stop()));
   }
 
   /** All busy and waiting workers and processes. */
-  #hosts(): JobHost[] {
+  #all(): JobHost[] {
     return [...this.#idle.all, ...this.#warmProcesses.all, ...this.#busy.keys()];
   }
 
   /** What each worker or process is doing, one line each. */
   async describe(): Promise<string[]> {
-    return await Promise.all(this.#hosts().map(async (host) => `${host.name}: ${await host.describe()}`));
+    return await Promise.all(this.#all().map(async (host) => `${host.name}: ${await host.describe()}`));
   }
 
   /** Ends every job, with an outcome that says so, and every worker; those that are not gone when `budget` is over are named in the log. */
@@ -367,62 +322,7 @@ export class JobPool {
 
   #warm(): void {
     if (this.#options.customOnly || this.#closed || this.#idle.hasFree) return;
-    this.#idle.add(this.#start(NOTHING), NOTHING.key);
-  }
-
-  /** The Deno permissions for `permissions`. @throws {TypeError} If they are invalid. */
-  #denoPermissions(permissions: Permissions): Deno.PermissionOptions {
-    const { extension_modules, module_dirs } = this.#opts;
-    const modules = moduleDirectories({ extensionModules: extension_modules, moduleDirs: module_dirs });
-    return workerPermissions(permissions, { opts: this.#opts, modules });
-  }
-
-  /** @throws {TypeError} If the permissions are invalid. */
-  #start(allowed: Allowed): JobHost {
-    const thread: JobThread = new JobThread({
-      name: `Job-${this.#started++}`,
-      url: this.#options.threadUrl,
-      init: {
-        opts: this.#options.opts,
-        hostData: this.#hostData,
-        permissions: allowed.permissions,
-        customModules: this.#custom.names,
-        refusedModules: Object.fromEntries(this.#custom.refusals),
-      },
-      permissions: this.#denoPermissions(allowed.permissions),
-      log: this.#options.log,
-      onDeath: (reason) => this.#died(thread, `The job's worker died: ${reason}`),
-      onMessage: (message) => this.#hear(thread, message),
-    });
-    this.#allowed.set(thread, allowed);
-    return thread;
-  }
-
-  /** @throws {TypeError} If the permissions are invalid. */
-  #startProcess(
-    modules: readonly string[],
-    permissions: Permissions,
-    options: { readonly silent: boolean },
-  ): ModuleProcess {
-    const process: ModuleProcess = new ModuleProcess({
-      name: `Job-${this.#started++}`,
-      init: {
-        opts: this.#options.opts,
-        hostData: this.#hostData,
-        modules,
-        renamed: this.#custom.renamed,
-        logLevel: this.#options.log.least,
-        logFailures: !this.#options.customOnly,
-      },
-      permissions: this.#denoPermissions(permissions),
-      memory: this.#opts.custom_module_memory,
-      log: this.#options.log,
-      silent: options.silent,
-      onEnd: (text) => this.#died(process, text),
-      onMessage: (message) => this.#hear(process, message),
-    });
-    this.#allowed.set(process, { permissions, key: permissionKey(permissions) });
-    return process;
+    this.#idle.add(this.#hosts.startThread("none"), permissionKey("none"));
   }
 
   #died(host: JobHost, text: string): void {
@@ -434,42 +334,9 @@ export class JobPool {
     this.#finish(host, failure(text), false);
   }
 
-  /**
-   * Describes the functions of the custom modules (`describeFunctions`). They are loaded in one process without
-   * permissions that does nothing else.
-   */
+  /** Describes the functions of the custom modules (`describeFunctions`). */
   describeCustom(): Promise<Value> {
-    return this.#described ??= this.#describeCustom();
-  }
-
-  async #describeCustom(): Promise<Value> {
-    const answer = Promise.withResolvers<Value>();
-    const none = (why: string) =>
-      answer.resolve(map({ functions: [], problems: new Map(this.#custom.names.map((name) => [name, why])) }));
-    const process = new ModuleProcess({
-      name: "Modules",
-      init: {
-        opts: this.#options.opts,
-        hostData: this.#hostData,
-        modules: [],
-        renamed: this.#custom.renamed,
-        logLevel: this.#options.log.least,
-        logFailures: true,
-      },
-      permissions: this.#denoPermissions("none"),
-      memory: this.#opts.custom_module_memory,
-      log: this.#options.log,
-      onEnd: none,
-      onMessage: (message) => message.kind === "done" && answer.resolve(unpackOutcome(message.outcome)),
-    });
-    const timer = setTimeout(() => none(`the custom modules were not loaded in ${DESCRIBE_MS} ms`), DESCRIBE_MS);
-    process.tell({ kind: "describe" });
-    try {
-      return await answer.promise;
-    } finally {
-      clearTimeout(timer);
-      await process.kill();
-    }
+    return this.#hosts.describeCustom();
   }
 
   /** Calls a function of a custom module for a function that runs in a thread. @returns Its outcome. */
@@ -525,12 +392,12 @@ export class JobPool {
       case "running":
         return this.#options.customOnly ? await this.#options.answer(asked) : toValue(this.running());
       case "signal":
-        if (host instanceof ModuleProcess && !mayStartAnything(this.#allowed.get(host)?.permissions ?? "none")) {
+        if (host instanceof ModuleProcess && !mayStartAnything(this.#hosts.permissionsOf(host))) {
           throw new Error('a function that signals jobs declares the permission "all" or { run: true }');
         }
         return this.#options.customOnly ? await this.#options.answer(asked) : this.signal(asked.jid, asked.signal);
       case "describe":
-        return await this.describeCustom();
+        return await this.#hosts.describeCustom();
       case "call":
         return await this.#call(host, asked.fun, asked.call);
       default:
@@ -552,7 +419,7 @@ export class JobPool {
   #shelve(host: JobHost): void {
     const key = this.#processKeys.get(host);
     if (this.#closed || this.#stale.has(host)) void host.stop();
-    else if (!(host instanceof ModuleProcess)) this.#idle.put(host, this.#allowed.get(host)?.key ?? "");
+    else if (!(host instanceof ModuleProcess)) this.#idle.put(host, permissionKey(this.#hosts.permissionsOf(host)));
     else if (key !== undefined) this.#warmProcesses.put(host, key);
     else void host.stop();
   }
@@ -562,19 +429,6 @@ export class JobPool {
 function functionNames(load: ValueMap): string[] {
   const fun = load.get("fun") ?? null;
   return (Array.isArray(fun) ? fun : [fun]).map(str);
-}
-
-/** An outcome with only the known fields. */
-function plainOutcome(told: ValueMap, more: readonly string[]): ValueMap {
-  const fields = ["return", "retcode", "success", "out", ...more];
-  return new Map(
-    fields.flatMap((field): [string, Value][] => told.has(field) ? [[field, told.get(field) ?? null]] : []),
-  );
-}
-
-/** The outcome for a declaration that Deno refuses, such as a path of an unknown option or an invalid host. */
-function notGiven(error: unknown): ValueMap {
-  return failure(`The permissions that the function declares cannot be given: ${messageOf(error)}`);
 }
 
 /** The functions of a job, joined. */
@@ -587,8 +441,4 @@ async function killUnlessEnded(pids: readonly number[], budget: TimeBudget): Pro
   const grace = new TimeBudget(Math.min(GRACE_MS, budget.leftMs / 2));
   while (pids.some((pid) => sendSignal(-pid, 0)) && grace.leftMs > 0) await sleep(20);
   for (const pid of pids) sendSignal(-pid, SIGKILL);
-}
-
-function failure(text: string): ValueMap {
-  return map({ return: text, retcode: 1, success: false, out: "nested" });
 }

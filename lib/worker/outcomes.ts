@@ -1,0 +1,25 @@
+/**
+ * The outcomes of jobs that the pool itself makes, and what it passes on of those that workers report.
+ * @module
+ */
+
+import { messageOf } from "../errors.ts";
+import { map, type Value, type ValueMap } from "../values/value.ts";
+
+/** An outcome of a job that failed. */
+export function failure(text: string): ValueMap {
+  return map({ return: text, retcode: 1, success: false, out: "nested" });
+}
+
+/** The outcome for a declaration that Deno refuses, such as a path of an unknown option or an invalid host. */
+export function notGiven(error: unknown): ValueMap {
+  return failure(`The permissions that the function declares cannot be given: ${messageOf(error)}`);
+}
+
+/** An outcome with only the known fields, and those of `more`. */
+export function plainOutcome(told: ValueMap, more: readonly string[]): ValueMap {
+  const fields = ["return", "retcode", "success", "out", ...more];
+  return new Map(
+    fields.flatMap((field): [string, Value][] => told.has(field) ? [[field, told.get(field) ?? null]] : []),
+  );
+}
