@@ -67,7 +67,14 @@ export const MINION_OPTIONS = {
     "local",
   ]),
   use_master_when_local: bool(false, "Whether a minion with `file_client: local` still connects to its master."),
-  file_buffer_size: planned(int(262_144, "Bytes of a piece of a file.", { min: 1024 })),
+  file_buffer_size: int(
+    262_144,
+    "Bytes of a piece of a file that is pushed to the master, or of one without a master.",
+    {
+      min: 1024,
+    },
+  ),
+  autoload_dynamic_modules: planned(bool(true, "Whether a highstate fetches plugins from the file server first.")),
   acceptance_wait_time: float(10, "Seconds between two sign-ins while the key is pending.", { min: 0 }),
   acceptance_wait_time_max: float(0, "Seconds up to which that time doubles; 0: it does not grow.", { min: 0 }),
   rejected_retry: bool(false, "Whether a rejected minion keeps asking instead of ending."),

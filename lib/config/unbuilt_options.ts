@@ -7,7 +7,7 @@
 
 const NAMES = `
   add_proxymodule_to_opts archive_jobs auth_events_autosign_grains auth_events_pend_autosign_grains auth_retries
-  autoload_dynamic_modules azurefs_update_interval bootstrap_delay cache cache_sreqs clean_dynamic_modules
+  azurefs_update_interval bootstrap_delay cache cache_sreqs
   cli_salt_log_file cluster_auto_replace_voters cluster_demote_cooldown cluster_isolated_filesystem cluster_key_pass
   cluster_max_log_size cluster_max_voters cluster_min_voters cluster_mode cluster_peers cluster_pki_dir
   cluster_pub_fingerprint cluster_secret cluster_voter_health_check_interval cluster_voter_timeout cython_enable
@@ -15,7 +15,7 @@ const NAMES = `
   disable_aes_with_tls disable_grains disable_returners disabled_requisites discovery django_auth_path
   django_auth_settings enable_lspci enable_ssh_minions enable_zip_modules event_match_type event_publisher_niceness
   event_return_blacklist event_return_niceness event_return_queue event_return_queue_max_seconds
-  event_return_whitelist ext_pillar_first external_auth_groups extmod_blacklist extmod_whitelist features fips_mode
+  event_return_whitelist ext_pillar_first external_auth_groups features fips_mode
   git_pillar git_pillar_base git_pillar_branch git_pillar_depth git_pillar_disable_saltenv_mapping git_pillar_env
   git_pillar_fallback git_pillar_global_lock git_pillar_includes git_pillar_insecure_auth git_pillar_passphrase
   git_pillar_password git_pillar_privkey git_pillar_proxy git_pillar_pubkey git_pillar_ref_types git_pillar_refspecs

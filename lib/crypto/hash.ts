@@ -7,6 +7,7 @@ import { md5, sha1 } from "@noble/hashes/legacy.js";
 import { sha224, sha256, sha384, sha512 } from "@noble/hashes/sha2.js";
 import { ConfigError } from "../errors.ts";
 import { HASH_TYPES, type HashType } from "./hash_types.ts";
+import { nodeBuiltin } from "../os/node_builtin.ts";
 
 /** One of the library's digests, of which these two ways of use count. */
 interface Digest {
@@ -47,9 +48,19 @@ export interface StreamingHash {
   digest(): Uint8Array;
 }
 
-/** A digest by its name in Python's hashlib; `undefined` if there is none of that name. */
-export function streamingHash(name: string): StreamingHash | undefined {
+/** From this size on OpenSSL's digests are worth the loading of Node's layer: they are ten times as fast. */
+const LARGE_BYTES = 8 << 20;
+
+/**
+ * A digest by its name in Python's hashlib; `undefined` if there is none of that name.
+ * @param options.size Bytes that will come, as far as they are known.
+ */
+export function streamingHash(name: string, { size = 0 }: { readonly size?: number } = {}): StreamingHash | undefined {
   if (!isHashType(name)) return undefined;
+  if (size >= LARGE_BYTES) {
+    const hash = nodeBuiltin("node:crypto").createHash(name);
+    return { update: (data) => void hash.update(data), digest: () => new Uint8Array(hash.digest()) };
+  }
   const hash = DIGESTS[name].create();
   return { update: (data) => void hash.update(data), digest: () => hash.digest() };
 }

@@ -39,9 +39,9 @@ const BLOCK = 65_536;
  * @throws {InvocationError} If there is no such digest.
  */
 export function hashFile(path: string, form: string): string {
-  const hash = streamingHash(form);
-  if (hash === undefined) throw new InvocationError(`Invalid hash type: ${form}`);
   using file = Deno.openSync(path);
+  const hash = streamingHash(form, { size: file.statSync().size });
+  if (hash === undefined) throw new InvocationError(`Invalid hash type: ${form}`);
   const block = new Uint8Array(BLOCK);
   for (let length = file.readSync(block); length !== null; length = file.readSync(block)) {
     hash.update(block.subarray(0, length));

@@ -10,7 +10,7 @@ import type * as Inspector from "node:inspector";
 
 /** The modules that are used, by name. */
 export interface Builtins {
-  /** RSA, if the system has no OpenSSL. */
+  /** RSA, if the system has no OpenSSL; digests of large files in threads that may not call it. */
   readonly "node:crypto": typeof Crypto;
   /** File facts that Deno does not offer. */
   readonly "node:fs": typeof Fs;

@@ -8,14 +8,31 @@ export function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBu
   return through(bytes, new CompressionStream("gzip"));
 }
 
-/** Decompresses `bytes`. @throws {TypeError} If `bytes` are not gzip data. */
-export function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-  return through(bytes, new DecompressionStream("gzip"));
+/**
+ * Decompresses `bytes`.
+ * @param options.most Bytes of the largest result. Default: no limit.
+ * @throws {TypeError} If `bytes` are not gzip data. @throws {RangeError} If the result is larger than `most`.
+ */
+export function gunzip(
+  bytes: Uint8Array<ArrayBuffer>,
+  { most }: { readonly most?: number } = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  return through(bytes, new DecompressionStream("gzip"), most);
 }
 
 async function through(
   bytes: Uint8Array<ArrayBuffer>,
   stream: CompressionStream | DecompressionStream,
+  most = Infinity,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+  let size = 0;
+  const bound = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(piece, controller) {
+      size += piece.length;
+      if (size > most) controller.error(new RangeError(`more than ${most} bytes when decompressed`));
+      else controller.enqueue(piece);
+    },
+  });
+  const source = new Blob([bytes]).stream().pipeThrough(stream);
+  return new Uint8Array(await new Response(most === Infinity ? source : source.pipeThrough(bound)).arrayBuffer());
 }

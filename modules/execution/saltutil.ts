@@ -1,19 +1,18 @@
 /**
- * Execution module `saltutil`: the minion's own jobs, and having it read its modules, grains and pillar again.
+ * Execution module `saltutil`: the minion's own jobs, and having it read its modules, grains and pillar again. What fetches modules is in
+ * `_syncing.ts`.
  *
- * Source: the functions of Salt 3008.3 `salt/modules/saltutil.py`. What needs a file server compares the minion's own
- * `extension_modules` instead; `cmd`, `runner`, `wheel` and `update` are not here.
+ * Source: the functions of Salt 3008.3 `salt/modules/saltutil.py`; `cmd`, `runner`, `wheel` and `update` are not here.
  * @module
  */
 
 import { readFileIfExists } from "../../lib/os/atomic_file.ts";
 import { CommandError, RequestTimeoutError } from "../../lib/errors.ts";
-import { syncFamily } from "../../lib/plugins/sync.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { matchesGlob } from "../../lib/text/glob.ts";
 import { fn, type JobContext, type RunningJob } from "../../lib/plugins/job_context.ts";
 import { keptReturn, keptReturns } from "../../lib/jobs/kept_returns.ts";
-import { any, bool, float, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { bool, float, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { decode } from "../../lib/values/msgpack.ts";
 import type { Permissions } from "../../lib/plugins/permissions.ts";
 import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -147,104 +146,6 @@ export const pillar_refresh: ModuleFunction<JobContext> = fn({
   doc: describe("Another name of saltutil.refresh_pillar.", "saltutil.pillar_refresh"),
   params: REFRESH_PILLAR,
   run: (_bound, { outside }) => outside.refresh("pillar"),
-});
-
-/** What looking for changed modules takes. */
-const SYNCING: Permissions = { read: ["{extension_modules}", "{cachedir}"], write: ["{cachedir}"] };
-const SYNC = { saltenv: any(null), refresh: bool(true), extmod_whitelist: any(null), extmod_blacklist: any(null) };
-const SYNC_DOC =
-  "Modules are not fetched from the master yet: they are those in the minion's directory extension_modules. " +
-  "Returned are\nthe names of those that came, changed or went since the last time. saltenv is ignored; extmod_whitelist and " +
-  "extmod_blacklist\nare names, or maps of a family's names.";
-
-/** The names that a white or black list has for a family. */
-function namesFor(family: string, listed: Value): string[] | undefined {
-  const names = isMap(listed) ? listed.get(family) ?? null : listed;
-  if (names === null) return undefined;
-  return Array.isArray(names) ? names.map((name) => text(name)) : text(names).split(",").map((name) => name.trim());
-}
-
-interface SyncArguments {
-  readonly extmod_whitelist: Value;
-  readonly extmod_blacklist: Value;
-}
-
-function sync(family: string, { extmod_whitelist, extmod_blacklist }: SyncArguments, { opts }: JobContext): string[] {
-  return syncFamily(
-    family,
-    { directory: opts.extension_modules, record: `${opts.cachedir}/extmods_synced.json` },
-    { only: namesFor(family, extmod_whitelist), except: namesFor(family, extmod_blacklist) },
-  );
-}
-
-export const sync_modules: ModuleFunction<JobContext> = fn({
-  doc: describe(`Load execution modules that changed.\n\n${SYNC_DOC}`, "saltutil.sync_modules"),
-  permissions: SYNCING,
-  params: SYNC,
-  async run(bound, context) {
-    const changed = sync("modules", bound, context);
-    if (bound.refresh) await context.outside.refresh("modules");
-    return changed;
-  },
-});
-
-export const sync_grains: ModuleFunction<JobContext> = fn({
-  doc: describe(`Load grains modules that changed.\n\n${SYNC_DOC}`, "saltutil.sync_grains"),
-  permissions: SYNCING,
-  params: { ...SYNC, clean_pillar_cache: bool(false) },
-  async run(bound, context) {
-    const changed = sync("grains", bound, context);
-    if (bound.refresh) {
-      await context.outside.refresh("grains");
-      await context.outside.refresh("pillar");
-    }
-    return changed;
-  },
-});
-
-/** The families that `saltutil.sync_all` names, in Salt's order. */
-const FAMILIES = [
-  "clouds",
-  "beacons",
-  "modules",
-  "states",
-  "sdb",
-  "grains",
-  "renderers",
-  "returners",
-  "output",
-  "utils",
-  "log_handlers",
-  "executors",
-  "proxymodules",
-  "engines",
-  "thorium",
-  "serializers",
-  "matchers",
-  "resources",
-];
-/** Those that this implementation loads; the others are always unchanged. */
-const LOADED = ["modules", "grains"];
-
-export const sync_all: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    `Load modules of every family that changed: a map of lists. Only modules and grains are loaded yet.\n\n${SYNC_DOC}`,
-    "saltutil.sync_all",
-  ),
-  permissions: SYNCING,
-  params: { ...SYNC, clean_pillar_cache: bool(false) },
-  async run(bound, context) {
-    const local = context.opts.file_client === "local";
-    const families = [...local ? ["tops"] : [], ...FAMILIES, ...local ? ["pillar", "wrapper"] : []];
-    const changed = families.map((family): [Value, Value] => [
-      family,
-      LOADED.includes(family) ? sync(family, bound, context) : [],
-    ]);
-    if (bound.refresh) {
-      for (const what of ["modules", "grains", "pillar"] as const) await context.outside.refresh(what);
-    }
-    return new Map(changed);
-  },
 });
 
 export const list_extmods: ModuleFunction<JobContext> = fn({

@@ -1,15 +1,18 @@
 /** @module */
 import { invoke } from "../../../lib/plugins/call.ts";
-import { InvocationError, NoMasterError, RequestTimeoutError } from "../../../lib/errors.ts";
+import { CommandError, InvocationError, NoMasterError, RequestTimeoutError } from "../../../lib/errors.ts";
 import type { JobContext, Outside, Refresh, RunningJob } from "../../../lib/plugins/job_context.ts";
 import type { ModuleFunction } from "../../../lib/plugins/module.ts";
 import { encode } from "../../../lib/values/msgpack.ts";
 import { map, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import * as saltutil from "../../../modules/execution/saltutil.ts";
-import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/job_context.ts";
+import * as own from "../../../modules/execution/saltutil.ts";
+import * as syncing from "../../../modules/execution/_syncing.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
+import { type TestContext, testContext, testOpts } from "../../support/job_context.ts";
+import { ScriptedFileServer } from "../../support/scripted_file_server.ts";
+import { filesBelow } from "../../support/tree.ts";
 
-const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = saltutil;
+const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = { ...own, ...syncing };
 
 function call(name: string, context: JobContext, args: unknown[] = [], kwargs: Record<string, unknown> = {}) {
   const values = args.map((arg) => toValue(arg));
@@ -75,7 +78,7 @@ Deno.test("saltutil.signal_job refuses a signal that is no number", async () => 
 });
 
 /** A minion that records what it is told to refresh, and answers `answer`. */
-function refreshing(answer: boolean, overrides: Partial<JobContext> = {}): { context: JobContext; asked: Refresh[] } {
+function refreshing(answer: boolean, overrides: Partial<JobContext> = {}): { context: TestContext; asked: Refresh[] } {
   const asked: Refresh[] = [];
   const outside: Outside = {
     ...testContext().outside,
@@ -117,53 +120,87 @@ async function inRoot(run: (dir: string) => Promise<void>): Promise<void> {
   }
 }
 
-Deno.test("sync_modules lists what came, changed or went since the last time, and nothing twice", async () => {
-  await inRoot(async (dir) => {
-    const opts = { ...testOpts(), cachedir: `${dir}/cache`, extension_modules: `${dir}/ext` };
-    const { context, asked } = refreshing(true, { opts });
-    await Deno.mkdir(`${dir}/cache`);
-    const sync = (kwargs: Record<string, unknown> = {}) => call("sync_modules", context, [], kwargs);
-    assertEquals(await sync(), []);
-    await Deno.mkdir(`${dir}/ext/modules/below`, { recursive: true });
-    await Deno.writeTextFile(`${dir}/ext/modules/b.ts`, "export const x = 1;");
-    await Deno.writeTextFile(`${dir}/ext/modules/a.js`, "export const x = 1;");
-    await Deno.writeTextFile(`${dir}/ext/modules/README.md`, "");
-    assertEquals(await sync(), ["modules.a", "modules.b"]);
-    assertEquals(await sync(), []);
-    await Deno.writeTextFile(`${dir}/ext/modules/b.ts`, "export const x = 2;");
-    assertEquals(await sync({ extmod_blacklist: "b" }), []);
-    assertEquals(await sync({ extmod_whitelist: { modules: ["a"] } }), []);
-    assertEquals(await sync({ extmod_whitelist: { grains: ["a"] } }), ["modules.b"]);
-    await Deno.remove(`${dir}/ext/modules/a.js`);
-    assertEquals(await sync({ refresh: false }), ["modules.a"]);
-    assertEquals(await sync({ refresh: false }), []);
-    assertEquals(asked, Array<Refresh>(6).fill("modules"));
+/** A minion in `dir` whose master serves `files`, by environment. */
+function served(dir: string, files: Record<string, Record<string, string>>, overrides: Record<string, unknown> = {}) {
+  const server = new ScriptedFileServer(files);
+  const opts = { ...testOpts(), cachedir: `${dir}/cache`, extension_modules: `${dir}/ext`, ...overrides };
+  const { context, asked } = refreshing(true, { opts });
+  return { server, asked, context: { ...context, outside: { ...context.outside, request: server.request } } };
+}
 
-    await Deno.writeTextFile(`${dir}/cache/extmods_synced.json`, "{ broken");
-    assertEquals(await sync(), ["modules.b"]);
-    assertEquals(await call("list_extmods", context), map({ modules: ["README", "b", "below"] }));
+Deno.test("sync_modules brings what came or changed, removes what went and leaves what was put there by hand", async () => {
+  await inRoot(async (dir) => {
+    const files = {
+      base: { "_modules/b.ts": "1", "_modules/sub/a.js": "1", "_modules/c.py": "1", "_modules/README.md": "" },
+    };
+    const { context, asked, server } = served(dir, files);
+    const sync = (kwargs: Record<string, unknown> = {}) => call("sync_modules", context, [], kwargs);
+    await Deno.mkdir(`${dir}/ext/modules`, { recursive: true });
+    await Deno.writeTextFile(`${dir}/ext/modules/own.ts`, "by hand");
+    assertEquals(await sync(), ["modules.b", "modules.c", "modules.sub.a"]);
+    assertEquals([...filesBelow(`${dir}/ext/modules`)].map((path) => path.slice(dir.length + 13)).sort(), [
+      "b.ts",
+      "c.py",
+      "own.ts",
+      "sub/a.js",
+    ]);
+    assertStringIncludes(context.logged.join("\n"), `kept in ${dir}/ext and not loaded here: modules.c`);
+    assertEquals(await sync(), []);
+    server.files.base["_modules/b.ts"] = "2";
+    assertEquals(await sync({ extmod_blacklist: "b" }), []);
+    assertEquals(await sync({ extmod_whitelist: { grains: ["b"] }, refresh: false }), ["modules.b"]);
+    assertEquals(await Deno.readTextFile(`${dir}/ext/modules/b.ts`), "2");
+    server.files.base = { "_modules/b.ts": "2" };
+    assertEquals(await sync(), []);
+    assertEquals([...filesBelow(`${dir}/ext`)].map((path) => path.slice(dir.length + 13)).sort(), ["b.ts", "own.ts"]);
+    assertEquals([...Deno.readDirSync(`${dir}/ext/modules`)].length, 2);
+    assertEquals(asked, Array<Refresh>(4).fill("modules"));
+    assertEquals(await call("list_extmods", context), map({ modules: ["b", "own"] }));
+  });
+});
+
+Deno.test("modules of the whitelist alone come, and with clean_dynamic_modules off none goes", async () => {
+  await inRoot(async (dir) => {
+    const { context, server } = served(dir, { base: { "_modules/a.ts": "", "_modules/b.ts": "" } }, {
+      clean_dynamic_modules: false,
+      extmod_whitelist: map({ modules: ["a"] }),
+    });
+    assertEquals(await call("sync_modules", context), ["modules.a"]);
+    server.files.base = {};
+    await call("sync_modules", context);
+    assertEquals([...filesBelow(`${dir}/ext`)], [`${dir}/ext/modules/a.ts`]);
+  });
+});
+
+Deno.test("sync_modules takes several environments, the last one's of equal names, and says what a file server refuses", async () => {
+  await inRoot(async (dir) => {
+    const files = { base: { "_modules/a.ts": "base" }, dev: { "_modules/a.ts": "dev", "_modules/d.ts": "" } };
+    const { context, server } = served(dir, files);
+    assertEquals(await call("sync_modules", context, ["base,dev"]), ["modules.a", "modules.a", "modules.d"]);
+    assertEquals(await Deno.readTextFile(`${dir}/ext/modules/a.ts`), "dev");
+    server.before = () => {
+      throw new RequestTimeoutError("tcp://master", 5);
+    };
+    assertEquals(await call("sync_modules", context), []);
+    assertStringIncludes(context.logged.join("\n"), "error: Failed to sync modules module: No reply from tcp://master");
+    assertEquals([...filesBelow(`${dir}/ext/modules`)].length, 2);
   });
 });
 
 Deno.test("sync_grains and sync_all see their families, and sync_all names Salt's", async () => {
   await inRoot(async (dir) => {
-    const opts = { ...testOpts(), cachedir: `${dir}/cache`, extension_modules: `${dir}/ext` };
-    const { context, asked } = refreshing(true, { opts });
-    await Deno.mkdir(`${dir}/ext/grains`, { recursive: true });
-    await Deno.mkdir(`${dir}/cache`);
-    await Deno.writeTextFile(`${dir}/ext/grains/rack.ts`, "export const rack = () => 1;");
+    const files = { base: { "_grains/rack.ts": "export const rack = () => 1;", "_proxy/p.py": "" } };
+    const { context, asked } = served(dir, files);
     const all = await call("sync_all", context, [], { refresh: false });
     assert(all instanceof Map);
-    assertEquals([all.size, all.get("grains"), all.get("modules")], [18, ["grains.rack"], []]);
+    const got = ["grains", "modules", "proxymodules"].map((family) => all.get(family));
+    assertEquals([all.size, ...got], [18, ["grains.rack"], [], ["proxy.p"]]);
     assertEquals(asked, []);
     assertEquals(await call("sync_grains", context), []);
-    assertEquals(asked, ["grains", "pillar"]);
+    assertEquals(asked, ["modules", "grains"]);
     await call("sync_all", context);
-    assertEquals(asked.slice(2), ["modules", "grains", "pillar"]);
-    const masterless = refreshing(true, { opts: { ...opts, file_client: "local" } });
-    const local = await call("sync_all", masterless.context);
-    assert(local instanceof Map);
-    assertEquals([...local.keys()].filter((key) => !all.has(key)), ["tops", "pillar", "wrapper"]);
+    assertEquals(asked.slice(2), ["modules", "grains"]);
+    await assertRejects(async () => await call("sync_tops", context), CommandError, "masterless minions");
   });
 });
 

@@ -1,0 +1,24 @@
+/**
+ * Directories of a file server and where they are put on this host.
+ * @module
+ */
+
+import { isDirectory } from "../os/file_kind.ts";
+
+/** Whether there is a directory at `path`; with `make` it is made if need be. */
+export function directoryOnHost(path: string, make: boolean): boolean {
+  if (isDirectory(path)) return true;
+  if (make) Deno.mkdirSync(path, { recursive: true });
+  return make;
+}
+
+/** Those of `paths` that lie below a directory, and not beside it with a name that begins alike. */
+export function filesBelow(directory: string, paths: readonly string[]): string[] {
+  return paths.filter((path) => path[directory.length] === "/" && path.startsWith(directory));
+}
+
+/** Where a file below `directory` goes: below `dest`, with the name of the directory. */
+export function minionPath(path: string, directory: string, dest: string): string {
+  const parent = directory.includes("/") ? directory.slice(0, directory.lastIndexOf("/")) : "";
+  return `${dest}/${path.slice(parent.length).replace(/^\/+/, "")}`;
+}

@@ -1,0 +1,119 @@
+/**
+ * Fetches files by http and https, a piece at a time. Nobody sees a file before it is whole.
+ * Source: the results and error texts of Salt 3008.3 `salt/fileclient.py` get_url.
+ * @module
+ */
+
+import { CommandError, messageOf } from "../errors.ts";
+import { baseName, dirName, realPath } from "../filesystem/paths.ts";
+import { isFile } from "../os/file_kind.ts";
+import { readTextFileIfExists, removeIfExists, statIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+
+/** How a file is downloaded. */
+export interface DownloadOptions {
+  /** Whether the server's certificate is checked. Default: true. */
+  readonly verifySsl?: boolean;
+  /** Whether the file is kept while the server's ETag is that of the file `<dest>.etag`, which is written here. */
+  readonly useEtag?: boolean;
+  /** Aborts the download. */
+  readonly signal: AbortSignal;
+}
+
+/** Largest contents that are kept in memory. */
+const MOST_BYTES = 100 * 2 ** 20;
+
+/** A URL for messages: without a password. */
+export function withoutPassword(url: string): string {
+  return url.replace(/(https?):\/\/.*@/gi, "$1://<redacted>@");
+}
+
+/**
+ * Downloads to `dest`, whose directory is there. An old file keeps its mode.
+ * @throws {CommandError} If the server does not give it.
+ */
+export async function download(url: string, dest: string, options: DownloadOptions): Promise<void> {
+  const etagFile = `${dest}.etag`;
+  const etag = options.useEtag && isFile(dest) ? readTextFileIfExists(etagFile)?.trim() : undefined;
+  const response = await request(url, options, etag === undefined ? {} : { "If-None-Match": etag });
+  if (etag !== undefined && response.status === 304) {
+    await response.body?.cancel();
+    return;
+  }
+  const { body } = await accepted(response, url);
+  const target = realPath(dest);
+  const temporary = `${dirName(target)}/.${baseName(target).slice(0, 64)}.${crypto.randomUUID()}.part`;
+  try {
+    const file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
+    // The stream closes the file, also when the download fails.
+    if (body === null) file.close();
+    else await body.pipeTo(file.writable, { signal: options.signal });
+    Deno.chmodSync(temporary, (statIfExists(target)?.mode ?? 0o666 & ~Deno.umask()) & 0o7777);
+    Deno.renameSync(temporary, target);
+  } catch (error) {
+    removeIfExists(temporary);
+    options.signal.throwIfAborted();
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    throw unreachable(url, error);
+  }
+  const newTag = options.useEtag ? response.headers.get("etag") : null;
+  if (newTag !== null) writeFileAtomic(etagFile, newTag, { mode: 0o644 });
+}
+
+/** What is at a URL: text if the server calls it so, else bytes. @throws {CommandError} If the server does not give it. */
+export async function downloadContents(url: string, options: DownloadOptions): Promise<Uint8Array | string> {
+  const response = await accepted(await request(url, options, {}), url);
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  try {
+    for await (const piece of response.body ?? []) {
+      size += piece.length;
+      if (size > MOST_BYTES) throw new CommandError(`${withoutPassword(url)} is larger than ${MOST_BYTES} bytes`);
+      pieces.push(piece);
+    }
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (error instanceof CommandError) throw error;
+    throw unreachable(url, error);
+  }
+  const bytes = new Uint8Array(await new Blob(pieces).arrayBuffer());
+  return response.headers.get("content-type")?.startsWith("text") ? new TextDecoder().decode(bytes) : bytes;
+}
+
+async function request(url: string, options: DownloadOptions, headers: Record<string, string>): Promise<Response> {
+  const { signal, verifySsl = true } = options;
+  if (!verifySsl && /^https:/i.test(url)) {
+    throw new CommandError("The certificates of https servers are always checked: verify_ssl=False is not supported");
+  }
+  let plain: URL;
+  try {
+    plain = new URL(url);
+  } catch {
+    throw new CommandError(`Cannot fetch '${withoutPassword(url)}': it is no URL`);
+  }
+  if (plain.username !== "") {
+    const user = `${decodeURIComponent(plain.username)}:${decodeURIComponent(plain.password)}`;
+    headers.Authorization = `Basic ${new TextEncoder().encode(user).toBase64()}`;
+    [plain.username, plain.password] = ["", ""];
+  }
+  try {
+    return await fetch(plain, { headers, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    throw unreachable(url, error);
+  }
+}
+
+/** @throws {CommandError} In Salt's words, unless the server gives what was asked for. */
+async function accepted(response: Response, url: string): Promise<Response> {
+  if (response.ok) return response;
+  await response.body?.cancel();
+  const { status, statusText } = response;
+  throw new CommandError(`Error: HTTP ${status}: ${statusText} reading ${new URL(url).pathname}`);
+}
+
+function unreachable(url: string, error: unknown): CommandError {
+  const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
+  const reason = messageOf(cause).replace(/^error sending request for url \(.*?\): /, "");
+  return new CommandError(`Error reading ${withoutPassword(url)}: ${reason}`);
+}

@@ -1,0 +1,146 @@
+/**
+ * Brings an operator's own modules from the file server (`_modules`, `_grains`, …) into the directory `extension_modules`, from which they are
+ * loaded.
+ *
+ * Salt removes whatever else is in that directory. This removes only what it has brought itself: modules may also be put there by hand.
+ * Source: the results of Salt 3008.3 `salt/utils/extmods.py` sync.
+ * @module
+ */
+
+import { environmentDirectory } from "./cache_paths.ts";
+import { fileDigest, sameHash } from "./file_digest.ts";
+import type { FileClient } from "./file_client.ts";
+import { dirName } from "../filesystem/paths.ts";
+import { isFile } from "../os/file_kind.ts";
+import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { compareStrings } from "../values/value.ts";
+
+/** Where modules go to. */
+export interface ExtensionPlace {
+  /** The option `extension_modules`: a directory for each family. */
+  readonly directory: string;
+  /** The option `cachedir`. */
+  readonly cachedir: string;
+  /** Whether modules that are not on the file server any more are removed: the option `clean_dynamic_modules`. */
+  readonly clean: boolean;
+}
+
+/** Which modules of a family are brought. */
+export interface ExtensionChoice {
+  /** Environments of the file server; of equal names the last one's counts. */
+  readonly saltenvs: readonly string[];
+  /** If set, only modules of these names. */
+  readonly only?: readonly string[];
+  /** Modules to leave. */
+  readonly except?: readonly string[];
+}
+
+/** What came of a family. */
+export interface SyncedFamily {
+  /** The modules that came or changed, `<family>.<module>`, in the file server's order. */
+  readonly changed: string[];
+  /** Those of them that are Python's, which are kept and not loaded. */
+  readonly python: string[];
+  /** Whether anything changed, also by removal. */
+  readonly touched: boolean;
+}
+
+/** Names of modules' files: Salt's, and those that are loaded here. */
+const MODULE_FILES = "E@\\.(pyx?|so|zip|ts|js)$";
+
+/** Brings the modules of one family. @throws {CommandError} If the file server does not give them. */
+export async function syncFamily(
+  family: string,
+  choice: ExtensionChoice,
+  { place, client }: { readonly place: ExtensionPlace; readonly client: FileClient },
+): Promise<SyncedFamily> {
+  const directory = `${place.directory}/${family}`;
+  Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const record = new SyncRecord(`${place.cachedir}/extmods_synced.json`, family);
+  const changed: string[] = [], python: string[] = [], there = new Set<string>();
+  for (const saltenv of choice.saltenvs) {
+    const from = `${environmentDirectory({ cachedir: place.cachedir, saltenv })}/_${family}/`;
+    for (const copy of await client.cacheDir(`salt://_${family}`, saltenv, { includePat: MODULE_FILES })) {
+      const path = copy.slice(from.length);
+      const name = path.replace(/(?<=[^/])\.[^./]*$/, "").replaceAll("/", ".");
+      if (!(choice.only?.includes(name) ?? true) || choice.except?.includes(name)) continue;
+      there.add(path);
+      if (!await bring(copy, `${directory}/${path}`)) continue;
+      changed.push(`${family}.${name}`);
+      if (/\.(pyx?|so|zip)$/.test(path)) python.push(`${family}.${name}`);
+    }
+  }
+  const gone = place.clean ? record.paths.filter((path) => !there.has(path)) : [];
+  for (const path of gone) removeModule(directory, path);
+  record.keep(there, gone);
+  return { changed, python, touched: changed.length + gone.length > 0 };
+}
+
+/** Copies a module if it differs from the one that is there. @returns Whether it did. */
+async function bring(from: string, to: string): Promise<boolean> {
+  if (isFile(to) && sameHash(await fileDigest(from, "sha256"), await fileDigest(to, "sha256"))) return false;
+  Deno.mkdirSync(dirName(to), { recursive: true, mode: 0o700 });
+  const temporary = `${dirName(to)}/.${crypto.randomUUID()}.part`;
+  try {
+    await Deno.copyFile(from, temporary);
+    await Deno.chmod(temporary, 0o600);
+    await Deno.rename(temporary, to);
+  } catch (error) {
+    removeIfExists(temporary);
+    throw error;
+  }
+  return true;
+}
+
+/** Removes a module, and the directories below the family's that are empty then. */
+function removeModule(directory: string, path: string): void {
+  removeIfExists(`${directory}/${path}`);
+  for (let at = dirName(path); at !== ""; at = dirName(at)) {
+    try {
+      Deno.removeSync(`${directory}/${at}`);
+    } catch {
+      return; // not empty, or gone
+    }
+  }
+}
+
+/** Which modules of a family have been brought. */
+class SyncRecord {
+  readonly #path: string;
+  readonly #family: string;
+  readonly #all: Map<string, readonly string[]>;
+
+  constructor(path: string, family: string) {
+    this.#path = path;
+    this.#family = family;
+    this.#all = readRecord(path);
+  }
+
+  /** Their paths below the family's directory. */
+  get paths(): readonly string[] {
+    return this.#all.get(this.#family) ?? [];
+  }
+
+  /** Notes what is there now. */
+  keep(there: ReadonlySet<string>, gone: readonly string[]): void {
+    const paths = [...new Set([...this.paths, ...there])].filter((path) => !gone.includes(path)).sort(compareStrings);
+    if (paths.join("\0") === this.paths.join("\0")) return;
+    this.#all.set(this.#family, paths);
+    writeFileAtomic(this.#path, JSON.stringify(Object.fromEntries(this.#all), undefined, 1));
+  }
+}
+
+/** The record; empty if it is missing or broken: then nothing is removed. */
+function readRecord(path: string): Map<string, readonly string[]> {
+  try {
+    const record: unknown = JSON.parse(readTextFileIfExists(path) ?? "{}");
+    if (typeof record !== "object" || record === null) return new Map();
+    return new Map(
+      Object.entries(record).filter((entry): entry is [string, string[]] =>
+        Array.isArray(entry[1]) && entry[1].every((one) => typeof one === "string" && !one.split("/").includes(".."))
+      ),
+    );
+  } catch {
+    return new Map();
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * Digests of files of any size, a block at a time, without holding up what else the thread does.
+ * @module
+ */
+
+import { CommandError } from "../errors.ts";
+import { streamingHash } from "../crypto/hash.ts";
+import type { FileHash } from "./file_client.ts";
+
+/** Bytes that are read at once. */
+const BLOCK = 1 << 20;
+
+/**
+ * The digest of the file at `path`.
+ * @throws {CommandError} If there is no such digest. @throws What Deno throws if the file cannot be read.
+ */
+export async function fileDigest(path: string, hashType: string): Promise<FileHash> {
+  using file = await Deno.open(path);
+  const { size } = await file.stat();
+  const hash = streamingHash(hashType, { size });
+  if (hash === undefined) throw new CommandError(`Files cannot be verified by ${hashType} digests`);
+  const block = new Uint8Array(Math.max(1, Math.min(BLOCK, size)));
+  for (let length = await file.read(block); length !== null; length = await file.read(block)) {
+    hash.update(block.subarray(0, length));
+  }
+  return { hashType, hsum: hash.digest().toHex() };
+}
+
+/** Whether two digests are the same. */
+export function sameHash(a: FileHash | undefined, b: FileHash | undefined): boolean {
+  return a !== undefined && a.hashType === b?.hashType && a.hsum === b.hsum;
+}

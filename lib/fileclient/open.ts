@@ -1,0 +1,52 @@
+/**
+ * The file client of a job: of its minion's master, or of this host's own file server with `file_client: local`.
+ * @module
+ */
+
+import { CommandError } from "../errors.ts";
+import { type FileClientSettings, SaltFileClient } from "./client.ts";
+import type { FileClient } from "./file_client.ts";
+import type { FileRequest } from "./server_calls.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import type { PermissionSet } from "../plugins/permissions.ts";
+
+/** What a function needs that fetches files into the cache. Files of a server without a master, and local ones, may be anywhere. */
+export const FILE_CLIENT: PermissionSet = {
+  read: true,
+  write: ["{cachedir}"],
+  net: true,
+  sys: ["uid", "gid", "umask"],
+};
+/** What a function needs that puts files anywhere. */
+export const FILE_CLIENT_ANYWHERE: PermissionSet = { ...FILE_CLIENT, write: true };
+
+/** The parts of a job that its file client is made of. */
+export type ClientContext = Pick<JobContext, "opts" | "grains" | "outside" | "signal" | "log">;
+
+/** One for each job: contexts of calls within a job share its way to the outside. */
+const clients = new WeakMap<JobContext["outside"], FileClient>();
+
+/** The file client of a job. */
+export function fileClientOf(context: ClientContext): FileClient {
+  const known = clients.get(context.outside);
+  if (known !== undefined) return known;
+  const { opts, grains, signal, log } = context;
+  const client = new SaltFileClient(
+    {
+      cachedir: opts.cachedir,
+      hashType: opts.hash_type,
+      id: opts.id ?? "",
+      grains,
+      request: opts.file_client === "local" ? localServer(context) : (load) => context.outside.request(load),
+      signal,
+      log: (level, message) => log(level, message),
+    } satisfies FileClientSettings,
+  );
+  clients.set(context.outside, client);
+  return client;
+}
+
+/** The file server of this host. */
+function localServer(_context: ClientContext): FileRequest {
+  return () => Promise.reject(new CommandError("A file server without a master is not built yet"));
+}

@@ -1,0 +1,81 @@
+/**
+ * Moves a file that has been fetched to its place: at once, so that nobody sees a part of it, with the mode that it is to have.
+ * @module
+ */
+
+import { dirName, realPath } from "../filesystem/paths.ts";
+import { isDirectory, isFile } from "../os/file_kind.ts";
+import { removeIfExists, statIfExists } from "../os/atomic_file.ts";
+import { writeAll } from "../os/write_all.ts";
+
+/**
+ * Makes the directories above a place in the cache, with mode 0700. A file that is where a directory is to be is an old copy, and is removed.
+ */
+export function makeCacheDirectory(path: string): void {
+  try {
+    Deno.mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const blocked = error instanceof Deno.errors.AlreadyExists || error instanceof Deno.errors.NotADirectory;
+    let at = path;
+    while (blocked && at.length > 1 && !isFile(at)) at = dirName(at);
+    if (!blocked || at.length <= 1) throw error;
+    Deno.removeSync(at);
+    Deno.mkdirSync(path, { recursive: true, mode: 0o700 });
+  }
+}
+
+/** Moves `from` into the cache, with mode 0600. A directory that is there is an old copy, and is removed. */
+export function placeInCache(from: string, dest: string): void {
+  makeCacheDirectory(dirName(dest));
+  if (isDirectory(dest)) Deno.removeSync(dest, { recursive: true });
+  Deno.chmodSync(from, 0o600);
+  moveOver(from, dest);
+}
+
+/**
+ * Moves `from` to a path of this host. A link is followed. A file that is there keeps its owner and mode; a new one gets the mode that the
+ * umask leaves of 0666. What is neither file nor directory is written to.
+ */
+export function placeOnHost(from: string, dest: string): void {
+  const old = statIfExists(dest);
+  if (old !== undefined && !old.isFile) {
+    copyInto(from, dest);
+    return Deno.removeSync(from);
+  }
+  if (old !== undefined && (old.uid !== Deno.uid() || old.gid !== Deno.gid())) Deno.chownSync(from, old.uid, old.gid);
+  Deno.chmodSync(from, old?.mode === undefined || old.mode === null ? 0o666 & ~Deno.umask() : old.mode & 0o7777);
+  moveOver(from, realPath(dest));
+}
+
+/** Renames; to another file system it copies first, beside the target. */
+function moveOver(from: string, to: string): void {
+  try {
+    Deno.renameSync(from, to);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EXDEV")) throw error;
+    const beside = `${dirName(to)}/.${crypto.randomUUID()}.part`;
+    try {
+      Deno.copyFileSync(from, beside);
+      const { uid, gid, mode } = Deno.statSync(from);
+      if (uid !== Deno.uid() || gid !== Deno.gid()) Deno.chownSync(beside, uid, gid);
+      Deno.chmodSync(beside, (mode ?? 0o600) & 0o7777);
+      Deno.renameSync(beside, to);
+    } catch (failed) {
+      removeIfExists(beside);
+      throw failed;
+    }
+    Deno.removeSync(from);
+  }
+}
+
+/** Bytes that are copied at once. */
+const BLOCK = 1 << 20;
+
+function copyInto(from: string, to: string): void {
+  using source = Deno.openSync(from);
+  using target = Deno.openSync(to, { write: true });
+  const block = new Uint8Array(BLOCK);
+  for (let length = source.readSync(block); length !== null; length = source.readSync(block)) {
+    writeAll(target, block.subarray(0, length));
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Fetches one file from a file server in pieces, and verifies it. A piece that does not come is asked for again; a transfer that was broken off
+ * goes on where it was; a file that changed while it was sent is fetched anew.
+ * @module
+ */
+
+import { CommandError, messageOf, RequestTimeoutError, WireError } from "../errors.ts";
+import { fileDigest, sameHash } from "./file_digest.ts";
+import type { FileHash } from "./file_client.ts";
+import { PartialFile } from "./partial_file.ts";
+import type { ServerCalls } from "./server_calls.ts";
+import { sleep } from "../os/sleep.ts";
+
+/** A file to fetch. */
+export interface TransferRequest {
+  /** The path in the environment. */
+  readonly path: string;
+  readonly saltenv: string;
+  /** What the server says of its contents. */
+  readonly hash: FileHash;
+  /** 1 to 9: pieces are sent compressed. */
+  readonly gzip?: number;
+}
+
+/** What a transfer needs. */
+export interface TransferHost {
+  /** The option `cachedir`. */
+  readonly cachedir: string;
+  readonly calls: ServerCalls;
+  /** Aborts the transfer. */
+  readonly signal: AbortSignal;
+  /** Pause before a piece is asked for again, in milliseconds. */
+  readonly pauseMs: number;
+  log(level: "warning" | "debug", message: string): void;
+}
+
+/** How often a file is fetched before it counts as one that cannot be. */
+const MOST_TRIES = 3;
+/** How often in a row a piece is asked for that does not come. */
+const MOST_ASKS = 4;
+
+/**
+ * Fetches a file.
+ * @param place Moves the verified file, whose path it gets, to where it belongs.
+ * @returns What `place` returns; `undefined` if the file is not there any more.
+ * @throws {CommandError} If it changes again and again, or the server cannot be reached. What has come is kept for the next transfer.
+ */
+export async function fetchFile<T>(
+  request: TransferRequest,
+  host: TransferHost,
+  place: (path: string) => Promise<T>,
+): Promise<T | undefined> {
+  let { hash } = request;
+  for (let tries = 1; tries <= MOST_TRIES; tries++) {
+    using partial = await PartialFile.open(host.cachedir, { ...request, hash });
+    if (partial.size > 0) host.log("debug", `Goes on with ${request.path} at byte ${partial.size}`);
+    await receive(partial, request, host);
+    if (sameHash(await fileDigest(partial.path, hash.hashType), hash)) {
+      return await place(partial.path);
+    }
+    partial.discard();
+    const now = await host.calls.hash(request.path, request.saltenv);
+    if (now === undefined) return undefined;
+    host.log(
+      "warning",
+      sameHash(now, hash)
+        ? `Bad download of file ${request.path}, attempt ${tries} of ${MOST_TRIES}`
+        : `The file ${request.path} changed while it was sent, attempt ${tries} of ${MOST_TRIES}`,
+    );
+    hash = now;
+  }
+  throw new CommandError(
+    `The file salt://${request.path} of saltenv '${request.saltenv}' could not be fetched: ${MOST_TRIES} times what came was not what the file server says of it`,
+  );
+}
+
+/** Asks for pieces until there are no more. */
+async function receive(partial: PartialFile, request: TransferRequest, host: TransferHost): Promise<void> {
+  for (let loc = partial.size;;) {
+    host.signal.throwIfAborted();
+    const { data } = await pieceAt(loc, request, host);
+    if (data.length === 0) return;
+    await partial.append(data);
+    loc += data.length;
+  }
+}
+
+async function pieceAt(loc: number, { path, saltenv, gzip }: TransferRequest, host: TransferHost) {
+  for (let asks = 1;; asks++) {
+    try {
+      return await host.calls.serve(path, { saltenv, loc, gzip });
+    } catch (error) {
+      if (!(error instanceof RequestTimeoutError || error instanceof WireError)) throw error;
+      const what = `byte ${loc} of salt://${path} (saltenv '${saltenv}')`;
+      if (asks === MOST_ASKS) {
+        throw new CommandError(`The transfer broke at ${what}, and goes on from there next time: ${messageOf(error)}`);
+      }
+      host.log("warning", `${messageOf(error)}; asks again for ${what}, attempt ${asks} of ${MOST_ASKS - 1}`);
+      await sleep(host.pauseMs, host.signal);
+    }
+  }
+}

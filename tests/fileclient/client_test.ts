@@ -1,0 +1,197 @@
+import { assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
+import { SaltFileClient } from "../../lib/fileclient/client.ts";
+import { CommandError, RequestTimeoutError } from "../../lib/errors.ts";
+import { ScriptedFileServer } from "../support/scripted_file_server.ts";
+import { filesBelow } from "../support/tree.ts";
+
+/** A client of a file server in memory, and the directories that it uses. */
+async function scene(files: Record<string, Record<string, string>>) {
+  const root = await Deno.makeTempDir({ prefix: "file_client_" });
+  const server = new ScriptedFileServer(files);
+  const logged: string[] = [];
+  const open = () =>
+    new SaltFileClient({
+      cachedir: `${root}/cache`,
+      hashType: "sha256",
+      id: "web1",
+      request: server.request,
+      signal: new AbortController().signal,
+      pauseMs: 1,
+      log: (level, message) => logged.push(`${level} ${message}`),
+    });
+  return {
+    root,
+    server,
+    logged,
+    open,
+    client: open(),
+    read: (path: string) => Deno.readTextFileSync(path.startsWith("/") ? path : `${root}/${path}`),
+    /** Everything in the cache. */
+    tree: () => [...filesBelow(root)].map((path) => path.slice(root.length + 1)).sort(),
+    [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
+  };
+}
+
+const mode = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o7777;
+
+Deno.test("a file is fetched in pieces into files/<env>, for its user alone; while it is the same, one question is enough", async () => {
+  await using s = await scene({ base: { "web/a.conf": "0123456789" } });
+  const copy = await s.client.cacheFile("salt://web/a.conf", "base");
+  assertEquals(copy, `${s.root}/cache/files/base/web/a.conf`);
+  assertEquals([s.read(copy ?? ""), mode(copy ?? ""), mode(`${s.root}/cache/files`)], ["0123456789", 0o600, 0o700]);
+  const pieces = ["0", "4", "8", "10"].map((loc) => `_serve_file web/a.conf ${loc}`);
+  assertEquals(s.server.heard(), ["_file_hash web/a.conf", ...pieces]);
+  assertEquals(await s.client.cacheFile("salt://web/a.conf", "base"), copy);
+  assertEquals(s.server.heard(), ["_file_hash web/a.conf"]);
+  s.server.files.base["web/a.conf"] = "changed";
+  await s.client.cacheFile("salt://web/a.conf?saltenv=base", "other");
+  assertEquals([s.read(copy ?? ""), s.tree()], ["changed", ["cache/files/base/web/a.conf"]]);
+});
+
+Deno.test("an empty file, a compressed one, one with a | before its name, and one that is not there", async () => {
+  await using s = await scene({ base: { empty: "", big: "x".repeat(100), "a?b": "odd" } });
+  assertEquals(s.read(await s.client.cacheFile("salt://empty", "base") ?? ""), "");
+  assertEquals(await s.client.getFile("salt://big", `${s.root}/big`, "base", { gzip: 5 }), `${s.root}/big`);
+  assertEquals(s.read("big"), "x".repeat(100));
+  assertEquals(await s.client.cacheFile("salt://|a?b", "base"), `${s.root}/cache/files/base/a?b`);
+  assertEquals(await s.client.cacheFile("salt://nothing", "base"), undefined);
+  assertEquals(await s.client.cacheFile("salt://big", "nothing"), undefined);
+});
+
+Deno.test("a transfer that breaks goes on where it was, in another client too, and nobody sees what came of it", async () => {
+  await using s = await scene({ base: { f: "0123456789abcdef" } });
+  let dead = true;
+  s.server.before = (asked) => {
+    if (dead && asked === "_serve_file f 8") throw new RequestTimeoutError("tcp://master", 5);
+  };
+  const error = await assertRejects(() => s.client.cacheFile("salt://f", "base"), CommandError);
+  assertMatch(error.message, /broke at byte 8 of salt:\/\/f \(saltenv 'base'\), and goes on from there next time/);
+  assertEquals(s.server.heard().filter((asked) => asked === "_serve_file f 8").length, 4);
+  assertEquals(s.tree().map((path) => path.replace(/[0-9a-f]{64}/, "ID")), ["cache/transfers/ID.part"]);
+  dead = false;
+  const copy = await s.open().cacheFile("salt://f", "base");
+  assertEquals(s.server.heard(), ["_file_hash f", "_serve_file f 8", "_serve_file f 12", "_serve_file f 16"]);
+  assertEquals([s.read(copy ?? ""), s.tree()], ["0123456789abcdef", ["cache/files/base/f"]]);
+});
+
+Deno.test("what is left of a transfer is not used for a file that has changed since", async () => {
+  await using s = await scene({ base: { f: "0123456789" } });
+  s.server.before = (asked) => {
+    if (asked === "_serve_file f 8") throw new RequestTimeoutError("tcp://master", 5);
+  };
+  await assertRejects(() => s.client.cacheFile("salt://f", "base"), CommandError);
+  s.server.before = () => {};
+  s.server.files.base.f = "ABCDEFGHIJ";
+  assertEquals(s.read(await s.client.cacheFile("salt://f", "base") ?? ""), "ABCDEFGHIJ");
+});
+
+Deno.test("a piece that does not come once is asked for again", async () => {
+  await using s = await scene({ base: { f: "01234567" } });
+  let times = 0;
+  s.server.before = (asked) => {
+    if (asked === "_serve_file f 4" && ++times < 3) throw new RequestTimeoutError("tcp://master", 5);
+  };
+  assertEquals(s.read(await s.client.cacheFile("salt://f", "base") ?? ""), "01234567");
+  assertEquals([times, s.logged.filter((line) => line.includes("asks again for byte 4")).length], [3, 2]);
+});
+
+Deno.test("a file that changes while it is sent is noticed: the new one is fetched, and the old copy stays until then", async () => {
+  await using s = await scene({ base: { f: "old" } });
+  const copy = await s.client.cacheFile("salt://f", "base") ?? "";
+  s.server.files.base.f = "first version";
+  const seen = new Set<string>();
+  s.server.before = (asked) => {
+    seen.add(s.read(copy));
+    if (asked === "_serve_file f 8") s.server.files.base.f = "second version!";
+  };
+  assertEquals(await s.client.cacheFile("salt://f", "base"), copy);
+  assertEquals([s.read(copy), [...seen]], ["second version!", ["old"]]);
+  assertMatch(s.logged.join("\n"), /warning The file f changed while it was sent, attempt 1 of 3/);
+});
+
+Deno.test("a file that never comes as the server says is an error, and the old copy stays", async () => {
+  await using s = await scene({ base: { f: "old" } });
+  const copy = await s.client.cacheFile("salt://f", "base") ?? "";
+  s.server.files.base.f = "new";
+  s.server.before = (asked) => {
+    if (asked.startsWith("_serve_file f")) s.server.files.base.f = `new ${s.server.asked.length}`;
+  };
+  await assertRejects(() => s.client.cacheFile("salt://f", "base"), CommandError, "salt://f of saltenv 'base'");
+  assertEquals([s.read(copy), s.tree()], ["old", ["cache/files/base/f"]]);
+});
+
+Deno.test("a file that goes while it is sent is not there", async () => {
+  await using s = await scene({ base: { f: "01234567" } });
+  s.server.before = (asked) => {
+    if (asked === "_serve_file f 4") delete s.server.files.base.f;
+  };
+  assertEquals([await s.client.cacheFile("salt://f", "base"), s.tree()], [undefined, []]);
+});
+
+Deno.test("two that fetch the same file at once both get it", async () => {
+  await using s = await scene({ base: { f: "0123456789".repeat(50) } });
+  const copies = await Promise.all([1, 2, 3].map(() => s.open().cacheFile("salt://f", "base")));
+  assertEquals(copies.map((copy) => s.read(copy ?? "").length), [500, 500, 500]);
+  assertEquals(s.tree(), ["cache/files/base/f"]);
+});
+
+Deno.test("what was a file in the cache may become a directory, and the other way round", async () => {
+  await using s = await scene({ base: { "a": "file" } });
+  await s.client.cacheFile("salt://a", "base");
+  s.server.files.base = { "a/b/c": "below" };
+  assertEquals(s.read(await s.client.cacheFile("salt://a/b/c", "base") ?? ""), "below");
+  s.server.files.base = { "a": "file again" };
+  assertEquals(s.read(await s.client.cacheFile("salt://a", "base") ?? ""), "file again");
+});
+
+Deno.test("a file gets to a path of the host: with the mode that was there, through a link, into a directory", async () => {
+  await using s = await scene({ base: { "d/f": "text" } });
+  const at = (name: string) => `${s.root}/${name}`;
+  Deno.writeTextFileSync(at("old"), "x");
+  Deno.chmodSync(at("old"), 0o4751);
+  Deno.symlinkSync("old", at("link"));
+  Deno.mkdirSync(at("dir"));
+  const get = (dest: string, makedirs = false) => s.client.getFile("salt://d/f", dest, "base", { makedirs });
+  assertEquals(await get(at("link")), at("link"));
+  assertEquals([s.read("old"), mode(at("old")), Deno.lstatSync(at("link")).isSymlink], ["text", 0o4751, true]);
+  assertEquals([await get(at("dir")), s.read("dir/f")], [at("dir/f"), "text"]);
+  assertEquals(mode(at("dir/f")), 0o666 & ~Deno.umask());
+  assertEquals(await get(at("no/where/f")), undefined);
+  assertEquals([await get(at("no/where/f"), true), s.read("no/where/f")], [at("no/where/f"), "text"]);
+  s.server.heard();
+  await get(at("dir/"));
+  assertEquals(s.server.heard(), ["_file_hash d/f"]);
+});
+
+Deno.test("a directory is cached and copied with its empty directories, and not what only begins with its name", async () => {
+  await using s = await scene({ base: { "sub/a": "1", "sub/b.x": "2", "subway": "3", "other/sub/a": "4" } });
+  const cached = (await s.client.cacheDir("salt://sub", "base", { includeEmpty: true })).map((path) =>
+    path.slice(s.root.length)
+  );
+  assertEquals(cached, ["a", "b.x", "empty"].map((name) => `/cache/files/base/sub/${name}`));
+  const chosen = await s.client.cacheDir("salt://sub/", "base", { includePat: "E@\\.x$", excludePat: "nothing*" });
+  assertEquals(chosen, [`${s.root}/cache/files/base/sub/b.x`]);
+  const copied = await s.client.getDir("salt://sub/", `${s.root}/to`, "base");
+  assertEquals(copied.map((path) => path.slice(s.root.length)), ["/to/sub/a", "/to/sub/b.x", "/to/sub/empty"]);
+  assertEquals(s.read("to/sub/b.x"), "2");
+});
+
+Deno.test("a server cannot make the client write outside of its cache", async () => {
+  await using s = await scene({ base: {}, "../../out": { f: "x" } });
+  s.server.before = (asked) => asked === "_file_list" ? ["sub/../../../../evil", "sub/ok"] : undefined;
+  s.server.files.base = { "sub/../../../../evil": "evil", "sub/ok": "fine" };
+  await assertRejects(() => s.client.cacheDir("salt://sub", "base"), CommandError, "Invalid path");
+  await assertRejects(() => s.client.cacheFile("salt://f", "../../out"), CommandError, "Invalid path");
+  assertEquals(s.tree(), []);
+});
+
+Deno.test("a state is found as a file, else as the init of a directory; their names are listed", async () => {
+  await using s = await scene({ base: { "web/init.sls": "1", "web/conf.sls": "2", "top.sls": "3", "web/x.txt": "4" } });
+  const source = async (sls: string) => (await s.client.getState(sls, "base"))?.source;
+  assertEquals([await source("web"), await source("web.conf"), await source("nope")], [
+    "salt://web/init.sls",
+    "salt://web/conf.sls",
+    undefined,
+  ]);
+  assertEquals(await s.client.listStates("base"), ["top", "web", "web.conf"]);
+});
