@@ -27,6 +27,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/cli", "lib/files", "lib/jobs", "lib/packages", "lib/services", "lib/accounts", "lib/settings"],
   ["modules/fileserver"],
   ["lib/fileserver"],
+  ["lib/fileclient"],
   ["modules/execution", "lib/functions", "lib/publisher", "lib/daemons"],
   ["lib/worker"],
   ["lib/client", "lib/master", "lib/minion"],

@@ -50,7 +50,11 @@ export interface FileClientSettings {
 const PAUSE_MS = 1_000;
 
 /** A client of the file server that `settings.request` asks. */
-export class SaltFileClient implements FileClient {
+export function openFileClient(settings: FileClientSettings): FileClient {
+  return new SaltFileClient(settings);
+}
+
+class SaltFileClient implements FileClient {
   readonly #settings: FileClientSettings;
   readonly #calls: ServerCalls;
 

@@ -3,8 +3,7 @@
  * @module
  */
 
-import { CommandError } from "../errors.ts";
-import { type FileClientSettings, SaltFileClient } from "./client.ts";
+import { type FileClientSettings, openFileClient } from "./client.ts";
 import type { FileClient } from "./file_client.ts";
 import type { FileRequest } from "./server_calls.ts";
 import type { JobContext } from "../plugins/job_context.ts";
@@ -31,7 +30,7 @@ export function fileClientOf(context: ClientContext): FileClient {
   const known = clients.get(context.outside);
   if (known !== undefined) return known;
   const { opts, grains, signal, log } = context;
-  const client = new SaltFileClient(
+  const client = openFileClient(
     {
       cachedir: opts.cachedir,
       hashType: opts.hash_type,
@@ -46,7 +45,11 @@ export function fileClientOf(context: ClientContext): FileClient {
   return client;
 }
 
-/** The file server of this host. */
-function localServer(_context: ClientContext): FileRequest {
-  return () => Promise.reject(new CommandError("A file server without a master is not built yet"));
+/** The file server of this host, which is loaded when it is asked first. */
+function localServer({ opts, log }: ClientContext): FileRequest {
+  let server: Promise<FileRequest> | undefined;
+  return async (load) => {
+    server ??= import("./local_server.ts").then(({ openLocalServer }) => openLocalServer(opts, { log }));
+    return await (await server)(load);
+  };
 }

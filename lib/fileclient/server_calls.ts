@@ -34,6 +34,7 @@ export class ServerCalls {
     this.#request = request;
   }
 
+  /** Files or directories that begin with `prefix`. */
   async list(kind: keyof typeof LISTS, saltenv: string, prefix: string): Promise<string[]> {
     return texts(await this.#send(LISTS[kind], { saltenv, prefix }), LISTS[kind]);
   }

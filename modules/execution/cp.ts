@@ -8,7 +8,6 @@
 import { FILE_CLIENT, FILE_CLIENT_ANYWHERE, fileClientOf } from "../../lib/fileclient/open.ts";
 import { cachedCopy, cacheDestination, type CachePlace } from "../../lib/fileclient/cache_paths.ts";
 import { cachedFiles, cacheLocalFile } from "../../lib/fileclient/local_cache.ts";
-import type { FileHash } from "../../lib/fileclient/file_client.ts";
 import { pushDirectory, pushFile, type PushHost } from "../../lib/fileclient/pushing.ts";
 import { withoutPassword } from "../../lib/fileclient/downloads.ts";
 import { messageOf } from "../../lib/errors.ts";
@@ -17,7 +16,7 @@ import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { any, bool, dict, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { gunzip } from "../../lib/values/gzip.ts";
-import { str as text, type Value } from "../../lib/values/value.ts";
+import { map, str as text, type Value } from "../../lib/values/value.ts";
 
 /** What Salt answers where no file can be put. */
 const UNAVAILABLE = "Destination unavailable";
@@ -129,11 +128,6 @@ function environment(saltenv: string | null, { opts }: JobContext): string {
 
 function placeOf(saltenv: string | null, context: JobContext): CachePlace {
   return { cachedir: context.opts.cachedir, saltenv: environment(saltenv, context) };
-}
-
-/** Salt's map of a digest. */
-function hashMap({ hashType, hsum }: FileHash): Value {
-  return new Map([["hsum", hsum], ["hash_type", hashType]]);
 }
 
 /** Patterns of a list, or one. */
@@ -470,8 +464,10 @@ ${SALTENV_DOC}`;
 
 async function hashOf(path: string, saltenv: string | null, context: JobContext): Promise<Value> {
   const hash = await fileClientOf(context).hashFile(path, environment(saltenv, context));
-  if (hash !== undefined) return hashMap(hash);
-  return path.startsWith("salt://") ? "" : [new Map(), null];
+  const remote = path.startsWith("salt://");
+  if (hash === undefined) return remote ? "" : [new Map(), null];
+  const { hashType: hash_type, hsum } = hash;
+  return remote ? map({ hash_type, hsum }) : map({ hsum, hash_type });
 }
 
 export const hash_file: ModuleFunction<JobContext> = fn({

@@ -15,7 +15,7 @@ import { keptReturn, keptReturns } from "../../lib/jobs/kept_returns.ts";
 import { bool, float, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { decode } from "../../lib/values/msgpack.ts";
 import type { Permissions } from "../../lib/plugins/permissions.ts";
-import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { isMap, map, type ValueMap } from "../../lib/values/value.ts";
 
 const SIGKILL = 9;
 const SIGTERM = 15;

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
-import { SaltFileClient } from "../../lib/fileclient/client.ts";
+import { openFileClient } from "../../lib/fileclient/client.ts";
 import { CommandError, RequestTimeoutError } from "../../lib/errors.ts";
 import { ScriptedFileServer } from "../support/scripted_file_server.ts";
 import { filesBelow } from "../support/tree.ts";
@@ -10,7 +10,7 @@ async function scene(files: Record<string, Record<string, string>>) {
   const server = new ScriptedFileServer(files);
   const logged: string[] = [];
   const open = () =>
-    new SaltFileClient({
+    openFileClient({
       cachedir: `${root}/cache`,
       hashType: "sha256",
       id: "web1",
