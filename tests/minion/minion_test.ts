@@ -208,8 +208,14 @@ fleetTest("a minion's own business, on one fleet", { minions: ["web1", "db1"] },
   assertEquals(await web1("saltutil.refresh_pillar"), true);
   await fireOn(fleet, "web1", "pillar_refresh");
 
-  writeModule(fleet, "web1", "modules/own.js", "export function version() { return 3; }");
-  writeModule(fleet, "web1", "grains/mine.js", "export function colours() { return { colour: 'blue' }; }");
+  const served = {
+    "_modules/own.js": "version() { return 3; }",
+    "_grains/mine.js": "colours() { return { colour: 'blue' }; }",
+  };
+  for (const [path, text] of Object.entries(served)) {
+    Deno.mkdirSync(`${fleet.root}/srv/${path.split("/")[0]}`, { recursive: true });
+    Deno.writeTextFileSync(`${fleet.root}/srv/${path}`, `export function ${text}`);
+  }
   const synced = await web1("saltutil.sync_all");
   assert(isMap(synced));
   assertEquals([synced.get("modules"), synced.get("grains")], [["modules.own"], ["grains.mine"]]);

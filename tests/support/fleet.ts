@@ -136,6 +136,7 @@ export class Fleet implements AsyncDisposable {
       ...MASTER_OPTIONS,
       publish_port: this.#ports.publish,
       ret_port: this.#ports.request,
+      file_roots: { base: [`${this.root}/srv`] },
       ...this.#options.master,
     });
     const { opts } = loadMasterConfig({ configDir: this.configDir });
