@@ -33,15 +33,20 @@ export function parseConnections(text: string): Connection[] {
 
 /** The addresses that this host is connected to at their port `port`. */
 export function addressesConnectedTo(port: number): Set<string> {
-  return new Set(connections().filter(({ remote }) => remote.port === port).map(({ remote }) => remote.address));
+  return new Set(
+    establishedConnections().filter(({ remote }) => remote.port === port).map(({ remote }) => remote.address),
+  );
 }
 
 /** The addresses that are connected to this host's port `port`. */
 export function addressesConnectedHere(port: number): Set<string> {
-  return new Set(connections().filter(({ local }) => local.port === port).map(({ remote }) => remote.address));
+  return new Set(
+    establishedConnections().filter(({ local }) => local.port === port).map(({ remote }) => remote.address),
+  );
 }
 
-function connections(): Connection[] {
+/** All established connections of this host. */
+export function establishedConnections(): Connection[] {
   return ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((path) => {
     try {
       return parseConnections(Deno.readTextFileSync(path));

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { InvocationError, messageOf } from "../../lib/errors.ts";
+import { messageOf } from "../../lib/errors.ts";
 import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
 import { acceptedFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts";
-import { sendDatagram } from "../../lib/os/libc_udp.ts";
+import { wakeUp } from "../../lib/network/wake_up.ts";
 import { any, int, str } from "../../lib/plugins/module.ts";
 import { isMap, map } from "../../lib/values/value.ts";
 
@@ -29,7 +29,7 @@ export const wol: RunnerFunction = runner({
   ),
   params: { mac: str(), ...TO },
   run({ mac, bcast, destport }) {
-    wake(mac, bcast, destport);
+    wakeUp(mac, bcast, destport);
     return true;
   },
 });
@@ -47,7 +47,7 @@ export const wollist: RunnerFunction = runner({
       for (const line of Deno.readTextFileSync(maclist).split("\n").slice(0, MOST_LINES)) {
         const mac = line.trim();
         if (mac === "") continue;
-        wake(mac, bcast, destport);
+        wakeUp(mac, bcast, destport);
         context.print(`Waking up ${mac}`);
         woken.push(mac);
       }
@@ -79,7 +79,7 @@ interface.${ADDRESSED}`,
       for (const [name, address] of interfaces) {
         if (name === "lo" || typeof address !== "string") continue;
         const mac = address.trim();
-        wake(mac, bcast, destport);
+        wakeUp(mac, bcast, destport);
         context.log("info", `Waking up ${mac}`);
         woken.push(mac);
       }
@@ -87,23 +87,3 @@ interface.${ADDRESSED}`,
     return woken;
   },
 });
-
-function wake(mac: string, bcast: string, port: number): void {
-  if (port < 0 || port > 65_535) throw new InvocationError(`destport must be a port, not ${port}`);
-  const address = macBytes(mac);
-  const packet = new Uint8Array(6 + 16 * address.length).fill(0xff, 0, 6);
-  for (let i = 0; i < 16; i++) packet.set(address, 6 + i * address.length);
-  try {
-    sendDatagram(packet, bcast, port);
-  } catch (error) {
-    if (error instanceof RangeError) throw new InvocationError(`bcast: ${error.message}`);
-    throw error;
-  }
-}
-
-/** The six bytes of `08:00:27:13:69:77`, with any one separator or none. */
-function macBytes(mac: string): number[] {
-  const digits = mac.length === 17 ? mac.replaceAll(mac[2], "") : mac;
-  if (!/^[0-9a-fA-F]{12}$/.test(digits)) throw new InvocationError("Invalid MAC address");
-  return (digits.match(/../g) ?? []).map((byte) => parseInt(byte, 16));
-}

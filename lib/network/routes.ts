@@ -1,0 +1,120 @@
+/**
+ * The routing tables, as `netstat` or `ip` tell, and the neighbours, in the shapes of Salt's `network.routes` and its like.
+ * Source: Salt 3008.3, `salt/modules/network.py`; netstat(8), ip-route(8), ip-neighbour(8), arp(8).
+ * @module
+ */
+
+import { networkAround, networkParts } from "./interfaces.ts";
+
+/** One route. */
+export interface Route {
+  readonly addr_family: "inet" | "inet6";
+  readonly destination: string;
+  readonly gateway: string;
+  /** IPv4: 255.255.255.0 */
+  readonly netmask: string;
+  readonly flags: string;
+  readonly interface: string;
+}
+
+function rows(text: string): string[][] {
+  return text.split("\n").map((line) => line.trim().split(/\s+/)).filter(([first]) => first !== "");
+}
+
+/** What `netstat -A inet -rn` tells, below its two lines of headings. */
+export function parseNetstatRoutes(text: string): Route[] {
+  return rows(text.split("\n").slice(2).join("\n")).filter((words) => words.length >= 8).map((
+    [destination, gateway, netmask, flags, , , , device],
+  ) => ({ addr_family: "inet", destination, gateway, netmask, flags, interface: device }));
+}
+
+/** What `netstat -A inet6 -rn` tells, below its two lines of headings. */
+export function parseNetstatRoutes6(text: string): Route[] {
+  return rows(text.split("\n").slice(2).join("\n")).filter(({ length }) => length === 6 || length === 7).map(
+    (words) => {
+      const [destination, gateway, flags] = words;
+      return { addr_family: "inet6", destination, gateway, netmask: "", flags, interface: words[words.length - 1] };
+    },
+  );
+}
+
+/** What `ip -4 route show table main` tells. */
+export function parseIpRoutes(text: string): Route[] {
+  return rows(text).filter(([kind]) => kind !== "unreachable").map((words) => {
+    const [destination, second, third, fourth, fifth] = words;
+    if (destination === "default") {
+      return {
+        addr_family: "inet",
+        destination: "0.0.0.0",
+        gateway: third,
+        netmask: "0.0.0.0",
+        flags: "UG",
+        interface: fourth === "dev" ? fifth : "",
+      };
+    }
+    const { network, netmask } = networkParts(networkAround(destination, null));
+    return {
+      addr_family: "inet",
+      destination: network,
+      gateway: "0.0.0.0",
+      netmask,
+      flags: "U",
+      interface: second === "dev" ? third : "",
+    };
+  });
+}
+
+/** Kinds of IPv6 routes that are left out. */
+const OTHER_KINDS: readonly string[] = [
+  "unicast",
+  "broadcast",
+  "throw",
+  "unreachable",
+  "prohibit",
+  "blackhole",
+  "nat",
+  "anycast",
+  "multicast",
+];
+
+/** What `ip -6 route show table all` tells. */
+export function parseIpRoutes6(text: string): Route[] {
+  return rows(text).filter(([kind]) => !OTHER_KINDS.includes(kind)).map((words) => {
+    const [destination, second, third, fourth, fifth] = words;
+    const route = { addr_family: "inet6", netmask: "" } as const;
+    if (destination === "default") {
+      const device = fourth === "dev" ? fifth : "";
+      return { ...route, destination: "::/0", gateway: third, flags: "UG", interface: device };
+    }
+    if (destination === "local") {
+      const device = third === "dev" ? fourth : "";
+      return { ...route, destination: `${second}/128`, gateway: "::", flags: "U", interface: device };
+    }
+    return { ...route, destination, gateway: "::", flags: "U", interface: second === "dev" ? third : "" };
+  });
+}
+
+/** What `ip route get` tells of the way to an address; `undefined` if it tells none. */
+export function parseRouteTo(text: string): { gateway: string | null; interface: string; source: string } | undefined {
+  const found = /(?:via\s+([\w.:]+))?\s+dev\s+([\w.:-]+)\s+.*src\s+([\w.:]+)/.exec(text.split("\n", 1)[0]);
+  return found === null ? undefined : { gateway: found[1] ?? null, interface: found[2], source: found[3] };
+}
+
+/** The addresses of `arp -an` by hardware address. */
+export function parseArp(text: string): Map<string, string> {
+  return new Map(
+    rows(text).flatMap(([, address, , hardware]): [string, string][] =>
+      hardware === undefined ? [] : [[hardware, address.replace(/^[()]+|[()]+$/g, "")]]
+    ),
+  );
+}
+
+/** The addresses of a family that `ip neigh show` tells, by hardware address. */
+export function parseNeighbours(text: string, family: "inet" | "inet6"): Map<string, string> {
+  const mark = family === "inet" ? "." : ":";
+  return new Map(
+    rows(text).flatMap(([address, , , , hardware]): [string, string][] =>
+      hardware === undefined || !address.includes(mark) ? [] : [[hardware, address]]
+    ),
+  );
+}

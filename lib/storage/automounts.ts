@@ -1,0 +1,93 @@
+/**
+ * The map of file systems that the automounter mounts: `/etc/auto_salt`.
+ * Source: Salt 3008.3, `salt/modules/mount.py`; autofs(5).
+ * @module
+ */
+
+import { replaceFile } from "../filesystem/contents.ts";
+import { InvocationError } from "../errors.ts";
+import { realPath } from "../filesystem/paths.ts";
+import { isFile } from "../os/file_kind.ts";
+
+const PREFIX = "/..";
+
+/** The three words of a line; `undefined` if it is a comment or no entry. */
+function wordsOf(line: string): readonly [name: string, options: string, device: string] | undefined {
+  const [name, options, device, ...more] = line.trim().split(/\s+/);
+  return line.startsWith("#") || device === undefined || more.length > 0 ? undefined : [name, options, device];
+}
+
+function linesOf(path: string): string[] {
+  return Deno.readTextFileSync(path).match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+function write(path: string, lines: readonly string[]): void {
+  replaceFile(realPath(path), new TextEncoder().encode(lines.join("")));
+}
+
+/** The entries by where they are mounted: device, type, options. */
+export function automounts(path: string): Map<string, { device: string; fstype: string; opts: string[] }> {
+  return new Map((isFile(path) ? linesOf(path) : []).flatMap((line): [string, {
+    device: string;
+    fstype: string;
+    opts: string[];
+  }][] => {
+    const words = wordsOf(line);
+    if (words === undefined) return [];
+    const [name, options, device] = words;
+    const [fstype, ...opts] = options.split(",");
+    return [[name.replaceAll(PREFIX, ""), { device: device.split(":")[1] ?? "", fstype, opts }]];
+  }));
+}
+
+/** Removes the entries of a place, with a device only those of it. @returns Whether there were entries of that place. */
+export function removeAutomount(
+  path: string,
+  { name, device }: { readonly name: string; readonly device: string },
+): boolean {
+  if (!automounts(path).has(name)) return false;
+  write(
+    path,
+    linesOf(path).filter((line) => {
+      const words = wordsOf(line);
+      if (words === undefined || words[0].replaceAll(PREFIX, "") !== name) return true;
+      return device !== "" && words[2].split(":")[1] !== device;
+    }),
+  );
+  return true;
+}
+
+/** An entry as it is given. */
+export interface Automount {
+  readonly name: string;
+  readonly device: string;
+  readonly fstype: string;
+  readonly opts: string;
+}
+
+/** Sets an entry in a file that is there. @param notChange Whether an entry that is meant stays as it is. */
+export function setAutomount(
+  path: string,
+  { name, device, fstype, opts }: Automount,
+  { notChange, test }: { readonly notChange: boolean; readonly test: boolean },
+): "present" | "change" | "new" {
+  const place = `${PREFIX}${name}`;
+  const options = `-fstype=${fstype},${opts}`;
+  const source = `${fstype === "smbfs" ? "" : fstype}:${device}`;
+  if ([place, options, source].some((word) => /\s/.test(word))) {
+    throw new InvocationError("The words of an entry have no blanks in them");
+  }
+  const entry = `${place}\t${options}\t${source}\n`;
+  const unchanged: boolean[] = [];
+  const lines = (isFile(path) ? linesOf(path) : []).map((line) => {
+    const words = wordsOf(line);
+    if (words === undefined || (words[0] !== place && words[2] !== source)) return line;
+    const stays = notChange || words.join(" ") === `${place} ${options} ${source}`;
+    unchanged.push(stays);
+    return stays ? line : entry;
+  });
+  const state = unchanged.length === 0 ? "new" : unchanged.includes(false) ? "change" : "present";
+  if (state === "new") lines.push(entry);
+  if (state !== "present" && !test) write(path, lines);
+  return state;
+}

@@ -1,0 +1,104 @@
+/**
+ * What is mounted now, and what swaps: `/proc/self/mounts`, `/proc/self/mountinfo`, `/proc/swaps`, `mount -l`.
+ * Source: Salt 3008.3, `salt/modules/mount.py`; proc(5).
+ * @module
+ */
+
+/** One mount. */
+export interface ActiveMount {
+  readonly device: string;
+  readonly fstype: string;
+  readonly opts: readonly string[];
+}
+
+/** One mount, with all that mountinfo tells. */
+export interface MountInfo extends ActiveMount {
+  readonly mountid: string;
+  readonly parentid: string;
+  readonly major: string;
+  readonly minor: string;
+  readonly root: string;
+  readonly superopts: readonly string[];
+}
+
+/** Swap space. */
+export interface Swap {
+  readonly type: string;
+  readonly size: string;
+  readonly used: string;
+  readonly priority: string;
+}
+
+function rows(text: string): string[][] {
+  return text.split("\n").map((line) => line.trim().split(/\s+/)).filter(([first]) => first !== "");
+}
+
+function blanks(text: string): string {
+  return text.replaceAll("\\040", "\\ ");
+}
+
+/** The mounts of `/proc/self/mounts` by their place; of one place the last. */
+export function parseActiveMounts(text: string): Map<string, ActiveMount> {
+  return new Map(
+    rows(text).map(([device, place, fstype, opts]) => [place, { device, fstype, opts: opts.split(",").map(blanks) }]),
+  );
+}
+
+/** The mounts of `/proc/self/mountinfo` by their place; of one place the last. */
+export function parseMountInfo(text: string): Map<string, MountInfo> {
+  return new Map(
+    rows(text).map((words): [string, MountInfo] => {
+      const [mountid, parentid, numbers, root, place, opts] = words;
+      // Before it there are as many optional fields as there are.
+      const [fstype, device, superopts] = words.slice(words.indexOf("-") + 1);
+      const [major, minor] = numbers.split(":");
+      return [place, {
+        mountid,
+        parentid,
+        major,
+        minor,
+        root,
+        opts: opts.split(",").map(blanks),
+        fstype,
+        device: blanks(device),
+        superopts: superopts.split(",").map(blanks),
+      }];
+    }),
+  );
+}
+
+/** The devices of `mount -l` by their place. */
+export function parseMountList(text: string): Map<string, string> {
+  return new Map(
+    rows(text).flatMap(([device, , place]): [string, string][] => place === undefined ? [] : [[place, device]]),
+  );
+}
+
+/** The swap space of `/proc/swaps` by its file. */
+export function parseSwaps(text: string): Map<string, Swap> {
+  return new Map(
+    rows(text).filter(([name]) => name !== "Filename").map((
+      [name, type, size, used, priority],
+    ) => [name, { type, size, used, priority }]),
+  );
+}
+
+/** Where the file system of `path` is mounted. @param path Absolute, without links in it. */
+export function mountPlaceOf(path: string): string {
+  let place = path;
+  while (place !== "/") {
+    const parent = place.replace(/\/[^/]*$/, "") || "/";
+    if (isMountPlace(place, parent)) return place;
+    place = parent;
+  }
+  return place;
+}
+
+function isMountPlace(place: string, parent: string): boolean {
+  try {
+    const [own, above] = [Deno.lstatSync(place), Deno.lstatSync(parent)];
+    return own.dev !== above.dev || own.ino === above.ino;
+  } catch {
+    return false; // what is not there is no place
+  }
+}

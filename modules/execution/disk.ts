@@ -1,0 +1,363 @@
+/**
+ * Execution module `disk`: how full file systems are, what block devices are, and changing both.
+ * Source: the functions of Salt 3008.3 `salt/modules/disk.py` for Linux.
+ * @module
+ */
+
+import { runTool } from "./_file_host.ts";
+import { CommandError, CommandNotFoundError, InvocationError } from "../../lib/errors.ts";
+import { checkedWord } from "../../lib/host/run_program.ts";
+import { which } from "../../lib/host/which.ts";
+import { isFile } from "../../lib/os/file_kind.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { parseBlkid, parseHdparm, parseIostat, parseSmart } from "../../lib/storage/block_devices.ts";
+import { dfFlags, parseInodeUsage, parsePercent, parseUsage } from "../../lib/storage/disk_usage.ts";
+import { splitLines } from "../../lib/text/split_lines.ts";
+import { str as text, toNumber, type Value } from "../../lib/values/value.ts";
+
+/** @throws {CommandNotFoundError} If a program is not there. */
+function needs(program: string): void {
+  if (which(program) === undefined) throw new CommandNotFoundError(`The '${program}' binary was not found in $PATH.`);
+}
+
+async function output(words: readonly string[], context: JobContext): Promise<string> {
+  return (await runTool(context, words, { joined: true })).stdout;
+}
+
+/** Flags as a text or a list. */
+function flagsOf(args: Value): string | null {
+  return args === null ? null : Array.isArray(args) ? args.map(text).join("") : text(args);
+}
+
+/** What was parsed; an empty map, and a line in the log, if that was not possible. */
+function parsed<T>(found: Map<string, T> | undefined, context: JobContext): Map<string, T> {
+  if (found === undefined) context.log("error", "Problem parsing disk usage information");
+  return found ?? new Map();
+}
+
+export const usage: ModuleFunction<JobContext> = fn({
+  doc: describe("Return size and use of what is mounted, by its place. args are flags of `df`.", "disk.usage"),
+  permissions: "all",
+  params: { args: any(null) },
+  async run({ args }, context) {
+    const flags = dfFlags(flagsOf(args), "disk.usage");
+    if (!isFile("/etc/mtab")) {
+      context.log("error", "df cannot run without /etc/mtab");
+      return {};
+    }
+    return parsed(parseUsage(await output(["df", "-P", ...flags], context)), context);
+  },
+});
+
+export const inodeusage: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the inodes of what is mounted, by its place. args are flags of `df`.", "disk.inodeusage"),
+  permissions: "all",
+  params: { args: any(null) },
+  async run({ args }, context) {
+    const flags = dfFlags(flagsOf(args), "disk.inodeusage");
+    return parsed(parseInodeUsage(await output(["df", "-iP", ...flags], context)), context);
+  },
+});
+
+export const percent: ModuleFunction<JobContext> = fn({
+  doc: describe("Return how full what is mounted is, by its place, or that of one place.", "disk.percent /var"),
+  permissions: "all",
+  params: { args: str(null) },
+  async run({ args }, context) {
+    const found = parsed(parsePercent(await output(["df", "-P"], context)), context);
+    if (args === null || args === "") return found;
+    if (found.has(args)) return found.get(args);
+    context.log("error", `Problem parsing disk usage information: Partition '${args}' does not exist!`);
+    return {};
+  },
+});
+
+export const blkid: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the attributes of block devices, UUID, LABEL and others: of all, of one, or of those that a token finds.",
+    "disk.blkid",
+    "disk.blkid /dev/sda",
+    "disk.blkid token='UUID=6a38ee5-7235-44e7-8b22-816a403bad5d'",
+    "disk.blkid token='TYPE=ext4'",
+  ),
+  permissions: "all",
+  params: { device: str(null), token: str(null) },
+  async run({ device, token }, context) {
+    needs("blkid");
+    const chosen = device ? [checkedWord(device, "device")] : token ? ["-t", checkedWord(token, "token")] : [];
+    const { retcode, stdout } = await runTool(context, ["blkid", ...chosen]);
+    return retcode > 0 ? {} : parseBlkid(stdout);
+  },
+});
+
+/** What `blockdev` is asked for, by the names of its options. */
+const DUMPED = [
+  ...[
+    "getro",
+    "getsz",
+    "getss",
+    "getpbsz",
+    "getiomin",
+    "getioopt",
+    "getalignoff",
+    "getmaxsect",
+    "getsize",
+    "getsize64",
+  ],
+  ...["getra", "getfra"],
+];
+
+async function dumped(device: string, args: readonly string[] | undefined, context: JobContext): Promise<unknown> {
+  const words = ["blockdev", ...DUMPED.map((name) => `--${name}`), checkedWord(device, "device")];
+  const { retcode, stdout } = await runTool(context, words);
+  if (retcode !== 0) return false;
+  const found = new Map(splitLines(stdout).filter((line) => line !== "").map((line, i) => [DUMPED[i], line]));
+  if (args === undefined || args.length === 0) return found;
+  return new Map(args.map((arg) => {
+    const value = found.get(arg);
+    if (value === undefined) throw new CommandError(`'${arg}'`);
+    return [arg, value];
+  }));
+}
+
+export const dump: ModuleFunction<JobContext> = fn({
+  doc: describe("Return what `blockdev` tells of a device, or the attributes of a list.", "disk.dump /dev/sda1"),
+  permissions: "all",
+  params: { device: str(), args: any(null) },
+  run: ({ device, args }, context) =>
+    dumped(device, args === null ? undefined : (Array.isArray(args) ? args : [args]).map(text), context),
+});
+
+/** Salt's names of settings, with the options of `blockdev` that set and show them. */
+const TUNED: ReadonlyMap<string, { readonly set: string; readonly get: string; readonly isSwitch?: true }> = new Map([
+  ["read-ahead", { set: "setra", get: "getra" }],
+  ["filesystem-read-ahead", { set: "setfra", get: "getfra" }],
+  ["read-only", { set: "setro", get: "getro", isSwitch: true }],
+  ["read-write", { set: "setrw", get: "getro", isSwitch: true }],
+]);
+
+export const tune: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set read-ahead, filesystem-read-ahead, read-only=True or read-write=True of a device, and return what holds then.",
+    "disk.tune /dev/sda1 read-ahead=1024 read-write=True",
+  ),
+  permissions: "all",
+  params: { device: str() },
+  varKwargs: "kwargs",
+  async run({ device }, context, { kwargs }) {
+    const given = [...kwargs].map(([key, value]): [string, Value] => [text(key), value])
+      .filter(([key]) => !key.startsWith("__"));
+    const isTrue = (value: Value) => value === true || value === "True";
+    const invalid = given.filter(([key, value]) => {
+      const known = TUNED.get(key);
+      return known === undefined || (known.isSwitch && !isTrue(value));
+    });
+    if (invalid.length > 0) {
+      const shown = invalid.map(([key, value]) => `${key}=${text(value)}`).join(", ");
+      throw new InvocationError(`Invalid keyword arguments: ${shown}`);
+    }
+    const chosen = given.flatMap(([key, value]) => {
+      const known = TUNED.get(key);
+      return known === undefined ? [] : [{ ...known, value }];
+    });
+    const options = chosen.flatMap(({ set, isSwitch, value }) =>
+      isSwitch ? [`--${set}`] : [`--${set}`, checkedWord(text(value), "value")]
+    );
+    const { retcode, stderr } = await runTool(context, ["blockdev", ...options, checkedWord(device, "device")]);
+    if (retcode !== 0) throw new CommandError(stderr);
+    return await dumped(device, chosen.map(({ get }) => get), context);
+  },
+});
+
+export const wipe: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Remove the signatures of file systems from a device. Return whether that was done.",
+    "disk.wipe /dev/sda1",
+  ),
+  permissions: "all",
+  params: { device: str() },
+  async run({ device }, context) {
+    const { retcode, stderr } = await runTool(context, ["wipefs", "-a", checkedWord(device, "device")]);
+    if (retcode !== 0) context.log("error", `Error wiping device ${device}: ${stderr}`);
+    return retcode === 0;
+  },
+});
+
+export const resize2fs: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Make an ext file system as large as its device. True, or None if it failed.",
+    "disk.resize2fs /dev/sda1",
+  ),
+  permissions: "all",
+  params: { device: str() },
+  run: async ({ device }, context) =>
+    (await runTool(context, ["resize2fs", checkedWord(device, "device")])).retcode === 0 ? true : null,
+});
+
+export const format_: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Make a file system on a device, whose contents are lost. Return whether that was done. inode_size is for ext and xfs,\n" +
+      "lazy_itable_init for ext, fat (12, 16, 32) for FAT, force for ext and xfs.",
+    "disk.format /dev/sdX1",
+  ),
+  permissions: "all",
+  params: {
+    device: str(),
+    fs_type: str("ext4"),
+    inode_size: any(null),
+    lazy_itable_init: any(null),
+    fat: any(null),
+    force: bool(false),
+  },
+  async run({ device, fs_type, inode_size, lazy_itable_init, fat, force }, context) {
+    needs("sync");
+    needs("mkfs");
+    const isExt = fs_type.startsWith("ext"), isXfs = fs_type === "xfs";
+    const words = ["mkfs", "-t", checkedWord(fs_type, "type")];
+    if (inode_size !== null && isExt) words.push("-i", text(inode_size));
+    if (inode_size !== null && isXfs) words.push("-i", `size=${text(inode_size)}`);
+    if (lazy_itable_init !== null && isExt) words.push("-E", `lazy_itable_init=${text(lazy_itable_init)}`);
+    if ([12, 16, 32].includes(toNumber(fat) ?? 0) && fs_type.endsWith("fat")) words.push("-F", text(fat));
+    if (force && isExt) words.push("-F");
+    if (force && isXfs) words.push("-f");
+    const made = await runTool(context, [...words, checkedWord(device, "device")], { ignoreRetcode: true });
+    const synced = await runTool(context, ["sync"], { ignoreRetcode: true });
+    return made.retcode === 0 && synced.retcode === 0;
+  },
+});
+
+async function typeOf(device: string, context: JobContext): Promise<string> {
+  const word = checkedWord(device, "device");
+  if (which("lsblk") !== undefined) {
+    const type = splitLines(await output(["lsblk", "-o", "fstype", word], context))[1]?.trim();
+    if (type) return type;
+  }
+  if (which("df") === undefined) return "";
+  return splitLines(await output(["df", "-T", word], context))[1] ?? "";
+}
+
+export const fstype: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the type of the file system on a device.", "disk.fstype /dev/sdX1"),
+  permissions: "all",
+  params: { device: str() },
+  run: ({ device }, context) => typeOf(device, context),
+});
+
+export const get_fstype_from_path: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the type of the file system of a path.", "disk.get_fstype_from_path /root"),
+  permissions: "all",
+  params: { path: str() },
+  run: async ({ path }, context) => typeOf(text(await context.call("mount.get_device_from_path", [path])), context),
+});
+
+/** Runs `hdparm`. @throws {CommandError} If it fails, and `mayFail` is not set. */
+async function hdparm(words: readonly string[], context: JobContext, mayFail: boolean): Promise<string> {
+  needs("hdparm");
+  const { retcode, stdout, stderr } = await runTool(context, ["hdparm", ...words]);
+  if (retcode !== 0) {
+    const problem = `hdparm ${words.join(" ")}: ${stderr}`;
+    if (!mayFail) throw new CommandError(problem);
+    context.log("warning", problem);
+  }
+  return stdout;
+}
+
+async function parametersOf(
+  disks: Value,
+  flags: string,
+  context: JobContext,
+): Promise<Map<string, Map<string, Value>>> {
+  const found = new Map<string, Map<string, Value>>();
+  for (const disk of (Array.isArray(disks) ? disks : [disks]).map(text)) {
+    const path = checkedWord(disk.startsWith("/dev") ? disk : `/dev/${disk}`, "disk");
+    found.set(path, parseHdparm(await hdparm([`-${flags}`, path], context, true), path));
+  }
+  return found;
+}
+
+export const hdparms: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the parameters of a disk, or of a list, that `hdparm` tells for these flags.",
+    "disk.hdparms /dev/sda",
+  ),
+  permissions: "all",
+  params: { disks: any(), args: any("aAbBcCdgHiJkMmNnQrRuW") },
+  run({ disks, args }, context) {
+    needs("hdparm");
+    const flags = flagsOf(args) ?? "";
+    if (!/^[A-Za-z]+$/.test(flags)) throw new InvocationError(`Invalid flags of hdparm: ${JSON.stringify(flags)}`);
+    return parametersOf(disks, flags, context);
+  },
+});
+
+export const hpa: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the Host Protected Area of a disk, or of a list. With size, sectors or a percentage, set it, which may lose data.",
+    "disk.hpa /dev/sda",
+    "disk.hpa /dev/sda 5%",
+    "disk.hpa /dev/sda 10543256",
+  ),
+  permissions: "all",
+  params: { disks: any(), size: any(null) },
+  async run({ disks, size }, context) {
+    const areas = new Map<string, { total: number; visible?: number; hidden?: number }>();
+    for (const [disk, data] of await parametersOf(disks, "N", context)) {
+      const [first] = data.values();
+      if (!Array.isArray(first) || first.length < 3) throw new CommandError(`hdparm tells no sectors of ${disk}`);
+      const [visible, total, state] = [Number(first[0]), Number(first[1]), text(first[2])];
+      const whole = visible === total || state.includes("disabled");
+      areas.set(disk, whole ? { total } : { total, visible, hidden: total - visible });
+    }
+    if (size === null) return areas;
+    for (const [disk, { total }] of areas) await hdparm(hpaWords(visibleSectors(total, size), disk), context, false);
+    return null;
+  },
+});
+
+function hpaWords(sectors: number, disk: string): string[] {
+  return ["--yes-i-know-what-i-am-doing", `-Np${sectors}`, disk];
+}
+
+/** The sectors that stay visible if so many, or a percentage, are hidden. */
+function visibleSectors(total: number, size: Value): number {
+  const [, number, sign] = /^\s*(\d+)\s*(%?)\s*$/.exec(text(size)) ?? [];
+  if (number === undefined) throw new InvocationError(`Invalid size: ${text(size)}`);
+  const left = sign === "%" ? Math.floor((100 - Number(number)) * total / 100) : total - Number(number);
+  return left <= 0 ? total : left;
+}
+
+export const smart_attributes: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the SMART attributes of a disk by their numbers: all, or those of a list; with values, only these columns.",
+    "disk.smart_attributes /dev/sda",
+    "disk.smart_attributes /dev/sda attributes='[5,187,188,197,198]'",
+  ),
+  permissions: "all",
+  params: { dev: str(), attributes: any(null), values: any(null) },
+  async run({ dev, attributes, values }, context) {
+    const path = checkedWord(dev.startsWith("/dev/") ? dev : `/dev/${dev}`, "disk");
+    const { retcode, stdout, stderr } = await runTool(context, ["smartctl", "--attributes", path]);
+    if (retcode !== 0) throw new CommandError(stderr);
+    const listed = (given: Value) => given === null ? undefined : Array.isArray(given) ? given : [given];
+    return parseSmart(stdout, { attributes: listed(attributes)?.map(Number), values: listed(values)?.map(text) });
+  },
+});
+
+export const iostat: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the averages of what `iostat` tells in count reports, interval seconds apart, of all disks or of those named.",
+    "disk.iostat 1 5 disks=sda",
+  ),
+  permissions: "all",
+  params: { interval: int(1), count: int(5), disks: any(null) },
+  async run({ interval, count, disks }, context) {
+    needs("iostat");
+    const named = disks === null
+      ? []
+      : (Array.isArray(disks) ? disks : [disks]).map((disk) => checkedWord(text(disk), "disk"));
+    const words = ["iostat", disks === null ? "-x" : "-xd", String(interval), String(count), ...named];
+    return parseIostat((await runTool(context, words)).stdout);
+  },
+});

@@ -1,0 +1,514 @@
+/**
+ * Execution module `mount`: what is mounted and what swaps, now and at each start.
+ * Source: the functions of Salt 3008.3 `salt/modules/mount.py` for Linux; `filesystems` and its like are for AIX, and do nothing here.
+ * @module
+ */
+
+import { runTool } from "./_file_host.ts";
+import { CommandError, CommandNotFoundError, messageOf } from "../../lib/errors.ts";
+import { absolutePath, realPath } from "../../lib/filesystem/paths.ts";
+import { checkedWord } from "../../lib/host/run_program.ts";
+import { which } from "../../lib/host/which.ts";
+import { readTextFileIfExists, writeFileAtomic } from "../../lib/os/atomic_file.ts";
+import { isAnything, isFile } from "../../lib/os/file_kind.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, type Rest, str } from "../../lib/plugins/module.ts";
+import { automounts, removeAutomount, setAutomount } from "../../lib/storage/automounts.ts";
+import { FSTAB, removeEntry, setEntry, tableEntries, type TableForm, VFSTAB } from "../../lib/storage/fstab.ts";
+import {
+  mountPlaceOf,
+  parseActiveMounts,
+  parseMountInfo,
+  parseMountList,
+  parseSwaps,
+  type Swap,
+} from "../../lib/storage/mounts.ts";
+import { isTrue } from "../../lib/values/is_true.ts";
+import { loadYaml } from "../../lib/values/yaml.ts";
+import { dumpYaml } from "../../lib/values/yaml_dump.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** Options with the numbers of users and groups in place of their names. */
+async function numbered(opts: readonly string[], { call }: JobContext): Promise<string[]> {
+  return await Promise.all(opts.map(async (opt) => {
+    const [, kind, who] = /^(uid|gid)=(.*)$/.exec(opt) ?? [];
+    if (kind === undefined || /^\d+$/.test(who)) return opt;
+    const found = await call(kind === "uid" ? "user.info" : "group.info", [who]);
+    const id = isMap(found) ? found.get(kind) : undefined;
+    return `${kind}=${id === undefined ? who : text(id)}`;
+  }));
+}
+
+async function activeMounts(extended: boolean, context: JobContext): Promise<Map<string, Record<string, unknown>>> {
+  const listed = parseMountList((await runTool(context, ["mount", "-l"])).stdout);
+  const alt = (place: string) => listed.get(place) ?? null;
+  const found = new Map<string, Record<string, unknown>>();
+  if (!extended) {
+    for (const [place, { device, fstype, opts }] of parseActiveMounts(Deno.readTextFileSync("/proc/self/mounts"))) {
+      found.set(place, { device, alt_device: alt(place), fstype, opts: await numbered(opts, context) });
+    }
+    return found;
+  }
+  const devices = await context.call("disk.blkid");
+  for (const [place, info] of parseMountInfo(Deno.readTextFileSync("/proc/self/mountinfo"))) {
+    const known = isMap(devices) ? devices.get(info.device) ?? null : null;
+    const label = (name: string) => isMap(known) ? known.get(name) ?? null : null;
+    const uuid = label("UUID");
+    found.set(place, {
+      ...info,
+      opts: await numbered(info.opts, context),
+      alt_device: alt(place),
+      superopts: await numbered(info.superopts, context),
+      device_uuid: typeof uuid === "string" ? uuid.toLowerCase() : uuid,
+      device_label: label("LABEL"),
+    });
+  }
+  return found;
+}
+
+export const active: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return what is mounted, by its place: device, type and options; with extended=True also the numbers, UUID and label of the\n" +
+      "device.",
+    "mount.active",
+  ),
+  permissions: "all",
+  params: { extended: bool(false) },
+  run: ({ extended }, context) => activeMounts(extended, context),
+});
+
+export const is_mounted: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether something is mounted at a place.", "mount.is_mounted /mnt/share"),
+  permissions: "all",
+  params: { name: str() },
+  run: async ({ name }, context) => (await activeMounts(false, context)).has(name),
+});
+
+function tableFunction(name: string, file: string): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(`Return the entries of ${file}, by where they are mounted.`, `mount.${name}`),
+    permissions: { read: true },
+    params: { config: str(file) },
+    run: ({ config }) => tableEntries(config),
+  });
+}
+
+export const fstab: ModuleFunction<JobContext> = tableFunction("fstab", "/etc/fstab");
+export const vfstab: ModuleFunction<JobContext> = tableFunction("vfstab", "/etc/vfstab");
+
+function removingFunction(name: string, file: string): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(`Remove the entries with that name and device from ${file}.`, `mount.${name} /mnt/foo /dev/sdg`),
+    permissions: "all",
+    params: { name: str(), device: any(), config: str(file) },
+    run({ name, device, config }) {
+      removeEntry(config, { name, device: device === null ? null : text(device) });
+      return true;
+    },
+  });
+}
+
+export const rm_fstab: ModuleFunction<JobContext> = removingFunction("rm_fstab", "/etc/fstab");
+export const rm_vfstab: ModuleFunction<JobContext> = removingFunction("rm_vfstab", "/etc/vfstab");
+
+/** Whether nothing is to be written: `test`, in whatever spelling. */
+function isTest(test: boolean, { kwargs }: Rest): boolean {
+  return test || [...kwargs].some(([key, value]) => text(key).toLowerCase() === "test" && isTrue(value));
+}
+
+function joined(opts: Value): string {
+  return Array.isArray(opts) ? opts.map(text).join(",") : text(opts);
+}
+
+interface Settings {
+  readonly config: string;
+  readonly test: boolean;
+  readonly match_on: Value;
+  readonly not_change: boolean;
+}
+
+function set(form: TableForm, entry: Record<string, string>, settings: Settings, rest: Rest): string {
+  const { config, match_on, not_change } = settings;
+  if (!Array.isArray(match_on) && typeof match_on !== "string") {
+    throw new CommandError("match_on must be a string or list of strings");
+  }
+  return setEntry(config, {
+    form,
+    entry,
+    matchOn: match_on === "auto" ? "auto" : Array.isArray(match_on) ? match_on.map(text) : [match_on],
+    notChange: not_change,
+    test: isTest(settings.test, rest),
+  });
+}
+
+const SETTING_DOC =
+  "Return new, change or present. match_on is a field, or a list of fields, that tell which line is meant; auto takes the\n" +
+  "device, or the name of a file system that has none. With not_change=True a line that is there stays as it is, with test=True\n" +
+  "nothing is written.";
+const MATCHING = { test: bool(false), match_on: any("auto"), not_change: bool(false) };
+
+export const set_fstab: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Set an entry of /etc/fstab, in place of the one that is meant. ${SETTING_DOC}`,
+    "mount.set_fstab /mnt/foo /dev/sdz1 ext4",
+  ),
+  permissions: "all",
+  params: {
+    name: str(),
+    device: str(),
+    fstype: str(),
+    opts: any("defaults"),
+    dump: any(0),
+    pass_num: any(0),
+    config: str("/etc/fstab"),
+    ...MATCHING,
+  },
+  varKwargs: "kwargs",
+  run({ name, device, fstype, opts, dump, pass_num, ...settings }, _context, rest) {
+    const spaced = (given: string) => given.replaceAll("\\ ", "\\040");
+    return set(
+      FSTAB,
+      {
+        name,
+        device: spaced(device),
+        fstype,
+        opts: spaced(joined(opts)),
+        dump: text(dump),
+        pass_num: text(pass_num),
+      },
+      settings,
+      rest,
+    );
+  },
+});
+
+export const set_vfstab: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Set an entry of /etc/vfstab, the table of Solaris, in place of the one that is meant. ${SETTING_DOC}`,
+    "mount.set_vfstab /mnt/foo /device/c0t0d0p0 ufs",
+  ),
+  permissions: "all",
+  params: {
+    name: str(),
+    device: str(),
+    fstype: str(),
+    opts: any("-"),
+    device_fsck: str("-"),
+    pass_fsck: any("-"),
+    mount_at_boot: any("yes"),
+    config: str("/etc/vfstab"),
+    ...MATCHING,
+  },
+  varKwargs: "kwargs",
+  run({ name, device, fstype, opts, device_fsck, pass_fsck, mount_at_boot, ...settings }, _context, rest) {
+    const boot = mount_at_boot === "yes" ? "yes" : "no";
+    const entry = {
+      name,
+      device,
+      fstype,
+      opts: joined(opts),
+      device_fsck,
+      pass_fsck: text(pass_fsck),
+      mount_at_boot: boot,
+    };
+    return set(VFSTAB, entry, settings, rest);
+  },
+});
+
+export const automaster: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the entries of the automounter's map, by where they are mounted.", "mount.automaster"),
+  permissions: { read: true },
+  params: { config: str("/etc/auto_salt") },
+  run: ({ config }) => automounts(config),
+});
+
+export const rm_automaster: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Remove an entry of the automounter's map, and have it read the map again.",
+    "mount.rm_automaster /mnt/foo /dev/sdg",
+  ),
+  permissions: "all",
+  params: { name: str(), device: any(), config: str("/etc/auto_salt") },
+  async run({ name, device, config }, context) {
+    const removed = removeAutomount(config, { name, device: truthy(device) ? text(device) : "" });
+    if (removed) await runTool(context, ["automount", "-cv"], { joined: true });
+    return true;
+  },
+});
+
+export const set_automaster: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set an entry of the automounter's map, which is made, and named in /etc/auto_master, if it is not there. Return new,\n" +
+      "change or present.",
+    "mount.set_automaster /mnt/foo /dev/sdz1 ext4",
+  ),
+  permissions: "all",
+  params: {
+    name: str(),
+    device: str(),
+    fstype: str(),
+    opts: any(""),
+    config: str("/etc/auto_salt"),
+    test: bool(false),
+    not_change: bool(false),
+  },
+  varKwargs: "kwargs",
+  async run({ name, device, fstype, opts, config, test, not_change }, { call }, rest) {
+    const isOnlyTest = isTest(test, rest);
+    // Salt makes the file in a test, too.
+    if (!isFile(config) && !isOnlyTest) {
+      await call("file.touch", [config]);
+      await call("file.append", ["/etc/auto_master", `/-\t\t\t${config}`]);
+    }
+    const entry = { name, device, fstype, opts: joined(opts) };
+    return setAutomount(config, entry, { notChange: not_change, test: isOnlyTest });
+  },
+});
+
+/** Of AIX alone. */
+export const filesystems: ModuleFunction<JobContext> = fn({
+  doc: describe("Return an empty map: /etc/filesystems is a file of AIX.", "mount.filesystems"),
+  params: { config: str("/etc/filesystems") },
+  run: () => new Map(),
+});
+
+export const set_filesystems: ModuleFunction<JobContext> = fn({
+  doc: describe("Return None: /etc/filesystems is a file of AIX.", "mount.set_filesystems /mnt/foo /dev/sdz1 jfs2"),
+  params: {
+    name: str(),
+    device: str(),
+    vfstype: str(),
+    opts: any("-"),
+    mount: any("true"),
+    config: str("/etc/filesystems"),
+    ...MATCHING,
+  },
+  varKwargs: "kwargs",
+  run: () => null,
+});
+
+export const rm_filesystems: ModuleFunction<JobContext> = fn({
+  doc: describe("Return False: /etc/filesystems is a file of AIX.", "mount.rm_filesystems /mnt/foo /dev/sdg"),
+  params: { name: str(), device: str(), config: str("/etc/filesystems") },
+  run: () => false,
+});
+
+/** Runs `mount` or `umount`. @returns True, or what it complains of. */
+async function runMount(words: readonly string[], user: string | null, context: JobContext): Promise<true | string> {
+  const { retcode, stderr } = await runTool(context, words, { more: new Map<Value, Value>([["runas", user]]) });
+  return retcode === 0 ? true : stderr;
+}
+
+interface MountArguments {
+  readonly name: string;
+  readonly device: Value;
+  readonly mkmnt: boolean;
+  readonly fstype: string;
+  readonly opts: Value;
+  readonly user: string | null;
+}
+
+function optionList(opts: Value): string[] | undefined {
+  return opts === null ? undefined : Array.isArray(opts) ? opts.map(text) : text(opts).split(",");
+}
+
+function mountWords({ name, device, fstype }: MountArguments, opts: readonly string[] | undefined): string[] {
+  const place = checkedWord(name, "name");
+  if (!truthy(device)) return ["mount", place];
+  return [
+    "mount",
+    ...opts === undefined ? [] : ["-o", checkedWord(opts.join(","), "options")],
+    ...fstype === "" ? [] : ["-t", checkedWord(fstype, "type")],
+    checkedWord(text(device), "device"),
+    place,
+  ];
+}
+
+async function mountNow(given: MountArguments, context: JobContext): Promise<true | string> {
+  if (!isAnything(given.name) && given.mkmnt) {
+    await context.call("file.mkdir", [given.name], new Map([["user", given.user]]));
+  }
+  return await runMount(mountWords(given, optionList(given.opts)), given.user, context);
+}
+
+const MOUNTING = { mkmnt: bool(false), fstype: str(""), opts: any("defaults"), user: str(null) };
+
+export const mount: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Mount a device at a place, which mkmnt=True makes. Return True, or what `mount` complains of.",
+    "mount.mount /mnt/foo /dev/sdz1 True",
+  ),
+  permissions: "all",
+  params: { name: str(), device: any(false), ...MOUNTING, util: str("mount") },
+  async run({ util, ...given }, context) {
+    if (util === "guestfs") return await context.call("guestfs.mount", [given.name], map({ root: given.device }));
+    if (util === "qemu_nbd") {
+      const made = await context.call("qemu_nbd.init", [given.name, given.device]);
+      return isMap(made) && made.size > 0 ? [...made.keys()][0] : false;
+    }
+    return util === "mount" ? await mountNow(given, context) : false;
+  },
+});
+
+export const remount: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Mount again what is mounted at a place, with other options; mount it if it is not.",
+    "mount.remount /mnt/foo /dev/sdz1 True",
+  ),
+  permissions: "all",
+  params: { name: str(), device: any(), ...MOUNTING },
+  async run(given, context) {
+    if (!(await activeMounts(false, context)).has(given.name)) return await mountNow(given, context);
+    const opts = optionList(given.opts) ?? [];
+    return await runMount(
+      mountWords(given, opts.includes("remount") ? opts : [...opts, "remount"]),
+      given.user,
+      context,
+    );
+  },
+});
+
+export const umount: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Unmount what is mounted at a place, or a device; lazy=True does it when nobody uses it any more. Return True, or what\n" +
+      "`umount` complains of.",
+    "mount.umount /mnt/foo",
+    "mount.umount /mnt/foo /dev/xvdc1",
+  ),
+  permissions: "all",
+  params: { name: str(), device: str(null), user: str(null), util: str("mount"), lazy: bool(false) },
+  async run({ name, device, user, util, lazy }, context) {
+    if (util === "guestfs") {
+      await context.call("guestfs.umount", [name], map({ disk: device }));
+      return null;
+    }
+    if (!(await activeMounts(false, context)).has(name)) return `${name} does not have anything mounted`;
+    return await runMount(["umount", ...lazy ? ["-l"] : [], checkedWord(device || name, "name")], user, context);
+  },
+});
+
+export const is_fuse_exec: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether a program is linked with libfuse.", "mount.is_fuse_exec sshfs"),
+  permissions: "all",
+  params: { cmd: str() },
+  async run({ cmd }, context) {
+    const path = which(cmd);
+    if (path === undefined) return false;
+    if (which("ldd") === undefined) throw new CommandNotFoundError("ldd");
+    return (await runTool(context, ["ldd", path], { joined: true })).stdout.includes("libfuse");
+  },
+});
+
+function swapSpace(): Map<string, Swap> {
+  return parseSwaps(Deno.readTextFileSync("/proc/swaps"));
+}
+
+export const swaps: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the swap space in use: type, size, use and priority, by its file.", "mount.swaps"),
+  permissions: "all",
+  params: {},
+  run: () => swapSpace(),
+});
+
+export const swapon: ModuleFunction<JobContext> = fn({
+  doc: describe("Use a file for swapping. Return its `stats`, and whether it is `new`.", "mount.swapon /root/swapfile"),
+  permissions: "all",
+  params: { name: str(), priority: any(null) },
+  async run({ name, priority }, context) {
+    const before = swapSpace().get(name);
+    if (before !== undefined) return { stats: { ...before }, new: false };
+    const order = truthy(priority) ? ["-p", checkedWord(text(priority), "priority")] : [];
+    await runTool(context, ["swapon", checkedWord(name, "name"), ...order], { joined: true });
+    const stats = swapSpace().get(name);
+    return stats === undefined ? {} : { stats: { ...stats }, new: true };
+  },
+});
+
+export const swapoff: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "No longer use a file for swapping. Return whether that was done; None if it was not used.",
+    "mount.swapoff /root/swapfile",
+  ),
+  permissions: "all",
+  params: { name: str() },
+  async run({ name }, context) {
+    if (!swapSpace().has(name)) return null;
+    await runTool(context, ["swapoff", checkedWord(name, "name")], { joined: true });
+    return !swapSpace().has(name);
+  },
+});
+
+export const get_mount_from_path: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return where the file system of a path is mounted.",
+    "mount.get_mount_from_path /opt/some/nested/path",
+  ),
+  permissions: "all",
+  params: { path: str() },
+  run: ({ path }) => mountPlaceOf(realPath(absolutePath(path))),
+});
+
+export const get_device_from_path: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the device of a path's file system; None if it is not known.", "mount.get_device_from_path /"),
+  permissions: "all",
+  params: { path: str() },
+  run: async ({ path }, context) =>
+    (await activeMounts(false, context)).get(mountPlaceOf(realPath(absolutePath(path))))?.device ?? null,
+});
+
+/** The file in which states note how they mounted something. */
+function cacheFile({ opts }: JobContext): string {
+  return `${opts.cachedir}/mounts`;
+}
+
+function readCache(context: JobContext): ValueMap {
+  const cache = loadYaml(readTextFileIfExists(cacheFile(context)) ?? "");
+  return isMap(cache) ? cache : new Map();
+}
+
+function cachedMounts(cache: ValueMap): ValueMap {
+  const mounts = cache.get("mounts");
+  return isMap(mounts) ? mounts : new Map();
+}
+
+function writeCache(cache: ValueMap, context: JobContext): void {
+  try {
+    writeFileAtomic(cacheFile(context), dumpYaml(cache));
+  } catch (error) {
+    context.log("error", `Failed to cache mounts: ${messageOf(error)}`);
+    throw new CommandError("Unable to write mount cache.");
+  }
+}
+
+const CACHE = { read: ["{cachedir}"], write: ["{cachedir}"] } as const;
+
+export const read_mount_cache: ModuleFunction<JobContext> = fn({
+  doc: describe("Return what is noted of a mount.", "mount.read_mount_cache /mnt/share"),
+  permissions: CACHE,
+  params: { name: str() },
+  run: ({ name }, context) => cachedMounts(readCache(context)).get(name) ?? new Map(),
+});
+
+export const write_mount_cache: ModuleFunction<JobContext> = fn({
+  doc: describe("Note how something was mounted.", "mount.write_mount_cache /mnt/share /dev/sda1 False ext4 defaults"),
+  permissions: CACHE,
+  params: { real_name: str(), device: any(), mkmnt: any(), fstype: any(), mount_opts: any() },
+  run({ real_name, device, mkmnt, fstype, mount_opts }, context) {
+    const cache = readCache(context);
+    const mounts = cachedMounts(cache).set(real_name, map({ device, fstype, mkmnt, opts: mount_opts }));
+    writeCache(cache.set("mounts", mounts), context);
+    return true;
+  },
+});
+
+export const delete_mount_cache: ModuleFunction<JobContext> = fn({
+  doc: describe("Forget what is noted of a mount.", "mount.delete_mount_cache /mnt/share"),
+  permissions: CACHE,
+  params: { real_name: str() },
+  run({ real_name }, context) {
+    const cache = readCache(context);
+    if (cachedMounts(cache).delete(real_name)) writeCache(cache, context);
+    return true;
+  },
+});
