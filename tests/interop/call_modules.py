@@ -15,7 +15,7 @@ root = tempfile.mkdtemp()
 opts = salt.config.minion_config(None)
 opts.update({"root_dir": root, "cachedir": root, "extension_modules": f"{root}/ext", "file_client": "local", "id": "m1"})
 opts["grains"] = salt.loader.grains(opts)
-modules = salt.loader.minion_mods(opts)
+modules = salt.loader.minion_mods(opts, utils=salt.loader.utils(opts))
 results = []
 for function, args, kwargs in json.load(sys.stdin):
     try:

@@ -60,9 +60,7 @@ const CALLS:
     ["mount.active", [], { extended: true }],
     ["mount.swaps"],
     ["mount.get_device_from_path", ["/usr/bin"]],
-    ["disk.inodeusage", ["T"]],
     ["disk.blkid"],
-    ["disk.fstype", ["/"]],
     ["disk.get_fstype_from_path", ["/proc"]],
   ];
 
