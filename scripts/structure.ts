@@ -35,6 +35,7 @@ export const FLOORS: readonly (readonly string[])[] = [
     "lib/network",
     "lib/storage",
   ],
+  ["lib/git_remotes"],
   ["modules/fileserver"],
   ["lib/fileserver"],
   ["lib/fileclient"],

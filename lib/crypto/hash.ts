@@ -34,10 +34,15 @@ function isHashType(name: string): name is HashType {
  * @throws {ConfigError} If `hashType` is not one of {@linkcode HASH_TYPES}.
  */
 export function hashHex(data: Uint8Array | string, hashType: string): string {
+  return hashBytes(data, hashType).toHex();
+}
+
+/** The digest of `data` as bytes. @throws {ConfigError} As {@linkcode hashHex}. */
+export function hashBytes(data: Uint8Array | string, hashType: string): Uint8Array {
   if (!isHashType(hashType)) {
     throw new ConfigError(`"${hashType}" is not one of ${HASH_TYPES.join(", ")}`, { option: "hash_type" });
   }
-  return DIGESTS[hashType](typeof data === "string" ? new TextEncoder().encode(data) : data).toHex();
+  return DIGESTS[hashType](typeof data === "string" ? new TextEncoder().encode(data) : data);
 }
 
 /** A digest of what comes in pieces. */

@@ -96,6 +96,8 @@ export interface UpdateTarget {
 export interface UpdateWanted {
   /** Whether somebody reads what has changed. Without, a backend need not find out. */
   readonly changes: boolean;
+  /** Aborted when it is to end early. */
+  readonly signal: AbortSignal;
 }
 
 /** What was done with locks, in words, and what could not be done. */

@@ -17,6 +17,7 @@ import { safePath } from "../files/safe_path.ts";
 import { splitQuery } from "../files/salt_url.ts";
 import { compareStrings } from "../values/value.ts";
 import { messageOf } from "../errors.ts";
+import { BACKEND_NAMES, type BackendName, backendNames, isBackendName } from "../files/backend_names.ts";
 import { BACKENDS } from "../../modules/fileserver/_built_in.ts";
 
 /** A file, and the backend that has it. */
@@ -54,12 +55,9 @@ export interface FilePiece {
 
 /** An opened backend. */
 export interface NamedBackend {
-  readonly name: string;
+  readonly name: BackendName;
   readonly backend: FileBackend;
 }
-
-/** The other names that `fileserver_backend` may have. */
-const ALIASES: Readonly<Record<string, string>> = { git: "gitfs", minion: "minionfs" };
 
 /** Answers for all backends. */
 export class FileServer {
@@ -70,11 +68,6 @@ export class FileServer {
   constructor(opts: FileServerOpts, host: BackendHost) {
     this.#opts = opts;
     this.#host = host;
-  }
-
-  /** The names of the configured backends that there are. Others are named in the log when they would be used first. */
-  get names(): string[] {
-    return this.#configured().filter((name) => Object.hasOwn(BACKENDS, name));
   }
 
   /** The backends that `chosen` means, in the order of the configuration or of `chosen`. */
@@ -188,20 +181,12 @@ export class FileServer {
     return (await this.backends()).find(({ name }) => name === back)?.backend;
   }
 
-  #configured(): string[] {
-    const names = this.#opts.fileserver_backend.map((name) => Object.hasOwn(ALIASES, name) ? ALIASES[name] : name);
-    return [...new Set(names)];
-  }
-
   /** A backend that cannot be opened does not stop the others. */
   async #open(): Promise<NamedBackend[]> {
     const opened: NamedBackend[] = [];
-    for (const name of this.#configured()) {
-      if (!Object.hasOwn(BACKENDS, name)) {
-        this.#host.log(
-          "warning",
-          `There is no file server backend ${name}; there are ${Object.keys(BACKENDS).join(", ")}`,
-        );
+    for (const name of backendNames(this.#opts.fileserver_backend)) {
+      if (!isBackendName(name)) {
+        this.#host.log("warning", `There is no file server backend ${name}; there are ${BACKEND_NAMES.join(", ")}`);
         continue;
       }
       try {

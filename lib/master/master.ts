@@ -28,6 +28,8 @@ import { jidMemory, makeJid } from "../protocol/jid.ts";
 import { type KeptInit, KeptThread, type KeptThreadOptions } from "../sockets/kept_thread.ts";
 import { loadOrCreateMasterKey } from "../keys/pair.ts";
 import type { Logger } from "../process/log.ts";
+import { checkBackends } from "../files/backend_names.ts";
+import { FileUpdates } from "./file_updates.ts";
 import { Maintenance } from "./maintenance.ts";
 import { restoreFromJournal } from "./journal.ts";
 import { type MasterPorts, portsPath, publishPullPath } from "../config/master_paths.ts";
@@ -93,6 +95,7 @@ export class Master {
   #ports: MasterPorts = { publishPort: 0, requestPort: 0 };
   readonly #closed = Promise.withResolvers<void>();
   #maintenance: Maintenance | undefined;
+  #fileUpdates: FileUpdates | undefined;
   #keyMadeMs = Date.now();
   #rotating: Promise<void> = Promise.resolve();
   #serving = false;
@@ -119,6 +122,7 @@ export class Master {
    * @throws {Error} If a thread cannot be started. Everything started so far is stopped.
    */
   static async start(opts: MasterOpts, log: Logger): Promise<Master> {
+    checkBackends(opts);
     // Checked first: binding an ipc address would take it from a running master.
     if (await answers(publishPullPath(opts.sock_dir))) {
       throw new PreflightError(`A master is already running with the sock_dir ${opts.sock_dir}`);
@@ -238,6 +242,7 @@ export class Master {
       rotate: (reason) => this.#rotating = this.#rotate(reason),
       restoreAccessKeys: () => this.#restoreAccessKeys(),
     });
+    this.#fileUpdates = new FileUpdates({ opts, log: this.#log, fire: (tag, data) => this.#fire(tag, data) });
     const ports = JSON.stringify({ publish_port: publishPort, ret_port: this.#ports.requestPort });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
     this.#admit(() => openToAclUsers(portsPath(opts.sock_dir), "read", busInit.listeners));
@@ -349,7 +354,7 @@ export class Master {
   async close(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
     if (this.#closing) return await this.closed;
     this.#closing = true;
-    await this.#maintenance?.close();
+    await Promise.all([this.#maintenance?.close(), this.#fileUpdates?.close()]);
     await this.#rotating;
     // Before the MWorkers: clients wait there for what these processes do.
     await this.#functions?.close(budget.less(BUS_END_MS));

@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { BackendName } from "../../lib/files/backend_names.ts";
 import type { BackendHost, FileBackend, FileServerOpts } from "../../lib/files/backend.ts";
 
 /** What a backend's file exports. */
@@ -12,7 +13,8 @@ export interface BackendModule {
 }
 
 /** What `fileserver_backend` chooses from. */
-export const BACKENDS: Readonly<Record<string, () => Promise<BackendModule>>> = {
+export const BACKENDS: Readonly<Record<BackendName, () => Promise<BackendModule>>> = {
+  gitfs: () => import("./gitfs.ts"),
   minionfs: () => import("./minionfs.ts"),
   roots: () => import("./roots.ts"),
 };

@@ -15,6 +15,7 @@ export const RUNNERS: ModuleTable = {
   doc: () => import("./doc.ts"),
   error: () => import("./error.ts"),
   event: () => import("./event.ts"),
+  fileserver: () => import("./fileserver.ts"),
   jobs: () => import("./jobs.ts"),
   manage: () => import("./manage.ts"),
   match: () => import("./match.ts"),

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { CommandError, StoreError, TargetError } from "../../lib/errors.ts";
+import { CommandError, InvocationError, StoreError, TargetError } from "../../lib/errors.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
 import { BankFiles } from "../../lib/fleet/bank_files.ts";
 import { acceptedFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts";
 import { any, str } from "../../lib/plugins/module.ts";
-import { isMap, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 const TARGETED = `
 
@@ -92,6 +92,42 @@ clear_mine_func_flag
       if (isMap(kept) && kept.delete(fun)) files.store("mine", id, kept);
     }
     return true;
+  },
+});
+
+/** The kinds of repositories that Salt has locks for. */
+const GIT_ROLES = ["gitfs", "git_pillar", "winrepo"];
+
+export const clear_git_lock: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Remove the update locks of git remotes.
+
+role
+    What they belong to: gitfs.
+
+remote : None
+    Only remotes whose URL matches this glob.
+
+type : update
+    The kinds of locks; there is one here, and Salt's others are passed over.`,
+    "cache.clear_git_lock gitfs",
+    "cache.clear_git_lock gitfs remote='*github*'",
+  ),
+  params: { role: str(), remote: str(null), type: any("update") },
+  async run({ role, remote }, { opts, log }) {
+    if (!GIT_ROLES.includes(role)) throw new InvocationError(`Invalid role '${role}'`);
+    if (role !== "gitfs") throw new CommandError(`${role} is not built yet`);
+    const [{ FileServer }, { changeLocks }] = await Promise.all([
+      import("../../lib/fileserver/file_server.ts"),
+      import("../../lib/fileserver/upkeep.ts"),
+    ]);
+    const server = new FileServer(opts, { log });
+    const { done, errors } = await changeLocks(server, "clearLock", {
+      backend: ["gitfs"],
+      pattern: remote ?? undefined,
+    });
+    if (done.length === 0 && errors.length === 0) return "No locks were removed";
+    return map({ ...done.length > 0 ? { cleared: done } : {}, ...errors.length > 0 ? { errors } : {} });
   },
 });
 

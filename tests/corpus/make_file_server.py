@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import pathlib
+import subprocess
 import tempfile
 import types
 
@@ -13,6 +14,7 @@ import salt.fileserver
 import salt.loader
 import salt.master
 import salt.payload
+import salt.utils.gitfs
 
 logging.disable(logging.CRITICAL)
 HERE = pathlib.Path(__file__).parent
@@ -34,6 +36,46 @@ PUSHED = {
     "m3/data.p": "no files", "m1/files/l": ["{root}/outside/o.txt"],
 }
 TREES = {"salt": SALT, "salt2": SECOND, "dev": DEV, "shared": SHARED, "outside": OUTSIDE, "cache/minions": PUSHED}
+
+# A repository, as `git fast-import` takes it. Branches may be named like paths.
+GIT_FILES = {
+    "f.txt": "git\n", "sub/deep/x.txt": "deep\n", "salt/top.sls": "base: {}\n", "salt/web/init.sls": "web\n", "link": ["f.txt"], "sub/up": ["../f.txt"], "out": ["/etc/passwd"],
+    "up": ["../../../etc/passwd"], "dlink": ["sub"], "loop": ["loop"], "bin/run": "#!/bin/sh\n", "a b/ü.txt": "unicode\n", "salt/l": ["../f.txt"], "q?x.txt": "q\n",
+}
+GIT_DEV = {"f.txt": "dev's\n", "d.txt": "dev\n"}
+GIT_PASSWD = {"p.txt": "a branch named like a path\n"}
+BRANCHES = [("refs/heads/master", GIT_FILES), ("refs/heads/dev", GIT_DEV), ("refs/heads/etc/passwd", GIT_PASSWD), ("refs/heads/feature/x", {"x.txt": "x\n"}), ("refs/tags/v1", {"v.txt": "1\n"})]
+
+
+def import_stream():
+    parts = []
+    for ref, tree in BRANCHES:
+        parts.append(f"commit {ref}\ncommitter T <t@example.com> {TIME} +0000\ndata 2\nm\n")
+        for path, content in tree.items():
+            text = content[0] if isinstance(content, list) else content
+            mode = "120000" if isinstance(content, list) else "100755" if path.startswith("bin/") else "100644"
+            parts.append(f'M {mode} inline "{path}"\ndata {len(text.encode())}\n{text}\n')
+    return "".join(parts)
+
+
+GIT_PATHS = [
+    "f.txt", "sub/deep/x.txt", "link", "sub/up", "out", "up", "dlink", "dlink/deep/x.txt", "loop", "bin/run", "a b/ü.txt", "|q?x.txt", "sub", "nope", "../f.txt", "/f.txt", "d.txt?saltenv=dev",
+    "d.txt", "p.txt", "x.txt", "v.txt", "salt/l", "l", "top.sls", "web/init.sls", "mnt/f.txt", "mnt/top.sls", "g/d.txt",
+]
+GIT_ENVS = ["base", "dev", "etc/passwd", "feature/x", "v1", "nope", "master", "prod", "refs/heads/dev", "origin/dev", "HEAD", ""]
+REMOTE = "file://{root}/repo"
+
+
+def git_loads(envs=("base",), whole=False):
+    yield {"cmd": "_file_envs"}
+    for env in envs:
+        yield from asked(GIT_PATHS, env) if whole and env == "base" else ({"cmd": "_file_find", "path": path, "saltenv": env} for path in GIT_PATHS)
+        yield from listed([env])
+
+
+def git_world(name, remotes, envs=("base", "dev"), **opts):
+    return {"name": f"gitfs, {name}", "opts": {"fileserver_backend": ["gitfs"], "gitfs_remotes": remotes, **opts}, "loads": [*git_loads(envs)]}
+
 
 PATHS = [
     "f.txt", "sub/deep/x.txt", "sub//deep/./x.txt", "./f.txt", "f.txt/", "link", "dlink/deep/x.txt", "sub/up", "out", "outdir/o.txt", "broken", "sub", "empty", "nope",
@@ -141,6 +183,22 @@ WORLDS = [
     {"name": "minionfs without file_recv", "opts": {"fileserver_backend": ["minionfs", "roots"]}, "loads": [{"cmd": "_file_envs"}, *asked(["m1/etc/fstab"])]},
 ]
 
+WORLDS += [
+    {"name": "gitfs, branches and tags", "opts": {"fileserver_backend": ["gitfs"], "gitfs_remotes": [REMOTE]}, "loads": [*git_loads(GIT_ENVS, whole=True)]},
+    git_world("a directory of it", [{REMOTE: [{"root": "salt"}]}]),
+    git_world("a mount point", [{REMOTE: [{"mountpoint": "salt://mnt"}]}]),
+    git_world("a directory at a mount point", [REMOTE], gitfs_root="salt/", gitfs_mountpoint="salt://mnt/"),
+    git_world("another base", [{REMOTE: [{"base": "dev"}]}], ("base", "dev", "master")),
+    git_world("a tag as base", [REMOTE], ("base", "v1"), gitfs_base="v1"),
+    git_world("white and black list", [REMOTE], ("base", "dev", "v1"), gitfs_saltenv_whitelist=["base", "v*"], gitfs_saltenv_blacklist=["v1"]),
+    git_world("branches alone", [REMOTE], ("base", "v1"), gitfs_ref_types=["branch"]),
+    git_world("tags alone", [REMOTE], ("base", "dev", "v1"), gitfs_ref_types=["tag"]),
+    git_world("mapped environments", [{REMOTE: [{"saltenv": [{"prod": [{"ref": "dev"}, {"mountpoint": "salt://g"}]}]}]}], ("base", "dev", "prod")),
+    git_world("mapped environments alone", [REMOTE], ("base", "dev", "prod"), gitfs_disable_saltenv_mapping=True, gitfs_saltenv=[{"prod": [{"ref": "dev"}]}]),
+    git_world("all environments from one branch", [{REMOTE: [{"all_saltenvs": "dev"}]}], ("base", "v1")),
+    git_world("two remotes", [{REMOTE: [{"root": "salt"}, {"name": "one"}]}, {REMOTE: [{"base": "dev"}, {"name": "two"}]}]),
+    {"name": "gitfs behind roots", "opts": {"fileserver_backend": ["roots", "git"], "gitfs_remotes": [REMOTE]}, "loads": [*git_loads(["dev"])]},
+]
 RECEIVED = [
     {"path": ["etc", "hosts"], "loc": 0, "data": b"one", "size": 6}, {"path": ["etc", "hosts"], "loc": 3, "data": b"two", "size": 6}, {"path": ["etc", "hosts"], "loc": 0, "data": b"x", "size": 1},
     {"path": ["..", "x"], "loc": 0, "data": b"x"}, {"path": ["a/../../x"], "loc": 0, "data": b"x"}, {"path": ["/etc/x"], "loc": 0, "data": b"x"}, {"path": ["", "etc", "x"], "loc": 0, "data": b"x"},
@@ -185,6 +243,8 @@ def shown(reply, root):
     if isinstance(reply, dict) and "gzip" in reply:
         reply = {**reply, "data": gzip.decompress(reply["data"]), "dest": reply["dest"]}
     reply = placed(salt.payload.loads(salt.payload.dumps(reply, use_bin_type=False)), root, "{root}")
+    if isinstance(reply, dict) and reply.get("back") == "gitfs":
+        reply["path"] = "in the cache"
     stat = reply.get("stat") if isinstance(reply, dict) else reply[1] if isinstance(reply, list) and len(reply) == 2 else None
     if isinstance(stat, list) and len(stat) == 10:
         stat[:] = [n if i in (0, 6, 8) else 0 for i, n in enumerate(stat)]
@@ -206,12 +266,18 @@ def world(name, opts, loads):
         config = pathlib.Path(root, "master")
         config.write_text(f"root_dir: {root}\nid: host_master\n")
         master = salt.config.master_config(str(config))
-        backends = [{"minion": "minionfs"}.get(b, b) for b in opts.get("fileserver_backend", ["roots"])]
-        defaults = {"file_roots": ROOTS, "cachedir": "{root}/cache", "file_buffer_size": 1024, "file_recv_max_size": 2}
+        repository = f"{root}/repo"
+        subprocess.run(["git", "init", "--quiet", "--bare", repository], check=True)
+        subprocess.run(["git", "-C", repository, "fast-import", "--quiet"], input=import_stream().encode(), check=True)
+        salt.utils.gitfs.GitFS.instance_map.clear()
+        backends = [{"minion": "minionfs", "git": "gitfs"}.get(b, b) for b in opts.get("fileserver_backend", ["roots"])]
+        defaults = {"file_roots": ROOTS, "cachedir": "{root}/cache", "file_buffer_size": 1024, "file_recv_max_size": 2, "gitfs_provider": "gitpython"}
         master.update(placed({**defaults, **opts, "fileserver_backend": backends}, "{root}", root))
         # What Salt does when it loads the option: an expression that is none is left out.
         master["file_ignore_regex"] = [r for r in master["file_ignore_regex"] if r != "("]
         server = salt.fileserver.Fileserver(master)
+        if "gitfs" in backends:
+            server.update(back=["gitfs"])
         rows = []
         for load in loads:
             sent = placed(load, "{root}", root)
@@ -249,5 +315,5 @@ parts = [
     f'{{"name": {json.dumps(w["name"])}, "opts": {json.dumps(w["opts"])},\n"loads": [\n{lines(w["loads"])}\n],\n"runs": [\n{lines(w["runs"])}\n]}}' for w in worlds
 ]
 HERE.joinpath("file_server.json").write_text(
-    '{"trees": ' + json.dumps(TREES, ensure_ascii=False) + ',\n"roots": ' + json.dumps(ROOTS) + ',\n"worlds": [\n' + ",\n".join(parts) + "\n]}\n"
+    '{"repository": ' + json.dumps(import_stream(), ensure_ascii=False) + ',\n"trees": ' + json.dumps(TREES, ensure_ascii=False) + ',\n"roots": ' + json.dumps(ROOTS) + ',\n"worlds": [\n' + ",\n".join(parts) + "\n]}\n"
 )

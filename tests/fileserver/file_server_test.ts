@@ -31,6 +31,7 @@ async function shown(reply: Value): Promise<Value> {
     : reply;
   const read = decode(encode(plain, "wire"), "wire");
   const stat = isMap(read) ? read.get("stat") : Array.isArray(read) && read.length === 2 ? read[1] : undefined;
+  if (isMap(read) && read.get("back") === "gitfs") read.set("path", "in the cache");
   if (Array.isArray(stat) && stat.length === 10) {
     for (const i of [1, 2, 3, 4, 5, 7, 9]) stat[i] = 0;
   }

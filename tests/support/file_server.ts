@@ -5,6 +5,8 @@
 
 import { type TestServices, testServices } from "./services.ts";
 import type { Typed } from "./typed_values.ts";
+import { FileServer } from "../../lib/fileserver/file_server.ts";
+import { updateBackends } from "../../lib/fileserver/upkeep.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 
 /** A text for a file, a list for a link, null for a directory. */
@@ -18,6 +20,8 @@ interface World {
 }
 
 interface Corpus {
+  /** The repository, as `git fast-import` takes it. */
+  readonly repository: string;
   readonly trees: Readonly<Record<string, Tree>>;
   readonly roots: Readonly<Record<string, string[]>>;
   readonly worlds: readonly World[];
@@ -47,6 +51,16 @@ export async function makeFileServer(opts: Value = new Map()): Promise<TestFileS
   const written = new Map<Value, Value>([...defaults, ...isMap(opts) ? opts : []]);
   const overrides = Object.fromEntries([...written].map(([name, value]) => [name, placed(value, "{root}", root)]));
   const services = await testServices({ ...overrides, cachedir: `${root}/cache` });
+  if (services.opts.gitfs_remotes.length > 0) {
+    await makeRepository(`${root}/repo`);
+    await updateBackends(new FileServer(services.opts, { log: (level, message) => services.log[level](message) }), {
+      changes: false,
+      signal: new AbortController().signal,
+    }, {
+      log: (level, message) => services.log[level](message),
+      tell: () => Promise.resolve(),
+    });
+  }
   return {
     root,
     services,
@@ -55,6 +69,22 @@ export async function makeFileServer(opts: Value = new Map()): Promise<TestFileS
       Deno.removeSync(root, { recursive: true });
     },
   };
+}
+
+/** Makes the corpus's repository in a directory. */
+export async function makeRepository(directory: string): Promise<void> {
+  await git(["init", "--quiet", "--bare", directory]);
+  await git(["-C", directory, "fast-import", "--quiet"], SALT_FILES.repository);
+}
+
+/** Runs git. @throws {Error} If it fails. */
+export async function git(args: readonly string[], stdin = ""): Promise<void> {
+  const process = new Deno.Command("git", { args: [...args], stdin: "piped", stdout: "null", stderr: "piped" }).spawn();
+  const writer = process.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(stdin));
+  await writer.close();
+  const { success, stderr } = await process.output();
+  if (!success) throw new Error(`git ${args.join(" ")} failed: ${new TextDecoder().decode(stderr)}`);
 }
 
 /** `value` with one text in place of another, wherever it stands. */

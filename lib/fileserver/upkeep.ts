@@ -1,0 +1,127 @@
+/**
+ * What operators and the master do with the backends beside asking for files: updates, and what is kept of files and locks.
+ * Source: the functions and results of Salt 3008.3 `salt/fileserver/__init__.py` Fileserver.
+ * @module
+ */
+
+import { describeError, messageOf } from "../errors.ts";
+import type { LockResult, UpdateWanted } from "../files/backend.ts";
+import { isGone } from "../os/deno_texts.ts";
+import type { Backends, FileServer } from "./file_server.ts";
+import { compareStrings, type ValueMap } from "../values/value.ts";
+
+/** Who updates, and hears of it. */
+export interface UpdateHost {
+  log(level: "error" | "info", message: string): void;
+  /** Takes the event of an update: `salt/fileserver/<backend>/update`. */
+  tell(tag: string, data: ValueMap): Promise<void>;
+}
+
+/** What is updated, and whether somebody wants to know what changed. */
+export interface UpdateChoice extends UpdateWanted {
+  readonly backend?: Backends;
+  /** The remotes of the backend; all if there are none. */
+  readonly targets?: readonly string[];
+}
+
+/** Updates backends. One that fails is named in the log, and does not stop the others. */
+export async function updateBackends(server: FileServer, choice: UpdateChoice, host: UpdateHost): Promise<void> {
+  const backends = await server.backends(choice.backend);
+  await Promise.all(backends.map(async ({ name, backend }) => {
+    try {
+      const event = await backend.update(choice.targets ?? [], choice);
+      if (event !== undefined && choice.changes) await host.tell(`salt/fileserver/${name}/update`, event);
+    } catch (error) {
+      host.log("error", `The file server backend ${name} cannot be updated: ${describeError(error)}`);
+    }
+  }));
+}
+
+/** Removes what backends keep of files that are gone. */
+export async function reapBackends(server: FileServer, host: Pick<UpdateHost, "log">): Promise<void> {
+  for (const { name, backend } of await server.backends()) {
+    try {
+      await backend.reap?.();
+    } catch (error) {
+      host.log("error", `What the file server backend ${name} keeps cannot be cleaned: ${describeError(error)}`);
+    }
+  }
+}
+
+/** Removes all that backends keep, of those that keep more than lists and digests. */
+export async function clearCaches(server: FileServer, chosen: Backends): Promise<LockResult> {
+  const done: string[] = [], errors: string[] = [];
+  for (const { name, backend } of await server.backends(chosen)) {
+    if (backend.clearCache === undefined) continue;
+    const failed = await backend.clearCache();
+    errors.push(...failed);
+    if (failed.length === 0) done.push(`The ${name} fileserver cache was successfully cleared`);
+  }
+  return { done, errors };
+}
+
+/** Locks updates, or allows them again. @param pattern A glob for the remotes; all if there is none. */
+export async function changeLocks(
+  server: FileServer,
+  change: "lock" | "clearLock",
+  { backend: chosen, pattern }: { readonly backend: Backends; readonly pattern?: string },
+): Promise<LockResult> {
+  const results: LockResult[] = [];
+  for (const { backend } of await server.backends(chosen)) {
+    const result = await backend[change]?.(pattern);
+    if (result !== undefined) results.push(result);
+  }
+  return { done: results.flatMap(({ done }) => done), errors: results.flatMap(({ errors }) => errors) };
+}
+
+/**
+ * Removes the kept lists of files, so that the next request reads the disk.
+ * @param saltenvs Of these environments; of all if there are none.
+ * @returns The environments of each backend that had some, sorted.
+ */
+export async function clearFileLists(
+  server: FileServer,
+  { cachedir, saltenvs, backend }: {
+    readonly cachedir: string;
+    readonly saltenvs?: readonly string[];
+    readonly backend: Backends;
+  },
+): Promise<Map<string, string[]>> {
+  const cleared = new Map<string, string[]>();
+  for (const { name } of await server.backends(backend)) {
+    const directory = `${cachedir}/file_lists/${name}`;
+    for (const file of await namesIn(directory)) {
+      const saltenv = file.endsWith(".p") ? environmentOf(file.slice(0, -2)) : undefined;
+      if (saltenv === undefined || (saltenvs !== undefined && !saltenvs.includes(saltenv))) continue;
+      await removeFile(`${directory}/${file}`);
+      cleared.set(name, [...cleared.get(name) ?? [], saltenv].sort(compareStrings));
+    }
+  }
+  return cleared;
+}
+
+/** The environment that the name of a kept list stands for. */
+function environmentOf(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // with a % of its own
+  }
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return (await Array.fromAsync(Deno.readDir(directory))).map(({ name }) => name);
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}
+
+async function removeFile(path: string): Promise<void> {
+  try {
+    await Deno.remove(path);
+  } catch (error) {
+    if (!isGone(error)) throw new Error(`Cannot remove ${path}: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * Runs git in a repository that the master keeps. Nobody is asked for a password, and git reads nothing but that repository and
+ * the remote: a remote may not make it run another program.
+ * Source: git(1), git-config(1), gitprotocol-capabilities(5).
+ * @module
+ */
+
+import { clearTimeout, setTimeout } from "../os/timers.ts";
+
+/** How a remote is reached. */
+export interface GitAccess {
+  /** Whether certificates are checked. */
+  readonly sslVerify: boolean;
+  /** `http://host:port`, or empty. */
+  readonly proxy: string;
+  /** The file of the private key for SSH, or empty. */
+  readonly privkey: string;
+  /** For HTTP; `user` is empty without. */
+  readonly user: string;
+  readonly password: string;
+}
+
+/** What a run of git gave. */
+export interface GitResult {
+  readonly ok: boolean;
+  readonly stdout: Uint8Array<ArrayBuffer>;
+  /** The first lines of what it complained of. */
+  readonly stderr: string;
+}
+
+/** How git is run. */
+export interface GitRun {
+  /** The bare repository. */
+  readonly directory: string;
+  readonly access?: GitAccess;
+  /** What it reads. */
+  readonly stdin?: string;
+  /** After this time it is ended, in milliseconds. */
+  readonly limitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Maximum bytes of what git lists: names of files of a large repository. */
+const MOST_OUTPUT = 512 << 20;
+const MOST_COMPLAINT = 4_096;
+/** Time for what reads the repository alone, in milliseconds. */
+const LOCAL_LIMIT_MS = 120_000;
+
+/** Runs git and reads all of its output. Fails as a result, not as an error, if git is missing or too slow. */
+export async function runGit(args: readonly string[], run: GitRun): Promise<GitResult> {
+  await using git = startGit(args, run);
+  if (git.process === undefined) return { ok: false, stdout: new Uint8Array(), stderr: git.problem };
+  const [stdout, stderr] = await Promise.all([
+    collect(git.process.stdout, MOST_OUTPUT),
+    collect(git.process.stderr, MOST_COMPLAINT),
+  ]);
+  const { success } = await git.process.status;
+  const complaint = new TextDecoder().decode(stderr.bytes).trim();
+  if (!stdout.whole) return { ok: false, stdout: new Uint8Array(), stderr: "git wrote too much" };
+  return { ok: success, stdout: stdout.bytes, stderr: git.ended() ?? complaint };
+}
+
+/** Writes what git writes to the new file `path`. @returns Whether all of it is there. */
+export async function runGitInto(path: string, args: readonly string[], run: GitRun): Promise<boolean> {
+  await using git = startGit(args, run);
+  if (git.process === undefined) return false;
+  const file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
+  const [, , { success }] = await Promise.all([
+    git.process.stdout.pipeTo(file.writable),
+    collect(git.process.stderr, MOST_COMPLAINT),
+    git.process.status,
+  ]);
+  return success;
+}
+
+interface StartedGit extends AsyncDisposable {
+  /** `undefined` if it could not be started. */
+  readonly process: Deno.ChildProcess | undefined;
+  /** Why not. */
+  readonly problem: string;
+  /** Why it was ended, if it was. */
+  ended(): string | undefined;
+}
+
+function startGit(args: readonly string[], run: GitRun): StartedGit {
+  let ended: string | undefined;
+  let process: Deno.ChildProcess;
+  try {
+    process = new Deno.Command("git", {
+      args: ["-c", "core.quotepath=false", "-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false", ...args],
+      cwd: run.directory,
+      clearEnv: true,
+      env: environment(run.access),
+      stdin: run.stdin === undefined ? "null" : "piped",
+      stdout: "piped",
+      stderr: "piped",
+      // A process group of its own, as git starts others, which hold its pipes open.
+      detached: true,
+    }).spawn();
+  } catch (error) {
+    const problem = error instanceof Deno.errors.NotFound ? "git is not installed" : String(error);
+    return { process: undefined, problem, ended: () => undefined, [Symbol.asyncDispose]: () => Promise.resolve() };
+  }
+  const end = (reason: string) => {
+    ended ??= reason;
+    kill(process);
+  };
+  const limitMs = run.limitMs ?? LOCAL_LIMIT_MS;
+  const timer = setTimeout(() => end(`git took longer than ${limitMs / 1000} seconds`), limitMs);
+  const abort = () => end("the update was stopped");
+  run.signal?.addEventListener("abort", abort, { once: true });
+  if (run.signal?.aborted) abort();
+  const fed = run.stdin === undefined ? Promise.resolve() : feed(process, run.stdin);
+  return {
+    process,
+    problem: "",
+    ended: () => ended,
+    async [Symbol.asyncDispose]() {
+      clearTimeout(timer);
+      run.signal?.removeEventListener("abort", abort);
+      await fed;
+      await process.status;
+    },
+  };
+}
+
+async function feed(process: Deno.ChildProcess, text: string): Promise<void> {
+  try {
+    const writer = process.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(text));
+    await writer.close();
+  } catch {
+    // It ended before it had read all of it, which its result tells.
+  }
+}
+
+/** Ends git, and what it has started. */
+function kill(process: Deno.ChildProcess): void {
+  try {
+    Deno.kill(-process.pid, "SIGTERM");
+  } catch {
+    // All of them have ended by themselves.
+  }
+}
+
+/** Reads to the end, and keeps the first `most` bytes. */
+async function collect(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  most: number,
+): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly whole: boolean }> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0, whole = true;
+  for await (const part of stream) {
+    if (length + part.length > most) whole = false;
+    else parts.push(part), length += part.length;
+  }
+  return { bytes: new Uint8Array(await new Blob(parts).arrayBuffer()), whole };
+}
+
+/** Seconds until a host that says nothing has gone. */
+const SILENCE_S = 60;
+
+/** The variables that git gets: none of the master's own, but for where programs and keys are. */
+function environment(access: GitAccess | undefined): Record<string, string> {
+  const own = Object.fromEntries(
+    ["PATH", "HOME", "SSH_AUTH_SOCK", "TMPDIR"].flatMap((name) => {
+      const value = Deno.env.get(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  const variables: Record<string, string> = {
+    ...own,
+    LANGUAGE: "C",
+    LC_ALL: "C",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "",
+    // Not `ext::`, which runs a program.
+    GIT_ALLOW_PROTOCOL: "file:git:http:https:ssh",
+    GIT_HTTP_LOW_SPEED_LIMIT: "1",
+    GIT_HTTP_LOW_SPEED_TIME: String(SILENCE_S),
+  };
+  if (access === undefined) return variables;
+  const key = access.privkey === "" ? "" : ` -o IdentitiesOnly=yes -i ${shellWord(access.privkey)}`;
+  variables.GIT_SSH_COMMAND =
+    `ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new -o ConnectTimeout=${SILENCE_S} -o ServerAliveInterval=${SILENCE_S}${key}`;
+  if (!access.sslVerify) variables.GIT_SSL_NO_VERIFY = "true";
+  if (access.proxy !== "") variables.http_proxy = variables.https_proxy = access.proxy;
+  if (access.user !== "") {
+    // In a variable, as everybody on the host sees arguments.
+    const pair = new TextEncoder().encode(`${access.user}:${access.password}`).toBase64();
+    variables.GIT_CONFIG_COUNT = "1";
+    variables.GIT_CONFIG_KEY_0 = "http.extraHeader";
+    variables.GIT_CONFIG_VALUE_0 = `Authorization: Basic ${pair}`;
+  }
+  return variables;
+}
+
+function shellWord(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,276 @@
+/**
+ * A repository that the master keeps of a git remote: a bare one, which one process fetches into at a time, and all threads and
+ * processes read.
+ *
+ * What a branch or tag is now stands in a file beside the repository, which every fetch replaces; so a request starts no git. The files
+ * of a commit are listed once by each thread, and a file is taken out of the repository once, under the name of its object: that never
+ * changes, and no name that a minion sends becomes a part of a path.
+ * @module
+ */
+
+import { hashBytes } from "../crypto/hash.ts";
+import { messageOf, StoreError } from "../errors.ts";
+import { isGone } from "../os/deno_texts.ts";
+import { BoundedMap } from "../values/bounded_map.ts";
+import { type GitResult, runGit, runGitInto } from "./git_program.ts";
+import type { RemoteOptions } from "./remote_options.ts";
+import { LINK_MODE, parseBatch, parseTree, type Tree } from "./tree.ts";
+import { UpdateLock } from "./update_lock.ts";
+
+/** Commits by the full names of branches and tags: `refs/remotes/origin/main`, `refs/tags/v1`. */
+export type Refs = ReadonlyMap<string, string>;
+
+/** What a fetch did. */
+export type FetchResult = "changed" | "unchanged" | "locked";
+
+/** Number of commits whose files a thread remembers, and of names of commits that it knows of not being there. */
+const MOST_TREES = 32, MOST_UNKNOWN = 1_000;
+/** Processes of git that read the repository for requests at a time, in each thread. */
+const MOST_READERS = 4;
+/** Longest time of a fetch, in milliseconds. */
+const FETCH_LIMIT_MS = 3_600_000;
+/** Age from which on a file that was taken out is removed, in milliseconds: the next request takes it out again. */
+const KEPT_MS = 7 * 86_400_000;
+
+/** One remote. */
+export class GitRemote {
+  readonly options: RemoteOptions;
+  readonly lock: UpdateLock;
+  /** `<cachedir>/gitfs/<name>`; the repository is in `_`, as in Salt. */
+  readonly #top: string;
+  readonly #trees = new BoundedMap<string, Promise<Tree>>(MOST_TREES);
+  readonly #unknown = new BoundedMap<string, true>(MOST_UNKNOWN);
+  readonly #blobs = new Map<string, Promise<string>>();
+  readonly #readers: (() => void)[] = [];
+  #reading = 0;
+  #refs: { readonly identity: string; readonly refs: Refs } | undefined;
+
+  /** @param cacheRoot `<cachedir>/gitfs`. */
+  constructor(
+    options: RemoteOptions,
+    { cacheRoot, hashType }: { readonly cacheRoot: string; readonly hashType: string },
+  ) {
+    this.options = options;
+    const name = options.name ?? directoryName(options.id, hashType);
+    this.#top = `${cacheRoot}/${name}`;
+    this.lock = new UpdateLock(`${cacheRoot}/work/${name}/_/update.lk`, options);
+  }
+
+  /** The name of its directory in the cache. */
+  get directoryName(): string {
+    return this.#top.slice(this.#top.lastIndexOf("/") + 1);
+  }
+
+  get #repository(): string {
+    return `${this.#top}/_`;
+  }
+
+  /**
+   * Fetches what is new.
+   * @throws {StoreError} With what git says, if that fails. What was fetched before stays.
+   */
+  async fetch(signal?: AbortSignal): Promise<FetchResult> {
+    const held = await this.lock.take();
+    if (held === undefined) return "locked";
+    try {
+      await this.#init();
+      const { url, depth, refspecs } = this.options;
+      const args = ["fetch", "--prune", "--quiet", "--no-auto-maintenance", ...depth > 0 ? [`--depth=${depth}`] : []];
+      const fetched = await runGit([...args, "--end-of-options", url, ...refspecs], {
+        directory: this.#repository,
+        access: this.options,
+        limitMs: FETCH_LIMIT_MS,
+        signal,
+      });
+      if (!fetched.ok) {
+        throw new StoreError(`git fetch of ${url} failed: ${withoutPassword(fetched.stderr, this.options)}`, url);
+      }
+      const before = await this.refs();
+      const now = await this.#readRefs();
+      if (sameRefs(before, now)) return "unchanged";
+      await this.#storeRefs(now);
+      return "changed";
+    } finally {
+      await held.release();
+    }
+  }
+
+  async #init(): Promise<void> {
+    await Deno.mkdir(this.#repository, { recursive: true, mode: 0o700 });
+    if (await exists(`${this.#repository}/HEAD`)) return;
+    const made = await runGit(["init", "--bare", "--quiet", "."], { directory: this.#repository });
+    if (!made.ok) throw new StoreError(`git init of ${this.#repository} failed: ${made.stderr}`, this.#repository);
+  }
+
+  /** The branches and tags as git has them. */
+  async #readRefs(): Promise<Refs> {
+    const format = "--format=%(refname) %(objectname) %(*objectname)";
+    const listed = await runGit(["for-each-ref", format, "refs/remotes/origin/", "refs/tags/"], {
+      directory: this.#repository,
+    });
+    if (!listed.ok) throw new StoreError(`git for-each-ref failed: ${listed.stderr}`, this.#repository);
+    const lines = new TextDecoder().decode(listed.stdout).split("\n").filter((line) => line !== "");
+    return new Map(lines.map((line): [string, string] => {
+      const [name, oid, peeled] = line.split(" ");
+      return [name, peeled || oid];
+    }));
+  }
+
+  get #refsFile(): string {
+    return `${this.#top}/refs`;
+  }
+
+  async #storeRefs(refs: Refs): Promise<void> {
+    const temporary = `${this.#refsFile}.${crypto.randomUUID().slice(0, 8)}`;
+    await Deno.writeTextFile(temporary, [...refs].map(([name, oid]) => `${oid} ${name}\n`).join(""));
+    await Deno.rename(temporary, this.#refsFile);
+  }
+
+  /** The branches and tags of the last fetch; none before the first. */
+  async refs(): Promise<Refs> {
+    try {
+      const { mtime, size, ino } = await Deno.stat(this.#refsFile);
+      const identity = `${mtime?.getTime()}-${size}-${ino}`;
+      if (this.#refs?.identity === identity) return this.#refs.refs;
+      const lines = (await Deno.readTextFile(this.#refsFile)).split("\n").filter((line) => line !== "");
+      const refs = new Map(lines.map((line): [string, string] => {
+        const space = line.indexOf(" ");
+        return [line.slice(space + 1), line.slice(0, space)];
+      }));
+      this.#refs = { identity, refs };
+      return refs;
+    } catch (error) {
+      if (isGone(error)) return new Map();
+      throw error;
+    }
+  }
+
+  /** The full name of the commit that a name of a commit means, if the repository has it. */
+  async commit(name: string): Promise<string | undefined> {
+    if (!/^[0-9a-f]{4,64}$/i.test(name)) return undefined;
+    const key = `${name} ${this.#refs?.identity}`;
+    if (this.#unknown.get(key)) return undefined;
+    const found = await this.#read(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`]);
+    const oid = new TextDecoder().decode(found.stdout).trim();
+    if (found.ok && oid !== "") return oid;
+    this.#unknown.set(key, true);
+    return undefined;
+  }
+
+  /** The files of a commit. @throws {StoreError} If git does not list them. */
+  tree(commit: string): Promise<Tree> {
+    const known = this.#trees.get(commit);
+    if (known !== undefined) return known;
+    const read = this.#readTree(commit);
+    this.#trees.set(commit, read);
+    read.catch(() => this.#trees.delete(commit));
+    return read;
+  }
+
+  async #readTree(commit: string): Promise<Tree> {
+    const listed = await this.#read(["ls-tree", "-r", "-t", "-z", "--full-tree", commit]);
+    if (!listed.ok) throw new StoreError(`git ls-tree of ${commit} failed: ${listed.stderr}`, this.#repository);
+    const { files, dirs } = parseTree(new TextDecoder().decode(listed.stdout));
+    const linked = [...files].filter(([, { mode }]) => mode === LINK_MODE);
+    const texts = await this.#linkTexts(linked.map(([, { oid }]) => oid));
+    const links = new Map(linked.map(([path, { oid }]): [string, string] => [path, texts.get(oid) ?? ""]));
+    return { files, dirs, links };
+  }
+
+  /** What links say, by the names of their objects. */
+  async #linkTexts(oids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (oids.length === 0) return new Map();
+    const read = await this.#read(["cat-file", "--batch"], [...new Set(oids), ""].join("\n"));
+    if (!read.ok) throw new StoreError(`git cat-file failed: ${read.stderr}`, this.#repository);
+    return parseBatch(read.stdout);
+  }
+
+  /** Where the content of an object is on disk; it is taken out of the repository if need be. @throws {StoreError} If git does not give it. */
+  blob(oid: string): Promise<string> {
+    const running = this.#blobs.get(oid);
+    if (running !== undefined) return running;
+    const started = this.#takeOut(oid).finally(() => this.#blobs.delete(oid));
+    this.#blobs.set(oid, started);
+    return started;
+  }
+
+  async #takeOut(oid: string): Promise<string> {
+    const directory = `${this.#top}/blobs/${oid.slice(0, 2)}`;
+    const path = `${directory}/${oid}`;
+    if (await exists(path)) return path;
+    await Deno.mkdir(directory, { recursive: true });
+    const temporary = `${path}.${crypto.randomUUID().slice(0, 8)}`;
+    const whole = await this.#turn(() =>
+      runGitInto(temporary, ["cat-file", "blob", oid], { directory: this.#repository })
+    );
+    if (!whole) {
+      await Deno.remove(temporary).catch(() => {});
+      throw new StoreError(`git does not give the object ${oid} of ${this.options.id}`, this.#repository);
+    }
+    await Deno.rename(temporary, path);
+    return path;
+  }
+
+  /** Removes what was taken out of the repository long ago. */
+  async reap(): Promise<void> {
+    const oldest = Date.now() - KEPT_MS;
+    for (const { name } of await entries(`${this.#top}/blobs`)) {
+      for (const { name: oid } of await entries(`${this.#top}/blobs/${name}`)) {
+        const path = `${this.#top}/blobs/${name}/${oid}`;
+        const changed = (await Deno.stat(path)).mtime?.getTime() ?? 0;
+        if (changed < oldest) await Deno.remove(path);
+      }
+    }
+  }
+
+  #read(args: readonly string[], stdin?: string): Promise<GitResult> {
+    return this.#turn(() => runGit(args, { directory: this.#repository, stdin }));
+  }
+
+  /** A few processes at a time, whatever is asked for. */
+  async #turn<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#reading >= MOST_READERS) await new Promise<void>((resolve) => this.#readers.push(resolve));
+    else this.#reading++;
+    try {
+      return await run();
+    } finally {
+      const next = this.#readers.shift();
+      if (next === undefined) this.#reading--;
+      else next();
+    }
+  }
+}
+
+/** Salt's name for the directory of a remote: the digest of its URL in base64. */
+function directoryName(id: string, hashType: string): string {
+  return hashBytes(id, hashType).toBase64().replaceAll("/", "_");
+}
+
+function sameRefs(a: Refs, b: Refs): boolean {
+  return a.size === b.size && [...a].every(([name, oid]) => b.get(name) === oid);
+}
+
+/** What git says, without the password that may stand in a URL. */
+function withoutPassword(text: string, { password }: RemoteOptions): string {
+  const shown = text.replace(/(\w+:\/\/)[^/\s@]*@/g, "$1");
+  return password === "" ? shown : shown.replaceAll(password, "***");
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.lstat(path);
+    return true;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+}
+
+async function entries(directory: string): Promise<Deno.DirEntry[]> {
+  try {
+    return await Array.fromAsync(Deno.readDir(directory));
+  } catch (error) {
+    if (isGone(error) || error instanceof Deno.errors.NotADirectory) return [];
+    throw new StoreError(`Cannot read ${directory}: ${messageOf(error)}`, directory);
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Updates the backends of the file server at their intervals, and removes what is kept of files that are gone. It runs in the master's
+ * main thread, and only waits there: git is a process, and the disk is read without holding up the thread. Each remote of a backend has
+ * a timer of its own, so that one which does not answer never stops the others.
+ *
+ * A master whose backends need no updates, and that tells of none, loads nothing of this.
+ * Source: Salt 3008.3 `salt/master.py` FileserverUpdate.
+ * @module
+ */
+
+import { describeError } from "../errors.ts";
+import { type BackendName, backendNames } from "../files/backend_names.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { clearInterval, setInterval, type Timer } from "../os/timers.ts";
+import type { Logger } from "../process/log.ts";
+import type { ValueMap } from "../values/value.ts";
+
+/** What the updates need of the master. */
+export interface FileUpdatesParts {
+  readonly opts: MasterOpts;
+  readonly log: Logger;
+  /** Stamps an event and fires it. */
+  fire(tag: string, data: ValueMap): Promise<void>;
+}
+
+/** The option with the interval of a backend, in seconds. */
+const INTERVALS = {
+  gitfs: "gitfs_update_interval",
+  minionfs: "minionfs_update_interval",
+  roots: "roots_update_interval",
+} as const satisfies Record<BackendName, keyof MasterOpts>;
+
+/** Repeats updates until closed. */
+export class FileUpdates {
+  readonly #parts: FileUpdatesParts;
+  readonly #timers: Timer[] = [];
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #ending = new AbortController();
+  #loaded: ReturnType<typeof loadServer> | undefined;
+
+  constructor(parts: FileUpdatesParts) {
+    this.#parts = parts;
+    const { opts } = parts;
+    this.#every(opts.fileserver_interval, "what is kept of files", () => this.#reap());
+    if (needsUpdates(opts)) this.#begin("start", () => this.#start());
+  }
+
+  /** Starts a timer for each target, and updates all of them now. */
+  async #start(): Promise<void> {
+    const { server, updateBackends, host } = await this.#load();
+    const { opts } = this.#parts;
+    for (const { name, backend } of await server.backends()) {
+      for (const { id, intervalS } of backend.intervals()) {
+        const choice = {
+          backend: [name],
+          targets: id === undefined ? [] : [id],
+          changes: opts.fileserver_events,
+          signal: this.#ending.signal,
+        };
+        const update = () => updateBackends(server, choice, host);
+        const what = id === undefined ? name : `${name} ${id}`;
+        this.#every(intervalS ?? opts[INTERVALS[name]], what, update);
+        this.#begin(what, update);
+      }
+    }
+  }
+
+  async #reap(): Promise<void> {
+    const { server, reapBackends, host } = await this.#load();
+    await reapBackends(server, host);
+  }
+
+  #load(): ReturnType<typeof loadServer> {
+    return this.#loaded ??= loadServer(this.#parts);
+  }
+
+  #every(seconds: number, what: string, work: () => Promise<void>): void {
+    if (this.#ending.signal.aborted) return;
+    this.#timers.push(setInterval(() => this.#begin(what, work), seconds * 1000));
+  }
+
+  /** Begins work, unless the last of its name is still under way. */
+  #begin(what: string, work: () => Promise<void>): void {
+    if (this.#ending.signal.aborted || this.#running.has(what)) return;
+    const begun = work().catch((error) => {
+      this.#parts.log.error(`The file server cannot be updated (${what}): ${describeError(error)}`);
+    }).finally(() => this.#running.delete(what));
+    this.#running.set(what, begun);
+  }
+
+  /** Ends the timers, and what is under way. May be called twice. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    while (this.#running.size > 0) await Promise.all(this.#running.values());
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+}
+
+/** The file server of this thread, and what is done with it. */
+async function loadServer({ opts, log, fire }: FileUpdatesParts) {
+  const [{ FileServer }, { reapBackends, updateBackends }] = await Promise.all([
+    import("../fileserver/file_server.ts"),
+    import("../fileserver/upkeep.ts"),
+  ]);
+  const say = (level: "error" | "warning" | "info" | "debug", message: string) => log[level](message);
+  return { reapBackends, updateBackends, host: { log: say, tell: fire }, server: new FileServer(opts, { log: say }) };
+}
+
+/** Whether something is to be fetched, or somebody wants to hear of changes. */
+function needsUpdates({ fileserver_events, fileserver_backend }: MasterOpts): boolean {
+  return fileserver_events || backendNames(fileserver_backend).includes("gitfs");
+}

@@ -1,0 +1,207 @@
+/**
+ * Backend `gitfs`: files of git repositories; branches, tags and commits are environments. git is called as a program. What was fetched
+ * last is served, whether or not a remote answers.
+ * Source: the functions and results of Salt 3008.3 `salt/fileserver/gitfs.py`, `salt/utils/gitfs.py`.
+ * @module
+ */
+
+import {
+  type BackendHost,
+  type FileBackend,
+  type FileLists,
+  type FileRequest,
+  type FileServerOpts,
+  type FoundFile,
+  type LockResult,
+  NO_LISTS,
+  type UpdateTarget,
+  type UpdateWanted,
+} from "../../lib/files/backend.ts";
+import { isExposed } from "../../lib/files/exposed.ts";
+import { digestFile } from "../../lib/files/pieces.ts";
+import { messageOf } from "../../lib/errors.ts";
+import { GitRemote } from "../../lib/git_remotes/remote.ts";
+import { gitfsRemotes } from "../../lib/git_remotes/remote_options.ts";
+import { RemoteEnvs } from "../../lib/git_remotes/remote_envs.ts";
+import { fileAt } from "../../lib/git_remotes/tree.ts";
+import { isGone } from "../../lib/os/deno_texts.ts";
+import { compileGlob } from "../../lib/text/glob.ts";
+import { BoundedMap } from "../../lib/values/bounded_map.ts";
+import { compareStrings, map, type ValueMap } from "../../lib/values/value.ts";
+
+/** Number of digests that a thread remembers. */
+const MOST_DIGESTS = 20_000;
+
+class GitFiles implements FileBackend {
+  readonly #opts: FileServerOpts;
+  readonly #host: BackendHost;
+  readonly #remotes: readonly RemoteEnvs[];
+  /** By the path of the file in the cache, whose content never changes. */
+  readonly #digests = new BoundedMap<string, Promise<string>>(MOST_DIGESTS);
+
+  constructor(opts: FileServerOpts, host: BackendHost) {
+    this.#opts = opts;
+    this.#host = host;
+    this.#remotes = gitfsRemotes(opts).map((options) => {
+      const remote = new GitRemote(options, { cacheRoot: this.#cacheRoot, hashType: opts.hash_type });
+      return new RemoteEnvs(remote, isExposed(options.whitelist, options.blacklist));
+    });
+  }
+
+  get #cacheRoot(): string {
+    return `${this.#opts.cachedir}/gitfs`;
+  }
+
+  async envs(): Promise<string[]> {
+    const envs = await Promise.all(this.#remotes.map((remote) => remote.envs()));
+    return [...new Set(envs.flat())].sort(compareStrings);
+  }
+
+  async find({ path, saltenv }: FileRequest): Promise<FoundFile | undefined> {
+    const known = await this.envs();
+    for (const remote of this.#remotes) {
+      const { root, mountPoint } = remote.place(saltenv);
+      if (!path.startsWith(mountPoint)) continue;
+      const tree = await remote.tree(saltenv, known);
+      const inside = path.slice(mountPoint.length);
+      const file = tree === undefined ? undefined : fileAt(tree, root === "" ? inside : `${root}/${inside}`);
+      if (file !== undefined) return { path: await remote.remote.blob(file.oid), rel: path, stat: [file.mode] };
+    }
+    return undefined;
+  }
+
+  serves(_file: FoundFile, _saltenv: string): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
+  async hash({ path }: FoundFile): Promise<string | undefined> {
+    const known = this.#digests.get(path);
+    if (known !== undefined) return await known;
+    const digest = digestFile(path, this.#opts.hash_type);
+    this.#digests.set(path, digest);
+    try {
+      return await digest;
+    } catch (error) {
+      this.#digests.delete(path);
+      if (isGone(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async lists(saltenv: string): Promise<FileLists> {
+    const files = new Set<string>(), dirs = new Set<string>(), links = new Map<string, string>();
+    const known = await this.envs();
+    for (const remote of this.#remotes) {
+      const tree = await remote.tree(saltenv, known);
+      const place = remote.place(saltenv);
+      if (tree === undefined || (place.root !== "" && !tree.dirs.includes(place.root))) continue;
+      const start = place.root === "" ? "" : `${place.root}/`;
+      const seen = (path: string) => place.mountPoint + path.slice(start.length);
+      const inside = (path: string) => path.startsWith(start);
+      for (const path of tree.files.keys()) if (inside(path)) files.add(seen(path));
+      for (const path of tree.dirs) if (inside(path)) dirs.add(seen(path));
+      for (const [path, text] of tree.links) if (inside(path) && !links.has(seen(path))) links.set(seen(path), text);
+      if (place.mountPoint !== "") dirs.add(place.mountPoint.slice(0, -1));
+    }
+    if (files.size === 0 && dirs.size === 0) return NO_LISTS;
+    return {
+      files: [...files].sort(compareStrings),
+      dirs: [...dirs].sort(compareStrings),
+      emptyDirs: [],
+      links: new Map([...links].sort(([a], [b]) => compareStrings(a, b))),
+    };
+  }
+
+  intervals(): readonly UpdateTarget[] {
+    return this.#remotes.map(({ remote: { options } }) => ({
+      id: options.name ?? options.id,
+      intervalS: options.updateInterval,
+    }));
+  }
+
+  /** Fetches all remotes at once: one that does not answer holds up no other. */
+  async update(targets: readonly string[], { signal }: UpdateWanted): Promise<ValueMap> {
+    const wanted = this.#remotes.filter(({ remote: { options } }) =>
+      targets.length === 0 || targets.includes(options.id) || targets.includes(options.name ?? "")
+    );
+    const removed = targets.length === 0 && await this.#removeOld();
+    const changes = await Promise.all(wanted.map((remote) => this.#fetch(remote.remote, signal)));
+    return map({ changed: removed || changes.includes(true), backend: "gitfs" });
+  }
+
+  async #fetch(remote: GitRemote, signal: AbortSignal): Promise<boolean> {
+    const { id } = remote.options;
+    try {
+      const result = await remote.fetch(signal);
+      if (result === "locked") {
+        this.#host.log(
+          "warning",
+          `Update lock file is present for gitfs remote '${id}', skipping. If this warning persists, it is possible that the update ` +
+            `process was interrupted, but the lock could also have been manually set. Removing ${remote.lock.path} or running ` +
+            "'salt-run cache.clear_git_lock gitfs type=update' will allow updates to continue for this remote.",
+        );
+      }
+      return result === "changed";
+    } catch (error) {
+      if (!signal.aborted) this.#host.log("error", `The gitfs remote '${id}' cannot be updated: ${messageOf(error)}`);
+      return false;
+    }
+  }
+
+  /** Removes the repositories of remotes that are not configured any more. @returns Whether there were some. */
+  async #removeOld(): Promise<boolean> {
+    const used = new Set(["work", ...this.#remotes.map(({ remote }) => remote.directoryName)]);
+    let removed = false;
+    for (const name of await namesIn(this.#cacheRoot)) {
+      if (used.has(name)) continue;
+      await Deno.remove(`${this.#cacheRoot}/${name}`, { recursive: true });
+      removed = true;
+    }
+    return removed;
+  }
+
+  async reap(): Promise<void> {
+    for (const { remote } of this.#remotes) await remote.reap();
+  }
+
+  async clearCache(): Promise<string[]> {
+    const errors: string[] = [];
+    for (const path of [this.#cacheRoot, `${this.#opts.cachedir}/file_lists/gitfs`]) {
+      try {
+        await Deno.remove(path, { recursive: true });
+      } catch (error) {
+        if (!isGone(error)) errors.push(`Unable to delete ${path}: ${messageOf(error)}`);
+      }
+    }
+    return errors;
+  }
+
+  clearLock(pattern?: string): Promise<LockResult> {
+    return this.#locks(pattern, (remote) => remote.lock.clear());
+  }
+
+  lock(pattern?: string): Promise<LockResult> {
+    return this.#locks(pattern, (remote) => remote.lock.set());
+  }
+
+  async #locks(pattern: string | undefined, change: (remote: GitRemote) => Promise<LockResult>): Promise<LockResult> {
+    const matches = pattern === undefined ? () => true : compileGlob(pattern);
+    const chosen = this.#remotes.filter(({ remote }) => matches(remote.options.url));
+    const results = await Promise.all(chosen.map(({ remote }) => change(remote)));
+    return { done: results.flatMap(({ done }) => done), errors: results.flatMap(({ errors }) => errors) };
+  }
+}
+
+/** Opens the backend. @throws {ConfigError} If the configuration of a remote cannot be used. */
+export function open(opts: FileServerOpts, host: BackendHost): FileBackend {
+  return new GitFiles(opts, host);
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return (await Array.fromAsync(Deno.readDir(directory))).map(({ name }) => name);
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}
