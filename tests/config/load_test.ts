@@ -83,6 +83,7 @@ loop_interval: 3
 open_mode: yes
 id: 7
 file_ignore_glob: "*.pyc"
+syndic_wait: 9
 hash_type: SHA512
 peer:
 nodegroups: [{a: "L@x"}, {b: "L@y"}]
@@ -90,7 +91,7 @@ nodegroups: [{a: "L@x"}, {b: "L@y"}]
   });
   const { opts, warnings } = loadMasterConfig(place.request());
   assertEquals(warnings, [
-    `${place.path("etc/salt/master")}: not built yet, and without effect: file_ignore_glob`,
+    `${place.path("etc/salt/master")}: not built yet, and without effect: syndic_wait`,
   ]);
   assertEquals(loadClientConfig(place.request()).warnings, [], "said by the master, and not by each command again");
   assertEquals([opts.ret_port, opts.timeout, opts.loop_interval], [14506, 2.5, 3]);
@@ -158,10 +159,10 @@ Deno.test("an unknown option is a warning that suggests the nearest name, and is
 });
 
 Deno.test("options of Salt without effect here are listed in one warning", () => {
-  using place = new Place({ "etc/salt/master": "gitfs_remotes: []\nthorium_interval: 1\nauth_tries: 3\n" });
+  using place = new Place({ "etc/salt/master": "hgfs_remotes: []\nthorium_interval: 1\nauth_tries: 3\n" });
   assertEquals(loadMasterConfig(place.request()).warnings, [
     `${place.path("etc/salt/master")}: no effect on this master: auth_tries`,
-    `${place.path("etc/salt/master")}: not built yet, and without effect: gitfs_remotes, thorium_interval`,
+    `${place.path("etc/salt/master")}: not built yet, and without effect: hgfs_remotes, thorium_interval`,
   ]);
 });
 
