@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type CachePlace, environmentDirectory, externalPath, filesPath } from "./cache_paths.ts";
+import { cachedCopy, type CachePlace, environmentDirectory, externalPath, filesPath } from "./cache_paths.ts";
 import { CommandError } from "../errors.ts";
-import { download, downloadContents, withoutPassword } from "./downloads.ts";
+import { download, downloadContents, isThere, withoutPassword } from "./downloads.ts";
 import { directoryOnHost, filesBelow, minionPath } from "./directories.ts";
 import { fetchFile } from "./transfer.ts";
 import { fileDigest, sameHash } from "./file_digest.ts";
@@ -156,6 +156,17 @@ class SaltFileClient implements FileClient {
     if (!directoryOnHost(dirName(into), dest === "" || (options.makedirs ?? false))) return undefined;
     await download(url, into, { ...options, signal: this.#settings.signal });
     return into;
+  }
+
+  cachedFile(url: string, saltenv: string): string | undefined {
+    return cachedCopy(url, this.#place(saltenv)) || undefined;
+  }
+
+  async exists(url: string, saltenv: string): Promise<boolean> {
+    if (!url.startsWith("salt://")) return await isThere(url, { signal: this.#settings.signal });
+    if (await this.hashFile(url, saltenv) !== undefined) return true;
+    const { path, saltenv: own = saltenv } = splitSaltUrl(url);
+    return (await this.dirList(own, path)).includes(path.replace(/\/+$/, ""));
   }
 
   async contents(url: string, saltenv: string, options: CacheOptions = {}): Promise<Uint8Array | string | undefined> {

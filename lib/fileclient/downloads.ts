@@ -79,8 +79,24 @@ export async function downloadContents(url: string, options: DownloadOptions): P
   return response.headers.get("content-type")?.startsWith("text") ? new TextDecoder().decode(bytes) : bytes;
 }
 
-async function request(url: string, options: DownloadOptions, headers: Record<string, string>): Promise<Response> {
-  const { signal, verifySsl = true } = options;
+/** Whether a web server has what is at a URL. A server that cannot be reached has not. */
+export async function isThere(url: string, options: DownloadOptions): Promise<boolean> {
+  try {
+    const response = await request(url, { ...options, method: "HEAD" }, {});
+    await response.body?.cancel();
+    return response.ok;
+  } catch (error) {
+    if (error instanceof CommandError) return false;
+    throw error;
+  }
+}
+
+async function request(
+  url: string,
+  options: DownloadOptions & { readonly method?: "HEAD" },
+  headers: Record<string, string>,
+): Promise<Response> {
+  const { signal, verifySsl = true, method } = options;
   if (!verifySsl && /^https:/i.test(url)) {
     throw new CommandError("The certificates of https servers are always checked: verify_ssl=False is not supported");
   }
@@ -96,7 +112,7 @@ async function request(url: string, options: DownloadOptions, headers: Record<st
     [plain.username, plain.password] = ["", ""];
   }
   try {
-    return await fetch(plain, { headers, signal });
+    return await fetch(plain, { headers, signal, method });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Deno.errors.NotCapable) throw error;

@@ -80,6 +80,10 @@ export interface FileClient {
   getDir(url: string, dest: string, saltenv: string, options?: GetOptions): Promise<string[]>;
   /** Puts what is at any URL to `dest`; empty: into the cache. A path of this host is returned as it is. */
   getUrl(url: string, dest: string, saltenv: string, options?: GetOptions): Promise<string | undefined>;
+  /** The path of a copy that is in the cache already. */
+  cachedFile(url: string, saltenv: string): string | undefined;
+  /** Whether `salt://path` is a file or a directory, or a web server has what is at a URL. */
+  exists(url: string, saltenv: string): Promise<boolean>;
   /** What is at any URL; text if the server says that it is. */
   contents(url: string, saltenv: string, options?: CacheOptions): Promise<Uint8Array | string | undefined>;
 

@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { SourceFiles } from "./source_files.ts";
 import type { Value } from "../values/value.ts";
 
 /** What a program said. */
@@ -28,6 +29,8 @@ export interface FileHost {
   readonly cachedir: string;
   /** The option `hash_type`. */
   readonly hashType: string;
+  /** Files of other places. */
+  readonly files: SourceFiles;
   /** Salt's `config.option`: an option, a grain or pillar by its whole name; empty text if there is none. */
   option(name: string): Promise<Value>;
   /** Runs a program without a shell. @throws {CommandError} If there is no such program. */

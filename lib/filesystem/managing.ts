@@ -16,7 +16,7 @@ import { encodeText } from "../text/encoding.ts";
 import { normalizeMode } from "./ownership.ts";
 import { dirName, isLink, joinPath, realPath } from "./paths.ts";
 import { checkPermissions, type StateResult, type Wanted } from "./permission_check.ts";
-import { localPath } from "./sources.ts";
+import { sourcePath } from "./sources.ts";
 import { type FileStatus, fileStatus } from "./status.ts";
 import { makeParents } from "./trees.ts";
 import { map, str, truthy, type Value, type ValueMap } from "../values/value.ts";
@@ -27,6 +27,8 @@ export interface ManagedFile extends Wanted {
   /** The local file with the contents; empty if there is none. */
   readonly sfn: string;
   readonly source: string;
+  /** The environment of the source. */
+  readonly saltenv: string;
   readonly sum: SourceSum | undefined;
   /** The contents, if they do not come from a file. */
   readonly contents: string | Uint8Array | null;
@@ -90,7 +92,8 @@ export async function metaChanges(file: ManagedFile, host: FileHost): Promise<Me
     return diff.text;
   };
   if (file.sum !== undefined && (status === undefined || hashFile(file.name, file.sum.hash_type) !== file.sum.hsum)) {
-    const sfn = file.sfn === "" && file.source !== "" ? localPath(file.source) : file.sfn;
+    const place = { saltenv: file.saltenv, files: host.files };
+    const sfn = file.sfn === "" && file.source !== "" ? await sourcePath(file.source, place) ?? "" : file.sfn;
     if (sfn === "") changes.set("sum", "Checksum differs");
     else changes.set("diff", compareOr(() => compare(sfn, true)));
   }
@@ -181,11 +184,9 @@ class FileWork {
 
   async run(): Promise<StateResult> {
     try {
-      const sfn = this.#source();
+      const sfn = await this.#source();
       const sum = this.#sum(sfn);
-      const mode = this.#file.keepMode && sfn !== "" && ["", "file"].includes(schemeOf(this.#file.source))
-        ? fileStatus(sfn).mode
-        : this.#file.mode;
+      const mode = this.#file.keepMode && sfn !== "" ? await this.#sourceMode(sfn) : this.#file.mode;
       const there = isFile(this.#file.name) || isLink(this.#file.name);
       return there ? await this.#change({ sfn, sum, mode }) : await this.#create({ sfn, sum, mode });
     } catch (error) {
@@ -196,12 +197,21 @@ class FileWork {
     }
   }
 
-  #source(): string {
-    const { sfn, source } = this.#file;
+  /** The mode that the source has where it comes from. */
+  async #sourceMode(sfn: string): Promise<Value> {
+    const { source, saltenv, mode } = this.#file;
+    if (["", "file"].includes(schemeOf(source))) return fileStatus(sfn).mode;
+    if (schemeOf(source) !== "salt") return mode;
+    const found = await this.#host.files.statFile(source, saltenv);
+    return found.mode === undefined ? mode : found.mode.toString(8).slice(-4);
+  }
+
+  async #source(): Promise<string> {
+    const { sfn, source, saltenv } = this.#file;
     if (source === "" || sfn !== "") return sfn;
     try {
-      const path = localPath(source);
-      if (isFile(path)) return path;
+      const path = await sourcePath(source, { saltenv, files: this.#host.files });
+      if (path !== undefined && isFile(path)) return path;
     } catch (error) {
       if (error instanceof CommandError) throw new Failed(`Source file '${source}' not found: ${error.message}`);
       throw error;

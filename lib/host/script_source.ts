@@ -1,6 +1,6 @@
 /**
  * Copies a script to a temporary file that only its user can read and execute. Supports local paths, `file://` and
- * `http(s)://`; `salt://` needs the file server, which is not implemented yet.
+ * `http(s)://`, and `salt://` by the caller's file client.
  * Source: Salt 3008.3, `salt/modules/cmdmod.py` script, `salt/fileclient.py`.
  * @module
  */
@@ -20,6 +20,8 @@ export interface ScriptCopy {
   readonly owner?: User;
   /** Aborts a download. */
   readonly signal: AbortSignal;
+  /** Fetches a file of the file server. @returns The path of a copy; `undefined` if there is no such file. */
+  fetch(url: string): Promise<string | undefined>;
 }
 
 /**
@@ -31,7 +33,7 @@ export async function copyScript(
   source: string,
   copy: ScriptCopy,
 ): Promise<{ readonly path: string } | { readonly problem: string }> {
-  const contents = await read(source, copy.signal);
+  const contents = await read(source, copy);
   if (typeof contents === "string") return { problem: contents };
   const suffix = /(?<=[^/.][^/]*)\.[^./]*$/.exec(source.replace(/[?#].*$/, ""))?.[0] ?? "";
   const path = await Deno.makeTempFile({ dir: safeDirectory(copy), prefix: "__salt.tmp.", suffix });
@@ -54,7 +56,7 @@ function safeDirectory({ directory, owner = ROOT }: ScriptCopy): string | undefi
 }
 
 /** The script, or why it cannot be read. */
-async function read(source: string, signal: AbortSignal): Promise<Uint8Array | string> {
+async function read(source: string, { signal, fetch: fetchFile }: ScriptCopy): Promise<Uint8Array | string> {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1].toLowerCase();
   try {
     switch (scheme) {
@@ -70,8 +72,12 @@ async function read(source: string, signal: AbortSignal): Promise<Uint8Array | s
         await response.body?.cancel();
         return `Cannot fetch ${source}: the server answered ${response.status} ${response.statusText}`.trimEnd();
       }
-      case "salt":
-        throw new CommandError(`Cannot fetch '${source}': there is no file server yet`);
+      case "salt": {
+        const path = await fetchFile(source);
+        return path === undefined
+          ? `Cannot fetch ${source}: the file server has no such file`
+          : await Deno.readFile(path);
+      }
       default:
         throw new CommandError(`Cannot fetch '${source}': ${scheme}:// is not supported`);
     }

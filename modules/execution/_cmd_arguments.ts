@@ -72,7 +72,7 @@ const MEANING: Readonly<Record<keyof CmdArguments, string>> = {
   timeout: "Seconds after which the command and its children are killed.",
   reset_system_locale: "Set the locale to C, except where env or the user's login sets it.",
   ignore_retcode: "A return code other than 0 makes neither the job fail nor an error in the log.",
-  saltenv: "Ignored: it is for templates and salt:// sources.",
+  saltenv: "Environment of salt:// sources. Default: the option saltenv, or base.",
   use_vt: "Ignored, with a warning: commands run without a terminal.",
   redirect_stderr: "Put stderr into stdout, in the order of writing.",
   bg: "Return at once and leave the command running; its output is lost.",

@@ -5,6 +5,7 @@
 
 import { isMap, str, toNumber, type Value, type ValueMap } from "../../lib/values/value.ts";
 import type { FileHost, ToolOptions, ToolResult } from "../../lib/filesystem/file_host.ts";
+import type { SourceFiles } from "../../lib/filesystem/source_files.ts";
 import { expandUser } from "../../lib/filesystem/paths.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";
 import type { Rest } from "../../lib/plugins/module.ts";
@@ -42,9 +43,22 @@ export function fileHost(context: JobContext): FileHost {
     test: context.opts.test === true,
     cachedir: context.opts.cachedir,
     hashType: context.opts.hash_type,
+    files: sourceFiles(context),
     option: (name) => context.call("config.option", [name]),
     run: (words, options) => runTool(context, words, options),
     log: (level, message) => context.log(level, message),
+  };
+}
+
+/** The files of other places, by the job's file client, which is loaded when one is needed. */
+export function sourceFiles(context: JobContext): SourceFiles {
+  const client = async () => (await import("../../lib/fileclient/open.ts")).fileClientOf(context);
+  return {
+    cacheFile: async (url, saltenv, options) => (await client()).cacheFile(url, saltenv, options),
+    cachedFile: async (url, saltenv) => (await client()).cachedFile(url, saltenv),
+    hashFile: async (url, saltenv) => (await client()).hashFile(url, saltenv),
+    statFile: async (url, saltenv) => (await client()).statFile(url, saltenv),
+    exists: async (url, saltenv) => (await client()).exists(url, saltenv),
   };
 }
 

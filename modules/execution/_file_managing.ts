@@ -1,18 +1,17 @@
 /**
- * Execution module `file`, fourth part: what states ask of managed files. Sources are files of this host: there is no file server yet, no
- * fetching from other URLs, no templates and no signatures, and each says so by name.
+ * Execution module `file`, fourth part: what states ask of managed files. There are no signatures, and what needs them says so.
  * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
  * @module
  */
 
-import { fileHost, home } from "./_file_host.ts";
+import { fileHost, home, sourceFiles } from "./_file_host.ts";
 import { SIGNATURES } from "./file.ts";
 import type { SourceSum } from "../../lib/filesystem/checksums.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
 import { diffFiles, ignoresSomething, type Ignoring } from "../../lib/filesystem/diffs.ts";
 import { type ManagedFile, manageFile, metaChanges } from "../../lib/filesystem/managing.ts";
 import { checkPermissions, readResult, resultMap } from "../../lib/filesystem/permission_check.ts";
-import { chooseSource, findManaged, localPath } from "../../lib/filesystem/sources.ts";
+import { chooseSource, findManaged, sourcePath, type SourcePlace } from "../../lib/filesystem/sources.ts";
 import { fileStatus } from "../../lib/filesystem/status.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
@@ -89,13 +88,13 @@ export const check_perms: ModuleFunction<JobContext> = fn({
 
 export const source_list: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the source and the hash to use: of a list of sources the first that is on this host.",
+    "Return the source and the hash to use: of a list of sources the first that is there.",
     "file.source_list salt://http/httpd.conf '{hash_type: 'md5', 'hsum': <md5sum>}' base",
   ),
   permissions: "all",
   params: { source: any(), source_hash: any(), saltenv: str() },
-  run: ({ source, source_hash }) => {
-    const chosen = chooseSource(source, source_hash);
+  run: async ({ source, source_hash, saltenv }, context) => {
+    const chosen = await chooseSource(source, source_hash, { saltenv, files: sourceFiles(context) });
     return [chosen.source, chosen.hash];
   },
 });
@@ -137,8 +136,11 @@ export const get_managed: ModuleFunction<JobContext> = fn({
     sig_backend: str("gpg"),
   },
   varKwargs: "kwargs",
-  run: async (given) => {
+  run: async (given, context) => {
     const { sfn, sum, problem } = await findManaged({
+      files: sourceFiles(context),
+      verifySsl: given.verify_ssl,
+      useEtag: given.use_etag,
       name: given.name,
       source: textOr(given.source),
       sourceHash: truthy(given.source_hash) ? text(given.source_hash) : null,
@@ -183,6 +185,7 @@ interface CheckArguments {
   readonly contents: Value;
   readonly skip_verify: boolean;
   readonly keep_mode?: boolean;
+  readonly verify_ssl?: boolean;
   readonly seuser: string | null;
   readonly serole: string | null;
   readonly setype: string | null;
@@ -192,29 +195,40 @@ interface CheckArguments {
   readonly newFileDiff: boolean;
 }
 
+/** The mode that the source has where it comes from. */
+async function keptMode(
+  source: string,
+  { sfn, mode, place: { files, saltenv } }: { readonly sfn: string; readonly mode: Value; readonly place: SourcePlace },
+): Promise<Value> {
+  if (sfn !== "" && ["", "file"].includes(schemeOf(source))) return fileStatus(sfn).mode;
+  if (schemeOf(source) !== "salt") return mode;
+  const found = await files.statFile(source, saltenv);
+  return found.mode === undefined ? mode : found.mode.toString(8).slice(-4);
+}
+
 /** What would change, or why that cannot be said. */
 async function checkManaged(
   given: CheckArguments,
   context: JobContext,
 ): Promise<{ readonly changes: Map<Value, Value>; readonly counts: boolean } | { readonly problem: string }> {
-  const { source, hash } = chooseSource(given.source, given.source_hash);
+  const place = { saltenv: textOr(given.saltenv, "base"), files: sourceFiles(context) };
+  const { source, hash } = await chooseSource(given.source, given.source_hash, place);
   let { mode } = given;
   let sfn = "", sum: SourceSum | undefined;
   if (given.contents === null) {
     const managed = await findManaged({
+      ...place,
+      verifySsl: given.verify_ssl,
       name: given.name,
       source: textOr(source),
       sourceHash: truthy(hash) ? text(hash) : null,
       sourceHashName: truthy(given.source_hash_name) ? text(given.source_hash_name) : null,
       template: truthy(given.template) ? text(given.template) : null,
       skipVerify: given.skip_verify,
-      saltenv: textOr(given.saltenv, "base"),
     });
     if (managed.problem !== "") return { problem: managed.problem };
     ({ sfn, sum } = managed);
-    if (sfn !== "" && given.keep_mode === true && ["", "file"].includes(schemeOf(textOr(source)))) {
-      mode = fileStatus(sfn).mode;
-    }
+    if (given.keep_mode === true) mode = await keptMode(textOr(source), { sfn, mode, place });
   }
   const file: ManagedFile = {
     ...given,
@@ -223,6 +237,7 @@ async function checkManaged(
     follow: given.follow_symlinks,
     sfn,
     source: textOr(source),
+    saltenv: place.saltenv,
     sum,
     contents: contentsOf(given.contents),
   };
@@ -313,6 +328,7 @@ export const check_file_meta: ModuleFunction<JobContext> = fn({
       ...given,
       sfn: textOr(given.sfn),
       source: textOr(given.source),
+      saltenv: textOr(given.saltenv, "base"),
       sum: sumOf(given.source_sum),
       attrs: truthy(given.attrs) ? text(given.attrs) : null,
       follow: given.follow_symlinks,
@@ -326,7 +342,7 @@ export const check_file_meta: ModuleFunction<JobContext> = fn({
 
 export const get_diff: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the unified diff of two files of this host; empty text if they are equal. With something to ignore: whether they differ beyond that, and the diff.",
+    "Return the unified diff of two files, of this host or of URLs; empty text if they are equal. With something to ignore: whether they differ beyond that, and the diff.",
     "file.get_diff /home/fred/.vimrc /home/fred/.vimrc.bak",
   ),
   permissions: "all",
@@ -342,16 +358,20 @@ export const get_diff: ModuleFunction<JobContext> = fn({
     ...IGNORING,
   },
   run: async (given, context) => {
-    const problems: string[] = [];
-    const paths = [given.file1, given.file2].map((file) => {
+    const problems: string[] = [], paths: string[] = [];
+    const place = { saltenv: given.saltenv, files: sourceFiles(context) };
+    for (
+      const [file, hash] of [[given.file1, given.source_hash_file1], [given.file2, given.source_hash_file2]] as const
+    ) {
       try {
-        return localPath(file);
+        const path = await sourcePath(file, { ...place, sourceHash: truthy(hash) ? text(hash) : undefined });
+        if (path === undefined) problems.push(`File ${file} not found`);
+        else paths.push(path);
       } catch (error) {
         if (!(error instanceof CommandError)) throw error;
         problems.push(error.message);
-        return "";
       }
-    });
+    }
     if (problems.length > 0) throw new CommandError(`Failed to cache one or more files: ${problems.join("; ")}`);
     const ignoring = ignoringOf(given);
     const obfuscated = given.template && truthy(await context.call("config.option", ["obfuscate_templates"]));
@@ -417,6 +437,7 @@ export const manage_file: ModuleFunction<JobContext> = fn({
         name,
         sfn: textOr(given.sfn),
         source: textOr(given.source),
+        saltenv: textOr(given.saltenv, "base"),
         sum: sumOf(given.source_sum),
         attrs: truthy(given.attrs) ? text(given.attrs) : null,
         backup: text(mode),

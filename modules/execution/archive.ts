@@ -1,18 +1,19 @@
 /**
- * Execution module `archive`: packing and unpacking. tar, gzip and rar are the host's programs; ZIP archives are read and written here. Archives are
- * files of this host: there is no file server yet.
+ * Execution module `archive`: packing and unpacking. tar, gzip and rar are the host's programs; ZIP archives are read and written here.
  * Source: the functions of Salt 3008.3 `salt/modules/archive.py`.
  * @module
  */
 
-import { callRunAll, runTool } from "./_file_host.ts";
+import { callRunAll, runTool, sourceFiles } from "./_file_host.ts";
 import { writeZip, type ZipEntry } from "../../lib/archives/zip_writing.ts";
 import { extractMember, isZipLink } from "../../lib/archives/zip_extracting.ts";
 import { readZipDirectory, type ZipMember } from "../../lib/archives/zip_directory.ts";
 import { NoTarError, readTar } from "../../lib/archives/tar_members.ts";
 import { CommandError, CommandNotFoundError, InvocationError, messageOf } from "../../lib/errors.ts";
 import { globAny, joinPath, relativePath, walk } from "../../lib/filesystem/paths.ts";
-import { localPath } from "../../lib/filesystem/sources.ts";
+import { schemeOf } from "../../lib/filesystem/checksums.ts";
+import { sourcePath } from "../../lib/filesystem/sources.ts";
+import { removeIfExists } from "../../lib/os/atomic_file.ts";
 import { which } from "../../lib/host/which.ts";
 import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
 import { describe } from "../../lib/plugins/docs.ts";
@@ -266,19 +267,17 @@ const SOURCE = { saltenv: str("base"), source_hash: any(null), use_etag: bool(fa
 
 export const is_encrypted: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return whether a ZIP archive of this host has encrypted members. `clean` would remove a cached copy, of which there is none.",
+    "Return whether a ZIP archive, of this host or at a URL, has encrypted members. With `clean` a fetched copy is removed.",
     "archive.is_encrypted /path/to/myfile.zip",
   ),
   permissions: "all",
   params: { name: str(), clean: bool(false), ...SOURCE },
-  run: ({ name }) => {
-    const path = localPath(name);
-    return located(path, () => {
+  run: ({ name, clean, ...source }, context) =>
+    withArchive(name, { ...source, clean, context }, (path) => {
       const members = readZipDirectory(path);
       if (members === undefined) throw new CommandError(`${name} is not a ZIP file`);
       return members.some(({ encrypted }) => encrypted);
-    });
-  },
+    }),
 });
 
 /** What an archive has in it: directories with a slash at their ends. */
@@ -296,9 +295,8 @@ const ENDINGS: readonly (readonly [format: string, ending: RegExp])[] = [
 
 export const list: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "List what an archive of this host has in it: tar (also compressed; `options` is a command that decompresses to stdout), zip or rar, by its ending or `archive_format`. " +
-      "With `verbose` a map of directories, files and links, and those at the top; `strip_components` takes so many directories off the names. Archives are not copied: " +
-      "`clean` removes nothing.",
+    "List what an archive, of this host or at a URL, has in it: tar (also compressed; `options` is a command that decompresses to stdout), zip or rar, by its ending or `archive_format`. " +
+      "With `verbose` a map of directories, files and links, and those at the top; `strip_components` takes so many directories off the names. With `clean` a fetched copy is removed.",
     "archive.list /path/to/myfile.tar.gz strip_components=1",
     "archive.list /path/to/myfile.zip verbose=True",
   ),
@@ -312,10 +310,8 @@ export const list: ModuleFunction<JobContext> = fn({
     verbose: bool(false),
     ...SOURCE,
   },
-  run: ({ name, ...given }, context) => {
-    const path = localPath(name);
-    return located(path, () => listing(path, { ...given, name, context }));
-  },
+  run: ({ name, ...given }, context) =>
+    withArchive(name, { ...given, context }, (path) => listing(path, { ...given, name, context })),
 });
 
 interface ListArguments {
@@ -327,10 +323,29 @@ interface ListArguments {
   readonly context: JobContext;
 }
 
-/** Runs `act`; Salt's errors say where the archive is. */
-async function located<T>(path: string, act: () => T | Promise<T>): Promise<T> {
+/** Where an archive comes from. */
+interface ArchiveSource {
+  readonly clean: boolean;
+  readonly saltenv: string;
+  readonly source_hash: Value;
+  readonly use_etag: boolean;
+  readonly context: JobContext;
+}
+
+/** Runs `act` with the path of an archive; Salt's errors say where it is. @throws {CommandError} If there is none. */
+async function withArchive<T>(
+  name: string,
+  { saltenv, source_hash, use_etag: useEtag, clean, context }: ArchiveSource,
+  act: (path: string) => T | Promise<T>,
+): Promise<T> {
+  const sourceHash = truthy(source_hash) ? text(source_hash) : undefined;
+  const path = await sourcePath(name, { saltenv, files: sourceFiles(context), sourceHash, useEtag });
+  if (path === undefined) throw new CommandError(`Failed to cache ${name}`);
   try {
-    return await act();
+    const result = await act(path);
+    // Salt removes an archive that is this host's own, too.
+    if (clean && !["", "file"].includes(schemeOf(name))) removeIfExists(path);
+    return result;
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     throw new CommandError(

@@ -224,9 +224,7 @@ export const script: ModuleFunction<JobContext> = fn({
     {
       params: SCRIPT,
       more: {
-        source:
-          "An absolute path on the minion, file://, http:// or https://. salt:// needs the file server, which is not " +
-          "built yet.",
+        source: "salt:// (of the environment `saltenv`), an absolute path on the minion, file://, http:// or https://.",
         args: "Arguments, as a line or a list; with any, python_shell counts as False.",
       },
       examples: ["cmd.script /opt/scripts/runme.sh 'arg1 arg2 \"arg 3\"'"],
@@ -244,6 +242,11 @@ export const script: ModuleFunction<JobContext> = fn({
       directory: bound.cwd ?? undefined,
       owner: user,
       signal: context.signal,
+      async fetch(url) {
+        // Most functions of this module need nothing of it.
+        const { fileClientOf } = await import("../../lib/fileclient/open.ts");
+        return await fileClientOf(context).cacheFile(url, bound.saltenv || context.opts.saltenv || "base");
+      },
     });
     if ("problem" in copy) {
       context.setRetcode(1);

@@ -1,15 +1,17 @@
 /**
- * Execution module `defaults`: merging of maps, as formulas do with their defaults. Their files come from the file server, which is not built yet.
+ * Execution module `defaults`: the defaults of formulas, which lie in files on the file server, and the merging of maps.
  * Source: the functions of Salt 3008.3 `salt/modules/defaults.py`.
  * @module
  */
 
-import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { InvocationError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { updateMap } from "../../lib/values/dict_update.ts";
-import { isMap, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { loadYaml } from "../../lib/values/yaml.ts";
+import { traverseOr } from "../../lib/values/traverse.ts";
+import { isMap, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** @throws {InvocationError} As Salt's, if it is no map. */
 function asMap(value: Value, { none }: { readonly none: boolean }): ValueMap {
@@ -18,16 +20,33 @@ function asMap(value: Value, { none }: { readonly none: boolean }): ValueMap {
   return value;
 }
 
+/** A formula's defaults; None if there is no file of them. */
+async function defaultsOf(formula: string, context: JobContext): Promise<Value> {
+  const { fileClientOf } = await import("../../lib/fileclient/open.ts");
+  for (const ending of ["yaml", "json"]) {
+    const path = await fileClientOf(context).cacheFile(`salt://${formula}/defaults.${ending}`, "base");
+    if (path === undefined) continue;
+    // JSON is YAML as well.
+    const defaults = loadYaml(await Deno.readTextFile(path), path);
+    return truthy(defaults) ? defaults : new Map();
+  }
+  return null;
+}
+
 const HOW = { in_place: bool(true), convert_none: bool(true) };
 
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return a value out of a formula's file of defaults on the file server. There is no file server yet, which the error says.",
+    "Return a value out of a formula's file of defaults on the file server: `core/defaults.yaml`, else `core/defaults.json`. Without a path, all of it; None if there is no such file.",
     "defaults.get core:users:root",
   ),
+  permissions: { read: true, write: ["{cachedir}"] },
   params: { key: str(), default: any("") },
-  run: ({ key }) => {
-    throw new CommandError(`Cannot read the defaults of '${key.split(":", 1)[0]}': there is no file server yet`);
+  async run({ key, default: fallback }, context) {
+    const [formula, ...path] = key.split(":");
+    const defaults = await defaultsOf(formula, context);
+    if (path.join(":") === "") return defaults;
+    return isMap(defaults) ? traverseOr(defaults, path.join(":"), { delimiter: ":", fallback }) : fallback;
   },
 });
 

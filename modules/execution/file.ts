@@ -8,7 +8,7 @@
  * @module
  */
 
-import { callRunAll, fileHost, home, runTool } from "./_file_host.ts";
+import { callRunAll, fileHost, home, runTool, sourceFiles } from "./_file_host.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { extractHash, hasHash, hashFile, hashText, readSourceHash } from "../../lib/filesystem/checksums.ts";
 import { readText, textWindows, universalLines } from "../../lib/filesystem/contents.ts";
@@ -33,7 +33,7 @@ import {
   realPath,
 } from "../../lib/filesystem/paths.ts";
 import { fileStatus, timesOf } from "../../lib/filesystem/status.ts";
-import { localPath } from "../../lib/filesystem/sources.ts";
+import { hashFileFetcher } from "../../lib/filesystem/sources.ts";
 import { openFiles } from "../../lib/filesystem/open_files.ts";
 import { diskUsage } from "../../lib/filesystem/trees.ts";
 import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
@@ -340,7 +340,7 @@ export const SIGNATURES = {
 
 export const get_source_sum: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the digest that `source_hash` tells: one, `TYPE=DIGEST`, or a file of digests on this host.",
+    "Return the digest that `source_hash` tells: one, `TYPE=DIGEST`, or a file of digests, on this host or at a URL.",
     "file.get_source_sum /tmp/foo.tar.gz source=http://mydomain.tld/foo.tar.gz source_hash=499ae16dcae71eeb7c3a30c75ea7a1a6",
   ),
   permissions: "all",
@@ -354,12 +354,12 @@ export const get_source_sum: ModuleFunction<JobContext> = fn({
     ...SIGNATURES,
     sig_backend: str("gpg"),
   },
-  run: async ({ file_name: fileName, source, source_hash, source_hash_name: sourceHashName, source_hash_sig }) => {
-    if (truthy(source_hash_sig)) throw new CommandError("Signatures of files of hashes are not verified yet");
+  run: async ({ file_name: fileName, source, source_hash, ...given }, context) => {
+    if (truthy(given.source_hash_sig)) throw new CommandError("Signatures of files of hashes are not verified yet");
     const sum = await readSourceHash(
       source_hash,
-      { fileName, source, sourceHashName },
-      (url) => Promise.resolve(localPath(url)),
+      { fileName, source, sourceHashName: given.source_hash_name },
+      hashFileFetcher({ saltenv: given.saltenv, files: sourceFiles(context), verifySsl: given.verify_ssl }),
     );
     return map({ ...sum });
   },

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { runTool } from "./_file_host.ts";
+import { runTool, sourceFiles } from "./_file_host.ts";
 import { checkedWord } from "../../lib/host/run_program.ts";
 import {
   type AuthorizedKey,
@@ -25,7 +25,7 @@ import { hashHex } from "../../lib/crypto/hash.ts";
 import { HASH_TYPES } from "../../lib/crypto/hash_types.ts";
 import { readText, replaceFile } from "../../lib/filesystem/contents.ts";
 import { baseName, dirName, isLink, joinPath } from "../../lib/filesystem/paths.ts";
-import { localPath } from "../../lib/filesystem/sources.ts";
+import { sourcePath } from "../../lib/filesystem/sources.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
 import { isTrustedPath } from "../../lib/os/trusted_path.ts";
@@ -176,10 +176,13 @@ export const check_key: ModuleFunction<JobContext> = fn({
 
 const SOURCE = { user: str(), source: str(), config: str(CONFIG), saltenv: str("base"), ...HASH };
 
-/** The keys in a source on this host; none are said in the log. */
-function sourceKeys(source: string, { hashType, context }: { hashType: string | null; context: JobContext }) {
-  const path = localPath(source);
-  if (!isFile(path)) throw new CommandError("Failed to pull key file from salt file server");
+/** The keys in a source; none are said in the log. */
+async function sourceKeys(
+  source: string,
+  { saltenv, hashType, context }: { saltenv: string; hashType: string | null; context: JobContext },
+) {
+  const path = await sourcePath(source, { saltenv, files: sourceFiles(context) });
+  if (path === undefined || !isFile(path)) throw new CommandError("Failed to pull key file from salt file server");
   const keys = keysIn(path, hashType);
   if (keys.size === 0) context.log("error", `No keys detected in ${source}. Is file properly formatted?`);
   return keys;
@@ -187,13 +190,13 @@ function sourceKeys(source: string, { hashType, context }: { hashType: string | 
 
 export const check_key_file: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return for each key of a file of this host what ssh.check_key does.",
+    "Return for each key of a file, of this host or at a URL, what ssh.check_key does.",
     "ssh.check_key_file root /root/keys",
   ),
   permissions: "all",
   params: SOURCE,
-  run: ({ user, source, config, fingerprint_hash_type: hashType }, context) => {
-    const keys = sourceKeys(source, { hashType, context });
+  run: async ({ user, source, config, saltenv, fingerprint_hash_type: hashType }, context) => {
+    const keys = await sourceKeys(source, { saltenv, hashType, context });
     return new Map([...keys].map(([key, about]) => [key, checkKey(user, { key, ...about, config, hashType })]));
   },
 });
@@ -214,13 +217,13 @@ export const rm_auth_key: ModuleFunction<JobContext> = fn({
 
 export const rm_auth_key_from_file: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Remove the authorized keys that a file of this host has.",
+    "Remove the authorized keys that a file, of this host or at a URL, has.",
     "ssh.rm_auth_key_from_file <user> /root/keys",
   ),
   permissions: "all",
   params: SOURCE,
-  run: ({ user, source, config, fingerprint_hash_type: hashType }, context) => {
-    const keys = sourceKeys(source, { hashType, context });
+  run: async ({ user, source, config, saltenv, fingerprint_hash_type: hashType }, context) => {
+    const keys = await sourceKeys(source, { saltenv, hashType, context });
     if (keys.size === 0) return "fail";
     const results = [...keys.keys()].map((key) => removeFrom(user, { key, config, hashType }));
     return results.includes("Key removed") ? "Key removed" : "Key not present";
@@ -270,14 +273,14 @@ export const set_auth_key: ModuleFunction<JobContext> = fn({
 
 export const set_auth_key_from_file: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Add the keys of a file of this host to a user's authorized keys.",
+    "Add the keys of a file, of this host or at a URL, to a user's authorized keys.",
     "ssh.set_auth_key_from_file <user> /root/id_rsa.pub",
   ),
   permissions: "all",
   params: SOURCE,
   varKwargs: "kwargs",
-  run: ({ user, source, config, fingerprint_hash_type: hashType }, context, { kwargs }) => {
-    const keys = sourceKeys(source, { hashType, context });
+  run: async ({ user, source, config, saltenv, fingerprint_hash_type: hashType }, context, { kwargs }) => {
+    const keys = await sourceKeys(source, { saltenv, hashType, context });
     if (keys.size === 0) return "fail";
     const given = optionsOf(kwargs.get("options") ?? null);
     const results = [...keys].map(([key, about]) =>

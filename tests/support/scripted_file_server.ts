@@ -44,6 +44,8 @@ export class ScriptedFileServer {
         return text === undefined ? map({ path: "", rel: "" }) : map({ path, rel: path, stat: [0o100640] });
       case "_file_list":
         return Object.keys(files).filter((name) => name.startsWith(field("prefix"))).sort();
+      case "_dir_list":
+        return ["sub", "sub/empty"];
       case "_file_list_emptydirs":
         return ["sub/empty"];
       case "_file_envs":
