@@ -13,7 +13,7 @@ import type { FileClient } from "./file_client.ts";
 import { dirName } from "../filesystem/paths.ts";
 import { isFile } from "../os/file_kind.ts";
 import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { compareStrings } from "../values/value.ts";
+import { compareStrings, isMap, str, type Value } from "../values/value.ts";
 
 /** Where modules go to. */
 export interface ExtensionPlace {
@@ -43,6 +43,18 @@ export interface SyncedFamily {
   readonly python: string[];
   /** Whether anything changed, also by removal. */
   readonly touched: boolean;
+}
+
+/** The names that a white or black list has for a family: a list, text with commas, or a map of families; the option's, if none is given. */
+export function namesFor(family: string, given: Value, option: Value): string[] | undefined {
+  const listed = given ?? option;
+  if (!isMap(listed)) return listed === null ? undefined : asNames(listed);
+  const names = listed.get(family);
+  return names === undefined || names === null ? undefined : asNames(names);
+}
+
+function asNames(names: Value): string[] {
+  return Array.isArray(names) ? names.map(str) : str(names).split(",").map((name) => name.trim());
 }
 
 /** Names of modules' files: Salt's, and those that are loaded here. */

@@ -102,18 +102,6 @@ async function environments(saltenv: Value | undefined, context: JobContext): Pr
   return envs.length > 0 ? envs : ["base"];
 }
 
-/** The names that a white or black list has for a family; the option's, if none is given. */
-function namesFor(family: string, given: Value, option: Value): string[] | undefined {
-  const listed = given ?? option;
-  if (!isMap(listed)) return listed === null ? undefined : asNames(listed);
-  const names = listed.get(family);
-  return names === undefined || names === null ? undefined : asNames(names);
-}
-
-function asNames(names: Value): string[] {
-  return Array.isArray(names) ? names.map(text) : text(names).split(",").map((name) => name.trim());
-}
-
 /** Syncs one family. What goes wrong is logged, as in Salt. */
 async function syncOne(
   { directory }: Family,
@@ -123,7 +111,7 @@ async function syncOne(
   const { extension_modules, cachedir, clean_dynamic_modules, extmod_whitelist, extmod_blacklist } = context.opts;
   try {
     // Most functions of this module need nothing of it.
-    const [{ syncFamily }, { fileClientOf }] = await Promise.all([
+    const [{ namesFor, syncFamily }, { fileClientOf }] = await Promise.all([
       import("../../lib/fileclient/extension_sync.ts"),
       import("../../lib/fileclient/open.ts"),
     ]);

@@ -22,6 +22,7 @@ export const RUNNERS: ModuleTable = {
   network: () => import("./network.ts"),
   overview: () => import("./overview.ts"),
   salt: () => import("./salt.ts"),
+  saltutil: () => import("./saltutil.ts"),
   state: () => import("./state.ts"),
   survey: () => import("./survey.ts"),
   test: () => import("./test.ts"),
