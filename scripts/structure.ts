@@ -34,6 +34,7 @@ export const FLOORS: readonly (readonly string[])[] = [
     "lib/settings",
     "lib/network",
     "lib/storage",
+    "lib/processes",
   ],
   ["lib/git_remotes"],
   ["modules/fileserver"],

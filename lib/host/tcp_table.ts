@@ -21,14 +21,27 @@ export interface Connection {
   readonly remote: TcpEndpoint;
 }
 
+/** One socket of a table. */
+export interface TableSocket extends Connection {
+  /** The kernel's number of its state. */
+  readonly state: number;
+  /** The number by which descriptors name it. */
+  readonly inode: string;
+}
+
+/** The sockets in the text of `/proc/net/tcp`, `tcp6`, `udp` or `udp6`. */
+export function parseSocketTable(text: string): TableSocket[] {
+  return text.split("\n").slice(1).map((line) => line.trim().split(/\s+/)).filter(({ length }) => length >= 4).map((
+    [, local, remote, state, , , , , , inode = ""],
+  ) => ({ local: endpoint(local), remote: endpoint(remote), state: parseInt(state, 16), inode }));
+}
+
 /** The established connections in the text of `/proc/net/tcp` or `/proc/net/tcp6`. */
 export function parseConnections(text: string): Connection[] {
-  return text.split("\n").slice(1).flatMap((line) => {
-    const [, local, remote, state] = line.trim().split(/\s+/);
-    return state !== undefined && parseInt(state, 16) === ESTABLISHED
-      ? [{ local: endpoint(local), remote: endpoint(remote) }]
-      : [];
-  });
+  return parseSocketTable(text).filter(({ state }) => state === ESTABLISHED).map(({ local, remote }) => ({
+    local,
+    remote,
+  }));
 }
 
 /** The addresses that this host is connected to at their port `port`. */

@@ -24,7 +24,7 @@ def record(directory, programs):
         for i, answer in enumerate(answers):
             for what in ("stdout", "stderr"):
                 (directory / f"{name}.{i}.{what}").write_text(answer.get(what, ""))
-            pattern = "".join(c if c.isalnum() or c in "_.*@=:,/-" else "\\" + c for c in answer["args"]) or "''"
+            pattern = "".join(c if c.isalnum() or c in "_.*?@=:,/-" else "\\" + c for c in answer["args"]) or "''"
             arms += f"{pattern}) cat '{directory}/{name}.{i}.stdout'; cat '{directory}/{name}.{i}.stderr' >&2; exit {answer.get('code', 0)};;\n"
         program = directory / name
         program.write_text(f"#!/bin/sh\ncase \"$*\" in\n{arms}esac\n")

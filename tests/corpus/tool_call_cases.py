@@ -319,3 +319,54 @@ dm-0              0.00     0.00    0.15    2.20
 case("disk.iostat", programs={"iostat": [("-x 1 5", IOSTAT)]})
 case("disk.iostat", 2, 3, "sda", programs={"iostat": [("-xd 2 3 sda", IOSTAT)]})
 case("disk.iostat", disks=["sda", "dm-0"], programs={"iostat": [("-xd 1 5 sda dm-0", IOSTAT)]})
+
+
+# ps
+case("ps.lsof", "sshd", programs={"lsof": [("-c sshd", "COMMAND PID\nsshd 1\n")]})
+case("ps.netstat", "sshd", programs={"netstat": [("-nap", "tcp 0 0 612/sshd\ntcp 0 0 99/x\n")]})
+case("ps.ss", "sshd", programs={"ss": [("-neap", "u_str ESTAB\ntcp LISTEN sshd\n")]})
+PSAUX = "USER PID COMMAND\nroot 1 init\nwww-data 77 /usr/sbin/apache2 -k start\nroot 9 salt-call ps.psaux www-data.+apache2\n"
+case("ps.psaux", "www-data.+apache2", programs={"ps": [("aux", PSAUX)]})
+case("ps.psaux", "root", programs={"ps": [("aux", PSAUX)]})
+case("ps.pgrep", "no-such-process-name-anywhere")
+case("ps.kill_pid", 99999999)
+case("ps.status", "")
+case("ps.status", "no-such-state")
+
+# system
+for fun in ("halt", "poweroff"):
+    case(f"system.{fun}", programs={fun: [("", "going down\n")]})
+case("system.init", 3, programs={"init": [("3", "")]})
+SHUTDOWN = {"shutdown": [("-r now", "r"), ("-r 5", "r5"), ("-h now", "h"), ("-h 23:00", "h23")]}
+case("system.reboot", programs=SHUTDOWN)
+case("system.reboot", 5, programs=SHUTDOWN)
+case("system.shutdown", programs=SHUTDOWN)
+case("system.shutdown", "23:00", programs=SHUTDOWN)
+NOCLOCK = {"hwclock": [("*", "", {"code": 1})]}
+HWCLOCK = {"hwclock": [("--test --systohc", ""), ("--systohc", "")]}
+case("system.has_settable_hwclock", programs=NOCLOCK)
+case("system.has_settable_hwclock", programs=HWCLOCK)
+
+
+def dates(*digits):
+    return {"date": [(one, "") for one in digits] + [("*", "", {"code": 1, "stderr": "date: invalid date\n"})]}
+
+
+case("system.set_system_date_time", 2015, 5, 12, 11, 37, 53, "-0500", programs={**dates("-u 051216372015.53"), **NOCLOCK})
+case("system.set_system_date_time", 2015, 5, 12, 11, 37, 53, programs={**dates("051211372015.53"), **HWCLOCK})
+case("system.set_system_date_time", 2015, 12, 31, 23, 59, 59, "-0030", programs={**dates("-u 010100292016.59"), **NOCLOCK})
+case("system.set_system_date_time", 2015, 5, 12, 11, 37, 53, programs={**dates(), **NOCLOCK})
+case("system.set_system_date_time", 2015, 5, 12, 11, 37, 53, "5", programs={**dates(), **NOCLOCK})
+case("system.set_system_time", "25:00", programs={**dates(), **NOCLOCK})
+case("system.set_system_time", "11:20 XM", programs={**dates(), **NOCLOCK})
+case("system.set_system_time", "11:20:30 PM", programs={**dates("????2320????.30"), **NOCLOCK})
+case("system.set_system_time", "12:05 am", programs={**dates("????0005????.00"), **NOCLOCK})
+case("system.set_system_time", "07:08", programs={**dates("????0708????.00"), **NOCLOCK})
+for day in ("2015-03-28", "03-28-2015", "03-28-15", "03/28/2015", "3/28/15", "2015/03/28"):
+    case("system.set_system_date", day, programs={**dates("0328????2015.??"), **NOCLOCK})
+for day in ("28.03.2015", "2015-13-01", "02-30-2015"):
+    case("system.set_system_date", day, programs={**dates(), **NOCLOCK})
+case("system.get_system_date", "5")
+case("system.get_computer_desc", programs={"hostnamectl": [("status --pretty", "Fred's \\\"best\\\" \\\\ box\\tx\n")]})
+case("system.set_computer_desc", "a \"b\"\nc", programs={"hostnamectl": [("*", "")]})
+case("system.set_computer_desc", "x", programs={"hostnamectl": [("*", "", {"code": 1})]})

@@ -11,6 +11,25 @@ import { run, testContext, testOpts } from "../support/job_context.ts";
 import { parseJson } from "../support/json.ts";
 import { testWithPython } from "./salts.ts";
 
+/** What does not change of a process while it runs. */
+const PROCESS = [
+  ...[
+    "name",
+    "ppid",
+    "uids",
+    "gids",
+    "username",
+    "exe",
+    "cmdline",
+    "nice",
+    "cwd",
+    "create_time",
+    "cpu_affinity",
+    "ionice",
+  ],
+  ...["terminal", "environ"],
+];
+
 /** Functions with their arguments and keywords. */
 const CALLS:
   readonly (readonly [fun: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>])[] = [
@@ -61,6 +80,18 @@ const CALLS:
     ["mount.swaps"],
     ["mount.get_device_from_path", ["/usr/bin"]],
     ["disk.blkid"],
+    ["ps.total_physical_memory"],
+    ["ps.num_cpus"],
+    ["ps.boot_time"],
+    ["ps.disk_partitions"],
+    ["ps.disk_partitions", [true]],
+    ["ps.network_io_counters", ["nope0"]],
+    ["ps.get_users"],
+    ["ps.proc_info", [1], { attrs: PROCESS }],
+    ["ps.proc_info", [999_999]],
+    ["system.get_system_date"],
+    ["system.has_settable_hwclock"],
+    ["system.get_computer_name"],
     ["disk.get_fstype_from_path", ["/proc"]],
   ];
 

@@ -26,7 +26,7 @@ export class RecordedPrograms implements Disposable {
     const cases = answers.map(({ args, stdout = "", stderr = "", code = 0 }, i) => {
       Deno.writeTextFileSync(`${this.path}/${program}.${i}.out`, stdout);
       Deno.writeTextFileSync(`${this.path}/${program}.${i}.err`, stderr);
-      const pattern = args === "" ? "''" : args.replace(/[^\w.*@=:,/-]/g, (one) => `\\${one}`);
+      const pattern = args === "" ? "''" : args.replace(/[^\w.*?@=:,/-]/g, (one) => `\\${one}`);
       return `${pattern}) cat '${this.path}/${program}.${i}.out'; cat '${this.path}/${program}.${i}.err' >&2; exit ${code};;`;
     });
     Deno.writeTextFileSync(
