@@ -386,10 +386,11 @@ export const mod_hostname: ModuleFunction<JobContext> = fn({
     "network.mod_hostname master.saltstack.com",
   ),
   permissions: "all",
-  params: { hostname: str(null) },
+  params: { hostname: any() },
   async run({ hostname }, context) {
     if (hostname === null) return false;
-    const name = checkedWord(/\s/.test(hostname) ? "" : hostname, "host name");
+    const given = text(hostname);
+    const name = checkedWord(/\s/.test(given) ? "" : given, "host name");
     const hostnamectl = which("hostnamectl");
     let old: string | undefined;
     if (hostnamectl !== undefined) {
