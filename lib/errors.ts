@@ -221,6 +221,42 @@ export class SourceError extends Error {
   }
 }
 
+/** One place that an error in a template has passed: innermost a macro or an included file, then what called it. */
+export interface TemplateFrame {
+  /** The template's name as it was loaded; `undefined` for one that was given as text. */
+  readonly name?: string;
+  /** The file it was read from, if any. */
+  readonly path?: string;
+  /** Line and column, from 1, of the part of the expression that failed. */
+  readonly line: number;
+  readonly column: number;
+  /** The line that Python's Jinja names: that of the statement or the printed expression. */
+  readonly statementLine: number;
+}
+
+/** What kind of error of a template: Jinja's classes, and `python` for an exception of Python itself. */
+export type TemplateErrorKind =
+  | "syntax"
+  | "undefined"
+  | "security"
+  | "runtime"
+  | "notFound"
+  | "filterArgument"
+  | "python";
+
+/** A template is wrong, or failed while it was rendered. The message is Jinja's or Python's, without the place. */
+export class TemplateError extends Error {
+  override name = "TemplateError";
+  /** Where it happened, innermost first. */
+  readonly frames: TemplateFrame[] = [];
+  /** For an undefined name: it, and the names that there were. */
+  missing?: { readonly name: string; readonly among: () => string[] };
+  /** @param type Python's name of the class: `UndefinedError`, `TypeError`, `ZeroDivisionError`. */
+  constructor(readonly kind: TemplateErrorKind, readonly type: string, message: string) {
+    super(message);
+  }
+}
+
 /** What something that was thrown says: the message of an error, the text of anything else. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

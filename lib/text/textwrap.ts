@@ -8,13 +8,19 @@ const LETTER = "[\\p{L}\\p{Nl}\\p{No}_]";
 const WORD = "[\\p{L}\\p{N}_]";
 const WORD_OR_PUNCTUATION = `(?:${WORD}|[!"'&.,?])`;
 
+const BLANK = "[ \\t\\n\\v\\f\\r]";
+const NO_BLANK = "[^ \\t\\n\\v\\f\\r]";
+
+/** The parts if words are not cut after hyphens. */
+const WORDS = new RegExp(`${BLANK}+|${NO_BLANK}+`, "gu");
+
 /** The parts that a line may be cut between: blanks, dashes between words, and words up to a hyphen. */
 const PARTS = new RegExp(
-  ` +` +
+  `${BLANK}+` +
     `|(?<=${WORD_OR_PUNCTUATION})-{2,}(?=${WORD})` +
-    `|[^ ]+?(?:` +
+    `|${NO_BLANK}+?(?:` +
     `-(?:(?<=${LETTER}{2}-)|(?<=${LETTER}-${LETTER}-))(?=${LETTER}-?${LETTER})` +
-    `|(?= |$)` +
+    `|(?=${BLANK}|$)` +
     `|(?<=${WORD_OR_PUNCTUATION})(?=-{2,}${WORD})` +
     `)`,
   "gu",
@@ -31,24 +37,46 @@ export interface Fill {
 /** `text` as lines of at most `fill.width` characters; white space, line ends too, separates words. */
 export function fillText(text: string, { width, indent }: Fill): string {
   const plain = expandTabs(text).replace(/[\t\n\v\f\r]/g, " ");
-  const parts = Array.from(plain.match(PARTS) ?? [], (part) => new Part(part)).reverse();
-  const room = width - indent.length;
+  const lines = wrapText(plain, { width: width - indent.length, breakLongWords: true, breakOnHyphens: true });
+  return lines.map((line) => indent + line).join("\n");
+}
+
+/** How {@linkcode wrapText} cuts. */
+export interface Wrap {
+  /** Maximum characters of a line. */
+  readonly width: number;
+  /** Whether a word that is too long for a line is cut. */
+  readonly breakLongWords: boolean;
+  /** Whether a word may be cut after its hyphens. */
+  readonly breakOnHyphens: boolean;
+}
+
+/** The lines of a text, of which no character is changed; blanks at their ends are left out. */
+export function wrapText(text: string, { width, breakLongWords, breakOnHyphens }: Wrap): string[] {
+  const found = text.match(breakOnHyphens ? PARTS : WORDS) ?? [];
+  const parts = Array.from(found, (part) => new Part(part)).reverse();
   const lines: string[] = [];
   while (parts.length > 0) {
     if (parts.at(-1)?.blank && lines.length > 0) parts.pop();
     const line: string[] = [];
     let used = 0;
-    for (let next = parts.at(-1); next !== undefined && used + next.length <= room; next = parts.at(-1)) {
+    for (let next = parts.at(-1); next !== undefined && used + next.length <= width; next = parts.at(-1)) {
       used += next.length;
       line.push(next.take(next.length));
       parts.pop();
     }
     const long = parts.at(-1);
-    if (long !== undefined && long.length > room) line.push(long.cut(room < 1 ? 1 : room - used));
+    if (long !== undefined && long.length > width) {
+      if (breakLongWords) line.push(long.cut(width < 1 ? 1 : width - used, breakOnHyphens));
+      else if (line.length === 0) {
+        line.push(long.take(long.length));
+        parts.pop();
+      }
+    }
     if (line.at(-1)?.trim() === "") line.pop();
-    if (line.length > 0) lines.push(indent + line.join(""));
+    if (line.length > 0) lines.push(line.join(""));
   }
-  return lines.join("\n");
+  return lines;
 }
 
 /** What is left of a part: its characters, as Python counts them. */
@@ -74,10 +102,10 @@ class Part {
   }
 
   /** Takes off what fits into `room` characters: up to the last hyphen there, if something else stands before it. */
-  cut(room: number): string {
+  cut(room: number, afterHyphen: boolean): string {
     const head = this.#chars.slice(this.#start, this.#start + room);
     const hyphen = head.lastIndexOf("-");
-    const words = hyphen > 0 && head.slice(0, hyphen).some((char) => char !== "-");
+    const words = afterHyphen && hyphen > 0 && head.slice(0, hyphen).some((char) => char !== "-");
     return this.take(words ? hyphen + 1 : room);
   }
 }

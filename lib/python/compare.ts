@@ -1,0 +1,102 @@
+/**
+ * Python's order of objects, `in`, and sorting.
+ * @module
+ */
+
+import { compareStrings } from "../values/value.ts";
+import { dictHas } from "./dict.ts";
+import { equals } from "./equality.ts";
+import { pythonError } from "./errors.ts";
+import { isIterable, iterate } from "./iterate.ts";
+import { floatOf, intOf, textOf, typeName } from "./kinds.ts";
+import { type Obj, PyObject } from "./object.ts";
+import { PySet } from "./set.ts";
+import { Tuple } from "./tuple.ts";
+
+/** The operators of order. */
+export type Order = "<" | "<=" | ">" | ">=";
+
+/** Whether `a operator b`. @throws {TemplateError} TypeError if Python has no order for both. */
+export function ordered(operator: Order, a: Obj, b: Obj): boolean {
+  const numberA = intOf(a) ?? floatOf(a), numberB = intOf(b) ?? floatOf(b);
+  if (numberA !== undefined && numberB !== undefined) {
+    if (operator === "<") return numberA < numberB;
+    if (operator === "<=") return numberA <= numberB;
+    return operator === ">" ? numberA > numberB : numberA >= numberB;
+  }
+  if (a instanceof PyObject) a.checkOperand();
+  if (b instanceof PyObject) b.checkOperand();
+  const textA = textOf(a), textB = textOf(b);
+  if (textA !== undefined && textB !== undefined) return bySign(operator, compareStrings(textA, textB));
+  if (a instanceof PySet && b instanceof PySet) return setsOrdered(operator, a, b);
+  const itemsA = itemsOf(a, b), itemsB = itemsOf(b, a);
+  if (itemsA !== undefined && itemsB !== undefined) {
+    for (let i = 0; i < itemsA.length && i < itemsB.length; i++) {
+      if (!equals(itemsA[i], itemsB[i])) return ordered(operator, itemsA[i], itemsB[i]);
+    }
+    return bySign(operator, itemsA.length - itemsB.length);
+  }
+  throw pythonError(
+    "TypeError",
+    `'${operator}' not supported between instances of '${typeName(a)}' and '${typeName(b)}'`,
+  );
+}
+
+/** The items that decide the order of `a` and `b`, if both are of one type. */
+function itemsOf(a: Obj, b: Obj): ArrayLike<Obj> | undefined {
+  if (Array.isArray(a)) return Array.isArray(b) ? a : undefined;
+  if (a instanceof Uint8Array) return b instanceof Uint8Array ? a : undefined;
+  return a instanceof Tuple && b instanceof Tuple ? a.items : undefined;
+}
+
+function bySign(operator: Order, sign: number): boolean {
+  if (operator === "<") return sign < 0;
+  if (operator === "<=") return sign <= 0;
+  return operator === ">" ? sign > 0 : sign >= 0;
+}
+
+function setsOrdered(operator: Order, a: PySet, b: PySet): boolean {
+  if (operator === ">" || operator === ">=") return setsOrdered(operator === ">" ? "<" : "<=", b, a);
+  return a.items().every((item) => b.has(item)) && (operator === "<=" || a.length() < b.length());
+}
+
+/** Python's `item in container`. @throws {TemplateError} TypeError for a container that cannot tell at once, among others. */
+export function contains(container: Obj, item: Obj): boolean {
+  const answer = contained(container, item);
+  if (answer instanceof Promise) throw pythonError("TypeError", `'${typeName(container)}' object cannot tell at once`);
+  return answer;
+}
+
+/** As {@linkcode contains}, for where a function of the host may be waited for. */
+export function contained(container: Obj, item: Obj): boolean | Promise<boolean> {
+  const text = textOf(container);
+  if (text !== undefined) {
+    const part = textOf(item);
+    if (part !== undefined) return text.includes(part);
+    throw pythonError("TypeError", `'in <string>' requires string as left operand, not ${typeName(item)}`);
+  }
+  if (container instanceof Map) return dictHas(container, item);
+  if (container instanceof PyObject) {
+    const answer = container.contains(item);
+    if (answer !== undefined) return answer;
+  }
+  if (!isIterable(container)) {
+    throw pythonError("TypeError", `argument of type '${typeName(container)}' is not iterable`);
+  }
+  const items = iterate(container);
+  for (let next = items.next(); next.done !== true; next = items.next()) {
+    if (next.value === item || equals(next.value, item)) return true;
+  }
+  return false;
+}
+
+/** Python's `sorted`, by keys that were made before: stable. @throws {TemplateError} TypeError if two have no order. */
+export function sortBy<T>(items: readonly { readonly key: Obj; readonly item: T }[], reverse: boolean): T[] {
+  const sorted = [...items].sort((a, b) => {
+    // Python asks "<" alone; the engine gives the later one first.
+    const [first, second] = reverse ? [b.key, a.key] : [a.key, b.key];
+    if (ordered("<", first, second)) return -1;
+    return ordered("<", second, first) ? 1 : 0;
+  });
+  return sorted.map(({ item }) => item);
+}

@@ -1,0 +1,56 @@
+/**
+ * Reading and changing dicts with Python's rules for keys.
+ * @module
+ */
+
+import { Dict, PLAIN_ENTRIES } from "../values/dict.ts";
+import { checkItems } from "./errors.ts";
+import { findKey, noteKey } from "./equality.ts";
+import type { Obj, ObjMap } from "./object.ts";
+
+/** The value under `key`; `undefined` if there is none. @throws {TemplateError} TypeError for a key that cannot be one. */
+export function dictGet(map: ObjMap, key: Obj): Obj | undefined {
+  const found = map.get(key);
+  if (found !== undefined) return found;
+  const known = findKey(map, key);
+  return known === undefined ? undefined : map.get(known);
+}
+
+/** Whether `key` is in it. */
+export function dictHas(map: ObjMap, key: Obj): boolean {
+  return findKey(map, key) !== undefined;
+}
+
+/** Puts a value under `key`; a key that is there stays as it is. */
+export function dictSet(map: ObjMap, key: Obj, value: Obj): void {
+  const known = findKey(map, key);
+  if (known === undefined) {
+    noteKey(map, key);
+    checkItems(map.size);
+  }
+  map.set(known ?? key, value);
+}
+
+/** Removes `key` and gives its value; `undefined` if there is none. */
+export function dictTake(map: ObjMap, key: Obj): Obj | undefined {
+  const known = findKey(map, key);
+  if (known === undefined) return undefined;
+  const value = map.get(known);
+  map.delete(known);
+  return value;
+}
+
+/** A shallow copy, which notes its keys and stays safe if it is large. */
+export function dictCopy(map: ObjMap): ObjMap {
+  const copy: ObjMap = map.size > PLAIN_ENTRIES || map instanceof Dict ? newLargeDict() : new Map<Obj, Obj>();
+  for (const [key, value] of map) {
+    noteKey(copy, key);
+    copy.set(key, value);
+  }
+  return copy;
+}
+
+/** A map with a keyed hash, for many keys that somebody else chose. Keys that are objects stay rare in it. */
+function newLargeDict(): ObjMap {
+  return new Dict() as unknown as ObjMap;
+}

@@ -1,0 +1,85 @@
+/**
+ * Python's `==`, and the keys of dicts that Python takes for equal: `1`, `1.0` and `True` are one key, equal tuples are one.
+ * @module
+ */
+
+import { Float } from "../values/value.ts";
+import { pythonError } from "./errors.ts";
+import { floatOf, intOf } from "./kinds.ts";
+import { type Obj, type ObjMap, PyObject } from "./object.ts";
+
+/** Python's `a == b`. @throws {TemplateError} If an operand is a strict undefined value. */
+export function equals(a: Obj, b: Obj): boolean {
+  if (a === b && !(a instanceof PyObject)) return true;
+  if (typeof a === "string" && typeof b === "string") return false;
+  if (a instanceof PyObject || b instanceof PyObject) return objectsEqual(a, b);
+  const numberA = intOf(a) ?? floatOf(a), numberB = intOf(b) ?? floatOf(b);
+  // JavaScript compares ints and floats of any size exactly.
+  if (numberA !== undefined && numberB !== undefined) return numberA >= numberB && numberA <= numberB;
+  if (Array.isArray(a) && Array.isArray(b)) return sequencesEqual(a, b);
+  if (a instanceof Map && b instanceof Map) return mapsEqual(a, b);
+  if (a instanceof Uint8Array && b instanceof Uint8Array) {
+    return a.length === b.length && a.every((byte, i) => byte === b[i]);
+  }
+  return false;
+}
+
+function objectsEqual(a: Obj, b: Obj): boolean {
+  const answer = a instanceof PyObject ? a.equals(b) : undefined;
+  if (answer !== undefined) return answer;
+  return (b instanceof PyObject ? b.equals(a) : undefined) ?? a === b;
+}
+
+/** Whether both have equal items in the same order. */
+export function sequencesEqual(a: readonly Obj[], b: readonly Obj[]): boolean {
+  return a.length === b.length && a.every((item, i) => item === b[i] || equals(item, b[i]));
+}
+
+function mapsEqual(a: ObjMap, b: ObjMap): boolean {
+  if (a.size !== b.size) return false;
+  for (const [key, item] of a) {
+    const known = findKey(b, key);
+    const other = known === undefined ? undefined : b.get(known);
+    if (other === undefined || (other !== item && !equals(item, other))) return false;
+  }
+  return true;
+}
+
+/** Maps that were given keys which JavaScript compares by identity. */
+const OBJECT_KEYS = new WeakSet<ObjMap>();
+
+/** Notes that `key` was put into `map`. */
+export function noteKey(map: ObjMap, key: Obj): void {
+  if (typeof key === "object" && key !== null) OBJECT_KEYS.add(map);
+}
+
+/** The key of `map` that Python takes for equal to `key`; `undefined` if there is none. */
+export function findKey(map: ObjMap, key: Obj): Obj | undefined {
+  if (map.has(key)) return key;
+  if (typeof key === "string") return OBJECT_KEYS.has(map) ? scan(map, key) : undefined;
+  if (key === null) return undefined;
+  if (typeof key === "object") {
+    checkHashable(key);
+    const number = key instanceof Float ? key.value : undefined;
+    if (number !== undefined && map.has(number)) return number;
+    return scan(map, key);
+  }
+  if (key === true || key === false) {
+    if (map.has(Number(key))) return Number(key);
+  } else if ((key === 0 || key === 1) && map.has(key === 1)) return key === 1;
+  return OBJECT_KEYS.has(map) ? scan(map, key) : undefined;
+}
+
+function scan(map: ObjMap, key: Obj): Obj | undefined {
+  for (const known of map.keys()) {
+    if (typeof known !== "string" || typeof key !== "string") { if (equals(known, key)) return known; }
+  }
+  return undefined;
+}
+
+/** @throws {TemplateError} TypeError if Python refuses `key` as a key. */
+export function checkHashable(key: Obj): void {
+  if (Array.isArray(key)) throw pythonError("TypeError", "unhashable type: 'list'");
+  if (key instanceof Map) throw pythonError("TypeError", "unhashable type: 'dict'");
+  if (key instanceof PyObject) key.checkHashable();
+}

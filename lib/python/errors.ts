@@ -1,0 +1,48 @@
+/**
+ * Python's own exceptions, as templates see them.
+ * @module
+ */
+
+import { TemplateError } from "../errors.ts";
+
+/** Python's exceptions that operations on values raise. */
+export type PythonErrorType =
+  | "TypeError"
+  | "ValueError"
+  | "KeyError"
+  | "IndexError"
+  | "AttributeError"
+  | "ZeroDivisionError"
+  | "OverflowError"
+  | "MemoryError"
+  | "RuntimeError"
+  | "RecursionError"
+  | "LookupError"
+  | "UnicodeError"
+  | "AssertionError";
+
+/** The exception, to be thrown. */
+export function pythonError(type: PythonErrorType, message: string): TemplateError {
+  return new TemplateError("python", type, message);
+}
+
+/** Whether `error` is one of Python's exceptions of these types. */
+export function isPythonError(error: unknown, ...types: readonly PythonErrorType[]): boolean {
+  return error instanceof TemplateError && error.kind === "python" && types.some((type) => type === error.type);
+}
+
+/** Longer lists, and tuples, sets and maps likewise, are refused where an operation would make them. */
+const MAX_ITEMS = 10_000_000;
+
+/** Longer texts are refused likewise (UTF-16 units). */
+const MAX_TEXT = 256 * 1024 * 1024;
+
+/** Refuses what would fill the memory. @throws {TemplateError} MemoryError. */
+export function checkItems(count: number): void {
+  if (count > MAX_ITEMS) throw pythonError("MemoryError", `more than ${MAX_ITEMS} items`);
+}
+
+/** As {@linkcode checkItems} for a text. */
+export function checkText(length: number): void {
+  if (length > MAX_TEXT) throw pythonError("MemoryError", `a text of more than ${MAX_TEXT} characters`);
+}

@@ -1,0 +1,61 @@
+/**
+ * Passing over the items of an object, as Python's `for` does: a list that grows is followed, a dict that changes its size is refused.
+ * @module
+ */
+
+import { pythonError } from "./errors.ts";
+import { typeName } from "./kinds.ts";
+import { type Obj, type ObjMap, PyObject } from "./object.ts";
+
+/** The items. @throws {TemplateError} TypeError for what cannot be iterated. */
+export function iterate(obj: Obj): Iterator<Obj> {
+  if (Array.isArray(obj)) return obj[Symbol.iterator]();
+  if (obj instanceof Map) return mapEntries(obj, (key) => key);
+  if (obj instanceof PyObject) return obj.iterate();
+  if (typeof obj === "string") return obj[Symbol.iterator]();
+  if (obj instanceof Uint8Array) return obj[Symbol.iterator]();
+  throw pythonError("TypeError", `'${typeName(obj)}' object is not iterable`);
+}
+
+/** Whether {@linkcode iterate} works. */
+export function isIterable(obj: Obj): boolean {
+  if (obj instanceof PyObject) return obj.iterable;
+  return typeof obj === "string" || Array.isArray(obj) || obj instanceof Map || obj instanceof Uint8Array;
+}
+
+/** All items as a new list. */
+export function toList(obj: Obj): Obj[] {
+  if (Array.isArray(obj)) return [...obj];
+  const items: Obj[] = [];
+  const iterator = iterate(obj);
+  for (let next = iterator.next(); next.done !== true; next = iterator.next()) items.push(next.value);
+  return items;
+}
+
+/** What `pick` makes of each entry. @throws {TemplateError} RuntimeError if the dict changes its size meanwhile. */
+export function* mapEntries(map: ObjMap, pick: (key: Obj, value: Obj) => Obj): Iterator<Obj> {
+  const size = map.size;
+  for (const [key, value] of map) {
+    if (map.size !== size) throw pythonError("RuntimeError", "dictionary changed size during iteration");
+    yield pick(key, value);
+  }
+  if (map.size !== size) throw pythonError("RuntimeError", "dictionary changed size during iteration");
+}
+
+/** The items of a value, of which there must be `count`. @throws {TemplateError} ValueError or TypeError if not. */
+export function unpack(value: Obj, count: number): readonly Obj[] {
+  if (!isIterable(value)) {
+    if (value instanceof PyObject) value.iterate();
+    throw pythonError("TypeError", `cannot unpack non-iterable ${typeName(value)} object`);
+  }
+  const items: Obj[] = [];
+  const iterator = iterate(value);
+  for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
+    if (items.length === count) throw pythonError("ValueError", `too many values to unpack (expected ${count})`);
+    items.push(next.value);
+  }
+  if (items.length < count) {
+    throw pythonError("ValueError", `not enough values to unpack (expected ${count}, got ${items.length})`);
+  }
+  return items;
+}

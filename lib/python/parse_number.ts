@@ -1,0 +1,50 @@
+/**
+ * Numbers from texts: Python's `int(text, base)` and `float(text)`.
+ * Source: docs.python.org, "int", "float".
+ * @module
+ */
+
+import { type Float, float, int } from "../values/value.ts";
+import { strip } from "../values/python_text.ts";
+
+const BASES: Readonly<Record<string, number>> = { b: 2, o: 8, x: 16 };
+
+/** Longer texts are no numbers: reading them would take long. */
+const MAX_DIGITS = 4300;
+
+/** The int; `undefined` if the text is none. @param base 2 to 36, or 0 for the one that its prefix says. */
+export function parseInteger(text: string, base: number): number | bigint | undefined {
+  const match = /^([+-]?)(?:0([bBoOxX])(?=_?[\da-zA-Z]))?(_?[\da-zA-Z]+(?:_[\da-zA-Z]+)*)$/.exec(strip(text));
+  if (match === null) return undefined;
+  const [, sign, prefix, rest] = match;
+  const prefixed = prefix === undefined ? undefined : BASES[prefix.toLowerCase()];
+  // `0b1` is the number 177 of base 16, where the prefix is none.
+  const taken = prefixed !== undefined && (base === 0 || base === prefixed);
+  const used = base === 0 ? prefixed ?? 10 : base;
+  const all = taken ? rest : prefix === undefined ? rest : `0${prefix}${rest}`;
+  if (!taken && all.startsWith("_")) return undefined;
+  const digits = all.replaceAll("_", "").toLowerCase();
+  if (base === 0 && prefixed === undefined && /^0+[1-9]/.test(digits)) return undefined;
+  if (digits.length > MAX_DIGITS) return undefined;
+  let value = 0n;
+  for (const digit of digits) {
+    const worth = parseInt(digit, 36);
+    if (!(worth < used)) return undefined;
+    value = value * BigInt(used) + BigInt(worth);
+  }
+  return int(sign === "-" ? -value : value);
+}
+
+/** The float; `undefined` if the text is none. */
+export function parseFloatText(text: string): number | Float | undefined {
+  const bare = strip(text);
+  const special = /^([+-]?)(inf|infinity|nan)$/i.exec(bare);
+  if (special !== null) {
+    const value = special[2].toLowerCase() === "nan" ? NaN : Infinity;
+    return float(special[1] === "-" ? -value : value);
+  }
+  if (!/^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/.test(bare)) {
+    return undefined;
+  }
+  return float(Number(bare.replaceAll("_", "")));
+}

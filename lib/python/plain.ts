@@ -1,0 +1,54 @@
+/**
+ * From Python's objects to values of Salt: what leaves a template.
+ * @module
+ */
+
+import { typeName as valueTypeName, type Value, type ValueMap } from "../values/value.ts";
+import { pythonError } from "./errors.ts";
+import { toList } from "./iterate.ts";
+import { Markup } from "./markup.ts";
+import { type Obj, PyObject } from "./object.ts";
+
+/** Deeper structures are refused: one may contain itself. */
+const DEEPEST = 1_000;
+
+/**
+ * The value of `obj`: tuples, sets, views and iterators become lists, marked texts become plain ones. What is a value in all its
+ * parts is returned as it is, not copied.
+ * @throws {TemplateError} For functions and undefined values, and what contains itself.
+ */
+export function toPlain(obj: Obj): Value {
+  return isPlain(obj) ? obj : convert(obj, DEEPEST);
+}
+
+/** Whether `obj` is a value of Salt in all its parts. @param depth How deep it may be. */
+export function isPlain(obj: Obj, depth: number = DEEPEST): obj is Value {
+  if (obj instanceof PyObject || depth === 0) return false;
+  if (Array.isArray(obj)) return obj.every((item) => isPlain(item, depth - 1));
+  if (!(obj instanceof Map)) return true;
+  for (const [key, item] of obj) if (!isPlain(key, depth - 1) || !isPlain(item, depth - 1)) return false;
+  return true;
+}
+
+function convert(obj: Obj, depth: number): Value {
+  if (depth === 0) throw pythonError("ValueError", "Circular reference detected");
+  if (obj instanceof Markup) return obj.text;
+  if (obj instanceof PyObject) {
+    obj.checkOperand();
+    if (!obj.iterable) throw pythonError("TypeError", `cannot make a value of a '${obj.typeName}' object`);
+    return toList(obj).map((item) => convert(item, depth - 1));
+  }
+  if (Array.isArray(obj)) return obj.map((item) => convert(item, depth - 1));
+  if (!(obj instanceof Map)) return obj;
+  const map: ValueMap = new Map();
+  for (const [key, item] of obj) map.set(keyOf(key, depth), convert(item, depth - 1));
+  return map;
+}
+
+function keyOf(key: Obj, depth: number): Value {
+  const value = convert(key, depth - 1);
+  if (Array.isArray(value) || value instanceof Map) {
+    throw pythonError("TypeError", `a ${valueTypeName(value)} cannot be a key outside of templates`);
+  }
+  return value;
+}

@@ -1,0 +1,160 @@
+/**
+ * The methods of list, tuple and bytes. Those of a list change it in place, as in Python.
+ * Source: docs.python.org, "Sequence Types".
+ * @module
+ */
+
+import { ordered, sortBy } from "./compare.ts";
+import { equals } from "./equality.ts";
+import { checkItems, pythonError } from "./errors.ts";
+import { toList } from "./iterate.ts";
+import { indexOf, textOf, truthy } from "./kinds.ts";
+import { native, type Param } from "./native.ts";
+import { NO_KWARGS, type Obj, PyObject, type Result, type Run } from "./object.ts";
+import { repr } from "./repr.ts";
+import { Tuple } from "./tuple.ts";
+
+function same(a: Obj, b: Obj): boolean {
+  return a === b || equals(a, b);
+}
+
+function listMethod(
+  name: string,
+  params: readonly Param[],
+  body: (list: Obj[], args: readonly Obj[]) => Obj,
+): [string, Run] {
+  return [name, native(name, ["self", ...params], ([self, ...args]) => body(self as Obj[], args), "list")];
+}
+
+function find(items: readonly Obj[], [wanted, start, end]: readonly Obj[], refusal: string): number {
+  const bound = (obj: Obj, missing: number): number => {
+    const index = obj === null ? missing : indexOf(obj);
+    return index < 0 ? Math.max(0, index + items.length) : index;
+  };
+  for (let i = bound(start, 0); i < Math.min(bound(end, items.length), items.length); i++) {
+    if (same(items[i], wanted)) return i;
+  }
+  throw pythonError("ValueError", refusal);
+}
+
+/** Adds items at the end, in place. */
+function extend(list: Obj[], items: readonly Obj[]): void {
+  checkItems(list.length + items.length);
+  for (const item of items) list.push(item);
+}
+
+const SEARCH: readonly Param[] = ["value", ["start", null], ["stop", null]];
+
+/** The methods of list; the first argument is the list. */
+export const LIST_METHODS: ReadonlyMap<string, Run> = new Map([
+  listMethod("append", ["object"], (list, [item]) => {
+    checkItems(list.length + 1);
+    list.push(item);
+    return null;
+  }),
+  listMethod("clear", [], (list) => {
+    list.length = 0;
+    return null;
+  }),
+  listMethod("copy", [], (list) => [...list]),
+  listMethod("count", ["value"], (list, [wanted]) => list.filter((item) => same(item, wanted)).length),
+  listMethod("extend", ["iterable"], (list, [items]) => {
+    extend(list, toList(items));
+    return null;
+  }),
+  listMethod("index", SEARCH, (list, args) => find(list, args, `${repr(args[0])} is not in list`)),
+  listMethod("insert", ["index", "object"], (list, [index, item]) => {
+    checkItems(list.length + 1);
+    list.splice(indexOf(index), 0, item);
+    return null;
+  }),
+  listMethod("pop", [["index", -1]], (list, [index]) => {
+    if (list.length === 0) throw pythonError("IndexError", "pop from empty list");
+    const place = indexOf(index);
+    const found = place < 0 ? place + list.length : place;
+    if (found < 0 || found >= list.length) throw pythonError("IndexError", "pop index out of range");
+    return list.splice(found, 1)[0];
+  }),
+  listMethod("remove", ["value"], (list, [wanted]) => {
+    const at = list.findIndex((item) => same(item, wanted));
+    if (at < 0) throw pythonError("ValueError", "list.remove(x): x not in list");
+    list.splice(at, 1);
+    return null;
+  }),
+  listMethod("reverse", [], (list) => {
+    list.reverse();
+    return null;
+  }),
+  [
+    "sort",
+    native("sort", ["self", ["key", null], ["reverse", false]], ([self, key, reverse], { context }): Result => {
+      const list = self as Obj[];
+      const keyed = list.map((item) => {
+        const made = key === null ? item : key instanceof PyObject ? key.call([item], NO_KWARGS, context) : item;
+        if (made instanceof Promise) throw pythonError("TypeError", "the key of sort cannot wait for a function");
+        return { key: made, item };
+      });
+      const sorted = sortBy(keyed, truthy(reverse));
+      list.length = 0;
+      extend(list, sorted);
+      return null;
+    }),
+  ],
+]);
+
+/** The methods of tuple; the first argument is the tuple. */
+export const TUPLE_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
+  [
+    "count",
+    native("count", ["self", "value"], ([self, wanted]) => itemsOf(self).filter((item) => same(item, wanted)).length),
+  ],
+  [
+    "index",
+    native(
+      "index",
+      ["self", ...SEARCH],
+      ([self, ...args]) => find(itemsOf(self), args, "tuple.index(x): x not in tuple"),
+    ),
+  ],
+]);
+
+function itemsOf(tuple: Obj): readonly Obj[] {
+  return tuple instanceof Tuple ? tuple.items : [];
+}
+
+/** The methods of bytes that templates need: texts and hexadecimal digits of them. */
+export const BYTES_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
+  [
+    "decode",
+    native("decode", ["self", ["encoding", "utf-8"], ["errors", "strict"]], ([self, encoding, errors]) => {
+      const name = (textOf(encoding) ?? "").toLowerCase().replaceAll("_", "-");
+      const label = name === "latin-1" || name === "iso-8859-1" ? undefined : name === "ascii" ? "utf-8" : name;
+      const bytes = self as Uint8Array<ArrayBuffer>;
+      if (label === undefined) return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+      if (label !== "utf-8" && label !== "utf8") throw pythonError("LookupError", `unknown encoding: ${name}`);
+      try {
+        const text = new TextDecoder(label, { fatal: textOf(errors) === "strict", ignoreBOM: true }).decode(bytes);
+        return textOf(errors) === "ignore" ? text.replaceAll("\ufffd", "") : text;
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error;
+        throw pythonError("UnicodeError", "'utf-8' codec can't decode the bytes");
+      }
+    }),
+  ],
+  [
+    "hex",
+    native(
+      "hex",
+      ["self"],
+      ([self]) => Array.from(self as Uint8Array, (byte) => byte.toString(16).padStart(2, "0")).join(""),
+    ),
+  ],
+]);
+
+/** The largest or the smallest item. @throws {TemplateError} ValueError if there is none. */
+export function extreme(kind: "min" | "max", items: readonly { readonly key: Obj; readonly item: Obj }[]): Obj {
+  if (items.length === 0) throw pythonError("ValueError", `${kind}() arg is an empty sequence`);
+  let best = items[0];
+  for (const each of items.slice(1)) if (ordered(kind === "min" ? "<" : ">", each.key, best.key)) best = each;
+  return best.item;
+}

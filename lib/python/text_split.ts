@@ -1,0 +1,107 @@
+/**
+ * Cutting texts: Python's split, strip, splitlines and their like.
+ * Source: docs.python.org, "Text Sequence Type".
+ * @module
+ */
+
+import { LINE_ENDS, SPACE, strip as stripSpace } from "../values/python_text.ts";
+import { pythonError } from "./errors.ts";
+
+const IS_SPACE = new RegExp(`[${SPACE}]`);
+const LINE = new RegExp(`(?:\r\n|[^${LINE_ENDS}])*?(?:\r\n|[${LINE_ENDS}])|[^${LINE_ENDS}]+$`, "g");
+const LINE_END = new RegExp(`(?:\r\n|[${LINE_ENDS}])$`);
+
+/** `str.splitlines()` */
+export function splitLinesKeeping(text: string, keep: boolean): string[] {
+  const lines = text.match(LINE) ?? [];
+  return keep ? [...lines] : lines.map((line) => line.replace(LINE_END, ""));
+}
+
+/** Which ends {@linkcode stripText} cuts. */
+export type Ends = "both" | "left" | "right";
+
+/** `str.strip(chars)`, `lstrip`, `rstrip`. @param chars Default: white space. */
+export function stripText(text: string, ends: Ends, chars?: string): string {
+  if (chars === undefined && ends === "both") return stripSpace(text);
+  const set = chars === undefined ? undefined : new Set(chars);
+  const cuts = (char: string): boolean => set === undefined ? IS_SPACE.test(char) : set.has(char);
+  // A set of code points is compared with whole code points.
+  const units = [...text];
+  let start = 0, end = units.length;
+  if (ends !== "right") { while (start < end && cuts(units[start])) start++; }
+  if (ends !== "left") { while (end > start && cuts(units[end - 1])) end--; }
+  return units.slice(start, end).join("");
+}
+
+/** `str.split(separator, most)`; without a separator at runs of white space. @param most -1: as often as possible. */
+export function splitText(text: string, separator: string | undefined, most: number): string[] {
+  if (separator === undefined) return splitBlanks(text, most);
+  if (separator === "") throw pythonError("ValueError", "empty separator");
+  if (most < 0) return text.split(separator);
+  const parts: string[] = [];
+  let at = 0;
+  while (parts.length < most) {
+    const next = text.indexOf(separator, at);
+    if (next < 0) break;
+    parts.push(text.slice(at, next));
+    at = next + separator.length;
+  }
+  return [...parts, text.slice(at)];
+}
+
+function splitBlanks(text: string, most: number): string[] {
+  const parts: string[] = [];
+  let at = 0;
+  while (true) {
+    while (at < text.length && IS_SPACE.test(text[at])) at++;
+    if (at >= text.length) return parts;
+    if (most >= 0 && parts.length >= most) return [...parts, text.slice(at)];
+    let end = at;
+    while (end < text.length && !IS_SPACE.test(text[end])) end++;
+    parts.push(text.slice(at, end));
+    at = end;
+  }
+}
+
+/** `str.rsplit(separator, most)` */
+export function splitRight(text: string, separator: string | undefined, most: number): string[] {
+  if (most < 0) return splitText(text, separator, most);
+  const parts: string[] = [];
+  if (separator === "") throw pythonError("ValueError", "empty separator");
+  let end = text.length;
+  if (separator === undefined) {
+    while (true) {
+      while (end > 0 && IS_SPACE.test(text[end - 1])) end--;
+      if (end === 0) return parts.reverse();
+      if (parts.length >= most) return [...parts, text.slice(0, end)].reverse();
+      let start = end;
+      while (start > 0 && !IS_SPACE.test(text[start - 1])) start--;
+      parts.push(text.slice(start, end));
+      end = start;
+    }
+  }
+  while (parts.length < most) {
+    const found = end < separator.length ? -1 : text.lastIndexOf(separator, end - separator.length);
+    if (found < 0) break;
+    parts.push(text.slice(found + separator.length, end));
+    end = found;
+  }
+  return [...parts, text.slice(0, end)].reverse();
+}
+
+/** `str.expandtabs(size)` */
+export function expandTabs(text: string, size: number): string {
+  let column = 0;
+  let out = "";
+  for (const char of text) {
+    if (char === "\t") {
+      const blanks = size > 0 ? size - column % size : 0;
+      out += " ".repeat(blanks);
+      column += blanks;
+    } else {
+      out += char;
+      column = char === "\n" || char === "\r" ? 0 : column + 1;
+    }
+  }
+  return out;
+}
