@@ -18,8 +18,8 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/errors.ts", "lib/version.ts"],
   ["lib/values"],
   ["lib/text"],
-  ["lib/os", "lib/config_files"],
-  ["lib/crypto", "lib/process", "lib/archives"],
+  ["lib/os", "lib/config_files", "lib/python"],
+  ["lib/crypto", "lib/process", "lib/archives", "lib/jinja"],
   ["lib/sockets", "lib/protocol", "lib/target"],
   ["lib/host", "lib/output"],
   ["lib/config", "lib/keys", "lib/filesystem"],
@@ -66,6 +66,12 @@ const FOR_TESTS: readonly string[] = [
   "lib/target/top_match.ts exports matchesTop",
   "lib/target/top_match.ts exports topMatchType",
   "lib/values/dict_merge.ts exports mergeMaps",
+  // To be used by Salt's environment of templates.
+  "lib/jinja/errors.ts exports framesOf",
+  "lib/jinja/filters.ts exports JINJA_FILTERS",
+  "lib/jinja/globals.ts exports jinjaGlobals",
+  "lib/jinja/tests.ts exports JINJA_TESTS",
+  "lib/python/plain.ts exports toPlain",
 ];
 
 /** One source file. */

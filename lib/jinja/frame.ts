@@ -1,0 +1,240 @@
+/**
+ * One run of a function of a compiled template: its variables, where its text goes, and where it is.
+ * @module
+ */
+
+import { pythonError } from "../python/errors.ts";
+import type { CallContext, Kwargs, Obj, Result, Run } from "../python/object.ts";
+import { passed, runtimeError } from "./errors.ts";
+import type { Output, Position, SourceName } from "./output.ts";
+import type { TemplateModule } from "./template_module.ts";
+import type { Undefined, Undefinition } from "./undefined.ts";
+
+/** Something at once, or later. */
+export type Maybe<T> = T | Promise<T>;
+
+/** A compiled expression. */
+export type Eval = (frame: Frame) => Result;
+
+/** What a statement says of the loop around it; `undefined`: go on. */
+export type Flow = "break" | "continue" | undefined;
+
+/** A compiled statement. */
+export type Exec = (frame: Frame) => Maybe<Flow>;
+
+/** The filters and tests that there are. */
+export interface Operations {
+  readonly filters: ReadonlyMap<string, Run>;
+  readonly tests: ReadonlyMap<string, Run>;
+}
+
+/** What running templates need of their environment. */
+export interface Surroundings {
+  readonly operations: Operations;
+  readonly newline: string;
+  readonly globals: ReadonlyMap<string, Obj>;
+  readonly finalize: ((value: Obj) => Obj) | undefined;
+  /** `obj.name` */
+  attribute(obj: Obj, name: string): Result;
+  /** `obj[key]` */
+  item(obj: Obj, key: Obj): Result;
+  /** An undefined value. */
+  undefined(what: Omit<Undefinition, "kind">): Undefined;
+  /** The template of a name. @throws {TemplateError} Kind `notFound`. */
+  getTemplate(name: Obj): Maybe<LoadedTemplate>;
+  /** The first of several names that there is. @throws {TemplateError} Kind `notFound`. */
+  getOrSelectTemplate(names: Obj): Maybe<LoadedTemplate>;
+}
+
+/** What a template does for another one. */
+export interface LoadedTemplate {
+  readonly blocks: ReadonlyMap<string, BlockCode>;
+  /** Runs it in the context of one that extends it. */
+  run(context: Context, out: Output, caller: Frame | undefined): Maybe<undefined>;
+  /** Writes its text into that of `frame`, with the variables there. */
+  include(frame: Frame, locals: ReadonlyMap<string, Obj>): Maybe<undefined>;
+  /** Its module with the variables of `frame`. */
+  moduleWith(frame: Frame, locals: ReadonlyMap<string, Obj>): Maybe<TemplateModule>;
+  /** Its module with the globals alone; made once. */
+  defaultModule(frame: Frame): Maybe<TemplateModule>;
+}
+
+/** A block of a template. */
+export interface BlockCode {
+  readonly code: FunctionCode;
+  readonly source: SourceName;
+}
+
+/** What a template that extends another one knows of it. */
+export interface Inheritance {
+  /** Set once `extends` was run. */
+  extended: boolean;
+  /** The template that it extends. */
+  parent?: LoadedTemplate;
+}
+
+/** A function of a compiled template. */
+export interface FunctionCode {
+  /** How many variables its frames have. */
+  readonly size: () => number;
+  readonly run: Exec;
+}
+
+/**
+ * The variables of one rendered template, and the blocks of it and of those that it extends.
+ * Source: jinja2 3.1, "Context".
+ */
+export class Context {
+  /** What the template itself has assigned at its top. */
+  readonly vars = new Map<string, Obj>();
+  /** The names of these that others may import. */
+  readonly exported = new Set<string>();
+  /** For each name the template's own block first, then those of the templates that it extends. */
+  readonly blocks: Map<string, BlockCode[]>;
+
+  constructor(
+    readonly environment: Surroundings,
+    /** Where it came from, for messages. */
+    readonly source: SourceName,
+    /** Globals and what was given to the render. */
+    readonly parent: ReadonlyMap<string, Obj>,
+    blocks: Iterable<readonly [string, readonly BlockCode[]]>,
+  ) {
+    this.blocks = new Map(Array.from(blocks, ([name, codes]) => [name, [...codes]]));
+  }
+
+  /** The variable; `undefined` if there is none. */
+  resolve(name: string): Obj | undefined {
+    const own = this.vars.get(name);
+    return own === undefined ? this.parent.get(name) : own;
+  }
+
+  /** All variables. */
+  all(): ReadonlyMap<string, Obj> {
+    return this.vars.size === 0 ? this.parent : new Map([...this.parent, ...this.vars]);
+  }
+
+  /** A context of the same template with more variables. */
+  derived(locals: ReadonlyMap<string, Obj>): Context {
+    return new Context(this.environment, this.source, new Map([...this.all(), ...locals]), this.blocks);
+  }
+}
+
+/** Deeper calls of macros, blocks, includes and recursive loops are refused. */
+const DEEPEST = 200;
+
+const START: Position = { line: 1, column: 1, statementLine: 1 };
+
+/** What a frame is made with. */
+export interface FrameSetup {
+  readonly context: Context;
+  readonly source: SourceName;
+  readonly out: Output;
+  /** The frame that called. */
+  readonly caller: Frame | undefined;
+  /** The frame of the function around, whose variables it sees. */
+  readonly parent?: Frame;
+}
+
+/** One run. It is what functions that it calls may ask. */
+export class Frame implements CallContext {
+  readonly locals: (Obj | undefined)[];
+  readonly context: Context;
+  readonly source: SourceName;
+  readonly parent: Frame | undefined;
+  readonly depth: number;
+  readonly inheritance: Inheritance;
+  out: Output;
+  /** Where the operation stands that is run. */
+  at: Position = START;
+  /** What was assigned in this pass of the loop, and in this block. */
+  loopVars: Map<string, Obj> | undefined;
+  blockVars: Map<string, Obj> | undefined;
+  /** What the block wrote that a filter is about to take. */
+  captured = "";
+
+  constructor(code: FunctionCode, { context, source, out, caller, parent }: FrameSetup) {
+    this.locals = new Array(code.size()).fill(undefined);
+    this.context = context;
+    this.source = source;
+    this.parent = parent;
+    this.out = out;
+    this.depth = (caller?.depth ?? 0) + 1;
+    this.inheritance = parent?.inheritance ?? { extended: false };
+  }
+
+  /** Runs `code` in this frame. @throws What it throws, with its place noted. */
+  run(code: FunctionCode): Maybe<Flow> {
+    try {
+      if (this.depth > DEEPEST) throw pythonError("RecursionError", "maximum recursion depth exceeded");
+      const flow = code.run(this);
+      if (!(flow instanceof Promise)) return flow;
+      return flow.catch((error) => {
+        throw this.note(error);
+      });
+    } catch (error) {
+      throw this.note(error);
+    }
+  }
+
+  /** Notes that `error` came through here. */
+  note(error: unknown): unknown {
+    const { name, path } = this.source;
+    return passed(error, { name, path, ...this.at });
+  }
+
+  get newline(): string {
+    return this.context.environment.newline;
+  }
+
+  /** Looks in the loop and the block first, then in the template and the globals. */
+  lookup(name: string): Obj | undefined {
+    const inner = [this.blockVars, this.loopVars].find((vars) => vars?.has(name));
+    return inner === undefined ? this.context.resolve(name) : inner.get(name);
+  }
+
+  variables(): ReadonlyMap<string, Obj> {
+    if (this.loopVars === undefined && this.blockVars === undefined) return this.context.all();
+    return new Map([...this.context.all(), ...this.loopVars ?? [], ...this.blockVars ?? []]);
+  }
+
+  /** @throws {TemplateError} If there is no such filter. */
+  filter(name: string, args: readonly Obj[], kwargs: Kwargs): Result {
+    const run = this.context.environment.operations.filters.get(name);
+    if (run === undefined) throw runtimeError(`No filter named '${name}'.`);
+    return run(args, kwargs, this);
+  }
+
+  /** @throws {TemplateError} If there is no such test. */
+  test(name: string, args: readonly Obj[], kwargs: Kwargs): Result {
+    const run = this.context.environment.operations.tests.get(name);
+    if (run === undefined) throw runtimeError(`No test named '${name}'.`);
+    return run(args, kwargs, this);
+  }
+
+  /** Whether the environment has such a filter or test. */
+  has(kind: "filter" | "test", name: string): boolean {
+    const { filters, tests } = this.context.environment.operations;
+    return (kind === "filter" ? filters : tests).has(name);
+  }
+
+  /** `obj[key]` as a template reads it. */
+  item(obj: Obj, key: Obj): Result {
+    return this.context.environment.item(obj, key);
+  }
+
+  /** `obj.name` as a template reads it. */
+  attribute(obj: Obj, name: string): Result {
+    return this.context.environment.attribute(obj, name);
+  }
+
+  /** The undefined value of a name that is no variable. */
+  undefinedName(name: string): Undefined {
+    return this.context.environment.undefined({ key: name, among: () => [...this.variables().keys()] });
+  }
+
+  /** An undefined value with a message of its own. */
+  undefined(hint: string, name?: string): Obj {
+    return this.context.environment.undefined({ hint, key: name });
+  }
+}

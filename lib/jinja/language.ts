@@ -1,0 +1,68 @@
+/**
+ * A language of templates: their syntax, the filters, tests and tags that there are. It keeps compiled templates by their text.
+ * @module
+ */
+
+import type { Run } from "../python/object.ts";
+import { compileTemplate, type TemplateCode } from "./compile_template.ts";
+import { lex } from "./lexer.ts";
+import type { TemplateNode } from "./nodes.ts";
+import { Parser, type Tag } from "./parser.ts";
+import { DEFAULT_SYNTAX, type SyntaxOptions } from "./syntax.ts";
+
+/** What a language is made with. */
+export interface LanguageSetup {
+  /** What differs from Jinja's defaults. */
+  readonly options?: Partial<SyntaxOptions>;
+  readonly filters: ReadonlyMap<string, Run>;
+  readonly tests: ReadonlyMap<string, Run>;
+  /** Tags beside Jinja's own. */
+  readonly tags?: ReadonlyMap<string, Tag>;
+}
+
+/** Compiled templates of so many characters are kept, as far as they are used. */
+const KEPT_CHARACTERS = 4_000_000;
+/** And not more of them. */
+const KEPT_TEMPLATES = 2_000;
+
+/** The language. Its tables are not to be changed. */
+export class Language {
+  readonly syntax: SyntaxOptions;
+  readonly filters: ReadonlyMap<string, Run>;
+  readonly tests: ReadonlyMap<string, Run>;
+  readonly #tags: ReadonlyMap<string, Tag>;
+  /** The least recently used first. */
+  readonly #kept = new Map<string, TemplateCode>();
+  #characters = 0;
+
+  constructor(setup: LanguageSetup) {
+    this.syntax = { ...DEFAULT_SYNTAX, ...setup.options };
+    this.filters = setup.filters;
+    this.tests = setup.tests;
+    this.#tags = setup.tags ?? new Map();
+  }
+
+  /** The tree of a template. @throws {TemplateError} Kind `syntax`. */
+  parse(text: string): TemplateNode {
+    return new Parser(lex(text, this.syntax), this.#tags).parse();
+  }
+
+  /** A template compiled, or as it was compiled before. @throws {TemplateError} Kind `syntax`. */
+  compile(text: string): TemplateCode {
+    const known = this.#kept.get(text);
+    if (known !== undefined) {
+      this.#kept.delete(text);
+      this.#kept.set(text, known);
+      return known;
+    }
+    const code = compileTemplate(this.parse(text), this);
+    this.#kept.set(text, code);
+    this.#characters += text.length;
+    while (this.#characters > KEPT_CHARACTERS || this.#kept.size > KEPT_TEMPLATES) {
+      const [oldest] = this.#kept.keys();
+      this.#kept.delete(oldest);
+      this.#characters -= oldest.length;
+    }
+    return code;
+  }
+}

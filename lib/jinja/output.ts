@@ -1,0 +1,55 @@
+/**
+ * The text that a template writes, and where its pieces came from.
+ * @module
+ */
+
+import { checkText } from "../python/errors.ts";
+
+/** Where something stands in a template. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+  /** The line of its statement or printed expression, which Python's Jinja names. */
+  readonly statementLine: number;
+}
+
+/** The template that something is of. */
+export interface SourceName {
+  readonly name: string | undefined;
+  readonly path: string | undefined;
+}
+
+/** Where a piece of the text came from. */
+export interface Piece extends SourceName {
+  /** Where it begins in the text, in UTF-16 units. */
+  readonly offset: number;
+  readonly line: number;
+  readonly column: number;
+  /** Whether it stands in the template as it is. */
+  readonly literal: boolean;
+}
+
+/** What a piece is written with. */
+export interface PieceOrigin {
+  readonly source: SourceName;
+  readonly at: Position;
+  readonly literal: boolean;
+}
+
+/** The text that is written. */
+export class Output {
+  text = "";
+
+  /** @param pieces Where the parts of the text came from, if somebody wants to know. */
+  constructor(readonly pieces?: Piece[]) {}
+
+  /** Writes a piece. */
+  write(text: string, { source, at, literal }: PieceOrigin): void {
+    if (this.pieces !== undefined && text !== "") {
+      const { name, path } = source;
+      this.pieces.push({ offset: this.text.length, name, path, line: at.line, column: at.column, literal });
+    }
+    this.text += text;
+    checkText(this.text.length);
+  }
+}

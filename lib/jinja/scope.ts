@@ -1,0 +1,220 @@
+/**
+ * Where a statement is compiled: the names that it sees, and what surrounds it.
+ * Source: jinja2 3.1, "compiler".
+ * @module
+ */
+
+import type { Obj } from "../python/object.ts";
+import type { Eval, Exec, Frame, Operations } from "./frame.ts";
+import type { Expr, Place, Stmt } from "./nodes.ts";
+import type { Position } from "./output.ts";
+import { FunctionScope, type Slot, Symbols } from "./symbols.ts";
+
+/** What is known of a template while it is compiled. */
+export interface Progress {
+  /** Whether it has a tag `extends` anywhere. */
+  readonly hasExtends: boolean;
+  /** Whether one is certain to have been run. */
+  knownExtends: boolean;
+  /** How many were met. */
+  extendsSoFar: number;
+}
+
+/** Where assignments of a scope are seen from outside. */
+export type Exports = "template" | "block" | "loop" | "none";
+
+/** What compiles the parts of a node. */
+export interface Compilers {
+  readonly expression: (node: Expr, scope: Scope) => Eval;
+  readonly body: (nodes: readonly Stmt[], scope: Scope) => Exec;
+}
+
+interface ScopeSetup {
+  readonly operations: Operations;
+  readonly compilers: Compilers;
+  readonly progress: Progress;
+  readonly symbols: Symbols;
+  readonly exports: Exports;
+  readonly rootLevel: boolean;
+  readonly isSoft: boolean;
+  /** Whether a loop is around it in its function. */
+  readonly inLoop: boolean;
+  /** Whether text is dropped once the template extends another one. */
+  readonly checksOutput: boolean;
+  /** The line that Python's Jinja would name. */
+  readonly statementLine: number;
+}
+
+/** One scope. */
+export class Scope implements ScopeSetup {
+  readonly operations: Operations;
+  readonly compilers: Compilers;
+  readonly progress: Progress;
+  readonly symbols: Symbols;
+  readonly exports: Exports;
+  readonly rootLevel: boolean;
+  readonly isSoft: boolean;
+  readonly inLoop: boolean;
+  readonly checksOutput: boolean;
+  readonly statementLine: number;
+
+  constructor(setup: ScopeSetup) {
+    this.operations = setup.operations;
+    this.compilers = setup.compilers;
+    this.progress = setup.progress;
+    this.symbols = setup.symbols;
+    this.exports = setup.exports;
+    this.rootLevel = setup.rootLevel;
+    this.isSoft = setup.isSoft;
+    this.inLoop = setup.inLoop;
+    this.checksOutput = setup.checksOutput;
+    this.statementLine = setup.statementLine;
+  }
+
+  /** The same scope where it may never be run: in an `if`. */
+  soft(): Scope {
+    return new Scope({ ...this, rootLevel: false, isSoft: true });
+  }
+
+  /** The same scope at a statement. */
+  at({ line }: Place): Scope {
+    return line === this.statementLine ? this : new Scope({ ...this, statementLine: line });
+  }
+
+  /** A scope in this one. @param changes A function of its own, or that it is the body of a loop. */
+  inner(
+    changes: { readonly exports?: Exports; readonly ownFunction?: boolean; readonly checksOutput?: boolean } = {},
+  ): Scope {
+    const { symbols } = this;
+    const scope = changes.ownFunction === true ? new FunctionScope(symbols.scope) : symbols.scope;
+    return new Scope({
+      operations: this.operations,
+      compilers: this.compilers,
+      progress: this.progress,
+      symbols: new Symbols(scope, symbols),
+      exports: changes.exports ?? "none",
+      rootLevel: false,
+      isSoft: false,
+      inLoop: changes.exports === "loop" || (changes.ownFunction !== true && this.inLoop),
+      checksOutput: changes.checksOutput ?? this.checksOutput,
+      statementLine: this.statementLine,
+    });
+  }
+
+  /** The closure of an expression in this scope. */
+  expression(node: Expr): Eval {
+    return this.compilers.expression(node, this);
+  }
+
+  /** The closure of statements in this scope. */
+  body(nodes: readonly Stmt[]): Exec {
+    return this.compilers.body(nodes, this);
+  }
+
+  /** The variable of a name, which the analysis has found. */
+  slot(name: string): Slot {
+    const slot = this.symbols.find(name);
+    if (slot === undefined) throw new Error(`The name ${name} was not found in the analysis of the template`);
+    return slot;
+  }
+
+  /** Where a node stands. */
+  position({ line, column }: Place): Position {
+    return { line, column, statementLine: this.statementLine };
+  }
+}
+
+/** The scope of a whole function of a template. */
+export function functionScope(how: {
+  readonly operations: Operations;
+  readonly compilers: Compilers;
+  readonly progress: Progress;
+  readonly exports: Exports;
+  readonly rootLevel: boolean;
+}): Scope {
+  return new Scope({
+    symbols: new Symbols(new FunctionScope(undefined), undefined),
+    ...how,
+    isSoft: false,
+    inLoop: false,
+    checksOutput: how.rootLevel && how.progress.hasExtends,
+    statementLine: 1,
+  });
+}
+
+/** How many functions lie between a scope and the one that keeps a variable. */
+function distance(scope: Scope, slot: Slot): number {
+  let count = 0;
+  for (let at: FunctionScope | undefined = scope.symbols.scope; at !== slot.scope; at = at?.parent) {
+    if (at === undefined) throw new Error("A variable of another template's function was named");
+    count++;
+  }
+  return count;
+}
+
+/** What reads a variable. */
+export function readSlot(scope: Scope, slot: Slot): (frame: Frame) => Obj | undefined {
+  const { place } = slot;
+  const far = distance(scope, slot);
+  if (far === 0) return (frame) => frame.locals[place];
+  if (far === 1) return (frame) => frame.parent?.locals[place];
+  return (frame) => {
+    let at: Frame | undefined = frame;
+    for (let i = 0; i < far; i++) at = at?.parent;
+    return at?.locals[place];
+  };
+}
+
+/** What writes a variable. */
+export function writeSlot(scope: Scope, slot: Slot): (frame: Frame, value: Obj) => void {
+  const { place } = slot;
+  const far = distance(scope, slot);
+  if (far === 0) {
+    return (frame, value) => {
+      frame.locals[place] = value;
+    };
+  }
+  return (frame, value) => {
+    let at: Frame | undefined = frame;
+    for (let i = 0; i < far; i++) at = at?.parent;
+    if (at !== undefined) at.locals[place] = value;
+  };
+}
+
+/** What gives the variables of a scope their first values. */
+export function enterScope(scope: Scope): (frame: Frame) => void {
+  const steps: ((frame: Frame) => void)[] = [];
+  for (const [name, load] of scope.symbols.loads) {
+    const { place } = scope.slot(name);
+    if (load.kind === "resolve") {
+      steps.push((frame) => {
+        frame.locals[place] = frame.context.resolve(load.name);
+      });
+    } else if (load.kind === "alias") {
+      const read = readSlot(scope, load.of);
+      steps.push((frame) => {
+        frame.locals[place] = read(frame);
+      });
+    } else if (load.kind === "undefined") {
+      steps.push((frame) => {
+        frame.locals[place] = undefined;
+      });
+    }
+  }
+  return (frame) => {
+    for (let i = 0; i < steps.length; i++) steps[i](frame);
+  };
+}
+
+/** The variables that are assigned in a scope and around it, as they are now. */
+export function assignedVariables(scope: Scope): (frame: Frame) => Map<string, Obj> {
+  const reads = Array.from(scope.symbols.assigned(), ([name, slot]) => ({ name, read: readSlot(scope, slot) }));
+  return (frame) => {
+    const variables = new Map<string, Obj>();
+    for (const { name, read } of reads) {
+      const value = read(frame);
+      if (value !== undefined) variables.set(name, value);
+    }
+    return variables;
+  };
+}

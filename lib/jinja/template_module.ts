@@ -1,0 +1,44 @@
+/**
+ * An imported template as a value: what it exports, and its text.
+ * Source: jinja2 3.1, "Import Visibility".
+ * @module
+ */
+
+import { type Obj, PyObject } from "../python/object.ts";
+import { repr } from "../python/repr.ts";
+
+/** What `import` gives. */
+export class TemplateModule extends PyObject {
+  readonly typeName = "TemplateModule";
+
+  constructor(
+    /** The name of the template. */
+    readonly name: string,
+    /** What others may import. */
+    readonly exported: ReadonlyMap<string, Obj>,
+    /** What it writes. */
+    readonly text: string,
+  ) {
+    super();
+  }
+
+  override get typeDescription(): string {
+    return "jinja2.environment.TemplateModule object";
+  }
+
+  override getattr(name: string): Obj | undefined {
+    return this.exported.get(name);
+  }
+
+  override truth(): boolean {
+    return true;
+  }
+
+  override repr(): string {
+    return `<TemplateModule ${repr(this.name)}>`;
+  }
+
+  override str(): string {
+    return this.text;
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Links for the addresses in a text: Jinja's `urlize`.
+ * Source: jinja2 3.1, "urlize".
+ * @module
+ */
+
+import { escapeHtml } from "../python/markup.ts";
+
+/** How links are written. */
+export interface UrlizeOptions {
+  /** Longer addresses are shown cut. */
+  readonly limit: number | undefined;
+  readonly rel: string;
+  readonly target: string | undefined;
+  /** Schemes beside those of the web and of mail: `tel:`. */
+  readonly schemes: readonly string[];
+}
+
+const TAIL = "(?::\\d{1,5})?(?:[/?#]\\S*)?$";
+const WEB = [
+  `^(?:https?://|www\\.)(?:(?:[\\w%-]+\\.)+)?(?:[a-z]{2,63}|xn--[\\w%]{2,59})${TAIL}`,
+  `^(?:[\\w%-]{2,63}\\.)+(?:com|net|int|edu|gov|org|info|mil)${TAIL}`,
+  `^https?://(?:\\d{1,3}(?:\\.\\d{1,3}){3}|\\[(?:[\\da-f]{0,4}:){2}(?:[\\da-f]{0,4}:?){1,6}\\])${TAIL}`,
+].map((source) => new RegExp(source, "i"));
+const MAIL = /^\S+@\w[\w.-]*\.\w+$/;
+
+/** Longer words are no addresses: the expressions would take long over them. */
+const LONGEST = 2_000;
+
+/** @param escaped The text, escaped already. */
+export function urlize(escaped: string, options: UrlizeOptions): string {
+  return escaped.split(/(\s+)/).map((word) => word.length > LONGEST ? word : linked(word, options)).join("");
+}
+
+function linked(word: string, options: UrlizeOptions): string {
+  const head = /^(?:[(<]|&lt;)+/.exec(word)?.[0] ?? "";
+  let middle = word.slice(head.length);
+  let tail = /(?:[)>.,\n]|&gt;)+$/.exec(middle)?.[0] ?? "";
+  middle = middle.slice(0, middle.length - tail.length);
+  for (const [open, close] of [["(", ")"], ["<", ">"], ["&lt;", "&gt;"]]) {
+    const opened = count(middle, open);
+    if (opened <= count(middle, close)) continue;
+    for (let i = Math.min(opened, count(tail, close)); i > 0; i--) {
+      const end = tail.indexOf(close) + close.length;
+      middle += tail.slice(0, end);
+      tail = tail.slice(end);
+    }
+  }
+  return head + link(middle, options) + tail;
+}
+
+function count(text: string, part: string): number {
+  return text.split(part).length - 1;
+}
+
+function link(text: string, { limit, rel, target, schemes }: UrlizeOptions): string {
+  const attributes = (rel === "" ? "" : ` rel="${escapeHtml(rel)}"`) +
+    (target === undefined ? "" : ` target="${escapeHtml(target)}"`);
+  const shown = limit !== undefined && text.length > limit ? `${text.slice(0, limit)}...` : text;
+  if (WEB.some((pattern) => pattern.test(text))) {
+    const url = /^https?:\/\//.test(text) ? text : `https://${text}`;
+    return `<a href="${url}"${attributes}>${shown}</a>`;
+  }
+  if (text.startsWith("mailto:") && MAIL.test(text.slice(7))) return `<a href="${text}">${text.slice(7)}</a>`;
+  if (text.includes("@") && !text.startsWith("www.") && text[0] !== "@" && !text.includes(":") && MAIL.test(text)) {
+    return `<a href="mailto:${text}">${text}</a>`;
+  }
+  const scheme = schemes.find((each) => text !== each && text.startsWith(each));
+  return scheme === undefined ? text : `<a href="${text}"${attributes}>${text}</a>`;
+}

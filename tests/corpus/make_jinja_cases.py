@@ -1,0 +1,260 @@
+"""What Python's Jinja makes of templates and expressions: jinja_cases.json.
+
+Run with the python of a virtual environment that holds Salt 3008.3 (Jinja2 3.1.6, Python 3.11):
+    <venv>/bin/python tests/corpus/make_jinja_cases.py > tests/corpus/jinja_cases.json
+"""
+
+import json
+import random
+import re
+import sys
+import warnings
+
+import jinja2
+import jinja2.sandbox
+
+warnings.simplefilter("ignore")
+
+VARIABLES = {
+    "i": 7, "n": -3, "z": 0, "big": 2**70, "f": 2.5, "g": -0.5, "w": 3.0,
+    "s": "Hello, World", "t": "a b  c", "e": "", "u": "\u00e9\U0001f600x", "d": "10",
+    "l": [3, 1, 2], "m": ["b", "A", "c"], "x": [], "p": [[1, "a"], [2, "b"]],
+    "a": {"k": 1, "name": "web", "items": 5, "sub": {"q": [1, 2]}}, "b": {}, "r": [{"n": 2, "v": "x"}, {"n": 1, "v": "y"}, {"n": 2, "v": "z"}],
+    "yes": True, "no": False, "nil": None,
+}
+
+OPTIONS = {}
+
+
+def environment(files=None, undefined=jinja2.StrictUndefined, **options):
+    loader = jinja2.DictLoader(files or {})
+    env = jinja2.sandbox.SandboxedEnvironment(
+        undefined=undefined, loader=loader, extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"], **options
+    )
+    return env
+
+
+def answer(source, files=None, **options):
+    """The text, or the class and the text of the error and the line that the traceback names."""
+    if options.pop("lenient", False):
+        options["undefined"] = jinja2.Undefined
+    try:
+        return {"text": environment(files, **options).from_string(source).render(**VARIABLES)}
+    except jinja2.TemplateSyntaxError as exc:
+        return {"error": [type(exc).__name__, exc.message], "line": exc.lineno}
+    except RecursionError:
+        return {"error": ["RecursionError", "maximum recursion depth exceeded"]}
+    except Exception as exc:  # whatever a template raises is what is recorded
+        line, tb = None, exc.__traceback__
+        while tb is not None:
+            if tb.tb_frame.f_code.co_filename == "<template>":
+                line = tb.tb_lineno
+            tb = tb.tb_next
+        return {"error": [type(exc).__name__, re.sub(r" \(<template>, line \d+\)$", "", str(exc))], **({"line": line} if line is not None else {})}
+
+
+# Expressions that somebody thought of: operators, literals, methods, filters, tests, errors.
+EXPRESSIONS = r"""
+1 / 0 | 1.0 / 0 | 1 // 0 | 1 % 0 | 1.0 // 0 | 1.0 % 0 | 0 ** -1 | 2.0 ** 5000 | 'a' + 1 | 1 + 'a' | [1] + 1 | [1] + (1,) | 'a' * 'b' | 'a' * 1.5
+1 - 'a' | -'a' | +[] | none + 1 | 'a' % 1 | '%d' % 'x' | '%s %s' % 'a' | '%s' % (1, 2) | '%(a)s' % 1 | '%(a)s' % {} | '%q' % 1 | '%' % 1 | '%c' % 1.5
+1 < 'a' | none < 1 | [] < {} | 1 in 1 | 1 in 'a' | none in 'a' | [] in {} | 1|length | 'a'[1] | [1][5] | [1]['a'] | 'a'['b'] | {}['a'] | 1['a'] | 'abc'[::0] | {}[[]]
+'a'.foo | 'abc'.index('x') | [1].index(3) | [].pop() | [1].pop(4) | {}.pop('a') | {}.popitem() | 'a'.join([1]) | 'a'.join(1) | 'a'.split('') | 'a'.startswith(1)
+{}.update(1) | {}.update([1]) | {}.update(['abc']) | [3, 'a']|sort | [none, 1]|sort | ['a']|sum | 'a'|round | 2.5|round | 2.675|round(2) | -1.5|round | 5|round | 1234|round(-2) | 'a'|abs
+'{}'.format() | '{a}'.format() | '{0}{}'.format(1) | '{:d}'.format('a') | '{:>5}'.format([]) | '{0.a}'.format(1) | '{0[a]}'.format({'a': 5}) | '{!r:>5}'.format('a') | '{:,}'.format(1234567)
+'{:.2%}'.format(0.256) | '{:e}'.format(12345.678) | '{:g}'.format(0.00001) | '{:#x}'.format(255) | '{:+}'.format(3) | '{:08.3f}'.format(-3.14159) | '{:^10}|'.format('é') | '{:_}'.format(10000)
+'{'.format() | '}'.format() | '{{}}'.format() | '{:>{w}}'.format('a', w=5) | '{:.3}'.format(3.14159) | '{:5}|'.format(1.0) | '{:x}'.format(1.5) | '{:s}'.format(1) | '{:*<5}'.format('a') | '{:,.2f}'.format(1234.5)
+'{0.__class__}'.format(1) | '{0[__class__]}'.format(1) | '{.n}'.format(r[0]) | '{a.k}-{a[name]}'.format(a=a) | '{:06,}'.format(1234) | '{:=+8,}'.format(-1234) | '{:10.3e}'.format(0) | '{:.0f}'.format(2.5) | '{:.0f}'.format(1e23)
+'%5.2f|%-5s|%+d|%05d|%x|%X|%o|%e|%g|%r|%%|%c|%i|%#x' % (3.14159, 'a', 5, 42, 255, 255, 8, 12345.678, 0.00001, 'q', 'z', 7, 255) | '%*d' % (5, 42) | '%.3s' % 'abcdef' | '%s' % [1, 2] | '%s' % {'a': 1}
+'%s' % () | 'abc' % () | 'abc' % {} | 'abc' % 'x' | '%a' % 'é' | '%.0f' % 0.5 | '%d' % 3.99 | '%d' % none | '%i' % true | '%5s' % none | '%g' % 1e100 | '%g' % 123456789 | '%.3g' % 0.00012345 | '%G' % 1e-10
+2 ** -1 | true + true | -true | not 0 | 1 and 2 | 0 or 'x' | 1e16 | 1e15 | 1.0 | 123456789012345678901234567890 | 5 // -2 | -5 % 3 | 5.5 // 2 | -5.5 % 3 | 10 ** 20 / 3 | 2 ** 0.5 | 1_000 | 0x1f | 0b101 | 0o17 | 1.5e3 | 1e-3
+'é'.upper() | 'ß'.upper() | 'hello world'.title() | "they're".title() | 'aBc'.swapcase() | 'A'.casefold() | 'a\tb'.expandtabs(4) | 'abc'.find('c', -1) | 'aXbXc'.rsplit('X', 1) | 'a  b '.split(none, 1) | ' a b '.rsplit(none, 1)
+'a\nb\r\nc'.splitlines(true) | 'abc'.partition('b') | 'abc'.rpartition('z') | '42'.zfill(5) | '-42'.zfill(5) | 'x'.isidentifier() | '½'.isnumeric() | '²'.isdigit() | '²'.isdecimal() | ''.isalpha() | 'aB'.islower() | 'Hello World'.istitle()
+'abc'.translate({97: 'x', 98: none}) | 'abc'.count('') | 'abc'.replace('', '-') | 'abc'.replace('b', 'x', 0) | 'aaa'.replace('a', 'b', 2) | 'abc'.encode() | 'abc'.encode().decode() | 'abc'.ljust(5, 'xx') | ''.join({'a': 1, 'b': 2}) | 'abcabc'.strip('ac')
+'abc'.center(8, '*') | 'abc'.center(7, '*') | 'ab'.center(7, '*') | 'abc'.rjust(5) | 'abc'.removeprefix('a') | 'abc'.removesuffix('c') | 'a,b,c'.split(',', 1) | 'a,b,c'.rsplit(',') | 'aXbX'.rfind('X') | 'abc'.startswith(('x', 'a')) | 'abc'.endswith('c', 0, 2)
+{1: 'a'}.get(true) | {1: 'a', true: 'b'} | {(1, 2): 3}[(1, 2)] | {1.0: 'x'}[1] | [1, 2] == (1, 2) | range(3) | range(5, 0, -2)|list | range(1.5) | range(10)[2] | range(10)[2:5] | {'a': 1}.items() | {'a': 1}.keys() | {'a': 1}.values()
+{'a': 1}.items()|list | 'a' in {'a': 1}.keys() | ('a', 1) in {'a': 1}.items() | {'a': 1} == {'a': 1.0} | [1, [2]] == [1, [2]] | 1 < 2 < 3 | 1 < 3 < 2 | 3 > 2 >= 2 != 1 | [1, 2] < [1, 3] | 'a' < 'B' | (1, 2) < (1, 3) | 1 == 1.0 | '1' == 1 | none == 0
+'abc'[-2:] | 'abc'[5:] | 'abc'[:10] | [1, 2, 3][::-1] | [1, 2, 3][1:] | (1, 2, 3)[::2] | [1, 2, 3][-5:2] | 'abc'[::-1] | u[1] | u|length | u[::-1] | l[1:2] | a['k'] | a.k | a.items | a['items'] | a.sub.q[0] | a.sub.q.0
+'abc'.__class__ | ''['__class__'] | a.__init__ | l.__len__ | nope | nope.x | nope['x'] | a.nope | a['nope'] | a.nope.x | l[9] | l['k'] | none.x | i.x | (1).real | nope() | 'x'() | a.k() | a.get('z').q | nope|default('D') | nope.x|default('D') | a.nope|default('D')
+'' or nope | nope is defined | a.nope is defined | a.k is defined | nope == 1 | [nope] | {'a': nope} | nope ~ 'x' | 'x' ~ 1 ~ none ~ 1.0 | nope in [1] | 1 in nope | not nope | nope and 1 | nope|string | nope|length | nope|list | nope + 1 | nope.__html__ | [1, nope]|join
+'x' if yes | 'x' if no | 'x' if no else 'y' | ('x' if no) is defined | 1 if no else 2 if no else 3 | [1 if yes else 2] | 'a' 'b' | 'a\x41\u00e9\n\'' | "a\"b" | '\q' | 'a\\nb' | true | True | none | None | [] | () | (1,) | (1, 2) | {} | [1,] | {'a': 1,}
+'hello world foo'|title | 'HELLO'|capitalize | 'x'|center(5) | 'a-b (c) [d] {e} <f>'|title | 'foo bar baz qux'|truncate(9) | 'foo bar baz qux'|truncate(9, true) | 'foo bar'|truncate(5, false, '', 0) | 'abc'|truncate(2) | 'a b c d e f g h'|wordwrap(5)
+'longwordthatdoesnotfit x'|wordwrap(6) | 'longwordthatdoesnotfit x'|wordwrap(6, false) | 'well-known-words here'|wordwrap(8) | 'a\n\nb'|wordwrap(3) | 'a b c'|wordcount | '  x '|trim | 'xxaxx'|trim('x') | 'a\nb\n\nc'|indent | 'a\nb\n\nc'|indent(2, true, true) | 'a\nb'|indent('>>')
+'12'|int | '12.7'|int | 'x'|int | 'x'|int(5) | '0x1f'|int(0, 16) | '0b11'|int(0, 0) | none|int | []|int(3) | '1e3'|int | ' 42 '|int | '1_000'|int | 3.9|int | -3.9|int | true|int | '3.5'|float | 'x'|float | 'x'|float(1.5) | 'inf'|float | none|float
+[1, 2, 3, 4, 5]|batch(2)|list | [1, 2, 3]|batch(2, 'x')|list | [1, 2, 3, 4, 5]|slice(2)|list | [1, 2, 3]|slice(2, 'x')|list | [1, 2]|first | []|first | [1, 2]|last | 'abc'|first | 'abc'|last | []|last | {'a': 1}|first | [3, 1, 2]|sort | [3, 1, 2]|sort(true)
+['b', 'A', 'c']|sort | ['b', 'A', 'c']|sort(case_sensitive=true) | r|sort(attribute='n')|map(attribute='v')|list | r|sort(attribute='n,v')|map(attribute='v')|join | r|groupby('n') | r|groupby('n')|map(attribute='grouper')|list | r|groupby('n')|map('last')|list
+r|map(attribute='v')|join(',') | r|map(attribute='zz', default='-')|list | m|map('upper')|list | m|map('replace', 'b', 'x')|list | [1, 2, 3]|select('odd')|list | [1, 2, 3]|reject('odd')|list | [0, 1, '']|select|list | [0, 1, '']|reject|list
+r|selectattr('n', 'eq', 2)|map(attribute='v')|list | r|rejectattr('n', '>', 1)|list | r|selectattr('n')|list|length | [1, 2]|map|list | [1]|map('nofilter')|list | [1]|select('notest')|list | [1]|map(attribute='x', y=1)|list | []|selectattr|list
+[1, 2, 3]|sum | r|sum(attribute='n') | [[1], [2]]|sum(start=[]) | [1, 5, 3]|min | [1, 5, 3]|max | []|max | ['b', 'A']|min | r|max(attribute='n') | [1, 2, 1]|unique|list | ['a', 'A']|unique|list | ['a', 'A']|unique(true)|list | r|unique(attribute='n')|list|length
+[1, 2]|reverse|list | 'abc'|reverse | {'b': 1, 'a': 2}|dictsort | {'b': 1, 'a': 2}|dictsort(by='value') | {'b': 1, 'A': 2}|dictsort(true) | {'b': 1}|dictsort(by='x') | {'a': 1}|items|list | nope|items|list | [1]|items|list | [1, 2]|join | [1, none, 'x']|join('-') | r|join(',', 'v')
+'<a href="x">&</a>'|e | '<a>'|escape|e | '<a>'|forceescape | '<b>x</b> <!-- c --> y'|striptags | '<'|safe | '<'|e ~ '>' | ('<'|e) + '>' | '>' + ('<'|e) | '%s<'|e|format('>') | ('<i>'|safe).upper() | 'a b&c/d?é'|urlencode | {'a b': 1, 'c': '/'}|urlencode | {'a': 1, 'b': none, 'c': '<'}|xmlattr
+'see http://example.com/x?y=1, www.foo.org or me@x.org.'|urlize | 'http://example.com/abcdefgh'|urlize(10) | 'http://x.org'|urlize(nofollow=true, target='_blank') | {'b': [1, none, true], 'a': "<'&>"}|tojson | [1.0, 'é']|tojson | {'a': [1]}|tojson(2) | {'b': 1, 'a': [1, 2]}|pprint
+1|filesizeformat | 1000|filesizeformat | 1234567|filesizeformat | 1048576|filesizeformat(true) | 0|filesizeformat | 'x'|filesizeformat | 1e30|filesizeformat | 2.1|round(method='ceil') | 2.9|round(method='floor') | 2.123|round(2, 'ceil') | 1|round(method='x') | -3|abs | -2.5|abs
+'a'|attr('upper') is callable | a|attr('k') is defined | a|attr('keys') is defined | '%s-%s'|format(1, 2) | '%(a)s'|format(a=1) | '%s'|format(1, a=2) | 'abc'|replace('b', 'x') | 123|replace(2, 9) | 'aaa'|replace('a', 'b', 2) | 42|string + 'x' | 'abc'|list | 'ab'|upper | 'AB'|lower | l|length | b|count
+1 is odd | 2 is even | 9 is divisibleby 3 | 9 is divisibleby(2) | 1 is integer | 1.0 is integer | true is integer | 1.0 is float | 1 is number | true is number | '1' is number | 'a' is string | {} is mapping | [] is mapping | [] is sequence | 'a' is sequence | {} is sequence | 1 is sequence
+[] is iterable | 1 is iterable | {} is iterable | none is none | nil is none | 1 is none | true is true | 1 is true | false is false | true is boolean | 1 is boolean | 'a' is lower | 'A' is upper | 'Ab' is lower | range is callable | 1 is callable | 1 is sameas 1 | none is sameas none | 1 is sameas true
+1 is in [1, 2] | 3 is not in [1] | 'upper' is filter | 'nofilter' is filter | 'odd' is test | 1 is eq 1 | 1 is ne 1 | 1 is lt 2 | 1 is gt(2) | 1 is ge 1 | 1 is lessthan 2 | 'a' is equalto 'a' | '<'|e is escaped | 'x' is escaped | 1 is notest | 1|nofilter | 1 is odd is even | 2 is not odd
+range(100001) | range(100000)|length | dict(a=1, b=2) | dict([('a', 1)], c=3) | dict({'x': 1}) | namespace(a=1).a | namespace(a=1).b | cycler('a', 'b').next() | joiner(',')() | 'x' * 3 | [1] * 2 | 2 * 'ab' | (1,) * 2 | [1, 2] + [3] | 'a' + 'b' | (1,) + (2,)
+big | big + 1 | big * big | big // 3 | big % 7 | big / 3 | -big | big > 1.5 | big == big + 0 | big * 1.0 | 2 ** 100 | 7 / 2 | 6 / 2 | 7 // 2.0 | 7 % 2.5 | -7 // 2 | -7 / 2 | 1 / 3 | 0.1 + 0.2 | 1e308 * 10 | -0.0 | 0.0 * -1 | 100 * 1.1 | 3.0 | 1e22 | 1e21 + 1 | 123456.789e3
+l.append(4) or l | l.extend([1]) or l | l.insert(1, 9) or l | l.pop() | l.pop(0) | l.remove(3) or l | l.remove(9) | l.sort() or l | l.reverse() or l | l.clear() or l | l.copy() | l.count(3) | l.index(1) | a.setdefault('z', 1) | a.update({'q': 2}) or a.q | a.update(q=3) or a.q | a.update([['w', 5]]) or a.w
+a.pop('k') | a.pop('zz', 'D') | a.copy().k | a.get('k') | a.get('zz', 'D') | a.keys()|list | a.values()|list|length | a|length | b|length | 'k' in a | 'zz' in a | 'zz' not in a | a.clear() or a | {}.fromkeys(['a'], 1) | {'a': 1}.popitem() | p|map('last')|list | p[0][1] | dict(p)
+'a'.upper(1) | 'a'.replace('b') | 'x'|default(1, 2, 3, 4) | 'x'|indent(zz=1) | 'a'|center('x') | [1]|batch | 'x'|replace('a') | {}.get() | dict(1) | namespace(1) | 'abc'|batch(2)|list | 5|list | none|list | 5|join | none|length | 5|sort | 5|first | {'a': 1}|last | [1, 2, 3]|random is number
+*[1] | 1 + | (1 | [1 | {1 | {1: | 'abc | 1 2 | a b | a..b | a. | a[ | a[] | f( | f(a=1, 2) | f(*a, *b) | f(**a, b=1) | f(**a, **b) | 1 if | not | 1 is | 1| | @ | a$b | 1 ? 2 | x = 1 | "\xzz" | '\u12' | 5.upper() | a.1x | {a b} | [1 2] | (1 2) | and | a | or
+""".strip()
+
+
+def split_expressions(text):
+    """Cells of the table: ` | ` between two expressions; a filter has no blanks around its bar."""
+    for line in text.splitlines():
+        yield from line.split(" | ")
+
+
+# Whole templates: statements, scopes, white space, inheritance, imports, errors with their lines.
+FILES = {
+    "base": "[{% block title %}base{% endblock %}|{% block body %}B{{ self.title() }}{% endblock %}]{% block foot scoped %}F{% endblock %}",
+    "mid": "{% extends 'base' %}{% block body %}mid({{ super() }}){% endblock %}",
+    "lib": "{% set v = 5 %}{% set _p = 6 %}{% macro m(a, b=2) %}{{ a }}-{{ b }}{% endmacro %}{% macro ctx() %}{{ outer|default('none') }}/{{ i|default('noi') }}{% endmacro %}text{% for q in [1] %}{% set inloop = q %}{% endfor %}{% if true %}{% set inif = 1 %}{% endif %}",
+    "inc": "<{{ i }}{{ loc|default('noloc') }}>",
+    "bad": "line one\n{% if %}",
+    "fails": "one\ntwo {{ nope }}",
+    "nest": "{% include 'fails' %}",
+    "req": "{% block need required %}{% endblock %}",
+    "loop": "{% for x in range(2) %}{% block row scoped %}{{ x }}{% endblock %}{% endfor %}",
+    "selfinc": "{% include 'selfinc' %}",
+}
+
+TEMPLATES = [
+    "{% if i > 5 %}big{% elif i > 3 %}mid{% else %}small{% endif %}", "{% if no %}x{% endif %}", "{% if i == 7 and not no or nope %}y{% endif %}",
+    "{% for x in l %}{{ x }}{% if not loop.last %},{% endif %}{% endfor %}", "{% for x in x %}a{% else %}empty{% endfor %}",
+    "{% for k, v in a.items() %}{{ k }}={{ v }};{% endfor %}", "{% for k, v in p %}{{ k }}{{ v }}{% endfor %}", "{% for k, v in l %}{% endfor %}",
+    "{% for a, b in [[1,2,3]] %}{% endfor %}", "{% for a, b in [[1]] %}{% endfor %}", "{% for a, (b, c) in [[1, [2, 3]]] %}{{ a }}{{ b }}{{ c }}{% endfor %}",
+    "{% for x in 5 %}{% endfor %}", "{% for x in nope %}{% endfor %}", "{% for x in nil %}{% endfor %}", "{% for c in u %}[{{ c }}]{% endfor %}",
+    "{% for x in l if x > 1 %}{{ loop.index }}:{{ x }}/{{ loop.length }};{% endfor %}", "{% for x in l if x > 5 %}{% else %}none{% endfor %}",
+    "{% for x in l %}{{ loop.index }}{{ loop.index0 }}{{ loop.revindex }}{{ loop.revindex0 }}{{ loop.first }}{{ loop.last }}{{ loop.length }}{{ loop.depth }}{{ loop.depth0 }} {% endfor %}",
+    "{% for x in l %}{{ loop.previtem|default('-') }}<{{ x }}>{{ loop.nextitem|default('-') }} {% endfor %}", "{% for x in l %}{{ loop.cycle('a', 'b') }}{% endfor %}",
+    "{% for x in [1,1,2,2,1] %}{{ loop.changed(x) }} {% endfor %}", "{% for x in l|map('string') %}{{ loop.length }}{{ x }}{% endfor %}",
+    "{% for x in l %}{% if x == 1 %}{% continue %}{% endif %}{{ x }}{% endfor %}", "{% for x in l %}{% if x == 1 %}{% break %}{% endif %}{{ x }}{% endfor %}",
+    "{% for x in l %}{% break %}{% else %}E{% endfor %}", "{% for x in l %}{% continue %}{% else %}E{% endfor %}", "{% break %}",
+    "{% for x in [[1, [[2, []], [3, []]]]] recursive %}({{ x[0] }}@{{ loop.depth }}{{ loop(x[1]) }}){% endfor %}", "{% for x in l %}{{ loop(l) }}{% endfor %}",
+    "{% for x in l %}{% for y in l %}{{ loop.index }}{% endfor %}{{ loop.index }} {% endfor %}", "{% for loop in l %}{% endfor %}", "{% for x in l %}{% set loop = 1 %}{% endfor %}",
+    "{% set q = 1 %}{% for x in l %}{% set q = x %}{{ q }}{% endfor %}{{ q }}", "{% for x in l %}{% endfor %}{{ x }}", "{% set x = 1 %}{% for x in l %}{% endfor %}{{ x }}",
+    "{% for x in l %}{% if loop.first %}{% set q = x %}{% endif %}{{ q|default('u') }}{% endfor %}", "{% if yes %}{% set q = 1 %}{% endif %}{{ q }}", "{% if no %}{% set q = 1 %}{% endif %}{{ q }}",
+    "{% if no %}{% set i = 1 %}{% endif %}{{ i }}", "{% set i = i + 1 %}{{ i }}", "{{ q }}{% set q = 1 %}", "{% set q %}a{{ i }}{% endset %}{{ q }}", "{% set q | upper | replace('A', 'b') %}a{{ i }}{% endset %}{{ q }}",
+    "{% set a, b = 1, 2 %}{{ a }}{{ b }}", "{% set (a, b) = (1, 2) %}{{ a }}{{ b }}", "{% set a = 1, 2 %}{{ a }}", "{% set a.b = 1 %}", "{% set ns = namespace(v=0) %}{% for x in l %}{% set ns.v = ns.v + x %}{% endfor %}{{ ns.v }}",
+    "{% set ns = namespace() %}{% set ns.a, ns.b = 1, 2 %}{{ ns.a }}{{ ns.b }}", "{% set ns = namespace(v=0) %}{{ ns }}", "{% set nope.x = 1 %}", "{% set 1 = 2 %}", "{% set none = 2 %}",
+    "{% with %}{% set q = 1 %}{{ q }}{% endwith %}{{ q|default('gone') }}", "{% with a = 1, b = i %}{{ a }}{{ b }}{% endwith %}{{ a.k }}", "{% with a = 1, b = a %}{{ b.k }}{% endwith %}",
+    "{% macro m(x, y='d') %}{{ x }}{{ y }}{% endmacro %}{{ m(1) }}{{ m(1, 2) }}{{ m(y=3, x=4) }}", "{% macro m(x) %}{{ x }}{% endmacro %}{{ m() }}", "{% macro m(x) %}{{ x|default('n') }}{% endmacro %}{{ m() }}",
+    "{% macro m() %}{{ varargs }}{{ kwargs }}{% endmacro %}{{ m(1, 2, a=3) }}", "{% macro m() %}{% endmacro %}{{ m(1) }}", "{% macro m() %}{% endmacro %}{{ m(a=1) }}", "{% macro m(a, b=a) %}{{ b }}{% endmacro %}{{ m(1) }}",
+    "{% macro m() %}{{ i }}{{ q }}{% endmacro %}{% set q = 1 %}{{ m() }}", "{% macro m(n) %}{{ n }}{% if n > 0 %}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(3) }}", "{% macro m() %}{% set q = 1 %}{% endmacro %}{{ m() }}{{ q|default('u') }}",
+    "{% macro m(a) %}<{{ caller() }}>{% endmacro %}{% call m(1) %}in{{ i }}{% endcall %}", "{% macro m(a) %}{{ caller(a, 2) }}{% endmacro %}{% call(x, y=0) m(5) %}{{ x }}{{ y }}{% endcall %}", "{% macro m() %}{{ caller() }}{% endmacro %}{{ m() }}",
+    "{% macro m() %}{% endmacro %}{% call m() %}{% endcall %}", "{% macro m(a, b) %}{% endmacro %}{{ m.name }}{{ m.arguments }}{{ m.catch_kwargs }}{{ m.catch_varargs }}{{ m.caller }}", "{% macro m(caller) %}{{ caller }}{% endmacro %}{{ m() }}",
+    "{% macro m(a=1, b) %}{% endmacro %}", "{{ m() }}{% macro m() %}{% endmacro %}", "{% if yes %}{% macro m() %}x{% endmacro %}{% endif %}{{ m() }}", "{% call 1 %}{% endcall %}", "{% macro m(x) %}{{ m2(x) }}{% endmacro %}{% macro m2(x) %}[{{ x }}]{% endmacro %}{{ m(1) }}",
+    "{% filter upper %}a{{ s }}{% endfilter %}", "{% filter replace('a', 'b')|upper %}a{% endfilter %}", "{% filter nofilter %}{% endfilter %}", "{% do l.append(9) %}{{ l }}", "{% do nope %}x", "{% print i, s %}",
+    "{% raw %}{{ x }}{% if %}{% endraw %}!", "a {%- raw -%} x {%- endraw -%} b", "{# c #}x{# {{ y }} #}", "a {#- c -#} b", "{# open", "{% raw %}open", "{{ 'x' -}} y", "a {{- 'x' }} b", "a\n  {%- if yes %}\n b{% endif +%}\n c",
+    "{% if yes -%}\n\n  x  \n{%- endif %}", "a\n{% if yes %}\nb\n{% endif %}\nc\n", "a\r\nb\rc\n", "{{ '{{' }}{{ '}}' }}", "{{ {'a': {'b': 1}} }}", "{{ [[1]] }}", "{%if yes%}x{%endif%}", "{%- set q = 1 -%} x {{- q }}", "x\n\n\n",
+    "{% autoescape true %}{{ '<' }}{% endautoescape %}" if False else "{{ '<' }}", "{% if yes: %}x{% endif %}", "{{ i;s }}",
+    "{% extends 'base' %}x{% block title %}T{% endblock %}", "{% extends 'mid' %}{% block body %}top({{ super() }}){% endblock %}", "{% extends 'mid' %}{% block body %}{{ super.super() }}{% endblock %}", "{% extends 'base' %}{% block title %}{{ super() }}{{ super.super() }}{% endblock %}",
+    "{% extends 'base' %}{% set q = 4 %}{% block title %}{{ q|default('u') }}{% endblock %}", "{% extends nope %}", "{% extends 'none' %}", "{% extends 'base' %}{% extends 'mid' %}", "{% if yes %}{% extends 'base' %}{% endif %}x", "{% if no %}{% extends 'base' %}{% endif %}x",
+    "{% block a %}1{% endblock %}{{ self.a() }}{% block b %}2{% endblock b %}", "{% block a %}{% endblock %}{% block a %}{% endblock %}", "{% block a-b %}{% endblock %}", "{% for x in l %}{% block a %}{{ x }}{% endblock %}{% endfor %}", "{% for x in l %}{% block a scoped %}{{ x }}{% endblock %}{% endfor %}",
+    "{% extends 'req' %}", "{% extends 'req' %}{% block need %}ok{% endblock %}", "{% extends 'loop' %}{% block row %}[{{ x }}]{% endblock %}", "{% block a required %}x{% endblock %}", "{{ self.zz() }}", "{% for x in l %}{% extends 'base' %}{% endfor %}",
+    "{% block a %}{% set q = 1 %}{{ q }}{% endblock %}{{ q|default('u') }}", "{% set q = 1 %}{% block a %}{{ q }}{% endblock %}",
+    "{% include 'inc' %}", "{% set loc = 1 %}{% include 'inc' %}", "{% for loc in l %}{% include 'inc' %}{% endfor %}", "{% include 'inc' without context %}", "{% include 'zz' %}", "{% include 'zz' ignore missing %}x", "{% include ['zz', 'inc'] %}", "{% include ['zz', 'yy'] %}",
+    "{% include ['zz'] ignore missing with context %}x", "{% include [] %}", "{% include nope %}", "{% include 'bad' %}", "{% include 'bad' ignore missing %}", "a\n{% include 'fails' %}", "{% include 'nest' %}", "{% with loc = 3 %}{% include 'inc' %}{% endwith %}",
+    "{% import 'lib' as lib %}{{ lib.v }}{{ lib.m(1) }}{{ lib }}{{ lib.ctx() }}{{ lib.inif }}", "{% import 'lib' as lib %}{{ lib._p }}", "{% import 'lib' as lib %}{{ lib.inloop }}", "{% import 'lib' as lib %}{{ lib.zz }}", "{% import 'lib' as lib %}{{ lib.zz|default('D') }}",
+    "{% set outer = 'O' %}{% import 'lib' as lib with context %}{{ lib.ctx() }}", "{% from 'lib' import m, v as w %}{{ m(1) }}{{ w }}", "{% from 'lib' import zz %}x", "{% from 'lib' import zz %}{{ zz }}", "{% from 'lib' import _p %}", "{% from 'lib' import m with context %}{{ m(2) }}",
+    "{% set outer = 'O' %}{% from 'lib' import ctx with context %}{{ ctx() }}", "{% from 'lib' import ctx %}{{ ctx() }}", "{% from 'zz' import a %}", "{% from 'lib' import m, %}{{ m(1) }}", "{% from 'lib' import with context %}x", "{% import 'lib' %}", "{% for q in l %}{% import 'lib' as lib with context %}{{ lib.v }}{% endfor %}",
+    "{% macro a() %}{% import 'lib' as lib %}{{ lib.v }}{% endmacro %}{{ a() }}", "{% include 'selfinc' %}", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+    "{% foo %}", "{% if %}", "{% if yes %}", "{% endif %}", "{% if yes %}{% endfor %}", "{% for x in l %}{% if x %}{% endfor %}", "{% for x l %}{% endfor %}", "{% for x in %}{% endfor %}", "{% for 1 in l %}{% endfor %}", "{% if yes %}{% else %}{% else %}{% endif %}", "{{ }}", "{{ 1 ", "{{ 1 }", "{% set %}", "{% set x %}", "{% block %}{% endblock %}",
+    "{% include %}", "{% macro %}{% endmacro %}", "{% macro m %}{% endmacro %}", "{% 1 %}", "{%", "{{", "{% set q = 1 %", "{{ a['k' }}", "{{ (1] }}", "{{ 1) }}", "{% from 'lib' %}", "{% call %}", "{% filter %}{% endfilter %}", "{% with a %}{% endwith %}", "{% raw %}{% raw %}{% endraw %}",
+    "a\nb\n{{ nope }}", "a\n{% for x in l %}\n{{ x.y }}\n{% endfor %}", "\n\n{% set q = nope.x %}", "{% macro m() %}\n\n{{ nope }}{% endmacro %}\n{{ m() }}", "a\n{{ 1 / 0 }}", "{{ i\n+ nope }}", "{{ [1,\n2,\nnope.x] }}", "{% if yes %}\n{% elif nope %}\n{% endif %}", "{% if no %}\n{% elif nope %}\n{% endif %}",
+    "{% for x in l %}{% do l.append(1) if l|length < 6 %}{{ x }}{% endfor %}", "{% for k in a %}{% do a.update({k ~ 'x': 1}) %}{% endfor %}", "{% for k in a.keys()|list %}{% do a.pop(k) %}{% endfor %}{{ a }}", "{% set x = [1, 2, 3] %}{% set y = x %}{% do y.append(4) %}{{ x }}", "{% set d = {} %}{% do d.update(a) %}{% do d.sub.update({'q': 1}) %}{{ a.sub }}",
+    "{{ m|sort|join(', ') }} {{ m|map('lower')|sort|list }}", "{% set q = [] %}{% do q.append(q) %}{{ q }}", "{{ '%s' % (m|join) }}{{ [m|map('upper')]|length }}", "{% set c = cycler('a', 'b') %}{{ c.next() }}{{ c.next() }}{{ c.next() }}{{ c.current }}{{ c.reset() }}{{ c.current }}",
+    "{% set j = joiner('|') %}{% for x in l %}{{ j() }}{{ x }}{% endfor %}", "{{ dict(a=1)['a'] }}{{ dict(**{'b': 2}).b }}", "{% macro m() %}{{ varargs|join }}{{ kwargs.q }}{% endmacro %}{{ m(*[1, 2], **{'q': 3}) }}", "{% macro m(x) %}{{ x }}{% endmacro %}{{ m(**{'y': 1}) }}", "{{ '{}'.format(*[1]) }}", "{{ dict(*5) }}",
+    "{% if 1 is notest %}{% endif %}", "{{ 1|nofilter }}", "{% if no %}{{ 1|nofilter }}{% endif %}ok", "{% if yes %}{{ 1|nofilter }}{% endif %}", "{{ (1|nofilter) if no else 2 }}", "{% for x in l %}{{ 1|nofilter }}{% endfor %}",
+]
+
+OPTION_CASES = [
+    ({"trim_blocks": True}, "a\n{% if yes %}\nb\n{% endif %}\nc\n"), ({"lstrip_blocks": True}, "a\n  {% if yes %}\n  b\n  {% endif %}\nc"), ({"trim_blocks": True, "lstrip_blocks": True}, "a\n  {% if yes %}\n  b\n  {% endif %}\n  {# c #}\nc"),
+    ({"lstrip_blocks": True}, "  {{ i }}\n  {%+ if yes %}x{% endif %}\n \t{% set q = 1 %}y"), ({"trim_blocks": True}, "{% if yes +%}\nx{% endif %}\n{{ i }}\ny{# c #}\nz"), ({"keep_trailing_newline": True}, "x\n\n"), ({"keep_trailing_newline": False}, "x\n\n"),
+    ({"newline_sequence": "\r\n", "keep_trailing_newline": True}, "a\nb\r\nc{{ 'x\ny' }}\n"), ({"variable_start_string": "${", "variable_end_string": "}"}, "${ i } {{ i }} ${ {'a': 1}.a }"), ({"block_start_string": "<%", "block_end_string": "%>"}, "<% if yes %>x<% endif %> {% x %}"),
+    ({"comment_start_string": "<#", "comment_end_string": "#>"}, "a<# c #>b{# d #}"), ({"block_start_string": "<%", "block_end_string": "%>", "variable_start_string": "<%=", "variable_end_string": "%>"}, "<% if yes %><%= i %><% endif %>"),
+    ({"line_statement_prefix": "%"}, "a\n% if yes\nb\n  % for x in l:\n{{ x }}\n  % endfor\n% endif\nc"), ({"line_statement_prefix": "#", "line_comment_prefix": "##"}, "a ## c\n# if yes\nb ## d\n## whole\n# endif\nc"), ({"line_comment_prefix": "//"}, "a // x\n// y\nhttp://z"),
+    ({"line_statement_prefix": "%"}, "% set q = [1,\n 2]\n{{ q }}"), ({"line_statement_prefix": "%"}, "50% off\n % set q = 1\n{{ q }}"), ({"lstrip_blocks": True}, "  {% raw %} x {% endraw %}\n  {% raw %}y\n  {% endraw %}z"), ({"trim_blocks": True}, "{% raw %}\nx\n{% endraw %}\ny"),
+    ({"lenient": True}, "[{{ nope }}]{{ nope is defined }}{% for x in nope %}{% endfor %}{{ nope|length }}{{ nope == nope2 }}{% if nope %}{% else %}E{% endif %}"), ({"lenient": True}, "{{ nope.x }}"), ({"lenient": True}, "{{ nope + 1 }}"), ({"lenient": True}, "{{ a.nope }}|{{ nope|default('D') }}|{{ nope ~ 'x' }}|{{ [nope] }}|{{ nope|list }}|{{ 'x' in nope }}|{{ nope|join }}"),
+    ({"lenient": True}, "{{ nope() }}"), ({"lenient": True}, "{{ nope|int }}"), ({"lenient": True}, "{{ nope is iterable }}{{ nope is sequence }}{{ nope is string }}{{ nope is none }}{{ not nope }}"), ({"lenient": True}, "{% from 'lib' import zz %}[{{ zz }}]"), ({"lenient": True}, "{{ nope is mapping }}{{ nope|string }}{{ nope|upper }}{{ nope|trim }}{{ nope|first }}"),
+]
+
+
+class Maker:
+    """Random expressions over the variables: most are valid, many raise."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def literal(self):
+        return self.random.choice(["0", "1", "-2", "3", "10", "1.5", "-0.25", "2.0", "1e3", "''", "'a'", "'b c'", "'7'", "true", "false", "none", "[]", "[1, 'x']", "{}", "{'k': 2}", "(1,)", "(2, 'a')", "'é'"])
+
+    def atom(self):
+        return self.random.choice([self.literal, lambda: self.random.choice([*VARIABLES, "nope"])])()
+
+    def expression(self, depth):
+        if depth <= 0:
+            return self.atom()
+        sub = lambda: self.expression(depth - self.random.randint(1, 2))
+        kind = self.random.randrange(12)
+        if kind < 3:
+            return f"({sub()} {self.random.choice(['+', '-', '*', '/', '//', '%', '~', '+', '~'])} {sub()})"
+        if kind == 3:
+            return f"({sub()} {self.random.choice(['==', '!=', '<', '<=', '>', '>=', 'in', 'not in'])} {sub()})"
+        if kind == 4:
+            return f"({sub()} {self.random.choice(['and', 'or'])} {sub()})"
+        if kind == 5:
+            return f"({self.random.choice(['not ', '-', '+'])}{sub()})"
+        if kind == 6:
+            return f"{sub()}|{self.random.choice(FILTERS)}"
+        if kind == 7:
+            return f"({sub()} is {self.random.choice(TESTS)})"
+        if kind == 8:
+            return f"{self.atom()}.{self.random.choice(METHODS)}"
+        if kind == 9:
+            return f"{self.random.choice([*VARIABLES, 'nope'])}[{self.random.choice(['0', '-1', '1:', ':2', '::-1', repr('k'), 'i', '9'])}]"
+        if kind == 10:
+            return f"({sub()} if {sub()} else {sub()})"
+        return f"[{sub()}, {sub()}]"
+
+
+FILTERS = ["length", "upper", "lower", "list", "first", "last", "string", "int", "float", "abs", "round", "round(1)", "sort", "reverse|list", "join", "join('-')", "unique|list", "sum", "min", "max", "default('D')", "default('D', true)", "title", "capitalize", "trim", "replace('a', 'b')", "center(7)", "tojson", "e", "wordcount", "batch(2)|list", "slice(2)|list", "items|list", "dictsort", "map('string')|list", "select|list", "reject('string')|list", "truncate(5)", "indent(2)", "format(1)", "urlencode", "striptags", "count", "map('upper')|join", "groupby(0)", "filesizeformat"]
+TESTS = ["defined", "undefined", "none", "string", "number", "integer", "float", "mapping", "sequence", "iterable", "odd", "even", "divisibleby(2)", "true", "false", "boolean", "lower", "upper", "eq 1", "in [1, 'a']", "sameas none", "lt 2", "callable", "escaped"]
+METHODS = ["upper()", "strip()", "split()", "split('b')", "keys()|list", "items()|list", "values()|list", "get('k')", "get('zz', 3)", "count(1)", "index(1)", "k", "name", "join(['x', 'y'])", "startswith('a')", "format(1, 2)", "replace('a', 'Q')", "find('o')", "title()", "copy()", "zfill(4)", "isdigit()", "real", "bit_length()", "is_integer()", "append(1)", "pop()", "update({'k': 9})", "setdefault('n', 1)", "sub.q", "encode()", "splitlines()", "partition(' ')", "center(5)"]
+
+
+def fresh(source, **options):
+    """An answer with variables of its own: templates change them."""
+    global VARIABLES
+    saved = json.dumps(VARIABLES)
+    try:
+        return answer(source, FILES, **options)
+    finally:
+        VARIABLES = json.loads(saved)
+
+
+def main():
+    cases = []
+    expressions = [*split_expressions(EXPRESSIONS)]
+    maker = Maker(20261122)
+    expressions += [maker.expression(maker.random.choice([1, 2, 2, 3, 3, 4])) for _ in range(2500)]
+    seen = set()
+    for expression in expressions:
+        if expression in seen:
+            continue
+        seen.add(expression)
+        result = fresh("{{ " + expression + " }}")
+        if " at 0x" in json.dumps(result):
+            continue  # the address of an object
+        cases.append({"expression": expression, **result})
+    cases += [{"template": template, **fresh(template)} for template in TEMPLATES]
+    cases += [{"template": template, "options": options, **fresh(template, **options)} for options, template in OPTION_CASES]
+    lines = ",\n".join(json.dumps(case, ensure_ascii=False) for case in cases)
+    sys.stdout.write('{"variables": ' + json.dumps(VARIABLES) + ',\n"files": ' + json.dumps(FILES) + ',\n"cases": [\n' + lines + "\n]}\n")
+
+
+main()

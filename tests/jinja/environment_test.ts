@@ -1,0 +1,312 @@
+import { CommandError, TemplateError } from "../../lib/errors.ts";
+import { Environment, type EnvironmentSetup } from "../../lib/jinja/environment.ts";
+import { framesOf } from "../../lib/jinja/errors.ts";
+import { JINJA_FILTERS } from "../../lib/jinja/filters.ts";
+import { jinjaGlobals } from "../../lib/jinja/globals.ts";
+import { Language } from "../../lib/jinja/language.ts";
+import type { Tag } from "../../lib/jinja/parser.ts";
+import { JINJA_TESTS } from "../../lib/jinja/tests.ts";
+import { native } from "../../lib/python/native.ts";
+import { Func, type Obj, PyObject, type Run } from "../../lib/python/object.ts";
+import { toPlain } from "../../lib/python/plain.ts";
+import { str } from "../../lib/python/repr.ts";
+import { map } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
+
+/** A filter that answers later what it was given. */
+const later: Run = ([value]) => Promise.resolve(value);
+
+const language = new Language({
+  filters: new Map([...JINJA_FILTERS, ["later", later]]),
+  tests: new Map<string, Run>([...JINJA_TESTS, ["later_odd", ([value]) => Promise.resolve(value === 1)]]),
+});
+
+/** A module of the host, of which functions are known only after a while. */
+class Host extends PyObject {
+  readonly typeName = "host";
+
+  override getitem(key: Obj): Promise<Obj | undefined> {
+    const name = str(key);
+    return Promise.resolve(name === "echo" ? new Func(name, ([value]) => Promise.resolve(value)) : undefined);
+  }
+
+  override getattr(name: string): Promise<Obj | undefined> {
+    return this.getitem(name);
+  }
+
+  override contains(item: Obj): Promise<boolean> {
+    return Promise.resolve(item === "echo");
+  }
+}
+
+function environment(setup: Partial<EnvironmentSetup> = {}): Environment {
+  const fail = native("fail", [], () => {
+    throw new CommandError("no luck");
+  });
+  const globals = new Map<string, Obj>([...jinjaGlobals(), ["host", new Host()], ["fail", new Func("fail", fail)]]);
+  return new Environment(language, { globals, undefined: "strict", ...setup });
+}
+
+const FILES: Record<string, string> = {
+  macros: "{% macro m(x) %}<{{ x|later }}{{ caller() if caller is defined }}>{% endmacro %}{% set v = 3|later %}",
+  base: "{{ 'h'|later }}{% block b %}base{{ 1|later }}{% endblock %}",
+  inc: "inc{{ q|later }}",
+};
+
+const files = (name: string) => Object.hasOwn(FILES, name) ? Promise.resolve({ text: FILES[name] }) : undefined;
+
+/** Templates in which something must be waited for, in every place where that may be. */
+const WAITING: readonly (readonly [template: string, text: string])[] = [
+  ["{{ 1|later + 2|later }}{{ (3|later)|string ~ 'x' }}{{ -(1|later) }}{{ not (0|later) }}", "33x-1True"],
+  [
+    "{{ [1|later, 2] }}{{ (1, 2|later) }}{{ {'a'|later: 1|later} }}{{ 'ab'[1|later] }}{{ [1, 2, 3][1|later:] }}",
+    "[1, 2](1, 2){'a': 1}b[2, 3]",
+  ],
+  [
+    "{{ 'x' if 1|later else 'y' }}{{ (0|later) or 2 }}{{ (0|later) and 2 }}{{ 1 < (2|later) < 3 }}{{ 1|later == 1 }}",
+    "x20TrueTrue",
+  ],
+  ["{% if 0|later %}a{% elif 1|later %}b{% else %}c{% endif %}d", "bd"],
+  ["{% for x in [1, 2, 3]|later %}{{ x|later }}{% if x|later == 2 %}{% break %}{% endif %},{% endfor %}", "1,2"],
+  [
+    "{% for x in [1, 2, 1] if x is later_odd %}{{ loop.index }}{{ loop.last }}{{ loop.length }} {% endfor %}",
+    "1False2 2True2 ",
+  ],
+  ["{% for x in [[1, [[2, []]]]] recursive %}{{ x[0]|later }}({{ loop(x[1]) }}){% endfor %}", "1(2())"],
+  ["{% for x in []|later %}{% else %}none{{ 1|later }}{% endfor %}", "none1"],
+  [
+    "{% set a, b = [1, 2]|later %}{{ a }}{{ b }}{% set t %}x{{ 1|later }}{% endset %}{{ t }}{% set u | later | upper %}x{% endset %}{{ u }}",
+    "12x1X",
+  ],
+  [
+    "{% with a = 1|later %}{{ a }}{% endwith %}{% filter later|upper %}a{{ 'b'|later }}{% endfilter %}{% do 1|later %}",
+    "1AB",
+  ],
+  ["{% from 'macros' import m, v %}{{ m(2) }}{{ v }}{% call m(1|later) %}c{{ 5|later }}{% endcall %}", "<2>3<1c5>"],
+  ["{% import 'macros'|later as lib with context %}{{ lib.m(lib.v) }}", "<3>"],
+  [
+    "{% macro m(a, b=1|later) %}{{ a }}{{ b }}{% endmacro %}{{ m(0) }}{{ m(0, b=5|later) }}{{ m(*[7|later]) }}",
+    "010571",
+  ],
+  [
+    "{% extends 'base'|later %}{% block b %}own{{ super() }}{{ self.b|default('') is callable }}{% endblock %}",
+    "hownbase1True",
+  ],
+  ["{% set q = 4 %}{% include 'inc' %}{% include ['none', 'inc'] %}{% include 'none' ignore missing %}", "inc4inc4"],
+  [
+    "{{ [1, 2]|map('later')|list }}{{ [1, 2]|select('later_odd')|list }}{{ host['echo'](5) }}{{ host.echo(6) }}",
+    "[1, 2][1]56",
+  ],
+  [
+    "{{ 'echo' in host }}{{ 'nope' in host }}{{ 'nope' not in host }}{{ host.nope is defined }}{{ host['nope'] is defined }}",
+    "TrueFalseTrueFalseFalse",
+  ],
+];
+
+for (const [template, text] of WAITING) {
+  Deno.test(`a template waits for what answers later: ${template}`, async () => {
+    assertEquals(await environment({ loader: files }).fromString(template).render(new Map()), text);
+  });
+}
+
+Deno.test("a template of which nothing answers later is a text at once", () => {
+  assertEquals(environment().fromString("{% for x in range(3) %}{{ x }}{% endfor %}").render(new Map()), "012");
+});
+
+Deno.test("an error of the host's function is thrown as it is, with its places: the innermost first", async () => {
+  const loader = () => ({ text: "\n{% macro m() %}\n {{ fail() }}{% endmacro %}", path: "/srv/lib" });
+  const rendered = environment({ loader }).fromString("{% import 'lib' as l %}\n{{ l.m() }}", "top");
+  const error = assertThrows(() => rendered.render(new Map()), CommandError);
+  assertEquals(framesOf(error), [
+    { name: "lib", path: "/srv/lib", line: 3, column: 9, statementLine: 3 },
+    { name: "top", path: undefined, line: 2, column: 7, statementLine: 2 },
+  ]);
+  const late = environment({
+    globals: new Map([["f", new Func("f", () => Promise.reject(new CommandError("late")))]]),
+  });
+  const failed = await assertRejects(
+    () => Promise.resolve(late.fromString("a\n{{ 1 + f() }}").render(new Map())),
+    CommandError,
+  );
+  assertEquals(framesOf(failed), [{ name: undefined, path: undefined, line: 2, column: 9, statementLine: 2 }]);
+});
+
+Deno.test("an undefined name tells which names there were", () => {
+  const template = environment().fromString("{{ piller }}");
+  const error = assertThrows(() => template.render(new Map<string, Obj>([["pillar", null]])), TemplateError);
+  assertEquals([error.type, error.missing?.name], ["UndefinedError", "piller"]);
+  assert(error.missing?.among().includes("pillar"));
+  const ofMap = assertThrows(
+    () => environment().fromString("{{ x.prot }}").render(new Map([["x", map({ port: 1 })]])),
+    TemplateError,
+  );
+  assertEquals(ofMap.missing?.among(), ["port"]);
+});
+
+Deno.test("the pieces of a text lead to their places, those of includes to their files", async () => {
+  const template = environment({ loader: files }).fromString(
+    "a\n{% if true %}\n b: {{ 1 }}\n{% endif %}{% include 'inc' %}",
+    "top",
+  );
+  const { text, pieces } = await template.renderMapped(new Map<string, Obj>([["q", 7]]));
+  assertEquals(text, "a\n\n b: 1\ninc7");
+  assertEquals(pieces.map(({ offset, name, line, column, literal }) => [offset, name, line, column, literal]), [
+    [0, "top", 1, 1, true],
+    [2, "top", 2, 14, true],
+    [7, "top", 3, 8, false],
+    [8, "top", 3, 12, true],
+    [9, "inc", 1, 1, true],
+    [12, "inc", 1, 7, false],
+  ]);
+});
+
+Deno.test("finalize is given every printed value, constants too, and no text of the template", () => {
+  const finalize = (value: Obj): Obj => `<${str(value)}>`;
+  assertEquals(
+    environment({ finalize }).fromString("a{{ 1 }}{{ 'x' }}{% set q = 2 %}{{ q ~ '' }}").render(new Map()),
+    "a<1><x><2>",
+  );
+});
+
+Deno.test("a tag of an extension reads its own syntax and calls its function", () => {
+  const twice: Tag = (parser) => {
+    const { line, column } = parser.stream.next();
+    const arg = parser.parseExpression();
+    parser.stream.expect("name:as");
+    const target = parser.parseAssignTarget();
+    const node = {
+      type: "HostCall" as const,
+      name: "twice",
+      run: ([value]: readonly Obj[]) => [value, value],
+      args: [arg],
+      line,
+      column,
+    };
+    return [{ type: "Assign", target, node, line, column }];
+  };
+  const own = new Language({ filters: JINJA_FILTERS, tests: JINJA_TESTS, tags: new Map([["twice", twice]]) });
+  assertEquals(
+    new Environment(own, { globals: new Map() }).fromString("{% twice 1 + 1 as x %}{{ x }}").render(new Map()),
+    "[2, 2]",
+  );
+});
+
+Deno.test("the globals of a template are those of the moment when it begins", async () => {
+  const globals = new Map<string, Obj>([["tpl", "top"]]);
+  const loader = (name: string, env: Environment) => {
+    env.globals.set("tpl", name);
+    return { text: "{% set seen = tpl %}" };
+  };
+  const template = new Environment(language, { globals, loader }).fromString(
+    "{% import 'a' as a %}{{ tpl }}{{ a.seen }}{% import 'a' as b %}{{ b.seen }}",
+  );
+  assertEquals(await template.render(new Map()), "topaa");
+});
+
+/** Names that lead somewhere in JavaScript, and nowhere here. */
+const NAMES = [
+  "constructor",
+  "__proto__",
+  "prototype",
+  "toString",
+  "valueOf",
+  "hasOwnProperty",
+  "__defineGetter__",
+  "length",
+  "size",
+  "then",
+];
+
+Deno.test("no name of JavaScript's objects is an attribute, an item or a variable", () => {
+  const objects: Obj[] = ["x", 1, 1.5, [], new Map(), null, true, new Uint8Array(1)];
+  for (const name of NAMES) {
+    for (const object of objects) {
+      for (const expression of [`x.${name}`, `x['${name}']`, `x|attr('${name}')`]) {
+        const template = environment().fromString(`{{ (${expression}) is defined }}`);
+        assertEquals(template.render(new Map([["x", object]])), "False", `${expression} of ${object}`);
+      }
+    }
+    assertEquals(environment().fromString(`{{ ${name} is defined }}`).render(new Map()), "False");
+    const text = environment().fromString(
+      `{% set ${name} = 1 %}{% set d = {} %}{% do d.update({'${name}': 2}) %}{{ ${name} }}{{ d.${name} }}`,
+    );
+    assertEquals(text.render(new Map()), "12", name);
+  }
+  assertEquals(Object.keys(Object.prototype), []);
+});
+
+/** Templates that would not end, or fill the memory, and what stops them. */
+const ENDLESS: readonly (readonly [template: string, type: string])[] = [
+  ["{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "RecursionError"],
+  ["{% include 'self' %}", "RecursionError"],
+  ["{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}", "RecursionError"],
+  ["{% extends 'self' %}", "RecursionError"],
+  ["{{ range(10 ** 9) }}", "OverflowError"],
+  ["{{ 'x' * 10 ** 9 }}", "MemoryError"],
+  ["{{ [0] * 10 ** 8 }}", "MemoryError"],
+  ["{{ 10 ** (10 ** 8) }}", "MemoryError"],
+  ["{% set x = [1] %}{% for y in x %}{% do x.extend(x) %}{% endfor %}", "MemoryError"],
+  [
+    "{% set x = namespace(t='x' * 1000000) %}{% for y in range(100) %}{% set x.t = x.t ~ x.t %}{{ x.t }}{% endfor %}",
+    "MemoryError",
+  ],
+  ["{{ '%1000000000d' % 1 }}", "ValueError"],
+  ["{{ 'x'.ljust(10 ** 9) }}", "MemoryError"],
+  ["{{ '{:1000000000}'.format(1) }}", "ValueError"],
+];
+
+for (const [template, type] of ENDLESS) {
+  Deno.test(`a template without an end is stopped in words: ${template}`, () => {
+    const own = environment({ loader: () => ({ text: template }) });
+    const error = assertThrows(() => own.fromString(template).render(new Map()), TemplateError);
+    assertEquals(error.type, type);
+    assert(error.message !== "");
+  });
+}
+
+Deno.test("what is nested too deeply is a mistake of the template, not of the program", () => {
+  const deep = 5_000;
+  const texts = [
+    `{{ ${"(".repeat(deep)}1${")".repeat(deep)} }}`,
+    `{{ ${"[".repeat(deep)}${"]".repeat(deep)} }}`,
+    `{{ ${"not ".repeat(deep)}1 }}`,
+    `{{ ${"-".repeat(deep)}1 }}`,
+    `{{ ${"x[".repeat(deep)}1${"]".repeat(deep)} }}`,
+    "{% if 1 %}".repeat(deep) + "{% endif %}".repeat(deep),
+  ];
+  for (const text of texts) {
+    assertEquals(assertThrows(() => environment().fromString(text), TemplateError).kind, "syntax");
+  }
+  const list = environment().fromString(
+    "{% set x = namespace(v=[]) %}{% for i in range(20000) %}{% set x.v = [x.v] %}{% endfor %}{{ x.v }}",
+  );
+  assertEquals(assertThrows(() => list.render(new Map()), TemplateError).type, "RecursionError");
+});
+
+Deno.test("a long chain of operators or filters is no nesting", () => {
+  assertEquals(environment().fromString(`{{ ${"1 + ".repeat(500)}1 }}`).render(new Map()), "501");
+  assertEquals(environment().fromString(`{{ 'a'${"|upper".repeat(200)} }}`).render(new Map()), "A");
+});
+
+Deno.test("one compiled template renders for several environments at a time", async () => {
+  const text = "{% set t | later %}{{ q }}{% endset %}{% filter later %}{{ q|later }}{{ t }}{% endfilter %}";
+  const rendered = await Promise.all([1, 2, 3].map((q) => environment().fromString(text).render(new Map([["q", q]]))));
+  assertEquals(rendered, ["11", "22", "33"]);
+});
+
+Deno.test("toPlain() makes a value of what a template made", () => {
+  const taken = new Map<string, Obj>();
+  const take = new Func("take", ([value]) => {
+    taken.set("value", value);
+    return null;
+  });
+  environment().fromString(
+    "{% do take({'t': (1, 2), 'm': 'x'|e, 'k': {'a': 1}.items(), 'g': [1]|map('string'), 'n': none}) %}",
+  )
+    .render(new Map([["take", take]]));
+  assertEquals(toPlain(taken.get("value") ?? null), map({ t: [1, 2], m: "x", k: [["a", 1]], g: ["1"], n: null }));
+  for (const wrong of ["{% do take([nope]) %}", "{% do take([range.x]) %}", "{% do take(take) %}"]) {
+    environment().fromString(wrong).render(new Map([["take", take]]));
+    assertThrows(() => toPlain(taken.get("value") ?? null), TemplateError);
+  }
+});

@@ -1,0 +1,43 @@
+import { Environment } from "../../lib/jinja/environment.ts";
+import { JINJA_FILTERS } from "../../lib/jinja/filters.ts";
+import { jinjaGlobals } from "../../lib/jinja/globals.ts";
+import { Language } from "../../lib/jinja/language.ts";
+import { JINJA_TESTS } from "../../lib/jinja/tests.ts";
+import type { Obj } from "../../lib/python/object.ts";
+import { map } from "../../lib/values/value.ts";
+import { assertEquals } from "../support/assert.ts";
+
+/** What Salt's render_jinja_tmpl made of it. */
+interface Case {
+  readonly name: string;
+  readonly tpl: string;
+  readonly expected: { readonly ok?: string };
+}
+
+const golden: { files: Record<string, string>; cases: Case[] } = JSON.parse(
+  await Deno.readTextFile(new URL("../corpus/jinja.json", import.meta.url)),
+);
+
+/** What needs more than the language: Salt's functions, filters, tests, tags, and its way to print. */
+const OF_SALT =
+  /salt|tojson|yaml|\|json|import_json|to_bool|is list|raise\(|^\{\{ \{'k': 'a\\nb'\} \}\}$|\|unique \}\}|pillar\.nope|^line1/;
+
+const language = new Language({ filters: JINJA_FILTERS, tests: JINJA_TESTS, options: { keepTrailingNewline: true } });
+
+const cases = golden.cases.filter(({ tpl }) => !OF_SALT.test(tpl));
+
+Deno.test("enough of Salt's cases need nothing of Salt", () => assertEquals(cases.length, 36));
+
+for (const { name, tpl, expected } of cases) {
+  Deno.test(`a template gives what it gives in Salt: ${name}`, () => {
+    const globals = new Map<string, Obj>([
+      ...jinjaGlobals(),
+      ["pillar", map({ nginx: { server: { name: "web", port: 8080 }, list: ["a", "b"], mode: "0600" } })],
+      ["grains", map({ os: "Debian" })],
+      ["tplroot", "nginx"],
+    ]);
+    const loader = (file: string) => Object.hasOwn(golden.files, file) ? { text: golden.files[file] } : undefined;
+    const environment = new Environment(language, { globals, loader, undefined: "strict" });
+    assertEquals(environment.fromString(tpl).render(new Map()), expected.ok);
+  });
+}
