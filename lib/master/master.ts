@@ -71,6 +71,12 @@ const LINGER_MS = 250;
  */
 const WORKERS = "inproc://workers", EVENTS = "inproc://events";
 
+/**
+ * Replies that are kept for a client which does not take them; others to it are dropped. A client waits for the reply to its request
+ * before it sends the next, and a piece of a file is 1 MiB: one that asks for thousands and takes none must not hold thousands.
+ */
+const MOST_REPLIES = 16;
+
 /** A running master. */
 export class Master {
   readonly #opts: MasterOpts;
@@ -179,6 +185,7 @@ export class Master {
         maxFrameBytes: opts.max_request_bytes,
         handshakeMs: opts.handshake_timeout * 1000,
         receiveHighWaterMark: opts.max_queued_requests,
+        sendHighWaterMark: MOST_REPLIES,
         lingerMs: LINGER_MS,
         ...PROBES,
         ...MANY_REQUESTERS,
@@ -192,7 +199,11 @@ export class Master {
     this.#limiter = new ConnectionLimiter(this.#requests.monitor(), {
       name: "ret_port",
       limits: connectionLimits(opts),
-      memory: { rule: new Unanswered(), most: opts.max_request_memory, name: "max_request_memory" },
+      memory: {
+        rule: new Unanswered(MOST_REPLIES * opts.file_buffer_size),
+        most: opts.max_request_memory,
+        name: "max_request_memory",
+      },
       messages: {
         most: `max_request_bytes (${opts.max_request_bytes})`,
         at: (address) => minionsAt(new DataCache(opts.cachedir, { log: this.#log.error }), address),

@@ -219,7 +219,7 @@ const SHUT_RDWR = 2;
 const IPPROTO_TCP = 6;
 const TCP_INFO = 11;
 /** Offset of `tcpi_bytes_acked` in Linux's `struct tcp_info`; `tcpi_bytes_received` follows it. */
-const BYTES_ACKED = 120;
+const BYTES_ACKED = 120, NOTSENT_BYTES = 144;
 
 const socketAddress = new Uint8Array(128);
 const tcpInfo = new Uint8Array(256);
@@ -237,14 +237,24 @@ export function peerAddress(fd: number): string | undefined {
   return /^0{20}ffff/.test(address) ? address.slice(24) : address;
 }
 
-/** Linux's byte counts of the TCP connection `fd`; `undefined` if it is no connection (any more), or on other systems. */
-export function tcpByteCounts(fd: number): { readonly received: number; readonly taken: number } | undefined {
+/** Linux's byte counts of a TCP connection. */
+export interface TcpByteCounts {
+  readonly received: number;
+  /** Bytes sent and acknowledged by the peer. */
+  readonly taken: number;
+  /** Bytes that wait in the system, as the peer has no room for them; 0 if the system does not tell. */
+  readonly unsent: number;
+}
+
+/** The counts of the TCP connection `fd`; `undefined` if it is no connection (any more), or on other systems. */
+export function tcpByteCounts(fd: number): TcpByteCounts | undefined {
   if (Deno.build.os !== "linux") return undefined;
   size[0] = tcpInfo.length;
   if (libc().getsockopt(fd, IPPROTO_TCP, TCP_INFO, tcpInfo, size) !== 0 || size[0] < BYTES_ACKED + 16) return undefined;
   const view = new DataView(tcpInfo.buffer);
   const count = (at: number) => Number(view.getBigUint64(at, true));
-  return { taken: count(BYTES_ACKED), received: count(BYTES_ACKED + 8) };
+  const unsent = size[0] >= NOTSENT_BYTES + 4 ? view.getUint32(NOTSENT_BYTES, true) : 0;
+  return { taken: count(BYTES_ACKED), received: count(BYTES_ACKED + 8), unsent };
 }
 
 const F_DUPFD_CLOEXEC = 1030;

@@ -146,7 +146,7 @@ export class ConnectionLimiter {
     if (most === 0 || this.#shares.size === 0 || rss - this.#restBytes < Math.min(LOOK_FROM, most)) return;
     const held = rule.weigh(this.#counts());
     const sum = total(held);
-    if (sum < most / 4) this.#restBytes = rss; // something else grows
+    if (sum < most / 4 && !rule.inDoubt) this.#restBytes = rss; // something else grows
     if (sum <= most) return;
     for (const connection of heaviest(held, most / 2)) {
       const bytes = `${held.get(connection)} of them by ${addressText(this.#shares.addressOf(connection) ?? "")}`;

@@ -4,11 +4,10 @@
  * @module
  */
 
+import type { TcpByteCounts } from "../os/libc.ts";
+
 /** Counts of a connection. */
-export interface ByteCounts {
-  readonly received: number;
-  /** Bytes sent and acknowledged by the peer. */
-  readonly taken: number;
+export interface ByteCounts extends TcpByteCounts {
   /** Age of the connection in milliseconds. */
   readonly ageMs: number;
 }
@@ -17,6 +16,8 @@ export interface ByteCounts {
 export interface MemoryRule {
   /** Takes the current counts of all connections; may use those of earlier calls. */
   weigh(counts: ReadonlyMap<number, ByteCounts>): Map<number, number>;
+  /** Whether some connection of the last call may soon be found to hold more. */
+  readonly inDoubt?: boolean;
 }
 
 /** More bytes than ZMTP's greeting and handshake: a peer that was sent more has got a reply. */
@@ -29,27 +30,48 @@ interface Seen {
   readonly taken: number;
   /** Bytes received when everything had been answered. */
   readonly answered: number;
+  /** The age of the connection when the peer was first seen to take nothing of what waits for it, in milliseconds. */
+  readonly stuckAtMs: number | undefined;
 }
+
+/** Time after which a peer that has no room for what is sent to it does not read, in milliseconds. */
+const STUCK_MS = 5_000;
 
 /**
  * Requests: the bytes received since the last reply was sent. Counts incomplete requests of any size, unread requests,
- * and replies that the peer does not fetch.
+ * and replies that the peer does not fetch: a peer that reads nothing may have as many as are kept for it.
  */
 export class Unanswered implements MemoryRule {
   #seen = new Map<number, Seen>();
+  readonly #mostReplyBytes: number;
+  #inDoubt = false;
+
+  /** @param mostReplyBytes How many bytes of replies are kept for a peer that does not read. */
+  constructor(mostReplyBytes = 0) {
+    this.#mostReplyBytes = mostReplyBytes;
+  }
+
+  /** Whether some peer has no room for what is sent to it, and it is not sure yet that it does not read. */
+  get inDoubt(): boolean {
+    return this.#inDoubt;
+  }
 
   /** As {@linkcode MemoryRule}. */
   weigh(counts: ReadonlyMap<number, ByteCounts>): Map<number, number> {
+    this.#inDoubt = false;
     const seen = new Map<number, Seen>();
     const unanswered = new Map<number, number>();
-    for (const [connection, { received, taken }] of counts) {
+    for (const [connection, { received, taken, unsent, ageMs }] of counts) {
       const before = this.#seen.get(connection);
       // The number may belong to another connection by now.
       const known = before !== undefined && before.received <= received ? before : undefined;
       const first = taken > HANDSHAKE ? received : 0;
       const answered = known === undefined ? first : taken - known.taken >= REPLY ? known.received : known.answered;
-      seen.set(connection, { received, taken, answered });
-      unanswered.set(connection, received - answered);
+      const stuckAtMs = unsent === 0 ? undefined : known?.taken === taken ? known.stuckAtMs ?? ageMs : ageMs;
+      seen.set(connection, { received, taken, answered, stuckAtMs });
+      const stuckMs = stuckAtMs === undefined ? 0 : ageMs - stuckAtMs;
+      if (stuckAtMs !== undefined && stuckMs < STUCK_MS) this.#inDoubt = true;
+      unanswered.set(connection, received - answered + (stuckMs >= STUCK_MS ? this.#mostReplyBytes : 0));
     }
     this.#seen = seen;
     return unanswered;

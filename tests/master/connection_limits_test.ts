@@ -75,7 +75,7 @@ Deno.test("the address with most is known after any order of coming and going", 
 
 const counts = (of: Record<number, [received: number, taken: number]>) =>
   new Map<number, ByteCounts>(
-    Object.entries(of).map(([n, [received, taken]]) => [Number(n), { received, taken, ageMs: 0 }]),
+    Object.entries(of).map(([n, [received, taken]]) => [Number(n), { received, taken, unsent: 0, ageMs: 0 }]),
   );
 const values = (held: Map<number, number>) => [...held.values()];
 
@@ -90,12 +90,26 @@ Deno.test("what has come since the last reply is unanswered; a PING's answer is 
   assertEquals(values(rule.weigh(counts({ 1: [100, 0], 2: [9_600, 40_110] }))), [100, 100]);
 });
 
+Deno.test("a peer that takes nothing for five seconds, though something is sent to it, holds as many replies as are kept for it", () => {
+  const rule = new Unanswered(16_000);
+  const look = (ageMs: number, taken: number, unsent: number) =>
+    values(rule.weigh(new Map([[1, { received: 400, taken, unsent, ageMs }]])))[0];
+  assertEquals([look(1_000, 9_000, 0), rule.inDoubt], [0, false]);
+  assertEquals([look(2_000, 9_000, 70_000), rule.inDoubt], [0, true]);
+  assertEquals([look(6_900, 9_000, 70_000), rule.inDoubt], [0, true]);
+  assertEquals([look(7_000, 9_000, 70_000), rule.inDoubt], [16_000, false]);
+  // One that is slow is none.
+  assertEquals([look(8_000, 9_500, 70_000), rule.inDoubt], [0, true]);
+  assertEquals([look(9_000, 9_500, 0), rule.inDoubt], [0, false]);
+  assertEquals([look(90_000, 9_500, 0), rule.inDoubt], [0, false]);
+});
+
 Deno.test("a subscriber holds what it has said beyond its introduction and its heartbeats", () => {
   const held = new Subscribed().weigh(
     new Map([
-      [1, { received: 900, taken: 0, ageMs: 0 }],
-      [2, { received: 5_000_000, taken: 1e9, ageMs: 30 * 86_400_000 }],
-      [3, { received: 1_000_000, taken: 0, ageMs: 60_000 }],
+      [1, { received: 900, taken: 0, unsent: 0, ageMs: 0 }],
+      [2, { received: 5_000_000, taken: 1e9, unsent: 0, ageMs: 30 * 86_400_000 }],
+      [3, { received: 1_000_000, taken: 0, unsent: 0, ageMs: 60_000 }],
     ]),
   );
   assertEquals(values(held), [0, 0, 1_000_000 - 2_048 - 600]);
