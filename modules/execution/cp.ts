@@ -11,7 +11,7 @@ import { cachedFiles, cacheLocalFile } from "../../lib/fileclient/local_cache.ts
 import { pushDirectory, pushFile, type PushHost } from "../../lib/fileclient/pushing.ts";
 import { withoutPassword } from "../../lib/fileclient/downloads.ts";
 import { messageOf } from "../../lib/errors.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
+import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { any, bool, dict, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
@@ -252,7 +252,7 @@ ${SALTENV_DOC}`,
   params: { path: str(), ...SALTENV },
   async run({ path, saltenv }, context) {
     const copy = await cached(path, saltenv, {}, context);
-    return copy === undefined ? false : textIfUtf8(await Deno.readFile(copy));
+    return copy === undefined || !isFile(copy) ? false : textIfUtf8(await Deno.readFile(copy));
   },
 });
 

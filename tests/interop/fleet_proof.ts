@@ -8,6 +8,7 @@
 import { dataCache } from "../support/job_store.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { dumpJson } from "../../lib/values/json.ts";
+import { sameBytes } from "../../lib/crypto/same_bytes.ts";
 import { samePem } from "../../lib/crypto/pem.ts";
 import { isThere } from "../../lib/os/file_kind.ts";
 import { eventually } from "../support/eventually.ts";
@@ -214,6 +215,43 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
       assertEquals(jsonDocuments(out), { [id]: { [dest]: true } });
       assertEquals(Deno.readTextFileSync(dest), Deno.readTextFileSync(source));
     }
+  });
+
+  await step("files and own modules come from the master's file server, and a file goes to the master", async () => {
+    const path = (name: string) => `${site.root}/srv/${name}`;
+    Deno.mkdirSync(path("_modules"), { recursive: true });
+    Deno.mkdirSync(path("sub/empty"), { recursive: true });
+    // Several pieces, and bytes of all kinds.
+    const big = new Uint8Array(2_500_000).map((_byte, i) => (i * 31 + (i >> 8)) & 0xff);
+    Deno.writeFileSync(path("sub/big.bin"), big);
+    Deno.writeTextFileSync(path("ä.txt"), "ä €\n");
+    Deno.writeTextFileSync(path("_modules/own.py"), "def hello():\n    return 'hello'\n");
+    Deno.writeTextFileSync(path("_modules/ours.js"), "export const hello = () => 'hello';\n");
+    const dest = `${site.root}/fetched`;
+    const funs = ["cp.get_dir", "cp.get_file", "cp.get_file_str", "cp.list_master", "cp.push", "saltutil.sync_modules"];
+    const words = [["salt://sub", dest], ["salt://sub/big.bin", `${dest}/zip`, "gzip=5"], ["salt://ä.txt"], [], [
+      path("sub/big.bin"),
+      "upload_path=/up/big.bin",
+    ], ["refresh=True"]];
+    Deno.mkdirSync(dest);
+    const returned = await site.salt([
+      id,
+      funs.join(","),
+      ...words.flatMap((each, i) => i === 0 ? each : [",", ...each]),
+    ]);
+    const modules = minion.version === undefined ? ["modules.ours", "modules.own"] : ["modules.own"];
+    assertEquals(returned[id], {
+      "cp.get_dir": [`${dest}/sub/big.bin`, `${dest}/sub/empty`],
+      "cp.get_file": `${dest}/zip`,
+      "cp.get_file_str": "ä €\n",
+      "cp.list_master": ["_modules/ours.js", "_modules/own.py", "sub/big.bin", "ä.txt"],
+      "cp.push": true,
+      "saltutil.sync_modules": modules,
+    });
+    const copies = [`${dest}/sub/big.bin`, `${dest}/zip`, `${site.cacheDir}/minions/${id}/files/up/big.bin`];
+    for (const copy of copies) assert(sameBytes(Deno.readFileSync(copy), big), `${copy} is what was sent`);
+    const own = minion.version === undefined ? "ours.hello" : "own.hello";
+    assertEquals(await site.salt([id, own]), { [id]: "hello" });
   });
 
   await step("the documentation and the list of functions come across", async () => {

@@ -39,6 +39,8 @@ user: ${userName()}
 interface: 127.0.0.1
 publish_port: ${ports.publish}
 ret_port: ${ports.request}
+file_roots: {base: [${root}/srv]}
+file_recv: true
 worker_threads: 3
 loop_interval: 1
 timeout: 5
