@@ -1,19 +1,26 @@
 /**
- * The file server of this host, for a minion without a master: the same commands as a master's.
+ * The file server of this host, for a minion without a master and for the master's own runners: the same commands as a master's.
  * Source: Salt 3008.3 `salt/fileserver/__init__.py` FSChan.
  * @module
  */
 
 import { fileCommand } from "../fileserver/file_commands.ts";
 import { FileServer } from "../fileserver/file_server.ts";
+import { updateBackends } from "../fileserver/upkeep.ts";
 import type { BackendHost } from "../files/backend.ts";
 import type { FileRequest } from "./server_calls.ts";
 import type { MasterOpts, MinionOpts } from "../config/options.ts";
 import { optsValues } from "../config/opts_map.ts";
 
-/** Opens the file server of a node. */
-export function openLocalServer(opts: MinionOpts | MasterOpts, host: BackendHost): FileRequest {
-  const server = new FileServer(opts, host);
+/** Opens the file server of a node, with its git repositories as they are now. */
+export async function openLocalServer(
+  opts: MinionOpts | MasterOpts,
+  { log, signal }: BackendHost & { readonly signal: AbortSignal },
+): Promise<FileRequest> {
+  const server = new FileServer(opts, { log });
+  if (opts.fileserver_backend.some((name) => ["git", "gitfs"].includes(name))) {
+    await updateBackends(server, { changes: false, signal }, { log, tell: () => Promise.resolve() });
+  }
   return async (load) => {
     if (load.get("cmd") === "_master_opts") return optsValues(opts);
     return await fileCommand(server, load) ?? new Map();

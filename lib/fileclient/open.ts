@@ -46,10 +46,10 @@ export function fileClientOf(context: ClientContext): FileClient {
 }
 
 /** The file server of this host, which is loaded when it is asked first. */
-function localServer({ opts, log }: ClientContext): FileRequest {
+function localServer({ opts, signal, log }: ClientContext): FileRequest {
   let server: Promise<FileRequest> | undefined;
   return async (load) => {
-    server ??= import("./local_server.ts").then(({ openLocalServer }) => openLocalServer(opts, { log }));
+    server ??= import("./local_server.ts").then(({ openLocalServer }) => openLocalServer(opts, { log, signal }));
     return await (await server)(load);
   };
 }

@@ -31,12 +31,12 @@ interface Arguments {
   readonly extmod_blacklist: Value;
 }
 
-function masterClient({ opts, signal, log }: RunnerContext): FileClient {
+async function masterClient({ opts, signal, log }: RunnerContext): Promise<FileClient> {
   return openFileClient({
     cachedir: opts.cachedir,
     hashType: opts.hash_type,
     id: opts.id ?? "",
-    request: openLocalServer(opts, { log }),
+    request: await openLocalServer(opts, { log, signal }),
     signal,
     log: (level, message) => log(level, message),
   });
@@ -75,7 +75,7 @@ function syncing(name: string, directory: string, what: string): RunnerFunction 
   return runner({
     doc: runnerDoc(`Sync ${what} from _${directory} on the master's file server.\n\n${DOC}`, `saltutil.sync_${name}`),
     params: PARAMS,
-    run: (given, context) => syncOne(directory, given, context, masterClient(context)),
+    run: async (given, context) => syncOne(directory, given, context, await masterClient(context)),
   });
 }
 
@@ -136,7 +136,7 @@ export const sync_all: RunnerFunction = runner({
   doc: runnerDoc(`Sync the modules of all families: a map of lists.\n\n${DOC}`, "saltutil.sync_all"),
   params: PARAMS,
   async run(given, context) {
-    const client = masterClient(context);
+    const client = await masterClient(context);
     const changed = new Map<Value, Value>();
     for (const [key, directory] of ALL) changed.set(key, await syncOne(directory, given, context, client));
     return changed;
