@@ -27,8 +27,10 @@ export const FLOORS: readonly (readonly string[])[] = [
   [
     "lib/cli",
     "lib/files",
+    "lib/git",
     "lib/jobs",
     "lib/packages",
+    "lib/language_packages",
     "lib/services",
     "lib/accounts",
     "lib/settings",

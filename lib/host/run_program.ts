@@ -22,6 +22,14 @@ export interface ProgramOptions {
   readonly runas?: string | null;
   /** Whether a return code other than 0 is an error in the minion's log. Default: no. */
   readonly logsFailure?: boolean;
+  /** Whether a return code other than 0 is logged, and becomes the job's. Default: no. */
+  readonly setsRetcode?: boolean;
+  /** Whether stderr comes in stdout, in the order of writing. */
+  readonly joined?: boolean;
+  /** Python's name of the output's encoding; default UTF-8. */
+  readonly encoding?: string | null;
+  /** Whether white space at the end of the output stays. */
+  readonly verbatim?: boolean;
   /** Whether nothing of it is logged, because a secret is in its arguments or its input. */
   readonly secret?: boolean;
 }
@@ -37,10 +45,16 @@ export interface ProgramResult {
   readonly stderr: string;
 }
 
+/** What runs programs: a job's context, or less. */
+export interface ProgramHost extends CommandHost {
+  /** Sets the job's return code. */
+  setRetcode?(retcode: number): void;
+}
+
 /** Runs a program to its end. @throws {CommandError} If it cannot be started. */
 export async function runProgram(
   words: readonly string[],
-  host: CommandHost,
+  host: ProgramHost,
   options: ProgramOptions = {},
 ): Promise<ProgramResult> {
   const env: Value = new Map(Object.entries({ LC_ALL: "C", LANG: "C", ...options.env }));
@@ -49,22 +63,27 @@ export async function runProgram(
     python_shell: false,
     cwd: options.cwd ?? "/",
     env,
-    ignore_retcode: options.logsFailure !== true,
+    ignore_retcode: options.logsFailure !== true && options.setsRetcode !== true,
     output_loglevel: options.secret === true ? "quiet" : "debug",
     stdin_raw_newlines: true,
     shell: "/bin/sh",
     ...options.stdin !== undefined && { stdin: options.stdin },
     ...options.timeout !== undefined && { timeout: options.timeout },
     ...options.runas !== undefined && { runas: options.runas },
+    ...options.joined === true && { redirect_stderr: true },
+    ...options.encoding !== undefined && { output_encoding: options.encoding },
+    ...options.verbatim === true && { rstrip: false },
   }, host);
-  const { pid, retcode, stdout, stderr } = result;
-  return { pid, retcode: retcode ?? 0, stdout, stderr };
+  const { pid, stdout, stderr } = result;
+  const retcode = result.retcode ?? 0;
+  if (retcode !== 0 && options.setsRetcode === true) host.setRetcode?.(retcode);
+  return { pid, retcode, stdout, stderr };
 }
 
 /** Like {@linkcode runProgram}, for its output alone. @throws {CommandError} Also if its return code is not 0. */
 export async function outputOf(
   words: readonly string[],
-  host: CommandHost,
+  host: ProgramHost,
   options: ProgramOptions = {},
 ): Promise<string> {
   const { retcode, stdout, stderr } = await runProgram(words, host, options);

@@ -9,18 +9,19 @@ import * as output from "./apt_output.ts";
 import { changeFailure, changesBetween } from "./changes.ts";
 import { compareDebianVersions } from "./debian_version.ts";
 import { asVersions, type PackageVersions } from "./package_list.ts";
+import { scopeWords } from "./scope.ts";
 import type { Targets } from "./package_targets.ts";
 import { matchingVersion } from "./version_match.ts";
 import { CommandError } from "../errors.ts";
 import { parseEnvironment } from "../host/command_environment.ts";
 import { checkedWord, outputOf, type ProgramOptions, type ProgramResult, runProgram } from "../host/run_program.ts";
-import { which } from "../host/which.ts";
+import { isAnything } from "../os/file_kind.ts";
 import { statIfExists } from "../os/atomic_file.ts";
 import { sleep } from "../os/sleep.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { compileGlob } from "../text/glob.ts";
 import { isTrue } from "../values/is_true.ts";
-import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
+import { map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
 /** So that nothing asks questions. */
 const DPKG_ENVIRONMENT = {
@@ -42,9 +43,7 @@ export async function runApt(
   options: ProgramOptions & { readonly scope?: boolean } = {},
 ): Promise<ProgramResult> {
   const { scope = true, env, ...how } = options;
-  const inScope = scope && hasScope(context)
-    ? ["systemd-run", "--scope", "--description", '"salt.modules.aptpkg"']
-    : [];
+  const inScope = scope ? scopeWords(context, '"salt.modules.aptpkg"') : [];
   const run = () => runProgram([...inScope, ...words], context, { ...how, env: { ...DPKG_ENVIRONMENT, ...env } });
   let result = await run();
   for (let tries = 1; tries <= LOCK_TRIES && result.stderr.includes("Could not get lock"); tries++) {
@@ -53,13 +52,6 @@ export async function runApt(
     result = await run();
   }
   return result;
-}
-
-/** Whether systemd can give a program a scope of its own, so that a restart of the minion does not end it. */
-function hasScope({ grains }: JobContext): boolean {
-  const systemd = grains.get("systemd");
-  const version = isMap(systemd) ? Number(systemd.get("version") ?? 0) : 0;
-  return grains.get("init") === "systemd" && version >= 205 && which("systemd-run") !== undefined;
 }
 
 /** The packages of this host. */
@@ -120,6 +112,11 @@ export async function refreshPackages(context: JobContext, options: RefreshOptio
   const { sources, failed } = output.parseUpdate(result.stdout);
   if (options.failhard && failed.length > 0) throw new CommandError(`Error getting repos: ${failed.join(", ")}`);
   return sources;
+}
+
+/** The same if `refresh` is true, with the keyword `cache_valid_time`. */
+export async function refreshIfAsked(kwargs: ValueMap, context: JobContext, refresh: Value): Promise<void> {
+  if (isTrue(refresh)) await refreshPackages(context, { cacheValidTime: kwargs.get("cache_valid_time") });
 }
 
 /** What is asked of {@linkcode latestVersions}. */
@@ -485,4 +482,23 @@ export async function packageFiles(
     if (status === "installed") files.set(name, (await outputOf(["dpkg", "-L", name], context)).split("\n"));
   }
   return files;
+}
+
+/** What {@linkcode packageFiles} found as one list. */
+export function asFileList(files: Map<string, string[]> | string): Value {
+  return typeof files === "string"
+    ? files
+    : map({ errors: [], files: [...new Set([...files.values()].flat())].sort() });
+}
+
+/** What {@linkcode packageFiles} found by package. */
+export function asFilesByPackage(files: Map<string, string[]> | string): Value {
+  return typeof files === "string" ? files : map({ errors: [], packages: new Map(files) });
+}
+
+/** The licences of an installed package, as its file of copyrights names them. */
+export function licenceOf(name: string): string {
+  const path = `/usr/share/doc/${name}/copyright`;
+  // Not every copyright file is UTF-8.
+  return isAnything(path) ? output.parseLicences(new TextDecoder().decode(Deno.readFileSync(path))) : "";
 }

@@ -249,3 +249,27 @@ const FIELDS: Readonly<Record<string, "name" | "version" | "arch">> = {
 export function parseServicesToRestart(text: string): string[] {
   return [...new Set([...text.matchAll(/^SERVICE:([^,\n]*)/gm)].map(([, name]) => name))];
 }
+
+/** The installed packages with their versions, of status, name and version with tabs between. */
+export function parseInstalledNames(text: string): ValueMap {
+  return new Map(
+    text.split("\n").map((line) => line.split("\t")).filter(([status]) => status === "installed").map((
+      [, name, version],
+    ) => [name, version]),
+  );
+}
+
+/** The fields of each package of `dpkg-query --print-avail`, by package. */
+export function parseAvailable(text: string): Map<string, ValueMap> {
+  const packages = new Map<string, ValueMap>();
+  for (const paragraph of text.split(/^(?=Package:)/m)) {
+    const fields: ValueMap = new Map();
+    for (const line of paragraph.split("\n")) {
+      const [, key, value] = /^(.*?): (.*)$/.exec(line) ?? [];
+      if (key !== undefined && value.trim() !== "") fields.set(key.toLowerCase(), value);
+    }
+    const name = fields.get("package");
+    if (typeof name === "string") packages.set(name, fields);
+  }
+  return packages;
+}

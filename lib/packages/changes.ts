@@ -23,3 +23,22 @@ export function changeFailure(message: string, info: Readonly<Record<string, Val
   const shown = formatNested(map(info), { color: false }).trimEnd();
   return new CommandError(`${/[.?!]$/.test(message) ? message : `${message}.`} Additional info follows:\n\n${shown}`);
 }
+
+/** What is done to packages. */
+export interface Change {
+  /** Lists the packages, before and after. */
+  list(): Promise<ValueMap>;
+  /** Changes them. @returns What has gone wrong. */
+  run(before: ValueMap): Promise<readonly string[]>;
+  /** What is said if something has gone wrong: `Problem encountered installing package(s)`. */
+  readonly failure: string;
+}
+
+/** Changes packages. @returns What has changed. @throws {CommandError} With what has changed all the same. */
+export async function changePackages({ list, run, failure }: Change): Promise<ValueMap> {
+  const before = await list();
+  const errors = await run(before);
+  const changes = changesBetween(before, await list());
+  if (errors.length === 0) return changes;
+  throw changeFailure(failure, { errors: [...errors], changes });
+}

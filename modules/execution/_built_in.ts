@@ -13,7 +13,13 @@ async function joined(parts: readonly Promise<object>[]): Promise<object> {
 /** What `loadCatalogue` makes a minion's execution modules of. */
 export const EXECUTION_MODULES: ModuleTable = {
   alternatives: () => import("./alternatives.ts"),
-  aptpkg: () => import("./aptpkg.ts"),
+  apkpkg: () => import("./apkpkg.ts"),
+  aptpkg: () =>
+    joined([
+      import("./aptpkg.ts"),
+      import("./_apt_queries.ts"),
+      import("./_apt_repositories.ts"),
+    ]),
   archive: () => import("./archive.ts"),
   cmd: () => import("./cmd.ts"),
   config: () => import("./config.ts"),
@@ -23,6 +29,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   debian_service: () => import("./debian_service.ts"),
   defaults: () => import("./defaults.ts"),
   disk: () => import("./disk.ts"),
+  dpkg_lowpkg: () => import("./dpkg_lowpkg.ts"),
   environ: () => import("./environ.ts"),
   event: () => import("./event.ts"),
   file: () =>
@@ -32,6 +39,7 @@ export const EXECUTION_MODULES: ModuleTable = {
       import("./_file_managing.ts"),
       import("./_file_trees.ts"),
     ]),
+  git: () => import("./git.ts"),
   gentoo_service: () => import("./gentoo_service.ts"),
   grains: () => import("./grains.ts"),
   groupadd: () => import("./groupadd.ts"),
@@ -46,9 +54,12 @@ export const EXECUTION_MODULES: ModuleTable = {
   match: () => import("./match.ts"),
   mount: () => import("./mount.ts"),
   network: () => import("./network.ts"),
+  pacmanpkg: () => import("./pacmanpkg.ts"),
+  pip: () => import("./pip.ts"),
   ps: () => import("./ps.ts"),
   publish: () => import("./publish.ts"),
   random: () => import("./random.ts"),
+  rpm_lowpkg: () => import("./rpm_lowpkg.ts"),
   saltutil: () => joined([import("./saltutil.ts"), import("./_syncing.ts")]),
   ssh: () => import("./ssh.ts"),
   status: () => import("./status.ts"),
@@ -59,14 +70,30 @@ export const EXECUTION_MODULES: ModuleTable = {
   test: () => import("./test.ts"),
   timezone: () => import("./timezone.ts"),
   useradd: () => import("./useradd.ts"),
+  virtualenv_mod: () => import("./virtualenv_mod.ts"),
+  yumpkg: () =>
+    joined([
+      import("./yumpkg.ts"),
+      import("./_rpm_queries.ts"),
+      import("./_yum_groups.ts"),
+      import("./_yum_queries.ts"),
+    ]),
+  zypperpkg: () =>
+    joined([
+      import("./zypperpkg.ts"),
+      import("./_rpm_queries.ts"),
+      import("./_zypper_queries.ts"),
+    ]),
 };
 
 /** The virtual names, each with the files that bear it, in the order in which they are asked whether they serve. */
 export const VIRTUAL_NAMES: VirtualNames = {
   group: ["groupadd"],
-  pkg: ["aptpkg"],
+  lowpkg: ["dpkg_lowpkg", "rpm_lowpkg"],
+  pkg: ["apkpkg", "aptpkg", "pacmanpkg", "yumpkg", "zypperpkg"],
   service: ["debian_service", "gentoo_service", "linux_service", "systemd_service"],
   shadow: ["linux_shadow"],
   sysctl: ["linux_sysctl"],
   user: ["useradd"],
+  virtualenv: ["virtualenv_mod"],
 };

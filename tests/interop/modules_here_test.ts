@@ -4,11 +4,12 @@
  */
 
 import { loadGrains } from "../../lib/minion/grains.ts";
-import { map, toValue, type Value } from "../../lib/values/value.ts";
+import { isMap, toValue, type Value } from "../../lib/values/value.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { run, testContext, testOpts } from "../support/job_context.ts";
 import { parseJson } from "../support/json.ts";
+import { type Call, GIT_CALLS, makeRepositories } from "./git_calls.ts";
 import { testWithPython } from "./salts.ts";
 
 /** What does not change of a process while it runs. */
@@ -31,78 +32,100 @@ const PROCESS = [
 ];
 
 /** Functions with their arguments and keywords. */
-const CALLS:
-  readonly (readonly [fun: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>])[] = [
-    ["pkg.list_pkgs"],
-    ["pkg.list_pkgs", [], { versions_as_list: true }],
-    ["pkg.list_pkgs", [], { removed: true }],
-    ["pkg.version", ["bash", "lib*ssl*"]],
-    ["pkg.owner", ["/bin/bash", "/usr/bin/apt", "/nonexistent"]],
-    ["pkg.which", ["/usr/bin/apt"]],
-    ["pkg.info_installed", ["bash", "apt"]],
-    ["pkg.get_selections", ["lib*ssl*"]],
-    ["pkg.list_repos"],
-    ["pkg.file_dict", ["base-files"]],
-    ["pkg.latest_version", ["bash"], { refresh: false }],
-    ["pkg.show", ["bash"], { filter: "version,maintainer" }],
-    ["user.info", ["root"]],
-    ["user.getent"],
-    ["user.list_users"],
-    ["user.primary_group", ["root"]],
-    ["group.getent"],
-    ["shadow.info", ["root"]],
-    ["shadow.list_users"],
-    ["shadow.gen_password", ["x", "abcdefgh"]],
-    ["sysctl.get", ["kernel.ostype"]],
-    ["sysctl.default_config"],
-    ["kmod.available"],
-    ["timezone.get_offset"],
-    ["timezone.get_zonecode"],
-    ["timezone.zone_compare", ["Etc/UTC"]],
-    ["network.interfaces"],
-    ["network.ip_addrs", [], { include_loopback: true }],
-    ["network.ip_addrs6", [], { include_loopback: true }],
-    ["network.ip_networks", [], { verbose: true }],
-    ["network.subnets"],
-    ["network.subnets6"],
-    ["network.routes"],
-    ["network.default_route"],
-    ["network.get_hostname"],
-    ["network.get_fqdn"],
-    ["network.arp"],
-    ["network.ip_neighs"],
-    ["network.hw_addr", ["lo"]],
-    ["network.interface_ip", ["lo"]],
-    ["network.connect", ["127.0.0.1", 1]],
-    ["mount.fstab"],
-    ["mount.active"],
-    ["mount.active", [], { extended: true }],
-    ["mount.swaps"],
-    ["mount.get_device_from_path", ["/usr/bin"]],
-    ["disk.blkid"],
-    ["ps.total_physical_memory"],
-    ["ps.num_cpus"],
-    ["ps.boot_time"],
-    ["ps.disk_partitions"],
-    ["ps.disk_partitions", [true]],
-    ["ps.network_io_counters", ["nope0"]],
-    ["ps.get_users"],
-    ["ps.proc_info", [1], { attrs: PROCESS }],
-    ["ps.proc_info", [999_999]],
-    ["system.get_system_date"],
-    ["system.has_settable_hwclock"],
-    ["system.get_computer_name"],
-    ["disk.get_fstype_from_path", ["/proc"]],
-  ];
+const LOOKING: readonly Call[] = [
+  ["pkg.list_pkgs"],
+  ["pkg.list_pkgs", [], { versions_as_list: true }],
+  ["pkg.list_pkgs", [], { removed: true }],
+  ["pkg.version", ["bash", "lib*ssl*"]],
+  ["pkg.owner", ["/bin/bash", "/usr/bin/apt", "/nonexistent"]],
+  ["pkg.which", ["/usr/bin/apt"]],
+  ["pkg.info_installed", ["bash", "apt"]],
+  ["pkg.get_selections", ["lib*ssl*"]],
+  ["pkg.list_repos"],
+  ["pkg.file_dict", ["base-files"]],
+  ["pkg.latest_version", ["bash"], { refresh: false }],
+  ["pkg.show", ["bash"], { filter: "version,maintainer" }],
+  ["user.info", ["root"]],
+  ["user.getent"],
+  ["user.list_users"],
+  ["user.primary_group", ["root"]],
+  ["group.getent"],
+  ["shadow.info", ["root"]],
+  ["shadow.list_users"],
+  ["shadow.gen_password", ["x", "abcdefgh"]],
+  ["sysctl.get", ["kernel.ostype"]],
+  ["sysctl.default_config"],
+  ["kmod.available"],
+  ["timezone.get_offset"],
+  ["timezone.get_zonecode"],
+  ["timezone.zone_compare", ["Etc/UTC"]],
+  ["network.interfaces"],
+  ["network.ip_addrs", [], { include_loopback: true }],
+  ["network.ip_addrs6", [], { include_loopback: true }],
+  ["network.ip_networks", [], { verbose: true }],
+  ["network.subnets"],
+  ["network.subnets6"],
+  ["network.routes"],
+  ["network.default_route"],
+  ["network.get_hostname"],
+  ["network.get_fqdn"],
+  ["network.arp"],
+  ["network.ip_neighs"],
+  ["network.hw_addr", ["lo"]],
+  ["network.interface_ip", ["lo"]],
+  ["network.connect", ["127.0.0.1", 1]],
+  ["mount.fstab"],
+  ["mount.active"],
+  ["mount.active", [], { extended: true }],
+  ["mount.swaps"],
+  ["mount.get_device_from_path", ["/usr/bin"]],
+  ["disk.blkid"],
+  ["ps.total_physical_memory"],
+  ["ps.num_cpus"],
+  ["ps.boot_time"],
+  ["ps.disk_partitions"],
+  ["ps.disk_partitions", [true]],
+  ["ps.network_io_counters", ["nope0"]],
+  ["ps.get_users"],
+  ["ps.proc_info", [1], { attrs: PROCESS }],
+  ["ps.proc_info", [999_999]],
+  ["system.get_system_date"],
+  ["system.has_settable_hwclock"],
+  ["system.get_computer_name"],
+  ["disk.get_fstype_from_path", ["/proc"]],
+];
 
-await testWithPython("3008.3", "functions that only look tell what {} tells", async (python, t) => {
+/** In which directory of its own each side's repositories are. */
+function inDirectory(value: unknown, here: string): unknown {
+  return JSON.parse(JSON.stringify(value).replaceAll("{here}", here));
+}
+
+/** A result without that directory. */
+function withoutDirectory(value: Value, here: string): Value {
+  if (typeof value === "string") return value.replaceAll(here, "{here}");
+  if (Array.isArray(value)) return value.map((one) => withoutDirectory(one, here));
+  if (!isMap(value)) return value;
+  return new Map([...value].map(([key, one]) => [withoutDirectory(key, here), withoutDirectory(one, here)]));
+}
+
+const CALLS: readonly Call[] = [...LOOKING, ...GIT_CALLS];
+
+await testWithPython("3008.3", "functions that only look, and those of git, tell what {} tells", async (python, t) => {
+  // Of one length, so that what git aligns is alike.
+  const [here, there] = await Promise.all(["a", "b"].map(async (side) => {
+    const path = await Deno.makeTempDir({ prefix: `git_${side}_` });
+    await makeRepositories(path);
+    return path;
+  }));
   const bin = python.command("salt-call")[0].replace(/[^/]*$/, "");
   const script = decodeURIComponent(new URL("./call_modules.py", import.meta.url).pathname);
   const child = new Deno.Command(`${bin}python`, { args: [script], stdin: "piped", stdout: "piped", stderr: "null" })
     .spawn();
   const writer = child.stdin.getWriter();
   await writer.write(
-    new TextEncoder().encode(JSON.stringify(CALLS.map(([fun, args = [], kwargs = {}]) => [fun, args, kwargs]))),
+    new TextEncoder().encode(
+      JSON.stringify(CALLS.map(([fun, args = [], kwargs = {}]) => inDirectory([fun, args, kwargs], there))),
+    ),
   );
   await writer.close();
   const theirs = parseJson(new TextDecoder().decode((await child.output()).stdout));
@@ -112,11 +135,16 @@ await testWithPython("3008.3", "functions that only look tell what {} tells", as
   const missing = (value: Value) => typeof value === "string" && value.includes("is not available");
   for (const [i, [fun, args = [], kwargs]] of CALLS.entries()) {
     await t.step(`${fun} ${args.join(" ")}`, async () => {
-      const given = [...args.map(toValue), ...kwargs === undefined ? [] : [map({ __kwarg__: true, ...kwargs })]];
-      const { return: ours } = await run(fun, given, context);
+      const words = [...args, ...kwargs === undefined ? [] : [{ __kwarg__: true, ...kwargs }]];
+      const { return: told } = await run(fun, words.map((one) => toValue(inDirectory(one, here))), context);
+      // The minion's words before the reason of a wrong argument.
+      const bare = typeof told === "string" ? told.replace(/^ERROR executing '[^']+': /, "ERROR: ") : told;
+      const ours = withoutDirectory(bare, here);
+      if (fun.startsWith("git.")) return assertEquals(ours, withoutDirectory(theirs[i], there));
       // On a host of another family neither has the function.
       if (!missing(theirs[i]) && !String(theirs[i]).startsWith("ERROR: ")) assertEquals(ours, theirs[i]);
       else assert(typeof ours === "string", `${fun} is an error in Python Salt: ${String(theirs[i])}`);
     });
   }
+  await Promise.all([here, there].map((path) => Deno.remove(path, { recursive: true })));
 });

@@ -1,0 +1,35 @@
+/**
+ * Words for git from what a job gives: options as a text or a list, names, lists with commas.
+ * Source: Salt 3008.3, `salt/modules/git.py`.
+ * @module
+ */
+
+import { checkedWord } from "../host/run_program.ts";
+import { shlexSplit } from "../text/shlex.ts";
+import { str, truthy, type Value } from "../values/value.ts";
+
+/** Options: a text that is split as a shell would, or a list of words. A `--` at the end of a text is left out. */
+export function optionWords(options: Value): string[] {
+  if (options === null) return [];
+  if (Array.isArray(options)) return options.map(str);
+  const words = typeof options === "string" ? shlexSplit(options) : [str(options)];
+  return words.at(-1) === "--" ? words.slice(0, -1) : words;
+}
+
+/** Words of a list, or of a text with commas. */
+export function listedWords(given: Value): string[] {
+  return Array.isArray(given) ? given.map(str) : str(given).split(",");
+}
+
+/**
+ * A name of a revision, a remote or the like, which git must not take for an option.
+ * @throws {InvocationError} If it begins with `-` (but for `-` itself, the branch before), or is empty or several lines.
+ */
+export function revisionWord(given: string, what = "revision"): string {
+  return given === "-" ? given : checkedWord(given, what);
+}
+
+/** {@linkcode revisionWord} as a list, empty if nothing is given. */
+export function revisionWords(...given: readonly Value[]): string[] {
+  return given.filter(truthy).map((one) => revisionWord(str(one)));
+}

@@ -1,0 +1,146 @@
+/**
+ * Runs git in a directory, as a user, with keys of ssh. What it prints is shown without the passwords of URLs.
+ * Source: Salt 3008.3, `salt/modules/git.py` _git_run; git(1), GIT_SSH_COMMAND.
+ * @module
+ */
+
+import { parseVersion } from "./output.ts";
+import { CommandError } from "../errors.ts";
+import { isFile } from "../os/file_kind.ts";
+import { findUser } from "../os/users.ts";
+import { type ProgramResult, runProgram } from "../host/run_program.ts";
+import { expandUser, joinPath } from "../filesystem/paths.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import { hideCredentials } from "../text/url_credentials.ts";
+import { map, str, truthy, type Value } from "../values/value.ts";
+
+/** The arguments that all functions of git have, by Salt's names. */
+export interface GitArguments {
+  readonly user?: string | null;
+  readonly ignore_retcode?: boolean;
+  readonly output_encoding?: string | null;
+  /** Paths of private keys, which are tried one after the other. */
+  readonly identity?: Value;
+  readonly saltenv?: string;
+}
+
+/** How git is run. */
+export interface GitRun extends GitArguments {
+  /** Absolute; default: the user's home. */
+  readonly cwd?: string;
+  /** Whether stderr comes in stdout. */
+  readonly joined?: boolean;
+  /** Whether a failure is a result like others. */
+  readonly soft?: boolean;
+}
+
+/** The path that `cwd` means for the user: relative ones begin at their home directory. */
+export function userPath(cwd: string, user: string | null | undefined): string {
+  return joinPath(expandUser(user ? `~${user}` : "~"), cwd);
+}
+
+/** Runs git. @throws {CommandError} If it fails, unless that is a result. */
+export async function runGit(words: readonly string[], run: GitRun, context: JobContext): Promise<ProgramResult> {
+  if (truthy(run.identity)) return await runWithKeys(words, run, context);
+  const result = await start(words, run, context);
+  if (result.retcode === 0 || run.soft) return result;
+  const told = run.joined ? result.stdout : result.stderr;
+  throw new CommandError(
+    `Command '${hideCredentials(["git", ...words].join(" "))}' failed${
+      told === "" ? "" : `: ${hideCredentials(told)}`
+    }`,
+  );
+}
+
+/** The same, for what it prints. */
+export async function gitOutput(words: readonly string[], run: GitRun, context: JobContext): Promise<string> {
+  return (await runGit(words, run, context)).stdout;
+}
+
+function start(
+  words: readonly string[],
+  run: GitRun,
+  context: JobContext,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ProgramResult> {
+  const cwd = run.cwd ?? expandUser(run.user ? `~${run.user}` : "~");
+  return runProgram(["git", ...words], context, {
+    cwd: run.cwd === undefined && !cwd.startsWith("/") ? "/" : cwd,
+    env,
+    joined: run.joined,
+    encoding: run.output_encoding ?? null,
+    setsRetcode: run.ignore_retcode !== true,
+    ...run.user && { runas: run.user },
+  });
+}
+
+/** Options of ssh so that it asks nothing. */
+const SSH_OPTIONS = "-oStrictHostKeyChecking=no -oPasswordAuthentication=no -oKbdInteractiveAuthentication=no " +
+  "-oChallengeResponseAuthentication=no";
+
+async function runWithKeys(words: readonly string[], run: GitRun, context: JobContext): Promise<ProgramResult> {
+  const errors: string[] = [];
+  const missing: string[] = [];
+  const identities = Array.isArray(run.identity) ? run.identity : [run.identity ?? null];
+  for (const identity of identities.map(str)) {
+    const key = await localKey(identity, run, context);
+    if (key === undefined) {
+      missing.push(identity);
+      context.log("error", `identity ${identity} does not exist.`);
+      continue;
+    }
+    try {
+      if (isEncrypted(key.path)) {
+        errors.push(
+          `Identity file ${key.path} is passphrase-protected and cannot be used in a non-interactive command. Using ` +
+            "salt-call from the minion will allow a passphrase-protected key to be used.",
+        );
+        continue;
+      }
+      context.log("info", `Attempting git authentication using identity file ${key.path}`);
+      const command = `ssh ${SSH_OPTIONS} -i '${key.path.replaceAll("'", `'\\''`)}'`;
+      const result = await start(words, run, context, { GIT_SSH_COMMAND: command });
+      if (result.retcode === 0) return result;
+      const told = run.joined ? result.stdout : result.stderr;
+      if (told !== "") errors.push(hideCredentials(told));
+    } finally {
+      if (key.temporary) Deno.removeSync(key.path);
+    }
+  }
+  throw new CommandError(
+    `Unable to authenticate using identity file:\n\n${errors.join("\n")}` +
+      (missing.length === 0
+        ? ""
+        : `${errors.length > 0 ? "\n\n" : ""}The following identity file(s) were not found: ${missing.join(", ")}`),
+  );
+}
+
+/** The key's path on this host, which git's user can read; `undefined` if it is not there. */
+async function localKey(
+  identity: string,
+  { user, saltenv = "base" }: GitRun,
+  context: JobContext,
+): Promise<{ readonly path: string; readonly temporary: boolean } | undefined> {
+  if (!identity.includes("salt://")) return isFile(identity) ? { path: identity, temporary: false } : undefined;
+  const path = Deno.makeTempFileSync({ prefix: "__salt.tmp." });
+  Deno.chmodSync(path, 0o600);
+  const got = await context.call("cp.get_file", [identity, path], map({ saltenv }));
+  if (!truthy(got)) {
+    Deno.removeSync(path);
+    return undefined;
+  }
+  const owner = user ? findUser(user) : undefined;
+  if (owner !== undefined) Deno.chownSync(path, owner.uid, null);
+  return { path, temporary: true };
+}
+
+function isEncrypted(path: string): boolean {
+  const text = Deno.readTextFileSync(path);
+  if (/BEGIN (?:\w+\s)*PRIVATE KEY/.test(text)) return text.includes("ENCRYPTED");
+  throw new CommandError(`${path} is not a private key`);
+}
+
+/** The version of git: `2.39.5`. */
+export async function gitVersion(context: JobContext): Promise<string> {
+  return parseVersion(await gitOutput(["--version"], {}, context));
+}

@@ -1,0 +1,68 @@
+/**
+ * Worktrees of a repository, which git can list since version 2.7.
+ * Source: Salt 3008.3, `salt/modules/git.py` list_worktrees, is_worktree; git-worktree(1).
+ * @module
+ */
+
+import { parseWorktrees } from "./output.ts";
+import { gitOutput, type GitRun, gitVersion } from "./run_git.ts";
+import { CommandError } from "../errors.ts";
+import { isDirectory, isFile } from "../os/file_kind.ts";
+import { joinPath } from "../filesystem/paths.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import { splitLines } from "../text/split_lines.ts";
+import { map, type Value, type ValueMap } from "../values/value.ts";
+
+/** The version from which on all of this works. */
+const LEAST = [2, 7];
+
+/** @throws {CommandError} If git is too old for worktrees. */
+export async function requireWorktrees(context: JobContext): Promise<string> {
+  const version = await gitVersion(context);
+  if (isAtLeast(version, LEAST)) return version;
+  throw new CommandError(
+    `Worktrees are only supported in git ${LEAST.join(".")}.0 and newer (detected git version: ${version})`,
+  );
+}
+
+/** Whether a version of git is that one or a newer one. */
+export function isAtLeast(version: string, least: readonly number[]): boolean {
+  const numbers = version.split(".").map(Number);
+  const at = least.findIndex((part, i) => (numbers[i] ?? 0) !== part);
+  return at < 0 || (numbers[at] ?? 0) > least[at];
+}
+
+/** The worktrees by their paths: all, only those whose directory is gone (`stale`), or by default only the others. */
+export async function listWorktrees(
+  run: GitRun,
+  { all, stale }: { readonly all: boolean; readonly stale: boolean },
+  context: JobContext,
+): Promise<ValueMap> {
+  const found: ValueMap = new Map();
+  for (
+    const { path, head, branch } of parseWorktrees(await gitOutput(["worktree", "list", "--porcelain"], run, context))
+  ) {
+    const isStale = !isDirectory(path);
+    if (!all && isStale !== stale) continue;
+    const told = map({ stale: isStale, HEAD: head, detached: branch === undefined, branch: branch ?? null });
+    if (branch === undefined) {
+      const tags: Value = splitLines(await gitOutput(["tag", "--points-at", head], run, context));
+      if (tags.length > 0) told.set("tags", tags);
+    }
+    found.set(path, told);
+  }
+  return found;
+}
+
+/** Whether `run.cwd` is a worktree beside the repository itself. */
+export async function isWorktree(run: GitRun, context: JobContext): Promise<boolean> {
+  let top: string;
+  try {
+    top = await gitOutput(["rev-parse", "--show-toplevel"], { ...run, ignore_retcode: true }, context);
+  } catch (error) {
+    if (error instanceof CommandError) return false;
+    throw error;
+  }
+  const file = joinPath(top, ".git");
+  return isFile(file) && /^gitdir:\s+\//.test(Deno.readTextFileSync(file));
+}

@@ -1,0 +1,72 @@
+/**
+ * Parsers of what pip prints. Pure functions over text.
+ * Source: Salt 3008.3, `salt/modules/pip.py`; pip.pypa.io.
+ * @module
+ */
+
+import { comparePythonVersions } from "./python_version.ts";
+import { splitLines } from "../text/split_lines.ts";
+import { isMap, str, toValue, type Value, type ValueMap } from "../values/value.ts";
+
+/** The name of a package as all its spellings are compared: `Zope.Interface` is `zope-interface`. */
+export function normalizedName(name: string): string {
+  return name.replace(/[-_.]+/g, "-").toLowerCase();
+}
+
+/** The version in `pip --version`. */
+export function parseVersion(text: string): string | undefined {
+  return /^pip (\S+)/.exec(text)?.[1];
+}
+
+/** Packages with their versions of `pip freeze`; lines that name no version are left out. */
+export function parseFreeze(lines: readonly string[]): Map<string, string> {
+  const packages = new Map<string, string>();
+  for (const line of lines) {
+    if (line.startsWith("-f") || line.startsWith("#") || line.startsWith("-e hg+not trust")) continue;
+    const entry = line.startsWith("-e") ? line.slice(line.indexOf("-e ") + 3) : line;
+    const [name, version] = line.startsWith("-e") && entry.includes("#egg=")
+      ? entry.split("#egg=").reverse()
+      : entry.split(entry.includes("===") ? "===" : "==");
+    if (version !== undefined) packages.set(normalizedName(name), version);
+  }
+  return packages;
+}
+
+/** The packages of `pip list --format=json`; `undefined` if it is no JSON. */
+export function parseList(text: string): ValueMap[] | undefined {
+  try {
+    const list: Value = toValue(JSON.parse(text));
+    return Array.isArray(list) ? list.filter(isMap) : [];
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** What `pip list --outdated` of a pip before 9.0 prints: packages with their newest versions. */
+export function parseOutdated(text: string, { isOldest }: { readonly isOldest: boolean }): ValueMap {
+  const pattern = isOldest ? /(\S*)\s+\(.*Latest:\s+(.*)\)/ : /(\S*)\s+\(.*\)\s+-\s+Latest:\s+(.*)/;
+  return new Map(
+    splitLines(text).flatMap((line): [Value, Value][] => {
+      const [, name, version] = pattern.exec(line) ?? [];
+      return name === undefined ? [] : [[name, version]];
+    }),
+  );
+}
+
+/** The versions that pip tells of, the oldest first. @param isWanted Whether a version is to be listed. */
+export function parseVersions(text: string, isWanted: (version: string) => boolean): string[] {
+  for (const line of splitLines(text)) {
+    const [, listed] = /\s*(?:Available versions: (.*)|Could not find a version.* \(from versions: (.*)\))/.exec(line)
+      ?.filter((part) => part !== undefined) ?? [];
+    if (listed === undefined) continue;
+    return listed.split(", ").filter((version) => version !== "" && isWanted(version)).sort(comparePythonVersions);
+  }
+  return [];
+}
+
+/** The files that a file of requirements includes. */
+export function includedRequirements(text: string): string[] {
+  const bare = text.replace(/(?:^|\s+)#.*$/gm, "");
+  return [...bare.matchAll(/(?:-r\s|--requirement[=\s])(.*)\n?/gm)].map(([, path]) => str(path));
+}

@@ -1,0 +1,68 @@
+/**
+ * Packages that yum and dnf keep at their versions, by the plugin `versionlock`.
+ * Source: Salt 3008.3, `salt/modules/yumpkg.py`; yum-versionlock(1), dnf-versionlock(8).
+ * @module
+ */
+
+import { installedRpms, type RpmPackages } from "./rpm.ts";
+import { heldPackages, isDnf, requireVersionlock, runYum, yumProgram } from "./yum.ts";
+import { HOLD_PATTERN, parseHolds } from "./yum_output.ts";
+import { checkedWord } from "../host/run_program.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import { map, type ValueMap } from "../values/value.ts";
+
+/** What became of each package. */
+export type HoldResults = Map<string, ValueMap>;
+
+function outcome(name: string): ValueMap {
+  return map({ name, changes: {}, result: false, comment: "" });
+}
+
+/** Holds packages. @param installed What is installed, if that is known. @throws {InvocationError} If the plugin is not there. */
+export async function holdPackages(
+  names: readonly string[],
+  context: JobContext,
+  installed?: RpmPackages,
+): Promise<HoldResults> {
+  requireVersionlock(installed ?? await installedRpms(context), context);
+  const held = await heldPackages({ full: false }, context);
+  const results: HoldResults = new Map();
+  for (const name of names) {
+    const told = outcome(name);
+    results.set(name, told);
+    if (held.includes(name)) told.set("result", true).set("comment", `Package ${name} is already set to be held.`);
+    else if (context.opts.test === true) {
+      told.set("result", null).set("comment", `Package ${name} is set to be held.`);
+    } else if ((await runYum(["versionlock", "add", checkedWord(name, "package name")], context)).retcode === 0) {
+      told.set("result", true).set("comment", `Package ${name} is now being held.`);
+      told.set("changes", map({ new: "hold", old: "" }));
+    } else told.set("comment", `Package ${name} was unable to be held.`);
+  }
+  return results;
+}
+
+/** Releases packages. @param installed What is installed, if that is known. @throws {InvocationError} If the plugin is not there. */
+export async function unholdPackages(
+  names: readonly string[],
+  context: JobContext,
+  installed?: RpmPackages,
+): Promise<HoldResults> {
+  requireVersionlock(installed ?? await installedRpms(context), context);
+  const program = yumProgram();
+  const held = await heldPackages({ full: program === "yum" }, context);
+  const nameOf = (lock: string) => parseHolds(lock, { program, pattern: HOLD_PATTERN, full: false })[0];
+  const results: HoldResults = new Map();
+  for (const name of names) {
+    const told = outcome(name);
+    results.set(name, told);
+    const locks = held.filter((one) => isDnf() ? one === name : one.includes(name) && nameOf(one) === name);
+    if (locks.length === 0) told.set("result", true).set("comment", `Package ${name} is not being held.`);
+    else if (context.opts.test === true) {
+      told.set("result", null).set("comment", `Package ${name} is set to be unheld.`);
+    } else if ((await runYum(["versionlock", "delete", ...locks], context)).retcode === 0) {
+      told.set("result", true).set("comment", `Package ${name} is no longer held.`);
+      told.set("changes", map({ new: "", old: "hold" }));
+    } else told.set("comment", `Package ${name} was unable to be unheld.`);
+  }
+  return results;
+}

@@ -1,0 +1,31 @@
+/**
+ * The order of versions that follow no rule: numbers by their value, words by their letters.
+ * Source: Salt 3008.3, `salt/utils/versions.py` LooseVersion.
+ * @module
+ */
+
+import { compareStrings } from "../values/value.ts";
+
+/** How many digits a number has that is compared with a word. */
+const PADDED = 8;
+
+function parts(version: string): (number | string)[] {
+  return [...version.matchAll(/\d+|[a-z]+|[^.\da-z]+/g)].map(([part]) => /^\d/.test(part) ? Number(part) : part);
+}
+
+/** The sign of the order of two versions. A version that goes on is above one that ends. */
+export function compareLooseVersions(a: string, b: string): number {
+  const [left, right] = [parts(a), parts(b)];
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    const [one, other] = [left[i], right[i]];
+    const order = typeof one === "number" && typeof other === "number"
+      ? one - other
+      : compareStrings(padded(one), padded(other));
+    if (order !== 0) return Math.sign(order);
+  }
+  return Math.sign(left.length - right.length);
+}
+
+function padded(part: number | string): string {
+  return typeof part === "number" ? String(part).padStart(PADDED, "0") : part;
+}

@@ -1,0 +1,26 @@
+/**
+ * User names and passwords in URLs: put in, and hidden in what is shown.
+ * Source: Salt 3008.3, `salt/utils/url.py`.
+ * @module
+ */
+
+import { InvocationError } from "../errors.ts";
+
+/** `text` with the credentials of each http or https URL hidden. */
+export function hideCredentials(text: string): string {
+  return text.replaceAll(/(https?):\/\/.*@/gi, "$1://<redacted>@");
+}
+
+/** The URL with those credentials; without any, the URL itself. @throws {InvocationError} If it is not of https. */
+export function withCredentials(url: string, user: string | null, password: string | null): string {
+  if (user === null && password === null) return url;
+  const [, host, rest] = /^https:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
+  if (host === undefined) throw new InvocationError("Basic Auth only supported for HTTPS");
+  const quoted = (word: string) => encodeURIComponent(word).replace(/[!'()*]/g, (one) => `%${hex(one)}`);
+  const pair = [user ?? "", ...password === null ? [] : [password]].map(quoted).join(":");
+  return `https://${pair}@${host}${rest}`;
+}
+
+function hex(character: string): string {
+  return character.charCodeAt(0).toString(16).toUpperCase();
+}

@@ -1,0 +1,268 @@
+/**
+ * The functions of the module `pkg` of Debian that tell of packages: their files, states and descriptions.
+ * Source: the functions of Salt 3008.3 `salt/modules/aptpkg.py`.
+ * @module
+ */
+
+import { CommandNotFoundError, InvocationError } from "../../lib/errors.ts";
+import { checkedWord, outputOf, runProgram } from "../../lib/host/run_program.ts";
+import { which as findProgram } from "../../lib/host/which.ts";
+import { isAnything } from "../../lib/os/file_kind.ts";
+import * as apt from "../../lib/packages/apt.ts";
+import { parseSelections, parseServicesToRestart, parseShow } from "../../lib/packages/apt_output.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { refuseOtherKeywords } from "../../lib/plugins/keywords.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { isTrue } from "../../lib/values/is_true.ts";
+import { splitInput } from "../../lib/values/split_input.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { loadYaml } from "../../lib/values/yaml.ts";
+
+export const file_list: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the files of packages, of all without names, as one list. This takes a while for many packages.",
+    "pkg.file_list httpd",
+    "pkg.file_list httpd postfix",
+  ),
+  permissions: "all",
+  params: {},
+  varArgs: "packages",
+  varKwargs: "kwargs",
+  run: async (_bound, context, { args }) => apt.asFileList(await apt.packageFiles(args.map(text), context)),
+});
+
+export const file_dict: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the files of packages, of all without names, by package.",
+    "pkg.file_dict httpd",
+    "pkg.file_dict httpd postfix",
+  ),
+  permissions: "all",
+  params: {},
+  varArgs: "packages",
+  varKwargs: "kwargs",
+  run: async (_bound, context, { args }) => apt.asFilesByPackage(await apt.packageFiles(args.map(text), context)),
+});
+
+export const get_selections: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return dpkg's selections: packages by their state; with a pattern those it matches, with a state those in it.",
+    "pkg.get_selections",
+    "pkg.get_selections 'python-*'",
+    "pkg.get_selections state=hold",
+  ),
+  permissions: "all",
+  params: { pattern: str(null), state: str(null) },
+  async run({ pattern, state }, context) {
+    const states = await apt.selections(context, pattern ?? "*");
+    return state ? map({ [state]: states.get(state) ?? [] }) : new Map(states);
+  },
+});
+
+const STATES = ["install", "hold", "deinstall", "purge"];
+
+export const set_selections: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set dpkg's selections: a map of lists of packages by state in selection, or a file as dpkg --get-selections prints it in\n" +
+      "path. clear=True forgets all others first. Return what has changed.",
+    `pkg.set_selections selection='{"install": ["netcat"]}'`,
+    `pkg.set_selections selection='{"hold": ["openssh-server", "openssh-client"]}'`,
+    "pkg.set_selections /path/to/file",
+    "pkg.set_selections /path/to/file clear=True",
+  ),
+  permissions: "all",
+  params: { path: str(null), selection: any(null), clear: bool(false), saltenv: str("base") },
+  async run({ path, selection, clear, saltenv }, context) {
+    if (!path && !truthy(selection)) return {};
+    if (path && truthy(selection)) {
+      throw new InvocationError(
+        "The 'selection' and 'path' arguments to pkg.set_selections are mutually exclusive, and cannot be specified together",
+      );
+    }
+    const wanted = path ? await selectionFile(path, saltenv, context) : selectionMap(selection);
+    const bad = [...wanted.keys()].filter((state) => !STATES.includes(state));
+    if (bad.length > 0) throw new InvocationError(`Invalid state(s): ${bad.join(", ")}`);
+    if (context.opts.test === true) return {};
+    if (clear) await apt.clearSelections(context);
+    const changes: ValueMap = new Map();
+    for (const [state, names] of wanted) {
+      for (const [name, change] of await apt.select(state, names, context)) changes.set(name, change);
+    }
+    return changes;
+  },
+});
+
+async function selectionFile(path: string, saltenv: string, context: JobContext): Promise<Map<string, string[]>> {
+  const local = path.startsWith("/") ? path : text(await context.call("cp.cache_file", [path], map({ saltenv })));
+  return parseSelections(await Deno.readTextFile(local));
+}
+
+function selectionMap(given: Value): Map<string, string[]> {
+  const value = typeof given === "string" ? loadYaml(given) : given;
+  if (!isMap(value)) throw new InvocationError(`Improperly-formatted selection: ${text(given)}`);
+  return new Map(
+    [...value].map(([state, names]) => [text(state), (Array.isArray(names) ? names : [names]).map(text)]),
+  );
+}
+
+export const owner: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the package that a file belongs to, an empty text if it is nobody's; of several files a map.",
+    "pkg.owner /usr/bin/apachectl",
+    "pkg.owner /usr/bin/apachectl /usr/bin/basename",
+  ),
+  permissions: "all",
+  params: {},
+  varArgs: "paths",
+  varKwargs: "kwargs",
+  async run(_bound, context, { args }) {
+    const owners: ValueMap = new Map();
+    for (const path of args.map(text)) {
+      const { stdout } = await runProgram(["dpkg", "-S", checkedWord(path, "path")], context);
+      const name = stdout.split(":", 1)[0];
+      owners.set(path, name.toLowerCase().includes("no path found") ? "" : name);
+    }
+    return owners.size === 0 ? "" : owners.size === 1 ? [...owners.values()][0] : owners;
+  },
+});
+
+export const show: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return what the repositories tell of packages, by name and version; filter keeps only those fields. refresh=True reads\n" +
+      "the repositories first.",
+    "pkg.show gawk",
+    "pkg.show 'nginx' filter=description,maintainer",
+  ),
+  permissions: "all",
+  params: {},
+  varArgs: "names",
+  varKwargs: "kwargs",
+  async run(_bound, context, { args, kwargs }) {
+    refuseOtherKeywords(kwargs, ["refresh", "filter"]);
+    await apt.refreshIfAsked(kwargs, context, kwargs.get("refresh") ?? false);
+    if (args.length === 0) return {};
+    const filter = kwargs.get("filter");
+    const wanted = filter === undefined ? [] : splitInput(filter).map((field) => field.toLowerCase());
+    const names = args.map((name) => checkedWord(text(name), "package name"));
+    return parseShow((await apt.runApt(["apt-cache", "show", ...names], context, { scope: false })).stdout, wanted);
+  },
+});
+
+/** Salt's names of dpkg's fields. */
+const INFO_NAMES: Readonly<Record<string, string>> = {
+  package: "name",
+  origin: "vendor",
+  section: "group",
+  maintainer: "packager",
+  homepage: "url",
+};
+
+/** Fields that `pkg.info_installed` does not show. */
+const NOT_SHOWN = [
+  "status",
+  "installed_size",
+  "depends",
+  "recommends",
+  "provides",
+  "replaces",
+  "conflicts",
+  "bugs",
+  "task",
+];
+
+export const info_installed: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return what dpkg knows of installed packages, of all without names. failhard=False leaves out unknown ones.",
+    "pkg.info_installed <package1>",
+    "pkg.info_installed <package1> <package2> <package3> ...",
+    "pkg.info_installed <package1> failhard=false",
+  ),
+  permissions: "all",
+  params: {},
+  varArgs: "names",
+  varKwargs: "kwargs",
+  async run(_bound, context, { args, kwargs }) {
+    refuseOtherKeywords(kwargs, ["failhard"]);
+    const failhard = isTrue(kwargs.get("failhard") ?? true);
+    const shown: ValueMap = new Map();
+    for (const info of await apt.packageInfo(args.map(text), context, failhard)) {
+      const name = text(info.get("package") ?? "");
+      if (text(info.get("status") ?? "ii")[1] !== "i") continue;
+      const fields = [...info].filter(([key]) => !NOT_SHOWN.includes(text(key)));
+      const licence = apt.licenceOf(name);
+      if (licence !== "") fields.push(["license", licence]);
+      shown.set(name, new Map(fields.map(([key, value]) => [INFO_NAMES[text(key)] ?? key, value])));
+    }
+    return shown;
+  },
+});
+
+export const list_downloaded: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the packages' files that apt has downloaded, by name and version; with root those below that directory.",
+    "pkg.list_downloaded",
+  ),
+  permissions: "all",
+  params: { root: str(null) },
+  varKwargs: "kwargs",
+  async run({ root }, context) {
+    const found = new Map<string, ValueMap>();
+    for (const path of debFiles(`${(root ?? "").replace(/\/+$/, "")}/var/cache/apt`)) {
+      const { name, version } = await apt.archiveInfo(path, context);
+      const { size, ctime, mtime } = Deno.statSync(path);
+      const seconds = Math.floor((ctime ?? mtime ?? new Date(0)).getTime() / 1000);
+      const versions = found.get(name) ?? new Map();
+      versions.set(
+        version,
+        map({
+          path,
+          size,
+          creation_date_time_t: seconds,
+          creation_date_time: new Date(seconds * 1000).toISOString().slice(0, 19),
+        }),
+      );
+      found.set(name, versions);
+    }
+    return new Map(found);
+  },
+});
+
+function debFiles(directory: string): string[] {
+  if (!isAnything(directory)) return [];
+  return [...Deno.readDirSync(directory)].flatMap(({ name, isDirectory, isFile }) =>
+    isDirectory ? debFiles(`${directory}/${name}`) : isFile && name.endsWith(".deb") ? [`${directory}/${name}`] : []
+  );
+}
+
+export const services_need_restart: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the services that use files which an upgrade has replaced. It needs checkrestart, of the package debian-goodies.",
+    "pkg.services_need_restart",
+  ),
+  permissions: "all",
+  params: {},
+  varKwargs: "kwargs",
+  async run(_bound, context) {
+    if (findProgram("checkrestart") === undefined) {
+      throw new CommandNotFoundError(
+        "'checkrestart' is needed. It is part of the 'debian-goodies' package which can be installed from official repositories.",
+      );
+    }
+    return parseServicesToRestart(await outputOf(["checkrestart", "--machine", "--package"], context));
+  },
+});
+
+export const which: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the package that a file belongs to; None if it is nobody's, False if it is not there or its path is not absolute.",
+    "pkg.which <file name>",
+  ),
+  permissions: "all",
+  params: { path: str() },
+  async run({ path }, context) {
+    if (!path.startsWith("/") || !isAnything(path)) return false;
+    const { retcode, stdout } = await runProgram(["dpkg", "-S", checkedWord(path, "path")], context);
+    return retcode === 0 ? stdout.split(":", 1)[0] : null;
+  },
+});

@@ -1,0 +1,204 @@
+/**
+ * The functions of the module `pkg` of Debian for repositories and their keys.
+ * Source: the functions of Salt 3008.3 `salt/modules/aptpkg.py`.
+ * @module
+ */
+
+import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { which as findProgram } from "../../lib/host/which.ts";
+import * as apt from "../../lib/packages/apt.ts";
+import {
+  addKey,
+  deleteKey,
+  type KeyPlace,
+  listKeys,
+  type NewKey,
+  personalArchive,
+} from "../../lib/packages/apt_keys.ts";
+import * as repositories from "../../lib/packages/apt_repositories.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { ownKeywords } from "../../lib/plugins/keywords.ts";
+import { bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { isTrue } from "../../lib/values/is_true.ts";
+import { map, str as text, truthy, type ValueMap } from "../../lib/values/value.ts";
+
+export const list_repos: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the repositories by their address, those that are disabled among them.", "pkg.list_repos"),
+  permissions: "all",
+  params: {},
+  varKwargs: "kwargs",
+  run: () => repositories.listRepositories(),
+});
+
+/** A personal archive's name as a line of sources. */
+function archiveLine(repo: string, { grains }: JobContext, kwargs: ValueMap): string {
+  const [, owner, name] = /^ppa:([^/]+)\/(.+)$/.exec(repo) ?? [];
+  if (!repo.startsWith("ppa:")) return repo;
+  if (!["Ubuntu", "Mint", "neon"].includes(text(grains.get("os") ?? ""))) {
+    throw new CommandError(`cannot parse "ppa:" style repo definitions: ${repo}`);
+  }
+  if (owner === undefined) {
+    throw new CommandError(
+      'Unable to get PPA info from argument. Expected format "<PPA_OWNER>/<PPA_NAME>" (e.g. saltstack/salt) not found.  ' +
+        `Received '${repo.slice(4)}' instead.`,
+    );
+  }
+  const suite = text(grains.get("oscodename") ?? "");
+  const auth = kwargs.get("ppa_auth");
+  return truthy(auth)
+    ? `deb https://${text(auth ?? "")}@private-ppa.launchpad.net/${owner}/${name}/ubuntu ${suite} main`
+    : `deb http://ppa.launchpad.net/${owner}/${name}/ubuntu ${suite} main`;
+}
+
+export const get_repo: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return a repository, named by the line that would define it; an empty map if it is not there.",
+    'pkg.get_repo "deb http://deb.debian.org/debian trixie main"',
+  ),
+  permissions: "all",
+  params: { repo: str() },
+  varKwargs: "kwargs",
+  run: ({ repo }, context, { kwargs }) =>
+    repositories.getRepository(
+      repo.startsWith("ppa:") ? archiveLine(repo, context, kwargs) : repo,
+    ),
+});
+
+export const del_repo: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Delete a repository, named by the line that defines it, or some of its components. A file below sources.list.d that\n" +
+      "had nothing else in it is removed. refresh=False leaves out reading the repositories.",
+    'pkg.del_repo "deb http://deb.debian.org/debian trixie main"',
+  ),
+  permissions: "all",
+  params: { repo: str() },
+  varKwargs: "kwargs",
+  async run({ repo }, context, { kwargs }) {
+    const told = repositories.deleteRepository(archiveLine(repo, context, kwargs));
+    if (isTrue(kwargs.get("refresh") ?? true)) await apt.refreshPackages(context);
+    return told;
+  },
+});
+
+export const mod_repo: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Change a repository, or add it. repo is the line that defines it, and a personal archive of Ubuntu `ppa:owner/name`.\n" +
+      "Return the repository by that name.\n\n" +
+      "More keywords: architectures and comps (with commas between), disabled, enabled, file, comments, dist, type, trusted,\n" +
+      "consolidate; keyid with keyserver, key_url or key_text for its key; refresh=False leaves out reading the repositories.",
+    'pkg.mod_repo "deb http://deb.debian.org/debian trixie main" comps=main,contrib',
+    'pkg.mod_repo "deb [signed-by=/etc/apt/keyrings/x.gpg] https://example.com/debian trixie main" file=/etc/apt/sources.list.d/x.list',
+  ),
+  permissions: "all",
+  params: { repo: str(), saltenv: str("base"), aptkey: bool(true) },
+  varKwargs: "kwargs",
+  async run({ repo, saltenv, aptkey }, context, { kwargs }) {
+    const options = new Map(ownKeywords(kwargs));
+    const line = archiveLine(repo, context, options);
+    if (line !== repo) await preparePersonalArchive(repo, context, options);
+    const usesAptKey = aptkey && findProgram("apt-key") !== undefined;
+    await importKey(line, { saltenv, aptkey: usesAptKey, options, context });
+    repositories.changeRepository(line, { kwargs: options, needsKey: !usesAptKey });
+    if (isTrue(kwargs.get("refresh_db") ?? kwargs.get("refresh") ?? true)) await apt.refreshPackages(context);
+    return map({ [line]: repositories.getRepository(line) });
+  },
+});
+
+/** Sets the file and the key's id of a personal archive. */
+async function preparePersonalArchive(repo: string, { grains }: JobContext, options: ValueMap): Promise<void> {
+  const [, owner, name] = /^ppa:([^/]+)\/(.+)$/.exec(repo) ?? [];
+  const told = await personalArchive(owner, name);
+  if (!options.has("file")) {
+    options.set("file", `/etc/apt/sources.list.d/${owner}-${name}-${text(grains.get("oscodename") ?? "")}.list`);
+  }
+  if (options.has("ppa_auth") && told.get("private") !== true) {
+    throw new CommandError(`PPA is not private but auth credentials passed: ${repo}`);
+  }
+  if (!options.has("keyid")) options.set("keyid", String(told.get("signing_key_fingerprint") ?? ""));
+  if (!options.has("keyserver")) options.set("keyserver", "keyserver.ubuntu.com");
+}
+
+/** Imports the key that the keywords name. @throws {CommandError} If it cannot be had. */
+async function importKey(
+  line: string,
+  { saltenv, aptkey, options, context }: {
+    readonly saltenv: string;
+    readonly aptkey: boolean;
+    readonly options: ValueMap;
+    readonly context: JobContext;
+  },
+): Promise<void> {
+  const signedBy = /signed-by=([^\s\]]+)/.exec(line)?.[1];
+  const keydir = signedBy === undefined ? null : signedBy.replace(/\/[^/]*$/, "");
+  const keyfile = signedBy === undefined ? null : signedBy.slice(signedBy.lastIndexOf("/") + 1);
+  const none: NewKey = { path: null, text: null, keyserver: null, keyid: null, saltenv, keyfile };
+  const add = async (key: Partial<NewKey>, what: string) => {
+    if (await addKey({ ...none, ...key }, { aptkey, keydir }, context)) return;
+    throw new CommandError(`Error: Could not add key: ${what}`);
+  };
+  const [ids, server] = [options.get("keyid"), options.get("keyserver")];
+  const [url, given] = [options.get("key_url"), options.get("key_text")];
+  if (ids !== undefined) {
+    if (!truthy(ids) || !truthy(server)) throw new InvocationError("both keyserver and keyid options required.");
+    for (const id of (Array.isArray(ids) ? ids : [ids]).map(text)) {
+      await add({ keyid: id, keyserver: text(server ?? "") }, id);
+    }
+  } else if (url !== undefined) await add({ path: text(url) }, text(url));
+  else if (given !== undefined) await add({ text: text(given) }, text(given));
+}
+
+const KEY_PLACE = { aptkey: bool(true), keydir: str(null) };
+
+export const get_repo_keys: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the keys of the repositories by their ids: those of apt-key, or where there is none, or with aptkey=False, those\n" +
+      "of the files in keydir, /etc/apt/keyrings by default.",
+    "pkg.get_repo_keys",
+  ),
+  permissions: "all",
+  params: KEY_PLACE,
+  run: (place: KeyPlace, context) => listKeys(place, context),
+});
+
+export const add_repo_key: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Add a key for repositories: from a file or URL (path), as text, or by its id from a key server. Without apt-key it is\n" +
+      "put into keydir, /etc/apt/keyrings by default, under the name keyfile. Return whether it is there.",
+    "pkg.add_repo_key /root/key.gpg aptkey=False",
+    "pkg.add_repo_key keyserver='keyserver.example' keyid='0000AAAA'",
+  ),
+  permissions: "all",
+  params: {
+    path: str(null),
+    text: str(null),
+    keyserver: str(null),
+    keyid: str(null),
+    saltenv: str("base"),
+    aptkey: bool(true),
+    keydir: str(null),
+    keyfile: str(null),
+  },
+  run: ({ aptkey, keydir, ...key }, context) => addKey(key, { aptkey, keydir }, context),
+});
+
+export const del_repo_key: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Delete a key, named by keyid, or with keyid_ppa=True the key of the personal archive in name.",
+    "pkg.del_repo_key keyid=0123ABCD",
+    "pkg.del_repo_key name='ppa:foo/bar' keyid_ppa=True",
+  ),
+  permissions: "all",
+  params: { name: str(null), ...KEY_PLACE },
+  varKwargs: "kwargs",
+  async run({ name, aptkey, keydir }, context, { kwargs }) {
+    let keyid = kwargs.get("keyid");
+    if (isTrue(kwargs.get("keyid_ppa"))) {
+      const [, owner, archive] = /^ppa:([^/]+)\/(.+)$/.exec(name ?? "") ?? [];
+      if (owner === undefined) throw new InvocationError("keyid_ppa requires that a PPA be passed");
+      keyid = String((await personalArchive(owner, archive)).get("signing_key_fingerprint") ?? "").slice(-8);
+    }
+    if (keyid === undefined) throw new InvocationError("keyid or keyid_ppa and PPA name must be passed");
+    return await deleteKey(text(keyid), { aptkey, keydir }, context);
+  },
+});

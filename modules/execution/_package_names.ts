@@ -1,0 +1,21 @@
+/**
+ * What the modules `pkg` of all package managers have in common: which packages the arguments of a function name.
+ * @module
+ */
+
+import { InvocationError } from "../../lib/errors.ts";
+import { loadYaml } from "../../lib/values/yaml.ts";
+import { isMap, str as text, truthy, type Value } from "../../lib/values/value.ts";
+
+/** The names that `hold` and its like are given. @throws {InvocationError} If it is none, or both lists. */
+export function namedPackages(
+  { name, pkgs, sources }: { readonly name: string | null; readonly pkgs: Value; readonly sources: Value },
+): string[] {
+  if (!name && !truthy(pkgs) && !truthy(sources)) {
+    throw new InvocationError("One of name, pkgs, or sources must be specified.");
+  }
+  if (truthy(pkgs) && truthy(sources)) throw new InvocationError("Only one of pkgs or sources can be specified.");
+  const given = truthy(pkgs) ? pkgs : truthy(sources) ? sources : name;
+  const list = typeof given === "string" && given.startsWith("[") ? loadYaml(given) : given;
+  return (Array.isArray(list) ? list : [list]).map((one) => text(isMap(one) ? [...one.keys()][0] ?? "" : one));
+}

@@ -1,0 +1,26 @@
+/**
+ * How the modules `pkg` of package managers with rpm declare functions over names.
+ * @module
+ */
+
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { ownKeywords } from "../../lib/plugins/keywords.ts";
+import type { ModuleFunction, Rest } from "../../lib/plugins/module.ts";
+import { str as text, type ValueMap } from "../../lib/values/value.ts";
+
+/** A function over any number of names. */
+export function ofNames(
+  doc: string,
+  run: (given: readonly string[], kwargs: ValueMap, context: JobContext) => unknown,
+  more: { readonly varArgs?: string; readonly varKwargs?: string } = {},
+): ModuleFunction<JobContext> {
+  return fn({
+    doc,
+    permissions: "all",
+    params: {},
+    varArgs: "packages",
+    varKwargs: "kwargs",
+    ...more,
+    run: (_bound, context, { args, kwargs }: Rest) => run(args.map(text), ownKeywords(kwargs), context),
+  });
+}

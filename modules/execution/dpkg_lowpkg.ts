@@ -1,0 +1,135 @@
+/**
+ * Execution module `lowpkg` for Debian and its family.
+ * Source: the functions of Salt 3008.3 `salt/modules/dpkg_lowpkg.py`.
+ * @module
+ */
+
+import { CommandError } from "../../lib/errors.ts";
+import { checkedWord, runProgram } from "../../lib/host/run_program.ts";
+import { which } from "../../lib/host/which.ts";
+import { isAnything } from "../../lib/os/file_kind.ts";
+import * as apt from "../../lib/packages/apt.ts";
+import { parseAvailable, parseInstalledNames } from "../../lib/packages/apt_output.ts";
+import { changesBetween } from "../../lib/packages/changes.ts";
+import { asVersions } from "../../lib/packages/package_list.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { refuseOtherKeywords } from "../../lib/plugins/keywords.ts";
+import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { isTrue } from "../../lib/values/is_true.ts";
+import { map, str as text, type ValueMap } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = {
+  name: "lowpkg",
+  serves: [{
+    grains: { os_family: ["Debian"] },
+    otherwise: "The dpkg execution module cannot be loaded: only works on Debian family systems.",
+  }],
+};
+
+const NAMES = { permissions: "all", params: {}, varArgs: "packages", varKwargs: "kwargs" } as const;
+
+export const bin_pkg_info: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return what the file of a package is: its name, version and architecture. path: of this host, or a URL.",
+    "lowpkg.bin_pkg_info /root/foo-1.2.3-1ubuntu1_all.deb",
+    "lowpkg.bin_pkg_info salt://foo-1.2.3-1ubuntu1_all.deb",
+  ),
+  permissions: "all",
+  params: { path: str(), saltenv: str("base") },
+  async run({ path, saltenv }, context) {
+    if (!/^(salt|https?|ftp|s3|swift|file):\/\//.test(path)) {
+      if (!isAnything(path) || !path.startsWith("/")) throw new CommandError(`${path} does not exist on minion`);
+      return await apt.archiveInfo(path, context);
+    }
+    const cached = text(await context.call("cp.cache_file", [path], map({ saltenv })));
+    if (!cached.startsWith("/")) throw new CommandError(`Unable to retrieve ${path} from saltenv '${saltenv}'`);
+    return await apt.archiveInfo(cached, context);
+  },
+});
+
+export const unpurge: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Let packages that are marked to be purged stay. Return what has changed of those that are marked.",
+    "lowpkg.unpurge curl",
+  ),
+  permissions: "all",
+  params: {},
+  varArgs: "packages",
+  async run(_bound, context, { args }) {
+    if (args.length === 0) return {};
+    const marked = async () => asVersions((await apt.debianPackages(context)).purgeDesired, false);
+    const before = await marked();
+    const stdin = args.map((name) => `${checkedWord(text(name), "package name")} install`).join("\n");
+    await runProgram(["dpkg", "--set-selections"], context, { stdin, setsRetcode: true });
+    return changesBetween(before, await marked());
+  },
+});
+
+export const list_pkgs: ModuleFunction<JobContext> = fn({
+  ...NAMES,
+  doc: describe("Return the installed packages with their versions, all or those named.", "lowpkg.list_pkgs hostname"),
+  async run(_bound, context, { args }) {
+    const names = args.map((name) => checkedWord(text(name), "package name"));
+    const format = "-f=${db:Status-Status}\t${binary:Package}\t${Version}\n";
+    const { retcode, stdout, stderr } = await runProgram(["dpkg-query", format, "-W", ...names], context, {
+      setsRetcode: true,
+    });
+    return retcode === 0 ? parseInstalledNames(stdout) : `Error:  ${stderr}`;
+  },
+});
+
+export const file_list: ModuleFunction<JobContext> = fn({
+  ...NAMES,
+  doc: describe("Return the files of packages, of all without names, as one list.", "lowpkg.file_list hostname"),
+  run: async (_bound, context, { args }) => apt.asFileList(await apt.packageFiles(args.map(text), context)),
+});
+
+export const file_dict: ModuleFunction<JobContext> = fn({
+  ...NAMES,
+  doc: describe("Return the files of packages, of all without names, by package.", "lowpkg.file_dict hostname"),
+  run: async (_bound, context, { args }) => apt.asFilesByPackage(await apt.packageFiles(args.map(text), context)),
+});
+
+/** Fields that `lowpkg.info` does not show. */
+const NOT_SHOWN = [
+  "installed_size",
+  "depends",
+  "recommends",
+  "provides",
+  "replaces",
+  "conflicts",
+  "bugs",
+  "description-md5",
+  "task",
+];
+
+export const info: ModuleFunction<JobContext> = fn({
+  ...NAMES,
+  doc: describe(
+    "Return what dpkg knows of installed packages, of all without names. failhard=False leaves out unknown ones.",
+    "lowpkg.info apache2 bash",
+    "lowpkg.info 'php5*' failhard=false",
+  ),
+  async run(_bound, context, { args, kwargs }) {
+    refuseOtherKeywords(kwargs, ["failhard"]);
+    const available = await availablePackages(context);
+    const shown: ValueMap = new Map();
+    for (const told of await apt.packageInfo(args.map(text), context, isTrue(kwargs.get("failhard") ?? true))) {
+      const name = text(told.get("package") ?? "");
+      for (const [key, value] of available.get(name) ?? []) if (!told.has(key)) told.set(key, value);
+      for (const key of NOT_SHOWN) told.delete(key);
+      const licence = apt.licenceOf(name);
+      if (licence !== "") told.set("license", licence);
+      shown.set(name, told);
+    }
+    return shown;
+  },
+});
+
+async function availablePackages(context: JobContext): Promise<ReadonlyMap<string, ValueMap>> {
+  if (which("dselect") === undefined) return new Map();
+  const { retcode, stdout } = await runProgram(["dpkg-query", "--print-avail"], context);
+  return retcode === 0 ? parseAvailable(stdout) : new Map();
+}

@@ -1,0 +1,420 @@
+/**
+ * Execution module `pkg` for Arch and its family.
+ * Source: the functions of Salt 3008.3 `salt/modules/pacmanpkg.py`.
+ * @module
+ */
+
+import { CommandError } from "../../lib/errors.ts";
+import { checkedWord, type ProgramResult, runProgram } from "../../lib/host/run_program.ts";
+import { isThere } from "../../lib/os/file_kind.ts";
+import { changeFailure, changePackages, changesBetween } from "../../lib/packages/changes.ts";
+import { OfferedPackages } from "../../lib/packages/offered_packages.ts";
+import { asVersions, type PackageVersions, versionsOf } from "../../lib/packages/package_list.ts";
+import { parseTargets } from "../../lib/packages/package_targets.ts";
+import * as output from "../../lib/packages/pacman_output.ts";
+import { scopeWords } from "../../lib/packages/scope.ts";
+import { splitComparison } from "../../lib/packages/version_match.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { refuseOtherKeywords } from "../../lib/plugins/keywords.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { compileGlob } from "../../lib/text/glob.ts";
+import { isTrue } from "../../lib/values/is_true.ts";
+import { splitInput } from "../../lib/values/split_input.ts";
+import { compareStrings, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = {
+  name: "pkg",
+  serves: [{
+    grains: { os_family: ["Arch"] },
+    otherwise: "The pacman module could not be loaded: unsupported OS family.",
+  }],
+};
+
+const NAMES = { permissions: "all", params: {}, varKwargs: "kwargs" } as const;
+
+function pacman(
+  words: readonly string[],
+  context: JobContext,
+  { joined = false, scope = false, mayFail = false } = {},
+): Promise<ProgramResult> {
+  const before = scope && isTrue(context.opts.extra.get("systemd.scope") ?? true) ? scopeWords(context) : [];
+  return runProgram([...before, "pacman", ...words], context, { joined, setsRetcode: !mayFail });
+}
+
+/** `-r` for a root directory that is another host's. */
+function rootWords(root: Value | undefined): string[] {
+  return root === undefined || root === null ? [] : ["-r", text(root)];
+}
+
+async function installed(context: JobContext, root?: Value): Promise<PackageVersions> {
+  return output.parseInstalled((await pacman(["-Q", ...rootWords(root)], context, { joined: true })).stdout);
+}
+
+async function installedVersions(context: JobContext): Promise<ValueMap> {
+  return asVersions(await installed(context), false);
+}
+
+async function refresh(root: Value, context: JobContext): Promise<ValueMap> {
+  const { retcode, stdout, stderr } = await pacman(["-Sy", ...rootWords(root)], context);
+  if (retcode === 0) return output.parseRefresh(stdout);
+  throw new CommandError(`Error refreshing package database: ${stderr}`);
+}
+
+async function latest(names: readonly string[], kwargs: ValueMap, context: JobContext): Promise<Value> {
+  if (names.length === 0) return "";
+  if (isTrue(kwargs.get("refresh"))) await refresh(null, context);
+  const checked = names.map((name) => checkedWord(name, "package name"));
+  const words = ["-Sp", "--needed", "--print-format", "%n %v", ...checked, ...rootWords(kwargs.get("root"))];
+  const printed = output.parsePrinted((await pacman(words, context)).stdout);
+  if (names.length === 1) return printed.get(names[0]) ?? "";
+  return new Map(names.map((name) => [name, printed.get(name) ?? ""]));
+}
+
+export const latest_version: ModuleFunction<JobContext> = fn({
+  ...NAMES,
+  doc: describe(
+    "Return the version of a package that an installation or upgrade would bring, and an empty text if the newest is\n" +
+      "installed or there is none; of several packages a map.",
+    "pkg.latest_version <package name>",
+    "pkg.latest_version <package1> <package2> <package3> ...",
+  ),
+  varArgs: "names",
+  run: (_bound, context, { args, kwargs }) => latest(args.map(text), kwargs, context),
+});
+
+export const available_version: ModuleFunction<JobContext> = {
+  ...latest_version,
+  doc: describe("The same as pkg.latest_version.", "pkg.available_version <package name>"),
+};
+
+export const upgrade_available: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether a newer version of a package is there.", "pkg.upgrade_available <package name>"),
+  permissions: "all",
+  params: { name: str() },
+  varKwargs: "kwargs",
+  run: async ({ name }, context) => await latest([name], new Map(), context) !== "",
+});
+
+export const list_upgrades: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the packages that an upgrade would bring, with their new versions.", "pkg.list_upgrades"),
+  permissions: "all",
+  params: { refresh: bool(false), root: str(null) },
+  varKwargs: "kwargs",
+  async run({ refresh: refreshes, root }, context) {
+    const words = ["-S", "-p", "-u", "--print-format", "%n %v", ...rootWords(root), ...refreshes ? ["-y"] : []];
+    const { retcode, stdout, stderr } = await pacman(words, context);
+    if (retcode === 0) return output.parsePrinted(stdout);
+    const reason = stderr + stdout;
+    throw new CommandError(`Error listing upgrades${reason === "" ? "" : `: ${reason}`}`);
+  },
+});
+
+export const version: ModuleFunction<JobContext> = fn({
+  ...NAMES,
+  doc: describe(
+    "Return the installed version of a package, an empty text if it is not installed; of several, or of a glob, a map.",
+    "pkg.version <package name>",
+    "pkg.version <package1> <package2> <package3> ...",
+  ),
+  varArgs: "names",
+  async run(_bound, context, { args, kwargs }) {
+    const packages = args.length === 0 ? new Map<string, string[]>() : await installed(context, kwargs.get("root"));
+    return versionsOf(packages, args.map(text), isTrue(kwargs.get("versions_as_list")));
+  },
+});
+
+export const list_pkgs: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the installed packages with their versions, as text or with versions_as_list=True as lists. root: the directory\n" +
+      "of another host.",
+    "pkg.list_pkgs",
+  ),
+  permissions: "all",
+  params: { versions_as_list: bool(false) },
+  varKwargs: "kwargs",
+  async run({ versions_as_list }, context, { kwargs }) {
+    if (isTrue(kwargs.get("removed")) || isTrue(kwargs.get("purge_desired"))) return {};
+    return asVersions(await installed(context, kwargs.get("root")), versions_as_list);
+  },
+});
+
+export const group_list: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the groups of packages by how much of them is installed.", "pkg.group_list"),
+  permissions: "all",
+  params: {},
+  async run(_bound, context) {
+    const available = output.parseGroups((await pacman(["-Sgg"], context, { joined: true })).stdout);
+    const there = output.parseGroups((await pacman(["-Qg"], context, { joined: true })).stdout);
+    return output.sortGroups(available, there);
+  },
+});
+
+const GROUP_KINDS = ["mandatory", "optional", "default", "conditional"];
+
+/** The packages of a group, which pacman does not tell apart. */
+async function groupMembers(name: string, context: JobContext): Promise<string[]> {
+  const words = ["-Sgg", checkedWord(name, "group")];
+  const groups = output.parseGroups((await pacman(words, context, { joined: true })).stdout);
+  return [...new Set([...groups.values()].flat())].sort(compareStrings);
+}
+
+export const group_info: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the packages of a group, all as `default`.", "pkg.group_info 'xorg'"),
+  permissions: "all",
+  params: { name: str() },
+  async run({ name }, context) {
+    const members = await groupMembers(name, context);
+    return new Map(GROUP_KINDS.map((kind) => [kind, kind === "default" ? members : []]));
+  },
+});
+
+export const group_diff: ModuleFunction<JobContext> = fn({
+  doc: describe("Return which packages of a group are installed, and which are not.", "pkg.group_diff 'xorg'"),
+  permissions: "all",
+  params: { name: str() },
+  async run({ name }, context) {
+    const there = await installed(context);
+    const members = await groupMembers(name, context);
+    return new Map(GROUP_KINDS.map((kind) => {
+      const its = kind === "default" ? members : [];
+      return [kind, {
+        installed: its.filter((one) => there.has(one)),
+        "not installed": its.filter((one) => !there.has(one)),
+      }];
+    }));
+  },
+});
+
+export const refresh_db: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Read the lists of packages of the repositories anew. Return of each whether it was read (True), or is up to date (False).",
+    "pkg.refresh_db",
+  ),
+  permissions: "all",
+  params: { root: str(null) },
+  varKwargs: "kwargs",
+  run: ({ root }, context) => refresh(root, context),
+});
+
+/** The words for pacman that packages with their versions mean. */
+async function targetWords(
+  packages: ReadonlyMap<string, string | null>,
+  refreshes: boolean,
+  context: JobContext,
+): Promise<{ readonly words: string[]; readonly errors: string[]; readonly hasGlobs: boolean }> {
+  const [words, errors]: [string[], string[]] = [[], []];
+  const globs: (readonly [string, string])[] = [];
+  for (const [name, wanted] of packages) {
+    if (wanted === null) {
+      words.push(name);
+      continue;
+    }
+    const [operator, version] = splitComparison(wanted);
+    const shown = operator || "=";
+    if (!version.includes("*")) words.push(`${name}${shown}${version}`);
+    else if (shown === "=") globs.push([name, version]);
+    else errors.push(`Invalid wildcard for ${name}${shown}${version}`);
+  }
+  if (globs.length === 0) return { words, errors, hasGlobs: false };
+  if (refreshes) await refresh(null, context);
+  const offered = (await offeredPackages(globs.map(([name]) => name), [], context)).byName();
+  for (const [name, glob] of globs) {
+    const versions = offered.get(name);
+    const candidates = Array.isArray(versions) ? versions.map(text) : [];
+    const match = candidates.find(compileGlob(glob));
+    if (match !== undefined) words.push(`${name}=${match}`);
+    else {
+      const listed = candidates.length === 0 ? "none" : candidates.join(", ");
+      errors.push(`No version matching '${glob}' found for package '${name}' (available: ${listed})`);
+    }
+  }
+  return { words, errors, hasGlobs: true };
+}
+
+function errorsOf({ retcode, stderr }: ProgramResult): string[] {
+  return retcode !== 0 && stderr !== "" ? [stderr] : [];
+}
+
+export const install: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Install packages: name, or pkgs (a list of names, and of maps from a name to a version, which may begin with <, <=, >\n" +
+      "or >=, or be a glob), or sources (a list of maps from a name to a file). sysupgrade=True upgrades all others with them.\n" +
+      "Return of each package that changed its old and its new version.",
+    "pkg.install <package name>",
+    `pkg.install pkgs='["foo", {"bar": "<1.2"}]'`,
+    `pkg.install sources='[{"foo": "salt://foo.pkg.tar.xz"}]'`,
+  ),
+  permissions: "all",
+  params: { name: str(null), refresh: bool(false), sysupgrade: any(null), pkgs: any(null), sources: any(null) },
+  varKwargs: "kwargs",
+  async run({ name, refresh: refreshes, sysupgrade, pkgs, sources }, context, { kwargs }) {
+    const version = kwargs.get("version");
+    const targets = await parseTargets({ name, pkgs, sources, version, saltenv: kwargs.get("saltenv") }, context);
+    if (targets === undefined) return {};
+    const failure = "Problem encountered installing package(s)";
+    const quiet = ["--noprogressbar", "--noconfirm"];
+    const root = rootWords(kwargs.get("root"));
+    const list = () => installedVersions(context);
+    if (targets.kind === "file") {
+      const words = ["-U", ...quiet, ...targets.files.values(), ...root];
+      return await changePackages({
+        list,
+        run: async () => errorsOf(await pacman(words, context, { scope: true })),
+        failure,
+      });
+    }
+    const { words, errors, hasGlobs } = await targetWords(targets.packages, refreshes, context);
+    if (errors.length > 0) throw changeFailure(failure, { errors, changes: new Map() });
+    const all = [
+      "-S",
+      ...refreshes && !hasGlobs ? ["-y"] : [],
+      ...sysupgrade === true ? ["-u"] : [],
+      ...quiet,
+      "--needed",
+      ...words,
+      ...root,
+    ];
+    return await changePackages({
+      list,
+      run: async () => errorsOf(await pacman(all, context, { scope: true })),
+      failure,
+    });
+  },
+});
+
+export const upgrade: ModuleFunction<JobContext> = fn({
+  doc: describe("Upgrade all packages, and return what has changed.", "pkg.upgrade"),
+  permissions: "all",
+  params: { refresh: bool(false), root: str(null) },
+  varKwargs: "kwargs",
+  async run({ refresh: refreshes, root }, context) {
+    const before = await installedVersions(context);
+    const words = ["-Su", "--noprogressbar", "--noconfirm", ...refreshes ? ["-y"] : [], ...rootWords(root)];
+    const result = await pacman(words, context, { scope: true });
+    const changes = changesBetween(before, await installedVersions(context));
+    if (result.retcode === 0) return changes;
+    throw changeFailure("Problem encountered upgrading packages", { changes, result: map({ ...result }) });
+  },
+});
+
+function uninstall(action: "remove" | "purge", doc: string): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(
+      doc,
+      `pkg.${action} <package name>`,
+      `pkg.${action} <package1>,<package2>,<package3>`,
+      `pkg.${action} pkgs='["foo", "bar"]'`,
+    ),
+    permissions: "all",
+    params: { name: str(null), pkgs: any(null) },
+    varKwargs: "kwargs",
+    async run({ name, pkgs }, context) {
+      const targets = await parseTargets({ name, pkgs }, context);
+      if (targets?.kind !== "repository") return {};
+      const before = await installedVersions(context);
+      const names = [...targets.packages.keys()].filter((one) => before.has(one));
+      if (names.length === 0) return {};
+      const words = [action === "purge" ? "-Rsc" : "-R", "--noprogressbar", "--noconfirm", ...names];
+      const errors = errorsOf(await pacman(words, context, { scope: true }));
+      const changes = changesBetween(before, await installedVersions(context));
+      if (errors.length === 0) return changes;
+      throw changeFailure("Problem encountered removing package(s)", { errors, changes });
+    },
+  });
+}
+
+export const remove: ModuleFunction<JobContext> = uninstall(
+  "remove",
+  "Remove packages. Return of each package that changed its old and its new version.",
+);
+
+export const purge: ModuleFunction<JobContext> = uninstall(
+  "purge",
+  "Remove packages with what only they need, and with what needs them.",
+);
+
+/** The files of packages. The first name may be the root directory of another host. */
+async function packageFiles(
+  names: readonly string[],
+  context: JobContext,
+): Promise<ReturnType<typeof output.parseFiles>> {
+  const hasRoot = names.length > 0 && isThere(names[0]);
+  const packages = (hasRoot ? names.slice(1) : names).map((one) => checkedWord(one, "package name"));
+  const words = ["-Ql", ...hasRoot ? ["-r", names[0]] : [], ...packages];
+  return output.parseFiles((await pacman(words, context, { joined: true })).stdout);
+}
+
+export const file_list: ModuleFunction<JobContext> = fn({
+  ...NAMES,
+  doc: describe("Return the files of packages, of all without names, as one list.", "pkg.file_list httpd"),
+  varArgs: "packages",
+  async run(_bound, context, { args }) {
+    const { errors, files } = await packageFiles(args.map(text), context);
+    return { errors, files: files.map(([, path]) => path) };
+  },
+});
+
+export const file_dict: ModuleFunction<JobContext> = fn({
+  ...NAMES,
+  doc: describe("Return the files of packages, of all without names, by package.", "pkg.file_dict httpd"),
+  varArgs: "packages",
+  async run(_bound, context, { args }) {
+    const { errors, files } = await packageFiles(args.map(text), context);
+    const packages = new Map<string, string[]>();
+    for (const [name, path] of files) packages.set(name, [...packages.get(name) ?? [], path]);
+    return { errors, packages };
+  },
+});
+
+export const owner: ModuleFunction<JobContext> = fn({
+  ...NAMES,
+  doc: describe(
+    "Return the package that a file belongs to; of several files a map.",
+    "pkg.owner /usr/bin/apachectl",
+    "pkg.owner /usr/bin/apachectl /usr/bin/zsh",
+  ),
+  varArgs: "paths",
+  async run(_bound, context, { args }) {
+    const owners: ValueMap = new Map();
+    for (const path of args.map(text)) {
+      owners.set(path, (await pacman(["-Qqo", checkedWord(path, "path")], context)).stdout);
+    }
+    return owners.size === 0 ? "" : owners.size === 1 ? [...owners.values()][0] : owners;
+  },
+});
+
+async function offeredPackages(
+  globs: readonly string[],
+  repositories: readonly string[],
+  context: JobContext,
+): Promise<OfferedPackages> {
+  const offered = new OfferedPackages();
+  const { stdout } = await pacman(["-Sl"], context, { mayFail: true });
+  for (const line of stdout.split("\n")) {
+    const [repository, name, version] = line.trim().split(/\s+/);
+    if (version === undefined || (repositories.length > 0 && !repositories.includes(repository))) continue;
+    if (globs.length === 0 || globs.some((glob) => compileGlob(glob)(name))) offered.add(repository, name, version);
+  }
+  return offered;
+}
+
+export const list_repo_pkgs: ModuleFunction<JobContext> = fn({
+  ...NAMES,
+  doc: describe(
+    "Return the packages that the repositories offer, all or those that match, each with its versions; with byrepo=True by\n" +
+      "repository. More keywords: fromrepo, refresh.",
+    "pkg.list_repo_pkgs",
+    "pkg.list_repo_pkgs foo bar baz",
+    "pkg.list_repo_pkgs 'samba4*' fromrepo=base,updates",
+  ),
+  varArgs: "args",
+  async run(_bound, context, { args, kwargs }) {
+    refuseOtherKeywords(kwargs, ["fromrepo", "byrepo", "refresh"]);
+    const from = kwargs.get("fromrepo") ?? null;
+    if (isTrue(kwargs.get("refresh"))) await refresh(null, context);
+    const offered = await offeredPackages(args.map(text), truthy(from) ? splitInput(from) : [], context);
+    return isTrue(kwargs.get("byrepo")) ? offered.byRepository() : offered.byName();
+  },
+});

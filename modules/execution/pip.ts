@@ -1,0 +1,516 @@
+/**
+ * Execution module `pip`: packages of Python.
+ * Source: the functions of Salt 3008.3 `salt/modules/pip.py`.
+ * @module
+ */
+
+import { callRunAll } from "./_file_host.ts";
+import { CommandError, CommandNotFoundError } from "../../lib/errors.ts";
+import { isDirectory, isThere } from "../../lib/os/file_kind.ts";
+import {
+  checkedUrl,
+  extraWords,
+  listed,
+  optional,
+  pipEnvironment,
+  pipWords,
+  proxyWords,
+  repeated,
+  timeoutWords,
+} from "../../lib/language_packages/pip_command.ts";
+import {
+  normalizedName,
+  parseFreeze,
+  parseList,
+  parseOutdated,
+  parseVersion,
+  parseVersions,
+} from "../../lib/language_packages/pip_output.ts";
+import { Requirements } from "../../lib/language_packages/pip_requirements.ts";
+import { changeFailure, changesBetween } from "../../lib/packages/changes.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { ownKeywords } from "../../lib/plugins/keywords.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { compareLooseVersions } from "../../lib/text/loose_version.ts";
+import { splitLines } from "../../lib/text/split_lines.ts";
+import { map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** Which pip runs, as whom, and where. */
+interface Pip {
+  readonly bin_env: string | null;
+  readonly user: string | null;
+  readonly cwd: string | null;
+  readonly env_vars?: Value;
+}
+
+const WHERE = { bin_env: str(null), user: str(null), cwd: str(null) };
+
+/** Runs pip by `cmd.run_all`. @param more Keywords of that. */
+async function run(
+  words: readonly string[],
+  { bin_env, user, cwd, env_vars = null }: Pip,
+  { context, more = new Map(), joined }: {
+    readonly context: JobContext;
+    readonly more?: ValueMap;
+    readonly joined?: boolean;
+  },
+): Promise<ValueMap> {
+  const keywords: ValueMap = new Map<Value, Value>([["runas", user], ["cwd", cwd], ...ownKeywords(more)]);
+  const environment = pipEnvironment(bin_env, env_vars);
+  if (environment.size > 0) keywords.set("env", environment);
+  return await callRunAll(context, [...pipWords(bin_env), ...words], { more: keywords, joined });
+}
+
+/** What pip prints, as `read` reads it. @throws {CommandError} If it fails, or prints something else. */
+async function outputOf<T>(
+  words: readonly string[],
+  pip: Pip,
+  options: {
+    readonly context: JobContext;
+    readonly more?: ValueMap;
+    readonly read: (text: string) => T | undefined;
+  },
+): Promise<T> {
+  const result = await run(words, pip, options);
+  if (result.get("retcode") !== 0) throw failure(text(result.get("stderr") ?? ""), result);
+  const told = options.read(text(result.get("stdout") ?? ""));
+  if (told === undefined) throw failure("Invalid JSON", result);
+  return told;
+}
+
+function failure(message: string, result: ValueMap): CommandError {
+  return changeFailure(message, Object.fromEntries([...result].map(([key, value]) => [text(key), value])));
+}
+
+/** The versions that a job has asked for, by what `bin_env` names. */
+const VERSIONS = new WeakMap<JobContext, Map<string | null, string | null>>();
+
+/** @throws {CommandNotFoundError} If there is no pip. */
+async function versionOf(pip: Pip, context: JobContext): Promise<string | null> {
+  const known = VERSIONS.get(context) ?? new Map<string | null, string | null>();
+  VERSIONS.set(context, known);
+  const version = known.get(pip.bin_env);
+  if (version !== undefined) return version;
+  const asked = await askVersion(pip, context);
+  known.set(pip.bin_env, asked);
+  return asked;
+}
+
+async function askVersion(pip: Pip, context: JobContext): Promise<string | null> {
+  const result = await run(["--version"], { ...pip, env_vars: null, bin_env: pip.bin_env }, { context });
+  if (result.get("retcode") !== 0) throw new CommandNotFoundError("Could not find a `pip` binary");
+  return parseVersion(text(result.get("stdout") ?? "")) ?? null;
+}
+
+function isBelow(version: string | null, least: string): boolean {
+  return version !== null && compareLooseVersions(version, least) < 0;
+}
+
+export const version: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the version of pip. bin_env: a virtual environment, or the path of a pip or Python, as for all functions; without\n" +
+      "it python3 of PATH is asked.",
+    "pip.version",
+  ),
+  permissions: "all",
+  params: { bin_env: str(null), cwd: str(null), user: str(null) },
+  run: (pip, context) => versionOf(pip, context),
+});
+
+export const normalize: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the name of a package as all its spellings are compared.", "pip.normalize Zope.Interface"),
+  params: { name: str() },
+  run: ({ name }) => normalizedName(name),
+});
+
+/** Options that pip has had between these versions. */
+function wheelWords(option: string, version: string | null, context: JobContext): string[] {
+  if (!isBelow(version, "1.4") && version !== null && compareLooseVersions(version, "9.0.3") <= 0) return [option];
+  context.log("error", `The ${option} option is only supported in pip between 1.4 and 9.0.3, and is ignored`);
+  return [];
+}
+
+function checkLog(path: string): string[] {
+  if (isDirectory(path)) throw new CommandError(`'${path}' is a directory. Use --log path_to_file`);
+  const parent = path.replace(/\/[^/]*$/, "") || "/";
+  if (!isThere(path) && !isThere(parent)) {
+    throw new CommandError(`Trying to create '${path}' but parent directory '${parent}' does not exist.`);
+  }
+  return ["--log", path];
+}
+
+function linkWords(links: Value): string[] {
+  return listed(links).flatMap((link) => {
+    if (/^(https?|ftp|file):/i.test(link) || isThere(link)) return ["--find-links", link];
+    throw new CommandError(`'${link}' is not a valid URL or path`);
+  });
+}
+
+function mirrorWords(mirrors: Value, version: string | null): string[] {
+  if (!truthy(mirrors)) return [];
+  if (!isBelow(version, "7.0.0")) {
+    throw new CommandError(
+      "pip >= 7.0.0 does not support mirror argument: use index_url and/or extra_index_url instead",
+    );
+  }
+  const wrong = listed(mirrors).find((one) => !one.startsWith("http://"));
+  if (wrong !== undefined) throw new CommandError(`'${wrong}' is not a valid URL`);
+  return ["--use-mirrors", ...repeated("--mirrors", mirrors)];
+}
+
+function editableWords(editable: Value): string[] {
+  return listed(editable).flatMap((entry) => {
+    const isLocal = entry === "." || entry.startsWith("file://") || entry.startsWith("/");
+    if (!isLocal && !/(?:#|#.*?&)egg=[^&]+/.test(entry)) {
+      throw new CommandError("You must specify an egg for this editable");
+    }
+    return ["--editable", entry];
+  });
+}
+
+function existsWords(action: string | null): string[] {
+  if (!action) return [];
+  if (["s", "i", "w", "b"].includes(action.toLowerCase())) return ["--exists-action", action];
+  throw new CommandError(
+    `The exists_action pip option only supports the values s, i, w, and b. '${action}' is not valid.`,
+  );
+}
+
+/** The failure of a file of requirements that is not there. */
+async function addRequirements(
+  requirements: Requirements,
+  given: Value,
+  pip: { readonly saltenv: string; readonly user: string | null; readonly cwd: string | null },
+  context: JobContext,
+): Promise<ValueMap | undefined> {
+  for (const one of listed(given)) {
+    if (await requirements.add(one, { ...pip, context })) continue;
+    return map({ result: false, comment: `pip requirements file '${one}' not found` });
+  }
+  return undefined;
+}
+
+export const install: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Install packages of Python: pkgs (names with versions, a list, or a text with commas), requirements (files), or editable\n" +
+      "(directories and URLs). Return a map with what pip has said. All other arguments are options of pip of these names;\n" +
+      "user: as whom it runs; env_vars: environment variables; further keywords are those of cmd.run_all.",
+    "pip.install <package name>,<package2 name>",
+    "pip.install requirements=/path/to/requirements.txt",
+    "pip.install <package name> bin_env=/path/to/virtualenv",
+    "pip.install 'markdown,django' editable=git+https://github.com/worldcompany/djangoembed.git#egg=djangoembed upgrade=True no_deps=True",
+  ),
+  permissions: "all",
+  params: {
+    pkgs: any(null),
+    requirements: any(null),
+    bin_env: str(null),
+    use_wheel: bool(false),
+    no_use_wheel: bool(false),
+    log: str(null),
+    proxy: any(null),
+    timeout: any(null),
+    editable: any(null),
+    find_links: any(null),
+    index_url: str(null),
+    extra_index_url: str(null),
+    no_index: bool(false),
+    mirrors: any(null),
+    build: str(null),
+    target: str(null),
+    download: str(null),
+    download_cache: str(null),
+    source: str(null),
+    upgrade: bool(false),
+    force_reinstall: bool(false),
+    ignore_installed: bool(false),
+    exists_action: str(null),
+    no_deps: bool(false),
+    no_install: bool(false),
+    no_download: bool(false),
+    global_options: any(null),
+    install_options: any(null),
+    user: str(null),
+    cwd: str(null),
+    pre_releases: bool(false),
+    cert: str(null),
+    allow_all_external: bool(false),
+    allow_external: any(null),
+    allow_unverified: any(null),
+    process_dependency_links: bool(false),
+    saltenv: str("base"),
+    env_vars: any(null),
+    use_vt: bool(false),
+    trusted_host: str(null),
+    no_cache_dir: bool(false),
+    extra_args: any(null),
+    cache_dir: str(null),
+    no_binary: any(null),
+    disable_version_check: bool(false),
+  },
+  varKwargs: "kwargs",
+  async run(bound, context, { kwargs }) {
+    const { index_url, extra_index_url, target } = bound;
+    using requirements = new Requirements();
+    const missing = await addRequirements(requirements, bound.requirements, bound, context);
+    if (missing !== undefined) return missing;
+    const pip = await versionOf(bound, context);
+    const flag = (option: string, isSet: boolean) => isSet ? [option] : [];
+    if (bound.no_index && (index_url || extra_index_url)) {
+      throw new CommandError("'no_index' and ('index_url' or 'extra_index_url') are mutually exclusive.");
+    }
+    const cacheOption = isBelow(pip, "6.0") ? "--download-cache" : "--cache-dir";
+    const words = [
+      "install",
+      ...requirements.words,
+      ...bound.use_wheel ? wheelWords("--use-wheel", pip, context) : [],
+      ...bound.no_use_wheel ? wheelWords("--no-use-wheel", pip, context) : [],
+      ...truthy(bound.no_binary) && !isBelow(pip, "7.0.0") ? ["--no-binary", listed(bound.no_binary).join(",")] : [],
+      ...bound.log ? checkLog(bound.log) : [],
+      ...proxyWords(bound.proxy, (name) => context.opts.extra.get(name)),
+      ...timeoutWords(bound.timeout),
+      ...linkWords(bound.find_links),
+      ...index_url ? ["--index-url", checkedUrl(index_url)] : [],
+      ...extra_index_url ? ["--extra-index-url", checkedUrl(extra_index_url)] : [],
+      ...flag("--no-index", bound.no_index),
+      ...mirrorWords(bound.mirrors, pip),
+      ...flag("--disable-pip-version-check", bound.disable_version_check),
+      ...optional("--build", bound.build),
+      ...optional("--target", target ?? (bound.bin_env === null ? Deno.env.get("VENV_PIP_TARGET") ?? null : null)),
+      ...optional("--download", bound.download),
+      ...optional(cacheOption, bound.download_cache || bound.cache_dir),
+      ...optional("--source", bound.source),
+      ...flag("--upgrade", bound.upgrade),
+      ...flag("--force-reinstall", bound.force_reinstall),
+      ...flag("--ignore-installed", bound.ignore_installed),
+      ...existsWords(bound.exists_action),
+      ...flag("--no-deps", bound.no_deps),
+      ...flag("--no-install", bound.no_install),
+      ...flag("--no-download", bound.no_download),
+      ...flag("--no-cache-dir", bound.no_cache_dir),
+      ...flag("--pre", bound.pre_releases && !isBelow(pip, "1.4")),
+      ...optional("--cert", bound.cert),
+      ...repeated("--global-option", bound.global_options),
+      ...repeated("--install-option", bound.install_options),
+    ];
+    if (!truthy(bound.pkgs) && !truthy(bound.requirements) && !truthy(bound.editable)) {
+      return { retcode: 0, stdout: "No packages to install." };
+    }
+    words.push(
+      ...listed(bound.pkgs).map((one) => one.replaceAll(";", ",")),
+      ...editableWords(bound.editable),
+      ...flag("--allow-all-external", bound.allow_all_external),
+      ...repeated("--allow-external", bound.allow_external),
+      ...repeated("--allow-unverified", bound.allow_unverified),
+      ...flag("--process-dependency-links", bound.process_dependency_links),
+      ...optional("--trusted-host", bound.trusted_host),
+      ...extraWords(bound.extra_args),
+    );
+    return await run(words, bound, { context, more: kwargs });
+  },
+});
+
+export const uninstall: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Uninstall packages of Python: pkgs, or those of the files requirements. Return a map with what pip has said.",
+    "pip.uninstall <package name>,<package2 name>",
+    "pip.uninstall requirements=/path/to/requirements.txt",
+  ),
+  permissions: "all",
+  params: {
+    pkgs: any(null),
+    requirements: any(null),
+    bin_env: str(null),
+    log: str(null),
+    proxy: any(null),
+    timeout: any(null),
+    user: str(null),
+    cwd: str(null),
+    saltenv: str("base"),
+    use_vt: bool(false),
+    extra_args: any(null),
+  },
+  async run(bound, context) {
+    using requirements = new Requirements();
+    const missing = await addRequirements(requirements, bound.requirements, bound, context);
+    if (missing !== undefined) return missing;
+    const named = new Set(listed(bound.pkgs));
+    if (named.size > 0 && truthy(bound.requirements)) {
+      // What a file names with its version need not be named twice.
+      for (const path of listed(bound.requirements).filter((one) => one.startsWith("/"))) {
+        for (const line of splitLines(Deno.readTextFileSync(path))) named.delete(line.split("==")[0]);
+      }
+    }
+    const words = [
+      "uninstall",
+      "-y",
+      ...requirements.words,
+      ...optional("--log", bound.log),
+      ...proxyWords(bound.proxy, (name) => context.opts.extra.get(name)),
+      ...timeoutWords(bound.timeout),
+      ...named,
+      ...extraWords(bound.extra_args),
+    ];
+    return await run(words, bound, { context });
+  },
+});
+
+async function frozen(pip: Pip, more: ValueMap, context: JobContext): Promise<string[]> {
+  const all = isBelow(await versionOf(pip, context), "8.0.3") ? [] : ["--all"];
+  return await outputOf(["freeze", ...all, "--disable-pip-version-check"], pip, { context, more, read: splitLines });
+}
+
+export const freeze: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the installed packages as lines of requirements.",
+    "pip.freeze bin_env=/home/code/path/to/virtualenv/",
+  ),
+  permissions: "all",
+  params: { ...WHERE, use_vt: bool(false), env_vars: any(null) },
+  varKwargs: "kwargs",
+  run: (bound, context, { kwargs }) => frozen(bound, kwargs, context),
+});
+
+const LISTING = { prefix: str(null), ...WHERE, env_vars: any(null) };
+
+function beginning(packages: ReadonlyMap<string, string>, prefix: string | null): ValueMap {
+  const start = prefix ? normalizedName(prefix) : "";
+  return new Map([...packages].filter(([name]) => name.startsWith(start)));
+}
+
+async function listFrozen(prefix: string | null, pip: Pip, more: ValueMap, context: JobContext): Promise<ValueMap> {
+  const start = prefix ? normalizedName(prefix) : "";
+  const packages: ValueMap = new Map();
+  if ("pip".startsWith(start)) packages.set("pip", await versionOf(pip, context));
+  return new Map([...packages, ...beginning(parseFreeze(await frozen(pip, more, context)), prefix)]);
+}
+
+export const list_freeze_parse: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the installed packages with their versions, as pip freeze tells them; with prefix those that begin so.",
+    "pip.list_freeze_parse salt",
+  ),
+  permissions: "all",
+  params: LISTING,
+  varKwargs: "kwargs",
+  run: ({ prefix, ...pip }, context, { kwargs }) => listFrozen(prefix, pip, kwargs, context),
+});
+
+async function packagesOf(prefix: string | null, pip: Pip, more: ValueMap, context: JobContext): Promise<ValueMap> {
+  if (isBelow(await versionOf(pip, context), "9.0")) return await listFrozen(prefix, pip, more, context);
+  const words = ["list", "--format=json", "--disable-pip-version-check"];
+  const all = await outputOf(words, pip, { context, more, read: parseList });
+  const named = all.map((one): [string, string] => [
+    normalizedName(text(one.get("name") ?? "")),
+    text(one.get("version") ?? ""),
+  ]);
+  return beginning(new Map(named), prefix);
+}
+
+export const list: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the installed packages with their versions; with prefix those that begin so.", "pip.list salt"),
+  permissions: "all",
+  params: LISTING,
+  varKwargs: "kwargs",
+  run: ({ prefix, ...pip }, context, { kwargs }) => packagesOf(prefix, pip, kwargs, context),
+});
+
+async function upgradesOf(pip: Pip, context: JobContext): Promise<ValueMap> {
+  const version = await versionOf(pip, context);
+  const isOld = isBelow(version, "9.0");
+  const words = ["list", "--outdated", "--disable-pip-version-check", ...isOld ? [] : ["--format=json"]];
+  if (isOld) {
+    const isOldest = isBelow(version, "8.0.0");
+    return await outputOf(words, pip, { context, read: (told) => parseOutdated(told, { isOldest }) });
+  }
+  const told = await outputOf(words, pip, { context, read: parseList });
+  const field = (one: ValueMap, name: string) => text(one.get(name) ?? null);
+  return new Map(
+    told.map((one) => [
+      field(one, "name"),
+      `${field(one, "latest_version")} [${field(one, "latest_filetype")}]`,
+    ]),
+  );
+}
+
+export const list_upgrades: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the packages of which there is a newer version, with it.", "pip.list_upgrades"),
+  permissions: "all",
+  params: WHERE,
+  run: (pip, context) => upgradesOf(pip, context),
+});
+
+export const is_installed: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether a package is installed.", "pip.is_installed salt"),
+  permissions: "all",
+  params: { pkgname: str(), ...WHERE },
+  run: async ({ pkgname, ...pip }, context) =>
+    [...(await packagesOf(pkgname, pip, new Map(), context)).keys()].some((one) =>
+      text(one).toLowerCase() === pkgname.toLowerCase()
+    ),
+});
+
+export const upgrade_available: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether there is a newer version of a package.", "pip.upgrade_available <package name>"),
+  permissions: "all",
+  params: { pkg: str(), ...WHERE },
+  run: async ({ pkg, ...pip }, context) => (await upgradesOf(pip, context)).has(pkg),
+});
+
+export const upgrade: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Upgrade all packages, and return a map: `result`, `changes` with the old and new versions, and what pip has said.",
+    "pip.upgrade",
+  ),
+  permissions: "all",
+  params: { ...WHERE, use_vt: bool(false) },
+  async run(pip, context) {
+    const before = await packagesOf(null, pip, new Map(), context);
+    let [result, comment] = [true, ""];
+    for (const name of (await upgradesOf(pip, context)).keys()) {
+      const told = await run(["install", "-U", "--disable-pip-version-check", text(name)], pip, { context });
+      if (told.get("retcode") !== 0) result = false;
+      comment += text(told.get("stderr") ?? "");
+    }
+    VERSIONS.get(context)?.delete(pip.bin_env);
+    const changes = changesBetween(before, await packagesOf(null, pip, new Map(), context));
+    return { changes, result, comment };
+  },
+});
+
+export const list_all_versions: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return all versions of a package that the index has, the oldest first, without those of alpha, beta and release\n" +
+      "candidates unless they are asked for; None if there are none.",
+    "pip.list_all_versions <package name>",
+  ),
+  permissions: "all",
+  params: {
+    pkg: str(),
+    bin_env: str(null),
+    include_alpha: bool(false),
+    include_beta: bool(false),
+    include_rc: bool(false),
+    user: str(null),
+    cwd: str(null),
+    index_url: str(null),
+    extra_index_url: str(null),
+  },
+  async run({ pkg, include_alpha, include_beta, include_rc, index_url, extra_index_url, ...pip }, context) {
+    const version = await versionOf(pip, context);
+    const legacy = isBelow(version, "20.3") ? [] : ["--use-deprecated=legacy-resolver"];
+    const words = [
+      "--disable-pip-version-check",
+      ...isBelow(version, "21.2") ? [...legacy, "install", `${pkg}==versions`] : ["index", "versions", pkg],
+      ...index_url ? ["--index-url", checkedUrl(index_url)] : [],
+      ...extra_index_url ? ["--extra-index-url", checkedUrl(extra_index_url)] : [],
+    ];
+    const more = map({ output_loglevel: "quiet" });
+    const told = await run(words, pip, { context, more, joined: true });
+    const left = [...include_alpha ? [] : ["a"], ...include_beta ? [] : ["b"], ...include_rc ? [] : ["rc"]];
+    const isWanted = (one: string) => !left.some((word) => one.includes(word));
+    const versions = parseVersions(text(told.get("stdout") ?? ""), isWanted);
+    return versions.length === 0 ? null : versions;
+  },
+});

@@ -1,0 +1,189 @@
+/**
+ * Execution module `lowpkg` for hosts with rpm.
+ * Source: the functions of Salt 3008.3 `salt/modules/rpm_lowpkg.py`.
+ * @module
+ */
+
+import { CommandError, CommandNotFoundError } from "../../lib/errors.ts";
+import { checkedWord } from "../../lib/host/run_program.ts";
+import { which } from "../../lib/host/which.ts";
+import { isFile } from "../../lib/os/file_kind.ts";
+import * as rpm from "../../lib/packages/rpm.ts";
+import { rpmOrder } from "../../lib/packages/rpm_version.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { ownKeywords } from "../../lib/plugins/keywords.ts";
+import { bool, type ModuleFunction, type Rest, str } from "../../lib/plugins/module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { isTrue } from "../../lib/values/is_true.ts";
+import { str as text, type ValueMap } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = {
+  name: "lowpkg",
+  serves: [
+    { programs: ["rpm"], otherwise: "The rpm execution module failed to load: rpm binary is not in the path." },
+    {
+      grains: [
+        { os_family: ["RedHat", "Suse"] },
+        {
+          os: [
+            "Amazon",
+            "XCP",
+            "XenServer",
+            "VirtuozzoLinux",
+            "Virtuozzo",
+            "Issabel PBX",
+            "openEuler",
+            "VMware Photon OS",
+          ],
+        },
+      ],
+      otherwise:
+        "The rpm execution module failed to load: only available on redhat/suse type systems or amazon, xcp, " +
+        "xenserver, virtuozzolinux, virtuozzo, issabel pbx, openeuler or vmware photon os.",
+    },
+  ],
+};
+
+export const bin_pkg_info: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return what the file of a package is: its name, version and architecture. path: of this host, or a URL.",
+    "lowpkg.bin_pkg_info /root/salt-2015.5.1-2.el7.noarch.rpm",
+  ),
+  permissions: "all",
+  params: { path: str(), saltenv: str("base") },
+  async run({ path, saltenv }, context) {
+    const info = await rpm.packageFileInfo(path, saltenv, context);
+    return info === undefined ? null : rpm.packageMap(info);
+  },
+});
+
+/** A function over packages' names. */
+function ofPackages(
+  doc: string,
+  run: (names: readonly string[], kwargs: ValueMap, context: JobContext) => unknown,
+  more: { readonly varArgs?: string; readonly varKwargs?: string } = {},
+): ModuleFunction<JobContext> {
+  return fn({
+    doc,
+    permissions: "all",
+    params: {},
+    varArgs: "packages",
+    varKwargs: "kwargs",
+    ...more,
+    run: (_bound, context, { args, kwargs }: Rest) => run(args.map(text), ownKeywords(kwargs), context),
+  });
+}
+
+export const list_pkgs: ModuleFunction<JobContext> = ofPackages(
+  describe(
+    "Return the installed packages with their versions, all or those named. root: the directory of another host.",
+    "lowpkg.list_pkgs",
+  ),
+  async (names, kwargs, context) => (await rpm.namesOf(names, kwargs.get("root"), context)).packages,
+);
+
+export const verify: ModuleFunction<JobContext> = ofPackages(
+  describe(
+    "Return the files of packages, of all without names, that are not as they were packed, with what differs.\n" +
+      "ignore_types: types of files that are left out: config, doc, ghost, license, readme. verify_options: options of rpm.",
+    "lowpkg.verify httpd",
+    "lowpkg.verify httpd ignore_types=['config','doc']",
+    "lowpkg.verify httpd verify_options=['nodeps','nosize']",
+  ),
+  rpm.verifyPackages,
+);
+
+export const modified: ModuleFunction<JobContext> = ofPackages(
+  describe(
+    "Return the files that have changed since they were packed, with what has changed. A keyword (size, mode, checksum, …)\n" +
+      "keeps those of which that has changed, or with False has not.",
+    "lowpkg.modified httpd",
+    "lowpkg.modified mode=True",
+  ),
+  rpm.modifiedFiles,
+  { varKwargs: "flags" },
+);
+
+export const file_list: ModuleFunction<JobContext> = ofPackages(
+  describe("Return the files of packages, of all without names, as one list.", "lowpkg.file_list httpd"),
+  (names, kwargs, context) => rpm.filesOf(names, kwargs.get("root"), context),
+);
+
+export const file_dict: ModuleFunction<JobContext> = ofPackages(
+  describe("Return the files of packages, of all without names, by package.", "lowpkg.file_dict httpd"),
+  (names, kwargs, context) => rpm.filesByPackage(names, kwargs.get("root"), context),
+);
+
+export const owner: ModuleFunction<JobContext> = ofPackages(
+  describe(
+    "Return the package that a file belongs to, an empty text if it is nobody's; of several files a map.",
+    "lowpkg.owner /usr/bin/apachectl",
+  ),
+  (paths, kwargs, context) => rpm.ownersOf(paths, kwargs.get("root"), context),
+  { varArgs: "paths" },
+);
+
+export const diff: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return how a file differs from the one in a package's file.",
+    "lowpkg.diff /path/to/apache2.rpm /etc/apache2/httpd.conf",
+  ),
+  permissions: "all",
+  params: { package_path: str(), path: str() },
+  async run({ package_path, path }, context) {
+    const missing = ["rpm2cpio", "cpio", "diff"].find((name) => which(name) === undefined);
+    if (missing !== undefined) throw new CommandNotFoundError(`The '${missing}' binary was not found in $PATH.`);
+    const quoted = (word: string) => `'${checkedWord(word, "path").replaceAll("'", `'\\''`)}'`;
+    const labels = `--label ${quoted(`A ${path}`)} --from-file=- --label ${quoted(`B ${path}`)}`;
+    const command = `rpm2cpio ${quoted(package_path)} | cpio -i --quiet --to-stdout ${quoted(`.${path}`)} | ` +
+      `diff -u ${labels} ${quoted(path)}`;
+    const told = text(await context.call("cmd.shell", [command]));
+    return told.startsWith("Binary file") ? `File '${path}' is binary and its content has been modified.` : told;
+  },
+});
+
+export const info: ModuleFunction<JobContext> = ofPackages(
+  describe(
+    "Return what rpm knows of installed packages, of all without names. attr: only these attributes, with commas between.\n" +
+      "all_versions=True: of each package a list.",
+    "lowpkg.info apache2 bash",
+    "lowpkg.info apache2 bash attr=version",
+    "lowpkg.info apache2 bash attr=version,build_date_iso,size",
+    "lowpkg.info apache2 bash attr=version,build_date_iso,size all_versions=True",
+  ),
+  async (names, kwargs, context) => {
+    const options = { root: kwargs.get("root"), attr: kwargs.get("attr") };
+    const found = await rpm.infoOf(names, options, context);
+    if (isTrue(kwargs.get("all_versions"))) return found;
+    for (const [newest] of found.values()) newest.delete("edition");
+    return new Map([...found].map(([name, [newest]]) => [name, newest]));
+  },
+);
+
+export const version_cmp: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Compare two versions: -1 if the first is older, 0 if they are equal, 1 if it is newer. ignore_epoch=True leaves out what\n" +
+      "is before a colon.",
+    "lowpkg.version_cmp '0.2-001' '0.2.0.1-002'",
+  ),
+  params: { ver1: str(), ver2: str(), ignore_epoch: bool(false) },
+  run: ({ ver1, ver2, ignore_epoch }) => rpmOrder(ignore_epoch)(ver1, ver2),
+});
+
+export const checksum: ModuleFunction<JobContext> = ofPackages(
+  describe(
+    "Return for each file of a package whether its checksum and signature are right.",
+    "lowpkg.checksum /path/to/package1.rpm",
+  ),
+  async (paths, kwargs, context) => {
+    if (paths.length === 0) throw new CommandError("No package files has been specified.");
+    const results = new Map<string, boolean>();
+    for (const path of paths) {
+      const words = rpm.rpmWords(kwargs.get("root"), "-K", "--quiet", checkedWord(path, "path"));
+      results.set(path, isFile(path) && (await rpm.runRpm(words, context)).retcode === 0);
+    }
+    return results;
+  },
+  { varArgs: "paths" },
+);

@@ -1,0 +1,288 @@
+/**
+ * Execution module `virtualenv`: virtual environments of Python.
+ * Source: the functions of Salt 3008.3 `salt/modules/virtualenv_mod.py`.
+ * @module
+ */
+
+import { callRunAll } from "./_file_host.ts";
+import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { baseName, globAny, joinPath } from "../../lib/filesystem/paths.ts";
+import { which } from "../../lib/host/which.ts";
+import { listed } from "../../lib/language_packages/pip_command.ts";
+import { isAnything, isDirectory } from "../../lib/os/file_kind.ts";
+import { findUser } from "../../lib/os/users.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { ownKeywords } from "../../lib/plugins/keywords.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { map, repr, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = { name: "virtualenv" };
+
+/** Programs that make environments, the first that is there counts; without any, Python's own module is used. */
+const PROGRAMS = ["virtualenv", "virtualenv3"];
+
+function isPython(program: string): boolean {
+  return /^(python|pypy)[0-9.]*$/i.test(baseName(program));
+}
+
+async function versionOf(program: string, user: string | null, more: ValueMap, context: JobContext): Promise<number[]> {
+  const words = [program, "--version"];
+  const keywords = new Map<Value, Value>([["runas", user], ...ownKeywords(more)]);
+  const result = await callRunAll(context, words, { joined: true, more: keywords });
+  const told = text(result.get("stdout") ?? "").trim();
+  if (Number(result.get("retcode")) > 0 || told === "") {
+    throw new CommandError(
+      `Unable to get the virtualenv version output using '${repr(words)}'. Returned data: ${repr(result)}`,
+    );
+  }
+  const version = told.split(/\s+/).filter((word) => /^\d.\d*/.test(word)).join("");
+  return version.replace(/(rc|\+ds).*$/, "").split(".").map(Number);
+}
+
+export const virtualenv_ver: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the version of virtualenv, a list of numbers.", "virtualenv.virtualenv_ver virtualenv"),
+  permissions: "all",
+  params: { venv_bin: str(), user: str(null) },
+  varKwargs: "kwargs",
+  run: ({ venv_bin, user }, context, { kwargs }) => versionOf(venv_bin, user, kwargs, context),
+});
+
+/** Arguments of `create`. */
+interface Creation {
+  readonly python: string | null;
+  readonly extra_search_dir: Value;
+  readonly never_download: Value;
+  readonly prompt: string | null;
+  readonly symlinks: Value;
+  readonly upgrade: Value;
+  readonly distribute: boolean;
+}
+
+function isGiven(value: string | null): value is string {
+  return value !== null && value.trim() !== "";
+}
+
+function requirePython(python: string): string {
+  if (which(python) === undefined) throw new CommandError(`Cannot find requested python (${python}).`);
+  return python;
+}
+
+function isBelow(version: readonly number[], major: number, minor: number): boolean {
+  return version[0] < major || (version[0] === major && (version[1] ?? 0) < minor);
+}
+
+/** Options of the program virtualenv. @throws {CommandError} For those that only the module venv has. */
+function virtualenvWords(given: Creation, version: readonly number[]): string[] {
+  const { python, extra_search_dir, never_download, prompt } = given;
+  const words = given.distribute && isBelow(version, 1, 10) ? ["--distribute"] : [];
+  if (isGiven(python)) words.push(`--python=${requirePython(python)}`);
+  if (extra_search_dir !== null) words.push(...listed(extra_search_dir).map((one) => `--extra-search-dir=${one}`));
+  const wasGone = !isBelow(version, 1, 10) && isBelow(version, 14, 0);
+  if (never_download === true && !wasGone) words.push("--never-download");
+  if (never_download === false && !isBelow(version, 20, 0)) words.push("--download");
+  if (isGiven(prompt)) words.push(`--prompt='${prompt}'`);
+  return words;
+}
+
+function unsupported(name: string, option: string, program: string): CommandError {
+  return new CommandError(`The \`${name}\`(\`${option}\`) option is not supported by '${program}'`);
+}
+
+/** Options of the module venv. @throws {CommandError} For those that only virtualenv has. */
+function venvWords(program: string, given: Creation): string[] {
+  const { extra_search_dir: more, never_download, prompt } = given;
+  if (more !== null && (typeof more !== "string" || more.trim() !== "")) {
+    throw unsupported("extra_search_dir", "--extra-search-dir", program);
+  }
+  if (never_download !== null) throw unsupported("never_download", "--never-download", program);
+  return [
+    ...given.upgrade === true ? ["--upgrade"] : [],
+    ...given.symlinks === true ? ["--symlinks"] : [],
+    ...isGiven(prompt) ? ["--prompt", prompt] : [],
+  ];
+}
+
+/** The words up to the options, and whether the module venv is meant. */
+function programWords(program: string, python: string | null): { readonly words: string[]; readonly isVenv: boolean } {
+  if (program === "venv") {
+    const interpreter = isGiven(python) ? requirePython(python) : "python3";
+    return { words: [interpreter, "-m", "venv"], isVenv: true };
+  }
+  if (!isPython(program)) {
+    const isVenv = program.includes("venv");
+    if (isVenv && isGiven(python)) throw unsupported("python", "--python", program);
+    return { words: [program], isVenv };
+  }
+  if (isGiven(python)) {
+    throw new CommandError("Pass the target interpreter either as `venv_bin` or as `python`, not both.");
+  }
+  return { words: [requirePython(program), "-m", "venv"], isVenv: true };
+}
+
+export const create: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Create a virtual environment. venv_bin: the program, by default that of the option venv_bin, virtualenv or the module venv\n" +
+      "of Python; a path of a Python takes its venv. pip: also install pip. The other arguments are options of virtualenv or\n" +
+      "venv. Return a map with what the program has said.",
+    "virtualenv.create /path/to/new/virtualenv",
+  ),
+  permissions: "all",
+  params: {
+    path: str(),
+    venv_bin: str(null),
+    system_site_packages: bool(false),
+    distribute: bool(false),
+    clear: bool(false),
+    python: str(null),
+    extra_search_dir: any(null),
+    never_download: any(null),
+    prompt: str(null),
+    pip: bool(false),
+    symlinks: any(null),
+    upgrade: any(null),
+    user: str(null),
+    use_vt: bool(false),
+    saltenv: str("base"),
+  },
+  varKwargs: "kwargs",
+  async run({ path, venv_bin, user, ...bound }, context, { kwargs }) {
+    const program = venv_bin ?? defaultProgram(context);
+    const { words, isVenv } = programWords(program, bound.python);
+    if (isVenv) words.push(...venvWords(program, bound));
+    else {
+      if (bound.upgrade !== null) throw unsupported("upgrade", "--upgrade", program);
+      if (bound.symlinks !== null) throw unsupported("symlinks", "--symlinks", program);
+      words.push(...virtualenvWords(bound, await versionOf(program, user, kwargs, context)));
+    }
+    if (bound.clear) words.push("--clear");
+    if (bound.system_site_packages) words.push("--system-site-packages");
+    const wasThere = isAnything(path);
+    const more = new Map<Value, Value>([["runas", user], ...ownKeywords(kwargs)]);
+    const result = await callRunAll(context, [...words, path], { more });
+    if (result.get("retcode") !== 0) {
+      if (!wasThere && isDirectory(path)) Deno.removeSync(path, { recursive: true });
+      return result;
+    }
+    const place = { path, user, saltenv: bound.saltenv, context };
+    if ((bound.pip || bound.distribute) && !isVenv && !isAnything(joinPath(path, "bin/easy_install"))) {
+      await runScript("https://bootstrap.pypa.io/ez_setup.py", place);
+      for (const left of globAny(joinPath(path, "distribute-*.tar.gz*"))) Deno.removeSync(left);
+    }
+    if (!bound.pip || isAnything(joinPath(path, "bin/pip"))) return result;
+    const told = await runScript("https://bootstrap.pypa.io/get-pip.py", place);
+    const both = (key: string) => `${text(result.get(key) ?? "")}\n${text(told.get(key) ?? "")}`.trim();
+    return result.set("retcode", told.get("retcode") ?? 0).set("stdout", both("stdout")).set("stderr", both("stderr"));
+  },
+});
+
+function defaultProgram(context: JobContext): string {
+  const configured = context.pillar.get("venv_bin") ?? context.opts.extra.get("venv_bin");
+  if (configured !== undefined && truthy(configured)) return text(configured);
+  return PROGRAMS.find((name) => which(name) !== undefined) ?? "venv";
+}
+
+/** Runs a script of the Python project's with the environment's Python. */
+async function runScript(
+  source: string,
+  { path, user, saltenv, context }: {
+    readonly path: string;
+    readonly user: string | null;
+    readonly saltenv: string;
+    readonly context: JobContext;
+  },
+): Promise<ValueMap> {
+  const cached = await context.call("cp.cache_file", [source], map({ saltenv }));
+  const copy = Deno.makeTempFileSync({ dir: path, prefix: "__salt.tmp." });
+  try {
+    Deno.copyFileSync(text(cached), copy);
+    Deno.chmodSync(copy, 0o500);
+    const owner = user === null ? undefined : findUser(user);
+    if (owner !== undefined) Deno.chownSync(copy, owner.uid, null);
+    const more = map({ runas: user, cwd: path, env: { VIRTUAL_ENV: path } });
+    return await callRunAll(context, [joinPath(path, "bin/python"), copy], { more });
+  } finally {
+    Deno.removeSync(copy);
+  }
+}
+
+/** Words that Salt does not let into the code that it makes of arguments. */
+const UNSAFE = ["import", ";", "subprocess", "eval", "open", "file", "exec", "input"];
+
+/** @throws {InvocationError} If a word could be more than a name. */
+function checkNames(...names: readonly (string | null)[]): void {
+  const unsafe = names.find((name) =>
+    name === null || UNSAFE.some((word) => name.includes(word)) || /['"\\\n]/.test(name)
+  );
+  if (unsafe !== undefined) throw new InvocationError(`Unsafe python code detected in '${text(unsafe)}'`);
+}
+
+/** Runs code with the environment's Python, and returns what it prints. */
+async function codeOutput(venv: string, code: string, context: JobContext): Promise<string> {
+  const python = joinPath(venv, "bin/python");
+  if (!isAnything(python)) {
+    throw new CommandError(`Path '${venv}' does not appear to be a virtualenv: '${python}' not found.`);
+  }
+  const result = await context.call("cmd.exec_code_all", [python, code]);
+  const told = result instanceof Map ? result : new Map<Value, Value>();
+  const [out, err] = ["stdout", "stderr"].map((key) => text(told.get(key) ?? ""));
+  if (told.get("retcode") === 0) return out;
+  throw new CommandError(`${out}\n${err}`);
+}
+
+export const get_site_packages: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the directory of an environment's packages.", "virtualenv.get_site_packages /path/to/my/venv"),
+  permissions: "all",
+  params: { venv: str() },
+  run: ({ venv }, context) => codeOutput(venv, 'import sysconfig; print(sysconfig.get_path("purelib"))', context),
+});
+
+export const get_distribution_path: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the directory in which an installed distribution is.",
+    "virtualenv.get_distribution_path /path/to/my/venv my_distribution",
+  ),
+  permissions: "all",
+  params: { venv: str(), distribution: str() },
+  run({ venv, distribution }, context) {
+    checkNames(distribution);
+    const code = `import sys
+if sys.version_info >= (3, 12):
+    import importlib.metadata, sysconfig
+    importlib.metadata.distribution('${distribution}')
+    print(sysconfig.get_path("purelib"))
+else:
+    import pkg_resources
+    print(pkg_resources.get_distribution('${distribution}').location)
+`;
+    return codeOutput(venv, code, context);
+  },
+});
+
+function resource(name: string, does: string, call: string): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(
+      `Return ${does} of a package's resource.`,
+      `virtualenv.${name} /path/to/my/venv my_package my/resource.xml`,
+    ),
+    permissions: "all",
+    params: { venv: str(), package: str(null), resource: str(null) },
+    run({ venv, package: owner, resource }, context) {
+      checkNames(owner, resource);
+      return codeOutput(venv, `import pkg_resources; print(pkg_resources.${call}('${owner}', '${resource}'))`, context);
+    },
+  });
+}
+
+export const get_resource_path: ModuleFunction<JobContext> = resource(
+  "get_resource_path",
+  "the path",
+  "resource_filename",
+);
+
+export const get_resource_content: ModuleFunction<JobContext> = resource(
+  "get_resource_content",
+  "the contents",
+  "resource_string",
+);

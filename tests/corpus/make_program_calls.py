@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Records what Salt's execution modules make of the output of programs: which programs they run with which words, and what they
+return. Run it with the Python of an environment that has the Salt that the file names:
+`python make_program_calls.py program_calls/yumpkg.json …`. It reads the cases of each file, and writes the file anew with `calls`,
+`result` or `error`, and `files_after` of each case.
+
+A file is a map: `salt` (the version), `module` (the file of Salt's module), `grains`, `opts`, `programs` (those that are in
+PATH), `outputs` and `cases`. A case has `fun`, `args`, `kwargs`, and may have `outputs`, `opts`, `files` and `links` of its own.
+`outputs` are by words joined with blanks; a key that ends in `*` stands for all that begin so. An output is a text, or a map of
+`stdout`, `stderr`, `retcode`; a list of them is for one call after the other. `{root}` is a directory of the case's own."""
+import json
+import logging
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+
+warnings.simplefilter("ignore")
+os.environ["SHELL"] = "/bin/sh"
+import salt.config
+import salt.loader
+import salt.utils.args
+import salt.utils.path
+import salt.utils.systemd
+import salt.version
+
+sys.modules["virtualenv"] = None  # so that its program is asked
+logging.disable(logging.CRITICAL)
+ROOT = "/tmp/salt_program_calls"
+BIN = "/tmp/salt_program_calls_bin"
+
+
+def within(value, root):
+    """The value with the place of the root, or the word for it."""
+    if isinstance(value, str):
+        return value.replace("{root}", root)
+    if isinstance(value, list):
+        return [within(one, root) for one in value]
+    if isinstance(value, dict):
+        return {within(key, root): within(one, root) for key, one in value.items()}
+    return value
+
+
+def without(value, root):
+    if isinstance(value, str):
+        return value.replace(root, "{root}")
+    if isinstance(value, (list, tuple)):
+        return [without(one, root) for one in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(without(one, root) for one in value)
+    if hasattr(value, "items"):
+        return {key if not isinstance(key, str) else without(key, root): without(one, root) for key, one in value.items()}
+    return value
+
+
+class Programs:
+    """Answers in the place of programs."""
+
+    def __init__(self, outputs):
+        self.outputs, self.calls, self.counts = outputs, [], {}
+
+    def run(self, cmd, stdin=None, python_shell=False, rstrip=True, runas=None, stderr=None, ignore_retcode=False, success_retcodes=None, **_):
+        words = [str(one) for one in cmd] if isinstance(cmd, (list, tuple)) else salt.utils.args.shlex_split(cmd)
+        if python_shell:
+            words = ["/bin/sh", "-c", cmd if isinstance(cmd, str) else " ".join(cmd)]
+        joined = stderr == subprocess.STDOUT
+        call = {"words": words}
+        if stdin is not None:
+            call["stdin"] = stdin
+        if runas is not None:
+            call["runas"] = runas
+        self.calls.append(call)
+        line = " ".join(words)
+        key = line if line in self.outputs else next((one for one in self.outputs if one.endswith("*") and line.startswith(one[:-1])), None)
+        output = self.outputs.get(key, "") if key is not None else ""
+        if isinstance(output, list):
+            at = self.counts.get(key, 0)
+            self.counts[key] = at + 1
+            output = output[min(at, len(output) - 1)]
+        if isinstance(output, str):
+            output = {"stdout": output}
+        out, err = output.get("stdout", ""), output.get("stderr", "")
+        if joined:
+            out, err = out + err, ""
+        retcode = output.get("retcode", 0)
+        if rstrip:
+            out, err = out.rstrip(), err.rstrip()
+        if retcode in (success_retcodes or []):
+            retcode = 0
+        return {"pid": 1, "retcode": retcode, "stdout": out, "stderr": err}
+
+
+def main(path):
+    with open(path, encoding="utf-8") as file:
+        table = json.load(file)
+    if not salt.version.__version__.startswith(table["salt"]):
+        sys.exit(f"{path} wants Salt {table['salt']}")
+    state = {"programs": table.get("programs", [])}
+
+    def which(name=None):
+        base = os.path.basename(name or "")
+        return f"/usr/bin/{base}" if base in state["programs"] else None
+
+    salt.utils.path.which = which
+    salt.utils.path.which_bin = lambda names: next((found for found in map(which, names) if found), None)
+    salt.utils.systemd.has_scope = lambda context=None: False
+    os.environ["PATH"] = f"{BIN}:{os.environ['PATH']}"
+    root = tempfile.mkdtemp()
+    opts = salt.config.minion_config(None)
+    opts.update({"root_dir": root, "cachedir": f"{root}/cache", "extension_modules": f"{root}/ext", "id": "m1", "file_client": "local"})
+    opts["grains"] = {"id": "m1", "kernel": "Linux", **table.get("grains", {})}
+    opts.update(table.get("opts", {}))
+    if "virtual" in table:
+        opts["providers"] = {table["virtual"]: table["module"]}
+    context = {}
+    utils = salt.loader.utils(opts, context=context)
+    functions = salt.loader.minion_mods(opts, context=context, utils=utils)
+    usual = dict(opts)
+    # Each is called twice: what the first call loads may bring another copy of the module of commands.
+    for case in [one for one in table["cases"] for _ in range(2)]:
+        shutil.rmtree(ROOT, ignore_errors=True)
+        os.makedirs(ROOT)
+        for name, text in case.get("files", {}).items():
+            os.makedirs(os.path.dirname(f"{ROOT}/{name}"), exist_ok=True)
+            with open(f"{ROOT}/{name}", "w", encoding="utf-8") as file:
+                file.write(within(text, ROOT))
+            if "/bin/" in f"/{name}":
+                os.chmod(f"{ROOT}/{name}", 0o755)
+        # The functions of a provider have a loader of their own.
+        loaders = {id(loader): loader for loader in (functions, getattr(functions[case["fun"]], "loader", None)) if loader}
+        for loader in loaders.values():
+            if isinstance(loader.pack.get("__context__"), dict):
+                loader.pack["__context__"].clear()
+            for known in (loader.opts, loader.pack["__opts__"]):
+                for key in [key for key in known if key not in usual]:
+                    del known[key]
+                known.update(usual)
+                known.update(within(case.get("opts", {}), ROOT))
+        programs = Programs(within({**case.get("outputs", {}), **{k: v for k, v in table.get("outputs", {}).items() if k not in case.get("outputs", {})}}, ROOT))
+        functions["cmd.run"]
+        for loaded, module in list(sys.modules.items()):
+            if loaded.startswith("salt.loaded") and loaded.endswith("module.cmdmod"):
+                module._run = programs.run
+        state["programs"] = case.get("programs", table.get("programs", []))
+        shutil.rmtree(BIN, ignore_errors=True)
+        os.makedirs(BIN)
+        for program in state["programs"]:
+            with open(f"{BIN}/{program}", "w", encoding="utf-8"):
+                os.chmod(f"{BIN}/{program}", 0o755)
+        for key in ("result", "error", "error_type", "calls", "files_after"):
+            case.pop(key, None)
+        name = case["fun"]
+        try:
+            case["result"] = without(functions[name](*within(case.get("args", []), ROOT), **within(case.get("kwargs", {}), ROOT)), ROOT)
+        except Exception as exc:  # an error is a result, too
+            case["error"] = without(f"{exc}", ROOT)
+            case["error_type"] = type(exc).__name__
+        case["calls"] = without(programs.calls, ROOT)
+        if "files" in case:
+            after = {}
+            for directory, _, names in os.walk(ROOT):
+                for one in names:
+                    full = os.path.join(directory, one)
+                    with open(full, encoding="utf-8") as file:
+                        after[os.path.relpath(full, ROOT)] = without(file.read(), ROOT)
+            if after != case["files"]:
+                case["files_after"] = dict(sorted(after.items()))
+        if case.get("error_type") not in (None, "CommandExecutionError", "SaltInvocationError", "CommandNotFoundError", "MinionError"):
+            print(f"{os.path.basename(path)}: {name}: {case['error_type']}: {case['error']}", file=sys.stderr)
+    cases = table.pop("cases")
+    head = json.dumps(table, indent=1, ensure_ascii=False)[:-2]
+    body = ",\n".join("  " + json.dumps(case, ensure_ascii=False) for case in cases)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f'{head},\n "cases": [\n{body}\n ]\n}}\n')
+
+
+for one in sys.argv[1:]:
+    main(one)
