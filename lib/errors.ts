@@ -47,8 +47,26 @@ export class ThreadReplacedError extends Error {
 /** YAML that Salt's loader would refuse. Lines and columns count from 1. */
 export class YamlError extends Error {
   override name = "YamlError";
+  /** What Salt's loader says, if that is known: shown where operators look for Salt's words. */
+  salt?: string;
   constructor(readonly problem: string, readonly file: string, readonly line: number, readonly column: number) {
     super(`${file}:${line}:${column}: ${problem}`);
+  }
+}
+
+/** A text that is no JSON. Lines and columns count from 1; the message is Python's. */
+export class JsonError extends Error {
+  override name = "JsonError";
+  readonly line: number;
+  readonly column: number;
+  /** @param where.offset Characters before the place. */
+  constructor(
+    readonly problem: string,
+    where: { readonly line: number; readonly column: number; readonly offset: number },
+  ) {
+    super(`${problem}: line ${where.line} column ${where.column} (char ${where.offset})`);
+    this.line = where.line;
+    this.column = where.column;
   }
 }
 
@@ -255,6 +273,69 @@ export class TemplateError extends Error {
   constructor(readonly kind: TemplateErrorKind, readonly type: string, message: string) {
     super(message);
   }
+}
+
+/** A place in a file that is rendered; lines and columns count from 1. */
+export interface RenderPlace {
+  /** The path of the file, as it was asked for: `web/init.sls`. `undefined` for a text that came from no file. */
+  readonly file?: string;
+  readonly line: number;
+  /** `undefined` where a template made the text. */
+  readonly column?: number;
+}
+
+/** What is known of an error beside its message. */
+export interface RenderErrorDetail {
+  readonly place?: RenderPlace;
+  /** The lines around the place, with a mark, as Salt shows them: `---`, lines, `---`. */
+  readonly excerpt?: string;
+  /** What included or imported the file of the place: the nearest first. */
+  readonly chain?: readonly RenderPlace[];
+  /** A sentence that helps: `Did you mean 'name'?` */
+  readonly hint?: string;
+}
+
+/**
+ * A file or text cannot be rendered; Salt's SaltRenderError. The message is Salt's first line: `Jinja variable 'x' is undefined; line 2`.
+ */
+export class RenderError extends Error {
+  override name = "RenderError";
+  constructor(message: string, readonly detail: RenderErrorDetail = {}, options?: ErrorOptions) {
+    super(message, options);
+  }
+
+  /** The file of the place. */
+  get file(): string | undefined {
+    return this.detail.place?.file;
+  }
+
+  /** The line of the place. */
+  get line(): number | undefined {
+    return this.detail.place?.line;
+  }
+
+  /** The column of the place. */
+  get column(): number | undefined {
+    return this.detail.place?.column;
+  }
+
+  /** What Python's `str()` of the error says: the message and the excerpt. */
+  get saltText(): string {
+    const { excerpt } = this.detail;
+    return excerpt === undefined ? this.message : `${this.message}\n\n${excerpt}`;
+  }
+
+  /** {@linkcode saltText}, then the place with its column, what included the file, and the hint, a line each. */
+  get text(): string {
+    const { place, chain = [], hint } = this.detail;
+    const lines = place === undefined ? [] : [`at ${placeText(place)}`, ...chain.map((by) => `from ${placeText(by)}`)];
+    return [this.saltText, ...lines, ...hint === undefined ? [] : [hint]].join("\n");
+  }
+}
+
+/** A place as editors and compilers write it: `web/init.sls:12:5`. */
+function placeText({ file = "the text", line, column }: RenderPlace): string {
+  return `${file}:${line}${column === undefined ? "" : `:${column}`}`;
 }
 
 /** What something that was thrown says: the message of an error, the text of anything else. */

@@ -22,6 +22,7 @@ import {
 } from "./option_types.ts";
 import { DISPLAY_OPTIONS } from "./display_options.ts";
 import { FILE_SERVER_OPTIONS } from "./file_server_options.ts";
+import { RENDER_OPTIONS } from "./render_options.ts";
 
 /** How RSA encrypts session keys. */
 export const ENCRYPTION_ALGORITHMS = ["OAEP-SHA1", "OAEP-SHA224"] as const;
@@ -88,7 +89,7 @@ export const COMMON_OPTIONS = {
     "%(asctime)s,%(msecs)03d [%(name)-17s][%(levelname)-8s][%(process)d] %(message)s",
     "A line of the log file. Salt's default also has a line number, which means nothing here.",
   ),
-  renderer: planned(str("jinja|yaml", "Renderers of a state file that does not name its own.")),
+  ...RENDER_OPTIONS,
   state_top: planned(str("top.sls", "Name of the top file.")),
   ...FILE_SERVER_OPTIONS,
   pillar_roots: planned(dict(

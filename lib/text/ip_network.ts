@@ -19,6 +19,9 @@ export interface IpInterface extends IpAddress {
   readonly prefix: number;
 }
 
+/** The most addresses that {@linkcode hostsOf} lists. */
+const MOST_HOSTS = 2 ** 20;
+
 function bitsOf(version: 4 | 6): number {
   return version === 4 ? 32 : 128;
 }
@@ -90,6 +93,19 @@ export function networkSize({ version, prefix }: IpInterface): bigint {
 export function isInNetwork(address: IpAddress, network: IpInterface): boolean {
   const hostBits = BigInt(bitsOf(network.version) - network.prefix);
   return address.version === network.version && address.value >> hostBits === network.value >> hostBits;
+}
+
+/**
+ * The addresses of a network that hosts may have, in order.
+ * @throws {RangeError} If there are more than 2 ** 20.
+ */
+export function hostsOf(network: IpInterface): IpAddress[] {
+  const { version, value } = networkOf(network);
+  const size = networkSize(network);
+  if (size > MOST_HOSTS) throw new RangeError(`${ipInterfaceText(network)} has more than ${MOST_HOSTS} hosts`);
+  // A network of one or two addresses has neither a network's own address nor one of all hosts.
+  const [first, count] = size <= 2n ? [value, size] : [value + 1n, version === 4 ? size - 2n : size - 1n];
+  return Array.from({ length: Number(count) }, (_, i) => ({ version, value: first + BigInt(i) }));
 }
 
 /** A property that addresses have or not. */

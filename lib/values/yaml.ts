@@ -42,6 +42,40 @@ export function loadYaml(text: string, file = "<string>"): Value {
   return root === undefined ? null : new Constructor(source).value(root);
 }
 
+/** Where something stands in a text: line and column from 1. */
+export interface TextPlace {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Where the keys and items of a document stand. They are asked by the very map or list that the document's value holds. */
+export class YamlPlaces {
+  readonly #source: YamlSource;
+  readonly #starts: ReadonlyMap<Value, ReadonlyMap<Value, number>>;
+
+  /** @param starts The offsets of keys and items, by their map or list. */
+  constructor(source: YamlSource, starts: ReadonlyMap<Value, ReadonlyMap<Value, number>>) {
+    this.#source = source;
+    this.#starts = starts;
+  }
+
+  /** The place of a key of a map, or of an item of a list by its index; `undefined` if that is not of this document. */
+  of(container: ValueMap | readonly Value[], key: Value): TextPlace | undefined {
+    // A readonly list is compared by identity alone.
+    const offset = this.#starts.get(container as Value)?.get(key);
+    return offset === undefined ? undefined : this.#source.place(offset);
+  }
+}
+
+/** As {@linkcode loadYaml}, with the places of what was read. @throws {YamlError} As {@linkcode loadYaml}. */
+export function loadYamlPlaces(text: string, file: string): { readonly value: Value; readonly places: YamlPlaces } {
+  const source = new YamlSource(text, file);
+  const root = composeYaml(source);
+  const starts = new Map<Value, Map<Value, number>>();
+  const value = root === undefined ? null : new Constructor(source, starts).value(root);
+  return { value, places: new YamlPlaces(source, starts) };
+}
+
 /**
  * Reads a configuration file's text: its mapping, and the line (from 1) of each top-level key. An empty document is an
  * empty mapping.
@@ -83,10 +117,13 @@ class Constructor {
   readonly #source: YamlSource;
   /** The value of each collection so far, so that an alias gives the same object. */
   readonly #made = new Map<YamlNode, Value>();
+  readonly #starts: Map<Value, Map<Value, number>> | undefined;
   #mergedPairs = 0;
 
-  constructor(source: YamlSource) {
+  /** @param starts Takes the offsets of keys and items, by their map or list. */
+  constructor(source: YamlSource, starts?: Map<Value, Map<Value, number>>) {
     this.#source = source;
+    this.#starts = starts;
   }
 
   value(node: YamlNode): Value {
@@ -106,6 +143,7 @@ class Constructor {
         if (node.kind !== "sequence") throw this.#unexpected("a sequence", node);
         const items = this.#register<Value[]>(node, []);
         for (const item of node.items) items.push(this.value(item));
+        this.#starts?.set(items, new Map(node.items.map((item, i) => [i, item.start])));
         return items;
       }
       case "omap":
@@ -146,17 +184,22 @@ class Constructor {
   #fill(map: ValueMap, node: MappingNode): ValueMap {
     this.#merge(node);
     const seen = new Set<Value>();
+    const starts = this.#starts === undefined ? undefined : new Map<Value, number>();
+    if (starts !== undefined) this.#starts?.set(map, starts);
     for (const [keyNode, valueNode] of node.pairs) {
       if (keyNode.kind !== "scalar") {
-        throw this.#error(`a key must be a scalar, but this is a ${keyNode.kind}`, keyNode);
+        const error = this.#error(`a key must be a scalar, but this is a ${keyNode.kind}`, keyNode);
+        throw this.#inMapping(node, error, "found unacceptable key");
       }
       // In YAML 1.1 an equals sign has its own type, except as a key.
       const key = keyNode.tag === `${YAML_TAG}value` ? keyNode.text : this.value(keyNode);
       const identity = keyIdentity(key);
       if (seen.has(identity) || key instanceof Uint8Array && [...seen].some((other) => equals(other, key))) {
-        throw this.#error(`the key ${repr(key)} occurs twice in the same mapping`, keyNode);
+        const error = this.#error(`the key ${repr(key)} occurs twice in the same mapping`, keyNode);
+        throw this.#inMapping(node, error, `found conflicting ID '${str(key)}'`);
       }
       seen.add(identity);
+      starts?.set(key, keyNode.start);
       map.set(key, this.value(valueNode));
     }
     return map;
@@ -185,6 +228,14 @@ class Constructor {
     // Salt compares the text of the keys here, not their values.
     const own = new Set(node.pairs.map(([key]) => key.kind === "scalar" ? key.text : key));
     node.pairs = [...merged.filter(([key]) => !own.has(key.kind === "scalar" ? key.text : key)), ...node.pairs];
+  }
+
+  /** The error with Salt's words for a problem at its place. */
+  #inMapping(node: MappingNode, error: YamlError, problem: string): YamlError {
+    const place = ({ line, column }: TextPlace) => `  in "<unicode string>", line ${line}, column ${column}`;
+    const whole = place(this.#source.place(node.start));
+    error.salt = `while constructing a mapping\n${whole}\n${problem}\n${place(error)}`;
+    return error;
   }
 
   #unexpected(expected: string, node: YamlNode): YamlError {

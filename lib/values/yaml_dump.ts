@@ -19,13 +19,18 @@ const MAX_SIMPLE_KEY = 128;
 export interface YamlLayout {
   /** Columns for each level, 2 to 9; any other number is 2, as in libyaml. */
   readonly indent?: number;
-  /** Lists and maps in brackets, on as few lines as the width allows. */
-  readonly flow?: boolean;
+  /**
+   * Lists and maps in brackets, on as few lines as the width allows: all of them, or those that hold plain scalars alone, as PyYAML does
+   * where nobody tells it.
+   */
+  readonly flow?: boolean | "leaves";
+  /** Whether all but ASCII is written as escapes, in double quotes, as PyYAML does where nobody tells it. */
+  readonly ascii?: boolean;
 }
 
 /** Writes `value` as a YAML document with a final newline. @throws {TypeError} For a structure that contains itself. */
-export function dumpYaml(value: Value, { indent = 2, flow = false }: YamlLayout = {}): string {
-  const dumper = new Dumper(new YamlWriter(indent < 2 || indent > 9 ? 2 : indent), flow);
+export function dumpYaml(value: Value, { indent = 2, flow = false, ascii = false }: YamlLayout = {}): string {
+  const dumper = new Dumper(new YamlWriter(indent < 2 || indent > 9 ? 2 : indent, { ascii }), flow);
   dumper.node(value, "root");
   dumper.writer.newLine();
   return dumper.writer.text;
@@ -36,12 +41,12 @@ type Place = "root" | "item" | "key" | "longKey" | "mapValue";
 
 class Dumper {
   readonly writer: YamlWriter;
-  readonly #flow: boolean;
+  readonly #flow: boolean | "leaves";
   readonly #parents = new Set<Value>();
   /** How many brackets are open. */
   #brackets = 0;
 
-  constructor(writer: YamlWriter, flow: boolean) {
+  constructor(writer: YamlWriter, flow: boolean | "leaves") {
     this.writer = writer;
     this.#flow = flow;
   }
@@ -57,7 +62,7 @@ class Dumper {
 
   #sequence(items: Value[], place: Place): void {
     if (items.length === 0) return this.#empty("[", "]");
-    if (this.#flow) return this.#bracketed("[]", items, (item) => this.node(item, "item"));
+    if (this.#inBrackets(items)) return this.#bracketed("[]", items, (item) => this.node(item, "item"));
     const inMapping = place === "key" || place === "longKey" || place === "mapValue";
     this.writer.increaseIndent({ indentless: inMapping && !this.writer.atIndention });
     for (const item of items) {
@@ -70,7 +75,9 @@ class Dumper {
 
   #mapping(map: ValueMap): void {
     if (map.size === 0) return this.#empty("{", "}");
-    if (this.#flow) return this.#bracketed("{}", sortedEntries(map), (entry) => this.#flowEntry(entry));
+    if (this.#inBrackets([...map.keys(), ...map.values()])) {
+      return this.#bracketed("{}", sortedEntries(map), (entry) => this.#flowEntry(entry));
+    }
     this.writer.increaseIndent();
     for (const [key, value] of sortedEntries(map)) {
       this.writer.newLine();
@@ -86,6 +93,12 @@ class Dumper {
       this.node(value, "mapValue");
     }
     this.writer.decreaseIndent();
+  }
+
+  /** Whether a collection of these parts is written in brackets. */
+  #inBrackets(parts: readonly Value[]): boolean {
+    if (this.#flow !== "leaves" || this.#brackets > 0) return this.#flow !== false;
+    return parts.every((part) => !(part instanceof Map) && !Array.isArray(part) && !(part instanceof Uint8Array));
   }
 
   #bracketed<T>([open, close]: string, items: readonly T[], write: (item: T) => void): void {
@@ -131,7 +144,7 @@ class Dumper {
     } else if (typeof value !== "string") {
       writer.plain(plainText(value), fold);
     } else {
-      const { plain, singleQuoted } = stylesOf(value, this.#brackets > 0);
+      const { plain, singleQuoted } = stylesOf(value, this.#brackets > 0, this.writer.ascii);
       if (plain) writer.plain(value, fold);
       else if (singleQuoted) writer.singleQuoted(value, fold);
       else writer.doubleQuoted(value, fold);
@@ -169,7 +182,7 @@ function isSimpleKey(key: Value): boolean {
 }
 
 /** Which styles can write `text` so that it reads back as this string; double quotes always can. `bracketed`: within brackets. */
-function stylesOf(text: string, bracketed: boolean): { plain: boolean; singleQuoted: boolean } {
+function stylesOf(text: string, bracketed: boolean, ascii: boolean): { plain: boolean; singleQuoted: boolean } {
   const chars = [...text];
   const last = chars.length - 1;
   let spaceBeforeBreak = false;
@@ -183,7 +196,7 @@ function stylesOf(text: string, bracketed: boolean): { plain: boolean; singleQuo
       breakBeforeSpace ||= after === " ";
     }
     spaceBeforeBreak ||= char === " " && isBreak(after);
-    special ||= !isPrintable(char);
+    special ||= !isPrintable(char) || (ascii && char > "\x7e");
   });
   const singleQuoted = !special && !spaceBeforeBreak && !breakBeforeSpace;
   const edges = chars[0] === " " || chars[last] === " ";

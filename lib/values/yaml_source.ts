@@ -42,16 +42,17 @@ export class YamlSource {
     return line + 1;
   }
 
-  /** An error `problem` at `offset`. */
-  error(problem: string, offset: number): YamlError {
+  /** The line and column of `offset`, from 1, in the text as it was given. */
+  place(offset: number): { readonly line: number; readonly column: number } {
     const line = this.line(offset);
     const before = this.#text.slice(this.#lineStarts?.[line - 1], offset);
-    return new YamlError(
-      problem,
-      this.file,
-      line,
-      Math.max(0, [...before].length - (this.#padding.get(line) ?? 0)) + 1,
-    );
+    return { line, column: Math.max(0, [...before].length - (this.#padding.get(line) ?? 0)) + 1 };
+  }
+
+  /** An error `problem` at `offset`. */
+  error(problem: string, offset: number): YamlError {
+    const { line, column } = this.place(offset);
+    return new YamlError(problem, this.file, line, column);
   }
 
   /**

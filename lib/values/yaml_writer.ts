@@ -49,9 +49,13 @@ export class YamlWriter {
   /** Whether the line so far has only indentation and indicators that count as such (`-`, `?`). */
   #indention = true;
 
+  /** Whether all but ASCII is escaped. */
+  readonly ascii: boolean;
+
   /** @param step Columns for each level. */
-  constructor(step = 2) {
+  constructor(step = 2, { ascii = false }: { readonly ascii?: boolean } = {}) {
     this.#step = step;
+    this.ascii = ascii;
   }
 
   /** The text written so far. */
@@ -160,7 +164,7 @@ export class YamlWriter {
         } else this.#put(char);
         spaces = true;
       } else {
-        this.#put(escape(char));
+        this.#put(escape(char, this.ascii));
         spaces = false;
       }
     });
@@ -197,9 +201,10 @@ export class YamlWriter {
   }
 }
 
-function escape(char: string): string {
+function escape(char: string, ascii: boolean): string {
   if (Object.hasOwn(ESCAPES, char)) return `\\${ESCAPES[char]}`;
-  if (isPrintable(char)) return char;
+  if (isPrintable(char) && !(ascii && char > "\x7e")) return char;
+  if (char === "\xa0") return "\\_";
   const code = char.codePointAt(0) ?? 0;
   const hex = (width: number) => code.toString(16).toUpperCase().padStart(width, "0");
   return code <= 0xff ? `\\x${hex(2)}` : code <= 0xffff ? `\\u${hex(4)}` : `\\U${hex(8)}`;

@@ -61,6 +61,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   random: () => import("./random.ts"),
   rpm_lowpkg: () => import("./rpm_lowpkg.ts"),
   saltutil: () => joined([import("./saltutil.ts"), import("./_syncing.ts")]),
+  slsutil: () => import("./slsutil.ts"),
   ssh: () => import("./ssh.ts"),
   status: () => import("./status.ts"),
   sys: () => import("./sys.ts"),

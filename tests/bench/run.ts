@@ -22,6 +22,7 @@ import { START_ROWS } from "./start_rows.ts";
 import { DURABILITY_ROWS } from "./durability_rows.ts";
 import { STORE_ROWS } from "./store_rows.ts";
 import { SWARM_ROWS } from "./swarm_rows.ts";
+import { TEMPLATE_ROWS } from "./template_rows.ts";
 import { OptionError, parseOptions } from "../../scripts/options.ts";
 
 const ROWS: readonly Row[] = [
@@ -30,6 +31,7 @@ const ROWS: readonly Row[] = [
   ...START_ROWS,
   ...DURABILITY_ROWS,
   ...STORE_ROWS,
+  ...TEMPLATE_ROWS,
   ...LOAD_ROWS,
   ...SWARM_ROWS,
   ...MEMORY_ROWS,

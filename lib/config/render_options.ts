@@ -1,0 +1,26 @@
+/**
+ * The options of rendering, for both roles: a master renders pillar, a minion states and templates.
+ * @module
+ */
+
+import { bool, dict, str, strs } from "./option_types.ts";
+
+/** The options, by name. */
+export const RENDER_OPTIONS = {
+  renderer: str("jinja|yaml", "Renderers of a file whose first line does not name its own."),
+  renderer_whitelist: strs([], "The only renderers that are used; empty: all of them. Others are passed over."),
+  renderer_blacklist: strs([], "Renderers that are passed over."),
+  jinja_env: dict(
+    new Map(),
+    "Jinja's own options for templates that are no state files: `{trim_blocks: true}`; a file's line `#jinja2: {…}` comes before them.",
+  ),
+  jinja_sls_env: dict(new Map(), "Jinja's own options for state files and pillar."),
+  jinja_trim_blocks: bool(false, "Salt's old name for `trim_blocks` in `jinja_env` and `jinja_sls_env`."),
+  jinja_lstrip_blocks: bool(false, "Salt's old name for `lstrip_blocks` in `jinja_env` and `jinja_sls_env`."),
+  allow_undefined: bool(false, "Whether an undefined name in a template is empty instead of an error."),
+  gpg_keydir: str(null, "Directory of the keys for the renderer `gpg`; unset: `gpgkeys` beside the configuration."),
+  gpg_decrypt_must_succeed: bool(
+    true,
+    "Whether what `gpg` cannot decrypt is an error; otherwise it stays as it is, and is logged.",
+  ),
+};

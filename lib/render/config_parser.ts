@@ -1,0 +1,91 @@
+/**
+ * The files of Python's `configparser`, as the serializer of that name reads and writes them.
+ * Source: docs.python.org, "configparser" (default options).
+ * @module
+ */
+
+import { CommandError } from "../errors.ts";
+import { splitLines } from "../text/split_lines.ts";
+import { isMap, str, type ValueMap } from "../values/value.ts";
+
+/** The section whose options all others have too. */
+const DEFAULT = "DEFAULT";
+
+/** Whether a percent sign stands alone in a value, where it should be doubled or begin the name of another option. */
+function hasBarePercent(text: string): boolean {
+  return /%(?!\([^)]+\)s)/.test(text.replaceAll("%%", ""));
+}
+
+/** The text of sections of options. @throws {CommandError} For what the format cannot hold. */
+export function writeConfigParser(sections: ValueMap): string {
+  const blocks: string[] = [];
+  for (const [section, options] of sections) {
+    if (!isMap(options)) throw new CommandError(`The section ${str(section)} is no dictionary of options`);
+    const lines = Array.from(options, ([name, value]) => {
+      const text = str(value);
+      if (value === null) throw new CommandError("option values must be strings");
+      if (hasBarePercent(text)) throw new CommandError(`invalid interpolation syntax in '${text}'`);
+      return `${str(name).toLowerCase()} = ${text.replaceAll("\n", "\n\t")}\n`;
+    });
+    blocks.push(`[${str(section)}]\n${lines.join("")}\n`);
+  }
+  return blocks.join("");
+}
+
+/** The options of each section. @throws {CommandError} If the text is no such file. */
+export function readConfigParser(text: string): ValueMap {
+  const sections = new Map<string, Map<string, string[]>>();
+  let section: Map<string, string[]> | undefined;
+  let value: string[] | undefined;
+  for (const [i, line] of splitLines(text).entries()) {
+    const bare = line.trim();
+    if (/^[#;]/.test(bare)) continue;
+    if (value !== undefined && (bare === "" || /^\s/.test(line))) {
+      value.push(bare);
+      continue;
+    }
+    if (bare === "") continue;
+    const header = /^\[([^\]]+)\]/.exec(bare);
+    if (header !== null) {
+      if (sections.has(header[1])) throw new CommandError(`section '${header[1]}' already exists (line ${i + 1})`);
+      section = new Map();
+      value = undefined;
+      sections.set(header[1], section);
+      continue;
+    }
+    const option = /^([^=:]+?)\s*[=:]\s*(.*)$/.exec(bare);
+    if (section === undefined) throw new CommandError(`File contains no section headers (line ${i + 1}: '${bare}')`);
+    if (option === null) throw new CommandError(`Source contains parsing errors (line ${i + 1}: '${bare}')`);
+    const name = option[1].toLowerCase();
+    if (section.has(name)) throw new CommandError(`option '${name}' already exists (line ${i + 1})`);
+    value = [option[2]];
+    section.set(name, value);
+  }
+  return resolvedSections(sections);
+}
+
+function resolvedSections(sections: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>): ValueMap {
+  const textOf = (lines: readonly string[]) => lines.join("\n").trimEnd();
+  const defaults = Array.from(sections.get(DEFAULT) ?? [], ([name, lines]) => [name, textOf(lines)] as const);
+  const made: ValueMap = new Map();
+  for (const [section, own] of sections) {
+    if (section === DEFAULT) continue;
+    const options = new Map([...defaults, ...Array.from(own, ([name, lines]) => [name, textOf(lines)] as const)]);
+    made.set(section, new Map([...options].map(([name, text]) => [name, interpolated(text, options, 0)])));
+  }
+  return made;
+}
+
+/** How deep an option may name others. */
+const DEEPEST = 10;
+
+function interpolated(text: string, options: ReadonlyMap<string, string>, depth: number): string {
+  if (depth > DEEPEST) throw new CommandError(`Recursion limit exceeded in value substitution: '${text}'`);
+  if (hasBarePercent(text)) throw new CommandError(`'%' must be followed by '%' or '(', found: '${text}'`);
+  return text.replace(/%%|%\(([^)]+)\)s/g, (all, name: string | undefined) => {
+    if (name === undefined) return all.slice(1);
+    const other = options.get(name.toLowerCase());
+    if (other === undefined) throw new CommandError(`Bad value substitution: no option '${name}'`);
+    return interpolated(other, options, depth + 1);
+  });
+}

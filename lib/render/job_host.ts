@@ -1,0 +1,50 @@
+/**
+ * What renders in a job: the functions, data and files of its minion.
+ * @module
+ */
+
+import { optsValues } from "../config/opts_map.ts";
+import { bind } from "../plugins/call.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import type { ModuleFunction } from "../plugins/module.ts";
+import type { RenderHost, SaltFunction, SaltFunctions, TemplateFiles } from "../templates/host.ts";
+import { toValue } from "../values/value.ts";
+
+/** Calls `fun` at once: one that does not wait gives its result without a promise, so that the template does not wait either. */
+function direct(name: string, fun: ModuleFunction<JobContext>, context: JobContext): SaltFunction {
+  return (args, kwargs) => {
+    const { bound, rest } = bind(fun, args, kwargs, name);
+    const result: unknown = fun.run(bound, context, rest);
+    return result instanceof Promise ? result.then(toValue) : toValue(result);
+  };
+}
+
+/** The functions of a minion's catalogue, for templates. */
+function saltFunctionsOf(context: JobContext): SaltFunctions {
+  const known = new Map<string, SaltFunction>();
+  return {
+    get(name) {
+      const found = known.get(name);
+      if (found !== undefined) return found;
+      return context.catalogue.get(name).then((fun) => {
+        if (fun === undefined) return undefined;
+        const made = direct(name, fun, context);
+        known.set(name, made);
+        return made;
+      });
+    },
+  };
+}
+
+/** What renders in the job of `context`. */
+export function jobRenderHost(context: JobContext, files: TemplateFiles): RenderHost {
+  return {
+    opts: optsValues(context.opts),
+    grains: context.grains,
+    pillar: context.pillar,
+    salt: saltFunctionsOf(context),
+    files,
+    signal: context.signal,
+    log: (level, message) => context.log(level, message),
+  };
+}

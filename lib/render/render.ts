@@ -1,0 +1,68 @@
+/**
+ * Rendering a file: through its pipe of renderers to data, or by one template engine to text.
+ * Source: Salt 3008.3, `salt/template.py` compile_template.
+ * @module
+ */
+
+import { RenderError, type RenderPlace } from "../errors.ts";
+import type { RenderHost } from "../templates/host.ts";
+import type { Positions, RenderRequest } from "../templates/renderer.ts";
+import { TextOrigin } from "../templates/text_origin.ts";
+import type { Value } from "../values/value.ts";
+import { pipeOf } from "./pipe.ts";
+
+export type { Positions, RenderHost, RenderPlace, RenderRequest };
+
+/** A rendered file. */
+export interface Rendered {
+  /** The data; a text if the last renderer makes one. An empty map for an empty file. */
+  readonly data: Value;
+  /** Where the data stands in the files. */
+  readonly positions: Positions;
+}
+
+const NOWHERE: Positions = { key: () => undefined, item: () => undefined };
+
+/**
+ * Renders a file through the renderers that its first line or the options name.
+ * @throws {RenderError} If it cannot be rendered.
+ */
+export async function renderSls(request: RenderRequest, host: RenderHost): Promise<Rendered> {
+  const { text, path } = request;
+  if (text.trim() === "") {
+    if (text !== "") host.log("error", `Template is nothing but whitespace: ${path ?? ":string:"}`);
+    return { data: new Map(), positions: NOWHERE };
+  }
+  const steps = await pipeOf(request, host);
+  let data: Value = steps.length === 0 ? new Map() : text;
+  let origin = TextOrigin.ofFile(text, nameOf(request));
+  let positions = NOWHERE;
+  for (const { argline, render } of steps) {
+    const made = await render({ data, origin, argline, request, host });
+    ({ data } = made);
+    origin = made.origin ?? origin;
+    positions = made.positions ?? positions;
+  }
+  // The line ends of the file, which templates write as "\n".
+  if (typeof data === "string" && text.includes("\r\n") && !data.includes("\r\n")) data = data.replaceAll("\n", "\r\n");
+  return { data, positions };
+}
+
+/** What places call the file: its path in the state tree if that is known. */
+function nameOf({ path, sls = "" }: RenderRequest): string | undefined {
+  const tree = `${sls.replaceAll(".", "/")}`;
+  const known = sls === "" ? undefined : [`${tree}.sls`, `${tree}/init.sls`].find((end) => path?.endsWith(`/${end}`));
+  return known ?? path;
+}
+
+/**
+ * Renders a template to text, as `file.managed` does with its `template`.
+ * @param engine `jinja`.
+ * @throws {RenderError} If it cannot be rendered, or there is no such engine.
+ */
+export async function renderTemplate(engine: string, request: RenderRequest, host: RenderHost): Promise<string> {
+  const { data } = await renderSls({ ...request, renderer: engine }, host);
+  if (typeof data === "string") return data;
+  if (data instanceof Map && data.size === 0) return "";
+  throw new RenderError(`The template engine ${engine} made no text`);
+}

@@ -1,0 +1,29 @@
+/**
+ * One renderer for a value: `decrypt_pillar` and `pillar_enc` render maps by `gpg`.
+ * @module
+ */
+
+import { RenderError } from "../errors.ts";
+import { RENDERERS } from "../../modules/renderers/_built_in.ts";
+import type { RenderHost } from "../templates/host.ts";
+import { TextOrigin } from "../templates/text_origin.ts";
+import type { Value } from "../values/value.ts";
+
+/**
+ * What the renderer makes of `data`, whose maps and lists are changed in place, as in Salt.
+ * @param options.translateNewlines Whether `\n` written as two characters is a line end, as in data from a command line.
+ * @throws {RenderError} If there is no such renderer, or it cannot render.
+ */
+export async function renderValue(
+  renderer: string,
+  data: Value,
+  host: RenderHost,
+  { translateNewlines = false }: { readonly translateNewlines?: boolean } = {},
+): Promise<Value> {
+  if (!Object.hasOwn(RENDERERS, renderer)) throw new RenderError(`The renderer "${renderer}" is not available`);
+  const { render } = await RENDERERS[renderer]();
+  const text = typeof data === "string" ? data : "";
+  const kwargs = new Map<Value, Value>([["translate_newlines", translateNewlines]]);
+  const made = await render({ data, origin: TextOrigin.ofFile(text), argline: "", request: { text, kwargs }, host });
+  return made.data;
+}

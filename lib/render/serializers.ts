@@ -1,0 +1,108 @@
+/**
+ * Salt's serializers, as `slsutil.serialize` and `file.serialize` name them.
+ * Source: Salt 3008.3, `salt/serializers`.
+ * @module
+ */
+
+import { CommandError, InvocationError, JsonError, messageOf, MsgpackError, YamlError } from "../errors.ts";
+import { jsonText } from "../template_filters/json_text.ts";
+import { isInt, isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { decode, encode } from "../values/msgpack.ts";
+import { parseJson } from "../values/json_read.ts";
+import { dumpYaml } from "../values/yaml_dump.ts";
+import { loadYaml } from "../values/yaml.ts";
+import { readConfigParser, writeConfigParser } from "./config_parser.ts";
+
+/** One format. */
+export interface Serializer {
+  /** @throws {CommandError} If the value cannot be written. */
+  readonly serialize?: (value: Value, options: ValueMap) => Value;
+  /** @throws {CommandError} If the text cannot be read. */
+  readonly deserialize?: (source: Value, options: ValueMap) => Value | Promise<Value>;
+}
+
+/** The text of what is to be read. */
+function sourceText(source: Value): string {
+  if (typeof source === "string") return source;
+  if (source instanceof Uint8Array) return new TextDecoder().decode(source);
+  throw new CommandError(`Cannot read ${str(source)}: it is no text`);
+}
+
+/** @throws {InvocationError} For an option that is not among `known`. */
+function checkOptions(options: ValueMap, known: readonly string[]): void {
+  for (const name of options.keys()) {
+    if (!known.includes(str(name))) {
+      throw new InvocationError(`The serializer has no option '${str(name)}'; it has ${known.join(", ") || "none"}`);
+    }
+  }
+}
+
+/** @throws {CommandError} In place of errors of the format. */
+function reading<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof YamlError || error instanceof JsonError || error instanceof MsgpackError) {
+      throw new CommandError(messageOf(error), { cause: error });
+    }
+    throw error;
+  }
+}
+
+function yamlText(value: Value, options: ValueMap): string {
+  checkOptions(options, ["default_flow_style", "indent", "allow_unicode"]);
+  const flow = options.get("default_flow_style") ?? null, indent = options.get("indent");
+  const text = dumpYaml(value, {
+    flow: flow === null ? "leaves" : truthy(flow),
+    ascii: !truthy(options.get("allow_unicode")),
+    ...isInt(indent ?? null) ? { indent: Number(indent) } : {},
+  });
+  return text.replace(/\n$/, "");
+}
+
+const JSON_OPTIONS = ["sort_keys", "indent", "ensure_ascii"];
+
+/** The serializers by name. */
+export const SERIALIZERS: Readonly<Record<string, Serializer>> = {
+  configparser: {
+    serialize: (value, options) => {
+      checkOptions(options, []);
+      if (!isMap(value)) throw new CommandError("configparser can only serialize dictionaries");
+      return writeConfigParser(value);
+    },
+    deserialize: (source, options) => {
+      checkOptions(options, []);
+      return readConfigParser(sourceText(source));
+    },
+  },
+  json: {
+    serialize: (value, options) => {
+      checkOptions(options, JSON_OPTIONS);
+      return jsonText(value, {
+        sortKeys: truthy(options.get("sort_keys")),
+        indent: options.get("indent") ?? null,
+        ascii: truthy(options.get("ensure_ascii")),
+      });
+    },
+    deserialize: (source) => reading(() => parseJson(sourceText(source))),
+  },
+  msgpack: {
+    serialize: (value) => encode(value, "disk"),
+    deserialize: (source) =>
+      reading(() =>
+        decode(source instanceof Uint8Array ? source : new TextEncoder().encode(sourceText(source)), "disk")
+      ),
+  },
+  toml: {
+    deserialize: async (source) => {
+      const { readToml } = await import("../../modules/renderers/_toml.ts");
+      const read = await readToml(sourceText(source));
+      if ("value" in read) return read.value;
+      throw new CommandError(`${read.problem.message}; line ${read.problem.line}`);
+    },
+  },
+  yaml: {
+    serialize: yamlText,
+    deserialize: (source) => reading(() => loadYaml(sourceText(source), "<unicode string>")),
+  },
+};

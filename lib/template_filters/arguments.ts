@@ -1,0 +1,52 @@
+/**
+ * What Salt's filters read their arguments with: texts, bytes, lists and numbers, refused with Python's words.
+ * @module
+ */
+
+import { typeName } from "../python/kinds.ts";
+import { pythonError } from "../python/errors.ts";
+import { toList } from "../python/iterate.ts";
+import { textOf } from "../python/kinds.ts";
+import { type Obj, PyObject } from "../python/object.ts";
+import { str } from "../python/repr.ts";
+import { Tuple } from "../python/tuple.ts";
+
+/** How Python writes the class of `obj`: `<class 'int'>`. */
+export function classText(obj: Obj): string {
+  return `<class '${typeName(obj)}'>`;
+}
+
+/** The text of a str. @throws {TemplateError} TypeError, or what an undefined value throws. */
+export function needText(obj: Obj, wanted = "expected string or bytes-like object"): string {
+  const text = textOf(obj);
+  if (text !== undefined) return text;
+  refuseUndefined(obj);
+  throw pythonError("TypeError", `${wanted}, got '${typeName(obj)}'`);
+}
+
+/** What Salt's `to_bytes` makes of a str or bytes. @throws {TemplateError} TypeError. */
+export function needBytes(obj: Obj): Uint8Array {
+  if (obj instanceof Uint8Array) return obj;
+  const text = textOf(obj);
+  if (text !== undefined) return new TextEncoder().encode(text);
+  refuseUndefined(obj);
+  throw pythonError("TypeError", `expected str, bytes, or bytearray not ${classText(obj)}`);
+}
+
+/** An undefined value throws what it stands for. */
+export function refuseUndefined(obj: Obj): void {
+  if (obj instanceof PyObject) obj.checkOperand();
+}
+
+/** The items of a list or tuple; `undefined` for anything else. */
+export function sequenceOf(obj: Obj): readonly Obj[] | undefined {
+  if (Array.isArray(obj)) return obj;
+  return obj instanceof Tuple ? obj.items : undefined;
+}
+
+/** The items of an argument that may be one text, a list, or nothing. */
+export function patternList(obj: Obj): string[] {
+  const text = textOf(obj);
+  if (text !== undefined) return text === "" ? [] : [text];
+  return obj === null ? [] : toList(obj).map(str);
+}

@@ -1,0 +1,143 @@
+/**
+ * The filters of Salt's serializer extension that write values as YAML, JSON, XML or Python, and read them.
+ * Source: Salt 3008.3, `salt/utils/jinja.py` SerializerExtension, tojson; docs.python.org, "json".
+ * @module
+ */
+
+import { JsonError, TemplateError, YamlError } from "../errors.ts";
+import { TemplateModule } from "../jinja/template_module.ts";
+import { dictOf } from "./dict_of.ts";
+import { pythonError } from "../python/errors.ts";
+import { lengthOf, textOf, truthy, typeName } from "../python/kinds.ts";
+import { Markup } from "../python/markup.ts";
+import { native } from "../python/native.ts";
+import type { Kwargs, Obj, Run } from "../python/object.ts";
+import { toPlain } from "../python/plain.ts";
+import { repr, str } from "../python/repr.ts";
+import type { Value } from "../values/value.ts";
+import { parseJson } from "../values/json_read.ts";
+import { pformat } from "../values/pformat.ts";
+import { strip } from "../values/python_text.ts";
+import { loadYaml } from "../values/yaml.ts";
+import { dumpYaml } from "../values/yaml_dump.ts";
+import { jsonText } from "./json_text.ts";
+import { handlingUndefined } from "./undefined_inside.ts";
+import { xmlText } from "./xml_text.ts";
+import { yamlWords } from "./yaml_words.ts";
+
+/** The characters that may not stand in HTML, which `tojson` escapes. */
+const UNSAFE: Readonly<Record<string, string>> = { "<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "'": "\\u0027" };
+
+/** The options of Python's `json.dumps` that `tojson` takes. */
+const JSON_OPTIONS: ReadonlySet<string> = new Set(["sort_keys", "ensure_ascii"]);
+
+function tojson(value: Obj, indent: Value, options: Kwargs): string {
+  for (const name of options.keys()) {
+    if (!JSON_OPTIONS.has(name)) {
+      throw pythonError("TypeError", `tojson() got an unexpected keyword argument '${name}'`);
+    }
+  }
+  const layout = {
+    indent,
+    sortKeys: truthy(options.get("sort_keys") ?? false),
+    ascii: truthy(options.get("ensure_ascii") ?? true),
+  };
+  return jsonText(toPlain(value), layout).replace(/[<>&']/g, (char) => UNSAFE[char]);
+}
+
+function yamlMarkup(obj: Obj, flow: boolean): Markup {
+  return new Markup(strip(dumpYaml(toPlain(obj), { flow })));
+}
+
+/** Where pprint would break a line. */
+const WIDTH = 80;
+
+function pythonText(obj: Obj): string {
+  const line = repr(obj);
+  // One line keeps tuples and sets; sorting the keys of a dict is the writer's.
+  const plain = Array.isArray(obj) || obj instanceof Map || lengthOfText(line) > WIDTH;
+  return strip(plain ? pformat(toPlain(obj)) : line);
+}
+
+function lengthOfText(text: string): number {
+  return lengthOf(text);
+}
+
+/** The text to read: a module's is what it printed. */
+function sourceText(value: Obj): string | undefined {
+  if (value instanceof TemplateModule) return str(value);
+  return value instanceof Uint8Array ? new TextDecoder().decode(value) : textOf(value);
+}
+
+function runtimeError(message: string): TemplateError {
+  return new TemplateError("runtime", "TemplateRuntimeError", message);
+}
+
+function readYaml(value: Obj): Obj {
+  const text = sourceText(value);
+  if (text === undefined) throw pythonError("TypeError", "a string or stream input is required");
+  try {
+    return loadYaml(text, "<unicode string>");
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    const place = `  in "<unicode string>", line ${error.line}, column ${error.column}`;
+    throw runtimeError(`Encountered error loading yaml: ${error.salt ?? `${yamlWords(error, text)}\n${place}`}`);
+  }
+}
+
+function readJson(value: Obj): Obj {
+  const text = sourceText(value);
+  const refuse = () => runtimeError(`Unable to load json from ${str(value)}`);
+  if (text === undefined) throw refuse();
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw error instanceof JsonError ? refuse() : error;
+  }
+}
+
+/** A filter of structures. */
+function structured(name: string, run: Run): [string, Run] {
+  return [name, handlingUndefined(run)];
+}
+
+/** The filters by name. */
+export const SERIALIZER_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
+  structured(
+    "tojson",
+    native(
+      "tojson",
+      ["val", ["indent", null], "**kwargs"],
+      ([value, indent], { kwargs }) => tojson(value, toPlain(indent), kwargs),
+    ),
+  ),
+  structured(
+    "json",
+    native("format_json", ["value", ["sort_keys", true], ["indent", null]], ([value, sortKeys, indent]) => {
+      return new Markup(
+        jsonText(toPlain(value), { sortKeys: truthy(sortKeys), indent: toPlain(indent), ascii: false }),
+      );
+    }),
+  ),
+  structured(
+    "yaml",
+    native("format_yaml", ["value", ["flow_style", true]], ([value, flow]) => yamlMarkup(value, truthy(flow))),
+  ),
+  structured("xml", native("format_xml", ["value"], ([value]) => new Markup(xmlText(toPlain(value))))),
+  structured("python", native("format_python", ["value"], ([value]) => new Markup(pythonText(value)))),
+  structured("load_yaml", native("load_yaml", ["value"], ([value]) => readYaml(value))),
+  structured("load_json", native("load_json", ["value"], ([value]) => readJson(value))),
+  structured(
+    "load_text",
+    native("load_text", ["value"], ([value]) => value instanceof TemplateModule ? str(value) : value),
+  ),
+  structured(
+    "dict_to_sls_yaml_params",
+    native("dict_to_sls_yaml_params", ["value", ["flow_style", false]], ([value, flow]) => {
+      if (!(value instanceof Map)) {
+        throw pythonError("AttributeError", `'${typeName(value)}' object has no attribute 'items'`);
+      }
+      return yamlMarkup(Array.from(value, (pair) => dictOf([pair])), truthy(flow));
+    }),
+  ),
+]);

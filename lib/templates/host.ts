@@ -1,0 +1,38 @@
+/**
+ * What rendering needs of the minion or master that renders: options, data, functions, files.
+ * @module
+ */
+
+import type { Value, ValueMap } from "../values/value.ts";
+
+/** Where files come from that a template includes or imports. */
+export interface TemplateFiles {
+  /**
+   * The path on this host of a file of the state tree, which is fetched if need be; `undefined` if there is no such file.
+   * @param url `salt://` and the path below the root of the environment, without `.` and `..`.
+   */
+  cacheFile(url: string, saltenv: string): string | undefined | Promise<string | undefined>;
+}
+
+/** A function that templates call: `salt['test.echo']('x')`. */
+export type SaltFunction = (args: Value[], kwargs: ValueMap) => Value | Promise<Value>;
+
+/** The functions behind `salt` in templates. */
+export interface SaltFunctions {
+  /** The function `test.ping`; `undefined` if there is none. */
+  get(name: string): SaltFunction | undefined | Promise<SaltFunction | undefined>;
+}
+
+/** What renders, as renderers see it. */
+export interface RenderHost {
+  /** Salt's `__opts__`. */
+  readonly opts: ValueMap;
+  readonly grains: ValueMap;
+  /** The map itself goes into templates: what one changes in it, the next one sees, as in Salt. */
+  readonly pillar: ValueMap;
+  readonly salt: SaltFunctions;
+  readonly files: TemplateFiles;
+  /** Aborted when the job must end. */
+  readonly signal?: AbortSignal;
+  log(level: "error" | "warning" | "info" | "debug", message: string): void;
+}

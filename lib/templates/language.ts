@@ -1,0 +1,61 @@
+/**
+ * Salt's language of templates: Jinja's with Salt's filters, tests and tags. One for each set of syntax options, so that templates stay
+ * compiled.
+ * @module
+ */
+
+import { JINJA_FILTERS } from "../jinja/filters.ts";
+import { JINJA_TESTS } from "../jinja/tests.ts";
+import { Language } from "../jinja/language.ts";
+import type { SyntaxOptions } from "../jinja/syntax.ts";
+import { equals } from "../python/equality.ts";
+import { native } from "../python/native.ts";
+import type { Run } from "../python/object.ts";
+import { DICT_FILTERS } from "../template_filters/dict.ts";
+import { HASH_FILTERS } from "../template_filters/hash.ts";
+import { HOST_FILTERS } from "../template_filters/host.ts";
+import { ITERATOR_FILTERS } from "../template_filters/iterator.ts";
+import { LIST_FILTERS, listTest } from "../template_filters/list.ts";
+import { NETWORK_FILTERS } from "../template_filters/network.ts";
+import { SERIALIZER_FILTERS } from "../template_filters/serializer.ts";
+import { SERIALIZER_TAGS } from "./serializer_tags.ts";
+import { matchTest, TEXT_FILTERS } from "../template_filters/text.ts";
+import { YAML_TEXT_FILTERS } from "../template_filters/yaml_text.ts";
+
+/** All filters of templates; Salt's replace Jinja's of the same name. */
+export const FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
+  ...JINJA_FILTERS,
+  ...TEXT_FILTERS,
+  ...LIST_FILTERS,
+  ...DICT_FILTERS,
+  ...HASH_FILTERS,
+  ...HOST_FILTERS,
+  ...NETWORK_FILTERS,
+  ...SERIALIZER_FILTERS,
+  ...ITERATOR_FILTERS,
+  ...YAML_TEXT_FILTERS,
+]);
+
+const TESTS: ReadonlyMap<string, Run> = new Map<string, Run>([
+  ...JINJA_TESTS,
+  ["match", matchTest],
+  ["equalto", native("test_equalto", ["value", "other"], ([value, other]) => equals(value, other))],
+  ["list", listTest],
+]);
+
+/** Sets of options that are kept at the same time: a tree has few. */
+const KEPT = 8;
+
+const languages = new Map<string, Language>();
+
+/** The language with these options. */
+export function saltLanguage(options: Partial<SyntaxOptions>): Language {
+  const key = JSON.stringify(Object.entries(options).sort());
+  let language = languages.get(key);
+  if (language === undefined) {
+    if (languages.size >= KEPT) languages.clear();
+    language = new Language({ options, filters: FILTERS, tests: TESTS, tags: SERIALIZER_TAGS });
+    languages.set(key, language);
+  }
+  return language;
+}

@@ -1,0 +1,60 @@
+/**
+ * The form of a renderer: one step of a pipe such as `jinja|yaml`. A file `modules/renderers/yaml.ts` that exports `render` is the
+ * renderer `yaml`.
+ * @module
+ */
+
+import type { RenderPlace } from "../errors.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+import type { RenderHost } from "./host.ts";
+import type { TextOrigin } from "./text_origin.ts";
+
+/** What is to be rendered. */
+export interface RenderRequest {
+  /** The text of the file. */
+  readonly text: string;
+  /** Its path on this host; absent for a text that comes from no file. */
+  readonly path?: string;
+  /** Its name as a state file, `nginx.init`; absent or empty for any other file. */
+  readonly sls?: string;
+  /** Default: `base`. */
+  readonly saltenv?: string;
+  /** The pipe for a text whose first line names none. Default: the option `renderer`. */
+  readonly renderer?: string;
+  /** More variables for templates. They win over Salt's own. */
+  readonly context?: ValueMap;
+  /** What Salt passes to renderers as keyword arguments: variables too, which Salt's own win over. */
+  readonly kwargs?: ValueMap;
+}
+
+/** Where the parts of rendered data stand in what was written. */
+export interface Positions {
+  /** The place of a key, asked by the very map that the data holds. */
+  key(map: ValueMap, key: Value): RenderPlace | undefined;
+  /** The place of an item, asked by the very list that the data holds. */
+  item(list: readonly Value[], index: number): RenderPlace | undefined;
+}
+
+/** What one renderer gets. */
+export interface RenderInput {
+  /** A text, or what the renderer before it made. */
+  readonly data: Value;
+  /** Where the text comes from. */
+  readonly origin: TextOrigin;
+  /** What stands behind the renderer's name in the pipe. */
+  readonly argline: string;
+  readonly request: RenderRequest;
+  readonly host: RenderHost;
+}
+
+/** What one renderer made. */
+export interface RenderOutput {
+  readonly data: Value;
+  /** Of a renderer of texts: where the new text comes from. */
+  readonly origin?: TextOrigin;
+  /** Of a renderer that reads data. Absent: those of the renderer before it. */
+  readonly positions?: Positions;
+}
+
+/** A renderer. @throws {RenderError} If it cannot render. */
+export type Renderer = (input: RenderInput) => RenderOutput | Promise<RenderOutput>;

@@ -1,0 +1,83 @@
+/**
+ * The variable `salt` of templates: `salt['test.echo']('x')` and `salt.test.echo('x')`.
+ * Source: Salt 3008.3, `salt/utils/templates.py` AliasedLoader.
+ * @module
+ */
+
+import { Func, type Obj, PyObject, type Result } from "../python/object.ts";
+import { toPlain } from "../python/plain.ts";
+import { textOf } from "../python/kinds.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+import type { SaltFunction, SaltFunctions } from "./host.ts";
+
+/** What the function gives, as a value that a template calls. */
+function callable(name: string, fun: SaltFunction): Func {
+  return new Func(name, (args, kwargs) => {
+    const keywords: ValueMap = new Map();
+    for (const [key, value] of kwargs) keywords.set(key, toPlain(value));
+    return fun(args.map((arg): Value => toPlain(arg)), keywords);
+  });
+}
+
+/** The functions of the host. One that a template has called once is found at once afterwards. */
+export class SaltObject extends PyObject {
+  readonly typeName = "salt.utils.templates.AliasedLoader";
+  readonly #functions: SaltFunctions;
+  readonly #known = new Map<string, Func>();
+
+  constructor(functions: SaltFunctions) {
+    super();
+    this.#functions = functions;
+  }
+
+  /** The function of that name; `undefined` if there is none. */
+  find(name: string): Func | undefined | Promise<Func | undefined> {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const keep = (fun: SaltFunction | undefined): Func | undefined => {
+      if (fun === undefined) return undefined;
+      const made = callable(name, fun);
+      this.#known.set(name, made);
+      return made;
+    };
+    const found = this.#functions.get(name);
+    return found instanceof Promise ? found.then(keep) : keep(found);
+  }
+
+  override getitem(key: Obj): Found {
+    const name = textOf(key);
+    return name === undefined ? undefined : this.find(name) as Found;
+  }
+
+  override getattr(name: string): Result | undefined {
+    return name.startsWith("_") || name.includes(".") ? undefined : new SaltModule(name, this);
+  }
+
+  override contains(item: Obj): Contained {
+    const name = textOf(item);
+    if (name === undefined) return false;
+    const found = this.find(name);
+    return found instanceof Promise ? found.then((fun) => fun !== undefined) : found !== undefined;
+  }
+}
+
+/** A function, or later a function; the template asks what came. */
+type Found = Result | undefined;
+type Contained = boolean | Promise<boolean>;
+
+/** A module: its functions are its attributes. */
+class SaltModule extends PyObject {
+  readonly typeName = "salt.loader.lazy.LoadedMod";
+  readonly #name: string;
+  readonly #salt: SaltObject;
+
+  constructor(name: string, salt: SaltObject) {
+    super();
+    this.#name = name;
+    this.#salt = salt;
+  }
+
+  override getattr(name: string): Found {
+    return this.#salt.find(`${this.#name}.${name}`) as Found;
+  }
+}

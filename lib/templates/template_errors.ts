@@ -1,0 +1,72 @@
+/**
+ * Errors of templates in Salt's words, with what Salt does not tell: the column, what included the file, the name that was meant.
+ * Source: Salt 3008.3, `salt/utils/templates.py` render_jinja_tmpl.
+ * @module
+ */
+
+import {
+  CommandError,
+  InvocationError,
+  JobEndedError,
+  messageOf,
+  RenderError,
+  type RenderPlace,
+  TemplateError,
+  type TemplateFrame,
+} from "../errors.ts";
+import { framesOf } from "../jinja/errors.ts";
+import { nearestName } from "../text/nearest_name.ts";
+import { excerptOf } from "./excerpt.ts";
+
+/** What is known of the rendering that failed. */
+export interface Failed {
+  /** The text that was rendered. */
+  readonly text: string;
+  /** What places call its file. */
+  readonly file?: string;
+  /** The names in the state tree of the files that were loaded, by their paths. */
+  readonly names: ReadonlyMap<string, string>;
+  /** The text of a loaded file. */
+  readonly textOf: (path: string) => string | undefined;
+}
+
+/** The error to throw for what stopped the template. */
+export function renderErrorOf(error: unknown, failed: Failed): unknown {
+  // A job that is told to end has no mistake in its template.
+  if (error instanceof JobEndedError) return error;
+  const frames = framesOf(error);
+  const [innermost, ...outer] = frames.map((frame) => placeOf(frame, failed));
+  const words = salt(error);
+  const detail = { place: innermost, chain: outer, hint: hintOf(error) };
+  const options = { cause: error };
+  const [frame] = frames;
+  if (frame === undefined) return new RenderError(words, detail, options);
+  const loaded = frame.path === undefined ? undefined : failed.textOf(frame.path);
+  const line = frame.statementLine;
+  if (frame.path !== undefined && loaded !== undefined) {
+    return new RenderError(`${words}\n${frame.path}(${line}):\n${excerptOf(loaded, line)}`, detail, options);
+  }
+  return new RenderError(`${words}; line ${line}`, { ...detail, excerpt: excerptOf(failed.text, line) }, options);
+}
+
+function placeOf({ path, line, column }: TemplateFrame, { file, names }: Failed): RenderPlace {
+  const name = path === undefined ? file : names.get(path) ?? path;
+  return { ...name === undefined ? {} : { file: name }, line, column };
+}
+
+/** Salt's words for an error, without the place. */
+function salt(error: unknown): string {
+  const message = error instanceof RenderError ? error.text : messageOf(error);
+  if (error instanceof TemplateError) {
+    if (error.kind === "undefined") return `Jinja variable ${message}`;
+    if (error.kind !== "python" && error.kind !== "notFound") return `Jinja syntax error: ${message}`;
+  }
+  const called = error instanceof CommandError || (error instanceof InvocationError && error.usage === undefined);
+  return called ? `Problem running salt function in Jinja template: ${message}` : `Jinja error: ${message}`;
+}
+
+function hintOf(error: unknown): string | undefined {
+  if (!(error instanceof TemplateError) || error.missing === undefined) return undefined;
+  const meant = nearestName(error.missing.name, error.missing.among());
+  return meant === undefined ? undefined : `Did you mean '${meant}'?`;
+}

@@ -1,0 +1,295 @@
+/**
+ * Execution module `slsutil`: what state files and templates use.
+ * Source: the functions of Salt 3008.3 `salt/modules/slsutil.py`.
+ * @module
+ */
+
+import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { FILE_CLIENT, fileClientOf } from "../../lib/fileclient/open.ts";
+import { dirName, joinPath, normalPath } from "../../lib/filesystem/paths.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, dict, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { bannerText } from "../../lib/render/banner.ts";
+import { jobRenderHost } from "../../lib/render/job_host.ts";
+import { renderSls } from "../../lib/render/render.ts";
+import { SERIALIZERS } from "../../lib/render/serializers.ts";
+import { copyDeep, updateInPlace } from "../../lib/values/dict_update.ts";
+import { isMergeStrategy, mergeMaps } from "../../lib/values/dict_merge.ts";
+import { str as text, truthy, type ValueMap } from "../../lib/values/value.ts";
+
+export const update: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Merge `upd` into `dest`, which is changed. With `merge_lists` lists are joined; without `recursive_update` maps are replaced.",
+    "slsutil.update '{foo: Foo}' '{bar: Bar}'",
+  ),
+  params: { dest: dict(), upd: dict(), recursive_update: bool(true), merge_lists: bool(false) },
+  run: ({ dest, upd, recursive_update: recursive, merge_lists: mergeLists }) => {
+    return updateInPlace(dest, upd, { recursive, mergeLists });
+  },
+});
+
+const MERGING = { strategy: str("smart"), renderer: str("yaml"), merge_lists: bool(false) };
+
+/** @param how The arguments that {@linkcode MERGING} declares. */
+function merged(
+  a: ValueMap,
+  b: ValueMap,
+  how: { readonly strategy: string; readonly renderer: string; readonly merge_lists: boolean },
+  context: JobContext,
+): ValueMap {
+  const { strategy, renderer, merge_lists: mergeLists } = how;
+  if (!isMergeStrategy(strategy)) context.log("warning", `Unknown merging strategy '${strategy}', fallback to recurse`);
+  return mergeMaps(copyDeep(a), b, { strategy, renderer, mergeLists });
+}
+
+export const merge: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return `obj_a` with what `obj_b` has, merged by a strategy: aggregate, list, overwrite, recurse or smart.",
+    "slsutil.merge '{foo: Foo}' '{bar: Bar}'",
+  ),
+  params: { obj_a: dict(), obj_b: dict(), ...MERGING },
+  run: ({ obj_a, obj_b, ...how }, context) => merged(obj_a, obj_b, how, context),
+});
+
+export const merge_all: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the maps of a list merged one after the other.",
+    "slsutil.merge_all '[{foo: Foo}, {foo: Bar}]'",
+  ),
+  params: { lst: list(), ...MERGING },
+  run: ({ lst, ...how }, context) => {
+    return lst.reduce((all: ValueMap, one) => {
+      if (one instanceof Map) return merged(all, one, how, context);
+      throw new InvocationError("Cannot update using non-dict types in dictupdate.update()");
+    }, new Map());
+  },
+});
+
+export const renderer: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Return what Salt's renderers make of a file or a text.
+
+path
+    A path on this host, or a URL: \`salt://\`, \`http://\` and so on.
+
+string
+    A text, in place of a file.
+
+default_renderer
+    The renderers, unless the file's first line names others.
+
+Other keyword arguments are variables of the templates.`,
+    "slsutil.renderer salt://path/to/file",
+    "slsutil.renderer /path/to/file.jinja default_renderer='jinja'",
+    "slsutil.renderer string='Hello, {{ name }}.' name='world'",
+  ),
+  permissions: "all",
+  params: { path: str(null), string: str(null), default_renderer: str("jinja|yaml") },
+  varKwargs: "kwargs",
+  async run({ path, string, default_renderer: pipe }, context, { kwargs }) {
+    const url = path ?? "", given = string ?? "";
+    if (url === "" && given === "") throw new InvocationError("Must pass path or string.");
+    if (url !== "" && given !== "") throw new InvocationError("Must not pass both path and string.");
+    const { saltenv, sls, own, more } = splitKwargs(kwargs);
+    const source = url === "" ? { text: given } : await fileAt(url, saltenv, context);
+    if (source === undefined) return new Map();
+    const request = {
+      ...source,
+      sls,
+      saltenv,
+      renderer: pipe,
+      kwargs: more,
+      ...own === undefined ? {} : { context: own },
+    };
+    return (await renderSls(request, jobRenderHost(context, fileClientOf(context)))).data;
+  },
+});
+
+/** The keyword arguments that Salt's renderers have names for, and the others. */
+function splitKwargs(kwargs: ValueMap) {
+  const more = new Map(kwargs);
+  for (const name of ["saltenv", "sls", "context"]) more.delete(name);
+  const own = kwargs.get("context");
+  return {
+    saltenv: text(kwargs.get("saltenv") ?? "base"),
+    sls: text(kwargs.get("sls") ?? ""),
+    own: own instanceof Map ? own : undefined,
+    more,
+  };
+}
+
+/** The file at a path or URL; `undefined` if there is none, which is logged. */
+async function fileAt(url: string, saltenv: string, context: JobContext) {
+  const path = await fileClientOf(context).cacheFile(url, saltenv);
+  try {
+    if (path !== undefined) return { path, text: await Deno.readTextFile(path) };
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  context.log("error", `Template does not exist: ${url}`);
+  return undefined;
+}
+
+function serializerOf(name: string, direction: "serialize" | "deserialize") {
+  if (!Object.hasOwn(SERIALIZERS, name)) throw new CommandError(`Serializer '${name}' not found.`);
+  const found = SERIALIZERS[name][direction];
+  if (found === undefined) throw new CommandError(`Serializer '${name}' does not implement ${direction}.`);
+  return found;
+}
+
+/** Keyword arguments without the fields of the publication. */
+function cleaned(kwargs: ValueMap): ValueMap {
+  return new Map([...kwargs].filter(([name]) => !text(name).startsWith("__")));
+}
+
+export const serialize: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return a value written by a serializer: configparser, json, msgpack or yaml. Keyword arguments are its options.",
+    "--no-parse=obj slsutil.serialize 'json' obj=\"{'foo': 'Foo!'}\"",
+  ),
+  params: { serializer: str(), obj: any() },
+  varKwargs: "mod_kwargs",
+  run: ({ serializer, obj }, _context, { kwargs }) => serializerOf(serializer, "serialize")(obj, cleaned(kwargs)),
+});
+
+export const deserialize: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the value that a serializer reads from a text: configparser, json, msgpack, toml or yaml.",
+    "slsutil.deserialize 'json' '{\"foo\": \"Foo!\"}'",
+    "--no-parse=stream_or_string slsutil.deserialize 'json' stream_or_string='{\"foo\": \"Foo!\"}'",
+  ),
+  params: { serializer: str(), stream_or_string: any() },
+  varKwargs: "mod_kwargs",
+  run: ({ serializer, stream_or_string: source }, _context, { kwargs }) => {
+    return serializerOf(serializer, "deserialize")(source, cleaned(kwargs));
+  },
+});
+
+const TITLE = "THIS FILE IS MANAGED BY SALT - DO NOT EDIT";
+const NOTICE =
+  "The contents of this file are managed by Salt. Any changes to this file may be overwritten automatically and " +
+  "without warning.";
+
+export const banner: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Return a comment for the beginning of a file: that it is managed by Salt.
+
+width
+    Characters of a line.
+
+commentchar
+    What each line begins with.
+
+borderchar
+    What the border is drawn with.
+
+blockstart, blockend
+    Lines before and after, for languages that have no comments of one line.
+
+title, text
+    What it says.
+
+newline
+    Whether it ends with a line end.`,
+    "slsutil.banner",
+  ),
+  params: {
+    width: int(72),
+    commentchar: str("#"),
+    borderchar: str("#"),
+    blockstart: str(null),
+    blockend: str(null),
+    title: str(null),
+    text: str(null),
+    newline: bool(false),
+  },
+  run: ({ title, text, newline, ...form }) => {
+    const made = bannerText({ ...form, title: title ?? TITLE, text: text ?? NOTICE });
+    if (made === undefined) throw new InvocationError("Width is too small to render banner");
+    return newline ? `${made}\n` : made;
+  },
+});
+
+export const boolstr: ModuleFunction<JobContext> = fn({
+  doc: describe("Return one text for a true value and another for a false one.", "slsutil.boolstr True yes no"),
+  params: { value: any(), true: any("true"), false: any("false") },
+  run: (bound) => truthy(bound.value) ? bound.true : bound.false,
+});
+
+/** What of the state tree is listed. */
+type Listed = "fileList" | "dirList";
+
+/** The lists that a job has asked for, as Salt keeps them in `__context__`. */
+const known = new WeakMap<object, Map<string, Promise<ReadonlySet<string>>>>();
+
+/** Whether a list of the file server has `path`. */
+async function isListed(
+  path: string,
+  { list, saltenv }: { readonly list: Listed; readonly saltenv: string },
+  context: JobContext,
+): Promise<boolean> {
+  const lists = known.get(context.job) ?? new Map<string, Promise<ReadonlySet<string>>>();
+  known.set(context.job, lists);
+  const key = `${list} ${saltenv}`;
+  const asked = lists.get(key) ?? fileClientOf(context)[list](saltenv).then((paths) => new Set(paths));
+  lists.set(key, asked);
+  return (await asked).has(path);
+}
+
+async function isThere(path: string, saltenv: string, context: JobContext): Promise<boolean> {
+  return await isListed(path, { list: "fileList", saltenv }, context) ||
+    await isListed(path, { list: "dirList", saltenv }, context);
+}
+
+export const file_exists: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether the state tree has a file.", "slsutil.file_exists nginx/defaults.yaml"),
+  permissions: FILE_CLIENT,
+  params: { path: str(), saltenv: str("base") },
+  run: ({ path, saltenv }, context) => isListed(path, { list: "fileList", saltenv }, context),
+});
+
+export const dir_exists: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether the state tree has a directory.", "slsutil.dir_exists nginx/files"),
+  permissions: FILE_CLIENT,
+  params: { path: str(), saltenv: str("base") },
+  run: ({ path, saltenv }, context) => isListed(path, { list: "dirList", saltenv }, context),
+});
+
+export const path_exists: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether the state tree has a file or directory.", "slsutil.path_exists nginx/defaults.yaml"),
+  permissions: FILE_CLIENT,
+  params: { path: str(), saltenv: str("base") },
+  run: ({ path, saltenv }, context) => isThere(path, saltenv, context),
+});
+
+export const findup: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Return the path of the first of some files in the state tree, looked for in a directory and then in those above it.
+
+startpath
+    Where to begin; empty for the root.
+
+filenames
+    A name, or a list of them. Directories are found too.`,
+    "slsutil.findup formulas/shared/nginx map.jinja",
+  ),
+  permissions: FILE_CLIENT,
+  params: { startpath: str(null), filenames: any(), saltenv: str("base") },
+  async run({ startpath, filenames, saltenv }, context) {
+    let path = startpath === null || startpath === "" ? "" : normalPath(startpath);
+    if (path !== "" && !await isThere(path, saltenv, context)) {
+      throw new InvocationError(`Starting path not found in the state tree: ${path}`);
+    }
+    const names = typeof filenames === "string" ? [filenames] : filenames;
+    if (!Array.isArray(names)) throw new InvocationError("Filenames argument must be a string or list of strings");
+    while (true) {
+      for (const name of names) {
+        const found = normalPath(joinPath(path, normalPath(text(name)).replace(/^\/+/, "")));
+        if (await isThere(found, saltenv, context)) return found;
+      }
+      if (path === "" || path === "/") throw new CommandError("File pattern(s) not found in path ancestry");
+      path = dirName(path);
+    }
+  },
+});

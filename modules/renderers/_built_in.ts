@@ -1,0 +1,38 @@
+/**
+ * The built-in renderers, by name. Written as literal imports, so that `deno compile` finds them.
+ * @module
+ */
+
+import type { Renderer } from "../../lib/templates/renderer.ts";
+
+/** How each renderer is loaded. */
+export const RENDERERS: Readonly<Record<string, () => Promise<{ readonly render: Renderer }>>> = {
+  gpg: () => import("./gpg.ts"),
+  jinja: () => import("./jinja.ts"),
+  json: () => import("./json.ts"),
+  json5: () => import("./json5.ts"),
+  msgpack: () => import("./msgpack.ts"),
+  plain: () => import("./text.ts"),
+  text: () => import("./text.ts"),
+  toml: () => import("./toml.ts"),
+  yaml: () => import("./yaml.ts"),
+};
+
+/** Salt's renderers that are not here, and what does their work. */
+export const NOT_BUILT: Readonly<Record<string, string>> = {
+  aws_kms: "Keep the secret in an ext_pillar, or use the renderer gpg.",
+  cheetah: "Write the file for jinja.",
+  dson: "Write the file as json or yaml.",
+  genshi: "Write the file for jinja.",
+  hjson: "Write the file as json5 or yaml.",
+  mako: "Write the file for jinja.",
+  nacl: "Use the renderer gpg.",
+  pass: "Use the renderer gpg, whose keys `pass` uses too.",
+  py:
+    "Write the file as jinja|yaml; what it computes can be an execution module in TypeScript, called by salt['module.function']().",
+  pydsl: "Write the file as jinja|yaml.",
+  pyobjects: "Write the file as jinja|yaml.",
+  stateconf: "Write the file as jinja|yaml; `{{ sls }}` in IDs keeps them apart, and `require: sls` orders files.",
+  wempy: "Write the file for jinja.",
+  yamlex: "Write the file as yaml; `slsutil.merge` aggregates.",
+};

@@ -1,0 +1,19 @@
+/**
+ * Renderer `jinja`.
+ * Source: Salt 3008.3, `salt/renderers/jinja.py`.
+ * @module
+ */
+
+import { RenderError } from "../../lib/errors.ts";
+import { renderJinja } from "../../lib/templates/render_jinja.ts";
+import type { RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
+import { needRenderText } from "./_text.ts";
+
+/** Renders a template to text. @throws {RenderError} In Salt's words, with the place. */
+export async function render(input: RenderInput): Promise<RenderOutput> {
+  const { argline, origin } = input;
+  // What `-s` says in Salt is so here in any case: the data is the text.
+  if (argline !== "" && argline !== "-s") throw new RenderError(`Unknown renderer option: ${argline}`);
+  const made = await renderJinja(needRenderText(input, "jinja"), origin, input);
+  return { data: made.text, origin: made };
+}

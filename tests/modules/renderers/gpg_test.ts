@@ -1,0 +1,73 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { RenderError } from "../../../lib/errors.ts";
+import { renderValue } from "../../../lib/render/render_value.ts";
+import { renderSls } from "../../../lib/render/render.ts";
+import { map, type Value } from "../../../lib/values/value.ts";
+import { renderWorld } from "../../support/render_world.ts";
+
+const message = (text: string) => `-----BEGIN PGP MESSAGE-----\n\n${text}\n-----END PGP MESSAGE-----`;
+
+/** A gpg that takes the third line for the secret, and notes how it is called. */
+const GPG = `#!/bin/sh
+echo "$*" >> "$(dirname "$0")/calls"
+secret=$(sed -n 3p)
+[ "$secret" = broken ] && { echo "gpg: decryption failed" >&2; exit 2; }
+[ "$secret" = bytes ] && { printf '\\377\\376\\n'; exit 0; }
+echo "plain $secret"
+`;
+
+async function withGpg(work: (calls: () => string[]) => Promise<void>): Promise<void> {
+  const directory = await Deno.makeTempDir({ prefix: "gpg_" });
+  const path = Deno.env.get("PATH") ?? "";
+  await Deno.writeTextFile(`${directory}/gpg`, GPG, { mode: 0o755 });
+  Deno.env.set("PATH", `${directory}:${path}`);
+  try {
+    await work(() => Deno.readTextFileSync(`${directory}/calls`).trim().split("\n"));
+  } finally {
+    Deno.env.set("PATH", path);
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+Deno.test("gpg decrypts the messages in the texts of data, each once, and keeps the places of keys", async () => {
+  await withGpg(async (calls) => {
+    const indented = message("one").replaceAll("\n", "\n    ");
+    const text = `#!yaml|gpg\na: |\n    ${indented}\nb: [x, "${message("one").replaceAll("\n", "\\n")}"]\nc: 5\n`;
+    const { data, positions } = await renderSls(
+      { text, path: "/x.sls" },
+      renderWorld({ opts: { gpg_keydir: "/keys" } }),
+    );
+    assertEquals(data, map({ a: "plain one", b: ["x", "plain one"], c: 5 }));
+    assertEquals(data instanceof Map && positions.key(data, "c")?.line, 8);
+    assertEquals(calls(), ["--homedir /keys --status-fd 2 --no-tty -d"]);
+  });
+});
+
+Deno.test("gpg: what cannot be decrypted is an error, or stays as it is", async () => {
+  await withGpg(async () => {
+    const broken = message("broken");
+    const failed = () => renderValue("gpg", map({ a: broken }), renderWorld());
+    await assertRejects(failed, RenderError, "Could not decrypt cipher, received: gpg: decryption failed");
+    const world = renderWorld({ opts: { gpg_decrypt_must_succeed: false } });
+    assertEquals(await renderValue("gpg", map({ a: broken }), world), map({ a: broken }));
+    assertEquals(world.logged.length, 1);
+  });
+});
+
+Deno.test("gpg: bytes that are no text stay bytes, and written line ends are read if asked for", async () => {
+  await withGpg(async () => {
+    const host = renderWorld();
+    assertEquals(await renderValue("gpg", [message("bytes")], host), [new Uint8Array([255, 254])]);
+    const written = message("two").replaceAll("\n", "\\n");
+    assertEquals(await renderValue("gpg", `a ${written} b\\n`, host, { translateNewlines: true }), "a plain two\n b");
+  });
+});
+
+Deno.test("gpg: its directory of keys is beside the configuration, or what config.get says", async () => {
+  await withGpg(async (calls) => {
+    await renderValue("gpg", message("x"), renderWorld({ opts: { config_dir: "/etc/mine" } }));
+    const functions = { "config.get": ([name]: Value[]) => name === "gpg_keydir" ? "/asked" : "" };
+    await renderValue("gpg", message("x"), renderWorld({ functions }));
+    assertEquals(calls().map((call) => call.split(" ")[1]), ["/etc/mine/gpgkeys", "/asked"]);
+  });
+});

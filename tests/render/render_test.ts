@@ -1,0 +1,176 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { RenderError } from "../../lib/errors.ts";
+import { renderSls, renderTemplate } from "../../lib/render/render.ts";
+import { renderValue } from "../../lib/render/render_value.ts";
+import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { renderWorld } from "../support/render_world.ts";
+
+async function data(text: string, opts: Record<string, unknown> = {}, path?: string): Promise<Value> {
+  return (await renderSls({ text, ...path === undefined ? {} : { path } }, renderWorld({ opts }))).data;
+}
+
+function asMap(value: Value | undefined): ValueMap {
+  if (value === undefined || !isMap(value)) throw new TypeError("no map");
+  return value;
+}
+
+Deno.test("a text goes through the renderers that its first line names, or the option", async () => {
+  assertEquals(await data("a: {{ 1 + 1 }}"), map({ a: 2 }));
+  assertEquals(await data("#!yaml\na: '{{ 1 + 1 }}'\n", {}, "/x"), map({ a: "{{ 1 + 1 }}" }));
+  assertEquals(await data('#!jinja|json\n{"a": {{ 2 }} }\n', {}, "/x"), map({ a: 2 }));
+  assertEquals(await data('#!json_jinja\n{"a": {{ 2 }} }\n', {}, "/x"), map({ a: 2 }));
+  assertEquals(await data("#!/bin/sh\na: 1\n", {}, "/x"), map({ a: 1 }));
+  assertEquals(
+    await data("a: 1", { renderer: "json" }).catch((error) => error.message),
+    "Expecting value: line 1 column 1 (char 0)",
+  );
+  assertEquals(await data("#!text\nx {{ y }}\n", {}, "/x"), "#!text\nx {{ y }}\n");
+  assertEquals(await data("#!jinja -s|yaml\na: 1\n", {}, "/x"), map({ a: 1 }));
+  await assertRejects(() => data("#!jinja -x|yaml\na: 1\n", {}, "/x"), RenderError, "Unknown renderer option: -x");
+});
+
+Deno.test("nothing, blanks and a renderer that nobody knows give an empty map", async () => {
+  for (const text of ["", " \n\t\n", "#!nosuch\na: 1\n", "# a comment\n", "---\n"]) {
+    assertEquals(await data(text, {}, "/x"), new Map());
+  }
+  const world = renderWorld();
+  await renderSls({ text: "#!jinga|yaml\na: 1\n", path: "/x" }, world);
+  assertEquals(world.logged, ['error: The renderer "jinga|yaml" is not available; did you mean jinja?']);
+});
+
+Deno.test("renderers that the options forbid are passed over, and logged", async () => {
+  const world = renderWorld({ opts: { renderer_blacklist: ["jinja"] } });
+  assertEquals((await renderSls({ text: "a: '{{ x }}'" }, world)).data, map({ a: "{{ x }}" }));
+  assertEquals(world.logged, ['warning: The renderer "jinja" is disallowed by configuration and will be skipped.']);
+  assertEquals(await data("a: '{{ x }}'", { renderer_whitelist: ["yaml"] }), map({ a: "{{ x }}" }));
+});
+
+Deno.test("a renderer of Salt's that is not built says what does its work", async () => {
+  for (
+    const name of ["py", "pyobjects", "pydsl", "mako", "stateconf", "wempy", "genshi", "cheetah", "yamlex", "hjson"]
+  ) {
+    await assertRejects(() => data(`#!${name}\nx\n`, {}, "/x"), RenderError, `There is no renderer ${name} here. `);
+  }
+});
+
+Deno.test("JSON5 and TOML are read by their libraries, and their errors have places", async () => {
+  assertEquals(await data("#!json5\n{a: [1, 'x',], /* c */ b: .5}\n", {}, "/x"), map({ a: [1, "x"], b: 0.5 }));
+  assertEquals(
+    await data('#!toml\na = 1\nb = 2.5\n[c.d]\ne = ["x"]\n', {}, "/x"),
+    map({ a: 1, b: 2.5, c: { d: { e: ["x"] } } }),
+  );
+  const json5 = await data("#!json5\n{a: }\n", {}, "/x.sls").catch((error) => error);
+  assertEquals([json5.line, json5.column, json5.file], [2, 5, "/x.sls"]);
+  const toml = await data("#!toml\na = 1\nb = \n", {}, "/x.sls").catch((error) => error);
+  assertEquals([toml.line, toml.file], [3, "/x.sls"]);
+});
+
+Deno.test("keys and items keep their places in the file, through templates", async () => {
+  const text =
+    "{% set n = 2 %}\nweb:\n  pkg.installed:\n    - name: nginx\n{% for i in range(n) %}\nuser{{ i }}:\n  user.present:\n    - uid: {{ i }}\n" +
+    "{% endfor %}\nlast: test.nop\n";
+  const { data: made, positions } = await renderSls({ text, path: "/srv/web/init.sls", sls: "web" }, renderWorld());
+  const top = asMap(made);
+  const at = (map: ValueMap, key: Value) => {
+    const place = positions.key(map, key);
+    return place && `${place.file}:${place.line}:${place.column}`;
+  };
+  assertEquals(at(top, "web"), "web/init.sls:2:1");
+  assertEquals(at(asMap(top.get("web")), "pkg.installed"), "web/init.sls:3:3");
+  assertEquals(at(top, "user0"), "web/init.sls:6:1");
+  assertEquals(at(top, "user1"), "web/init.sls:6:1");
+  assertEquals(at(asMap(top.get("user1")), "user.present"), "web/init.sls:7:3");
+  assertEquals(at(top, "last"), "web/init.sls:10:1");
+  const items = asMap(top.get("user1")).get("user.present");
+  assertEquals(Array.isArray(items) && positions.item(items, 0)?.line, 8);
+  assertEquals(positions.key(top, "nope"), undefined);
+  assertEquals(positions.key(new Map(), "web"), undefined);
+});
+
+Deno.test("what an included file wrote has its places in that file", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "render_" });
+  try {
+    const world = renderWorld({ directory, files: { "web/part.jinja": "\npart:\n  test.nop: []\n" } });
+    const request = {
+      text: "a: 1\n{% include './part.jinja' %}\n{{ 'b' }}: 2\n",
+      path: "/srv/web/init.sls",
+      sls: "web",
+    };
+    const { data: made, positions } = await renderSls(request, world);
+    assertEquals(positions.key(asMap(made), "part"), { file: "web/part.jinja", line: 2, column: 1 });
+    assertEquals(positions.key(asMap(made), "b"), { file: "web/init.sls", line: 3, column: 4 });
+    assertEquals(world.asked, ["salt://web/part.jinja"]);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});
+
+Deno.test("an error of YAML has Salt's words, the excerpt of what was rendered, and the place in the file", async () => {
+  const text = "{% set x = 1 %}{% if x %}\na: 1\n{% endif %}\n\na: 2\n";
+  const error = await renderSls({ text, path: "/srv/web.sls", sls: "web" }, renderWorld()).catch((error) => error);
+  assertEquals(
+    error.text,
+    `while constructing a mapping
+  in "<unicode string>", line 2, column 1
+found conflicting ID 'a'
+  in "<unicode string>", line 5, column 1; line 5
+
+---
+
+a: 1
+
+
+a: 2    <======================
+---
+at web.sls:5:1
+the key 'a' occurs twice in the same mapping.`,
+  );
+  const tab = await data("a:\n\tb: 1\n").catch((error) => error);
+  assertEquals(tab.message, "found character that cannot start any token; line 2");
+  const colon = await data("a: b: c\n").catch((error) => error);
+  assertEquals(colon.message, "mapping values are not allowed in this context; line 1");
+});
+
+Deno.test("an error in an imported file says who imported it, and an undefined name what was meant", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "render_" });
+  try {
+    const world = renderWorld({
+      directory,
+      files: { "lib/m.jinja": "{% macro m(value) %}\n  {{ pilar }}\n{% endmacro %}\n" },
+    });
+    const text = "{% from 'lib/m.jinja' import m %}\n\n- {{ m(1) }}\n";
+    const error = await renderSls({ text, path: "/srv/web.sls", sls: "web" }, world).catch((error) => error);
+    assertEquals(
+      error.text.replaceAll(directory, ""),
+      `Jinja variable 'pilar' is undefined
+/lib/m.jinja(2):
+---
+{% macro m(value) %}
+  {{ pilar }}    <======================
+{% endmacro %}
+---
+at lib/m.jinja:2:6
+from web.sls:3:7
+Did you mean 'pillar'?`,
+    );
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});
+
+Deno.test("a template renders to text with the line ends of its file", async () => {
+  const world = renderWorld();
+  assertEquals(
+    await renderTemplate("jinja", { text: "a {{ b }}\r\nc\r\n", context: map({ b: 1 }) }, world),
+    "a 1\r\nc\r\n",
+  );
+  assertEquals(await renderTemplate("jinja", { text: "" }, world), "");
+});
+
+Deno.test("renderValue refuses a renderer that there is not", async () => {
+  await assertRejects(
+    () => renderValue("nosuch", "x", renderWorld()),
+    RenderError,
+    'The renderer "nosuch" is not available',
+  );
+});

@@ -1,0 +1,94 @@
+import { assertEquals } from "@std/assert";
+import { CommandError, InvocationError, RenderError } from "../../lib/errors.ts";
+import { renderJinja } from "../../lib/templates/render_jinja.ts";
+import { TextOrigin } from "../../lib/templates/text_origin.ts";
+import { FILTERS } from "../../lib/templates/language.ts";
+import corpus from "../corpus/templates.json" with { type: "json" };
+import { renderWorld } from "../support/render_world.ts";
+
+/** A template, and what Salt makes of it. */
+interface Row {
+  readonly group: string;
+  readonly tpl: string;
+  readonly ok?: string;
+  readonly err?: string;
+  readonly line?: number;
+  readonly excerpt?: string;
+}
+
+const { files, rows }: { readonly files: Readonly<Record<string, string>>; readonly rows: readonly Row[] } = corpus;
+
+/** Rows whose error has other words here: the kind of error and the line are Salt's. */
+const OTHER_WORDS: ReadonlySet<string> = new Set([
+  // The reader of regular expressions names the whole expression.
+  "{{ 'x'|regex_search('(') }}",
+  // Which modules there are is known only when one is loaded, so that the function is what is missing.
+  "{{ salt.no.pe() }}",
+]);
+
+const functions = {
+  "test.invocation": () => {
+    throw new InvocationError("no luck");
+  },
+  "test.command": () => {
+    throw new CommandError("no luck");
+  },
+  "test.other": () => {
+    throw new Error("no luck");
+  },
+};
+
+async function render(tpl: string, dir: string): Promise<Partial<Row>> {
+  const request = { text: tpl, sls: "web", saltenv: "", context: new Map([["dir", dir]]) };
+  try {
+    const made = await renderJinja(tpl, TextOrigin.ofFile(tpl), { request, host: renderWorld({ functions }) });
+    return { ok: made.text.replaceAll(dir, "{dir}") };
+  } catch (error) {
+    if (!(error instanceof RenderError)) throw error;
+    return { err: error.message.replaceAll(dir, "{dir}"), line: error.line, excerpt: error.detail.excerpt };
+  }
+}
+
+function kindOf(message: string | undefined): string | undefined {
+  return /^(?:Jinja variable|[^:]+:)/.exec(message ?? "")?.[0];
+}
+
+function check(row: Row, found: Partial<Row>): void {
+  if (row.err === undefined) return assertEquals(found.ok ?? found.err, row.ok);
+  if (OTHER_WORDS.has(row.tpl)) {
+    assertEquals(kindOf(found.err), kindOf(row.err));
+    assertEquals(found.err?.endsWith(`; line ${row.line}`), true);
+    return;
+  }
+  assertEquals(found.err ?? found.ok, `${row.err}; line ${row.line}`);
+  if (row.excerpt !== undefined) assertEquals(found.excerpt, row.excerpt);
+}
+
+const groups = Map.groupBy(rows, ({ group }) => group);
+for (const [group, its] of groups) {
+  Deno.test(`templates as Salt's: ${group}`, async () => {
+    const dir = Deno.makeTempDirSync({ prefix: "templates_" });
+    try {
+      for (const [name, text] of Object.entries(files)) {
+        Deno.mkdirSync(`${dir}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
+        Deno.writeFileSync(`${dir}/${name}`, Uint8Array.from(text, (char) => char.charCodeAt(0)));
+      }
+      for (const row of its) check(row, await render(row.tpl, dir));
+    } finally {
+      Deno.removeSync(dir, { recursive: true });
+    }
+  });
+}
+
+Deno.test("every filter of Salt's has rows, but those that need a network", () => {
+  const known = new Set([...groups.keys()].map((group) => group.replace(/^filter /, "")));
+  const missing = [...FILTERS.keys()].filter((name) => !known.has(name));
+  const jinjas = [
+    ..."abs attr batch capitalize center count d default dictsort e escape filesizeformat first float forceescape format groupby int"
+      .split(" "),
+    ..."items join last length list lower map pprint random reject rejectattr replace reverse round safe select selectattr slice"
+      .split(" "),
+    ..."sort string striptags sum title trim truncate upper urlencode urlize wordcount wordwrap xmlattr".split(" "),
+  ];
+  assertEquals(missing.filter((name) => !jinjas.includes(name)).sort(), ["dns_check", "http_query"]);
+});

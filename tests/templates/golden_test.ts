@@ -1,0 +1,78 @@
+import { assertEquals } from "@std/assert";
+import { CommandError, RenderError } from "../../lib/errors.ts";
+import { renderJinja } from "../../lib/templates/render_jinja.ts";
+import { TextOrigin } from "../../lib/templates/text_origin.ts";
+import { copyDeep } from "../../lib/values/dict_update.ts";
+import { mergeMaps } from "../../lib/values/dict_merge.ts";
+import { dumpJson } from "../../lib/values/json.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { traverse } from "../../lib/values/traverse.ts";
+import golden from "../corpus/jinja.json" with { type: "json" };
+import { renderWorld } from "../support/render_world.ts";
+
+/** A template, and what Salt makes of it. */
+interface Case {
+  readonly group: string;
+  readonly name: string;
+  readonly tpl: string;
+  readonly expected: { readonly ok?: string; readonly err?: string; readonly line?: number; readonly full?: string };
+}
+
+const { files, cases }: { readonly files: Readonly<Record<string, string>>; readonly cases: readonly Case[] } = golden;
+
+const grains = map({ os_family: "Debian", os: "Debian", id: "m1" });
+
+function pillar(): ValueMap {
+  return map({
+    nginx: { server: { port: 8080, name: "web" }, list: ["a", "b"], mode: "0600" },
+    users: { alice: { groups: ["wheel", "dev"] }, bob: null },
+  });
+}
+
+function asMap(value: Value | undefined): ValueMap {
+  return value !== undefined && isMap(value) ? value : new Map();
+}
+
+/** The functions that the cases call, as they were when Salt rendered them. */
+function functionsWith(data: ValueMap) {
+  return {
+    "grains.get": ([key]: Value[]) => grains.get(key) ?? "",
+    "grains.filter_by": ([table]: Value[], kwargs: ValueMap) =>
+      asMap(table).get(grains.get(kwargs.get("grain") ?? "os_family") ?? null) ?? null,
+    "pillar.get": ([key, fallback]: Value[], kwargs: ValueMap) => {
+      const found = traverse(data, key) ?? fallback ?? kwargs.get("default") ?? "";
+      if (kwargs.get("merge") !== true) return found;
+      return mergeMaps(asMap(kwargs.get("default")), asMap(found), { strategy: "smart" });
+    },
+    "slsutil.merge": ([a, b]: Value[]) => mergeMaps(copyDeep(asMap(a)), asMap(b), { strategy: "smart" }),
+    "cmd.run": ([command]: Value[]) => `out:${str(command)}`,
+    "test.echo": ([text]: Value[]) => text,
+    "test.kw": (args: Value[], kwargs: ValueMap) => `a=${dumpJson(args)} k=${dumpJson(kwargs)}`,
+    "test.fail": () => {
+      throw new CommandError("no luck");
+    },
+  };
+}
+
+for (const { group, name, tpl, expected } of cases) {
+  Deno.test(`Salt's Jinja, ${group}: ${name}`, async () => {
+    const directory = Deno.makeTempDirSync({ prefix: "golden_" });
+    try {
+      const data = pillar();
+      const host = renderWorld({ files, directory, grains, pillar: data, functions: functionsWith(data) });
+      const context = new Map<Value, Value>([["tplroot", "nginx"], ["tpldir", "nginx"]]);
+      const request = { text: tpl, sls: "nginx", context };
+      const text = await renderJinja(tpl, TextOrigin.ofFile(tpl), { request, host })
+        .then((made) => ({ ok: made.text }), (error) => error);
+      if (expected.ok !== undefined) return assertEquals(text, { ok: expected.ok });
+      if (!(text instanceof RenderError)) throw text;
+      // Salt adds Python's traceback to an error that is none of Jinja's, and so the line has another place.
+      const traced = expected.err?.startsWith("Jinja error:") === true;
+      assertEquals(text.message, traced ? `${expected.err}; line ${expected.line}` : expected.err);
+      if (!traced) assertEquals(text.saltText, expected.full);
+      assertEquals(text.line, expected.line);
+    } finally {
+      Deno.removeSync(directory, { recursive: true });
+    }
+  });
+}
