@@ -63,7 +63,16 @@ export const STARTS: Starts = {
  * The packages that scripts have parts of: their licences are shipped, and package.json, which names it where there is no other file. A package that is not listed here stops the build, so that a new
  * dependency is looked at.
  */
-const PACKAGES: readonly string[] = ["@noble/hashes", "deno-std", "jmespath", "js-yaml", "json5", "ldapts", "smol-toml", "zeromq"];
+const PACKAGES: readonly string[] = [
+  "@noble/hashes",
+  "deno-std",
+  "jmespath",
+  "js-yaml",
+  "json5",
+  "ldapts",
+  "smol-toml",
+  "zeromq",
+];
 
 /**
  * Packages that are installed and not in any script: what zeromq is compiled and loaded with in Node, what js-yaml's command needs, types alone,

@@ -275,9 +275,9 @@ filenames
     "slsutil.findup formulas/shared/nginx map.jinja",
   ),
   permissions: FILE_CLIENT,
-  params: { startpath: str(null), filenames: any(), saltenv: str("base") },
+  params: { startpath: any(), filenames: any(), saltenv: str("base") },
   async run({ startpath, filenames, saltenv }, context) {
-    let path = startpath === null || startpath === "" ? "" : normalPath(startpath);
+    let path = truthy(startpath) ? normalPath(text(startpath)) : "";
     if (path !== "" && !await isThere(path, saltenv, context)) {
       throw new InvocationError(`Starting path not found in the state tree: ${path}`);
     }
