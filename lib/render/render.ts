@@ -9,6 +9,7 @@ import type { RenderHost } from "../templates/host.ts";
 import type { Positions, RenderRequest } from "../templates/renderer.ts";
 import { TextOrigin } from "../templates/text_origin.ts";
 import type { Value } from "../values/value.ts";
+import { NOT_BUILT, RENDERERS } from "../../modules/renderers/_built_in.ts";
 import { pipeOf } from "./pipe.ts";
 
 export type { Positions, RenderHost, RenderPlace, RenderRequest };
@@ -27,7 +28,8 @@ const NOWHERE: Positions = { key: () => undefined, item: () => undefined };
  * Renders a file through the renderers that its first line or the options name.
  * @throws {RenderError} If it cannot be rendered.
  */
-export async function renderSls(request: RenderRequest, host: RenderHost): Promise<Rendered> {
+export async function renderSls(asked: RenderRequest, host: RenderHost): Promise<Rendered> {
+  const request = { ...asked, sls: asked.sls ?? "" };
   const { text, path } = request;
   if (text.trim() === "") {
     if (text !== "") host.log("error", `Template is nothing but whitespace: ${path ?? ":string:"}`);
@@ -56,13 +58,20 @@ function nameOf({ path, sls = "" }: RenderRequest): string | undefined {
 }
 
 /**
- * Renders a template to text, as `file.managed` does with its `template`.
+ * Renders a template to text, as `file.managed` does with its `template`. Its first line names no renderers, and without `sls` it has
+ * none of the variables of state files. Line ends become `\n`.
  * @param engine `jinja`.
  * @throws {RenderError} If it cannot be rendered, or there is no such engine.
  */
 export async function renderTemplate(engine: string, request: RenderRequest, host: RenderHost): Promise<string> {
-  const { data } = await renderSls({ ...request, renderer: engine }, host);
+  const { text } = request;
+  if (Object.hasOwn(NOT_BUILT, engine)) {
+    throw new RenderError(`There is no renderer ${engine} here. ${NOT_BUILT[engine]}`);
+  }
+  if (!Object.hasOwn(RENDERERS, engine)) throw new RenderError(`There is no template engine ${engine}`);
+  const { render } = await RENDERERS[engine]();
+  const origin = TextOrigin.ofFile(text, nameOf(request));
+  const { data } = await render({ data: text, origin, argline: "", request, host });
   if (typeof data === "string") return data;
-  if (data instanceof Map && data.size === 0) return "";
-  throw new RenderError(`The template engine ${engine} made no text`);
+  throw new RenderError(`The renderer ${engine} makes data, and no text`);
 }

@@ -55,6 +55,7 @@ function yamlText(value: Value, options: ValueMap): string {
   const text = dumpYaml(value, {
     flow: flow === null ? "leaves" : truthy(flow),
     ascii: !truthy(options.get("allow_unicode")),
+    aliases: true,
     ...isInt(indent ?? null) ? { indent: Number(indent) } : {},
   });
   return text.replace(/\n$/, "");

@@ -46,7 +46,7 @@ function tojson(value: Obj, indent: Value, options: Kwargs): string {
 }
 
 function yamlMarkup(obj: Obj, flow: boolean): Markup {
-  return new Markup(strip(dumpYaml(toPlain(obj), { flow })));
+  return new Markup(strip(dumpYaml(toPlain(obj), { flow, aliases: true })));
 }
 
 /** Where pprint would break a line. */

@@ -6,7 +6,7 @@
 
 import { Environment } from "../jinja/environment.ts";
 import type { Obj } from "../python/object.ts";
-import { str, truthy } from "../values/value.ts";
+import { str, truthy, type Value } from "../values/value.ts";
 import { saltGlobals } from "./globals.ts";
 import { HOST_VARIABLE, HostObject } from "./host_object.ts";
 import type { RenderHost } from "./host.ts";
@@ -22,18 +22,19 @@ import { type Piece, TextOrigin } from "./text_origin.ts";
 
 /** The variables of the template, which are globals of its environment too, so that imported files see them. */
 function variablesOf(
-  { sls = "", saltenv = "base", path, context, kwargs }: RenderRequest,
+  { sls, saltenv = "base", path, context, kwargs }: RenderRequest,
   host: RenderHost,
 ): Map<string, Obj> {
   const variables = new Map<string, Obj>();
   for (const [name, value] of kwargs ?? []) variables.set(str(name), value);
   variables.set("salt", new SaltObject(host.salt));
   variables.set("grains", host.grains).set("pillar", host.pillar).set("opts", host.opts);
-  variables.set("saltenv", saltenv).set("sls", sls);
-  variables.set("proxy", new Map()).set("renderers", new Map());
+  variables.set("saltenv", saltenv);
+  if (sls !== undefined) variables.set("sls", sls).set("proxy", new Map()).set("renderers", new Map());
   for (const [name, value] of context ?? []) variables.set(str(name), value);
-  const own = str(context?.get("sls") ?? sls);
-  for (const [name, value] of slsContext(path, own)) if (!variables.has(name)) variables.set(name, value);
+  const own = variables.get("sls");
+  if (own === undefined) return variables;
+  for (const [name, value] of slsContext(path, str(own as Value))) if (!variables.has(name)) variables.set(name, value);
   return variables;
 }
 

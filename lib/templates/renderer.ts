@@ -15,7 +15,7 @@ export interface RenderRequest {
   readonly text: string;
   /** Its path on this host; absent for a text that comes from no file. */
   readonly path?: string;
-  /** Its name as a state file, `nginx.init`; absent or empty for any other file. */
+  /** Its name as a state file, `nginx.init`; empty for a file that is rendered like one. Absent: a template without the variables of state files. */
   readonly sls?: string;
   /** Default: `base`. */
   readonly saltenv?: string;

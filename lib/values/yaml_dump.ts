@@ -26,11 +26,17 @@ export interface YamlLayout {
   readonly flow?: boolean | "leaves";
   /** Whether all but ASCII is written as escapes, in double quotes, as PyYAML does where nobody tells it. */
   readonly ascii?: boolean;
+  /** Whether a list or map that occurs twice gets an anchor, and an alias where it occurs again, as PyYAML writes. */
+  readonly aliases?: boolean;
 }
 
 /** Writes `value` as a YAML document with a final newline. @throws {TypeError} For a structure that contains itself. */
-export function dumpYaml(value: Value, { indent = 2, flow = false, ascii = false }: YamlLayout = {}): string {
+export function dumpYaml(
+  value: Value,
+  { indent = 2, flow = false, ascii = false, aliases = false }: YamlLayout = {},
+): string {
   const dumper = new Dumper(new YamlWriter(indent < 2 || indent > 9 ? 2 : indent, { ascii }), flow);
+  if (aliases) dumper.anchor(value);
   dumper.node(value, "root");
   dumper.writer.newLine();
   return dumper.writer.text;
@@ -43,6 +49,10 @@ class Dumper {
   readonly writer: YamlWriter;
   readonly #flow: boolean | "leaves";
   readonly #parents = new Set<Value>();
+  /** The names of what occurs twice. */
+  readonly #anchors = new Map<Value, string>();
+  /** What has been written, of that. */
+  readonly #written = new Set<Value>();
   /** How many brackets are open. */
   #brackets = 0;
 
@@ -51,8 +61,26 @@ class Dumper {
     this.#flow = flow;
   }
 
+  /** Names every list and map in `value` that occurs twice, in the order in which they occur again. */
+  anchor(value: Value, seen: Set<Value> = new Set()): void {
+    if (!(value instanceof Map) && !Array.isArray(value)) return;
+    if (seen.has(value)) {
+      if (!this.#anchors.has(value)) this.#anchors.set(value, `id${String(this.#anchors.size + 1).padStart(3, "0")}`);
+      return;
+    }
+    seen.add(value);
+    const items = value instanceof Map ? sortedEntries(value).flat() : value;
+    for (const item of items) this.anchor(item, seen);
+  }
+
   node(value: Value, place: Place): void {
     if (!(value instanceof Map) && !Array.isArray(value)) return this.#scalar(value, place);
+    const anchor = this.#anchors.get(value);
+    if (anchor !== undefined) {
+      this.writer.indicator(`${this.#written.has(value) ? "*" : "&"}${anchor}`, { spaced: true });
+      if (this.#written.has(value)) return;
+      this.#written.add(value);
+    }
     if (this.#parents.has(value)) throw new TypeError("Cannot write a structure that contains itself as YAML");
     this.#parents.add(value);
     if (value instanceof Map) this.#mapping(value);

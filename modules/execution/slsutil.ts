@@ -11,8 +11,6 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, dict, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { bannerText } from "../../lib/render/banner.ts";
-import { jobRenderHost } from "../../lib/render/job_host.ts";
-import { renderSls } from "../../lib/render/render.ts";
 import { SERIALIZERS } from "../../lib/render/serializers.ts";
 import { copyDeep, updateInPlace } from "../../lib/values/dict_update.ts";
 import { isMergeStrategy, mergeMaps } from "../../lib/values/dict_merge.ts";
@@ -102,6 +100,9 @@ Other keyword arguments are variables of the templates.`,
       kwargs: more,
       ...own === undefined ? {} : { context: own },
     };
+    // Loaded when it is called: most of this module's functions need no templates.
+    const { renderSls } = await import("../../lib/render/render.ts");
+    const { jobRenderHost } = await import("../../lib/render/job_host.ts");
     return (await renderSls(request, jobRenderHost(context, fileClientOf(context)))).data;
   },
 });

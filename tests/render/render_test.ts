@@ -158,12 +158,29 @@ Did you mean 'pillar'?`,
   }
 });
 
-Deno.test("a template renders to text with the line ends of its file", async () => {
+Deno.test("a template renders to text: it has no pipe and no variables of state files", async () => {
   const world = renderWorld();
+  const managed = {
+    text: "#! /bin/sh\n{{ sls is defined }} {{ tpldir is defined }} {{ saltenv }} {{ mode }}\n",
+    path: "/srv/a.sh",
+  };
   assertEquals(
-    await renderTemplate("jinja", { text: "a {{ b }}\r\nc\r\n", context: map({ b: 1 }) }, world),
-    "a 1\r\nc\r\n",
+    await renderTemplate("jinja", { ...managed, context: map({ mode: "0644" }) }, world),
+    "#! /bin/sh\nFalse False base 0644\n",
   );
+  const text = "{{ nope }}";
+  await assertRejects(
+    () => renderTemplate("jinja", { text }, world),
+    RenderError,
+    "Jinja variable 'nope' is undefined",
+  );
+  await assertRejects(() => renderTemplate("mako", { text }, world), RenderError, "There is no renderer mako here.");
+  await assertRejects(
+    () => renderTemplate("nosuch", { text }, world),
+    RenderError,
+    "There is no template engine nosuch",
+  );
+  assertEquals(await renderTemplate("jinja", { text: "a {{ b }}\r\n", context: map({ b: 1 }) }, world), "a 1\n");
   assertEquals(await renderTemplate("jinja", { text: "" }, world), "");
 });
 
