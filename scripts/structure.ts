@@ -65,8 +65,7 @@ const UPWARD: readonly string[] = [];
 
 /** What only tests use, `FILE exports NAME`: to be used by the product or removed. One that is, is to leave this list. */
 const FOR_TESTS: readonly string[] = [
-  // b: used by e and f: templates of files, and pillar that is encrypted.
-  "lib/render/render.ts exports renderTemplate",
+  // b: used by e: pillar that is encrypted.
   "lib/render/render_value.ts exports renderValue",
   // To be used by pillar, states and slsutil.
   "lib/target/top_match.ts exports matchesTop",
