@@ -222,6 +222,23 @@ fleetTest("a minion's own business, on one fleet", { minions: ["web1", "db1"] },
   assertEquals([await web1("own.version"), await web1("grains.get", "colour")], [3, "blue"]);
   assertEquals(grainsOf(fleet, "web1")?.get("colour"), "blue");
 
+  // Files, in threads that may do what fetching takes, and no more.
+  const own = `export function ${served["_modules/own.js"]}`;
+  assertEquals(await web1("cp.get_file_str", "salt://_modules/own.js"), own);
+  assertEquals(await web1("cp.get_file", "salt://_modules/own.js", `${fleet.root}/copy`), `${fleet.root}/copy`);
+  assertEquals(Deno.readTextFileSync(`${fleet.root}/copy`), own);
+  const { cachedir } = fleet.minionOpts("web1");
+  assertEquals(
+    await web1("cp.list_minion"),
+    ["_grains/mine.js", "_modules/own.js"].map((path) => `${cachedir}/files/base/${path}`),
+  );
+  await using web = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    () => new Response("from the web"),
+  );
+  assertEquals(await web1("cp.get_file_str", `http://127.0.0.1:${web.addr.port}/x`), "from the web");
+  assertEquals(await web1("cp.push", `${fleet.root}/copy`), false);
+
   // What is no event harms nobody.
   using bus = Outbox.push({ lingerMs: 1_000 });
   bus.connect(`ipc://${busOf(fleet, "web1").pull}`);

@@ -1,0 +1,113 @@
+import { assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
+import { hashHex } from "../../lib/crypto/hash.ts";
+import { openFileClient } from "../../lib/fileclient/client.ts";
+import { CommandError } from "../../lib/errors.ts";
+import { filesBelow } from "../support/tree.ts";
+
+/** A web server, and a file client without a file server. */
+async function scene(answer: (request: Request) => Response | Promise<Response>) {
+  const root = await Deno.makeTempDir({ prefix: "downloads_" });
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
+  const client = openFileClient({
+    cachedir: root,
+    hashType: "sha256",
+    id: "web1",
+    request: () => Promise.reject(new Error("no file server here")),
+    signal: new AbortController().signal,
+    log: () => {},
+  });
+  const { port } = server.addr;
+  return {
+    root,
+    client,
+    host: `127.0.0.1:${port}`,
+    cached: `${root}/extrn_files/base/127.0.0.1${port}`,
+    tree: () => [...filesBelow(root)].map((path) => path.slice(root.length)).sort(),
+    [Symbol.asyncDispose]: async () => {
+      await server.shutdown();
+      await Deno.remove(root, { recursive: true });
+    },
+  };
+}
+
+Deno.test("a file of a web server lies in the cache under its host and query; user and password go in a header", async () => {
+  const asked: (string | null)[] = [];
+  await using s = await scene((request) => {
+    asked.push(new URL(request.url).pathname, request.headers.get("authorization"));
+    return new Response("text");
+  });
+  const copy = await s.client.cacheFile(`http://u%40x:p@${s.host}/a/b.txt?v=1`, "base");
+  assertEquals([copy, Deno.readTextFileSync(copy ?? "")], [`${s.cached}/a/b.txt-v=1`, "text"]);
+  assertEquals(asked, ["/a/b.txt", `Basic ${btoa("u@x:p")}`]);
+  assertEquals(await s.client.getUrl(`http://${s.host}/a/b.txt`, `${s.root}/d/`, "base"), undefined);
+  const into = await s.client.getUrl(`http://${s.host}/a/b.txt`, `${s.root}/d/`, "base", { makedirs: true });
+  assertEquals([into, Deno.readTextFileSync(`${s.root}/d/b.txt`)], [`${s.root}/d/b.txt`, "text"]);
+});
+
+Deno.test("a copy with the wanted digest is not fetched again, nor one whose ETag the server still has", async () => {
+  let [sent, tag] = [0, '"one"'];
+  await using s = await scene((request) => {
+    if (request.headers.get("if-none-match") === tag) return new Response(null, { status: 304 });
+    sent++;
+    return new Response(`text ${tag}`, { headers: { etag: tag } });
+  });
+  const url = `http://${s.host}/f`;
+  const sourceHash = `sha256=${hashHex('text "one"', "sha256")}`;
+  for (let i = 0; i < 2; i++) await s.client.cacheFile(url, "base", { sourceHash });
+  assertEquals(sent, 1);
+  for (let i = 0; i < 3; i++) await s.client.cacheFile(url, "base", { useEtag: true });
+  assertEquals([sent, s.tree().map((path) => path.slice(path.lastIndexOf("/")))], [2, ["/f", "/f.etag"]]);
+  tag = '"two"';
+  await s.client.cacheFile(url, "base", { useEtag: true });
+  assertEquals([sent, Deno.readTextFileSync(`${s.cached}/f`)], [3, 'text "two"']);
+});
+
+Deno.test("what a web server refuses or breaks off is an error in words, and the old copy stays", async () => {
+  let broken = false;
+  await using s = await scene((request) => {
+    if (request.url.endsWith("/nope")) return new Response("no", { status: 404 });
+    if (!broken) return new Response("old");
+    const pieces = ["new", undefined].values();
+    return new Response(
+      new ReadableStream({
+        pull(controller) {
+          const piece = pieces.next().value;
+          if (piece === undefined) controller.error(new Error("the server breaks off"));
+          else controller.enqueue(new TextEncoder().encode(piece));
+        },
+      }),
+    );
+  });
+  await assertRejects(
+    () => s.client.cacheFile(`http://${s.host}/nope`, "base"),
+    CommandError,
+    "Error: HTTP 404: Not Found reading /nope",
+  );
+  const copy = await s.client.cacheFile(`http://${s.host}/f`, "base") ?? "";
+  broken = true;
+  const error = await assertRejects(() => s.client.cacheFile(`http://u:secret@${s.host}/f`, "base"), CommandError);
+  assertMatch(error.message, /^Error reading http:\/\/<redacted>@127\.0\.0\.1:\d+\/f: /);
+  assertEquals([Deno.readTextFileSync(copy), s.tree().length], ["old", 1]);
+  await assertRejects(() => s.client.cacheFile("ftp://h/x", "base"), CommandError, "ftp:// is not supported here");
+  await assertRejects(
+    () => s.client.cacheFile("https://h/x", "base", { verifySsl: false }),
+    CommandError,
+    "verify_ssl=False",
+  );
+  assertEquals([
+    await s.client.exists(`http://${s.host}/f`, "base"),
+    await s.client.exists(`http://${s.host}/nope`, "base"),
+  ], [true, false]);
+});
+
+Deno.test("contents without a file are text if the server says so, else bytes; redirections are followed", async () => {
+  await using s = await scene((request) => {
+    const path = new URL(request.url).pathname;
+    if (path === "/there") return new Response("ä", { headers: { "content-type": "text/plain" } });
+    if (path === "/moved") return Response.redirect(new URL("/there", request.url), 302);
+    return new Response(new Uint8Array([0, 255]), { headers: { "content-type": "application/octet-stream" } });
+  });
+  assertEquals(await s.client.contents(`http://${s.host}/moved`, "base"), "ä");
+  assertEquals(await s.client.contents(`http://${s.host}/bytes`, "base"), new Uint8Array([0, 255]));
+  assertEquals(s.tree(), []);
+});
