@@ -18,7 +18,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/errors.ts", "lib/version.ts"],
   ["lib/values"],
   ["lib/text"],
-  ["lib/os", "lib/config_files", "lib/python"],
+  ["lib/os", "lib/config_files", "lib/python", "lib/states"],
   ["lib/crypto", "lib/process", "lib/archives", "lib/jinja"],
   ["lib/sockets", "lib/protocol", "lib/target"],
   ["lib/host", "lib/output"],
@@ -70,6 +70,17 @@ const FOR_TESTS: readonly string[] = [
   // To be used by pillar, states and slsutil.
   "lib/target/top_match.ts exports matchesTop",
   "lib/target/top_match.ts exports topMatchType",
+  // To be used by state.show_* and state.lint.
+  "lib/states/compile_error.ts exports errorText",
+  "lib/states/dot.ts exports toDot",
+  "lib/states/lint.ts exports lintTree",
+  "lib/states/stages.ts exports GRAPH",
+  "lib/states/stages.ts exports LOWSTATE",
+  "lib/states/stages.ts exports LOW_SLS",
+  "lib/states/stages.ts exports VERIFIED",
+  "lib/states/top_files.ts exports matchTop",
+  "lib/states/top_files.ts exports readTop",
+  "lib/states/top_verify.ts exports verifyTop",
 ];
 
 /** One source file. */

@@ -1,0 +1,152 @@
+/**
+ * A directed graph in which two nodes may have several edges of different kinds. Knows nothing of states.
+ * @module
+ */
+
+/** A node with what its user keeps in it. */
+export class GraphNode<Data, Kind> {
+  /** To whom edges lead, and of which kinds, in the order in which they were added. */
+  readonly out: Map<GraphNode<Data, Kind>, Set<Kind>> = new Map();
+  /** From whom edges come. */
+  readonly in: Map<GraphNode<Data, Kind>, Set<Kind>> = new Map();
+
+  /**
+   * @param tag The name; it is the last word where an order leaves two nodes equal.
+   * @param data Replaced when the node is added again.
+   */
+  constructor(readonly tag: string, public data: Data) {}
+}
+
+/** One of the ways from a node to another. */
+export interface Edge<Data, Kind> {
+  readonly from: GraphNode<Data, Kind>;
+  readonly to: GraphNode<Data, Kind>;
+  readonly kind: Kind;
+}
+
+/** Adds an edge, if it is not there. */
+export function addEdge<Data, Kind>(from: GraphNode<Data, Kind>, to: GraphNode<Data, Kind>, kind: Kind): void {
+  const known = from.out.get(to);
+  if (known !== undefined) {
+    known.add(kind);
+    return;
+  }
+  const kinds = new Set([kind]);
+  from.out.set(to, kinds);
+  to.in.set(from, kinds);
+}
+
+/** The number of edges that lead to `node`. */
+function inDegree<Data, Kind>(node: GraphNode<Data, Kind>): number {
+  let degree = 0;
+  for (const kinds of node.in.values()) degree += kinds.size;
+  return degree;
+}
+
+/** The first circle that a search in depth meets, edge by edge; empty if there is none. */
+export function findCircle<Data, Kind>(nodes: Iterable<GraphNode<Data, Kind>>): Edge<Data, Kind>[] {
+  type Node = GraphNode<Data, Kind>;
+  const done = new Set<Node>();
+  for (const start of nodes) {
+    if (done.has(start)) continue;
+    // The way to the node at hand, with the edges that each node still has to try.
+    const way: { node: Node; rest: Iterator<[Node, Set<Kind>]>; by?: Kind }[] = [{
+      node: start,
+      rest: start.out.entries(),
+    }];
+    const open = new Map<Node, number>([[start, 0]]);
+    while (way.length > 0) {
+      const { node, rest } = way[way.length - 1];
+      const next = rest.next();
+      if (next.done) {
+        way.pop();
+        open.delete(node);
+        done.add(node);
+        continue;
+      }
+      const [to, kinds] = next.value;
+      const [kind] = kinds;
+      const first = open.get(to);
+      if (first !== undefined) {
+        const circle = way.slice(first);
+        return circle.map(({ node: from }, i) => {
+          const after = circle[i + 1];
+          return after === undefined ? { from, to, kind } : { from, to: after.node, kind: after.by ?? kind };
+        });
+      }
+      if (done.has(to)) continue;
+      open.set(to, way.length);
+      way.push({ node: to, rest: to.out.entries(), by: kind });
+    }
+  }
+  return [];
+}
+
+/**
+ * All nodes such that every edge leads forward; among those that could be next, the least by `compare` of their keys, then
+ * by tag. Nodes of a circle, and those behind one, are left out.
+ * @param key Asked once for each node, when nothing is before it any more.
+ */
+export function topologicalOrder<Data, Kind, Key>(
+  nodes: Iterable<GraphNode<Data, Kind>>,
+  { key, compare }: {
+    key: (node: GraphNode<Data, Kind>) => Key;
+    compare: (a: Key, b: Key) => number;
+  },
+): GraphNode<Data, Kind>[] {
+  type Entry = { readonly key: Key; readonly node: GraphNode<Data, Kind> };
+  const heap = new Heap<Entry>((a, b) => compare(a.key, b.key));
+  const left = new Map<GraphNode<Data, Kind>, number>();
+  for (const node of nodes) {
+    const degree = inDegree(node);
+    left.set(node, degree);
+    if (degree === 0) heap.push({ key: key(node), node });
+  }
+  const order: GraphNode<Data, Kind>[] = [];
+  for (let entry = heap.pop(); entry !== undefined; entry = heap.pop()) {
+    order.push(entry.node);
+    for (const [next, kinds] of entry.node.out) {
+      const degree = (left.get(next) ?? 0) - kinds.size;
+      left.set(next, degree);
+      if (degree === 0) heap.push({ key: key(next), node: next });
+    }
+  }
+  return order;
+}
+
+/** A binary heap: the least first. */
+class Heap<T> {
+  readonly #items: T[] = [];
+
+  constructor(readonly compare: (a: T, b: T) => number) {}
+
+  push(item: T): void {
+    const items = this.#items;
+    let place = items.push(item) - 1;
+    while (place > 0) {
+      const parent = (place - 1) >> 1;
+      if (this.compare(items[parent], item) <= 0) break;
+      items[place] = items[parent];
+      place = parent;
+    }
+    items[place] = item;
+  }
+
+  pop(): T | undefined {
+    const items = this.#items;
+    const least = items[0];
+    const last = items.pop();
+    if (last === undefined || items.length === 0) return last;
+    let place = 0;
+    for (;;) {
+      let child = 2 * place + 1;
+      if (child >= items.length) break;
+      if (child + 1 < items.length && this.compare(items[child + 1], items[child]) < 0) child++;
+      if (this.compare(items[child], last) >= 0) break;
+      items[place] = items[child];
+      place = child;
+    }
+    items[place] = last;
+    return least;
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Everything that is wrong in a tree: each SLS file compiled, whatever is wrong in the others.
+ *
+ * A file that another one includes may use what its includer has, and is judged with it; every other file is compiled alone,
+ * and what the top file gives to a minion together.
+ * @module
+ */
+
+import type { CompileError } from "./compile_error.ts";
+import { ignoredRequisitesIn } from "./requisite_in.ts";
+import { placeText } from "./place.ts";
+import type { SlsSource } from "./source.ts";
+import { compile, type CompileOptions, LINT } from "./stages.ts";
+import { type Matches, walkSls } from "./walk.ts";
+import type { ValueMap } from "../values/value.ts";
+
+/** What is wrong in a tree. */
+export interface Lint {
+  /** How many SLS files were read. */
+  readonly files: number;
+  /** Each mistake once. */
+  readonly errors: readonly CompileError[];
+}
+
+/** What is compiled. */
+export interface LintRequest {
+  /** Files that are compiled together: what a top file gives to one minion. */
+  readonly together: Matches;
+  /** Files that are compiled alone, unless another of them includes them. */
+  readonly alone: Matches;
+  /** The options of the compilation of `high`. */
+  options(high: ValueMap): Promise<CompileOptions>;
+}
+
+/** Compiles what is asked for, and collects what is wrong. */
+export async function lintTree(source: SlsSource, request: LintRequest): Promise<Lint> {
+  const together = await lintUnit(source, request.together, request);
+  const units = new Map<string, Unit>();
+  for (const [env, names] of request.alone) {
+    for (const name of names) {
+      units.set(`${env}:${name}`, await lintUnit(source, new Map([[env, [name]]]), request));
+    }
+  }
+  const errors = new Map<string, CompileError>();
+  for (const unit of [together, ...judged(units)]) {
+    for (const error of unit.errors) {
+      if (error.repeats === true) continue;
+      const key = `${error.text}\n${error.place === undefined ? "" : placeText(error.place)}`;
+      if (!errors.has(key)) errors.set(key, error);
+    }
+  }
+  const files = new Set([together, ...units.values()].flatMap((unit) => [...unit.files]));
+  return { files: files.size, errors: [...errors.values()] };
+}
+
+/** What is wrong in files that are compiled together, and which files these are. */
+interface Unit {
+  readonly errors: readonly CompileError[];
+  readonly files: ReadonlySet<string>;
+}
+
+async function lintUnit(source: SlsSource, matches: Matches, request: LintRequest): Promise<Unit> {
+  if (matches.size === 0) return { errors: [], files: new Set() };
+  const walked = await walkSls(matches, source);
+  const ignored = ignoredRequisitesIn(walked.high, walked.places);
+  const { errors } = compile(walked, LINT, await request.options(walked.high));
+  return { errors: [...walked.errors, ...errors, ...ignored], files: walked.files };
+}
+
+/** The units that no other one includes; files that include each other stay all. */
+function judged(units: ReadonlyMap<string, Unit>): Unit[] {
+  const included = new Set<string>();
+  for (const [includer, { files }] of units) {
+    for (const file of files) if (units.get(file)?.files.has(includer) === false) included.add(file);
+  }
+  return [...units].filter(([name]) => !included.has(name)).map(([, unit]) => unit);
+}

@@ -1,0 +1,77 @@
+/**
+ * Where things stand in SLS files. Compiling moves lists and maps about, but keeps the objects: an object leads to its place.
+ * @module
+ */
+
+import type { Value, ValueMap } from "../values/value.ts";
+
+/** A place in a file. */
+export interface Place {
+  /** The file's name; `undefined` for a text that came from no file. */
+  readonly file?: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1; absent where a template made the text. */
+  readonly column?: number;
+}
+
+/** The places within one document, as the renderer knows them. */
+export interface Positions {
+  /** The place of `key` in this very `map`. */
+  key(map: ValueMap, key: Value): Place | undefined;
+  /** The place of an item of this very `list`. */
+  item(list: readonly Value[], index: number): Place | undefined;
+}
+
+/** Finds a place when somebody asks: nearly all are never asked for. */
+export type Origin = () => Place | undefined;
+
+/** The places of all documents of a compilation, and of what it made. */
+export class Places {
+  /** The last one first: it is the one that is being declared. */
+  readonly #documents: Positions[] = [];
+  readonly #origins = new WeakMap<object, Origin>();
+
+  /** Adds a document. */
+  add(document: Positions): void {
+    this.#documents.unshift(document);
+  }
+
+  /** Notes where `made` comes from. */
+  note(made: object, origin: Origin): void {
+    this.#origins.set(made, origin);
+  }
+
+  /** The place of an ID's body, a state's arguments, a chunk, or one argument. */
+  of(made: Value | undefined): Place | undefined {
+    if (made === null || typeof made !== "object") return undefined;
+    const origin = this.#origins.get(made);
+    if (origin !== undefined) return origin();
+    if (!(made instanceof Map)) return undefined;
+    const first = made.keys().next();
+    return first.done ? undefined : this.key(made, first.value);
+  }
+
+  /** The place of `key` in this very `map`. */
+  key(map: ValueMap, key: Value): Place | undefined {
+    for (const document of this.#documents) {
+      const place = document.key(map, key);
+      if (place !== undefined) return place;
+    }
+    return undefined;
+  }
+
+  /** The place of an item of this very `list`; else that of the item itself. */
+  item(list: readonly Value[], index: number): Place | undefined {
+    for (const document of this.#documents) {
+      const place = document.item(list, index);
+      if (place !== undefined) return place;
+    }
+    return this.of(list[index]);
+  }
+}
+
+/** `web/init.sls:12:5` */
+export function placeText({ file = "<text>", line, column }: Place): string {
+  return column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
+}

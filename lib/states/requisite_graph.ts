@@ -1,0 +1,154 @@
+/**
+ * The graph of chunks: an edge from every required chunk to the one that requires it. A chunk that others have in `prereq`
+ * has a second node, for the run in test mode that tells whether it would change anything.
+ * Source: Salt 3008.3, `DependencyGraph` of `salt/utils/requisite.py`.
+ * @module
+ */
+
+import { type Chunk, chunkTag, field } from "./chunks.ts";
+import type { CompileError } from "./compile_error.ts";
+import { firstPair } from "./high.ts";
+import { addEdge, GraphNode } from "./graph.ts";
+import { missingRequisite } from "./missing_requisite.ts";
+import type { Places } from "./place.ts";
+import { type Requisite, REQUISITES } from "./requisites.ts";
+import { compileGlob, isGlob } from "../text/glob.ts";
+import { isMap, str, type Value } from "../values/value.ts";
+
+/** What a node holds. */
+export interface ChunkNode {
+  readonly chunk: Chunk;
+  /** Whether it may be joined with others of its state module into one call. */
+  readonly mayAggregate: boolean;
+}
+
+/** A node of the graph. */
+export type StateNode = GraphNode<ChunkNode, Requisite>;
+
+/** The nodes that a name means, in a state module, or by `id`. */
+type Names = Map<Value, Set<StateNode>>;
+
+/** All chunks of a run and their requisites. */
+export class RequisiteGraph {
+  /** By tag, in the order of the chunks. */
+  readonly nodes: Map<string, StateNode> = new Map();
+  readonly #byModule = new Map<string, Names>();
+  readonly #bySls: Names = new Map();
+
+  /** Adds a chunk. One with the tag of an earlier one takes its place. */
+  add(chunk: Chunk, mayAggregate: boolean): void {
+    const tag = chunkTag(chunk);
+    const node = this.nodes.get(tag) ?? new GraphNode<ChunkNode, Requisite>(tag, { chunk, mayAggregate });
+    node.data = { chunk, mayAggregate };
+    this.nodes.set(tag, node);
+    const [name, id] = [chunk.get("name") ?? null, chunk.get("__id__") ?? null];
+    for (const module of [field(chunk, "state"), "id"]) {
+      const names = this.#byModule.get(module) ?? new Map();
+      this.#byModule.set(module, names);
+      for (const key of module === "id" ? [id, name] : [name, id]) addTo(names, key, node);
+    }
+    const sls = chunk.get("__sls__");
+    if (typeof sls === "string" && sls !== "") addTo(this.#bySls, sls, node);
+    const includers = chunk.get("__sls_included_from__");
+    if (Array.isArray(includers)) { for (const includer of includers) addTo(this.#bySls, includer, node); }
+  }
+
+  /** The names that a requisite `module: name` can have, for help with a wrong one. */
+  names(module: string): Value[] {
+    return [...(module === "sls" ? this.#bySls : this.#byModule.get(module) ?? new Map<Value, unknown>()).keys()];
+  }
+
+  /** The state modules that have something called `name`. */
+  modulesOf(name: Value): string[] {
+    return [...this.#byModule].filter(([module, names]) => module !== "id" && names.has(name)).map(([module]) =>
+      module
+    );
+  }
+
+  /**
+   * Adds an edge for every requisite of `chunk`.
+   * @returns The first that names nothing; the ones after it are not looked at.
+   */
+  require(
+    chunk: Chunk,
+    { places, disabled }: { places: Places; disabled: ReadonlySet<unknown> },
+  ): CompileError | undefined {
+    for (const kind of REQUISITES) {
+      const wanted = chunk.get(kind);
+      if (!Array.isArray(wanted) || disabled.has(kind)) continue;
+      for (const [i, item] of wanted.entries()) {
+        const [key, value] = isMap(item) ? firstPair(item) ?? [] : ["id", item];
+        if (key === undefined || value === undefined || value === null) continue;
+        const module = str(key).split(".", 1)[0];
+        const place = () => places.item(wanted, i) ?? places.of(chunk);
+        if (typeof value !== "string") {
+          const text = `Requisite [${kind}: ${module}] in state [${field(chunk, "name")}] in SLS ` +
+            `[${field(chunk, "__sls__")}] must have a string as the value`;
+          return { text, place: place() };
+        }
+        const found = this.#find(module, value);
+        if (found === undefined) return missingRequisite({ kind, module, value, chunk, place: place() }, this);
+        for (const node of found) this.#connect(chunk, kind, node);
+      }
+    }
+    return undefined;
+  }
+
+  /** The nodes that a requisite means; `undefined` if it names nothing. A glob of SLS names may match none. */
+  #find(module: string, value: string): Iterable<StateNode> | undefined {
+    const names = module === "sls" ? this.#bySls : this.#byModule.get(module);
+    if (!isGlob(value) && !value.includes("]")) return names?.get(value);
+    const matches = compileGlob(value);
+    const found = new Set<StateNode>();
+    for (const [name, nodes] of names ?? []) {
+      if (typeof name === "string" && matches(name)) { for (const node of nodes) found.add(node); }
+    }
+    return module === "sls" || found.size > 0 ? found : undefined;
+  }
+
+  #connect(chunk: Chunk, kind: Requisite, required: StateNode): void {
+    const node = this.#node(chunkTag(chunk), chunk);
+    if (kind === "prereq") {
+      this.#prereq(node, required);
+      return;
+    }
+    // The run in test mode needs what the chunk itself needs.
+    if (chunk.get("__prereq__") === true) addEdge(required, this.#node(testTag(node), chunk), kind);
+    addEdge(required, node, kind);
+  }
+
+  #node(tag: string, chunk: Chunk): StateNode {
+    const known = this.nodes.get(tag);
+    if (known !== undefined) return known;
+    const made = new GraphNode<ChunkNode, Requisite>(tag, { chunk, mayAggregate: false });
+    this.nodes.set(tag, made);
+    return made;
+  }
+
+  /** `node` has `required` in `prereq`: the latter is tested, then `node` runs, then the latter itself. */
+  #prereq(node: StateNode, required: StateNode): void {
+    node.data.chunk.set("__prerequiring__", true);
+    required.data.chunk.set("__prereq__", true);
+    const known = this.nodes.get(testTag(required));
+    const test = known ?? this.#node(testTag(required), required.data.chunk);
+    if (known === undefined) {
+      for (const [needed, kinds] of required.in) {
+        for (const kind of kinds) if (kind !== "prereq") addEdge(needed, test, kind);
+      }
+    }
+    addEdge(test, node, "prereq");
+    addEdge(node, required, "require");
+    const ownTest = this.nodes.get(testTag(node));
+    if (ownTest !== undefined) addEdge(test, ownTest, "prereq");
+  }
+}
+
+function addTo(names: Names, name: Value, node: StateNode): void {
+  const nodes = names.get(name);
+  if (nodes === undefined) names.set(name, new Set([node]));
+  else nodes.add(node);
+}
+
+function testTag({ tag }: StateNode): string {
+  return `${tag}_|-__prereq_test__`;
+}

@@ -1,0 +1,36 @@
+/**
+ * Where SLS files come from, by the few methods that the compiler needs. It knows neither files nor templates.
+ * @module
+ */
+
+import type { Positions } from "./place.ts";
+import type { Value } from "../values/value.ts";
+
+/** What an SLS or top file became. */
+export interface RenderedFile {
+  readonly data: Value;
+  readonly positions?: Positions;
+  /** Whether it is an `init.sls`. */
+  readonly isInit: boolean;
+}
+
+/** The SLS files of all environments. */
+export interface SlsSource {
+  /** The names of the environments. */
+  envs(): Promise<readonly string[]>;
+  /** The names of the SLS files of an environment, sorted. */
+  available(saltenv: string): Promise<readonly string[]>;
+  /**
+   * Renders an SLS file; `undefined` if there is none.
+   * @throws {SlsRenderError}
+   */
+  render(sls: string, saltenv: string): Promise<RenderedFile | undefined>;
+}
+
+/** Top files, and what they lead to. */
+export interface TopSource extends SlsSource {
+  /** Renders the top file of an environment; `undefined` if it has none. @throws {SlsRenderError} */
+  renderTop(saltenv: string): Promise<RenderedFile | undefined>;
+  /** What `master_tops` gives to this minion, by environment. */
+  masterTops(): Promise<ReadonlyMap<string, readonly string[]>>;
+}

@@ -1,0 +1,132 @@
+/**
+ * From high data to low chunks, stage by stage. A stage takes the draft, changes it, and says what is wrong; it does no I/O
+ * and passes over what an earlier stage has found broken.
+ * Source: Salt 3008.3, `State.call_high`, `BaseHighState.compile_low_chunks` of `salt/state.py`.
+ * @module
+ */
+
+import { aggregateGroups, mayAggregate } from "./aggregate.ts";
+import { type Chunk, field, makeChunks } from "./chunks.ts";
+import type { CompileError } from "./compile_error.ts";
+import { applyExcludes } from "./exclude.ts";
+import { applyExtends } from "./extend.ts";
+import { sortNodes, type StateModules, watchToRequire } from "./order.ts";
+import type { Places } from "./place.ts";
+import { RequisiteGraph, type StateNode } from "./requisite_graph.ts";
+import { applyRequisitesIn } from "./requisite_in.ts";
+import { compileGlob } from "../text/glob.ts";
+import { str, type Value, type ValueMap } from "../values/value.ts";
+import { verifyHigh } from "./verify.ts";
+
+/** What compiling depends on beside the high data. */
+export interface CompileOptions {
+  /** `disabled_requisites`: they are passed over. */
+  readonly disabledRequisites: readonly string[];
+  /** `state_aggregate`: true, or the names of state modules. */
+  readonly aggregate: Value;
+  /** The grain `state_runs_disabled`: globs of functions that make no chunk. */
+  readonly disabledStates: readonly string[];
+  /** The state modules of the host. */
+  readonly modules: StateModules;
+  /** Of an orchestration: its job. */
+  readonly orchestrationJid?: Value;
+}
+
+/** What the stages work on. */
+export interface Draft {
+  readonly high: ValueMap;
+  readonly places: Places;
+  /** Set by the stage `chunks`, put in order by the last one. */
+  chunks: Chunk[];
+  readonly graph: RequisiteGraph;
+  /** The nodes of the graph in their order, from the stage `order` on. */
+  sorted: readonly StateNode[];
+  /** Chunks that may run as one call, from the stage `aggregate` on. */
+  aggregates: readonly (readonly Chunk[])[];
+}
+
+/** A stage: it returns what is wrong. */
+export type Stage = (draft: Draft, options: CompileOptions) => readonly CompileError[];
+
+/** The stages by name, in their order. */
+export const STAGES = {
+  extend: ({ high, places }) => applyExtends(high, places),
+  verify: ({ high, places }) => verifyHigh(high, places),
+  requisite_in: ({ high, places }, options) => applyRequisitesIn(high, places, new Set(options.disabledRequisites)),
+  exclude: ({ high }) => {
+    applyExcludes(high);
+    return [];
+  },
+  chunks: (draft, options) => {
+    const disabled = options.disabledStates.map(compileGlob);
+    const made = makeChunks(draft.high, draft.places, options.orchestrationJid);
+    draft.chunks = made.filter((chunk) => !disabled.some((matches) => matches(functionOf(chunk))));
+    for (const chunk of draft.chunks) draft.graph.add(chunk, mayAggregate(chunk, options.aggregate, options.modules));
+    return [];
+  },
+  requisites: ({ chunks, graph, places }, options) => {
+    const disabled = new Set(options.disabledRequisites);
+    return chunks.flatMap((chunk) => {
+      watchToRequire(chunk, options.modules);
+      return graph.require(chunk, { places, disabled }) ?? [];
+    });
+  },
+  order: (draft) => {
+    const { sorted, error } = sortNodes(draft.chunks, draft.graph, draft.places);
+    draft.sorted = sorted;
+    if (error !== undefined) return [error];
+    draft.chunks = sorted.map(({ data }) => data.chunk);
+    return [];
+  },
+  aggregate: (draft) => {
+    draft.aggregates = aggregateGroups(draft.sorted);
+    return [];
+  },
+} as const satisfies Record<string, Stage>;
+
+/** What a route is made of. */
+export type StageName = keyof typeof STAGES;
+
+/** Stages that run one after the other. A group ends the compilation if anything is wrong in it. */
+export type Route = readonly (readonly StageName[])[];
+
+const COMPILE: Route = [["chunks", "requisites", "order", "aggregate"]];
+
+/** What is run: all that the declarations say. */
+export const LOWSTATE: Route = [["extend", "verify", "requisite_in", "exclude"], ...COMPILE];
+
+/** What `state.show_low_sls` shows: the chunks of the files as they are, without extensions, `_in` requisites and excludes. */
+export const LOW_SLS: Route = [["verify"], ...COMPILE];
+
+/** What `state.show_sls` shows. */
+export const VERIFIED: Route = [["verify"]];
+
+/** The edges for `state.graph`. */
+export const GRAPH: Route = [["chunks", "requisites", "order"]];
+
+/** Everything that can be wrong, whatever is wrong before. */
+export const LINT: Route = [["extend", "verify", "requisite_in", "exclude", "chunks", "requisites", "order"]];
+
+/** A compilation: what came of it, and what is wrong. */
+export interface Compiled extends Draft {
+  readonly errors: readonly CompileError[];
+}
+
+/** Sends `high` along `route`. */
+export function compile(
+  { high, places }: { readonly high: ValueMap; readonly places: Places },
+  route: Route,
+  options: CompileOptions,
+): Compiled {
+  const draft: Draft = { high, places, chunks: [], graph: new RequisiteGraph(), sorted: [], aggregates: [] };
+  const errors: CompileError[] = [];
+  for (const group of route) {
+    for (const name of group) errors.push(...STAGES[name](draft, options));
+    if (errors.length > 0) break;
+  }
+  return { ...draft, errors };
+}
+
+function functionOf(chunk: Chunk): string {
+  return `${field(chunk, "state")}.${str(chunk.get("fun") ?? null)}`;
+}
