@@ -12,7 +12,7 @@ import type { CommandResult } from "../../lib/host/command.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { any, bool, type ModuleFunction, type Parameters, str } from "../../lib/plugins/module.ts";
 import type { Permissions } from "../../lib/plugins/permissions.ts";
 import { copyScript } from "../../lib/host/script_source.ts";
 import { shlexSplit } from "../../lib/text/shlex.ts";
@@ -263,6 +263,133 @@ export const script: ModuleFunction<JobContext> = fn({
       await Deno.remove(path).catch(() => {});
     }
   },
+});
+
+const SCRIPT_RETCODE = {
+  source: str(),
+  args: any(null),
+  ...BEFORE_SHELL,
+  ...pick("python_shell", "env"),
+  template: str("jinja"),
+  ...pick("umask", "timeout", "reset_system_locale", "saltenv", "output_encoding", "output_loglevel", "log_callback"),
+  ...pick("use_vt", "password"),
+  ...SUCCESS,
+};
+
+export const script_retcode: ModuleFunction<JobContext> = fn({
+  doc: document("Fetch a script, run it as cmd.script does, and return its return code.", {
+    params: SCRIPT_RETCODE,
+    more: {
+      source: "As cmd.script takes it.",
+      args: "Arguments, as a line or a list; with any, python_shell counts as False.",
+      template: "Ignored: the script runs as it is.",
+    },
+    examples: ["cmd.script_retcode /opt/scripts/runme.sh 'arg1 arg2'"],
+  }),
+  permissions: "all",
+  resumable: true,
+  params: SCRIPT_RETCODE,
+  varKwargs: "kwargs",
+  async run(bound, context, rest) {
+    const all = await script.run({ hide_output: false, bg: false, ...bound, template: null }, context, rest);
+    return typeof all === "object" && all !== null && "retcode" in all ? all.retcode : null;
+  },
+});
+
+const RUN_CHROOT = {
+  root: str(),
+  cmd: any(),
+  ...BEFORE_SHELL,
+  python_shell: bool(true),
+  binds: any(null),
+  ...pick("env", "clean_env", "template", "rstrip", "umask", "output_encoding"),
+  output_loglevel: str("quiet"),
+  ...pick("log_callback", "hide_output", "timeout", "reset_system_locale", "ignore_retcode", "saltenv", "use_vt", "bg"),
+  ...SUCCESS,
+};
+
+export const run_chroot: ModuleFunction<JobContext> = fn({
+  doc: document(
+    "Run a command in another root directory, in which /dev, /proc, /sys and `binds` are mounted meanwhile, and return a map of\n" +
+      "its `pid`, `retcode`, `stdout` and `stderr`. What is left running there is ended.",
+    {
+      params: RUN_CHROOT,
+      more: {
+        ...THE_COMMAND,
+        root: "The directory.",
+        binds: "Directories of the host that are bound to the same places in it.",
+        runas: "A user that is known there.",
+        group: "A group that is known there.",
+      },
+      examples: [`cmd.run_chroot /var/lib/lxc/container_name/rootfs 'sh /tmp/bootstrap.sh'`],
+    },
+  ),
+  permissions: "all",
+  params: RUN_CHROOT,
+  varKwargs: "kwargs",
+  async run({ root, cmd, binds, runas, group, ...others }, context, rest) {
+    const { runInChroot } = await import("./_chroot.ts");
+    return await runInChroot({ root, cmd, binds, runas, group }, context, async (line) =>
+      asMap(
+        await executeCommand({ ...others, cmd: line, python_shell: false, runas: null, group: null }, {
+          context,
+          rest,
+          name: "cmd.run_chroot",
+        }),
+        others.hide_output,
+      ));
+  },
+});
+
+export const shell_info: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return whether a shell or an interpreter is installed, its path and its version: bash, zsh, tcsh, perl, python, ruby, php.",
+    "cmd.shell_info bash",
+  ),
+  permissions: "all",
+  params: { shell: str(), list_modules: bool(false) },
+  async run({ shell }, context) {
+    const { shellInfo } = await import("../../lib/host/shell_info.ts");
+    return await shellInfo(shell, context);
+  },
+});
+
+const POWERSHELL = {
+  cmd: any(),
+  ...pick("cwd", "stdin", "runas"),
+  shell: str("powershell"),
+  ...pick("env", "clean_env", "template", "rstrip", "umask", "output_encoding", "output_loglevel"),
+};
+const AFTER_OUTPUT = {
+  ...pick("timeout", "reset_system_locale", "ignore_retcode", "saltenv", "use_vt", "password"),
+  depth: any(null),
+  encode_cmd: bool(false),
+};
+
+/** PowerShell on Linux is no part of any distribution, and Salt asks Windows' registry for its version. */
+function powershellFunction(name: string, params: Parameters): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe("Refused: for PowerShell of Windows.", `cmd.${name} Get-Process`),
+    params,
+    varKwargs: "kwargs",
+    run() {
+      throw new CommandError(`cmd.${name} is for Windows. Where there is a pwsh: cmd.run 'pwsh -Command …'`);
+    },
+  });
+}
+
+export const powershell: ModuleFunction<JobContext> = powershellFunction("powershell", {
+  ...POWERSHELL,
+  ...pick("hide_output"),
+  ...AFTER_OUTPUT,
+  ...SUCCESS,
+});
+export const powershell_all: ModuleFunction<JobContext> = powershellFunction("powershell_all", {
+  ...POWERSHELL,
+  quiet: bool(false),
+  ...AFTER_OUTPUT,
+  force_list: bool(false),
+  ...SUCCESS,
 });
 
 const EXEC_CODE = { lang: str(), code: str(), cwd: str(null), args: any(null) };

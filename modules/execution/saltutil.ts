@@ -2,17 +2,17 @@
  * Execution module `saltutil`: the minion's own jobs, and having it read its modules, grains and pillar again. What fetches modules is in
  * `_syncing.ts`.
  *
- * Source: the functions of Salt 3008.3 `salt/modules/saltutil.py`; `cmd`, `runner`, `wheel` and `update` are not here.
+ * Source: the functions of Salt 3008.3 `salt/modules/saltutil.py`; `cmd`, `cmd_iter`, `runner` and `wheel` are not here.
  * @module
  */
 
 import { readFileIfExists } from "../../lib/os/atomic_file.ts";
-import { CommandError, RequestTimeoutError } from "../../lib/errors.ts";
+import { CommandError, messageOf, RequestTimeoutError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { matchesGlob } from "../../lib/text/glob.ts";
 import { fn, type JobContext, type RunningJob } from "../../lib/plugins/job_context.ts";
 import { keptReturn, keptReturns } from "../../lib/jobs/kept_returns.ts";
-import { bool, float, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { any, bool, float, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { decode } from "../../lib/values/msgpack.ts";
 import type { Permissions } from "../../lib/plugins/permissions.ts";
 import { isMap, map, type ValueMap } from "../../lib/values/value.ts";
@@ -120,6 +120,91 @@ export const refresh_grains: ModuleFunction<JobContext> = fn({
     return true;
   },
 });
+
+/** A function that tells the minion's own bus that something is to be read again. */
+function refreshFunction(name: string, tag: string, what: string): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(
+      `Tell the minion's bus that ${what} are to be read again. Return whether it was told.`,
+      `saltutil.${name}`,
+    ),
+    params: {},
+    run: (_bound, { outside }) => outside.fire(new Map(), tag),
+  });
+}
+
+export const refresh_beacons: ModuleFunction<JobContext> = refreshFunction(
+  "refresh_beacons",
+  "beacons_refresh",
+  "beacons",
+);
+export const refresh_matchers: ModuleFunction<JobContext> = refreshFunction(
+  "refresh_matchers",
+  "matchers_refresh",
+  "matchers",
+);
+export const refresh_resources: ModuleFunction<JobContext> = refreshFunction(
+  "refresh_resources",
+  "resource_refresh",
+  "resources",
+);
+
+export const mmodule: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Call another function of this minion. saltenv is for modules that Salt would fetch first: saltutil.sync_modules does that.",
+    "saltutil.mmodule base test.ping",
+  ),
+  permissions: "all",
+  params: { saltenv: str(), fun: str() },
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run: ({ fun }, { call }, { args, kwargs }) =>
+    call(fun, args, new Map([...kwargs].filter(([key]) => !String(key).startsWith("__")))),
+});
+
+export const update: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Refused as by every Salt that is not built with Esky: the error says so. Upgrade the package of the minion.",
+    "saltutil.update",
+    "saltutil.update 0.10.3",
+  ),
+  params: { version: any(null) },
+  run: () => map({ _error: "Esky not available as import" }),
+});
+
+/** Directories of the cache in which the minion keeps what it still needs: jobs and their returns, and who runs them. */
+const KEPT = ["commands", "jids", "journal", "proc", "returns"];
+
+export const clear_cache: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Remove the files of the minion's cache directory, but for those of jobs that are not over and of returns that are not\n" +
+      "delivered. Return whether that worked.",
+    "saltutil.clear_cache",
+  ),
+  permissions: { read: ["{cachedir}"], write: ["{cachedir}"] },
+  params: {},
+  run(_bound, context) {
+    const { cachedir } = context.opts;
+    try {
+      for (const { name, isDirectory } of Deno.readDirSync(cachedir)) {
+        if (isDirectory && !KEPT.includes(name)) removeFiles(`${cachedir}/${name}`);
+        if (!isDirectory) Deno.removeSync(`${cachedir}/${name}`);
+      }
+      return true;
+    } catch (error) {
+      context.log("error", `Attempt to clear cache with saltutil.clear_cache FAILED with: ${messageOf(error)}`);
+      return false;
+    }
+  },
+});
+
+/** Removes the files in a directory and those below it, which stay. Links are removed, and not followed. */
+function removeFiles(directory: string): void {
+  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
+    if (isDirectory) removeFiles(`${directory}/${name}`);
+    else Deno.removeSync(`${directory}/${name}`);
+  }
+}
 
 export const refresh_modules: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -327,3 +327,9 @@ export const ping_master: ModuleFunction<JobContext> = fn({
     return true;
   },
 });
+
+export const proxy_reconnect: ModuleFunction<JobContext> = fn({
+  doc: describe("Return False: there are no proxy minions here.", "status.proxy_reconnect rest_sample"),
+  params: { proxy_name: str(), opts: any(null) },
+  run: () => false,
+});

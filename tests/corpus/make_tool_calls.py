@@ -61,7 +61,7 @@ for number, case in enumerate(CASES):
     except Exception as exc:  # an error is a result, too
         value = f"ERROR: {exc}".rstrip()
     after = {one.name: one.read_text() for one in sorted(files.iterdir())}
-    text = json.dumps([value, after], default=list).replace(str(files), "{dir}")
+    text = json.dumps([value, after], default=list).replace(str(files), "{dir}").replace(str(directory), "{bin}")
     value, after = json.loads(text)
     done.append({**case, "return": value, **({"after": after} if after != case.get("files", {}) else {})})
 shutil.rmtree(work)

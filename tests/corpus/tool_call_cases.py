@@ -370,3 +370,13 @@ case("system.get_system_date", "5")
 case("system.get_computer_desc", programs={"hostnamectl": [("status --pretty", "Fred's \\\"best\\\" \\\\ box\\tx\n")]})
 case("system.set_computer_desc", "a \"b\"\nc", programs={"hostnamectl": [("*", "")]})
 case("system.set_computer_desc", "x", programs={"hostnamectl": [("*", "", {"code": 1})]})
+
+
+# locale
+LOCALES = {"locale": [("-a", "C\nC.utf8\nPOSIX\nen_US.utf8\nca_ES.utf8@valencia\nde_DE@euro\n")]}
+case("locale.list_avail", programs=LOCALES)
+for name in ("en_US.UTF-8", "en_us.utf8", "en_US", "ca_ES.UTF-8@valencia UTF-8", "C", "de_DE@euro", "de_DE.UTF-8", "C.UTF-8"):
+    case("locale.avail", name, programs=LOCALES)
+
+# cmd
+case("cmd.shell_info", "fish")

@@ -70,7 +70,9 @@ async function outcome(one: ValueMap): Promise<{ returned: Value; after: ValueMa
 }
 
 function unplaced(value: Value, directory: string): Value {
-  if (typeof value === "string") return value.replaceAll(directory, "{dir}");
+  if (typeof value === "string") {
+    return value.replaceAll(directory, "{dir}").replaceAll(directory.replace(/\/files$/, ""), "{bin}");
+  }
   if (Array.isArray(value)) return value.map((item) => unplaced(item, directory));
   if (!isMap(value)) return value;
   // JSON's keys are texts.

@@ -1,0 +1,297 @@
+/**
+ * Execution module `http`: requests to web services.
+ * Source: the functions of Salt 3008.3 `salt/modules/http.py` and `salt/utils/http.py`, with its backend tornado.
+ * @module
+ */
+
+import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
+import { HttpError, httpRequest, type HttpResponse } from "../../lib/network/http_request.ts";
+import { readTextFileIfExists } from "../../lib/os/atomic_file.ts";
+import { isFile } from "../../lib/os/file_kind.ts";
+import { sleep } from "../../lib/os/sleep.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, float, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { loadYaml } from "../../lib/values/yaml.ts";
+import {
+  isMap,
+  map,
+  str as text,
+  toNumber,
+  toValue,
+  truthy,
+  type Value,
+  type ValueMap,
+} from "../../lib/values/value.ts";
+import { SALT_VERSION } from "../../lib/version.ts";
+
+/** Keywords that are taken. */
+const TAKEN = [
+  ...[
+    "method",
+    "params",
+    "data",
+    "data_file",
+    "header_dict",
+    "header_list",
+    "header_file",
+    "username",
+    "password",
+    "auth",
+  ],
+  ...["decode", "decode_type", "status", "headers", "text", "test", "test_url", "ca_bundle", "verify_ssl", "cert"],
+  ...["text_out", "decode_out", "agent", "raise_error", "decode_body", "formdata", "formdata_fieldname"],
+  ...["formdata_filename", "hide_fields", "opts"],
+];
+/** Keywords that change nothing here: there is one backend, and a URL has its port. */
+const WITHOUT_EFFECT = ["backend", "node", "port", "cookie_format", "request_interval"];
+/** Keywords that are for what is not here: templates, cookies, and streams to a program that calls. */
+const REFUSED = [
+  ...["data_render", "data_renderer", "header_render", "header_renderer", "template_dict", "cookies", "cookie_jar"],
+  ...[
+    "persist_session",
+    "session_cookie_jar",
+    "stream",
+    "streaming_callback",
+    "header_callback",
+    "handle",
+    "headers_out",
+  ],
+];
+
+/** @throws {InvocationError} For a keyword that would be without effect. */
+function checkKeywords(kwargs: ValueMap): void {
+  for (const [key, value] of kwargs) {
+    const name = text(key);
+    if (REFUSED.includes(name) && truthy(value)) throw new InvocationError(`http.query: '${name}' is not built`);
+    if (![...TAKEN, ...WITHOUT_EFFECT, ...REFUSED].includes(name) && !name.startsWith("__")) {
+      throw new InvocationError(`http.query takes no argument '${name}'`);
+    }
+  }
+}
+
+/** `key=value` pairs as a browser sends them. */
+function encoded(pairs: Value): string {
+  if (!isMap(pairs)) return text(pairs);
+  return new URLSearchParams([...pairs].map(([key, value]) => [text(key), text(value)])).toString();
+}
+
+function headersOf(kwargs: ValueMap): Map<string, string> {
+  const headers = new Map<string, string>();
+  const file = kwargs.get("header_file") ?? null;
+  const listed = kwargs.get("header_list") ?? null;
+  const lines = file === null
+    ? Array.isArray(listed) ? listed.map(text) : []
+    : Deno.readTextFileSync(text(file)).split("\n");
+  const given = kwargs.get("header_dict") ?? null;
+  if (isMap(given)) { for (const [name, value] of given) headers.set(text(name), text(value)); }
+  for (const line of lines) {
+    const [name, value] = line.split(":");
+    if (value !== undefined) headers.set(name.trim(), value.trim());
+  }
+  headers.set("User-agent", text(kwargs.get("agent") ?? `Salt/${SALT_VERSION} http.query()`));
+  return headers;
+}
+
+/** What is sent, with the header that says what it is. */
+function bodyOf(kwargs: ValueMap, headers: Map<string, string>): string | Uint8Array | undefined {
+  const file = kwargs.get("data_file") ?? null;
+  const data = file === null ? kwargs.get("data") ?? null : Deno.readTextFileSync(text(file));
+  if (data === null) return undefined;
+  const hasType = [...headers.keys()].some((name) => name.toLowerCase() === "content-type");
+  if (truthy(kwargs.get("formdata") ?? null)) {
+    const field = kwargs.get("formdata_fieldname") ?? null;
+    if (!truthy(field)) throw new InvocationError("formdata_fieldname is required when formdata=True");
+    const boundary = `salt${crypto.randomUUID().replaceAll("-", "")}`;
+    headers.set("Content-Type", `multipart/form-data; boundary=${boundary}`);
+    const quoted = (value: Value) => text(value).replace(/["\r\n]/g, (one) => encodeURIComponent(one));
+    const filename = kwargs.get("formdata_filename") ?? null;
+    const name = `name="${quoted(field)}"${filename === null ? "" : `; filename="${quoted(filename)}"`}`;
+    return `--${boundary}\r\nContent-Disposition: form-data; ${name}\r\n\r\n${text(data)}\r\n--${boundary}--\r\n`;
+  }
+  if (!hasType) headers.set("Content-Type", "application/x-www-form-urlencoded");
+  return data instanceof Uint8Array ? data : encoded(data);
+}
+
+function certificate(given: Value): { cert?: string; key?: string } {
+  if (given === null) return {};
+  const [cert, key = cert] = Array.isArray(given) ? given.map(text) : [text(given)];
+  return isFile(cert) && isFile(key) ? { cert: Deno.readTextFileSync(cert), key: Deno.readTextFileSync(key) } : {};
+}
+
+/** Where authorities are looked for, in Salt's order. */
+const BUNDLES = [
+  "/etc/ssl/certs/ca-certificates.crt",
+  "/etc/pki/tls/certs/ca-bundle.crt",
+  "/etc/pki/tls/certs/ca-bundle.trust.crt",
+  "/etc/ssl/certs/ca-bundle.crt",
+  "/var/lib/ca-certificates/ca-bundle.pem",
+  "/etc/ssl/cert.pem",
+];
+
+async function bundle(context: JobContext): Promise<string | undefined> {
+  const set = await context.call("config.get", ["ca_bundle"]);
+  return [...typeof set === "string" && set !== "" ? [set] : [], ...BUNDLES].find(isFile);
+}
+
+function decodedBody(bytes: Uint8Array, kwargs: ValueMap): Value {
+  const decode = kwargs.get("decode_body") ?? true;
+  return truthy(decode) ? new TextDecoder().decode(bytes) : bytes;
+}
+
+const DECODES = ["json", "xml", "yaml", "plain"];
+
+function decodedJson(body: string): Value {
+  try {
+    return toValue(JSON.parse(body));
+  } catch (error) {
+    throw new CommandError(messageOf(error));
+  }
+}
+
+/** Adds what the caller asked for to what is returned. */
+function shown(response: HttpResponse, kwargs: ValueMap): ValueMap {
+  const wants = (name: string) => kwargs.get(name) === true;
+  const body = decodedBody(response.body, kwargs);
+  const found: ValueMap = map({ body });
+  const out = kwargs.get("text_out") ?? null;
+  if (out !== null) Deno.writeTextFileSync(text(out), text(body));
+  if (wants("status")) found.set("status", response.status);
+  if (wants("headers")) found.set("headers", new Map(response.headers));
+  let asText = wants("text");
+  if (wants("decode")) {
+    const content = response.headers.get("Content-Type") ?? "application/json";
+    const given = text(kwargs.get("decode_type") ?? "auto");
+    const type = given === "auto" ? ["xml", "json", "yaml"].find((one) => content.includes(one)) ?? "plain" : given;
+    if (!DECODES.includes(type)) {
+      return found.set("error", `Invalid decode_type specified. Valid decode types are: ('${DECODES.join("', '")}')`);
+    }
+    if (type === "xml") throw new InvocationError("http.query: decode_type xml is not built");
+    if (type === "json") found.set("dict", decodedJson(text(body)));
+    if (type === "yaml") found.set("dict", loadYaml(text(body)));
+    asText ||= type === "plain";
+    const decodeOut = kwargs.get("decode_out") ?? null;
+    if (decodeOut !== null) Deno.writeTextFileSync(text(decodeOut), text(body));
+  }
+  return asText ? found.set("text", body) : found;
+}
+
+async function ask(url: string, kwargs: ValueMap, context: JobContext): Promise<ValueMap> {
+  checkKeywords(kwargs);
+  const wants = (name: string, otherwise: boolean) => {
+    const given = kwargs.get(name) ?? null;
+    return given === null ? otherwise : truthy(given);
+  };
+  if (wants("test", false) && !kwargs.has("test_url")) return new Map();
+  const params = kwargs.get("params") ?? null;
+  const place = text(wants("test", false) ? kwargs.get("test_url") ?? url : url);
+  const query = params === null ? "" : `${place.includes("?") ? "&" : "?"}${encoded(params)}`;
+  const headers = headersOf(kwargs);
+  const auth = kwargs.get("auth") ?? null;
+  const [user, password] = Array.isArray(auth)
+    ? auth
+    : [kwargs.get("username") ?? null, kwargs.get("password") ?? null];
+  const ca = kwargs.get("ca_bundle") ?? await bundle(context) ?? null;
+  const timeout = toNumber(await context.call("config.get", ["http_request_timeout"])) ?? 3600;
+  try {
+    const response = await httpRequest({
+      url: place + query,
+      method: text(kwargs.get("method") ?? "GET"),
+      headers,
+      body: bodyOf(kwargs, headers),
+      ...truthy(user) && truthy(password) && { auth: `${text(user)}:${text(password)}` },
+      verify: wants("verify_ssl", true),
+      ...ca !== null && { ca: readTextFileIfExists(text(ca)) },
+      ...certificate(kwargs.get("cert") ?? null),
+      timeoutMs: timeout * 1000,
+      signal: context.signal,
+    });
+    if (response.status < 400 || !wants("raise_error", true)) {
+      const found = shown(response, kwargs);
+      return wants("test", false) ? found.set("test", true) : found;
+    }
+    const error = `HTTP ${response.status}: ${response.reason}`;
+    return map({ status: response.status, error, body: decodedBody(response.body, kwargs) });
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    return map({ ...wants("status", false) && { status: 0 }, error: error.message });
+  }
+}
+
+const QUERY_DOC =
+  "method, params, data (a text or a map), data_file; header_dict, header_list, header_file; username and password; cert,\n" +
+  "ca_bundle, verify_ssl=False; status, headers and text=True add those to the result; decode=True adds `dict`, what JSON or YAML\n" +
+  "mean; text_out and decode_out write to files; raise_error=False takes a failure for an answer.";
+
+export const query: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Send a request, and return a map with its \`body\`, or an \`error\`. Keywords: ${QUERY_DOC}`,
+    "http.query http://somelink.com/",
+    `http.query http://somelink.com/ method=POST params='{"key1": "val1", "key2": "val2"}'`,
+    "http.query http://somelink.com/ method=POST data='<xml>somecontent</xml>'",
+  ),
+  permissions: "all",
+  params: { url: str() },
+  varKwargs: "kwargs",
+  run: ({ url }, context, { kwargs }) => ask(url, kwargs, context),
+});
+
+export const wait_for_successful_query: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Send a request again, request_interval seconds apart, until it succeeds, for wait_for seconds at most. Keywords are those of\n" +
+      "http.query.",
+    "http.wait_for_successful_query http://somelink.com/ wait_for=160 request_interval=1",
+  ),
+  permissions: "all",
+  params: { url: str(), wait_for: float(300) },
+  varKwargs: "kwargs",
+  async run({ url, wait_for }, context, { kwargs }) {
+    const end = performance.now() + wait_for * 1000;
+    // Salt asks again at once without one.
+    const interval = toNumber(kwargs.get("request_interval") ?? null) ?? 0.1;
+    for (;;) {
+      const result = await ask(url, kwargs, context);
+      if (!result.has("error") || performance.now() > end) return result;
+      await sleep(interval * 1000, context.signal);
+    }
+  },
+});
+
+/** Where Salt takes the bundle from. */
+const BUNDLE_URL = "http://curl.haxx.se/ca/cacert.pem";
+
+export const update_ca_bundle: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Write the bundle of certificate authorities anew, from source or the option ca_bundle_url, and add merge_files to it. Name an\n" +
+      "https source: the default is not encrypted.",
+    "http.update_ca_bundle",
+    "http.update_ca_bundle target=/path/to/cacerts.pem",
+    "http.update_ca_bundle source=https://example.com/cacerts.pem",
+    "http.update_ca_bundle merge_files=/path/to/mycert.pem",
+  ),
+  permissions: "all",
+  params: { target: str(null), source: str(null), merge_files: any(null) },
+  async run({ target, source, merge_files }, context) {
+    const path = target ?? await bundle(context);
+    if (path === undefined) {
+      context.log("error", "Unable to detect location to write CA bundle to");
+      return null;
+    }
+    const option = await context.call("config.get", ["ca_bundle_url"]);
+    const url = source ?? (typeof option === "string" && option !== "" ? option : BUNDLE_URL);
+    const got = await ask(url, map({ text: true }), context);
+    if (!got.has("text")) throw new CommandError(`${url}: ${text(got.get("error") ?? "no answer")}`);
+    const merged = (merge_files === null ? [] : Array.isArray(merge_files) ? merge_files : [merge_files]).map(text);
+    const more = merged.flatMap((file) => {
+      try {
+        return isFile(file) ? [`\n${Deno.readTextFileSync(file)}`] : [];
+      } catch (error) {
+        context.log("error", `Reading from ${file} caused the following error: ${messageOf(error)}`);
+        return [];
+      }
+    });
+    const contents = text(got.get("text") ?? "") + (more.length === 0 ? "" : `\n${more.join("")}`);
+    Deno.writeTextFileSync(path, contents);
+    return null;
+  },
+});

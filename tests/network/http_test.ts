@@ -1,0 +1,107 @@
+/** http.query against a server of this process; the results are those that Python Salt 3008.3 gave for the same requests. @module */
+
+import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { testContext } from "../support/job_context.ts";
+
+const AGENT = "Salt/3008.3 http.query()";
+
+/** A server that answers with what it was asked; the path's first part is the status. */
+function echo(): { readonly url: string; close(): Promise<void> } {
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const status = Number(pathname.split("/")[1]);
+    const headers = new Headers({ "Content-Type": "application/json" });
+    if (status === 302) headers.set("Location", "/200");
+    const { method } = request;
+    const asked = { method, path: pathname + search, body: await request.text(), headers: [...request.headers] };
+    return new Response(JSON.stringify(asked), { status, headers });
+  });
+  return { url: `http://127.0.0.1:${server.addr.port}`, close: () => server.shutdown() };
+}
+
+async function query(url: string, kwargs: Record<string, Value> = {}): Promise<ValueMap> {
+  const result = await testContext().call("http.query", [url], map(kwargs));
+  assert(isMap(result));
+  return result;
+}
+
+/** What the server was asked. */
+function asked(result: ValueMap): { method: string; path: string; body: string; headers: Record<string, string> } {
+  const { headers, ...rest } = JSON.parse(str(result.get("body") ?? ""));
+  return { ...rest, headers: Object.fromEntries(headers) };
+}
+
+Deno.test("http.query sends what it is told and returns what it is asked for", async () => {
+  const server = echo();
+  try {
+    const plain = await query(`${server.url}/200`);
+    assertEquals([...plain.keys()], ["body"]);
+    const first = asked(plain);
+    assertEquals([first.method, first.headers["user-agent"], first.headers.connection], ["GET", AGENT, "close"]);
+    const all = await query(`${server.url}/200`, { status: true, headers: true, text: true, decode: true });
+    assertEquals([...all.keys()], ["body", "status", "headers", "dict", "text"]);
+    const dict = all.get("dict");
+    assertEquals(isMap(dict) && dict.get("method"), "GET");
+    const posted = asked(await query(`${server.url}/200`, { method: "POST", data: map({ a: "b c" }) }));
+    assertEquals([posted.body, posted.headers["content-type"]], ["a=b+c", "application/x-www-form-urlencoded"]);
+    assertEquals(asked(await query(`${server.url}/200`, { params: map({ a: "1", b: "x y" }) })).path, "/200?a=1&b=x+y");
+    const signed = asked(await query(`${server.url}/200`, { username: "u", password: "p" }));
+    assertEquals(signed.headers.authorization, "Basic dTpw");
+    const headed = asked(
+      await query(`${server.url}/200`, { header_dict: map({ "X-A": "1" }), header_list: ["X-B: 2"] }),
+    );
+    assertEquals([headed.headers["x-a"], headed.headers["x-b"]], ["1", "2"]);
+    assertEquals((await query(`${server.url}/302`, { status: true })).get("status"), 200);
+    assertEquals(asked(await query(`${server.url}/302`, { method: "POST", data: "x" })).method, "GET");
+    const form = asked(
+      await query(`${server.url}/200`, { method: "POST", formdata: true, formdata_fieldname: "f", data: "text" }),
+    );
+    assert(/form-data; name="f"\r\n\r\ntext\r\n--/.test(form.body), form.body);
+  } finally {
+    await server.close();
+  }
+});
+
+Deno.test("http.query tells failures as Salt does, and refuses what is not built by name", async () => {
+  const server = echo();
+  try {
+    const missing = await query(`${server.url}/404`);
+    assertEquals([missing.get("status"), missing.get("error"), missing.has("body")], [
+      404,
+      "HTTP 404: Not Found",
+      true,
+    ]);
+    const taken = await query(`${server.url}/404`, { status: true, raise_error: false });
+    assertEquals([taken.get("status"), taken.has("error")], [404, false]);
+    assertEquals([...await query("http://127.0.0.1:1/", { status: true })], [
+      ["status", 0],
+      ["error", "[Errno 111] Connection refused"],
+    ]);
+    assertEquals((await query("file:///etc/passwd")).get("error"), "Unsupported url: file:///etc/passwd");
+    const odd = await query(`${server.url}/200`, { decode: true, decode_type: "nope" });
+    assertEquals(
+      odd.get("error"),
+      "Invalid decode_type specified. Valid decode types are: ('json', 'xml', 'yaml', 'plain')",
+    );
+    for (
+      const [name, value] of [["stream", true], ["cookies", true], ["data_render", true], ["methd", "GET"]] as const
+    ) {
+      const told = await query(`${server.url}/200`, { [name]: value }).then(() => "", (error) => String(error));
+      assert(told.includes(`'${name}'`), told);
+    }
+    const waited = await testContext().call(
+      "http.wait_for_successful_query",
+      [`${server.url}/500`],
+      map({ wait_for: 0 }),
+    );
+    assertEquals(isMap(waited) && waited.get("error"), "HTTP 500: Internal Server Error");
+    const file = Deno.makeTempFileSync();
+    Deno.writeTextFileSync(`${file}.more`, "MORE");
+    await testContext().call("http.update_ca_bundle", [file, `${server.url}/200`, `${file}.more`]);
+    assert(/^\{.*\}\n\nMORE$/s.test(Deno.readTextFileSync(file)));
+    for (const one of [file, `${file}.more`]) Deno.removeSync(one);
+  } finally {
+    await server.close();
+  }
+});
