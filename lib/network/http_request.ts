@@ -8,7 +8,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 import { joinBytes } from "../values/join_bytes.ts";
 
-/** A request. */
+/** What is asked, of whom, and for how long an answer is waited for. */
 export interface HttpRequest {
   readonly url: string;
   readonly method: string;
