@@ -8,7 +8,7 @@ import { InvocationError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { updateMap } from "../../lib/values/dict_update.ts";
+import { copyDeep, updateInPlace } from "../../lib/values/dict_update.ts";
 import { loadYaml } from "../../lib/values/yaml.ts";
 import { traverseOr } from "../../lib/values/traverse.ts";
 import { isMap, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -58,14 +58,16 @@ export const merge: ModuleFunction<JobContext> = fn({
   params: { dest: any(), src: any(), merge_lists: bool(false), ...HOW },
   run: ({ dest, src, merge_lists: mergeLists, in_place, convert_none: none }) => {
     if (dest === null && none && in_place) throw new InvocationError("Can't perform in-place merge into NoneType");
-    return updateMap(asMap(dest, { none }), asMap(src, { none }), { mergeLists });
+    // Templates rely on it that the map itself is changed: `{% do salt['defaults.merge'](settings, own) %}`.
+    const own = asMap(dest, { none });
+    return updateInPlace(in_place ? own : copyDeep(own), asMap(src, { none }), { recursive: true, mergeLists });
   },
 });
 
 export const deepcopy: ModuleFunction<JobContext> = fn({
   doc: describe("Return a copy of a value.", "defaults.deepcopy '{a: b}'"),
   params: { source: any() },
-  run: ({ source }) => source,
+  run: ({ source }) => copyDeep(source),
 });
 
 export const update: ModuleFunction<JobContext> = fn({
@@ -76,10 +78,11 @@ export const update: ModuleFunction<JobContext> = fn({
   params: { dest: any(), defaults: any(), merge_lists: bool(true), ...HOW },
   run: ({ dest, defaults, merge_lists: mergeLists, in_place, convert_none: none }) => {
     if (dest === null && in_place) throw new InvocationError("Can't perform in-place update into NoneType");
-    const base = asMap(defaults, { none });
-    return new Map([...asMap(dest, { none })].map(([node, own]) => [
-      node,
-      updateMap(base, asMap(own, { none }), { mergeLists }),
-    ]));
+    const base = asMap(defaults, { none }), given = asMap(dest, { none });
+    const nodes = in_place ? given : copyDeep(given);
+    for (const [node, own] of nodes) {
+      nodes.set(node, updateInPlace(copyDeep(base), asMap(own, { none }), { recursive: true, mergeLists }));
+    }
+    return nodes;
   },
 });

@@ -189,3 +189,17 @@ Deno.test("slsutil finds files and directories of the state tree", async () => {
   assertEquals(await run(context, "boolstr", [1, "on", "off"]), "on");
   assert(await run(context, "boolstr", [""]) === "false");
 });
+
+Deno.test("defaults.merge and defaults.update change the maps that they are given, unless they are told not to", async () => {
+  const context = testContext();
+  const dest = map({ a: { b: 1 } });
+  await context.call("defaults.merge", [dest, map({ a: { c: 2 } })]);
+  assertEquals(dest, map({ a: { b: 1, c: 2 } }));
+  await context.call("defaults.merge", [dest, map({ a: { d: 3 } })], map({ in_place: false }));
+  assertEquals(dest, map({ a: { b: 1, c: 2 } }));
+  const nodes = map({ one: { a: 1 } });
+  await context.call("defaults.update", [nodes, map({ a: 0, b: { c: 1 } })]);
+  assertEquals(nodes, map({ one: { a: 1, b: { c: 1 } } }));
+  const copy = await context.call("defaults.deepcopy", [nodes]);
+  assertEquals([copy, copy === nodes], [nodes, false]);
+});
