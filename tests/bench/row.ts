@@ -27,6 +27,8 @@ export const MB: Unit = { name: "MB", lessIsBetter: true, digits: 1 };
 export const KB: Unit = { name: "KB", lessIsBetter: true, digits: 1 };
 /** Part of one processor. */
 export const PERCENT: Unit = { name: "%", lessIsBetter: true, digits: 2 };
+/** Megabytes of 2^20 bytes a second. */
+export const MB_PER_SECOND: Unit = { name: "MB/s", lessIsBetter: false, digits: 0 };
 /** How many a second. */
 export const PER_SECOND: Unit = { name: "/s", lessIsBetter: false, digits: 0 };
 

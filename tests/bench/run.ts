@@ -8,6 +8,7 @@
 import { COMMAND_ROWS } from "./command_rows.ts";
 import { EXECUTABLE_ROWS } from "./executable_rows.ts";
 import { removeRoots } from "./fleet.ts";
+import { FILE_ROWS } from "./file_rows.ts";
 import { FLEET_OF_ONE_ROWS } from "./fleet_of_one_rows.ts";
 import { LOAD_ROWS } from "./load_rows.ts";
 import { thisMachine } from "./machine.ts";
@@ -35,6 +36,7 @@ const ROWS: readonly Row[] = [
   ...LOAD_ROWS,
   ...SWARM_ROWS,
   ...MEMORY_ROWS,
+  ...FILE_ROWS,
   ...EXECUTABLE_ROWS,
 ];
 
