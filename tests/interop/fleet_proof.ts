@@ -13,7 +13,6 @@ import { samePem } from "../../lib/crypto/pem.ts";
 import { isThere } from "../../lib/os/file_kind.ts";
 import { eventually } from "../support/eventually.ts";
 import { run } from "../support/processes.ts";
-import { layOutFiles, proveFiles } from "./file_proof.ts";
 import type { Salt } from "./salts.ts";
 import { jsonDocuments, Site } from "./site.ts";
 
@@ -126,11 +125,6 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     const pick = (all: Record<string, unknown>) => Object.fromEntries(HOST_GRAINS.map((name) => [name, all[name]]));
     assertEquals(pick(grains), pick(theirs));
     assertEquals(pick(await cachedGrains(site, master, id)), pick(theirs), "what the master keeps of them");
-  });
-
-  await step("files of the master are listed, fetched and verified, and the minion's pushed", async () => {
-    layOutFiles(site);
-    await proveFiles(site, id);
   });
 
   await step("an unknown function is an error", async () => {

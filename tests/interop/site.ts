@@ -48,8 +48,6 @@ gather_job_timeout: 5
 log_level_logfile: info
 enable_fqdns_grains: false
 enable_gpu_grains: false
-file_roots: {base: [${root}/srv/salt], dev: [${root}/srv/dev]}
-file_recv: true
 `;
 }
 
