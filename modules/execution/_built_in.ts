@@ -32,6 +32,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   dpkg_lowpkg: () => import("./dpkg_lowpkg.ts"),
   environ: () => import("./environ.ts"),
   event: () => import("./event.ts"),
+  extfs: () => import("./extfs.ts"),
   file: () =>
     joined([
       import("./file.ts"),
@@ -53,6 +54,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   linux_shadow: () => import("./linux_shadow.ts"),
   linux_sysctl: () => import("./linux_sysctl.ts"),
   locale: () => import("./locale.ts"),
+  logrotate: () => import("./logrotate.ts"),
   match: () => import("./match.ts"),
   mount: () => import("./mount.ts"),
   network: () => import("./network.ts"),

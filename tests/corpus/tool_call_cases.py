@@ -380,3 +380,76 @@ for name in ("en_US.UTF-8", "en_us.utf8", "en_US", "ca_ES.UTF-8@valencia UTF-8",
 
 # cmd
 case("cmd.shell_info", "fish")
+
+# extfs
+DUMPE2FS = """\
+dumpe2fs 1.47.0 (5-Feb-2023)
+Filesystem volume name:   data
+Last mounted on:          /srv
+Filesystem features:      has_journal ext_attr resize_inode
+Group descriptor size:    64
+Journal size:             64M
+
+
+Group 0: (Blocks 0-32767) csum 0x1a2b [ITABLE_ZEROED]
+  Primary superblock at 0, Group descriptors at 1-32
+  Free blocks: 24-100, 200
+  Free inodes: 12-8192
+Group 1: (Blocks 32768-65535)
+  Free blocks: 40000-65535
+  Free inodes: 8193-16384
+"""
+for fun in ("dump", "attributes", "blocks"):
+    case(f"extfs.{fun}", "/dev/x", programs={"dumpe2fs": [("/dev/x", DUMPE2FS)]})
+case("extfs.attributes", "/dev/x", "h", programs={"dumpe2fs": [("/dev/x -h", DUMPE2FS.split("\n\n")[0])]})
+MKE2FS = {"mke2fs": [("-F -t ext4 -L data -j /dev/x", "Creating filesystem with 1 block\nWriting inode tables: done\n\n", {"stderr": "mke2fs 1.47\nodd\n"})]}
+case("extfs.mkfs", "/dev/x", "ext4", label="data", journal=True, nothing=5, programs=MKE2FS)
+TUNE2FS = {"tune2fs": [("-L x -c -1 -f /dev/x", "tune2fs 1.47\nSetting maximal mount count to -1\n"), ("*", "", {"stderr": "no\n", "code": 1})]}
+case("extfs.tune", "/dev/x", label="x", max=-1, force="true", programs=TUNE2FS)
+case("extfs.tune", "/dev/y", programs=TUNE2FS)
+
+# logrotate
+ROTATE = """\
+# see man logrotate
+weekly
+rotate 4
+create
+su root adm
+/var/log/wtmp {
+    missingok
+    monthly
+    create 0664 root utmp
+    rotate 1
+}
+/var/log/a.log
+/var/log/b.log
+{
+    sharedscripts
+    postrotate
+        # tell it
+        kill -HUP `cat /run/x.pid`
+    endscript
+    prerotate
+        true
+    endscript
+}
+"""
+CONF = {"files": {"conf": ROTATE}, "conf_file": "{dir}/conf"}
+case("logrotate.show_conf", **CONF)
+case("logrotate.show_conf", "{dir}/none")
+case("logrotate.get", "rotate", **CONF)
+case("logrotate.get", "su", **CONF)
+case("logrotate.get", "nothing", **CONF)
+case("logrotate.get", "/var/log/wtmp", **CONF)
+case("logrotate.get", "/var/log/wtmp", "rotate", **CONF)
+case("logrotate.get", "/var/log/b.log", "postrotate", **CONF)
+case("logrotate.get", "/var/log/wtmp", "nothing", **CONF)
+case("logrotate.set", "rotate", 2, **CONF)
+case("logrotate.set", "rotate", 4, **CONF)
+case("logrotate.set", "compress", True, **CONF)
+case("logrotate.set", "/var/log/wtmp", 5, **CONF)
+case("logrotate.set", "/var/log/wtmp", "rotate", 2, **CONF)
+case("logrotate.set", "/var/log/wtmp", "rotate", 1, **CONF)
+case("logrotate.set", "/var/log/wtmp", "missingok", False, **CONF)
+case("logrotate.set", "/var/log/new", "daily", True, **CONF)
+case("logrotate.set", "rotate", "x", 3, **CONF)

@@ -1,0 +1,137 @@
+/**
+ * Execution module `logrotate`: the files of logrotate.
+ * Source: the functions of Salt 3008.3 `salt/modules/logrotate.py`.
+ * @module
+ */
+
+import {
+  type LogrotateSetting,
+  type LogrotateStanza,
+  parseLogrotate,
+  stanzaText,
+} from "../../lib/config_files/logrotate.ts";
+import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { pythonOsError } from "../../lib/os/deno_texts.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { compareStrings, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+
+/** What is in a file and in those that it includes; `include files` says which of them names what. */
+type Conf = Map<string, LogrotateSetting | LogrotateStanza | Map<string, string[]>>;
+
+/** How deep files may include others. */
+const MOST_DEPTH = 8;
+
+function read(path: string, depth = 0): Conf {
+  if (depth > MOST_DEPTH) throw new CommandError(`${path}: files of logrotate include each other`);
+  let contents: string;
+  try {
+    contents = Deno.readTextFileSync(path);
+  } catch (error) {
+    throw new CommandError(pythonOsError(error, path));
+  }
+  const { settings, include } = parseLogrotate(contents);
+  const conf: Conf = new Map(settings);
+  if (include === undefined) return conf;
+  const files = new Map<string, string[]>();
+  for (const name of Array.from(Deno.readDirSync(include), (entry) => entry.name).sort(compareStrings)) {
+    const found = read(`${include}/${name}`, depth + 1);
+    for (const [key, value] of found) conf.set(key, value);
+    files.set(name, [...found.keys()]);
+  }
+  return conf.set("include files", files);
+}
+
+const CONF = { conf_file: str("/etc/logrotate.conf") };
+
+export const show_conf: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return what is in a file of logrotate and in those that it includes.",
+    "logrotate.show_conf",
+    "logrotate.show_conf conf_file=/etc/logrotate.d/syslog",
+  ),
+  permissions: { read: true },
+  params: CONF,
+  run: ({ conf_file }) => read(conf_file),
+});
+
+export const get: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return a setting, or the settings of a log file, or one of these; False if it is not there.",
+    "logrotate.get rotate",
+    "logrotate.get /var/log/wtmp rotate",
+  ),
+  permissions: { read: true },
+  params: { key: str(), value: str(null), ...CONF },
+  run({ key, value, conf_file }) {
+    const found = read(conf_file).get(key) ?? false;
+    if (!value || !(found instanceof Map)) return found;
+    return found.get(value) ?? false;
+  },
+});
+
+function setting(value: Value): LogrotateSetting {
+  return value === true || typeof value === "number" ? value : text(value);
+}
+
+function escaped(name: string): string {
+  return name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+/** Python's re.MULTILINE, and re.DOTALL besides. */
+const MULTILINE = 8, MULTILINE_DOTALL = 24;
+
+export const set_: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Set a setting, or with three arguments one of a log file's; False removes it. Return whether the file is so now.",
+    "logrotate.set rotate 2",
+    "logrotate.set /var/log/wtmp rotate 2",
+  ),
+  permissions: "all",
+  params: { key: str(), value: any(), setting: any(null), ...CONF },
+  async run({ key, value, setting: given, conf_file }, context) {
+    if ([key, text(value), text(given)].some((word) => /[\r\n]/.test(word))) {
+      throw new InvocationError("A setting is one line");
+    }
+    const conf = read(conf_file);
+    const files = conf.get("include files");
+    const file = files instanceof Map
+      ? [...files].find(([, keys]) => Array.isArray(keys) && keys.includes(key))
+      : undefined;
+    const path = file === undefined ? conf_file : `${conf.get("include")}/${file[0]}`;
+    const replace = (pattern: string, repl: string, more: Record<string, Value>) =>
+      context.call(
+        "file.replace",
+        [path, pattern, repl],
+        map({ backup: false, show_changes: false, ...more }),
+      );
+    const known = conf.get(key) ?? false;
+    if (given === null) {
+      if (known instanceof Map) {
+        throw new InvocationError(
+          `Error: ${key} includes a dict, and a specific setting inside the dict was not declared`,
+        );
+      }
+      if (value === known) return true;
+      const line = value === true ? key : truthy(value) ? `${key} ${text(value)}` : "";
+      return await replace(`^${escaped(key)}.*`, line.replaceAll("\\", "\\\\"), {
+        flags: MULTILINE,
+        prepend_if_not_found: true,
+      });
+    }
+    if (known !== false && !(known instanceof Map)) {
+      throw new InvocationError(
+        "Error: A setting for a dict was declared, but the configuration line given is not a dict",
+      );
+    }
+    const stanza: LogrotateStanza = new Map(known === false ? [] : [...known] as [string, LogrotateSetting][]);
+    if (given === (stanza.get(text(value)) ?? false)) return true;
+    if (truthy(given)) stanza.set(text(value), setting(given));
+    else stanza.delete(text(value));
+    return await replace(`^${escaped(key)}.*?{.*?}`, stanzaText(key, stanza).replaceAll("\\", "\\\\"), {
+      flags: MULTILINE_DOTALL,
+      append_if_not_found: true,
+    });
+  },
+});
