@@ -14,6 +14,7 @@ import { tcpRequests, zmtpPublishes, zmtpRequests } from "./running_master.ts";
 import { signInRequests } from "./sign_in_requests.ts";
 import type { FuzzTarget } from "./target.ts";
 import { targetExpressions } from "./target_expressions.ts";
+import { templates } from "./templates.ts";
 import { cliArgs, commandLines, json, yaml } from "./texts.ts";
 
 /** All targets. */
@@ -32,6 +33,7 @@ export const TARGETS: readonly FuzzTarget[] = [
   commandLines,
   yaml,
   json,
+  templates,
   outputs,
   caches,
   spools,

@@ -1,0 +1,95 @@
+/**
+ * Jinja templates, which authors of states write and which data of minions runs through.
+ * @module
+ */
+
+import { TemplateError } from "../../lib/errors.ts";
+import { Environment } from "../../lib/jinja/environment.ts";
+import { JINJA_FILTERS } from "../../lib/jinja/filters.ts";
+import { jinjaGlobals } from "../../lib/jinja/globals.ts";
+import { Language } from "../../lib/jinja/language.ts";
+import { JINJA_TESTS } from "../../lib/jinja/tests.ts";
+import { Func, type Obj } from "../../lib/python/object.ts";
+import { rangeOf } from "../../lib/python/views.ts";
+import { mutateText, type Random, textOf } from "./mutate.ts";
+import { type FuzzTarget, hold } from "./target.ts";
+import { randomValue } from "./values.ts";
+
+const NAMES = [
+  "a",
+  "b",
+  "x",
+  "loop",
+  "self",
+  "super",
+  "caller",
+  "varargs",
+  "constructor",
+  "__proto__",
+  "items",
+  "true",
+];
+const TOKENS: readonly string[] = [
+  ..."{{ |}} |{% |%}|{#|#}|{%- |-%}|{%+ |\n|if |elif |else|endif|for |in |endfor|recursive|set |endset|macro |endmacro|call |endcall"
+    .split("|"),
+  ..."filter |endfilter|block |endblock|extends |include |import |from |as |with |endwith|without context|ignore missing|raw|endraw|do "
+    .split("|"),
+  ..."break|continue|is |not |and |or |(|)|[|]|{|}|,|:|.|~|+|-|*|//|/|%|**|==|<|=|'|\"|\\|1|0|-3|2.5|1e3|'x'|none|[1, 2]|{'k': 1}|'%s %d'"
+    .split("|"),
+  ...NAMES,
+  ...[...JINJA_FILTERS.keys()].map((name) => `|${name}`),
+  ...[...JINJA_TESTS.keys()].filter((name) => /^\w+$/.test(name)).map((name) => `is ${name} `),
+  ..."append upper format update pop split join items keys get replace strip sort copy".split(" ").map((name) =>
+    `.${name}(`
+  ),
+];
+
+const language = new Language({ filters: JINJA_FILTERS, tests: JINJA_TESTS });
+
+/** Longer ranges: loops in loops would take the time that they ask for, as they should. */
+const RANGE = 5;
+
+/** @returns What the random templates see. */
+function globals(random: Random): Map<string, Obj> {
+  const range = new Func("range", (args) => {
+    const made = rangeOf(args);
+    return made.count > RANGE ? [] : made;
+  });
+  const values = NAMES.slice(0, 3).map((name): [string, Obj] => [name, randomValue(random)]);
+  return new Map<string, Obj>([...jinjaGlobals(), ["range", range], ...values]);
+}
+
+interface Corpus {
+  readonly cases: readonly { readonly expression?: string; readonly template?: string }[];
+}
+
+/** Templates of any form. */
+export const templates: FuzzTarget = {
+  name: "templates",
+  share: 15,
+  refusals: [TemplateError],
+  open: () => {
+    const corpus: Corpus = JSON.parse(Deno.readTextFileSync(new URL("../corpus/jinja_cases.json", import.meta.url)));
+    const honest = corpus.cases.map(({ expression, template }) => template ?? `{{ ${expression} }}`);
+    return {
+      async feed(random, note) {
+        const text = random.chance(0.3) ? textOf(random, TOKENS, 30) : mutateText(random, random.pick(honest), TOKENS);
+        note(text);
+        const environment = new Environment(language, {
+          globals: globals(random),
+          undefined: random.pick(["strict", "default"]),
+          loader: () => ({ text: random.pick(honest) }),
+        });
+        const rendered = environment.fromString(text).render(new Map());
+        hold(typeof await rendered === "string", "no text");
+        return "rendered";
+      },
+      honest: () =>
+        hold(
+          new Environment(language, { globals: new Map() }).fromString("{{ 1 }}").render(new Map()) === "1",
+          "no text",
+        ),
+      close: () => hold(Object.keys(Object.prototype).length === 0, "a prototype was changed"),
+    };
+  },
+};
