@@ -8,7 +8,7 @@ import type { Obj } from "../python/object.ts";
 import { runtimeError } from "./errors.ts";
 import type { Frame } from "./frame.ts";
 import { Namespace } from "./globals.ts";
-import type { Expr } from "./nodes.ts";
+import type { Expr } from "../jinja_syntax/nodes.ts";
 import { readSlot, type Scope, writeSlot } from "./scope.ts";
 
 /** What assigns a value. */

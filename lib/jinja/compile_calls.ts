@@ -9,9 +9,10 @@ import { pythonError } from "../python/errors.ts";
 import { isIterable, toList } from "../python/iterate.ts";
 import { textOf, typeName } from "../python/kinds.ts";
 import { type Kwargs, NO_KWARGS, type Obj, type Result } from "../python/object.ts";
-import { runtimeError, syntaxError } from "./errors.ts";
+import { syntaxError } from "../jinja_syntax/errors.ts";
+import { runtimeError } from "./errors.ts";
 import type { Eval, Frame, Maybe } from "./frame.ts";
-import type { Arguments, ExprOf } from "./nodes.ts";
+import type { Arguments, ExprOf } from "../jinja_syntax/nodes.ts";
 import { evaluateAll, then, unaryEval } from "./results.ts";
 import type { Scope } from "./scope.ts";
 

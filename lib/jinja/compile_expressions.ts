@@ -15,7 +15,7 @@ import { binary, unary } from "../python/operators.ts";
 import { str } from "../python/repr.ts";
 import { slice } from "../python/subscript.ts";
 import { Tuple } from "../python/tuple.ts";
-import type { BinaryNode, CompareOperator, Expr, ExprOf, UnaryNode } from "./nodes.ts";
+import type { BinaryNode, CompareOperator, Expr, ExprOf, UnaryNode } from "../jinja_syntax/nodes.ts";
 import { compileCall, compileFilter, compileTest } from "./compile_calls.ts";
 import type { Eval } from "./frame.ts";
 import { binaryEval, evaluateAll, then, unaryEval } from "./results.ts";

@@ -7,7 +7,7 @@
 import { TemplateError } from "../errors.ts";
 import type { Obj } from "../python/object.ts";
 import type { Exec, Frame, LoadedTemplate, Maybe } from "./frame.ts";
-import type { StmtOf } from "./nodes.ts";
+import type { StmtOf } from "../jinja_syntax/nodes.ts";
 import { then } from "./results.ts";
 import { assignedVariables, type Scope, writeSlot } from "./scope.ts";
 import type { TemplateModule } from "./template_module.ts";

@@ -4,9 +4,10 @@
  * @module
  */
 
-import { runtimeError, syntaxError } from "./errors.ts";
+import { syntaxError } from "../jinja_syntax/errors.ts";
+import { runtimeError } from "./errors.ts";
 import { type Exec, Frame } from "./frame.ts";
-import type { StmtOf } from "./nodes.ts";
+import type { StmtOf } from "../jinja_syntax/nodes.ts";
 import { then } from "./results.ts";
 import { assignedVariables, type Scope } from "./scope.ts";
 

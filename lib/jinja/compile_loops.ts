@@ -8,14 +8,14 @@ import { iterate } from "../python/iterate.ts";
 import { truthy } from "../python/kinds.ts";
 import type { Obj, Result } from "../python/object.ts";
 import { type Assign, compileTarget } from "./compile_assign.ts";
-import { syntaxError } from "./errors.ts";
+import { syntaxError } from "../jinja_syntax/errors.ts";
 import { type Eval, type Exec, type Flow, Frame, type FunctionCode, type Maybe } from "./frame.ts";
 import { Output } from "./output.ts";
 import { type Items, LoopContext } from "./loop.ts";
-import { findAll, type StmtOf } from "./nodes.ts";
+import { findAll, type StmtOf } from "../jinja_syntax/nodes.ts";
 import { then } from "./results.ts";
 import { enterScope, type Scope, writeSlot } from "./scope.ts";
-import { undeclaredNames } from "./symbols.ts";
+import { undeclaredNames } from "../jinja_syntax/symbols.ts";
 
 /** The parts of a compiled loop. */
 interface Loop {

@@ -6,13 +6,13 @@
 
 import { str } from "../python/repr.ts";
 import { compileCall } from "./compile_calls.ts";
-import { syntaxError } from "./errors.ts";
+import { syntaxError } from "../jinja_syntax/errors.ts";
 import { Macro, type MacroCode } from "./macro.ts";
-import type { Stmt, StmtOf } from "./nodes.ts";
+import type { Stmt, StmtOf } from "../jinja_syntax/nodes.ts";
 import type { Exec } from "./frame.ts";
 import { sequence, then } from "./results.ts";
 import { enterScope, readSlot, type Scope, writeSlot } from "./scope.ts";
-import { undeclaredNames } from "./symbols.ts";
+import { undeclaredNames } from "../jinja_syntax/symbols.ts";
 
 const SPECIAL = ["caller", "kwargs", "varargs"] as const;
 

@@ -13,10 +13,10 @@ import { compileFromImport, compileImport, compileInclude } from "./compile_impo
 import { compileBlockCall, compileExtends } from "./compile_inheritance.ts";
 import { compileFor } from "./compile_loops.ts";
 import { compileCallBlock, compileMacro } from "./compile_macros.ts";
-import { syntaxError } from "./errors.ts";
+import { syntaxError } from "../jinja_syntax/errors.ts";
 import type { Eval, Exec, Flow, Frame, Maybe } from "./frame.ts";
 import { Output } from "./output.ts";
-import type { Expr, Stmt, StmtOf } from "./nodes.ts";
+import type { Expr, Stmt, StmtOf } from "../jinja_syntax/nodes.ts";
 import { sequence, then } from "./results.ts";
 import { enterScope, type Scope } from "./scope.ts";
 

@@ -5,14 +5,14 @@
  */
 
 import { compileBody } from "./compile_statements.ts";
-import { syntaxError } from "./errors.ts";
+import { syntaxError } from "../jinja_syntax/errors.ts";
 import { compileExpression } from "./compile_expressions.ts";
 import type { FunctionCode, Operations } from "./frame.ts";
-import { findAll, type Stmt, type StmtOf, type TemplateNode } from "./nodes.ts";
+import { findAll, type Stmt, type StmtOf, type TemplateNode } from "../jinja_syntax/nodes.ts";
 import { superBlock, TemplateReference } from "./references.ts";
 import { sequence } from "./results.ts";
 import { enterScope, functionScope, type Progress, type Scope, writeSlot } from "./scope.ts";
-import { undeclaredNames } from "./symbols.ts";
+import { undeclaredNames } from "../jinja_syntax/symbols.ts";
 
 /** A compiled template. It belongs to no environment, and may be kept by its text. */
 export interface TemplateCode {

@@ -6,17 +6,6 @@
 import { TemplateError, type TemplateFrame } from "../errors.ts";
 import { pythonError } from "../python/errors.ts";
 
-/** A template that cannot be read. @param place Where. */
-export function syntaxError(
-  message: string,
-  place: { readonly line: number; readonly column: number },
-  type: "TemplateSyntaxError" | "TemplateAssertionError" | "SyntaxError" = "TemplateSyntaxError",
-): TemplateError {
-  const error = new TemplateError("syntax", type, message);
-  error.frames.push({ line: place.line, column: place.column, statementLine: place.line });
-  return error;
-}
-
 /** Jinja's TemplateRuntimeError. */
 export function runtimeError(message: string): TemplateError {
   return new TemplateError("runtime", "TemplateRuntimeError", message);

@@ -9,15 +9,15 @@ import { compareStrings, type Value } from "../values/value.ts";
 import { pythonError } from "../python/errors.ts";
 import { isIterable, toList, unpack } from "../python/iterate.ts";
 import { indexOf, textOf, truthy, typeName } from "../python/kinds.ts";
-import { escapeHtml, Markup } from "../python/markup.ts";
-import { stripTags } from "../python/markup_methods.ts";
+import { escapeHtml, stripTags } from "../text/html.ts";
+import { Markup } from "../python/markup.ts";
 import { native } from "../python/native.ts";
 import { type Obj, PyObject, type Run } from "../python/object.ts";
 import { repr, str } from "../python/repr.ts";
 import { Tuple } from "../python/tuple.ts";
 import { filterArgumentError } from "./errors.ts";
 import { Undefined } from "./undefined.ts";
-import { urlize } from "./urlize.ts";
+import { urlize } from "../text/urlize.ts";
 
 /** What `escape` makes of a value: one that is marked stays as it is. */
 function escape(value: Obj): Markup {

@@ -7,13 +7,13 @@
 import { dictGet, dictSet } from "../python/dict.ts";
 import { updateDict } from "../python/dict_methods.ts";
 import { pythonError } from "../python/errors.ts";
-import { indexOf, textOf, truthy } from "../python/kinds.ts";
+import { indexOf, truthy } from "../python/kinds.ts";
 import { Markup } from "../python/markup.ts";
 import { native } from "../python/native.ts";
 import { type CallContext, Func, type Kwargs, type Obj, type ObjMap, PyObject, type Result } from "../python/object.ts";
 import { repr } from "../python/repr.ts";
 import { rangeOf } from "../python/views.ts";
-import { lipsum } from "./lipsum.ts";
+import { lipsum } from "../text/lipsum.ts";
 
 /** Longer ranges are refused, as in Jinja's sandbox. */
 const MAX_RANGE = 100_000;
@@ -180,7 +180,8 @@ export function jinjaGlobals(): Map<string, Obj> {
           [["n", 5], ["html", true], ["min", 20], ["max", 100]],
           ([paragraphs, html, least, most]) => {
             const text = lipsum(indexOf(paragraphs), indexOf(least), indexOf(most), truthy(html));
-            return truthy(html) ? new Markup(text) : textOf(text) ?? text;
+            if (text === undefined) throw pythonError("ValueError", "empty or too large range of words");
+            return truthy(html) ? new Markup(text) : text;
           },
         ),
       ),

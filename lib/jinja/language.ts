@@ -5,10 +5,10 @@
 
 import type { Run } from "../python/object.ts";
 import { compileTemplate, type TemplateCode } from "./compile_template.ts";
-import { lex } from "./lexer.ts";
-import type { TemplateNode } from "./nodes.ts";
-import { Parser, type Tag } from "./parser.ts";
-import { DEFAULT_SYNTAX, type SyntaxOptions } from "./syntax.ts";
+import { lex } from "../jinja_syntax/lexer.ts";
+import type { TemplateNode } from "../jinja_syntax/nodes.ts";
+import { Parser, type Tag } from "../jinja_syntax/parser.ts";
+import { DEFAULT_SYNTAX, type SyntaxOptions } from "../jinja_syntax/syntax.ts";
 
 /** What a language is made with. */
 export interface LanguageSetup {

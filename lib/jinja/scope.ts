@@ -6,9 +6,9 @@
 
 import type { Obj } from "../python/object.ts";
 import type { Eval, Exec, Frame, Operations } from "./frame.ts";
-import type { Expr, Place, Stmt } from "./nodes.ts";
+import type { Expr, Place, Stmt } from "../jinja_syntax/nodes.ts";
 import type { Position } from "./output.ts";
-import { FunctionScope, type Slot, Symbols } from "./symbols.ts";
+import { FunctionScope, type Slot, Symbols } from "../jinja_syntax/symbols.ts";
 
 /** What is known of a template while it is compiled. */
 export interface Progress {

@@ -13,7 +13,7 @@ import { native } from "../python/native.ts";
 import { type CallContext, type Obj, PyObject, type Run } from "../python/object.ts";
 import { binary } from "../python/operators.ts";
 import { str } from "../python/repr.ts";
-import { isLower, isUpper } from "../python/text_case.ts";
+import { isLower, isUpper } from "../text/text_case.ts";
 import { Tuple } from "../python/tuple.ts";
 import { PyRange } from "../python/views.ts";
 import { Undefined } from "./undefined.ts";

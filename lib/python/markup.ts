@@ -8,19 +8,6 @@
 import { str as valueStr } from "../values/value.ts";
 import { type Obj, PyObject } from "./object.ts";
 
-const ESCAPED: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  "'": "&#39;",
-  '"': "&#34;",
-};
-
-/** `text` with the five characters of HTML replaced. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>'"]/g, (char) => ESCAPED[char]);
-}
-
 /** A marked text. */
 export class Markup extends PyObject {
   readonly typeName = "Markup";

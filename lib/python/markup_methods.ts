@@ -4,9 +4,10 @@
  * @module
  */
 
+import { escapeHtml, stripTags, unescapeHtml } from "../text/html.ts";
 import { toList } from "./iterate.ts";
 import { textOf } from "./kinds.ts";
-import { escapeHtml, Markup } from "./markup.ts";
+import { Markup } from "./markup.ts";
 import { native } from "./native.ts";
 import type { Obj, Run } from "./object.ts";
 import { formatString } from "./str_format.ts";
@@ -55,32 +56,3 @@ export const MARKUP_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ],
   ["unescape", native("unescape", ["self"], ([self]) => unescapeHtml(textOf(self) ?? ""))],
 ]);
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
-
-/** Texts of entities: numbers, and the few names that HTML itself needs. */
-function unescapeHtml(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|(\w+));/g, (whole, decimal, hex, name) => {
-    if (name !== undefined) return Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : whole;
-    const code = decimal === undefined ? parseInt(hex, 16) : Number(decimal);
-    return code > 0x10ffff ? whole : String.fromCodePoint(code);
-  });
-}
-
-/** The text without tags and comments, its white space made single blanks. */
-export function stripTags(text: string): string {
-  const bare = withoutBetween(withoutBetween(text, "<!--", "-->"), "<", ">");
-  return unescapeHtml(bare.split(/\s+/).filter((word) => word !== "").join(" "));
-}
-
-function withoutBetween(text: string, open: string, close: string): string {
-  let out = "";
-  let at = 0;
-  while (true) {
-    const start = text.indexOf(open, at);
-    const end = start < 0 ? -1 : text.indexOf(close, start);
-    if (end < 0) return out + text.slice(at);
-    out += text.slice(at, start);
-    at = end + close.length;
-  }
-}

@@ -7,7 +7,7 @@
 import { JINJA_FILTERS } from "../jinja/filters.ts";
 import { JINJA_TESTS } from "../jinja/tests.ts";
 import { Language } from "../jinja/language.ts";
-import type { SyntaxOptions } from "../jinja/syntax.ts";
+import type { SyntaxOptions } from "../jinja_syntax/syntax.ts";
 import { equals } from "../python/equality.ts";
 import { native } from "../python/native.ts";
 import type { Run } from "../python/object.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { Expr, Place, Stmt } from "../jinja/nodes.ts";
-import type { Parser, Tag } from "../jinja/parser.ts";
+import type { Expr, Place, Stmt } from "../jinja_syntax/nodes.ts";
+import type { Parser, Tag } from "../jinja_syntax/parser.ts";
 import type { Run } from "../python/object.ts";
 import { str } from "../python/repr.ts";
 import { Tuple } from "../python/tuple.ts";

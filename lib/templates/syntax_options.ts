@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { SyntaxOptions } from "../jinja/syntax.ts";
+import type { SyntaxOptions } from "../jinja_syntax/syntax.ts";
 import { JsonError } from "../errors.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { parseJson } from "../values/json_read.ts";

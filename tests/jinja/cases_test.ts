@@ -4,7 +4,7 @@ import { JINJA_FILTERS } from "../../lib/jinja/filters.ts";
 import { jinjaGlobals } from "../../lib/jinja/globals.ts";
 import { Language } from "../../lib/jinja/language.ts";
 import { JINJA_TESTS } from "../../lib/jinja/tests.ts";
-import type { SyntaxOptions } from "../../lib/jinja/syntax.ts";
+import type { SyntaxOptions } from "../../lib/jinja_syntax/syntax.ts";
 import type { Obj } from "../../lib/python/object.ts";
 import { isMap } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";

@@ -4,7 +4,7 @@ import { framesOf } from "../../lib/jinja/errors.ts";
 import { JINJA_FILTERS } from "../../lib/jinja/filters.ts";
 import { jinjaGlobals } from "../../lib/jinja/globals.ts";
 import { Language } from "../../lib/jinja/language.ts";
-import type { Tag } from "../../lib/jinja/parser.ts";
+import type { Tag } from "../../lib/jinja_syntax/parser.ts";
 import { JINJA_TESTS } from "../../lib/jinja/tests.ts";
 import { native } from "../../lib/python/native.ts";
 import { Func, type Obj, PyObject, type Run } from "../../lib/python/object.ts";

@@ -3,8 +3,6 @@
  * @module
  */
 
-import { pythonError } from "../python/errors.ts";
-
 const WORDS =
   ("a ac accumsan ad adipiscing aenean aliquam aliquet amet ante aptent arcu at auctor augue bibendum blandit class " +
     "commodo condimentum congue consectetuer consequat conubia convallis cras cubilia cum curabitur curae cursus dapibus diam dictum " +
@@ -14,11 +12,9 @@ const WORDS =
 /** More words are refused. */
 const MAX_WORDS = 1_000_000;
 
-/** Paragraphs of random words. @param html Whether each stands in `<p>`. */
-export function lipsum(paragraphs: number, least: number, most: number, html: boolean): string {
-  if (most <= least || paragraphs * most > MAX_WORDS) {
-    throw pythonError("ValueError", "empty or too large range of words");
-  }
+/** Paragraphs of random words; `undefined` for no range of words, and for too many. @param html Whether each stands in `<p>`. */
+export function lipsum(paragraphs: number, least: number, most: number, html: boolean): string | undefined {
+  if (most <= least || paragraphs * most > MAX_WORDS) return undefined;
   const texts = Array.from(
     { length: Math.max(0, paragraphs) },
     () => paragraph(least + Math.floor(Math.random() * (most - least))),

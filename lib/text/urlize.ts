@@ -4,7 +4,7 @@
  * @module
  */
 
-import { escapeHtml } from "../python/markup.ts";
+import { escapeHtml } from "./html.ts";
 
 /** How links are written. */
 export interface UrlizeOptions {
