@@ -147,7 +147,7 @@ export interface TemplateNode extends Place {
 export type Node = Expr | Stmt | Pair | Keyword | Operand | TemplateNode;
 
 /** The fields of each node in Jinja's order: its children are visited in this order. */
-const FIELDS: Readonly<Record<Node["type"], readonly string[]>> = {
+export const FIELDS: Readonly<Record<Node["type"], readonly string[]>> = {
   Template: ["body"],
   Output: ["nodes"],
   Extends: ["template"],

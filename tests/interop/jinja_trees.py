@@ -1,0 +1,36 @@
+"""The trees that Python's Jinja makes of templates, in Salt's environment: a JSON line for each of the texts given as a JSON list."""
+
+import json
+import sys
+
+import jinja2.ext
+import jinja2.nodes as nodes
+import jinja2.sandbox
+import salt.utils.jinja
+
+ENV = jinja2.sandbox.SandboxedEnvironment(
+    extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols", salt.utils.jinja.SerializerExtension]
+)
+
+
+def dump(node):
+    if isinstance(node, list):
+        return [dump(each) for each in node]
+    if isinstance(node, tuple):
+        return [repr(each) for each in node]
+    if not isinstance(node, nodes.Node):
+        return repr(node)
+    # A call of the extension's own function.
+    if isinstance(node, nodes.Call) and isinstance(node.node, nodes.ExtensionAttribute):
+        return ["HostCall"]
+    return [type(node).__name__, node.lineno or "None", *[dump(getattr(node, field)) for field in node.fields]]
+
+
+for text in json.load(sys.stdin):
+    try:
+        tree = dump(ENV.parse(text))
+    except jinja2.TemplateSyntaxError as exc:
+        tree = ["error", exc.lineno, exc.message]
+    except RecursionError:
+        tree = ["error", 0, "too deep"]
+    print(json.dumps(tree))
