@@ -16,6 +16,7 @@ import {
   JobEndedError,
   NoMasterError,
   RefusedError,
+  RenderError,
   RequestTimeoutError,
   UnavailableError,
 } from "../errors.ts";
@@ -211,5 +212,7 @@ function failureText(name: string, error: Error): string {
   }
   const known = [InvocationError, NoMasterError, RequestTimeoutError, RefusedError];
   if (known.some((kind) => error instanceof kind)) return `ERROR executing '${name}': ${error.message}`;
+  // A mistake in a file says where it is; the places in this program would only hide that.
+  if (error instanceof RenderError) return `The minion function caused an exception: ${error.text}`;
   return `The minion function caused an exception: ${error.stack ?? error.message}`;
 }

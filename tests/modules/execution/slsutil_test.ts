@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CommandError, InvocationError, RenderError } from "../../../lib/errors.ts";
+import { execute } from "../../../lib/plugins/execution.ts";
 import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { type TestContext, testContext, testOpts } from "../../support/job_context.ts";
 
@@ -166,6 +167,11 @@ Deno.test("slsutil.renderer renders texts and files of the state tree, with incl
     () => run(context, "renderer", [], { string: "{{ nope }}" }),
     RenderError,
     "Jinja variable 'nope' is undefined; line 1",
+  );
+  const failed = await execute("slsutil.renderer", { args: [], kwargs: map({ string: "a\n{{ nope }}" }) }, context);
+  assertEquals(
+    failed.return,
+    "The minion function caused an exception: Jinja variable 'nope' is undefined; line 2\n\n---\na\n{{ nope }}    <======================\n---\nat the text:2:4",
   );
   await assertRejects(() => run(context, "renderer", []), InvocationError, "Must pass path or string.");
   await assertRejects(() => run(context, "renderer", ["a"], { string: "b" }), InvocationError, "Must not pass both");
