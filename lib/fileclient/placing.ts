@@ -33,17 +33,18 @@ export function placeInCache(from: string, dest: string): void {
 }
 
 /**
- * Moves `from` to a path of this host. A link is followed. A file that is there keeps its owner and mode; a new one gets the mode that the
- * umask leaves of 0666. What is neither file nor directory is written to.
+ * Moves `from` to a path of this host. A link is followed. A file that is there keeps its owner and mode; what is neither file nor directory
+ * is written to.
+ * @param options.mode The mode of a new file. Default: what the umask leaves of 0666.
  */
-export function placeOnHost(from: string, dest: string): void {
+export function placeOnHost(from: string, dest: string, { mode }: { readonly mode?: number } = {}): void {
   const old = statIfExists(dest);
   if (old !== undefined && !old.isFile) {
     copyInto(from, dest);
     return Deno.removeSync(from);
   }
   if (old !== undefined && (old.uid !== Deno.uid() || old.gid !== Deno.gid())) Deno.chownSync(from, old.uid, old.gid);
-  Deno.chmodSync(from, old?.mode === undefined || old.mode === null ? 0o666 & ~Deno.umask() : old.mode & 0o7777);
+  Deno.chmodSync(from, (old?.mode ?? mode ?? 0o666 & ~Deno.umask()) & 0o7777);
   moveOver(from, realPath(dest));
 }
 

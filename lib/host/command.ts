@@ -84,7 +84,7 @@ export interface CommandRequest {
   readonly success_stdout?: Value;
   /** Texts in stderr that make the return code 0. */
   readonly success_stderr?: Value;
-  /** Refused: templates are not implemented yet. */
+  /** Refused: the caller renders. */
   readonly template?: string | null;
   /** Ignored, with a warning. */
   readonly use_vt?: boolean | null;

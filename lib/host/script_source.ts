@@ -22,6 +22,8 @@ export interface ScriptCopy {
   readonly signal: AbortSignal;
   /** Fetches a file of the file server. @returns The path of a copy; `undefined` if there is no such file. */
   fetch(url: string): Promise<string | undefined>;
+  /** Renders the script, if it is a template. */
+  readonly render?: (text: string) => Promise<string>;
 }
 
 /**
@@ -38,7 +40,8 @@ export async function copyScript(
   const suffix = /(?<=[^/.][^/]*)\.[^./]*$/.exec(source.replace(/[?#].*$/, ""))?.[0] ?? "";
   const path = await Deno.makeTempFile({ dir: safeDirectory(copy), prefix: "__salt.tmp.", suffix });
   try {
-    await Deno.writeFile(path, contents);
+    if (copy.render === undefined) await Deno.writeFile(path, contents);
+    else await Deno.writeTextFile(path, await copy.render(new TextDecoder().decode(contents)));
     await Deno.chmod(path, 0o500);
     if (copy.owner !== undefined && copy.owner.uid !== Deno.uid()) await Deno.chown(path, copy.owner.uid, null);
     return { path };

@@ -62,7 +62,7 @@ const MEANING: Readonly<Record<keyof CmdArguments, string>> = {
     "words and started directly. Default: True for a published job or salt-call, False when another function calls.",
   env: "More environment variables, as a map or a list of maps; None becomes an empty string.",
   clean_env: "Leave out the minion's own environment.",
-  template: "Refused unless None: templates are not built yet.",
+  template: "Engine (jinja) that renders the command and cwd first. Default: none.",
   rstrip: "Drop white space at the end of the output.",
   umask: "File mode mask, octal.",
   output_encoding: "Encoding of the output, under Python's name. Default: UTF-8; what does not fit becomes U+FFFD.",
@@ -117,7 +117,7 @@ export async function executeCommand(
   const published = (rest.kwargs.get("__pub_jid") ?? "") !== "";
   if (rest.kwargs.has("__pub_jid")) refuseForbidden(given.cmd, context);
   const asked: Given = { ...undeclared(rest, name), ...given };
-  const request: CommandRequest = asked;
+  const request: CommandRequest = asked.template ? await rendered(asked, asked.template, context) : asked;
   const shellByDefault = published || context.opts.cmd_safe === false;
   const watch = asked.hide_output === true ? undefined : context.watchCommand;
   const result = await runCommand({ ...request, python_shell: request.python_shell ?? shellByDefault }, {
@@ -135,6 +135,19 @@ export async function executeCommand(
   return result;
 }
 
+/** The command and its directory, rendered. @throws {CommandError} If there is no such engine. @throws {RenderError} */
+async function rendered(given: Given, engine: string, context: JobContext): Promise<Given> {
+  const { renderNames } = await import("./_templates.ts");
+  const saltenv = given.saltenv || context.opts.saltenv || "base";
+  const render = async (each: Value): Promise<Value> => {
+    const [made] = await renderNames([text(each)], { engine, saltenv, variables: new Map() }, context);
+    return made;
+  };
+  const cmd = Array.isArray(given.cmd) ? await Promise.all(given.cmd.map(render)) : await render(given.cmd);
+  const cwd = given.cwd ? text(await render(given.cwd)) : given.cwd;
+  return { ...given, cmd, cwd, template: null };
+}
+
 /** Keywords of Salt's functions for templates and states; they have no effect on a command. */
 const WITHOUT_EFFECT: readonly string[] = ["pillar", "pillarenv"];
 
@@ -149,6 +162,13 @@ function refuseUnknown(rest: Rest, name: string): void {
         `A word with = that belongs to the command is quoted with it: 'cmd ${key}=…'`,
     );
   }
+}
+
+/** Without the keywords that no function of `cmd` knows: for a function that has another use for them. */
+export function knownKeywords({ args, kwargs }: Rest): Rest {
+  const known = (key: string) =>
+    key.startsWith("__") || Object.hasOwn(CMD_ARGUMENTS, key) || WITHOUT_EFFECT.includes(key);
+  return { args, kwargs: new Map([...kwargs].filter(([key]) => known(text(key)))) };
 }
 
 function undeclared(rest: Rest, name: string): Partial<Bound<CmdArguments>> {

@@ -11,13 +11,19 @@ import { schemeOf } from "../../lib/filesystem/checksums.ts";
 import { diffFiles, ignoresSomething, type Ignoring } from "../../lib/filesystem/diffs.ts";
 import { type ManagedFile, manageFile, metaChanges } from "../../lib/filesystem/managing.ts";
 import { checkPermissions, readResult, resultMap } from "../../lib/filesystem/permission_check.ts";
-import { chooseSource, findManaged, sourcePath, type SourcePlace } from "../../lib/filesystem/sources.ts";
+import {
+  chooseSource,
+  findManaged,
+  type ManagedRequest,
+  sourcePath,
+  type SourcePlace,
+} from "../../lib/filesystem/sources.ts";
 import { fileStatus } from "../../lib/filesystem/status.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { isMap, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** The arguments of SELinux contexts. */
 const SELINUX = { seuser: str(null), serole: str(null), setype: str(null), serange: str(null) };
@@ -101,13 +107,60 @@ export const source_list: ModuleFunction<JobContext> = fn({
 
 export const apply_template_on_contents: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Render text by a template engine. There is none yet: the result says so.",
+    "Render text by a template engine, with the variables of `defaults` and `context`. An engine that there is not is a map with `result` False.",
     "file.apply_template_on_contents contents='This is a {{ template }} string.' template=jinja \"context={}\" \"defaults={'template': 'cool'}\" saltenv=base",
   ),
+  // A template may call any function.
+  permissions: "all",
   params: { contents: any(), template: any(), context: any(), defaults: any(), saltenv: any() },
-  run: ({ template }) =>
-    map({ result: false, comment: `Specified template format ${text(template)} is not supported` }),
+  async run({ contents, template, context: more, defaults, saltenv }, context) {
+    const { isEngine, renderText } = await import("./_templates.ts");
+    const engine = text(template);
+    if (!isEngine(engine)) {
+      return map({ result: false, comment: `Specified template format ${engine} is not supported` });
+    }
+    const source = contents instanceof Uint8Array ? new TextDecoder().decode(contents) : text(contents);
+    const variables = laidOver(defaults, more);
+    return await renderText(source, { engine, saltenv: textOr(saltenv, "base"), variables }, context);
+  },
 });
+
+/** The variables of `defaults`, and over them those of `context`. */
+function laidOver(defaults: Value, context: Value): ValueMap {
+  return new Map([...isMap(defaults) ? defaults : [], ...isMap(context) ? context : []]);
+}
+
+/** Of a managed file what its template may tell. */
+interface TemplateFacts {
+  readonly name: string;
+  readonly source: Value;
+  readonly user: Value;
+  readonly group: Value;
+  readonly mode: Value;
+  readonly attrs: Value;
+  readonly saltenv: Value;
+  readonly context: Value;
+  readonly defaults: Value;
+}
+
+/** Renders the source of a managed file with Salt's variables for it. */
+function rendererOf(
+  given: TemplateFacts,
+  context: JobContext,
+  kwargs: ValueMap,
+): NonNullable<ManagedRequest["render"]> {
+  return async (path, engine) => {
+    const { isEngine, renderFile, variablesOf } = await import("./_templates.ts");
+    if (!isEngine(engine)) throw new CommandError(`Specified template format ${engine} is not supported`);
+    const { name, source, user, group, mode, attrs, saltenv } = given;
+    const variables = new Map([
+      ...variablesOf(kwargs),
+      ...map({ name, source, user, group, mode, attrs, saltenv }),
+      ...laidOver(given.defaults, given.context),
+    ]);
+    return await renderFile(path, { engine, saltenv: textOr(saltenv, "base"), variables }, context);
+  };
+}
 
 export const get_managed: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -136,8 +189,9 @@ export const get_managed: ModuleFunction<JobContext> = fn({
     sig_backend: str("gpg"),
   },
   varKwargs: "kwargs",
-  run: async (given, context) => {
+  run: async (given, context, { kwargs }) => {
     const { sfn, sum, problem } = await findManaged({
+      render: rendererOf(given, context, kwargs),
       files: sourceFiles(context),
       verifySsl: given.verify_ssl,
       useEtag: given.use_etag,
@@ -181,6 +235,8 @@ interface CheckArguments {
   readonly mode: Value;
   readonly attrs: Value;
   readonly template: Value;
+  readonly context: Value;
+  readonly defaults: Value;
   readonly saltenv: Value;
   readonly contents: Value;
   readonly skip_verify: boolean;
@@ -218,6 +274,7 @@ async function checkManaged(
   if (given.contents === null) {
     const managed = await findManaged({
       ...place,
+      render: rendererOf({ ...given, source }, context, new Map()),
       verifySsl: given.verify_ssl,
       name: given.name,
       source: textOr(source),
@@ -241,7 +298,17 @@ async function checkManaged(
     sum,
     contents: contentsOf(given.contents),
   };
-  return await metaChanges(file, fileHost(context));
+  try {
+    return await metaChanges(file, fileHost(context));
+  } finally {
+    if (truthy(given.template)) await forget(sfn);
+  }
+}
+
+/** Removes what was made of a template. */
+async function forget(path: string): Promise<void> {
+  const { removeRendered } = await import("./_templates.ts");
+  removeRendered(path);
 }
 
 export const check_managed: ModuleFunction<JobContext> = fn({
@@ -431,8 +498,8 @@ export const manage_file: ModuleFunction<JobContext> = fn({
     const ret = readResult(name, given.ret);
     if (truthy(given.signature)) throw new CommandError("Signatures of files are not verified yet");
     const mode = await context.call("config.backup_mode", [textOr(given.backup)]);
-    return resultMap(
-      await manageFile(ret, {
+    try {
+      const done = await manageFile(ret, {
         ...given,
         name,
         sfn: textOr(given.sfn),
@@ -450,7 +517,10 @@ export const manage_file: ModuleFunction<JobContext> = fn({
         encodingErrors: given.encoding_errors,
         ignoring: ignoringOf(given),
         newFileDiff: given.new_file_diff,
-      }, fileHost(context)),
-    );
+      }, fileHost(context));
+      return resultMap(done);
+    } finally {
+      if (truthy(given.template)) await forget(textOr(given.sfn));
+    }
   },
 });

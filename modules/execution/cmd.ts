@@ -7,7 +7,7 @@
  * @module
  */
 
-import { document, executeCommand, pick } from "./_cmd_arguments.ts";
+import { document, executeCommand, knownKeywords, pick } from "./_cmd_arguments.ts";
 import type { CommandResult } from "../../lib/host/command.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
@@ -18,7 +18,7 @@ import { copyScript } from "../../lib/host/script_source.ts";
 import { shlexSplit } from "../../lib/text/shlex.ts";
 import { splitLines } from "../../lib/text/split_lines.ts";
 import { findUser } from "../../lib/os/users.ts";
-import { str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { which as find } from "../../lib/host/which.ts";
 
 /** What `cmd.run_all` and the like return: Salt's map of four. */
@@ -216,6 +216,17 @@ const SCRIPT = {
   ...SUCCESS,
 };
 
+/** Renders scripts. @throws {CommandError} If there is no such engine. */
+async function scriptRenderer(
+  engine: string,
+  { saltenv, kwargs }: { readonly saltenv: string; readonly kwargs: ValueMap },
+  context: JobContext,
+): Promise<(text: string) => Promise<string>> {
+  const { isEngine, renderText, variablesOf } = await import("./_templates.ts");
+  if (!isEngine(engine)) throw new CommandError(`Attempted to render template with unavailable engine ${engine}`);
+  return (text) => renderText(text, { engine, saltenv, variables: variablesOf(kwargs) }, context);
+}
+
 export const script: ModuleFunction<JobContext> = fn({
   doc: document(
     "Fetch a script, run it, and return a map of its `pid`, `retcode`, `stdout` and `stderr`. The copy that runs can be\n" +
@@ -225,6 +236,7 @@ export const script: ModuleFunction<JobContext> = fn({
       params: SCRIPT,
       more: {
         source: "salt:// (of the environment `saltenv`), an absolute path on the minion, file://, http:// or https://.",
+        template: "Engine (jinja) that renders the script first, with the keywords as variables. Default: none.",
         args: "Arguments, as a line or a list; with any, python_shell counts as False.",
       },
       examples: ["cmd.script /opt/scripts/runme.sh 'arg1 arg2 \"arg 3\"'"],
@@ -238,6 +250,7 @@ export const script: ModuleFunction<JobContext> = fn({
     const { source, args, ...others } = bound;
     const user = bound.runas === null ? undefined : findUser(bound.runas);
     if (bound.runas !== null && user === undefined) throw new CommandError(`User '${bound.runas}' is not available`);
+    const saltenv = bound.saltenv || context.opts.saltenv || "base";
     const copy = await copyScript(source, {
       directory: bound.cwd ?? undefined,
       owner: user,
@@ -245,8 +258,9 @@ export const script: ModuleFunction<JobContext> = fn({
       async fetch(url) {
         // Most functions of this module need nothing of it.
         const { fileClientOf } = await import("../../lib/fileclient/open.ts");
-        return await fileClientOf(context).cacheFile(url, bound.saltenv || context.opts.saltenv || "base");
+        return await fileClientOf(context).cacheFile(url, saltenv);
       },
+      ...bound.template && { render: await scriptRenderer(bound.template, { saltenv, kwargs: rest.kwargs }, context) },
     });
     if ("problem" in copy) {
       context.setRetcode(1);
@@ -256,8 +270,13 @@ export const script: ModuleFunction<JobContext> = fn({
     try {
       const words: Value[] = typeof args === "string" ? shlexSplit(args) : Array.isArray(args) ? args : [];
       const python_shell = words.length > 0 ? false : bound.python_shell;
-      const request = { ...others, cmd: [path, ...words], python_shell };
-      return asMap(await executeCommand(request, { context, rest, name: "cmd.script" }), bound.hide_output);
+      const request = { ...others, cmd: [path, ...words], python_shell, template: null };
+      // Of a template, the others are variables.
+      const keywords = bound.template ? knownKeywords(rest) : rest;
+      return asMap(
+        await executeCommand(request, { context, rest: keywords, name: "cmd.script" }),
+        bound.hide_output,
+      );
     } finally {
       // In the background it may not have been read yet; Salt removes it all the same.
       await Deno.remove(path).catch(() => {});

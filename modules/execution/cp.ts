@@ -6,8 +6,11 @@
  */
 
 import { FILE_CLIENT, FILE_CLIENT_ANYWHERE, fileClientOf } from "../../lib/fileclient/open.ts";
-import { cachedCopy, cacheDestination, type CachePlace } from "../../lib/fileclient/cache_paths.ts";
+import { cachedCopy, cacheDestination, type CachePlace, externalPath } from "../../lib/fileclient/cache_paths.ts";
 import { cachedFiles, cacheLocalFile } from "../../lib/fileclient/local_cache.ts";
+import { directoryOnHost } from "../../lib/fileclient/directories.ts";
+import { placeOnHost } from "../../lib/fileclient/placing.ts";
+import { dirName } from "../../lib/filesystem/paths.ts";
 import { pushDirectory, pushFile, type PushHost } from "../../lib/fileclient/pushing.ts";
 import { withoutPassword } from "../../lib/fileclient/downloads.ts";
 import { messageOf } from "../../lib/errors.ts";
@@ -16,7 +19,7 @@ import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { any, bool, dict, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { gunzip } from "../../lib/values/gzip.ts";
-import { map, str as text, type Value } from "../../lib/values/value.ts";
+import { map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** What Salt answers where no file can be put. */
 const UNAVAILABLE = "Destination unavailable";
@@ -164,11 +167,13 @@ gzip
     1 to 9: have the pieces sent compressed.`,
     "cp.get_file salt://path/to/file /minion/dest",
   ),
-  permissions: FILE_CLIENT_ANYWHERE,
+  // A template of the paths may call any function.
+  permissions: "all",
   params: { path: str(), dest: str(), ...SALTENV, makedirs: bool(false), template: str(null), gzip: int(null) },
   varKwargs: "kwargs",
-  async run({ path, dest, saltenv, makedirs, gzip }, context) {
+  async run({ saltenv, makedirs, gzip, ...given }, context, { kwargs }) {
     const client = fileClientOf(context), env = environment(saltenv, context);
+    const [path, dest] = await namesOf(given, { saltenv: env, kwargs }, context);
     if (await client.hashFile(path, env) === undefined) return "";
     return await client.getFile(path, dest, env, { makedirs, gzip: gzip ?? undefined }) ?? false;
   },
@@ -187,12 +192,75 @@ gzip
     1 to 9: have the pieces sent compressed.`,
     "cp.get_dir salt://path/to/dir/ /minion/dest",
   ),
-  permissions: FILE_CLIENT_ANYWHERE,
+  // A template of the paths may call any function.
+  permissions: "all",
   params: { path: str(), dest: str(), ...SALTENV, template: str(null), gzip: int(null) },
   varKwargs: "kwargs",
-  run: ({ path, dest, saltenv, gzip }, context) =>
-    fileClientOf(context).getDir(path, dest, environment(saltenv, context), { gzip: gzip ?? undefined }),
+  async run({ saltenv, gzip, ...given }, context, { kwargs }) {
+    const env = environment(saltenv, context);
+    const [path, dest] = await namesOf(given, { saltenv: env, kwargs }, context);
+    return await fileClientOf(context).getDir(path, dest, env, { gzip: gzip ?? undefined });
+  },
 });
+
+export const get_template: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Render a file as a template, put the result to a path of this host, and return that path; empty text if there is no such file or engine, or
+the directory is missing. Keywords are variables of the template, and so is what is in \`context\`.
+
+path
+    ${URL_DOC}
+
+dest
+    A path. Empty text: a path in the cache.
+
+template
+    The engine: jinja.
+
+${SALTENV_DOC}
+
+makedirs
+    Whether missing directories are made.`,
+    "cp.get_template salt://path/to/template /minion/dest",
+  ),
+  // A template may call any function.
+  permissions: "all",
+  params: { path: str(), dest: str(), template: str("jinja"), ...SALTENV, makedirs: bool(false) },
+  varKwargs: "kwargs",
+  async run({ path, dest, template, saltenv, makedirs }, context, { kwargs }) {
+    const env = environment(saltenv, context);
+    const source = await fileClientOf(context).cacheFile(path, env);
+    if (source === undefined || !isFile(source)) return "";
+    const { isEngine, renderFile, variablesOf } = await import("./_templates.ts");
+    if (!isEngine(template)) {
+      context.log("error", `Attempted to render template with unavailable engine ${template}`);
+      return "";
+    }
+    const rendered = await renderFile(
+      source,
+      { engine: template, saltenv: env, variables: variablesOf(kwargs) },
+      context,
+    );
+    const into = dest === "" ? externalPath(path, placeOf(env, context)) : dest;
+    if (!directoryOnHost(dirName(into), makedirs || dest === "")) {
+      await Deno.remove(rendered);
+      return "";
+    }
+    placeOnHost(rendered, into, { mode: 0o600 });
+    return into;
+  },
+});
+
+/** The two paths of a function, rendered if it is given an engine. */
+async function namesOf(
+  { path, dest, template }: { readonly path: string; readonly dest: string; readonly template: string | null },
+  { saltenv, kwargs }: { readonly saltenv: string; readonly kwargs: ValueMap },
+  context: JobContext,
+): Promise<string[]> {
+  if (!template) return [path, dest];
+  const { renderNames, variablesOf } = await import("./_templates.ts");
+  return await renderNames([path, dest], { engine: template, saltenv, variables: variablesOf(kwargs) }, context);
+}
 
 export const get_url: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -26,6 +26,8 @@ TREE = {
     "srv/webby.sls": "webby\n",
     "srv/empty": "",
     "srv/q?x.txt": "question\n",
+    "srv/t/a.j": "id={{ grains.id }} {{ x|default('none') }} {{ salt['test.echo']('hi') }} {{ saltenv }}\n{% from 't/m.j' import a %}{{ a }}\n",
+    "srv/t/m.j": "{% set a = 5 %}\n",
     "srv/ü b.txt": "unicode\n",
     "dev/d.txt": "dev\n",
     "dev/top.sls": "dev: {}\n",
@@ -117,6 +119,11 @@ c("get_dir", "salt://web", f"{R}/dir1"), c("get_dir", "salt://web/", f"{R}/dir2"
 c("get_dir", "salt://webb", f"{R}/dir5")
 c("get_url", "salt://top.sls"), c("get_url", "salt://top.sls", None), c("get_url", "salt://nope"), c("get_url", f"{R}/local/hosts"), c("get_url", f"{R}/local/hosts", None)
 c("get_url", f"file://{R}/local/hosts", f"{R}/out/copied"), c("get_url", "relative")
+c("get_template", "salt://t/a.j", f"{R}/out/t1"), c("get_template", "salt://t/a.j", f"{R}/out/t2", x=7), c("get_template", "salt://t/a.j", f"{R}/out/t3", context={"x": 8}, x=7)
+c("get_template", "salt://t/a.j", ""), c("get_template", "salt://t/nope", f"{R}/out/t4"), c("get_template", "salt://t/a.j", f"{R}/none/t5")
+c("get_template", "salt://t/a.j", f"{R}/none/t6", makedirs=True), c("get_template", "salt://t/a.j", f"{R}/out/t7", template="nope")
+c("get_file", "salt://t/{{ 'a' }}.j", f"{R}/out/{{{{ saltenv }}}}.x", template="jinja"), c("get_file", "salt://t/a.j", f"{R}/out/t8", template="nope")
+c("get_dir", "salt://{{ 'web' }}", f"{R}/dir{{{{ 2 + 2 }}}}", template="jinja")
 for url in [
     "http://u:p@h:80/a/b?x=1&y=2#f", "https://127.0.0.1:1/x", "http://h", "http://h/", "http://h/../../../x", "http://h/" + "a" * 300, "ftp://h:21/a;b",
     "http://[::1]:80/x", "http://h:x/y", "HTTP://H/x", "s3://bucket/key",
@@ -124,7 +131,7 @@ for url in [
     c("cache_dest", url), c("cache_dest", url, "dev"), c("is_cached", url)
 
 AFTER = {}
-for top in ["cache/files", "cache/localfiles", "cache/extrn_files", "out", "no", "made", "dir1", "dir2", "dir3", "dir4", "dir5"]:
+for top in ["cache/files", "cache/localfiles", "cache/extrn_files", "out", "no", "none", "made", "dir1", "dir2", "dir3", "dir4", "dir5"]:
     for directory, dirs, files in os.walk(f"{base}/{top}"):
         for name in files:
             with open(f"{directory}/{name}", encoding="utf-8") as fp:

@@ -65,7 +65,8 @@ Deno.test("cp without a master returns what Python Salt's does, call after call,
       file_client: "local",
       file_roots: roots,
     };
-    const context = testContext({ opts: loadMinionConfig({ configDir: `${root}/etc/salt`, overrides }).opts });
+    const { opts } = loadMinionConfig({ configDir: `${root}/etc/salt`, overrides });
+    const context = testContext({ opts, grains: map({ id: "web1" }) });
     const wrong: string[] = [];
     for (const step of parts("steps", golden)) {
       assert(isMap(step));
@@ -94,6 +95,7 @@ Deno.test("cp without a master returns what Python Salt's does, call after call,
       "cache/extrn_files",
       "out",
       "no",
+      "none",
       "made",
       ...["1", "2", "3", "4", "5"].map((n) => `dir${n}`),
     ]

@@ -1,6 +1,7 @@
 /** @module */
 import { invoke } from "../../../lib/plugins/call.ts";
-import { CommandError } from "../../../lib/errors.ts";
+import { CommandError, RenderError } from "../../../lib/errors.ts";
+import { isAnything } from "../../../lib/os/file_kind.ts";
 import { hashHex } from "../../../lib/crypto/hash.ts";
 import { map, toValue, type Value } from "../../../lib/values/value.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
@@ -27,7 +28,7 @@ async function scene(files: Record<string, Record<string, string>>) {
 Deno.test("cmd.script runs a script of the file server, of the environment that is named", async () => {
   await using s = await scene({
     base: { "s.sh": "#!/bin/sh\necho base $1" },
-    dev: { "s.sh": "#!/bin/sh\necho dev $1" },
+    dev: { "s.sh": "#!/bin/sh\necho dev $1", "t.sh": "#!/bin/sh\necho {{ saltenv }} {{ who }} $1" },
   });
   const out = async (...args: unknown[]) => {
     const result = await s.call("cmd.script", args.slice(0, 2), Object(args[2]));
@@ -37,6 +38,12 @@ Deno.test("cmd.script runs a script of the file server, of the environment that 
   assertEquals(await out("salt://s.sh", "x", { saltenv: "dev" }), ["dev x", 0, undefined]);
   assertEquals(await out("salt://s.sh?saltenv=dev"), ["dev", 0, undefined]);
   assertEquals(await out("salt://nope.sh"), ["", 1, true]);
+  assertEquals(await out("salt://t.sh", "x", { template: "jinja", saltenv: "dev", who: "me" }), [
+    "dev me x",
+    0,
+    undefined,
+  ]);
+  assertEquals(await s.call("cmd.run", ["echo {{ saltenv }}"], { template: "jinja", python_shell: true }), "base");
 });
 
 Deno.test("the functions behind file.managed take sources of the file server: the first that is there, with its digest and mode", async () => {
@@ -64,6 +71,45 @@ Deno.test("the functions behind file.managed take sources of the file server: th
   s.server.files.base["a.conf"] = "other\n";
   assertStringIncludes(String(await s.call("file.get_diff", [name, "salt://a.conf"])), "-text\n+other\n");
   await assertRejects(() => s.call("file.get_diff", [name, "salt://no"]), CommandError, "File salt://no not found");
+});
+
+Deno.test("a template of a managed file tells what is managed, and what was made of it is gone afterwards", async () => {
+  const template =
+    "{{ name }} {{ source }} {{ user }} {{ mode }} {{ a }}{{ b }} {{ salt['test.echo']('x') }}\n{% include 'sub/i.j' %}";
+  await using s = await scene({
+    base: { "t.j": template, "sub/i.j": "{{ saltenv }}", "s.sh": "#!/bin/sh\necho {{ saltenv }} $1" },
+  });
+  const name = `${s.root}/managed`;
+  const args = [name, "jinja", "salt://t.j", null, null, "root", null, "0644", null, "base", { b: 3 }, { a: 1, b: 2 }];
+  const managed = await s.call("file.get_managed", args);
+  if (!Array.isArray(managed)) throw new Error("no list");
+  const [sfn, sum, problem] = managed;
+  assertEquals([problem, (Deno.statSync(String(sfn)).mode ?? 0) & 0o777], ["", 0o600]);
+  await s.call("file.manage_file", [name, sfn, {}, "salt://t.j", sum, null, null, "0644", null, "base", ""], {
+    template: "jinja",
+  });
+  assertEquals(Deno.readTextFileSync(name), `${name} salt://t.j root 0644 13 x\nbase`);
+  assertEquals(isAnything(String(sfn)), false);
+  const checked = await s.call("file.check_managed_changes", [
+    name,
+    "salt://t.j",
+    "",
+    null,
+    null,
+    null,
+    null,
+    null,
+    "jinja",
+    { a: 9, b: 9, user: "root" },
+    {},
+    "base",
+  ]);
+  assertStringIncludes(String(checked instanceof Map ? checked.get("diff") : checked), "99 x");
+  await assertRejects(
+    () => s.call("file.get_managed", [name, "jinja", "salt://t.j", null, null, null, null, null, null, "base", {}, {}]),
+    RenderError,
+    "'a' is undefined",
+  );
 });
 
 Deno.test("a file of digests may lie on the file server, and so may keys, archives and a formula's defaults", async () => {
