@@ -12,17 +12,9 @@ import { sleep } from "../../lib/os/sleep.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, float, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { parseJson } from "../../lib/values/json_read.ts";
 import { loadYaml } from "../../lib/values/yaml.ts";
-import {
-  isMap,
-  map,
-  str as text,
-  toNumber,
-  toValue,
-  truthy,
-  type Value,
-  type ValueMap,
-} from "../../lib/values/value.ts";
+import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { SALT_VERSION } from "../../lib/version.ts";
 
 /** Keywords that are taken. */
@@ -143,7 +135,7 @@ const DECODES = ["json", "xml", "yaml", "plain"];
 
 function decodedJson(body: string): Value {
   try {
-    return toValue(JSON.parse(body));
+    return parseJson(body);
   } catch (error) {
     throw new CommandError(messageOf(error));
   }
