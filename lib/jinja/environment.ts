@@ -14,6 +14,7 @@ import { type Found, type Obj, PyObject, type Result } from "../python/object.ts
 import { str } from "../python/repr.ts";
 import { getItem } from "../python/subscript.ts";
 import { Tuple } from "../python/tuple.ts";
+import { passed } from "./errors.ts";
 import type { Maybe, Operations, Surroundings } from "./frame.ts";
 import type { Language } from "./language.ts";
 import { then } from "./results.ts";
@@ -184,6 +185,8 @@ function mayBeMissing(error: unknown): boolean {
 
 /** A syntax error with the name of its template. */
 function namedError(error: unknown, name: string | undefined, path: string | undefined): unknown {
+  // A chain of thousands of operators is too deep for the closures that are made of it.
+  if (error instanceof RangeError) return passed(error, { name, path, line: 1, column: 1, statementLine: 1 });
   if (!(error instanceof TemplateError) || error.kind !== "syntax") return error;
   const copy = new TemplateError(error.kind, error.type, error.message);
   copy.frames.push(...error.frames.map((frame) => ({ ...frame, name, path })));

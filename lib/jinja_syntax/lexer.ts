@@ -6,7 +6,7 @@
  */
 
 import type { TemplateError } from "../errors.ts";
-import { SPACE } from "../values/python_text.ts";
+import { rstrip, SPACE } from "../values/python_text.ts";
 import { float, int, repr } from "../values/value.ts";
 import { syntaxError } from "./errors.ts";
 import { unescapeLiteral } from "./string_literal.ts";
@@ -22,7 +22,6 @@ export interface Lexed {
 
 const SPACES = new RegExp(`[${SPACE}]+`, "y");
 const BLANK = new RegExp(`^[${SPACE}]+$`);
-const TRAILING = new RegExp(`[${SPACE}]+$`);
 const FLOAT = /(?<!\.)(?:\d+_)*\d+(?:(?:\.(?:\d+_)*\d+)?[eE][+-]?(?:\d+_)*\d+|\.(?:\d+_)*\d+)/y;
 const INTEGER = /0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0[xX](?:_?[\da-fA-F])+|[1-9](?:_?\d)*|0(?:_?0)*/y;
 const NAME = /[\p{L}\p{N}_\p{XID_Continue}]+/uy;
@@ -194,7 +193,7 @@ class Lexer {
 
   /** The text before a tag without the white space that the tag or the options remove. */
   #stripped(text: string, sign: string, mayLstrip: boolean): string {
-    if (sign === "-") return text.replace(TRAILING, "");
+    if (sign === "-") return rstrip(text);
     if (sign === "+" || !this.syntax.lstripBlocks || !mayLstrip) return text;
     const lineStart = text.lastIndexOf("\n") + 1;
     if (lineStart === 0 && !this.#lineStarting) return text;

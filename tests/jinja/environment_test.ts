@@ -286,6 +286,19 @@ Deno.test("what is nested too deeply is a mistake of the template, not of the pr
 Deno.test("a long chain of operators or filters is no nesting", () => {
   assertEquals(environment().fromString(`{{ ${"1 + ".repeat(500)}1 }}`).render(new Map()), "501");
   assertEquals(environment().fromString(`{{ 'a'${"|upper".repeat(200)} }}`).render(new Map()), "A");
+  const error = assertThrows(
+    () => environment().fromString(`{{ ${"1 + ".repeat(50_000)}1 }}`).render(new Map()),
+    TemplateError,
+  );
+  assertEquals(error.type, "RecursionError");
+});
+
+Deno.test("blanks by the hundred thousand are stripped in one pass", () => {
+  const blanks = " ".repeat(300_000);
+  assertEquals(
+    environment().fromString(`a${blanks}b${blanks}{%- if 1 %}${blanks}{%- endif %}`).render(new Map()),
+    `a${blanks}b`,
+  );
 });
 
 Deno.test("one compiled template renders for several environments at a time", async () => {
