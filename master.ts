@@ -7,7 +7,7 @@ import { AUTH_PROCESS } from "./lib/auth/auth_question.ts";
 import { EX_USAGE } from "./lib/cli/exit_codes.ts";
 import { writeError } from "./lib/cli/process_io.ts";
 import { programName, unknownNameText } from "./lib/cli/program_name.ts";
-import { FUNCTION_PROCESS } from "./lib/process/self_command.ts";
+import { FUNCTION_PROCESS, PILLAR_PROCESS } from "./lib/process/self_command.ts";
 import { nameProcess } from "./lib/process/process_name.ts";
 
 async function runMaster(args: readonly string[]): Promise<number> {
@@ -41,6 +41,11 @@ async function main(): Promise<number> {
     // Not a command either: what the master runs functions of runners and wheel modules in.
     const { runMasterFunction } = await import("./lib/commands/master_function.ts");
     return await runMasterFunction();
+  }
+  if (name === PILLAR_PROCESS) {
+    // Nor this: what the master compiles minions' pillars in.
+    const { runPillarProcess } = await import("./lib/commands/pillar_process.ts");
+    return await runPillarProcess();
   }
   if (name === "salt-master") return await runMaster(args);
   writeError(unknownNameText(name, ["salt-master"]));

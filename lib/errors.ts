@@ -221,6 +221,11 @@ export class TargetError extends Error {
   }
 }
 
+/** A top file of pillar has not the form of one. */
+export class PillarTopError extends Error {
+  override name = "PillarTopError";
+}
+
 /** A store of the master cannot be read or written. `path` says where; `cause` says why. */
 export class StoreError extends Error {
   override name = "StoreError";

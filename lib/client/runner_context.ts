@@ -16,6 +16,7 @@ import type { MasterOpts } from "../config/options.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { OutputListener } from "./output_follower.ts";
 import type { EventData } from "../bus/event.ts";
+import type { PillarRequest } from "../pillar/request.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
 /** What one minion gave back. */
@@ -95,6 +96,14 @@ export interface ExecutionCall {
   readonly kwargs: ValueMap;
 }
 
+/** What runners may know of pillar. */
+export interface RunnerPillar {
+  /** The pillar of a request. */
+  compile(request: PillarRequest): Promise<ValueMap>;
+  /** The top files as one, by environment and target, and what was wrong with them. */
+  top(request: PillarRequest): Promise<{ readonly top: ValueMap; readonly errors: readonly string[] }>;
+}
+
 /** What a function of a runner, or of a wheel module, runs with. */
 export interface RunnerContext {
   /** The master's options. */
@@ -127,6 +136,8 @@ export interface RunnerContext {
   fire(tag: string, data: EventData): Promise<boolean>;
   /** Runs a function of an execution module in this process, with the grains of this host. @throws What it throws. */
   execute(call: ExecutionCall): Promise<Value>;
+  /** Pillar, compiled in this process. */
+  readonly pillar: RunnerPillar;
   /** Fires the event `salt/run/<jid>/progress`, and shows it. */
   progress(data: ValueMap): Promise<void>;
   /**

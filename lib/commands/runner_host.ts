@@ -75,6 +75,17 @@ export function runnerHost(opts: MasterOpts, parts: RunnerHostParts): RunnerHost
       const { executeOnMaster } = await import("./master_execution.ts");
       return await executeOnMaster(call, { opts, log, signal });
     },
+    pillar: {
+      async compile(request) {
+        const { compilePillar, masterPillarHost } = await import("./pillar_compiler.ts");
+        return (await compilePillar(request, masterPillarHost(opts, { log, signal }))).pillar;
+      },
+      async top(request) {
+        const { masterPillarHost, pillarTop } = await import("./pillar_compiler.ts");
+        const { top, errors } = await pillarTop(request, masterPillarHost(opts, { log, signal }));
+        return { top: new Map([...top.targets].map(([env, targets]) => [env, new Map(targets)])), errors };
+      },
+    },
     showProgress: parts.showProgress,
     print: parts.print,
     log: (level, message) => log[level](message),

@@ -38,6 +38,7 @@ import { callFailure, runCall } from "./salt_call_job.ts";
 import { type CallMaster, WITHOUT_MASTER } from "../minion/call_master.ts";
 import { CallModules } from "./salt_call_modules.ts";
 import { SALT_CALL, type SaltCallTable, type SaltCallValues } from "./salt_call_options.ts";
+import { hasPillarFiles } from "../pillar/has_files.ts";
 import { profiled } from "../cli/profiled.ts";
 import { startUp } from "../cli/start_up.ts";
 import { withCommand } from "../cli/with_command.ts";
@@ -180,7 +181,7 @@ async function perform(
     print(new Map([[LOCAL, grains]]), { out: "grains" });
     return 0;
   }
-  using master = await connect({ ...setting, grains });
+  using master = await connect({ ...setting, grains, catalogue: modules.catalogue });
   const [fun, ...words] = args;
   const jid = makeJid();
   const metadata = options.metadata === null ? undefined : yamlifyArg(options.metadata);
@@ -217,11 +218,14 @@ async function perform(
 }
 
 async function connect(
-  { opts, log, io, grains }: Setting & { readonly grains: ValueMap },
+  { opts, log, io, grains, catalogue }: Setting & { readonly grains: ValueMap; readonly catalogue: Catalogue },
 ): Promise<CallMaster> {
   if (isLocal(opts)) {
     log.named("salt.minion").debug("No master is asked (file_client: local)");
-    return WITHOUT_MASTER;
+    if (!hasPillarFiles(opts)) return WITHOUT_MASTER;
+    // What templates need is loaded only where there is pillar.
+    const { localPillar } = await import("./local_pillar.ts");
+    return await localPillar(opts, { grains, catalogue, log, signal: io.signal });
   }
   log.named("salt.minion").debug(`Connecting to the master ${opts.master}, port ${opts.master_port}`);
   // Sockets and keys are loaded only with a master.

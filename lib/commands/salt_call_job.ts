@@ -135,6 +135,7 @@ function outsideOf({ opts, master }: CallHost): Outside {
   };
   return {
     request: (load) => master.request(load),
+    pillar: (asked) => master.freshPillar(asked),
     fire,
     refresh: (what) => fire(new Map(), REFRESH_TAGS[what]),
   };

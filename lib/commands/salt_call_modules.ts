@@ -14,6 +14,7 @@ import { type Asked, pack, unpack } from "../worker/job_protocol.ts";
 import { loadCatalogue } from "../worker/catalogue.ts";
 import type { Logger } from "../process/log.ts";
 import type { MinionOpts } from "../config/options.ts";
+import { unpackPillarAsked } from "../worker/pillar_asked.ts";
 import { packOpts } from "../config/opts_transfer.ts";
 import { isMap, map, str, toNumber, toValue, type Value, type ValueMap } from "../values/value.ts";
 
@@ -114,6 +115,8 @@ export class CallModules implements AsyncDisposable {
         return await world.outside.fire(asMap(asked.data), asked.tag);
       case "refresh":
         return await world.outside.refresh(asked.refresh);
+      case "pillar":
+        return await world.outside.pillar(unpackPillarAsked(asked.asked));
       case "running":
         return toValue(await world.jobs.running());
       case "signal":

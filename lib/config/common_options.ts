@@ -23,6 +23,7 @@ import {
 import { DISPLAY_OPTIONS } from "./display_options.ts";
 import { FILE_SERVER_OPTIONS } from "./file_server_options.ts";
 import { RENDER_OPTIONS } from "./render_options.ts";
+import { PILLAR_OPTIONS } from "./pillar_options.ts";
 
 /** How RSA encrypts session keys. */
 export const ENCRYPTION_ALGORITHMS = ["OAEP-SHA1", "OAEP-SHA224"] as const;
@@ -92,12 +93,8 @@ export const COMMON_OPTIONS = {
   ...RENDER_OPTIONS,
   state_top: planned(str("top.sls", "Name of the top file.")),
   ...FILE_SERVER_OPTIONS,
-  pillar_roots: planned(dict(
-    new Map([["base", ["/srv/pillar", "/srv/spm/pillar"]]]),
-    "Directories of pillar files, a list for each environment.",
-  )),
   saltenv: str(null, "The environment to take files from where none is named."),
-  pillarenv: planned(str(null, "The environment to take pillar from where none is named.")),
+  ...PILLAR_OPTIONS,
   default_top: planned(str("base", "The environment whose top file counts when they are not merged.")),
   env_order: planned(strs([], "The order in which top files are merged.")),
   top_file_merging_strategy: planned(choice("merge", "How the top files of several environments become one.", [

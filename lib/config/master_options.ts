@@ -263,27 +263,7 @@ export const MASTER_OPTIONS = {
   event_return: planned(strs([], "Returners that events are stored with.")),
   reactor: planned(list([], "What to do on which event.")),
   ...MASTER_FILE_SERVER_OPTIONS,
-  ext_pillar: planned(list([], "Other sources of pillar.")),
-  on_demand_ext_pillar: planned(strs(
-    ["libvirt", "virtkey"],
-    "External pillars that `pillar.ext` may ask for.",
-  )),
-  pillar_opts: planned(bool(false, "Whether pillar holds the master's configuration under `master`.")),
-  pillar_safe_render_error: planned(bool(true, "Whether an error in pillar is told to minions without its details.")),
-  pillar_source_merging_strategy: planned(choice("smart", "How pillar files are merged.", [
-    "smart",
-    "recurse",
-    "list",
-    "aggregate",
-    "overwrite",
-    "none",
-  ])),
-  pillar_merge_lists: planned(bool(false, "Whether lists in pillar are merged too.")),
-  pillar_includes_override_sls: planned(
-    bool(false, "Whether an included pillar file wins over the one that includes it."),
-  ),
   pillar_version: planned(int(2, "Form of the pillar reply.", { min: 1, max: 2 })),
-  pillar_mask_output: planned(bool(true, "Whether `pillar.items` hides values in results.")),
   master_roots: planned(dict(
     new Map([["base", ["/srv/salt-master"]]]),
     "File roots for the master's own states.",

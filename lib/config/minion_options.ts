@@ -19,6 +19,7 @@ import {
   str,
   strs,
 } from "./option_types.ts";
+import { MINION_PILLAR_OPTIONS } from "./pillar_options.ts";
 
 /** Options of the minion, those of {@linkcode COMMON_OPTIONS} first. */
 export const MINION_OPTIONS = {
@@ -205,7 +206,7 @@ export const MINION_OPTIONS = {
   top_file: planned(str("", "What `startup_states: top` applies.")),
   test: planned(bool(false, "Whether states only say what they would do.")),
   backup_mode: str("", "Whether files are saved before they are changed: `minion`, `master`, `both`."),
-  pillar_mask_output: planned(bool(true, "Whether `pillar.items` hides values in results.")),
+  ...MINION_PILLAR_OPTIONS,
   open_mode: bool(false, "Whether any master key is trusted. Dangerous."),
   permissive_pki_access: bool(false, "Whether the group may read the pki directory."),
   restart_on_error: notNeeded(bool(false, "Accepted for Salt's sake: the service manager restarts a minion.")),

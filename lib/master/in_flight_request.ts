@@ -12,8 +12,11 @@ const BYTES = 2_048;
 /** An Int32: number of noted bytes; 0: none. Then each frame: its length (2 bytes) and its bytes. */
 const HEADER = 4;
 
-/** Maximum number of requests in one MWorker; with `durability: machine`, where every request may wait, more of them. */
-export const MOST_HELD = { process: 16, machine: 64 } as const;
+/**
+ * Maximum number of requests in one MWorker. Most of them may be minions that wait for their pillars, whatever else they ask
+ * for: a thousand in all, for which others do not wait.
+ */
+export const MOST_HELD = 256;
 
 /** Memory for one MWorker. @param requests Maximum number of requests in it. */
 export function heldMemory(requests = 1): SharedArrayBuffer {

@@ -22,7 +22,9 @@ import { EventSender } from "../bus/sender.ts";
 import { masterBus, removeSocketFile } from "../bus/paths.ts";
 import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "../bus/acl_users.ts";
 import { FunctionProcesses } from "../functions/processes.ts";
-import { parseFunctionRequest } from "../functions/messages.ts";
+import { type FunctionNews, parseFunctionRequest } from "../functions/messages.ts";
+import { isAboutPillar, parsePillarQuestion, type PillarNews } from "../pillar/messages.ts";
+import { PillarProcesses } from "../pillar/processes.ts";
 import { heldMemory, MOST_HELD } from "./in_flight_request.ts";
 import { jidMemory, makeJid } from "../protocol/jid.ts";
 import { type KeptInit, KeptThread, type KeptThreadOptions } from "../sockets/kept_thread.ts";
@@ -94,6 +96,8 @@ export class Master {
   #requests: ZmqProxy | undefined;
   /** Functions of runners and wheel modules that clients have asked for. */
   #functions: FunctionProcesses | undefined;
+  /** The processes that minions' pillars are compiled in. */
+  #pillars: PillarProcesses | undefined;
   /** The context of the sockets between MWorkers and event bus, which outlives the proxy. */
   readonly #busContext = ZmqContext.create();
   #limiter: ConnectionLimiter | undefined;
@@ -231,18 +235,27 @@ export class Master {
       accessKeys,
       owner,
     };
-    const most = opts.durability === "machine" ? MOST_HELD.machine : MOST_HELD.process;
     const functions = this.#functions = new FunctionProcesses({
       opts: shared.opts,
       log: this.#log,
       fire: (tag, data) => this.#fire(tag, data),
     });
+    const pillars = this.#pillars = new PillarProcesses({
+      opts: shared.opts,
+      processes: Math.min(opts.pillar_processes, navigator.hardwareConcurrency),
+      timeoutMs: opts.pillar_timeout * 1000,
+      log: this.#log,
+    });
     this.#workers = Array.from({ length: opts.worker_threads }, (_, i) => {
-      let held = heldMemory(most);
+      let held = heldMemory(MOST_HELD);
       return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker_thread.ts", import.meta.url), {
-        init: (apart) => ({ ...init, held: apart ? held = heldMemory(most) : held }),
+        init: (apart) => ({ ...init, held: apart ? held = heldMemory(MOST_HELD) : held }),
         canStandBeside: true,
-        onMessage: (message) => functions.take(parseFunctionRequest(message), (news) => this.#workers[i].post(news)),
+        onMessage: (message) => {
+          const tell = (news: FunctionNews | PillarNews) => this.#workers[i].post(news);
+          if (isAboutPillar(message)) pillars.take(parsePillarQuestion(message), tell);
+          else functions.take(parseFunctionRequest(message), tell);
+        },
       });
     });
     await Promise.all(this.#workers.map(({ ready }) => ready));
@@ -358,7 +371,11 @@ export class Master {
     const lines = [...this.#threads.values()].map(async (thread) => `${thread.name}: ${await thread.describe()}`);
     const cleaning = this.#maintenance?.busy ? ", and at a round of Maintenance" : "";
     const functions = this.#functions === undefined ? "" : `; ${this.#functions.describe()}`;
-    return [`Main: supervising ${this.#threads.size} threads${cleaning}${functions}`, ...await Promise.all(lines)];
+    const pillars = this.#pillars === undefined ? "" : `; ${this.#pillars.describe()}`;
+    return [
+      `Main: supervising ${this.#threads.size} threads${cleaning}${functions}${pillars}`,
+      ...await Promise.all(lines),
+    ];
   }
 
   /** Ends everything; no socket file is left. Threads that need more than `budget` are ended by force. Twice is fine. */
@@ -368,7 +385,7 @@ export class Master {
     await Promise.all([this.#maintenance?.close(), this.#fileUpdates?.close()]);
     await this.#rotating;
     // Before the MWorkers: clients wait there for what these processes do.
-    await this.#functions?.close(budget.less(BUS_END_MS));
+    await Promise.all([this.#functions?.close(budget.less(BUS_END_MS)), this.#pillars?.close(budget.less(BUS_END_MS))]);
     const bus = this.#bus;
     const threads = [...this.#threads.values()].filter((thread) => thread !== bus);
     await Promise.all(threads.map((thread) => thread.stop(budget.less(BUS_END_MS))));

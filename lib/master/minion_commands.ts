@@ -20,12 +20,11 @@ import { tellNotBuilt } from "./told_not_built.ts";
 import { UNBUILT_COMMANDS } from "./unbuilt_commands.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
-/** An answer, and how it is encrypted: with the session key, or for the minion's own key only (pillar). */
+/** An answer, which is encrypted with the session key. */
 export interface MinionReply {
-  /** The answer. */
   readonly value: Value;
-  /** Whether only the minion's own key can decrypt it. */
-  readonly sealed?: true;
+  /** A packed value in its place that only the minion's own key is to decrypt (pillar). */
+  readonly sealed?: Uint8Array;
 }
 
 /** The reason that the minion is told; the log has the details. */
@@ -48,7 +47,7 @@ const HANDLERS: MinionCommands<keyof MasterServices> = {
 export async function minionCommand(load: ValueMap, id: string, services: MasterServices): Promise<MinionReply> {
   const cmd = load.get("cmd");
   if (cmd === undefined) throw new WireError(`a request of ${id} without a command`, "cmd");
-  if (cmd === "_pillar") return { value: servePillar(load, id, services), sealed: true };
+  if (cmd === "_pillar") return { value: null, sealed: await servePillar(load, id, services) };
   if (typeof cmd === "string" && Object.hasOwn(UNBUILT_COMMANDS, cmd)) {
     const { part, answer, loses, usual } = UNBUILT_COMMANDS[cmd];
     if (loses?.(load)) services.warn(`What minion ${id} sent by ${cmd} is not kept (not built yet: ${part})`);

@@ -8,8 +8,10 @@ import { StoreError } from "../errors.ts";
 import { optsValues } from "../config/opts_map.ts";
 import { minionRefresh } from "../protocol/tags.ts";
 import { fireEvents } from "./minion_events.ts";
+import { encode } from "../values/msgpack.ts";
+import { hasPillarFiles } from "../pillar/has_files.ts";
+import { readPillarRequest } from "../pillar/request.ts";
 import type { MinionCommands, Needs } from "./services.ts";
-import { tellNotBuilt } from "./told_not_built.ts";
 import { isMap, map, truthy, type Value, type ValueMap } from "../values/value.ts";
 
 /** The commands, by name; `_pillar`, whose answer is sealed, is not one of them. */
@@ -19,25 +21,31 @@ export const MINION_COMMANDS: MinionCommands<"jobs" | "minions" | "files" | "opt
     _master_opts: masterOpts,
   };
 
-/** `_pillar`: keeps the minion's grains. @returns Its pillar, which is for it alone: empty, as pillar is not built. */
-export function servePillar(
+/**
+ * `_pillar`: keeps the minion's grains, and has its pillar compiled.
+ * @returns The pillar, which is for that minion alone, as MessagePack of the wire. @throws {RefusedError} If too many wait for theirs.
+ */
+export async function servePillar(
   load: ValueMap,
   id: string,
-  { minions: { data }, opts, log, fire, warn }: Needs<"minions" | "opts" | "log" | "fire" | "warn">,
-): Value {
-  const grains = load.get("grains");
-  // Minions of this project know it, and have no functions that show a pillar.
-  if (!isMap(grains) || !grains.has("denoversion")) tellNotBuilt(id, "pillar", { warn });
-  const pillar: ValueMap = new Map();
-  if (opts.minion_data_cache && isMap(grains)) {
+  { minions: { data }, opts, log, fire, pillars }: Needs<"minions" | "opts" | "log" | "fire" | "pillars">,
+): Promise<Uint8Array> {
+  const request = readPillarRequest(load, id);
+  if (opts.minion_data_cache && isMap(load.get("grains"))) {
     try {
-      data.setGrains(id, grains);
-      data.setPillar(id, pillar);
+      data.setGrains(id, request.grains);
+      if (!hasPillarFiles(opts)) data.setPillar(id, new Map());
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       log.error(`The grains of ${id} are not in the data cache: ${error.message}`);
     }
-    if (opts.minion_data_cache_events) void fire(minionRefresh(id), map({ "Minion data cache refresh": id }));
+  }
+  // A master that has no pillar at all needs no process for it.
+  const pillar = hasPillarFiles(opts) || request.ext !== null
+    ? await pillars.compile(request)
+    : encode(request.override, "wire");
+  if (opts.minion_data_cache && opts.minion_data_cache_events) {
+    void fire(minionRefresh(id), map({ "Minion data cache refresh": id }));
   }
   return pillar;
 }

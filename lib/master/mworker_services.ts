@@ -21,6 +21,8 @@ import { masterJournal } from "./journal.ts";
 import { openFiles } from "./master_files.ts";
 import { publishPullPath } from "../config/master_paths.ts";
 import { encode } from "../values/msgpack.ts";
+import { isAboutPillar } from "../pillar/messages.ts";
+import { PillarQuestions } from "../pillar/questions.ts";
 import { opensslOperations } from "../crypto/openssl_rsa.ts";
 import type { MasterOpts } from "../config/options.ts";
 import { VerifiedTokens } from "../keys/verified_tokens.ts";
@@ -70,6 +72,8 @@ export interface OpenServices {
   close(budget: TimeBudget): Promise<void>;
 }
 
+/** How long a pillar may wait for its turn, in milliseconds: longer than any minion does. */
+const LATE_PILLAR_MS = 600_000;
 /** Number of remembered returns that were published but could not be stored. */
 const TOLD_RETURNS = 10_000;
 
@@ -88,8 +92,10 @@ export function openServices(
   const journal = masterJournal(opts, log);
   const jobs = openJobs(opts, init.masterPem, { ...parts, journal });
   const functions = new FunctionRequests(parts.post, parts.onWait);
+  // The process gets its time, and others before it theirs.
+  const pillars = new PillarQuestions(parts.post, parts.onWait, opts.pillar_timeout * 1000 + LATE_PILLAR_MS);
   return {
-    hear: (message) => functions.hear(message),
+    hear: (message) => isAboutPillar(message) ? pillars.hear(message) : functions.hear(message),
     services: {
       opts,
       log,
@@ -102,6 +108,7 @@ export function openServices(
       minions: { data: new DataCache(opts.cachedir, { log: log.error }), publishPort: init.publishPort },
       files: openFiles(opts, log),
       functions,
+      pillars,
       park: parts.onWait,
     },
     async close(budget) {

@@ -14,7 +14,8 @@ import { signInMinion } from "./sign_in.ts";
 import type { MasterServices } from "./services.ts";
 import { minionCommand } from "./minion_commands.ts";
 import { MinionKeys } from "../keys/accepted_keys.ts";
-import { encode } from "../values/msgpack.ts";
+import { decode, encode } from "../values/msgpack.ts";
+import { joinBytes } from "../values/join_bytes.ts";
 import { asBytes, MOST_FIELDS, parseRequest, type Request } from "../protocol/payload.ts";
 import { isEncryptionAlgorithm, isSigningAlgorithm } from "../crypto/rsa.ts";
 import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
@@ -84,7 +85,7 @@ export class RequestHandler {
       `AES payload received with command ${truncateValue(load.get("cmd") ?? null)} from ${id}`
     );
     const { value, sealed } = await minionCommand(load, id, this.#services);
-    if (sealed) return this.#sealFor(id, value, request, nonce);
+    if (sealed !== undefined) return this.#sealFor(id, sealed, request, nonce);
     // Encrypted with the key of the request: revoke_auth has removed the session, a rotation has changed the shared
     // key.
     return crypticle.dumps(value, typeof nonce === "string" ? nonce : undefined);
@@ -134,8 +135,8 @@ export class RequestHandler {
     return id;
   }
 
-  /** Encrypts a reply so that only minion `id` can read it; signed by the master. */
-  #sealFor(id: string, value: Value, request: Encrypted, nonce: Value | undefined): Value {
+  /** Encrypts a packed reply so that only minion `id` can read it; signed by the master. */
+  #sealFor(id: string, packed: Uint8Array, request: Encrypted, nonce: Value | undefined): Value {
     const encAlgorithm = request.encAlgorithm ?? "OAEP-SHA1";
     const sigAlgorithm = request.sigAlgorithm ?? "PKCS1v15-SHA1";
     const minion = this.#minionKeys.get(id);
@@ -145,12 +146,18 @@ export class RequestHandler {
     const keyString = generateKeyString();
     const key = minion.encrypt(encAlgorithm, new TextEncoder().encode(keyString));
     const crypticle = new Crypticle(keyString);
-    if (request.version < 2) return map({ key, pillar: crypticle.dumps(value) });
+    if (request.version < 2) return map({ key, pillar: crypticle.dumps(decode(packed, "wire")) });
     if (typeof nonce !== "string") return map({ error: "Nonce not included in request" });
-    const data = encode(map({ key, pillar: value, nonce }), "wire");
+    const data = packedMap([["key", encode(key, "wire")], ["pillar", packed], ["nonce", encode(nonce, "wire")]]);
     const sig = this.#services.auth.masterKey.sign(sigAlgorithm, data);
     return map({ key, pillar: crypticle.dumps(map({ data, sig })) });
   }
+}
+
+/** A map of a few values that are packed already. */
+function packedMap(entries: readonly (readonly [name: string, packed: Uint8Array])[]): Uint8Array {
+  const head = Uint8Array.of(0x80 | entries.length); // MessagePack's map of up to 15 entries
+  return joinBytes([head, ...entries.flatMap(([name, packed]) => [encode(name, "wire"), packed])]);
 }
 
 /** Salt's first check of ids, before an id is used. */

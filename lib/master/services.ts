@@ -13,6 +13,7 @@ import type { KeyStore } from "../keys/store.ts";
 import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import type { VerifiedTokens } from "../keys/verified_tokens.ts";
+import type { PillarServices } from "../pillar/questions.ts";
 import type { PrivateKey } from "../crypto/rsa.ts";
 import type { RateLimit } from "./rate_limit.ts";
 import type { BoundedMap } from "../values/bounded_map.ts";
@@ -89,6 +90,8 @@ export interface MasterServices {
   /** What is known of the minions. */
   readonly minions: MinionServices;
   readonly files: FileServices;
+  /** Whoever compiles minions' pillars. */
+  readonly pillars: PillarServices;
   /** Functions that run on the master itself. */
   readonly functions: FunctionServices;
   /** Called when the request in hand begins to wait for something: the thread takes other requests meanwhile. */

@@ -5,12 +5,15 @@
  */
 
 import { NoMasterError } from "../errors.ts";
+import type { PillarAsked } from "../plugins/job_context.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
 /** The master of a call, or none. */
 export interface CallMaster extends Disposable {
   /** The minion's pillar. */
   readonly pillar: ValueMap;
+  /** The minion's pillar, made now. @throws {NoMasterError} If there is no master, and nobody makes it here. */
+  freshPillar(asked: PillarAsked): Promise<ValueMap>;
   /** Sends an encrypted request. @throws {NoMasterError} If there is no master. */
   request(load: ValueMap): Promise<Value>;
 }
@@ -18,6 +21,7 @@ export interface CallMaster extends Disposable {
 /** No master, for `salt-call --local`. */
 export const WITHOUT_MASTER: CallMaster = {
   pillar: new Map(),
+  freshPillar: () => Promise.reject(new NoMasterError("There is no master: this runs locally")),
   request: () => Promise.reject(new NoMasterError("There is no master: this runs locally")),
   [Symbol.dispose]: () => {},
 };

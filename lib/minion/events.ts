@@ -5,7 +5,7 @@
  */
 
 import type { BusEvent } from "../bus/event.ts";
-import { map, type ValueMap } from "../values/value.ts";
+import { map, truthy, type ValueMap } from "../values/value.ts";
 
 /** Actions that events can trigger. */
 export interface EventActions {
@@ -13,8 +13,8 @@ export interface EventActions {
   refreshModules(): Promise<void>;
   /** Computes the grains again. */
   refreshGrains(): Promise<void>;
-  /** Requests the pillar again. */
-  refreshPillar(): Promise<void>;
+  /** Requests the pillar again. @param cleanCache Whether the master's `pillar_cache` is not to answer. */
+  refreshPillar(cleanCache: boolean): Promise<void>;
   /** Sends an event to the master. */
   fireMaster(event: ValueMap): Promise<boolean>;
 }
@@ -25,7 +25,7 @@ type Action = (event: BusEvent, actions: EventActions) => Promise<unknown>;
 const ACTIONS: readonly (readonly [prefix: string, action: Action])[] = [
   ["module_refresh", (_event, minion) => minion.refreshModules()],
   ["grains_refresh", (_event, minion) => minion.refreshGrains()],
-  ["pillar_refresh", (_event, minion) => minion.refreshPillar()],
+  ["pillar_refresh", ({ data }, minion) => minion.refreshPillar(truthy(data.get("clean_cache")))],
   ["fire_master", ({ data }, minion) => minion.fireMaster(forMaster(data))],
 ];
 

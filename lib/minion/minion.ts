@@ -40,6 +40,9 @@ import type { MinionOpts } from "../config/options.ts";
 import { insteadOf } from "../jobs/oversized_return.ts";
 import { packOpts } from "../config/opts_transfer.ts";
 import { pillarRequest } from "./pillar_request.ts";
+import type { PillarAsked } from "../plugins/job_context.ts";
+import { unpackPillarAsked } from "../worker/pillar_asked.ts";
+import { writePillarCache } from "./pillar_cache.ts";
 import type { Refresh } from "../plugins/job_context.ts";
 import { ProcFiles } from "../worker/proc_files.ts";
 import { PublishReader } from "./publish_reader.ts";
@@ -253,9 +256,15 @@ export class Minion {
     }
   }
 
-  async #refreshPillar(): Promise<void> {
-    const request = pillarRequest(this.#opts, this.#grains);
-    this.#pillar = await this.#connected().requestPillar(request, this.#closing.signal);
+  /** A pillar that is made now. */
+  async #pillarFor(asked: PillarAsked): Promise<ValueMap> {
+    const request = pillarRequest(this.#opts, this.#grains, asked);
+    return await this.#connected().requestPillar(request, this.#closing.signal);
+  }
+
+  async #refreshPillar(asked: PillarAsked = {}): Promise<void> {
+    this.#pillar = await this.#pillarFor(asked);
+    await writePillarCache(this.#opts, this.#pillar, this.#log);
     this.#log.named("salt.pillar").debug(() => `The master gave a pillar with ${this.#pillar.size} keys`);
     this.#pool?.setHostData(this.#hostData());
   }
@@ -320,8 +329,8 @@ export class Minion {
   }
 
   /** Asks the master for the pillar, which tells it the grains as well. */
-  async refreshPillar(): Promise<void> {
-    await this.#refreshPillar();
+  async refreshPillar(cleanCache = true): Promise<void> {
+    await this.#refreshPillar({ cleanCache });
   }
 
   readonly #refreshes: Readonly<Record<Refresh, () => Promise<void>>> = {
@@ -342,6 +351,8 @@ export class Minion {
         const data = unpack(asked.data);
         return await this.#fireLocal(asked.tag, isMap(data) ? data : map({ data }));
       }
+      case "pillar":
+        return await this.#pillarFor(unpackPillarAsked(asked.asked));
       case "keeper":
         return await this.#keeper?.socket() ?? null;
       case "refresh":

@@ -7,6 +7,7 @@ import type { Logger } from "../process/log.ts";
 import { MasterLink } from "./link.ts";
 import { applicantOf, linkSettings } from "./link_settings.ts";
 import type { MinionOpts } from "../config/options.ts";
+import type { PillarAsked } from "../plugins/job_context.ts";
 import { pillarRequest } from "./pillar_request.ts";
 import type { CallMaster } from "./call_master.ts";
 import type { ValueMap } from "../values/value.ts";
@@ -27,8 +28,9 @@ export async function openMasterSession(
   signal.addEventListener("abort", close);
   try {
     await link.signIn(signal);
-    const pillar = await link.requestPillar(pillarRequest(opts, grains), signal);
-    return { pillar, request: (load) => link.request(load, signal), [Symbol.dispose]: close };
+    const freshPillar = (asked: PillarAsked) => link.requestPillar(pillarRequest(opts, grains, asked), signal);
+    const pillar = await freshPillar({});
+    return { pillar, freshPillar, request: (load) => link.request(load, signal), [Symbol.dispose]: close };
   } catch (error) {
     close();
     throw error;

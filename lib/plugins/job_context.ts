@@ -41,12 +41,31 @@ export interface Jobs {
 /** Something that the minion's main loop can do again. */
 export type Refresh = "modules" | "grains" | "pillar";
 
+/** What a function asks for of a pillar. */
+export interface PillarAsked {
+  /** Values that win over all others. */
+  readonly override?: ValueMap;
+  /** The environment to take it from. Default: the minion's. */
+  readonly pillarenv?: string | null;
+  /** The environment of states. Default: the minion's. */
+  readonly saltenv?: string | null;
+  /** An external pillar on demand: `{name: arguments}`. */
+  readonly ext?: Value;
+  /** Whether the master's `pillar_cache` is not to answer. */
+  readonly cleanCache?: boolean;
+}
+
 /** Access to the world outside the job's process. */
 export interface Outside {
   /** Sends an encrypted request to the master and returns its reply. @throws {NoMasterError} With `salt-call --local`. */
   request(load: ValueMap): Promise<Value>;
   /** Fires an event on the minion's own bus. */
   fire(data: ValueMap, tag: string): Promise<boolean>;
+  /**
+   * This minion's pillar, made now: by its master, or here if it has none. What is in memory stays.
+   * @throws {NoMasterError} Where there is neither.
+   */
+  pillar(asked: PillarAsked): Promise<ValueMap>;
   /** Makes the minion repeat what it did at its start. */
   refresh(what: Refresh): Promise<boolean>;
 }
@@ -107,6 +126,8 @@ export interface JobContext {
    * @param encoding Python's name of the output's encoding; `null` is UTF-8.
    */
   readonly watchCommand?: (encoding: string | null) => CommandWatch;
+  /** Whether `pillar.*` show values without being told to: the caller is a template. Default: they are masked. */
+  readonly showsPillar?: boolean;
   /** Writes to the minion's log. */
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
 }

@@ -66,6 +66,9 @@ export function ownProcess(name: string): string[] {
 /** The name by which `master.ts` knows the process of a function of a runner or a wheel module. */
 export const FUNCTION_PROCESS = "salt-master-function";
 
+/** The name by which `master.ts` knows a process that compiles pillars. */
+export const PILLAR_PROCESS = "salt-master-pillar";
+
 /** As {@linkcode ownProcess}, for those that `master.ts` knows. */
 export function masterProcess(name: string): string[] {
   return innerProcess(new URL("../../master.ts", import.meta.url), name);

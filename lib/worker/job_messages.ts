@@ -108,6 +108,8 @@ export function askedByJob(fields: Fields): Asked {
       return { what, data: blob(fields, "data"), tag: text(fields, "tag") };
     case "refresh":
       return { what, refresh: oneOf(fields, "refresh", REFRESHES) };
+    case "pillar":
+      return { what, asked: blob(fields, "asked") };
     case "running":
       return { what };
     case "signal":

@@ -55,6 +55,8 @@ export type Asked =
   | { readonly what: "request"; readonly load: Uint8Array }
   | { readonly what: "fire"; readonly data: Uint8Array; readonly tag: string }
   | { readonly what: "refresh"; readonly refresh: Refresh }
+  /** This minion's pillar, made now. The packed {@linkcode PillarAsked}. */
+  | { readonly what: "pillar"; readonly asked: Uint8Array }
   | { readonly what: "running" }
   /** The path of the socket of the keeper of commands, which is started if need be; none without one. */
   | { readonly what: "keeper" }

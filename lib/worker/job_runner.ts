@@ -19,6 +19,7 @@ import type { ModuleFunction } from "../plugins/module.ts";
 import { interruptedReturn, interruptedWithCommands } from "./interrupted.ts";
 import { type KeptCommand, keptCommands } from "../host/kept_commands.ts";
 import { isNoLog } from "../protocol/no_log.ts";
+import { packPillarAsked } from "./pillar_asked.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
 
@@ -210,6 +211,7 @@ export class JobRunner {
       outside: {
         request: (request) => this.ask({ what: "request", load: pack(request) }),
         fire: async (data, tag) => await this.ask({ what: "fire", data: pack(data), tag }) === true,
+        pillar: async (asked) => asMap(await this.ask({ what: "pillar", asked: packPillarAsked(asked) })),
         refresh: async (refresh) => await this.ask({ what: "refresh", refresh }) === true,
       },
     });

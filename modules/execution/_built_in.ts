@@ -61,6 +61,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   pacmanpkg: () => import("./pacmanpkg.ts"),
   pip: () => import("./pip.ts"),
   ps: () => import("./ps.ts"),
+  pillar: () => import("./pillar.ts"),
   publish: () => import("./publish.ts"),
   random: () => import("./random.ts"),
   rpm_lowpkg: () => import("./rpm_lowpkg.ts"),

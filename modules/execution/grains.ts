@@ -10,8 +10,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import type { Permissions } from "../../lib/plugins/permissions.ts";
-import { matchesGlob } from "../../lib/text/glob.ts";
-import { updateMap } from "../../lib/values/dict_update.ts";
+import { filterBy } from "../../lib/text/filter_by.ts";
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/values/traverse.ts";
 import { compare, isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
@@ -182,35 +181,9 @@ export const filter_by: ModuleFunction<JobContext> = fn({
     default: any("default"),
     base: any(null),
   },
-  run({ lookup_dict, grain, merge, default: fallback, base }, { grains }) {
-    const found = firstMatch(lookup_dict, traverse(grains, grain)) ?? lookup_dict.get(fallback) ?? null;
-    const based = truthy(base) ? overBase(lookup_dict.get(base), found) : found;
-    if (!truthy(merge)) return based;
-    if (!isMap(merge)) throw new CommandError("filter_by merge argument must be a dictionary.");
-    if (based === null) return merge;
-    if (!isMap(based)) throw new CommandError("Cannot update using non-dict types in dictupdate.update()");
-    return updateMap(based, merge, { mergeLists: false });
-  },
+  run: ({ lookup_dict, grain, merge, default: fallback, base }, { grains }) =>
+    filterBy(lookup_dict, traverse(grains, grain), { merge, fallback, base }),
 });
-
-function firstMatch(table: ValueMap, grain: Value | undefined): Value | undefined {
-  for (const item of Array.isArray(grain) ? grain : grain === undefined ? [] : [grain]) {
-    for (const [key, value] of table) {
-      if (!matchesGlob(text(key), text(item))) continue;
-      if (value !== null) return value;
-      break;
-    }
-  }
-  return undefined;
-}
-
-function overBase(base: Value | undefined, found: Value): Value {
-  if (base === undefined) return found;
-  if (found === null) return base;
-  if (!isMap(base)) return found;
-  if (!isMap(found)) throw new CommandError("filter_by default and look-up values must both be dictionaries.");
-  return updateMap(base, found, { mergeLists: false });
-}
 
 /** What stands in for the grains that tell who the host is. */
 const SANITIZERS: Readonly<Record<string, (value: string) => string>> = {

@@ -110,7 +110,7 @@ export const kill_all_jobs: ModuleFunction<JobContext> = fn({
 export const refresh_grains: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Have the minion compute its grains again; then its pillar too, or with refresh_pillar=False its modules.\n" +
-      "clean_pillar_cache is accepted: there is no such cache.",
+      "clean_pillar_cache is accepted: the master's pillar_cache is cleaned in any case.",
     "saltutil.refresh_grains",
   ),
   params: { refresh_pillar: bool(true), clean_pillar_cache: bool(false) },
@@ -218,19 +218,21 @@ export const refresh_modules: ModuleFunction<JobContext> = fn({
 
 const REFRESH_PILLAR = { wait: bool(false), timeout: float(30), clean_cache: bool(true) };
 const REFRESH_PILLAR_DOC =
-  "Have the minion ask for its pillar again. wait, timeout and clean_cache are accepted: the answer says whether the minion\n" +
-  "has been told, and there is no cache.";
+  "Have the minion ask for its pillar again, and wait until it has it: wait and timeout are accepted. clean_cache=False lets the\n" +
+  "master answer with what its pillar_cache keeps.";
 
 export const refresh_pillar: ModuleFunction<JobContext> = fn({
   doc: describe(REFRESH_PILLAR_DOC, "saltutil.refresh_pillar"),
   params: REFRESH_PILLAR,
-  run: (_bound, { outside }) => outside.refresh("pillar"),
+  run: ({ clean_cache }, { outside }) =>
+    clean_cache ? outside.refresh("pillar") : outside.fire(map({ clean_cache }), "pillar_refresh"),
 });
 
 export const pillar_refresh: ModuleFunction<JobContext> = fn({
   doc: describe("Another name of saltutil.refresh_pillar.", "saltutil.pillar_refresh"),
   params: REFRESH_PILLAR,
-  run: (_bound, { outside }) => outside.refresh("pillar"),
+  run: ({ clean_cache }, { outside }) =>
+    clean_cache ? outside.refresh("pillar") : outside.fire(map({ clean_cache }), "pillar_refresh"),
 });
 
 export const list_extmods: ModuleFunction<JobContext> = fn({

@@ -21,6 +21,7 @@ export const RUNNERS: ModuleTable = {
   match: () => import("./match.ts"),
   network: () => import("./network.ts"),
   overview: () => import("./overview.ts"),
+  pillar: () => import("./pillar.ts"),
   salt: () => import("./salt.ts"),
   saltutil: () => import("./saltutil.ts"),
   state: () => import("./state.ts"),

@@ -19,7 +19,7 @@ fun
     The function. All other arguments are its own.
 
 with_pillar : False
-    Pillar is not built: True is refused.`,
+    True is refused: it is not built.`,
     "salt.cmd test.ping",
     "salt.cmd test.arg 1 2 3 a=1",
   ),
@@ -28,7 +28,9 @@ with_pillar : False
   varKwargs: "kwargs",
   async run({ fun }, context, { args, kwargs }) {
     const own: ValueMap = new Map([...kwargs].filter(([name]) => !String(name).startsWith("__")));
-    if (truthy(own.get("with_pillar"))) throw new CommandError("with_pillar: pillar is not built yet");
+    if (truthy(own.get("with_pillar"))) {
+      throw new CommandError("with_pillar is not built yet: salt-run pillar.show_pillar compiles pillar");
+    }
     own.delete("with_pillar");
     return await context.execute({ fun, args, kwargs: own });
   },

@@ -17,6 +17,20 @@ const OPERATORS = 16;
 const OPERATED = 20;
 const OPERATING_S = 3;
 const SIGN_INS = 300;
+const PILLARS = 500;
+/** A few files of a usual tree: by grains, by role, each minion's own. */
+const PILLAR_FILES: Readonly<Record<string, string>> = {
+  "top.sls":
+    "base:\n  '*': [common, users, own]\n  'G@os:Debian': [apt]\n  'G@os:Rocky': [dnf]\n  'roles:web': [{match: grain}, web]\n",
+  "common.sls": "ntp: {servers: [a, b, c]}\nsearch: {{ ['one', 'two'] }}\n",
+  "users.sls":
+    "users:\n{%- for i in range(40) %}\n  user{{ i }}: {uid: {{ 1000 + i }}, groups: [a, b], shell: /bin/sh}\n{%- endfor %}\n",
+  "own.sls": "id: {{ grains.id }}\nthreads: {{ grains['num_cpus'] * 2 }}\nfqdn: {{ grains.id }}.example.com\n",
+  "apt.sls": "repos:\n{%- for i in range(10) %}\n  - deb http://example.com/{{ i }} stable main\n{%- endfor %}\n",
+  "dnf.sls": "repos: {{ ['baseos', 'appstream']|join(',') }}\n",
+  "web.sls":
+    "vhosts:\n{%- for i in range(20) %}\n  site{{ i }}: {port: {{ 8000 + i }}, root: /srv/{{ grains.id }}/{{ i }}}\n{%- endfor %}\n",
+};
 const RETURNING_FLEET = 300;
 const SUBSCRIBERS = 8;
 /** Events of one measurement: enough for a second or two. Python Salt's bus carries a tenth. */
@@ -84,6 +98,27 @@ export const LOAD_ROWS: readonly Row[] = [
       const { signIns, seconds } = JSON.parse((await run(words)).out);
       if (signIns !== SIGN_INS) stage.remarks.add(`${side.name}: only ${signIns} were let in`);
       return signIns / seconds;
+    },
+  },
+  {
+    name: "pillars",
+    title: `${PILLARS} minions ask for their pillar at once, of 7 files that are templates: until all have it`,
+    unit: MS,
+    group: "pillars",
+    pythons: ["3008.3"],
+    async measure(stage, side) {
+      const roots = Deno.makeTempDirSync({ prefix: "bench_pillar_" });
+      for (const [name, text] of Object.entries(PILLAR_FILES)) Deno.writeTextFileSync(`${roots}/${name}`, text);
+      const fleet = await stage.fleet(side, async (fleet) => {
+        fleet.setOptions({ pillar_roots: `{base: [${roots}]}` });
+        await fleet.startMaster();
+      });
+      const { host, port } = fleet.requestAddress;
+      const words = [...benchCommand("pillar_load.ts"), host, String(port), fleet.pkiDir, String(PILLARS)];
+      const { pillars, seconds } = JSON.parse((await run(words)).out);
+      if (pillars !== PILLARS) stage.remarks.add(`${side.name}: only ${pillars} got their pillar`);
+      Deno.removeSync(roots, { recursive: true });
+      return seconds * 1000;
     },
   },
   {

@@ -46,7 +46,8 @@ const KNOWN_JOBS = 100;
 
 /** As a minion's defaults have it, in milliseconds; a swarm waits longer, since it is its own crowd. */
 const PATIENCE = { timeoutMs: 120_000, tries: 3 };
-const SIGN_IN_PATIENCE = {
+/** How long a minion of a bench waits for its master. */
+export const SIGN_IN_PATIENCE = {
   authTimeoutMs: 120_000,
   authTries: 3,
   masterTries: 10,

@@ -104,6 +104,7 @@ export async function openMaster(): Promise<FixtureMaster> {
   const token = minionKey.signX931(new TextEncoder().encode("salt"));
   let fired = 0;
   const handler = new RequestHandler({
+    pillars: { compile: () => Promise.resolve(encode(new Map(), "wire")) },
     opts,
     auth: {
       masterKey,

@@ -314,7 +314,7 @@ Deno.test("_pillar is answered under a key of its own that the master has signed
     assertReply(inner.get("pillar") ?? null, new Map());
     assertEquals(asBytes(inner.get("key")), outerKey);
   }
-  assertEquals(services.minions.data.get("web1")?.grains, map({ os: "Linux" }));
+  assertEquals(services.minions.data.get("web1")?.grains, map({ os: "Linux", id: "web1" }));
   assert(services.fired.some(({ tag }) => tag === "minion/refresh/web1"));
 });
 

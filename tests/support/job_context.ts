@@ -40,6 +40,7 @@ export function testContext(overrides: Partial<JobContext> = {}): TestContext {
   const children: { pid: number; state: "started" | "ended" }[] = [];
   const outside: Outside = {
     request: () => Promise.reject(new NoMasterError("This test has no master")),
+    pillar: () => Promise.reject(new NoMasterError("This test has no master")),
     fire: (data, tag) => {
       fired.push({ tag, data });
       return Promise.resolve(true);

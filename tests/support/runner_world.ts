@@ -12,7 +12,7 @@ import { KeyStore } from "../../lib/keys/store.ts";
 import { loadFamily } from "../../lib/plugins/loader.ts";
 import { RUNNERS } from "../../modules/runners/_built_in.ts";
 import { WHEEL } from "../../modules/wheel/_built_in.ts";
-import { repr, toValue, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { map, repr, toValue, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assert } from "./assert.ts";
 import { dataCache, jobStore } from "./job_store.ts";
 
@@ -75,6 +75,10 @@ export async function withRunnerWorld(test: (world: RunnerWorld) => Promise<void
       }),
       rotateKey: () => note("rotate"),
       fire: (tag, data) => Promise.resolve(done.push(`fire ${tag} ${repr(toValue(data))}`) > 0),
+      pillar: {
+        compile: ({ id, pillarenv, grains }) => Promise.resolve(map({ id, pillarenv, grains })),
+        top: ({ id }) => Promise.resolve({ top: map({ base: { "*": [id] } }), errors: [] }),
+      },
       execute: ({ fun, args, kwargs }) => Promise.resolve(`${fun}${repr([...args])}${repr(kwargs)}`),
       progress: (data: ValueMap) => Promise.resolve(note(repr(data))),
       print: (line) => done.push(`print ${line}`) > 0,

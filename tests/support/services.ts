@@ -24,6 +24,7 @@ import { BoundedMap } from "../../lib/values/bounded_map.ts";
 import { SessionKeys } from "../../lib/keys/sessions.ts";
 import { SharedKey } from "../../lib/keys/shared_key.ts";
 import { SignInTurns } from "../../lib/master/sign_in_turns.ts";
+import { encode } from "../../lib/values/msgpack.ts";
 import type { Value, ValueMap } from "../../lib/values/value.ts";
 
 /** Services, and what they were used for. */
@@ -107,6 +108,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
       start: (job) => Promise.resolve(void functions.push(job)),
       call: (job) => Promise.resolve((functions.push(job), { return: "done", success: true })),
     },
+    pillars: { compile: ({ override }) => Promise.resolve(encode(override, "wire")) },
     functionJobs: functions,
     park: () => {},
     warn: throttledWarnings(log),

@@ -78,6 +78,10 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
       }),
       rotateKey: () => void done.push("rotate"),
       fire: (tag) => Promise.resolve(done.push(`fire ${tag}`) > 0),
+      pillar: {
+        compile: ({ id, pillarenv, grains }) => Promise.resolve(map({ id, pillarenv, grains })),
+        top: ({ id }) => Promise.resolve({ top: map({ base: { "*": [id] } }), errors: [] }),
+      },
       execute: ({ fun, args, kwargs }) => Promise.resolve(`${fun}${repr([...args])}${repr(kwargs)}`),
       progress: (data) => Promise.resolve(void done.push(repr(data))),
       print: (line) => done.push(`print ${line}`) > 0,

@@ -1,0 +1,275 @@
+/**
+ * Compiles a minion's pillar: top files, the files that they name, external pillar, the caller's values, decryption.
+ * Source: Salt 3008.3 `salt/pillar/__init__.py` compile_pillar; what real masters made of tests/corpus/pillar.
+ * @module
+ */
+
+import { type MergeHow, mergeMaps } from "../values/dict_merge.ts";
+import { decryptPillar } from "./decrypt.ts";
+import { messageOf, PillarTopError, TargetError } from "../errors.ts";
+import { matchesTop, topMatchType } from "../target/top_match.ts";
+import { ExternalPillar } from "./external.ts";
+import { factsOf } from "../target/facts.ts";
+import { inEnvOrder, type MergedTop, mergeTops, NO_TOP, type TopFile, topMatches } from "./top.ts";
+import type { PillarHost, PillarWorld } from "./host.ts";
+import { PillarReads } from "./reads.ts";
+import { PillarRoots } from "./roots.ts";
+import type { PillarRequest } from "./request.ts";
+import { renderKept, type SlsKeeper } from "./kept_sls.ts";
+import { SlsFiles } from "./sls.ts";
+import { VERSION } from "../version.ts";
+import { WatchedMap } from "./watched_map.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+
+/** A compiled pillar, and what it was made of. */
+export interface CompiledPillar {
+  readonly pillar: ValueMap;
+  readonly reads: PillarReads;
+}
+
+/** Compiles the pillar of a request. */
+export async function compilePillar(
+  request: PillarRequest,
+  host: PillarHost,
+  keeper?: SlsKeeper,
+): Promise<CompiledPillar> {
+  const compilation = new Compilation(request, host, keeper);
+  return { pillar: await compilation.compile(), reads: compilation.reads };
+}
+
+/** The top files of a request as one, by environment and target; with what was wrong with them. */
+export async function pillarTop(
+  request: PillarRequest,
+  host: PillarHost,
+): Promise<{ readonly top: MergedTop; readonly errors: readonly string[] }> {
+  return await new Compilation(request, host, undefined).top();
+}
+
+/** What of the options depends on the request. */
+export function ownOptions({ id, saltenv, pillarenv }: PillarRequest): ValueMap {
+  return map({ id, minion_id: id, saltenv, pillarenv });
+}
+
+class Compilation {
+  readonly reads = new PillarReads();
+  readonly #request: PillarRequest;
+  readonly #host: PillarHost;
+  readonly #keeper: SlsKeeper | undefined;
+  readonly #roots: PillarRoots;
+  readonly #pillarenv: string | null;
+  readonly #merging: MergeHow;
+  readonly #errors: string[] = [];
+  readonly #opts: ValueMap;
+  readonly #grains: ValueMap;
+  /** What templates see as `pillar`. */
+  #pillar: ValueMap = new Map();
+  /** What the file in hand reads. */
+  #noting = this.reads;
+
+  constructor(request: PillarRequest, host: PillarHost, keeper: SlsKeeper | undefined) {
+    const { opts } = host;
+    this.#request = request;
+    this.#host = host;
+    this.#keeper = keeper;
+    this.#pillarenv = request.pillarenv ?? (opts.pillarenv_from_saltenv ? request.saltenv : null) ?? opts.pillarenv;
+    const env = this.#pillarenv ?? request.saltenv ?? "base";
+    const notes = {
+      path: (path: string) => this.#noting.path(path),
+      changing: (reason: string) => this.#noting.changing(reason),
+    };
+    this.#roots = new PillarRoots({ pillar_roots: opts.pillar_roots, ignores: host.ignores }, env, notes);
+    this.#merging = {
+      strategy: opts.pillar_source_merging_strategy,
+      renderer: opts.renderer,
+      mergeLists: opts.pillar_merge_lists,
+    };
+    const changed = () => this.#noting.changing("a template changes what is common to all");
+    this.#grains = new WatchedMap(request.grains, {
+      key: (key, value) => this.#noting.grain(key, value),
+      all: () => this.#noting.grains(request.grains),
+      changed,
+    });
+    const own = ownOptions({ ...request, pillarenv: this.#pillarenv });
+    const values = new Map([...host.values, ...own, ["grains", this.#grains], ["file_client", "local"]] as const);
+    this.#opts = new WatchedMap(values, {
+      key: (key, value) => own.has(key) && this.#noting.option(key, value),
+      all: () => this.#noting.changing("all options are read"),
+      changed,
+    });
+  }
+
+  #world(): PillarWorld {
+    return {
+      opts: this.#opts,
+      grains: this.#grains,
+      pillar: this.#pillar,
+      roots: this.#roots,
+      notes: {
+        path: (path) => this.#noting.path(path),
+        changing: (reason) => this.#noting.changing(reason),
+      },
+    };
+  }
+
+  async compile(): Promise<ValueMap> {
+    const { opts, log } = this.#host;
+    const { override } = this.#request;
+    const { top, errors: topErrors } = await this.top();
+    const external = new ExternalPillar(this.#request, this.#host, {
+      merging: this.#merging,
+      errors: this.#errors,
+      world: () => this.#world(),
+      nodegroups: () => this.#nodegroups(),
+    });
+    if (opts.ext_pillar_first) {
+      this.#pillar = await external.mergeInto(override);
+      this.#pillar = mergeMaps(this.#pillar, await this.#files(top), this.#merging);
+    } else {
+      const files = await this.#files(top);
+      this.#pillar = files;
+      this.#pillar = await external.mergeInto(files);
+    }
+    let pillar = new Map(this.#pillar);
+    this.#errors.push(...topErrors);
+    if (opts.pillar_opts) {
+      pillar.set("master", new Map(this.#host.values).set("saltversion", VERSION));
+    }
+    if (this.#errors.length > 0) {
+      for (const error of this.#errors) log("error", `Pillar render error of ${this.#request.id}: ${error}`);
+      pillar.set("_errors", this.#errors);
+      // A failure may pass although nothing that is known has changed.
+      this.reads.changing("it has errors");
+    }
+    if (override.size > 0) pillar = mergeMaps(pillar, override, this.#merging) as Map<Value, Value>;
+    return await decryptPillar(pillar, opts, (value, renderer) => this.#host.decrypt(value, renderer, this.#world()));
+  }
+
+  /** All top files as one. */
+  async top(): Promise<{ readonly top: MergedTop; readonly errors: readonly string[] }> {
+    const errors: string[] = [];
+    const tops = await this.#topFiles(errors);
+    try {
+      return { top: mergeTops(tops), errors };
+    } catch (error) {
+      if (!(error instanceof PillarTopError)) throw error;
+      this.#host.log("error", `The top files of pillar cannot be read: ${error.message}`);
+      return { top: NO_TOP, errors: [...errors, "Error encountered while rendering pillar top file."] };
+    }
+  }
+
+  /** The environments whose top files count. */
+  #environments(): string[] {
+    const { opts } = this.#host;
+    const all = this.#roots.envs();
+    if (this.#pillarenv !== null) return this.#roots.has(this.#pillarenv) ? [this.#pillarenv] : [];
+    if (opts.pillar_source_merging_strategy !== "none") return all;
+    return all.filter((env) => env === (this.#request.saltenv ?? "base"));
+  }
+
+  async #topFiles(errors: string[]): Promise<TopFile[]> {
+    const tops: TopFile[] = [];
+    const included: [saltenv: string, sls: string][] = [];
+    const name = this.#host.opts.state_top.replace(/^salt:\/\//, "");
+    try {
+      for (const saltenv of this.#environments()) {
+        const path = this.#roots.find(name, saltenv);
+        if (path === undefined) continue;
+        const top = await this.#render({ path, sls: "", saltenv, defaults: new Map() });
+        tops.push({ saltenv, top });
+      }
+    } catch (error) {
+      errors.push(`Rendering Primary Top file failed, render error:\n${messageOf(error)}`);
+    }
+    for (const { saltenv, top } of tops) {
+      const include = isMap(top) ? top.get("include") : undefined;
+      if (Array.isArray(include)) { for (const sls of new Set(include.map(str))) included.push([saltenv, sls]); }
+    }
+    for (const [saltenv, sls] of included) {
+      const file = this.#roots.sls(sls, saltenv);
+      if (file === undefined) continue;
+      try {
+        const top = await this.#render({ path: file.path, sls: "", saltenv, defaults: new Map() });
+        tops.push({ saltenv, top });
+      } catch (error) {
+        errors.push(`Rendering Top file ${sls} failed, render error:\n${messageOf(error)}`);
+      }
+    }
+    return tops;
+  }
+
+  /** The data of all files that the top files name for the minion. */
+  async #files(top: MergedTop): Promise<ValueMap> {
+    const { opts, log } = this.#host;
+    const found = topMatches(top, {
+      pillarenv: this.#pillarenv,
+      matches: (target, items) => this.#matches(target, items),
+    });
+    let pillar = new Map(this.#request.override) as ValueMap;
+    for (const [saltenv, names] of inEnvOrder(found, opts.env_order)) {
+      const files = new SlsFiles(
+        {
+          roots: this.#roots,
+          merging: this.#merging,
+          includesWin: opts.pillar_includes_override_sls,
+          hidesErrors: opts.pillar_safe_render_error,
+          ignores: (sls, env) => top.ignored.get(env)?.has(sls) ?? false,
+          render: (request) => this.#render(request),
+          log,
+        },
+        saltenv,
+        this.#errors,
+      );
+      pillar = await files.mergeInto(pillar, names);
+    }
+    return pillar;
+  }
+
+  #subject() {
+    this.reads.option("id", this.#request.id);
+    return { id: this.#request.id, grains: factsOf(this.#grains), pillar: factsOf(this.#pillar) };
+  }
+
+  #matches(target: Value, items: readonly Value[]): boolean {
+    const { opts, log } = this.#host;
+    try {
+      return matchesTop(target, topMatchType(items), this.#subject(), { nodegroups: opts.nodegroups, log });
+    } catch (error) {
+      if (!(error instanceof TargetError)) throw error;
+      if (!this.#errors.includes(error.message)) this.#errors.push(error.message);
+      return false;
+    }
+  }
+
+  /** The groups that the minion is in. */
+  #nodegroups(): string[] {
+    const { opts, log } = this.#host;
+    return [...opts.nodegroups.keys()].filter((name) =>
+      matchesTop(name, "nodegroup", this.#subject(), { nodegroups: opts.nodegroups, log })
+    ).map(str);
+  }
+
+  /** Renders a file, or gives what is kept of it. */
+  async #render(
+    { path, sls, saltenv, defaults }: { path: string; sls: string; saltenv: string; defaults: ValueMap },
+  ): Promise<Value> {
+    const facts = { grains: this.#request.grains, own: ownOptions({ ...this.#request, pillarenv: this.#pillarenv }) };
+    // What a file makes of other data than these is not kept.
+    const keeper = defaults.size === 0 && this.#pillar.size === 0 ? this.#keeper : undefined;
+    const [before, reads] = [this.#noting, new PillarReads()];
+    this.#noting = reads;
+    try {
+      return await renderKept({ key: `${saltenv}\0${sls}\0${path}`, facts, reads, keeper }, async () => {
+        reads.path(path);
+        const text = Deno.readTextFileSync(path);
+        const renderer = this.#host.opts.renderer;
+        const variables = new Map([...defaults, ["_pillar_rend", true]] as const) as ValueMap;
+        const data = await this.#host.render({ text, path, sls, saltenv, renderer, variables }, this.#world());
+        if (keeper !== undefined && this.#pillar.size > 0) reads.changing("a template changes pillar");
+        return data;
+      });
+    } finally {
+      this.#noting = before;
+      this.reads.add(reads);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * `decrypt_pillar`: the values of some keys are decrypted after all else.
+ * Source: Salt 3008.3 `salt/pillar/__init__.py` decrypt_pillar, `salt/utils/crypt.py` decrypt.
+ * @module
+ */
+
+import { messageOf } from "../errors.ts";
+import type { PillarOpts } from "./host.ts";
+import { isMap, repr, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+
+/** The options of it. */
+export type DecryptOpts = Pick<
+  PillarOpts,
+  "decrypt_pillar" | "decrypt_pillar_default" | "decrypt_pillar_delimiter" | "decrypt_pillar_renderers"
+>;
+
+/** `pillar` with its values decrypted, and what failed among its `_errors`. */
+export async function decryptPillar(
+  pillar: ValueMap,
+  opts: DecryptOpts,
+  decrypt: (value: Value, renderer: string) => Promise<Value>,
+): Promise<ValueMap> {
+  if (!truthy(opts.decrypt_pillar)) return pillar;
+  const keys = keysOf(opts.decrypt_pillar);
+  const errors: string[] = keys === undefined ? ["decrypt_pillar config option is malformed"] : [];
+  let decrypted = pillar;
+  for (const [key, named] of keys ?? []) {
+    const steps = key.split(opts.decrypt_pillar_delimiter);
+    const value = valueAt(decrypted, steps);
+    if (value === undefined || value === null) continue;
+    const renderer = named === null || named === "" ? opts.decrypt_pillar_default : named;
+    const valid = opts.decrypt_pillar_renderers;
+    try {
+      if (valid.length > 0 && !valid.includes(renderer)) {
+        throw new Error(
+          `${repr(renderer)} is not a valid decryption renderer. Valid choices are: ${valid.join(", ")}`,
+        );
+      }
+      decrypted = withValueAt(decrypted, steps, await decrypt(value, renderer));
+    } catch (error) {
+      errors.push(`Failed to decrypt pillar key '${key}': ${messageOf(error)}`);
+    }
+  }
+  if (errors.length === 0) return decrypted;
+  const known = decrypted.get("_errors");
+  return new Map(decrypted).set("_errors", [...Array.isArray(known) ? known : [], ...errors]);
+}
+
+/** The paths and their renderers; `undefined` if the option has not the form. */
+function keysOf(option: Value): [key: string, renderer: string | null][] | undefined {
+  if (isMap(option)) return [...option].map(([key, renderer]) => [str(key), renderer === null ? null : str(renderer)]);
+  if (!Array.isArray(option)) return undefined;
+  const keys: [string, string | null][] = [];
+  for (const item of option) {
+    if (!isMap(item)) keys.push([str(item), null]);
+    else if (item.size !== 1) return undefined;
+    else keys.push(...keysOf(item) ?? []);
+  }
+  return keys;
+}
+
+function valueAt(pillar: ValueMap, steps: readonly string[]): Value | undefined {
+  let at: Value | undefined = pillar;
+  for (const step of steps) at = isMap(at) ? at.get(step) : undefined;
+  return at;
+}
+
+function withValueAt(pillar: ValueMap, [step, ...rest]: readonly string[], value: Value): ValueMap {
+  const inner = pillar.get(step);
+  return new Map(pillar).set(step, rest.length === 0 || !isMap(inner) ? value : withValueAt(inner, rest, value));
+}

@@ -1,0 +1,146 @@
+/**
+ * External pillar: the sources that `ext_pillar` lists, and one on demand, one after the other.
+ * Source: Salt 3008.3 `salt/pillar/__init__.py` ext_pillar, __valid_on_demand_ext_pillar.
+ * @module
+ */
+
+import { InvocationError, messageOf } from "../errors.ts";
+import { invoke } from "../plugins/call.ts";
+import { type MergeHow, mergeMaps } from "../values/dict_merge.ts";
+import { deepCopy } from "./kept_sls.ts";
+import type { PillarContext, PillarRendering, PillarSource } from "../plugins/pillar_source.ts";
+import type { PillarHost, PillarText, PillarWorld } from "./host.ts";
+import type { PillarRequest } from "./request.ts";
+import { isMap, str, truthy, typeName, type Value, type ValueMap } from "../values/value.ts";
+
+/** What it works with, beside request and host. */
+export interface ExternalParts {
+  readonly merging: MergeHow;
+  /** Gets the texts for `_errors`. */
+  readonly errors: string[];
+  world(): PillarWorld;
+  nodegroups(): string[];
+}
+
+const MALFORMED = 'The "ext_pillar" option is malformed';
+
+/** The sources of one request. */
+export class ExternalPillar {
+  readonly #request: PillarRequest;
+  readonly #host: PillarHost;
+  readonly #parts: ExternalParts;
+
+  /** Runs nothing yet. */
+  constructor(request: PillarRequest, host: PillarHost, parts: ExternalParts) {
+    this.#request = request;
+    this.#host = host;
+    this.#parts = parts;
+  }
+
+  /** `pillar` with what the sources give; later ones win. */
+  async mergeInto(pillar: ValueMap): Promise<ValueMap> {
+    const { opts, log } = this.#host;
+    const { errors, merging } = this.#parts;
+    const { override } = this.#request;
+    const runs = [...opts.ext_pillar, ...this.#onDemand()];
+    let merged = override.size > 0 ? mergeMaps(pillar, override, merging) : pillar;
+    for (const run of runs) {
+      const [first] = isMap(run) ? run.keys() : [];
+      if (!isMap(run) || first === undefined) {
+        errors.push(MALFORMED);
+        // As Salt: what the sources before it gave is lost.
+        return opts.ext_pillar_first ? new Map() : pillar;
+      }
+      if (opts.exclude_ext_pillar.includes(str(first))) continue;
+      for (const [key, value] of run) {
+        const name = str(key);
+        const source = await this.#host.sources.get(`${name}.ext_pillar`);
+        if (source === undefined) {
+          log("error", `ext_pillar: there is no source ${name}${this.#reason(name)}`);
+          continue;
+        }
+        try {
+          const data = await this.#run(name, source, value, merged);
+          if (!truthy(data)) continue;
+          if (!isMap(data)) throw new Error(`it gave ${typeName(data)} and not dict`);
+          merged = mergeMaps(merged, data, merging);
+        } catch (error) {
+          errors.push(`Failed to load ext_pillar ${name}: ${messageOf(error)}`);
+        }
+      }
+    }
+    return merged;
+  }
+
+  #reason(name: string): string {
+    const problem = this.#host.sources.problems().get(name) ?? this.#host.sources.refusals().get(name);
+    return problem === undefined ? "" : `: ${problem}`;
+  }
+
+  async #run(name: string, source: PillarSource, value: Value, pillar: ValueMap): Promise<Value> {
+    const args = Array.isArray(value) ? value : isMap(value) ? [] : [value];
+    const kwargs: ValueMap = isMap(value) ? new Map(value) : new Map();
+    try {
+      const context = this.#context(pillar);
+      return await invoke(source, { name: `${name}.ext_pillar`, args, kwargs, context });
+    } catch (error) {
+      // Without the documentation that the text for an operator of a function ends with.
+      if (error instanceof InvocationError) throw new InvocationError(error.message);
+      throw error;
+    }
+  }
+
+  #context(pillar: ValueMap): PillarContext {
+    const host = this.#host;
+    const { extraMinionData, id, saltenv } = this.#request;
+    // A copy: a source that changes it must not change the files' data, which are kept.
+    const world: PillarWorld = { ...this.#parts.world(), pillar: deepCopy(pillar) as ValueMap };
+    return {
+      minionId: id,
+      pillar: world.pillar,
+      grains: world.grains,
+      opts: world.opts,
+      extraMinionData,
+      notes: world.notes,
+      signal: host.signal,
+      call: (name, args, kwargs = new Map()) => host.call(name, args, kwargs, world),
+      render: (rendering) => host.render(asText(rendering, saltenv ?? "base"), world),
+      decrypt: (data, renderer) => host.decrypt(data, renderer, world),
+      nodegroups: () => this.#parts.nodegroups(),
+      log: (level, message) => host.log(level, message),
+    };
+  }
+
+  /** The source on demand, if it is allowed. */
+  #onDemand(): Value[] {
+    const { ext, id } = this.#request;
+    const { on_demand_ext_pillar: allowed } = this.#host.opts;
+    const { log } = this.#host;
+    if (!truthy(ext)) return [];
+    if (!isMap(ext)) {
+      log("error", `The pillar on demand of ${id} is not formatted as a dictionary`);
+      return [];
+    }
+    const refused = [...ext.keys()].map(str).filter((name) => !allowed.includes(name));
+    if (refused.length === 0) return [ext];
+    log(
+      "error",
+      `ext_pillar on demand of ${id}: ${refused.sort().join(", ")}: not allowed. on_demand_ext_pillar allows: ${
+        allowed.join(", ")
+      }`,
+    );
+    return [];
+  }
+}
+
+/** A rendering of a source, as the host takes it. */
+function asText(
+  { context, allowUndefined, blacklist, whitelist, ...text }: PillarRendering,
+  saltenv: string,
+): PillarText {
+  const options = new Map<Value, Value>();
+  if (allowUndefined) options.set("allow_undefined", true);
+  if (truthy(blacklist)) options.set("renderer_blacklist", blacklist ?? null);
+  if (truthy(whitelist)) options.set("renderer_whitelist", whitelist ?? null);
+  return { ...text, sls: "", saltenv, variables: context ?? new Map(), options };
+}

@@ -1,0 +1,86 @@
+/**
+ * What a pillar is compiled with: options, functions, sources and renderers of one node. The compiler knows nothing of the
+ * modules behind them.
+ * @module
+ */
+
+import type { Family } from "../plugins/loader.ts";
+import type { MasterOpts } from "../config/options.ts";
+import type { PillarContext, PillarNotes } from "../plugins/pillar_source.ts";
+import type { PillarRoots } from "./roots.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+
+/** The options that the compiler reads; a minion has them as well. */
+export type PillarOpts = Pick<
+  MasterOpts,
+  | "id"
+  | "renderer"
+  | "state_top"
+  | "env_order"
+  | "pillar_roots"
+  | "pillarenv"
+  | "pillarenv_from_saltenv"
+  | "pillar_source_merging_strategy"
+  | "pillar_merge_lists"
+  | "pillar_includes_override_sls"
+  | "pillar_safe_render_error"
+  | "pillar_opts"
+  | "ext_pillar"
+  | "ext_pillar_first"
+  | "exclude_ext_pillar"
+  | "on_demand_ext_pillar"
+  | "decrypt_pillar"
+  | "decrypt_pillar_default"
+  | "decrypt_pillar_delimiter"
+  | "decrypt_pillar_renderers"
+  | "nodegroups"
+>;
+
+/** What a template sees and what it may call. */
+export interface PillarWorld {
+  /** Salt's `__opts__`. */
+  readonly opts: ValueMap;
+  readonly grains: ValueMap;
+  /** The pillar so far: the very map, which a template may change. */
+  readonly pillar: ValueMap;
+  /** Where imports are looked for. */
+  readonly roots: PillarRoots;
+  /** What the rendering reads is noted there. */
+  readonly notes: PillarNotes;
+}
+
+/** A text to render. */
+export interface PillarText {
+  readonly text: string;
+  readonly path: string;
+  /** Empty: no SLS. */
+  readonly sls: string;
+  readonly saltenv: string;
+  /** The pipe where the text names none. */
+  readonly renderer: string;
+  /** More names for templates. */
+  readonly variables: ValueMap;
+  /** A directory that imports are looked for in, in place of the roots. */
+  readonly imports?: string;
+  /** Options that this text has of its own. */
+  readonly options?: ValueMap;
+}
+
+/** The parts of a node. */
+export interface PillarHost {
+  readonly opts: PillarOpts;
+  /** All options as Salt's `__opts__`. */
+  readonly values: ValueMap;
+  /** Sources of external pillar. */
+  readonly sources: Family<PillarContext>;
+  readonly signal: AbortSignal;
+  /** Whether a directory is left out of lists of files. */
+  ignores?(name: string): boolean;
+  /** Renders a text. @throws {Error} With Salt's text for it. */
+  render(text: PillarText, world: PillarWorld): Promise<Value>;
+  /** Decrypts a value with all below it. @throws {Error} With the reason. */
+  decrypt(value: Value, renderer: string, world: PillarWorld): Promise<Value>;
+  /** Calls an execution function of this host. */
+  call(name: string, args: readonly Value[], kwargs: ValueMap, world: PillarWorld): Promise<Value>;
+  log(level: "error" | "warning" | "info" | "debug", message: string): void;
+}

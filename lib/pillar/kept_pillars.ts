@@ -1,0 +1,58 @@
+/**
+ * Compiled pillars that are kept, packed: each as long as everything that it was made of is the same. A few megabytes in all; the one
+ * that was used longest ago goes first.
+ * @module
+ */
+
+import type { PillarReads, ReadFacts } from "./reads.ts";
+
+/** Most bytes of all that is kept in one process. */
+const MOST_BYTES = 64 * 2 ** 20;
+
+interface Kept {
+  readonly reads: PillarReads;
+  readonly pillar: Uint8Array;
+  /** When it was compiled. */
+  readonly atMs: number;
+}
+
+/** The compiled pillars of one process. */
+export class KeptPillars {
+  readonly #kept = new Map<string, Kept>();
+  readonly #most: number;
+  #bytes = 0;
+
+  /** @param most Most bytes of all. */
+  constructor(most = MOST_BYTES) {
+    this.#most = most;
+  }
+
+  /** What is kept under `key`, if the request reads the same, or if it is younger than `ttlMs`. */
+  find(key: string, facts: ReadFacts, ttlMs?: number): Uint8Array | undefined {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return undefined;
+    const holds = ttlMs === undefined ? kept.reads.holds(facts) : Date.now() - kept.atMs < ttlMs;
+    if (!holds) return void this.drop(key);
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    return kept.pillar;
+  }
+
+  /** Keeps `pillar` in place of what was kept under `key`; what was used longest ago makes room. */
+  keep(key: string, pillar: Uint8Array, reads: PillarReads): void {
+    this.drop(key);
+    if (pillar.length > this.#most) return;
+    this.#kept.set(key, { reads, pillar, atMs: Date.now() });
+    this.#bytes += pillar.length;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= this.#most) break;
+      this.drop(oldest);
+    }
+  }
+
+  /** Forgets what is kept under `key`. */
+  drop(key: string): void {
+    this.#bytes -= this.#kept.get(key)?.pillar.length ?? 0;
+    this.#kept.delete(key);
+  }
+}

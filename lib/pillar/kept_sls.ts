@@ -1,0 +1,89 @@
+/**
+ * Rendered files of pillar that are kept, for all minions that a file looks the same for: as long as the files that it read
+ * are the same, and the grains and options that it asked for.
+ * @module
+ */
+
+import type { PillarReads, ReadFacts } from "./reads.ts";
+import { BoundedMap } from "../values/bounded_map.ts";
+import { stampOf } from "./stamps.ts";
+import { isMap, type Value } from "../values/value.ts";
+
+/** Most files that are kept. */
+const MOST_FILES = 2_000;
+/** Most forms of one file: a file that differs from minion to minion is not worth keeping. */
+const MOST_FORMS = 16;
+/** A file with more values than this is not kept. */
+const MOST_VALUES = 20_000;
+
+interface Form {
+  readonly reads: PillarReads;
+  readonly data: Value;
+}
+
+/** The rendered files of one process. */
+export class SlsKeeper {
+  readonly #files = new BoundedMap<string, Form[]>(MOST_FILES);
+
+  /** What is kept of a file for a request that reads the same. */
+  find(key: string, facts: ReadFacts): Form | undefined {
+    const forms = this.#files.get(key);
+    if (forms === undefined) return undefined;
+    const stamps = new Map<string, string>();
+    const stamp = (path: string) => {
+      const known = stamps.get(path) ?? stampOf(path);
+      stamps.set(path, known);
+      return known;
+    };
+    return forms.find(({ reads }) => reads.holds(facts, stamp));
+  }
+
+  /** Keeps a form of a file. */
+  keep(key: string, form: Form): void {
+    if (form.reads.reason !== undefined || countValues(form.data, MOST_VALUES) > MOST_VALUES) return;
+    const forms = this.#files.get(key) ?? [];
+    this.#files.set(key, [form, ...forms].slice(0, MOST_FORMS));
+  }
+}
+
+/** What a file renders to: of what is kept, or rendered now. The result is the caller's own. */
+export async function renderKept(
+  { key, facts, reads, keeper }: {
+    readonly key: string;
+    readonly facts: ReadFacts;
+    readonly reads: PillarReads;
+    readonly keeper: SlsKeeper | undefined;
+  },
+  render: () => Promise<Value>,
+): Promise<Value> {
+  const kept = keeper?.find(key, facts);
+  if (kept !== undefined) {
+    reads.add(kept.reads);
+    return deepCopy(kept.data);
+  }
+  const data = await render();
+  if (keeper === undefined) return data;
+  keeper.keep(key, { reads, data });
+  // What one minion's pillar becomes must not change what another's is made of.
+  return deepCopy(data);
+}
+
+/** A copy that shares no list and no map. */
+export function deepCopy(value: Value): Value {
+  if (Array.isArray(value)) return value.map(deepCopy);
+  if (!isMap(value)) return value;
+  const copy = new Map<Value, Value>();
+  for (const [key, item] of value) copy.set(key, deepCopy(item));
+  return copy;
+}
+
+/** How many values there are in one; counts no further than `most` and one. */
+function countValues(value: Value, most: number): number {
+  if (!Array.isArray(value) && !isMap(value)) return 1;
+  let count = 1;
+  for (const item of value.values()) {
+    if (count > most) break;
+    count += countValues(item, most - count);
+  }
+  return count;
+}

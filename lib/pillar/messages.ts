@@ -1,0 +1,75 @@
+/**
+ * What an MWorker and the master's main thread tell each other of pillars, and the main thread and the processes that compile
+ * them.
+ * @module
+ */
+
+import { blob, fieldsOf, oneOf, text, whole } from "../process/message_fields.ts";
+import { decode, encode } from "../values/msgpack.ts";
+import { asBytes } from "../protocol/payload.ts";
+import { WireError } from "../errors.ts";
+import { isMap, map } from "../values/value.ts";
+
+/** An MWorker asks for a pillar. */
+export interface PillarQuestion {
+  readonly kind: "pillar";
+  /** A key of its own, for the answer. */
+  readonly key: string;
+  /** The minion. */
+  readonly id: string;
+  /** The packed request. */
+  readonly request: Uint8Array;
+}
+
+/** What the main thread answers. */
+export interface PillarNews {
+  readonly kind: "pillar";
+  readonly key: string;
+  /** `compiled`; `full`: too many wait; `lost`: the master is ending. */
+  readonly state: "compiled" | "full" | "lost";
+  /** The pillar as MessagePack of the wire, of one that was compiled; else empty. */
+  readonly pillar: Uint8Array;
+}
+
+const STATES = ["compiled", "full", "lost"] as const;
+
+/** Whether a message is of this kind. */
+export function isAboutPillar(message: unknown): boolean {
+  return typeof message === "object" && message !== null && "kind" in message && message.kind === "pillar";
+}
+
+/** What an MWorker told. @throws {WireError} If it is something else. */
+export function parsePillarQuestion(message: unknown): PillarQuestion {
+  const fields = fieldsOf(message);
+  return { kind: "pillar", key: text(fields, "key"), id: text(fields, "id"), request: blob(fields, "request") };
+}
+
+/** What the main thread told. @throws {WireError} If it is something else. */
+export function parsePillarNews(message: unknown): PillarNews {
+  const fields = fieldsOf(message);
+  return {
+    kind: "pillar",
+    key: text(fields, "key"),
+    state: oneOf(fields, "state", STATES),
+    pillar: blob(fields, "pillar"),
+  };
+}
+
+/** A request on its way to a process. */
+export interface NumberedRequest {
+  readonly number: number;
+  readonly request: Uint8Array;
+}
+
+/** The bytes of it. */
+export function packNumbered({ number, request }: NumberedRequest): Uint8Array {
+  return encode(map({ number, request }), "disk");
+}
+
+/** The request in these bytes. @throws {WireError} If there is none. */
+export function unpackNumbered(bytes: Uint8Array): NumberedRequest {
+  const value = decode(bytes, "disk");
+  const request = isMap(value) ? asBytes(value.get("request")) : undefined;
+  if (request === undefined) throw new WireError("this is no request for a pillar");
+  return { number: whole(fieldsOf(value), "number", Number.MAX_SAFE_INTEGER), request };
+}

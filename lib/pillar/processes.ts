@@ -1,0 +1,266 @@
+/**
+ * The processes that a master compiles pillars in, apart from its own threads: whatever a template does, sign-ins and returns go
+ * on. A few processes, started when they are needed; each has one minion's pillar in hand, so it can be ended with it. Knows nothing of
+ * what pillar is.
+ * @module
+ */
+
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
+import { describeError, messageOf } from "../errors.ts";
+import { encode } from "../values/msgpack.ts";
+import { frame, FrameReader } from "../protocol/frames.ts";
+import type { Logger } from "../process/log.ts";
+import { masterProcess, PILLAR_PROCESS, V8_FLAGS } from "../process/self_command.ts";
+import { packNumbered, type PillarNews, type PillarQuestion } from "./messages.ts";
+import type { TimeBudget } from "../os/time_budget.ts";
+import { map } from "../values/value.ts";
+
+/** Questions that may wait, of all minions and of one. */
+const MOST_WAITING = 10_000, MOST_OF_ONE = 4;
+/** A process without work for this time is ended, in milliseconds. */
+const IDLE_MS = 300_000;
+/** Megabytes of JavaScript's heap of a process: a template that needs more ends it, and nothing else. */
+const HEAP_MB = 1_024;
+/** Most bytes of an answer; `pillar_max_bytes` bounds it further. */
+const MOST_ANSWER = 2 ** 31;
+/** Most bytes of what a process prints that are logged. */
+const MOST_PRINTED = 16_384;
+
+/** The parts of {@linkcode PillarProcesses}. */
+export interface PillarProcessesParts {
+  /** The packed options of the master. */
+  readonly opts: Uint8Array;
+  /** Most processes. */
+  readonly processes: number;
+  /** Longest time for one pillar, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly log: Logger;
+  /** Milliseconds without work after which a process is ended. Default: five minutes. */
+  readonly idleMs?: number;
+}
+
+/** Everybody who waits for the answer to one question. */
+interface Waiting {
+  readonly question: PillarQuestion;
+  readonly tell: ((pillar: Uint8Array | "full" | "lost") => void)[];
+}
+
+/** The processes of one master. */
+export class PillarProcesses {
+  readonly #parts: PillarProcessesParts;
+  readonly #processes: PillarProcess[] = [];
+  #waiting: Waiting[] = [];
+  #closed = false;
+
+  /** Starts none yet. */
+  constructor(parts: PillarProcessesParts) {
+    this.#parts = parts;
+  }
+
+  /** What they are doing, in one line. */
+  describe(): string {
+    const busy = this.#processes.filter((process) => process.busy).length;
+    return `${this.#processes.length} pillar processes, ${busy} at work, ${this.#waiting.length} pillars waiting`;
+  }
+
+  /** Takes a question. @param tell Is told the answer, once. */
+  take(question: PillarQuestion, tell: (news: PillarNews) => void): void {
+    const answer = (pillar: Uint8Array | "full" | "lost") => tell(news(question.key, pillar));
+    if (this.#closed) return answer("lost");
+    // A minion that asks again for the same waits with itself.
+    const same = this.#waiting.find(({ question: { id, request } }) =>
+      id === question.id && isEqual(request, question.request)
+    );
+    if (same !== undefined) return void same.tell.push(answer);
+    const its = this.#waiting.filter(({ question: { id } }) => id === question.id).length;
+    if (this.#waiting.length >= MOST_WAITING || its >= MOST_OF_ONE) {
+      this.#parts.log.warning(`Too many pillars wait: that of ${question.id} is refused`);
+      return answer("full");
+    }
+    this.#waiting.push({ question, tell: [answer] });
+    this.#next();
+  }
+
+  /** Gives what waits to processes without work, and starts more of them while there is more. */
+  #next(): void {
+    while (this.#waiting.length > 0 && !this.#closed) {
+      const free = this.#processes.filter((process) => !process.busy);
+      if (free.length === 0) {
+        if (this.#processes.length >= this.#parts.processes || !this.#start()) return;
+        continue;
+      }
+      const waiting = this.#waiting.shift();
+      if (waiting === undefined) return;
+      // The one that had this minion the last time has kept its pillar.
+      const process = free.find((each) => each.knows(waiting.question.id)) ?? free[0];
+      void this.#serve(process, waiting);
+    }
+  }
+
+  /** @returns Whether there is one more. */
+  #start(): boolean {
+    try {
+      const process = new PillarProcess(this.#parts, () => this.#forget(process));
+      this.#processes.push(process);
+      return true;
+    } catch (error) {
+      this.#parts.log.error(`No process for pillars can be started: ${messageOf(error)}`);
+      if (this.#processes.length > 0) return false;
+      for (const { tell } of this.#waiting.splice(0)) for (const each of tell) each("lost");
+      return false;
+    }
+  }
+
+  #forget(process: PillarProcess): void {
+    const at = this.#processes.indexOf(process);
+    if (at >= 0) this.#processes.splice(at, 1);
+  }
+
+  async #serve(process: PillarProcess, { question, tell }: Waiting): Promise<void> {
+    let answer: Uint8Array;
+    try {
+      answer = await process.compile(question);
+    } catch (error) {
+      this.#forget(process);
+      const text = `The pillar of ${question.id} cannot be compiled: ${messageOf(error)}`;
+      if (!this.#closed) this.#parts.log.error(text);
+      // An error in words in place of the pillar: states are not applied with it, and the operator sees it.
+      answer = encode(map({ _errors: [text] }), "wire");
+    }
+    for (const each of tell) each(this.#closed ? "lost" : answer);
+    this.#next();
+  }
+
+  /** Ends all processes. Twice is fine. */
+  async close(budget: TimeBudget): Promise<void> {
+    this.#closed = true;
+    for (const { tell } of this.#waiting.splice(0)) for (const each of tell) each("lost");
+    await Promise.all(this.#processes.splice(0).map((process) => process.close(budget)));
+  }
+}
+
+function news(key: string, pillar: Uint8Array | "full" | "lost"): PillarNews {
+  if (typeof pillar === "string") return { kind: "pillar", key, state: pillar, pillar: new Uint8Array() };
+  return { kind: "pillar", key, state: "compiled", pillar };
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}
+
+/** One process. */
+class PillarProcess {
+  readonly #parts: PillarProcessesParts;
+  readonly #child: Deno.ChildProcess;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #known = new Set<string>();
+  readonly #ended: Promise<unknown>;
+  #answer: PromiseWithResolvers<Uint8Array> | undefined;
+  #number = 0;
+  #idle: Timer | undefined;
+  #printed = "";
+
+  /** @param onEnd Called when it has ended. @throws {Error} If it cannot be started. */
+  constructor(parts: PillarProcessesParts, onEnd: () => void) {
+    this.#parts = parts;
+    const [command, ...args] = masterProcess(PILLAR_PROCESS);
+    // In a process group of its own, so that Ctrl-C on the master's terminal is the master's alone.
+    this.#child = new Deno.Command(command, {
+      args,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+      detached: true,
+      env: { DENO_V8_FLAGS: `${V8_FLAGS.replace(/=1\b/, "=8")},--max-old-space-size=${HEAP_MB}` },
+    }).spawn();
+    this.#input = this.#child.stdin.getWriter();
+    this.#write(parts.opts);
+    const reading = this.#read().catch((error) => this.#fail(describeError(error)));
+    const printing = this.#readPrinted().catch(() => {}); // it has ended
+    this.#ended = Promise.all([reading, printing, this.#child.status]).then(([, , status]) => {
+      clearTimeout(this.#idle);
+      onEnd();
+      const how = status.signal === null ? `with ${status.code}` : `by ${status.signal}`;
+      this.#fail(
+        outOfMemory(this.#printed) ? `it needs more than ${HEAP_MB} MB of memory` : `its process ended ${how}`,
+      );
+      if (this.#printed !== "") parts.log.error(`A process for pillars: ${this.#printed.trim()}`);
+    });
+  }
+
+  /** Whether it has a pillar in hand. */
+  get busy(): boolean {
+    return this.#answer !== undefined;
+  }
+
+  /** Whether it has had this minion before. */
+  knows(id: string): boolean {
+    return this.#known.has(id);
+  }
+
+  /** Compiles a pillar. @throws {Error} If the process ends, or takes too long. */
+  async compile({ id, request }: PillarQuestion): Promise<Uint8Array> {
+    clearTimeout(this.#idle);
+    this.#known.add(id);
+    const { timeoutMs, idleMs = IDLE_MS } = this.#parts;
+    const answer = this.#answer = Promise.withResolvers<Uint8Array>();
+    const late = setTimeout(() => {
+      answer.reject(new Error(`it takes more than ${timeoutMs / 1000} seconds (pillar_timeout)`));
+      this.#kill("SIGKILL");
+    }, timeoutMs);
+    try {
+      this.#write(packNumbered({ number: ++this.#number, request }));
+      return await answer.promise;
+    } finally {
+      clearTimeout(late);
+      this.#answer = undefined;
+      this.#idle = setTimeout(() => void this.#input.close().catch(() => {}), idleMs);
+    }
+  }
+
+  #fail(reason: string): void {
+    this.#answer?.reject(new Error(reason));
+  }
+
+  #write(content: Uint8Array): void {
+    this.#input.write(frame(1, content)).catch(() => {}); // it has ended: its status says so
+  }
+
+  async #read(): Promise<void> {
+    const frames = new FrameReader(MOST_ANSWER);
+    for await (const piece of this.#child.stdout) {
+      for (const { content } of frames.push(piece)) this.#answer?.resolve(content);
+    }
+  }
+
+  async #readPrinted(): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const piece of this.#child.stderr) {
+      if (this.#printed.length < MOST_PRINTED) {
+        this.#printed += decoder.decode(piece, { stream: true }).slice(0, MOST_PRINTED - this.#printed.length);
+      }
+    }
+  }
+
+  #kill(signal: Deno.Signal): void {
+    try {
+      this.#child.kill(signal);
+    } catch {
+      // It has ended.
+    }
+  }
+
+  /** Ends it: by the end of its input, else by force. */
+  async close(budget: TimeBudget): Promise<void> {
+    clearTimeout(this.#idle);
+    if (this.busy) this.#kill("SIGTERM");
+    await this.#input.close().catch(() => {});
+    if (!await budget.allows(this.#ended)) this.#kill("SIGKILL");
+    await this.#ended;
+    clearTimeout(this.#idle);
+  }
+}
+
+function outOfMemory(printed: string): boolean {
+  return /heap out of memory|Reached heap limit|Allocation failed/.test(printed);
+}

@@ -1,0 +1,86 @@
+/**
+ * What a pillar, or one of its files, was made of: paths, grains, and facts of the request. As long as all of it is the
+ * same, the result is.
+ * @module
+ */
+
+import { encode } from "../values/msgpack.ts";
+import type { PillarNotes } from "../plugins/pillar_source.ts";
+import { equals, type Value, type ValueMap } from "../values/value.ts";
+import { isUnsettled, stampOf } from "./stamps.ts";
+
+/** What reads are compared with: a minion's request. */
+export interface ReadFacts {
+  readonly grains: ValueMap;
+  /** What the options say of the minion: its id, the environments. */
+  readonly own: ValueMap;
+}
+
+/** Everything that was read. */
+export class PillarReads implements PillarNotes {
+  readonly #paths = new Map<string, string>();
+  readonly #grains = new Map<Value, Value | undefined>();
+  readonly #own = new Map<Value, Value | undefined>();
+  /** All grains, packed, if all were read. */
+  #allGrains: Uint8Array | undefined;
+  #reason: string | undefined;
+
+  /** Why the result must not be kept; `undefined` if it may. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  /** It depends on what is at a path. Called before the path is read. */
+  path(path: string): void {
+    if (this.#paths.has(path)) return;
+    this.#paths.set(path, stampOf(path));
+    if (isUnsettled(path, Date.now())) this.changing(`${path} has just been changed`);
+  }
+
+  /** It must not be kept. */
+  changing(reason: string): void {
+    this.#reason ??= reason;
+  }
+
+  /** A grain was read. */
+  grain(key: Value, value: Value | undefined): void {
+    this.#grains.set(key, value);
+  }
+
+  /** All grains were read. */
+  grains(grains: ValueMap): void {
+    this.#allGrains ??= encode(grains, "disk");
+  }
+
+  /** An option that depends on the request was read. */
+  option(key: Value, value: Value | undefined): void {
+    this.#own.set(key, value);
+  }
+
+  /** Adds what another result was made of. */
+  add(other: PillarReads): void {
+    for (const [path, stamp] of other.#paths) if (!this.#paths.has(path)) this.#paths.set(path, stamp);
+    for (const [key, value] of other.#grains) this.#grains.set(key, value);
+    for (const [key, value] of other.#own) this.#own.set(key, value);
+    this.#allGrains ??= other.#allGrains;
+    this.#reason ??= other.#reason;
+  }
+
+  /** Whether a request reads the same. @param stamps Gives the stamp of a path now. */
+  holds({ grains, own }: ReadFacts, stamps: (path: string) => string = stampOf): boolean {
+    for (const [key, value] of this.#own) if (!isSame(value, own.get(key))) return false;
+    for (const [key, value] of this.#grains) if (!isSame(value, grains.get(key))) return false;
+    if (this.#allGrains !== undefined && !isEqual(this.#allGrains, encode(grains, "disk"))) return false;
+    for (const [path, stamp] of this.#paths) if (stamps(path) !== stamp) return false;
+    return true;
+  }
+}
+
+function isSame(a: Value | undefined, b: Value | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return equals(a, b) && (typeof a === "string" || isEqual(encode(a, "disk"), encode(b, "disk")));
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}

@@ -1,0 +1,88 @@
+/**
+ * What is asked for: the pillar of one minion.
+ * Source: salt-protocol.md section 5; Salt 3008.3 `salt/master.py` _pillar, `salt/pillar/__init__.py` AsyncRemotePillar.
+ * @module
+ */
+
+import { decode, encode } from "../values/msgpack.ts";
+import { WireError } from "../errors.ts";
+import { isMap, map, truthy, type Value, type ValueMap } from "../values/value.ts";
+
+/** Whose pillar is wanted, and how. */
+export interface PillarRequest {
+  /** The minion. */
+  readonly id: string;
+  readonly grains: ValueMap;
+  /** The environment of the minion's states. */
+  readonly saltenv: string | null;
+  /** The one environment to take pillar from; `null`: the option's, else all. */
+  readonly pillarenv: string | null;
+  /** Values of the caller, which win. */
+  readonly override: ValueMap;
+  /** Options of the minion for external pillars. */
+  readonly extraMinionData: ValueMap;
+  /** An external pillar on demand: `{name: arguments}`. */
+  readonly ext: Value;
+  /** Whether what is kept of this pillar is dropped first. */
+  readonly cleanCache: boolean;
+}
+
+/** The request in the load of a `_pillar` command of minion `id`; its grains say that id, whatever they said. */
+export function readPillarRequest(load: ValueMap, id: string): PillarRequest {
+  const grains = asMap(load.get("grains"));
+  return {
+    id,
+    grains: new Map(grains).set("id", id),
+    saltenv: asName(load.get("saltenv") ?? load.get("env")),
+    pillarenv: asName(load.get("pillarenv")),
+    override: asMap(load.get("pillar_override")),
+    extraMinionData: asMap(load.get("extra_minion_data")),
+    ext: load.get("ext") ?? null,
+    cleanCache: truthy(load.get("clean_cache")),
+  };
+}
+
+/** The bytes of a request, for another process. */
+export function packPillarRequest(request: PillarRequest): Uint8Array {
+  return encode(map({ ...request }), "disk");
+}
+
+/** The request in these bytes. @throws {WireError} If it is none. */
+export function unpackPillarRequest(bytes: Uint8Array): PillarRequest {
+  const fields = decode(bytes, "disk");
+  const id = isMap(fields) ? fields.get("id") : undefined;
+  if (!isMap(fields) || typeof id !== "string") throw new WireError("this is no request for a pillar", "id");
+  return {
+    id,
+    grains: asMap(fields.get("grains")),
+    saltenv: asName(fields.get("saltenv")),
+    pillarenv: asName(fields.get("pillarenv")),
+    override: asMap(fields.get("override")),
+    extraMinionData: asMap(fields.get("extraMinionData")),
+    ext: fields.get("ext") ?? null,
+    cleanCache: fields.get("cleanCache") === true,
+  };
+}
+
+/** A request that asks for nothing special. */
+export function plainRequest(id: string, grains: ValueMap, asked: Partial<PillarRequest> = {}): PillarRequest {
+  const request: PillarRequest = {
+    id,
+    grains: new Map(grains).set("id", id),
+    saltenv: null,
+    pillarenv: null,
+    override: new Map(),
+    extraMinionData: new Map(),
+    ext: null,
+    cleanCache: false,
+  };
+  return { ...request, ...asked, override: asked.override ?? request.override };
+}
+
+function asMap(value: Value | undefined): ValueMap {
+  return isMap(value) ? value : new Map();
+}
+
+function asName(value: Value | undefined): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}

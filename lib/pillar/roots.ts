@@ -1,0 +1,136 @@
+/**
+ * The files of `pillar_roots`: found where they are and read in place, nothing is copied.
+ * Source: Salt 3008.3 `salt/fileclient.py` PillarClient, `salt/pillar/__init__.py` __gen_opts, _get_envs.
+ * @module
+ */
+
+import { isDirectory, isFile } from "../os/file_kind.ts";
+import type { PillarNotes } from "../plugins/pillar_source.ts";
+import { filterGlob, isGlob } from "../text/glob.ts";
+import { compareStrings, str, type ValueMap } from "../values/value.ts";
+
+/** Most files and directories that are looked at in one environment. */
+const MOST_ENTRIES = 200_000;
+/** Deepest directory below a root: links may lead in circles. */
+const DEEPEST = 40;
+
+/** Where an SLS is. */
+export interface SlsFile {
+  readonly path: string;
+  /** Whether it is the `init.sls` of a directory. */
+  readonly isInit: boolean;
+}
+
+/** The options that it reads. */
+export interface RootsOpts {
+  readonly pillar_roots: ValueMap;
+  /** Whether a directory of this name is left out of lists (`file_ignore_glob`, `file_ignore_regex`). */
+  ignores?(name: string): boolean;
+}
+
+/** The files of all environments, for one request. */
+export class PillarRoots {
+  readonly #roots = new Map<string, string[]>();
+  readonly #listed = new Map<string, ReadonlySet<string>>();
+  readonly #notes: PillarNotes;
+  readonly #ignores: (name: string) => boolean;
+
+  /** @param env The environment of the request, which `__env__` stands for. */
+  constructor({ pillar_roots, ignores }: RootsOpts, env: string, notes: PillarNotes) {
+    this.#notes = notes;
+    this.#ignores = ignores ?? (() => false);
+    for (const [name, list] of pillar_roots) {
+      if (name !== "__env__") this.#roots.set(str(name), directories(list));
+    }
+    if (pillar_roots.has("__env__") && !this.#roots.has(env)) {
+      const named = directories(pillar_roots.get("__env__") ?? null);
+      this.#roots.set(env, named.map((path) => path.replaceAll("__env__", env)));
+    }
+  }
+
+  /** The environments: `base`, then the others in the order of the option. */
+  envs(): string[] {
+    return [...new Set(["base", ...this.#roots.keys()])];
+  }
+
+  /** Whether an environment is one of the option's. */
+  has(saltenv: string): boolean {
+    return this.#roots.has(saltenv);
+  }
+
+  /** The directories of an environment. */
+  directories(saltenv: string): readonly string[] {
+    return this.#roots.get(saltenv) ?? [];
+  }
+
+  /** Where the file `path` is; `undefined` if it is in none of the roots. */
+  find(path: string, saltenv: string): string | undefined {
+    for (const root of this.directories(saltenv)) {
+      const found = this.below(root, path);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** The file `path` below a directory, and never above it; `undefined` if there is none. */
+  below(directory: string, path: string): string | undefined {
+    const steps = path.split("/").filter((step) => step !== "" && step !== ".");
+    if (steps.includes("..") || path.includes("\0")) return undefined;
+    const full = [directory.replace(/\/+$/, ""), ...steps].join("/");
+    this.#notes.path(full);
+    return isFile(full) ? full : undefined;
+  }
+
+  /** The file of an SLS: `a.b` is `a/b.sls`, else `a/b/init.sls`. */
+  sls(sls: string, saltenv: string): SlsFile | undefined {
+    const name = sls.replaceAll(".", "/");
+    const path = this.find(`${name}.sls`, saltenv);
+    if (path !== undefined) return { path, isInit: /(^|\/)init$/.test(name) };
+    const init = this.find(`${name}/init.sls`, saltenv);
+    return init === undefined ? undefined : { path: init, isInit: true };
+  }
+
+  /** The SLS whose names match a glob, sorted; a plain name matches itself if it is there. */
+  matching(pattern: string, saltenv: string): string[] {
+    if (isGlob(pattern)) return filterGlob(pattern, [...this.#listSls(saltenv)]);
+    return this.sls(pattern, saltenv) === undefined ? [] : [pattern];
+  }
+
+  #listSls(saltenv: string): ReadonlySet<string> {
+    const known = this.#listed.get(saltenv);
+    if (known !== undefined) return known;
+    const names: string[] = [];
+    const left = { entries: MOST_ENTRIES };
+    for (const root of this.directories(saltenv)) this.#list(root, "", names, { left, depth: 0 });
+    const listed = new Set(names.sort(compareStrings));
+    this.#listed.set(saltenv, listed);
+    return listed;
+  }
+
+  #list(root: string, below: string, names: string[], at: { readonly left: { entries: number }; depth: number }): void {
+    const directory = below === "" ? root : `${root}/${below}`;
+    this.#notes.path(directory);
+    if (at.depth > DEEPEST) return;
+    for (const entry of entriesOf(directory)) {
+      if (--at.left.entries < 0) throw new Error(`${root} holds more than ${MOST_ENTRIES} files`);
+      const path = below === "" ? entry.name : `${below}/${entry.name}`;
+      if (entry.isDirectory || (entry.isSymlink && isDirectory(`${root}/${path}`))) {
+        if (!this.#ignores(entry.name)) this.#list(root, path, names, { ...at, depth: at.depth + 1 });
+      } else if (path.endsWith(".sls")) {
+        names.push(path.replaceAll("/", ".").slice(0, path.endsWith("/init.sls") ? -9 : -4));
+      }
+    }
+  }
+}
+
+function directories(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((path) => typeof path === "string") : [];
+}
+
+function entriesOf(directory: string): Deno.DirEntry[] {
+  try {
+    return [...Deno.readDirSync(directory)];
+  } catch {
+    return []; // not there, or not to be read: as Salt, which lists what it can
+  }
+}

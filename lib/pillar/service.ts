@@ -1,0 +1,130 @@
+/**
+ * The pillars of a master in one process: compiled when they are asked for, or what is kept of them.
+ * Source: Salt 3008.3 `salt/pillar/__init__.py` PillarCache; docs/pillar.md says when a pillar is compiled again.
+ * @module
+ */
+
+import { compilePillar, ownOptions } from "./compile.ts";
+import { DataCache } from "../fleet/data_cache.ts";
+import { decode, encode } from "../values/msgpack.ts";
+import { KeptPillars } from "./kept_pillars.ts";
+import type { MasterOpts } from "../config/options.ts";
+import { mergeMaps } from "../values/dict_merge.ts";
+import { PillarReads } from "./reads.ts";
+import type { PillarHost } from "./host.ts";
+import type { PillarRequest } from "./request.ts";
+import { SlsKeeper } from "./kept_sls.ts";
+import { StoreError } from "../errors.ts";
+import { isMap, map, type ValueMap } from "../values/value.ts";
+
+/** The options that it reads, beside those of the compiler. */
+export type PillarServiceOpts = Pick<
+  MasterOpts,
+  | "cachedir"
+  | "minion_data_cache"
+  | "pillar_cache"
+  | "pillar_cache_backend"
+  | "pillar_cache_ttl"
+  | "pillar_max_bytes"
+>;
+
+/** Compiles and keeps. */
+export class PillarService {
+  readonly #opts: PillarServiceOpts;
+  readonly #host: PillarHost;
+  readonly #data: DataCache;
+  readonly #files = new SlsKeeper();
+  readonly #pillars = new KeptPillars();
+
+  /** Keeps nothing yet. */
+  constructor(opts: PillarServiceOpts, host: PillarHost) {
+    this.#opts = opts;
+    this.#host = host;
+    this.#data = new DataCache(opts.cachedir, { log: (text) => host.log("warning", text) });
+  }
+
+  /** The pillar of a request as MessagePack of the wire; one that is too large is an error in words. */
+  async pillar(request: PillarRequest): Promise<Uint8Array> {
+    const key = request.pillarenv === null ? request.id : `${request.id}:${request.pillarenv}`;
+    if (request.cleanCache) this.#drop(key);
+    // What the caller gives is not kept, and neither is what it asks for once.
+    const isPlain = request.override.size === 0 && (request.ext === null || request.ext === "");
+    const cached = this.#cached(key, request);
+    if (cached !== undefined && request.override.size === 0) return cached;
+    if (cached !== undefined) return this.#overridden(cached, request);
+    const keptKey = `${key}\0${request.saltenv}`;
+    const facts = { grains: request.grains, own: ownOptions(request) };
+    const kept = isPlain && !this.#opts.pillar_cache && request.extraMinionData.size === 0;
+    const known = kept ? this.#pillars.find(keptKey, facts) : undefined;
+    if (known !== undefined) return known;
+    const { pillar, reads } = await compilePillar(request, this.#host, this.#files);
+    const packed = this.#packed(request.id, pillar);
+    if (packed.tooLarge) return packed.bytes;
+    if (kept && reads.reason === undefined) this.#pillars.keep(keptKey, packed.bytes, reads);
+    if (isPlain) this.#store(key, request, { pillar, bytes: packed.bytes });
+    return packed.bytes;
+  }
+
+  #packed(id: string, pillar: ValueMap): { readonly bytes: Uint8Array; readonly tooLarge: boolean } {
+    const { pillar_max_bytes: most } = this.#opts;
+    const bytes = encode(pillar, "wire");
+    if (bytes.length <= most) return { bytes, tooLarge: false };
+    const text = `The pillar of ${id} has ${bytes.length} bytes, more than the ${most} that pillar_max_bytes allows`;
+    this.#host.log("error", text);
+    return { bytes: encode(map({ _errors: [text] }), "wire"), tooLarge: true };
+  }
+
+  #overridden(cached: Uint8Array, { override }: PillarRequest): Uint8Array {
+    const { opts } = this.#host;
+    const pillar = decode(cached, "wire");
+    const merged = mergeMaps(isMap(pillar) ? pillar : new Map(), override, {
+      strategy: opts.pillar_source_merging_strategy,
+      renderer: opts.renderer,
+      mergeLists: opts.pillar_merge_lists,
+    });
+    return encode(merged, "wire");
+  }
+
+  /** What `pillar_cache` keeps, whatever has changed. */
+  #cached(key: string, { grains }: PillarRequest): Uint8Array | undefined {
+    const { pillar_cache, pillar_cache_backend, pillar_cache_ttl, cachedir } = this.#opts;
+    if (!pillar_cache) return undefined;
+    const ttlMs = pillar_cache_ttl * 1000;
+    if (pillar_cache_backend === "memory") return this.#pillars.find(key, { grains, own: new Map() }, ttlMs);
+    try {
+      const { mtime } = Deno.statSync(`${cachedir}/pillar/${key}.p`);
+      if (Date.now() - Number(mtime) >= ttlMs) return undefined;
+    } catch {
+      return undefined; // there is none
+    }
+    const pillar = this.#data.get(key)?.pillar;
+    return pillar === undefined || pillar.size === 0 ? undefined : encode(pillar, "wire");
+  }
+
+  /** For targets by pillar, for the runner `cache`, and for `pillar_cache`. */
+  #store(
+    key: string,
+    { pillarenv }: PillarRequest,
+    { pillar, bytes }: { readonly pillar: ValueMap; readonly bytes: Uint8Array },
+  ): void {
+    const { pillar_cache, pillar_cache_backend, minion_data_cache } = this.#opts;
+    if (pillar_cache && pillar_cache_backend === "memory") this.#pillars.keep(key, bytes, new PillarReads());
+    const onDisk = pillar_cache && pillar_cache_backend === "disk";
+    if (!onDisk && !(minion_data_cache && pillarenv === null)) return;
+    try {
+      this.#data.setPillar(key, pillar);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.#host.log("error", `The pillar of ${key} is not in the data cache: ${error.message}`);
+    }
+  }
+
+  #drop(key: string): void {
+    this.#pillars.drop(key);
+    try {
+      Deno.removeSync(`${this.#opts.cachedir}/pillar/${key}.p`);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * The files of pillar that a top file names: each rendered, with what it includes.
+ * Source: Salt 3008.3 `salt/pillar/__init__.py` render_pstate, render_pillar.
+ * @module
+ */
+
+import { type MergeHow, mergeMaps } from "../values/dict_merge.ts";
+import { messageOf } from "../errors.ts";
+import type { PillarRoots } from "./roots.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+
+/** A file to render. */
+export interface SlsRequest {
+  readonly path: string;
+  readonly sls: string;
+  readonly saltenv: string;
+  /** What the file that includes it says that its variables are. */
+  readonly defaults: ValueMap;
+}
+
+/** What the files of a pillar are rendered with. */
+export interface SlsHost {
+  readonly roots: PillarRoots;
+  readonly merging: MergeHow;
+  /** `pillar_includes_override_sls` */
+  readonly includesWin: boolean;
+  /** `pillar_safe_render_error` */
+  readonly hidesErrors: boolean;
+  /** SLS that may be missing. */
+  ignores(sls: string, saltenv: string): boolean;
+  /** Renders a file. The result is the caller's own. @throws {Error} With Salt's text. */
+  render(request: SlsRequest): Promise<Value>;
+  log(level: "error" | "debug", message: string): void;
+}
+
+/** How deep files may include each other: a file that is included twice is rendered once, so no circle is endless. */
+const DEEPEST = 200;
+
+/** The files of one environment. What is rendered once is used again for each file that includes it. */
+export class SlsFiles {
+  readonly #host: SlsHost;
+  readonly #saltenv: string;
+  readonly #rendered = new Map<string, Value>();
+  readonly #errors: string[];
+
+  /** @param errors Gets the texts for `_errors`. */
+  constructor(host: SlsHost, saltenv: string, errors: string[]) {
+    this.#host = host;
+    this.#saltenv = saltenv;
+    this.#errors = errors;
+  }
+
+  /** `pillar` with the data of all SLS that match `names`, in order; later ones win. */
+  async mergeInto(pillar: ValueMap, names: readonly string[]): Promise<ValueMap> {
+    const { roots, merging, log } = this.#host;
+    const found = names.flatMap((name) => {
+      if (!this.#isEnvironment()) this.#errors.push(noEnvironment(this.#saltenv));
+      const matching = this.#isEnvironment() ? roots.matching(name, this.#saltenv) : [];
+      return matching.length > 0 ? matching : [name];
+    });
+    let merged = pillar;
+    for (const sls of found) {
+      const { data, errors } = await this.#sls(sls, new Map(), 0);
+      this.#errors.push(...errors);
+      if (isMap(data)) merged = mergeMaps(merged, data, merging);
+      else if (data !== null) log("error", `The pillar file '${sls}' did not render to a map: ${errors.join(", ")}`);
+    }
+    return merged;
+  }
+
+  #isEnvironment(): boolean {
+    return this.#saltenv === "base" || this.#host.roots.has(this.#saltenv);
+  }
+
+  async #sls(sls: string, defaults: ValueMap, depth: number): Promise<{ data: Value; errors: string[] }> {
+    const { roots, log } = this.#host;
+    const saltenv = this.#saltenv;
+    const file = roots.sls(sls, saltenv);
+    const errors: string[] = [];
+    if (file === undefined) {
+      if (this.#host.ignores(sls, saltenv)) {
+        log("debug", `Skipping ignored and missing SLS '${sls}' in environment '${saltenv}'`);
+        return { data: null, errors };
+      }
+      if (roots.directories(saltenv).length === 0) {
+        log("debug", `Specified SLS '${sls}' in environment '${saltenv}' was not found: no pillar_roots`);
+        return { data: null, errors };
+      }
+      const text = `Specified SLS '${sls}' in environment '${saltenv}' is not available on the salt master`;
+      log("error", text);
+      errors.push(text);
+    }
+    let data: Value = file === undefined ? new Map() : null;
+    try {
+      if (file !== undefined) data = await this.#host.render({ path: file.path, sls, saltenv, defaults });
+    } catch (error) {
+      const text = `Rendering SLS '${sls}' failed, render error:\n${messageOf(error)}`;
+      log("error", text);
+      errors.push(
+        this.#host.hidesErrors ? `Rendering SLS '${sls}' failed. Please see master log for details.` : text,
+      );
+    }
+    this.#rendered.set(sls, data);
+    if (!truthy(data)) return { data, errors };
+    if (!isMap(data)) {
+      errors.push(`SLS '${sls}' does not render to a dictionary`);
+      return { data, errors };
+    }
+    if (!data.has("include")) return { data, errors };
+    const includes = data.get("include") ?? null;
+    if (!Array.isArray(includes)) {
+      errors.push(`Include Declaration in SLS '${sls}' is not formed as a list`);
+      return { data, errors };
+    }
+    data.delete("include");
+    const from = { sls, isInit: file?.isInit ?? false, defaults, depth };
+    return { data: await this.#include(data, includes, from, errors), errors };
+  }
+
+  /** `data` with what it includes. */
+  async #include(
+    data: ValueMap,
+    includes: readonly Value[],
+    from: { readonly sls: string; readonly isInit: boolean; readonly defaults: ValueMap; readonly depth: number },
+    errors: string[],
+  ): Promise<ValueMap> {
+    const { merging, includesWin } = this.#host;
+    if (from.depth >= DEEPEST) {
+      errors.push(`SLS '${from.sls}' is included more than ${DEEPEST} levels deep`);
+      return data;
+    }
+    const included: ValueMap[] = [];
+    // As in Salt, what one item says of defaults holds for the plain items after it, and the errors of one file are told
+    // again for the next one that was rendered before.
+    let defaults = from.defaults, told: readonly string[] = [];
+    for (const item of includes) {
+      const include = readInclude(item);
+      defaults = include.defaults ?? defaults;
+      for (const sls of this.#included(include.sls, from, errors)) {
+        let found: Value;
+        const known = this.#rendered.get(sls);
+        if (known === undefined) {
+          const rendered = await this.#sls(sls, defaults, from.depth + 1);
+          found = rendered.data;
+          told = rendered.errors;
+        } else {
+          found = known;
+        }
+        if (isMap(found) && found.size > 0) included.push(below(include.key, found));
+        errors.push(...told);
+      }
+    }
+    const inOrder = includesWin ? [data, ...included] : [...included, data];
+    return inOrder.reduce((merged, next) => mergeMaps(merged, next, merging));
+  }
+
+  /** The SLS that an item of `include` means. */
+  #included(
+    sls: string,
+    from: { readonly sls: string; readonly isInit: boolean },
+    errors: string[],
+  ): readonly string[] {
+    const { roots } = this.#host;
+    const relative = sls.startsWith(".");
+    const parts = from.sls.split(".");
+    const absolute = relative ? [...from.isInit ? parts : parts.slice(0, -1), sls.slice(1)].join(".") : sls;
+    if (!this.#isEnvironment()) {
+      errors.push(noEnvironment(this.#saltenv));
+      return [sls];
+    }
+    // A relative name means a file at the root as well, if there is one.
+    const found = [sls.replace(/^\.+/, "").replaceAll("/", "."), absolute].flatMap((name) =>
+      roots.matching(name, this.#saltenv)
+    );
+    return found.length > 0 ? found : [absolute];
+  }
+}
+
+function noEnvironment(saltenv: string): string {
+  return `No matching pillar environment for environment '${saltenv}' found`;
+}
+
+interface Include {
+  readonly sls: string;
+  readonly key?: string;
+  readonly defaults?: ValueMap;
+}
+
+function readInclude(item: Value): Include {
+  if (!isMap(item)) return { sls: str(item) };
+  const [first] = item;
+  if (first === undefined) return { sls: "" };
+  const [sls, options] = first;
+  if (!isMap(options)) return { sls: str(sls) };
+  const defaults = options.get("defaults") ?? null, key = options.get("key") ?? null;
+  return {
+    sls: str(sls),
+    defaults: isMap(defaults) ? defaults : new Map(),
+    ...truthy(key) && { key: str(key) },
+  };
+}
+
+/** `{x: {y: data}}` for the key `x:y`. */
+function below(key: string | undefined, data: ValueMap): ValueMap {
+  if (key === undefined) return data;
+  return key.split(":").reduceRight<ValueMap>((inner, step) => new Map([[step, inner]]), data);
+}

@@ -1,0 +1,129 @@
+/**
+ * Top files of pillar: several as one, and what of it is a minion's.
+ * Source: Salt 3008.3 `salt/pillar/__init__.py` merge_tops, sort_top_targets, top_matches; `salt/matchers/confirm_top.py`.
+ * @module
+ */
+
+import { PillarTopError } from "../errors.ts";
+import { isFloat, isInt, isMap, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
+
+/** A top file as it was rendered, and the environment that it is of. */
+export interface TopFile {
+  readonly saltenv: string;
+  readonly top: Value;
+}
+
+/** All top files as one. */
+export interface MergedTop {
+  /** By environment and target: maps with `match`, then names of SLS. */
+  readonly targets: ReadonlyMap<Value, ReadonlyMap<Value, Value[]>>;
+  /** The SLS that may be missing, by environment. */
+  readonly ignored: ReadonlyMap<Value, ReadonlySet<string>>;
+}
+
+/** What is said of a target in one top file. */
+interface Entry {
+  readonly matches: Value[];
+  readonly sls: string[];
+  readonly order: number;
+  readonly ignoresMissing: boolean;
+}
+
+/** Nothing: of top files that cannot be read. */
+export const NO_TOP: MergedTop = { targets: new Map(), ignored: new Map() };
+
+/** Joins top files; of a target in two of them the later one counts. @throws {PillarTopError} If one of them has not the form of a top file. */
+export function mergeTops(tops: readonly TopFile[]): MergedTop {
+  const merged = new Map<Value, Map<Value, Entry>>();
+  const ignored = new Map<Value, Set<string>>();
+  for (const { top } of tops) {
+    if (!isMap(top)) throw new PillarTopError("a top file is no map");
+    for (const [saltenv, targets] of top) {
+      if (saltenv === "include") continue;
+      const known = merged.get(saltenv) ?? new Map<Value, Entry>();
+      for (const [target, items] of targetsOf(targets)) {
+        const entry = readEntry(items);
+        known.set(target, entry);
+        merged.set(saltenv, known);
+        if (!entry.ignoresMissing) continue;
+        const missing = ignored.get(saltenv) ?? new Set();
+        for (const sls of entry.sls) missing.add(sls);
+        ignored.set(saltenv, missing);
+      }
+    }
+  }
+  return { targets: new Map([...merged].map(([saltenv, entries]) => [saltenv, sorted(entries)])), ignored };
+}
+
+function sorted(entries: ReadonlyMap<Value, Entry>): Map<Value, Value[]> {
+  const inOrder = [...entries].sort(([, a], [, b]) => a.order - b.order);
+  return new Map(inOrder.map(([target, { matches, sls }]) => [target, [...matches, ...sls]]));
+}
+
+/** The targets of an environment. An empty text or list is no target, as Python iterates it. */
+function targetsOf(targets: Value): ValueMap {
+  if (isMap(targets)) return targets;
+  if (targets === "" || (Array.isArray(targets) && targets.length === 0)) return new Map();
+  throw new PillarTopError("the targets of an environment are no map");
+}
+
+function readEntry(items: Value): Entry {
+  const sls = new Set<string>();
+  const matches: Value[] = [];
+  let order = 0, ignoresMissing = false;
+  for (const item of iterated(items)) {
+    if (typeof item === "string") sls.add(item);
+    if (!isMap(item)) continue;
+    if (item.has("match")) matches.push(item);
+    if (item.has("order")) order = orderOf(item.get("order") ?? null);
+    if (truthy(item.get("ignore_missing"))) ignoresMissing = true;
+  }
+  return { matches, sls: [...sls], order, ignoresMissing };
+}
+
+/** As Python iterates it: of a map its keys, of a text its characters. */
+function iterated(items: Value): Iterable<Value> {
+  if (Array.isArray(items)) return items;
+  if (isMap(items)) return items.keys();
+  if (typeof items === "string") return items;
+  throw new PillarTopError("what belongs to a target is no list");
+}
+
+function orderOf(order: Value): number {
+  if (typeof order === "string") return /^\s*[+-]?\d+(_\d+)*\s*$/.test(order) ? Number(order.replaceAll("_", "")) : 0;
+  const number = isInt(order) || isFloat(order) || typeof order === "boolean" ? toNumber(order) : undefined;
+  if (number === undefined || !Number.isFinite(number)) throw new PillarTopError("an order is no number");
+  return Math.trunc(number);
+}
+
+/** Whether a target means the minion. */
+export type TopMatch = (target: Value, items: readonly Value[]) => boolean;
+
+/** The SLS of a minion by environment, in order, each once. @param pillarenv If set, of that environment alone. */
+export function topMatches(
+  { targets }: MergedTop,
+  { pillarenv, matches }: { readonly pillarenv: string | null; readonly matches: TopMatch },
+): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const [saltenv, entries] of targets) {
+    if (pillarenv !== null && pillarenv !== "" && saltenv !== pillarenv) continue;
+    for (const [target, items] of entries) {
+      if (!matches(target, items)) continue;
+      const name = String(saltenv);
+      const known = found.get(name) ?? [];
+      for (const item of items) if (typeof item === "string" && !known.includes(item)) known.push(item);
+      found.set(name, known);
+    }
+  }
+  return found;
+}
+
+/** The environments that were found, those of `env_order` first. */
+export function inEnvOrder(
+  found: ReadonlyMap<string, string[]>,
+  envOrder: readonly string[],
+): [saltenv: string, sls: readonly string[]][] {
+  const first = envOrder.filter((saltenv) => found.has(saltenv));
+  const rest = [...found.keys()].filter((saltenv) => !first.includes(saltenv));
+  return [...first, ...rest].map((saltenv) => [saltenv, found.get(saltenv) ?? []]);
+}

@@ -1,0 +1,67 @@
+/**
+ * What a source of pillar (`ext_pillar`) is: a module with a function `ext_pillar`, which gets what the option says, and a
+ * context in place of Salt's first two arguments and its dunder names.
+ * @module
+ */
+
+import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+
+/** Notes what a pillar depends on, so that it is made again when that has changed. */
+export interface PillarNotes {
+  /** It depends on what is at a path: a file, the entries of a directory, or that there is nothing. */
+  path(path: string): void;
+  /** It may be another one the next time: it must not be kept. @param reason Whose fault that is, for the log. */
+  changing(reason: string): void;
+}
+
+/** What a template or a file of a source is rendered with. */
+export interface PillarRendering {
+  readonly text: string;
+  /** The path of the file. */
+  readonly path: string;
+  /** The pipe of renderers: `jinja|yaml`. */
+  readonly renderer: string;
+  /** Names that the template sees. */
+  readonly context?: ValueMap;
+  /** The directory that its imports are looked for in. Default: the roots of the environment. */
+  readonly imports?: string;
+  /** Whether a name that is not there is empty, and not an error. */
+  readonly allowUndefined?: boolean;
+  /** Renderers that are left out, as `renderer_blacklist`. */
+  readonly blacklist?: Value;
+  /** The only renderers that count, as `renderer_whitelist`. */
+  readonly whitelist?: Value;
+}
+
+/** The context of a source. */
+export interface PillarContext {
+  /** The minion whose pillar is compiled. */
+  readonly minionId: string;
+  /** The pillar so far; a source must not change it. */
+  readonly pillar: ValueMap;
+  readonly grains: ValueMap;
+  /** Salt's `__opts__`: the options of the master, and `pillarenv` and `saltenv` of the request. */
+  readonly opts: ValueMap;
+  /** Options of the minion that it passes to sources (`pass_to_ext_pillars`). */
+  readonly extraMinionData: ValueMap;
+  readonly notes: PillarNotes;
+  readonly signal: AbortSignal;
+  /** Calls an execution function on this host. */
+  call(name: string, args: Value[], kwargs?: ValueMap): Promise<Value>;
+  /** Renders a text. @throws {Error} With Salt's text. */
+  render(rendering: PillarRendering): Promise<Value>;
+  /** Decrypts a value with all below it, by a renderer of that name. @throws {Error} With the reason. */
+  decrypt(value: Value, renderer: string): Promise<Value>;
+  /** The groups of `nodegroups` that the minion is in. */
+  nodegroups(): string[];
+  log(level: "error" | "warning" | "info" | "debug", message: string): void;
+}
+
+/** A source of pillar. Its result is a map, or something empty for nothing. */
+export type PillarSource = ModuleFunction<PillarContext>;
+
+/** Declares the function `ext_pillar` of a source. */
+export function pillarSource<P extends Parameters>(declaration: Declaration<P, PillarContext>): PillarSource {
+  return declare(declaration);
+}

@@ -1,0 +1,51 @@
+/**
+ * Tables whose keys are globs that a value is looked up by: `grains.filter_by` and `pillar.filter_by`.
+ * Source: Salt 3008.3 `salt/utils/data.py` filter_by.
+ * @module
+ */
+
+import { CommandError } from "../errors.ts";
+import { matchesGlob } from "./glob.ts";
+import { updateMap } from "../values/dict_update.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+
+/** What a look-up does beside finding a key. */
+export interface FilterOptions {
+  /** A map that is put over what was found. */
+  readonly merge: Value;
+  /** The key that counts if no other matches. */
+  readonly fallback: Value;
+  /** The key of a map that what was found is put over. */
+  readonly base: Value;
+}
+
+/** The value of the table for `value`; of a list, for the first item that a key matches. @throws {CommandError} For what is no map and was to be merged. */
+export function filterBy(table: ValueMap, value: Value | undefined, options: FilterOptions): Value {
+  const { merge, fallback, base } = options;
+  const found = firstMatch(table, value) ?? table.get(fallback) ?? null;
+  const based = truthy(base) ? overBase(table.get(base), found) : found;
+  if (!truthy(merge)) return based;
+  if (!isMap(merge)) throw new CommandError("filter_by merge argument must be a dictionary.");
+  if (based === null) return merge;
+  if (!isMap(based)) throw new CommandError("Cannot update using non-dict types in dictupdate.update()");
+  return updateMap(based, merge, { mergeLists: false });
+}
+
+function firstMatch(table: ValueMap, value: Value | undefined): Value | undefined {
+  for (const item of Array.isArray(value) ? value : value === undefined ? [] : [value]) {
+    for (const [key, found] of table) {
+      if (!matchesGlob(str(key), str(item))) continue;
+      if (found !== null) return found;
+      break;
+    }
+  }
+  return undefined;
+}
+
+function overBase(base: Value | undefined, found: Value): Value {
+  if (base === undefined) return found;
+  if (found === null) return base;
+  if (!isMap(base)) return found;
+  if (!isMap(found)) throw new CommandError("filter_by default and look-up values must both be dictionaries.");
+  return updateMap(base, found, { mergeLists: false });
+}

@@ -1,0 +1,28 @@
+/**
+ * What a job asks for of a fresh pillar, as bytes on the way to its minion.
+ * @module
+ */
+
+import type { PillarAsked } from "../plugins/job_context.ts";
+import { decode, encode } from "../values/msgpack.ts";
+import { isMap, map, type Value } from "../values/value.ts";
+
+/** The bytes of it. */
+export function packPillarAsked(asked: PillarAsked): Uint8Array {
+  return encode(map({ ...asked }), "disk");
+}
+
+/** What these bytes say; what is of no use in them is left out. */
+export function unpackPillarAsked(bytes: Uint8Array): PillarAsked {
+  const fields = decode(bytes, "disk");
+  if (!isMap(fields)) return {};
+  const override = fields.get("override");
+  const name = (value: Value | undefined) => value === null || typeof value === "string" ? value : undefined;
+  return {
+    ...isMap(override) && { override },
+    ...name(fields.get("pillarenv")) !== undefined && { pillarenv: name(fields.get("pillarenv")) },
+    ...name(fields.get("saltenv")) !== undefined && { saltenv: name(fields.get("saltenv")) },
+    ...fields.get("cleanCache") === true && { cleanCache: true },
+    ...fields.has("ext") && { ext: fields.get("ext") },
+  };
+}

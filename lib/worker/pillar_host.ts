@@ -1,0 +1,144 @@
+/**
+ * What pillar is compiled with on a host: its execution functions, its renderers, the sources of external pillar. For a master, and for
+ * a minion that compiles its own.
+ * @module
+ */
+
+import type { Catalogue, JobContext } from "../plugins/job_context.ts";
+import { changingReason, isPureFunction, readsOptions } from "../pillar/pure_functions.ts";
+import { loadFamily } from "../plugins/loader.ts";
+import type { Logger } from "../process/log.ts";
+import { makeContext } from "../plugins/job_scope.ts";
+import type { MinionOpts } from "../config/options.ts";
+import { NoMasterError, RenderError } from "../errors.ts";
+import type { PillarContext } from "../plugins/pillar_source.ts";
+import type { PillarHost, PillarOpts, PillarText, PillarWorld } from "../pillar/host.ts";
+import { PILLAR_SOURCES } from "../../modules/pillar/_built_in.ts";
+import type { RenderHost, SaltFunctions, TemplateFiles } from "../templates/host.ts";
+import { renderSls } from "../render/render.ts";
+import { renderValue } from "../render/render_value.ts";
+import { jobRenderHost } from "../render/job_host.ts";
+import { map, type ValueMap } from "../values/value.ts";
+
+/** What a node gives to its compiler. */
+export interface PillarHostParts {
+  readonly opts: PillarOpts;
+  /** All options as Salt's `__opts__`. */
+  readonly values: ValueMap;
+  /** The options that execution functions see. */
+  readonly minionOpts: MinionOpts;
+  readonly catalogue: Catalogue;
+  /** Directories of the user's own sources, lowest precedence first. */
+  readonly sources: readonly string[];
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Whether a directory is left out of lists of files. */
+  ignores?(name: string): boolean;
+}
+
+/** What compiles pillar there. */
+export function pillarHost(parts: PillarHostParts): PillarHost {
+  const { opts, values, log, signal, ignores } = parts;
+  const tell: PillarHost["log"] = (level, message) => log.named("salt.pillar")[level](message);
+  return {
+    opts,
+    values,
+    signal,
+    ignores,
+    log: tell,
+    sources: loadFamily<PillarContext>(PILLAR_SOURCES, { directories: parts.sources, warn: log.warning }),
+    async render(text, world) {
+      const reason = changingReason(text.text, text.renderer);
+      if (reason !== undefined) world.notes.changing(reason);
+      try {
+        const { data } = await renderSls(
+          {
+            text: text.text,
+            path: text.path,
+            sls: text.sls,
+            saltenv: text.saltenv,
+            ...text.renderer !== "" && { renderer: text.renderer },
+            context: text.variables,
+          },
+          renderHost(parts, world, text),
+        );
+        return data;
+      } catch (error) {
+        throw error instanceof RenderError ? new Error(error.text, { cause: error }) : error;
+      }
+    },
+    decrypt: async (value, renderer, world) => await renderValue(renderer, value, renderHost(parts, world)),
+    call: (name, args, kwargs, world) => jobContext(parts, world).call(name, [...args], kwargs),
+  };
+}
+
+function renderHost(parts: PillarHostParts, world: PillarWorld, text?: PillarText): RenderHost {
+  const { opts, grains, pillar } = world;
+  const files = filesOf(world, text?.imports);
+  return {
+    opts: text?.options === undefined || text.options.size === 0 ? opts : new Map([...opts, ...text.options]),
+    grains,
+    pillar,
+    salt: noting(jobRenderHost(jobContext(parts, world), files).salt, world),
+    files,
+    signal: parts.signal,
+    log: (level, message) => parts.log.named("salt.pillar")[level](message),
+  };
+}
+
+/** Files of the pillar's roots, or below a directory. */
+function filesOf({ roots, notes }: PillarWorld, directory: string | undefined): TemplateFiles {
+  const found = (path: string | undefined): string | undefined => {
+    if (path === undefined) return undefined;
+    notes.path(path);
+    // A template that it imports may change each time as well.
+    const reason = changingReason(Deno.readTextFileSync(path), "");
+    if (reason !== undefined) notes.changing(reason);
+    return path;
+  };
+  return {
+    cacheFile(url, saltenv) {
+      const path = url.replace(/^salt:\/\//, "");
+      return found(directory === undefined ? roots.find(path, saltenv) : roots.below(directory, path));
+    },
+  };
+}
+
+/** Functions that are noted when a template asks for them. */
+function noting(salt: SaltFunctions, { notes, opts }: PillarWorld): SaltFunctions {
+  return {
+    get(name) {
+      if (!isPureFunction(name)) notes.changing(`the function ${name}`);
+      else if (readsOptions(name)) opts.get("id");
+      return salt.get(name);
+    },
+  };
+}
+
+/** The context of execution functions that a minion's pillar calls on this host. */
+function jobContext({ minionOpts, catalogue, log, signal }: PillarHostParts, world: PillarWorld): JobContext {
+  const { grains, pillar, opts } = world;
+  const id = opts.get("minion_id");
+  const context = makeContext({
+    opts: typeof id === "string" ? { ...minionOpts, id } : minionOpts,
+    grains,
+    pillar,
+    job: map({ fun: "pillar.items", jid: "", user: "root" }),
+    catalogue,
+    jobs: { running: () => Promise.resolve([]), signal: () => Promise.resolve(false) },
+    outside: {
+      request: noMaster,
+      pillar: noMaster,
+      fire: () => Promise.resolve(false),
+      refresh: () => Promise.resolve(false),
+    },
+    signal,
+    log,
+    child: () => {},
+  });
+  return { ...context, showsPillar: true };
+}
+
+function noMaster(): Promise<never> {
+  return Promise.reject(new NoMasterError("There is no master to ask while pillar is compiled"));
+}

@@ -1,0 +1,322 @@
+/**
+ * Execution module `pillar`: this minion's pillar, as it is in memory, or asked for anew.
+ * Source: Salt 3008.3 `salt/modules/pillar.py`, `salt/utils/secret.py`.
+ * @module
+ */
+
+import { CommandError } from "../../lib/errors.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { filterBy } from "../../lib/text/filter_by.ts";
+import { fn, type JobContext, type PillarAsked } from "../../lib/plugins/job_context.ts";
+import { isFile } from "../../lib/os/file_kind.ts";
+import { loadYaml } from "../../lib/values/yaml.ts";
+import { masked, obfuscated } from "../../lib/protocol/masked.ts";
+import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/values/traverse.ts";
+import { updateMap } from "../../lib/values/dict_update.ts";
+import { equals, isMap, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** What all functions say of masks. */
+const MASKED = "Values are masked unless `unmask` is True, or a template asks.";
+/** The environments of a pillar that is asked for anew. */
+const ENVIRONMENTS = { pillarenv: str(null), saltenv: str(null) };
+/** Python's `NOT_SET`, which no caller passes. */
+const NOT_SET = "__unset__";
+
+/** What is shown of a value. */
+function shown(value: Value, unmask: boolean | null, { showsPillar }: JobContext): Value {
+  return unmask ?? showsPillar ?? false ? value : masked(value);
+}
+
+/** The pillar in memory, or that of an environment. */
+async function pillarOf(asked: PillarAsked, context: JobContext): Promise<ValueMap> {
+  const isOther = (asked.pillarenv ?? null) !== null || (asked.saltenv ?? null) !== null;
+  return isOther ? await fresh(asked, context) : context.pillar;
+}
+
+/** A pillar that is made now. */
+function fresh(asked: PillarAsked, { opts, outside }: JobContext): Promise<ValueMap> {
+  const fromSaltenv = opts.pillarenv_from_saltenv ? asked.saltenv ?? opts.saltenv : null;
+  return outside.pillar({ ...asked, pillarenv: asked.pillarenv ?? fromSaltenv ?? opts.pillarenv });
+}
+
+export const get: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return a value of the pillar in memory, at a path such as `pkg:apache`; else `default`, or an empty text, or with the\n" +
+      "option pillar_raise_on_missing an error. With `merge` a map is merged over a default that is one, and a list joined to it;\n" +
+      "`merge_nested_lists` joins the lists in it, as pillar_merge_lists. `pillarenv` takes a fresh pillar of that environment.\n" +
+      MASKED,
+    "pillar.get pkg:apache",
+    "pillar.get abc::def|ghi delimiter='|'",
+    "pillar.get pkg:apache unmask=True",
+  ),
+  params: {
+    key: any(),
+    default: any(NOT_SET),
+    merge: bool(false),
+    merge_nested_lists: bool(null),
+    delimiter: str(DEFAULT_TARGET_DELIM),
+    ...ENVIRONMENTS,
+    unmask: bool(null),
+  },
+  async run({ key, default: given, merge, merge_nested_lists, delimiter, pillarenv, saltenv, unmask }, context) {
+    const { opts } = context;
+    const raises = given === NOT_SET && opts.pillar_raise_on_missing;
+    const fallback = given === NOT_SET ? "" : given;
+    const pillar = await pillarOf({ pillarenv, saltenv }, context);
+    const found = traverse(pillar, key, delimiter);
+    if (merge) {
+      const mergeLists = merge_nested_lists ?? opts.pillar_merge_lists;
+      const merged = overDefault(found, fallback, mergeLists);
+      if (merged !== undefined) return shown(merged, unmask, context);
+      context.log("error", `pillar.get: the default and the value of ${text(key)} cannot be merged`);
+    }
+    if (found === undefined && raises) throw new CommandError(`Pillar key not found: ${text(key)}`);
+    return shown(found === undefined ? fallback : found, unmask, context);
+  },
+});
+
+/** `found` over a default; `undefined` if they are not both maps or lists. */
+function overDefault(found: Value | undefined, fallback: Value, mergeLists: boolean): Value | undefined {
+  if (isMap(fallback)) {
+    const over = found ?? new Map();
+    return isMap(over) ? updateMap(fallback, over, { mergeLists }) : undefined;
+  }
+  if (!Array.isArray(fallback)) return undefined;
+  const over = found ?? [];
+  if (!Array.isArray(over)) return undefined;
+  return [...fallback, ...over.filter((item) => !fallback.some((known) => equals(known, item)))];
+}
+
+export const fetch: ModuleFunction<JobContext> = get;
+
+/** The parameters of a pillar that is made now. */
+const FRESH = { pillar: any(null), pillar_enc: str(null), ...ENVIRONMENTS, unmask: bool(null) };
+
+interface Fresh {
+  readonly pillar: Value;
+  readonly pillar_enc: string | null;
+  readonly pillarenv: string | null;
+  readonly saltenv: string | null;
+}
+
+async function freshPillar({ pillar, pillar_enc, pillarenv, saltenv }: Fresh, context: JobContext): Promise<ValueMap> {
+  const override = pillar_enc === null || pillar === null ? pillar : await decrypted(pillar, pillar_enc, context);
+  return await fresh({ pillarenv, saltenv, ...isMap(override) && { override } }, context);
+}
+
+async function decrypted(pillar: Value, renderer: string, context: JobContext): Promise<Value> {
+  const valid = context.opts.decrypt_pillar_renderers;
+  if (valid.length > 0 && !valid.includes(renderer)) {
+    throw new CommandError(
+      `Failed to decrypt pillar override: '${renderer}' is not a valid decryption renderer. Valid choices are: ${
+        valid.join(", ")
+      }`,
+    );
+  }
+  const [{ renderValue }, { jobRenderHost }] = await Promise.all([
+    import("../../lib/render/render_value.ts"),
+    import("../../lib/render/job_host.ts"),
+  ]);
+  try {
+    const host = jobRenderHost(context, { cacheFile: () => undefined });
+    return await renderValue(renderer, pillar, host, { translateNewlines: true });
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new CommandError(`Failed to decrypt pillar override: ${error.message}`);
+  }
+}
+
+const ITEMS_DOC = "`pillar` is a map that wins over what the master has, `pillar_enc` a renderer that decrypts it.\n" +
+  "`pillarenv` is the environment to take pillar from.";
+
+export const items: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Ask the master for this minion's pillar and return all of it; with keys, as pillar.item. ${ITEMS_DOC}\n${MASKED}\n` +
+      "The option `pillar_mask_output: False` shows them too.",
+    "pillar.items",
+    "pillar.items unmask=True",
+  ),
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  outputter: "nested",
+  run: (_bound, context, { args, kwargs }) => itemsOf(args, freshArguments(kwargs), context),
+});
+
+/** The keyword arguments behind `*args`. */
+function freshArguments(kwargs: ValueMap): Fresh & { readonly unmask: boolean | null } {
+  const name = (key: string) => {
+    const value = kwargs.get(key) ?? null;
+    return value === null ? null : text(value);
+  };
+  for (const key of kwargs.keys()) {
+    if (!Object.hasOwn(FRESH, text(key)) && !text(key).startsWith("__pub_")) {
+      throw new CommandError(`items() got an unexpected keyword argument '${text(key)}'`);
+    }
+  }
+  const unmask = kwargs.get("unmask") ?? null;
+  return {
+    pillar: kwargs.get("pillar") ?? null,
+    pillar_enc: name("pillar_enc"),
+    pillarenv: name("pillarenv"),
+    saltenv: name("saltenv"),
+    unmask: typeof unmask === "boolean" ? unmask : null,
+  };
+}
+
+async function itemsOf(
+  keys: readonly Value[],
+  { unmask, ...asked }: Fresh & { readonly unmask: boolean | null },
+  context: JobContext,
+): Promise<Value> {
+  if (keys.length > 0) {
+    const { pillarenv, saltenv } = asked;
+    return shown(itemIn(await pillarOf({ pillarenv, saltenv }, context), keys), null, context);
+  }
+  const shows = unmask ?? (context.showsPillar || !context.opts.pillar_mask_output);
+  return shown(await freshPillar(asked, context), shows, context);
+}
+
+export const data: ModuleFunction<JobContext> = fn({
+  doc: describe(`As pillar.items. ${ITEMS_DOC}`, "pillar.data"),
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run: (_bound, context, { args, kwargs }) => itemsOf(args, freshArguments(kwargs), context),
+});
+
+export const obfuscate: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `As pillar.items, with the type of each value in its place. ${ITEMS_DOC}`,
+    "pillar.obfuscate",
+  ),
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run: async (_bound, context, { args, kwargs }) =>
+    // Masks would hide the types.
+    obfuscated(await itemsOf(args, { ...freshArguments(kwargs), unmask: true }, { ...context, showsPillar: true })),
+});
+
+export const ls: ModuleFunction<JobContext> = fn({
+  doc: describe(`As pillar.items, but only the names of the outermost keys. ${ITEMS_DOC}`, "pillar.ls"),
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run: async (_bound, context, { args, kwargs }) => {
+    const found = await itemsOf(args, freshArguments(kwargs), context);
+    return isMap(found) ? [...found.keys()] : [];
+  },
+});
+
+function itemIn(
+  pillar: ValueMap,
+  keys: readonly Value[],
+  how: { delimiter?: string; fallback?: Value } = {},
+): ValueMap {
+  const { delimiter = DEFAULT_TARGET_DELIM, fallback = "" } = how;
+  return new Map(keys.map((key) => [key, traverseOr(pillar, key, { delimiter, fallback })]));
+}
+
+export const item: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return values of the pillar in memory by keys or paths, as a map; `default` or an empty text for what is not there.\n" +
+      "`delimiter` stands between the steps of a path. `pillarenv` takes a fresh pillar of that environment.\n" +
+      MASKED,
+    "pillar.item foo",
+    "pillar.item foo:bar baz",
+  ),
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  async run(_bound, context, { args, kwargs }) {
+    const known = ["default", "delimiter", "pillarenv", "saltenv", "unmask"];
+    for (const key of kwargs.keys()) {
+      if (!known.includes(text(key)) && !text(key).startsWith("__pub_")) {
+        throw new CommandError(`item() got an unexpected keyword argument '${text(key)}'`);
+      }
+    }
+    const name = (key: string) =>
+      kwargs.get(key) === undefined || kwargs.get(key) === null ? null : text(kwargs.get(key) ?? "");
+    const unmask = kwargs.get("unmask") ?? null;
+    const pillar = await pillarOf({ pillarenv: name("pillarenv"), saltenv: name("saltenv") }, context);
+    const found = itemIn(pillar, args, {
+      delimiter: name("delimiter") ?? DEFAULT_TARGET_DELIM,
+      fallback: kwargs.get("default") ?? "",
+    });
+    return shown(found, typeof unmask === "boolean" ? unmask : null, context);
+  },
+});
+
+export const raw: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the pillar in memory as it is, or what is under one key of it. Nothing is masked unless `unmask` is False.",
+    "pillar.raw",
+    "pillar.raw key='roles'",
+  ),
+  params: { key: any(null), unmask: bool(null) },
+  run({ key, unmask }, context) {
+    const value = key === null || key === "" ? context.pillar : context.pillar.get(key) ?? new Map();
+    return unmask ?? true ? value : masked(value);
+  },
+});
+
+export const ext: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Ask the master for this minion's pillar with one external pillar more, which its option on_demand_ext_pillar must allow.\n" +
+      "`pillar` is a map that wins over what the master has. " + MASKED,
+    "pillar.ext '{libvirt: _}'",
+  ),
+  params: { external: any(), pillar: dict(null), unmask: bool(null) },
+  async run({ external, pillar, unmask }, context) {
+    const ext = typeof external === "string" ? loadYaml(external) : external;
+    const { saltenv } = context.opts;
+    const found = await fresh({ ext, saltenv, ...pillar !== null && { override: pillar } }, context);
+    return shown(found, unmask, context);
+  },
+});
+
+export const keys: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the keys of the map at a path of the pillar in memory.", "pillar.keys web:sites"),
+  params: { key: any(), delimiter: str(DEFAULT_TARGET_DELIM), unmask: bool(null) },
+  run({ key, delimiter }, { pillar }) {
+    const found = traverse(pillar, key, delimiter);
+    if (found === undefined) throw new CommandError(`Pillar key not found: ${text(key)}`);
+    if (!isMap(found)) throw new CommandError(`Pillar value in key ${text(key)} is not a dict`);
+    return [...found.keys()];
+  },
+});
+
+export const file_exists: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Whether there is a file in the `pillar_roots` of this host, which is a master or has no master; with `saltenv`, of that\n" +
+      "environment.",
+    "pillar.file_exists foo/bar.sls",
+  ),
+  permissions: { read: true },
+  params: { path: str(), saltenv: str(null) },
+  run({ path, saltenv }, { opts: { pillar_roots } }) {
+    if (pillar_roots.size === 0) {
+      throw new CommandError("No pillar_roots found. Are you running this on the master?");
+    }
+    const envs = saltenv === null ? [...pillar_roots.keys()] : [saltenv];
+    return envs.some((env) => {
+      const roots = pillar_roots.get(env);
+      return Array.isArray(roots) &&
+        roots.some((root) => isFile(path.startsWith("/") ? path : `${text(root)}/${path}`));
+    });
+  },
+});
+
+export const filter_by: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the value of a table whose key, a glob, matches a value of the pillar; of a list, the first item that has one counts.\n" +
+      "Without any, the value of the key `default`. `base` is the key of a map that the value is put over, and `merge` a map to put\n" +
+      "over both.",
+    "pillar.filter_by '{web: Serve it up, db: I query, default: x_x}' role",
+  ),
+  params: { lookup_dict: dict(), pillar: any(), merge: any(null), default: any("default"), base: any(null) },
+  run: ({ lookup_dict, pillar: path, merge, default: fallback, base }, { pillar }) =>
+    filterBy(lookup_dict, traverse(pillar, path), { merge, fallback, base }),
+});

@@ -1,0 +1,96 @@
+/**
+ * What `http_yaml` and `http_json` share: a page of a web server, asked for a minion.
+ * Source: Salt 3007.15 `salt/pillar/http_json.py`.
+ * @module
+ */
+
+import { any, bool, dict, str } from "../../lib/plugins/module.ts";
+import { messageOf } from "../../lib/errors.ts";
+import { type PillarContext, type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
+import { traverse } from "../../lib/values/traverse.ts";
+import { isMap, str as text, truthy, type Value } from "../../lib/values/value.ts";
+
+/** Longest wait for a page, in milliseconds, and most of its bytes. */
+const WAIT_MS = 30_000, MOST_BYTES = 64 * 2 ** 20;
+
+/** A source that gives a page. @param parse Reads it. @throws {Error} If it cannot be read. */
+export function httpPillar(
+  kind: string,
+  parse: (page: string, url: string, context: PillarContext) => Value | Promise<Value>,
+): PillarSource {
+  return pillarSource({
+    doc:
+      `Get \`url\` and take it for ${kind}; \`%s\` in it is the minion's id. With \`with_grains\` \`<os>\` is the value of that grain.\n` +
+      "`header_dict` are more headers, `username` and `password` those of basic authentication, `namespace` a key to put all under.\n" +
+      "What cannot be had is logged, and gives nothing. Such a pillar is never kept.",
+    params: {
+      url: str(),
+      with_grains: bool(false),
+      header_dict: dict(null),
+      auth: any(null),
+      username: str(null),
+      password: str(null),
+      namespace: str(null),
+    },
+    async run({ url: pattern, with_grains, header_dict, username, password, namespace }, context) {
+      const { minionId, log, notes, signal } = context;
+      const url = addressOf(pattern, with_grains, context);
+      if (url === undefined) return new Map();
+      // Not the whole address in a log: it may hold a password.
+      notes.changing(`http_${kind.toLowerCase()}`);
+      const headers = new Headers();
+      for (const [name, value] of header_dict ?? []) headers.set(text(name), text(value));
+      if (username !== null) {
+        const pair = new TextEncoder().encode(`${username}:${password ?? ""}`);
+        headers.set("authorization", `Basic ${pair.toBase64()}`);
+      }
+      try {
+        const answer = await fetch(url, { headers, signal: AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]) });
+        const page = await readPage(answer);
+        if (!answer.ok) throw new Error(`it answered ${answer.status}`);
+        const data = await parse(page, url, context);
+        return namespace ? new Map([[namespace, data]]) : data;
+      } catch (error) {
+        log("error", `Error on minion '${minionId}' http query: ${withoutPassword(url)}: ${messageOf(error)}`);
+        return new Map();
+      }
+    },
+  });
+}
+
+/** The address for a minion; `undefined` if a grain is missing. */
+function addressOf(pattern: string, withGrains: boolean, { minionId, grains, log }: PillarContext): string | undefined {
+  const url = pattern.replaceAll("%s", encodeURIComponent(minionId));
+  if (!withGrains) return url;
+  let missing = false;
+  const filled = url.replace(/<(.*?)>/g, (_all, name: string) => {
+    const value = traverse(grains, name);
+    if (truthy(value)) return encodeURIComponent(text(value ?? null));
+    log("error", `Unable to get minion '${minionId}' grain: ${name}`);
+    missing = true;
+    return "";
+  });
+  return missing ? undefined : filled;
+}
+
+async function readPage(answer: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of answer.body ?? []) {
+    length += piece.length;
+    if (length > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES} bytes`);
+    pieces.push(piece);
+  }
+  const decoder = new TextDecoder();
+  return pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/\/\/[^/@]*@/, "//");
+}
+
+/** A page that is to be a map. */
+export function asMap(value: Value): Value {
+  if (!isMap(value)) throw new Error("it is no map");
+  return value;
+}

@@ -1,0 +1,30 @@
+/**
+ * External pillar `cmd_yaml`: what a command of the master writes, as YAML.
+ * Source: Salt 3008.3 `salt/pillar/cmd_yaml.py`.
+ * @module
+ */
+
+import { loadYaml } from "../../lib/values/yaml.ts";
+import { type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
+import { str } from "../../lib/plugins/module.ts";
+import { map, str as text } from "../../lib/values/value.ts";
+
+export const ext_pillar: PillarSource = pillarSource({
+  doc:
+    "Run a command in a shell, `%s` in it being the minion's id, and take its output for YAML. What cannot be read is\n" +
+    "logged, and gives nothing. Such a pillar is never kept: the command runs each time.",
+  params: { command: str() },
+  async run({ command }, { minionId, notes, call, log }) {
+    const line = command.replaceAll("%s", minionId);
+    notes.changing(`cmd_yaml: ${line}`);
+    let output = "";
+    try {
+      output = text(await call("cmd.run_stdout", [line], map({ python_shell: true })));
+      return loadYaml(output, line);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      log("error", `YAML data from '${line}' failed to parse: ${error.message}. Command output:\n${output}`);
+      return new Map();
+    }
+  },
+});

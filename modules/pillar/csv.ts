@@ -1,0 +1,41 @@
+/**
+ * External pillar `csv`: a row of a table.
+ * Source: Salt 3007.15 `salt/pillar/csvpillar.py`; Python's `csv`.
+ * @module
+ */
+
+import { any, list, str } from "../../lib/plugins/module.ts";
+import { type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
+import { readCsv } from "../../lib/text/csv.ts";
+import type { Value, ValueMap } from "../../lib/values/value.ts";
+
+export const ext_pillar: PillarSource = pillarSource({
+  doc:
+    "Give the first row of the file `path` whose column `idkey` is the minion's id, as a map by the names of the columns, which are\n" +
+    "the first row or `fieldnames`. `namespace` is a key to put it under; `restkey` the key of what a row has too much,\n" +
+    "`restval` the value of what it lacks; `dialect` one of `excel`, `excel-tab`, `unix`.",
+  params: {
+    path: str(),
+    idkey: str("id"),
+    namespace: str(null),
+    fieldnames: list(null),
+    restkey: any(null),
+    restval: any(null),
+    dialect: str("excel"),
+  },
+  run({ path, idkey, namespace, fieldnames, restkey, restval, dialect }, { minionId, notes }) {
+    notes.path(path);
+    const rows = readCsv(Deno.readTextFileSync(path), dialect);
+    const names: Value[] = fieldnames ?? rows.shift() ?? [];
+    for (const row of rows) {
+      // An empty line is no row.
+      if (row.length === 0) continue;
+      const found: ValueMap = new Map(names.map((name, i) => [name, row[i] ?? restval]));
+      if (row.length > names.length) found.set(restkey, row.slice(names.length));
+      if (found.get(idkey) === undefined) throw new Error(`'${idkey}'`);
+      if (found.get(idkey) !== minionId) continue;
+      return namespace ? new Map([[namespace, found]]) : found;
+    }
+    return new Map();
+  },
+});

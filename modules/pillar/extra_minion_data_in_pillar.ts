@@ -1,0 +1,27 @@
+/**
+ * External pillar `extra_minion_data_in_pillar`: options that the minion passes by `pass_to_ext_pillars`.
+ * Source: Salt 3008.3 `salt/pillar/extra_minion_data_in_pillar.py`.
+ * @module
+ */
+
+import { type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
+import { any } from "../../lib/plugins/module.ts";
+import { isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+export const ext_pillar: PillarSource = pillarSource({
+  doc: "Give what the minion passes: with `include: <all>` or `*` all of it, else the values at the paths of a list.",
+  params: { include: any() },
+  run({ include }, { extraMinionData }) {
+    if (include === "*" || include === "<all>") return extraMinionData;
+    const data: ValueMap = new Map();
+    for (const path of Array.isArray(include) ? include : []) {
+      const steps = str(path).split(":");
+      let at: Value | undefined = extraMinionData;
+      for (const step of steps) at = isMap(at) ? at.get(step) : undefined;
+      if (at === undefined) continue;
+      const [first, ...rest] = steps;
+      data.set(first, rest.reduceRight<Value>((inner, step) => new Map([[step, inner]]), at));
+    }
+    return data;
+  },
+});

@@ -1,0 +1,15 @@
+/**
+ * External pillar `gpg`: the pillar so far, decrypted. To be the last of the list.
+ * Source: Salt 3008.3 `salt/pillar/gpg.py`.
+ * @module
+ */
+
+import { type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
+
+export const ext_pillar: PillarSource = pillarSource({
+  doc: "Decrypt what of the pillar is encrypted with PGP, by the gpg program and the keys of `gpg_keydir`.",
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  run: (_bound, { pillar, decrypt }) => decrypt(pillar, "gpg"),
+});

@@ -1,0 +1,138 @@
+/**
+ * External pillar `stack` (PillarStack): YAML files that a configuration lists, all of them templates, merged one over the other.
+ * Source: Salt 3008.3 `salt/pillar/stack.py`.
+ * @module
+ */
+
+import { globPaths } from "../../lib/os/glob_paths.ts";
+import { isFile } from "../../lib/os/file_kind.ts";
+import { loadYaml } from "../../lib/values/yaml.ts";
+import { mergeStack } from "./_stack_merge.ts";
+import { messageOf } from "../../lib/errors.ts";
+import { type PillarContext, type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
+import { splitLines } from "../../lib/text/split_lines.ts";
+import { strip } from "../../lib/values/python_text.ts";
+import { traverse } from "../../lib/values/traverse.ts";
+import { isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** Most files that one configuration may list. */
+const MOST_FILES = 10_000;
+
+export const ext_pillar: PillarSource = pillarSource({
+  doc:
+    "Merge the YAML files that configuration files list. Both are Jinja templates, which see `pillar`, `minion_id`, `pillarenv`,\n" +
+    "`__grains__`, `__opts__` and `__salt__`; the YAML files also see `stack`, what was merged before, and `ymlpath`. A keyword such as\n" +
+    "`pillar:role`, `grains:os` or `opts:saltenv` is a map from its values to configuration files. A map, or the first item of a list,\n" +
+    "says by `__` how it is merged: merge-last, merge-first, remove, overwrite.",
+  params: {},
+  varArgs: "args",
+  varKwargs: "kwargs",
+  async run(_bound, context, { args, kwargs }) {
+    let stack: ValueMap = new Map();
+    for (const path of [...args.map(str), ...chosen(kwargs, context)]) {
+      context.notes.path(path);
+      if (isFile(path)) stack = await mergeConfiguration(path, stack, context);
+      else context.log("info", `Ignoring pillar stack cfg "${path}": file does not exist`);
+    }
+    return stack;
+  },
+});
+
+/** The configuration files that keywords choose. */
+function chosen(kwargs: ValueMap, { pillar, grains, opts }: PillarContext): string[] {
+  const named = opts.get("pillarenv") || opts.get("saltenv") || "base";
+  const pillarenv = str(named);
+  const sources = new Map([["pillar", pillar], ["grains", grains], ["opts", opts]]);
+  return [...kwargs].flatMap(([keyword, table]) => {
+    const [kind, ...path] = str(keyword).split(":");
+    const source = sources.get(kind);
+    if (source === undefined || path.length === 0) {
+      throw new Error(`Unknown traverse option "${kind}", should be one of dict_keys(['pillar', 'grains', 'opts'])`);
+    }
+    if (!isMap(table)) throw new Error(`${str(keyword)} must be a map from values to configuration files`);
+    const value = traverse(source, path.join(":")) ?? null;
+    const entry = table.get(value) ?? (value === pillarenv ? table.get("__env__") : undefined) ?? [];
+    const files = Array.isArray(entry) ? entry : [entry];
+    return files.map((file) => str(file).replaceAll("__env__", pillarenv));
+  });
+}
+
+/** `stack` with the files that a configuration lists. */
+async function mergeConfiguration(config: string, stack: ValueMap, context: PillarContext): Promise<ValueMap> {
+  const directory = config.slice(0, config.lastIndexOf("/"));
+  let merged = stack;
+  const listed = await template(config, new Map([["stack", merged]]), directory, context);
+  for (const item of filesOf(listed)) {
+    if (strip(item) === "") continue;
+    const paths = globPaths(item.startsWith("/") ? item : `${directory}/${item}`);
+    noteGlob(`${directory}/${item}`, context);
+    if (paths.length === 0) {
+      context.log("info", `Ignoring pillar stack template "${item}": can't find from root dir "${directory}"`);
+    }
+    if (paths.length > MOST_FILES) throw new Error(`"${item}" means more than ${MOST_FILES} files`);
+    for (const path of paths) {
+      const variables = new Map<Value, Value>([["stack", merged], ["ymlpath", path]]);
+      let yaml: string;
+      try {
+        yaml = await template(path, variables, directory, context);
+      } catch (error) {
+        throw new Error(`Stack pillar template render error in ${path}:\n"${messageOf(error)}"`, { cause: error });
+      }
+      merged = mergeParsed(merged, yaml, path);
+    }
+  }
+  return merged;
+}
+
+function mergeParsed(stack: ValueMap, yaml: string, path: string): ValueMap {
+  let data: Value;
+  try {
+    data = loadYaml(yaml, path);
+  } catch (error) {
+    throw new Error(`Stack pillar yaml parsing error in ${path}:\n${messageOf(error)}\n${yaml}`, { cause: error });
+  }
+  return isMap(data) ? mergeStack(stack, data) : stack;
+}
+
+/** A configuration is a list in YAML, or a file on each line. */
+function filesOf(text: string): string[] {
+  try {
+    const list = loadYaml(text);
+    if (Array.isArray(list)) return list.map(str);
+  } catch {
+    // No YAML: lines.
+  }
+  return splitLines(text).map((line) => line.replace(/[\r\n]+$/, ""));
+}
+
+/** Which files there are depends on the directories of the pattern. */
+function noteGlob(pattern: string, { notes }: PillarContext): void {
+  const steps = pattern.split("/");
+  const plain = steps.findIndex((step) => /[*?[]/.test(step));
+  if (plain < 0) return notes.path(pattern);
+  for (let end = plain; end < steps.length; end++) {
+    for (const directory of globPaths(steps.slice(0, end).join("/") || "/")) notes.path(directory);
+  }
+}
+
+async function template(
+  path: string,
+  own: ValueMap,
+  imports: string,
+  { pillar, grains, opts, minionId, notes, render }: PillarContext,
+): Promise<string> {
+  notes.path(path);
+  const variables = new Map<Value, Value>([
+    ["minion_id", minionId],
+    ["pillar", pillar],
+    ["pillarenv", opts.get("pillarenv") ?? null],
+    ["__grains__", grains],
+    ["__opts__", opts],
+    ["__stack__", new Map([["cfg_path", path]])],
+    ...own,
+  ]);
+  const source = Deno.readTextFileSync(path);
+  // A name of this source alone; a statement without a line of its own keeps the numbers of lines.
+  const text = source.includes("__salt__") ? `{% set __salt__ = salt %}${source}` : source;
+  return str(await render({ text, path, renderer: "jinja", context: variables, imports, allowUndefined: true }));
+}

@@ -1,0 +1,65 @@
+import { decode } from "../../lib/values/msgpack.ts";
+import { packOpts } from "../../lib/config/opts_transfer.ts";
+import { packPillarRequest, plainRequest } from "../../lib/pillar/request.ts";
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import { PillarProcesses } from "../../lib/pillar/processes.ts";
+import type { PillarNews } from "../../lib/pillar/messages.ts";
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { TimeBudget } from "../../lib/os/time_budget.ts";
+import { map, repr } from "../../lib/values/value.ts";
+import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+
+const LOOP = "{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}";
+
+/** Processes of a master whose one pillar file is `sls`. */
+async function withProcesses(
+  sls: string,
+  act: (ask: (id: string, pillarenv?: string) => Promise<string>, close: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const root = Deno.makeTempDirSync({ prefix: "pillar_processes_" });
+  Deno.writeTextFileSync(`${root}/top.sls`, "base:\n  '*': [a]\n");
+  Deno.writeTextFileSync(`${root}/a.sls`, sls);
+  const overrides = { root_dir: root, id: "m_master", pillar_roots: map({ base: [root] }) };
+  const { opts } = loadMasterConfig({ configDir: root, readsFiles: false, overrides });
+  Deno.mkdirSync(opts.cachedir, { recursive: true });
+  const processes = new PillarProcesses({
+    opts: packOpts("master", opts),
+    processes: 1,
+    timeoutMs: 3_000,
+    log: SILENT_LOGGER,
+  });
+  let keys = 0;
+  const ask = async (id: string, pillarenv: string | null = null) => {
+    const { promise, resolve } = Promise.withResolvers<PillarNews>();
+    const request = packPillarRequest(plainRequest(id, map({ os: "Debian" }), { pillarenv }));
+    processes.take({ kind: "pillar", key: String(keys++), id, request }, resolve);
+    const { state, pillar } = await promise;
+    return state === "compiled" ? repr(decode(pillar, "wire")) : state;
+  };
+  try {
+    await act(ask, () => processes.close(new TimeBudget(5_000)));
+  } finally {
+    await processes.close(new TimeBudget(5_000));
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+Deno.test("a template that does not end is ended with its process, in words, and the next one is served", async () => {
+  await withProcesses(`{% if grains.id == 'bad' %}${LOOP}{% endif %}id: {{ grains.id }}\n`, async (ask) => {
+    const [bad, good, same, again] = await Promise.all([ask("bad"), ask("good"), ask("good"), ask("other")]);
+    assertStringIncludes(bad, "The pillar of bad cannot be compiled: it takes more than 3 seconds (pillar_timeout)");
+    assertEquals([good, same, again], ["{'id': 'good'}", "{'id': 'good'}", "{'id': 'other'}"]);
+  });
+});
+
+Deno.test("a minion may not have many questions wait, and those that wait when the master ends are told so", async () => {
+  await withProcesses(LOOP, async (ask, close) => {
+    const running = ask("first");
+    const waiting = ["a", "b", "c", "d"].map((env) => ask("second", env));
+    assertEquals(await ask("second", "e"), "full");
+    const same = ask("second", "a");
+    await close();
+    assertEquals(await Promise.all([...waiting, same]), Array(5).fill("lost"));
+    assertEquals([await running, await ask("third")], ["lost", "lost"]);
+  });
+});

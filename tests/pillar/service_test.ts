@@ -1,0 +1,160 @@
+import { decode } from "../../lib/values/msgpack.ts";
+import { loadFamily } from "../../lib/plugins/loader.ts";
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import { loadYaml } from "../../lib/values/yaml.ts";
+import { optsValues } from "../../lib/config/opts_map.ts";
+import type { PillarContext } from "../../lib/plugins/pillar_source.ts";
+import type { PillarHost } from "../../lib/pillar/host.ts";
+import { PILLAR_SOURCES } from "../../modules/pillar/_built_in.ts";
+import { PillarService } from "../../lib/pillar/service.ts";
+import { type PillarRequest, plainRequest } from "../../lib/pillar/request.ts";
+import { isMap, map, repr, str, type Value } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { eventually } from "../support/eventually.ts";
+
+/** Texts of a simple renderer: `<os>` stands for a grain, `<id>` for the minion's id. */
+const FILES = { "top.sls": "base:\n  '*': [common, os]\n", "common.sls": "c: 1\n", "os.sls": "os: <os>\n" };
+
+interface World {
+  /** Asks for a pillar. */
+  ask(asked?: Partial<PillarRequest> & { readonly os?: string; readonly other?: string }): Promise<string>;
+  /** The files that were rendered since the last look. */
+  rendered(): string[];
+  write(name: string, text: string): void;
+  readonly cachedir: string;
+}
+
+async function withService(options: Readonly<Record<string, Value>>, act: (world: World) => Promise<void>) {
+  const root = Deno.makeTempDirSync({ prefix: "pillar_service_" });
+  const write = (name: string, text: string) => Deno.writeTextFileSync(`${root}/${name}`, text);
+  for (const [name, text] of Object.entries(FILES)) write(name, text);
+  const overrides = { root_dir: root, id: "m_master", pillar_roots: map({ base: [root] }), ...options };
+  const { opts } = loadMasterConfig({ configDir: root, readsFiles: false, overrides });
+  let files: string[] = [];
+  const host: PillarHost = {
+    opts,
+    values: optsValues(opts),
+    sources: loadFamily<PillarContext>(PILLAR_SOURCES),
+    signal: new AbortController().signal,
+    render({ text, path }, { grains, opts }) {
+      files.push(path.slice(root.length + 1));
+      const filled = text.replace("<os>", () => str(grains.get("os") ?? null)).replace(
+        "<id>",
+        () => str(opts.get("id") ?? null),
+      );
+      return Promise.resolve(loadYaml(filled) ?? new Map());
+    },
+    decrypt: (value) => Promise.resolve(value),
+    call: () => Promise.resolve("e: 1"),
+    log: () => {},
+  };
+  const service = new PillarService(opts, host);
+  const world: World = {
+    write,
+    cachedir: opts.cachedir,
+    rendered: () => files.splice(0).sort(),
+    async ask({ id = "web1", os = "Debian", other = "", ...asked } = {}) {
+      return repr(decode(await service.pillar(plainRequest(id, map({ os, other }), asked)), "wire"));
+    },
+  };
+  try {
+    // A file that was changed a moment ago may change again without another time: such a pillar is not kept.
+    await eventually(async () => {
+      await world.ask();
+      files = [];
+      await world.ask();
+      return files.length === 0;
+    }, { withinMs: 10_000, what: "a pillar that is kept" });
+    files = [];
+    await act(world);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+const DEBIAN = "{'c': 1, 'os': 'Debian'}";
+
+Deno.test("a pillar is compiled once, until a grain that it used changes, or a file", async () => {
+  await withService({}, async ({ ask, rendered, write }) => {
+    assertEquals([await ask(), await ask({ other: "changed" })], [DEBIAN, DEBIAN]);
+    assertEquals(rendered(), []);
+    assertEquals(await ask({ os: "Rocky" }), "{'c': 1, 'os': 'Rocky'}");
+    assertEquals(rendered(), ["os.sls"]);
+    write("common.sls", "c: 22\n");
+    assertEquals(await ask(), "{'c': 22, 'os': 'Debian'}");
+    assertEquals(rendered(), ["common.sls"]);
+  });
+});
+
+Deno.test("minions that a file looks the same for share it; one that reads the id is each minion's own", async () => {
+  await withService({}, async ({ ask, rendered, write }) => {
+    assertEquals(await ask({ id: "web2" }), DEBIAN);
+    assertEquals(rendered(), []);
+    write("os.sls", "secret: <id>\n");
+    assertEquals([await ask(), await ask({ id: "web2" })], [
+      "{'c': 1, 'secret': 'web1'}",
+      "{'c': 1, 'secret': 'web2'}",
+    ]);
+    await eventually(async () => {
+      rendered();
+      assertEquals([await ask(), await ask({ id: "web2" })], [
+        "{'c': 1, 'secret': 'web1'}",
+        "{'c': 1, 'secret': 'web2'}",
+      ]);
+      return rendered().length === 0;
+    }, { withinMs: 10_000, what: "both to be kept" });
+  });
+});
+
+Deno.test("a file that takes the place of another, or is gone, is noticed", async () => {
+  await withService({}, async ({ ask, write }) => {
+    write("top.sls", "base:\n  '*': [common]\n");
+    assertEquals(await ask(), "{'c': 1}");
+    write("new.sls", "n: 1\n");
+    write("top.sls", "base:\n  '*': ['*o*']\n");
+    assertStringIncludes(await ask(), "'c': 1");
+    write("other.sls", "o: 1\n");
+    assertStringIncludes(await ask(), "'o': 1");
+  });
+});
+
+Deno.test("what the caller gives is for that answer alone", async () => {
+  await withService({}, async ({ ask, cachedir }) => {
+    assertEquals(await ask({ override: map({ c: 2 }) }), "{'c': 2, 'os': 'Debian'}");
+    assertEquals(await ask(), DEBIAN);
+    const kept = decode(Deno.readFileSync(`${cachedir}/pillar/web1.p`), "disk");
+    assert(isMap(kept));
+    assertEquals(repr(kept), DEBIAN);
+  });
+});
+
+Deno.test("with pillar_cache nothing changes before its time is over, or somebody cleans", async () => {
+  for (const pillar_cache_backend of ["disk", "memory"]) {
+    await withService({ pillar_cache: true, pillar_cache_backend }, async ({ ask, write }) => {
+      write("common.sls", "c: 2\n");
+      assertEquals([await ask(), await ask({ os: "Rocky" })], [DEBIAN, DEBIAN]);
+      assertEquals(await ask({ override: map({ c: 9 }) }), "{'c': 9, 'os': 'Debian'}");
+      assertEquals(await ask({ cleanCache: true }), "{'c': 2, 'os': 'Debian'}");
+    });
+  }
+  await withService({ pillar_cache: true, pillar_cache_ttl: 0 }, async ({ ask, write }) => {
+    write("common.sls", "c: 2\n");
+    assertEquals(await ask(), "{'c': 2, 'os': 'Debian'}");
+  });
+});
+
+Deno.test("an external pillar of a command runs each time, and a pillar that is too large is an error in words", async () => {
+  await withService(
+    { ext_pillar: [map({ cmd_yaml: "x" })], pillar_max_bytes: 65_536 },
+    async ({ ask, rendered, write }) => {
+      assertEquals([await ask(), await ask()], [
+        "{'c': 1, 'os': 'Debian', 'e': 1}",
+        "{'c': 1, 'os': 'Debian', 'e': 1}",
+      ]);
+      // The files are kept all the same.
+      assertEquals(rendered(), []);
+      write("common.sls", `c: ${"x".repeat(70_000)}\n`);
+      assertStringIncludes(await ask(), "more than the 65536 that pillar_max_bytes allows");
+    },
+  );
+});
