@@ -21,6 +21,7 @@ import {
   strs,
 } from "./option_types.ts";
 import { DISPLAY_OPTIONS } from "./display_options.ts";
+import { STATE_OPTIONS } from "./state_options.ts";
 import { FILE_SERVER_OPTIONS } from "./file_server_options.ts";
 import { RENDER_OPTIONS } from "./render_options.ts";
 import { PILLAR_OPTIONS } from "./pillar_options.ts";
@@ -91,17 +92,9 @@ export const COMMON_OPTIONS = {
     "A line of the log file. Salt's default also has a line number, which means nothing here.",
   ),
   ...RENDER_OPTIONS,
-  state_top: planned(str("top.sls", "Name of the top file.")),
   ...FILE_SERVER_OPTIONS,
-  saltenv: str(null, "The environment to take files from where none is named."),
   ...PILLAR_OPTIONS,
-  default_top: planned(str("base", "The environment whose top file counts when they are not merged.")),
-  env_order: planned(strs([], "The order in which top files are merged.")),
-  top_file_merging_strategy: planned(choice("merge", "How the top files of several environments become one.", [
-    "merge",
-    "same",
-    "merge_all",
-  ])),
+  ...STATE_OPTIONS,
   failhard: planned(bool(false, "Whether a highstate stops at the first failed state.")),
   schedule: planned(dict(new Map(), "Jobs on a timer.")),
   engines: planned(list([], "Long-running plugins.")),

@@ -204,7 +204,7 @@ export const MINION_OPTIONS = {
   startup_states: planned(str("", "What is applied at start: `highstate`, `sls` or `top`.")),
   sls_list: planned(strs([], "What `startup_states: sls` applies.")),
   top_file: planned(str("", "What `startup_states: top` applies.")),
-  test: planned(bool(false, "Whether states only say what they would do.")),
+  test: bool(false, "Whether states only say what they would do."),
   backup_mode: str("", "Whether files are saved before they are changed: `minion`, `master`, `both`."),
   ...MINION_PILLAR_OPTIONS,
   open_mode: bool(false, "Whether any master key is trusted. Dangerous."),

@@ -21,6 +21,7 @@ import { type Row, Stage } from "./row.ts";
 import { OURS } from "./sides.ts";
 import { START_ROWS } from "./start_rows.ts";
 import { DURABILITY_ROWS } from "./durability_rows.ts";
+import { STATE_ROWS } from "./state_rows.ts";
 import { STORE_ROWS } from "./store_rows.ts";
 import { SWARM_ROWS } from "./swarm_rows.ts";
 import { TEMPLATE_ROWS } from "./template_rows.ts";
@@ -33,6 +34,7 @@ const ROWS: readonly Row[] = [
   ...DURABILITY_ROWS,
   ...STORE_ROWS,
   ...TEMPLATE_ROWS,
+  ...STATE_ROWS,
   ...LOAD_ROWS,
   ...SWARM_ROWS,
   ...MEMORY_ROWS,

@@ -125,7 +125,10 @@ function served(dir: string, files: Record<string, Record<string, string>>, over
   const server = new ScriptedFileServer(files);
   const opts = { ...testOpts(), cachedir: `${dir}/cache`, extension_modules: `${dir}/ext`, ...overrides };
   const { context, asked } = refreshing(true, { opts });
-  return { server, asked, context: { ...context, outside: { ...context.outside, request: server.request } } };
+  const outside = { ...context.outside, request: server.request };
+  // The top file, which `state.show_top` would show, gives nothing: base is meant.
+  const call = () => Promise.resolve(new Map());
+  return { server, asked, context: { ...context, outside, call } };
 }
 
 Deno.test("sync_modules brings what came or changed, removes what went and leaves what was put there by hand", async () => {

@@ -1,0 +1,26 @@
+/**
+ * The options of states: how top files and SLS files are read. A master gives its own to its minions.
+ * @module
+ */
+
+import { any, bool, choice, type Option, str, strs } from "./option_types.ts";
+
+/** Options of both roles. */
+export const STATE_OPTIONS = {
+  saltenv: str(null, "The environment to take files and states from where none is named."),
+  lock_saltenv: bool(false, "Whether `saltenv=` of a call may not name another environment than the option."),
+  state_top: str("top.sls", "Name of the top file."),
+  state_top_saltenv: str(null, "The one environment whose top file is read; unset: that of each."),
+  default_top: str("base", "With `top_file_merging_strategy: same`: whose top file serves environments without one."),
+  env_order: strs([], "The environments whose top files are read, in this order; empty: all, base first."),
+  top_file_merging_strategy: choice("merge", "How the top files of several environments become one.", [
+    "merge",
+    "same",
+    "merge_all",
+  ]),
+  state_auto_order: bool(true, "Whether states without `order` run in the order in which they are written."),
+  state_aggregate: any(false, "true, or a list of state modules (`[pkg]`): states that may run as one call do."),
+  disabled_requisites: any([], "Requisites that are passed over: a name, or a list of them."),
+  master_tops: any(new Map(), "Other sources of what a top file says, by name. None is built."),
+  master_tops_first: bool(false, "Whether what they say comes before what the top file says."),
+} as const satisfies Readonly<Record<string, Option>>;

@@ -1,0 +1,183 @@
+/**
+ * The states of a minion, compiled for one call: its options and the master's, its pillar, and the files of its file server.
+ * Source: Salt 3008.3, `HighState` of `salt/state.py`, the `show_*` functions of `salt/modules/state.py`.
+ * @module
+ */
+
+import { optsValues } from "../config/opts_map.ts";
+import { CommandError } from "../errors.ts";
+import { fileClientOf } from "../fileclient/open.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import { jobRenderHost } from "../render/job_host.ts";
+import { renderSls } from "../render/render.ts";
+import { type CompileError, errorText } from "../states/compile_error.ts";
+import { isReserved, stateModules as modulesOfId } from "../states/high.ts";
+import { compile, type Compiled, type CompileOptions, type Route } from "../states/stages.ts";
+import { matchTop, type ReadTop, readTop, type TopOptions } from "../states/top_files.ts";
+import { TopRenderError } from "../states/top_merge.ts";
+import { type Matches, type Walked, walkSls } from "../states/walk.ts";
+import { factsOf } from "../target/facts.ts";
+import { matchesTop } from "../target/top_match.ts";
+import { mergeMaps } from "../values/dict_merge.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { namesOf, pillarOverride, settingsOf, stateTopPath, withMasterOpts } from "./settings.ts";
+import { stateModules } from "./state_modules.ts";
+import { TreeSource } from "./tree_source.ts";
+
+/** The return code of a call that shows what is wrong instead of states. */
+export const COMPILE_ERROR = 1;
+
+/** The states of a minion for one call. */
+export interface HighState {
+  /** The environment that the call or the options name. */
+  readonly saltenv: string | undefined;
+  readonly source: TreeSource;
+  /** The options with those of the master. */
+  readonly opts: ValueMap;
+  readonly pillar: ValueMap;
+  /** The SLS name of the top file. */
+  readonly topName: string;
+  /** Reads the top file. @throws {CommandError} If a section of it is no map. */
+  top(): Promise<ReadTop>;
+  /** The SLS names that a top gives to this minion. */
+  matches(top: ReadTop): Promise<Map<string, string[]>>;
+  /** The high data of SLS files. */
+  walk(matches: Matches): Promise<Walked>;
+  /** Compiles high data. */
+  compile(walked: Walked, route: Route): Promise<Compiled>;
+  /** What a compilation of `high` depends on. */
+  compileOptions(high: ValueMap): Promise<CompileOptions>;
+  /** Errors as they are shown, with the excerpts of their files. */
+  texts(errors: readonly CompileError[]): string[];
+}
+
+/**
+ * Opens the states of the minion that runs a job.
+ * @param kwargs The arguments of the call: `saltenv`, `pillar`, `pillarenv`, `pillar_enc`, `test`.
+ */
+export async function openHighState(context: JobContext, kwargs: ValueMap): Promise<HighState> {
+  const called = settingsOf(optsValues(context.opts), kwargs);
+  const files = fileClientOf(context);
+  const isLocal = context.opts.file_client === "local";
+  const opts = isLocal ? called.opts : withMasterOpts(called.opts, await files.masterOpts());
+  if (kwargs.has("test")) opts.set("test", kwargs.get("test") ?? null);
+  const pillar = pillarOf(context, kwargs, opts);
+  const inner: JobContext = { ...context, pillar };
+  const host = { ...jobRenderHost(inner, { cacheFile: (url, env) => files.cacheFile(url, env) }), opts };
+  const source = new TreeSource({
+    files,
+    stateTop: stateTopPath(opts),
+    opts,
+    render: (request) => renderSls(request, host),
+  });
+  return new OpenHighState({ context: inner, opts, pillar, source, saltenv: called.saltenv });
+}
+
+/** The pillar of the call: what it gives wins over what is in memory. */
+function pillarOf(context: JobContext, kwargs: ValueMap, opts: ValueMap): ValueMap {
+  const pillarenv = kwargs.get("pillarenv") ?? null;
+  if (pillarenv !== null && pillarenv !== (opts.get("pillarenv") ?? null)) {
+    throw new CommandError("pillarenv: pillar of another environment is not built yet");
+  }
+  const override = pillarOverride(kwargs);
+  if (override === undefined) return context.pillar;
+  if (!isMap(override)) throw new CommandError("pillar_enc: encrypted pillar is not built yet");
+  return mergeMaps(context.pillar, override, {
+    strategy: str(opts.get("pillar_source_merging_strategy") ?? "smart"),
+    renderer: str(opts.get("renderer") ?? "yaml"),
+    mergeLists: truthy(opts.get("pillar_merge_lists")),
+  });
+}
+
+/**
+ * Refuses a pillar that could not be compiled.
+ * @throws {CommandError} With the errors of the pillar.
+ */
+export function checkPillar(pillar: ValueMap, kwargs: ValueMap): void {
+  const errors = pillar.get("_errors");
+  if (!truthy(errors) || truthy(kwargs.get("force"))) return;
+  const lines = (Array.isArray(errors) ? errors : [errors ?? null]).map(str);
+  throw new CommandError(`Pillar failed to render. Additional info follows:\n\n${lines.join("\n")}`);
+}
+
+interface Parts {
+  readonly context: JobContext;
+  readonly opts: ValueMap;
+  readonly pillar: ValueMap;
+  readonly source: TreeSource;
+  readonly saltenv: string | undefined;
+}
+
+class OpenHighState implements HighState {
+  readonly saltenv: string | undefined;
+  readonly source: TreeSource;
+  readonly opts: ValueMap;
+  readonly pillar: ValueMap;
+  readonly #context: JobContext;
+
+  constructor({ context, opts, pillar, source, saltenv }: Parts) {
+    this.#context = context;
+    this.opts = opts;
+    this.pillar = pillar;
+    this.source = source;
+    this.saltenv = saltenv;
+  }
+
+  get topName(): string {
+    return stateTopPath(this.opts).replace(/\.sls$/, "").replaceAll("/", ".");
+  }
+
+  async top(): Promise<ReadTop> {
+    const read = await readTop(this.source, this.#topOptions()).catch((error) => {
+      throw error instanceof TopRenderError ? new CommandError(error.message, { cause: error }) : error;
+    });
+    for (const text of this.texts(read.unreadable)) this.#context.log("error", text);
+    return read;
+  }
+
+  async matches({ top }: ReadTop): Promise<Map<string, string[]>> {
+    const matches = await matchTop(top, this.source, this.#topOptions());
+    return new Map([...matches].map(([env, names]) => [env, names.map(str)]));
+  }
+
+  walk(matches: Matches): Promise<Walked> {
+    return walkSls(matches, this.source, { autoOrder: truthy(this.opts.get("state_auto_order") ?? true) });
+  }
+
+  async compile(walked: Walked, route: Route): Promise<Compiled> {
+    return compile(walked, route, await this.compileOptions(walked.high));
+  }
+
+  texts(errors: readonly CompileError[]): string[] {
+    return errors.map((error) => errorText(error, (file) => this.source.text(file)));
+  }
+
+  #topOptions(): TopOptions {
+    const { opts, saltenv } = this;
+    const { grains, log } = this.#context;
+    const nodegroups = opts.get("nodegroups");
+    const subject = { id: this.#context.opts.id ?? "", grains: factsOf(grains), pillar: factsOf(this.pillar) };
+    const surroundings = { nodegroups: isMap(nodegroups) ? nodegroups : new Map<Value, Value>(), log };
+    const stateTopSaltenv = opts.get("state_top_saltenv");
+    return {
+      strategy: str(opts.get("top_file_merging_strategy") ?? "merge"),
+      defaultTop: str(opts.get("default_top") ?? ""),
+      saltenv,
+      stateTopSaltenv: truthy(stateTopSaltenv) ? str(stateTopSaltenv ?? "") : undefined,
+      masterTopsFirst: truthy(opts.get("master_tops_first")),
+      matches: (target, matcher) => matchesTop(target, matcher, subject, surroundings),
+    };
+  }
+
+  async compileOptions(high: ValueMap): Promise<CompileOptions> {
+    const used = new Set<string>();
+    for (const [id, body] of high) if (!isReserved(id)) { for (const [module] of modulesOfId(body)) used.add(module); }
+    const has = async (fun: string) => await this.#context.catalogue.get(fun) !== undefined;
+    return {
+      disabledRequisites: namesOf(this.opts.get("disabled_requisites")),
+      aggregate: this.opts.get("state_aggregate") ?? false,
+      disabledStates: namesOf(this.#context.grains.get("state_runs_disabled")),
+      modules: await stateModules(used, has),
+    };
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * `state.lint`: everything that is wrong in a tree, without a host that its states are for.
+ * @module
+ */
+
+import { CommandError } from "../errors.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import type { CompileError } from "../states/compile_error.ts";
+import { lintTree } from "../states/lint.ts";
+import { nearestName } from "../text/nearest_name.ts";
+import { isGlob } from "../text/glob.ts";
+import type { ReadTop } from "../states/top_files.ts";
+import { verifyTop } from "../states/top_verify.ts";
+import { isMap, str, typeName, type Value, type ValueMap } from "../values/value.ts";
+import { splitInput } from "../values/split_input.ts";
+import { loadYaml } from "../values/yaml.ts";
+import { COMPILE_ERROR, type HighState, openHighState } from "./high_state.ts";
+
+/** What is linted. */
+export interface LintCall {
+  readonly context: JobContext;
+  /** SLS names; `null`: the top file and every file of every environment. */
+  readonly mods: Value;
+  /** `saltenv`, `pillar`, … */
+  readonly kwargs: ValueMap;
+  /** A YAML file with pillar data that are merged over that of the host. */
+  readonly pillarFile: string | null;
+  /** A YAML file with grains that replace those of the host. */
+  readonly grainsFile: string | null;
+}
+
+/** @returns How many files were read if nothing is wrong; else the list of all mistakes, and the return code is 1. */
+export async function lint({ context, mods, kwargs, pillarFile, grainsFile }: LintCall): Promise<Value> {
+  const given = new Map(kwargs);
+  if (pillarFile !== null) given.set("pillar", await readMap(pillarFile));
+  const own = grainsFile === null ? undefined : await readMap(grainsFile);
+  const state = await openHighState(own === undefined ? context : { ...context, grains: own }, given);
+  const { files, errors } = mods === null ? await lintAll(state) : await lintMods(state, splitInput(mods));
+  if (errors.length === 0) return `${files} SLS files, nothing wrong`;
+  context.setRetcode(COMPILE_ERROR);
+  return state.texts(errors);
+}
+
+async function readMap(path: string): Promise<ValueMap> {
+  let text: string;
+  try {
+    text = await Deno.readTextFile(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    throw new CommandError(`There is no file ${path}`, { cause: error });
+  }
+  const data = loadYaml(text, path) ?? new Map();
+  if (isMap(data)) return data;
+  throw new CommandError(`${path} holds a ${typeName(data)} instead of a map`);
+}
+
+interface Found {
+  readonly files: number;
+  readonly errors: readonly CompileError[];
+}
+
+async function lintMods(state: HighState, mods: readonly string[]): Promise<Found> {
+  const together = new Map([[state.saltenv ?? "base", mods]]);
+  return await lintTree(state.source, { together, alone: new Map(), options: (high) => state.compileOptions(high) });
+}
+
+async function lintAll(state: HighState): Promise<Found> {
+  const read = await state.top();
+  const alone = new Map<string, readonly string[]>();
+  for (const env of state.saltenv === undefined ? await state.source.envs() : [state.saltenv]) {
+    // The top file is no SLS file, although it is called like one.
+    const names = await state.source.available(env);
+    alone.set(env, names.filter((name) => name !== state.topName));
+  }
+  const together = await state.matches(read);
+  const { files, errors } = await lintTree(state.source, {
+    together,
+    alone,
+    options: (high) => state.compileOptions(high),
+  });
+  const top = [...read.unreadable, ...verifyTop(read.top, read.places), ...missingOf(read, alone)];
+  return { files, errors: [...top, ...errors] };
+}
+
+/** The SLS names of the top file that no environment has, whomever they are for. */
+function missingOf({ top, places }: ReadTop, available: ReadonlyMap<string, readonly string[]>): CompileError[] {
+  const errors: CompileError[] = [];
+  for (const [env, targets] of top) {
+    const known = available.get(str(env));
+    if (known === undefined) continue;
+    for (const [target, names] of targets) {
+      for (const [i, name] of (Array.isArray(names) ? names : []).entries()) {
+        if (typeof name !== "string" || isGlob(name) || known.includes(name)) continue;
+        const near = nearestName(name, known);
+        errors.push({
+          text: `No matching sls found for '${name}' in env '${str(env)}', which the top file gives to '${
+            str(target)
+          }'`,
+          place: Array.isArray(names) ? places.item(names, i) ?? places.key(targets, target) : undefined,
+          ...(near !== undefined && { hint: `Did you mean '${near}'?` }),
+        });
+      }
+    }
+  }
+  return errors;
+}

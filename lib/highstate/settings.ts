@@ -1,0 +1,94 @@
+/**
+ * What a compilation depends on: the minion's options, those that the master gives, and the arguments of the call.
+ * Source: Salt 3008.3, `BaseHighState.__gen_opts` of `salt/state.py`, `get_sls_opts` of `salt/utils/state.py`.
+ * @module
+ */
+
+import { CommandError, InvocationError } from "../errors.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+
+/** The settings of one compilation. */
+export interface HighStateSettings {
+  /** The minion's options with what the master gives, as renderers see them. */
+  readonly opts: ValueMap;
+  /** The environment that is asked for, if one is. */
+  readonly saltenv: string | undefined;
+}
+
+/** What the master decides, and the value where it does not say. */
+const OF_MASTER: readonly (readonly [name: string, absent?: Value])[] = [
+  ["renderer"],
+  ["failhard", false],
+  ["state_top"],
+  ["state_top_saltenv", null],
+  ["nodegroups", new Map()],
+  ["state_auto_order"],
+  ["file_roots"],
+  ["top_file_merging_strategy"],
+  ["env_order"],
+  ["default_top"],
+  ["jinja_env", new Map()],
+  ["jinja_sls_env", new Map()],
+  ["jinja_lstrip_blocks", false],
+  ["jinja_trim_blocks", false],
+];
+
+/** What the master decides where the minion does not. */
+const OF_BOTH = ["state_events", "state_aggregate"];
+
+/** The minion's options with those that the master gives to its minions. */
+export function withMasterOpts(own: ValueMap, master: ValueMap): ValueMap {
+  const opts = new Map(own);
+  for (const [name, absent] of OF_MASTER) {
+    const value = master.get(name) ?? absent;
+    if (value !== undefined) opts.set(name, value);
+  }
+  for (const name of OF_BOTH) {
+    const value = own.get(name);
+    opts.set(name, truthy(value) && value !== undefined ? value : master.get(name) ?? false);
+  }
+  return opts;
+}
+
+/**
+ * The settings of a call.
+ * @param own The minion's options. @param kwargs The arguments of the call.
+ * @throws {CommandError} If `lock_saltenv` forbids the environment.
+ */
+export function settingsOf(own: ValueMap, kwargs: ValueMap): HighStateSettings {
+  const opts = new Map(own);
+  const given = kwargs.get("saltenv");
+  if (given !== undefined && given !== null) {
+    if (truthy(opts.get("lock_saltenv")) && str(given) !== opts.get("saltenv")) {
+      throw new CommandError("lock_saltenv is enabled, saltenv cannot be changed");
+    }
+    opts.set("saltenv", str(given));
+  } else if (given === null) opts.set("saltenv", null);
+  const saltenv = opts.get("saltenv");
+  return { opts, saltenv: truthy(saltenv) && saltenv !== undefined ? str(saltenv) : undefined };
+}
+
+/** `salt://top.sls`, `/top.sls` and `top.sls` are one file of the file server. */
+export function stateTopPath(opts: ValueMap): string {
+  return str(opts.get("state_top") ?? "top.sls").replace(/^salt:\/\//, "").replace(/^\//, "");
+}
+
+/**
+ * The map that a call gives by `pillar=`.
+ * @throws {InvocationError} If it is something else, and is not encrypted.
+ */
+export function pillarOverride(kwargs: ValueMap): Value | undefined {
+  const pillar = kwargs.get("pillar");
+  if (pillar === undefined || pillar === null) return undefined;
+  const encrypted = kwargs.get("pillar_enc") ?? null;
+  if (encrypted === null && !isMap(pillar)) {
+    throw new InvocationError("Pillar data must be formatted as a dictionary, unless pillar_enc is specified.");
+  }
+  return pillar;
+}
+
+/** The names of an option or argument that may be one name or a list. */
+export function namesOf(value: Value | undefined): string[] {
+  if (Array.isArray(value)) return value.map(str);
+  return typeof value === "string" && value !== "" ? [value] : [];
+}

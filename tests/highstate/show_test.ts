@@ -1,0 +1,169 @@
+/**
+ * `state.show_*` and `state.lint` on a tree of files, without a master: from the file server over templates to what is shown.
+ * @module
+ */
+
+import { assertEquals, assertRejects } from "../support/assert.ts";
+import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { openHighState } from "../../lib/highstate/high_state.ts";
+import { withMasterOpts } from "../../lib/highstate/settings.ts";
+import { loadCatalogue } from "../../lib/worker/catalogue.ts";
+import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { run, testContext, testOpts } from "../support/job_context.ts";
+
+const TREE: Readonly<Record<string, string>> = {
+  "top.sls": "base:\n  '*':\n    - web\n  'db*':\n    - db\n",
+  "web/init.sls": `{% set who = pillar.get('who', 'nobody') %}
+include:
+  - .tls
+web:
+  pkg.installed:
+    - name: {{ who }}-{{ grains['os'] }}
+  service.running:
+    - watch:
+      - file: tls
+`,
+  "web/tls.sls": "tls:\n  file.managed:\n    - name: /etc/tls\n    - require_in:\n      - pkg: web\n",
+  "broken.sls": "{% if nothing %}\n{{ nope }}\nx: {{ 1 }}\n",
+  "alone.sls": "a:\n  test.nop:\n    - require:\n      - pkg: wbe\n",
+};
+
+/** A call on the tree. `more` are files that it has too, or instead. */
+async function call(
+  fun: string,
+  { args = [], kwargs = {}, more = {}, opts = {} }: {
+    args?: Value[];
+    kwargs?: Record<string, unknown>;
+    more?: Record<string, string>;
+    opts?: Record<string, Value>;
+  } = {},
+): Promise<{ shown: Value; retcode: number }> {
+  const root = await Deno.makeTempDir({ prefix: "show_" });
+  try {
+    for (const [path, text] of Object.entries({ ...TREE, ...more })) {
+      await Deno.mkdir(`${root}/srv/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+      await Deno.writeTextFile(`${root}/srv/${path}`, text);
+    }
+    const grains = map({ id: "web1", os: "Debian", os_family: "Debian", kernel: "Linux" });
+    const context = testContext({
+      opts: testOpts({ root_dir: root, file_client: "local", file_roots: map({ base: [`${root}/srv`] }), ...opts }),
+      grains,
+      catalogue: loadCatalogue({ grains: () => grains }),
+    });
+    const given = Object.keys(kwargs).length === 0 ? [] : [map({ __kwarg__: true, ...kwargs })];
+    const { return: shown, retcode } = await run(fun, [...args, ...given], context);
+    return { shown, retcode };
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+/** The IDs and states of low data, in its order. */
+function order(low: Value): unknown {
+  return (Array.isArray(low) ? low : []).map((chunk) =>
+    isMap(chunk) ? `${chunk.get("state")} ${chunk.get("name")}` : chunk
+  );
+}
+
+/** First lines of the errors. */
+function firstLines(errors: Value): string[] {
+  return (Array.isArray(errors) ? errors : []).map((text) => String(text).split("\n")[0]);
+}
+
+Deno.test("state.show_low_sls renders, includes and orders", async () => {
+  const { shown, retcode } = await call("state.show_low_sls", { args: ["web"], kwargs: { pillar: { who: "me" } } });
+  assertEquals([order(shown), retcode], [["file /etc/tls", "pkg me-Debian", "service web"], 0]);
+});
+
+Deno.test("state.show_lowstate applies what requires from elsewhere; show_low_sls shows it only", async () => {
+  const requires = (low: Value) =>
+    (Array.isArray(low) ? low : []).filter((chunk) =>
+      isMap(chunk) && chunk.get("state") === "pkg" && chunk.has("require")
+    )
+      .length;
+  assertEquals(requires((await call("state.show_lowstate")).shown), 1);
+  assertEquals(requires((await call("state.show_low_sls", { args: ["web"] })).shown), 0);
+});
+
+Deno.test("the top file's functions show what this minion gets", async () => {
+  assertEquals((await call("state.show_top")).shown, map({ base: ["web"] }));
+  assertEquals((await call("state.show_states")).shown, ["web.tls", "web"]);
+  const { shown } = await call("state.show_state_usage");
+  const base = isMap(shown) ? shown.get("base") : undefined;
+  assertEquals(isMap(base) ? base.get("used") : undefined, ["web"]);
+  assertEquals(isMap(base) ? base.get("unused") : undefined, ["alone", "broken", "top", "web.tls"]);
+});
+
+Deno.test("errors are lists of texts with their place, and the return code says so", async () => {
+  const { shown, retcode } = await call("state.show_low_sls", { args: ["alone"] });
+  assertEquals([shown, retcode], [[
+    "Referenced state does not exist for requisite [require: (pkg: wbe)] in state [a] in SLS [alone]\n" +
+    "alone.sls:4:9\n---\n  test.nop:\n    - require:\n      - pkg: wbe    <======================\n\n---",
+  ], 1]);
+  const broken = await call("state.show_sls", { args: ["broken"] });
+  assertEquals(broken.retcode, 1);
+  assertEquals(firstLines(broken.shown)[0].startsWith("Rendering SLS 'base:broken' failed: Jinja"), true);
+  assertEquals((await call("state.show_sls", { args: ["wbe"] })).shown, [
+    "No matching sls found for 'wbe' in env 'base'\nDid you mean 'web'?",
+  ]);
+});
+
+Deno.test("state.sls_exists and state.id_exists", async () => {
+  assertEquals((await call("state.sls_exists", { args: ["web"] })).shown, true);
+  assertEquals((await call("state.sls_exists", { args: ["nothere"] })).shown, false);
+  assertEquals((await call("state.id_exists", { args: ["web,tls", "web"] })).shown, true);
+  assertEquals((await call("state.id_exists", { args: ["web,db", "web"] })).shown, false);
+});
+
+Deno.test("state.lint tells of every mistake of a tree once, and of names in the top file that are for others", async () => {
+  const { shown, retcode } = await call("state.lint");
+  assertEquals(retcode, 1);
+  assertEquals(firstLines(shown).map((line) => line.replace(/(failed: Jinja).*/, "$1")), [
+    "No matching sls found for 'db' in env 'base', which the top file gives to 'db*'",
+    "Referenced state does not exist for requisite [require: (pkg: wbe)] in state [a] in SLS [alone]",
+    "Rendering SLS 'base:broken' failed: Jinja",
+  ]);
+  const fine = { "broken.sls": "x: test.nop\n", "alone.sls": "y: test.nop\n", "db.sls": "z: test.nop\n" };
+  assertEquals(await call("state.lint", { more: fine }), { shown: "5 SLS files, nothing wrong", retcode: 0 });
+});
+
+Deno.test("a broken top file ends in words", async () => {
+  const broken = await call("state.show_top", { more: { "top.sls": "base:\n" } });
+  assertEquals(broken.shown, "ERROR: Unable to render top file. No targets found.");
+  assertEquals((await call("state.show_top", { more: { "top.sls": "{{ nope }}" } })).shown, new Map());
+});
+
+Deno.test("a pillar that is no map, and one that failed, are refused", async () => {
+  const context = testContext({ opts: testOpts({ file_client: "local" }) });
+  await assertRejects(() => openHighState(context, map({ pillar: "x" })), InvocationError, "formatted as a dictionary");
+  await assertRejects(() => openHighState(context, map({ pillarenv: "dev" })), CommandError, "pillarenv");
+  const failed = await call("state.show_sls", { args: ["web"], kwargs: { pillar: { _errors: ["no"] } } });
+  assertEquals(failed, { shown: "ERROR: Pillar failed to render. Additional info follows:\n\nno", retcode: 1 });
+});
+
+Deno.test("lock_saltenv refuses another environment", async () => {
+  const locked = { lock_saltenv: true, saltenv: "base" };
+  const { shown } = await call("state.show_sls", { args: ["web"], kwargs: { saltenv: "dev" }, opts: locked });
+  assertEquals(shown, "ERROR: lock_saltenv is enabled, saltenv cannot be changed");
+});
+
+Deno.test("withMasterOpts() takes from the master what it decides, and from both what either does", () => {
+  const own: ValueMap = map({ renderer: "yaml", state_top: "own.sls", state_aggregate: ["pkg"], test: true });
+  const master: ValueMap = map({
+    renderer: "jinja|yaml",
+    state_top: "top.sls",
+    state_aggregate: true,
+    env_order: ["dev"],
+  });
+  const opts = withMasterOpts(own, master);
+  const names = ["renderer", "state_top", "state_aggregate", "test", "env_order", "nodegroups", "failhard"];
+  assertEquals(names.map((name) => opts.get(name)), [
+    "jinja|yaml",
+    "top.sls",
+    ["pkg"],
+    true,
+    ["dev"],
+    new Map(),
+    false,
+  ]);
+});

@@ -1,0 +1,66 @@
+"""Low data of SLS files, as Salt's `state.show_low_sls` makes it on this host without a master. Run by formulas_test.ts.
+
+The first line on stdin is {"file_roots": [directory], "cachedir": directory, "grains": {..}, "id": name}; every other line a
+request {"sls": name, "pillar": YAML}. For each a line on stdout: {"low": value in the notation of tests/corpus/README.md} or
+{"errors": [text]}. One process has one set of grains: Salt's modules would keep the last one for all."""
+import contextlib
+import json
+import logging
+import os
+import sys
+import warnings
+
+warnings.simplefilter("ignore")
+import salt.config
+import salt.loader
+import salt.utils.yaml
+
+logging.disable(logging.CRITICAL)
+
+
+def typed(value):
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return f"b:{str(value).lower()}"
+    if isinstance(value, int):
+        return f"i:{value}"
+    if isinstance(value, float):
+        return f"f:{value!r}"
+    if isinstance(value, str):
+        return f"s:{value}"
+    if isinstance(value, bytes):
+        return "y:" + value.decode("latin-1")
+    if hasattr(value, "items"):
+        return ["M", *([typed(key), typed(item)] for key, item in value.items())]
+    return ["L", *map(typed, value)]
+
+
+def main():
+    setting = json.loads(sys.stdin.readline())
+    base = salt.config.minion_config(None)
+    base.update({
+        "root_dir": setting["cachedir"], "cachedir": setting["cachedir"], "extension_modules": f"{setting['cachedir']}/ext",
+        "file_client": "local", "local": True, "file_roots": {"base": setting["file_roots"]}, "pillar_roots": {"base": []}, "id": setting["id"],
+        "__role": "minion", "fileserver_list_cache_time": 3600,
+    })
+    os.makedirs(setting["cachedir"], exist_ok=True)
+    base["grains"] = setting["grains"]
+    base["pillar"] = {}
+    modules = salt.loader.minion_mods(base)
+    out = sys.stdout
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            # Functions that print must not be taken for answers.
+            with contextlib.redirect_stdout(sys.stderr):
+                low = modules["state.show_low_sls"](request["sls"], pillar=salt.utils.yaml.safe_load(request["pillar"]) or {})
+            errors = [chunk for chunk in low if isinstance(chunk, str)]
+            answer = {"errors": errors} if errors else {"low": typed(low)}
+        except Exception as exc:  # an error is a result, too
+            answer = {"errors": [f"{type(exc).__name__}: {exc}"]}
+        out.write(json.dumps(answer) + "\n")
+        out.flush()
+
+
+main()

@@ -1,0 +1,176 @@
+/**
+ * Low data of public formulas: what `state.show_low_sls` makes of their SLS files is what Python Salt makes of them on this
+ * host, and what fails there fails with us for the same reason.
+ *
+ * A short run takes one file of each formula; with `SALT_FORMULAS_ALL=1` it is every file, with every example of pillar, on
+ * hosts of two families.
+ * @module
+ */
+
+import { YamlError } from "../../lib/errors.ts";
+import { loadGrains } from "../../lib/minion/grains.ts";
+import { dumpJson } from "../../lib/values/json.ts";
+import { isMap, map, repr, str, type ValueMap } from "../../lib/values/value.ts";
+import { loadYaml } from "../../lib/values/yaml.ts";
+import { loadCatalogue } from "../../lib/worker/catalogue.ts";
+import { assertEquals } from "../support/assert.ts";
+import { type Formula, formulasArchive, unpackFormulas } from "../support/formulas.ts";
+import { run, testContext, testOpts } from "../support/job_context.ts";
+import { fromTyped } from "../support/typed_values.ts";
+import { type CompileAnswer, PythonCompiler } from "./python_compiler.ts";
+import { testWithPython } from "./salts.ts";
+
+/** Grains of a host of another family. */
+const ROCKY = {
+  os: "Rocky",
+  os_family: "RedHat",
+  osfullname: "Rocky Linux",
+  osrelease: "9.4",
+  osmajorrelease: 9,
+  osrelease_info: [9, 4],
+  osfinger: "Rocky Linux-9",
+  oscodename: "Blue Onyx",
+};
+
+const HOSTS = { own: {}, rocky: ROCKY } as const;
+
+function grainsOf(host: keyof typeof HOSTS, own: ValueMap): ValueMap {
+  return new Map([...own, ...map(HOSTS[host])]);
+}
+
+interface Case {
+  readonly sls: string;
+  readonly pillarName: string;
+  /** YAML */
+  readonly pillar: string;
+  readonly host: keyof typeof HOSTS;
+}
+
+function casesOf(formula: Formula, all: boolean): Case[] {
+  const pillars = [["none", "{}"], ...[...formula.pillars].filter(([, text]) => isPillar(text))];
+  if (all) {
+    return formula.sls.flatMap((sls) =>
+      pillars.flatMap(([pillarName, pillar]) =>
+        (["own", "rocky"] as const).map((host): Case => ({ sls, pillarName, pillar, host }))
+      )
+    );
+  }
+  // The whole formula, with pillar if there is an example.
+  const [pillarName, pillar] = pillars[Math.min(1, pillars.length - 1)];
+  return formula.sls.slice(0, 1).map((sls): Case => ({ sls, pillarName, pillar, host: "own" }));
+}
+
+/** Whether an example is plain YAML; one that is a template is left out. */
+function isPillar(text: string): boolean {
+  try {
+    return isMap(loadYaml(text));
+  } catch (error) {
+    if (error instanceof YamlError) return false;
+    throw error;
+  }
+}
+
+const archive = formulasArchive();
+const hasPillar = await loadCatalogue().get("pillar.get") !== undefined;
+if (archive === undefined || !hasPillar) {
+  const why = hasPillar ? "no archive of formulas; SALT_FORMULAS_ARCHIVE names it" : "pillar is not built";
+  Deno.test({ name: `formulas give the low data of Python Salt (skipped: ${why})`, ignore: true, fn() {} });
+} else {
+  await testWithPython("3008.3", "formulas give the low data of {}", async (python, t) => {
+    const root = await Deno.makeTempDir({ prefix: "formulas_" });
+    try {
+      await Deno.mkdir(`${root}/src`);
+      const formulas = await unpackFormulas(archive, `${root}/src`);
+      const roots = formulas.map((formula) => formula.root);
+      const grains = await loadGrains(testOpts(), { warn: () => {} });
+      grains.set("id", "web1");
+      const settingOf = (host: keyof typeof HOSTS) =>
+        map({ file_roots: roots, cachedir: `${root}/${host}`, id: "web1", grains: grainsOf(host, grains) });
+      await using own = new PythonCompiler(python, dumpJson(settingOf("own")));
+      const all = Deno.env.get("SALT_FORMULAS_ALL") === "1";
+      await using rocky = all ? new PythonCompiler(python, dumpJson(settingOf("rocky"))) : null;
+      const theirs = { own, rocky: rocky ?? own };
+      const ours = new OurCompiler(root, roots, grains);
+      let equal = 0, refused = 0, cases = 0;
+      for (const formula of formulas) {
+        await t.step(formula.name, async () => {
+          const differing: string[] = [];
+          for (const one of casesOf(formula, all)) {
+            cases++;
+            const expected = await theirs[one.host].compile(one);
+            const found = await ours.compile(one);
+            const difference = differenceOf(found, expected);
+            if (difference !== undefined) {
+              differing.push(`${one.sls}, pillar ${one.pillarName}, host ${one.host}:\n${difference}`);
+            } else if ("low" in expected) equal++;
+            else refused++;
+          }
+          assertEquals(differing, []);
+        });
+      }
+      const counts = `${cases} cases: ${equal} with equal low data, ${refused} refused for the same reason\n`;
+      Deno.stdout.writeSync(new TextEncoder().encode(counts));
+    } finally {
+      await Deno.remove(root, { recursive: true });
+    }
+  });
+}
+
+/** What our function answers: low data as Python's `repr`, or errors. */
+type Found = { readonly low: string } | { readonly errors: readonly string[] };
+
+class OurCompiler {
+  readonly #root: string;
+  readonly #roots: readonly string[];
+  readonly #grains: ValueMap;
+
+  constructor(root: string, roots: readonly string[], grains: ValueMap) {
+    this.#root = root;
+    this.#roots = roots;
+    this.#grains = grains;
+  }
+
+  async compile({ sls, pillar, host }: Case): Promise<Found> {
+    const opts = testOpts({
+      root_dir: `${this.#root}/ours`,
+      file_client: "local",
+      file_roots: map({ base: this.#roots }),
+      pillar_roots: map({ base: [] }),
+    });
+    const grains = grainsOf(host, this.#grains);
+    const data = loadYaml(pillar);
+    const context = testContext({
+      opts,
+      grains,
+      pillar: isMap(data) ? data : new Map(),
+      catalogue: loadCatalogue({ grains: () => grains }),
+    });
+    const { return: low, retcode } = await run("state.show_low_sls", [sls], context);
+    if (Array.isArray(low) && retcode === 0) return { low: repr(low) };
+    return { errors: Array.isArray(low) ? low.map(str) : [str(low)] };
+  }
+}
+
+/** @returns What differs; `undefined` if nothing does. */
+function differenceOf(found: Found, expected: CompileAnswer): string | undefined {
+  if ("errors" in found || "errors" in expected) {
+    const [ours, theirs] = [errorsOf(found), errorsOf(expected)];
+    const same = ours.length === theirs.length && theirs.every((text, i) => reason(ours[i]) === reason(text));
+    return same ? undefined : `ours:   ${ours.join("\n        ")}\nPython: ${theirs.join("\n        ")}`;
+  }
+  const theirs = repr(fromTyped(expected.low));
+  if (found.low === theirs) return undefined;
+  let at = 0;
+  while (found.low[at] === theirs[at]) at++;
+  const around = (text: string) => text.slice(Math.max(0, at - 100), at + 200);
+  return `ours:   …${around(found.low)}\nPython: …${around(theirs)}`;
+}
+
+function errorsOf(answer: Found | CompileAnswer): readonly string[] {
+  return "errors" in answer ? answer.errors : [`${String(answer.low).slice(0, 200)}`];
+}
+
+/** The first line of an error. Python's names of classes differ from release to release and are no reason. */
+function reason(text: string): string {
+  return text.split("\n", 1)[0];
+}

@@ -1,0 +1,60 @@
+/**
+ * Python Salt as a compiler of states: one process for all questions, since each takes it a second to start.
+ * @module
+ */
+
+import type { Salt } from "./salts.ts";
+import type { Typed } from "../support/typed_values.ts";
+
+/** What is compiled. */
+export interface CompileRequest {
+  readonly sls: string;
+  /** YAML of the pillar. */
+  readonly pillar: string;
+}
+
+/** Low data, or what is wrong. */
+export type CompileAnswer = { readonly low: Typed } | { readonly errors: readonly string[] };
+
+/** The process, for one set of grains; one question at a time. */
+export class PythonCompiler implements AsyncDisposable {
+  readonly #child: Deno.ChildProcess;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #reader: ReadableStreamDefaultReader<string>;
+  #read = "";
+
+  /** @param setting JSON of the first line, which compile_states.py tells. */
+  constructor(python: Salt, setting: string) {
+    const bin = python.command("salt-call")[0].replace(/[^/]*$/, "");
+    const script = decodeURIComponent(new URL("./compile_states.py", import.meta.url).pathname);
+    const streams = { stdin: "piped", stdout: "piped", stderr: "null" } as const;
+    this.#child = new Deno.Command(`${bin}python`, { args: [script], ...streams }).spawn();
+    this.#writer = this.#child.stdin.getWriter();
+    this.#reader = this.#child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    this.#write(setting);
+  }
+
+  /** Asks for low data. */
+  async compile(request: CompileRequest): Promise<CompileAnswer> {
+    this.#write(JSON.stringify(request));
+    while (!this.#read.includes("\n")) {
+      const { value, done } = await this.#reader.read();
+      if (done) throw new Error(`Python Salt's compiler ended at ${request.sls}`);
+      this.#read += value;
+    }
+    const end = this.#read.indexOf("\n");
+    const line = this.#read.slice(0, end);
+    this.#read = this.#read.slice(end + 1);
+    return JSON.parse(line);
+  }
+
+  #write(line: string): void {
+    this.#writer.write(new TextEncoder().encode(`${line}\n`));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writer.close();
+    await this.#reader.cancel();
+    await this.#child.status;
+  }
+}
