@@ -62,7 +62,8 @@ export async function openHighState(context: JobContext, kwargs: ValueMap): Prom
   const opts = isLocal ? called.opts : withMasterOpts(called.opts, await files.masterOpts());
   if (kwargs.has("test")) opts.set("test", kwargs.get("test") ?? null);
   const pillar = pillarOf(context, kwargs, opts);
-  const inner: JobContext = { ...context, pillar };
+  // Templates see the values of pillar, which `pillar.*` masks in results.
+  const inner = { ...context, pillar, showsPillar: true };
   const host = { ...jobRenderHost(inner, { cacheFile: (url, env) => files.cacheFile(url, env) }), opts };
   const source = new TreeSource({
     files,
