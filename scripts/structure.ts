@@ -27,6 +27,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   [
     "lib/cli",
     "lib/files",
+    "lib/firewall",
     "lib/git",
     "lib/templates",
     "lib/jobs",

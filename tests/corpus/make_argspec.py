@@ -29,7 +29,7 @@ FOREIGN = ("aix", "arista", "dummyproxy", "ios", "junos", "mac", "napalm", "nxos
            "smf_", "solaris", "ssh_pkg", "ssh_service", "test_virtual", "vsphere", "win", "zone")
 
 #: Modules of 3006 that are no longer part of Salt 3008, and are built here.
-FORMER = ("apkpkg", "gentoo_service")
+FORMER = ("apkpkg", "gem", "gentoo_service")
 
 #: What a module is called that says so in its __virtual__ alone.
 VIRTUAL = {"linux_service": "service"}

@@ -5,6 +5,7 @@
  */
 
 import type { ChildRunner } from "../../../lib/host/child_process.ts";
+import { shlexSplit } from "../../../lib/text/shlex.ts";
 import { str, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { isMap, map } from "../../../lib/values/value.ts";
 import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
@@ -25,6 +26,12 @@ function unwrapped(argv: readonly string[]): readonly string[] {
   if (argv[0] === "/bin/sh" && argv[1] === "-c" && argv[3] === "sh") return unwrapped(argv.slice(4));
   if (argv[0].endsWith("/setpriv")) return unwrapped(argv.slice(argv.indexOf("--") + 1));
   return argv;
+}
+
+/** What Salt has a shell start, or by its path, as words. */
+function plainWords(words: readonly string[]): string[] {
+  const plain = words[0] === "/bin/sh" && words[1] === "-c" ? shlexSplit(words[2]) : [...words];
+  return [plain[0].replace(/^\/usr\/bin\//, ""), ...plain.slice(1)];
 }
 
 function isJoined(argv: readonly string[]): boolean {
@@ -169,7 +176,7 @@ async function runCase(table: ValueMap, one: ValueMap, names: ProgramNames): Pro
     );
     const theirs = listOf(one.get("our_calls") ?? one.get("calls")).map((call) => {
       const { words, stdin } = Object.fromEntries(mapOf(call));
-      return map({ words, ...stdin !== undefined && { stdin } });
+      return map({ words: plainWords(listOf(words).map(str)), ...stdin !== undefined && { stdin } });
     });
     const files = one.has("files") ? new Map<Value, Value>(filesBelow(root).sort()) : null;
     const left = one.has("files") ? one.get("files_after") ?? one.get("files")! : null;

@@ -1,0 +1,159 @@
+/**
+ * Execution module `npm`: packages of Node.js.
+ * Source: the functions of Salt 3008.3 `salt/modules/npm.py`.
+ * @module
+ */
+
+import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { parseEnvironment } from "../../lib/host/command_environment.ts";
+import { checkedWord, type ProgramResult, runProgram } from "../../lib/host/run_program.ts";
+import { findJson } from "../../lib/language_packages/npm_output.ts";
+import { findUser } from "../../lib/os/users.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { isMap, str as text, toNumber, truthy, type Value } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = {
+  serves: [{
+    programs: ["npm"],
+    otherwise: "npm execution module could not be loaded because the npm binary could not be located",
+  }],
+};
+
+/** As whom npm runs, where, and with which environment. */
+interface Run {
+  readonly runas: string | null;
+  readonly env: Value;
+  readonly dir?: string | null;
+  /** Whether a failure becomes the job's return code. */
+  readonly setsRetcode?: boolean;
+}
+
+/** Runs npm; where it changes its user itself, it is told the one that it is run as. */
+function npm(
+  words: readonly string[],
+  { runas, env, dir, setsRetcode }: Run,
+  context: JobContext,
+): Promise<ProgramResult> {
+  const user = runas ? findUser(runas) : undefined;
+  const sudo: Record<string, string> = user === undefined || user.uid === 0 ? {} : { SUDO_UID: String(user.uid), SUDO_USER: "" };
+  return runProgram(["npm", ...words], context, {
+    env: { ...parseEnvironment(env), ...sudo },
+    setsRetcode,
+    cwd: dir || user?.home || "/",
+    ...runas && { runas },
+  });
+}
+
+const RUN = { runas: str(null), env: any(null) };
+
+export const install: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Install packages: pkg, or the list pkgs, or what the package.json of dir needs; without dir for all. Return what npm says,\n" +
+      "as a map or list if it is JSON.",
+    "npm.install coffee-script",
+    "npm.install coffee-script@1.0.1",
+  ),
+  permissions: "all",
+  params: {
+    pkg: str(null),
+    pkgs: any(null),
+    dir: str(null),
+    runas: str(null),
+    registry: str(null),
+    env: any(null),
+    dry_run: bool(false),
+    silent: bool(true),
+  },
+  async run({ pkg, pkgs, dir, registry, dry_run, silent, ...run }, context) {
+    const names = pkg ? [pkg] : Array.isArray(pkgs) ? pkgs.map(text) : [];
+    const words = [
+      "install",
+      "--json",
+      ...silent ? ["--silent"] : [],
+      ...dir ? [] : ["--global"],
+      ...registry ? [`--registry=${registry}`] : [],
+      ...dry_run ? ["--dry-run"] : [],
+      ...names.map((name) => checkedWord(name, "package name")),
+    ];
+    const { retcode, stdout, stderr } = await npm(words, { ...run, dir: dir || "/tmp", setsRetcode: true }, context);
+    if (retcode !== 0) throw new CommandError(stderr);
+    const told = stdout || stderr;
+    return findJson(told) ?? told;
+  },
+});
+
+export const uninstall: ModuleFunction<JobContext> = fn({
+  doc: describe("Remove a package, of dir or for all. Return whether it went well.", "npm.uninstall coffee-script"),
+  permissions: "all",
+  params: { pkg: str(), dir: str(null), ...RUN },
+  async run({ pkg, dir, ...run }, context) {
+    const words = ["uninstall", checkedWord(pkg, "package name"), ...dir ? [] : ["--global"]];
+    return (await npm(words, { ...run, dir, setsRetcode: true }, context)).retcode === 0;
+  },
+});
+
+export const list: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the installed packages, of dir or for all, with what npm tells of them. depth: how deep.",
+    "npm.list",
+  ),
+  permissions: "all",
+  params: { pkg: str(null), dir: str(null), ...RUN, depth: any(null) },
+  async run({ pkg, dir, depth, ...run }, context) {
+    if (depth !== null && toNumber(depth) === undefined) {
+      throw new InvocationError(`Error: depth ${text(depth)} must be a number`);
+    }
+    const words = [
+      "list",
+      "--json",
+      "--silent",
+      ...dir ? [] : ["--global"],
+      ...depth === null ? [] : [`--depth=${Math.trunc(toNumber(depth) ?? 0)}`],
+      ...pkg ? [checkedWord(pkg, "package name")] : [],
+    ];
+    const { retcode, stdout, stderr } = await npm(words, { ...run, dir }, context);
+    if (retcode !== 0 && stderr !== "") throw new CommandError(stderr);
+    const told = findJson(stdout);
+    return isMap(told) ? told.get("dependencies") ?? {} : {};
+  },
+});
+
+export const cache_clean: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Empty the cache, or remove a path from it; newer versions of npm want force=True. Return whether it went well.",
+    "npm.cache_clean force=True",
+  ),
+  permissions: "all",
+  params: { path: str(null), ...RUN, force: bool(false) },
+  async run({ path, force, ...run }, context) {
+    const words = ["cache", "clean", ...path ? [checkedWord(path, "path")] : [], ...force ? ["--force"] : []];
+    const { retcode, stderr } = await npm(words, run, context);
+    if (retcode !== 0) context.log("error", stderr);
+    return retcode === 0;
+  },
+});
+
+export const cache_list: ModuleFunction<JobContext> = fn({
+  doc: describe("Return what is in the cache.", "npm.cache_list"),
+  permissions: "all",
+  params: { path: str(null), ...RUN },
+  async run({ path, ...run }, context) {
+    const words = ["cache", "ls", ...path ? [checkedWord(path, "path")] : []];
+    const { retcode, stdout, stderr } = await npm(words, run, context);
+    if (retcode !== 0 && stderr !== "") throw new CommandError(stderr);
+    return stdout;
+  },
+});
+
+export const cache_path: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the path of the cache.", "npm.cache_path"),
+  permissions: "all",
+  params: RUN,
+  async run(run, context) {
+    const { stdout, stderr } = await npm(["config", "get", "cache"], run, context);
+    return truthy(stdout) ? stdout : stderr;
+  },
+});
