@@ -64,6 +64,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   match: () => import("./match.ts"),
   mount: () => import("./mount.ts"),
   network: () => import("./network.ts"),
+  nftables: () => import("./nftables.ts"),
   npm: () => import("./npm.ts"),
   pacmanpkg: () => import("./pacmanpkg.ts"),
   pip: () => import("./pip.ts"),

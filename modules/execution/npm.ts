@@ -38,7 +38,9 @@ function npm(
   context: JobContext,
 ): Promise<ProgramResult> {
   const user = runas ? findUser(runas) : undefined;
-  const sudo: Record<string, string> = user === undefined || user.uid === 0 ? {} : { SUDO_UID: String(user.uid), SUDO_USER: "" };
+  const sudo: Record<string, string> = user === undefined || user.uid === 0
+    ? {}
+    : { SUDO_UID: String(user.uid), SUDO_USER: "" };
   return runProgram(["npm", ...words], context, {
     env: { ...parseEnvironment(env), ...sudo },
     setsRetcode,

@@ -5,7 +5,7 @@ return. Run it with the Python of an environment that has the Salt that the file
 `result` or `error`, and `files_after` of each case.
 
 A file is a map: `salt` (the version), `module` (the file of Salt's module), `grains`, `opts`, `programs` (those that are in
-PATH), `outputs` and `cases`. A case has `fun`, `args`, `kwargs`, and may have `outputs`, `opts`, `files` and `links` of its own.
+PATH), `outputs`, `once` (whether repeated calls count once) and `cases`. A case has `fun`, `args`, `kwargs`, and may have `outputs`, `opts`, `files` and `links` of its own.
 `outputs` are by words joined with blanks; a key that ends in `*` stands for all that begin so. An output is a text, or a map of
 `stdout`, `stderr`, `retcode`; a list of them is for one call after the other. `{root}` is a directory of the case's own."""
 import json
