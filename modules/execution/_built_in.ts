@@ -51,6 +51,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   hosts: () => import("./hosts.ts"),
   http: () => import("./http.ts"),
   ini: () => import("./ini.ts"),
+  iptables: () => import("./iptables.ts"),
   key: () => import("./key.ts"),
   kmod: () => import("./kmod.ts"),
   linux_acl: () => import("./linux_acl.ts"),

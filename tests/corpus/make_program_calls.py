@@ -59,8 +59,8 @@ def without(value, root):
 class Programs:
     """Answers in the place of programs."""
 
-    def __init__(self, outputs):
-        self.outputs, self.calls, self.counts = outputs, [], {}
+    def __init__(self, outputs, context):
+        self.outputs, self.context, self.calls, self.counts = outputs, context, [], {}
 
     def run(self, cmd, stdin=None, python_shell=False, rstrip=True, runas=None, stderr=None, ignore_retcode=False, success_retcodes=None, **_):
         words = [str(one) for one in cmd] if isinstance(cmd, (list, tuple)) else salt.utils.args.shlex_split(cmd)
@@ -90,6 +90,7 @@ class Programs:
             out, err = out.rstrip(), err.rstrip()
         if retcode in (success_retcodes or []):
             retcode = 0
+        self.context["retcode"] = 0 if ignore_retcode else retcode
         return {"pid": 1, "retcode": retcode, "stdout": out, "stderr": err}
 
 
@@ -139,7 +140,7 @@ def main(path):
                     del known[key]
                 known.update(usual)
                 known.update(within(case.get("opts", {}), ROOT))
-        programs = Programs(within({**case.get("outputs", {}), **{k: v for k, v in table.get("outputs", {}).items() if k not in case.get("outputs", {})}}, ROOT))
+        programs = Programs(within({**case.get("outputs", {}), **{k: v for k, v in table.get("outputs", {}).items() if k not in case.get("outputs", {})}}, ROOT), functions.pack["__context__"])
         functions["cmd.run"]
         for loaded, module in list(sys.modules.items()):
             if loaded.startswith("salt.loaded") and loaded.endswith("module.cmdmod"):

@@ -90,6 +90,11 @@ function without(value: Value, root: string): Value {
   return isMap(value) ? new Map([...value].map(([key, one]) => [without(key, root), without(one, root)])) : value;
 }
 
+/** A result with programs where they usually are. */
+function placed(value: Value, directory: string): Value {
+  return typeof value === "string" ? value.replaceAll(`${directory}/`, "/usr/bin/") : value;
+}
+
 function mapOf(value: Value | undefined): ValueMap {
   return isMap(value ?? null) ? value as ValueMap : new Map();
 }
@@ -170,7 +175,7 @@ async function runCase(table: ValueMap, one: ValueMap, names: ProgramNames): Pro
       : one.has("error")
       ? `ERROR: ${str(one.get("error")!)}`
       : one.get("result")!;
-    const shown = without(result, root);
+    const shown = placed(without(result, root), names.path);
     const calls = programs.calls.map(({ words, stdin }) =>
       map({ words: [...words], ...stdin !== undefined && { stdin } })
     );
@@ -186,7 +191,7 @@ async function runCase(table: ValueMap, one: ValueMap, names: ProgramNames): Pro
     assertEquals(
       map({
         result: one.has("error") ? withoutPreface(str(shown)) : shown,
-        calls: without(calls, root),
+        calls: counted(listOf(without(calls, root))),
         files,
       }),
       map({ result: expected, calls: counted(theirs), files: left === null ? null : new Map([...mapOf(left)].sort()) }),
