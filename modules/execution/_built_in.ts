@@ -41,7 +41,13 @@ export const EXECUTION_MODULES: ModuleTable = {
       import("./_file_managing.ts"),
       import("./_file_trees.ts"),
     ]),
-  git: () => import("./git.ts"),
+  git: () =>
+    joined([
+      import("./git.ts"),
+      import("./_git_config.ts"),
+      import("./_git_remotes.ts"),
+      import("./_git_worktrees.ts"),
+    ]),
   firewalld: () => import("./firewalld.ts"),
   gem: () => import("./gem.ts"),
   gentoo_service: () => import("./gentoo_service.ts"),

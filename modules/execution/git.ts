@@ -1,88 +1,40 @@
 /**
- * Execution module `git`: what git's commands do, and what they tell.
+ * Execution module `git`: what git's commands do, and what they tell. Its other functions are in the files `_git_*.ts`.
  * Source: the functions of Salt 3008.3 `salt/modules/git.py`.
  * @module
  */
 
+import {
+  type Common,
+  ENCODING,
+  given,
+  IDENTITY,
+  OPTIONS,
+  printing,
+  RETCODE,
+  RUN,
+  runOf,
+  WHO,
+  words,
+} from "./_git_arguments.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { baseName } from "../../lib/filesystem/paths.ts";
-import { config_get, config_get_regex, config_get_regexp, config_set, config_unset } from "./_git_config.ts";
 import { listedWords, optionWords, revisionWord, revisionWords } from "../../lib/git/options.ts";
-import { parseFetch, parseReferences, parseRemotes, parseStatus } from "../../lib/git/output.ts";
+import { parseStatus } from "../../lib/git/output.ts";
 import { gitOutput, type GitRun, gitVersion, runGit, userPath } from "../../lib/git/run_git.ts";
-import { isAtLeast, isWorktree, listWorktrees, requireWorktrees } from "../../lib/git/worktrees.ts";
-import { isAnything } from "../../lib/os/file_kind.ts";
 import { describe as document } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { refuseOtherKeywords } from "../../lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, type Parameters, str } from "../../lib/plugins/module.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import type { Virtual } from "../../lib/plugins/virtual.ts";
 import { shlexSplit } from "../../lib/text/shlex.ts";
 import { splitLines } from "../../lib/text/split_lines.ts";
-import { withCredentials } from "../../lib/text/url_credentials.ts";
 import { isTrue } from "../../lib/values/is_true.ts";
-import { isInt, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
-
-export { config_get, config_get_regex, config_get_regexp, config_set, config_unset };
+import { isInt, str as text, truthy, type Value } from "../../lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ programs: ["git"], otherwise: "The git execution module cannot be loaded: git unavailable." }],
 };
-
-const WHO = { user: str(null), password: str(null) };
-const ENCODING = { output_encoding: str(null) };
-const RETCODE = { ignore_retcode: bool(false) };
-const RUN = { ...WHO, ...RETCODE, ...ENCODING };
-const OPTIONS = { opts: any(""), git_opts: any("") };
-const IDENTITY = { identity: any(null) };
-const HTTPS = { https_user: str(null), https_pass: str(null) };
-const SALTENV = { saltenv: str("base") };
-
-/** Arguments that most functions have. */
-interface Common {
-  readonly cwd: string;
-  readonly user: string | null;
-  readonly ignore_retcode?: boolean;
-  readonly output_encoding: string | null;
-  readonly identity?: Value;
-  readonly saltenv?: string;
-}
-
-/** How git is run for these arguments. */
-function runOf(bound: Common, more: Partial<GitRun> = {}): GitRun {
-  const { user, ignore_retcode, output_encoding, identity, saltenv } = bound;
-  return { cwd: userPath(bound.cwd, user), user, ignore_retcode, output_encoding, identity, saltenv, ...more };
-}
-
-/** `git <options> command <options>`. */
-function words(bound: { readonly opts: Value; readonly git_opts: Value }, ...command: readonly string[]): string[] {
-  return [...optionWords(bound.git_opts), ...command, ...optionWords(bound.opts)];
-}
-
-/** A function that returns what one command prints. */
-function printing<P extends Parameters>(
-  doc: string,
-  params: P,
-  make: (bound: Common & Readonly<Record<string, Value>>, kwargs: ValueMap) => readonly string[],
-  more: Partial<GitRun> & { readonly varKwargs?: string } = {},
-): ModuleFunction<JobContext> {
-  const { varKwargs, ...run } = more;
-  return {
-    doc,
-    permissions: "all",
-    params,
-    ...varKwargs !== undefined && { varKwargs },
-    run: (bound, context, { kwargs }) => {
-      const given = bound as Common & Readonly<Record<string, Value>>;
-      return gitOutput(make(given, kwargs), runOf(given, run), context);
-    },
-  };
-}
-
-/** The options of `bound`, as {@linkcode words} wants them. */
-function given(bound: Readonly<Record<string, Value>>): { readonly opts: Value; readonly git_opts: Value } {
-  return { opts: bound.opts ?? "", git_opts: bound.git_opts ?? "" };
-}
 
 export const add: ModuleFunction<JobContext> = printing(
   document(
@@ -165,36 +117,6 @@ export const checkout: ModuleFunction<JobContext> = printing(
   { joined: true },
 );
 
-export const clone: ModuleFunction<JobContext> = fn({
-  doc: document(
-    "Clone a repository to cwd, or with name into a directory of that name in cwd. identity: a private key of ssh, or a list of\n" +
-      "them. https_user, https_pass: for URLs of https. Return True.",
-    "git.clone /path/to/repo_parent_dir git://github.com/saltstack/salt.git",
-  ),
-  permissions: "all",
-  params: {
-    cwd: str(),
-    url: str(null),
-    name: str(null),
-    ...OPTIONS,
-    ...WHO,
-    ...IDENTITY,
-    ...HTTPS,
-    ...RETCODE,
-    ...SALTENV,
-    ...ENCODING,
-  },
-  async run(bound, context) {
-    if (!bound.url) throw new InvocationError("Missing 'url' argument");
-    const url = withCredentials(bound.url, bound.https_user, bound.https_pass);
-    const run = runOf(bound);
-    const [place, directory] = bound.name === null ? [run.cwd ?? "", "/tmp"] : [bound.name, run.cwd ?? ""];
-    if (bound.name !== null && !isAnything(directory)) Deno.mkdirSync(directory, { recursive: true });
-    await runGit([...words(bound, "clone"), "--", url, place], { ...run, cwd: directory }, context);
-    return true;
-  },
-});
-
 export const commit: ModuleFunction<JobContext> = printing(
   document(
     "Commit what was added, with filename that file alone, and return what git says.",
@@ -276,39 +198,6 @@ export const discard_local_changes: ModuleFunction<JobContext> = printing(
   { joined: true },
 );
 
-export const fetch: ModuleFunction<JobContext> = fn({
-  doc: document(
-    "Fetch from a remote, and return a map of what is new: `new branches`, `new tags`, `updated branches` with their old and\n" +
-      "new hashes, `updated tags`. refspecs: a list, or a text with commas.",
-    "git.fetch /path/to/repo upstream",
-    "git.fetch /path/to/repo identity=/root/.ssh/id_rsa",
-  ),
-  permissions: "all",
-  params: {
-    cwd: str(),
-    remote: str(null),
-    force: bool(false),
-    refspecs: any(null),
-    ...OPTIONS,
-    ...WHO,
-    ...IDENTITY,
-    ...RETCODE,
-    ...SALTENV,
-    ...ENCODING,
-  },
-  async run(bound, context) {
-    const command = [
-      ...optionWords(bound.git_opts),
-      "fetch",
-      ...bound.force ? ["--force"] : [],
-      ...optionWords(bound.opts).filter((one) => one !== "-f" && one !== "--force"),
-      ...revisionWords(bound.remote),
-      ...bound.refspecs === null ? [] : listedWords(bound.refspecs).map((one) => revisionWord(one, "refspec")),
-    ];
-    return parseFetch(await gitOutput(command, runOf(bound, { joined: true }), context));
-  },
-});
-
 export const init: ModuleFunction<JobContext> = fn({
   doc: document(
     "Make a repository. template, separate_git_dir, shared: options of git init of these names.",
@@ -341,13 +230,6 @@ export const init: ModuleFunction<JobContext> = fn({
   },
 });
 
-export const is_worktree: ModuleFunction<JobContext> = fn({
-  doc: document("Return whether a directory is a worktree of a repository elsewhere.", "git.is_worktree /path/to/repo"),
-  permissions: "all",
-  params: { cwd: str(), ...WHO, ...ENCODING },
-  run: (bound, context) => isWorktree(runOf(bound), context),
-});
-
 export const list_branches: ModuleFunction<JobContext> = fn({
   doc: document(
     "Return the branches, with remote=True those of the remotes.",
@@ -372,53 +254,6 @@ export const list_tags: ModuleFunction<JobContext> = fn({
     splitLines(
       await gitOutput(["for-each-ref", "--format", "%(refname:short)", "refs/tags/"], runOf(bound), context),
     ),
-});
-
-export const list_worktrees: ModuleFunction<JobContext> = fn({
-  doc: document(
-    "Return the worktrees by their paths, with head and branch: those that are there, with stale=True those whose directory is\n" +
-      "gone, with all=True both. It needs git 2.7.",
-    "git.list_worktrees /path/to/repo",
-    "git.list_worktrees /path/to/repo all=True",
-  ),
-  permissions: "all",
-  params: { cwd: str(), stale: bool(false), ...WHO, ...ENCODING },
-  varKwargs: "kwargs",
-  async run({ stale, ...bound }, context, { kwargs }) {
-    await requireWorktrees(context);
-    refuseOtherKeywords(kwargs, ["all"]);
-    const all = isTrue(kwargs.get("all"));
-    if (all && stale) throw new CommandError("'all' and 'stale' cannot both be set to True");
-    return await listWorktrees(runOf(bound), { all, stale }, context);
-  },
-});
-
-export const ls_remote: ModuleFunction<JobContext> = fn({
-  doc: document(
-    "Return the hashes of a remote's references by their names, of all, or of those that match ref. remote: a name, with cwd,\n" +
-      "or a URL.",
-    "git.ls_remote /path/to/repo origin master",
-    "git.ls_remote remote=https://mydomain.tld/repo.git ref=mytag opts='--tags'",
-  ),
-  permissions: "all",
-  params: {
-    cwd: str(null),
-    remote: str("origin"),
-    ref: str(null),
-    ...OPTIONS,
-    ...WHO,
-    ...IDENTITY,
-    ...HTTPS,
-    ...RETCODE,
-    ...ENCODING,
-    ...SALTENV,
-  },
-  async run({ cwd, ...bound }, context) {
-    const remote = revisionWord(withCredentials(bound.remote, bound.https_user, bound.https_pass), "remote");
-    const command = [...words(bound, "ls-remote"), remote, ...revisionWords(bound.ref)];
-    const run = cwd === null ? runOf({ ...bound, cwd: "/" }, { cwd: undefined }) : runOf({ ...bound, cwd });
-    return parseReferences(await gitOutput(command, run, context));
-  },
 });
 
 export const merge: ModuleFunction<JobContext> = printing(
@@ -534,39 +369,6 @@ async function commonAncestor(refs: readonly string[], run: GitRun, context: Job
   }
 }
 
-export const pull: ModuleFunction<JobContext> = printing(
-  document(
-    "Pull from the branch that is followed, and return what git says.",
-    "git.pull /path/to/repo opts='--rebase origin master'",
-  ),
-  { cwd: str(), ...OPTIONS, ...WHO, ...IDENTITY, ...RETCODE, ...SALTENV, ...ENCODING },
-  (bound) => words(given(bound), "pull"),
-);
-
-export const push: ModuleFunction<JobContext> = printing(
-  document(
-    "Push to a remote, and return what git says. ref: a branch, tag or refspec.",
-    "git.push /path/to/repo origin master",
-    "git.push /path/to/repo origin issue21:upstream/issue21",
-  ),
-  {
-    cwd: str(),
-    remote: str(null),
-    ref: str(null),
-    ...OPTIONS,
-    ...WHO,
-    ...IDENTITY,
-    ...RETCODE,
-    ...SALTENV,
-    ...ENCODING,
-  },
-  (bound, kwargs) => {
-    refuseOtherKeywords(kwargs);
-    return [...words(given(bound), "push"), ...revisionWords(bound.remote, bound.ref)];
-  },
-  { varKwargs: "kwargs" },
-);
-
 export const rebase: ModuleFunction<JobContext> = printing(
   document(
     "Rebase the current branch onto another one, and return what git says.",
@@ -582,109 +384,6 @@ export const rebase: ModuleFunction<JobContext> = printing(
     return [...words(given(bound), "rebase"), ...shlexSplit(text(bound.rev)).map((one) => revisionWord(one))];
   },
 );
-
-export const remote_get: ModuleFunction<JobContext> = fn({
-  doc: document(
-    "Return the URLs of a remote.",
-    "git.remote_get /path/to/repo",
-    "git.remote_get /path/to/repo upstream",
-  ),
-  permissions: "all",
-  params: { cwd: str(), remote: str("origin"), ...WHO, redact_auth: bool(true), ...RETCODE, ...ENCODING },
-  run: ({ remote, redact_auth, ...bound }, context) => remoteOf(remote, { bound, hidden: redact_auth, context }),
-});
-
-async function remotesOf(bound: Common, hidden: boolean, context: JobContext): Promise<Map<string, ValueMap>> {
-  return parseRemotes(await gitOutput(["remote", "--verbose"], runOf(bound), context), { hidden });
-}
-
-async function remoteOf(
-  name: string,
-  { bound, hidden, context }: { readonly bound: Common; readonly hidden: boolean; readonly context: JobContext },
-): Promise<ValueMap> {
-  const found = (await remotesOf(bound, hidden, context)).get(name);
-  if (found !== undefined) return found;
-  throw new CommandError(
-    `Remote '${name}' not present in git checkout located at ${userPath(bound.cwd, bound.user)}`,
-  );
-}
-
-export const remote_refs: ModuleFunction<JobContext> = fn({
-  doc: document(
-    "Return the hashes of the references at a URL, by their names: heads=True the branches, tags=True the tags, filter=… those\n" +
-      "that match.",
-    "git.remote_refs https://github.com/saltstack/salt.git",
-    "git.remote_refs https://github.com/saltstack/salt.git filter=develop",
-  ),
-  permissions: "all",
-  params: {
-    url: str(),
-    heads: bool(false),
-    tags: bool(false),
-    ...WHO,
-    ...IDENTITY,
-    ...HTTPS,
-    ...RETCODE,
-    ...ENCODING,
-    ...SALTENV,
-  },
-  varKwargs: "kwargs",
-  async run({ url, heads, tags, ...bound }, context, { kwargs }) {
-    refuseOtherKeywords(kwargs, ["filter"]);
-    const filter = kwargs.get("filter") ?? null;
-    const command = [
-      "ls-remote",
-      ...heads ? ["--heads"] : [],
-      ...tags ? ["--tags"] : [],
-      revisionWord(withCredentials(url, bound.https_user, bound.https_pass), "URL"),
-      ...revisionWords(filter),
-    ];
-    return parseReferences(await gitOutput(command, runOf({ ...bound, cwd: "/" }, { cwd: undefined }), context));
-  },
-});
-
-export const remote_set: ModuleFunction<JobContext> = fn({
-  doc: document(
-    "Set the URLs of a remote, which is made anew if it is there, and return them.",
-    "git.remote_set /path/to/repo git@github.com:user/repo.git",
-    "git.remote_set /path/to/repo https://github.com/user/repo.git remote=upstream push_url=git@github.com:user/repo.git",
-  ),
-  permissions: "all",
-  params: {
-    cwd: str(),
-    url: str(),
-    remote: str("origin"),
-    ...WHO,
-    ...HTTPS,
-    push_url: str(null),
-    push_https_user: str(null),
-    push_https_pass: str(null),
-    ...RETCODE,
-    ...ENCODING,
-  },
-  async run({ url, push_url, ...bound }, context) {
-    const remote = revisionWord(bound.remote, "remote");
-    const fetched = revisionWord(withCredentials(url, bound.https_user, bound.https_pass), "URL");
-    const pushed = push_url &&
-      revisionWord(withCredentials(push_url, bound.push_https_user, bound.push_https_pass), "URL");
-    const run = runOf(bound);
-    const known = await remotesOf({ ...bound, ignore_retcode: false }, true, context);
-    if (known.has(remote)) await runGit(["remote", "rm", remote], run, context);
-    await runGit(["remote", "add", remote, fetched], run, context);
-    if (pushed) await runGit(["remote", "set-url", "--push", remote, pushed], run, context);
-    return await remoteOf(remote, { bound, hidden: true, context });
-  },
-});
-
-export const remotes: ModuleFunction<JobContext> = fn({
-  doc: document(
-    "Return the remotes with their URLs; redact_auth=False shows the passwords in them.",
-    "git.remotes /path/to/repo",
-  ),
-  permissions: "all",
-  params: { cwd: str(), ...WHO, redact_auth: bool(true), ...RETCODE, ...ENCODING },
-  run: async ({ redact_auth, ...bound }, context) => new Map([...await remotesOf(bound, redact_auth, context)]),
-});
 
 export const reset: ModuleFunction<JobContext> = printing(
   document(
@@ -741,35 +440,6 @@ export const status: ModuleFunction<JobContext> = fn({
   run: async (bound, context) => parseStatus(await gitOutput(["status", "-z", "--porcelain"], runOf(bound), context)),
 });
 
-export const submodule: ModuleFunction<JobContext> = printing(
-  document(
-    "Run a command of git submodule: add, init, update, sync, …, with its arguments in opts.",
-    "git.submodule /path/to/repo/sub/repo add opts='https://mydomain.tld/repo.git subdir'",
-    "git.submodule /path/to/repo update opts='--init'",
-  ),
-  {
-    cwd: str(),
-    command: str(),
-    ...OPTIONS,
-    ...WHO,
-    ...IDENTITY,
-    ...RETCODE,
-    ...SALTENV,
-    ...ENCODING,
-  },
-  (bound, kwargs) => {
-    refuseOtherKeywords(kwargs, ["init"]);
-    if (isTrue(kwargs.get("init"))) {
-      throw new InvocationError(
-        "The 'init' argument is no longer supported. Either set 'command' to 'init', or include '--init' in the 'opts' " +
-          "argument and set 'command' to 'update'.",
-      );
-    }
-    return words(given(bound), "submodule", revisionWord(text(bound.command), "command"));
-  },
-  { varKwargs: "kwargs" },
-);
-
 export const symbolic_ref: ModuleFunction<JobContext> = printing(
   document(
     "Return what a symbolic reference means, set it to value, or delete it with opts='--delete'.",
@@ -821,98 +491,5 @@ export const version: ModuleFunction<JobContext> = fn({
   async run({ versioninfo }, context) {
     const found = await gitVersion(context);
     return versioninfo ? found.split(".").map((part) => /^\d+$/.test(part) ? Number(part) : part) : found;
-  },
-});
-
-export const worktree_add: ModuleFunction<JobContext> = fn({
-  doc: document(
-    "Add a worktree on a new branch: branch, by default the name of its directory; reset_branch=True if the branch may be\n" +
-      "there; detach=True without one. ref: where it begins.",
-    "git.worktree_add /path/to/repo/main ../hotfix ref=origin/master",
-    "git.worktree_add /path/to/repo/main ../hotfix branch=hotfix21 ref=v2.1.9.3",
-  ),
-  permissions: "all",
-  params: {
-    cwd: str(),
-    worktree_path: str(),
-    ref: str(null),
-    reset_branch: any(null),
-    force: any(null),
-    detach: bool(false),
-    ...OPTIONS,
-    ...RUN,
-  },
-  varKwargs: "kwargs",
-  async run(bound, context, { kwargs }) {
-    await requireWorktrees(context);
-    refuseOtherKeywords(kwargs, ["branch"]);
-    const named = kwargs.get("branch") ?? null;
-    if (truthy(named) && bound.detach) throw new InvocationError("Only one of 'branch' and 'detach' is allowed");
-    if (bound.detach && truthy(bound.force)) {
-      context.log("warning", "'force' argument to git.worktree_add is ignored when detach=True");
-    }
-    const branchName = truthy(named) ? text(named) : baseName(bound.worktree_path);
-    const how = bound.detach ? ["--detach"] : [
-      truthy(bound.reset_branch) ? "-B" : "-b",
-      revisionWord(branchName, "branch"),
-      ...truthy(bound.force) ? ["--force"] : [],
-    ];
-    const command = [
-      ...optionWords(bound.git_opts),
-      "worktree",
-      "add",
-      ...how,
-      ...optionWords(bound.opts),
-      revisionWord(bound.worktree_path, "path"),
-      ...revisionWords(bound.ref),
-    ];
-    return await gitOutput(command, runOf(bound, { joined: true }), context);
-  },
-});
-
-export const worktree_prune: ModuleFunction<JobContext> = fn({
-  doc: document(
-    "Forget worktrees whose directory is gone, and return what git says; dry_run=True only says it.",
-    "git.worktree_prune /path/to/repo",
-    "git.worktree_prune /path/to/repo dry_run=True",
-  ),
-  permissions: "all",
-  params: {
-    cwd: str(),
-    dry_run: bool(false),
-    verbose: bool(true),
-    expire: str(null),
-    ...OPTIONS,
-    ...RUN,
-  },
-  async run(bound, context) {
-    const found = await requireWorktrees(context);
-    const command = [
-      ...optionWords(bound.git_opts),
-      "worktree",
-      "prune",
-      ...bound.dry_run ? ["--dry-run"] : [],
-      ...bound.verbose ? ["--verbose"] : [],
-      ...bound.expire ? ["--expire", bound.expire] : [],
-      ...optionWords(bound.opts),
-    ];
-    const { stdout, stderr } = await runGit(command, runOf(bound), context);
-    return isAtLeast(found, [2, 35, 1]) ? stderr : stdout;
-  },
-});
-
-export const worktree_rm: ModuleFunction<JobContext> = fn({
-  doc: document("Remove the directory of a worktree. Return True.", "git.worktree_rm /path/to/worktree"),
-  permissions: "all",
-  params: { cwd: str(), user: str(null), ...ENCODING },
-  async run({ cwd, user, output_encoding }, context) {
-    await requireWorktrees(context);
-    const path = userPath(cwd, user);
-    if (!isAnything(path)) throw new CommandError(`${path} does not exist`);
-    if (!await isWorktree({ cwd: path, output_encoding }, context)) {
-      throw new CommandError(`${path} is not a git worktree`);
-    }
-    Deno.removeSync(path, { recursive: true });
-    return true;
   },
 });

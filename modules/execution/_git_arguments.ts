@@ -1,0 +1,69 @@
+/**
+ * What the functions of the module `git` have in common: arguments, and how git is run for them.
+ * Source: the functions of Salt 3008.3 `salt/modules/git.py`.
+ * @module
+ */
+
+import { optionWords } from "../../lib/git/options.ts";
+import { gitOutput, type GitRun, userPath } from "../../lib/git/run_git.ts";
+import { type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, type Parameters, str } from "../../lib/plugins/module.ts";
+import { type Value, type ValueMap } from "../../lib/values/value.ts";
+
+export const WHO = { user: str(null), password: str(null) };
+export const ENCODING = { output_encoding: str(null) };
+export const RETCODE = { ignore_retcode: bool(false) };
+export const RUN = { ...WHO, ...RETCODE, ...ENCODING };
+export const OPTIONS = { opts: any(""), git_opts: any("") };
+export const IDENTITY = { identity: any(null) };
+export const HTTPS = { https_user: str(null), https_pass: str(null) };
+export const SALTENV = { saltenv: str("base") };
+
+/** Arguments that most functions have. */
+export interface Common {
+  readonly cwd: string;
+  readonly user: string | null;
+  readonly ignore_retcode?: boolean;
+  readonly output_encoding: string | null;
+  readonly identity?: Value;
+  readonly saltenv?: string;
+}
+
+/** How git is run for these arguments. */
+export function runOf(bound: Common, more: Partial<GitRun> = {}): GitRun {
+  const { user, ignore_retcode, output_encoding, identity, saltenv } = bound;
+  return { cwd: userPath(bound.cwd, user), user, ignore_retcode, output_encoding, identity, saltenv, ...more };
+}
+
+/** `git <options> command <options>`. */
+export function words(
+  bound: { readonly opts: Value; readonly git_opts: Value },
+  ...command: readonly string[]
+): string[] {
+  return [...optionWords(bound.git_opts), ...command, ...optionWords(bound.opts)];
+}
+
+/** A function that returns what one command prints. */
+export function printing<P extends Parameters>(
+  doc: string,
+  params: P,
+  make: (bound: Common & Readonly<Record<string, Value>>, kwargs: ValueMap) => readonly string[],
+  more: Partial<GitRun> & { readonly varKwargs?: string } = {},
+): ModuleFunction<JobContext> {
+  const { varKwargs, ...run } = more;
+  return {
+    doc,
+    permissions: "all",
+    params,
+    ...varKwargs !== undefined && { varKwargs },
+    run: (bound, context, { kwargs }) => {
+      const given = bound as Common & Readonly<Record<string, Value>>;
+      return gitOutput(make(given, kwargs), runOf(given, run), context);
+    },
+  };
+}
+
+/** The options of `bound`, as {@linkcode words} wants them. */
+export function given(bound: Readonly<Record<string, Value>>): { readonly opts: Value; readonly git_opts: Value } {
+  return { opts: bound.opts ?? "", git_opts: bound.git_opts ?? "" };
+}
