@@ -5,11 +5,12 @@
  */
 
 import { familyName } from "./nft_rule.ts";
-import { InvocationError } from "../errors.ts";
+import { InvocationError, JsonError } from "../errors.ts";
 import { checkedWord, runProgram } from "../host/run_program.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { shlexSplit } from "../text/shlex.ts";
-import { isMap, toValue, type Value, type ValueMap } from "../values/value.ts";
+import { parseJson } from "../values/json_read.ts";
+import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
 /** A place in the rules. */
 export interface Place {
@@ -53,11 +54,11 @@ export function ruleWords(rule: string): string[] {
 /** The maps of nft's JSON, without the one that tells of nft itself; none if it prints no JSON. */
 export async function nftJson(words: readonly string[], context: JobContext): Promise<ValueMap[]> {
   try {
-    const told: Value = toValue(JSON.parse(await nft(words, context) || "{}"));
+    const told: Value = parseJson(await nft(words, context) || "{}");
     const list = isMap(told) ? told.get("nftables") : undefined;
     return Array.isArray(list) ? list.filter(isMap) : [];
   } catch (error) {
-    if (error instanceof SyntaxError) return [];
+    if (error instanceof JsonError) return [];
     throw error;
   }
 }

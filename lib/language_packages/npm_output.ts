@@ -4,7 +4,9 @@
  * @module
  */
 
-import { toValue, type Value } from "../values/value.ts";
+import { JsonError } from "../errors.ts";
+import { parseJson } from "../values/json_read.ts";
+import type { Value } from "../values/value.ts";
 
 /** The JSON that begins at some line and goes to the end; `undefined` if there is none. */
 export function findJson(text: string): Value | undefined {
@@ -12,9 +14,9 @@ export function findJson(text: string): Value | undefined {
   for (let i = 0; i < lines.length; i++) {
     if (!/^\s*[[{]/.test(lines[i])) continue;
     try {
-      return toValue(JSON.parse(lines.slice(i).join("\n")));
+      return parseJson(lines.slice(i).join("\n"));
     } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
+      if (!(error instanceof JsonError)) throw error;
     }
   }
   return undefined;

@@ -4,9 +4,11 @@
  * @module
  */
 
+import { JsonError } from "../errors.ts";
 import { comparePythonVersions } from "./python_version.ts";
 import { splitLines } from "../text/split_lines.ts";
-import { isMap, str, toValue, type Value, type ValueMap } from "../values/value.ts";
+import { parseJson } from "../values/json_read.ts";
+import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 
 /** The name of a package as all its spellings are compared: `Zope.Interface` is `zope-interface`. */
 export function normalizedName(name: string): string {
@@ -35,10 +37,10 @@ export function parseFreeze(lines: readonly string[]): Map<string, string> {
 /** The packages of `pip list --format=json`; `undefined` if it is no JSON. */
 export function parseList(text: string): ValueMap[] | undefined {
   try {
-    const list: Value = toValue(JSON.parse(text));
+    const list: Value = parseJson(text);
     return Array.isArray(list) ? list.filter(isMap) : [];
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof JsonError) return undefined;
     throw error;
   }
 }
