@@ -78,7 +78,7 @@ function saltFunctions(): Functions {
 }
 
 /** Modules of 3006 that Salt 3008 no longer has, which are in its list for their arguments. */
-const FORMER = ["apkpkg", "gentoo_service"];
+const FORMER = ["apkpkg", "gem", "gentoo_service"];
 
 async function ourFunctions(): Promise<Functions> {
   const virtualOf = new Map(
