@@ -28,8 +28,6 @@ export interface ProgramOptions {
   readonly joined?: boolean;
   /** Python's name of the output's encoding; default UTF-8. */
   readonly encoding?: string | null;
-  /** Whether white space at the end of the output stays. */
-  readonly verbatim?: boolean;
   /** Whether nothing of it is logged, because a secret is in its arguments or its input. */
   readonly secret?: boolean;
 }
@@ -72,7 +70,6 @@ export async function runProgram(
     ...options.runas !== undefined && { runas: options.runas },
     ...options.joined === true && { redirect_stderr: true },
     ...options.encoding !== undefined && { output_encoding: options.encoding },
-    ...options.verbatim === true && { rstrip: false },
   }, host);
   const { pid, stdout, stderr } = result;
   const retcode = result.retcode ?? 0;
