@@ -20,7 +20,8 @@ const NONCE_LENGTH = 32;
 /** From this size on OpenSSL is used; loading it takes 4 ms and 4 MB. */
 const LARGE_BYTES = 1 << 18;
 
-const PREFIX = new TextEncoder().encode("pickle::");
+const PREFIX_TEXT = "pickle::";
+const PREFIX = new TextEncoder().encode(PREFIX_TEXT);
 const utf8 = new TextEncoder();
 
 /** Makes a key as it is sent and stored: the base64 of 56 random bytes, 76 characters. */
@@ -87,12 +88,8 @@ export class Crypticle {
 
   /** Encodes `value` for the wire and encrypts it. @param nonce The 32 characters of the request that it answers. */
   dumps(value: Value, nonce = ""): Uint8Array {
-    const packed = encode(value, "wire");
-    const bytes = new Uint8Array(PREFIX.length + nonce.length + packed.length);
-    bytes.set(PREFIX);
-    utf8.encodeInto(nonce, bytes.subarray(PREFIX.length));
-    bytes.set(packed, PREFIX.length + nonce.length);
-    return this.encrypt(bytes);
+    const head = nonce === "" ? PREFIX : utf8.encode(PREFIX_TEXT + nonce);
+    return this.encrypt(encode(value, "wire", head));
   }
 
   /**

@@ -26,11 +26,13 @@ const writer = new Writer();
 
 /**
  * Encodes `value`. A lone surrogate is written as U+FFFD, an int beyond 64 bits as its decimal digits (as Salt does).
+ * @param head Bytes that stand before it, which saves a copy of what is large.
  * @throws {MsgpackError} If `value` is nested deeper than {@linkcode MAX_DEPTH} or contains something that is not a
  * value.
  */
-export function encode(value: Packable, dialect: Dialect): Uint8Array {
+export function encode(value: Packable, dialect: Dialect, head?: Uint8Array): Uint8Array {
   writer.start(dialect === "disk");
+  if (head !== undefined) writer.writeHead(head);
   writer.write(value, MAX_DEPTH);
   return writer.finish();
 }

@@ -18,7 +18,7 @@ export class Packed {
 export type Packable = Value | Packed | ReadonlyMap<Value, Packable>;
 
 const INITIAL_CAPACITY = 16 * 1024;
-/** A buffer that grew larger than this is freed after the message. */
+/** A buffer that grew larger than this goes with its message; a smaller one is kept, and the message copied out of it. */
 const KEPT_CAPACITY = 1024 * 1024;
 /** Up to this many characters a loop is faster than the runtime's encoder. */
 const SHORT_TEXT = 48;
@@ -38,10 +38,18 @@ export class Writer {
     this.#bin = bin;
   }
 
+  /** Writes bytes as they are, before the value. */
+  writeHead(head: Uint8Array): void {
+    this.#reserve(head.length);
+    this.#bytes.set(head, this.#position);
+    this.#position += head.length;
+  }
+
   /** Returns the bytes written since {@linkcode start}. */
   finish(): Uint8Array {
-    const result = this.#bytes.slice(0, this.#position);
-    if (this.#bytes.length > KEPT_CAPACITY) this.#resize(INITIAL_CAPACITY, 0);
+    if (this.#bytes.length <= KEPT_CAPACITY) return this.#bytes.slice(0, this.#position);
+    const result = this.#bytes.subarray(0, this.#position);
+    this.#resize(INITIAL_CAPACITY, 0);
     return result;
   }
 
@@ -54,7 +62,9 @@ export class Writer {
 
   #reserve(size: number): void {
     const needed = this.#position + size;
-    if (needed > this.#bytes.length) this.#resize(Math.max(this.#bytes.length * 2, needed), this.#position);
+    if (needed <= this.#bytes.length) return;
+    // An eighth more than a large text or its like needs, so that the little behind it does not copy it again.
+    this.#resize(Math.max(this.#bytes.length * 2, needed + (needed >> 3)), this.#position);
   }
 
   /** Writes `value`; lists and maps in it may be nested `depth` deep. @throws {MsgpackError} */
