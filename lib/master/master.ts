@@ -77,7 +77,7 @@ const WORKERS = "inproc://workers", EVENTS = "inproc://events";
  * Replies that are kept for a client which does not take them; others to it are dropped. A client waits for the reply to its request
  * before it sends the next, and a piece of a file is 1 MiB: one that asks for thousands and takes none must not hold thousands.
  */
-const MOST_REPLIES = 16;
+const MOST_REPLIES = 128;
 
 /** A running master. */
 export class Master {
