@@ -42,7 +42,8 @@ export function jobRenderHost(context: JobContext, files: TemplateFiles): Render
     opts: optsValues(context.opts),
     grains: context.grains,
     pillar: context.pillar,
-    salt: saltFunctionsOf(context),
+    // Salt masks pillar for operators, not for templates.
+    salt: saltFunctionsOf({ ...context, showsPillar: true }),
     files,
     signal: context.signal,
     log: (level, message) => context.log(level, message),

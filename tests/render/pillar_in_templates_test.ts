@@ -1,0 +1,13 @@
+import { jobRenderHost } from "../../lib/render/job_host.ts";
+import { renderSls } from "../../lib/render/render.ts";
+import { map, repr } from "../../lib/values/value.ts";
+import { assertEquals } from "../support/assert.ts";
+import { testContext } from "../support/job_context.ts";
+
+Deno.test("pillar.get shows a template the value, and an operator a mask", async () => {
+  const context = testContext({ pillar: map({ k: { secret: "s" } }) });
+  const host = jobRenderHost(context, { cacheFile: () => undefined });
+  const text = "a: {{ salt['pillar.get']('k:secret') }}\nb: {{ salt['pillar.item']('k')['k']['secret'] }}\n";
+  assertEquals(repr((await renderSls({ text }, host)).data), "{'a': 's', 'b': 's'}");
+  assertEquals(await context.call("pillar.get", ["k:secret"]), "**********");
+});
