@@ -127,6 +127,29 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     assertEquals(pick(await cachedGrains(site, master, id)), pick(theirs), "what the master keeps of them");
   });
 
+  await step("the minion has the pillar that the master compiles for it", async () => {
+    const roots = `${site.root}/pillar`;
+    Deno.mkdirSync(roots, { recursive: true });
+    const files = {
+      "top.sls": "base:\n  'G@kernel:Linux': [a]\n  'nobody': [b]\n",
+      "a.sls": "include:\n  - c: {key: 'in:c'}\nid: {{ grains.id }}\nlist: [1, {b: null}]\ntext: 'ä €'\n",
+      "b.sls": "secret: 1\n",
+      "c.sls": "kernel: {{ salt['grains.get']('kernel') }}\n",
+    };
+    for (const [name, text] of Object.entries(files)) Deno.writeTextFileSync(`${roots}/${name}`, text);
+    const pillar = { in: { c: { kernel: "Linux" } }, id, list: [1, { b: null }], text: "ä €", of: id };
+    await site.salt([id, "saltutil.refresh_pillar"]);
+    // A minion of Python's has answered before its master has.
+    await eventually(async () => "id" in Object((await site.salt([id, "pillar.raw"]))[id]), {
+      what: "the minion's pillar",
+    });
+    // Python's minions have a schedule in theirs.
+    const { schedule: _schedule, ...raw } = Object((await site.salt([id, "pillar.raw"]))[id]);
+    assertEquals(raw, pillar);
+    assertEquals(await site.salt(["-I", "in:c:kernel:L*", "test.ping"]), { [id]: true });
+    assertEquals(await site.saltRun(["pillar.show_pillar", id]), pillar);
+  });
+
   await step("an unknown function is an error", async () => {
     assertEquals(await site.salt([id, "no.such"], 1), { [id]: "'no.such' is not available." });
   });

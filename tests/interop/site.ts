@@ -48,6 +48,8 @@ gather_job_timeout: 5
 log_level_logfile: info
 enable_fqdns_grains: false
 enable_gpu_grains: false
+pillar_roots: {base: [${root}/pillar]}
+ext_pillar: [{cmd_yaml: 'echo "of: %s"'}]
 `;
 }
 
