@@ -168,6 +168,8 @@ export const version_cmp: ModuleFunction<JobContext> = fn({
     "lowpkg.version_cmp '0.2-001' '0.2.0.1-002'",
   ),
   params: { ver1: str(), ver2: str(), ignore_epoch: bool(false) },
+  // Whether rpm is there is looked at with the function's own permissions.
+  permissions: "all",
   run: ({ ver1, ver2, ignore_epoch }) => rpmOrder(ignore_epoch)(ver1, ver2),
 });
 
