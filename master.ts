@@ -39,12 +39,12 @@ async function main(): Promise<number> {
   }
   if (name === FUNCTION_PROCESS) {
     // Not a command either: what the master runs functions of runners and wheel modules in.
-    const { runMasterFunction } = await import("./lib/commands/master_function.ts");
+    const { runMasterFunction } = await import("./lib/master_processes/master_function.ts");
     return await runMasterFunction();
   }
   if (name === PILLAR_PROCESS) {
     // Nor this: what the master compiles minions' pillars in.
-    const { runPillarProcess } = await import("./lib/commands/pillar_process.ts");
+    const { runPillarProcess } = await import("./lib/master_processes/pillar_process.ts");
     return await runPillarProcess();
   }
   if (name === "salt-master") return await runMaster(args);

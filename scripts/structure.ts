@@ -17,6 +17,7 @@ import { sourceFiles } from "./source_files.ts";
 export const FLOORS: readonly (readonly string[])[] = [
   ["lib/errors.ts", "lib/version.ts"],
   ["lib/values"],
+  ["lib/regex", "lib/yaml"],
   ["lib/text"],
   ["lib/os", "lib/config_files", "lib/python", "lib/states"],
   ["lib/crypto", "lib/process", "lib/archives", "lib/jinja_syntax"],
@@ -50,6 +51,8 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/worker"],
   ["lib/client", "lib/master", "lib/minion"],
   ["modules/runners", "modules/wheel", "lib/report"],
+  ["lib/local_call"],
+  ["lib/master_processes"],
   ["lib/commands"],
   ["master.ts", "minion.ts", "salt.ts"],
   ["scripts"],

@@ -6,7 +6,7 @@
 
 import { RegexError } from "../errors.ts";
 import { matchesGlob } from "../text/glob.ts";
-import { pythonRegex } from "../text/regex.ts";
+import { pythonRegex } from "../regex/regex.ts";
 
 /** Whether `pattern`, a glob or a regular expression, matches the whole `text`, a name of a user. */
 export function matchesName(pattern: string, text: string): boolean {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type CallArgs, parseCliArgs, toWireArgs } from "../values/arguments.ts";
+import { type CallArgs, parseCliArgs, toWireArgs } from "../yaml/arguments.ts";
 import { matchesRule } from "./patterns.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { type CallArgs, parseCliArgs } from "../values/arguments.ts";
+import { type CallArgs, parseCliArgs } from "../yaml/arguments.ts";
 
 /** The arguments that `words` stand for; `no_parse` is what was typed after `--no-parse`: names, separated by commas. */
 export function functionArguments(

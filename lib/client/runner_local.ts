@@ -3,7 +3,7 @@
  * @module
  */
 
-import { toWireArgs } from "../values/arguments.ts";
+import { toWireArgs } from "../yaml/arguments.ts";
 import { DataCache } from "../fleet/data_cache.ts";
 import { TargetError } from "../errors.ts";
 import { jobOutcomes } from "../jobs/outcomes.ts";

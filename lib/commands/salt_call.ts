@@ -7,7 +7,7 @@
  */
 
 import { isDone } from "../protocol/acknowledgement.ts";
-import { toWireArgs, yamlifyArg } from "../values/arguments.ts";
+import { toWireArgs, yamlifyArg } from "../yaml/arguments.ts";
 import { type Failure, interruptedRun, type JobIo, runCli } from "../cli/run_command.ts";
 import { helpText } from "../cli/help.ts";
 import { addStdinArgs, type Parsed } from "../cli/command_line.ts";
@@ -34,9 +34,9 @@ import { isOversized, oversizedFailure, withoutArguments } from "../jobs/oversiz
 import type { OutputSettings, PrintResult } from "../output/printer.ts";
 import { absolutePath } from "../os/root_path.ts";
 import { becomeRunUser, userToBecome } from "../host/run_user.ts";
-import { callFailure, runCall } from "./salt_call_job.ts";
+import { callFailure, runCall } from "../local_call/job.ts";
 import { type CallMaster, WITHOUT_MASTER } from "../minion/call_master.ts";
-import { CallModules } from "./salt_call_modules.ts";
+import { CallModules } from "../local_call/modules.ts";
 import { SALT_CALL, type SaltCallTable, type SaltCallValues } from "./salt_call_options.ts";
 import { hasPillarFiles } from "../pillar/has_files.ts";
 import { profiled } from "../cli/profiled.ts";
@@ -224,7 +224,7 @@ async function connect(
     log.named("salt.minion").debug("No master is asked (file_client: local)");
     if (!hasPillarFiles(opts)) return WITHOUT_MASTER;
     // What templates need is loaded only where there is pillar.
-    const { localPillar } = await import("./local_pillar.ts");
+    const { localPillar } = await import("../local_call/pillar.ts");
     return await localPillar(opts, { grains, catalogue, log, signal: io.signal });
   }
   log.named("salt.minion").debug(`Connecting to the master ${opts.master}, port ${opts.master_port}`);

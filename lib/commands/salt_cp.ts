@@ -7,7 +7,7 @@
  * @module
  */
 
-import { toWireArgs } from "../values/arguments.ts";
+import { toWireArgs } from "../yaml/arguments.ts";
 import { type Failure, interruptedRun, type JobIo, runCli } from "../cli/run_command.ts";
 import type { Parsed } from "../cli/command_line.ts";
 import { actAsServiceUser, type ActingCommand } from "../cli/command_user.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { toWireArgs, yamlifyArg } from "../values/arguments.ts";
+import { toWireArgs, yamlifyArg } from "../yaml/arguments.ts";
 import type { Parsed } from "../cli/command_line.ts";
 import { functionArguments } from "../cli/function_arguments.ts";
 import { UsageError } from "../errors.ts";

@@ -26,7 +26,7 @@ import { withCommand } from "../cli/with_command.ts";
 import { sanitizeLine, useColours } from "../text/terminal.ts";
 import { truncateList } from "../text/truncate.ts";
 import { toValue, type Value } from "../values/value.ts";
-import { dumpYaml } from "../values/yaml_dump.ts";
+import { dumpYaml } from "../yaml/dump.ts";
 
 const UNCONTACTED = "The salt master could not be contacted. Is master running?";
 

@@ -25,7 +25,7 @@ import type { PrintResult } from "../output/printer.ts";
 import type { LocalCommandsOptions } from "../client/runner_local.ts";
 import type { LocalCommands, RunnerContext } from "../client/runner_context.ts";
 import { type RunnerEnd, type RunnerOutcome, runRunner } from "../client/runner.ts";
-import { loadRunners, runnerHost } from "./runner_host.ts";
+import { loadRunners, runnerHost } from "../master_processes/runner_host.ts";
 import { detachedWords, SALT_RUN, type SaltRunTable } from "./salt_run_options.ts";
 import { profiled } from "../cli/profiled.ts";
 import { checkEauthOptions, eauthCredentials } from "./eauth.ts";

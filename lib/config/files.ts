@@ -11,7 +11,7 @@ import { readTextFileIfExists } from "../os/atomic_file.ts";
 import { ConfigError, messageOf, YamlError } from "../errors.ts";
 import { globPaths } from "../os/glob_paths.ts";
 import { equals, isMap, str, type Value, type ValueMap } from "../values/value.ts";
-import { loadYamlMapping } from "../values/yaml.ts";
+import { loadYamlMapping } from "../yaml/load.ts";
 
 /** What was written for one option, and where. */
 export interface Written {

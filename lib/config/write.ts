@@ -10,8 +10,8 @@ import type { OptionTable } from "./option_types.ts";
 import { ConfigError } from "../errors.ts";
 import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
-import { loadYamlMapping } from "../values/yaml.ts";
-import { dumpYaml } from "../values/yaml_dump.ts";
+import { loadYamlMapping } from "../yaml/load.ts";
+import { dumpYaml } from "../yaml/dump.ts";
 
 /** Clients of the master that are other users read its configuration. */
 const MODE = 0o644;

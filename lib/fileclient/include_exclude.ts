@@ -5,7 +5,7 @@
  */
 
 import { compileGlob } from "../text/glob.ts";
-import { pythonRegex } from "../text/regex.ts";
+import { pythonRegex } from "../regex/regex.ts";
 
 /** A pattern, or several; empty: none. */
 export type Patterns = string | readonly string[] | undefined;

@@ -5,7 +5,7 @@
 
 import { RegexError } from "../errors.ts";
 import { compileGlob } from "../text/glob.ts";
-import { pythonRegex } from "../text/regex.ts";
+import { pythonRegex } from "../regex/regex.ts";
 import type { BackendHost, FileServerOpts } from "./backend.ts";
 
 /**

@@ -5,8 +5,8 @@
  */
 
 import { CommandError } from "../errors.ts";
-import { found } from "../text/regex_replace.ts";
-import { pythonRegex } from "../text/regex.ts";
+import { found } from "../regex/replace.ts";
+import { pythonRegex } from "../regex/regex.ts";
 import { universalLines } from "./contents.ts";
 
 /** The arguments of `file.blockreplace` that say what becomes of the text. */

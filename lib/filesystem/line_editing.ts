@@ -5,9 +5,9 @@
  */
 
 import { CommandError, messageOf, RegexError } from "../errors.ts";
-import { found, regexWithFlags } from "../text/regex_replace.ts";
+import { found, regexWithFlags } from "../regex/replace.ts";
 import { rstrip } from "../values/python_text.ts";
-import type { PythonRegex } from "../text/regex.ts";
+import type { PythonRegex } from "../regex/regex.ts";
 import { universalLines } from "./contents.ts";
 
 /** What is to be done with the line. */

@@ -1,13 +1,13 @@
 /**
- * The edits of whole texts: `file.replace`, `file.comment_line`, `file.psed`. Bytes are texts of bytes (lib/text/regex_replace.ts); nothing here
+ * The edits of whole texts: `file.replace`, `file.comment_line`, `file.psed`. Bytes are texts of bytes (lib/regex/replace.ts); nothing here
  * reads or writes files.
  * Source: Salt 3008.3, `salt/modules/file.py`.
  * @module
  */
 
 import { CommandError } from "../errors.ts";
-import { byteRegex, byteText, found, regexWithFlags, splitText, substitute } from "../text/regex_replace.ts";
-import { pythonRegex } from "../text/regex.ts";
+import { byteRegex, byteText, found, regexWithFlags, splitText, substitute } from "../regex/replace.ts";
+import { pythonRegex } from "../regex/regex.ts";
 import { newlineLines, universalLines } from "./contents.ts";
 
 /** The arguments of `file.replace` that say what becomes of the text. */

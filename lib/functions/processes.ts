@@ -1,7 +1,7 @@
 /**
  * Runs functions of runners and wheel modules, each in a process of its own: whatever they do, the master's threads go
  * on. So many run at once, so many more wait for their turn, and others are refused. Knows nothing of what functions do
- * (lib/commands/master_function.ts).
+ * (lib/master_processes/master_function.ts).
  * @module
  */
 

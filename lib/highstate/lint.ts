@@ -13,7 +13,7 @@ import type { ReadTop } from "../states/top_files.ts";
 import { verifyTop } from "../states/top_verify.ts";
 import { isMap, str, typeName, type Value, type ValueMap } from "../values/value.ts";
 import { splitInput } from "../values/split_input.ts";
-import { loadYaml } from "../values/yaml.ts";
+import { loadYaml } from "../yaml/load.ts";
 import { COMPILE_ERROR, type HighState, openHighState } from "./high_state.ts";
 
 /** What is linted. */

@@ -7,8 +7,8 @@
 import { writeFileAtomic } from "../os/atomic_file.ts";
 import { YamlError } from "../errors.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
-import { dumpYaml } from "../values/yaml_dump.ts";
-import { loadYaml } from "../values/yaml.ts";
+import { dumpYaml } from "../yaml/dump.ts";
+import { loadYaml } from "../yaml/load.ts";
 
 /** Mode of a new file: as with Salt, everybody may read it. */
 const MODE = 0o644;

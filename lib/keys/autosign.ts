@@ -10,7 +10,7 @@ import { compileGlob } from "../text/glob.ts";
 import { RegexError } from "../errors.ts";
 import { readTextFileIfExists, removeIfExists, statIfExists } from "../os/atomic_file.ts";
 import { isValidId } from "../protocol/minion_id.ts";
-import { type PythonRegex, pythonRegex } from "../text/regex.ts";
+import { type PythonRegex, pythonRegex } from "../regex/regex.ts";
 import { findGroup } from "../os/users.ts";
 import { str, type ValueMap } from "../values/value.ts";
 

@@ -12,7 +12,7 @@ import { userFiles } from "../plugins/loader.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { LateMap } from "../values/late_map.ts";
 import { isMap, toValue, type Value, type ValueMap } from "../values/value.ts";
-import { loadYamlMapping } from "../values/yaml.ts";
+import { loadYamlMapping } from "../yaml/load.ts";
 
 /** Options of {@linkcode loadGrains}. */
 export interface GrainsSources {

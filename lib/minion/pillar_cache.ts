@@ -16,7 +16,7 @@ export async function writePillarCache(opts: MinionOpts, pillar: ValueMap, log: 
   if (!opts.minion_pillar_cache) return;
   const directory = `${opts.cachedir}/pillar`;
   // Most minions write none.
-  const { dumpYaml } = await import("../values/yaml_dump.ts");
+  const { dumpYaml } = await import("../yaml/dump.ts");
   const top: ValueMap = new Map([[opts.saltenv ?? "base", new Map([[opts.id, ["cache"]]])]]);
   try {
     Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -21,7 +21,7 @@ import { splitLines } from "../text/split_lines.ts";
 import { formatTable, type TableLayout } from "./table.ts";
 import { sanitize, sanitizeJson, sanitizeLine } from "../text/terminal.ts";
 import { repr, str, type Value } from "../values/value.ts";
-import { dumpYaml } from "../values/yaml_dump.ts";
+import { dumpYaml } from "../yaml/dump.ts";
 
 /** Options of {@linkcode formatOutput}. */
 export interface OutputOptions {

@@ -8,7 +8,7 @@ import { CommandError, InvocationError } from "../errors.ts";
 import { checkedWord } from "../host/run_program.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { isMap, map, repr, str, type Value } from "../values/value.ts";
-import { loadYaml } from "../values/yaml.ts";
+import { loadYaml } from "../yaml/load.ts";
 
 /** The arguments that name packages. */
 export interface TargetArguments {

@@ -6,7 +6,7 @@
 
 import { resolvedName } from "./rpm_architectures.ts";
 import type { RpmPackage } from "./rpm_output.ts";
-import { pythonRegex } from "../text/regex.ts";
+import { pythonRegex } from "../regex/regex.ts";
 import { compareStrings, map, type Value, type ValueMap } from "../values/value.ts";
 
 /** The programs of this family. */

@@ -8,7 +8,7 @@
  */
 
 import { invoke } from "./call.ts";
-import { type CallArgs, fromWireArgs } from "../values/arguments.ts";
+import { type CallArgs, fromWireArgs } from "../yaml/arguments.ts";
 import {
   CommandError,
   CommandNotFoundError,

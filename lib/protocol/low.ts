@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { CallArgs } from "../values/arguments.ts";
+import type { CallArgs } from "../yaml/arguments.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
 import type { FunctionKind } from "./tags.ts";
 

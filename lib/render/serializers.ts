@@ -9,8 +9,8 @@ import { jsonText } from "../template_filters/json_text.ts";
 import { isInt, isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { parseJson } from "../values/json_read.ts";
-import { dumpYaml } from "../values/yaml_dump.ts";
-import { loadYaml } from "../values/yaml.ts";
+import { dumpYaml } from "../yaml/dump.ts";
+import { loadYaml } from "../yaml/load.ts";
 import { readConfigParser, writeConfigParser } from "./config_parser.ts";
 
 /** One format. */

@@ -7,9 +7,9 @@
 
 import { RegexError } from "../errors.ts";
 import { compileGlob } from "../text/glob.ts";
-import { pythonRegex } from "../text/regex.ts";
-import { DEFAULT_TARGET_DELIM, traverse } from "../values/traverse.ts";
-import { yamlifyArg } from "../values/arguments.ts";
+import { pythonRegex } from "../regex/regex.ts";
+import { DEFAULT_TARGET_DELIM, traverse } from "../yaml/traverse.ts";
+import { yamlifyArg } from "../yaml/arguments.ts";
 import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 import { Budget } from "./budget.ts";
 import { type Facts, factsOf } from "./facts.ts";

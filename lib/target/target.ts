@@ -7,7 +7,7 @@
 
 import { TargetError } from "../errors.ts";
 import { str, type Value, type ValueMap } from "../values/value.ts";
-import { DEFAULT_TARGET_DELIM } from "../values/traverse.ts";
+import { DEFAULT_TARGET_DELIM } from "../yaml/traverse.ts";
 import { TooCostlyError } from "./budget.ts";
 import { type Condition, parseCompound } from "./compound.ts";
 import type { Facts } from "./facts.ts";

@@ -7,7 +7,7 @@
 
 import { RegexError, TargetError } from "../errors.ts";
 import { compileGlob } from "../text/glob.ts";
-import { pythonRegex } from "../text/regex.ts";
+import { pythonRegex } from "../regex/regex.ts";
 import type { Value } from "../values/value.ts";
 import { type Comparison, DataExpression } from "./data_match.ts";
 import type { Facts } from "./facts.ts";

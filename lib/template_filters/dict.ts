@@ -17,7 +17,7 @@ import { type CallContext, type Obj, type ObjMap, PyObject, type Result, type Ru
 import { repr } from "../python/repr.ts";
 import { toPlain } from "../python/plain.ts";
 import { loadQuery } from "../output/query.ts";
-import { yamlifyArg } from "../values/arguments.ts";
+import { yamlifyArg } from "../yaml/arguments.ts";
 import type { Value } from "../values/value.ts";
 import { classText, needText, refuseUndefined, sequenceOf } from "./arguments.ts";
 

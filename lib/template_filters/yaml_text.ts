@@ -10,7 +10,7 @@ import type { Obj, Run } from "../python/object.ts";
 import { toPlain } from "../python/plain.ts";
 import { str } from "../python/repr.ts";
 import { isMap } from "../values/value.ts";
-import { dumpYaml } from "../values/yaml_dump.ts";
+import { dumpYaml } from "../yaml/dump.ts";
 import { classText, refuseUndefined } from "./arguments.ts";
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ import { Markup } from "../python/markup.ts";
 import type { Obj, ObjMap } from "../python/object.ts";
 import { repr, str, within } from "../python/repr.ts";
 import { Tuple } from "../python/tuple.ts";
-import { YamlWriter } from "../values/yaml_writer.ts";
+import { YamlWriter } from "../yaml/writer.ts";
 
 /** What a template writes for a printed value: dicts and lists as their text, all else as it is. */
 export function printable(obj: Obj): Obj {

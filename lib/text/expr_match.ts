@@ -5,7 +5,7 @@
  */
 
 import { compileGlob } from "./glob.ts";
-import { type PythonRegex, pythonRegex } from "./regex.ts";
+import { type PythonRegex, pythonRegex } from "../regex/regex.ts";
 import { RegexError } from "../errors.ts";
 
 /** A test for texts that `expression` matches as a glob, or as a regular expression from start to end. */

@@ -17,7 +17,7 @@ import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts
 import { isTrue } from "../../lib/values/is_true.ts";
 import { splitInput } from "../../lib/values/split_input.ts";
 import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
 
 export const file_list: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -41,7 +41,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { encodeText, textDecoder } from "../../lib/text/encoding.ts";
-import { byteText, MULTILINE, regexFlags, textBytes } from "../../lib/text/regex_replace.ts";
+import { byteText, MULTILINE, regexFlags, textBytes } from "../../lib/regex/replace.ts";
 import { shlexSplit } from "../../lib/text/shlex.ts";
 import { strftime } from "../../lib/text/strftime.ts";
 import { unifiedDiff } from "../../lib/text/unified_diff.ts";

@@ -9,7 +9,7 @@ import { filterGlob } from "../../lib/text/glob.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { optsValues } from "../../lib/config/opts_map.ts";
-import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/values/traverse.ts";
+import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/yaml/traverse.ts";
 import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** What counts where nobody set anything. Salt's list has more, of modules that do not exist here. */

@@ -11,7 +11,7 @@ import { any, type ModuleFunction } from "../../lib/plugins/module.ts";
 import type { Permissions } from "../../lib/plugins/permissions.ts";
 import { decode, encode } from "../../lib/values/msgpack.ts";
 import { equals, isMap, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
 
 // The directory, because a file is written under another name first.
 const READ: Permissions = { read: ["{cachedir}"] };

@@ -9,8 +9,8 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { copyDeep, updateInPlace } from "../../lib/values/dict_update.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
-import { traverseOr } from "../../lib/values/traverse.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
+import { traverseOr } from "../../lib/yaml/traverse.ts";
 import { isMap, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** @throws {InvocationError} As Salt's, if it is no map. */

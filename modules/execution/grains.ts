@@ -11,7 +11,7 @@ import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import type { Permissions } from "../../lib/plugins/permissions.ts";
 import { filterBy } from "../../lib/text/filter_by.ts";
-import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/values/traverse.ts";
+import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/yaml/traverse.ts";
 import { compare, isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 export const get: ModuleFunction<JobContext> = fn({

@@ -13,7 +13,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, float, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
 import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { SALT_VERSION } from "../../lib/version.ts";
 

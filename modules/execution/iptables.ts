@@ -15,7 +15,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { pythonRegex } from "../../lib/text/regex.ts";
+import { pythonRegex } from "../../lib/regex/regex.ts";
 import { shlexSplit } from "../../lib/text/shlex.ts";
 import { isMap, str as text, truthy, type ValueMap } from "../../lib/values/value.ts";
 

@@ -12,7 +12,7 @@ import { factsOf } from "../../lib/target/facts.ts";
 import { isTargetType, matchesTarget, type TargetType } from "../../lib/target/target.ts";
 import { matchesGlob } from "../../lib/text/glob.ts";
 import { updateMap } from "../../lib/values/dict_update.ts";
-import { DEFAULT_TARGET_DELIM } from "../../lib/values/traverse.ts";
+import { DEFAULT_TARGET_DELIM } from "../../lib/yaml/traverse.ts";
 import { isMap, repr, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 export const compound: ModuleFunction<JobContext> = fn({

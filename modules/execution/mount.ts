@@ -25,8 +25,8 @@ import {
   type Swap,
 } from "../../lib/storage/mounts.ts";
 import { isTrue } from "../../lib/values/is_true.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
-import { dumpYaml } from "../../lib/values/yaml_dump.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
+import { dumpYaml } from "../../lib/yaml/dump.ts";
 import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** Options with the numbers of users and groups in place of their names. */

@@ -9,10 +9,10 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { filterBy } from "../../lib/text/filter_by.ts";
 import { fn, type JobContext, type PillarAsked } from "../../lib/plugins/job_context.ts";
 import { isFile } from "../../lib/os/file_kind.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
 import { masked, obfuscated } from "../../lib/protocol/masked.ts";
 import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/values/traverse.ts";
+import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/yaml/traverse.ts";
 import { updateMap } from "../../lib/values/dict_update.ts";
 import { equals, isMap, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
 

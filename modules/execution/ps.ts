@@ -40,7 +40,7 @@ import {
   swapMemory,
   virtualMemory,
 } from "../../lib/processes/system_usage.ts";
-import { pythonRegex } from "../../lib/text/regex.ts";
+import { pythonRegex } from "../../lib/regex/regex.ts";
 import { splitLines } from "../../lib/text/split_lines.ts";
 import { strftime } from "../../lib/text/strftime.ts";
 import { float, str as text, type Value } from "../../lib/values/value.ts";

@@ -16,7 +16,7 @@ import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts
 import * as proc from "../../lib/host/proc_stats.ts";
 import { listProcesses } from "../../lib/host/processes.ts";
 import { nodeBuiltin } from "../../lib/os/node_builtin.ts";
-import { pythonRegex } from "../../lib/text/regex.ts";
+import { pythonRegex } from "../../lib/regex/regex.ts";
 import { strftime } from "../../lib/text/strftime.ts";
 import { addressesConnectedTo } from "../../lib/host/tcp_table.ts";
 import { float, isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";

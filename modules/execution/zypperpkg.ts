@@ -23,7 +23,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { pythonRegex } from "../../lib/text/regex.ts";
+import { pythonRegex } from "../../lib/regex/regex.ts";
 import { elementsNamed } from "../../lib/text/xml.ts";
 import { isTrue } from "../../lib/values/is_true.ts";
 import { splitInput } from "../../lib/values/split_input.ts";

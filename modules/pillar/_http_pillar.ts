@@ -7,7 +7,7 @@
 import { any, bool, dict, str } from "../../lib/plugins/module.ts";
 import { messageOf } from "../../lib/errors.ts";
 import { type PillarContext, type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
-import { traverse } from "../../lib/values/traverse.ts";
+import { traverse } from "../../lib/yaml/traverse.ts";
 import { isMap, str as text, truthy, type Value } from "../../lib/values/value.ts";
 
 /** Longest wait for a page, in milliseconds, and most of its bytes. */

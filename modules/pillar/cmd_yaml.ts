@@ -4,7 +4,7 @@
  * @module
  */
 
-import { loadYaml } from "../../lib/values/yaml.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
 import { type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
 import { str } from "../../lib/plugins/module.ts";
 import { map, str as text } from "../../lib/values/value.ts";

@@ -10,7 +10,7 @@ import type { Positions, RenderInput, RenderOutput } from "../../lib/templates/r
 import type { TextOrigin } from "../../lib/templates/text_origin.ts";
 import { yamlWords } from "../../lib/template_filters/yaml_words.ts";
 import { truthy, type Value } from "../../lib/values/value.ts";
-import { loadYamlPlaces, type YamlPlaces } from "../../lib/values/yaml.ts";
+import { loadYamlPlaces, type YamlPlaces } from "../../lib/yaml/load.ts";
 import { needRenderText } from "./_text.ts";
 
 /** Reads YAML. @throws {RenderError} In Salt's words, with the place, if it is none. */

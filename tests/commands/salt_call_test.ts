@@ -2,7 +2,7 @@ import { jobStore } from "../support/job_store.ts";
 import { encode } from "../../lib/values/msgpack.ts";
 import { notedJobs } from "../../lib/minion/proc_jobs.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { Fleet, fleetTest, untilKey } from "../support/fleet.ts";

@@ -1,6 +1,6 @@
 import { runSalt } from "../../lib/commands/salt.ts";
 import { isMap, map, type ValueMap } from "../../lib/values/value.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually, WITHIN_MS } from "../support/eventually.ts";
 import { fleetTest, type Run, untilKey } from "../support/fleet.ts";

@@ -4,7 +4,7 @@
  */
 
 import { Autosign } from "../../lib/keys/autosign.ts";
-import { yamlifyArg } from "../../lib/values/arguments.ts";
+import { yamlifyArg } from "../../lib/yaml/arguments.ts";
 import { TargetError, YamlError } from "../../lib/errors.ts";
 import { packEvent } from "../../lib/bus/event.ts";
 import { unpackEvent } from "../support/events.ts";
@@ -12,7 +12,7 @@ import { formatOutput } from "../../lib/output/outputters.ts";
 import { pformat } from "../../lib/values/pformat.ts";
 import { resolveTarget } from "../../lib/fleet/resolve_target.ts";
 import { map, type Value } from "../../lib/values/value.ts";
-import { loadYamlMapping } from "../../lib/values/yaml.ts";
+import { loadYamlMapping } from "../../lib/yaml/load.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { cpuMs } from "../support/time.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { fromWireArgs, parseCliArgs, toWireArgs } from "../../lib/values/arguments.ts";
+import { fromWireArgs, parseCliArgs, toWireArgs } from "../../lib/yaml/arguments.ts";
 import { type CliTable, type CommandLine, parseCommandLine } from "../../lib/cli/command_line.ts";
 import { MsgpackError, UsageError, YamlError } from "../../lib/errors.ts";
 import { dumpJson } from "../../lib/values/json.ts";
@@ -15,8 +15,8 @@ import { SALT } from "../../lib/commands/salt_options.ts";
 import { targetType } from "../../lib/commands/target_type.ts";
 import { SALT_RUN } from "../../lib/commands/salt_run_options.ts";
 import { shlexSplit } from "../../lib/text/shlex.ts";
-import { loadYaml, loadYamlMapping } from "../../lib/values/yaml.ts";
-import { dumpYaml } from "../../lib/values/yaml_dump.ts";
+import { loadYaml, loadYamlMapping } from "../../lib/yaml/load.ts";
+import { dumpYaml } from "../../lib/yaml/dump.ts";
 import { ordinaryValue } from "./costly.ts";
 import { mutateText, type Random, textOf } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";

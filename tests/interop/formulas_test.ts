@@ -11,7 +11,7 @@ import { YamlError } from "../../lib/errors.ts";
 import { loadGrains } from "../../lib/minion/grains.ts";
 import { dumpJson } from "../../lib/values/json.ts";
 import { isMap, map, repr, str, type ValueMap } from "../../lib/values/value.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { assertEquals } from "../support/assert.ts";
 import { type Formula, formulasArchive, unpackFormulas } from "../support/formulas.ts";

@@ -1,5 +1,5 @@
 import { compilePillar } from "../../lib/pillar/compile.ts";
-import { masterPillarHost } from "../../lib/commands/pillar_compiler.ts";
+import { masterPillarHost } from "../../lib/master_processes/pillar_compiler.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { equals, isMap, repr, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";

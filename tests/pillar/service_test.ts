@@ -1,7 +1,7 @@
 import { decode } from "../../lib/values/msgpack.ts";
 import { loadFamily } from "../../lib/plugins/loader.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
 import { optsValues } from "../../lib/config/opts_map.ts";
 import type { PillarContext } from "../../lib/plugins/pillar_source.ts";
 import type { PillarHost } from "../../lib/pillar/host.ts";

@@ -10,7 +10,7 @@ import type { StateModules } from "../../lib/states/order.ts";
 import type { SlsSource } from "../../lib/states/source.ts";
 import { walkSls } from "../../lib/states/walk.ts";
 import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
 import { repr, type Value } from "../../lib/values/value.ts";
 
 interface Case {

@@ -13,7 +13,7 @@ import { walkSls } from "../../lib/states/walk.ts";
 import { toDot } from "../../lib/states/dot.ts";
 import { field } from "../../lib/states/chunks.ts";
 import { isMap, str, type Value } from "../../lib/values/value.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
 
 const OPTIONS: CompileOptions = {
   disabledRequisites: [],

@@ -11,7 +11,7 @@ import { TopRenderError } from "../../lib/states/top_merge.ts";
 import type { TopSource } from "../../lib/states/source.ts";
 import { verifyTop } from "../../lib/states/top_verify.ts";
 import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
 import { map, repr, type Value } from "../../lib/values/value.ts";
 
 interface Case {

@@ -4,7 +4,7 @@
  */
 
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { toWireArgs } from "../../lib/values/arguments.ts";
+import { toWireArgs } from "../../lib/yaml/arguments.ts";
 import { LocalClient, type PublishedJob, type Returned, type Silent } from "../../lib/client/local.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import type { Fleet } from "./fleet.ts";

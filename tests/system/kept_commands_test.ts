@@ -8,7 +8,7 @@ import { keptDirectory } from "../../lib/host/kept_commands.ts";
 import type { PublishedJob } from "../../lib/client/local.ts";
 import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { map, type Value } from "../../lib/values/value.ts";
-import { toWireArgs } from "../../lib/values/arguments.ts";
+import { toWireArgs } from "../../lib/yaml/arguments.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "../support/assert.ts";
 import { eventually } from "../support/eventually.ts";
 

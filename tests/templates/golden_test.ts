@@ -6,7 +6,7 @@ import { copyDeep } from "../../lib/values/dict_update.ts";
 import { mergeMaps } from "../../lib/values/dict_merge.ts";
 import { dumpJson } from "../../lib/values/json.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { traverse } from "../../lib/values/traverse.ts";
+import { traverse } from "../../lib/yaml/traverse.ts";
 import golden from "../corpus/jinja.json" with { type: "json" };
 import { renderWorld } from "../support/render_world.ts";
 

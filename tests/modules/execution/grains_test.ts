@@ -1,6 +1,6 @@
 /** @module */
 import { isMap, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { loadYaml } from "../../../lib/values/yaml.ts";
+import { loadYaml } from "../../../lib/yaml/load.ts";
 import { YamlError } from "../../../lib/errors.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { testContext, testOpts } from "../../support/job_context.ts";

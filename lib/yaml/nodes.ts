@@ -1,7 +1,7 @@
 /**
  * Parses a YAML document into a tree of nodes: js-yaml's parser events with tags, anchors and positions resolved. An
  * alias is the same node object as its anchor, so the tree may share nodes and contain itself, and aliases never
- * enlarge it. Knows only the syntax; yaml.ts interprets tags and checks maps.
+ * enlarge it. Knows only the syntax; load.ts interprets tags and checks maps.
  * Source: js-yaml 5 (`parseEvents`); PyYAML's composer and libyaml's limits for what Salt refuses beyond it.
  * @module
  */
@@ -18,8 +18,8 @@ import {
   type SequenceEvent,
   YAMLException,
 } from "js-yaml";
-import { scalarType } from "./yaml_scalar.ts";
-import type { YamlSource } from "./yaml_source.ts";
+import { scalarType } from "./scalar.ts";
+import type { YamlSource } from "./source.ts";
 
 /** Fields of every node. */
 export interface NodeBase {

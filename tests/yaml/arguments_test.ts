@@ -1,4 +1,4 @@
-import { fromWireArgs, parseCliArgs, toWireArgs } from "../../lib/values/arguments.ts";
+import { fromWireArgs, parseCliArgs, toWireArgs } from "../../lib/yaml/arguments.ts";
 import { Float, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
 import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Assertion, CharTest, RegexNode } from "./regex_nodes.ts";
+import type { Assertion, CharTest, RegexNode } from "./nodes.ts";
 
 /** Maximum number of steps of an expression beyond its own length, after its repeats are written out. */
 const MAX_REPEATED = 5_000;

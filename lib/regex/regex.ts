@@ -3,12 +3,12 @@
  * `re`. Not supported, and refused with an error: conditionals, atomic groups, possessive quantifiers, `\N{…}`, `(?L)`.
  *
  * JavaScript's expressions are not used to match: `(\w+-?)+$` on an id that an attacker chose would keep a thread busy
- * for years. The matcher of regex_program.ts is bounded.
+ * for years. The matcher of program.ts is bounded.
  *
  * npm:re2js 2.10.0 is bounded too, and was measured. Of the 135 patterns in tests/corpus/regex.json it refuses 20 that
  * Python accepts (lookaround, references, `(?x)`, `(?a)`, `\Z`, `\u00e9`), accepts 8 that Python refuses, and finds
  * something else with 19 (its `\w` and `\d` are ASCII, its `$` does not match before a final newline). So a target would
- * mean other minions than with Python. A translation would need regex_reader.ts and regex_set.ts, half of this code.
+ * mean other minions than with Python. A translation would need reader.ts and set.ts, half of this code.
  * Loading re2js takes 9.1 ms of a processor, this 2.3 ms. Microseconds for an id, re2js and this: `web[0-3]-.*` 4.7 and
  * 5.2, alternatives 20 and 17, `.*x\d+5\.com$` 3.0 and 19.
  * Source: docs.python.org, "re".
@@ -16,9 +16,9 @@
  */
 
 import { RegexError } from "../errors.ts";
-import { codePoints } from "./code_points.ts";
-import { type Capture, RegexProgram, type Span } from "./regex_program.ts";
-import { RegexReader } from "./regex_reader.ts";
+import { codePoints } from "../values/code_points.ts";
+import { type Capture, RegexProgram, type Span } from "./program.ts";
+import { RegexReader } from "./reader.ts";
 
 /** Maximum length of a pattern, in UTF-16 units. */
 export const MAX_PATTERN_LENGTH = 65_536;

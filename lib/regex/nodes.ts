@@ -1,5 +1,5 @@
 /**
- * A regular expression as a tree: {@link ./regex_reader.ts} makes it and {@link ./regex_program.ts} runs it. Flags are
+ * A regular expression as a tree: {@link ./reader.ts} makes it and {@link ./program.ts} runs it. Flags are
  * resolved already: each node says what it matches. A text is an array of code points.
  * @module
  */

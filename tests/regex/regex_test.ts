@@ -1,5 +1,5 @@
 import { RegexError } from "../../lib/errors.ts";
-import { MAX_PATTERN_LENGTH, pythonRegex } from "../../lib/text/regex.ts";
+import { MAX_PATTERN_LENGTH, pythonRegex } from "../../lib/regex/regex.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { cpuMs } from "../support/time.ts";
 import corpus from "../corpus/regex.json" with { type: "json" };

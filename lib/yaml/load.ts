@@ -12,11 +12,11 @@
  */
 
 import type { YamlError } from "../errors.ts";
-import { equals, Float, repr, str, type Value, type ValueMap } from "./value.ts";
-import { plainMapping } from "./yaml_plain.ts";
-import { composeYaml, type MappingNode, YAML_TAG, type YamlNode } from "./yaml_nodes.ts";
-import { resolvePlainScalar, scalarValue } from "./yaml_scalar.ts";
-import { YamlSource } from "./yaml_source.ts";
+import { equals, Float, repr, str, type Value, type ValueMap } from "../values/value.ts";
+import { plainMapping } from "./plain.ts";
+import { composeYaml, type MappingNode, YAML_TAG, type YamlNode } from "./nodes.ts";
+import { resolvePlainScalar, scalarValue } from "./scalar.ts";
+import { YamlSource } from "./source.ts";
 
 /**
  * Maximum number of pairs that merging may copy in one document: far above any real one, and low enough to prevent

@@ -7,9 +7,9 @@
  * @module
  */
 
-import { strip } from "./python_text.ts";
-import { isInt, isMap, type Value, type ValueMap } from "./value.ts";
-import { loadYaml } from "./yaml.ts";
+import { strip } from "../values/python_text.ts";
+import { isInt, isMap, type Value, type ValueMap } from "../values/value.ts";
+import { loadYaml } from "./load.ts";
 
 /** Positional and keyword arguments. */
 export interface CallArgs {

@@ -5,8 +5,8 @@
  */
 
 import { messageOf, RegexError } from "../errors.ts";
-import { type Assertion, type CharTest, type RegexNode, widthOf } from "./regex_nodes.ts";
-import { classEscape, PythonSet } from "./regex_set.ts";
+import { type Assertion, type CharTest, type RegexNode, widthOf } from "./nodes.ts";
+import { classEscape, PythonSet } from "./set.ts";
 
 /** Maximum number of different sets and classes in one pattern: parsing one takes up to a millisecond. */
 const MAX_SETS = 256;

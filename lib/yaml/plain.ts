@@ -4,8 +4,8 @@
  * @module
  */
 
-import { resolvePlainScalar } from "./yaml_scalar.ts";
-import type { ValueMap } from "./value.ts";
+import { resolvePlainScalar } from "./scalar.ts";
+import type { ValueMap } from "../values/value.ts";
 
 /** A mapping, and the line (from 1) of each of its keys. */
 export interface PlainMapping {

@@ -11,7 +11,7 @@ import type { JobContext, Outside, Refresh } from "../plugins/job_context.ts";
 import { makeContext } from "../plugins/job_scope.ts";
 import type { Logger } from "../process/log.ts";
 import type { MinionOpts } from "../config/options.ts";
-import type { CallModules } from "./salt_call_modules.ts";
+import type { CallModules } from "./modules.ts";
 import { notedJobs, SALT_CALL_TARGET } from "../minion/proc_jobs.ts";
 import { leaveNote } from "../jobs/proc_notes.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";

@@ -11,8 +11,8 @@
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { YamlError } from "../../lib/errors.ts";
 import { equals, Float, floatRepr, isFloat, type Value } from "../../lib/values/value.ts";
-import { loadYaml, loadYamlMapping } from "../../lib/values/yaml.ts";
-import { resolvePlainScalar } from "../../lib/values/yaml_scalar.ts";
+import { loadYaml, loadYamlMapping } from "../../lib/yaml/load.ts";
+import { resolvePlainScalar } from "../../lib/yaml/scalar.ts";
 import golden from "../corpus/yaml.json" with { type: "json" };
 import more from "../corpus/yaml_more.json" with { type: "json" };
 

@@ -8,9 +8,9 @@
  * @module
  */
 
-import { compare, equals, Float, floatRepr, isFloat, type Value, type ValueMap } from "./value.ts";
-import { scalarType } from "./yaml_scalar.ts";
-import { isBreak, isPrintable, YamlWriter } from "./yaml_writer.ts";
+import { compare, equals, Float, floatRepr, isFloat, type Value, type ValueMap } from "../values/value.ts";
+import { scalarType } from "./scalar.ts";
+import { isBreak, isPrintable, YamlWriter } from "./writer.ts";
 
 /** A longer key (bytes of UTF-8, its tag included) is written with a question mark. */
 const MAX_SIMPLE_KEY = 128;

@@ -6,10 +6,10 @@
  * @module
  */
 
-import { codePoints } from "./code_points.ts";
+import { codePoints } from "../values/code_points.ts";
 import { CommandError, RegexError } from "../errors.ts";
 import { type PythonRegex, pythonRegex } from "./regex.ts";
-import type { Capture, Span } from "./regex_program.ts";
+import type { Capture, Span } from "./program.ts";
 import { isInt, isMap, str, type Value } from "../values/value.ts";
 
 /** Python's flags, as `re.RegexFlag` numbers them; those without a letter change nothing here. */

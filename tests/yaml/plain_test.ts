@@ -1,7 +1,7 @@
 /** @module */
 import { YamlError } from "../../lib/errors.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
-import { plainMapping } from "../../lib/values/yaml_plain.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
+import { plainMapping } from "../../lib/yaml/plain.ts";
 import { map } from "../../lib/values/value.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { strictTest } from "../support/strict.ts";

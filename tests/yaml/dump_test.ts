@@ -8,8 +8,8 @@
 
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { float, int, type Value } from "../../lib/values/value.ts";
-import { loadYaml } from "../../lib/values/yaml.ts";
-import { dumpYaml } from "../../lib/values/yaml_dump.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
+import { dumpYaml } from "../../lib/yaml/dump.ts";
 import corpus from "../corpus/yaml_dump.json" with { type: "json" };
 
 function decode(encoded: unknown): Value {
@@ -40,7 +40,7 @@ Deno.test("dumpYaml() writes every value of the corpus as Salt does", () => {
   assert(corpus.length > 350);
 });
 
-/** Whether the loader cannot read `value` back: a key that is a list, a line break of YAML 1.1 only (see lib/values/yaml.ts). */
+/** Whether the loader cannot read `value` back: a key that is a list, a line break of YAML 1.1 only (see lib/yaml/load.ts). */
 function isOneWay(value: Value): boolean {
   if (typeof value === "string") return /[\x85\u2028\u2029]/.test(value);
   if (Array.isArray(value)) return value.some(isOneWay);
