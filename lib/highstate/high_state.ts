@@ -7,6 +7,7 @@
 import { optsValues } from "../config/opts_map.ts";
 import { CommandError } from "../errors.ts";
 import { fileClientOf } from "../fileclient/open.ts";
+import { askPillar } from "../plugins/ask_pillar.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { jobRenderHost } from "../render/job_host.ts";
 import { renderSls } from "../render/render.ts";
@@ -18,7 +19,6 @@ import { TopRenderError } from "../states/top_merge.ts";
 import { type Matches, type Walked, walkSls } from "../states/walk.ts";
 import { factsOf } from "../target/facts.ts";
 import { matchesTop } from "../target/top_match.ts";
-import { mergeMaps } from "../values/dict_merge.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { namesOf, pillarOverride, settingsOf, stateTopPath, withMasterOpts } from "./settings.ts";
 import { stateModules } from "./state_modules.ts";
@@ -61,7 +61,7 @@ export async function openHighState(context: JobContext, kwargs: ValueMap): Prom
   const isLocal = context.opts.file_client === "local";
   const opts = isLocal ? called.opts : withMasterOpts(called.opts, await files.masterOpts());
   if (kwargs.has("test")) opts.set("test", kwargs.get("test") ?? null);
-  const pillar = pillarOf(context, kwargs, opts);
+  const pillar = await pillarOf(context, kwargs);
   // Templates see the values of pillar, which `pillar.*` masks in results.
   const inner = { ...context, pillar, showsPillar: true };
   const host = { ...jobRenderHost(inner, { cacheFile: (url, env) => files.cacheFile(url, env) }), opts };
@@ -74,20 +74,19 @@ export async function openHighState(context: JobContext, kwargs: ValueMap): Prom
   return new OpenHighState({ context: inner, opts, pillar, source, saltenv: called.saltenv });
 }
 
-/** The pillar of the call: what it gives wins over what is in memory. */
-function pillarOf(context: JobContext, kwargs: ValueMap, opts: ValueMap): ValueMap {
-  const pillarenv = kwargs.get("pillarenv") ?? null;
-  if (pillarenv !== null && pillarenv !== (opts.get("pillarenv") ?? null)) {
-    throw new CommandError("pillarenv: pillar of another environment is not built yet");
-  }
+/** The pillar of the call: that in memory, unless it gives values that win, or names an environment. */
+async function pillarOf(context: JobContext, kwargs: ValueMap): Promise<ValueMap> {
   const override = pillarOverride(kwargs);
-  if (override === undefined) return context.pillar;
-  if (!isMap(override)) throw new CommandError("pillar_enc: encrypted pillar is not built yet");
-  return mergeMaps(context.pillar, override, {
-    strategy: str(opts.get("pillar_source_merging_strategy") ?? "smart"),
-    renderer: str(opts.get("renderer") ?? "yaml"),
-    mergeLists: truthy(opts.get("pillar_merge_lists")),
-  });
+  const [pillarenv, saltenv] = ["pillarenv", "saltenv"].map((name) => textOrNull(kwargs.get(name)));
+  if (override === undefined && pillarenv === null) return context.pillar;
+  if (override !== undefined && !isMap(override)) {
+    throw new CommandError("pillar_enc: encrypted pillar is not built yet");
+  }
+  return await askPillar({ override, pillarenv, saltenv }, context);
+}
+
+function textOrNull(value: Value | undefined): string | null {
+  return value === undefined || value === null ? null : str(value);
 }
 
 /**

@@ -6,6 +6,7 @@
 
 import { CommandError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
+import { askPillar } from "../../lib/plugins/ask_pillar.ts";
 import { filterBy } from "../../lib/text/filter_by.ts";
 import { fn, type JobContext, type PillarAsked } from "../../lib/plugins/job_context.ts";
 import { isFile } from "../../lib/os/file_kind.ts";
@@ -31,13 +32,7 @@ function shown(value: Value, unmask: boolean | null, { showsPillar }: JobContext
 /** The pillar in memory, or that of an environment. */
 async function pillarOf(asked: PillarAsked, context: JobContext): Promise<ValueMap> {
   const isOther = (asked.pillarenv ?? null) !== null || (asked.saltenv ?? null) !== null;
-  return isOther ? await fresh(asked, context) : context.pillar;
-}
-
-/** A pillar that is made now. */
-function fresh(asked: PillarAsked, { opts, outside }: JobContext): Promise<ValueMap> {
-  const fromSaltenv = opts.pillarenv_from_saltenv ? asked.saltenv ?? opts.saltenv : null;
-  return outside.pillar({ ...asked, pillarenv: asked.pillarenv ?? fromSaltenv ?? opts.pillarenv });
+  return isOther ? await askPillar(asked, context) : context.pillar;
 }
 
 export const get: ModuleFunction<JobContext> = fn({
@@ -102,7 +97,7 @@ interface Fresh {
 
 async function freshPillar({ pillar, pillar_enc, pillarenv, saltenv }: Fresh, context: JobContext): Promise<ValueMap> {
   const override = pillar_enc === null || pillar === null ? pillar : await decrypted(pillar, pillar_enc, context);
-  return await fresh({ pillarenv, saltenv, ...isMap(override) && { override } }, context);
+  return await askPillar({ pillarenv, saltenv, ...isMap(override) && { override } }, context);
 }
 
 async function decrypted(pillar: Value, renderer: string, context: JobContext): Promise<Value> {
@@ -272,7 +267,7 @@ export const ext: ModuleFunction<JobContext> = fn({
   async run({ external, pillar, unmask }, context) {
     const ext = typeof external === "string" ? loadYaml(external) : external;
     const { saltenv } = context.opts;
-    const found = await fresh({ ext, saltenv, ...pillar !== null && { override: pillar } }, context);
+    const found = await askPillar({ ext, saltenv, ...pillar !== null && { override: pillar } }, context);
     return shown(found, unmask, context);
   },
 });

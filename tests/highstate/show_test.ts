@@ -8,6 +8,7 @@ import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { openHighState } from "../../lib/highstate/high_state.ts";
 import { withMasterOpts } from "../../lib/highstate/settings.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
+import type { PillarAsked } from "../../lib/plugins/job_context.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { run, testContext, testOpts } from "../support/job_context.ts";
 
@@ -49,6 +50,7 @@ async function call(
       opts: testOpts({ root_dir: root, file_client: "local", file_roots: map({ base: [`${root}/srv`] }), ...opts }),
       grains,
       catalogue: loadCatalogue({ grains: () => grains }),
+      outside: { ...testContext().outside, pillar: (asked) => Promise.resolve(compiled(asked)) },
     });
     const given = Object.keys(kwargs).length === 0 ? [] : [map({ __kwarg__: true, ...kwargs })];
     const { return: shown, retcode } = await run(fun, [...args, ...given], context);
@@ -56,6 +58,11 @@ async function call(
   } finally {
     await Deno.remove(root, { recursive: true });
   }
+}
+
+/** What stands for the compiler of pillar: `who` of the environment, and what the call gives. */
+function compiled({ override, pillarenv }: PillarAsked): ValueMap {
+  return new Map([...map({ who: pillarenv ?? "base" }), ...override ?? []]);
 }
 
 /** The IDs and states of low data, in its order. */
@@ -133,10 +140,23 @@ Deno.test("a broken top file ends in words", async () => {
   assertEquals((await call("state.show_top", { more: { "top.sls": "{{ nope }}" } })).shown, new Map());
 });
 
+Deno.test("a call with pillarenv or pillar is compiled with a pillar made for it", async () => {
+  const names = async (kwargs: Record<string, unknown>) =>
+    order((await call("state.show_low_sls", { args: ["web"], kwargs })).shown);
+  assertEquals(await names({}), ["file /etc/tls", "pkg nobody-Debian", "service web"]);
+  assertEquals(await names({ pillarenv: "dev" }), ["file /etc/tls", "pkg dev-Debian", "service web"]);
+  assertEquals(await names({ pillarenv: "dev", pillar: { who: "me" } }), [
+    "file /etc/tls",
+    "pkg me-Debian",
+    "service web",
+  ]);
+});
+
 Deno.test("a pillar that is no map, and one that failed, are refused", async () => {
   const context = testContext({ opts: testOpts({ file_client: "local" }) });
   await assertRejects(() => openHighState(context, map({ pillar: "x" })), InvocationError, "formatted as a dictionary");
-  await assertRejects(() => openHighState(context, map({ pillarenv: "dev" })), CommandError, "pillarenv");
+  const encrypted = map({ pillar: "x", pillar_enc: "gpg" });
+  await assertRejects(() => openHighState(context, encrypted), CommandError, "pillar_enc");
   const failed = await call("state.show_sls", { args: ["web"], kwargs: { pillar: { _errors: ["no"] } } });
   assertEquals(failed, { shown: "ERROR: Pillar failed to render. Additional info follows:\n\nno", retcode: 1 });
 });

@@ -1,0 +1,13 @@
+/**
+ * This minion's pillar, made anew for one call.
+ * @module
+ */
+
+import type { JobContext, PillarAsked } from "./job_context.ts";
+import type { ValueMap } from "../values/value.ts";
+
+/** The pillar of the environment that is asked for; else of that which the options name. What is in memory stays. */
+export function askPillar(asked: PillarAsked, { opts, outside }: JobContext): Promise<ValueMap> {
+  const fromSaltenv = opts.pillarenv_from_saltenv ? asked.saltenv ?? opts.saltenv : null;
+  return outside.pillar({ ...asked, pillarenv: asked.pillarenv ?? fromSaltenv ?? opts.pillarenv });
+}
