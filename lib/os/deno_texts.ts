@@ -57,20 +57,22 @@ export function tellsOutOfMemory(line: string): boolean {
 /** What a process prints until it ends, line by line: whether it ended for want of memory. */
 export class PrintedLines {
   #outOfMemory = false;
-  #panicked = false;
-  #panicReason = false;
+  /** How far the text of the last panic is: its first lines, the place, the reason. Several threads may panic, one after the other. */
+  #panic: "none" | "begun" | "placed" | "told" = "none";
 
   /** The next line. */
   add(line: string): void {
+    const panicked = this.#panic !== "none";
     // Without memory for its stack a thread cannot be started, which the system reports as EAGAIN: pthread_create(3).
-    this.#outOfMemory ||= tellsOutOfMemory(line) || (this.#panicked && /resource temporarily unavailable/i.test(line));
-    this.#panicked ||= line.startsWith("Deno has panicked");
-    this.#panicReason ||= line.includes(" panicked at ");
+    this.#outOfMemory ||= tellsOutOfMemory(line) || (panicked && /resource temporarily unavailable/i.test(line));
+    if (line.startsWith("Deno has panicked")) this.#panic = "begun";
+    else if (this.#panic === "begun" && line.includes(" panicked at ")) this.#panic = "placed";
+    else if (this.#panic === "placed" && line.trim() !== "") this.#panic = "told";
   }
 
   /** A panic that ends before it says why had no memory left to say it: the reason is put together after the first lines. */
   get outOfMemory(): boolean {
-    return this.#outOfMemory || (this.#panicked && !this.#panicReason);
+    return this.#outOfMemory || this.#panic === "begun" || this.#panic === "placed";
   }
 }
 
