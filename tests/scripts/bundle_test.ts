@@ -64,37 +64,6 @@ async function lineOf(path: string, text: string): Promise<number> {
   return at + 1;
 }
 
-Deno.test("a script names the sources' files and lines in a stack: of an entry, an MWorker and a custom module's process", async () => {
-  await withScripts(async (directory) => {
-    const starter = `${directory}/starter.mjs`;
-    await Deno.writeTextFile(
-      starter,
-      `new Worker(new URL(Deno.args[0], import.meta.url), { type: "module" }).postMessage(JSON.parse(Deno.args[1]));`,
-    );
-    const words = ["--config", `${directory}/deno.json`];
-    const pump = await deno([...words, `${directory}/minion.mjs`, "--as", "salt-module-process"], {
-      input: new Uint8Array(16).fill(255),
-    });
-    assertEquals(placesOf(pump.err, directory), [
-      `lib/protocol/frames.ts:${await lineOf("lib/protocol/frames.ts", "throw new RangeError(`a message of")}`,
-      `lib/worker/module_pump.ts:${await lineOf("lib/worker/module_pump.ts", "of frames.push(piece)")}`,
-      `minion.ts:${await lineOf("minion.ts", "return await runModulePump()")}`,
-      `minion.ts:${await lineOf("minion.ts", "Deno.exit(await main())")}`,
-    ]);
-    for (
-      const [source, message, file, line] of [
-        ["lib/master/mworker_thread.ts", "null", "lib/process/thread.ts", "switch (data.kind) {"],
-        ["lib/worker/module_worker.ts", "[]", "lib/worker/module_worker.ts", "const message = parseToModule(data)"],
-      ] as const
-    ) {
-      const { err } = await deno([...words, starter, scriptOf(source), message]);
-      const places = placesOf(err, directory);
-      assert(places.includes(`${file}:${await lineOf(file, line)}`), err);
-      assertEquals(places.filter((place) => place.startsWith(scriptOf(source))), [], err);
-    }
-  });
-});
-
 Deno.test("what a script reads of an error's stack names the sources, too: for logs", async () => {
   const directory = await Deno.realPath(await Deno.makeTempDir({ prefix: "bundle_test_" }));
   try {
@@ -139,8 +108,37 @@ Deno.test("bundle() refuses what an executable would not have, or what would slo
   }
 });
 
-Deno.test("the scripts say what the sources say: each command's help and version", async () => {
-  await withScripts(async (directory) => {
+const OF_THIS_TREE: Readonly<Record<string, (directory: string) => Promise<void>>> = {
+  "a script names the sources' files and lines in a stack: of an entry, an MWorker and a custom module's process":
+    async (directory) => {
+      const starter = `${directory}/starter.js`;
+      await Deno.writeTextFile(
+        starter,
+        `new Worker(new URL(Deno.args[0], import.meta.url), { type: "module" }).postMessage(JSON.parse(Deno.args[1]));`,
+      );
+      const words = ["--config", `${directory}/deno.json`];
+      const pump = await deno([...words, `${directory}/minion.mjs`, "--as", "salt-module-process"], {
+        input: new Uint8Array(16).fill(255),
+      });
+      assertEquals(placesOf(pump.err, directory), [
+        `lib/protocol/frames.ts:${await lineOf("lib/protocol/frames.ts", "throw new RangeError(`a message of")}`,
+        `lib/worker/module_pump.ts:${await lineOf("lib/worker/module_pump.ts", "of frames.push(piece)")}`,
+        `minion.ts:${await lineOf("minion.ts", "return await runModulePump()")}`,
+        `minion.ts:${await lineOf("minion.ts", "Deno.exit(await main())")}`,
+      ]);
+      for (
+        const [source, message, file, line] of [
+          ["lib/master/mworker_thread.ts", "null", "lib/process/thread.ts", "switch (data.kind) {"],
+          ["lib/worker/module_worker.ts", "[]", "lib/worker/module_worker.ts", "const message = parseToModule(data)"],
+        ] as const
+      ) {
+        const { err } = await deno([...words, starter, scriptOf(source), message]);
+        const places = placesOf(err, directory);
+        assert(places.includes(`${file}:${await lineOf(file, line)}`), err);
+        assertEquals(places.filter((place) => place.startsWith(scriptOf(source))), [], err);
+      }
+    },
+  "the scripts say what the sources say: each command's help and version": async (directory) => {
     for (const { name, links, entry } of EXECUTABLES) {
       for (const command of [name, ...links]) {
         const as = command === "salt-master" ? [] : ["--as", command];
@@ -152,20 +150,14 @@ Deno.test("the scripts say what the sources say: each command's help and version
         assertEquals(await deno([`${ROOT}/${entry}`, ...as, "--help"]), help);
       }
     }
-  });
-});
-
-Deno.test("a script holds the package that --query loads when it is asked for", async () => {
-  await withScripts(async (directory) => {
+  },
+  "a script holds the package that --query loads when it is asked for": async (directory) => {
     await Deno.mkdir(`${directory}/etc`);
     await Deno.writeTextFile(`${directory}/etc/master`, `root_dir: ${directory}\n`);
     const words = ["--as", "salt-run", "-c", `${directory}/etc`, "--out=json", "--query=kwargs.a", "test.arg", "a=x"];
     assertEquals(await deno([`${directory}/${scriptOf("salt.ts")}`, ...words]), { code: 0, out: '"x"\n', err: "" });
-  });
-});
-
-Deno.test("the warm script has V8 compile every script, for the starts to come", async () => {
-  await withScripts(async (directory) => {
+  },
+  "the warm script has V8 compile every script, for the starts to come": async (directory) => {
     const cache = `${directory}/cache`;
     const { code, err } = await deno([`${directory}/${scriptOf(WARM_SOURCE)}`], { env: { DENO_DIR: cache } });
     assertEquals({ code, err }, { code: 0, err: "" });
@@ -179,5 +171,11 @@ Deno.test("the warm script has V8 compile every script, for the starts to come",
       }
     }).join("");
     for (const source of SCRIPT_SOURCES) assert(kept.includes(`file://${directory}/${scriptOf(source)}`), source);
+  },
+};
+
+Deno.test("the scripts of this tree", async (t) => {
+  await withScripts(async (directory) => {
+    for (const [name, test] of Object.entries(OF_THIS_TREE)) await t.step(name, () => test(directory));
   });
 });
