@@ -9,6 +9,7 @@ import type { JobHost } from "./job_host.ts";
 import { parseFromJob } from "./job_messages.ts";
 import type { FromJob, JobWorkerInit, ToJob } from "./job_protocol.ts";
 import type { Logger } from "../process/log.ts";
+import { trimMemory } from "../os/libc.ts";
 import { sleep } from "../os/sleep.ts";
 import { Thread } from "../process/thread.ts";
 
@@ -90,13 +91,19 @@ export class JobThread implements JobHost {
   /** The runtime ends a thread when it next waits for something; a thread that never waits continues. */
   async kill(): Promise<boolean> {
     this.#thread.kill();
+    return await this.#ended();
+  }
+
+  /** The C library keeps what a thread has freed for the next one; those of a burst of jobs may be the last for hours. */
+  async stop(): Promise<void> {
+    await this.#thread.stop();
+    if (await this.#ended()) trimMemory();
+  }
+
+  async #ended(): Promise<boolean> {
     for (const end = performance.now() + ENDING_MS; this.#thread.task.alive() && performance.now() < end;) {
       await sleep(LOOK_MS);
     }
     return !this.#thread.task.alive();
-  }
-
-  stop(): Promise<void> {
-    return this.#thread.stop();
   }
 }
