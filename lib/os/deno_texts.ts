@@ -57,22 +57,28 @@ export function tellsOutOfMemory(line: string): boolean {
 /** What a process prints until it ends, line by line: whether it ended for want of memory. */
 export class PrintedLines {
   #outOfMemory = false;
-  /** How far the text of the last panic is: its first lines, the place, the reason. Several threads may panic, one after the other. */
-  #panic: "none" | "begun" | "placed" | "told" = "none";
+  /** Panics whose first lines were printed, and those whose reason was. Several threads may panic at once, line between line. */
+  #panics = 0;
+  #reasons = 0;
+  /** Places of panics whose reason is the next line. */
+  #places = 0;
 
   /** The next line. */
   add(line: string): void {
-    const panicked = this.#panic !== "none";
     // Without memory for its stack a thread cannot be started, which the system reports as EAGAIN: pthread_create(3).
-    this.#outOfMemory ||= tellsOutOfMemory(line) || (panicked && /resource temporarily unavailable/i.test(line));
-    if (line.startsWith("Deno has panicked")) this.#panic = "begun";
-    else if (this.#panic === "begun" && line.includes(" panicked at ")) this.#panic = "placed";
-    else if (this.#panic === "placed" && line.trim() !== "") this.#panic = "told";
+    this.#outOfMemory ||= tellsOutOfMemory(line) ||
+      (this.#panics > 0 && /resource temporarily unavailable/i.test(line));
+    if (line.startsWith("Deno has panicked")) this.#panics++;
+    else if (line.includes(" panicked at ")) this.#places++;
+    else if (this.#places > 0 && line.trim() !== "") {
+      this.#places--;
+      this.#reasons++;
+    }
   }
 
   /** A panic that ends before it says why had no memory left to say it: the reason is put together after the first lines. */
   get outOfMemory(): boolean {
-    return this.#outOfMemory || this.#panic === "begun" || this.#panic === "placed";
+    return this.#outOfMemory || this.#panics > this.#reasons;
   }
 }
 
