@@ -22,9 +22,9 @@ const LOADED_LATE: readonly string[] = ["lib/auth/ldap_directory.ts"];
 
 /**
  * What usual starts of a source load with `import()`, by source: each list is one file with all that it imports and that no list before
- * it has. The first one holds what the source itself imports, too.
+ * it has. The first one holds what the source itself imports, too. `one file`: all of it, for a thread that may read no file.
  */
-export type Starts = Readonly<Record<string, readonly (readonly string[])[]>>;
+export type Starts = Readonly<Record<string, readonly (readonly string[])[] | "one file">>;
 
 /**
  * The file name of the script of a source, `lib/bus/thread.ts`: `bus-thread.mjs`. All scripts lie in one directory; `.mjs`, as Deno looks
@@ -75,13 +75,14 @@ async function scriptsOf(
   { source, out, starts }: {
     readonly source: string;
     readonly out: string;
-    readonly starts: readonly (readonly string[])[];
+    readonly starts: Starts[string];
   },
 ): Promise<string[]> {
   const { root } = project;
+  const lists = starts === "one file" ? [] : starts;
   const entry = `${root}/${source}`;
   const graph = new Map<string, readonly string[]>();
-  const groups = starts.map((list, index) => ({
+  const groups = lists.map((list, index) => ({
     name: index === 0 ? "start" : stemOf(list[0]).replace(/^.*-/, ""),
     test: (id: string) => fileOf(id) === index,
     // All of it is named, and what a group imports is in it or in one before: no two files import each other.
@@ -90,7 +91,7 @@ async function scriptsOf(
   let files: Map<string, number> | undefined;
   /** The group that the module `id` belongs to. Asked when all modules are known. */
   const fileOf = (id: string) =>
-    (files ??= startFiles(graph, entry, starts.map((list) => list.map((late) => `${root}/${late}`)))).get(id);
+    (files ??= startFiles(graph, entry, lists.map((list) => list.map((late) => `${root}/${late}`)))).get(id);
   try {
     await using build = await rolldown({
       cwd: root,
@@ -115,7 +116,7 @@ async function scriptsOf(
       comments: false,
       // One character above 255 makes V8 hold a whole file in two bytes a character.
       charset: "ascii",
-      codeSplitting: groups.length > 0 ? { groups } : true,
+      codeSplitting: groups.length > 0 ? { groups } : starts !== "one file",
     });
     const chunks = output.filter((file) => file.type === "chunk");
     refuseNodeModules(root, chunks);

@@ -56,6 +56,8 @@ export const STARTS: Starts = {
     ],
     ["lib/minion/minion.ts", "lib/daemons/service.ts", "lib/daemons/service_options.ts"],
   ],
+  "lib/worker/job_worker.ts": "one file",
+  "lib/worker/module_worker.ts": "one file",
   "master.ts": [["lib/master/master.ts", "lib/daemons/service.ts", "lib/daemons/service_options.ts"]],
 };
 
