@@ -66,7 +66,8 @@ export class PrintedLines {
   /** The next line. */
   add(line: string): void {
     // Without memory for its stack a thread cannot be started, which the system reports as EAGAIN: pthread_create(3).
-    this.#outOfMemory ||= tellsOutOfMemory(line) ||
+    // Deno has its own text for that, where it happens while V8 asks for a thread.
+    this.#outOfMemory ||= tellsOutOfMemory(line) || line.includes("unable to create worker threads") ||
       (this.#panics > 0 && /resource temporarily unavailable/i.test(line));
     if (line.startsWith("Deno has panicked")) this.#panics++;
     else if (line.includes(" panicked at ")) this.#places++;

@@ -162,6 +162,7 @@ Deno.test("PrintedLines: a panic that ends before its reason had no memory left;
     [[...begun, "thread 'main' panicked at a.rs:1:2:"], true],
     [[...begun, "thread 'worker-1' panicked at a.rs:1:2:", "index out of bounds", ...begun], true],
     [[...begun, ...begun.slice(0, 3), "thread 'main' panicked at a.rs:1:2:", "index out of bounds", begun[3]], true],
+    [["Deno could not start: unable to create worker threads.", "", ...begun.slice(2)], true],
     [["Resource temporarily unavailable"], false],
     [["memory allocation of 8 bytes failed"], true],
     [["error: Uncaught Error: x"], false],
