@@ -12,7 +12,7 @@ import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 /** Number of waiting workers: one without permissions, to answer at once, and the one that ran last. */
 const WARM_WORKERS = 2;
 /** Number of waiting workers at most. */
-const MOST_WORKERS = 8;
+const MOST_WORKERS = 4;
 /** A worker without a job for this time is ended if {@linkcode WARM_WORKERS} others wait, in milliseconds. */
 const SPARE_MS = 2_000;
 /** A worker without a job for this time is ended, in milliseconds. It takes 8 MB and starts fast. */
