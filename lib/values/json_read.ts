@@ -11,6 +11,8 @@ import { float, int, type Value } from "./value.ts";
 
 /** Deeper values are refused. */
 const DEEPEST = 500;
+/** As many digits as Python reads of an int: the time that they take grows with their square. */
+const MOST_DIGITS = 4300;
 
 /** The value that `text` holds. @throws {JsonError} With Python's words, if it is no JSON. */
 export function parseJson(text: string): Value {
@@ -79,7 +81,14 @@ class JsonReader {
     const found = this.#match(NUMBER);
     if (found === null) throw this.#error("Expecting value");
     const [text, fraction, exponent] = found;
-    return fraction === undefined && exponent === undefined ? int(BigInt(text)) : float(Number(text));
+    if (fraction !== undefined || exponent !== undefined) return float(Number(text));
+    const digits = text.startsWith("-") ? text.length - 1 : text.length;
+    if (digits > MOST_DIGITS) {
+      throw this.#error(
+        `Exceeds the limit (${MOST_DIGITS} digits) for integer string conversion: value has ${digits} digits`,
+      );
+    }
+    return int(BigInt(text));
   }
 
   #array(depth: number): Value {

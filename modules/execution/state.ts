@@ -40,10 +40,8 @@ function ofSls(doc: string, run: OfSls, ...examples: readonly string[]): ModuleF
       ...examples,
     ),
     params: { mods: any(), test: any(null), queue: any(null) },
-    async run({ mods, test, queue }, context, { kwargs }) {
-      const conflict = await conflictOf(context, queue, kwargs);
-      return conflict === undefined ? await run(mods, callOf(context, kwargs, test)) : refused(conflict, context);
-    },
+    run: ({ mods, test, queue }, context, { kwargs }) =>
+      unlessConflict(queue, callOf(context, kwargs, test), (call) => run(mods, call)),
   });
 }
 
@@ -57,12 +55,7 @@ function ofTop(
     ...COMMON,
     doc: describe(`${doc}\n${ARGUMENTS}`, ...examples),
     params: { queue: any(null) },
-    async run({ queue }, context, { kwargs }) {
-      const conflict = await conflictOf(context, queue, kwargs);
-      return conflict === undefined
-        ? await run(callOf(context, kwargs, kwargs.get("test") ?? null))
-        : refused(conflict, context);
-    },
+    run: ({ queue }, context, { kwargs }) => unlessConflict(queue, callOf(context, kwargs, null), run),
   });
 }
 
@@ -72,8 +65,11 @@ function callOf(context: JobContext, kwargs: ReadonlyMap<Value, Value>, test: Va
   return { context, kwargs: own };
 }
 
-function refused(conflict: string[], context: JobContext): string[] {
-  context.setRetcode(1);
+/** What `run` shows; while another state function runs, who it is, and return code 1. */
+async function unlessConflict(queue: Value, call: show.Call, run: (call: show.Call) => Promise<Value>): Promise<Value> {
+  const conflict = await conflictOf(call.context, queue, call.kwargs);
+  if (conflict === undefined) return await run(call);
+  call.context.setRetcode(1);
   return conflict;
 }
 
@@ -109,12 +105,8 @@ export const id_exists: ModuleFunction<JobContext> = fn({
     "state.id_exists create_myfile,update_template filestate saltenv=dev",
   ),
   params: { ids: any(), mods: any(), test: any(null), queue: any(null) },
-  async run({ ids, mods, test, queue }, context, { kwargs }) {
-    const conflict = await conflictOf(context, queue, kwargs);
-    return conflict === undefined
-      ? await show.idExists(ids, mods, callOf(context, kwargs, test))
-      : refused(conflict, context);
-  },
+  run: ({ ids, mods, test, queue }, context, { kwargs }) =>
+    unlessConflict(queue, callOf(context, kwargs, test), (call) => show.idExists(ids, mods, call)),
 });
 
 export const show_highstate: ModuleFunction<JobContext> = ofTop(

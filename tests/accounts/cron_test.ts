@@ -3,7 +3,7 @@ import { findUser } from "../../lib/os/users.ts";
 import { isMap, map, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { run, testContext } from "../support/job_context.ts";
-import { parseJson } from "../support/json.ts";
+import { parseJson } from "../../lib/values/json_read.ts";
 import { RecordedPrograms } from "../support/recorded_program.ts";
 
 const SEQUENCES = parseJson(Deno.readTextFileSync(new URL("../corpus/cron.json", import.meta.url)));

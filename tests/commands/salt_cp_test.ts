@@ -3,7 +3,7 @@
  * @module
  */
 
-import { parseJson } from "../support/json.ts";
+import { parseJson } from "../../lib/values/json_read.ts";
 import { runSaltCp } from "../../lib/commands/salt_cp.ts";
 import { gunzip, gzip } from "../../lib/values/gzip.ts";
 import { listSources, readPieces } from "../../lib/commands/salt_cp_files.ts";

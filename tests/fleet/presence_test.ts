@@ -1,4 +1,4 @@
-import { parseJson } from "../support/json.ts";
+import { parseJson } from "../../lib/values/json_read.ts";
 import { formerPresenceTopic, PresenceBook, presenceTopic } from "../../lib/fleet/presence.ts";
 import { readPresence } from "../../lib/fleet/presence_file.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";

@@ -5,9 +5,9 @@
 
 import { fromWireArgs, parseCliArgs, toWireArgs } from "../../lib/yaml/arguments.ts";
 import { type CliTable, type CommandLine, parseCommandLine } from "../../lib/cli/command_line.ts";
-import { MsgpackError, UsageError, YamlError } from "../../lib/errors.ts";
+import { JsonError, MsgpackError, UsageError, YamlError } from "../../lib/errors.ts";
 import { dumpJson } from "../../lib/values/json.ts";
-import { parseJson } from "../support/json.ts";
+import { parseJson } from "../../lib/values/json_read.ts";
 import { decode, encode } from "../../lib/values/msgpack.ts";
 import { SALT_CALL } from "../../lib/commands/salt_call_options.ts";
 import { checkUsage, chooseAction, SALT_KEY } from "../../lib/commands/salt_key_options.ts";
@@ -247,7 +247,7 @@ const JSON_TOKENS = [
 export const json: FuzzTarget = {
   name: "json",
   share: 15,
-  refusals: [SyntaxError],
+  refusals: [JsonError],
   open: () => ({
     feed(random, note) {
       let text = random.chance(0.5) ? dumpJson(randomValue(random), { indent: random.pick([undefined, 4]) }) : "";

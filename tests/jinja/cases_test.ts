@@ -8,7 +8,7 @@ import type { SyntaxOptions } from "../../lib/jinja_syntax/syntax.ts";
 import type { Obj } from "../../lib/python/object.ts";
 import { isMap } from "../../lib/values/value.ts";
 import { assertEquals } from "../support/assert.ts";
-import { parseJson } from "../support/json.ts";
+import { parseJson } from "../../lib/values/json_read.ts";
 
 /** What Python's Jinja made of a template: tests/corpus/make_jinja_cases.py. */
 interface Case {

@@ -8,7 +8,7 @@ import { compareDebianVersions } from "../../lib/packages/debian_version.ts";
 import { matchingVersion, splitComparison } from "../../lib/packages/version_match.ts";
 import { isMap, map, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { parseJson } from "../support/json.ts";
+import { parseJson } from "../../lib/values/json_read.ts";
 
 const CORPUS = parseJson(Deno.readTextFileSync(new URL("../corpus/packages.json", import.meta.url)));
 

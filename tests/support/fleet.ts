@@ -15,7 +15,7 @@ import { EventSubscriber } from "../../lib/bus/subscriber.ts";
 import { masterBus } from "../../lib/bus/paths.ts";
 import { fireEvent } from "../../lib/bus/fire.ts";
 import { dumpJson } from "../../lib/values/json.ts";
-import { parseJson } from "./json.ts";
+import { parseJson } from "../../lib/values/json_read.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
 import { localCommands } from "../../lib/client/runner_local.ts";
 import { createLogger, LEVEL_NUMBERS, levelName, type Logger } from "../../lib/process/log.ts";

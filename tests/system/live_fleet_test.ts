@@ -5,7 +5,7 @@
 
 import type { OutputStore } from "../../lib/jobs/store.ts";
 import { packOpts } from "../../lib/config/opts_transfer.ts";
-import { parseJson } from "../support/json.ts";
+import { parseJson } from "../../lib/values/json_read.ts";
 import { RequestChannel } from "../../lib/sockets/request_channel.ts";
 import { Thread } from "../../lib/process/thread.ts";
 import { TimeBudget } from "../../lib/os/time_budget.ts";

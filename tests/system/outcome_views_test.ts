@@ -3,7 +3,7 @@
  * @module
  */
 
-import { parseJson } from "../support/json.ts";
+import { parseJson } from "../../lib/values/json_read.ts";
 import { OUTCOMES, silenceText } from "../../lib/protocol/outcome.ts";
 import { formerPresenceTopic } from "../../lib/fleet/presence.ts";
 import { readPresence } from "../../lib/fleet/presence_file.ts";

@@ -6,7 +6,7 @@ import { dumpJson } from "../../../lib/values/json.ts";
 import { isMap, toValue } from "../../../lib/values/value.ts";
 import { EXECUTION_MODULES } from "../../../modules/execution/_built_in.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { parseJson } from "../../support/json.ts";
+import { parseJson } from "../../../lib/values/json_read.ts";
 
 /** What `sys.argspec` says in Python Salt: made by tests/corpus/make_argspec.py. */
 const SALT = parseJson(Deno.readTextFileSync(new URL("../../corpus/argspec.json", import.meta.url)));

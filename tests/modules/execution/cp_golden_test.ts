@@ -10,7 +10,7 @@ import { dumpJson } from "../../../lib/values/json.ts";
 import { isMap, map, str, toNumber, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { testContext } from "../../support/job_context.ts";
-import { parseJson } from "../../support/json.ts";
+import { parseJson } from "../../../lib/values/json_read.ts";
 import { filesBelow } from "../../support/tree.ts";
 
 const corpus = await Deno.readTextFile(new URL("../../corpus/cp_calls.json", import.meta.url));

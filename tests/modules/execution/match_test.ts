@@ -3,7 +3,7 @@ import { dumpJson } from "../../../lib/values/json.ts";
 import { isMap, map, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
 import { testContext } from "../../support/job_context.ts";
-import { parseJson } from "../../support/json.ts";
+import { parseJson } from "../../../lib/values/json_read.ts";
 
 function asMap(value: Value | undefined): ValueMap {
   assert(isMap(value));

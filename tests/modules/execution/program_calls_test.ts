@@ -11,7 +11,7 @@ import { equals, isMap, map } from "../../../lib/values/value.ts";
 import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { run, testContext, testOpts } from "../../support/job_context.ts";
-import { parseJson } from "../../support/json.ts";
+import { parseJson } from "../../../lib/values/json_read.ts";
 
 const DIRECTORY = new URL("../../corpus/program_calls/", import.meta.url);
 

@@ -6,7 +6,7 @@
 
 import { assert, assertEquals } from "../../support/assert.ts";
 import { dumpJson } from "../../../lib/values/json.ts";
-import { parseJson } from "../../support/json.ts";
+import { parseJson } from "../../../lib/values/json_read.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
 import { testContext, testOpts } from "../../support/job_context.ts";
 

@@ -8,7 +8,7 @@ import { isMap, map, str, toValue, type Value, type ValueMap } from "../../../li
 import { messageOf } from "../../../lib/errors.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { testContext } from "../../support/job_context.ts";
-import { parseJson } from "../../support/json.ts";
+import { parseJson } from "../../../lib/values/json_read.ts";
 import { type RecordedAnswer, RecordedPrograms } from "../../support/recorded_program.ts";
 
 const CASES = parseJson(Deno.readTextFileSync(new URL("../../corpus/tool_calls.json", import.meta.url)));
