@@ -47,7 +47,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/fileclient"],
   ["modules/pillar"],
   ["lib/pillar", "lib/highstate"],
-  ["modules/execution", "lib/functions", "lib/publisher", "lib/daemons"],
+  ["modules/execution", "modules/states", "lib/functions", "lib/publisher", "lib/daemons"],
   ["lib/worker"],
   ["lib/client", "lib/master", "lib/minion"],
   ["modules/runners", "modules/wheel", "lib/report"],

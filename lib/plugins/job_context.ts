@@ -78,18 +78,24 @@ export interface CatalogueEntry {
   readonly fun: ModuleFunction<JobContext>;
 }
 
-/** The functions of the execution modules; a module is loaded when it is first needed. */
-export interface Catalogue {
+/** The functions of one family of modules for a context `C`; a module is loaded when it is first needed. */
+export interface Functions<C> {
   /** The function called `name` (`test.ping`), if it exists. */
-  get(name: string): Promise<ModuleFunction<JobContext> | undefined>;
+  get(name: string): Promise<ModuleFunction<C> | undefined>;
   /** All functions, sorted by name; loads every module. */
-  all(): Promise<readonly CatalogueEntry[]>;
+  all(): Promise<readonly { readonly name: string; readonly fun: ModuleFunction<C> }[]>;
   /** The modules that failed to load so far, with the reason. */
   problems(): ReadonlyMap<string, string>;
   /** The modules that do not serve this host, of those asked for so far, with the reason. */
   refusals(): ReadonlyMap<string, string>;
   /** The file that provides each module, without `.ts`, by the module's name; loads every module. */
   providers(): Promise<ReadonlyMap<string, string>>;
+}
+
+/** The functions of the execution modules, and those of the state modules. */
+export interface Catalogue extends Functions<JobContext> {
+  /** The state functions, `file.managed`; a module's `mod_watch`, `mod_aggregate` and so on are among them. */
+  readonly states: Functions<StateContext>;
 }
 
 /** Called with a command's output as it is read. */
@@ -130,6 +136,22 @@ export interface JobContext {
   readonly showsPillar?: boolean;
   /** Writes to the minion's log. */
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
+}
+
+/** The context of a state function: that of the job which runs the state, and what is known of the run. */
+export interface StateContext extends JobContext {
+  /** Whether nothing may be changed: the state says what it would do (`test=True`). `opts.test` is the same. */
+  readonly test: boolean;
+  /** The low chunk that is run: `__low__`. */
+  readonly low: ValueMap;
+  /** All low chunks of the run in their order: `__lowstate__`. */
+  readonly chunks: readonly ValueMap[];
+  /** The results so far, by tag: `__running__`. */
+  readonly running: ReadonlyMap<string, ValueMap>;
+  /** Lives as long as the run, for what states keep for one another: `__context__`. Keys begin with the module's name. */
+  readonly shared: Map<string, unknown>;
+  /** Calls another state function, `file.managed`, in the same mode: `__states__`. @throws {UnavailableError} */
+  state(fun: string, kwargs: ValueMap): Promise<ValueMap>;
 }
 
 /** Declares a function of an execution module. */

@@ -11,7 +11,7 @@
 import { messageOf } from "../errors.ts";
 import { isParameterType, type ModuleFunction, type Parameter } from "./module.ts";
 import { parsePermissions } from "./permissions.ts";
-import { parseVirtual, refusal, type Virtual, type VirtualHost } from "./virtual.ts";
+import { functionsRefusal, parseVirtual, refusal, type Virtual, type VirtualHost } from "./virtual.ts";
 import { compareStrings, toValue, type Value } from "../values/value.ts";
 
 /** One function of a family. */
@@ -60,6 +60,8 @@ export interface FamilyOptions {
   readonly virtualNames?: VirtualNames;
   /** What built-in modules' `virtual` is checked against. Without it all serve, and the first of several counts. */
   readonly host?: VirtualHost;
+  /** Whether there is an execution function, which state modules may need. Without it none is needed. */
+  readonly hasFunction?: (name: string) => Promise<boolean>;
   /** The option `providers`: the module to use, by virtual name, whether it serves or not. */
   readonly chosen?: ReadonlyMap<string, string>;
   /** Called once for each broken module, with the file and the reason. */
@@ -130,7 +132,7 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
     for (const file of files) {
       const module = await load(file);
       if (module === undefined) continue;
-      const reason = refusalOf(module, file);
+      const reason = await refusalOf(module, file);
       if (reason === undefined) {
         refusals.delete(name);
         return { ...module, file };
@@ -142,9 +144,10 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
   };
 
   /** A user's module is checked before it is loaded, from its text. */
-  const refusalOf = ({ virtual }: Loaded<C>, file: string): string | undefined => {
+  const refusalOf = async ({ virtual }: Loaded<C>, file: string): Promise<string | undefined> => {
     if (options.host === undefined || paths.has(file)) return undefined;
-    const reason = refusal(virtual, options.host);
+    const reason = refusal(virtual, options.host) ??
+      (options.hasFunction && await functionsRefusal(virtual, options.hasFunction));
     if (reason === undefined) refusals.delete(file);
     else refusals.set(file, reason);
     return reason;
@@ -165,7 +168,7 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
     const module = await load(name);
     if (module === undefined) return undefined;
     // A file with a virtual name is called by that name alone.
-    return refusalOf(module, name) === undefined && !virtualOf.has(name) ? { ...module, file: name } : undefined;
+    return await refusalOf(module, name) === undefined && !virtualOf.has(name) ? { ...module, file: name } : undefined;
   };
 
   const all = async (): Promise<[string, Served<C>][]> => {

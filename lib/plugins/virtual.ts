@@ -19,6 +19,8 @@ export interface Requirement {
   readonly unless?: GrainValues;
   /** Programs, of which one must be in PATH. */
   readonly programs?: readonly string[];
+  /** Execution functions, of which the minion must have one. For state modules. */
+  readonly functions?: readonly string[];
   /** What the minion says where the condition does not hold. */
   readonly otherwise: string;
 }
@@ -39,9 +41,21 @@ export interface VirtualHost {
   hasProgram(name: string): boolean | undefined;
 }
 
-/** Why a module does not serve on `host`; `undefined` if it does, or if nobody may look. */
+/** Why a module does not serve on `host`; `undefined` if it does, or if nobody may look. Functions are not looked at. */
 export function refusal({ serves = [] }: Virtual, host: VirtualHost): string | undefined {
   return serves.find((requirement) => !isMet(requirement, host))?.otherwise;
+}
+
+/** Why a module does not serve beside the execution modules of a minion; `undefined` if it does. */
+export async function functionsRefusal(
+  { serves = [] }: Virtual,
+  has: (fun: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  for (const { functions = [], otherwise } of serves) {
+    const found = await Promise.all(functions.map(has));
+    if (found.length > 0 && !found.includes(true)) return otherwise;
+  }
+  return undefined;
 }
 
 function isMet({ grains = [], unless, programs = [] }: Requirement, host: VirtualHost): boolean {
@@ -79,7 +93,7 @@ export function parseVirtual(given: unknown, place = "virtual"): Virtual {
 }
 
 function parseRequirement(given: unknown, place: string): Requirement {
-  const { grains, unless, programs, otherwise, ...more } = asRecord(given, place);
+  const { grains, unless, programs, functions, otherwise, ...more } = asRecord(given, place);
   refuseMore(more, place);
   if (typeof otherwise !== "string") throw new TypeError(`${place}.otherwise is not a string`);
   return {
@@ -91,6 +105,7 @@ function parseRequirement(given: unknown, place: string): Requirement {
     },
     ...unless !== undefined && { unless: parseGrains(unless, `${place}.unless`) },
     ...programs !== undefined && { programs: parseTexts(programs, `${place}.programs`) },
+    ...functions !== undefined && { functions: parseTexts(functions, `${place}.functions`) },
   };
 }
 

@@ -3,8 +3,9 @@
  * @module
  */
 
-import type { Catalogue, JobContext } from "../plugins/job_context.ts";
+import type { Catalogue, JobContext, StateContext } from "../plugins/job_context.ts";
 import { EXECUTION_MODULES, VIRTUAL_NAMES } from "../../modules/execution/_built_in.ts";
+import { STATE_MODULES } from "../../modules/states/_built_in.ts";
 import { loadFamily } from "../plugins/loader.ts";
 import { str, type ValueMap } from "../values/value.ts";
 import { which } from "../host/which.ts";
@@ -37,19 +38,26 @@ export function moduleDirectories({ extensionModules, moduleDirs = [] }: Catalog
   return roots.map((root) => `${root}/modules`);
 }
 
-/** The execution modules of a minion. */
+/** The execution modules of a minion, and its state modules. */
 export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
-  return loadFamily<JobContext>(options.builtin === false ? {} : EXECUTION_MODULES, {
+  const host = options.grains && { grains: options.grains, hasProgram };
+  const execution = loadFamily<JobContext>(options.builtin === false ? {} : EXECUTION_MODULES, {
     directories: moduleDirectories(options),
     disabled: options.disableModules,
     only: options.whitelistModules,
     userOnly: options.custom,
     renamed: options.renamed,
     virtualNames: options.builtin === false ? {} : VIRTUAL_NAMES,
-    host: options.grains && { grains: options.grains, hasProgram },
+    host,
     chosen: new Map([...options.providers ?? []].map(([name, file]) => [str(name), str(file)])),
     warn: options.warn,
   });
+  const states = loadFamily<StateContext>(STATE_MODULES, {
+    host,
+    hasFunction: async (name) => await execution.get(name) !== undefined,
+    warn: options.warn,
+  });
+  return { ...execution, states };
 }
 
 /** Whether a program is in PATH; `undefined` in a thread that may not look. */

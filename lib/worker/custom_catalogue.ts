@@ -42,6 +42,7 @@ export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Ca
     refusals: () => new Map([...builtin.refusals(), ...remote.refusals]),
     providers: async () =>
       new Map([...await builtin.providers(), ...[...remote.names].map((name) => [name, name] as const)]),
+    states: builtin.states,
   };
 }
 

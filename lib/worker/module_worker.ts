@@ -50,6 +50,7 @@ function processCatalogue(options: CatalogueOptions, modules: readonly string[])
   const own = loadCatalogue({ ...options, custom: modules });
   const others = loadCatalogue({ ...options, disableModules: [...options.disableModules ?? [], ...modules] });
   return {
+    states: own.states,
     get: async (name) => await own.get(name) ?? await others.get(name),
     all: () => own.all(),
     problems: () => new Map([...others.problems(), ...own.problems()]),

@@ -1,5 +1,5 @@
 import { loadFamily, type ModuleTable, type VirtualNames } from "../../lib/plugins/loader.ts";
-import { parseVirtual, refusal, type Virtual, type VirtualHost } from "../../lib/plugins/virtual.ts";
+import { functionsRefusal, parseVirtual, refusal, type Virtual, type VirtualHost } from "../../lib/plugins/virtual.ts";
 import { declaredPermissions } from "../../lib/plugins/declared_permissions.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { map, type Value } from "../../lib/values/value.ts";
@@ -36,6 +36,13 @@ for (const [virtual, serves] of CONDITIONS) {
     assertEquals(refusal(virtual, host(DEBIAN, ["at"])), serves ? undefined : "no");
   });
 }
+
+Deno.test("a state module serves where the minion has one of the functions that it needs", async () => {
+  const virtual = parseVirtual({ serves: [{ functions: ["pkg.install", "pkg.add"], otherwise: "no pkg" }] });
+  assertEquals(await functionsRefusal(virtual, (name) => Promise.resolve(name === "pkg.add")), undefined);
+  assertEquals(await functionsRefusal(virtual, () => Promise.resolve(false)), "no pkg");
+  assertEquals(await functionsRefusal({}, () => Promise.resolve(false)), undefined);
+});
 
 Deno.test("a condition on programs holds where nobody may look for them", () => {
   assertEquals(
@@ -179,7 +186,7 @@ Deno.test("whether a program is there is asked only by modules whose functions m
 
 Deno.test("a call of a function whose module does not serve says why, as Salt does", async () => {
   const catalogue = loadFamily<never>(TABLE, { virtualNames: NAMES, host: host({ os_family: "Arch" }) });
-  const context = testContext({ catalogue });
+  const context = testContext({ catalogue: { ...catalogue, states: loadCatalogue().states } });
   const said = async (name: string) => (await run(name, [], context)).return;
   assertEquals(await said("pkg.f"), "'pkg' __virtual__ returned False: no apt; no yum");
   assertEquals(await said("yum.f"), "'yum' __virtual__ returned False: no yum");
@@ -189,7 +196,7 @@ Deno.test("a call of a function whose module does not serve says why, as Salt do
 
 Deno.test("test.provider names the file, and sys.list_modules what serves", async () => {
   const catalogue = loadCatalogue();
-  const context = testContext({ catalogue });
+  const context = testContext({ catalogue: { ...catalogue, states: loadCatalogue().states } });
   assertEquals((await run("test.provider", ["sys"], context)).return, "sys");
   assertEquals((await run("test.provider", ["nosuch"], context)).return, "");
 });
