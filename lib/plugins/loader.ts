@@ -64,6 +64,8 @@ export interface FamilyOptions {
   readonly hasFunction?: (name: string) => Promise<boolean>;
   /** The option `providers`: the module to use, by virtual name, whether it serves or not. */
   readonly chosen?: ReadonlyMap<string, string>;
+  /** Whether a plain function is a function of the family. Default: yes. */
+  readonly plainFunctions?: boolean;
   /** Called once for each broken module, with the file and the reason. */
   readonly warn?: (message: string) => void;
 }
@@ -114,14 +116,16 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
     if (known !== undefined) return known;
     const source = sources.get(file);
     if (source === undefined) return Promise.resolve(undefined);
-    const module = source().then((exports) => moduleOf<C>(exports)).catch((error: unknown) => {
-      const text = messageOf(error);
-      // A syntax error has several lines, a log message one.
-      const reason = `${paths.get(file) ?? file}: ${text.replace(/\s*\n[\s|]*/g, " ")}`;
-      problems.set(file, reason);
-      options.warn?.(`Cannot load the module '${file}' of ${reason}`);
-      return undefined;
-    });
+    const module = source().then((exports) => moduleOf<C>(exports, options.plainFunctions ?? true)).catch(
+      (error: unknown) => {
+        const text = messageOf(error);
+        // A syntax error has several lines, a log message one.
+        const reason = `${paths.get(file) ?? file}: ${text.replace(/\s*\n[\s|]*/g, " ")}`;
+        problems.set(file, reason);
+        options.warn?.(`Cannot load the module '${file}' of ${reason}`);
+        return undefined;
+      },
+    );
     loaded.set(file, module);
     return module;
   };
@@ -225,10 +229,13 @@ async function importFile(path: string): Promise<object> {
 }
 
 /** What a module exports: its functions by Salt's names, and where it serves. */
-function moduleOf<C>(exports: object): Loaded<C> {
+function moduleOf<C>(exports: object, plain: boolean): Loaded<C> {
   const functions = new Map<string, ModuleFunction<C>>();
   for (const [exported, candidate] of Object.entries(exports)) {
     if (exported.startsWith("_") || exported === "default" || exported === "virtual") continue;
+    if (!plain && isPlainFunction(candidate)) {
+      throw new TypeError(`${exported} is a plain function, and an object with "params" and "run" is wanted`);
+    }
     const fun = asFunction<C>(candidate, exported);
     if (fun !== undefined) functions.set(exported.replace(/_$/, ""), fun);
   }

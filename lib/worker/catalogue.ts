@@ -12,15 +12,15 @@ import { which } from "../host/which.ts";
 
 /** Options of {@linkcode loadCatalogue}: the minion's options of these names, and a callback. */
 export interface CatalogueOptions {
-  /** `extension_modules`; the user's modules are in its directory `modules`. */
+  /** `extension_modules`; the user's modules are in its directories `modules` and `states`. */
   readonly extensionModules?: string;
-  /** `module_dirs`; more such directories, with lower precedence. */
+  /** `module_dirs`; more directories with `modules` and `states`, of lower precedence. */
   readonly moduleDirs?: readonly string[];
   readonly disableModules?: readonly string[];
   readonly whitelistModules?: readonly string[];
   /** Called once for each broken module, with the file and the reason. */
   readonly warn?: (message: string) => void;
-  /** If set, only these user's modules are loaded. */
+  /** If set, only these user's modules are loaded; a state module is called `states/NAME`, here and among the disabled. */
   readonly custom?: readonly string[];
   /** The names of user's modules whose files are called otherwise, by the file's name. */
   readonly renamed?: Readonly<Record<string, string>>;
@@ -32,10 +32,24 @@ export interface CatalogueOptions {
   readonly providers?: ValueMap;
 }
 
-/** The directories of the user's execution modules, lowest precedence first. */
-export function moduleDirectories({ extensionModules, moduleDirs = [] }: CatalogueOptions): string[] {
+/** The families of modules that the user may have own ones of, by the name of their directory. */
+export type CustomFamily = "modules" | "states";
+
+/** The directories of the user's modules of a family, lowest precedence first. */
+export function moduleDirectories(
+  { extensionModules, moduleDirs = [] }: Pick<CatalogueOptions, "extensionModules" | "moduleDirs">,
+  family: CustomFamily = "modules",
+): string[] {
   const roots = extensionModules === undefined ? moduleDirs : [...moduleDirs, extensionModules];
-  return roots.map((root) => `${root}/modules`);
+  return roots.map((root) => `${root}/${family}`);
+}
+
+/** What the user's own state modules are called among the user's modules: `states/NAME`. */
+export const STATES_PREFIX = "states/";
+
+/** The names of the state modules among `names`. */
+function stateNames(names: readonly string[] | undefined): string[] | undefined {
+  return names?.filter((name) => name.startsWith(STATES_PREFIX)).map((name) => name.slice(STATES_PREFIX.length));
 }
 
 /** The execution modules of a minion, and its state modules. */
@@ -52,7 +66,11 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
     chosen: new Map([...options.providers ?? []].map(([name, file]) => [str(name), str(file)])),
     warn: options.warn,
   });
-  const states = loadFamily<StateContext>(STATE_MODULES, {
+  const states = loadFamily<StateContext>(options.builtin === false ? {} : STATE_MODULES, {
+    directories: moduleDirectories(options, "states"),
+    disabled: stateNames(options.disableModules),
+    userOnly: stateNames(options.custom),
+    plainFunctions: false,
     host,
     hasFunction: async (name) => await execution.get(name) !== undefined,
     warn: options.warn,

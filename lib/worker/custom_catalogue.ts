@@ -7,6 +7,8 @@
 
 import { CommandError } from "../errors.ts";
 import type { Catalogue, CatalogueEntry, JobContext } from "../plugins/job_context.ts";
+import { STATES_PREFIX } from "./catalogue.ts";
+import { withCustomStates } from "./custom_states.ts";
 import { isParameterType, type ModuleFunction, type Parameter } from "../plugins/module.ts";
 import { compareStrings, isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
@@ -26,6 +28,11 @@ export interface RemoteModules {
 export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Catalogue {
   if (remote.names.size === 0 && remote.refusals.size === 0) return builtin;
   let problems: ReadonlyMap<string, string> = new Map();
+  const described = async () => {
+    const custom = parseDescriptions(await remote.describe(), remote);
+    problems = custom.problems;
+    return custom.functions;
+  };
   return {
     get(name) {
       return remote.names.has(name.split(".", 1)[0])
@@ -33,16 +40,21 @@ export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Ca
         : builtin.get(name);
     },
     async all() {
-      const [own, described] = await Promise.all([builtin.all(), remote.describe()]);
-      const custom = parseDescriptions(described, remote);
-      problems = custom.problems;
-      return [...own, ...custom.functions].sort((a, b) => compareStrings(a.name, b.name));
+      const [own, custom] = await Promise.all([builtin.all(), described()]);
+      const execution = custom.filter(({ name }) => !name.startsWith(STATES_PREFIX));
+      return [...own, ...execution].sort((a, b) => compareStrings(a.name, b.name));
     },
     problems: () => new Map([...builtin.problems(), ...problems]),
     refusals: () => new Map([...builtin.refusals(), ...remote.refusals]),
     providers: async () =>
-      new Map([...await builtin.providers(), ...[...remote.names].map((name) => [name, name] as const)]),
-    states: builtin.states,
+      new Map([...await builtin.providers(), ...own(remote.names).map((name) => [name, name] as const)]),
+    states: withCustomStates(builtin.states, {
+      names: remote.names,
+      refusals: remote.refusals,
+      described,
+      problems: () => problems,
+      call: (fun, kwargs) => callRemote(fun, { args: [], kwargs }, remote),
+    }),
   };
 }
 
@@ -54,24 +66,39 @@ function remoteFunction(name: string, remote: RemoteModules): ModuleFunction<Job
     varArgs: "args",
     varKwargs: "kwargs",
     async run(_bound, context, { args, kwargs }) {
-      const outcome = await remote.call(name, args, kwargs);
-      const told = isMap(outcome) ? outcome : map({ return: "there is no outcome", success: false });
-      const retcode = toNumber(told.get("retcode")) ?? 1;
-      const thrown = told.get("error");
-      if (isMap(thrown)) throw new CommandError(str(thrown.get("message") ?? ""));
+      const { result, retcode } = await callRemote(name, { args, kwargs }, remote);
       if (retcode !== 0) context.setRetcode(retcode);
-      return told.get("return") ?? null;
+      return result;
     },
   };
 }
 
+/** What a custom function returned, and its return code. @throws {CommandError} With the text of what it threw. */
+async function callRemote(
+  name: string,
+  { args, kwargs }: { readonly args: readonly Value[]; readonly kwargs: ValueMap },
+  remote: RemoteModules,
+): Promise<{ readonly result: Value; readonly retcode: number }> {
+  const outcome = await remote.call(name, args, kwargs);
+  const told = isMap(outcome) ? outcome : map({ return: "there is no outcome", success: false });
+  const thrown = told.get("error");
+  if (isMap(thrown)) throw new CommandError(str(thrown.get("message") ?? ""));
+  return { result: told.get("return") ?? null, retcode: toNumber(told.get("retcode")) ?? 1 };
+}
+
+/** The names of execution modules among `names`. */
+function own(names: ReadonlySet<string>): string[] {
+  return [...names].filter((name) => !name.startsWith(STATES_PREFIX));
+}
+
 /** Describes the functions that this process has loaded. */
 export async function describeFunctions(catalogue: Catalogue): Promise<Value> {
-  const functions = (await catalogue.all()).map(({ name, fun }) => {
+  const states = (await catalogue.states.all()).map(({ name, fun }) => ({ name: STATES_PREFIX + name, fun }));
+  const functions = [...await catalogue.all(), ...states].map(({ name, fun }) => {
     const { doc, params, varArgs = null, varKwargs = null, outputter = null } = fun;
     return { name, doc, params, varArgs, varKwargs, outputter };
   });
-  return map({ functions, problems: catalogue.problems() });
+  return map({ functions, problems: new Map([...catalogue.problems(), ...catalogue.states.problems()]) });
 }
 
 interface Descriptions {

@@ -6,13 +6,13 @@
 
 import { type Declared, declaredPermissions } from "../plugins/declared_permissions.ts";
 import { userFiles } from "../plugins/loader.ts";
-import { hasProgram, moduleDirectories } from "./catalogue.ts";
+import { type CustomFamily, hasProgram, moduleDirectories, STATES_PREFIX } from "./catalogue.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { refusal, type Virtual } from "../plugins/virtual.ts";
 import { str, type ValueMap } from "../values/value.ts";
 import { joinPermissions, permissionKey, type Permissions } from "../plugins/permissions.ts";
 
-/** The module of a function: `test` for `test.ping`. */
+/** The module of a function: `test` for `test.ping`, `states/app` for the state function `states/app.installed`. */
 export function moduleOf(fun: string): string {
   const dot = fun.indexOf(".");
   return dot < 0 ? fun : fun.slice(0, dot);
@@ -26,6 +26,11 @@ export interface JobDeclaration {
   readonly permissions: Permissions;
   /** The `permissionKey` of each function. */
   readonly declared: Readonly<Record<string, string>>;
+}
+
+function filesOf({ extension_modules, module_dirs }: MinionOpts, family: CustomFamily): Map<string, string> {
+  const directories = moduleDirectories({ extensionModules: extension_modules, moduleDirs: module_dirs }, family);
+  return new Map(directories.flatMap((directory) => [...userFiles(directory)]));
 }
 
 /** The virtual name for which the option `providers` names the file. */
@@ -46,9 +51,8 @@ export class CustomModules {
    * @param grains The minion's, which say which modules serve; without them all do.
    */
   constructor(opts: MinionOpts, grains?: () => ValueMap) {
-    const { extension_modules, module_dirs, disable_modules, whitelist_modules } = opts;
-    const directories = moduleDirectories({ extensionModules: extension_modules, moduleDirs: module_dirs });
-    const files = new Map(directories.flatMap((directory) => [...userFiles(directory)]));
+    const { disable_modules, whitelist_modules } = opts;
+    const files = filesOf(opts, "modules");
     const paths = new Map<string, string>();
     const refusals = new Map<string, string>();
     const renamed: Record<string, string> = {};
@@ -63,11 +67,19 @@ export class CustomModules {
       if (name !== file) renamed[file] = name;
       this.#declarations.set(name, text);
     }
+    for (const [file, path] of filesOf(opts, "states")) {
+      const [name, text] = [STATES_PREFIX + file, new FileDeclarations(path)];
+      const reason = grains && refusal(text.virtual, { grains, hasProgram });
+      if (reason !== undefined) refusals.set(name, reason);
+      else paths.set(name, path);
+      this.#declarations.set(name, text);
+    }
     this.#paths = paths;
     this.#renamed = renamed;
     this.#refusals = refusals;
   }
 
+  /** Their names; a state module's is `states/NAME`. */
   get names(): string[] {
     return [...this.#paths.keys()];
   }

@@ -172,8 +172,9 @@ export class JobHosts {
 
   /** The Deno permissions for `permissions`. @throws {TypeError} If they are invalid. */
   #denoPermissions(permissions: Permissions): Deno.PermissionOptions {
-    const { extension_modules, module_dirs } = this.#opts;
-    const modules = moduleDirectories({ extensionModules: extension_modules, moduleDirs: module_dirs });
+    const { extension_modules: extensionModules, module_dirs: moduleDirs } = this.#opts;
+    const modules = (["modules", "states"] as const)
+      .flatMap((family) => moduleDirectories({ extensionModules, moduleDirs }, family));
     return workerPermissions(permissions, { opts: this.#opts, modules });
   }
 }

@@ -11,7 +11,8 @@ import type { Catalogue } from "../plugins/job_context.ts";
 import type { FromModule, ModuleProcessInit, ToModule } from "./job_protocol.ts";
 import { pack } from "./job_protocol.ts";
 import { type JobFunctions, JobRunner } from "./job_runner.ts";
-import { type CatalogueOptions, loadCatalogue } from "./catalogue.ts";
+import { type CatalogueOptions, loadCatalogue, STATES_PREFIX } from "./catalogue.ts";
+import { calledState } from "./custom_states.ts";
 import { postingLogger } from "../process/log.ts";
 import { packMessage, parseToModule } from "./module_messages.ts";
 import { unpackOpts } from "../config/opts_transfer.ts";
@@ -43,15 +44,18 @@ function undeclared(functions: JobFunctions, declared: Readonly<Record<string, s
 }
 
 /**
- * The functions of this process: the built-in ones, those of its own modules, and those of other modules if they are
- * asked for by name, since calling a function means trusting it. Listing names does not load other modules.
+ * The functions of this process: the built-in ones, those of its own modules (state functions by `states/app.installed`), and those of other modules if
+ * they are asked for by name, since calling a function means trusting it. Listing names does not load other modules.
  */
 function processCatalogue(options: CatalogueOptions, modules: readonly string[]): Catalogue {
   const own = loadCatalogue({ ...options, custom: modules });
   const others = loadCatalogue({ ...options, disableModules: [...options.disableModules ?? [], ...modules] });
   return {
     states: own.states,
-    get: async (name) => await own.get(name) ?? await others.get(name),
+    get: async (name) =>
+      name.startsWith(STATES_PREFIX)
+        ? await calledState(name, own.states)
+        : await own.get(name) ?? await others.get(name),
     all: () => own.all(),
     problems: () => new Map([...others.problems(), ...own.problems()]),
     refusals: () => new Map([...others.refusals(), ...own.refusals()]),
