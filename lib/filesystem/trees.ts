@@ -67,6 +67,18 @@ export function copyContents(from: string, to: string): void {
   }
 }
 
+/**
+ * Copies a file with its mode, as Python's `copy`. Nobody else can read the copy before it has that.
+ * @throws {CommandError} For a pipe, which would be waited for; else what Deno throws.
+ */
+export function copyWithMode(from: string, to: string): void {
+  const info = Deno.statSync(from);
+  if (info.isFifo) throw new CommandError(`'${from}' is a named pipe`);
+  Deno.openSync(to, { write: true, create: true, mode: 0o600 }).close();
+  copyContents(from, to);
+  Deno.chmodSync(to, (info.mode ?? 0o644) & 0o7777);
+}
+
 /** Copies the files of a tree over another one, which keeps what else it has: `cp -r`. */
 export function copyOver(from: string, to: string): void {
   for (const { path, files } of walk(from)) {

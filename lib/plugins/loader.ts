@@ -41,6 +41,11 @@ export interface Family<C> {
  */
 export type ModuleTable = Readonly<Record<string, () => Promise<object>>>;
 
+/** One module in several files, of whose exports a later one wins. */
+export async function joined(parts: readonly Promise<object>[]): Promise<object> {
+  return Object.assign({}, ...await Promise.all(parts));
+}
+
 /** The files of a family that bear another name, by that name, in the order in which they are asked whether they serve. */
 export type VirtualNames = Readonly<Record<string, readonly string[]>>;
 

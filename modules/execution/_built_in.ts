@@ -3,12 +3,7 @@
  * @module
  */
 
-import type { ModuleTable, VirtualNames } from "../../lib/plugins/loader.ts";
-
-/** One module in several files. */
-async function joined(parts: readonly Promise<object>[]): Promise<object> {
-  return Object.assign({}, ...await Promise.all(parts));
-}
+import { joined, type ModuleTable, type VirtualNames } from "../../lib/plugins/loader.ts";
 
 /** What `loadCatalogue` makes a minion's execution modules of. */
 export const EXECUTION_MODULES: ModuleTable = {

@@ -3,9 +3,19 @@
  * @module
  */
 
-import type { ModuleTable } from "../../lib/plugins/loader.ts";
+import { joined, type ModuleTable } from "../../lib/plugins/loader.ts";
 
 /** What `loadCatalogue` makes a minion's state modules of. */
 export const STATE_MODULES: ModuleTable = {
+  file: () =>
+    joined([
+      import("./file.ts"),
+      import("./_file_accumulating.ts"),
+      import("./_file_check_cmd.ts"),
+      import("./_file_hardlinks.ts"),
+      import("./_file_moving.ts"),
+      import("./_file_presence.ts"),
+      import("./_file_symlinks.ts"),
+    ]),
   test: () => import("./test.ts"),
 };

@@ -1,0 +1,121 @@
+/**
+ * What the functions of state module `file` share: owners, paths, and how an execution function's failure becomes a comment.
+ * Source: Salt 3008.3 `salt/states/file.py`.
+ * @module
+ */
+
+import { CommandError, messageOf } from "../../lib/errors.ts";
+import { expandUser } from "../../lib/filesystem/paths.ts";
+import { systemError } from "../../lib/os/deno_texts.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import type { StateResult } from "../../lib/plugins/state_module.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** A path argument with `~` made a home directory. */
+export function home(path: string): string {
+  return expandUser(path);
+}
+
+/** The environment of the state's SLS file: `__env__`. */
+export function environmentOf({ low }: StateContext): string {
+  const env = low.get("__env__");
+  return truthy(env) ? text(env ?? null) : "base";
+}
+
+/** The argument `user`, or `owner`, by which it is misnamed. */
+export function ownerOf(user: Value, kwargs: ValueMap, context: StateContext): Value {
+  if (truthy(user) || !kwargs.has("owner")) return user;
+  context.log("warning", 'Use of argument owner found, "owner" is invalid, please use "user"');
+  return kwargs.get("owner") ?? null;
+}
+
+/** What is wrong with a user and a group; empty text if nothing is. In test mode a state before this one may make them. */
+export async function unknownOwners(user: Value, group: Value, context: StateContext): Promise<string> {
+  let problem = "";
+  if (truthy(user) && await context.call("file.user_to_uid", [user]) === "") {
+    problem += `User ${text(user)} is not available `;
+  }
+  if (truthy(group) && await context.call("file.group_to_gid", [group]) === "") {
+    problem += `Group ${text(group)} is not available`;
+  }
+  if (problem === "" || !context.test) return problem;
+  context.log("warning", problem);
+  return "";
+}
+
+/** The user that this minion runs as, and that user's group, where the state tells none. */
+export async function defaultOwners(
+  user: Value,
+  group: Value,
+  context: StateContext,
+): Promise<{ readonly user: Value; readonly group: Value }> {
+  const owner = user ?? context.opts.user;
+  if (group !== null) return { user: owner, group };
+  const info = await context.call("user.info", [owner]);
+  const gid = isMap(info) ? info.get("gid") ?? 0 : 0;
+  return { user: owner, group: await context.call("file.gid_to_group", [gid]) };
+}
+
+/** Who owns directories that are made, and their mode. */
+export interface Owners {
+  readonly user?: Value;
+  readonly group?: Value;
+  readonly mode?: Value;
+}
+
+/** Makes the directories above `name`. */
+export async function makeDirectoriesAbove(name: string, owners: Owners, context: StateContext): Promise<void> {
+  await context.call("file.makedirs", [name], map({ ...owners }));
+}
+
+/** Python's `os.path.exists`: links are followed. */
+export function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    return false;
+  }
+}
+
+/** Whether `path` is absolute, as states want it. */
+export function isAbsolute(path: string): boolean {
+  return path.startsWith("/");
+}
+
+/** Salt's comment for a path that is not. */
+export function notAbsolute(path: string): string {
+  return `Specified file ${path} is not an absolute path`;
+}
+
+/** Whether the host, and not this program, is what refused: Salt's CommandExecutionError, or an error of the system. */
+export function isHostError(error: unknown): error is Error {
+  if (error instanceof Deno.errors.NotCapable) return false;
+  return error instanceof CommandError || isSystemError(error);
+}
+
+/** Whether the system refused: Python's OSError. */
+export function isSystemError(error: unknown): error is Error {
+  if (error instanceof Deno.errors.NotCapable) return false;
+  return error instanceof Error && systemError(error) !== undefined;
+}
+
+/** What went wrong, as text. */
+export function reasonOf(error: unknown): string {
+  return messageOf(error);
+}
+
+/** A failure with what the result says so far, and without changes. */
+export function withoutChanges(result: StateResult, comment: string): StateResult {
+  return { ...result, result: false, comment, changes: new Map() };
+}
+
+/** A text, a list of texts, or anything else as the texts that it is made of. */
+export function textList(given: Value): string[] {
+  if (given instanceof Uint8Array) return [new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(given)];
+  return Array.isArray(given) ? given.map(text) : [text(given)];
+}
+
+/** The comment that Salt's test mode has under a change. */
+export const ACTUAL_CHANGES = "\nNote: No changes made, actual changes may\nbe different due to other states.";

@@ -1,0 +1,29 @@
+/**
+ * What the states of symbolic and hard links share.
+ * Source: Salt 3008.3 `salt/states/file.py` symlink, hardlink.
+ * @module
+ */
+
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import type { StateResult } from "../../lib/plugins/state_module.ts";
+import { map, str as text, type Value } from "../../lib/values/value.ts";
+
+/** What a check in test mode says. */
+export type Plan = Pick<StateResult, "result" | "comment" | "changes">;
+
+/** A {@linkcode Plan}. */
+export function plan(result: boolean | null, comment: string, changes: Record<string, Value> = {}): Plan {
+  return { result, comment, changes: map(changes) };
+}
+
+/** What is wrong before anything is looked at, in one comment; empty text if nothing is. */
+export async function problemsBefore(
+  { user, group, more }: { readonly user: Value; readonly group: Value; readonly more: readonly string[] },
+  context: StateContext,
+): Promise<string> {
+  const problems: string[] = [];
+  if (await context.call("file.user_to_uid", [user]) === "") problems.push(`User ${text(user)} does not exist`);
+  if (await context.call("file.group_to_gid", [group]) === "") problems.push(`Group ${text(group)} does not exist`);
+  problems.push(...more);
+  return problems.join(". ") + (problems.length > 1 ? "." : "");
+}

@@ -1,0 +1,242 @@
+/**
+ * State module `file`, first part: `file.managed`. The other functions are in `_file_*.ts`.
+ *
+ * What a managed file is to be is found here, and the execution module `file` does the work: `file.get_managed` fetches and renders
+ * the source, `file.check_managed_changes` compares, `file.manage_file` writes.
+ * Source: Salt 3008.3 `salt/states/file.py` managed.
+ * @module
+ */
+
+import { accumulators } from "./_file_accumulators.ts";
+import {
+  environmentOf,
+  exists,
+  home,
+  isAbsolute,
+  isHostError,
+  notAbsolute,
+  ownerOf,
+  reasonOf,
+  unknownOwners,
+} from "./_file_common.ts";
+import { contentsCount, toldContents } from "./_file_contents.ts";
+import { type Given, isKeep, type Managed, PARAMS, wrongArguments } from "./_file_managed_arguments.ts";
+import { permissionResult, selinuxOf } from "./_file_permissions.ts";
+import { chosenSource, plan, put } from "./_file_putting.ts";
+import { schemeOf } from "../../lib/filesystem/checksums.ts";
+import { normalizeMode } from "../../lib/filesystem/ownership.ts";
+import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import type { ModuleFunction } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
+import { isMap, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+
+export const managed: ModuleFunction<StateContext> = stateFn({
+  doc: `Make sure that a file has the right contents, owner and mode.
+
+name
+    The absolute path of the file.
+
+source
+    Where the contents come from: \`salt://\`, \`http://\`, \`https://\`, \`file://\`, an absolute path of the host, or a list of them, of
+    which the first that exists is used; an entry of a list may be \`source: hash\`. Without source and contents the file is
+    made empty, and only its owner and mode are managed.
+
+source_hash
+    The digest of a source that is not on the file server: hexadecimal digits, \`sha256=digits\`, or the path or URL of a file of
+    digests. \`skip_verify\` does without.
+
+source_hash_name
+    The name that the file of digests has for the source.
+
+keep_source : True
+    Whether the copy of the source in the cache stays.
+
+user, group
+    Owner and group, by name or number.
+
+mode
+    The mode, as octal digits, or \`keep\` for the source's. \`'0644'\` with quotes, or 644.
+
+attrs
+    Attributes for \`chattr\`.
+
+template
+    The template engine that the source or the contents go through: \`jinja\`.
+
+makedirs, dir_mode
+    Whether to make the directories above the file, and their mode. Default: the file's, with the right to enter.
+
+context, defaults
+    Variables of the template: \`context\` wins.
+
+replace : True
+    Whether contents that differ are replaced. If not, only owner and mode are managed.
+
+backup
+    \`minion\` keeps the old file below the cache's \`file_backup\`.
+
+show_changes : True
+    Whether the changes have the diff.
+
+create : True
+    Whether the file is made if it is not there.
+
+contents, contents_pillar, contents_grains
+    The contents, or where in pillar or grains they are: a text, or a list of lines. \`contents_delimiter\` is between the keys.
+
+contents_newline : True
+    Whether the contents end with a newline.
+
+tmp_dir, tmp_ext
+    The directory, and the end of the name, of the file that \`check_cmd\` gets.
+
+encoding, encoding_errors
+    The encoding of \`contents\`, and what becomes of characters that it has not: as Python's \`str.encode\`.
+
+allow_empty : True
+    Whether contents may be empty.
+
+follow_symlinks : True
+    Whether a link at the path counts as what it leads to.
+
+check_cmd
+    A command that gets the path of the new file as its last argument before it is put in place. If it fails, the file stays as it is.
+
+skip_verify : False
+    Whether a source needs no digest.
+
+selinux
+    A dict with \`seuser\`, \`serole\`, \`setype\`, \`serange\`.
+
+verify_ssl, use_etag
+    For sources by https: whether certificates are verified, and whether the server is asked if its file has changed.
+
+ignore_ordering, ignore_whitespace, ignore_comment_characters
+    What counts as no change for states that watch this one; the file is changed nonetheless.
+
+new_file_diff : False
+    Whether the changes have the diff of a new file too.
+
+signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
+    Signatures; there is no module yet that verifies them, and a state that asks for it fails.
+
+win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
+    For Windows; ignored.`,
+  params: PARAMS,
+  varKwargs: "kwargs",
+  run: async (given, context, { kwargs }) => {
+    const name = home(given.name);
+    const ret = startResult(name);
+    const wrong = wrongArguments(name, given);
+    if (wrong !== undefined) return failed(name, wrong);
+    if (kwargs.has("file_mode")) {
+      ret.warnings = [
+        "The 'file_mode' argument will be ignored.  Please use 'mode' instead to set file permissions.",
+      ];
+    }
+    if (truthy(given.signature) || truthy(given.source_hash_sig)) {
+      const problem = `Cannot verify signatures because the ${given.sig_backend} module was not loaded`;
+      return { ...ret, result: false, comment: problem };
+    }
+    const told = await toldContents(given, context);
+    if ("problem" in told) return { ...ret, result: told.result, comment: told.problem };
+    const user = ownerOf(given.user, kwargs, context);
+    if (!truthy(given.create) && !isFile(name)) {
+      return { ...ret, comment: `File ${name} is not present and is not set for creation` };
+    }
+    const problem = await unknownOwners(user, given.group, context) || wrongPlace(name) || wrongVariables(given);
+    if (problem !== "") return { ...ret, result: false, comment: problem };
+    const file: Managed = {
+      given,
+      kwargs: new Map([...kwargs].filter(([key]) => key !== "env")),
+      name,
+      source: given.source,
+      sourceHash: given.source_hash,
+      user,
+      mode: isKeep(given.mode) ? null : normalizeMode(given.mode),
+      keepMode: isKeep(given.mode),
+      contents: told.contents,
+      template: given.template,
+      variables: given.context ?? new Map(),
+      saltenv: environmentOf(context),
+    };
+    return await bringAbout(file, ret, context);
+  },
+});
+
+/** What is wrong with the path; empty text if nothing is. */
+function wrongPlace(name: string): string {
+  if (!isAbsolute(name)) return notAbsolute(name);
+  return isDirectory(name) ? `Specified target ${name} is a directory` : "";
+}
+
+/** What is wrong with the template's variables; empty text if nothing is. */
+function wrongVariables({ context, defaults }: Given): string {
+  if (context !== null && !isMap(context)) return "Context must be formed as a dict";
+  return truthy(defaults) && !isMap(defaults) ? "Defaults must be formed as a dict" : "";
+}
+
+async function bringAbout(file: Managed, ret: StateResult, context: StateContext): Promise<StateResult> {
+  const { given, name } = file;
+  const hasContents = truthy(given.source) || contentsCount(given) > 0;
+  const chosen = hasContents && truthy(given.replace) ? await withKnownHash(file, context) : { file, same: true };
+  if (chosen.same && exists(name)) return await keepContents(chosen.file, ret, context);
+  const gathered = accumulators(context).texts.get(name);
+  const variables = gathered === undefined
+    ? file.variables
+    : new Map<Value, Value>([...isMap(file.variables) ? file.variables : [], ["accumulator", gathered]]);
+  const ready = { ...chosen.file, variables };
+  return context.test ? await plan(ready, ret, context) : await put(ready, ret, context);
+}
+
+/**
+ * Looks whether the file has the digest that its source on another server must have: then nothing is fetched.
+ * @returns The file, with the source of a list that was chosen.
+ */
+async function withKnownHash(
+  file: Managed,
+  context: StateContext,
+): Promise<{ readonly file: Managed; readonly same: boolean }> {
+  const { given, name, saltenv } = file;
+  if (
+    file.contents !== null || truthy(file.template) || !truthy(file.source) || given.skip_verify || !exists(name)
+  ) return { file, same: false };
+  try {
+    const chosen = await chosenSource(file, context);
+    const source = text(chosen.source);
+    if (!truthy(chosen.sourceHash) || ["salt", "file"].includes(schemeOf(source)) || isAbsolute(source)) {
+      return { file: chosen, same: false };
+    }
+    const sum = await context.call(
+      "file.get_source_sum",
+      [name, source, chosen.sourceHash, given.source_hash_name, saltenv],
+      map({ verify_ssl: given.verify_ssl }),
+    );
+    const [type, wanted] = isMap(sum) ? [sum.get("hash_type") ?? "", sum.get("hsum")] : ["", undefined];
+    return { file: chosen, same: await context.call("file.get_hash", [name, type]) === wanted };
+  } catch (error) {
+    if (!isHostError(error)) throw error;
+    const reason = reasonOf(error);
+    context.log("error", `Failed checking existing file's hash against specified source_hash: ${reason}`);
+    return { file, same: false };
+  }
+}
+
+/** The contents stay; owner and mode are managed. */
+async function keepContents(file: Managed, ret: StateResult, context: StateContext): Promise<StateResult> {
+  const { given, name, user, mode } = file;
+  const { group, attrs, follow_symlinks: follow, selinux } = given;
+  const wanted = { user, group, mode, attrs, follow, selinux: selinuxOf(selinux) };
+  const { ret: done, before } = await permissionResult(ret, { path: name, wanted }, context);
+  if (context.test) {
+    const now = before.get("lmode");
+    const changes = mode !== null && now !== undefined && mode !== now;
+    done.comment = changes
+      ? `File ${name} will be updated with permissions ${mode} from its current state of ${text(now)}`
+      : `File ${name} not updated`;
+  } else if (done.changes.size === 0 && done.result === true) {
+    done.comment = `File ${name} exists with proper permissions. No changes made.`;
+  }
+  return done;
+}
