@@ -5,6 +5,7 @@
  * @module
  */
 
+import { escapeRegex } from "../regex/escape.ts";
 import { CommandError } from "../errors.ts";
 import { byteRegex, byteText, found, regexWithFlags, splitText, substitute } from "../regex/replace.ts";
 import { pythonRegex } from "../regex/regex.ts";
@@ -64,13 +65,6 @@ export function replaceIn(text: string, request: Replacing, kind: TextKind): Rep
   const last = after.at(-1);
   if (last !== undefined && !last.endsWith("\n")) after[after.length - 1] = `${last}\n`;
   return { before, after: [...after, line], changed: true };
-}
-
-const SPECIAL = /[()[\]{}?*+\-|^$\\.&~# \t\n\r\v\f]/g;
-
-/** Python's `re.escape`. */
-function escapeRegex(text: string): string {
-  return text.replace(SPECIAL, "\\$&");
 }
 
 /** What `file.comment_line` finds and makes. */

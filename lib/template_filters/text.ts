@@ -4,6 +4,7 @@
  * @module
  */
 
+import { escapeRegex } from "../regex/escape.ts";
 import { isIterable, toList } from "../python/iterate.ts";
 import { lengthOf, textOf, truthy, typeName } from "../python/kinds.ts";
 import { native } from "../python/native.ts";
@@ -55,9 +56,6 @@ function shellQuote(text: string): string {
   if (text === "") return "''";
   return /[^\w@%+=:,./-]/.test(text) ? `'${text.replaceAll("'", `'"'"'`)}'` : text;
 }
-
-/** The characters before which Python's `re.escape` puts a backslash. */
-const REGEX_SPECIAL = /[()[\]{}?*+\-|^$\\.&~# \t\n\r\v\f]/g;
 
 /** Python's `int(text)` or `float(text)`, whichever reads it; `undefined` if none does. */
 function numberOf(text: string): Value | undefined {
@@ -152,7 +150,7 @@ export const TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   [
     "regex_escape",
     native("regex_escape", ["value"], ([text]) => {
-      return needText(text).replace(REGEX_SPECIAL, (char) => `\\${char}`);
+      return escapeRegex(needText(text));
     }),
   ],
   [

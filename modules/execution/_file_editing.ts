@@ -574,13 +574,14 @@ export const patch: ModuleFunction<JobContext> = fn({
     "file.patch /opt /tmp/many.patch options=-p1",
   ),
   permissions: "all",
-  params: { originalfile: str(), patchfile: str(), options: str(""), dry_run: bool(false) },
+  params: { originalfile: str(), patchfile: str(), options: any(""), dry_run: bool(false) },
   run: ({ originalfile, patchfile, options, dry_run }, context) => {
     const program = which("patch");
     if (program === undefined) {
       throw new CommandError("patch executable not found. Is the distribution's patch package installed?");
     }
-    const words = [program, ...shlexSplit(options), ...dry_run ? ["--dry-run"] : []];
+    const given = Array.isArray(options) ? options.map(text) : shlexSplit(text(options));
+    const words = [program, ...given, ...dry_run ? ["--dry-run"] : []];
     if (!words.includes("-N") && !words.includes("--forward")) words.push("--forward");
     if (!words.some((word) => word === "-r" || word.startsWith("-r ") || word.startsWith("--reject-file"))) {
       words.push("--reject-file=-");

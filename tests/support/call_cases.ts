@@ -9,7 +9,8 @@ import { dumpJson } from "../../lib/values/json.ts";
 import { compare, isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { testContext, testOpts } from "./job_context.ts";
 
-const ROOT = "{ROOT}";
+/** Stands for the directory of a case. */
+export const ROOT = "{ROOT}";
 
 /** What a case came to: what Python Salt's did, and ours. Texts, so that a difference can be read. */
 export interface Compared {
@@ -17,7 +18,8 @@ export interface Compared {
   readonly actual: string;
 }
 
-function replaceIn(value: Value, from: string, to: string): Value {
+/** `value` with other text in its texts, keys among them. */
+export function replaceIn(value: Value, from: string, to: string): Value {
   if (typeof value === "string") return value.replaceAll(from, to);
   if (value instanceof Uint8Array) return new Map([["__bytes__", value.toHex()]]);
   if (Array.isArray(value)) return value.map((item) => replaceIn(item, from, to));
@@ -26,7 +28,7 @@ function replaceIn(value: Value, from: string, to: string): Value {
 }
 
 /** Undoes what JSON cannot say: maps whose keys are no strings. */
-function unpack(value: Value): Value {
+export function unpack(value: Value): Value {
   if (Array.isArray(value)) return value.map(unpack);
   if (!isMap(value)) return value;
   const pairs = value.get("__pairs__");
@@ -34,22 +36,26 @@ function unpack(value: Value): Value {
   return new Map(pairs.map((pair): [Value, Value] => Array.isArray(pair) ? [pair[0], unpack(pair[1])] : [null, null]));
 }
 
-function without(value: Value, keys: readonly Value[]): Value {
+/** `value` without these keys, at every depth of maps. */
+export function without(value: Value, keys: readonly Value[]): Value {
   if (!isMap(value)) return value;
   return new Map([...value].filter(([key]) => !keys.includes(key)).map(([key, item]) => [key, without(item, keys)]));
 }
 
-function mapAt(entry: ValueMap, key: string): ValueMap {
+/** The map at `key`; empty if there is none. */
+export function mapAt(entry: ValueMap, key: string): ValueMap {
   const value = entry.get(key);
   return isMap(value) ? value : new Map();
 }
 
-function listAt(entry: ValueMap, key: string): Value[] {
+/** The list at `key`; empty if there is none. */
+export function listAt(entry: ValueMap, key: string): Value[] {
   const value = entry.get(key);
   return Array.isArray(value) ? value : [];
 }
 
-async function build(root: string, tree: ValueMap): Promise<void> {
+/** Makes the files of a tree, a map of their names, in `root`. */
+export async function build(root: string, tree: ValueMap): Promise<void> {
   for (const [name, what] of tree) {
     const path = `${root}/${str(name)}`;
     const file = isMap(what) ? what : new Map<Value, Value>([["text", what]]);
@@ -70,7 +76,8 @@ async function build(root: string, tree: ValueMap): Promise<void> {
   }
 }
 
-function snapshot(root: string): ValueMap {
+/** The tree that is in `root`. */
+export function snapshot(root: string): ValueMap {
   const tree: ValueMap = new Map();
   const names = [...Deno.readDirSync(root)].map(({ name }) => name).sort(compare);
   for (const name of names) {

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Records what Salt's state functions return and do. Run it with the Python of an environment that has the Salt that the file names, as root:
+`python make_state_calls.py state_calls/host.json …`. It reads the cases of each file, and writes the file anew with what came of them.
+
+A file is a map: `salt` (the version), `grains`, `opts`, `pillar`, and `cases`. A case has `fun` and `kwargs`, and may have:
+- `tree`: the files of its directory, as in file_calls.json; {ROOT} stands for the directory, in options as well,
+  {TMP} in results for a temporary file, {CACHE} for the minion's cache, {PID} for a process;
+- `answers`: by the name of an execution function, what it answers in place of being called: a value; a list of `{"then": [...]}` for one call
+  after the other; `{"raise": class, "message": text}`. Calls of them are recorded with all arguments that are not the default;
+- `absent`: execution functions that the minion does not have; `drop`: keys of results that differ from run to run; `low`: more of the chunk;
+- `ours`: by run, fields in which the results here are others, as `docs/differences.md` tells.
+
+Each case is run in test mode (`test`), really (`run`), and, unless functions answer for it, once more (`again`). A run is the result's `name`,
+`result`, `comment`, `changes` and `warnings`, or `error` with its text, which is empty for errors that are none of Salt's own. `calls` beside it
+if functions answer. `after` is the tree after the real run if it changed, and `tested` the one after test mode if it changed."""
+import inspect
+import json
+import logging
+import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+
+import salt.config
+import salt.exceptions
+import salt.loader
+import salt.output
+import salt.version
+
+logging.disable(logging.CRITICAL)
+os.umask(0o022)
+R = "{ROOT}"
+OWN = (salt.exceptions.CommandExecutionError, salt.exceptions.SaltInvocationError)
+
+
+# Names and numbers that differ from run to run.
+TEMPORARY = re.compile(r"[^\s'\"]*__salt\.tmp\.\w+"), re.compile(r"(?<=pid:\n)( *)\d+")
+
+
+def place(value, old, new):
+    if isinstance(value, str):
+        return TEMPORARY[1].sub(r"\1{PID}", TEMPORARY[0].sub("{TMP}", value.replace(f"{old}.minion/cache", "{CACHE}").replace(old, new)))
+    if isinstance(value, (list, tuple)):
+        return [place(item, old, new) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(place(item, old, new) for item in value)
+    if hasattr(value, "items"):
+        if all(isinstance(key, str) for key in value):
+            return {place(key, old, new): place(item, old, new) for key, item in value.items()}
+        return {"__pairs__": [[key, place(item, old, new)] for key, item in value.items()]}
+    return value
+
+
+def dropped(value, drop):
+    if isinstance(value, dict):
+        return {key: dropped(item, drop) for key, item in value.items() if key not in drop}
+    return value
+
+
+def build(root, tree):
+    for name, what in tree.items():
+        path = f"{root}/{name}"
+        if isinstance(what, str):
+            what = {"text": what}
+        if "dir" in what:
+            os.mkdir(path)
+            build(path, what["dir"])
+        elif "link" in what:
+            os.symlink(what["link"], path)
+        else:
+            with open(path, "wb") as out:
+                out.write(bytes.fromhex(what["hex"]) if "hex" in what else what["text"].encode())
+        if "mode" in what:
+            os.chmod(path, int(what["mode"], 8))
+
+
+def snapshot(root):
+    tree = {}
+    for name in sorted(os.listdir(root)):
+        path = f"{root}/{name}"
+        info = os.lstat(path)
+        mode = format(stat.S_IMODE(info.st_mode), "04o")
+        if stat.S_ISLNK(info.st_mode):
+            tree[name] = {"link": os.readlink(path)}
+        elif stat.S_ISDIR(info.st_mode):
+            tree[name] = {"dir": snapshot(path), **({} if mode == "0755" else {"mode": mode})}
+        else:
+            with open(path, "rb") as source:
+                data = source.read()
+            try:
+                what = {"text": data.decode()}
+            except UnicodeDecodeError:
+                what = {"hex": data.hex()}
+            tree[name] = what["text"] if mode == "0644" and "text" in what else {**what, **({} if mode == "0644" else {"mode": mode})}
+    return tree
+
+
+class Functions(dict):
+    """The execution modules, some of whose functions answer what a case says. It is what states know as `__salt__`."""
+
+    def __init__(self, real):
+        super().__init__()
+        self.real, self.answers, self.absent, self.calls, self.counts, self.root = real, {}, [], [], {}, ""
+
+    def begin(self, case, root):
+        self.answers = place(case.get("answers", {}), R, root)
+        self.absent, self.calls, self.counts, self.root = case.get("absent", []), [], {}, root
+
+    def __contains__(self, name):
+        return name in self.answers or name not in self.absent and name in self.real
+
+    def get(self, name, default=None):
+        return self[name] if name in self else default
+
+    def __getitem__(self, name):
+        if name not in self.answers:
+            if name in self.absent:
+                raise KeyError(name)
+            return self.real[name]
+        return lambda *args, **kwargs: self.answer(name, args, kwargs)
+
+    def answer(self, name, args, kwargs):
+        self.calls.append({"fun": name, **self.arguments(name, args, kwargs)})
+        answer = self.answers[name]
+        if isinstance(answer, dict) and "then" in answer:
+            at = self.counts.get(name, 0)
+            self.counts[name] = at + 1
+            answer = answer["then"][min(at, len(answer["then"]) - 1)]
+        if isinstance(answer, dict) and "raise" in answer:
+            raise getattr(salt.exceptions, answer["raise"], RuntimeError)(answer["message"])
+        return json.loads(json.dumps(answer))
+
+    def arguments(self, name, args, kwargs):
+        if name not in self.real:
+            raise RuntimeError(f"{name} is not there, so its arguments have no names")
+        signature = inspect.signature(self.real[name])
+        bound = signature.bind(*args, **kwargs)
+        named, more = {}, []
+        for key, value in bound.arguments.items():
+            kind = signature.parameters[key].kind
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                more = list(value)
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                named.update({one: item for one, item in value.items() if not one.startswith("__")})
+            elif value != signature.parameters[key].default or type(value) is not type(signature.parameters[key].default):
+                named[key] = value
+        return {"kwargs": dict(sorted(place(named, self.root, R).items())), **({"args": place(more, self.root, R)} if more else {})}
+
+
+class Loaded:
+    """The state modules in one mode."""
+
+    def __init__(self, table, root, test):
+        opts = salt.config.minion_config(None)
+        opts.update({"root_dir": f"{root}.minion", "cachedir": f"{root}.minion/cache", "extension_modules": f"{root}.minion/ext", "id": "web1"})
+        opts.update({"file_client": "local", "test": test, "file_roots": {"base": [f"{root}/srv"]}, "pillar_roots": {"base": []}})
+        opts["grains"] = {"id": "web1", "kernel": "Linux", "os_family": "Debian", "os": "Debian", **table.get("grains", {})}
+        opts["pillar"] = table.get("pillar", {})
+        opts.update(place(table.get("opts", {}), R, root))
+        self.context = {}
+        utils = salt.loader.utils(opts, context=self.context)
+        real = salt.loader.minion_mods(opts, context=self.context, utils=utils)
+        self.functions = Functions(real)
+        self.real = real
+        serializers = salt.loader.serializers(opts)
+        self.states = salt.loader.states(opts, self.functions, utils, serializers, context=self.context)
+
+    def run(self, case, root):
+        state, fun = case["fun"].split(".")
+        kwargs = place(case["kwargs"], R, root)
+        low = {"state": state, "__id__": kwargs.get("name", ""), "__sls__": "test", "__env__": "base", "order": 10000, **kwargs, "fun": fun, **case.get("low", {})}
+        self.functions.begin(case, root)
+        self.context.clear()
+        self.states.inject_globals = {"__low__": low, "__running__": {}, "__instance_id__": "1", "__lowstate__": [low], "__env__": "base"}
+        got = {}
+        try:
+            ret = self.states[case["fun"]](**kwargs)
+            got = {key: place(ret[key], root, R) for key in ("name", "result", "comment", "changes", "warnings") if key in ret}
+        except OWN as exc:
+            got["error"] = place(str(exc), root, R)
+        except Exception as exc:  # which Salt shows as a stack trace
+            print(f"{case['fun']} {kwargs}: {type(exc).__name__}: {exc}", file=sys.stderr)
+            got["error"] = ""
+        if case.get("answers"):
+            got["calls"] = self.functions.calls
+        return dropped(got, case.get("drop", []))
+
+
+def fresh(root, case):
+    shutil.rmtree(root, ignore_errors=True)
+    os.mkdir(root)
+    build(root, place(case.get("tree", {}), R, root))
+    return place(snapshot(root), root, R)
+
+
+def main(path):
+    with open(path, encoding="utf-8") as file:
+        table = json.load(file)
+    if not salt.version.__version__.startswith(table["salt"]):
+        sys.exit(f"{path} wants Salt {table['salt']}")
+    base = tempfile.mkdtemp()
+    root = f"{base}/root"
+    tested, really = Loaded(table, root, True), Loaded(table, root, False)
+    for case in table["cases"]:
+        for key in ("test", "run", "again", "after", "tested"):
+            case.pop(key, None)
+        before = fresh(root, case)
+        case["test"] = tested.run(case, root)
+        after = place(snapshot(root), root, R)
+        if after != before:
+            case["tested"] = after
+        fresh(root, case)
+        case["run"] = really.run(case, root)
+        after = place(snapshot(root), root, R)
+        if after != before:
+            case["after"] = after
+        if not case.get("answers"):
+            case["again"] = really.run(case, root)
+    shutil.rmtree(base)
+    cases = table.pop("cases")
+    head = json.dumps(table, indent=1, ensure_ascii=False)[:-2]
+    body = ",\n".join("  " + json.dumps(case, ensure_ascii=False) for case in cases)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f'{head},\n "cases": [\n{body}\n ]\n}}\n')
+
+
+for one in sys.argv[1:]:
+    main(one)

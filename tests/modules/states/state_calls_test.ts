@@ -1,0 +1,46 @@
+/**
+ * States return what Python Salt's return, in test mode, really and once more, and leave the same files: the cases of
+ * tests/corpus/state_calls, which make_state_calls.py writes.
+ * @module
+ */
+
+import { which } from "../../../lib/host/which.ts";
+import { parseJson } from "../../../lib/values/json_read.ts";
+import { equals, isMap, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { compareState } from "../../support/state_cases.ts";
+
+const DIRECTORY = new URL("../../corpus/state_calls/", import.meta.url);
+
+/** What a state lacks here: the tables were made as root, on a host that has these programs. */
+function lacking(fun: string): string | undefined {
+  if (Deno.uid() !== 0) return "the rights of root";
+  return fun === "file.patch" && which("patch") === undefined ? "patch" : undefined;
+}
+
+for (const { name } of [...Deno.readDirSync(DIRECTORY)].sort((a, b) => a.name < b.name ? -1 : 1)) {
+  const table = parseJson(Deno.readTextFileSync(new URL(name, DIRECTORY)));
+  assert(isMap(table));
+  const cases: Value = table.get("cases") ?? null;
+  assert(Array.isArray(cases) && cases.length > 0);
+  const byFunction = Map.groupBy(cases.filter(isMap), (entry: ValueMap) => str(entry.get("fun") ?? ""));
+  for (const [fun, entries] of byFunction) {
+    Deno.test({
+      name: `${name}: ${fun} does what Salt's does, in ${entries.length} cases${
+        Deno.uid() === 0 ? "" : " (not here, without the rights of root)"
+      }`,
+      ignore: Deno.uid() !== 0,
+      fn: async () => {
+        const wanted: ValueMap = new Map(), came: ValueMap = new Map();
+        for (const [i, entry] of entries.entries()) {
+          const { expected, actual } = await compareState(table, entry);
+          if (equals(expected, actual)) continue;
+          const shown = `${i} ${repr(entry.get("kwargs") ?? null)} in ${repr(entry.get("tree") ?? null)}`;
+          wanted.set(shown, expected);
+          came.set(shown, actual);
+        }
+        assertEquals(came, wanted);
+      },
+    });
+  }
+}
