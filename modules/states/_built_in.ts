@@ -7,6 +7,7 @@ import { joined, type ModuleTable } from "../../lib/plugins/loader.ts";
 
 /** What `loadCatalogue` makes a minion's state modules of. */
 export const STATE_MODULES: ModuleTable = {
+  cmd: () => import("./cmd.ts"),
   file: () =>
     joined([
       import("./file.ts"),
@@ -21,5 +22,6 @@ export const STATE_MODULES: ModuleTable = {
       import("./_file_replacing.ts"),
       import("./_file_symlinks.ts"),
     ]),
+  module: () => import("./module.ts"),
   test: () => import("./test.ts"),
 };

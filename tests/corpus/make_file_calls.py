@@ -9,10 +9,10 @@ import json
 import logging
 import os
 import shutil
-import stat
 import sys
 import tempfile
 
+from directory_tree import build, dropped, place, snapshot
 import salt.config
 import salt.exceptions
 import salt.loader
@@ -290,67 +290,6 @@ EXTRA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "file_calls_mor
 if os.path.exists(EXTRA):
     with open(EXTRA) as fp:
         exec(fp.read())
-
-
-def build(root, tree):
-    for name, what in tree.items():
-        path = f"{root}/{name}"
-        if isinstance(what, str):
-            what = {"text": what}
-        if "dir" in what:
-            os.mkdir(path)
-            build(path, what["dir"])
-        elif "link" in what:
-            os.symlink(what["link"], path)
-        else:
-            data = bytes.fromhex(what["hex"]) if "hex" in what else what["text"].encode()
-            with open(path, "wb") as out:
-                out.write(data)
-        if "mode" in what:
-            os.chmod(path, int(what["mode"], 8))
-
-
-def snapshot(root):
-    tree = {}
-    for name in sorted(os.listdir(root)):
-        path = f"{root}/{name}"
-        info = os.lstat(path)
-        mode = format(stat.S_IMODE(info.st_mode), "04o")
-        if stat.S_ISLNK(info.st_mode):
-            tree[name] = {"link": os.readlink(path)}
-        elif stat.S_ISDIR(info.st_mode):
-            tree[name] = {"dir": snapshot(path), **({} if mode == "0755" else {"mode": mode})}
-        elif stat.S_ISREG(info.st_mode):
-            with open(path, "rb") as source:
-                data = source.read()
-            try:
-                what = {"text": data.decode()}
-            except UnicodeDecodeError:
-                what = {"hex": data.hex()}
-            tree[name] = what["text"] if mode == "0644" and "text" in what else {**what, **({} if mode == "0644" else {"mode": mode})}
-        else:
-            tree[name] = {"special": mode}
-    return tree
-
-
-def place(value, old, new):
-    if isinstance(value, str):
-        return value.replace(old, new)
-    if isinstance(value, bytes):
-        return {"__bytes__": value.hex()}
-    if isinstance(value, (list, tuple)):
-        return [place(item, old, new) for item in value]
-    if hasattr(value, "items"):
-        if all(isinstance(key, str) for key in value):
-            return {place(key, old, new): place(item, old, new) for key, item in value.items()}
-        return {"__pairs__": [[key, place(item, old, new)] for key, item in value.items()]}
-    return value
-
-
-def dropped(value, drop):
-    if isinstance(value, dict):
-        return {key: dropped(item, drop) for key, item in value.items() if key not in drop}
-    return value
 
 
 out = []

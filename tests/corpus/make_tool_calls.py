@@ -10,25 +10,11 @@ import tempfile
 import warnings
 
 warnings.simplefilter("ignore")
+from recorded_programs import record
 from tool_call_cases import CASES
 
 work = pathlib.Path(tempfile.mkdtemp())
 path = os.environ["PATH"]
-
-
-def record(directory, programs):
-    """Programs that answer for arguments that match a pattern of the shell: as tests/support/recorded_program.ts."""
-    directory.mkdir(parents=True, exist_ok=True)
-    for name, answers in programs.items():
-        arms = ""
-        for i, answer in enumerate(answers):
-            for what in ("stdout", "stderr"):
-                (directory / f"{name}.{i}.{what}").write_text(answer.get(what, ""))
-            pattern = "".join(c if c.isalnum() or c in "_.*?@=:,/-" else "\\" + c for c in answer["args"]) or "''"
-            arms += f"{pattern}) cat '{directory}/{name}.{i}.stdout'; cat '{directory}/{name}.{i}.stderr' >&2; exit {answer.get('code', 0)};;\n"
-        program = directory / name
-        program.write_text(f"#!/bin/sh\ncase \"$*\" in\n{arms}esac\n")
-        program.chmod(0o755)
 
 
 # Salt looks for some programs when it loads a module.

@@ -1,0 +1,164 @@
+/**
+ * State module `module`: functions of execution modules as states.
+ * Source: Salt 3008.3 `salt/states/module.py`.
+ * @module
+ */
+
+import { listedArguments, namedArguments } from "./_function_call.ts";
+import { InvocationError, messageOf } from "../../lib/errors.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, type ModuleFunction } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
+import { isMap, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+const WAIT = {
+  doc: "Call a function only if something that the state watches has changed: then it does what `run` does.\n\n" +
+    "name\n    As `run` has it.",
+  params: { name: any() },
+  varKwargs: "kwargs",
+  run: ({ name }: { readonly name: Value }) => startResult(name),
+};
+
+export const wait: ModuleFunction<StateContext> = stateFn(WAIT);
+
+export const watch: ModuleFunction<StateContext> = stateFn({ ...WAIT, doc: "Another name of `wait`." });
+
+/** Keywords that say nothing of the function and its arguments. */
+const OF_THE_RUN: readonly string[] = ["name", "__reqs__", "sfun"];
+
+/** Whether a function's return says that it succeeded: False does not, nor a map with such a `result` or `retcode`. */
+function succeeded(returned: Value): boolean {
+  if (typeof returned === "boolean") return returned;
+  return !isMap(returned) || [...returned].every(([key, value]) => {
+    if (key === "result" && value === false) return false;
+    if (key === "retcode" && value !== 0) return false;
+    return !isMap(value) || succeeded(value);
+  });
+}
+
+/** No returners are here: Salt passes over those that it does not have in silence. */
+function returnerWarning(kwargs: ValueMap): { warnings?: string[] } {
+  const returner = kwargs.get("returner") ?? null;
+  return returner === null ? {} : { warnings: [`There is no returner '${text(returner)}'. Nothing was sent to it.`] };
+}
+
+/** The new form: each keyword with a point is a function, its value the list of its arguments. */
+async function runListed(kwargs: ValueMap, context: StateContext): Promise<StateResult> {
+  const name = [...kwargs.keys()];
+  const functions = name.map(text).filter((key) => key.includes("."));
+  const found = await Promise.all(functions.map((key) => context.catalogue.get(functionOf(key))));
+  const missing = functions.filter((_, i) => found[i] === undefined).map(functionOf);
+  const known = functions.filter((_, i) => found[i] !== undefined).map(functionOf);
+  if (functions.length === 0) return failed(name, "No function provided.");
+  if (missing.length > 0 || context.test) {
+    // Salt writes the truth value where a plural's letter was meant.
+    const plural = (listed: readonly string[]) => listed.length > 1 ? "True" : "";
+    const sentences = [
+      missing.length > 0 ? `Unavailable function${plural(missing)}: ${missing.join(", ")}.` : "",
+      known.length > 0 && context.test ? `Function${plural(known)} ${known.join(", ")} to be executed.` : "",
+    ];
+    return { ...startResult(name, missing.length > 0 ? false : null), comment: sentences.join(" ").trim() };
+  }
+  const failures: string[] = [];
+  const successes: string[] = [];
+  const changes: ValueMap = new Map();
+  for (const [i, key] of functions.entries()) {
+    const fun = found[i];
+    if (fun === undefined) continue;
+    try {
+      const { args, kwargs: named } = listedArguments(fun, kwargs.get(key) ?? null);
+      const returned = await context.call(functionOf(key), args, named);
+      if (succeeded(returned)) {
+        successes.push(`${key}: ${text(isMap(returned) ? returned.get("comment") ?? "Success" : returned)}`);
+        changes.set(key, returned);
+      } else if (isMap(returned)) {
+        failures.push(`'${key}' failed: ${text(returned.get("comment") ?? "(error message N/A)")}`);
+      } else {
+        failures.push(`'${key}': ${text(returned)}`);
+      }
+    } catch (error) {
+      if (!(error instanceof InvocationError)) throw error;
+      failures.push(`'${key}' failed: ${error.message}`);
+    }
+  }
+  const comment = [...failures, ...successes].join(", ");
+  return { name, changes, comment, result: failures.length === 0, ...returnerWarning(kwargs) };
+}
+
+/** A keyword's function: `test.echo:1` and `test.echo:2` are two calls of one. */
+function functionOf(key: string): string {
+  return key.split(":", 1)[0];
+}
+
+/** The old form: the name is the function, the other keywords are its parameters. */
+async function runNamed(fun: Value, kwargs: ValueMap, context: StateContext): Promise<StateResult> {
+  const name = text(fun);
+  const called = await context.catalogue.get(name);
+  if (called === undefined) return failed(fun, `Module function ${name} is not available`);
+  if (context.test) {
+    return { ...startResult(fun, null), comment: `Module function ${name} is set to execute` };
+  }
+  const given = namedArguments(called, kwargs);
+  if ("problem" in given) return failed(fun, given.problem);
+  const warnings = given.left.filter((key) => key !== "returner")
+    .map((key) => `${name} takes no argument '${key}'. It has no effect.`);
+  const { warnings: unsent = [] } = returnerWarning(kwargs);
+  const warned = warnings.length + unsent.length > 0 && { warnings: [...warnings, ...unsent] };
+  try {
+    const returned = await context.call(name, given.args, given.kwargs);
+    return {
+      name: fun,
+      changes: new Map([["ret", returned]]),
+      comment: `Module function ${name} executed`,
+      result: succeeded(returned),
+      ...warned,
+    };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return {
+      ...failed(fun, `Module function ${name} threw an exception. Exception: ${messageOf(error)}`),
+      ...warned,
+    };
+  }
+}
+
+function runEither(context: StateContext, kwargs: ValueMap): Promise<StateResult> {
+  const keys = [...kwargs.keys()].map(text).filter((key) => !OF_THE_RUN.includes(key));
+  if (keys.length > 0 && keys.every((key) => key.includes("."))) {
+    return runListed(new Map([...kwargs].filter(([key]) => key !== "name")), context);
+  }
+  const own = new Map([...kwargs].filter(([key]) => !OF_THE_RUN.includes(text(key))));
+  return runNamed(kwargs.get("name") ?? null, own, context);
+}
+
+export const run: ModuleFunction<StateContext> = stateFn({
+  doc:
+    `Call functions of execution modules. What they return is among the changes; False, and a map whose \`result\` is False or
+whose \`retcode\` is not 0, is a failure.
+
+There are two forms. In the new one each argument is a function, with the list of its arguments:
+
+    - test.echo:
+      - text: hello
+    - test.arg:
+      - 1
+      - key: value
+
+In the old one \`name\` is the function, and the other arguments are its parameters. Those that are called name, fun,
+names, state or saltenv get \`m_\` before them; \`args\` is a list of further positional arguments and \`kwargs\` a map of
+further keywords, where the function takes such.
+
+    - name: test.arg
+    - args: [1]
+    - kwargs: {key: value}`,
+  params: {},
+  varKwargs: "kwargs",
+  run: (_bound, context, { kwargs }) => runEither(context, kwargs),
+});
+
+export const mod_watch: ModuleFunction<StateContext> = stateFn({
+  doc: "What a state of this module does when something that it watches has changed: what `run` does.",
+  params: {},
+  varKwargs: "kwargs",
+  run: (_bound, context, { kwargs }) => runEither(context, kwargs),
+});
