@@ -24,6 +24,7 @@ import { DISPLAY_OPTIONS } from "./display_options.ts";
 import { STATE_OPTIONS } from "./state_options.ts";
 import { FILE_SERVER_OPTIONS } from "./file_server_options.ts";
 import { RENDER_OPTIONS } from "./render_options.ts";
+import { GIT_PILLAR_OPTIONS } from "./git_pillar_options.ts";
 import { PILLAR_OPTIONS } from "./pillar_options.ts";
 
 /** How RSA encrypts session keys. */
@@ -94,6 +95,7 @@ export const COMMON_OPTIONS = {
   ...RENDER_OPTIONS,
   ...FILE_SERVER_OPTIONS,
   ...PILLAR_OPTIONS,
+  ...GIT_PILLAR_OPTIONS,
   ...STATE_OPTIONS,
   failhard: planned(bool(false, "Whether a highstate stops at the first failed state.")),
   schedule: planned(dict(new Map(), "Jobs on a timer.")),

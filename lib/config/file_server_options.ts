@@ -4,7 +4,7 @@
  * @module
  */
 
-import { any, bool, dict, int, list, notNeeded, planned, str, strs } from "./option_types.ts";
+import { any, bool, dict, int, list, notNeeded, str, strs } from "./option_types.ts";
 
 /** Seconds between updates of a backend. */
 const INTERVAL = 60;
@@ -48,7 +48,7 @@ export const FILE_SERVER_OPTIONS = {
   gitfs_insecure_auth: bool(false, "Whether user name and password are sent over HTTP without TLS."),
   gitfs_privkey: str("", "Private key for repositories over SSH."),
   gitfs_pubkey: notNeeded(str("", "Accepted for Salt's sake: ssh needs the private key alone.")),
-  gitfs_passphrase: planned(str("", "Passphrase of `gitfs_privkey`; a key in an ssh agent needs none.")),
+  gitfs_passphrase: str("", "Passphrase of `gitfs_privkey`; a key in an ssh agent needs none."),
   minionfs_env: str("base", "The environment that files pushed by minions are in."),
   minionfs_mountpoint: str("", "The directory that those files appear in: `salt://name`."),
   minionfs_whitelist: strs([], "If not empty, only files of minions that match are served: globs, or expressions."),

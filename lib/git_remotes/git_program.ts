@@ -15,6 +15,8 @@ export interface GitAccess {
   readonly proxy: string;
   /** The file of the private key for SSH, or empty. */
   readonly privkey: string;
+  /** The passphrase of that key, or empty. */
+  readonly passphrase: string;
   /** For HTTP; `user` is empty without. */
   readonly user: string;
   readonly password: string;
@@ -33,6 +35,8 @@ export interface GitRun {
   /** The bare repository. */
   readonly directory: string;
   readonly access?: GitAccess;
+  /** The file of an index of its own, in place of the repository's. */
+  readonly indexFile?: string;
   /** What it reads. */
   readonly stdin?: string;
   /** After this time it is ended, in milliseconds. */
@@ -90,7 +94,7 @@ function startGit(args: readonly string[], run: GitRun): StartedGit {
       args: ["-c", "core.quotepath=false", "-c", "gc.autoDetach=false", "-c", "maintenance.autoDetach=false", ...args],
       cwd: run.directory,
       clearEnv: true,
-      env: environment(run.access),
+      env: environment(run),
       stdin: run.stdin === undefined ? "null" : "piped",
       stdout: "piped",
       stderr: "piped",
@@ -161,7 +165,7 @@ async function collect(
 const SILENCE_S = 60;
 
 /** The variables that git gets: none of the master's own, but for where programs and keys are. */
-function environment(access: GitAccess | undefined): Record<string, string> {
+function environment({ access, indexFile, directory }: GitRun): Record<string, string> {
   const own = Object.fromEntries(
     ["PATH", "HOME", "SSH_AUTH_SOCK", "TMPDIR"].flatMap((name) => {
       const value = Deno.env.get(name);
@@ -179,10 +183,14 @@ function environment(access: GitAccess | undefined): Record<string, string> {
     GIT_HTTP_LOW_SPEED_LIMIT: "1",
     GIT_HTTP_LOW_SPEED_TIME: String(SILENCE_S),
   };
+  if (indexFile !== undefined) variables.GIT_INDEX_FILE = indexFile;
   if (access === undefined) return variables;
+  const asks = access.passphrase !== "";
+  if (asks) Object.assign(variables, passphraseVariables(access.passphrase, directory));
   const key = access.privkey === "" ? "" : ` -o IdentitiesOnly=yes -i ${shellWord(access.privkey)}`;
-  variables.GIT_SSH_COMMAND =
-    `ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new -o ConnectTimeout=${SILENCE_S} -o ServerAliveInterval=${SILENCE_S}${key}`;
+  variables.GIT_SSH_COMMAND = `ssh -o ${
+    asks ? ONLY_KEYS : "BatchMode=yes"
+  } -o StrictHostKeyChecking=accept-new -o ConnectTimeout=${SILENCE_S} -o ServerAliveInterval=${SILENCE_S}${key}`;
   if (!access.sslVerify) variables.GIT_SSL_NO_VERIFY = "true";
   if (access.proxy !== "") variables.http_proxy = variables.https_proxy = access.proxy;
   if (access.user !== "") {
@@ -193,6 +201,29 @@ function environment(access: GitAccess | undefined): Record<string, string> {
     variables.GIT_CONFIG_VALUE_0 = `Authorization: Basic ${pair}`;
   }
   return variables;
+}
+
+/** Instead of `BatchMode`, with which ssh asks for no passphrase: nothing else may be asked for. */
+const ONLY_KEYS = "PreferredAuthentications=publickey -o PasswordAuthentication=no -o KbdInteractiveAuthentication=no";
+
+const ASK_PASS = "#!/bin/sh\nprintf '%s\\n' \"$SALT_SSH_PASSPHRASE\"\n";
+
+/** What has ssh ask a program for the passphrase, which is in a variable: everybody on the host sees arguments. */
+function passphraseVariables(passphrase: string, directory: string): Record<string, string> {
+  const program = `${directory}/askpass`;
+  writeProgram(program, ASK_PASS);
+  return { SSH_ASKPASS: program, SSH_ASKPASS_REQUIRE: "force", DISPLAY: ":", SALT_SSH_PASSPHRASE: passphrase };
+}
+
+function writeProgram(path: string, text: string): void {
+  try {
+    if (Deno.readTextFileSync(path) === text) return;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  const temporary = `${path}.${crypto.randomUUID().slice(0, 8)}`;
+  Deno.writeTextFileSync(temporary, text, { mode: 0o700 });
+  Deno.renameSync(temporary, path);
 }
 
 function shellWord(text: string): string {

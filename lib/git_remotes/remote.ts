@@ -13,7 +13,7 @@ import { messageOf, StoreError } from "../errors.ts";
 import { isGone } from "../os/deno_texts.ts";
 import { BoundedMap } from "../values/bounded_map.ts";
 import { type GitResult, runGit, runGitInto } from "./git_program.ts";
-import type { RemoteOptions } from "./remote_options.ts";
+import type { RepositoryOptions } from "./remote_fields.ts";
 import { LINK_MODE, parseBatch, parseTree, type Tree } from "./tree.ts";
 import { UpdateLock } from "./update_lock.ts";
 
@@ -33,10 +33,10 @@ const FETCH_LIMIT_MS = 3_600_000;
 const KEPT_MS = 7 * 86_400_000;
 
 /** One remote. */
-export class GitRemote {
-  readonly options: RemoteOptions;
+export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
+  readonly options: O;
   readonly lock: UpdateLock;
-  /** `<cachedir>/gitfs/<name>`; the repository is in `_`, as in Salt. */
+  /** `<cachedir>/<role>/<name>`; the repository is in `_`, as in Salt. */
   readonly #top: string;
   readonly #trees = new BoundedMap<string, Promise<Tree>>(MOST_TREES);
   readonly #unknown = new BoundedMap<string, true>(MOST_UNKNOWN);
@@ -45,9 +45,9 @@ export class GitRemote {
   #reading = 0;
   #refs: { readonly identity: string; readonly refs: Refs } | undefined;
 
-  /** @param cacheRoot `<cachedir>/gitfs`. */
+  /** @param cacheRoot `<cachedir>/gitfs`, `<cachedir>/git_pillar`. */
   constructor(
-    options: RemoteOptions,
+    options: O,
     { cacheRoot, hashType }: { readonly cacheRoot: string; readonly hashType: string },
   ) {
     this.options = options;
@@ -59,6 +59,16 @@ export class GitRemote {
   /** The name of its directory in the cache. */
   get directoryName(): string {
     return this.#top.slice(this.#top.lastIndexOf("/") + 1);
+  }
+
+  /** Where its files go to: the bare repository, and a directory for each commit that is wanted as files. */
+  get place(): { readonly repository: string; readonly directory: string } {
+    return { repository: this.#repository, directory: `${this.#top}/commits` };
+  }
+
+  /** The file that every fetch with changes replaces. */
+  get refsFile(): string {
+    return this.#refsFile;
   }
 
   get #repository(): string {
@@ -251,9 +261,12 @@ function sameRefs(a: Refs, b: Refs): boolean {
 }
 
 /** What git says, without the password that may stand in a URL. */
-function withoutPassword(text: string, { password }: RemoteOptions): string {
+function withoutPassword(text: string, { password, passphrase }: RepositoryOptions): string {
   const shown = text.replace(/(\w+:\/\/)[^/\s@]*@/g, "$1");
-  return password === "" ? shown : shown.replaceAll(password, "***");
+  return [password, passphrase].filter((secret) => secret !== "").reduce(
+    (text, secret) => text.replaceAll(secret, "***"),
+    shown,
+  );
 }
 
 async function exists(path: string): Promise<boolean> {

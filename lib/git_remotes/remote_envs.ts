@@ -5,19 +5,20 @@
  */
 
 import type { GitRemote, Refs } from "./remote.ts";
+import type { RemoteOptions } from "./remote_options.ts";
 import type { Tree } from "./tree.ts";
 
 const BRANCHES = "refs/remotes/origin/", TAGS = "refs/tags/";
 
 /** One remote with its environments. */
 export class RemoteEnvs {
-  readonly remote: GitRemote;
+  readonly remote: GitRemote<RemoteOptions>;
   readonly #exposes: (saltenv: string) => boolean;
   /** The environments of the branches and tags that were asked for last. */
   #known: { readonly refs: Refs; readonly envs: readonly string[] } | undefined;
 
   /** @param exposes Whether the white and black list let an environment be served. */
-  constructor(remote: GitRemote, exposes: (saltenv: string) => boolean) {
+  constructor(remote: GitRemote<RemoteOptions>, exposes: (saltenv: string) => boolean) {
     this.remote = remote;
     this.#exposes = exposes;
   }

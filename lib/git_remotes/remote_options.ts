@@ -4,10 +4,22 @@
  * @module
  */
 
-import { ConfigError } from "../errors.ts";
 import type { FileServerOpts } from "../files/backend.ts";
 import { mountPoint } from "../files/salt_url.ts";
-import { isMap, repr, str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
+import {
+  AUTH_OPTIONS,
+  checkDirectories,
+  checkRepository,
+  joinMaps,
+  optionalText,
+  refuseRemote,
+  type RemoteRole,
+  type RepositoryOptions,
+  splitRemote,
+  stringList,
+  withoutSlashes,
+} from "./remote_fields.ts";
 
 /** What an environment may have of its own. */
 export interface EnvOptions {
@@ -20,70 +32,47 @@ export interface EnvOptions {
 }
 
 /** One remote, as it is configured. */
-export interface RemoteOptions {
-  /** What the configuration calls it: its URL. */
-  readonly id: string;
-  readonly url: string;
-  /** Its own name, which also names its directory. */
-  readonly name?: string;
+export interface RemoteOptions extends RepositoryOptions {
   readonly base: string;
   readonly fallback: string;
   readonly root: string;
   readonly mountPoint: string;
   readonly whitelist: readonly string[];
   readonly blacklist: readonly string[];
-  readonly refspecs: readonly string[];
   /** Whether only environments that the configuration names are served. */
   readonly named: boolean;
   readonly refTypes: readonly string[];
   /** In seconds. */
   readonly updateInterval: number;
-  readonly depth: number;
-  readonly sslVerify: boolean;
-  readonly proxy: string;
-  readonly user: string;
-  readonly password: string;
-  readonly insecureAuth: boolean;
-  readonly privkey: string;
   /** The branch, tag or commit of all environments. */
   readonly allSaltenvs?: string;
   /** What environments have of their own, from the remote's own options and from those of all. */
   readonly saltenvs: ReadonlyMap<string, EnvOptions>;
 }
 
-/** The options that a remote may have, as Salt lists them. */
-const REMOTE_OPTIONS = [
-  ...["base", "fallback", "mountpoint", "root", "ssl_verify", "saltenv_whitelist", "saltenv_blacklist", "refspecs"],
-  ...["disable_saltenv_mapping", "ref_types", "update_interval", "proxy", "depth"],
-  ...["user", "password", "pubkey", "privkey", "passphrase", "insecure_auth", "all_saltenvs", "name", "saltenv"],
-];
+const GITFS: RemoteRole = {
+  name: "gitfs",
+  option: "gitfs_remotes",
+  // As Salt lists them.
+  ownOptions: [
+    ...["base", "fallback", "mountpoint", "root", "ssl_verify", "saltenv_whitelist", "saltenv_blacklist", "refspecs"],
+    ...["disable_saltenv_mapping", "ref_types", "update_interval", "proxy", "depth"],
+    ...AUTH_OPTIONS,
+    ...["all_saltenvs", "name", "saltenv"],
+  ],
+};
 
 const REF_TYPES = ["branch", "tag", "sha"];
 
 /** The remotes of `gitfs_remotes`. @throws {ConfigError} If one cannot be used, with Salt's words. */
 export function gitfsRemotes(opts: FileServerOpts): RemoteOptions[] {
   const remotes = opts.gitfs_remotes.map((remote) => readRemote(remote, opts));
-  const names = remotes.map(({ id, name }) => name ?? id);
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined) {
-    fail(
-      `The following gitfs remotes have conflicting cachedirs: ${twice}. Resolve this using a per-remote parameter called 'name'.`,
-    );
-  }
+  checkDirectories(remotes, GITFS);
   return remotes;
 }
 
-function fail(message: string): never {
-  throw new ConfigError(message, { option: "gitfs_remotes" });
-}
-
 function readRemote(remote: Value, opts: FileServerOpts): RemoteOptions {
-  const [id, own] = isMap(remote) ? [...remote][0] ?? [null, null] : [remote, new Map()];
-  if (typeof id !== "string") {
-    fail(`Invalid gitfs remote ${repr(id)}. Remotes must be strings, you may need to enclose the URL in quotes`);
-  }
-  checkUrl(id);
-  const options = ownOptions(id, own);
+  const { id, own: options } = splitRemote(remote, GITFS);
   // What the remote does not have of its own, the option of all remotes says.
   const at = (name: string, all: Value): Value => options.get(name) ?? all;
   const [texts, text] = [stringList, str];
@@ -111,6 +100,7 @@ function readRemote(remote: Value, opts: FileServerOpts): RemoteOptions {
     password: text(at("password", opts.gitfs_password)),
     insecureAuth: truthy(at("insecure_auth", opts.gitfs_insecure_auth)),
     privkey: text(at("privkey", opts.gitfs_privkey)),
+    passphrase: text(at("passphrase", opts.gitfs_passphrase)),
     allSaltenvs: optionalText(options.get("all_saltenvs")),
     saltenvs: environments(options.get("saltenv") ?? [], opts.gitfs_saltenv),
   };
@@ -118,20 +108,16 @@ function readRemote(remote: Value, opts: FileServerOpts): RemoteOptions {
 }
 
 function checked(remote: RemoteOptions): RemoteOptions {
-  const { id, refTypes, user, insecureAuth, url, name } = remote;
+  const { id, refTypes } = remote;
+  checkRepository(remote, GITFS);
   const invalid = refTypes.filter((type) => !REF_TYPES.includes(type));
   if (invalid.length > 0) {
-    fail(
+    refuseRemote(
       `The following ref_types for gitfs remote '${id}' are invalid: ${invalid.join(", ")}. The supported values are: ${
         REF_TYPES.join(", ")
       }`,
+      GITFS,
     );
-  }
-  if (user !== "" && url.startsWith("http://") && !insecureAuth) {
-    fail(`Invalid configuration for gitfs remote '${id}': authentication over HTTP without TLS needs insecure_auth`);
-  }
-  if (name !== undefined && (name.includes("/") || name === "." || name === ".." || name.includes("\0"))) {
-    fail(`Invalid configuration for gitfs remote '${id}': its name cannot name a directory`);
   }
   return remote;
 }
@@ -140,40 +126,6 @@ function checked(remote: RemoteOptions): RemoteOptions {
 function withBase(remote: RemoteOptions): RemoteOptions {
   const ref = remote.saltenvs.get("base")?.ref;
   return ref === undefined ? remote : { ...remote, base: ref };
-}
-
-/** A remote may be on a host, or a directory of this one. It may not look like an option of git, nor name a program. */
-function checkUrl(url: string): void {
-  if (!/^(\w[\w+.-]*:\/\/|[^-:/\s][^:/\s]*:|\/)[^\s]/.test(url) || url.includes("::")) {
-    fail(`Found bad url data ${repr(url)}`);
-  }
-}
-
-function ownOptions(id: string, value: Value): ValueMap {
-  const options = joinMaps(value);
-  if (options === undefined) {
-    fail(
-      `Invalid per-remote configuration for gitfs remote '${id}'. If no per-remote parameters are being specified, there may be a ` +
-        "trailing colon after the URL, which should be removed. Check the master configuration file.",
-    );
-  }
-  const unknown = [...options.keys()].find((name) => !REMOTE_OPTIONS.includes(str(name)));
-  if (unknown !== undefined) {
-    fail(
-      `Invalid gitfs configuration parameter '${str(unknown)}' in remote '${id}'. Valid parameters are: ${
-        REMOTE_OPTIONS.join(", ")
-      }. ` +
-        "See the GitFS Walkthrough in the Salt documentation for further information.",
-    );
-  }
-  return options;
-}
-
-/** A map, or a list of maps as one; `undefined` for anything else. */
-function joinMaps(value: Value): ValueMap | undefined {
-  if (isMap(value)) return value;
-  if (!Array.isArray(value) || !value.every(isMap)) return undefined;
-  return new Map(value.flatMap((map) => [...map]));
 }
 
 /** What environments have of their own; the remote's own options win over those of all remotes, name by name. */
@@ -195,19 +147,4 @@ function envOptions(options: ValueMap): EnvOptions {
     ...root === undefined ? {} : { root: withoutSlashes(str(root)) },
     ...mounted === undefined ? {} : { mountPoint: mountPoint(str(mounted)) },
   };
-}
-
-function optionalText(value: Value | undefined): string | undefined {
-  return value === undefined || value === null ? undefined : str(value);
-}
-
-/** A list of texts, or a text with commas. */
-function stringList(value: Value): string[] {
-  return Array.isArray(value)
-    ? value.map(str)
-    : str(value).split(",").map((part) => part.trim()).filter((part) => part !== "");
-}
-
-function withoutSlashes(path: string): string {
-  return path.replace(/^\/+|\/+$/g, "");
 }

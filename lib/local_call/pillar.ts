@@ -28,7 +28,7 @@ export async function localPillar(opts: MinionOpts, parts: LocalPillarParts): Pr
   const host = pillarHost({
     ...parts,
     opts,
-    values: optsValues(opts),
+    values: optsValues(opts).set("__role", "minion"),
     minionOpts: opts,
     sources: [...opts.module_dirs.map((directory) => `${directory}/pillar`), `${opts.extension_modules}/pillar`],
   });

@@ -1,5 +1,5 @@
 /**
- * Updates the backends of the file server at their intervals, and removes what is kept of files that are gone. It runs in the master's
+ * Updates the backends of the file server and the git repositories of pillar at their intervals, and removes what is kept of files that are gone. It runs in the master's
  * main thread, and only waits there: git is a process, and the disk is read without holding up the thread. Each remote of a backend has
  * a timer of its own, so that one which does not answer never stops the others.
  *
@@ -8,9 +8,11 @@
  * @module
  */
 
-import { describeError } from "../errors.ts";
+import { describeError, messageOf } from "../errors.ts";
 import { type BackendName, backendNames } from "../files/backend_names.ts";
 import type { MasterOpts } from "../config/options.ts";
+import { optsValues } from "../config/opts_map.ts";
+import { pillarRemoteLists } from "../git_remotes/pillar_remotes.ts";
 import { clearInterval, setInterval, type Timer } from "../os/timers.ts";
 import type { Logger } from "../process/log.ts";
 import type { ValueMap } from "../values/value.ts";
@@ -43,6 +45,7 @@ export class FileUpdates {
     const { opts } = parts;
     this.#every(opts.fileserver_interval, "what is kept of files", () => this.#reap());
     if (needsUpdates(opts)) this.#begin("start", () => this.#start());
+    if (pillarRemoteLists(opts.ext_pillar).length > 0) this.#begin("start of pillar", () => this.#startPillar());
   }
 
   /** Starts a timer for each target, and updates all of them now. */
@@ -62,6 +65,26 @@ export class FileUpdates {
         this.#every(intervalS ?? opts[INTERVALS[name]], what, update);
         this.#begin(what, update);
       }
+    }
+  }
+
+  /** Starts a timer for each repository of pillar, and fetches all of them now. */
+  async #startPillar(): Promise<void> {
+    const { opts, log } = this.#parts;
+    const { configuredPillarRepositories, fetchPillarRepository } = await import("../git_remotes/pillar_updates.ts");
+    for (const remote of configuredPillarRepositories(optsValues(opts))) {
+      const { id } = remote.options;
+      const fetch = async () => {
+        try {
+          await fetchPillarRepository(remote, this.#ending.signal);
+        } catch (error) {
+          if (!this.#ending.signal.aborted) {
+            log.error(`The git_pillar remote '${id}' cannot be updated: ${messageOf(error)}`);
+          }
+        }
+      };
+      this.#every(opts.git_pillar_update_interval, id, fetch);
+      this.#begin(id, fetch);
     }
   }
 

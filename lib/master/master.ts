@@ -30,7 +30,9 @@ import { jidMemory, makeJid } from "../protocol/jid.ts";
 import { type KeptInit, KeptThread, type KeptThreadOptions } from "../sockets/kept_thread.ts";
 import { loadOrCreateMasterKey } from "../keys/pair.ts";
 import type { Logger } from "../process/log.ts";
+import { optsValues } from "../config/opts_map.ts";
 import { checkBackends } from "../files/backend_names.ts";
+import { checkPillarRepositories } from "../git_remotes/pillar_updates.ts";
 import { FileUpdates } from "./file_updates.ts";
 import { Maintenance } from "./maintenance.ts";
 import { restoreFromJournal } from "./journal.ts";
@@ -133,6 +135,7 @@ export class Master {
    */
   static async start(opts: MasterOpts, log: Logger): Promise<Master> {
     checkBackends(opts);
+    checkPillarRepositories(optsValues(opts));
     // Checked first: binding an ipc address would take it from a running master.
     if (await answers(publishPullPath(opts.sock_dir))) {
       throw new PreflightError(`A master is already running with the sock_dir ${opts.sock_dir}`);

@@ -25,7 +25,7 @@ export function masterPillarHost(
   });
   return pillarHost({
     opts,
-    values: optsValues(opts),
+    values: optsValues(opts).set("__role", "master"),
     minionOpts,
     catalogue,
     sources: [...opts.module_dirs.map((directory) => `${directory}/pillar`), `${opts.extension_modules}/pillar`],

@@ -14,7 +14,7 @@ import { inEnvOrder, type MergedTop, mergeTops, NO_TOP, type TopFile, topMatches
 import type { PillarHost, PillarWorld } from "./host.ts";
 import { PillarReads } from "./reads.ts";
 import { PillarRoots } from "./roots.ts";
-import type { PillarRequest } from "./request.ts";
+import { type PillarRequest, plainRequest } from "./request.ts";
 import { renderKept, type SlsKeeper } from "./kept_sls.ts";
 import { SlsFiles } from "./sls.ts";
 import { VERSION } from "../version.ts";
@@ -120,6 +120,7 @@ class Compilation {
       errors: this.#errors,
       world: () => this.#world(),
       nodegroups: () => this.#nodegroups(),
+      compile: (files) => this.#compileOther(files),
     });
     if (opts.ext_pillar_first) {
       this.#pillar = await external.mergeInto(override);
@@ -142,6 +143,16 @@ class Compilation {
     }
     if (override.size > 0) pillar = mergeMaps(pillar, override, this.#merging) as Map<Value, Value>;
     return await decryptPillar(pillar, opts, (value, renderer) => this.#host.decrypt(value, renderer, this.#world()));
+  }
+
+  /** The pillar that files of other directories are, which this one depends on then. */
+  async #compileOther({ saltenv, roots }: { saltenv: string; roots: readonly string[] }): Promise<ValueMap> {
+    const { id, grains } = this.#request;
+    const request = plainRequest(id, grains, { saltenv, pillarenv: this.#pillarenv });
+    const opts = { ...this.#host.opts, pillar_roots: map({ [saltenv]: [...roots] }), ext_pillar: [] };
+    const { pillar, reads } = await compilePillar(request, { ...this.#host, opts }, this.#keeper);
+    this.reads.add(reads);
+    return pillar;
   }
 
   /** All top files as one. */
@@ -258,7 +269,9 @@ class Compilation {
     const [before, reads] = [this.#noting, new PillarReads()];
     this.#noting = reads;
     try {
-      return await renderKept({ key: `${saltenv}\0${sls}\0${path}`, facts, reads, keeper }, async () => {
+      // A file's imports depend on the directories of its environment.
+      const key = [saltenv, sls, path, ...this.#roots.directories(saltenv)].join("\0");
+      return await renderKept({ key, facts, reads, keeper }, async () => {
         reads.path(path);
         const text = Deno.readTextFileSync(path);
         const renderer = this.#host.opts.renderer;

@@ -9,6 +9,8 @@ import { invoke } from "../plugins/call.ts";
 import { type MergeHow, mergeMaps } from "../values/dict_merge.ts";
 import { deepCopy } from "./kept_sls.ts";
 import type { PillarContext, PillarRendering, PillarSource } from "../plugins/pillar_source.ts";
+import { NOT_BUILT, PILLAR_SOURCES } from "../../modules/pillar/_built_in.ts";
+import { didYouMean } from "../text/nearest_name.ts";
 import type { PillarHost, PillarText, PillarWorld } from "./host.ts";
 import type { PillarRequest } from "./request.ts";
 import { isMap, str, truthy, typeName, type Value, type ValueMap } from "../values/value.ts";
@@ -20,6 +22,8 @@ export interface ExternalParts {
   readonly errors: string[];
   world(): PillarWorld;
   nodegroups(): string[];
+  /** Compiles the files of other directories, as `PillarContext.compile` says. */
+  compile: PillarContext["compile"];
 }
 
 const MALFORMED = 'The "ext_pillar" option is malformed';
@@ -74,7 +78,10 @@ export class ExternalPillar {
 
   #reason(name: string): string {
     const problem = this.#host.sources.problems().get(name) ?? this.#host.sources.refusals().get(name);
-    return problem === undefined ? "" : `: ${problem}`;
+    if (problem !== undefined) return `: ${problem}`;
+    return NOT_BUILT.has(name)
+      ? ": Salt's source of that name is not built; one's own is a file in <extension_modules>/pillar, as docs/pillar.md shows"
+      : didYouMean(name, Object.keys(PILLAR_SOURCES));
   }
 
   async #run(name: string, source: PillarSource, value: Value, pillar: ValueMap): Promise<Value> {
@@ -107,6 +114,7 @@ export class ExternalPillar {
       render: (rendering) => host.render(asText(rendering, saltenv ?? "base"), world),
       decrypt: (data, renderer) => host.decrypt(data, renderer, world),
       nodegroups: () => this.#parts.nodegroups(),
+      compile: (files) => this.#parts.compile(files),
       log: (level, message) => host.log(level, message),
     };
   }

@@ -53,6 +53,11 @@ export interface PillarContext {
   render(rendering: PillarRendering): Promise<Value>;
   /** Decrypts a value with all below it, by a renderer of that name. @throws {Error} With the reason. */
   decrypt(value: Value, renderer: string): Promise<Value>;
+  /**
+   * Compiles pillar files of other directories than the node's, without external pillar: from their top files on.
+   * @param files An environment, and its directories.
+   */
+  compile(files: { readonly saltenv: string; readonly roots: readonly string[] }): Promise<ValueMap>;
   /** The groups of `nodegroups` that the minion is in. */
   nodegroups(): string[];
   log(level: "error" | "warning" | "info" | "debug", message: string): void;

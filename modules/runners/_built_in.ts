@@ -16,6 +16,7 @@ export const RUNNERS: ModuleTable = {
   error: () => import("./error.ts"),
   event: () => import("./event.ts"),
   fileserver: () => import("./fileserver.ts"),
+  git_pillar: () => import("./git_pillar.ts"),
   jobs: () => import("./jobs.ts"),
   manage: () => import("./manage.ts"),
   match: () => import("./match.ts"),

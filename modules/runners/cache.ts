@@ -6,9 +6,13 @@
 
 import { CommandError, InvocationError, StoreError, TargetError } from "../../lib/errors.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import type { MasterOpts } from "../../lib/config/options.ts";
+import { optsValues } from "../../lib/config/opts_map.ts";
+import type { LockResult } from "../../lib/files/backend.ts";
 import { BankFiles } from "../../lib/fleet/bank_files.ts";
 import { acceptedFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts";
 import { any, str } from "../../lib/plugins/module.ts";
+import { compileGlob } from "../../lib/text/glob.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 const TARGETED = `
@@ -103,7 +107,7 @@ export const clear_git_lock: RunnerFunction = runner({
     `Remove the update locks of git remotes.
 
 role
-    What they belong to: gitfs.
+    What they belong to: gitfs, git_pillar.
 
 remote : None
     Only remotes whose URL matches this glob.
@@ -116,7 +120,8 @@ type : update
   params: { role: str(), remote: str(null), type: any("update") },
   async run({ role, remote }, { opts, log }) {
     if (!GIT_ROLES.includes(role)) throw new InvocationError(`Invalid role '${role}'`);
-    if (role !== "gitfs") throw new CommandError(`${role} is not built yet`);
+    if (role === "winrepo") throw new CommandError(`${role} is not built yet`);
+    if (role === "git_pillar") return await clearedLocks(await pillarLocks(opts, remote));
     const [{ FileServer }, { changeLocks }] = await Promise.all([
       import("../../lib/fileserver/file_server.ts"),
       import("../../lib/fileserver/upkeep.ts"),
@@ -126,10 +131,23 @@ type : update
       backend: ["gitfs"],
       pattern: remote ?? undefined,
     });
-    if (done.length === 0 && errors.length === 0) return "No locks were removed";
-    return map({ ...done.length > 0 ? { cleared: done } : {}, ...errors.length > 0 ? { errors } : {} });
+    return clearedLocks({ done, errors });
   },
 });
+
+/** Removes the locks of the repositories of pillar whose URL matches a glob. */
+async function pillarLocks(opts: MasterOpts, remote: string | null): Promise<LockResult> {
+  const { configuredPillarRepositories } = await import("../../lib/git_remotes/pillar_updates.ts");
+  const matches = remote === null ? () => true : compileGlob(remote);
+  const chosen = configuredPillarRepositories(optsValues(opts)).filter(({ options }) => matches(options.url));
+  const results = await Promise.all(chosen.map(({ lock }) => lock.clear()));
+  return { done: results.flatMap(({ done }) => done), errors: results.flatMap(({ errors }) => errors) };
+}
+
+function clearedLocks({ done, errors }: LockResult): Value {
+  if (done.length === 0 && errors.length === 0) return "No locks were removed";
+  return map({ ...done.length > 0 ? { cleared: [...done] } : {}, ...errors.length > 0 ? { errors: [...errors] } : {} });
+}
 
 /** Where a bank is. */
 const BANK = `

@@ -7,6 +7,7 @@ import copy
 import json
 import logging
 import pathlib
+import subprocess
 import sys
 import tempfile
 from collections import OrderedDict
@@ -42,11 +43,35 @@ def written(value, root):
     return value.replace(root, "{root}") if isinstance(value, str) else value
 
 
+def repository(path, branches):
+    """A git repository with the files of each branch; `tag:v1` is a tag."""
+    def git(*args):
+        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-C", path, *args], check=True, capture_output=True)
+    path.mkdir(parents=True)
+    git("init", "--quiet")
+    for branch, files in branches.items():
+        kind, _, tag = branch.partition(":")
+        git("checkout", "--quiet", "--orphan", tag or kind)
+        subprocess.run(["git", "-C", path, "rm", "-rqf", "--ignore-unmatch", "."], check=True)
+        for name, text in files.items():
+            file = path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        git("add", "--all")
+        git("commit", "--quiet", "-m", branch)
+        if tag:
+            git("tag", tag)
+            git("checkout", "--quiet", "--detach")
+            git("branch", "-D", tag)
+
+
 def answer(case, root):
     for path, text in case["files"].items():
         file = pathlib.Path(root, path)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+    for name, branches in case.get("repositories", {}).items():
+        repository(pathlib.Path(root, name), branches)
     opts = copy.deepcopy(salt.config.DEFAULT_MASTER_OPTS)
     opts.update({"root_dir": root, "cachedir": f"{root}/cache", "conf_file": f"{root}/master", "id": "master1_master",
                  "extension_modules": f"{root}/extmods", "pillar_roots": {"base": [f"{root}/base"]}, "file_roots": {"base": []},

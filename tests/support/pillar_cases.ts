@@ -44,6 +44,7 @@ export function placeCase({ fields }: PillarCase): PlacedCase {
     Deno.mkdirSync(file.slice(0, file.lastIndexOf("/")), { recursive: true });
     Deno.writeTextFileSync(file, str(text));
   }
+  for (const [name, branches] of mapAt(fields, "repositories")) makeRepository(`${root}/${str(name)}`, branches);
   const written = placed(mapAt(fields, "opts"), root) as ValueMap;
   const { opts } = loadMasterConfig({
     configDir: root,
@@ -71,6 +72,34 @@ export function placeCase({ fields }: PillarCase): PlacedCase {
       : { pillar: placed(answer.get("pillar") ?? null, root) },
     [Symbol.dispose]: () => Deno.removeSync(root, { recursive: true }),
   };
+}
+
+/** A git repository with the files of each branch; `tag:v1` is a tag. */
+function makeRepository(path: string, branches: Value): void {
+  const git = (...args: string[]) => {
+    const { success, stderr } = new Deno.Command("git", {
+      args: ["-c", "user.name=t", "-c", "user.email=t@example.org", "-C", path, ...args],
+    }).outputSync();
+    if (!success) throw new Error(`git ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
+  };
+  Deno.mkdirSync(path, { recursive: true });
+  git("init", "--quiet");
+  for (const [name, files] of isMap(branches) ? branches : []) {
+    const [kind, tag] = str(name).split(":");
+    git("checkout", "--quiet", "--orphan", tag ?? kind);
+    git("rm", "-rqf", "--ignore-unmatch", ".");
+    for (const [file, text] of isMap(files) ? files : []) {
+      const target = `${path}/${str(file)}`;
+      Deno.mkdirSync(target.slice(0, target.lastIndexOf("/")), { recursive: true });
+      Deno.writeTextFileSync(target, str(text));
+    }
+    git("add", "--all");
+    git("commit", "--quiet", "-m", str(name));
+    if (tag === undefined) continue;
+    git("tag", tag);
+    git("checkout", "--quiet", "--detach");
+    git("branch", "-D", tag);
+  }
 }
 
 function mapAt(fields: ValueMap, name: string): ValueMap {

@@ -1,0 +1,42 @@
+/**
+ * The options of pillar in git repositories (`ext_pillar`'s `git`), for a master and for a minion that compiles its own pillar.
+ * @module
+ */
+
+import { any, bool, int, notNeeded, type Option, str, strs } from "./option_types.ts";
+
+/** The options, by name. */
+export const GIT_PILLAR_OPTIONS = {
+  git_pillar_base: str("master", "The branch that is pillar environment `base`."),
+  git_pillar_branch: str("master", "The branch of a repository that names none."),
+  git_pillar_env: str("", "The pillar environment of all repositories; empty: that of the branch's name."),
+  git_pillar_fallback: str("", "The branch or tag in place of one that a repository does not have."),
+  git_pillar_root: str("", "The directory in repositories with the pillar files; empty: all of it."),
+  git_pillar_includes: bool(
+    true,
+    "Whether files of a repository may include those of the others of the same environment.",
+  ),
+  git_pillar_update_interval: int(60, "Seconds between fetches of a repository.", { min: 1 }),
+  git_pillar_verify_config: bool(true, "Whether the master refuses to start with repositories that cannot be used."),
+  git_pillar_refspecs: strs(
+    ["+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"],
+    "What is fetched of repositories.",
+  ),
+  git_pillar_depth: int(1, "How many commits are fetched of each branch and tag; 0: all.", { min: 0 }),
+  git_pillar_ssl_verify: bool(true, "Whether certificates of HTTPS servers are checked."),
+  git_pillar_proxy: str("", "Proxy for repositories: `http://host:port`."),
+  git_pillar_user: str("", "User name for repositories over HTTPS."),
+  git_pillar_password: str("", "Password for repositories over HTTPS."),
+  git_pillar_insecure_auth: bool(false, "Whether user name and password are sent over HTTP without TLS."),
+  git_pillar_privkey: str("", "Private key for repositories over SSH."),
+  git_pillar_passphrase: str("", "Passphrase of `git_pillar_privkey`; a key in an ssh agent needs none."),
+  git_pillar_pubkey: notNeeded(str("", "Accepted for Salt's sake: ssh needs the private key alone.")),
+  git_pillar_global_lock: notNeeded(bool(true, "Accepted for Salt's sake: each repository has a lock of its own.")),
+  git_pillar_ref_types: notNeeded(
+    any(null, "Accepted for Salt's sake: branches and tags, and no commits, are taken, as in Salt."),
+  ),
+  git_pillar_disable_saltenv_mapping: notNeeded(
+    any(null, "Accepted for Salt's sake: a repository has the environment that its branch names, as in Salt."),
+  ),
+  git_pillar_provider: notNeeded(any(null, "Accepted for Salt's sake: git is always called as a program.")),
+} as const satisfies Readonly<Record<string, Option>>;

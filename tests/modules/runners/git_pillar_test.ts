@@ -1,0 +1,35 @@
+import { CommandError } from "../../../lib/errors.ts";
+import { repr } from "../../../lib/values/value.ts";
+import { assertEquals, assertRejects } from "../../support/assert.ts";
+import { git } from "../../support/file_server.ts";
+import { withRunnerWorld } from "../../support/runner_world.ts";
+
+Deno.test("git_pillar.update fetches the repositories of pillar, cache.clear_git_lock removes their locks", async () => {
+  const repository = await Deno.makeTempDir({ prefix: "git_pillar_" });
+  try {
+    await git(["init", "--quiet", "--initial-branch=main", repository]);
+    await git(
+      ["-C", repository, "fast-import", "--quiet"],
+      "commit refs/heads/main\ncommitter t <t@example.org> 0 +0000\ndata 1\nx\nM 644 inline top.sls\ndata 2\n{}\n",
+    );
+    const [url, missing] = [`file://${repository}`, `file://${repository}/nowhere`];
+    const options = `ext_pillar:\n  - git: ["main ${url}", {"main ${missing}": [{name: gone}]}]\n`;
+    await withRunnerWorld(async ({ call }) => {
+      const both = `{'main ${url}': True, 'main ${missing}': False}`;
+      assertEquals(repr(await call("git_pillar.update")), both);
+      assertEquals(repr(await call("git_pillar.update", ["main", url])), `{'main ${url}': None}`);
+      assertEquals(repr(await call("git_pillar.update", [], { repo: "gone" })), `{'main ${missing}': False}`);
+      await assertRejects(
+        () => call("git_pillar.update", ["dev"]),
+        CommandError,
+        "Specified git branch/repo not found",
+      );
+      assertEquals(await call("cache.clear_git_lock", ["git_pillar"]), "No locks were removed");
+    }, options);
+    await withRunnerWorld(async ({ call }) => {
+      await assertRejects(() => call("git_pillar.update"), CommandError, "No git_pillar remotes are configured");
+    });
+  } finally {
+    await Deno.remove(repository, { recursive: true });
+  }
+});
