@@ -41,6 +41,11 @@ async function main(): Promise<number> {
     const [cachedir, socket] = args;
     return await runCommandKeeper({ cachedir, socket });
   }
+  if (name === "salt-minion-pillar") {
+    // Nor is this: what compiles the pillar of a minion with `file_client: local`.
+    const { runOwnPillarProcess } = await import("./lib/local_call/pillar_process.ts");
+    return await runOwnPillarProcess();
+  }
   if (name === "salt-minion") return await runMinion(args);
   if (name !== "salt-call") {
     writeError(unknownNameText(name, ["salt-minion", "salt-call"]));

@@ -1,5 +1,5 @@
 /**
- * The pillar of a host that has no master, for `salt-call --local`.
+ * The pillar that a host compiles itself: for `salt-call --local`, and for a minion with `file_client: local`.
  * @module
  */
 
@@ -10,6 +10,7 @@ import { extraMinionData } from "../minion/pillar_request.ts";
 import type { Logger } from "../process/log.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { optsValues } from "../config/opts_map.ts";
+import type { PillarHost } from "../pillar/host.ts";
 import { pillarHost } from "../worker/pillar_host.ts";
 import { plainRequest } from "../pillar/request.ts";
 import type { ValueMap } from "../values/value.ts";
@@ -23,15 +24,20 @@ export interface LocalPillarParts {
   readonly signal: AbortSignal;
 }
 
-/** No master, and the pillar of this host. */
-export async function localPillar(opts: MinionOpts, parts: LocalPillarParts): Promise<CallMaster> {
-  const host = pillarHost({
+/** What compiles the pillar of this host. */
+export function localPillarHost(opts: MinionOpts, parts: LocalPillarParts): PillarHost {
+  return pillarHost({
     ...parts,
     opts,
     values: optsValues(opts).set("__role", "minion"),
     minionOpts: opts,
     sources: [...opts.module_dirs.map((directory) => `${directory}/pillar`), `${opts.extension_modules}/pillar`],
   });
+}
+
+/** No master, and the pillar of this host. */
+export async function localPillar(opts: MinionOpts, parts: LocalPillarParts): Promise<CallMaster> {
+  const host = localPillarHost(opts, parts);
   const freshPillar = async ({ override, pillarenv, saltenv, ext }: PillarAsked): Promise<ValueMap> => {
     const request = plainRequest(opts.id, parts.grains, {
       override,

@@ -38,6 +38,7 @@ import { MinionJobs } from "./jobs.ts";
 import { minionJournal, restoreMinion, spoolDirectory } from "./journal.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { insteadOf } from "../jobs/oversized_return.ts";
+import { compilesOwnPillar, OwnPillar } from "./own_pillar.ts";
 import { packOpts } from "../config/opts_transfer.ts";
 import { pillarRequest } from "./pillar_request.ts";
 import type { PillarAsked } from "../plugins/job_context.ts";
@@ -75,6 +76,7 @@ export class Minion {
   #journal: Journal | undefined;
   #bus: BusPump | undefined;
   #events: EventSubscriber | undefined;
+  #ownPillar: OwnPillar | undefined;
   #subscription: Subscription | undefined;
   #grains: ValueMap = new Map();
   #pillar: ValueMap = new Map();
@@ -259,13 +261,18 @@ export class Minion {
   /** A pillar that is made now. */
   async #pillarFor(asked: PillarAsked): Promise<ValueMap> {
     const request = pillarRequest(this.#opts, this.#grains, asked);
+    if (compilesOwnPillar(this.#opts)) return await this.#compiler().compile(request);
     return await this.#connected().requestPillar(request, this.#closing.signal);
+  }
+
+  #compiler(): OwnPillar {
+    return this.#ownPillar ??= new OwnPillar(this.#opts, this.#log);
   }
 
   async #refreshPillar(asked: PillarAsked = {}): Promise<void> {
     this.#pillar = await this.#pillarFor(asked);
     await writePillarCache(this.#opts, this.#pillar, this.#log);
-    this.#log.named("salt.pillar").debug(() => `The master gave a pillar with ${this.#pillar.size} keys`);
+    this.#log.named("salt.pillar").debug(() => `The pillar has ${this.#pillar.size} keys`);
     this.#pool?.setHostData(this.#hostData());
   }
 
@@ -399,6 +406,7 @@ export class Minion {
     this.#events?.close();
     await this.#spool?.close();
     this.#kept?.close();
+    await this.#ownPillar?.close(new TimeBudget(KEEPER_END_MS));
     await this.#pool?.close(budget.less(JOURNAL_END_MS));
     await this.#keeper?.close(new TimeBudget(KEEPER_END_MS));
     await this.#journal?.close(budget.less(BUS_END_MS));

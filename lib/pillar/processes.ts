@@ -1,5 +1,5 @@
 /**
- * The processes that a master compiles pillars in, apart from its own threads: whatever a template does, sign-ins and returns go
+ * The processes that a master or a minion compiles pillars in, apart from its own threads: whatever a template does, sign-ins and returns go
  * on. A few processes, started when they are needed; each has one minion's pillar in hand, so it can be ended with it. Knows nothing of
  * what pillar is.
  * @module
@@ -28,8 +28,10 @@ const MOST_PRINTED = 16_384;
 
 /** The parts of {@linkcode PillarProcesses}. */
 export interface PillarProcessesParts {
-  /** The packed options of the master. */
+  /** The packed options of the node. */
   readonly opts: Uint8Array;
+  /** The words that start a process. Default: a master's. */
+  readonly command?: readonly string[];
   /** Most processes. */
   readonly processes: number;
   /** Longest time for one pillar, in milliseconds. */
@@ -163,7 +165,7 @@ class PillarProcess {
   /** @param onEnd Called when it has ended. @throws {Error} If it cannot be started. */
   constructor(parts: PillarProcessesParts, onEnd: () => void) {
     this.#parts = parts;
-    const [command, ...args] = masterProcess(PILLAR_PROCESS);
+    const [command, ...args] = parts.command ?? masterProcess(PILLAR_PROCESS);
     // In a process group of its own, so that Ctrl-C on the master's terminal is the master's alone.
     this.#child = new Deno.Command(command, {
       args,

@@ -69,6 +69,9 @@ export const FUNCTION_PROCESS = "salt-master-function";
 /** The name by which `master.ts` knows a process that compiles pillars. */
 export const PILLAR_PROCESS = "salt-master-pillar";
 
+/** The name by which `minion.ts` knows the process that compiles the minion's own pillar. */
+export const OWN_PILLAR_PROCESS = "salt-minion-pillar";
+
 /** As {@linkcode ownProcess}, for those that `master.ts` knows. */
 export function masterProcess(name: string): string[] {
   return innerProcess(new URL("../../master.ts", import.meta.url), name);

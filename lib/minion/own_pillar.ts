@@ -1,0 +1,63 @@
+/**
+ * The pillar that a minion compiles itself, with `file_client: local`: in a process of its own, since a template may do anything.
+ * Source: Salt 3008.3 `salt/pillar/__init__.py` get_async_pillar.
+ * @module
+ */
+
+import type { Logger } from "../process/log.ts";
+import type { MinionOpts } from "../config/options.ts";
+import { packOpts } from "../config/opts_transfer.ts";
+import { hasPillarFiles } from "../pillar/has_files.ts";
+import { PillarProcesses } from "../pillar/processes.ts";
+import { packPillarRequest, readPillarRequest } from "../pillar/request.ts";
+import { OWN_PILLAR_PROCESS, ownProcess } from "../process/self_command.ts";
+import type { TimeBudget } from "../os/time_budget.ts";
+import { decode } from "../values/msgpack.ts";
+import { WireError } from "../errors.ts";
+import { isMap, type ValueMap } from "../values/value.ts";
+
+/** A process without work for this time is ended, in milliseconds: pillar is refreshed seldom, or several times in a row. */
+const IDLE_MS = 10_000;
+
+/** Whether a minion compiles its pillar itself. */
+export function compilesOwnPillar(opts: MinionOpts): boolean {
+  return opts.file_client === "local" && !opts.use_master_when_local;
+}
+
+/** The compiler of one minion. */
+export class OwnPillar {
+  readonly #opts: MinionOpts;
+  readonly #processes: PillarProcesses;
+
+  /** Starts no process yet. */
+  constructor(opts: MinionOpts, log: Logger) {
+    this.#opts = opts;
+    this.#processes = new PillarProcesses({
+      opts: packOpts("minion", opts),
+      command: ownProcess(OWN_PILLAR_PROCESS),
+      processes: 1,
+      timeoutMs: opts.pillar_timeout * 1000,
+      log,
+      idleMs: IDLE_MS,
+    });
+  }
+
+  /** The pillar of a request as it would go to a master. @throws {WireError} If the minion ends, or asks too often. */
+  async compile(load: ValueMap): Promise<ValueMap> {
+    const { id = "" } = this.#opts;
+    if (!hasPillarFiles(this.#opts)) return new Map();
+    const request = packPillarRequest(readPillarRequest(load, id ?? ""));
+    const { state, pillar } = await new Promise<{ state: string; pillar: Uint8Array }>((resolve) => {
+      this.#processes.take({ kind: "pillar", key: "own", id: id ?? "", request }, resolve);
+    });
+    if (state === "full") throw new WireError("Too many requests for the pillar wait");
+    if (state !== "compiled") throw new WireError("The minion ends");
+    const compiled = decode(pillar, "wire");
+    return isMap(compiled) ? compiled : new Map();
+  }
+
+  /** Ends the process. */
+  async close(budget: TimeBudget): Promise<void> {
+    await this.#processes.close(budget);
+  }
+}

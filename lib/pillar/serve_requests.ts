@@ -1,0 +1,69 @@
+/**
+ * What a process does that compiles pillars for another one ({@linkcode PillarProcesses}): it gets options and then requests on standard
+ * input, one after the other, and writes each pillar to standard output. It ends when its input does.
+ * @module
+ */
+
+import { describeError, messageOf } from "../errors.ts";
+import { encode } from "../values/msgpack.ts";
+import { frame, FrameReader } from "../protocol/frames.ts";
+import { IdleMemory } from "../process/idle_memory.ts";
+import type { Logger } from "../process/log.ts";
+import { map } from "../values/value.ts";
+import { type PillarRequest, unpackPillarRequest } from "./request.ts";
+import { unpackNumbered } from "./messages.ts";
+import { writeAll } from "../os/write_all.ts";
+
+/** Maximum bytes of what it is given at once: a request of the master's port has no more. */
+const MOST_GIVEN = 2 ** 31;
+
+/** What compiles there. */
+export interface PillarServer {
+  readonly log: Logger;
+  /** The pillar of a request as MessagePack of the wire. */
+  pillar(request: PillarRequest): Promise<Uint8Array>;
+  close(): void | Promise<void>;
+}
+
+/**
+ * Compiles until its input ends.
+ * @param open Makes the compiler of the packed options.
+ * @returns The exit code.
+ */
+export async function servePillarRequests(
+  open: (opts: Uint8Array, signal: AbortSignal) => PillarServer,
+): Promise<number> {
+  // The limits of this process are not for the commands of templates.
+  Deno.env.delete("DENO_V8_FLAGS");
+  const ending = new AbortController();
+  let server: PillarServer | undefined;
+  const memory = new IdleMemory();
+  const frames = new FrameReader(MOST_GIVEN);
+  try {
+    for await (const piece of Deno.stdin.readable) {
+      for (const { content } of frames.push(piece)) {
+        if (server === undefined) {
+          server = open(content, ending.signal);
+          continue;
+        }
+        const pillar = await compiled(server, content);
+        memory.worked(content.length + pillar.length);
+        writeAll(Deno.stdout, frame(1, pillar));
+      }
+    }
+    return 0;
+  } finally {
+    ending.abort(new Error("the pillar is not wanted any more"));
+    await server?.close();
+  }
+}
+
+async function compiled(server: PillarServer, content: Uint8Array): Promise<Uint8Array> {
+  const request = unpackPillarRequest(unpackNumbered(content).request);
+  try {
+    return await server.pillar(request);
+  } catch (error) {
+    server.log.error(`The pillar of ${request.id} cannot be compiled: ${describeError(error)}`);
+    return encode(map({ _errors: [`The pillar of ${request.id} cannot be compiled: ${messageOf(error)}`] }), "wire");
+  }
+}
