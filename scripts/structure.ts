@@ -47,6 +47,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/fileclient"],
   ["modules/pillar"],
   ["lib/pillar", "lib/highstate"],
+  ["lib/state_run"],
   ["modules/execution", "modules/states", "lib/functions", "lib/publisher", "lib/daemons"],
   ["lib/worker"],
   ["lib/client", "lib/master", "lib/minion"],

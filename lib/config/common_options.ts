@@ -97,7 +97,6 @@ export const COMMON_OPTIONS = {
   ...PILLAR_OPTIONS,
   ...GIT_PILLAR_OPTIONS,
   ...STATE_OPTIONS,
-  failhard: planned(bool(false, "Whether a highstate stops at the first failed state.")),
   schedule: planned(dict(new Map(), "Jobs on a timer.")),
   engines: planned(list([], "Long-running plugins.")),
   outputter_dirs: planned(strs([], "More directories of outputters.")),

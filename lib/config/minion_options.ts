@@ -3,6 +3,7 @@
  * @module
  */
 
+import { MINION_STATE_OPTIONS } from "./state_options.ts";
 import { COMMON_OPTIONS, ENCRYPTION_ALGORITHMS, SIGNING_ALGORITHMS } from "./common_options.ts";
 import {
   any,
@@ -201,6 +202,7 @@ export const MINION_OPTIONS = {
   mine_interval: planned(int(60, "Minutes between two updates of the mine.", { min: 1 })),
   mine_functions: planned(any(null, "Functions whose results fill the mine.")),
   beacons: planned(any(new Map(), "Watches on this host.")),
+  ...MINION_STATE_OPTIONS,
   startup_states: planned(str("", "What is applied at start: `highstate`, `sls` or `top`.")),
   sls_list: planned(strs([], "What `startup_states: sls` applies.")),
   top_file: planned(str("", "What `startup_states: top` applies.")),

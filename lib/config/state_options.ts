@@ -3,7 +3,7 @@
  * @module
  */
 
-import { any, bool, choice, type Option, str, strs } from "./option_types.ts";
+import { any, bool, choice, int, type Option, str, strs } from "./option_types.ts";
 
 /** Options of both roles. */
 export const STATE_OPTIONS = {
@@ -20,7 +20,22 @@ export const STATE_OPTIONS = {
   ]),
   state_auto_order: bool(true, "Whether states without `order` run in the order in which they are written."),
   state_aggregate: any(false, "true, or a list of state modules (`[pkg]`): states that may run as one call do."),
+  failhard: bool(false, "Whether a run of states ends at the first one that failed."),
+  state_events: bool(false, "Whether a minion tells its master of every state that it has run."),
   disabled_requisites: any([], "Requisites that are passed over: a name, or a list of them."),
   master_tops: any(new Map(), "Other sources of what a top file says, by name. None is built."),
   master_tops_first: bool(false, "Whether what they say comes before what the top file says."),
+} as const satisfies Readonly<Record<string, Option>>;
+
+/** Options of a minion alone. */
+export const MINION_STATE_OPTIONS = {
+  state_max_parallel: int(0, "How many states with `parallel` run at once; 0: any number.", { min: 0 }),
+  state_queue: any(
+    false,
+    "What `queue` is where a call does not say: whether state functions wait for one another; a number: at most so many.",
+  ),
+  global_state_conditions: any(
+    null,
+    "Targets that must match for states to be called, by `*`, a state module or a state function: `{'*': ['G@os:Debian']}`.",
+  ),
 } as const satisfies Readonly<Record<string, Option>>;

@@ -12,7 +12,6 @@ import type { JobContext } from "../plugins/job_context.ts";
 import { jobRenderHost } from "../render/job_host.ts";
 import { renderSls } from "../render/render.ts";
 import { type CompileError, errorText } from "../states/compile_error.ts";
-import { isReserved, stateModules as modulesOfId } from "../states/high.ts";
 import { compile, type Compiled, type CompileOptions, type Route } from "../states/stages.ts";
 import { matchTop, type ReadTop, readTop, type TopOptions } from "../states/top_files.ts";
 import { TopRenderError } from "../states/top_merge.ts";
@@ -21,7 +20,7 @@ import { factsOf } from "../target/facts.ts";
 import { matchesTop } from "../target/top_match.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { namesOf, pillarOverride, settingsOf, stateTopPath, withMasterOpts } from "./settings.ts";
-import { stateModules } from "./state_modules.ts";
+import { stateModules, usedStates } from "./state_modules.ts";
 import { TreeSource } from "./tree_source.ts";
 
 /** The return code of a call that shows what is wrong instead of states. */
@@ -44,24 +43,37 @@ export interface HighState {
   /** The high data of SLS files. */
   walk(matches: Matches): Promise<Walked>;
   /** Compiles high data. */
-  compile(walked: Walked, route: Route): Promise<Compiled>;
+  compile(high: Pick<Walked, "high" | "places">, route: Route): Promise<Compiled>;
   /** What a compilation of `high` depends on. */
   compileOptions(high: ValueMap): Promise<CompileOptions>;
   /** Errors as they are shown, with the excerpts of their files. */
   texts(errors: readonly CompileError[]): string[];
 }
 
+/** How states are opened. */
+export interface OpenSetting {
+  /** Whether the pillar is made anew where that in memory may be old. */
+  readonly freshPillar?: boolean;
+  /** Options that replace the minion's and the master's. */
+  readonly options?: Readonly<Record<string, Value>>;
+}
+
 /**
  * Opens the states of the minion that runs a job.
  * @param kwargs The arguments of the call: `saltenv`, `pillar`, `pillarenv`, `pillar_enc`, `test`.
  */
-export async function openHighState(context: JobContext, kwargs: ValueMap): Promise<HighState> {
+export async function openHighState(
+  context: JobContext,
+  kwargs: ValueMap,
+  { freshPillar = false, options = {} }: OpenSetting = {},
+): Promise<HighState> {
   const called = settingsOf(optsValues(context.opts), kwargs);
   const files = fileClientOf(context);
   const isLocal = context.opts.file_client === "local";
   const opts = isLocal ? called.opts : withMasterOpts(called.opts, await files.masterOpts());
   if (kwargs.has("test")) opts.set("test", kwargs.get("test") ?? null);
-  const pillar = await pillarOf(context, kwargs);
+  for (const [name, value] of Object.entries(options)) opts.set(name, value);
+  const pillar = await pillarOf(context, kwargs, freshPillar && !isSaltCall(context));
   // Templates see the values of pillar, which `pillar.*` masks in results.
   const inner = { ...context, pillar, showsPillar: true };
   const host = { ...jobRenderHost(inner, { cacheFile: (url, env) => files.cacheFile(url, env) }), opts };
@@ -74,11 +86,16 @@ export async function openHighState(context: JobContext, kwargs: ValueMap): Prom
   return new OpenHighState({ context: inner, opts, pillar, source, saltenv: called.saltenv });
 }
 
-/** The pillar of the call: that in memory, unless it gives values that win, or names an environment. */
-async function pillarOf(context: JobContext, kwargs: ValueMap): Promise<ValueMap> {
+/** Whether `salt-call` runs this: its pillar has just been made. */
+function isSaltCall({ job }: JobContext): boolean {
+  return job.tgt === "salt-call";
+}
+
+/** The pillar of the call: that in memory, unless it gives values that win, names an environment, or wants a fresh one. */
+async function pillarOf(context: JobContext, kwargs: ValueMap, fresh: boolean): Promise<ValueMap> {
   const override = pillarOverride(kwargs);
   const [pillarenv, saltenv] = ["pillarenv", "saltenv"].map((name) => textOrNull(kwargs.get(name)));
-  if (override === undefined && pillarenv === null) return context.pillar;
+  if (override === undefined && pillarenv === null && !fresh) return context.pillar;
   if (override !== undefined && !isMap(override)) {
     throw new CommandError("pillar_enc: encrypted pillar is not built yet");
   }
@@ -144,7 +161,7 @@ class OpenHighState implements HighState {
     return walkSls(matches, this.source, { autoOrder: truthy(this.opts.get("state_auto_order") ?? true) });
   }
 
-  async compile(walked: Walked, route: Route): Promise<Compiled> {
+  async compile(walked: Pick<Walked, "high" | "places">, route: Route): Promise<Compiled> {
     return compile(walked, route, await this.compileOptions(walked.high));
   }
 
@@ -170,14 +187,11 @@ class OpenHighState implements HighState {
   }
 
   async compileOptions(high: ValueMap): Promise<CompileOptions> {
-    const used = new Set<string>();
-    for (const [id, body] of high) if (!isReserved(id)) { for (const [module] of modulesOfId(body)) used.add(module); }
-    const has = async (fun: string) => await this.#context.catalogue.get(fun) !== undefined;
     return {
       disabledRequisites: namesOf(this.opts.get("disabled_requisites")),
       aggregate: this.opts.get("state_aggregate") ?? false,
       disabledStates: namesOf(this.#context.grains.get("state_runs_disabled")),
-      modules: await stateModules(used, has),
+      modules: await stateModules(usedStates(high), this.#context.catalogue),
     };
   }
 }

@@ -1,13 +1,20 @@
 /**
- * What is known of Salt's state modules before they run: which of them watch and which aggregate. A module that does not
- * serve the host does neither.
+ * What is known of a host's state modules before they run: which of them watch and which aggregate, and the arguments of their
+ * functions. A module that does not serve the host does neither.
  * Source: Salt 3008.3, `mod_watch`, `mod_aggregate` and `__virtual__` of `salt/states`.
  * @module
  */
 
+import type { Catalogue } from "../plugins/job_context.ts";
+import type { StateSignature } from "../states/arguments.ts";
+import { isReserved, stateModules as modulesOfId } from "../states/high.ts";
 import type { StateModules } from "../states/order.ts";
+import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
-/** The function of an execution module that the state module needs; `null`: none. */
+/**
+ * Salt's modules that are not built here, for what `state.show_lowstate` shows of them: the function of an execution module
+ * that each needs; `null`: none.
+ */
 const WATCHING: Readonly<Record<string, string | null>> = {
   at: "at.at",
   cmd: null,
@@ -16,7 +23,6 @@ const WATCHING: Readonly<Record<string, string | null>> = {
   mount: null,
   pkg: "pkg.install",
   service: "service.start",
-  test: null,
 };
 
 const AGGREGATING: Readonly<Record<string, string | null>> = {
@@ -25,22 +31,57 @@ const AGGREGATING: Readonly<Record<string, string | null>> = {
   selinux: "selinux.getenforce",
 };
 
-/**
- * The state modules of a host.
- * @param used The names of those that are needed; the others are not looked at.
- * @param has Whether the host has a function.
- */
-export async function stateModules(
-  used: ReadonlySet<string>,
-  has: (fun: string) => Promise<boolean>,
-): Promise<StateModules> {
-  const serving = async (table: Readonly<Record<string, string | null>>): Promise<ReadonlySet<string>> => {
-    const names = new Set<string>();
-    for (const [name, needed] of Object.entries(table)) {
-      if (used.has(name) && (needed === null || await has(needed))) names.add(name);
+/** The functions that high data name, by state module. */
+export type UsedStates = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** The functions of all IDs, and of what extends them. */
+export function usedStates(high: ValueMap): UsedStates {
+  const used = new Map<string, Set<string>>();
+  const extensions = high.get("__extend__");
+  const extended = (Array.isArray(extensions) ? extensions : []).flatMap((each) => isMap(each) ? [...each] : []);
+  for (const [id, body] of [...high, ...extended]) if (!isReserved(id)) addUsed(used, body);
+  return used;
+}
+
+function addUsed(used: Map<string, Set<string>>, body: Value): void {
+  for (const [written, run] of modulesOfId(body)) {
+    const [module, fun] = written.split(".", 2);
+    const functions = used.get(module) ?? new Set();
+    used.set(module, functions);
+    if (fun !== undefined) functions.add(fun);
+    for (const argument of Array.isArray(run) ? run : []) if (typeof argument === "string") functions.add(argument);
+  }
+}
+
+/** The state modules of a host. @param used Those that are needed; the others are not looked at. */
+export async function stateModules(used: UsedStates, { get, states }: Catalogue): Promise<StateModules> {
+  const signatures = new Map<string, StateSignature>();
+  const hooks = new Set<string>();
+  for (const [module, functions] of used) {
+    for (const hook of ["mod_watch", "mod_aggregate"]) {
+      if (await states.get(`${module}.${hook}`) !== undefined) hooks.add(`${module}.${hook}`);
     }
-    return names;
+    for (const name of functions) {
+      const fun = await states.get(`${module}.${name}`);
+      if (fun === undefined) continue;
+      const { params, varKwargs } = fun;
+      signatures.set(`${module}.${name}`, {
+        parameters: Object.keys(params),
+        takesMore: varKwargs !== undefined,
+      });
+    }
+  }
+  const has = async (fun: string) => await get(fun) !== undefined;
+  for (const [hook, table] of [["mod_watch", WATCHING], ["mod_aggregate", AGGREGATING]] as const) {
+    for (const module of used.keys()) {
+      if (!Object.hasOwn(table, module) || states.refusals().has(module)) continue;
+      const needed = table[module];
+      if (needed === null || await has(needed)) hooks.add(`${module}.${hook}`);
+    }
+  }
+  return {
+    watches: (module) => hooks.has(`${module}.mod_watch`),
+    aggregates: (module) => hooks.has(`${module}.mod_aggregate`),
+    signature: (fun) => signatures.get(fun),
   };
-  const [watching, aggregating] = [await serving(WATCHING), await serving(AGGREGATING)];
-  return { watches: (name) => watching.has(name), aggregates: (name) => aggregating.has(name) };
 }

@@ -7,7 +7,7 @@ import { RenderError, type RenderErrorDetail } from "../errors.ts";
 import { type RenderMistake, SlsRenderError } from "../states/compile_error.ts";
 import { placeText } from "../states/place.ts";
 import type { RenderedFile, TopSource } from "../states/source.ts";
-import { isMap, str, type ValueMap } from "../values/value.ts";
+import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 import type { Rendered, RenderRequest } from "../render/render.ts";
 
 /** What is needed of a file client. */
@@ -71,6 +71,16 @@ export class TreeSource implements TopSource {
     if (found === undefined) return undefined;
     const name = found.source.replace(/^salt:\/\//, "");
     return await this.#render({ dest: found.dest, name, sls, saltenv });
+  }
+
+  /** As {@linkcode render}, of a file of this host. */
+  async renderFile(path: string, saltenv: string): Promise<RenderedFile> {
+    return await this.#render({ dest: path, name: path, sls: path, saltenv });
+  }
+
+  /** What a text that is in no file renders to. @throws {RenderError} */
+  async renderText(text: string): Promise<Value> {
+    return (await this.#setting.render({ text, sls: "", saltenv: "base" })).data;
   }
 
   /** As {@linkcode render}, of the file that the option `state_top` names. */

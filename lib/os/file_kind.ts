@@ -45,6 +45,16 @@ export function isThere(path: string): boolean {
   }
 }
 
+/** Python's `os.path.exists`: whether there is anything at `path`, or where a link there leads. `false` too if that cannot be seen. */
+export function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Whether there is anything at `path`, or where a link there leads. `true` if it is in a directory that this process may not search. */
 export function isThereOrHidden(path: string): boolean {
   try {

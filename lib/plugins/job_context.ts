@@ -134,6 +134,8 @@ export interface JobContext {
   readonly watchCommand?: (encoding: string | null) => CommandWatch;
   /** Whether `pillar.*` show values without being told to: the caller is a template. Default: they are masked. */
   readonly showsPillar?: boolean;
+  /** The user that commands run as where a call names none: a state's argument `runas`. */
+  readonly runas?: string;
   /** Writes to the minion's log. */
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
 }

@@ -7,6 +7,7 @@
  * @module
  */
 
+import type { StateSignature } from "./arguments.ts";
 import { type Chunk, field } from "./chunks.ts";
 import type { CompileError } from "./compile_error.ts";
 import { circleError } from "./circle.ts";
@@ -23,6 +24,8 @@ export interface StateModules {
   watches(module: string): boolean;
   /** Whether it has a function `mod_aggregate`. */
   aggregates(module: string): boolean;
+  /** The arguments of a function; `undefined` if it is not there. */
+  signature(fun: string): StateSignature | undefined;
 }
 
 /** Added to the order of `last`, and to a negative one. */

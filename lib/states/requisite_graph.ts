@@ -113,7 +113,7 @@ export class RequisiteGraph {
       return;
     }
     // The run in test mode needs what the chunk itself needs.
-    if (chunk.get("__prereq__") === true) addEdge(required, this.#node(testTag(node), chunk), kind);
+    if (chunk.get("__prereq__") === true) addEdge(required, this.#node(testTag(node.tag), chunk), kind);
     addEdge(required, node, kind);
   }
 
@@ -129,8 +129,8 @@ export class RequisiteGraph {
   #prereq(node: StateNode, required: StateNode): void {
     node.data.chunk.set("__prerequiring__", true);
     required.data.chunk.set("__prereq__", true);
-    const known = this.nodes.get(testTag(required));
-    const test = known ?? this.#node(testTag(required), required.data.chunk);
+    const known = this.nodes.get(testTag(required.tag));
+    const test = known ?? this.#node(testTag(required.tag), required.data.chunk);
     if (known === undefined) {
       for (const [needed, kinds] of required.in) {
         for (const kind of kinds) if (kind !== "prereq") addEdge(needed, test, kind);
@@ -138,7 +138,7 @@ export class RequisiteGraph {
     }
     addEdge(test, node, "prereq");
     addEdge(node, required, "require");
-    const ownTest = this.nodes.get(testTag(node));
+    const ownTest = this.nodes.get(testTag(node.tag));
     if (ownTest !== undefined) addEdge(test, ownTest, "prereq");
   }
 }
@@ -149,6 +149,7 @@ function addTo(names: Names, name: Value, node: StateNode): void {
   else nodes.add(node);
 }
 
-function testTag({ tag }: StateNode): string {
+/** The tag of the run in test mode of the chunk with `tag`. */
+export function testTag(tag: string): string {
   return `${tag}_|-__prereq_test__`;
 }

@@ -44,3 +44,23 @@ export const NOT_USED: ReadonlySet<unknown> = new Set([
   ...REQUISITE_IN_KEYWORDS,
   ...["require", "watch", "prereq", "onfail", "onfail_stop", "onchanges", "name", "names"],
 ]);
+
+/** Arguments of a state that are for the compiler and the runtime: its function does not get them. */
+export const INTERNAL_KEYWORDS: ReadonlySet<unknown> = new Set([
+  ...REQUISITE_KEYWORDS,
+  ...["onchanges_in", "onfail_in", "prereq_in", "watch_in", "require_in", "listen_in", "use", "use_in"],
+  ...["fun", "state", "check_cmd", "cmd_opts_exclude", "failhard", "onlyif", "unless", "creates", "retry", "order"],
+  ...[
+    "parallel",
+    "reload_modules",
+    "reload_grains",
+    "reload_pillar",
+    "runas",
+    "runas_password",
+    "no_log",
+    "fire_event",
+  ],
+  ...["saltenv", "umask", "__env__", "__sls__", "__id__", "__sls_included_from__", "__orchestration_jid__"],
+  ...["__pub_user", "__pub_arg", "__pub_jid", "__pub_fun", "__pub_tgt", "__pub_ret", "__pub_pid", "__pub_tgt_type"],
+  ...["__prereq__", "__prerequiring__", "__umask__"],
+]);

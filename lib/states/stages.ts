@@ -6,6 +6,7 @@
  */
 
 import { aggregateGroups, mayAggregate } from "./aggregate.ts";
+import { unknownArguments } from "./arguments.ts";
 import { type Chunk, field, makeChunks } from "./chunks.ts";
 import type { CompileError } from "./compile_error.ts";
 import { applyExcludes } from "./exclude.ts";
@@ -64,6 +65,8 @@ export const STAGES = {
     for (const chunk of draft.chunks) draft.graph.add(chunk, mayAggregate(chunk, options.aggregate, options.modules));
     return [];
   },
+  arguments: ({ chunks, high, places }, { modules }) =>
+    unknownArguments({ chunks, high, places, signature: (fun) => modules.signature(fun) }),
   requisites: ({ chunks, graph, places }, options) => {
     const disabled = new Set(options.disabledRequisites);
     return chunks.flatMap((chunk) => {
@@ -90,10 +93,13 @@ export type StageName = keyof typeof STAGES;
 /** Stages that run one after the other. A group ends the compilation if anything is wrong in it. */
 export type Route = readonly (readonly StageName[])[];
 
-const COMPILE: Route = [["chunks", "requisites", "order", "aggregate"]];
+const COMPILE: Route = [["chunks", "arguments", "requisites", "order", "aggregate"]];
 
-/** What is run: all that the declarations say. */
+/** All that the declarations say, as it is shown. */
 export const LOWSTATE: Route = [["extend", "verify", "requisite_in", "exclude"], ...COMPILE];
+
+/** The same, as it is run: what is wrong is told a group earlier. */
+export const RUN: Route = [["extend", "verify"], ["requisite_in", "exclude"], ...COMPILE];
 
 /** What `state.show_low_sls` shows: the chunks of the files as they are, without extensions, `_in` requisites and excludes. */
 export const LOW_SLS: Route = [["verify"], ...COMPILE];
@@ -105,7 +111,16 @@ export const VERIFIED: Route = [["verify"]];
 export const GRAPH: Route = [["chunks", "requisites", "order"]];
 
 /** Everything that can be wrong, whatever is wrong before. */
-export const LINT: Route = [["extend", "verify", "requisite_in", "exclude", "chunks", "requisites", "order"]];
+export const LINT: Route = [[
+  "extend",
+  "verify",
+  "requisite_in",
+  "exclude",
+  "chunks",
+  "arguments",
+  "requisites",
+  "order",
+]];
 
 /** A compilation: what came of it, and what is wrong. */
 export interface Compiled extends Draft {

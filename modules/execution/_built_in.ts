@@ -78,7 +78,12 @@ export const EXECUTION_MODULES: ModuleTable = {
   saltutil: () => joined([import("./saltutil.ts"), import("./_syncing.ts")]),
   slsutil: () => import("./slsutil.ts"),
   ssh: () => import("./ssh.ts"),
-  state: () => import("./state.ts"),
+  state: () =>
+    joined([
+      import("./state.ts"),
+      import("./_state_applying.ts"),
+      import("./_state_showing.ts"),
+    ]),
   status: () => import("./status.ts"),
   sys: () => import("./sys.ts"),
   system: () => import("./system.ts"),

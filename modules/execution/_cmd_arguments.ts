@@ -120,7 +120,8 @@ export async function executeCommand(
   const request: CommandRequest = asked.template ? await rendered(asked, asked.template, context) : asked;
   const shellByDefault = published || context.opts.cmd_safe === false;
   const watch = asked.hide_output === true ? undefined : context.watchCommand;
-  const result = await runCommand({ ...request, python_shell: request.python_shell ?? shellByDefault }, {
+  const runas = request.runas ?? context.runas ?? null;
+  const result = await runCommand({ ...request, runas, python_shell: request.python_shell ?? shellByDefault }, {
     signal: context.signal,
     child: (pid, state) => context.child(pid, state),
     runChild: context.runChild,

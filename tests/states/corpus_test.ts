@@ -32,6 +32,7 @@ type Answer = { readonly errors: readonly string[] } | { readonly data: Typed } 
 const MODULES: StateModules = {
   watches: (module) => ["at", "cmd", "etcd", "event", "module", "mount", "pkg", "service", "test"].includes(module),
   aggregates: (module) => ["iptables", "pkg", "selinux"].includes(module),
+  signature: () => undefined,
 };
 
 function sourceOf({ files }: Case): SlsSource {

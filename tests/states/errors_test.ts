@@ -19,7 +19,7 @@ const OPTIONS: CompileOptions = {
   disabledRequisites: [],
   aggregate: false,
   disabledStates: [],
-  modules: { watches: () => true, aggregates: (module) => module === "pkg" },
+  modules: { watches: () => true, aggregates: (module) => module === "pkg", signature: () => undefined },
 };
 
 function sourceOf(files: Readonly<Record<string, string>>): SlsSource {

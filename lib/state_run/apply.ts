@@ -1,0 +1,106 @@
+/**
+ * `state.sls`, `state.highstate`, `state.top` and `state.high`: states of files, of the top file, of a call's own data.
+ * Source: Salt 3008.3, `salt/modules/state.py`, `BaseHighState.call_highstate` of `salt/state.py`.
+ * @module
+ */
+
+import { CommandError } from "../errors.ts";
+import { verifyTop } from "../states/top_verify.ts";
+import { listOf } from "../states/high.ts";
+import type { Walked } from "../states/walk.ts";
+import { splitInput } from "../values/split_input.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { RETCODE, terse } from "./outcome.ts";
+import { type ApplyCall, prepare, type Prepared, Refusal } from "./prepared.ts";
+import { runData, runHigh } from "./run_high.ts";
+
+/** Applies SLS files. */
+export async function applySls(mods: Value, call: ApplyCall): Promise<Value> {
+  const prepared = await prepare(call);
+  if (prepared instanceof Refusal) return prepared.returned;
+  const { states } = prepared;
+  const names = splitInput(typeof mods === "number" ? str(mods) : mods);
+  const walked = await states.walk(new Map([[states.saltenv ?? "base", names]]));
+  if (walked.errors.length > 0) return refused(states.texts(walked.errors), call);
+  addExcludes(walked, call.kwargs.get("exclude") ?? null);
+  return await shortened(await runHigh(walked, prepared), call);
+}
+
+/** Applies what the top file gives to this minion. */
+export async function applyHighstate(call: ApplyCall): Promise<Value> {
+  const prepared = await prepare(call);
+  if (prepared instanceof Refusal) return prepared.returned;
+  return await shortened(await runTop(prepared), call);
+}
+
+/** Applies what another top file gives. */
+export async function applyTopFile(name: string, call: ApplyCall): Promise<Value> {
+  const opts: Record<string, Value> = { state_top: name };
+  const saltenv = call.kwargs.get("saltenv") ?? null;
+  if (saltenv !== null) opts.state_top_saltenv = saltenv;
+  const prepared = await prepare(call, opts);
+  return prepared instanceof Refusal ? prepared.returned : await runTop(prepared);
+}
+
+async function runTop(prepared: Prepared): Promise<Value> {
+  const { states, call } = prepared;
+  const read = await states.top().catch((error: unknown) => {
+    if (error instanceof CommandError) return error;
+    throw error;
+  });
+  if (read instanceof CommandError) return noStates(`Unable to render top file: ${read.message}`, call);
+  const errors = verifyTop(read.top, read.places);
+  const matches = await states.matches(read);
+  if (matches.size === 0) {
+    return noStates("No Top file or master_tops data matches found. Please see master log for details.", call);
+  }
+  const walked = await states.walk(whitelisted(matches, call.kwargs.get("whitelist") ?? null));
+  addExcludes(walked, call.kwargs.get("exclude") ?? null);
+  const all = [...errors, ...walked.errors];
+  if (all.length > 0) return refused(states.texts(all), call);
+  if (walked.high.size === 0) return noStates("No states found for this minion", call);
+  return await runHigh(walked, prepared);
+}
+
+/** Applies high data of the call. */
+export async function applyHigh(data: ValueMap, call: ApplyCall): Promise<Value> {
+  const prepared = await prepare(call);
+  return prepared instanceof Refusal ? prepared.returned : await runData(data, prepared);
+}
+
+/** Only the SLS names that the argument `whitelist` names. */
+function whitelisted(matches: Map<string, string[]>, whitelist: Value): Map<string, string[]> {
+  if (!truthy(whitelist)) return matches;
+  const names = Array.isArray(whitelist) ? whitelist.map(str) : str(whitelist).split(",");
+  const left = [...matches].map(([env, all]): [string, string[]] => [env, all.filter((name) => names.includes(name))]);
+  return new Map(left.filter(([, all]) => all.length > 0));
+}
+
+/** Adds the argument `exclude` to what the files exclude: SLS names, or maps with `sls` or `id`. */
+function addExcludes({ high }: Walked, exclude: Value): void {
+  if (!truthy(exclude)) return;
+  const items = Array.isArray(exclude) ? exclude : splitInput(exclude);
+  listOf(high, "__exclude__").push(...items);
+}
+
+/** With `terse`, or the option `state_data: terse`, only what failed or changed something. */
+async function shortened(returned: Value, { kwargs, context }: ApplyCall): Promise<Value> {
+  if (!isMap(returned)) return returned;
+  const isTerse = truthy(kwargs.get("terse")) || await context.call("config.option", ["state_data"]) === "terse";
+  if (!isTerse) return returned;
+  const left = terse(returned);
+  if (left.size === 0) context.setRetcode(RETCODE.failure);
+  return left;
+}
+
+function refused(texts: string[], { context }: ApplyCall): string[] {
+  context.setRetcode(RETCODE.compile);
+  return texts;
+}
+
+/** The result of a minion that has no states: a failure, for nobody wants that. */
+function noStates(comment: string, { context }: ApplyCall): ValueMap {
+  context.setRetcode(RETCODE.failure);
+  const result = { result: false, comment, name: "No States", changes: {}, __run_num__: 0 };
+  return map({ "no_|-states_|-states_|-None": result });
+}

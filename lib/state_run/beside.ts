@@ -1,0 +1,105 @@
+/**
+ * States with `parallel: True`: they run while the run goes on, in this process. What they wait for (commands, files, the
+ * network) goes on at the same time; Salt starts a process for each.
+ * Source: Salt 3008.3, `call_parallel`, `reconcile_procs` of `salt/state.py`.
+ * @module
+ */
+
+import { type Chunk, chunkTag } from "../states/chunks.ts";
+import { map, type Value, type ValueMap } from "../values/value.ts";
+
+interface Started {
+  readonly done: Promise<void>;
+}
+
+interface Waiting {
+  readonly tag: string;
+  readonly start: () => void;
+}
+
+/** The states that run beside the others. */
+export class Beside {
+  readonly #running = new Map<string, Started>();
+  readonly #waiting: Waiting[] = [];
+  readonly #max: number;
+  readonly #resultOf: (tag: string) => ValueMap | undefined;
+
+  /**
+   * @param max `state_max_parallel`: how many run at once; 0: any number.
+   * @param resultOf The result of a state as the run holds it, which is completed when the state has ended.
+   */
+  constructor(max: number, resultOf: (tag: string) => ValueMap | undefined) {
+    this.#max = max;
+    this.#resultOf = resultOf;
+  }
+
+  /** Starts a state, or has it wait for its turn. @returns Its result until it has ended. */
+  add(chunk: Chunk, name: Value, run: () => Promise<ValueMap>): ValueMap {
+    const tag = chunkTag(chunk);
+    const starts = this.#mayStart();
+    const comment = starts
+      ? "Started in a separate process"
+      : "Waiting to be started in a separate process, max_parallel hit";
+    const done = Promise.withResolvers<void>();
+    const start = () =>
+      run().then((result) => this.#ended(tag, result)).then(done.resolve, (error: unknown) => {
+        this.#leave(tag);
+        done.reject(error);
+      });
+    // Nobody may wait for it before it fails, which only the end of the job makes it.
+    done.promise.catch(() => {});
+    this.#running.set(tag, { done: done.promise });
+    if (starts) this.#start(tag, start);
+    else this.#waiting.push({ tag, start });
+    return map({ name, result: null, changes: {}, comment });
+  }
+
+  readonly #active = new Set<string>();
+
+  #mayStart(): boolean {
+    return this.#max <= 0 || this.#active.size < this.#max;
+  }
+
+  #start(tag: string, start: () => void): void {
+    this.#active.add(tag);
+    // The run enters the state's first result before the state can end.
+    queueMicrotask(start);
+  }
+
+  #ended(tag: string, result: ValueMap): void {
+    const known = this.#resultOf(tag);
+    for (const [key, value] of result) known?.set(key, value);
+    this.#leave(tag);
+  }
+
+  #leave(tag: string): void {
+    this.#running.delete(tag);
+    this.#active.delete(tag);
+    while (this.#mayStart()) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#resultOf(next.tag)?.set("comment", "Started in a separate process");
+      this.#start(next.tag, next.start);
+    }
+  }
+
+  /** Whether a state has not ended. */
+  isRunning(tag: string): boolean {
+    return this.#running.has(tag);
+  }
+
+  /** Waits until all these states have ended. @throws If the job is to end. */
+  async ended(tags: Iterable<string>): Promise<void> {
+    for (const tag of tags) await this.#running.get(tag)?.done;
+  }
+
+  /** Waits until one more state has ended. */
+  async next(): Promise<void> {
+    if (this.#running.size > 0) await Promise.race([...this.#running.values()].map(({ done }) => done));
+  }
+
+  /** Waits until all states have ended. @throws If the job is to end. */
+  async all(): Promise<void> {
+    while (this.#running.size > 0) await this.ended([...this.#running.keys()]);
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * The requisites `listen` and `listen_in`: after all states, `mod_watch` of those that listen to one that changed something.
+ * Source: Salt 3008.3, `State.call_listen` of `salt/state.py`.
+ * @module
+ */
+
+import { type Chunk, chunkTag, field } from "../states/chunks.ts";
+import { REQUISITE_KEYWORDS } from "../states/requisites.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+
+/** What is to run after the states, and what listens to nothing. */
+export interface Listening {
+  /** Chunks of `mod_watch`, in their order. */
+  readonly chunks: readonly Chunk[];
+  /** Results of requisites that name no state, by tag; without `__run_num__`. */
+  readonly errors: ReadonlyMap<string, ValueMap>;
+}
+
+/** One that listens, and to what. */
+interface Listener {
+  readonly state: Value;
+  /** IDs or names that it may have. */
+  readonly called: Value;
+  readonly to: readonly Value[];
+}
+
+/** Finds who listens to a state that has changes in `results`. */
+export function listening(chunks: readonly Chunk[], results: ReadonlyMap<string, ValueMap>): Listening {
+  const index = new ChunkIndex(chunks);
+  const errors = new Map<string, ValueMap>();
+  const found = new Map<string, Chunk>();
+  for (const { state, called, to } of listenersOf(chunks)) {
+    for (const [module, name] of to.flatMap((one) => targets(one, chunks))) {
+      const heard = index.find(module, name);
+      if (heard.length === 0) {
+        addError(errors, module, name);
+        continue;
+      }
+      if (!heard.some((chunk) => truthy(results.get(chunkTag(chunk))?.get("changes")))) continue;
+      const listeners = index.find(state, called);
+      if (listeners.length === 0) addError(errors, state, called);
+      for (const chunk of listeners.map(watching)) {
+        const tag = chunkTag(chunk);
+        if (!found.has(tag)) found.set(tag, chunk);
+      }
+    }
+  }
+  return { chunks: [...found.values()], errors };
+}
+
+/** The chunks by state module, and by ID and name. */
+class ChunkIndex {
+  readonly #found = new Map<Value, Map<Value, Chunk[]>>();
+
+  constructor(chunks: readonly Chunk[]) {
+    // Of a chunk that is in the list twice, for `prereq`, one counts.
+    for (const chunk of new Set(chunks)) {
+      const [module, id, name] = [chunk.get("state") ?? null, chunk.get("__id__") ?? null, chunk.get("name") ?? null];
+      for (const key of new Set([module, id, name])) this.#add(module, key, chunk);
+    }
+  }
+
+  #add(module: Value, key: Value, chunk: Chunk): void {
+    const keys = this.#found.get(module) ?? new Map<Value, Chunk[]>();
+    this.#found.set(module, keys);
+    const known = keys.get(key);
+    if (known === undefined) keys.set(key, [chunk]);
+    else known.push(chunk);
+  }
+
+  find(module: Value, called: Value): readonly Chunk[] {
+    return this.#found.get(module)?.get(called) ?? [];
+  }
+}
+
+function listenersOf(chunks: readonly Chunk[]): Listener[] {
+  const listeners: Listener[] = [];
+  for (const chunk of new Set(chunks)) {
+    const [state, id] = [chunk.get("state") ?? null, chunk.get("__id__") ?? null];
+    const [listen, listenIn] = [chunk.get("listen"), chunk.get("listen_in")];
+    if (Array.isArray(listen)) listeners.push({ state, called: id, to: listen });
+    for (const item of Array.isArray(listenIn) ? listenIn : []) {
+      if (!isMap(item)) continue;
+      for (const [module, called] of item) listeners.push({ state: module, called, to: [map({ [str(state)]: id })] });
+    }
+  }
+  return listeners;
+}
+
+/** The state module and the ID or name that an item of `listen` means; a bare ID that there is not means nothing. */
+function targets(item: Value, chunks: readonly Chunk[]): (readonly [Value, Value])[] {
+  if (isMap(item)) return [...item];
+  const named = chunks.find((chunk) => chunk.get("__id__") === item || chunk.get("name") === item);
+  return named === undefined ? [] : [[named.get("state") ?? null, named.get("__id__") ?? null]];
+}
+
+/** The chunk that is run for one that listens. */
+function watching(chunk: Chunk): Chunk {
+  const own = new Map(chunk);
+  own.set("sfun", chunk.get("fun") ?? null).set("fun", "mod_watch").set("__id__", `listener_${field(chunk, "__id__")}`);
+  for (const key of own.keys()) if (REQUISITE_KEYWORDS.has(key)) own.delete(key);
+  return own;
+}
+
+function addError(errors: Map<string, ValueMap>, module: Value, called: Value): void {
+  const [state, name] = [str(module), str(called)];
+  const tag = `Listen_Error_|-listen_${name}_|-listen_${state}_|-Listen_Error`;
+  const comment = `Referenced state ${state}: ${name} does not exist`;
+  errors.set(tag, map({ comment, name: `listen_${state}:${name}`, result: false, changes: {} }));
+}

@@ -1,0 +1,50 @@
+/**
+ * The return code of a run.
+ * Source: Salt 3008.3, `_set_retcode` of `salt/modules/state.py`, `check_result` of `salt/utils/state.py`,
+ * `salt/defaults/exitcodes.py`.
+ * @module
+ */
+
+import { isMap, type Value, type ValueMap } from "../values/value.ts";
+
+/** Return codes of state functions. */
+export const RETCODE = {
+  /** Everything is as wanted, or would be. */
+  ok: 0,
+  /** The states could not be compiled, or may not run now: the return is a list of texts. */
+  compile: 1,
+  /** A state failed, or there are none. */
+  failure: 2,
+  /** The pillar could not be compiled. */
+  pillar: 5,
+} as const;
+
+/** The return code for what a run returns. */
+export function retcodeOf(returned: Value): number {
+  if (Array.isArray(returned)) return RETCODE.compile;
+  return isMap(returned) && succeeded(returned) ? RETCODE.ok : RETCODE.failure;
+}
+
+/** Whether there are results and none is False; results may lie in results. */
+function succeeded(results: ValueMap, isInner = false): boolean {
+  if (results.size === 0) return false;
+  for (const [id, result] of results) {
+    if (!isMap(result)) {
+      if (!isInner && !(id === "__extend__" && Array.isArray(result))) return false;
+      continue;
+    }
+    if (result.has("result") ? result.get("result") === false : !succeeded(result, true)) return false;
+  }
+  return true;
+}
+
+/** What is left of results with `terse`: those that failed, and those that changed something. */
+export function terse(results: ValueMap): ValueMap {
+  return new Map(
+    [...results].filter(([, result]) => {
+      if (!isMap(result)) return true;
+      const changes = result.get("changes");
+      return result.get("result") !== true || (isMap(changes) && changes.size > 0);
+    }),
+  );
+}

@@ -1,0 +1,62 @@
+/**
+ * What a function that runs states begins with: the settings of its call, the minion's states, and the world they run in.
+ * Source: Salt 3008.3, `salt/modules/state.py`.
+ * @module
+ */
+
+import { type HighState, openHighState } from "../highstate/high_state.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { RETCODE } from "./outcome.ts";
+import { isTestMode } from "./test_mode.ts";
+
+/** How a function was called. */
+export interface ApplyCall {
+  readonly context: JobContext;
+  /** The argument `test`; `null`: not given. */
+  readonly test: Value;
+  /** Arguments that many functions have: `saltenv`, `pillar`, `exclude`, `mock`, …. */
+  readonly kwargs: ValueMap;
+}
+
+/** A call whose states can be compiled. */
+export interface Prepared {
+  readonly call: ApplyCall;
+  readonly states: HighState;
+  /** The job with the options and the pillar of the run, not yet in its mode. */
+  readonly job: JobContext;
+  readonly test: boolean;
+}
+
+/** What a function returns instead of running, with its return code set. */
+export class Refusal {
+  constructor(readonly returned: Value) {}
+}
+
+/**
+ * Prepares a run; its pillar is made anew.
+ * @param options Options that the call replaces.
+ * @throws {CommandError} @throws {InvocationError} For arguments that cannot be.
+ */
+export async function prepare(
+  call: ApplyCall,
+  options: Readonly<Record<string, Value>> = {},
+): Promise<Prepared | Refusal> {
+  const { context, kwargs } = call;
+  const test = isTestMode(call.test, kwargs, context);
+  const states = await openHighState(context, new Map(kwargs).set("test", test), { freshPillar: true, options });
+  const errors = states.pillar.get("_errors");
+  if (truthy(errors) && !truthy(kwargs.get("force"))) {
+    context.setRetcode(RETCODE.pillar);
+    const list = Array.isArray(errors) ? errors : [errors ?? null];
+    return new Refusal(["Pillar failed to render with the following messages:", ...list]);
+  }
+  const pillarenv = states.opts.get("pillarenv") ?? null;
+  const opts = {
+    ...context.opts,
+    test,
+    saltenv: states.saltenv ?? context.opts.saltenv,
+    pillarenv: pillarenv === null ? null : str(pillarenv),
+  };
+  return { call, states, job: { ...context, opts, pillar: states.pillar }, test };
+}

@@ -1,0 +1,339 @@
+/**
+ * Runs the chunks of a compilation in their order: looks at what each requires, calls it or says why not, and keeps the results.
+ * Source: Salt 3008.3, `State.call_chunks`, `call_chunk`, `_call_unmet_requisites` of `salt/state.py`.
+ * @module
+ */
+
+import { type Chunk, chunkTag, field } from "../states/chunks.ts";
+import { isMap, map, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { Beside } from "./beside.ts";
+import { startClock } from "./clock.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { type Required, requisiteStatus, type Status } from "./requisite_status.ts";
+import { notRun, withOwner } from "./results.ts";
+import { callHook, fullName, StateCalls } from "./state_calls.ts";
+import type { RunWorld } from "./world.ts";
+
+/** What a run depends on beside its states. */
+export interface RunSetting {
+  readonly world: RunWorld;
+  readonly dependencies: Dependencies;
+  /** The option `failhard`: whether the first failed state is the last one. */
+  readonly failhard?: boolean;
+  /** `state_max_parallel` */
+  readonly maxParallel?: number;
+  readonly mocked?: boolean;
+  /** What watches the run. */
+  readonly watch?: RunWatch;
+  /** Called after a state that changed something, or asked for it. */
+  refresh?(chunk: Chunk, result: ValueMap): Promise<void>;
+}
+
+/** What is told of a run while it goes on. */
+export interface RunWatch {
+  /** Before a state is looked at. @returns Whether the run ends here. */
+  before?(chunk: Chunk): Promise<"run" | "kill"> | "run" | "kill";
+  /** A state begins to be called. */
+  started?(chunk: Chunk, tag: string): void;
+  /** A state has a result. */
+  after?(chunk: Chunk, result: ValueMap, tag: string): Promise<void> | void;
+}
+
+const COMMENTS: Readonly<Partial<Record<Status, string>>> = {
+  skip_req: "State was not run because requisites were skipped by another state",
+  pre: "No changes detected",
+  onfail: "State was not run because onfail req did not change",
+  onchanges: "State was not run because none of the onchanges reqs changed",
+};
+
+/** A run goes no deeper than this into what has not run yet, of one chunk. */
+const MAX_DEPTH = 20;
+
+/** One run of states. */
+export class StateRun {
+  readonly #setting: RunSetting;
+  readonly #world: RunWorld;
+  readonly #calls: StateCalls;
+  readonly #beside: Beside;
+  readonly #initialized = new Set<string>();
+  readonly #aggregated = new Map<Chunk, Chunk>();
+  /** The results of runs in test mode for `prereq`, by tag. */
+  readonly #tested = new Map<string, ValueMap>();
+  #stopped = false;
+
+  constructor(setting: RunSetting) {
+    this.#setting = setting;
+    this.#world = setting.world;
+    this.#beside = new Beside(setting.maxParallel ?? 0, (tag) => this.results.get(tag));
+    this.#calls = new StateCalls({
+      world: this.#world,
+      mocked: setting.mocked ?? false,
+      beside: (chunk, name, run) => this.#beside.add(chunk, name, run),
+      refresh: setting.refresh ?? (() => Promise.resolve()),
+    });
+  }
+
+  /** The results so far, by tag, in the order of running. */
+  get results(): Map<string, ValueMap> {
+    return this.#world.running;
+  }
+
+  get calls(): StateCalls {
+    return this.#calls;
+  }
+
+  /** Runs chunks in their order. @throws If the job is to end. */
+  async all(chunks: readonly Chunk[]): Promise<void> {
+    this.#world.chunks = chunks;
+    let waiting: Chunk[] = [];
+    for (const chunk of chunks) {
+      waiting = await this.#waiting(waiting);
+      if (this.#stopped) return await this.#end();
+      if (this.results.has(chunkTag(chunk))) continue;
+      if (await this.#setting.watch?.before?.(chunk) === "kill") break;
+      if (await this.chunk(chunk)) waiting.push(chunk);
+      if (this.#stops(chunk)) return await this.#end();
+    }
+    while (waiting.length > 0) {
+      const left = await this.#waiting(waiting);
+      if (this.#stopped) return await this.#end();
+      if (left.length === waiting.length) await this.#beside.next();
+      waiting = left;
+    }
+    await this.#beside.all();
+  }
+
+  /** After a failure that ends the run: states beside it are not left alone. */
+  async #end(): Promise<void> {
+    this.#stopped = true;
+    await this.#beside.all();
+  }
+
+  /** Whether the run ended before its last state. */
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** Tries chunks again that waited for others. @returns Those that still do. */
+  async #waiting(chunks: readonly Chunk[]): Promise<Chunk[]> {
+    const still: Chunk[] = [];
+    for (const chunk of chunks) {
+      if (this.results.has(chunkTag(chunk))) continue;
+      if (await this.chunk(chunk)) still.push(chunk);
+      if (this.#stops(chunk)) this.#stopped = true;
+      if (this.#stopped) return still;
+    }
+    return still;
+  }
+
+  #stops(chunk: Chunk): boolean {
+    if (this.#stopped) return true;
+    const own = chunk.get("failhard");
+    if (this.#world.test || !(own === undefined ? this.#setting.failhard : truthy(own))) return false;
+    return this.results.get(chunkTag(chunk))?.get("result") === false;
+  }
+
+  /** Runs a chunk, and before it what it requires and has not run. @returns Whether it waits for states beside the run. */
+  async chunk(given: Chunk, depth = 0): Promise<boolean> {
+    this.#world.job.signal.throwIfAborted();
+    const chunk = await this.#aggregate(given);
+    await this.#initialize(chunk);
+    const tag = chunkTag(chunk);
+    const required = this.#setting.dependencies.of(given);
+    const status = await this.#status(chunk, required);
+    if (status === "pending") return true;
+    if (status === "unmet") return await this.#unmet(given, chunk, depth);
+    await this.#by(status, { chunk, tag, required });
+    const result = this.results.get(tag);
+    if (result !== undefined) await this.#tell(chunk, result, tag);
+    return false;
+  }
+
+  async #status(chunk: Chunk, required: Required): Promise<Status> {
+    if (required.size === 0) return "met";
+    // A state that itself runs beside the others does not hold up the run.
+    if (!truthy(chunk.get("parallel"))) {
+      for (const chunks of required.values()) await this.#beside.ended(chunks.map(chunkTag));
+    }
+    return requisiteStatus(required, {
+      of: (needed, isPrereq) => (isPrereq ? this.#tested : this.results).get(chunkTag(needed)),
+      isRunning: (needed) => this.#beside.isRunning(chunkTag(needed)),
+    });
+  }
+
+  async #by(
+    status: Status,
+    { chunk, tag, required }: { chunk: Chunk; tag: string; required: Required },
+  ): Promise<void> {
+    const isTest = chunk.get("__prereq__") === true;
+    const comment = COMMENTS[status];
+    if (comment !== undefined) this.#notRun(chunk, tag, { result: true, comment });
+    else if (status === "fail") this.#failed(chunk, tag, required);
+    else if (status === "skip_watch" && !isTest) {
+      const result = await this.#call(chunk, tag);
+      const added = " mod_watch was not run because requisites were skipped by another state";
+      this.#enter(tag, result.set("comment", `${field(result, "comment")}${added}`));
+    } else if (status === "change" && !isTest) this.#enter(tag, await this.#watched(chunk, tag, required));
+    else if (isTest) this.#tested.set(tag, await this.#call(chunk, tag));
+    else this.#enter(tag, await this.#call(chunk, tag));
+  }
+
+  async #call(chunk: Chunk, tag: string): Promise<ValueMap> {
+    this.#setting.watch?.started?.(chunk, tag);
+    return await this.#calls.call(chunk);
+  }
+
+  #enter(tag: string, result: ValueMap): void {
+    this.results.set(tag, result);
+  }
+
+  /** Something that is watched has changed: `mod_watch` is called where the state itself has nothing to change. */
+  async #watched(chunk: Chunk, tag: string, required: Required): Promise<ValueMap> {
+    const result = await this.#call(chunk, tag);
+    if (truthy(result.get("changes")) || truthy(result.get("skip_watch"))) return result;
+    const watching = new Map(chunk);
+    watching.set("sfun", chunk.get("fun") ?? null).set("fun", "mod_watch");
+    watching.set("__reqs__", new Map<Value, Value>([...required].map(([kind, chunks]) => [kind, [...chunks]])));
+    return await this.#calls.call(watching);
+  }
+
+  #notRun(chunk: Chunk, tag: string, { result, comment }: { result: boolean; comment: string }): void {
+    const made = notRun(chunk, { result, comment, runNum: this.#calls.nextRunNum() });
+    this.#enter(tag, made);
+    if (chunk.get("__prereq__") === true) this.#tested.set(tag, made);
+  }
+
+  /** What is said of a state whose requisites failed. */
+  #failed(chunk: Chunk, tag: string, required: Required): void {
+    const tested = this.#tested.get(tag);
+    if (tested !== undefined) {
+      // It was tested for another state, which failed: what it would change is not changed.
+      if (truthy(tested.get("changes"))) tested.set("changes", new Map());
+      this.#enter(tag, withOwner(tested.set("__run_num__", this.#calls.nextRunNum()), chunk));
+      return;
+    }
+    const names = new Set<string>();
+    for (const chunks of required.values()) {
+      for (const needed of chunks) {
+        const of = chunkTag(needed);
+        const result = this.#tested.get(of) ?? this.results.get(of);
+        if (result?.get("result") === false) names.add(`${field(needed, "__sls__")}.${field(needed, "__id__")}`);
+      }
+    }
+    this.#notRun(chunk, tag, { result: false, comment: `One or more requisite failed: ${[...names].join(", ")}` });
+  }
+
+  /** Runs what `chunk` requires, then itself, unless a failure ends the run. @returns Whether it waits for others. */
+  async #unmet(given: Chunk, chunk: Chunk, depth: number): Promise<boolean> {
+    // A chain of thousands would not fit on the stack.
+    await Promise.resolve();
+    for (const chunks of this.#setting.dependencies.of(given).values()) {
+      for (const needed of chunks) {
+        if (this.results.has(chunkTag(needed))) continue;
+        if (await this.chunk(needed)) return true;
+        if (this.#stops(needed)) {
+          this.#stopped = true;
+          return false;
+        }
+      }
+    }
+    const tag = chunkTag(chunk);
+    if (chunk.get("__prereq__") === true) await this.#tests(given, chunk, tag);
+    else if (depth + 1 >= MAX_DEPTH) {
+      const comment = "Recursive requisite found";
+      const result = map({ changes: {}, result: false, comment, __run_num__: this.#calls.nextRunNum() });
+      this.#enter(tag, withOwner(result, chunk));
+      await this.#tell(chunk, result, tag);
+    } else if (await this.chunk(given, depth + 1)) return true;
+    this.#stopped ||= this.#stops(chunk);
+    return false;
+  }
+
+  /** The run in test mode of a chunk whose requisites have just run. */
+  async #tests(given: Chunk, chunk: Chunk, tag: string): Promise<void> {
+    const status = await this.#status(chunk, this.#setting.dependencies.of(given));
+    if (status === "pre") {
+      const comment = "No changes detected";
+      this.#tested.set(tag, notRun(chunk, { result: true, comment, runNum: this.#calls.nextRunNum() }));
+      return;
+    }
+    const result = await this.#call(chunk, tag);
+    this.#tested.set(tag, result);
+    if (truthy(result.get("changes")) || status !== "change") return;
+    result.set("changes", map({ watch: "watch" })).set("result", null);
+  }
+
+  /** The chunk as its module joins it with others that may run as one call. */
+  async #aggregate(chunk: Chunk): Promise<Chunk> {
+    const known = this.#aggregated.get(chunk);
+    if (known !== undefined) return known;
+    const group = this.#setting.dependencies.group(chunk);
+    if (group.length === 0) return chunk;
+    const name = `${field(chunk, "state")}.mod_aggregate`;
+    const fun = await this.#world.function(name);
+    if (fun === undefined) return chunk;
+    chunk.set("__agg__", true);
+    const bound = { low: chunk, chunks: group, running: new Map<Value, Value>(this.results) };
+    const joined = await callHook(fun, this.#world.contextOf(chunk), bound);
+    const made = isMap(joined) ? joined : chunk;
+    this.#aggregated.set(chunk, made);
+    return made;
+  }
+
+  /** Calls a module's `mod_init` before its first state, and again until it says that it is done. */
+  async #initialize(chunk: Chunk): Promise<void> {
+    const module = field(chunk, "state");
+    if (this.#initialized.has(module)) return;
+    const fun = await this.#world.function(`${module}.mod_init`);
+    if (fun === undefined) {
+      this.#initialized.add(module);
+      return;
+    }
+    if (await this.#world.function(fullName(chunk)) === undefined) return;
+    const done = await callHook(fun, this.#world.contextOf(chunk), { low: chunk });
+    if (truthy(done)) this.#initialized.add(module);
+  }
+
+  /** Calls a chunk that requires nothing, and waits for it. */
+  async alone(chunk: Chunk): Promise<ValueMap> {
+    const result = await this.#calls.call(chunk);
+    this.#enter(chunkTag(chunk), result);
+    await this.#beside.all();
+    return result;
+  }
+
+  /** Calls `mod_init` of the module of a chunk that runs alone. */
+  async initialize(chunk: Chunk): Promise<void> {
+    await this.#initialize(chunk);
+  }
+
+  async #tell(chunk: Chunk, result: ValueMap, tag: string): Promise<void> {
+    await this.#setting.watch?.after?.(chunk, result, tag);
+    const inner = result.get("sub_state_run");
+    result.delete("sub_state_run");
+    for (const sub of Array.isArray(inner) ? inner : []) if (isMap(sub)) this.#enterInner(sub, chunk);
+  }
+
+  /** Enters the result of a state inside another one. */
+  #enterInner(sub: ValueMap, chunk: Chunk): void {
+    const low = sub.get("low");
+    if (!isMap(low)) return;
+    const { start_time, duration } = startClock()();
+    const result = map({
+      name: low.get("name") ?? null,
+      changes: sub.get("changes") ?? new Map(),
+      result: sub.get("result") ?? null,
+      duration: sub.get("duration") ?? duration,
+      start_time: sub.get("start_time") ?? start_time,
+      comment: sub.get("comment") ?? "",
+      __state_ran__: true,
+      __run_num__: this.#calls.nextRunNum() + 1,
+    });
+    this.#enter(chunkTag(low), withOwner(result, chunk));
+  }
+}
+
+/** The number of parallel states that an option allows; 0: any. */
+export function maxParallelOf(option: Value | undefined): number {
+  return toNumber(option) ?? 0;
+}

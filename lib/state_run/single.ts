@@ -1,0 +1,84 @@
+/**
+ * `state.single`, `state.low` and `state.sls_id`: one state.
+ * Source: Salt 3008.3, `salt/modules/state.py`.
+ * @module
+ */
+
+import { InvocationError } from "../errors.ts";
+import { type Chunk, chunkTag } from "../states/chunks.ts";
+import { LOWSTATE, VERIFIED } from "../states/stages.ts";
+import { splitInput } from "../values/split_input.ts";
+import { str, type Value, type ValueMap } from "../values/value.ts";
+import { RETCODE, retcodeOf } from "./outcome.ts";
+import { type ApplyCall, prepare, Refusal } from "./prepared.ts";
+import { openRun } from "./run_high.ts";
+
+/** Calls a state function with the arguments of the call. */
+export async function applySingle(fun: string, name: Value, call: ApplyCall): Promise<Value> {
+  const { context } = call;
+  const [state, short] = fun.split(".");
+  if (short === undefined) {
+    context.setRetcode(RETCODE.compile);
+    return "Invalid function passed";
+  }
+  const chunk: Chunk = new Map(call.kwargs);
+  for (const key of [...chunk.keys()].map(str)) if (key.startsWith("__pub_")) chunk.delete(key);
+  chunk.set("state", state).set("fun", short).set("__id__", name).set("name", name);
+  const prepared = await prepare(call);
+  if (prepared instanceof Refusal) return prepared.returned;
+  const run = openRun(undefined, prepared);
+  const errors = await run.calls.verify(chunk);
+  if (errors.length > 0) {
+    context.setRetcode(RETCODE.compile);
+    return errors;
+  }
+  await run.initialize(chunk);
+  const results: ValueMap = new Map([[chunkTag(chunk), await run.alone(chunk)]]);
+  context.setRetcode(retcodeOf(results));
+  return results;
+}
+
+/** Calls one low chunk. */
+export async function applyLow(chunk: Chunk, call: ApplyCall): Promise<Value> {
+  const { context } = call;
+  const prepared = await prepare(call);
+  if (prepared instanceof Refusal) return prepared.returned;
+  const run = openRun(undefined, prepared);
+  const errors = await run.calls.verify(chunk);
+  if (errors.length > 0) {
+    context.setRetcode(RETCODE.compile);
+    return errors;
+  }
+  const result = await run.alone(chunk);
+  context.setRetcode(retcodeOf(result));
+  return result;
+}
+
+/**
+ * Runs the states of one ID of SLS files, and what they require.
+ * @throws {InvocationError} If there is none.
+ */
+export async function applyId(id: string, mods: Value, call: ApplyCall): Promise<Value> {
+  const { context } = call;
+  const prepared = await prepare(call);
+  if (prepared instanceof Refusal) return prepared.returned;
+  const { states } = prepared;
+  const saltenv = states.saltenv ?? "base";
+  const walked = await states.walk(new Map([[saltenv, splitInput(mods)]]));
+  const compiled = await states.compile(walked, walked.errors.length > 0 ? VERIFIED : LOWSTATE);
+  const errors = [...walked.errors, ...compiled.errors];
+  if (errors.length > 0) {
+    context.setRetcode(RETCODE.compile);
+    return states.texts(errors);
+  }
+  const results: ValueMap = new Map();
+  for (const chunk of new Set(compiled.chunks)) {
+    if (chunk.get("__id__") !== id) continue;
+    const run = openRun(compiled, prepared);
+    await run.all([chunk]);
+    for (const [tag, result] of run.results) results.set(tag, result);
+  }
+  context.setRetcode(retcodeOf(results));
+  if (results.size > 0) return results;
+  throw new InvocationError(`No matches for ID '${id}' found in SLS '${str(mods)}' within saltenv '${saltenv}'`);
+}

@@ -1,0 +1,308 @@
+/**
+ * One call of a state function: whether it can be called, its conditions, its result with what the runtime adds, its retries.
+ * Source: Salt 3008.3, `State.call`, `verify_data`, `_call_parallel_target` of `salt/state.py`.
+ * @module
+ */
+
+import { bind } from "../plugins/call.ts";
+import type { StateContext } from "../plugins/job_context.ts";
+import { sleep } from "../os/sleep.ts";
+import { masked } from "../protocol/masked.ts";
+import { type Chunk, field } from "../states/chunks.ts";
+import {
+  float,
+  isMap,
+  map,
+  str,
+  toNumber,
+  toValue,
+  truthy,
+  typeName,
+  type Value,
+  type ValueMap,
+} from "../values/value.ts";
+import { startClock } from "./clock.ts";
+import { checkCommand, checkConditions, type ConditionHost, hasConditions } from "./conditions.ts";
+import { GlobalConditions } from "./global_conditions.ts";
+import { attemptText, pauseOf, type Retry, retryOf, wouldRetryText } from "./retry.ts";
+import { thrownResult, unified } from "./results.ts";
+import { slotsInKeywords } from "./slots.ts";
+import { missingArguments, stateArguments } from "./state_arguments.ts";
+import type { RunWorld, StateFunction } from "./world.ts";
+
+/** What happens to a state that is to run beside others: the answer is its result until then. */
+export type StartBeside = (chunk: Chunk, name: Value, run: () => Promise<ValueMap>) => ValueMap;
+
+/** What calls depend on. */
+export interface CallSetting {
+  readonly world: RunWorld;
+  /** Whether no state function is called at all. */
+  readonly mocked: boolean;
+  readonly beside: StartBeside;
+  /** Called after a state that was not only tested: modules, grains and pillar may be others now. */
+  refresh(chunk: Chunk, result: ValueMap): Promise<void>;
+}
+
+/** Calls the states of a run one by one, and counts them. */
+export class StateCalls {
+  readonly #setting: CallSetting;
+  readonly #conditions: GlobalConditions;
+  #count = 0;
+
+  constructor(setting: CallSetting) {
+    this.#setting = setting;
+    this.#conditions = new GlobalConditions(setting.world);
+  }
+
+  /** Counts one more result, from 0. */
+  nextRunNum(): number {
+    return this.#count++;
+  }
+
+  /** What makes a call impossible, in Salt's words; nothing if it is possible. The argument `umask` is taken from the chunk. */
+  async verify(chunk: Chunk): Promise<string[]> {
+    const errors = verifyForm(chunk);
+    if (errors.length > 0) return errors;
+    const name = fullName(chunk);
+    const fun = await this.#setting.world.function(name);
+    if (fun !== undefined) {
+      return missingArguments(fun, chunk).map((missing) => `Missing parameter ${missing} for state ${name}`);
+    }
+    if (!chunk.has("__sls__")) return [`Specified state '${name}' was not found`];
+    const reason = this.#setting.world.whyMissing(name);
+    return [`State '${name}' was not found in SLS '${field(chunk, "__sls__")}'`, `Reason: ${reason}`];
+  }
+
+  /** Calls a state; in its run for `prereq`, in test mode. @throws Only if the job is to end. */
+  async call(chunk: Chunk, attempt = 1): Promise<ValueMap> {
+    const { world } = this.#setting;
+    const stop = startClock();
+    const isTest = chunk.get("__prereq__") === true;
+    const errors = await this.verify(chunk);
+    const fun = errors.length === 0 ? await world.function(fullName(chunk)) : undefined;
+    if (fun === undefined) return await this.#refused(chunk, errors);
+    world.job.log("debug", `Executing state ${fullName(chunk)} for [${field(chunk, "name")}]`);
+    const result = unified(await this.#called(chunk, fun, isTest));
+    if (isTest) {
+      chunk.set("__prereq__", false);
+      return result;
+    }
+    result.set("__sls__", chunk.get("__sls__") ?? null);
+    result.set("__run_num__", this.nextRunNum());
+    if (truthy(chunk.get("no_log"))) hide(result);
+    await this.#setting.refresh(chunk, result);
+    const { start_time, duration } = stop();
+    result.set("start_time", start_time).set("duration", duration).set("__id__", chunk.get("__id__") ?? null);
+    return chunk.has("retry") && !chunk.has("parallel") ? await this.#retried(chunk, result, attempt) : result;
+  }
+
+  async #refused(chunk: Chunk, errors: readonly string[]): Promise<ValueMap> {
+    const result = map({ result: false, name: chunk.get("name") ?? null, changes: {} });
+    result.set("comment", errors.map((error) => `${error}\n`).join(""));
+    result.set("__run_num__", this.nextRunNum());
+    await this.#setting.refresh(chunk, result);
+    return result;
+  }
+
+  async #called(chunk: Chunk, fun: StateFunction, isTest: boolean): Promise<Value> {
+    const { world } = this.#setting;
+    try {
+      const skipped = await this.#skipped(chunk);
+      const result = skipped ?? await this.#run(chunk, fun, isTest);
+      const isBeside = skipped === undefined && runsBeside(chunk, isTest) && !this.#setting.mocked;
+      return isBeside ? result : await this.#checked(chunk, fun, result);
+    } catch (error) {
+      world.job.signal.throwIfAborted();
+      return thrownResult(chunk.get("name") ?? chunk.get("__id__") ?? null, error);
+    }
+  }
+
+  /** The result of a state that its conditions skip. */
+  async #skipped(chunk: Chunk): Promise<ValueMap | undefined> {
+    if (!hasConditions(chunk)) return undefined;
+    if (await this.#setting.world.function(`${field(chunk, "state")}.mod_run_check`) !== undefined) return undefined;
+    const check = await checkConditions(chunk, this.#host(chunk));
+    if (!check.skip) return undefined;
+    const result = map({ result: true, name: chunk.get("name") ?? null, changes: {}, comment: check.comment });
+    for (const key of ["__sls__", "__id__"]) result.set(key, chunk.get(key) ?? null);
+    if (check.skipWatch) result.set("skip_watch", true);
+    return result;
+  }
+
+  async #run(chunk: Chunk, fun: StateFunction, isTest: boolean): Promise<Value> {
+    const name = chunk.get("name") ?? null;
+    if (this.#setting.mocked) return map({ name, comment: "Not called, mocked", changes: {}, result: true });
+    const unmet = await this.#conditions.unmet(chunk);
+    if (unmet !== undefined) return unmet;
+    if (!runsBeside(chunk, isTest)) return await this.#invoke(chunk, fun);
+    // By then the run has gone on to other states, and this chunk may be changed.
+    const own = new Map(chunk);
+    return this.#setting.beside(own, name, () => this.#beside(own, fun));
+  }
+
+  async #invoke(chunk: Chunk, fun: StateFunction): Promise<Value> {
+    const { world } = this.#setting;
+    const kwargs = await slotsInKeywords(stateArguments(fun, chunk), this.#host(chunk));
+    const { bound, rest } = bind(fun, [], kwargs, fullName(chunk));
+    const context = world.contextOf(chunk);
+    return await withUmask(chunk, async () => toValue(await fun.run(bound, context, rest)));
+  }
+
+  /** The whole of a state that runs beside others: with its retries, which count differently there. */
+  async #beside(chunk: Chunk, fun: StateFunction): Promise<ValueMap> {
+    const { world } = this.#setting;
+    let result = await this.#timed(chunk, fun);
+    result.set("__parallel__", true);
+    const given = chunk.get("retry");
+    if (given !== undefined) {
+      const retry = retryOf(given, (text) => world.job.log("warning", text));
+      if (world.test) addComment(result, wouldRetryText(retry));
+      else {for (let tries = 1; retry.attempts >= tries && result.get("result") !== retry.until; tries++) {
+          const seconds = pauseOf(retry);
+          await sleep(seconds * 1000, world.job.signal);
+          const again = await this.#timed(chunk, fun);
+          const said = truthy(again.get("comment"))
+            ? attemptText(tries, again.get("result") ?? null, again.get("comment") ?? "")
+            : "";
+          again.set("comment", `${str(result.get("comment") ?? "")}\n${said}`);
+          again.set("duration", sumOf(again, result, seconds));
+          again.set("start_time", result.get("start_time") ?? null).set("__parallel__", true);
+          result = again;
+        }}
+    }
+    if (truthy(chunk.get("no_log"))) hide(result);
+    return result;
+  }
+
+  async #timed(chunk: Chunk, fun: StateFunction): Promise<ValueMap> {
+    const { world } = this.#setting;
+    const stop = startClock();
+    let result: ValueMap;
+    try {
+      result = unified(await this.#checked(chunk, fun, await this.#invoke(chunk, fun)));
+    } catch (error) {
+      world.job.signal.throwIfAborted();
+      result = thrownResult(chunk.get("name") ?? null, error);
+    }
+    const { start_time, duration } = stop();
+    return result.set("start_time", start_time).set("duration", duration);
+  }
+
+  /** The result, with what `check_cmd` says of it, unless the function has an argument of that name and handles it. */
+  async #checked(chunk: Chunk, fun: StateFunction, result: Value): Promise<Value> {
+    if (!chunk.has("check_cmd")) return result;
+    const module = field(chunk, "state");
+    const isOwn = Object.hasOwn(fun.params, "check_cmd") &&
+      await this.#setting.world.function(`${module}.mod_run_check_cmd`) !== undefined;
+    if (isOwn) return result;
+    if (!isMap(result)) throw new TypeError(`The state returned a ${typeName(result)} instead of a dict`);
+    const check = await checkCommand(chunk, this.#host(chunk));
+    for (const key of ["__sls__", "__id__", "name"]) result.set(key, chunk.get(key) ?? null);
+    result.set("result", check.result);
+    return check.comment === undefined ? result : result.set("comment", check.comment);
+  }
+
+  async #retried(chunk: Chunk, result: ValueMap, attempt: number): Promise<ValueMap> {
+    const { world } = this.#setting;
+    const retry = retryOf(chunk.get("retry") ?? null, (text) => world.job.log("warning", text));
+    if (world.test) return addComment(result, wouldRetryText(retry));
+    if (result.get("result") === retry.until || retry.attempts <= attempt) return result;
+    return await this.#again(chunk, result, { retry, attempt });
+  }
+
+  async #again(
+    chunk: Chunk,
+    result: ValueMap,
+    { retry, attempt }: { retry: Retry; attempt: number },
+  ): Promise<ValueMap> {
+    const { world } = this.#setting;
+    const seconds = pauseOf(retry);
+    world.job.log(
+      "info",
+      `State result does not match retry until value, state will be re-run in ${seconds} seconds`,
+    );
+    await sleep(seconds * 1000, world.job.signal);
+    const last = await this.call(chunk, attempt + 1);
+    const said = attemptText(attempt, result.get("result") ?? null, result.get("comment") ?? "");
+    last.set("comment", `${said}\n${str(last.get("comment") ?? "")}`);
+    last.set("duration", sumOf(last, result, seconds));
+    if (attempt === 1) last.set("start_time", result.get("start_time") ?? null);
+    return last;
+  }
+
+  #host(chunk: Chunk): ConditionHost {
+    const { world } = this.#setting;
+    return {
+      grains: world.job.grains,
+      has: (name) => world.has(name),
+      call: (name, args, kwargs) => world.call(chunk, name, args, kwargs),
+      log: (level, text) => world.job.log(level, text),
+      get retcode() {
+        return world.retcode;
+      },
+      set retcode(code) {
+        world.retcode = code;
+      },
+    };
+  }
+}
+
+/** The full name of a chunk's function. */
+export function fullName(chunk: Chunk): string {
+  return `${field(chunk, "state")}.${field(chunk, "fun")}`;
+}
+
+function verifyForm(chunk: Chunk): string[] {
+  const errors: string[] = [];
+  for (const key of ["state", "fun", "name"]) if (!chunk.has(key)) errors.push(`Missing "${key}" data`);
+  const name = chunk.get("name") ?? null;
+  if (truthy(name) && typeof name !== "string") {
+    const where = chunk.has("__sls__") ? `in SLS '${field(chunk, "__sls__")}' ` : "";
+    errors.push(`ID '${str(name)}' ${where}is not formed as a string, but is a ${typeName(name)}`);
+  }
+  const umask = chunk.get("umask");
+  if (umask === undefined) return errors;
+  chunk.delete("umask");
+  const text = str(umask);
+  if (/^\s*(0o)?[0-7]+\s*$/i.test(text)) chunk.set("__umask__", parseInt(text.trim().replace(/^0o/i, ""), 8));
+  else errors.push(`Invalid umask: ${text}`);
+  return errors;
+}
+
+function runsBeside(chunk: Chunk, isTest: boolean): boolean {
+  return !isTest && truthy(chunk.get("parallel"));
+}
+
+/** Runs `run` with the mask that the chunk names. The mask is the process's: other work of this process has it as well. */
+async function withUmask<T>(chunk: Chunk, run: () => Promise<T>): Promise<T> {
+  const mask = chunk.get("__umask__");
+  if (typeof mask !== "number" || truthy(chunk.get("parallel"))) return await run();
+  const before = Deno.umask(mask);
+  try {
+    return await run();
+  } finally {
+    Deno.umask(before);
+  }
+}
+
+function hide(result: ValueMap): void {
+  for (const key of ["name", "comment", "changes"]) result.set(key, masked(result.get(key) ?? null));
+}
+
+function addComment(result: ValueMap, text: string): ValueMap {
+  const comment = result.get("comment") ?? "";
+  return result.set("comment", `${truthy(comment) ? str(comment) : ""}  ${text}`);
+}
+
+function sumOf(last: ValueMap, first: ValueMap, seconds: number): Value {
+  return float((toNumber(last.get("duration")) ?? 0) + (toNumber(first.get("duration")) ?? 0) + seconds * 1000);
+}
+
+/** Calls a function of a state module that is no state: `mod_init`, `mod_aggregate`. */
+export async function callHook(
+  fun: StateFunction,
+  context: StateContext,
+  bound: Readonly<Record<string, unknown>>,
+): Promise<Value> {
+  return toValue(await fun.run(bound, context, { args: [], kwargs: new Map() }));
+}

@@ -1,0 +1,65 @@
+/**
+ * The stage `arguments`: arguments that a state's function does not take. Salt finds them while the states run, and then
+ * returns nothing of those that have run.
+ * @module
+ */
+
+import { type Chunk, field } from "./chunks.ts";
+import type { CompileError } from "./compile_error.ts";
+import { stateRuns } from "./high.ts";
+import type { Place, Places } from "./place.ts";
+import { INTERNAL_KEYWORDS } from "./requisites.ts";
+import { nearestName } from "../text/nearest_name.ts";
+import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
+
+/** The arguments that a function takes. */
+export interface StateSignature {
+  readonly parameters: readonly string[];
+  /** Whether it takes any other one as well. */
+  readonly takesMore: boolean;
+}
+
+/** What is looked at. */
+export interface Declared {
+  readonly chunks: readonly Chunk[];
+  readonly high: ValueMap;
+  readonly places: Places;
+  /** The arguments of a function; `undefined` if it is not there: that is told when it runs. */
+  signature(fun: string): StateSignature | undefined;
+}
+
+/** The unknown arguments of all chunks; those of one ID with several names are told once. */
+export function unknownArguments({ chunks, high, places, signature }: Declared): CompileError[] {
+  const errors: CompileError[] = [];
+  const told = new Set<string>();
+  for (const chunk of chunks) {
+    const fun = `${field(chunk, "state")}.${field(chunk, "fun")}`;
+    const known = signature(fun);
+    if (known === undefined || known.takesMore) continue;
+    for (const name of chunk.keys()) {
+      if (INTERNAL_KEYWORDS.has(name) || known.parameters.includes(str(name))) continue;
+      const text = `unknown argument \`${str(name)}\` of ${fun} in state '${field(chunk, "__id__")}' in SLS ` +
+        `'${field(chunk, "__sls__")}'`;
+      if (told.has(text)) continue;
+      told.add(text);
+      const near = nearestName(str(name), known.parameters);
+      errors.push({
+        text,
+        place: placeOf(name, chunk, high, places) ?? places.of(chunk),
+        ...near !== undefined && { hint: `Did you mean ${near}?` },
+      });
+    }
+  }
+  return errors;
+}
+
+/** Where the argument is written. */
+function placeOf(name: Value, chunk: Chunk, high: ValueMap, places: Places): Place | undefined {
+  const body = high.get(chunk.get("__id__") ?? null);
+  if (!isMap(body)) return undefined;
+  for (const [state, run] of stateRuns(body)) {
+    if (state !== chunk.get("state")) continue;
+    for (const argument of run) if (isMap(argument) && argument.has(name)) return places.key(argument, name);
+  }
+  return undefined;
+}
