@@ -8,7 +8,7 @@
 
 import { readTextFileIfExists } from "../os/atomic_file.ts";
 import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, UsageError, WireError } from "../errors.ts";
-import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT } from "../protocol/tags.ts";
+import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "../protocol/tags.ts";
 import { EventSubscriber } from "../bus/subscriber.ts";
 import { masterBus } from "../bus/paths.ts";
 import { openJobStore } from "../jobs/open_store.ts";
@@ -33,7 +33,7 @@ import { type KeptOutputs, OutputFollower, type OutputListener } from "./output_
 import { clearRequest } from "../protocol/payload.ts";
 import { RequestChannel, tcpAddress } from "../sockets/request_channel.ts";
 import { truncateValue } from "../text/truncate.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
 /** A job to publish. */
 export interface JobRequest {
@@ -122,6 +122,16 @@ export interface CollectOptions {
   readonly onOutput?: OutputListener;
   /** Called at the time-out with the minions that are not connected, while others are waited for. */
   readonly onAbsent?: (ids: readonly string[]) => void;
+  /** Called when a state of the job is done, on minions that tell (`state_events`, `--live`). */
+  readonly onState?: (id: string, done: StateDone) => void;
+}
+
+/** A state of a run that is under way. */
+export interface StateDone {
+  /** Its result, as the return of the run will have it. */
+  readonly ret: ValueMap;
+  /** How many states the run has. */
+  readonly len: number;
 }
 
 /** Who connects. */
@@ -256,12 +266,12 @@ export class LocalClient {
     patience: CollectPatience,
     options: CollectOptions = {},
   ): AsyncGenerator<Returned | Silent> {
-    const { signal, onOutput, onAbsent } = options;
+    const { signal, onOutput, onAbsent, onState } = options;
     const closeEvents = () => this.#events.close();
     signal?.addEventListener("abort", closeEvents);
     try {
       const output = onOutput === undefined ? undefined : this.#follow(job.jid, onOutput);
-      yield* this.#collect(job, patience, { signal, output, onAbsent });
+      yield* this.#collect(job, patience, { signal, output, onAbsent, onState });
     } finally {
       signal?.removeEventListener("abort", closeEvents);
     }
@@ -270,14 +280,16 @@ export class LocalClient {
   async *#collect(
     job: PublishedJob,
     patience: CollectPatience,
-    { signal, output, onAbsent }: Pick<CollectOptions, "signal" | "onAbsent"> & { readonly output?: OutputFollower },
+    { signal, output, onAbsent, onState }: Pick<CollectOptions, "signal" | "onAbsent" | "onState"> & {
+      readonly output?: OutputFollower;
+    },
   ): AsyncGenerator<Returned | Silent> {
     const now = () => performance.now();
     const watch = new JobWatch(job.minions, { timeoutMs: patience.timeoutMs, now: now() });
     for (const id of job.acknowledged ?? []) watch.acknowledged(id);
     let questionJid = "";
     const concerns = (tag: string) => {
-      const jid = jobSign(tag)?.jid;
+      const jid = (jobSign(tag) ?? stateProgressSign(tag))?.jid;
       return jid === job.jid || (jid !== undefined && jid === questionJid) || tag === PRESENCE_CHANGE_EVENT;
     };
     while (!watch.done && !signal?.aborted) {
@@ -307,6 +319,12 @@ export class LocalClient {
         for (const id of strings(event.data.get("lost"))) watch.presence(id, false, now());
         for (const id of strings(event.data.get("new"))) watch.presence(id, true, now());
         continue;
+      }
+      const state = stateProgressSign(event.tag);
+      if (state !== undefined && event.data.get("id") === state.id) {
+        watch.acknowledged(state.id);
+        const done = readStateDone(event.data.get("data"));
+        if (done !== undefined) onState?.(state.id, done);
       }
       const sign = jobSign(event.tag);
       if (sign === undefined || event.data.get("id") !== sign.id) continue;
@@ -413,6 +431,13 @@ export class LocalClient {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+function readStateDone(data: Value | undefined): StateDone | undefined {
+  if (!isMap(data)) return undefined;
+  const ret = data.get("ret");
+  const len = toNumber(data.get("len"));
+  return isMap(ret) && len !== undefined ? { ret, len } : undefined;
 }
 
 function lostMasterText(jid: string): string {

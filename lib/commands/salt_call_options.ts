@@ -43,7 +43,10 @@ export const SALT_CALL_OPTIONS = {
   metadata: text(["--set-metadata"], "A value to find the job by.", { metavar: "METADATA" }),
   skip_grains: flag(["--skip-grains"], "Run without grains."),
   refresh_grains_cache: flag(["--refresh-grains-cache"], "Accepted for Salt's sake: grains are always computed anew."),
-  state_output_diff: flag(["--output-diff"], "Of states, show only those that changed something."),
+  state_output_diff: flag(
+    ["--output-diff", "--state-output-diff"],
+    "Of states, show only those that changed something.",
+  ),
   user: text(["--priv"], "The user to run as."),
   proxyid: text(["--proxyid"], "The proxy minion to be. There are none yet."),
   resources: flag(["-r", "--resources"], "Run on this minion's resources. There are none yet."),

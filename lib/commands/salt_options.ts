@@ -73,7 +73,10 @@ export const SALT_OPTIONS = {
   ...DOC_CLI_OPTIONS,
   cli_summary: flag(["--summary"], "End with how many minions have returned, and how."),
   config_dump: flag(["--config-dump"], "Show the master's configuration as YAML."),
-  state_output_diff: flag(["--output-diff"], "Of states, show only those that changed something."),
+  state_output_diff: flag(
+    ["--output-diff", "--state-output-diff"],
+    "Of states, show only those that changed something.",
+  ),
   preview_target: flag(["--preview-target"], "Show which minions the target means, and do nothing."),
   ...TARGET_CLI_OPTIONS,
   ...OUTPUT_CLI_OPTIONS,

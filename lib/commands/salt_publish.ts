@@ -15,8 +15,9 @@ import { KeyStore } from "../keys/store.ts";
 import { DataCache } from "../fleet/data_cache.ts";
 import { type JobRequest, LocalClient, newReturnKey, patienceOf, type PublishedJob } from "../client/local.ts";
 import { checkEauthOptions, eauthCredentials } from "./eauth.ts";
+import { MACHINE_OUTPUTTERS } from "../output/outputters.ts";
 import { coloured } from "../output/printer.ts";
-import { answers } from "../report/answers.ts";
+import { type AnswerOptions, answers } from "../report/answers.ts";
 import { wantedJob } from "./salt_job.ts";
 import { SALT, type SaltTable } from "./salt_options.ts";
 import { interrupted, NO_RETURN_TEXT, type SaltIo, type Session } from "./salt_session.ts";
@@ -217,7 +218,23 @@ async function followJob(
     if (progress !== undefined) progress.absent(ids);
     else if (!options.hide_timeout) io.writeError(absentText(ids));
   };
-  const incoming = answers(client, published, { patience, signal: io.signal, live, opts, publishedMs, onAbsent });
+  const forProgram = MACHINE_OUTPUTTERS.includes(opts.output ?? "");
+  const showState = options.live
+    ? (await import("../report/state_lines.ts")).stateLines({ color: session.color, io, forProgram })
+    : undefined;
+  const onState: AnswerOptions["onState"] = (id, done) => {
+    progress?.state(id, done.len);
+    showState?.(id, done);
+  };
+  const incoming = answers(client, published, {
+    patience,
+    signal: io.signal,
+    live,
+    opts,
+    publishedMs,
+    onAbsent,
+    onState,
+  });
   return await showAnswers(incoming, { fun, progress }, session);
 }
 

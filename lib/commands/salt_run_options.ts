@@ -28,6 +28,10 @@ export const SALT_RUN_OPTIONS = {
   skip_grains: flag(["--skip-grains"], "Accepted for Salt's sake: runners have no grains here."),
   ...PROFILING_CLI_OPTIONS,
   ...OUTPUT_CLI_OPTIONS,
+  state_output_diff: flag(
+    ["--output-diff", "--state-output-diff"],
+    "Of states, show only those that changed something.",
+  ),
   quiet: flag(["--quiet"], "Do not show the result.", { group: "Output Options" }),
   ...LOG_CLI_OPTIONS,
   ...AUTH_CLI_OPTIONS,

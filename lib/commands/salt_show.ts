@@ -11,6 +11,7 @@ import { hasReturned } from "../protocol/outcome.ts";
 import { sanitize } from "../text/terminal.ts";
 import { str, type Value } from "../values/value.ts";
 import { mergedDocs } from "../report/docs.ts";
+import { driftText } from "../report/drift.ts";
 import { failuresText } from "../report/failures.ts";
 import { groupAnswers, groupHeading, groupsValue } from "../report/groups.ts";
 import type { JobProgress } from "../report/progress.ts";
@@ -59,6 +60,7 @@ export async function showAnswers(
   else if (options.static) showStatic(all, { fun, session });
   const summary = options.progress || (opts.cli_summary && opts.output === null);
   if (summary) io.write(summaryText(all, { verbose: options.verbose, color: session.color }));
+  if (!MACHINE_OUTPUTTERS.includes(opts.output ?? "")) io.writeError(driftText(all, { color: session.errorColor }));
   if (all.every(({ retcode }) => retcode === 0)) return 0;
   io.writeError(failuresText(all, { color: session.errorColor }));
   return EX_MINIONS;

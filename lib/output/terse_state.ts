@@ -51,7 +51,8 @@ export function formatTerse(state: StateResult, { name, colour, color, profile, 
   }   Name: ${shown.name}${color.ENDC}`;
 }
 
-function resultWord({ result, changes }: StateResult): string {
+/** What became of a state, in a word. Source: Salt's highstate outputter. */
+export function resultWord({ result, changes }: Pick<StateResult, "result" | "changes">): string {
   if (result === false) return "Failed";
   if (result === null) return "Differs";
   return truthy(changes) ? "Changed" : "Clean";

@@ -16,6 +16,9 @@ export const jobStart = (jid: string, id: string): string => `salt/job/${jid}/st
 export const jobAck = (jid: string, id: string): string => `salt/job/${jid}/ack/${id}`;
 /** `salt/job/<jid>/out/<id>`: live output of the job's commands, in a numbered batch (lib/protocol/live_batch.ts). */
 export const jobOutput = (jid: string, id: string): string => `salt/job/${jid}/out/${id}`;
+/** `salt/job/<jid>/prog/<id>/<number>`: a state of the job is done; `{ret, len}` in it is its result and how many there are. */
+export const stateProgress = (jid: string, id: string, number: number): string =>
+  `salt/job/${jid}/prog/${id}/${number}`;
 /** The prefix of all events of a job; subscribers use it. */
 export const jobPrefix = (jid: string): string => `salt/job/${jid}`;
 /** `salt/auth`: a minion tried to sign in. */
@@ -57,4 +60,10 @@ export interface JobSign {
 export function jobSign(tag: string): JobSign | undefined {
   const match = /^salt\/job\/([^/]+)\/(ret|ack|out)\/([^/]+)$/.exec(tag);
   return match === null ? undefined : { jid: match[1], kind: match[2] as JobSign["kind"], id: match[3] };
+}
+
+/** The job and the minion of the event that a state is done ({@linkcode stateProgress}); `undefined` for other tags. */
+export function stateProgressSign(tag: string): Pick<JobSign, "jid" | "id"> | undefined {
+  const match = /^salt\/job\/([^/]+)\/prog\/([^/]+)\//.exec(tag);
+  return match === null ? undefined : { jid: match[1], id: match[2] };
 }

@@ -6,7 +6,7 @@
 
 import type { LivePart } from "../protocol/live_batch.ts";
 import type { LiveLines } from "../output/live_lines.ts";
-import type { CollectPatience, LocalClient, PublishedJob, Returned, Silent } from "../client/local.ts";
+import type { CollectOptions, CollectPatience, LocalClient, PublishedJob, Returned, Silent } from "../client/local.ts";
 import { type Outcome, silenceText } from "../protocol/outcome.ts";
 import { typedCommand } from "../config/typed_command.ts";
 import { plainRetcode } from "../protocol/retcode.ts";
@@ -58,17 +58,19 @@ export interface AnswerOptions {
   readonly publishedMs?: number;
   /** Called with minions that are not connected, while others are waited for. */
   readonly onAbsent?: (ids: readonly string[]) => void;
+  /** Called when a state of the job is done, on minions that tell. */
+  readonly onState?: CollectOptions["onState"];
 }
 
 /** The answers to a published job as they arrive; minions that do not return, and ids that are not accepted, come last. */
 export async function* answers(
   client: LocalClient,
   published: PublishedJob,
-  { patience, signal, live, opts, publishedMs = performance.now(), onAbsent }: AnswerOptions,
+  { patience, signal, live, opts, publishedMs = performance.now(), onAbsent, onState }: AnswerOptions,
 ): AsyncGenerator<Answer> {
   const { jid } = published;
   const onOutput = live && ((id: string, parts: readonly LivePart[]) => live.show(id, parts));
-  for await (const event of client.collect(published, patience, { signal, onOutput, onAbsent })) {
+  for await (const event of client.collect(published, patience, { signal, onOutput, onAbsent, onState })) {
     if (signal.aborted) return;
     const answer = event.kind === "returned"
       ? ofReturn(event, performance.now() - publishedMs)

@@ -17,6 +17,8 @@ export class JobProgress {
   readonly #total: number;
   readonly #waiting: Set<string>;
   readonly #absent = new Set<string>();
+  /** Of minions that tell: how many states are done, and how many there are. */
+  readonly #states = new Map<string, { done: number; of: number }>();
   #returned = 0;
   #failed = 0;
 
@@ -34,6 +36,12 @@ export class JobProgress {
     if (retcode !== 0) this.#failed++;
   }
 
+  /** A state is done on a minion whose run has `of` of them. */
+  state(id: string, of: number): void {
+    const known = this.#states.get(id) ?? { done: 0, of };
+    this.#states.set(id, { done: Math.min(known.done + 1, of), of });
+  }
+
   /** Minions are known not to be connected. */
   absent(ids: readonly string[]): void {
     for (const id of ids) if (this.#waiting.has(id)) this.#absent.add(id);
@@ -48,9 +56,14 @@ export class JobProgress {
       ...this.#failed > 0 ? [`${this.#failed} failed`] : [],
       ...this.#absent.size > 0 ? [`${this.#absent.size} not connected`] : [],
       `${Math.floor(seconds)} s`,
+      ...this.#states.size > 0 ? [`${this.#sum("done")} of ${this.#sum("of")} states`] : [],
       ...waiting.length > 0 ? [`waiting for ${truncateList(waiting, 3)}`] : [],
     ];
     return `[${"#".repeat(done).padEnd(WIDTH)}] ${parts.join(", ")}`;
+  }
+
+  #sum(field: "done" | "of"): number {
+    return [...this.#states.values()].reduce((sum, states) => sum + states[field], 0);
   }
 }
 

@@ -3,7 +3,7 @@ import { dataCache, jobStore } from "../support/job_store.ts";
 import { BusPump } from "../../lib/bus/pump.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { NoMasterError, RefusedError, TargetError, WireError } from "../../lib/errors.ts";
-import { jobAck, jobReturn } from "../../lib/protocol/tags.ts";
+import { jobAck, jobReturn, stateProgress } from "../../lib/protocol/tags.ts";
 import { EventSender } from "../../lib/bus/sender.ts";
 import { masterBus } from "../../lib/bus/paths.ts";
 import { writePresence } from "../../lib/fleet/presence_file.ts";
@@ -14,6 +14,7 @@ import {
   type PublishedJob,
   type Returned,
   type Silent,
+  type StateDone,
 } from "../../lib/client/local.ts";
 import { localCommands } from "../../lib/client/runner_local.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
@@ -124,6 +125,8 @@ interface Collecting {
   readonly seen: string[];
   /** Those that were named at the time-out. */
   readonly absent: string[];
+  /** States that are done, each as `id number/of`. */
+  readonly states: string[];
   readonly done: Promise<void>;
 }
 
@@ -136,11 +139,12 @@ async function collect(
   const client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
   const job: PublishedJob = { jid: JID, minions, missing: [] };
   const all: (Returned | Silent)[] = [];
-  const seen: string[] = [], absent: string[] = [];
+  const seen: string[] = [], absent: string[] = [], states: string[] = [];
+  const onState = (id: string, { ret, len }: StateDone) => void states.push(`${id} ${ret.get("__run_num__")}/${len}`);
   const onAbsent = (ids: readonly string[]) => void absent.push(...ids);
   const run = async () => {
     try {
-      for await (const one of client.collect(job, patience, { signal, onAbsent })) {
+      for await (const one of client.collect(job, patience, { signal, onAbsent, onState })) {
         all.push(one);
         if (one.kind === "returned") seen.push(`${one.id}: ${one.return}`);
         else seen.push(`${one.id} is ${one.outcome === "not connected" ? "not connected" : "silent"}`);
@@ -149,7 +153,7 @@ async function collect(
       client.close();
     }
   };
-  return { client, all, seen, absent, done: run() };
+  return { client, all, seen, absent, states, done: run() };
 }
 
 Deno.test("returns are given as they come, and with the last one it is over", async () => {
@@ -184,6 +188,21 @@ Deno.test("what is no return of this job and these minions does not count, nor a
   await host.returns(JID, "b", 3);
   await done;
   assertEquals(seen, ["a: 1", "b: 3"]);
+});
+
+Deno.test("states that are done are told as they come; of other jobs, by others, or without a result they are not", async () => {
+  await using host = await Host.start();
+  const { seen, states, done } = await collect(host, ["a"], { timeoutMs: LONG, gatherMs: LONG });
+  const state = (jid: string, id: string, number: number, more: Record<string, unknown> = {}) =>
+    host.fire(stateProgress(jid, "a", number), { id, data: { ret: { __run_num__: number }, len: 2, ...more } });
+  await state("20260101000000000002", "a", 7);
+  await state(JID, "b", 8);
+  await state(JID, "a", 9, { ret: "nothing" });
+  await state(JID, "a", 0);
+  await state(JID, "a", 1);
+  await host.returns(JID, "a", true);
+  await done;
+  assertEquals([states, seen], [["a 0/2", "a 1/2"], ["a: true"]]);
 });
 
 Deno.test("a job for nobody is over at once", async () => {

@@ -14,13 +14,13 @@ export const PYTHON_SALTS = ["3006.28", "3007.15", "3008.3"] as const;
 export type Installed = { readonly bin: string } | { readonly missing: string };
 
 /** An installation builds a wheel or two; on a slow host that takes its time. In milliseconds. */
-const INSTALL_MS = 15 * 60_000;
+export const INSTALL_MS = 15 * 60_000;
 
 /** An index that does not answer, or sends half a file, may do better the next time. */
 const INSTALL_TRIES = 2;
 
 /** What pip says where no index can be reached, or where the index that can has no such package. */
-const OUT_OF_REACH =
+export const OUT_OF_REACH =
   /No matching distribution found|NewConnectionError|ConnectTimeout|ReadTimeout|ConnectionError|ProxyError|SSLError|name resolution/;
 
 /**
@@ -41,7 +41,8 @@ export async function pythonSalt(version: string): Promise<Installed> {
   return { bin: `${directory}/bin` };
 }
 
-function venvsDirectory(): string {
+/** The directory that holds the virtual environments, and what other tests install once. */
+export function venvsDirectory(): string {
   const cache = Deno.env.get("XDG_CACHE_HOME") || `${Deno.env.get("HOME") ?? ""}/.cache`;
   return Deno.env.get("SALT_INTEROP_VENVS") || `${cache}/salt-interop`;
 }
@@ -76,7 +77,8 @@ async function install(directory: string, version: string): Promise<string | und
   throw new Error(`pip cannot install salt==${version}:\n${err.split("\n").slice(-30).join("\n")}`);
 }
 
-async function usablePython(): Promise<string | undefined> {
+/** A Python that can make virtual environments, if there is one. */
+export async function usablePython(): Promise<string | undefined> {
   try {
     const { code } = await run(["python3", "-c", "import ensurepip, venv"]);
     return code === 0 ? "python3" : undefined;
@@ -86,7 +88,8 @@ async function usablePython(): Promise<string | undefined> {
   }
 }
 
-async function mustRun(words: readonly string[]): Promise<void> {
+/** Runs a command of an installation. @throws {Error} If it fails. */
+export async function mustRun(words: readonly string[]): Promise<void> {
   const { code, err } = await run(words, INSTALL_MS);
   if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}:\n${err}`);
 }

@@ -19,6 +19,14 @@ Deno.test("a job's progress counts returns, failures and who is not connected, a
   assertEquals(progress.text(80), `[${"#".repeat(15)}${" ".repeat(5)}] 6/8 returned, 1 failed, 2 not connected, 80 s`);
 });
 
+Deno.test("a job's progress counts the states of minions that tell", () => {
+  const progress = new JobProgress(["a", "b", "c"]);
+  progress.state("a", 3);
+  progress.state("a", 3);
+  progress.state("b", 5);
+  assertEquals(progress.text(2), `[${" ".repeat(20)}] 0/3 returned, 2 s, 3 of 8 states, waiting for a, b, c`);
+});
+
 /** The world of a command, with everything that it writes, in order. */
 function terminal(more: { isDumb?: boolean; columns?: number } = {}) {
   const written: string[] = [];

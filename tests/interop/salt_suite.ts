@@ -1,0 +1,167 @@
+/**
+ * Salt's own functional tests, run against a `salt-call`: those of states and of the state modules for files, from Salt's source
+ * archive on PyPI. Their fixtures are black_box.py's, which start the program as a process.
+ *
+ * The archive and an environment with pytest are made once, beside the virtual environments of python_salt.ts. Nothing of the
+ * archive is in this repository.
+ * @module
+ */
+
+import { isThere } from "../../lib/os/file_kind.ts";
+import { run } from "../support/processes.ts";
+import { INSTALL_MS, mustRun, OUT_OF_REACH, pythonSalt, usablePython, venvsDirectory } from "./python_salt.ts";
+
+/** The Salt whose tests judge. */
+export const SUITE_SALT = "3008.3";
+
+/** A part of the suite: the tests below one conftest.py of Salt's. */
+export interface Part {
+  /** Its name in reports. */
+  readonly name: string;
+  /** The folder whose own fixtures count; those above are replaced. */
+  readonly below: string;
+  /** What is run. */
+  readonly paths: readonly string[];
+}
+
+/** The parts; folders and files are named from tests/pytests/functional on. */
+export const PARTS: readonly Part[] = [
+  { name: "modules/state", below: "modules", paths: ["modules/state"] },
+  { name: "states/file", below: "states", paths: ["states/file"] },
+  {
+    name: "other states",
+    below: "states",
+    paths: [
+      "states/test_file.py",
+      "states/test_archive.py",
+      "states/test_module.py",
+      "states/test_slots_documented.py",
+    ],
+  },
+];
+
+/** What became of a test. */
+export interface TestOutcome {
+  /** Its file and name, from tests/pytests/functional on. */
+  readonly id: string;
+  /** `in-process`: it passed without a call of the program, so it has judged nothing. */
+  readonly outcome: "passed" | "failed" | "skipped" | "in-process";
+  /** The end of what it wrote, if it did not pass. */
+  readonly why?: string;
+}
+
+/** What is installed once. */
+export interface Suite {
+  /** The Python with pytest. */
+  readonly python: string;
+  /** The unpacked source archive. */
+  readonly source: string;
+}
+
+const FOLDER = "tests/pytests/functional";
+
+/** What the tests need besides Salt and what Salt needs; Salt 3008.3 asks for a pytest below 9. */
+const PACKAGES = [
+  "pytest>=8.4,<9",
+  "pytest-salt-factories==1.0.5",
+  "pytest-helpers-namespace",
+  "pytest-subtests",
+  "pytest-timeout",
+  "pytest-xdist",
+  "mock",
+  "more-itertools",
+  "trustme",
+];
+
+/** One test may take so long, in seconds: several times what the slowest takes on a busy machine. */
+const TEST_SECONDS = 180;
+
+/** All of them may take so long, in milliseconds. */
+const SUITE_MS = 1_500_000;
+
+/**
+ * The suite, installed if it is not there.
+ * @throws {Error} If the installation fails for another reason than that python3 or PyPI is out of reach.
+ */
+export async function saltSuite(): Promise<Suite | { readonly missing: string }> {
+  const salt = await pythonSalt(SUITE_SALT);
+  if ("missing" in salt) return salt;
+  const directory = `${venvsDirectory()}/suite-${SUITE_SALT}`;
+  const suite = { python: `${directory}/venv/bin/python`, source: `${directory}/salt-${SUITE_SALT}` };
+  if (isThere(`${directory}/complete`)) return suite;
+  using lock = Deno.openSync(`${directory}.lock`, { create: true, write: true });
+  await lock.lock(true);
+  if (isThere(`${directory}/complete`)) return suite;
+  const python = await usablePython();
+  if (python === undefined) return { missing: "there is no python3 with venv here" };
+  await mustRun([python, "-m", "venv", "--clear", `${directory}/venv`]);
+  const pip = [`${directory}/venv/bin/pip`, "--disable-pip-version-check", "--quiet"];
+  for (
+    const words of [
+      [...pip, "install", ...PACKAGES],
+      [...pip, "download", "--no-deps", "--no-binary", "salt", `salt==${SUITE_SALT}`, "--dest", directory],
+    ]
+  ) {
+    const { code, err } = await run(words, INSTALL_MS);
+    if (code !== 0 && OUT_OF_REACH.test(err)) return { missing: "PyPI is out of reach" };
+    if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}:\n${err}`);
+  }
+  await mustRun(["tar", "-xzf", `${suite.source}.tar.gz`, "-C", directory]);
+  // What Salt needs is installed with the Salt of that version.
+  const { out } = await run([suite.python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]);
+  const theirs = out.trim().replace(`${directory}/venv`, salt.bin.replace(/\/bin$/, ""));
+  Deno.writeTextFileSync(`${out.trim()}/salt.pth`, `${theirs}\n`);
+  Deno.writeTextFileSync(`${directory}/complete`, "");
+  return suite;
+}
+
+/**
+ * Runs a part of the suite.
+ * @param saltCall The words that start the program.
+ * @param only Ids of tests; without it all of the part.
+ * @returns What became of each test, in the order of their ids.
+ * @throws {Error} If pytest itself failed.
+ */
+export async function runPart(
+  { python, source }: Suite,
+  part: Part,
+  { saltCall, only, beside = 2 }: {
+    readonly saltCall: readonly string[];
+    readonly only?: readonly string[];
+    /** So many tests at once. */
+    readonly beside?: number;
+  },
+): Promise<TestOutcome[]> {
+  const scratch = await Deno.makeTempDir({ prefix: "salt_suite_" });
+  try {
+    const results = `${scratch}/results.jsonl`;
+    const plugin = decodeURIComponent(new URL("./salt_suite", import.meta.url).pathname);
+    const { code, out, err } = await run([
+      "env",
+      `PYTHONPATH=${source}:${plugin}`,
+      "PYTHONDONTWRITEBYTECODE=1",
+      `SALT_CALL=${JSON.stringify(saltCall)}`,
+      `SALT_SUITE_RESULTS=${results}`,
+      ...[python, "-m", "pytest", "-q", "-p", "black_box", "-p", "no:cacheprovider", "-c", "/dev/null"],
+      ...["--rootdir", source, "--confcutdir", `${source}/${FOLDER}/${part.below}`, "--basetemp", `${scratch}/tmp`],
+      ...["-n", String(beside), "--timeout", String(TEST_SECONDS), "--tb", "short"],
+      ...(only ?? part.paths).map((path) => `${source}/${FOLDER}/${path}`),
+    ], SUITE_MS);
+    // 1 is that of tests that failed.
+    if (code > 1) throw new Error(`pytest ended with ${code}:\n${out.slice(-4000)}\n${err.slice(-4000)}`);
+    return readOutcomes(Deno.readTextFileSync(results));
+  } finally {
+    await Deno.remove(scratch, { recursive: true });
+  }
+}
+
+/** A test with subtests has a line for each: one that failed is what counts. */
+function readOutcomes(text: string): TestOutcome[] {
+  const byId = new Map<string, TestOutcome>();
+  for (const line of text.trim().split("\n")) {
+    const outcome: TestOutcome = JSON.parse(line);
+    const id = outcome.id.replace(`${FOLDER}/`, "");
+    if (byId.get(id)?.outcome !== "failed") byId.set(id, { ...outcome, id });
+  }
+  return [...byId.values()].sort((a, b) => a.id < b.id ? -1 : 1);
+}

@@ -1,0 +1,62 @@
+/**
+ * What is known of each test of Salt's suite (salt_suite.ts), in salt_suite/tests.json: whether it can judge a `salt-call` at all,
+ * and whether ours has to pass it.
+ *
+ * `deno run -A tests/interop/salt_suite_record.ts` runs all tests against ours and lists those that pass now: the list of what
+ * has to pass only grows. With `--python` they are run against Python's; what does not pass there gets the end of its failure in
+ * place of a reason, which someone has to write.
+ * @module
+ */
+
+import { OURS } from "./salts.ts";
+import { pythonSalt } from "./python_salt.ts";
+import { PARTS, runPart, saltSuite, SUITE_SALT, type TestOutcome } from "./salt_suite.ts";
+
+/** A test that ours has to pass. */
+export const MUST_PASS = "passes";
+/** A test that Python's `salt-call` passes, and ours not yet. */
+export const TO_DO = "to do";
+
+/** By the test's id {@linkcode MUST_PASS}, {@linkcode TO_DO}, or why Python's own `salt-call` does not pass it this way. */
+export type SuiteRecord = Readonly<Record<string, string>>;
+
+const PATH = decodeURIComponent(new URL("./salt_suite/tests.json", import.meta.url).pathname);
+
+/** The record as it is committed. */
+export function readRecord(): SuiteRecord {
+  return JSON.parse(Deno.readTextFileSync(PATH));
+}
+
+/** The record after a run of ours: what passes and was to do has to pass from now on. */
+export function climbed(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRecord {
+  const passed = new Set(outcomes.filter(({ outcome }) => outcome === "passed").map(({ id }) => id));
+  return Object.fromEntries(
+    Object.entries(record).map(([id, known]) => [id, known === TO_DO && passed.has(id) ? MUST_PASS : known]),
+  );
+}
+
+/** The record after a run of Python's: reasons that were written stay. */
+export function judged(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRecord {
+  return Object.fromEntries(outcomes.map(({ id, outcome, why }) => {
+    const known = record[id];
+    if (outcome === "passed") return [id, known === MUST_PASS ? MUST_PASS : TO_DO];
+    if (outcome === "in-process") return [id, "calls Python's modules in its own process"];
+    if (known !== undefined && known !== MUST_PASS && known !== TO_DO) return [id, known];
+    return [id, `${outcome}: ${(why ?? "").trim().split("\n").at(-1)?.slice(0, 200)}`];
+  }));
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  const suite = await saltSuite();
+  if ("missing" in suite) throw new Error(suite.missing);
+  const python = await pythonSalt(SUITE_SALT);
+  if ("missing" in python) throw new Error(python.missing);
+  const saltCall = args.includes("--python") ? [`${python.bin}/salt-call`] : OURS.command("salt-call");
+  const outcomes: TestOutcome[] = [];
+  for (const part of PARTS) outcomes.push(...await runPart(suite, part, { saltCall }));
+  const record = (args.includes("--python") ? judged : climbed)(readRecord(), outcomes);
+  const sorted = Object.entries(record).sort(([a], [b]) => a < b ? -1 : 1);
+  Deno.writeTextFileSync(PATH, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
+}
+
+if (import.meta.main) await main(Deno.args);
