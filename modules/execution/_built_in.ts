@@ -24,7 +24,9 @@ export const EXECUTION_MODULES: ModuleTable = {
   data: () => import("./data.ts"),
   debian_service: () => import("./debian_service.ts"),
   defaults: () => import("./defaults.ts"),
+  dig: () => import("./dig.ts"),
   disk: () => import("./disk.ts"),
+  dnsutil: () => import("./dnsutil.ts"),
   dpkg_lowpkg: () => import("./dpkg_lowpkg.ts"),
   environ: () => import("./environ.ts"),
   event: () => import("./event.ts"),
@@ -76,6 +78,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   random: () => import("./random.ts"),
   rpm_lowpkg: () => import("./rpm_lowpkg.ts"),
   saltutil: () => joined([import("./saltutil.ts"), import("./_syncing.ts")]),
+  selinux: () => import("./selinux.ts"),
   slsutil: () => import("./slsutil.ts"),
   ssh: () => import("./ssh.ts"),
   state: () =>
@@ -93,6 +96,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   timezone: () => import("./timezone.ts"),
   useradd: () => import("./useradd.ts"),
   virtualenv_mod: () => import("./virtualenv_mod.ts"),
+  xfs: () => import("./xfs.ts"),
   yumpkg: () =>
     joined([
       import("./yumpkg.ts"),

@@ -1,0 +1,168 @@
+/**
+ * Execution module `dig`: asks the domain name system by the program dig. Each function has a name in lower case, too.
+ * Source: the functions of Salt 3008.3 `salt/modules/dig.py`.
+ * @module
+ */
+
+import { checkedWord } from "../../lib/host/run_program.ts";
+import { runTool } from "./_file_host.ts";
+import { isAddress, parseSpf } from "../../lib/network/dns_records.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+
+export const virtual: Virtual = {
+  serves: [{
+    programs: ["dig"],
+    otherwise: "The dig execution module cannot be loaded: the dig binary is not in the path.",
+  }],
+};
+
+/** Policies that include each other are followed so far; RFC 7208 allows ten look-ups. */
+const MAX_LOOKUPS = 10;
+
+/** What dig prints; `undefined` if it failed, which is logged. */
+async function asked(
+  words: readonly string[],
+  nameserver: string | null,
+  context: JobContext,
+): Promise<string | undefined> {
+  const server = nameserver === null ? [] : [checkedWord(`@${nameserver}`, "name server")];
+  const { retcode, stdout } = await runTool(context, ["dig", "+short", ...words, ...server]);
+  if (retcode === 0) return stdout;
+  context.log("warning", `dig returned exit code '${retcode}'. Returning empty list as fallback.`);
+  return undefined;
+}
+
+const name = (host: string) => checkedWord(host, "name");
+
+async function addresses(type: "A" | "AAAA", host: string, server: string | null, context: JobContext) {
+  return ((await asked([name(host), type], server, context)) ?? "").split("\n").filter(isAddress);
+}
+
+export const check_ip: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return whether that is an address of IPv4 or IPv6, alone or with a prefix.",
+    "dig.check_ip 127.0.0.1",
+    "dig.check_ip 1111:2222:3333:4444:5555:6666:7777:8888",
+  ),
+  params: { addr: any() },
+  run: ({ addr }) => isAddress(addr),
+});
+
+const OF_HOST = { host: str(), nameserver: str(null) };
+
+export const A: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the addresses of IPv4 of a host, as nameserver knows them.", "dig.A www.google.com"),
+  permissions: "all",
+  params: OF_HOST,
+  run: ({ host, nameserver }, context) => addresses("A", host, nameserver, context),
+});
+
+export const AAAA: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the addresses of IPv6 of a host, as nameserver knows them.", "dig.AAAA www.google.com"),
+  permissions: "all",
+  params: OF_HOST,
+  run: ({ host, nameserver }, context) => addresses("AAAA", host, nameserver, context),
+});
+
+export const PTR: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the names of an address.", "dig.PTR 1.2.3.4"),
+  permissions: "all",
+  params: OF_HOST,
+  run: async ({ host, nameserver }, context) =>
+    (await asked(["-x", name(host)], nameserver, context))?.split("\n") ?? [],
+});
+
+export const CNAME: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the name of which a host's is another.", "dig.CNAME mail.google.com"),
+  permissions: "all",
+  params: OF_HOST,
+  run: async ({ host, nameserver }, context) => (await asked([name(host), "CNAME"], nameserver, context)) ?? [],
+});
+
+export const TXT: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the texts of a host.", "dig.TXT google.com"),
+  permissions: "all",
+  params: OF_HOST,
+  run: async ({ host, nameserver }, context) =>
+    (await asked([name(host), "TXT"], nameserver, context))?.split("\n") ?? [],
+});
+
+export const NS: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the addresses of a domain's name servers; with resolve=False their names.",
+    "dig.NS google.com",
+  ),
+  permissions: "all",
+  params: { domain: str(), resolve: any(true), nameserver: str(null) },
+  async run({ domain, resolve, nameserver }, context) {
+    const servers = await asked([name(domain), "NS"], nameserver, context);
+    if (servers === undefined || !resolve) return servers?.split("\n") ?? [];
+    const found: string[] = [];
+    for (const one of servers.split("\n").filter((host) => host !== "")) {
+      found.push(...await addresses("A", one, nameserver, context));
+    }
+    return found;
+  },
+});
+
+/** The addresses that a policy and those that it names allow. @param left How many look-ups may still be made. */
+async function senders(
+  domain: string,
+  record: string,
+  { nameserver, left }: { readonly nameserver: string | null; readonly left: { count: number } },
+  context: JobContext,
+): Promise<string[]> {
+  if (left.count-- <= 0) return [];
+  const options = { nameserver, left };
+  const policy = await asked([name(domain), name(record)], nameserver, context);
+  if (policy === undefined) return [];
+  if (policy === "" && record === "SPF") return await senders(domain, "TXT", options, context);
+  const found: string[] = [];
+  for (const part of parseSpf(policy)) {
+    if (part.kind === "address") found.push(part.address);
+    else found.push(...await senders(part.domain, "SPF", options, context));
+  }
+  return found;
+}
+
+export const SPF: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the addresses from which a domain's mail may come, those of policies that its own includes as well. record: SPF, and TXT\n" +
+      "if there is none.",
+    "dig.SPF google.com",
+  ),
+  permissions: "all",
+  params: { domain: str(), record: str("SPF"), nameserver: str(null) },
+  run: ({ domain, record, nameserver }, context) =>
+    senders(domain, record, { nameserver, left: { count: 2 * MAX_LOOKUPS } }, context),
+});
+
+export const MX: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the hosts that take a domain's mail, each with its preference; resolve=True: the first address of each.",
+    "dig.MX google.com",
+  ),
+  permissions: "all",
+  params: { domain: str(), resolve: any(false), nameserver: str(null) },
+  async run({ domain, resolve, nameserver }, context) {
+    const told = await asked([name(domain), "MX"], nameserver, context);
+    const rows = told?.split("\n").map((line) => line.split(/\s+/).filter((word) => word !== "")) ?? [];
+    if (!resolve) return rows;
+    const found: [string, string | undefined][] = [];
+    for (const [preference, host] of rows) {
+      if (host !== undefined) found.push([preference, (await addresses("A", host, nameserver, context))[0]]);
+    }
+    return found.map(([preference, address]) => [preference, address ?? null]);
+  },
+});
+
+export const a: ModuleFunction<JobContext> = A;
+export const ptr: ModuleFunction<JobContext> = PTR;
+export const aaaa: ModuleFunction<JobContext> = AAAA;
+export const cname: ModuleFunction<JobContext> = CNAME;
+export const ns: ModuleFunction<JobContext> = NS;
+export const spf: ModuleFunction<JobContext> = SPF;
+export const mx: ModuleFunction<JobContext> = MX;

@@ -1,0 +1,189 @@
+/**
+ * Execution module `dnsutil`: files of hosts and zones, and what dig tells, or the host's resolver where there is no dig.
+ * Source: the functions of Salt 3008.3 `salt/modules/dnsutil.py`.
+ * @module
+ */
+
+import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
+import { readText, replaceFile } from "../../lib/filesystem/contents.ts";
+import { which } from "../../lib/host/which.ts";
+import { hostNames, parseZone, withoutHosts } from "../../lib/network/dns_records.ts";
+import { pythonOsError } from "../../lib/os/deno_texts.ts";
+import { isFile } from "../../lib/os/file_kind.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { strftime } from "../../lib/text/strftime.ts";
+import { str as text, truthy, type Value } from "../../lib/values/value.ts";
+
+const NO_DIG = "This function requires dig, which is not currently available";
+
+export const parse_hosts: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the names by address of a file of hosts, or of the text `hosts`.",
+    "dnsutil.parse_hosts",
+  ),
+  permissions: "all",
+  params: { hostsfile: str("/etc/hosts"), hosts: str(null) },
+  run({ hostsfile, hosts }) {
+    if (hosts) return hostNames(hosts);
+    return isFile(hostsfile) ? hostNames(readText(hostsfile)) : "Error: hosts data was not found";
+  },
+});
+
+/** The names of the argument `entries`. @throws {InvocationError} If there is none. */
+function listed(entries: string | null): string[] {
+  if (entries === null) throw new InvocationError("entries: names, with commas between them, are needed");
+  return entries.split(",");
+}
+
+export const hosts_append: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Add a line to a file of hosts: an address and those of the names, with commas between them, that it does not have yet.",
+    "dnsutil.hosts_append /etc/hosts 127.0.0.1 ad1.yuk.co,ad2.yuk.co",
+  ),
+  permissions: "all",
+  params: { hostsfile: str("/etc/hosts"), ip_addr: str(null), entries: str(null) },
+  run({ hostsfile, ip_addr, entries }) {
+    const wanted = listed(entries);
+    const old = isFile(hostsfile) ? readText(hostsfile) : "";
+    const known = hostNames(old).get(ip_addr ?? "") ?? [];
+    const missing = wanted.filter((name) => !known.includes(name));
+    if (missing.length === 0) return `No additional hosts were added to ${hostsfile}`;
+    const line = `\n${ip_addr ?? "None"} ${missing.join(" ")}`;
+    replaceFile(hostsfile, new TextEncoder().encode(old + line), { mode: 0o644 });
+    return `The following line was added to ${hostsfile}:${line}`;
+  },
+});
+
+export const hosts_remove: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Remove names, with commas between them, from a file of hosts, and lines without any name left. Comments stay.",
+    "dnsutil.hosts_remove /etc/hosts ad1.yuk.co",
+    "dnsutil.hosts_remove /etc/hosts ad2.yuk.co,ad1.yuk.co",
+  ),
+  permissions: "all",
+  params: { hostsfile: str("/etc/hosts"), entries: str(null) },
+  run({ hostsfile, entries }) {
+    const names = listed(entries);
+    try {
+      const now = withoutHosts(readText(hostsfile), names);
+      replaceFile(hostsfile, new TextEncoder().encode(now), { mode: 0o644 });
+    } catch (error) {
+      throw new CommandError(pythonOsError(error, hostsfile));
+    }
+    return null;
+  },
+});
+
+export const parse_zone: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return what a file of a zone, or the text `zone`, says: what SOA has, and the records by type.",
+    "dnsutil.parse_zone /var/lib/named/example.com.zone",
+  ),
+  permissions: "all",
+  params: { zonefile: str(null), zone: str(null) },
+  run({ zonefile, zone }) {
+    const given = zonefile && isFile(zonefile) ? readText(zonefile) : zone;
+    if (!given) return "Error: Zone data was not found";
+    try {
+      return parseZone(given);
+    } catch (error) {
+      if (error instanceof RangeError) throw new CommandError(messageOf(error));
+      throw error;
+    }
+  },
+});
+
+export const check_ip: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether that is an address, alone or with a prefix.", "dnsutil.check_ip 127.0.0.1"),
+  permissions: "all",
+  params: { ip_addr: any() },
+  run: ({ ip_addr }, context) => withDig("dig.check_ip", [ip_addr], context),
+});
+
+/** Calls a function of `dig`, where there is the program. */
+function withDig(name: string, args: Value[], { call }: JobContext): Promise<Value> | string {
+  return which("dig") === undefined ? NO_DIG : call(name, args);
+}
+
+/** The addresses of a host, by dig, or where nobody in particular is to be asked by the host's resolver. */
+async function addresses(
+  name: "A" | "AAAA",
+  host: string,
+  nameserver: string | null,
+  context: JobContext,
+): Promise<Value> {
+  if (which("dig") !== undefined || nameserver !== null) {
+    return await withDig(`dig.${name}`, [host, nameserver], context);
+  }
+  const { lookup } = await import("node:dns/promises");
+  try {
+    return (await lookup(host, { all: true, family: name === "A" ? 4 : 6 })).map(({ address }) => address);
+  } catch {
+    return `Unable to resolve ${host}`;
+  }
+}
+
+const OF_HOST = { host: str(), nameserver: str(null) };
+
+export const A: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the addresses of IPv4 of a host.", "dnsutil.A www.google.com"),
+  permissions: "all",
+  params: OF_HOST,
+  run: ({ host, nameserver }, context) => addresses("A", host, nameserver, context),
+});
+
+export const AAAA: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the addresses of IPv6 of a host.", "dnsutil.AAAA www.google.com"),
+  permissions: "all",
+  params: OF_HOST,
+  run: ({ host, nameserver }, context) => addresses("AAAA", host, nameserver, context),
+});
+
+export const NS: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the addresses of a domain's name servers, with resolve=False their names.",
+    "dnsutil.NS google.com",
+  ),
+  permissions: "all",
+  params: { domain: str(), resolve: any(true), nameserver: str(null) },
+  run: ({ domain, resolve, nameserver }, context) => withDig("dig.NS", [domain, resolve, nameserver], context),
+});
+
+export const SPF: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the addresses from which a domain's mail may come.", "dnsutil.SPF google.com"),
+  permissions: "all",
+  params: { domain: str(), record: str("SPF"), nameserver: str(null) },
+  run: ({ domain, record, nameserver }, context) => withDig("dig.SPF", [domain, record, nameserver], context),
+});
+
+export const MX: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the hosts that take a domain's mail, with resolve=True their addresses.",
+    "dnsutil.MX google.com",
+  ),
+  permissions: "all",
+  params: { domain: str(), resolve: any(false), nameserver: str(null) },
+  run: ({ domain, resolve, nameserver }, context) => withDig("dig.MX", [domain, resolve, nameserver], context),
+});
+
+export const serial: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return a serial number for a zone: the date and a counter, from the grain dnsserial or dnsserial_<zone>. update=True: the next\n" +
+      "one, which is stored.",
+    "dnsutil.serial example.com",
+  ),
+  permissions: "all",
+  params: { zone: str(""), update: bool(false) },
+  async run({ zone, update }, { call }) {
+    const key = zone ? `dnsserial_${zone}` : "dnsserial";
+    const stored = await call("grains.get", [key]);
+    const present = strftime(new Date(), "%Y%m%d01");
+    if (!update) return truthy(stored) ? stored : present;
+    const isLater = truthy(stored) && Number(text(stored)) >= Number(present);
+    const current = isLater ? String(BigInt(text(stored)) + 1n) : present;
+    await call("grains.setval", [key, current]);
+    return current;
+  },
+});
