@@ -48,13 +48,19 @@ const DUMP_LINES: readonly (readonly [RegExp, string])[] = [
 /** The lines of xfsdump that tell what became of a dump. */
 export function parseDump(text: string): Map<string, string> {
   const told = new Map<string, string>();
+  const summary: string[] = [];
+  let inSummary = false;
   for (const raw of text.split("\n")) {
     const line = raw.trim().replace(/^xfsdump: /, "");
+    if (line.startsWith("Dump Summary:")) inSummary = true;
+    else if (inSummary && line.startsWith(" ")) summary.push(line.trim());
+    else inSummary = false;
     for (const [form, name] of DUMP_LINES) {
       const found = form.exec(line);
       if (found !== null) told.set(name, found[1]);
     }
   }
+  if (summary.length > 0) told.set("Summary", summary.join(" "));
   return told;
 }
 

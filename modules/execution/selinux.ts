@@ -241,7 +241,10 @@ export const fcontext_get_policy: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: FILE_CONTEXT,
-  run: async (query, context) => findFileContext(await listed("fcontext", context), query) ?? null,
+  async run(query, context) {
+    if (query.filetype) fileTypeWords(query.filetype);
+    return findFileContext(await listed("fcontext", context), query) ?? null;
+  },
 });
 
 /** Adds, changes or removes an entry of the list of file contexts. */
