@@ -35,7 +35,7 @@ export function fileTypeWords(letter: string): string {
 }
 
 /** The parts of `user:role:type:level`. @throws {InvocationError} If it is not one. */
-export function parseContext(text: string): SelinuxContext {
+function parseContext(text: string): SelinuxContext {
   if (!/^[^:]+:[^:]+:[^:]+:[^:]+$/.test(text)) {
     throw new InvocationError(
       `Invalid SELinux context string: ${text}. Expected "sel_user:sel_role:sel_type:sel_level"`,

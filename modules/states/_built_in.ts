@@ -23,5 +23,13 @@ export const STATE_MODULES: ModuleTable = {
       import("./_file_symlinks.ts"),
     ]),
   module: () => import("./module.ts"),
+  acl: () => import("./acl.ts"),
+  at: () => import("./at.ts"),
+  firewalld: () => import("./firewalld.ts"),
+  iptables: () => import("./iptables.ts"),
+  logrotate: () => import("./logrotate.ts"),
+  lvm: () => import("./lvm.ts"),
+  nftables: () => import("./nftables.ts"),
+  selinux: () => import("./selinux.ts"),
   test: () => import("./test.ts"),
 };

@@ -4,9 +4,12 @@ return. Run it with the Python of an environment that has the Salt that the file
 `python make_program_calls.py program_calls/yumpkg.json …`. It reads the cases of each file, and writes the file anew with `calls`,
 `result` or `error`, and `files_after` of each case.
 
+With `"family": "states"` the functions are those of state modules, `kwargs` has their arguments, and a case with `"test": true` is
+in test mode; the files of tests/corpus/state_calls are such.
+
 A file is a map: `salt` (the version), `module` (the file of Salt's module), `grains`, `opts`, `programs` (those that are in
 PATH), `outputs`, `once` (whether repeated calls count once) and `cases`. A case has `fun`, `args`, `kwargs`, and may have `outputs`, `opts`, `files` and `links` of its own.
-`outputs` are by words joined with blanks; a key that ends in `*` stands for all that begin so. An output is a text, or a map of
+`outputs` are by words joined with blanks, without the place of the program; a key that ends in `*` stands for all that begin so. An output is a text, or a map of
 `stdout`, `stderr`, `retcode`; a list of them is for one call after the other. `{root}` is a directory of the case's own."""
 import json
 import logging
@@ -62,6 +65,11 @@ class Programs:
     def __init__(self, outputs, context):
         self.outputs, self.context, self.calls, self.counts = outputs, context, [], {}
 
+    def key(self, line):
+        if line in self.outputs:
+            return line
+        return next((one for one in self.outputs if one.endswith("*") and line.startswith(one[:-1])), None)
+
     def run(self, cmd, stdin=None, python_shell=False, rstrip=True, runas=None, stderr=None, ignore_retcode=False, success_retcodes=None, **_):
         words = [str(one) for one in cmd] if isinstance(cmd, (list, tuple)) else salt.utils.args.shlex_split(cmd)
         if python_shell:
@@ -74,7 +82,11 @@ class Programs:
             call["runas"] = runas
         self.calls.append(call)
         line = " ".join(words)
-        key = line if line in self.outputs else next((one for one in self.outputs if one.endswith("*") and line.startswith(one[:-1])), None)
+        key = self.key(line)
+        if key is None:
+            # Without a shell, and without the place of the program.
+            plain = salt.utils.args.shlex_split(words[2]) if words[:2] == ["/bin/sh", "-c"] else words
+            key = self.key(" ".join([plain[0].removeprefix("/usr/bin/"), *plain[1:]]))
         output = self.outputs.get(key, "") if key is not None else ""
         if isinstance(output, list):
             at = self.counts.get(key, 0)
@@ -119,7 +131,10 @@ def main(path):
     context = {}
     utils = salt.loader.utils(opts, context=context)
     functions = salt.loader.minion_mods(opts, context=context, utils=utils)
-    usual = dict(opts)
+    called = functions
+    if table.get("family") == "states":
+        called = salt.loader.states(opts, functions, utils, salt.loader.serializers(opts), context=context)
+    usual = {**opts, "test": False}
     # Each is called twice: what the first call loads may bring another copy of the module of commands.
     for case in [one for one in table["cases"] for _ in range(2)]:
         shutil.rmtree(ROOT, ignore_errors=True)
@@ -131,7 +146,7 @@ def main(path):
             if "/bin/" in f"/{name}":
                 os.chmod(f"{ROOT}/{name}", 0o755)
         # The functions of a provider have a loader of their own.
-        loaders = {id(loader): loader for loader in (functions, getattr(functions[case["fun"]], "loader", None)) if loader}
+        loaders = {id(loader): loader for loader in (functions, called, getattr(called[case["fun"]], "loader", None)) if loader}
         for loader in loaders.values():
             if isinstance(loader.pack.get("__context__"), dict):
                 loader.pack["__context__"].clear()
@@ -140,8 +155,10 @@ def main(path):
                     del known[key]
                 known.update(usual)
                 known.update(within(case.get("opts", {}), ROOT))
+                known["test"] = case.get("test", False)
         programs = Programs(within({**case.get("outputs", {}), **{k: v for k, v in table.get("outputs", {}).items() if k not in case.get("outputs", {})}}, ROOT), functions.pack["__context__"])
         functions["cmd.run"]
+        called[case["fun"]]
         for loaded, module in list(sys.modules.items()):
             if loaded.startswith("salt.loaded") and loaded.endswith("module.cmdmod"):
                 module._run = programs.run
@@ -155,7 +172,7 @@ def main(path):
             case.pop(key, None)
         name = case["fun"]
         try:
-            case["result"] = without(functions[name](*within(case.get("args", []), ROOT), **within(case.get("kwargs", {}), ROOT)), ROOT)
+            case["result"] = without(called[name](*within(case.get("args", []), ROOT), **within(case.get("kwargs", {}), ROOT)), ROOT)
         except Exception as exc:  # an error is a result, too
             case["error"] = without(f"{exc}", ROOT)
             case["error_type"] = type(exc).__name__

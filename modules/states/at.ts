@@ -1,0 +1,140 @@
+/**
+ * State module `at`: commands that are run once, later.
+ * Source: Salt 3008.3 `salt/states/at.py`.
+ * @module
+ */
+
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { equals, isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = {
+  serves: [{ functions: ["at.at"], otherwise: "at module could not be loaded" }],
+};
+
+/** The list `jobs` of what a function of `at` answers. */
+function jobsOf(answer: Value): Value[] {
+  const jobs = isMap(answer) ? answer.get("jobs") : undefined;
+  return Array.isArray(jobs) ? jobs : [];
+}
+
+/** A job to be made. */
+interface Job {
+  readonly name: string;
+  readonly timespec: string;
+  readonly tag: string | null;
+  readonly user: string | null;
+  readonly job: string | null;
+  readonly unique_tag: boolean;
+}
+
+async function makeJob(wanted: Job, context: StateContext): Promise<StateResult> {
+  const { name, timespec, tag, user, unique_tag } = wanted;
+  const job = wanted.job || name;
+  if (context.test) return { ...startResult(name, null), comment: `job ${job} added and will run on ${timespec}` };
+  if (unique_tag) {
+    if (!tag) return failed(name, "no tag provided and unique_tag is set to True");
+    if (jobsOf(await context.call("at.jobcheck", [], map({ tag }))).length > 0) {
+      return { ...startResult(name), comment: `atleast one job with tag ${tag} exists.` };
+    }
+  }
+  if (user && !truthy(await context.call("user.info", [user]))) return failed(name, `user ${user} does not exists`);
+  // None is a tag, too: Salt writes it into the job as that text.
+  const options: ValueMap = new Map<Value, Value>([["tag", tag]]);
+  if (user) options.set("runas", user);
+  const answer = await context.call("at.at", [timespec, job], options);
+  const error = isMap(answer) ? answer.get("error") : undefined;
+  const [made] = jobsOf(answer);
+  const changes: ValueMap = isMap(made) ? made : new Map();
+  if (error !== undefined) return failed(name, text(error), changes);
+  const whom = user ? ` as ${user}` : "";
+  return { ...startResult(name), comment: `job ${job} added and will run${whom} on ${timespec}`, changes };
+}
+
+const JOB = {
+  name: str(),
+  timespec: str(),
+  tag: str(null),
+  user: str(null),
+  job: str(null),
+  unique_tag: bool(false),
+};
+
+const JOB_DOC =
+  "\n\nname\n    The command, unless `job` says it.\n\ntimespec\n    When, in words of at.\n\ntag\n    A text to find the job " +
+  "again.\n\nuser\n    Who runs it. Default: root.\n\njob\n    The command.\n\nunique_tag\n    Whether nothing is done where a job with " +
+  "this tag waits.";
+
+export const present: ModuleFunction<StateContext> = stateFn({
+  doc: `Have a command run once, later.${JOB_DOC}`,
+  params: JOB,
+  run: (wanted, context) => makeJob(wanted, context),
+});
+
+export const watch: ModuleFunction<StateContext> = stateFn({
+  doc: `Have a command run once, later, if a state that is watched has changes.${JOB_DOC}`,
+  params: JOB,
+  run: ({ name }) => startResult(name),
+});
+
+export const mod_watch: ModuleFunction<StateContext> = stateFn({
+  doc: "Makes the job of at.watch when a state that it watches has changes.",
+  params: { name: str() },
+  varKwargs: "kwargs",
+  run({ name }, context, { kwargs }) {
+    if (kwargs.get("sfun") !== "watch") return startResult(name, false);
+    const given = (key: string): string | null => {
+      const value = kwargs.get(key) ?? null;
+      return value === null ? null : text(value);
+    };
+    return makeJob({
+      name,
+      timespec: given("timespec") ?? "",
+      tag: given("tag"),
+      user: given("user"),
+      job: given("job"),
+      unique_tag: truthy(kwargs.get("unique_tag")),
+    }, context);
+  },
+});
+
+export const absent: ModuleFunction<StateContext> = stateFn({
+  doc:
+    "Remove jobs: the one of an id, those that match, or without arguments all.\n\nname\n    A text, unique in the run.\n\njobid\n    " +
+    "The number of the job.\n\ntag, runas, hour, minute, day, month, year\n    What the jobs to be removed have.",
+  params: { name: str(), jobid: any(null) },
+  varKwargs: "kwargs",
+  async run({ name, jobid }, context, { kwargs }) {
+    if (kwargs.has("limit")) return failed(name, `limit parameter not supported ${name}`);
+    if (context.test) return { ...startResult(name, null), comment: "removed ? job(s)" };
+    if (truthy(jobid)) return await removeOne(name, jobid, context);
+    const numbers = kwargs.size === 0
+      ? ["all"]
+      : jobsOf(await context.call("at.jobcheck", [], kwargs)).map((job) =>
+        isMap(job) ? text(job.get("job") ?? "") : ""
+      );
+    const removed = removedBy(await context.call("at.atrm", numbers));
+    const changes = removed.length > 0 ? map({ removed }) : new Map();
+    return { ...startResult(name), comment: `removed ${removed.length} job(s)`, changes };
+  },
+});
+
+/** The numbers of the jobs that `at.atrm` says to have removed. */
+function removedBy(answer: Value): Value[] {
+  const jobs = isMap(answer) ? answer.get("jobs") : undefined;
+  const removed = isMap(jobs) ? jobs.get("removed") : undefined;
+  return Array.isArray(removed) ? removed : [];
+}
+
+async function removeOne(name: string, jobid: Value, context: StateContext): Promise<StateResult> {
+  const found = jobsOf(await context.call("at.atq", [jobid]));
+  const what = `job with id ${text(jobid)}`;
+  if (found.length === 0) return { ...startResult(name), comment: `${what} not present` };
+  if (found.length > 1) return failed(name, `more than one job was return for ${what}`);
+  const removed = removedBy(await context.call("at.atrm", [jobid]));
+  const result = removed.some((one) => equals(one, jobid) || text(one) === text(jobid));
+  const comment = result ? `${what} was removed` : `failed to remove ${what}`;
+  return { ...startResult(name, result), comment, changes: map({ removed }) };
+}

@@ -1,0 +1,272 @@
+/**
+ * State module `lvm`: physical volumes, volume groups and logical volumes.
+ * Source: Salt 3008.3 `salt/states/lvm.py`.
+ * @module
+ */
+
+import { InvocationError } from "../../lib/errors.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = {
+  serves: [{ programs: ["lvm"], otherwise: "lvm command not found" }],
+};
+
+const QUIET: ValueMap = new Map([["quiet", true]]);
+
+/** What one of the commands that show volumes knows of `name`; an empty map: it is not there. */
+async function shown(
+  command: "pvdisplay" | "vgdisplay" | "lvdisplay",
+  name: string,
+  context: StateContext,
+  kwargs: ValueMap = QUIET,
+): Promise<ValueMap> {
+  const found = await context.call(`lvm.${command}`, [name], kwargs);
+  return isMap(found) ? found : new Map();
+}
+
+/** A volume, or a group of them, as texts name it. */
+interface Thing {
+  readonly name: string;
+  /** `Physical Volume`. */
+  readonly kind: string;
+  /** Whether it is there now. @param quiet Whether its absence is no error in the log. */
+  readonly isThere: (quiet: boolean) => Promise<boolean>;
+}
+
+/** Makes what is not there. */
+async function made({ name, kind, isThere }: Thing, make: () => Promise<Value>, context: StateContext) {
+  if (context.test) return { ...startResult(name, null), comment: `${kind} ${name} is set to be created` };
+  const created = await make();
+  if (!await isThere(false)) return failed(name, `Failed to create ${kind} ${name}`);
+  return { ...startResult(name), comment: `Created ${kind} ${name}`, changes: map({ created }) };
+}
+
+/** Removes what is there. @param gone Salt's word for what is not there already. */
+async function removed(
+  { name, kind, isThere }: Thing,
+  { gone, remove }: { readonly gone: string; readonly remove: () => Promise<Value> },
+  context: StateContext,
+): Promise<StateResult> {
+  if (!await isThere(true)) return { ...startResult(name), comment: `${kind} ${name} ${gone}` };
+  if (context.test) return { ...startResult(name, null), comment: `${kind} ${name} is set to be removed` };
+  const changes = await remove();
+  if (await isThere(true)) return failed(name, `Failed to remove ${kind} ${name}`);
+  return { ...startResult(name), comment: `Removed ${kind} ${name}`, changes: map({ removed: changes }) };
+}
+
+function physical(name: string, context: StateContext): Thing {
+  const isThere = async (quiet: boolean) =>
+    (await shown("pvdisplay", name, context, quiet ? QUIET : new Map())).size > 0;
+  return { name, kind: "Physical Volume", isThere };
+}
+
+export const pv_present: ModuleFunction<StateContext> = stateFn({
+  doc:
+    "Make sure that a device is a physical volume.\n\nname\n    The device.\n\nAll other arguments are those of `lvm.pvcreate`.",
+  params: { name: str() },
+  varKwargs: "kwargs",
+  async run({ name }, context, { kwargs }) {
+    const volume = physical(name, context);
+    if (await volume.isThere(true)) return { ...startResult(name), comment: `Physical Volume ${name} already present` };
+    return await made(volume, () => context.call("lvm.pvcreate", [name], kwargs), context);
+  },
+});
+
+export const pv_absent: ModuleFunction<StateContext> = stateFn({
+  doc: "Make sure that a device is no physical volume.\n\nname\n    The device.",
+  params: { name: str() },
+  run: ({ name }, context) =>
+    removed(physical(name, context), {
+      gone: "does not exist",
+      remove: () => context.call("lvm.pvremove", [name]),
+    }, context),
+});
+
+function group(name: string, context: StateContext): Thing {
+  const isThere = async (quiet: boolean) =>
+    (await shown("vgdisplay", name, context, quiet ? QUIET : new Map())).size > 0;
+  return { name, kind: "Volume Group", isThere };
+}
+
+/** The group of a physical volume; `undefined` if the device is none. */
+async function groupOf(device: string, context: StateContext): Promise<string | undefined> {
+  const found = (await shown("pvdisplay", device, context, map({ real: true }))).get(device);
+  return isMap(found) ? text(found.get("Volume Group Name") ?? "") : undefined;
+}
+
+/** Names of the group of a volume that is in none. */
+const NO_GROUP = ["", "#orphans_lvm2"];
+
+function realPath(path: string): string {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Takes the devices into a group that is there already. */
+async function extended(name: string, devices: readonly string[], context: StateContext): Promise<StateResult> {
+  const result = startResult(name);
+  const comments = [`Volume Group ${name} already present`];
+  const say = (comment: string, isGood: boolean) => {
+    comments.push(comment);
+    if (!isGood) result.result = false;
+  };
+  for (const device of devices) {
+    const real = realPath(device);
+    const current = await groupOf(real, context);
+    if (current === undefined) say(`pv ${device} is not present`, false);
+    else if (current === name) say(`${device} is part of Volume Group`, true);
+    else if (!NO_GROUP.includes(current)) say(`${device} is part of ${current}`, false);
+    else if (context.test) {
+      say(`${device} is set to be added`, true);
+      result.changes.set(device, `added to ${name}`);
+      if (result.result === true) result.result = null;
+    } else {
+      await context.call("lvm.vgextend", [name, device]);
+      if (await groupOf(real, context) === name) result.changes.set(device, `added to ${name}`);
+      else say(`${device} could not be added`, false);
+    }
+  }
+  return { ...result, comment: comments.join("\n") };
+}
+
+export const vg_present: ModuleFunction<StateContext> = stateFn({
+  doc:
+    "Make sure that there is a volume group, and that devices are in it.\n\nname\n    The group.\n\ndevices\n    A list, or a text with " +
+    "commas.\n\nAll other arguments are those of `lvm.vgcreate`.",
+  params: { name: str(), devices: any(null) },
+  varKwargs: "kwargs",
+  async run({ name, devices }, context, { kwargs }) {
+    const given = typeof devices === "string" ? devices.split(",") : devices;
+    const list = Array.isArray(given) ? given.map(text) : [];
+    const volumes = group(name, context);
+    if (await volumes.isThere(true)) return await extended(name, list, context);
+    return await made(volumes, () => context.call("lvm.vgcreate", [name, given], kwargs), context);
+  },
+});
+
+export const vg_absent: ModuleFunction<StateContext> = stateFn({
+  doc: "Make sure that there is no such volume group.\n\nname\n    The group.",
+  params: { name: str() },
+  run: ({ name }, context) =>
+    removed(
+      group(name, context),
+      { gone: "already absent", remove: () => context.call("lvm.vgremove", [name]) },
+      context,
+    ),
+});
+
+/** How many megabytes a unit is. */
+const UNITS: Readonly<Record<string, number>> = { s: 1 / 2048, m: 1, g: 1024, t: 1024 ** 2, p: 1024 ** 3 };
+
+/** The megabytes of a size like `1G` or `512mb`; a number alone is megabytes. @throws {InvocationError} If it is none. */
+function megabytes(size: Value): number {
+  const [, number, unit] = /^(\d*)([^\d]*)$/.exec(text(size).toLowerCase()) ?? [];
+  if (number === undefined || number === "") throw new InvocationError(`Size ${text(size)} is invalid.`);
+  const letter = unit === "" ? "m" : unit.length === 2 && unit.endsWith("b") ? unit[0] : unit;
+  if (!Object.hasOwn(UNITS, letter)) throw new InvocationError(`Unit ${letter} is invalid.`);
+  return Number(number) * UNITS[letter];
+}
+
+/** Changes the size of a logical volume that is there. */
+async function resized(
+  { name, path, volume, size, extents, resizefs, force }: {
+    readonly name: string;
+    readonly path: string;
+    readonly volume: ValueMap;
+    readonly size: Value;
+    readonly extents: Value;
+    readonly resizefs: boolean;
+    readonly force: boolean;
+  },
+  context: StateContext,
+): Promise<StateResult> {
+  const there: StateResult = { ...startResult(name), comment: `Logical Volume ${name} already present` };
+  if (!truthy(size) && !truthy(extents)) return there;
+  const bytes = (one: ValueMap) => megabytes(`${text(one.get("Logical Volume Size") ?? "")}s`);
+  const old = { extents: toNumber(volume.get("Current Logical Extents Associated")) ?? 0, mb: bytes(volume) };
+  if (typeof volume.get("Current Logical Extents Associated") === "string") {
+    old.extents = Number(volume.get("Current Logical Extents Associated"));
+  }
+  if (!truthy(size) && text(extents).includes("%")) {
+    return { ...there, comment: `Logical Volume ${name} already present, ${text(extents)} won't be resized.` };
+  }
+  const wanted = truthy(size)
+    ? { extents: old.extents, mb: megabytes(size) }
+    : { extents: Number(text(extents)), mb: old.mb };
+  if (!force && (wanted.mb < old.mb || wanted.extents < old.extents)) {
+    return failed(name, "To reduce a Logical Volume option 'force' must be True.");
+  }
+  if (wanted.mb === old.mb && wanted.extents === old.extents) return there;
+  if (context.test) return { ...startResult(name, null), comment: `Logical Volume ${name} is set to be resized` };
+  const how = truthy(size) ? { lvpath: path, size } : { lvpath: path, extents };
+  const answer = await context.call("lvm.lvresize", [], map({ ...how, resizefs, force }));
+  const now = (await shown("lvdisplay", path, context)).get(path);
+  if (isMap(now) && bytes(now) !== old.mb) {
+    return { ...startResult(name), comment: `Resized Logical Volume ${name}`, changes: map({ resized: answer }) };
+  }
+  const said = isMap(answer) ? text(answer.get("Output from lvresize") ?? "") : "";
+  return failed(name, `Failed to resize Logical Volume ${name}.\nError: ${said}`);
+}
+
+export const lv_present: ModuleFunction<StateContext> = stateFn({
+  doc:
+    "Make sure that there is a logical volume of a size.\n\nname\n    The volume.\n\nvgname\n    Its group; of a thin volume group/pool.\n\n" +
+    "size, extents\n    Its size, like 10G, or its extents, like 100%FREE: one of them.\n\nsnapshot\n    The volume of which it is a " +
+    "snapshot.\n\npv\n    The physical volume to use.\n\nthinvolume, thinpool\n    Whether it is thin, or a pool of such.\n\nforce\n    " +
+    "Whether it may be made smaller.\n\nresizefs\n    Whether the file system on it is resized, too.\n\nAll other arguments are those of " +
+    "`lvm.lvcreate`.",
+  params: {
+    name: str(),
+    vgname: str(null),
+    size: any(null),
+    extents: any(null),
+    snapshot: str(null),
+    pv: str(""),
+    thinvolume: bool(false),
+    thinpool: bool(false),
+    force: bool(false),
+    resizefs: bool(false),
+  },
+  varKwargs: "kwargs",
+  async run(bound, context, { kwargs }) {
+    const { vgname, size, extents, snapshot, pv, thinvolume, thinpool, force, resizefs } = bound;
+    if (truthy(extents) && truthy(size)) return failed(bound.name, "Only one of extents or size can be specified.");
+    if (truthy(size)) megabytes(size);
+    const name = snapshot || bound.name;
+    const owner = vgname ?? "None";
+    const path = `/dev/${thinvolume ? owner.split("/")[0] : owner}/${name}`;
+    const volume = (await shown("lvdisplay", path, context)).get(path);
+    const named = (result: StateResult): StateResult => ({ ...result, name: bound.name });
+    if (isMap(volume) && volume.size > 0) {
+      return named(await resized({ name, path, volume, size, extents, resizefs, force }, context));
+    }
+    if (context.test) {
+      return named({ ...startResult(name, null), comment: `Logical Volume ${name} is set to be created` });
+    }
+    const options = { size, extents, snapshot: snapshot ? bound.name : null, pv, thinvolume, thinpool, force };
+    const created = await context.call("lvm.lvcreate", [name, vgname], new Map([...map(options), ...kwargs]));
+    if ((await shown("lvdisplay", path, context, new Map())).size > 0) {
+      return named({ ...startResult(name), comment: `Created Logical Volume ${name}`, changes: map({ created }) });
+    }
+    const said = isMap(created) ? text(created.get("Output from lvcreate") ?? "") : text(created);
+    return named(failed(name, `Failed to create Logical Volume ${name}. Error: ${said}`));
+  },
+});
+
+export const lv_absent: ModuleFunction<StateContext> = stateFn({
+  doc: "Make sure that there is no such logical volume.\n\nname\n    The volume.\n\nvgname\n    Its group.",
+  params: { name: str(), vgname: str(null) },
+  run({ name, vgname }, context) {
+    const path = `/dev/${vgname ?? "None"}/${name}`;
+    const isThere = async () => (await shown("lvdisplay", path, context)).size > 0;
+    const remove = () => context.call("lvm.lvremove", [name, vgname]);
+    return removed({ name, kind: "Logical Volume", isThere }, { gone: "already absent", remove }, context);
+  },
+});

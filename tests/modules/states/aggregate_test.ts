@@ -1,0 +1,47 @@
+import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { stateContext } from "../../support/state_call.ts";
+
+/** What `mod_aggregate` of a module makes of the first chunk. */
+async function aggregated(module: string, chunks: ValueMap[], running: ValueMap = new Map()): Promise<ValueMap> {
+  const [low] = chunks;
+  const context = stateContext(`${module}.${str(low.get("fun") ?? "")}`, low);
+  const fun = await context.catalogue.states.get(`${module}.mod_aggregate`);
+  assert(fun !== undefined);
+  const made = await fun.run({ low, chunks, running }, context, { args: [], kwargs: new Map() });
+  assert(made instanceof Map);
+  return made;
+}
+
+function chunk(state: string, fun: string, id: string, more: Record<string, Value> = {}): ValueMap {
+  return map({ state, fun, name: id, __id__: id, ...more });
+}
+
+Deno.test("iptables.mod_aggregate takes in the rules of one function that have not run, and marks them", async () => {
+  const chunks = [
+    chunk("iptables", "append", "a"),
+    chunk("iptables", "append", "done"),
+    chunk("iptables", "insert", "b"),
+    chunk("pkg", "append", "c"),
+    chunk("iptables", "append", "d"),
+    chunk("iptables", "append", "taken", { __agg__: true }),
+  ];
+  const low = await aggregated("iptables", chunks, map({ "iptables_|-done_|-done_|-append": {} }));
+  const rules = low.get("rules");
+  assert(Array.isArray(rules));
+  assertEquals(rules.map((rule) => isMap(rule) ? rule.get("name") : rule), ["a", "d"]);
+  assertEquals(chunks.map((one) => one.get("__agg__") ?? false), [true, false, false, false, true, true]);
+  assertEquals((await aggregated("iptables", [chunk("iptables", "delete", "x")])).has("rules"), false);
+});
+
+Deno.test("selinux.mod_aggregate takes in the booleans of all chunks that are as persistent", async () => {
+  const chunks = [
+    chunk("selinux", "boolean", "one", { value: "on" }),
+    chunk("selinux", "boolean", "two", { booleans: ["two", { three: "off" }], value: "on" }),
+    chunk("selinux", "boolean", "four", { value: "on", persist: true }),
+    chunk("selinux", "mode", "enforcing"),
+  ];
+  const low = await aggregated("selinux", chunks);
+  assertEquals(low.get("booleans"), map({ one: "on", two: "on", three: "off" }));
+  assertEquals(chunks.map((one) => one.get("__agg__") ?? false), [true, true, false, false]);
+});

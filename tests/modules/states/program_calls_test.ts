@@ -1,0 +1,8 @@
+/**
+ * States whose modules stand on programs of the host give Python Salt's results, and start the same programs.
+ * @module
+ */
+
+import { testProgramCalls } from "../../support/program_calls.ts";
+
+testProgramCalls(new URL("../../corpus/state_calls/", import.meta.url));
