@@ -137,9 +137,23 @@ export class NoMasterError extends Error {
   override name = "NoMasterError";
 }
 
+/** What is known of a failed change: Salt's `info` of a CommandExecutionError, for states. */
+export interface FailureInfo {
+  /** What has changed all the same, a map of values; absent: not known. */
+  readonly changes?: unknown;
+  /** The error's text without what has changed. */
+  readonly message: string;
+}
+
 /** A function of a module failed; Salt's CommandExecutionError. */
 export class CommandError extends Error {
   override name = "CommandError";
+  /** What is known besides. */
+  readonly info?: FailureInfo;
+  constructor(message: string, { info, ...options }: ErrorOptions & { readonly info?: FailureInfo } = {}) {
+    super(message, options);
+    this.info = info;
+  }
 }
 
 /**

@@ -115,7 +115,7 @@ function commentLines({ identifier, comment: given }: CronEntry, comment: string
 }
 
 /** Whether a job is the one that is meant: by its identifier, or without one by its command. */
-function isMeant(job: CronEntry, cmd: string, identifier: string | null): boolean {
+export function isMeant(job: CronEntry, cmd: string, identifier: string | null): boolean {
   const wanted = identifier || NO_IDENTIFIER;
   const own = job.identifier || NO_IDENTIFIER;
   if (own === NO_IDENTIFIER && wanted === NO_IDENTIFIER) return job.cmd === cmd;
@@ -124,7 +124,7 @@ function isMeant(job: CronEntry, cmd: string, identifier: string | null): boolea
 }
 
 /** Whether a field must be changed; a time by chance stays what it is. */
-function differs(old: string | boolean | null, wanted: string | boolean | null): boolean {
+export function differs(old: string | boolean | null, wanted: string | boolean | null): boolean {
   if (old === wanted) return false;
   return wanted === "random" ? old === "*" : wanted !== null;
 }

@@ -9,6 +9,7 @@ import * as output from "./apt_output.ts";
 import { changeFailure, changesBetween } from "./changes.ts";
 import { compareDebianVersions } from "./debian_version.ts";
 import { asVersions, type PackageVersions } from "./package_list.ts";
+import { noteRefresh } from "./refresh_tag.ts";
 import { scopeWords } from "./scope.ts";
 import type { Targets } from "./package_targets.ts";
 import { matchingVersion } from "./version_match.ts";
@@ -98,6 +99,7 @@ export interface RefreshOptions {
 
 /** Reads the lists of the sources anew. @throws {CommandError} If apt-get fails. */
 export async function refreshPackages(context: JobContext, options: RefreshOptions = {}): Promise<ValueMap> {
+  noteRefresh(context.opts);
   const validSeconds = toNumber(options.cacheValidTime ?? 0) ?? 0;
   const read = validSeconds > 0 ? statIfExists("/var/lib/apt/lists")?.mtime : undefined;
   if (read !== undefined && read !== null && read.getTime() + validSeconds * 1000 > Date.now()) return new Map();

@@ -20,8 +20,13 @@ export function changesBetween(before: ValueMap, after: ValueMap): ValueMap {
 
 /** The error of a change that did not go well, with what is known of it: `errors`, `changes`, `result`. */
 export function changeFailure(message: string, info: Readonly<Record<string, Value>>): CommandError {
-  const shown = formatNested(map(info), { color: false }).trimEnd();
-  return new CommandError(`${/[.?!]$/.test(message) ? message : `${message}.`} Additional info follows:\n\n${shown}`);
+  const told = (known: ValueMap) => {
+    const shown = formatNested(known, { color: false }).trimEnd();
+    return `${/[.?!]$/.test(message) ? message : `${message}.`} Additional info follows:\n\n${shown}`;
+  };
+  const { changes, ...more } = info;
+  const withoutChanges = Object.keys(more).length === 0 ? message : told(map(more));
+  return new CommandError(told(map(info)), { info: { changes, message: withoutChanges } });
 }
 
 /** What is done to packages. */

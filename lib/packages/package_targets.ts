@@ -51,24 +51,27 @@ export async function parseTargets(
   };
 }
 
-function listed(given: Value): Value[] | undefined {
+/** The entries of `pkgs` or `sources`: a list, a map, or YAML; `undefined` without any. */
+export function listed(given: Value): Value[] | undefined {
   const value = typeof given === "string" && given !== "" ? loadYaml(given) : given;
   if (isMap(value)) return value.size === 0 ? undefined : [...value].map(([key, item]) => new Map([[key, item]]));
   const list = Array.isArray(value) ? value : value === null || value === "" ? [] : [value];
   return list.length === 0 ? undefined : list;
 }
 
-/** A list of names, and of maps from a name to its version. */
-function repacked(pkgs: readonly Value[], normalize: NormalizeName): Map<string, string | null> {
+/**
+ * The packages of a list of names, and of maps from a name to its version.
+ * @throws {InvocationError} If two have one name, or a map has not one key.
+ */
+export function repacked(pkgs: readonly Value[], normalize: NormalizeName): Map<string, string | null> {
   const packages = new Map<string, string | null>();
-  let count = 0;
-  for (const one of pkgs) {
+  const isOdd = pkgs.some((one) => isMap(one) && one.size !== 1);
+  for (const one of isOdd ? [] : pkgs) {
     for (const [key, version] of isMap(one) ? one : [[one, null] as const]) {
-      count++;
       packages.set(checkedWord(normalize(str(key)), "package name"), version === null ? null : str(version));
     }
   }
-  if (count === packages.size) return packages;
+  if (pkgs.length === packages.size) return packages;
   throw new InvocationError(
     `You are passing a list of packages that contains duplicated packages names: ${repr([...pkgs])}. This cannot be ` +
       "processed. In case you are targeting different versions of the same package, please target them individually",

@@ -22,9 +22,9 @@ export function splitComparison(wanted: string): readonly [operator: string, ver
   return version === undefined ? ["", wanted] : [operator, version];
 }
 
-/** Whether `a operator b`; an operator that Salt does not know holds never. */
-function holds(a: string, operator: string, b: string, order: VersionOrder): boolean {
-  return Object.hasOwn(ACCEPTED, operator) && ACCEPTED[operator].includes(Math.sign(order(a, b)));
+/** Whether an operator accepts an order of two versions, below 0, 0 or above; one that Salt does not know accepts none. */
+export function accepts(operator: string, order: number): boolean {
+  return Object.hasOwn(ACCEPTED, operator) && ACCEPTED[operator].includes(Math.sign(order));
 }
 
 /** The first of the available versions that is wanted. @param options.ignoreEpoch Leave out what is before a colon. */
@@ -35,7 +35,7 @@ export function matchingVersion(
 ): string | undefined {
   const [operator, version] = splitComparison(wanted);
   const order = options.ignoreEpoch === true ? withoutEpochs(options.order) : options.order;
-  return available.find((candidate) => holds(candidate, operator || "==", version, order));
+  return available.find((candidate) => accepts(operator || "==", order(candidate, version)));
 }
 
 /** The order of the versions without their epochs. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { noteRefresh } from "./refresh_tag.ts";
 import { ARCHITECTURES, areBoth32Bits } from "./rpm_architectures.ts";
 import { installedRpms, ownArchitecture, type RpmPackages } from "./rpm.ts";
 import type { RpmPackage } from "./rpm_output.ts";
@@ -112,6 +113,7 @@ export async function refreshYum(
   context: JobContext,
   { asks = isTrue(kwargs.get("check_update") ?? true) }: { readonly asks?: boolean } = {},
 ): Promise<boolean | null> {
+  noteRefresh(context.opts);
   const options = yumOptions(kwargs);
   await runYum(["--quiet", "--assumeyes", "clean", "expire-cache", ...options], context, { mayFail: true });
   if (!asks) return true;

@@ -6,6 +6,7 @@
 
 import { changeFailure, changesBetween } from "./changes.ts";
 import type { Targets } from "./package_targets.ts";
+import { noteRefresh } from "./refresh_tag.ts";
 import { formatRpms, installedRpms, rpmWords } from "./rpm.ts";
 import { splitComparison } from "./version_match.ts";
 import { attributesOf, runZypper, SUCCESSES, zypperXml } from "./zypper.ts";
@@ -25,6 +26,7 @@ const INFO_BATCH = 200;
 
 /** Reads the lists of the repositories anew. @returns Of each whether it was read. @throws {CommandError} */
 export async function refreshZypper(kwargs: ValueMap, context: JobContext): Promise<ValueMap> {
+  noteRefresh(context.opts);
   const settings = context.pillar.get("zypper");
   const configured = isMap(settings) ? settings.get("refreshdb_force") ?? true : true;
   const given = kwargs.get("repos") ?? [];

@@ -7,6 +7,7 @@
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { which as findProgram } from "../../lib/host/which.ts";
 import * as apt from "../../lib/packages/apt.ts";
+import { archiveLine } from "../../lib/packages/apt_definition.ts";
 import {
   addKey,
   deleteKey,
@@ -30,26 +31,6 @@ export const list_repos: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   run: () => repositories.listRepositories(),
 });
-
-/** A personal archive's name as a line of sources. */
-function archiveLine(repo: string, { grains }: JobContext, kwargs: ValueMap): string {
-  const [, owner, name] = /^ppa:([^/]+)\/(.+)$/.exec(repo) ?? [];
-  if (!repo.startsWith("ppa:")) return repo;
-  if (!["Ubuntu", "Mint", "neon"].includes(text(grains.get("os") ?? ""))) {
-    throw new CommandError(`cannot parse "ppa:" style repo definitions: ${repo}`);
-  }
-  if (owner === undefined) {
-    throw new CommandError(
-      'Unable to get PPA info from argument. Expected format "<PPA_OWNER>/<PPA_NAME>" (e.g. saltstack/salt) not found.  ' +
-        `Received '${repo.slice(4)}' instead.`,
-    );
-  }
-  const suite = text(grains.get("oscodename") ?? "");
-  const auth = kwargs.get("ppa_auth");
-  return truthy(auth)
-    ? `deb https://${text(auth ?? "")}@private-ppa.launchpad.net/${owner}/${name}/ubuntu ${suite} main`
-    : `deb http://ppa.launchpad.net/${owner}/${name}/ubuntu ${suite} main`;
-}
 
 export const get_repo: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -9,6 +9,7 @@ import { CommandError } from "../../lib/errors.ts";
 import { parseInstalled, parseUpgrades, splitPackage } from "../../lib/packages/apk_output.ts";
 import { changeFailure, changePackages, changesBetween } from "../../lib/packages/changes.ts";
 import { asVersions, type PackageVersions, versionsOf } from "../../lib/packages/package_list.ts";
+import { noteRefresh } from "../../lib/packages/refresh_tag.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
@@ -40,6 +41,7 @@ async function installedVersions(context: JobContext): Promise<ValueMap> {
 }
 
 async function refresh(context: JobContext): Promise<boolean> {
+  noteRefresh(context.opts);
   const { retcode, stdout } = await apk(["update"], context);
   if (retcode === 0) return true;
   throw changeFailure("Problem encountered installing package(s)", { errors: [stdout], changes: false });

@@ -12,6 +12,7 @@ import { OfferedPackages } from "../../lib/packages/offered_packages.ts";
 import { asVersions, type PackageVersions, versionsOf } from "../../lib/packages/package_list.ts";
 import { parseTargets } from "../../lib/packages/package_targets.ts";
 import * as output from "../../lib/packages/pacman_output.ts";
+import { noteRefresh } from "../../lib/packages/refresh_tag.ts";
 import { scopeWords } from "../../lib/packages/scope.ts";
 import { splitComparison } from "../../lib/packages/version_match.ts";
 import { describe } from "../../lib/plugins/docs.ts";
@@ -57,6 +58,7 @@ async function installedVersions(context: JobContext): Promise<ValueMap> {
 }
 
 async function refresh(root: Value, context: JobContext): Promise<ValueMap> {
+  noteRefresh(context.opts);
   const { retcode, stdout, stderr } = await pacman(["-Sy", ...rootWords(root)], context);
   if (retcode === 0) return output.parseRefresh(stdout);
   throw new CommandError(`Error refreshing package database: ${stderr}`);

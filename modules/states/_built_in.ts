@@ -31,5 +31,11 @@ export const STATE_MODULES: ModuleTable = {
   lvm: () => import("./lvm.ts"),
   nftables: () => import("./nftables.ts"),
   selinux: () => import("./selinux.ts"),
+  cron: () => import("./cron.ts"),
+  group: () => import("./group.ts"),
+  pkg: () => import("./pkg.ts"),
+  pkgrepo: () => import("./pkgrepo.ts"),
+  service: () => import("./service.ts"),
   test: () => import("./test.ts"),
+  user: () => import("./user.ts"),
 };

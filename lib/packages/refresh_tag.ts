@@ -1,0 +1,36 @@
+/**
+ * Whether the lists of packages are to be read before the next state that needs them: a file says so, from the beginning of
+ * a run until they have been read.
+ * Source: Salt 3008.3, `salt/utils/pkg/__init__.py`.
+ * @module
+ */
+
+import type { MinionOpts } from "../config/options.ts";
+import { removeIfExists, statIfExists } from "../os/atomic_file.ts";
+import { isTrue } from "../values/is_true.ts";
+import type { Value } from "../values/value.ts";
+
+function tagFile({ cachedir }: MinionOpts): string {
+  return `${cachedir}/pkg_refresh`;
+}
+
+/** Notes that the lists are to be read. */
+export function askForRefresh(opts: MinionOpts): void {
+  if (isAskedForRefresh(opts)) return;
+  Deno.mkdirSync(opts.cachedir, { recursive: true });
+  Deno.writeTextFileSync(tagFile(opts), "");
+}
+
+function isAskedForRefresh(opts: MinionOpts): boolean {
+  return statIfExists(tagFile(opts))?.isFile ?? false;
+}
+
+/** Notes that they are read now. */
+export function noteRefresh(opts: MinionOpts): void {
+  removeIfExists(tagFile(opts));
+}
+
+/** Whether to read them, by the argument `refresh` of a state: true, false, or `null`, as the file says. */
+export function wantsRefresh(refresh: Value, opts: MinionOpts): boolean {
+  return isTrue(refresh) || (refresh !== false && isAskedForRefresh(opts));
+}

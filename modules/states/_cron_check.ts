@@ -1,0 +1,71 @@
+/**
+ * What test mode says of a crontab: whether a job or a variable is there as it should be.
+ * Source: Salt 3008.3 `salt/states/cron.py`.
+ * @module
+ */
+
+import { type CronEntry, differs, isMeant, TIME_FIELDS } from "../../lib/accounts/crontab.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** How an entry is found. */
+export type Found = "absent" | "present" | "update";
+
+/** A job as a state asks for it. A time that is not given may be any. */
+export interface AskedJob {
+  readonly cmd: string;
+  readonly identifier: string | null;
+  readonly comment?: string | null;
+  readonly commented?: boolean | null;
+  /** The fields of the time, by name. */
+  readonly time?: ReadonlyMap<string, string>;
+  /** The occasion, in place of a time. */
+  readonly special?: string | null;
+}
+
+async function entries(user: string, kind: "crons" | "special" | "env", context: StateContext): Promise<ValueMap[]> {
+  const table = await context.call("cron.list_tab", [user]);
+  const list = isMap(table) ? table.get(kind) : undefined;
+  return Array.isArray(list) ? list.filter(isMap) : [];
+}
+
+function field(entry: ValueMap, key: string): string | null {
+  const value = entry.get(key) ?? null;
+  return value === null ? null : str(value);
+}
+
+/** Whether a job is in a user's crontab. */
+export async function findJob(user: string, asked: AskedJob, context: StateContext): Promise<Found> {
+  const special = asked.special ?? null;
+  for (const entry of await entries(user, special === null ? "crons" : "special", context)) {
+    const known: CronEntry = {
+      cmd: field(entry, "cmd") ?? "",
+      identifier: field(entry, "identifier"),
+      comment: field(entry, "comment"),
+      commented: entry.get("commented") === true,
+    };
+    if (!isMeant(known, asked.cmd, asked.identifier)) continue;
+    const times = TIME_FIELDS.map((name) => [field(entry, name), asked.time?.get(name) ?? null] as const);
+    const pairs: (readonly [string | boolean | null, string | boolean | null])[] = [
+      ...special === null ? times : [[field(entry, "spec"), special] as const],
+      [known.identifier, asked.identifier],
+      [known.cmd, asked.cmd],
+      [known.comment, asked.comment ?? null],
+      [known.commented, asked.commented ?? null],
+    ];
+    return pairs.some(([old, wanted]) => differs(old, wanted)) ? "update" : "present";
+  }
+  return "absent";
+}
+
+/** Whether a variable is in a user's crontab, with that value. */
+export async function findVariable(
+  user: string,
+  name: string,
+  value: Value,
+  context: StateContext,
+): Promise<Found> {
+  const known = (await entries(user, "env", context)).find((entry) => entry.get("name") === name);
+  if (known === undefined) return "absent";
+  return known.get("value") === (value ?? "") ? "present" : "update";
+}

@@ -1,0 +1,110 @@
+/**
+ * `cron.file`: a whole crontab from a file.
+ * Source: Salt 3008.3 `salt/states/cron.py`.
+ * @module
+ */
+
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { failed, resultMap, startResult, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
+import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** The arguments of `cron.file`, as they are given. */
+export interface CronFileArguments {
+  readonly name: Value;
+  readonly source_hash: Value;
+  readonly source_hash_name: Value;
+  readonly user: string;
+  readonly template: Value;
+  readonly context: Value;
+  readonly replace: boolean;
+  readonly defaults: Value;
+  readonly backup: Value;
+}
+
+const MODE = "0600";
+
+/** Runs the state. @param kwargs Keywords for the functions of the module file. */
+export async function runCronFile(
+  args: CronFileArguments,
+  kwargs: ValueMap,
+  context: StateContext,
+): Promise<StateResult> {
+  const { name, user } = args;
+  const group = await firstGroup(user, context);
+  if (group === undefined) return failed(name, `Could not identify group for user ${user}`);
+  const path = await Deno.makeTempFile({ prefix: "salt_cron_" });
+  try {
+    const now = str(await context.call("cron.raw_cron", [user]));
+    await Deno.writeTextFile(path, now.endsWith("\n") ? now : `${now}\n`);
+    if (!args.replace && (await Deno.stat(path)).size > 0) {
+      return { ...startResult(name), comment: `User ${user} already has a crontab. No changes made` };
+    }
+    const saltenv = context.low.get("__env__") ?? "base";
+    return await manage(path, { ...args, group, saltenv }, kwargs, context);
+  } finally {
+    await Deno.remove(path).catch((error: unknown) => {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    });
+  }
+}
+
+async function firstGroup(user: string, context: StateContext): Promise<string | undefined> {
+  const info = await context.call("user.info", [user]);
+  const groups = isMap(info) ? info.get("groups") : undefined;
+  return Array.isArray(groups) && groups.length > 0 ? str(groups[0]) : undefined;
+}
+
+/** Makes the file at `path` what the state asks for, and it the user's crontab. */
+async function manage(
+  path: string,
+  args: CronFileArguments & { readonly group: string; readonly saltenv: Value },
+  kwargs: ValueMap,
+  context: StateContext,
+): Promise<StateResult> {
+  const { name, user, group, saltenv, source_hash_name, template, defaults } = args;
+  const shared = { user, group, mode: MODE, attrs: [], template, context: args.context, defaults, saltenv };
+  if (context.test) {
+    const own = map({ name: path, source: name, source_hash: args.source_hash, source_hash_name, ...shared });
+    const answer = await context.call("file.check_managed", [], new Map([...own, ...kwargs]));
+    const [result, comment]: Value[] = Array.isArray(answer) ? answer : [];
+    return { ...startResult(name, typeof result === "boolean" ? result : null), comment: str(comment ?? "") };
+  }
+  const [source, source_hash]: Value[] = asList(
+    await context.call("file.source_list", [name, args.source_hash, saltenv]),
+  );
+  try {
+    const own = map({ name: path, source, source_hash, source_hash_name, skip_verify: false, ...shared });
+    const [sfn, source_sum, problem] = asList(
+      await context.call("file.get_managed", [], new Map([...own, ...kwargs])),
+    );
+    if (problem) return failed(name, str(problem));
+    const file = { name: path, sfn, source, source_sum, user, group, mode: MODE, attrs: [], saltenv };
+    const ret = resultMap(startResult(name));
+    const managed = stateResult(
+      await context.call("file.manage_file", [], map({ ...file, ret, backup: args.backup })),
+    );
+    return await install(path, { ...managed, name }, user, context);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    context.log("debug", `cron.file ${str(name)}: ${text}`);
+    return failed(name, `Unable to manage file: ${text}`);
+  }
+}
+
+function asList(value: Value): Value[] {
+  return Array.isArray(value) ? value : [];
+}
+
+async function install(path: string, managed: StateResult, user: string, context: StateContext): Promise<StateResult> {
+  if (managed.changes.has("diff")) {
+    const written = await context.call("cron.write_cron_file_verbose", [user, path]);
+    const told: ValueMap = isMap(written) ? written : new Map();
+    if (told.get("retcode") === 0) {
+      return { ...managed, result: true, comment: `Crontab for user ${user} was updated` };
+    }
+    const reason = str(told.get("stderr") ?? "");
+    return failed(managed.name, `Unable to update user ${user} crontab ${path}. Error: ${reason}`);
+  }
+  if (managed.result !== true) return managed;
+  return { ...startResult(managed.name), comment: `Crontab for user ${user} is in the correct state` };
+}

@@ -1,0 +1,227 @@
+/**
+ * State module `cron`: the jobs and variables of users' crontabs.
+ * Source: Salt 3008.3 `salt/states/cron.py`.
+ * @module
+ */
+
+import { findJob, findVariable, type Found } from "./_cron_check.ts";
+import { runCronFile } from "./_cron_file.ts";
+import { TIME_FIELDS } from "../../lib/accounts/crontab.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { map, str as text, type Value } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = {
+  serves: [{ functions: ["cron.list_tab"], otherwise: "cron module could not be loaded" }],
+};
+
+const USER = `user : root
+    The user whose crontab it is.`;
+const IDENTIFIER = `identifier
+    A text by which Salt finds the job again although its command changes. Default: the command.`;
+
+/** The identifier of a job: what is given, by default its command; None: none. */
+function identifierOf(given: Value, name: string): string | null {
+  return given === false ? name : given === null ? null : text(given);
+}
+
+/** What test mode says of an entry that is to be there. */
+function planned(name: string, what: string, found: Found): StateResult {
+  if (found === "present") return { ...startResult(name), comment: `${what} already present` };
+  const comment = `${what} is set to be ${found === "absent" ? "added" : "updated"}`;
+  return { ...startResult(name, null), comment };
+}
+
+/** What test mode says of an entry that is to go. */
+function plannedRemoval(name: string, what: string, found: Found): StateResult {
+  return found === "absent"
+    ? { ...startResult(name), comment: `${what} is absent` }
+    : { ...startResult(name, null), comment: `${what} is set to be removed` };
+}
+
+/** An entry, and whose it is. */
+interface Entry {
+  readonly name: string;
+  readonly user: string;
+  /** `Cron` or `Cron env`. */
+  readonly kind: string;
+}
+
+/** The result of an addition, by what the module cron answers. */
+function added(answer: Value, { name, user, kind }: Entry): StateResult {
+  if (answer === "present") return { ...startResult(name), comment: `${kind} ${name} already present` };
+  const changes = map({ [user]: name });
+  if (answer === "new") return { ...startResult(name), comment: `${kind} ${name} added to ${user}'s crontab`, changes };
+  if (answer === "updated") return { ...startResult(name), comment: `${kind} ${name} updated`, changes };
+  return failed(name, `${kind} ${name} for user ${user} failed to commit with error \n${text(answer)}`);
+}
+
+/** The result of a removal. */
+function removed(answer: Value, { name, user, kind }: Entry): StateResult {
+  if (answer === "absent") return { ...startResult(name), comment: `${kind} ${name} already absent` };
+  if (answer === "removed") {
+    const comment = `${kind} ${name} removed from ${user}'s crontab`;
+    return { ...startResult(name), comment, changes: map({ [user]: name }) };
+  }
+  return failed(name, `${kind} ${name} for user ${user} failed to commit with error ${text(answer)}`);
+}
+
+export const present: ModuleFunction<StateContext> = stateFn({
+  doc: `A job is in a user's crontab.
+
+name
+    The command.
+
+${USER}
+
+minute, hour, daymonth, month, dayweek : *
+    The time, as in crontab(5); \`random\` is chosen once, when the job is added.
+
+comment
+    A comment above the job.
+
+commented : False
+    Whether the job is there, and switched off.
+
+${IDENTIFIER}
+
+special
+    An occasion in place of a time: @reboot, @yearly, @monthly, @weekly, @daily, @hourly.`,
+  params: {
+    name: str(),
+    user: str("root"),
+    minute: str("*"),
+    hour: str("*"),
+    daymonth: str("*"),
+    month: str("*"),
+    dayweek: str("*"),
+    comment: str(null),
+    commented: bool(false),
+    identifier: any(false),
+    special: str(null),
+  },
+  async run({ name: given, user, comment, commented, special, ...bound }, context) {
+    const name = given.trim();
+    const identifier = identifierOf(bound.identifier, name);
+    if (context.test) {
+      const time = new Map(TIME_FIELDS.map((field) => [field, bound[field].toLowerCase()]));
+      const asked = { cmd: name, identifier, comment, commented, time, special };
+      return planned(name, `Cron ${name}`, await findJob(user, asked, context));
+    }
+    const job = { user, cmd: name, comment, commented, identifier };
+    const time = Object.fromEntries(TIME_FIELDS.map((field) => [field, bound[field]]));
+    const answer = special === null
+      ? await context.call("cron.set_job", [], map({ ...job, ...time }))
+      : await context.call("cron.set_special", [], map({ ...job, special }));
+    return added(answer, { name, user, kind: "Cron" });
+  },
+});
+
+export const absent: ModuleFunction<StateContext> = stateFn({
+  doc: `A job is not in a user's crontab.
+
+name
+    The command.
+
+${USER}
+
+${IDENTIFIER}
+
+special
+    The occasion of the job, if it has one in place of a time.
+
+Other arguments of cron.present are taken and not looked at.`,
+  params: { name: str(), user: str("root"), identifier: any(false), special: str(null) },
+  varKwargs: "kwargs",
+  async run({ name: given, user, special, ...bound }, context) {
+    const name = given.trim();
+    const identifier = identifierOf(bound.identifier, name);
+    if (context.test) {
+      return plannedRemoval(name, `Cron ${name}`, await findJob(user, { cmd: name, identifier }, context));
+    }
+    const answer = special === null
+      ? await context.call("cron.rm_job", [user, name], map({ identifier }))
+      : await context.call("cron.rm_special", [user, name], map({ special, identifier }));
+    return removed(answer, { name, user, kind: "Cron" });
+  },
+});
+
+export const file: ModuleFunction<StateContext> = stateFn({
+  doc: `A user's crontab is what a file says, and nothing else.
+
+name
+    The file: a URL (salt, http, https, ftp, file) or a path, or a list, of which the first that is there counts.
+
+source_hash
+    The digest of a file from elsewhere, or a file with digests.
+
+source_hash_name
+    The name by which the file is looked up among those digests.
+
+${USER}
+
+template
+    The renderer that the file is passed through: jinja.
+
+context
+    A map of variables for the template.
+
+replace : True
+    Whether a crontab that is there is replaced.
+
+defaults
+    A map of variables that count where the context has none of their name.
+
+backup
+    Where the crontab is kept before it is replaced: minion.
+
+More arguments are those of file.check_managed and file.get_managed.`,
+  params: {
+    name: any(),
+    source_hash: any(""),
+    source_hash_name: str(null),
+    user: str("root"),
+    template: str(null),
+    context: any(null),
+    replace: bool(true),
+    defaults: any(null),
+    backup: any(""),
+  },
+  varKwargs: "kwargs",
+  run: (bound, context, { kwargs }) => runCronFile(bound, kwargs, context),
+});
+
+export const env_present: ModuleFunction<StateContext> = stateFn({
+  doc: `A variable is in a user's crontab.
+
+name
+    The variable.
+
+value
+    Its value. Default: an empty text.
+
+${USER}`,
+  params: { name: str(), value: str(null), user: str("root") },
+  async run({ name, value, user }, context) {
+    if (context.test) return planned(name, `Cron env ${name}`, await findVariable(user, name, value, context));
+    const answer = await context.call("cron.set_env", [user, name], map({ value }));
+    return added(answer, { name, user, kind: "Cron env" });
+  },
+});
+
+export const env_absent: ModuleFunction<StateContext> = stateFn({
+  doc: `A variable is not in a user's crontab.
+
+name
+    The variable.
+
+${USER}`,
+  params: { name: str(), user: str("root") },
+  async run({ name: given, user }, context) {
+    const name = given.trim();
+    if (context.test) return plannedRemoval(name, `Cron env ${name}`, await findVariable(user, name, null, context));
+    return removed(await context.call("cron.rm_env", [user, name]), { name, user, kind: "Cron env" });
+  },
+});

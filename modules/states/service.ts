@@ -1,0 +1,157 @@
+/**
+ * State module `service`: services that run, and those that start with the system.
+ * Source: Salt 3008.3 `salt/states/service.py`.
+ * @module
+ */
+
+import { disableService, enableService, maskService } from "./_service_boot.ts";
+import { runDead, runRunning, runWatch } from "./_service_running.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, float, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { startResult, stateFn } from "../../lib/plugins/state_module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+
+export const virtual: Virtual = {
+  serves: [{
+    functions: ["service.start"],
+    otherwise: "No service execution module loaded: check support for service management on this system",
+  }],
+};
+
+const SYSTEMD = `no_block : False
+    Whether systemd's jobs are not waited for.`;
+const SERVICE = `name
+    The service, as the host's system of services names it.
+
+enable
+    Whether it starts with the system. Without it that stays as it is.
+
+sig
+    What to look for among the processes, where the host cannot tell whether a service runs.
+
+init_delay
+    Seconds to wait after a start or stop, before the state looks at the service and goes on.
+
+${SYSTEMD}`;
+
+const ARGUMENTS = { name: str(), enable: any(null), sig: any(null), init_delay: float(null) };
+
+export const running: ModuleFunction<StateContext> = stateFn({
+  doc: `A service runs. Where a state that it watches has changed something, it is restarted.
+
+${SERVICE}
+
+unmask : False
+    Whether a masked unit is unmasked first. (systemd)
+
+unmask_runtime : False
+    Whether that is a mask until the next start of the system. (systemd)
+
+reload : False
+    Whether the service only reads its configuration again when a watched state has changed something.
+
+full_restart : False
+    Whether it is stopped and started then, where the host tells that from a restart.
+
+force : False
+    Whether it is made to reload then.`,
+  params: ARGUMENTS,
+  varKwargs: "kwargs",
+  run: (bound, context, { kwargs }) => runRunning(bound, kwargs, context),
+});
+
+export const dead: ModuleFunction<StateContext> = stateFn({
+  doc: `A service does not run.
+
+${SERVICE}`,
+  params: ARGUMENTS,
+  varKwargs: "kwargs",
+  run: (bound, context, { kwargs }) => runDead(bound, kwargs, context),
+});
+
+export const enabled: ModuleFunction<StateContext> = stateFn({
+  doc: `A service starts with the system. Whether it runs now is not looked at.
+
+name
+    The service.
+
+${SYSTEMD}`,
+  params: { name: str() },
+  varKwargs: "kwargs",
+  async run({ name }, context, { kwargs }) {
+    const result = { ...startResult(name), ...await enableService(name, { started: null }, kwargs, context) };
+    if (!context.test || result.comment !== `The named service ${name} is not available`) return result;
+    const comment = `Service ${name} not present; if created in this state run, it would have been enabled`;
+    return { ...result, result: null, comment };
+  },
+});
+
+export const disabled: ModuleFunction<StateContext> = stateFn({
+  doc: `A service does not start with the system. Whether it runs now is not looked at.
+
+name
+    The service.
+
+${SYSTEMD}`,
+  params: { name: str() },
+  varKwargs: "kwargs",
+  run: async ({ name }, context, { kwargs }) => ({
+    ...startResult(name),
+    ...await disableService(name, { started: null }, kwargs, context),
+  }),
+});
+
+function masking(doc: string, wanted: boolean): ModuleFunction<StateContext> {
+  return stateFn({
+    doc: `${doc}
+
+name
+    The unit.
+
+runtime : False
+    Whether that is until the next start of the system.`,
+    params: { name: str(), runtime: bool(false) },
+    run: ({ name, runtime }, context) => maskService(name, { wanted, runtime }, context),
+  });
+}
+
+export const masked: ModuleFunction<StateContext> = masking(
+  "A unit of systemd is masked, so that nothing starts it. It is not stopped.",
+  true,
+);
+
+export const unmasked: ModuleFunction<StateContext> = masking("A unit of systemd is not masked.", false);
+
+export const mod_watch: ModuleFunction<StateContext> = stateFn({
+  doc:
+    `Restart, reload, start or stop a service, because a state that is watched has changed something. For the runtime.
+
+name
+    The service.
+
+sfun
+    The function of the watching state: running or dead.
+
+sig, init_delay
+    As in service.running.
+
+reload : False
+    Whether the service only reads its configuration again.
+
+full_restart : False
+    Whether it is stopped and started, where the host tells that from a restart.
+
+force : False
+    Whether it is made to reload.`,
+  params: {
+    name: str(),
+    sfun: str(null),
+    sig: any(null),
+    reload: bool(false),
+    full_restart: bool(false),
+    init_delay: float(null),
+    force: bool(false),
+  },
+  varKwargs: "kwargs",
+  run: (bound, context, { kwargs }) => runWatch(bound, kwargs, context),
+});

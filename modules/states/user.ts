@@ -1,0 +1,255 @@
+/**
+ * State module `user`: accounts of users.
+ * Source: Salt 3008.3 `salt/states/user.py`.
+ * @module
+ */
+
+import { failureText } from "./_execution.ts";
+import { neededChanges, shadowInfo, userInfo, type WantedUser } from "./_user_changes.ts";
+import { addUser, changeUser, shownChanges } from "./_user_setting.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
+import { compareStrings, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+const LOCAL = `local : False
+    Whether only the host's own files count, and not a directory's users: for libuser's programs.`;
+
+/** The methods of password hashes, by what stands behind their first dollar. */
+const HASHES: Readonly<Record<string, string>> = { "1": "md5", "2a": "blowfish", "5": "sha256", "6": "sha512" };
+
+/** The hash of a password, with the salt that the user's hash has, so that an equal password has an equal hash. */
+async function hashed(password: string, name: string, context: StateContext): Promise<string> {
+  const now = text((await shadowInfo(name, context))?.get("passwd") ?? "").split("$");
+  if (now.length !== 4) return text(await context.call("shadow.gen_password", [password]));
+  const [, method, salt] = now;
+  if (method === "1") context.log("warning", "Using MD5 for hashing passwords is considered insecure!");
+  const how: ValueMap = new Map([["crypt_salt", salt]]);
+  if (Object.hasOwn(HASHES, method)) how.set("algorithm", HASHES[method]);
+  return text(await context.call("shadow.gen_password", [password], how));
+}
+
+/** Those of the groups that are there, and the others. */
+async function sortedGroups(groups: readonly string[], context: StateContext) {
+  const [there, missing]: [string[], string[]] = [[], []];
+  for (const group of groups) (truthy(await context.call("group.info", [group])) ? there : missing).push(group);
+  return { there, missing };
+}
+
+function textOrNull(value: Value): string | null {
+  return value === null ? null : text(value);
+}
+
+export const present: ModuleFunction<StateContext> = stateFn({
+  doc: `A user is there.
+
+name
+    The user.
+
+uid
+    The user's id. Default: the next that is free, and for a user who is there the own.
+
+gid
+    The primary group, its id or its name. Default: what useradd chooses.
+
+usergroup
+    Whether a group of the user's name is made, and is the primary one. Default: what useradd does.
+
+groups
+    A list of the groups that the user is in beside the primary one. They must be there.
+
+optional_groups
+    A list of groups that the user is in if they are there.
+
+remove_groups : True
+    Whether the user leaves other groups.
+
+home
+    The home directory. Default: what useradd chooses.
+
+createhome : True
+    Whether the home directory is made.
+
+persist_home : False
+    Whether what is in the home directory moves when it changes.
+
+password
+    The password's hash, or with hash_password the password.
+
+hash_password : False
+    Whether the password is plain and is hashed here.
+
+enforce_password : True
+    Whether a password that the user has set is changed back.
+
+empty_password : False
+    Whether the user has no password, so that none is asked for.
+
+shell
+    The login shell. Default: what useradd chooses.
+
+unique : True
+    Whether the uid must be free.
+
+system : False
+    Whether a new user gets an id of those for the system.
+
+fullname, roomnumber, workphone, homephone, other
+    What the comment of the account has. No commas in the first three.
+
+loginclass
+    For the BSDs; not looked at here.
+
+date
+    The day of the last change of the password, in days since 1970.
+
+mindays, maxdays
+    The days before a password may be changed again, and after which it must be.
+
+inactdays
+    The days for which an expired password still counts.
+
+warndays
+    The days before its end in which the user is told.
+
+expire
+    The day from which on the account is closed, in days since 1970; -1 for never.
+
+nologinit : False
+    Whether a new user is left out of lastlog and faillog.
+
+allow_uid_change : False
+    Whether the uid of a user who is there may change. Files keep their owner.
+
+allow_gid_change : False
+    Whether the primary group of a user who is there may change.
+
+password_lock
+    Whether the password is locked, or is not. Without it that stays as it is.
+
+win_homedrive, win_profile, win_logonscript, win_description
+    For Windows; not looked at here.
+
+${LOCAL}`,
+  params: {
+    name: str(),
+    uid: int(null),
+    gid: any(null),
+    usergroup: bool(null),
+    groups: list(null),
+    optional_groups: list(null),
+    remove_groups: bool(true),
+    home: str(null),
+    createhome: bool(true),
+    persist_home: bool(false),
+    password: str(null),
+    hash_password: bool(false),
+    enforce_password: bool(true),
+    empty_password: bool(false),
+    shell: str(null),
+    unique: bool(true),
+    system: bool(false),
+    fullname: any(null),
+    roomnumber: any(null),
+    workphone: any(null),
+    homephone: any(null),
+    other: any(null),
+    loginclass: str(null),
+    date: any(null),
+    mindays: int(null),
+    maxdays: int(null),
+    inactdays: int(null),
+    warndays: int(null),
+    expire: any(null),
+    win_homedrive: any(null),
+    win_profile: any(null),
+    win_logonscript: any(null),
+    win_description: any(null),
+    nologinit: bool(false),
+    allow_uid_change: bool(false),
+    allow_gid_change: bool(false),
+    password_lock: bool(null),
+    local: bool(false),
+  },
+  async run(bound, context) {
+    const { name, gid, usergroup, allow_uid_change, allow_gid_change } = bound;
+    const password = bound.password && bound.hash_password
+      ? await hashed(bound.password, name, context)
+      : bound.password;
+    const gecos = {
+      fullname: textOrNull(bound.fullname),
+      roomnumber: textOrNull(bound.roomnumber),
+      workphone: textOrNull(bound.workphone),
+      homephone: textOrNull(bound.homephone),
+      other: textOrNull(bound.other),
+    };
+    const split = [gecos.fullname, gecos.roomnumber, gecos.workphone].find((part) => part?.includes(","));
+    if (typeof split === "string") return failed(name, `Unsupported char ',' in ${split}`);
+    const { there, missing } = await sortedGroups((bound.groups ?? []).map(text), context);
+    if (missing.length > 0 && !context.test) {
+      return failed(name, `The following group(s) are not present: ${missing.join(",")}`);
+    }
+    const optional = await sortedGroups((bound.optional_groups ?? []).map(text), context);
+    for (const group of optional.missing) {
+      context.log("debug", `Optional group "${group}" for user "${name}" is not present`);
+    }
+    for (const group of there.filter((one) => bound.optional_groups?.includes(one))) {
+      context.log("warning", `Group "${group}" specified in both groups and optional_groups for user ${name}`);
+    }
+    const wanted: WantedUser = {
+      ...bound,
+      ...gecos,
+      password,
+      groups: bound.groups === null ? null : there,
+      optional_groups: bound.optional_groups?.length ? optional.there : null,
+    };
+    const isOwnGroup = usergroup === true && await context.call("file.group_to_gid", [name]) !== "";
+    let changes: ValueMap | undefined;
+    try {
+      const allowed = { uid: allow_uid_change, gid: allow_gid_change };
+      changes = await neededChanges({ ...wanted, gid: isOwnGroup ? name : gid }, allowed, context);
+    } catch (error) {
+      return failed(name, failureText(error));
+    }
+    if (changes === undefined) {
+      if (!context.test) return await addUser(wanted, bound, context);
+      const pending = missing.length > 0 ? ` (pending groups: ${missing.join(",")})` : "";
+      return { ...startResult(name, null), comment: `User ${name} set to be added${pending}` };
+    }
+    if (changes.size === 0) return { ...startResult(name), comment: `User ${name} is present and up to date` };
+    if (!context.test) return await changeUser(wanted, changes, bound.persist_home, context);
+    const lines = [...shownChanges(changes)].map(([key, value]) => `${text(key)}: ${text(value)}\n`);
+    if (missing.length > 0) lines.push(`groups (pending creation): ${missing.join(",")}\n`);
+    const comment = `The following user attributes are set to be changed:\n${lines.join("")}`;
+    return { ...startResult(name, null), comment };
+  },
+});
+
+export const absent: ModuleFunction<StateContext> = stateFn({
+  doc: `A user is not there.
+
+name
+    The user.
+
+purge : False
+    Whether the home directory and the mailbox are deleted too.
+
+force : False
+    Whether a user who is logged in is deleted too.
+
+${LOCAL}`,
+  params: { name: str(), purge: bool(false), force: bool(false), local: bool(false) },
+  async run({ name, purge, force, local }, context) {
+    if ((await userInfo(name, local, context)).size === 0) {
+      return { ...startResult(name), comment: `User ${name} is not present` };
+    }
+    if (context.test) return { ...startResult(name, null), comment: `User ${name} set for removal` };
+    const listed = await context.call("user.list_groups", [name]);
+    const before = (Array.isArray(listed) ? listed : []).map(text);
+    const isDeleted = truthy(await context.call("user.delete", [name, purge, force], map({ local })));
+    if (!isDeleted) return failed(name, `Failed to remove user ${name}`);
+    const { missing } = await sortedGroups(before.sort(compareStrings), context);
+    const changes: ValueMap = new Map(missing.map((group) => [`${group} group`, "removed"]));
+    return { name, result: true, comment: `Removed user ${name}`, changes: changes.set(name, "removed") };
+  },
+});
