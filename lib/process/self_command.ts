@@ -82,3 +82,14 @@ function innerProcess(entry: URL, name: string): string[] {
   if (Deno.build.standalone) return [Deno.execPath(), ...words];
   return [Deno.execPath(), ...DENO_RUN, decodeURIComponent(entry.pathname), ...words];
 }
+
+/**
+ * The words that start one of the operator's commands, `salt-run`, of this installation: of the same sources, or beside this
+ * executable. Whether it is there is for the caller to see.
+ */
+export function operatorCommand(name: string, facts: SelfFacts = thisProcess()): string[] {
+  const own = facts.launcher ?? (facts.standalone ? facts.execPath : undefined);
+  if (own !== undefined) return [`${own.slice(0, own.lastIndexOf("/"))}/${name}`];
+  const entry = new URL("../../salt.ts", import.meta.url);
+  return [facts.execPath, ...DENO_RUN, decodeURIComponent(entry.pathname), "--as", name];
+}

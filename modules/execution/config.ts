@@ -202,3 +202,12 @@ function mergeMaps(into: ValueMap, from: ValueMap, recurse: boolean): ValueMap {
   }
   return merged;
 }
+
+export const gather_bootstrap_script: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Answers as Salt's does where salt-cloud is not installed: [False, a text that says so]. Fetch the script by cp.get_url.",
+    "config.gather_bootstrap_script",
+  ),
+  params: { bootstrap: any(null) },
+  run: () => [false, "config.gather_bootstrap_script is unavailable"],
+});

@@ -1,8 +1,8 @@
 /**
  * Execution module `saltutil`: the minion's own jobs, and having it read its modules, grains and pillar again. What fetches modules is in
- * `_syncing.ts`.
+ * `_syncing.ts`, what asks the master of this host in `_master_side.ts`.
  *
- * Source: the functions of Salt 3008.3 `salt/modules/saltutil.py`; `cmd`, `cmd_iter`, `runner` and `wheel` are not here.
+ * Source: the functions of Salt 3008.3 `salt/modules/saltutil.py`.
  * @module
  */
 

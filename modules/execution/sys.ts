@@ -1,12 +1,12 @@
 /**
- * Execution module `sys`: what functions this minion has, their documentation and their arguments.
+ * Execution module `sys`: what functions this minion has, their documentation and their arguments. Those that tell of other
+ * families than execution modules are in `_sys_families.ts`.
  * Source: the functions of Salt 3008.3 `salt/modules/sysmod.py` that tell of execution modules.
  * @module
  */
 
-import { argspec as signatureOf } from "../../lib/plugins/call.ts";
-import { collectDocs, describe, selects } from "../../lib/plugins/docs.ts";
-import { compileGlob } from "../../lib/text/glob.ts";
+import { argspecsOf, functionsOf, modulesOf } from "./_sys_selecting.ts";
+import { collectDocs, describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { SEARCH_PATH } from "../../lib/plugins/permissions.ts";
@@ -38,7 +38,7 @@ export const list_functions: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "args",
   varKwargs: "kwargs",
-  run: async (_bound, context, rest) => matching(await functionNames(context), rest.args.map(text)),
+  run: async (_bound, context, rest) => functionsOf(await functionNames(context), rest.args.map(text)),
 });
 
 export const list_modules: ModuleFunction<JobContext> = fn({
@@ -50,14 +50,7 @@ export const list_modules: ModuleFunction<JobContext> = fn({
   permissions: SEARCH_PATH,
   params: {},
   varArgs: "args",
-  run: async (_bound, context, rest) => {
-    const names = await functionNames(context);
-    // A glob is held against the functions' full names, as Salt does: 's*' and 'sys.*' both find sys.
-    const tests = rest.args.map(text).map((wanted) =>
-      wanted.includes("*") ? compileGlob(wanted) : (name: string) => moduleOf(name) === wanted
-    );
-    return [...new Set(names.filter((name) => tests.length === 0 || tests.some((test) => test(name))).map(moduleOf))];
-  },
+  run: async (_bound, context, rest) => modulesOf(await functionNames(context), rest.args.map(text)),
 });
 
 export const argspec: ModuleFunction<JobContext> = fn({
@@ -69,11 +62,7 @@ export const argspec: ModuleFunction<JobContext> = fn({
   ),
   permissions: SEARCH_PATH,
   params: { module: str("") },
-  run: async ({ module }, { catalogue }) => {
-    const chosen = module.includes("*") ? compileGlob(module) : selects(module);
-    const functions = (await catalogue.all()).filter(({ name }) => chosen(name));
-    return Object.fromEntries(functions.map(({ name, fun }) => [name, signatureOf(fun)]));
-  },
+  run: async ({ module }, { catalogue }) => argspecsOf(await catalogue.all(), module),
 });
 
 export const reload_modules: ModuleFunction<JobContext> = fn({
@@ -82,15 +71,6 @@ export const reload_modules: ModuleFunction<JobContext> = fn({
   run: (_bound, { outside }) => outside.refresh("modules"),
 });
 
-function moduleOf(name: string): string {
-  return name.split(".", 1)[0];
-}
-
 async function functionNames({ catalogue }: JobContext): Promise<string[]> {
   return (await catalogue.all()).map(({ name }) => name);
-}
-
-function matching(names: readonly string[], wanted: readonly string[]): string[] {
-  const tests = wanted.map((one) => one.includes("*") || one.includes(".") ? compileGlob(one) : selects(one));
-  return names.filter((name) => tests.length === 0 || tests.some((test) => test(name)));
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { argspec as signatureOf } from "../../lib/plugins/call.ts";
 import { collectDocs } from "../../lib/plugins/docs.ts";
 import { runner as declareRunner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
 import { isMap, type ValueMap } from "../../lib/values/value.ts";
@@ -12,6 +13,16 @@ export const runner: RunnerFunction = declareRunner({
   doc: runnerDoc("Return the documentation of every runner.", "doc.runner"),
   params: {},
   run: async (_, context) => collectDocs(await context.catalogue.all(), []),
+});
+
+export const argspec: RunnerFunction = declareRunner({
+  doc: runnerDoc(
+    "Return the arguments of every runner's functions. Not in Salt; for sys.runner_argspec.",
+    "doc.argspec",
+  ),
+  params: {},
+  run: async (_, context) =>
+    Object.fromEntries((await context.catalogue.all()).map(({ name, fun }) => [name, signatureOf(fun)])),
 });
 
 export const wheel: RunnerFunction = declareRunner({

@@ -7,9 +7,15 @@
 import { invoke } from "../../lib/plugins/call.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { explainUnavailable } from "../../lib/plugins/unavailable.ts";
-import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import {
+  type LocalReturn,
+  runner,
+  type RunnerContext,
+  runnerDoc,
+  type RunnerFunction,
+} from "../../lib/client/runner_context.ts";
 import { any, dict, float, list, str } from "../../lib/plugins/module.ts";
-import { truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { map, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 export const cmd: RunnerFunction = runner({
   doc: runnerDoc(
@@ -63,19 +69,56 @@ timeout
     kwarg: dict(null),
   },
   varKwargs: "kwargs",
-  async run({ tgt, fun, arg, timeout, tgt_type, ret, jid, kwarg }, context, rest) {
-    if (ret !== "") throw new CommandError("ret: returners are not built yet");
-    if (jid !== "") throw new CommandError("jid: the master makes the job id itself");
-    const kwargs = new Map<Value, Value>(
-      [...kwarg ?? [], ...rest.kwargs].filter(([name]) => !String(name).startsWith("__")),
-    );
-    const returns = await context.local.run(tgt, fun, {
-      arg,
-      kwargs,
-      tgtType: tgt_type,
-      timeoutS: timeout || context.opts.timeout,
-    });
+  async run(bound, context, rest) {
+    const returns = await runOnMinions(bound, context, rest.kwargs);
     return new Map([...returns].map(([id, { return: result }]) => [id, result]));
+  },
+});
+
+/** What a function on minions is asked by. */
+interface Asked {
+  readonly tgt: Value;
+  readonly fun: string;
+  readonly arg: readonly Value[];
+  readonly timeout: number | null;
+  readonly tgt_type: string;
+  readonly ret: string;
+  readonly jid?: string;
+  readonly kwarg: ValueMap | null;
+}
+
+function runOnMinions(
+  { tgt, fun, arg, timeout, tgt_type, ret, jid = "", kwarg }: Asked,
+  context: RunnerContext,
+  more: ValueMap,
+): Promise<Map<string, LocalReturn>> {
+  if (ret !== "") throw new CommandError("ret: returners are not built yet");
+  if (jid !== "") throw new CommandError("jid: the master makes the job id itself");
+  const kwargs = new Map<Value, Value>(
+    [...kwarg ?? [], ...more].filter(([name]) => !String(name).startsWith("__")),
+  );
+  return context.local.run(tgt, fun, { arg, kwargs, tgtType: tgt_type, timeoutS: timeout || context.opts.timeout });
+}
+
+export const returns: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Run a function of an execution module on minions, and return by minion what it returned (ret) and its retcode. Not in Salt;
+for saltutil.cmd, whose results are such. Arguments as of salt.execute.`,
+    "salt.returns '*' test.ping",
+  ),
+  params: {
+    tgt: any(),
+    fun: str(),
+    arg: list([]),
+    timeout: float(null),
+    tgt_type: str("glob"),
+    ret: str(""),
+    kwarg: dict(null),
+  },
+  varKwargs: "kwargs",
+  async run(bound, context, rest) {
+    const found = await runOnMinions(bound, context, rest.kwargs);
+    return new Map([...found].map(([id, { return: ret, retcode }]) => [id, map({ ret, retcode })]));
   },
 });
 

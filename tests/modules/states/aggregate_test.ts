@@ -1,4 +1,4 @@
-import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { isMap, map, str, type ValueMap } from "../../../lib/values/value.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { stateContext } from "../../support/state_call.ts";
 
@@ -13,7 +13,7 @@ async function aggregated(module: string, chunks: ValueMap[], running: ValueMap 
   return made;
 }
 
-function chunk(state: string, fun: string, id: string, more: Record<string, Value> = {}): ValueMap {
+function chunk(state: string, fun: string, id: string, more: Record<string, unknown> = {}): ValueMap {
   return map({ state, fun, name: id, __id__: id, ...more });
 }
 

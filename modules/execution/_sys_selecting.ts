@@ -1,0 +1,37 @@
+/**
+ * Functions and modules of a family, chosen as the functions of `sys` choose them.
+ * Source: Salt 3008.3, `salt/modules/sysmod.py`.
+ * @module
+ */
+
+import { type Argspec, argspec, type Signature } from "../../lib/plugins/call.ts";
+import { selects } from "../../lib/plugins/docs.ts";
+import { compileGlob } from "../../lib/text/glob.ts";
+
+function moduleOf(name: string): string {
+  return name.split(".", 1)[0];
+}
+
+function chosen(names: readonly string[], tests: readonly ((name: string) => boolean)[]): string[] {
+  return names.filter((name) => tests.length === 0 || tests.some((test) => test(name)));
+}
+
+/** Of `names`, full names of functions, those of the modules and globs wanted; without any, all. */
+export function functionsOf(names: readonly string[], wanted: readonly string[]): string[] {
+  return chosen(names, wanted.map((one) => one.includes("*") || one.includes(".") ? compileGlob(one) : selects(one)));
+}
+
+/** The modules of `names`. A glob is held against the functions' full names, as Salt does: `s*` and `sys.*` both find sys. */
+export function modulesOf(names: readonly string[], wanted: readonly string[]): string[] {
+  const tests = wanted.map((one) => one.includes("*") ? compileGlob(one) : (name: string) => moduleOf(name) === one);
+  return [...new Set(chosen(names, tests).map(moduleOf))];
+}
+
+/** The arguments of the functions that a module's name, a function's or a glob chooses; an empty text chooses all. */
+export function argspecsOf(
+  functions: readonly { readonly name: string; readonly fun: Signature }[],
+  module: string,
+): Record<string, Argspec> {
+  const test = module.includes("*") ? compileGlob(module) : selects(module);
+  return Object.fromEntries(functions.filter(({ name }) => test(name)).map(({ name, fun }) => [name, argspec(fun)]));
+}

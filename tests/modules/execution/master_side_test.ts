@@ -1,0 +1,74 @@
+/**
+ * saltutil.runner and wheel with real `salt-run` processes of these sources, on a master's configuration that has no master.
+ * @module
+ */
+
+import { CommandError } from "../../../lib/errors.ts";
+import { isMap, map, str, type Value } from "../../../lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
+import { type TestContext, testContext, testOpts } from "../../support/job_context.ts";
+
+interface Place extends Disposable {
+  readonly context: TestContext;
+}
+
+function place(master: string | undefined): Place {
+  const root = Deno.makeTempDirSync({ prefix: "master_side_" });
+  Deno.mkdirSync(`${root}/etc/salt`, { recursive: true });
+  if (master !== undefined) Deno.writeTextFileSync(`${root}/etc/salt/master`, `root_dir: ${root}\n${master}`);
+  const opts = testOpts({ root_dir: root });
+  return {
+    context: testContext({ opts: { ...opts, conf_file: `${root}/etc/salt/minion` } }),
+    [Symbol.dispose]: () => Deno.removeSync(root, { recursive: true }),
+  };
+}
+
+Deno.test("saltutil.runner passes every kind of argument on, and returns the runner's result", async () => {
+  using p = place("");
+  const given = {
+    name: "test.arg",
+    arg: ["a: 1", 2, null, ["x"]],
+    kwarg: { foo: "1", deep: { a: [true] } },
+    more: 2.5,
+  };
+  const result = await p.context.call("saltutil.runner", [], map(given));
+  assertEquals(
+    result,
+    map({ args: ["a: 1", 2, null, ["x"]], kwargs: { foo: "1", deep: { a: [true] }, more: 2.5 } }),
+  );
+});
+
+Deno.test("saltutil.wheel returns what Salt's does: fun, jid, user, fun_args, return, success", async () => {
+  using p = place("");
+  const result = await p.context.call("saltutil.wheel", ["key.list_all"]);
+  assert(isMap(result));
+  assertEquals([...result.keys()], ["fun", "jid", "user", "fun_args", "return", "success", "retcode"]);
+  const keys: Value = result.get("return") ?? null;
+  assertEquals([result.get("fun"), result.get("success"), isMap(keys) && keys.get("minions")], [
+    "wheel.key.list_all",
+    true,
+    [],
+  ]);
+});
+
+Deno.test("saltutil.runner says what failed, and where there is no master", async () => {
+  using p = place("");
+  await assertRejects(() => p.context.call("saltutil.runner", ["nope.nope"]), CommandError, "nope.nope");
+  using none = place(undefined);
+  await assertRejects(() => none.context.call("saltutil.runner", ["test.arg"]), CommandError, "located on the master");
+  await assertRejects(
+    () => none.context.call("saltutil.cmd", ["*", "test.ping"]),
+    CommandError,
+    "located on the master",
+  );
+});
+
+Deno.test("sys tells of the runners of this host's master", async () => {
+  using p = place("");
+  const modules = await p.context.call("sys.list_runners", ["j*", "manage"]);
+  assertEquals(modules, ["jobs", "manage"]);
+  const specs = await p.context.call("sys.runner_argspec", ["test.arg"]);
+  assertEquals(specs, map({ "test.arg": { args: null, defaults: null, varargs: true, kwargs: true } }));
+  const docs = await p.context.call("sys.runner_doc", ["jobs.active"]);
+  assert(isMap(docs) && str(docs.get("jobs.active") ?? "").includes("jobs"));
+});
