@@ -5,7 +5,7 @@ return. Run it with the Python of an environment that has the Salt that the file
 `result` or `error`, and `files_after` of each case.
 
 With `"family": "states"` the functions are those of state modules, `kwargs` has their arguments, and a case with `"test": true` is
-in test mode; the files of tests/corpus/state_calls are such.
+in test mode; the files of tests/corpus/state_program_calls are such.
 
 A file is a map: `salt` (the version), `module` (the file of Salt's module), `grains`, `opts`, `programs` (those that are in
 PATH), `outputs`, `once` (whether repeated calls count once) and `cases`. A case has `fun`, `args`, `kwargs`, and may have `outputs`, `opts`, `files` and `links` of its own.

@@ -5,4 +5,4 @@
 
 import { testProgramCalls } from "../../support/program_calls.ts";
 
-testProgramCalls(new URL("../../corpus/state_calls/", import.meta.url));
+testProgramCalls(new URL("../../corpus/state_program_calls/", import.meta.url));
