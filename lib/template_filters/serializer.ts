@@ -23,7 +23,7 @@ import { dumpYaml } from "../yaml/dump.ts";
 import { jsonText } from "./json_text.ts";
 import { handlingUndefined } from "./undefined_inside.ts";
 import { xmlText } from "./xml_text.ts";
-import { yamlWords } from "./yaml_words.ts";
+import { yamlText } from "./yaml_words.ts";
 
 /** The characters that may not stand in HTML, which `tojson` escapes. */
 const UNSAFE: Readonly<Record<string, string>> = { "<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "'": "\\u0027" };
@@ -80,8 +80,7 @@ function readYaml(value: Obj): Obj {
     return loadYaml(text, "<unicode string>");
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    const place = `  in "<unicode string>", line ${error.line}, column ${error.column}`;
-    throw runtimeError(`Encountered error loading yaml: ${error.salt ?? `${yamlWords(error, text)}\n${place}`}`);
+    throw runtimeError(`Encountered error loading yaml: ${yamlText(error, text)}`);
   }
 }
 

@@ -133,7 +133,10 @@ class Constructor {
     switch (type) {
       case "map":
       case "set": {
-        if (node.kind !== "mapping") throw this.#unexpected("a mapping", node);
+        if (node.kind !== "mapping") {
+          const words = `expected a mapping node, but found ${node.kind}`;
+          throw this.#inSaltsWords(this.#unexpected("a mapping", node), words);
+        }
         if (type === "map") return this.#fill(this.#register(node, new Map()), node);
         const members: Value[] = [];
         this.#register(node, members).push(...this.#fill(new Map(), node).keys());
@@ -161,12 +164,16 @@ class Constructor {
 
   #scalar(node: YamlNode, type: string): Value {
     if (!SCALAR_TYPES.has(type)) {
-      throw this.#error(`the tag ${node.tag.replace(YAML_TAG, "!!")} means nothing here`, node);
+      const error = this.#error(`the tag ${node.tag.replace(YAML_TAG, "!!")} means nothing here`, node);
+      throw this.#inSaltsWords(error, `could not determine a constructor for the tag '${node.tag}'`);
     }
     if (node.kind !== "scalar") throw this.#unexpected("a scalar", node);
     const value = scalarValue(type, node.text);
     if (value !== undefined) return value;
-    if (type === "merge" || type === "value") throw this.#error(`"${node.text}" must be quoted here`, node);
+    if (type === "merge" || type === "value") {
+      const error = this.#error(`"${node.text}" must be quoted here`, node);
+      throw this.#inSaltsWords(error, `could not determine a constructor for the tag '${node.tag}'`);
+    }
     throw this.#error(`${JSON.stringify(node.text)} is not of the type ${type}`, node);
   }
 
@@ -189,7 +196,7 @@ class Constructor {
     for (const [keyNode, valueNode] of node.pairs) {
       if (keyNode.kind !== "scalar") {
         const error = this.#error(`a key must be a scalar, but this is a ${keyNode.kind}`, keyNode);
-        throw this.#inMapping(node, error, "found unacceptable key");
+        throw this.#inMapping(node, error, `found unacceptable key ${nodeRepr(keyNode)}`);
       }
       // In YAML 1.1 an equals sign has its own type, except as a key.
       const key = keyNode.tag === `${YAML_TAG}value` ? keyNode.text : this.value(keyNode);
@@ -216,7 +223,11 @@ class Constructor {
       // The first mapping of a list has precedence, so Salt puts it last. A key in two of them is refused later.
       const sources = value.kind === "sequence" ? [...value.items].reverse() : [value];
       for (const source of sources) {
-        if (source.kind !== "mapping") throw this.#unexpected("a mapping to merge", source);
+        if (source.kind !== "mapping") {
+          const wanted = value.kind === "sequence" ? "a mapping" : "a mapping or list of mappings";
+          const error = this.#unexpected("a mapping to merge", source);
+          throw this.#inMapping(node, error, `expected ${wanted} for merging, but found ${source.kind}`);
+        }
         this.#merge(source);
         this.#mergedPairs += source.pairs.length;
         if (this.#mergedPairs > MAX_MERGED_PAIRS) {
@@ -233,8 +244,15 @@ class Constructor {
   /** The error with Salt's words for a problem at its place. */
   #inMapping(node: MappingNode, error: YamlError, problem: string): YamlError {
     const place = ({ line, column }: TextPlace) => `  in "<unicode string>", line ${line}, column ${column}`;
-    const whole = place(this.#source.place(node.start));
-    error.salt = `while constructing a mapping\n${whole}\n${problem}\n${place(error)}`;
+    const whole = this.#source.place(node.start);
+    const same = whole.line === error.line && whole.column === error.column;
+    error.salt = `while constructing a mapping\n${same ? "" : `${place(whole)}\n`}${problem}\n${place(error)}`;
+    return error;
+  }
+
+  /** An error with Salt's words alone, at its place. */
+  #inSaltsWords(error: YamlError, words: string): YamlError {
+    error.salt = `${words}\n  in "<unicode string>", line ${error.line}, column ${error.column}`;
     return error;
   }
 
@@ -250,6 +268,19 @@ class Constructor {
 const SCALAR_TYPES = new Set([
   ...["null", "bool", "int", "float", "timestamp", "merge", "value", "str", "binary", "python/unicode"],
 ]);
+
+/** How PyYAML prints a node's value in an error: the nodes within it. */
+function nodeRepr(node: YamlNode, open: ReadonlySet<YamlNode> = new Set()): string {
+  if (open.has(node)) return "...";
+  const within = new Set([...open, node]);
+  const whole = (inner: YamlNode): string => {
+    const kind = { scalar: "ScalarNode", sequence: "SequenceNode", mapping: "MappingNode" }[inner.kind];
+    return `${kind}(tag=${repr(inner.tag)}, value=${nodeRepr(inner, within)})`;
+  };
+  if (node.kind === "scalar") return repr(node.text);
+  if (node.kind === "sequence") return `[${node.items.map(whole).join(", ")}]`;
+  return `[${node.pairs.map(([key, value]) => `(${whole(key)}, ${whole(value)})`).join(", ")}]`;
+}
 
 /** The same result for keys that Python takes for equal (`1`, `1.0`, `True`), as far as JavaScript can tell. */
 function keyIdentity(key: Value): Value {

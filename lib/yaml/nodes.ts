@@ -69,7 +69,11 @@ export function composeYaml(source: YamlSource): YamlNode | undefined {
   const bad = UNACCEPTABLE.exec(source.text);
   if (bad !== null) {
     const code = (bad[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-    throw source.error(`the control character U+${code} is not allowed`, bad.index);
+    const error = source.error(`the control character U+${code} is not allowed`, bad.index);
+    const position = new TextEncoder().encode(source.text.slice(0, bad.index)).length;
+    error.salt = `unacceptable character #x${code.toLowerCase()}: control characters are not allowed\n` +
+      `  in "<unicode string>", position ${position}`;
+    throw error;
   }
   const end = /^(?:[ \t]*(?:#.*)?(?:\r\n?|\n))*\.\.\.(?!\S)/.exec(source.text);
   if (end !== null) throw source.error("a document ends here that has not begun", end[0].length - 3);

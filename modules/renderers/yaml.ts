@@ -8,7 +8,7 @@ import { RenderError, YamlError } from "../../lib/errors.ts";
 import { excerptOf } from "../../lib/templates/excerpt.ts";
 import type { Positions, RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
 import type { TextOrigin } from "../../lib/templates/text_origin.ts";
-import { yamlWords } from "../../lib/template_filters/yaml_words.ts";
+import { yamlRenderText } from "../../lib/template_filters/yaml_words.ts";
 import { truthy, type Value } from "../../lib/values/value.ts";
 import { loadYamlPlaces, type YamlPlaces } from "../../lib/yaml/load.ts";
 import { needRenderText } from "./_text.ts";
@@ -42,7 +42,7 @@ function hintOf({ problem, salt }: YamlError): string | undefined {
 /** The excerpt is of what the templates made: a mistake in YAML often shows there alone. */
 function withPlace(error: YamlError, origin: TextOrigin): RenderError {
   return new RenderError(
-    `${yamlWords(error, origin.text)}; line ${error.line}`,
+    yamlRenderText(error, origin.text),
     {
       place: origin.place(error.line, error.column),
       excerpt: excerptOf(origin.text, error.line),

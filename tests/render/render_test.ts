@@ -113,7 +113,7 @@ Deno.test("an error of YAML has Salt's words, the excerpt of what was rendered, 
     `while constructing a mapping
   in "<unicode string>", line 2, column 1
 found conflicting ID 'a'
-  in "<unicode string>", line 5, column 1; line 5
+  in "<unicode string>", line 5, column 1
 
 ---
 

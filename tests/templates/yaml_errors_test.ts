@@ -1,0 +1,20 @@
+import { YamlError } from "../../lib/errors.ts";
+import { yamlRenderText, yamlText } from "../../lib/template_filters/yaml_words.ts";
+import { loadYaml } from "../../lib/yaml/load.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import corpus from "../corpus/yaml_errors.json" with { type: "json" };
+
+for (const { text, full, rendered } of corpus) {
+  Deno.test(`what is wrong in ${JSON.stringify(text)} is told in Salt's words`, () => {
+    let error: unknown;
+    try {
+      loadYaml(text);
+    } catch (thrown) {
+      error = thrown;
+    }
+    assert(error instanceof YamlError, String(error));
+    assertEquals(yamlText(error, text), full);
+    // What has no place in it gets the line.
+    assertEquals(yamlRenderText(error, text).replace(/; line \d+$/, ""), rendered);
+  });
+}
