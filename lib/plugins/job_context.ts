@@ -92,10 +92,12 @@ export interface Functions<C> {
   providers(): Promise<ReadonlyMap<string, string>>;
 }
 
-/** The functions of the execution modules, and those of the state modules. */
+/** The functions of the execution modules, those of the state modules, and the user's own renderers. */
 export interface Catalogue extends Functions<JobContext> {
   /** The state functions, `file.managed`; a module's `mod_watch`, `mod_aggregate` and so on are among them. */
   readonly states: Functions<StateContext>;
+  /** The user's own renderers: `upper.render`. Absent: there are none. */
+  readonly renderers?: Pick<Functions<JobContext>, "get">;
 }
 
 /** Called with a command's output as it is read. */

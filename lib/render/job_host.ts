@@ -4,6 +4,7 @@
  */
 
 import { optsValues } from "../config/opts_map.ts";
+import { ownRenderer } from "./own_renderer.ts";
 import { bind } from "../plugins/call.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import type { ModuleFunction } from "../plugins/module.ts";
@@ -45,6 +46,7 @@ export function jobRenderHost(context: JobContext, files: TemplateFiles): Render
     // Salt masks pillar for operators, not for templates.
     salt: saltFunctionsOf({ ...context, showsPillar: true }),
     files,
+    renderer: (name) => ownRenderer(name, { ...context, showsPillar: true }),
     signal: context.signal,
     log: (level, message) => context.log(level, message),
   };

@@ -39,13 +39,19 @@ export async function pipeOf(request: RenderRequest, host: RenderHost): Promise<
       host.log("warning", `The renderer "${name}" is disallowed by configuration and will be skipped.`);
       continue;
     }
+    const argline = words.join(" ").trim();
+    const own = await host.renderer?.(name);
+    if (own !== undefined) {
+      steps.push({ name, argline, render: own });
+      continue;
+    }
     if (Object.hasOwn(NOT_BUILT, name)) throw new RenderError(`There is no renderer ${name} here. ${NOT_BUILT[name]}`);
     if (!Object.hasOwn(RENDERERS, name)) {
       host.log("error", `The renderer "${pipe}" is not available${didYouMean(name, Object.keys(RENDERERS))}`);
       return [];
     }
     const { render } = await RENDERERS[name]();
-    steps.push({ name, argline: words.join(" ").trim(), render });
+    steps.push({ name, argline, render });
   }
   return steps;
 }

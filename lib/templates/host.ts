@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { Renderer } from "./renderer.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
 /** Where files come from that a template includes or imports. */
@@ -32,6 +33,8 @@ export interface RenderHost {
   readonly pillar: ValueMap;
   readonly salt: SaltFunctions;
   readonly files: TemplateFiles;
+  /** The user's own renderer of a name; `undefined` if there is none. */
+  renderer?(name: string): Promise<Renderer | undefined>;
   /** Aborted when the job must end. */
   readonly signal?: AbortSignal;
   log(level: "error" | "warning" | "info" | "debug", message: string): void;

@@ -12,7 +12,7 @@ import { which } from "../host/which.ts";
 
 /** Options of {@linkcode loadCatalogue}: the minion's options of these names, and a callback. */
 export interface CatalogueOptions {
-  /** `extension_modules`; the user's modules are in its directories `modules` and `states`. */
+  /** `extension_modules`; the user's modules are in its directories `modules`, `states` and `renderers`. */
   readonly extensionModules?: string;
   /** `module_dirs`; more directories with `modules` and `states`, of lower precedence. */
   readonly moduleDirs?: readonly string[];
@@ -20,7 +20,7 @@ export interface CatalogueOptions {
   readonly whitelistModules?: readonly string[];
   /** Called once for each broken module, with the file and the reason. */
   readonly warn?: (message: string) => void;
-  /** If set, only these user's modules are loaded; a state module is called `states/NAME`, here and among the disabled. */
+  /** If set, only these user's modules are loaded; a state module is called `states/NAME`, a renderer `renderers/NAME`, here and among the disabled. */
   readonly custom?: readonly string[];
   /** The names of user's modules whose files are called otherwise, by the file's name. */
   readonly renamed?: Readonly<Record<string, string>>;
@@ -33,7 +33,10 @@ export interface CatalogueOptions {
 }
 
 /** The families of modules that the user may have own ones of, by the name of their directory. */
-export type CustomFamily = "modules" | "states";
+export type CustomFamily = "modules" | "states" | "renderers";
+
+/** All of them. */
+export const CUSTOM_FAMILIES: readonly CustomFamily[] = ["modules", "states", "renderers"];
 
 /** The directories of the user's modules of a family, lowest precedence first. */
 export function moduleDirectories(
@@ -47,12 +50,20 @@ export function moduleDirectories(
 /** What the user's own state modules are called among the user's modules: `states/NAME`. */
 export const STATES_PREFIX = "states/";
 
-/** The names of the state modules among `names`. */
-function stateNames(names: readonly string[] | undefined): string[] | undefined {
-  return names?.filter((name) => name.startsWith(STATES_PREFIX)).map((name) => name.slice(STATES_PREFIX.length));
+/** What the user's own renderers are called among the user's modules: `renderers/NAME`. */
+export const RENDERERS_PREFIX = "renderers/";
+
+/** Whether a name among the user's modules is that of an execution module. */
+export function isExecutionName(name: string): boolean {
+  return !name.startsWith(STATES_PREFIX) && !name.startsWith(RENDERERS_PREFIX);
 }
 
-/** The execution modules of a minion, and its state modules. */
+/** The names of the modules of a family among `names`. */
+function namesWith(prefix: string, names: readonly string[] | undefined): string[] | undefined {
+  return names?.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+}
+
+/** The execution modules of a minion, its state modules, and the user's own renderers. */
 export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
   const host = options.grains && { grains: options.grains, hasProgram };
   const execution = loadFamily<JobContext>(options.builtin === false ? {} : EXECUTION_MODULES, {
@@ -68,14 +79,22 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
   });
   const states = loadFamily<StateContext>(options.builtin === false ? {} : STATE_MODULES, {
     directories: moduleDirectories(options, "states"),
-    disabled: stateNames(options.disableModules),
-    userOnly: stateNames(options.custom),
+    disabled: namesWith(STATES_PREFIX, options.disableModules),
+    userOnly: namesWith(STATES_PREFIX, options.custom),
     plainFunctions: false,
     host,
     hasFunction: async (name) => await execution.get(name) !== undefined,
     warn: options.warn,
   });
-  return { ...execution, states };
+  const renderers = loadFamily<JobContext>({}, {
+    directories: moduleDirectories(options, "renderers"),
+    disabled: namesWith(RENDERERS_PREFIX, options.disableModules),
+    userOnly: namesWith(RENDERERS_PREFIX, options.custom),
+    plainFunctions: false,
+    host,
+    warn: options.warn,
+  });
+  return { ...execution, states, renderers };
 }
 
 /** Whether a program is in PATH; `undefined` in a thread that may not look. */

@@ -7,7 +7,7 @@
 
 import { CommandError } from "../errors.ts";
 import type { Catalogue, CatalogueEntry, JobContext } from "../plugins/job_context.ts";
-import { STATES_PREFIX } from "./catalogue.ts";
+import { isExecutionName, RENDERERS_PREFIX, STATES_PREFIX } from "./catalogue.ts";
 import { withCustomStates } from "./custom_states.ts";
 import { isParameterType, type ModuleFunction, type Parameter } from "../plugins/module.ts";
 import { compareStrings, isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
@@ -41,7 +41,7 @@ export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Ca
     },
     async all() {
       const [own, custom] = await Promise.all([builtin.all(), described()]);
-      const execution = custom.filter(({ name }) => !name.startsWith(STATES_PREFIX));
+      const execution = custom.filter(({ name }) => isExecutionName(name));
       return [...own, ...execution].sort((a, b) => compareStrings(a.name, b.name));
     },
     problems: () => new Map([...builtin.problems(), ...problems]),
@@ -55,6 +55,12 @@ export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Ca
       problems: () => problems,
       call: (fun, kwargs) => callRemote(fun, { args: [], kwargs }, remote),
     }),
+    renderers: {
+      get: (name) => {
+        const own = RENDERERS_PREFIX + name;
+        return Promise.resolve(remote.names.has(own.split(".", 1)[0]) ? remoteFunction(own, remote) : undefined);
+      },
+    },
   };
 }
 
@@ -88,7 +94,7 @@ async function callRemote(
 
 /** The names of execution modules among `names`. */
 function own(names: ReadonlySet<string>): string[] {
-  return [...names].filter((name) => !name.startsWith(STATES_PREFIX));
+  return [...names].filter(isExecutionName);
 }
 
 /** Describes the functions that this process has loaded. */

@@ -6,13 +6,13 @@
 
 import { type Declared, declaredPermissions } from "../plugins/declared_permissions.ts";
 import { userFiles } from "../plugins/loader.ts";
-import { type CustomFamily, hasProgram, moduleDirectories, STATES_PREFIX } from "./catalogue.ts";
+import { type CustomFamily, hasProgram, moduleDirectories, RENDERERS_PREFIX, STATES_PREFIX } from "./catalogue.ts";
 import type { MinionOpts } from "../config/options.ts";
 import { refusal, type Virtual } from "../plugins/virtual.ts";
 import { str, type ValueMap } from "../values/value.ts";
 import { joinPermissions, permissionKey, type Permissions } from "../plugins/permissions.ts";
 
-/** The module of a function: `test` for `test.ping`, `states/app` for the state function `states/app.installed`. */
+/** The module of a function: `test` for `test.ping`, `states/app` for the state function `states/app.installed`, `renderers/x` for `renderers/x.render`. */
 export function moduleOf(fun: string): string {
   const dot = fun.indexOf(".");
   return dot < 0 ? fun : fun.slice(0, dot);
@@ -67,8 +67,12 @@ export class CustomModules {
       if (name !== file) renamed[file] = name;
       this.#declarations.set(name, text);
     }
-    for (const [file, path] of filesOf(opts, "states")) {
-      const [name, text] = [STATES_PREFIX + file, new FileDeclarations(path)];
+    const others = [["states", STATES_PREFIX], ["renderers", RENDERERS_PREFIX]] as const;
+    const named = others.flatMap(([family, prefix]) =>
+      [...filesOf(opts, family)].map(([file, path]) => [prefix + file, path] as const)
+    );
+    for (const [name, path] of named) {
+      const text = new FileDeclarations(path);
       const reason = grains && refusal(text.virtual, { grains, hasProgram });
       if (reason !== undefined) refusals.set(name, reason);
       else paths.set(name, path);
@@ -79,7 +83,7 @@ export class CustomModules {
     this.#refusals = refusals;
   }
 
-  /** Their names; a state module's is `states/NAME`. */
+  /** Their names; a state module's is `states/NAME`, a renderer's `renderers/NAME`. */
   get names(): string[] {
     return [...this.#paths.keys()];
   }

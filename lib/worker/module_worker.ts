@@ -11,7 +11,8 @@ import type { Catalogue } from "../plugins/job_context.ts";
 import type { FromModule, ModuleProcessInit, ToModule } from "./job_protocol.ts";
 import { pack } from "./job_protocol.ts";
 import { type JobFunctions, JobRunner } from "./job_runner.ts";
-import { type CatalogueOptions, loadCatalogue, STATES_PREFIX } from "./catalogue.ts";
+import { type CatalogueOptions, loadCatalogue, RENDERERS_PREFIX, STATES_PREFIX } from "./catalogue.ts";
+import { calledRenderer } from "../render/own_renderer.ts";
 import { calledState } from "./custom_states.ts";
 import { postingLogger } from "../process/log.ts";
 import { packMessage, parseToModule } from "./module_messages.ts";
@@ -44,7 +45,7 @@ function undeclared(functions: JobFunctions, declared: Readonly<Record<string, s
 }
 
 /**
- * The functions of this process: the built-in ones, those of its own modules (state functions by `states/app.installed`), and those of other modules if
+ * The functions of this process: the built-in ones, those of its own modules (state functions by `states/app.installed`, renderers by `renderers/x.render`), and those of other modules if
  * they are asked for by name, since calling a function means trusting it. Listing names does not load other modules.
  */
 function processCatalogue(options: CatalogueOptions, modules: readonly string[]): Catalogue {
@@ -55,6 +56,8 @@ function processCatalogue(options: CatalogueOptions, modules: readonly string[])
     get: async (name) =>
       name.startsWith(STATES_PREFIX)
         ? await calledState(name, own.states)
+        : name.startsWith(RENDERERS_PREFIX)
+        ? calledRenderer(await own.renderers?.get(name.slice(RENDERERS_PREFIX.length)))
         : await own.get(name) ?? await others.get(name),
     all: () => own.all(),
     problems: () => new Map([...others.problems(), ...own.problems()]),

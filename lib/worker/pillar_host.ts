@@ -75,11 +75,17 @@ export function pillarHost(parts: PillarHostParts): PillarHost {
 function renderHost(parts: PillarHostParts, world: PillarWorld, text?: PillarText): RenderHost {
   const { opts, grains, pillar } = world;
   const files = filesOf(world, text?.imports);
+  const host = jobRenderHost(jobContext(parts, world), files);
   return {
     opts: text?.options === undefined || text.options.size === 0 ? opts : new Map([...opts, ...text.options]),
     grains,
     pillar,
-    salt: noting(jobRenderHost(jobContext(parts, world), files).salt, world),
+    salt: noting(host.salt, world),
+    async renderer(name) {
+      const own = await host.renderer?.(name);
+      if (own !== undefined) world.notes.changing(`the renderer ${name}`);
+      return own;
+    },
     files,
     signal: parts.signal,
     log: (level, message) => parts.log.named("salt.pillar")[level](message),

@@ -1,0 +1,60 @@
+/**
+ * The user's own renderers: `renderers/upper.ts` below `extension_modules`, or `_renderers/upper.ts` on the file server. Each exports one
+ * function `render`, which gets what the renderer before it made, and returns what it makes of that. On a minion it runs in a process of
+ * its own, with the permissions that its file declares, as own modules do; where pillar is compiled, with the rights of the master.
+ * @module
+ */
+
+import { messageOf, RenderError } from "../errors.ts";
+import { invoke } from "../plugins/call.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import type { ModuleFunction } from "../plugins/module.ts";
+import type { Renderer } from "../templates/renderer.ts";
+import { toValue, type Value, type ValueMap } from "../values/value.ts";
+
+/** The renderer `name` of the user, if there is one. */
+export async function ownRenderer(name: string, context: JobContext): Promise<Renderer | undefined> {
+  const { renderers } = context.catalogue;
+  // Most pipes are jinja and yaml, and most minions have no renderers of their own.
+  if (renderers === undefined) return undefined;
+  const fun = await renderers.get(`${name}.render`);
+  if (fun === undefined) return undefined;
+  return async ({ data, argline, request }) => {
+    const { sls = "", saltenv = "base", path } = request;
+    const given = new Map<Value, Value>([
+      ["data", data],
+      ["saltenv", saltenv],
+      ["sls", sls],
+      ["argline", argline],
+      ["tmplpath", path ?? null],
+    ]);
+    try {
+      const kwargs = wanted(given, fun);
+      return { data: toValue(await invoke(fun, { name: `${name}.render`, args: [], kwargs, context })) };
+    } catch (error) {
+      throw new RenderError(`The renderer ${name} failed: ${messageOf(error)}`, {}, { cause: error });
+    }
+  };
+}
+
+/** In the process of an own renderer: its function as one that takes whatever renderers are given. */
+export function calledRenderer(fun: ModuleFunction<JobContext> | undefined): ModuleFunction<JobContext> | undefined {
+  if (fun === undefined) return undefined;
+  return {
+    doc: fun.doc,
+    params: {},
+    varKwargs: "kwargs",
+    permissions: fun.permissions,
+    run: (_bound, context, { kwargs }) => {
+      const own = new Map([...kwargs].filter(([name]) => typeof name === "string" && !name.startsWith("__pub_")));
+      return invoke(fun, { name: "render", args: [], kwargs: wanted(own, fun), context });
+    },
+  };
+}
+
+/** Of what a renderer is given, that which it has parameters for. */
+function wanted(given: ValueMap, { params, varKwargs }: ModuleFunction<JobContext>): ValueMap {
+  return varKwargs === undefined
+    ? new Map([...given].filter(([name]) => typeof name === "string" && Object.hasOwn(params, name)))
+    : given;
+}
