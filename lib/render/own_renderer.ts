@@ -9,18 +9,17 @@ import { messageOf, RenderError } from "../errors.ts";
 import { invoke } from "../plugins/call.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import type { ModuleFunction } from "../plugins/module.ts";
-import type { Renderer } from "../templates/renderer.ts";
+import type { OwnRenderer } from "../templates/host.ts";
 import { toValue, type Value, type ValueMap } from "../values/value.ts";
 
 /** The renderer `name` of the user, if there is one. */
-export async function ownRenderer(name: string, context: JobContext): Promise<Renderer | undefined> {
+export async function ownRenderer(name: string, context: JobContext): Promise<OwnRenderer | undefined> {
   const { renderers } = context.catalogue;
   // Most pipes are jinja and yaml, and most minions have no renderers of their own.
   if (renderers === undefined) return undefined;
   const fun = await renderers.get(`${name}.render`);
   if (fun === undefined) return undefined;
-  return async ({ data, argline, request }) => {
-    const { sls = "", saltenv = "base", path } = request;
+  return async ({ data, argline, sls, saltenv, path }) => {
     const given = new Map<Value, Value>([
       ["data", data],
       ["saltenv", saltenv],
@@ -30,7 +29,7 @@ export async function ownRenderer(name: string, context: JobContext): Promise<Re
     ]);
     try {
       const kwargs = wanted(given, fun);
-      return { data: toValue(await invoke(fun, { name: `${name}.render`, args: [], kwargs, context })) };
+      return toValue(await invoke(fun, { name: `${name}.render`, args: [], kwargs, context }));
     } catch (error) {
       throw new RenderError(`The renderer ${name} failed: ${messageOf(error)}`, {}, { cause: error });
     }

@@ -42,7 +42,12 @@ export async function pipeOf(request: RenderRequest, host: RenderHost): Promise<
     const argline = words.join(" ").trim();
     const own = await host.renderer?.(name);
     if (own !== undefined) {
-      steps.push({ name, argline, render: own });
+      const { sls = "", saltenv = "base", path } = request;
+      steps.push({
+        name,
+        argline,
+        render: async ({ data }) => ({ data: await own({ data, argline, sls, saltenv, path }) }),
+      });
       continue;
     }
     if (Object.hasOwn(NOT_BUILT, name)) throw new RenderError(`There is no renderer ${name} here. ${NOT_BUILT[name]}`);

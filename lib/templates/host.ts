@@ -3,7 +3,6 @@
  * @module
  */
 
-import type { Renderer } from "./renderer.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
 /** Where files come from that a template includes or imports. */
@@ -24,6 +23,21 @@ export interface SaltFunctions {
   get(name: string): SaltFunction | undefined | Promise<SaltFunction | undefined>;
 }
 
+/** What a renderer of the user's own gets. */
+export interface OwnRenderInput {
+  /** A text, or what the renderer before it made. */
+  readonly data: Value;
+  /** What stands behind its name in the pipe. */
+  readonly argline: string;
+  readonly sls: string;
+  readonly saltenv: string;
+  /** The path of the file, if the text comes from one. */
+  readonly path?: string;
+}
+
+/** A renderer of the user's own. @throws {RenderError} If it fails. */
+export type OwnRenderer = (input: OwnRenderInput) => Promise<Value>;
+
 /** What renders, as renderers see it. */
 export interface RenderHost {
   /** Salt's `__opts__`. */
@@ -34,7 +48,7 @@ export interface RenderHost {
   readonly salt: SaltFunctions;
   readonly files: TemplateFiles;
   /** The user's own renderer of a name; `undefined` if there is none. */
-  renderer?(name: string): Promise<Renderer | undefined>;
+  renderer?(name: string): Promise<OwnRenderer | undefined>;
   /** Aborted when the job must end. */
   readonly signal?: AbortSignal;
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
