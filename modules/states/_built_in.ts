@@ -7,7 +7,10 @@ import { joined, type ModuleTable } from "../../lib/plugins/loader.ts";
 
 /** What `loadCatalogue` makes a minion's state modules of. */
 export const STATE_MODULES: ModuleTable = {
+  acl: () => import("./acl.ts"),
+  at: () => import("./at.ts"),
   cmd: () => import("./cmd.ts"),
+  cron: () => import("./cron.ts"),
   file: () =>
     joined([
       import("./file.ts"),
@@ -22,19 +25,16 @@ export const STATE_MODULES: ModuleTable = {
       import("./_file_replacing.ts"),
       import("./_file_symlinks.ts"),
     ]),
-  module: () => import("./module.ts"),
-  acl: () => import("./acl.ts"),
-  at: () => import("./at.ts"),
   firewalld: () => import("./firewalld.ts"),
+  group: () => import("./group.ts"),
   iptables: () => import("./iptables.ts"),
   logrotate: () => import("./logrotate.ts"),
   lvm: () => import("./lvm.ts"),
+  module: () => import("./module.ts"),
   nftables: () => import("./nftables.ts"),
-  selinux: () => import("./selinux.ts"),
-  cron: () => import("./cron.ts"),
-  group: () => import("./group.ts"),
   pkg: () => import("./pkg.ts"),
   pkgrepo: () => import("./pkgrepo.ts"),
+  selinux: () => import("./selinux.ts"),
   service: () => import("./service.ts"),
   test: () => import("./test.ts"),
   user: () => import("./user.ts"),
