@@ -64,10 +64,12 @@ export async function stateModules(used: UsedStates, { get, states }: Catalogue)
     for (const name of functions) {
       const fun = await states.get(`${module}.${name}`);
       if (fun === undefined) continue;
-      const { params, varKwargs } = fun;
+      const { params, varKwargs, keywords } = fun;
+      const watching = await states.get(`${module}.mod_watch`);
       signatures.set(`${module}.${name}`, {
-        parameters: Object.keys(params),
-        takesMore: varKwargs !== undefined,
+        // A function that is watching may be given what `mod_watch` takes.
+        parameters: [...Object.keys(params), ...keywords ?? [], ...Object.keys(watching?.params ?? {})],
+        takesMore: varKwargs !== undefined && keywords === undefined,
       });
     }
   }

@@ -250,10 +250,11 @@ function moduleOf<C>(exports: object, plain: boolean): Loaded<C> {
 function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | undefined {
   if (isPlainFunction(candidate)) return ofPlainFunction<C>(candidate);
   if (typeof candidate !== "object" || candidate === null || !("run" in candidate)) return undefined;
-  const { run, doc, params, varArgs, varKwargs, outputter, secret, permissions, resumable } = candidate as Record<
-    string,
-    unknown
-  >;
+  const { run, doc, params, varArgs, varKwargs, keywords, outputter, secret, permissions, resumable } =
+    candidate as Record<
+      string,
+      unknown
+    >;
   if (typeof run !== "function") throw new TypeError(`${name}.run is not a function`);
   if (doc !== undefined && typeof doc !== "string") throw new TypeError(`${name}.doc is not a string`);
   return {
@@ -261,6 +262,7 @@ function asFunction<C>(candidate: unknown, name: string): ModuleFunction<C> | un
     params: asParameters(params, name),
     ...asVariable(varArgs, `${name}.varArgs`) && { varArgs: String(varArgs) },
     ...asVariable(varKwargs, `${name}.varKwargs`) && { varKwargs: String(varKwargs) },
+    ...keywords !== undefined && { keywords: asNames(keywords, `${name}.keywords`) },
     ...asVariable(outputter, `${name}.outputter`) && { outputter: String(outputter) },
     ...secret === true && { secret },
     permissions: parsePermissions(permissions, `${name}.permissions`),
@@ -305,6 +307,11 @@ function asParameters(params: unknown, name: string): Record<string, Parameter> 
       ];
     }),
   );
+}
+
+function asNames(given: unknown, place: string): string[] {
+  if (Array.isArray(given) && given.every((name): name is string => typeof name === "string")) return given;
+  throw new TypeError(`${place} is not a list of strings`);
 }
 
 function asVariable(given: unknown, place: string): boolean {

@@ -58,6 +58,8 @@ export interface ModuleFunction<C> {
   readonly varArgs?: string;
   /** The name of `**kwargs` if the function takes more keyword arguments. */
   readonly varKwargs?: string;
+  /** The keyword arguments that {@linkcode varKwargs} takes. Default: any. Of states, others are errors of the compiler. */
+  readonly keywords?: readonly string[];
   /** The outputter for its returns, unless the operator names one. Default: the configured one. */
   readonly outputter?: string;
   /**
