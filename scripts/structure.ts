@@ -27,6 +27,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/auth", "lib/bus", "lib/plugins", "lib/fleet", "lib/template_filters", "modules/grains"],
   [
     "lib/cli",
+    "lib/databases",
     "lib/files",
     "lib/firewall",
     "lib/git",

@@ -17,7 +17,7 @@ const NAMES = `
   git_pillar gpg_cache gpg_cache_backend gpg_cache_ttl grains_blacklist grains_cache_expiration grains_deep_merge
   grains_refresh_pre_exec halite hgfs_base hgfs_branch_method hgfs_mountpoint hgfs_remotes hgfs_root
   hgfs_saltenv_blacklist hgfs_saltenv_whitelist hgfs_update_interval http_connect_timeout http_max_body
-  http_request_timeout id_function ipc_write_buffer ldap log_datefmt_console log_fmt log_fmt_jid log_fmt_minion_id
+  id_function ipc_write_buffer ldap log_datefmt_console log_fmt log_fmt_jid log_fmt_minion_id
   log_rotate_backup_count log_rotate_max_bytes maintenance_niceness master_async_mworker master_failback_interval
   master_mworker_max_inflight master_shuffle memcache_debug memcache_expire_seconds memcache_full_cleanup
   memcache_max_items metrics min_extra_mods mine_return_job minion_memory_headroom minion_memory_max

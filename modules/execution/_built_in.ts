@@ -74,6 +74,13 @@ export const EXECUTION_MODULES: ModuleTable = {
   pip: () => import("./pip.ts"),
   ps: () => import("./ps.ts"),
   pillar: () => import("./pillar.ts"),
+  postgres: () =>
+    joined([
+      import("./postgres.ts"),
+      import("./_postgres_extensions.ts"),
+      import("./_postgres_privileges.ts"),
+      import("./_postgres_roles.ts"),
+    ]),
   publish: () => import("./publish.ts"),
   random: () => import("./random.ts"),
   rpm_lowpkg: () => import("./rpm_lowpkg.ts"),
