@@ -29,7 +29,7 @@ export interface RoleOptions {
 export type RoleKind = "user" | "group" | "role";
 
 /** The groups of a list, or of a text with commas. */
-export function groupNames(groups: Value): string[] {
+function groupNames(groups: Value): string[] {
   if (Array.isArray(groups)) return groups.map(str);
   return truthy(groups) ? str(groups).split(",") : [];
 }
@@ -60,7 +60,7 @@ export function roleClause(
     ...until === null ? [] : [truthy(until) ? `VALID UNTIL ${literal(str(until))}` : "NOVALID UNTIL"],
   ];
   const grants = groupNames(given.groups).map((group) => `; GRANT ${identifier(group)} TO ${identifier(name)}`);
-  return ` ${parts.join(" ")}${grants.join("")}`;
+  return [...parts.map((part) => ` ${part}`), ...grants].join("");
 }
 
 /** The password's part: a text is set, True keeps it, False removes it. */

@@ -1,0 +1,67 @@
+/**
+ * State module `postgres_extension`: extensions of PostgreSQL's databases.
+ * Source: Salt 3008.3 `salt/states/postgres_extension.py`.
+ * @module
+ */
+
+import { DB_DOC, DB_USER_FIRST, dbArgs, needsPostgres, removed, succeeds } from "./_postgres.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { map } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = needsPostgres("create_extension");
+
+export const present: ModuleFunction<StateContext> = stateFn({
+  doc:
+    "Make sure that an extension is installed.\n\nname\n    The extension.\n\nif_not_exists\n    Whether the command says so. Default: yes.\n\n" +
+    "schema\n    The schema in which it is to be.\n\next_version\n    The version that it must have at least.\n\nfrom_version\n    The version that " +
+    `the update begins with.${DB_DOC}`,
+  params: {
+    name: str(),
+    if_not_exists: any(null),
+    schema: str(null),
+    ext_version: str(null),
+    from_version: str(null),
+    ...DB_USER_FIRST,
+  },
+  async run({ name, if_not_exists, schema, ext_version, from_version, ...connection }, context) {
+    const args = dbArgs(connection);
+    const found = await context.call(
+      "postgres.create_metadata",
+      [name],
+      new Map([...map({ schema, ext_version }), ...args]),
+    );
+    const flags = Array.isArray(found) ? found : [];
+    const isMissing = flags.includes("EXTENSION NOT INSTALLED");
+    const differs = flags.includes("EXTENSION TO MOVE") || flags.includes("EXTENSION TO UPGRADE");
+    if (!isMissing && !differs) return { ...startResult(name), comment: `Extension ${name} is already present` };
+    const mode = isMissing ? "install" : "upgrade";
+    const done = isMissing ? "installed" : "upgraded";
+    if (context.test) return { ...startResult(name, null), comment: `Extension ${name} is set to be ${done}` };
+    const options = map({ name, if_not_exists, schema, ext_version, from_version });
+    if (!await succeeds(context, "create_extension", [], new Map([...options, ...args]))) {
+      return failed(name, `Failed to ${mode} extension ${name}`);
+    }
+    const changes = map({ [name]: isMissing ? "Installed" : "Upgraded" });
+    return { ...startResult(name), comment: `The extension ${name} has been ${done}`, changes };
+  },
+});
+
+export const absent: ModuleFunction<StateContext> = stateFn({
+  doc:
+    "Make sure that an extension is not installed.\n\nname\n    The extension.\n\nif_exists, restrict, cascade\n    What the command says. " +
+    `Default: cascade, what stands on it goes, too.${DB_DOC}`,
+  params: { name: str(), if_exists: any(null), restrict: any(null), cascade: any(null), ...DB_USER_FIRST },
+  run({ name, if_exists, restrict, cascade, ...connection }, context) {
+    const args = dbArgs(connection);
+    return removed({
+      name,
+      what: `Extension ${name}`,
+      exists: () => succeeds(context, "is_installed_extension", [name], args),
+      remove: () =>
+        succeeds(context, "drop_extension", [name], new Map([...map({ if_exists, restrict, cascade }), ...args])),
+    }, context);
+  },
+});

@@ -1,0 +1,39 @@
+/**
+ * State module `postgres_group`: groups of PostgreSQL, which are roles that cannot log in.
+ * Source: Salt 3008.3 `salt/states/postgres_group.py`.
+ * @module
+ */
+
+import { DB_ARGS, DB_DOC, needsPostgres } from "./_postgres.ts";
+import { ROLE_DOC, roleAbsent, rolePresent } from "./_postgres_roles.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { stateFn } from "../../lib/plugins/state_module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+
+export const virtual: Virtual = needsPostgres("group_create");
+
+export const present: ModuleFunction<StateContext> = stateFn({
+  doc: `Make sure that there is a group as described.\n\nname\n    The group.${ROLE_DOC}${DB_DOC}`,
+  params: {
+    name: str(),
+    createdb: any(null),
+    createroles: any(null),
+    encrypted: any(null),
+    superuser: any(null),
+    inherit: any(null),
+    login: any(null),
+    replication: any(null),
+    password: any(null),
+    refresh_password: any(null),
+    groups: any(null),
+    ...DB_ARGS,
+  },
+  run: (given, context) => rolePresent("group", given, given, context),
+});
+
+export const absent: ModuleFunction<StateContext> = stateFn({
+  doc: `Make sure that there is no such group.\n\nname\n    The group.${DB_DOC}`,
+  params: { name: str(), ...DB_ARGS },
+  run: (given, context) => roleAbsent("group", given.name, given, context),
+});

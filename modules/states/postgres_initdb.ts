@@ -1,0 +1,43 @@
+/**
+ * State module `postgres_initdb`: the directories of PostgreSQL's clusters of databases.
+ * Source: Salt 3008.3 `salt/states/postgres_initdb.py`.
+ * @module
+ */
+
+import { needsPostgres, succeeds } from "./_postgres.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { map } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = needsPostgres("datadir_init");
+
+export const present: ModuleFunction<StateContext> = stateFn({
+  doc:
+    "Make sure that a directory holds a cluster of databases.\n\nname\n    The directory.\n\nuser\n    The superuser of the databases.\n\npassword\n" +
+    "    That user's password.\n\nauth\n    How connections of this host are let in. Default: password.\n\nencoding, locale\n    Of new databases.\n\n" +
+    "runas\n    The user of this host who runs the server.\n\nwaldir\n    The directory of the log.\n\nchecksums\n    Whether pages have checksums.",
+  params: {
+    name: str(),
+    user: str(null),
+    password: str(null),
+    auth: str("password"),
+    encoding: str("UTF8"),
+    locale: any(null),
+    runas: str(null),
+    waldir: str(null),
+    checksums: bool(false),
+  },
+  async run({ name, ...options }, context) {
+    const what = `Postgres data directory ${name}`;
+    if (await succeeds(context, "datadir_exists", [name], new Map())) {
+      return { ...startResult(name), comment: `${what} is already present` };
+    }
+    if (context.test) return { ...startResult(name, null), comment: `${what} is set to be initialized` };
+    if (!await succeeds(context, "datadir_init", [name], map(options))) {
+      return failed(name, `${what} initialization failed`);
+    }
+    return { ...startResult(name), comment: `${what} has been initialized`, changes: map({ [name]: "Present" }) };
+  },
+});

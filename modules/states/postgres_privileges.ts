@@ -1,0 +1,81 @@
+/**
+ * State module `postgres_privileges`: what PostgreSQL's roles may do.
+ * Source: Salt 3008.3 `salt/states/postgres_privileges.py`.
+ * @module
+ */
+
+import { DB_ARGS, DB_DOC, dbArgs, needsPostgres, succeeds } from "./_postgres.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { map, str as text, type Value } from "../../lib/values/value.ts";
+
+export const virtual: Virtual = needsPostgres("privileges_grant");
+
+const DOC =
+  "\n\nname\n    The role.\n\nobject_name, object_type\n    The table, sequence, schema, function, tablespace, language or database; or group, " +
+  "of which the role is a member.\n\nprivileges\n    A list: SELECT, INSERT, …, or ALL.\n\nprepend\n    The schema. Default: public." +
+  DB_DOC;
+
+/** The list as one text; None if there is none. */
+function joined(privileges: readonly Value[] | null): string | null {
+  return privileges === null || privileges.length === 0 ? null : privileges.map(text).join(",");
+}
+
+export const present: ModuleFunction<StateContext> = stateFn({
+  doc: `Make sure that a role has privileges.${DOC}\n\ngrant_option\n    Whether it may grant them to others.`,
+  params: {
+    name: str(),
+    object_name: str(),
+    object_type: str(),
+    privileges: list(null),
+    grant_option: any(null),
+    prepend: str("public"),
+    ...DB_ARGS,
+  },
+  async run({ name, object_name, object_type, privileges, grant_option, prepend, ...connection }, context) {
+    const args = new Map([...map({ privileges: joined(privileges), grant_option, prepend }), ...dbArgs(connection)]);
+    const object = [name, object_name, object_type];
+    if (await succeeds(context, "has_privileges", object, args)) {
+      return { ...startResult(name), comment: "The requested privilege(s) are already set" };
+    }
+    const what = object_type === "group" ? object_name : joined(privileges) ?? "None";
+    if (context.test) {
+      return { ...startResult(name, null), comment: `The privilege(s): ${what} are set to be granted to ${name}` };
+    }
+    if (!await succeeds(context, "privileges_grant", object, args)) {
+      return failed(name, `Failed to grant privilege(s): ${what} to ${name}`);
+    }
+    const comment = `The privilege(s): ${what} have been granted to ${name}`;
+    return { ...startResult(name), comment, changes: map({ [name]: "Present" }) };
+  },
+});
+
+export const absent: ModuleFunction<StateContext> = stateFn({
+  doc: `Make sure that a role has no such privileges.${DOC}`,
+  params: {
+    name: str(),
+    object_name: str(),
+    object_type: str(),
+    privileges: list(null),
+    prepend: str("public"),
+    ...DB_ARGS,
+  },
+  async run({ name, object_name, object_type, privileges, prepend, ...connection }, context) {
+    const args = new Map([...map({ privileges: joined(privileges), prepend }), ...dbArgs(connection)]);
+    const object = [name, object_name, object_type];
+    if (!await succeeds(context, "has_privileges", object, args)) {
+      return { ...startResult(name), comment: "The requested privilege(s) are not set so cannot be revoked" };
+    }
+    const what = object_type === "group" ? object_name : joined(privileges) ?? "None";
+    if (context.test) {
+      return { ...startResult(name, null), comment: `The privilege(s): ${what} are set to be revoked from ${name}` };
+    }
+    if (!await succeeds(context, "privileges_revoke", object, args)) {
+      return failed(name, `Failed to revoke privilege(s): ${what} from ${name}`);
+    }
+    const comment = `The privilege(s): ${what} have been revoked from ${name}`;
+    return { ...startResult(name), comment, changes: map({ [name]: "Absent" }) };
+  },
+});

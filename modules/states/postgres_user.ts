@@ -1,0 +1,43 @@
+/**
+ * State module `postgres_user`: users of PostgreSQL.
+ * Source: Salt 3008.3 `salt/states/postgres_user.py`.
+ * @module
+ */
+
+import { DB_ARGS, DB_DOC, needsPostgres } from "./_postgres.ts";
+import { ROLE_DOC, roleAbsent, rolePresent } from "./_postgres_roles.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { stateFn } from "../../lib/plugins/state_module.ts";
+import type { Virtual } from "../../lib/plugins/virtual.ts";
+
+export const virtual: Virtual = needsPostgres("user_exists");
+
+export const present: ModuleFunction<StateContext> = stateFn({
+  doc:
+    `Make sure that there is a user as described.\n\nname\n    The user.${ROLE_DOC}\n\ndefault_password\n    The password of a new user ` +
+    `only.\n\nvalid_until\n    The time at which the password ends.${DB_DOC}`,
+  params: {
+    name: str(),
+    createdb: any(null),
+    createroles: any(null),
+    encrypted: any(null),
+    superuser: any(null),
+    replication: any(null),
+    inherit: any(null),
+    login: any(null),
+    password: any(null),
+    default_password: any(null),
+    refresh_password: any(null),
+    valid_until: str(null),
+    groups: any(null),
+    ...DB_ARGS,
+  },
+  run: (given, context) => rolePresent("user", given, given, context),
+});
+
+export const absent: ModuleFunction<StateContext> = stateFn({
+  doc: `Make sure that there is no such user.\n\nname\n    The user.${DB_DOC}`,
+  params: { name: str(), ...DB_ARGS },
+  run: (given, context) => roleAbsent("user", given.name, given, context),
+});

@@ -1,0 +1,49 @@
+/**
+ * Passwords of PostgreSQL as Salt 3008.3 makes them: `_scram_sha_256` and `_md5_password` of salt/modules/postgres.py.
+ * @module
+ */
+
+import { InvocationError } from "../../lib/errors.ts";
+import {
+  encryptedPassword,
+  isPassword,
+  passwordMethod,
+  scramPassword,
+} from "../../lib/databases/postgres_passwords.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+
+const SALT = new TextEncoder().encode("0123456789abcdef");
+const SECRET = "SCRAM-SHA-256$4096:MDEyMzQ1Njc4OWFiY2RlZg==$bpSY5Ze9NUH+I35LC3gVq+DpBfK46iXBxvhAKqVu9pE=:" +
+  "VpYlBuxyzeCI1KnctrefdljpB1mk3Gp7sBI/t11+NkQ=";
+
+Deno.test("scramPassword() is what Salt makes, also of letters that SASLprep changes", () => {
+  assertEquals(scramPassword("secret", { salt: SALT }), SECRET);
+  assertEquals(
+    scramPassword("pass\u00e9 \u00a0\u00adx\uff21", { salt: SALT, iterations: 1000 }),
+    "SCRAM-SHA-256$1000:MDEyMzQ1Njc4OWFiY2RlZg==$GBmfadlXn9MoyPeMbzNAeWqrs9MVVx2kwZwVdU9HDLE=:" +
+      "9uBuJ0aLVKeYxEQ8NvBQBX13eseVy5sPbYtBpKnac4E=",
+  );
+});
+
+Deno.test("encryptedPassword() leaves what is encrypted already, and isPassword() knows its own", () => {
+  assertEquals(encryptedPassword("jim", "sec'ret", "md5"), "md507ebf599bfb6eb31897e8ace947a332e");
+  assertEquals(encryptedPassword("jim", "md5abc", "md5"), "md5abc");
+  assertEquals(encryptedPassword("jim", SECRET, "scram-sha-256"), SECRET);
+  assertEquals(encryptedPassword("jim", "plain", false), "plain");
+  const fresh = encryptedPassword("jim", "secret", "scram-sha-256");
+  assert(fresh !== SECRET && isPassword("jim", "secret", fresh, "scram-sha-256"));
+  assertEquals(isPassword("jim", "secret", SECRET, "scram-sha-256"), true);
+  assertEquals(isPassword("jim", "other", SECRET, "scram-sha-256"), false);
+  assertEquals(isPassword("jim", "secret", "md5abc", "scram-sha-256"), false);
+});
+
+Deno.test("passwordMethod() knows Salt's words", () => {
+  assertEquals([null, true, "md5", "scram-sha-256", false].map(passwordMethod), [
+    "md5",
+    "md5",
+    "md5",
+    "scram-sha-256",
+    false,
+  ]);
+  assertThrows(() => passwordMethod("rot13"), InvocationError, "Unknown password algorithm: rot13");
+});
