@@ -26,6 +26,8 @@ export interface StateResult {
   warnings?: string[];
   /** Whether `mod_watch` is not to be called, although something that is watched has changed. */
   skip_watch?: boolean;
+  /** What a state found that only looks: `disk.status`, `http.query`. */
+  data?: Value;
   /** Results of states inside this one: a list of maps. */
   sub_state_run?: Value[];
 }

@@ -14,7 +14,7 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { encodeText, textDecoder } from "../../lib/text/encoding.ts";
-import { isMap, type Value } from "../../lib/values/value.ts";
+import { isMap, str as text, type Value } from "../../lib/values/value.ts";
 
 const HOW = { separator: str("="), encoding: str(null) };
 
@@ -49,6 +49,11 @@ function save(file: IniSection, { file_name, encoding }: How): void {
   }
 }
 
+/** The name of a section; empty for what stands outside of sections. */
+function sectionName(given: Value): string {
+  return given === null ? "" : text(given);
+}
+
 function plain(found: string | IniSection | undefined): Value {
   if (found === undefined) return null;
   return typeof found === "string" ? found : found.values({ comments: true });
@@ -75,9 +80,9 @@ export const get_option: ModuleFunction<JobContext> = fn({
     "ini.get_option /path/to/ini section_name option_name",
   ),
   permissions: { read: true },
-  params: { file_name: str(), section: str(), option: str(), ...HOW },
-  run: ({ section, option, ...how }) => {
-    const file = open(how);
+  params: { file_name: str(), section: any(), option: str(), ...HOW },
+  run: ({ section: given, option, ...how }) => {
+    const file = open(how), section = sectionName(given);
     if (section === "") return plain(file.get(option));
     const found = file.get(section);
     return found instanceof IniSection ? plain(found.get(option)) : null;
@@ -87,10 +92,10 @@ export const get_option: ModuleFunction<JobContext> = fn({
 export const remove_option: ModuleFunction<JobContext> = fn({
   doc: describe("Remove an option, and return what it was.", "ini.remove_option /path/to/ini section_name option_name"),
   permissions: "all",
-  params: { file_name: str(), section: str(), option: str(), ...HOW },
+  params: { file_name: str(), section: any(), option: str(), ...HOW },
   run: ({ section, option, ...how }) => {
     const file = open(how);
-    const found = file.get(section);
+    const found = file.get(sectionName(section));
     const removed = found instanceof IniSection ? found.remove(option) : file.remove(option);
     save(file, how);
     return plain(removed);

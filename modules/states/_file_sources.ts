@@ -70,11 +70,16 @@ export async function templateTexts(
   for (const source of sources) {
     const kwargs = map({ template, saltenv: environmentOf(context), context: variables });
     const rendered = await context.call("cp.get_template", [source, ""], kwargs);
-    if (!truthy(rendered)) return failed(source, `Failed to load template file ${source}`);
+    if (!truthy(rendered)) return unrendered(source, `Failed to load template file ${source}`);
     const path = text(rendered);
     const contents = lenientText(Deno.readFileSync(path));
-    if (contents === "") return failed(source, `Failed to read rendered template file ${path} (${source})`);
+    if (contents === "") return unrendered(source, `Failed to read rendered template file ${path} (${source})`);
     texts.push(contents);
   }
   return texts;
+}
+
+/** Salt's result for a template that cannot be had has the template's name, and no data. */
+function unrendered(source: string, comment: string): StateResult {
+  return { ...failed(source, comment), data: [] };
 }

@@ -2,16 +2,17 @@
 """Records what Salt's state functions return and do. Run it with the Python of an environment that has the Salt that the file names, as root:
 `python make_state_calls.py state_calls/host.json …`. It reads the cases of each file, and writes the file anew with what came of them.
 
-A file is a map: `salt` (the version), `grains`, `opts`, `pillar`, and `cases`. A case has `fun` and `kwargs`, and may have:
+A file is a map: `salt` (the version), `grains`, `opts`, `pillar`, `reload` (whether each case gets modules of its own, since it
+changes grains), and `cases`. A case has `fun` and `kwargs`, and may have:
 - `tree`: the files of its directory, as in file_calls.json; {ROOT} stands for the directory, in options as well,
   {TMP} in results for a temporary file, {CACHE} for the minion's cache, {PID} for a process;
 - `answers`: by the name of an execution function, what it answers in place of being called: a value; a list of `{"then": [...]}` for one call
   after the other; `{"raise": class, "message": text}`. Calls of them are recorded with all arguments that are not the default;
 - `absent`: execution functions that the minion does not have; `drop`: keys of results that differ from run to run; `low`: more of the chunk;
+- `unordered`: the lines of the comment have no order in Salt;
 - `ours`: by run, fields in which the results here are others, as `docs/differences.md` tells.
 
-Each case is run in test mode (`test`), really (`run`), and, unless functions answer for it, once more (`again`). A run is the result's `name`,
-`result`, `comment`, `changes` and `warnings`, or `error` with its text, which is empty for errors that are none of Salt's own. `calls` beside it
+Each case is run in test mode (`test`), really (`run`), and, unless functions answer for it, once more (`again`). A run is the result, or `error` with its text, which is empty for errors that are none of Salt's own. `calls` beside it
 if functions answer. `after` is the tree after the real run if it changed, and `tested` the one after test mode if it changed."""
 import inspect
 import json
@@ -177,7 +178,9 @@ class Loaded:
         got = {}
         try:
             ret = self.states[case["fun"]](**kwargs)
-            got = {key: place(ret[key], root, R) for key in ("name", "result", "comment", "changes", "warnings") if key in ret}
+            got = {key: place(item, root, R) for key, item in ret.items()}
+            if case.get("unordered"):
+                got["comment"] = "\n".join(sorted(got["comment"].split("\n")))
         except OWN as exc:
             got["error"] = place(str(exc), root, R)
         except Exception as exc:  # which Salt shows as a stack trace
@@ -206,6 +209,8 @@ def main(path):
     for case in table["cases"]:
         for key in ("test", "run", "again", "after", "tested"):
             case.pop(key, None)
+        if table.get("reload"):
+            tested, really = Loaded(table, root, True), Loaded(table, root, False)
         before = fresh(root, case)
         case["test"] = tested.run(case, root)
         after = place(snapshot(root), root, R)

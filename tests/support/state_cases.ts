@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CommandError, describeError, InvocationError } from "../../lib/errors.ts";
+import { CommandError, CommandNotFoundError, describeError, InvocationError } from "../../lib/errors.ts";
 import { callFunction } from "../../lib/plugins/execution.ts";
 import type { Catalogue, JobContext } from "../../lib/plugins/job_context.ts";
 import { compare, equals, isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -44,7 +44,8 @@ class Answers {
     const raised = isMap(one) ? one.get("raise") : undefined;
     if (raised === undefined || !isMap(one)) return one;
     const message = str(one.get("message") ?? "");
-    throw raised === "SaltInvocationError" ? new InvocationError(message) : new CommandError(message);
+    if (raised === "SaltInvocationError") throw new InvocationError(message);
+    throw raised === "CommandNotFoundError" ? new CommandNotFoundError(message) : new CommandError(message);
   }
 
   /** A call with the names of its arguments, without those that are the default. */
@@ -71,6 +72,12 @@ function mapOf(value: Value): ValueMap {
   return isMap(value) ? value : new Map();
 }
 
+/** A copy that may be changed. */
+function copy(value: Value): Value {
+  if (Array.isArray(value)) return value.map(copy);
+  return isMap(value) ? new Map([...value].map(([key, item]) => [key, copy(item)])) : value;
+}
+
 function sorted(value: ValueMap): ValueMap {
   return new Map([...value].sort(([a], [b]) => compare(a, b)));
 }
@@ -92,12 +99,12 @@ interface Run {
   readonly table: ValueMap;
   readonly root: string;
   readonly home: string;
+  readonly grains: ValueMap;
 }
 
-async function runOnce({ entry, table, root, home }: Run, test: boolean): Promise<ValueMap> {
-  const grains = map({ id: "web1", kernel: "Linux", os_family: "Debian", os: "Debian" });
-  for (const [key, value] of [...mapAt(table, "grains")]) grains.set(key, value);
+async function runOnce({ entry, table, root, home, grains }: Run, test: boolean): Promise<ValueMap> {
   const options = mapOf(replaceIn(mapAt(table, "opts"), ROOT, root));
+  const config = options.get("config_dir");
   const opts = testOpts({
     file_client: "local",
     root_dir: home,
@@ -107,7 +114,12 @@ async function runOnce({ entry, table, root, home }: Run, test: boolean): Promis
   const real = loadCatalogue({ grains: () => grains });
   const answers: Answers = new Answers(entry, root, real);
   const catalogue = lacking(real, listAt(entry, "absent"), () => answers);
-  const job: JobContext = testContext({ grains, opts: { ...opts, test }, catalogue, pillar: mapAt(table, "pillar") });
+  const job: JobContext = testContext({
+    grains,
+    opts: { ...opts, test, ...typeof config === "string" && { config_dir: config } },
+    catalogue,
+    pillar: mapAt(table, "pillar"),
+  });
   const kwargs = mapOf(replaceIn(mapAt(entry, "kwargs"), ROOT, root));
   const ours: ValueMap = new Map();
   try {
@@ -121,9 +133,9 @@ async function runOnce({ entry, table, root, home }: Run, test: boolean): Promis
             : callFunction(name, { args, kwargs: named, context: job }),
       },
     });
-    for (const key of ["name", "result", "comment", "changes", "warnings"]) {
-      const value = ret.get(key);
-      if (value !== undefined) ours.set(key, replaceIn(value, root, ROOT));
+    for (const [key, value] of ret) ours.set(key, replaceIn(value, root, ROOT));
+    if (entry.get("unordered") === true) {
+      ours.set("comment", str(ours.get("comment") ?? "").split("\n").sort().join("\n"));
     }
   } catch (error) {
     const own = error instanceof CommandError || error instanceof InvocationError;
@@ -144,8 +156,10 @@ function steady(value: Value): Value {
 
 /** What Python Salt's run came to, beside which ours is laid: an error that is none of Salt's own is a stack trace there. */
 function expectedRun(entry: ValueMap, key: string, ours: ValueMap): ValueMap {
-  const theirs = mapOf(unpack(entry.get(key) ?? null));
-  for (const [field, value] of mapAt(mapAt(entry, "ours"), key)) theirs.set(field, value);
+  const other = mapAt(mapAt(entry, "ours"), key);
+  const recorded = mapOf(unpack(entry.get(key) ?? null));
+  const theirs = recorded.has("error") && other.size > 0 ? new Map() : recorded;
+  for (const [field, value] of other) theirs.set(field, value);
   if (theirs.get("error") === "" && typeof ours.get("error") === "string") ours.set("error", "");
   return theirs;
 }
@@ -164,11 +178,14 @@ export async function compareState(table: ValueMap, entry: ValueMap): Promise<Co
       const tmp = await Deno.realPath(root);
       await build(tmp, mapOf(replaceIn(mapAt(entry, "tree"), ROOT, tmp)));
       const before = snapshot(tmp);
-      const run = { entry, table, root: tmp, home };
+      const grains = map({ id: "web1", kernel: "Linux", os_family: "Debian", os: "Debian" });
+      for (const [name, value] of mapOf(copy(mapAt(table, "grains")))) grains.set(name, value);
+      const run = { entry, table, root: tmp, home, grains };
       put(key, await runOnce(run, key === "test"));
       const after = snapshot(tmp);
       if (!equals(before, after)) actual.set(tree, replaceIn(after, tmp, ROOT));
-      if (entry.has(tree)) expected.set(tree, entry.get(tree) ?? null);
+      const left = mapAt(entry, "ours").get(tree) ?? entry.get(tree);
+      if (left !== undefined) expected.set(tree, left);
       if (key === "run" && entry.has("again")) put("again", await runOnce(run, false));
     } finally {
       await Deno.remove(root, { recursive: true });

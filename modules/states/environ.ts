@@ -1,0 +1,77 @@
+/**
+ * State module `environ`: the environment of the minion's process.
+ * Source: Salt 3008.3 `salt/states/environ.py`.
+ * @module
+ */
+
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
+import { isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** The value that a variable gets; `undefined` if it has it, or is not there as it is wanted. */
+function newValue(wanted: Value, current: string | undefined, unset: boolean): Value | undefined {
+  if (wanted === false) {
+    if (unset) return current === undefined ? undefined : null;
+    return current === "" ? undefined : "";
+  }
+  return (current ?? "") === wanted ? undefined : wanted;
+}
+
+export const setenv: ModuleFunction<StateContext> = stateFn({
+  doc:
+    `Variables of the minion's environment have these values. They last until the minion ends, and its commands inherit them.
+
+name
+    The variable, or with a map of values a text, unique in the run.
+
+value
+    A text, False, or a map of variables and such values. False makes a variable empty.
+
+false_unsets : False
+    Whether False takes a variable away.
+
+clear_all : False
+    Whether all other variables are made empty, or with \`false_unsets\` taken away.
+
+update_minion : False
+    Whether the event \`environ_setenv\` is fired.
+
+permanent
+    For Windows.`,
+  params: {
+    name: str(),
+    value: any(),
+    false_unsets: bool(false),
+    clear_all: bool(false),
+    update_minion: bool(false),
+    permanent: any(false),
+  },
+  run: async ({ name, value, false_unsets, clear_all, update_minion, permanent }, context) => {
+    const wanted = isMap(value)
+      ? value
+      : typeof value === "string" || value === false
+      ? new Map<Value, Value>([[name, value]])
+      : undefined;
+    if (wanted === undefined) return failed(name, "Environ value must be string, dict or False");
+    const environment = Deno.env.toObject();
+    const changes: ValueMap = new Map();
+    if (clear_all) {
+      for (const key of Object.keys(environment)) if (!wanted.has(key)) changes.set(key, false_unsets ? null : "");
+    }
+    for (const [key, one] of wanted) {
+      const now = newValue(one, environment[text(key)], false_unsets);
+      if (now !== undefined) changes.set(key, now);
+    }
+    const ret = { ...startResult(name), changes };
+    if (changes.size === 0) {
+      const set = context.test ? "are already set" : "were already set";
+      return { ...ret, comment: `Environ values ${set} with the correct values` };
+    }
+    // Salt's result is True here, and not None.
+    if (context.test) return { ...ret, comment: "Environ values will be changed" };
+    const done = await context.call("environ.setenv", [wanted, false_unsets, clear_all, update_minion, permanent]);
+    if (!truthy(done) || !isMap(done)) return failed(name, "Failed to set environ variables", changes);
+    return { ...ret, comment: "Environ values were set", changes: done };
+  },
+});

@@ -1,0 +1,228 @@
+/**
+ * State module `grains`: grains that are kept on the minion.
+ * Source: Salt 3008.3 `salt/states/grains.py`.
+ * @module
+ */
+
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
+import { equals, isMap, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { DEFAULT_TARGET_DELIM, traverse } from "../../lib/yaml/traverse.ts";
+
+const DELIMITER = { delimiter: str(DEFAULT_TARGET_DELIM) };
+
+const DOC = `name
+    The grain, or a path such as \`apps:web:port\`.
+
+delimiter : ":"
+    What stands between the steps of the path.`;
+
+/** The path with Salt's own delimiter. */
+function pathOf(name: string, delimiter: string): string {
+  return delimiter === "" ? name : name.replaceAll(delimiter, DEFAULT_TARGET_DELIM);
+}
+
+function grainAt(path: string, { grains }: StateContext): Value | undefined {
+  return traverse(grains, path);
+}
+
+function includes(list: readonly Value[], value: Value): boolean {
+  return list.some((one) => equals(one, value));
+}
+
+/** Calls `grains.set`. @returns Its result, with the path as its name. */
+async function setGrain(path: string, value: Value, options: Record<string, Value>, context: StateContext) {
+  const done = await context.call("grains.set", [path, value], map(options));
+  return { ...stateResult(isMap(done) ? new Map([...done, ["name", path]]) : done), name: path };
+}
+
+export const exists: ModuleFunction<StateContext> = stateFn({
+  doc: `A grain is there. Nothing is changed.\n\n${DOC}`,
+  params: { name: str(), ...DELIMITER },
+  run: ({ name, delimiter }, context) => {
+    const path = pathOf(name, delimiter);
+    return grainAt(path, context) === undefined
+      ? failed(path, "Grain does not exist")
+      : { ...startResult(path), comment: "Grain exists" };
+  },
+});
+
+export const present: ModuleFunction<StateContext> = stateFn({
+  doc: `A grain has this value.\n\n${DOC}
+
+value
+    The value.
+
+force : False
+    Whether a list or a map may be replaced, or take the place of a value.`,
+  params: { name: str(), value: any(), ...DELIMITER, force: bool(false) },
+  run: async ({ name, value, delimiter, force }, context) => {
+    const path = pathOf(name, delimiter);
+    const now = grainAt(path, context);
+    if (now !== undefined && equals(now, value)) return { ...startResult(path), comment: "Grain is already set" };
+    if (context.test) {
+      const [comment, changes] = now === undefined
+        ? [`Grain ${path} is set to be added`, map({ new: path })]
+        : [`Grain ${path} is set to be changed`, map({ changed: map({ [path]: value }) })];
+      return { name: path, result: null, comment, changes };
+    }
+    const done = await setGrain(path, value, { force }, context);
+    const set = done.result === true && done.changes.size > 0;
+    return set ? { ...done, comment: `Set grain ${path} to ${text(value)}` } : done;
+  },
+});
+
+/** Values that states of this run append to a grain: the grains themselves may be loaded anew only afterwards. */
+function pendingValues(path: string, { shared }: StateContext): Value[] {
+  const known = shared.get(PENDING);
+  const all: Map<string, Value[]> = known instanceof Map ? known : new Map();
+  shared.set(PENDING, all);
+  const values = all.get(path) ?? [];
+  all.set(path, values);
+  return values;
+}
+
+const PENDING = "grains.pending";
+
+export const list_present: ModuleFunction<StateContext> = stateFn({
+  doc: `A list that is a grain has these values. A list that is not there is made.\n\n${DOC}
+
+value
+    A value, or a list of them.`,
+  params: { name: str(), value: any(), ...DELIMITER },
+  run: async ({ name, value: given, delimiter }, context) => {
+    const path = pathOf(name, delimiter);
+    const current = grainAt(path, context);
+    const found = current === undefined ? "" : current;
+    const there = truthy(found);
+    if (there && !Array.isArray(found)) return failed(path, `Grain ${path} is not a valid list`);
+    const pending = pendingValues(path, context);
+    const known = [...Array.isArray(found) ? found : [], ...pending];
+    const asked = Array.isArray(given) ? given : [given];
+    const fresh = asked.filter((one) => !includes(known, one));
+    if (fresh.length === 0) {
+      const where = there ? `in grain ${path} (or pending)` : `pending in grain ${path}`;
+      return { ...startResult(path), comment: `Value ${text(given)} is already ${where}` };
+    }
+    pending.push(...fresh);
+    const value = Array.isArray(given) ? fresh : given;
+    if (context.test) {
+      const comment = there
+        ? `Value ${text(value)} is set to be appended to grain ${path}`
+        : `Grain ${path} is set to be added`;
+      return { name: path, result: null, comment, changes: map({ new: found }) };
+    }
+    const appended = await context.call("grains.append", [path, value]);
+    const now = grainAt(path, context);
+    if (!Array.isArray(now) || fresh.some((one) => !includes(now, one))) {
+      return failed(path, `Failed append value ${text(value)} to grain ${path}`);
+    }
+    const removed = asked.filter((one) => includes(known, one));
+    const why = there ? `value found in "${path}" (or pending)` : `value already pending in "${path}"`;
+    const left = removed.length > 0 ? `Removed value ${text(removed)} from update due to ${why}.\n` : "";
+    return {
+      name: path,
+      result: true,
+      comment: `${left}Append value ${text(value)} to grain ${path}`,
+      changes: map({ new: appended }),
+    };
+  },
+});
+
+export const list_absent: ModuleFunction<StateContext> = stateFn({
+  doc: `A list that is a grain does not have these values.\n\n${DOC}
+
+value
+    A value, or a list of them.`,
+  params: { name: str(), value: any(), ...DELIMITER },
+  run: async ({ name, value, delimiter }, context) => {
+    const path = pathOf(name, delimiter);
+    const found = grainAt(path, context);
+    if (!truthy(found)) return { ...startResult(path), comment: `Grain ${path} does not exist` };
+    if (!Array.isArray(found)) return failed(path, `Grain ${path} is not a valid list`);
+    const before = [...found];
+    const ret = startResult(path);
+    const comments: string[] = [], deleted: Value[] = [];
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (!includes(before, one)) {
+        comments.push(`Value ${text(one)} is absent from grain ${path}`);
+        continue;
+      }
+      if (!context.test) await context.call("grains.remove", [path, one]);
+      else ret.result = null;
+      comments.push(
+        context.test
+          ? `Value ${text(one)} in grain ${path} is set to be deleted`
+          : `Value ${text(one)} was deleted from grain ${path}`,
+      );
+      deleted.push(one);
+    }
+    return { ...ret, comment: comments.join("\n"), changes: deleted.length > 0 ? map({ deleted }) : new Map() };
+  },
+});
+
+export const absent: ModuleFunction<StateContext> = stateFn({
+  doc: `A grain has no value, or is not there.\n\n${DOC}
+
+destructive : False
+    Whether the grain goes, and not just its value.
+
+force : False
+    Whether this may be done to a list or a map.`,
+  params: { name: str(), destructive: bool(false), ...DELIMITER, force: bool(false) },
+  run: async ({ name, destructive, delimiter, force }, context) => {
+    const path = pathOf(name, delimiter);
+    const found = grainAt(path, context);
+    if (found === undefined) return { ...startResult(path), comment: `Grain ${path} does not exist` };
+    const [would, did, changes] = destructive
+      ? [`Grain ${path} is set to be deleted`, `Grain ${path} was deleted`, map({ deleted: path })]
+      : [
+        `Value for grain ${path} is set to be deleted (None)`,
+        `Value for grain ${path} was set to None`,
+        map({ grain: path, value: null }),
+      ];
+    const hasValue = found !== null || destructive;
+    if (context.test) {
+      const told: Partial<StateResult> = hasValue ? { comment: would, changes } : {};
+      return { ...startResult(path, null), ...told };
+    }
+    const done = await setGrain(path, null, { destructive, force }, context);
+    return done.result === true && hasValue ? { ...done, comment: did, changes } : done;
+  },
+});
+
+export const append: ModuleFunction<StateContext> = stateFn({
+  doc: `A list that is a grain, and is there, has this value.\n\n${DOC}
+
+value
+    The value.
+
+convert : False
+    Whether a grain that is no list is made one.`,
+  params: { name: str(), value: any(), convert: bool(false), ...DELIMITER },
+  run: async ({ name, value, convert, delimiter }, context) => {
+    const path = pathOf(name, delimiter);
+    const found = grainAt(path, context) ?? null;
+    const added = { name: path, changes: map({ added: value }) };
+    if (!truthy(found) && !context.grains.has(path)) return failed(path, `Grain ${path} does not exist`);
+    const shown = text(value);
+    if (Array.isArray(found)) {
+      if (includes(found, value)) {
+        return { ...startResult(path), comment: `Value ${shown} is already in the list for grain ${path}` };
+      }
+      if (context.test) {
+        return { ...added, result: null, comment: `Value ${shown} in grain ${path} is set to be added` };
+      }
+      await context.call("grains.append", [path, value]);
+    } else {
+      if (!convert) return failed(path, `Grain ${path} is not a valid list`);
+      if (context.test) {
+        const comment = `Grain ${path} is set to be converted to list and value ${shown} will be added`;
+        return { ...added, result: null, comment };
+      }
+      await context.call("grains.setval", [path, found === null ? [value] : [found, value]]);
+    }
+    return { ...added, result: true, comment: `Value ${shown} was added to grain ${path}` };
+  },
+});
