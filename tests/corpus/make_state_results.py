@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Records what Salt's state functions return and do. Run it with the Python of an environment that has the Salt that the file names, as root:
-`python make_state_calls.py state_calls/host.json …`. It reads the cases of each file, and writes the file anew with what came of them.
+`python make_state_results.py state_results/host.json …`. It reads the cases of each file, and writes the file anew with what came of them.
 
 A file is a map: `salt` (the version), `grains`, `opts`, `pillar`, `reload` (whether each case gets modules of its own, since it
 changes grains), and `cases`. A case has `fun` and `kwargs`, and may have:
