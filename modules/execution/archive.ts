@@ -8,11 +8,13 @@ import { callRunAll, runTool, sourceFiles } from "./_file_host.ts";
 import { writeZip, type ZipEntry } from "../../lib/archives/zip_writing.ts";
 import { extractMember, isZipLink } from "../../lib/archives/zip_extracting.ts";
 import { readZipDirectory, type ZipMember } from "../../lib/archives/zip_directory.ts";
+import { guessArchiveFormat } from "../../lib/archives/archive_format.ts";
 import { NoTarError, readTar } from "../../lib/archives/tar_members.ts";
 import { CommandError, CommandNotFoundError, InvocationError, messageOf } from "../../lib/errors.ts";
 import { globAny, joinPath, relativePath, walk } from "../../lib/filesystem/paths.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
 import { sourcePath } from "../../lib/filesystem/sources.ts";
+import { tarStream } from "../../lib/filesystem/tar_stream.ts";
 import { removeIfExists } from "../../lib/os/atomic_file.ts";
 import { which } from "../../lib/host/which.ts";
 import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
@@ -287,12 +289,6 @@ interface Listing {
   links: string[];
 }
 
-const ENDINGS: readonly (readonly [format: string, ending: RegExp])[] = [
-  ["tar", /\.(?:tar|tar\.gz|tgz|tar\.bz2|tbz2|tbz|tar\.xz|txz|tar\.lzma|tlz)$/i],
-  ["zip", /\.zip$/i],
-  ["rar", /\.rar$/i],
-];
-
 export const list: ModuleFunction<JobContext> = fn({
   doc: describe(
     "List what an archive, of this host or at a URL, has in it: tar (also compressed; `options` is a command that decompresses to stdout), zip or rar, by its ending or `archive_format`. " +
@@ -359,7 +355,7 @@ async function listing(
   { name, archive_format, options, strip_components, verbose, context }: ListArguments,
 ): Promise<Value> {
   const strip = stripCount(strip_components);
-  const format = archive_format || ENDINGS.find(([, ending]) => ending.test(path))?.[0];
+  const format = archive_format || guessArchiveFormat(path);
   if (format === undefined) {
     throw new CommandError("Unable to guess archive format, please pass an 'archive_format' argument.");
   }
@@ -445,15 +441,6 @@ async function listRar(
   return { dirs, files: found.filter(([, , type]) => type !== "Directory").map(([, each]) => each), links: [] };
 }
 
-/** What a compressed file begins with, and the program that decompresses it to stdout. */
-const COMPRESSED: readonly (readonly [magic: readonly number[], words: readonly string[]])[] = [
-  [[0x1f, 0x8b], ["gzip", "-dc"]],
-  [[0x42, 0x5a, 0x68], ["bzip2", "-dc"]],
-  [[0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], ["xz", "-dc"]],
-  [[0x5d, 0x00, 0x00], ["xz", "-dc"]],
-  [[0x28, 0xb5, 0x2f, 0xfd], ["zstd", "-dc"]],
-];
-
 async function listTar(
   path: string,
   { name, options, context }: { readonly name: string; readonly options: string | null; readonly context: JobContext },
@@ -464,7 +451,11 @@ async function listTar(
   const listing: Listing = { dirs: [], files: [], links: [] };
   const places = { directory: listing.dirs, link: listing.links, file: listing.files };
   try {
-    for await (const { name: member, kind } of readTar(await decompressed(path, { options, context }))) {
+    for await (
+      const { name: member, kind } of readTar(
+        await tarStream(path, { options, signal: context.signal, child: context.child }),
+      )
+    ) {
       places[kind].push(kind === "directory" ? `${member}/` : member);
     }
     return listing;
@@ -475,33 +466,6 @@ async function listTar(
         "compressed using something other than XZ, it may be necessary to specify CLI options to decompress the archive. See the documentation for details.",
     );
   }
-}
-
-/** The bytes of the archive as they are when decompressed. */
-async function decompressed(
-  path: string,
-  { options, context }: { readonly options: string | null; readonly context: JobContext },
-): Promise<ReadableStream<Uint8Array>> {
-  const file = await Deno.open(path);
-  const head = new Uint8Array(8);
-  await file.read(head);
-  await file.seek(0, Deno.SeekMode.Start);
-  const known = COMPRESSED.find(([magic]) => magic.every((byte, i) => head[i] === byte))?.[1];
-  if (known?.[0] === "gzip") return file.readable.pipeThrough(new DecompressionStream("gzip"));
-  const words = known ?? (options ? shlexSplit(options) : undefined);
-  if (words === undefined) return file.readable;
-  file.close();
-  need(words[0]);
-  const child = new Deno.Command(words[0], {
-    args: [...words.slice(1), path],
-    stdin: "null",
-    stdout: "piped",
-    stderr: "null",
-    signal: context.signal,
-  }).spawn();
-  context.child(child.pid, "started");
-  child.status.then(() => context.child(child.pid, "ended"));
-  return child.stdout;
 }
 
 export const rar: ModuleFunction<JobContext> = fn({

@@ -7,6 +7,7 @@
  */
 
 import { document, forwarded, invalid, pick, shellOf } from "./_command_arguments.ts";
+import { saltenvOf } from "./_saltenv.ts";
 import { reinterpreted } from "./_stateful.ts";
 import { InvocationError, messageOf } from "../../lib/errors.ts";
 import { isDirectory } from "../../lib/os/file_kind.ts";
@@ -169,7 +170,7 @@ async function runScript(given: Bound<typeof SCRIPT>, context: StateContext, res
   if (given.cwd && !isDirectory(given.cwd)) {
     return failed(name, `Desired working directory "${given.cwd}" is not available`);
   }
-  const saltenv = context.low.get("__env__") ?? "base";
+  const saltenv = saltenvOf(context);
   const source = asked ?? name;
   const { name: _name, context: _context, ...rested } = others;
   const own = map({ ...rested, source, template, saltenv, python_shell: true, shell: shellOf(shell, context) });
@@ -188,7 +189,7 @@ async function runScript(given: Bound<typeof SCRIPT>, context: StateContext, res
   const { ran, warned } = outcome;
   const retcode = ran.get("retcode") ?? null;
   const comment = truthy(ran.get("cache_error"))
-    ? `Unable to cache script ${text(source)} from saltenv '${text(saltenv)}'`
+    ? `Unable to cache script ${text(source)} from saltenv '${saltenv}'`
     : `Command '${text(name)}' run`;
   return {
     ...finished({ name, result: !truthy(retcode), comment, changes: ran }, { tells, retcode, test: context.test }),

@@ -5,8 +5,8 @@ directory. Run it with the Python of an environment that has Salt, as root: `pyt
 The cases of a module are in state_runs/MODULE.py: calls of `case(fun, args, ...)`. A case has the function, its arguments, and before it the tree
 of files (directory_tree.py), a shell script that prepares more (`setup`), and programs that answer as recorded (`programs`, as
 recorded_programs.py). Its `steps` are "test", "run", or a shell script that changes something in between; default: test, run, run. Recorded are
-of each step the result, the comment, the changes, the error that the state raised ("" for one that is none of Salt's own), the tree if it
-differs from the one before, and what the script `observe` writes. {ROOT} stands for the directory; salt:// is {ROOT}/srv. `drop` lists keys of
+of each step the result, the comment, the changes, the error that the state raised ("" for one that is none of Salt's own), what differs at
+the top of the tree from the step before (None: it is gone), and what the script `observe` writes. {ROOT} stands for the directory; salt:// is {ROOT}/srv. `drop` lists keys of
 changes that differ from run to run."""
 import json
 import logging
@@ -120,7 +120,7 @@ def outcome(fun, args, tree=None, setup=None, programs=None, steps=("test", "run
         ret = called(step, fun, place(args, R, root))
         after = snapshot(root)
         if after != before:
-            ret["after"] = after
+            ret["after"] = {name: after.get(name) for name in sorted({*before, *after}) if after.get(name) != before.get(name)}
         before = after
         if observe:
             ret["observed"] = script(observe)

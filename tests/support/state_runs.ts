@@ -103,21 +103,21 @@ async function checkSteps(
   });
   const outcomes = listAt(entry, "outcomes");
   const observe = textAt(entry, "observe");
-  let before = dumpJson(snapshot(root));
+  let before = snapshot(root);
   const steps = entry.has("steps") ? listAt(entry, "steps").map(str) : ["test", "run", "run"];
   for (const [i, step] of steps.entries()) {
     if (step !== "test" && step !== "run") {
       await script(step, root);
-      before = dumpJson(snapshot(root));
+      before = snapshot(root);
       continue;
     }
     const ours = await outcome(() =>
       callState(fun, new Map(mapAt(new Map([["args", args]]), "args")), { job, test: step === "test" })
     );
     if (ours.get("name") === (isMap(args) ? args.get("name") ?? "" : "")) ours.delete("name");
-    const now = snapshot(root);
-    const after = dumpJson(now);
-    if (after !== before) ours.set("after", now);
+    const after = snapshot(root);
+    const changed = differing(before, after);
+    if (changed.size > 0) ours.set("after", changed);
     before = after;
     if (observe !== undefined) ours.set("observed", await script(observe, root));
     const theirs = unpack(outcomes.shift() ?? null);
@@ -130,6 +130,17 @@ async function checkSteps(
       `${fun} ${repr(mapAt(entry, "args"))}, step ${i + 1} (${step})`,
     );
   }
+}
+
+/** What `after` has otherwise, by name; `null`: it is gone. */
+function differing(before: ValueMap, after: ValueMap): ValueMap {
+  const names = [...new Set([...before.keys(), ...after.keys()])];
+  const at = (tree: ValueMap, name: Value) => tree.get(name) ?? null;
+  return new Map(
+    names.filter((name) => dumpJson(at(before, name)) !== dumpJson(at(after, name))).map((
+      name,
+    ) => [name, at(after, name)]),
+  );
 }
 
 /** The result of a state, or the error that it throws. */

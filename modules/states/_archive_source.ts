@@ -1,0 +1,193 @@
+/**
+ * Where the archive of `archive.extracted` comes from: it is chosen, fetched, and its digest and signature are checked.
+ * Source: Salt 3008.3 `salt/states/archive.py` extracted, _check_sig.
+ * @module
+ */
+
+import { keptSum } from "./_archive_checksums.ts";
+import { Refused } from "./_refused.ts";
+import { saltenvOf } from "./_saltenv.ts";
+import { CommandError, messageOf } from "../../lib/errors.ts";
+import { schemeOf } from "../../lib/filesystem/checksums.ts";
+import { expandUser, joinPath, realPath } from "../../lib/filesystem/paths.ts";
+import { removeIfExists } from "../../lib/os/atomic_file.ts";
+import { isFile } from "../../lib/os/file_kind.ts";
+import type { StateContext } from "../../lib/plugins/job_context.ts";
+import { stateResult } from "../../lib/plugins/state_module.ts";
+import { hideCredentials } from "../../lib/text/url_credentials.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** How signatures are checked: handed on as they are given. */
+export interface SignatureArguments {
+  readonly signed_by_any: Value;
+  readonly signed_by_all: Value;
+  readonly keyring: Value;
+  readonly gnupghome: Value;
+  readonly sig_backend: string;
+}
+
+/** The arguments that say which archive is meant. */
+export interface SourceArguments extends SignatureArguments {
+  readonly source: Value;
+  readonly source_hash: Value;
+  readonly source_hash_name: Value;
+  readonly source_hash_sig: Value;
+  readonly skip_verify: Value;
+  readonly use_etag: Value;
+  readonly signature: Value;
+}
+
+/** A chosen archive. */
+export interface ArchiveSource {
+  /** Its URL, or its path on this host. */
+  readonly match: string;
+  /** Whether it is a file of this host. */
+  readonly local: boolean;
+  /** The end of its URL, which tells the format. */
+  readonly name: string;
+}
+
+/** What `run` returns; a failed execution function ends the state. */
+async function orRefuse<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof CommandError) throw new Refused(error.message);
+    throw error;
+  }
+}
+
+/** Chooses the source of a list. @throws {Refused} If there is none, or it is a file of this host that is not there. */
+export async function chooseSource(
+  { source, source_hash }: SourceArguments,
+  context: StateContext,
+): Promise<ArchiveSource> {
+  const chosen = await orRefuse(() => context.call("file.source_list", [source, source_hash, saltenvOf(context)]));
+  const match = Array.isArray(chosen) ? chosen[0] : null;
+  if (!truthy(match)) throw new Refused(`Invalid source "${str(source)}"`);
+  const url = str(match);
+  const local = ["", "file"].includes(schemeOf(url));
+  const name = url.replace(/^[A-Za-z][\w+.-]*:\/\//, "").replace(/[?#].*$/, "").replace(/\/+$/, "");
+  if (!local) return { match: url, local, name };
+  const path = realPath(expandUser(url.replace(/^file:\/\//i, "")));
+  if (!isFile(path)) throw new Refused(`Source file '${hideCredentials(path)}' does not exist`);
+  return { match: path, local, name };
+}
+
+/** The digest that `source_hash` tells; an empty map without one. */
+export async function sourceSum(
+  given: SourceArguments,
+  { match }: ArchiveSource,
+  context: StateContext,
+): Promise<ValueMap> {
+  if (!truthy(given.source_hash)) return new Map();
+  const { source_hash, source_hash_name, source_hash_sig } = given;
+  const saltenv = saltenvOf(context);
+  const asked = { source: match, source_hash, source_hash_name, saltenv, source_hash_sig, ...signatures(given) };
+  const sum = await orRefuse(() => context.call("file.get_source_sum", [], map(asked)));
+  return isMap(sum) ? sum : new Map();
+}
+
+function signatures(
+  { signed_by_any, signed_by_all, keyring, gnupghome, sig_backend }: SignatureArguments,
+): SignatureArguments {
+  return { signed_by_any, signed_by_all, keyring, gnupghome, sig_backend };
+}
+
+/** Whether what is kept of an earlier extraction has the digest that is wanted (`skip_files_list_verify`). */
+export async function isKnown(sum: ValueMap, { match, local }: ArchiveSource, context: StateContext): Promise<boolean> {
+  const saltenv = saltenvOf(context);
+  const cached = local ? match : str(await context.call("cp.is_cached", [match], map({ saltenv })));
+  const url = URL.parse(match);
+  // Where a copy of another URL would be, if there was one.
+  const place = joinPath(
+    context.opts.cachedir,
+    "extrn_files",
+    saltenv,
+    url?.host ?? "",
+    (url?.pathname ?? "").slice(1),
+  );
+  const kept = keptSum(cached === "" ? place : cached, context);
+  return sum.size > 0 && kept !== undefined && kept.hsum === sum.get("hsum");
+}
+
+/** The archive on this host: a copy is fetched, unless it is this host's own. @throws {Refused} If it cannot be had. */
+export async function fetchArchive(
+  given: SourceArguments,
+  { match, local }: ArchiveSource,
+  context: StateContext,
+): Promise<string> {
+  if (local) return match;
+  if (context.test) {
+    throw new Refused(
+      `Archive ${
+        hideCredentials(match)
+      } would be cached (if necessary) and checked to discover if extraction is needed`,
+      { result: null },
+    );
+  }
+  const saltenv = saltenvOf(context);
+  const { source_hash, source_hash_name, skip_verify, use_etag, source_hash_sig } = given;
+  let cached: ValueMap;
+  try {
+    cached = await context.state(
+      "file.cached",
+      map({
+        name: match,
+        source_hash: source_hash ?? "",
+        source_hash_name,
+        skip_verify,
+        saltenv,
+        use_etag,
+        source_hash_sig,
+        ...signatures(given),
+      }),
+    );
+  } catch (error) {
+    context.signal.throwIfAborted();
+    throw new Refused(`Failed to cache ${hideCredentials(match)}: ${messageOf(error)}`);
+  }
+  if (!truthy(cached.get("result"))) {
+    const { comment, ...more } = stateResult(cached);
+    throw new Refused(comment, more);
+  }
+  return str(await context.call("cp.is_cached", [match], map({ saltenv })));
+}
+
+/** @throws {Refused} If no module here checks signatures. */
+export async function needBackend(
+  { signature, source_hash_sig, sig_backend }: SourceArguments,
+  context: StateContext,
+): Promise<void> {
+  if (!truthy(signature) && !truthy(source_hash_sig)) return;
+  if (await context.catalogue.get(`${sig_backend}.verify`) === undefined) {
+    throw new Refused(`Cannot verify signatures because the ${sig_backend} module was not loaded`);
+  }
+}
+
+/** Checks the signature of the file at `path`, and removes it if it is a copy whose signature is wrong. */
+export async function checkSignature(
+  path: string,
+  { local, given, context }: {
+    readonly local: boolean;
+    readonly given: SourceArguments;
+    readonly context: StateContext;
+  },
+): Promise<void> {
+  const { signature, sig_backend, keyring, gnupghome, signed_by_any, signed_by_all } = given;
+  if (!truthy(signature)) return;
+  const failure = (reason: string) => new Refused(`Failed verifying the source file's signature: ${reason}`);
+  const copies: string[] = [];
+  for (const url of (Array.isArray(signature) ? signature : [signature]).map(str)) {
+    const copy = await context.call("cp.cache_file", [url, saltenvOf(context)]);
+    if (!truthy(copy) && sig_backend === "gpg") throw failure(`Detached signature file ${url} not found`);
+    copies.push(truthy(copy) ? str(copy) : url);
+  }
+  const asked = { filename: path, signature: Array.isArray(signature) ? copies : copies[0], keyring, gnupghome };
+  const verified = await context.call(`${sig_backend}.verify`, [], map({ ...asked, signed_by_any, signed_by_all }));
+  if (isMap(verified) && verified.get("res") === true) return;
+  for (const copy of copies) removeIfExists(copy);
+  if (!local) removeIfExists(path);
+  const message = isMap(verified) ? str(verified.get("message") ?? "") : "";
+  throw failure(`The file's signature could not be verified: ${message}`);
+}
