@@ -53,7 +53,7 @@ export async function inspect(
   const base = !other ? rev : known ? await positionOf(wantedBranch, repository, report) : wanted.commit;
   const remotes = await repository.remotes();
   const matches = isWanted(rev, wanted);
-  const localChanges = !wanted.bare && truthy(await repository.ask("diff", { ignore_retcode: false }, ["HEAD"]));
+  const localChanges = !wanted.bare && truthy(await repository.attempt("diff", {}, ["HEAD"]));
   if (localChanges && matches) {
     if (forceReset !== true) return report.upToDate(target, report.comments, localChanges);
     if (report.test) {

@@ -52,18 +52,23 @@ export class Repository {
     return this.context.call(`git.${fun}`, args, map({ ...this.#who, ...kwargs }));
   }
 
-  /** What a function returns; `undefined` if git fails, which is no failure of the job. */
-  async ask(
+  /** What a function returns; `undefined` if git fails. */
+  async attempt(
     fun: string,
     kwargs: Readonly<Record<string, unknown>> = {},
     args: Value[] = [],
   ): Promise<Value | undefined> {
     try {
-      return await this.call(fun, { ignore_retcode: true, ...kwargs }, args);
+      return await this.call(fun, kwargs, args);
     } catch (error) {
       if (error instanceof CommandError) return undefined;
       throw error;
     }
+  }
+
+  /** The same, where a failure of git is no failure of the job. */
+  ask(fun: string, kwargs: Readonly<Record<string, unknown>> = {}, args: Value[] = []): Promise<Value | undefined> {
+    return this.attempt(fun, { ignore_retcode: true, ...kwargs }, args);
   }
 
   /** The commit that `rev` names; `undefined` if there is none here. */

@@ -52,6 +52,8 @@ def place(value, old, new):
         return {"__bytes__": value.hex()}
     if isinstance(value, (list, tuple)):
         return [place(item, old, new) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(place(item, old, new) for item in value)
     if hasattr(value, "items"):
         if all(isinstance(key, str) for key in value):
             return {place(key, old, new): place(item, old, new) for key, item in value.items()}

@@ -7,7 +7,7 @@ of files (directory_tree.py), a shell script that prepares more (`setup`), and p
 recorded_programs.py). Its `steps` are "test", "run", or a shell script that changes something in between; default: test, run, run. Recorded are
 of each step the result, the comment, the changes, the error that the state raised ("" for one that is none of Salt's own), what differs at
 the top of the tree from the step before (None: it is gone), and what the script `observe` writes. {ROOT} stands for the directory; salt:// is {ROOT}/srv. `drop` lists keys of
-changes that differ from run to run."""
+results that differ from run to run, `hide` names at the top of the tree."""
 import json
 import logging
 import os
@@ -96,13 +96,17 @@ def called(mode, fun, args):
     return {key: ret[key] for key in ("name", "result", "comment", "changes") if key != "name" or ret[key] != args.get("name", "")}
 
 
-def outcome(fun, args, tree=None, setup=None, programs=None, steps=("test", "run", "run"), observe=None, drop=()):
+def visible(hide):
+    return {name: what for name, what in snapshot(root).items() if name not in hide}
+
+
+def outcome(fun, args, tree=None, setup=None, programs=None, steps=("test", "run", "run"), observe=None, drop=(), hide=()):
     shutil.rmtree(root, ignore_errors=True)
     shutil.rmtree(f"{base}/var", ignore_errors=True)
     os.mkdir(root, 0o755)
     build(root, place(tree or {}, R, root))
     case = {"fun": fun, "args": args}
-    given = {"tree": tree, "setup": setup, "programs": programs, "observe": observe, "drop": list(drop), "steps": list(steps) if steps != ("test", "run", "run") else None}
+    given = {"tree": tree, "setup": setup, "programs": programs, "observe": observe, "drop": list(drop), "hide": list(hide), "steps": list(steps) if steps != ("test", "run", "run") else None}
     case.update({key: value for key, value in given.items() if value})
     if programs:
         shutil.rmtree(f"{base}/bin", ignore_errors=True)
@@ -110,15 +114,15 @@ def outcome(fun, args, tree=None, setup=None, programs=None, steps=("test", "run
     os.environ["PATH"] = f"{base}/bin:{path}" if programs else path
     if setup:
         script(setup)
-    before = snapshot(root)
+    before = visible(hide)
     case["outcomes"] = []
     for step in steps:
         if step not in STATES:
             script(step)
-            before = snapshot(root)
+            before = visible(hide)
             continue
         ret = called(step, fun, place(args, R, root))
-        after = snapshot(root)
+        after = visible(hide)
         if after != before:
             ret["after"] = {name: after.get(name) for name in sorted({*before, *after}) if after.get(name) != before.get(name)}
         before = after
