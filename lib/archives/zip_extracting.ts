@@ -50,10 +50,13 @@ export async function extractMember(member: ZipMember, { archive, dest, password
     Deno.symlinkSync(target, path);
     return;
   }
+  const chunks = contents(member, { archive, password });
+  // A wrong password is told before anything is written.
+  const first = await chunks.next();
   if (isLink(path)) Deno.removeSync(path);
   let crc = 0, size = 0;
   using file = Deno.openSync(path, { write: true, create: true, truncate: true });
-  for await (const chunk of contents(member, { archive, password })) {
+  for (let { value: chunk, done } = first; !done && chunk !== undefined; { value: chunk, done } = await chunks.next()) {
     size += chunk.length;
     if (size > member.size) break;
     crc = crc32(chunk, crc);

@@ -345,7 +345,9 @@ async function withArchive<T>(
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     throw new CommandError(
-      `${error.message.replace(/\.$/, "")}. Additional info follows:\n\narchive location:\n    ${path}`,
+      `${error.message}${
+        /[.?!]$/.test(error.message) ? "" : "."
+      } Additional info follows:\n\narchive location:\n    ${path}`,
     );
   }
 }

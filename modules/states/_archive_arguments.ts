@@ -7,7 +7,6 @@
 import { Refused } from "./_refused.ts";
 import { type ArchiveFormat, guessArchiveFormat } from "../../lib/archives/archive_format.ts";
 import { relativePath } from "../../lib/filesystem/paths.ts";
-import { which } from "../../lib/host/which.ts";
 import { isFile } from "../../lib/os/file_kind.ts";
 import { any, type Bound, str } from "../../lib/plugins/module.ts";
 import { str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -195,7 +194,7 @@ export function methodOf(given: ExtractedArguments, format: ArchiveFormat, warni
   const secret = truthy(given.password);
   if (format !== "zip") {
     if (secret) throw new Refused("The 'password' argument is only supported for zip archives");
-    if (format === "rar") refuseRar(options);
+    if (format === "rar") refuseOptions(options);
     const [, count] = /--strip(?:-components)?(?:\s+|=)["']?(\d+)["']?/.exec(options ?? "") ?? [];
     return { options, strip: count === undefined ? undefined : Number(count), unzipProgram: false };
   }
@@ -208,9 +207,6 @@ export function methodOf(given: ExtractedArguments, format: ArchiveFormat, warni
       );
     }
     unzipProgram = true;
-    if (which("unzip") === undefined) {
-      throw new Refused("archive.cmd_unzip function not available, unzip might not be installed on minion");
-    }
   }
   if (secret && unzipProgram) {
     warnings.push(
@@ -221,10 +217,7 @@ export function methodOf(given: ExtractedArguments, format: ArchiveFormat, warni
   return { options, strip: undefined, unzipProgram };
 }
 
-function refuseRar(options: string | null): void {
-  if (["unrar", "rar"].every((program) => which(program) === undefined)) {
-    throw new Refused("archive.unrar function not available, rar/unrar might not be installed on minion");
-  }
+function refuseOptions(options: string | null): void {
   if (options) {
     throw new Refused("The 'options' argument is only compatible with the following archive formats: tar, zip");
   }

@@ -6,7 +6,8 @@ The cases of a module are in state_runs/MODULE.py: calls of `case(fun, args, ...
 of files (directory_tree.py), a shell script that prepares more (`setup`), and programs that answer as recorded (`programs`, as
 recorded_programs.py). Its `steps` are "test", "run", or a shell script that changes something in between; default: test, run, run. Recorded are
 of each step the result, the comment, the changes, the error that the state raised ("" for one that is none of Salt's own), what differs at
-the top of the tree from the step before (None: it is gone), and what the script `observe` writes. {ROOT} stands for the directory; salt:// is {ROOT}/srv. `drop` lists keys of
+the top of the tree from the step before (None: it is gone), and what the script `observe` writes. {ROOT} stands for the directory, {BASE} for the one above
+it, which is the root_dir; salt:// is {ROOT}/srv. `drop` lists keys of
 results that differ from run to run, `hide` names at the top of the tree."""
 import json
 import logging
@@ -128,7 +129,7 @@ def outcome(fun, args, tree=None, setup=None, programs=None, steps=("test", "run
         before = after
         if observe:
             ret["observed"] = script(observe)
-        case["outcomes"].append(masked(place(dropped(ret, drop), root, R)))
+        case["outcomes"].append(masked(place(place(dropped(ret, drop), root, R), base, "{BASE}")))
     return case
 
 
