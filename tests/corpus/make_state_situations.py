@@ -126,6 +126,8 @@ def told(path):
     mode = f"{stat.S_IMODE(path.stat().st_mode):04o}"
     if path.is_dir():
         return {"directory": mode}
+    if not path.is_file():
+        return {"special": stat.filemode(path.stat().st_mode)}
     content = path.read_bytes()
     try:
         return {"text": content.decode(), "mode": mode}
@@ -175,9 +177,11 @@ def main(families):
     for family, cases in state_situation_cases.FAMILIES.items():
         if families and family not in families:
             continue
-        made = [record(case) for case in cases]
+        made = []
+        for case in cases:
+            print(case["name"], flush=True)
+            made.append(record(case))
         (HERE / f"state_situations/{family}.json").write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
-        print(family, len(made))
 
 
 main(sys.argv[1:])

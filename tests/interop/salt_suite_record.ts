@@ -28,7 +28,7 @@ export function readRecord(): SuiteRecord {
 }
 
 /** The record after a run of ours: what passes and was to do has to pass from now on. */
-export function climbed(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRecord {
+function climbed(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRecord {
   const passed = new Set(outcomes.filter(({ outcome }) => outcome === "passed").map(({ id }) => id));
   return Object.fromEntries(
     Object.entries(record).map(([id, known]) => [id, known === TO_DO && passed.has(id) ? MUST_PASS : known]),
@@ -36,7 +36,7 @@ export function climbed(record: SuiteRecord, outcomes: readonly TestOutcome[]): 
 }
 
 /** The record after a run of Python's: reasons that were written stay. */
-export function judged(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRecord {
+function judged(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRecord {
   return Object.fromEntries(outcomes.map(({ id, outcome, why }) => {
     const known = record[id];
     if (outcome === "passed") return [id, known === MUST_PASS ? MUST_PASS : TO_DO];

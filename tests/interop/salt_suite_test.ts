@@ -11,6 +11,8 @@ import { MUST_PASS, readRecord, TO_DO } from "./salt_suite_record.ts";
 /** How many of the tests of a part fail, when a busy machine is not what they fail for. */
 const AGAIN = 10;
 
+const say = (line: string) => Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+
 const suite = await saltSuite();
 if ("missing" in suite) {
   Deno.test({ name: `Salt's own tests judge salt-call (skipped: ${suite.missing})`, ignore: true, fn() {} });
@@ -32,13 +34,13 @@ async function judge(suite: Suite, part: Part): Promise<void> {
   const must = known(MUST_PASS);
   const fresh = known(TO_DO).filter(passes);
   const able = must.length + known(TO_DO).length;
-  console.log(
+  say(
     `${part.name}: ${
       must.filter(passes).length + fresh.length
     } of ${outcomes.length} pass; Python's salt-call: ${able}`,
   );
   for (const { id } of fresh) {
-    console.log(`passes now: ${id}; list it: deno run -A tests/interop/salt_suite_record.ts`);
+    say(`passes now: ${id}; list it: deno run -A tests/interop/salt_suite_record.ts`);
   }
   const listed = Object.keys(record).filter((id) => part.paths.some((path) => id.startsWith(path)));
   assertEquals(outcomes.map(({ id }) => id), listed.sort(), "the tests are not those that tests.json knows");
@@ -53,7 +55,7 @@ async function againWhatFailed(suite: Suite, part: Part, outcomes: readonly Test
     id
   );
   if (failed.length === 0 || failed.length > AGAIN) return [...outcomes];
-  console.log(`once more: ${failed.join(" ")}`);
+  say(`once more: ${failed.join(" ")}`);
   const again = await runPart(suite, part, { saltCall: OURS.command("salt-call"), only: failed, beside: 1 });
   return outcomes.map((first) => again.find(({ id }) => id === first.id) ?? first);
 }
