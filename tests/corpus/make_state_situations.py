@@ -6,16 +6,14 @@ real, for real again, in test mode again. Of each run there are the return, and 
 than before.
 
 `@@` in a situation stands for the directory that its files are in, and so it does in what is written here. Returns have no times,
-and no process ids; of an exception the type alone.
+and no process ids; of what a state raised they say no more than that it did.
 """
 
-import base64
 import json
 import os
 import pathlib
 import re
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
@@ -24,15 +22,19 @@ import salt.config
 import salt.minion
 
 import state_situation_cases
+from directory_tree import build, place, snapshot
 
 HERE = pathlib.Path(__file__).parent
+# The directory of the files, in a situation and in what is written.
+ROOT = "@@"
+EXCEPTION = "An exception occurred in this state: "
 RUNS = (("would", True), ("did", False), ("again", False), ("would again", True))
 
-# What git and others read from outside of a situation.
+# What git, and the grain shell, are made from outside of a situation.
 ENVIRONMENT = {
     "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "GIT_AUTHOR_DATE": "1700000000 +0000",
     "GIT_COMMITTER_DATE": "1700000000 +0000", "GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "A",
-    "GIT_COMMITTER_EMAIL": "a@b", "LC_ALL": "C.UTF-8",
+    "GIT_COMMITTER_EMAIL": "a@b", "LC_ALL": "C.UTF-8", "SHELL": "/bin/sh",
 }
 
 
@@ -43,31 +45,22 @@ class Place:
         self.case = case
         self.base = pathlib.Path(tempfile.mkdtemp(prefix="situation_"))
         self.root = self.base / "root"
-        for name in ("root", "srv", "pillar", "etc", "cache"):
+        for name in ("root", "etc", "cache"):
             (self.base / name).mkdir()
-        for name, text in {"situation.sls": case["sls"], **case.get("tree", {})}.items():
-            put(self.base / "srv" / name, self.filled(text))
-        pillar = json.dumps(case.get("pillar", {}))
-        put(self.base / "pillar/top.sls", '{"base": {"*": ["p"]}}')
-        put(self.base / "pillar/p.sls", "#!yaml\n" + self.filled(pillar))
-        for name, what in case.get("before", {}).items():
-            put(self.root / name, self.filled(what))
+        srv = {"situation.sls": case["sls"], **case.get("tree", {})}
+        pillar = {"top.sls": '{"base": {"*": ["p"]}}', "p.sls": "#!yaml\n" + json.dumps(case.get("pillar", {}))}
+        for name, tree in {"srv": nested(srv), "pillar": pillar, "root": nested(case.get("before", {}))}.items():
+            (self.base / name).mkdir(exist_ok=True)
+            build(str(self.base / name), place(tree, ROOT, str(self.root)))
         if "setup" in case:
-            subprocess.run(["sh", "-ec", self.filled(case["setup"])], cwd=self.root, check=True, capture_output=True)
-
-    def filled(self, what):
-        if isinstance(what, str):
-            return what.replace("@@", str(self.root))
-        if isinstance(what, dict):
-            return {k: self.filled(v) for k, v in what.items()}
-        return what
+            script = place(case["setup"], ROOT, str(self.root))
+            subprocess.run(["sh", "-ec", script], cwd=self.root, check=True, capture_output=True)
 
     def bare(self, value):
         """Without what differs from run to run."""
         if isinstance(value, str):
-            value = value.replace(str(self.root), "@@").replace(str(self.base / "cache"), "@cache@")
-            value = re.sub(r"Traceback \(most recent call last\):\n.*\n(\S+?):? .*", r"\1", value, flags=re.S)
-            return value.replace(str(self.base / "srv"), "@srv@")
+            value = value.replace(str(self.root), ROOT).replace(str(self.base / "cache"), "@cache@")
+            return re.sub(rf"({EXCEPTION}).*", r"\1", value.replace(str(self.base / "srv"), "@srv@"), flags=re.S)
         if isinstance(value, dict):
             return {
                 self.bare(k): 1 if k == "pid" and v else self.bare(v)
@@ -79,15 +72,7 @@ class Place:
 
     def files(self):
         """What is in the root, but for what git keeps for itself."""
-        found = {}
-        for path in sorted(self.root.rglob("*")):
-            name = str(path.relative_to(self.root))
-            if ".git" in path.parts or name in self.case.get("unseen", ()):
-                continue
-            found[name] = told(path)
-            if isinstance(found[name], dict) and "text" in found[name]:
-                found[name]["text"] = self.bare(found[name]["text"])
-        return found
+        return self.bare(seen(snapshot(str(self.root)), self.case.get("unseen", ())))
 
     def opts(self):
         opts = salt.config.minion_config("/dev/null")
@@ -101,53 +86,38 @@ class Place:
         return opts
 
 
-def put(path, what):
-    """Makes a file: its text, or a map with `text`, `base64`, `mode`, `link`, or null for a directory."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if what is None:
-        path.mkdir(exist_ok=True)
-        return
-    if isinstance(what, str):
-        what = {"text": what}
-    if "link" in what:
-        path.symlink_to(what["link"])
-        return
-    if "base64" in what:
-        path.write_bytes(base64.b64decode(what["base64"]))
-    else:
-        path.write_bytes(what["text"].encode())
-    path.chmod(int(what.get("mode", "0644"), 8))
+def nested(files):
+    """A tree of files whose names are paths; null is a directory."""
+    tree = {}
+    for path, what in files.items():
+        *above, name = path.split("/")
+        at = tree
+        for folder in above:
+            at = at.setdefault(folder, {"dir": {}})["dir"]
+        at[name] = {"dir": {}} if what is None else what
+    return tree
 
 
-def told(path):
-    """A file as `put` takes it."""
-    if path.is_symlink():
-        return {"link": str(path.readlink())}
-    mode = f"{stat.S_IMODE(path.stat().st_mode):04o}"
-    if path.is_dir():
-        return {"directory": mode}
-    if not path.is_file():
-        return {"special": stat.filemode(path.stat().st_mode)}
-    content = path.read_bytes()
-    try:
-        return {"text": content.decode(), "mode": mode}
-    except UnicodeDecodeError:
-        return {"base64": base64.b64encode(content).decode(), "mode": mode}
+def seen(tree, unseen):
+    return {
+        name: {**what, "dir": seen(what["dir"], ())} if isinstance(what, dict) and "dir" in what else what
+        for name, what in tree.items() if name != ".git" and name not in unseen
+    }
 
 
 def record(case):
-    place = Place(case)
+    site = Place(case)
     os.chdir("/")
     environment = dict(os.environ)
     os.umask(0o022)
     try:
-        made = {**{k: v for k, v in case.items()}, "files": place.files(), "runs": []}
-        before = made["files"]
-        minion = salt.minion.SMinion(place.opts())
+        made = {**case, "tree": nested(case.get("tree", {})), "before": nested(case.get("before", {})), "runs": []}
+        before = site.files()
+        minion = salt.minion.SMinion(site.opts())
         for name, test in RUNS:
             returned = minion.functions["state.sls"]("situation", test=test)
-            run = {"run": name, "return": place.bare(returned)}
-            after = place.files()
+            run = {"run": name, "return": site.bare(returned)}
+            after = site.files()
             if after != before:
                 run["files"] = after
             before = after
@@ -156,7 +126,7 @@ def record(case):
     finally:
         os.environ.clear()
         os.environ.update(environment)
-        shutil.rmtree(place.base)
+        shutil.rmtree(site.base)
 
 
 def once(find):

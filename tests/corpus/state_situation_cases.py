@@ -1,7 +1,7 @@
 """The situations of make_state_situations.py.
 
-A situation: `name`; `sls`, the states to apply; `tree`, more files of the file server; `pillar`; `before`, files (what `put` of
-make_state_situations.py takes); `setup`, a shell script that makes more of them; `options` of the minion; `unseen`, files that
+A situation: `name`; `sls`, the states to apply; `tree`, more files of the file server; `pillar`; `before`, files (paths with
+what directory_tree.py takes; null is a directory); `setup`, a shell script that makes more of them; `options` of the minion; `unseen`, files that
 are not looked at. `@@` is the directory of the files.
 """
 
@@ -306,11 +306,11 @@ situation("cmd.run: cwd, env, shell, umask", """
         - umask: '077'
     """)
 situation("cmd.run: stateful", """
-    yes:
+    changes:
       cmd.run:
         - name: echo; echo "changed=yes comment='it was' k=v"
         - stateful: true
-    no:
+    does not:
       cmd.run:
         - name: echo "changed=no comment=same"
         - stateful: true
@@ -372,11 +372,11 @@ situation("cmd.run: timeout, and a program that is not there", """
       cmd.run:
         - name: /nosuch/program
     """)
-situation("cmd.call", """
+situation("cmd.run_all by module.run", """
     a:
       module.run:
         - name: cmd.run_all
-        - cmd: exit 2
+        - cmd: sh -c 'echo why >&2; exit 2'
     """)
 
 # --- environ -----------------------------------------------------------------------------------------------------------------
@@ -415,10 +415,10 @@ situation("module.run: both forms", """
       module.run:
         - test.arg: [1, {k: 2}]
         - test.echo: [there]
-    false:
+    untrue:
       module.run:
         - name: test.false
-    new false:
+    new untrue:
       module.run:
         - test.false: []
     """)
@@ -621,7 +621,7 @@ situation("file.managed: links, binary content, encodings", """
         - contents: grün
         - encoding: latin-1
     """, tree={"bin": "\x00\x01\x02"}, before={
-    "target": "t\n", "target2": "t2\n", "link": {"link": "@@/target"}, "link2": {"link": "@@/target2"}, "binary": {"base64": "AP8B"},
+    "target": "t\n", "target2": "t2\n", "link": {"link": "@@/target"}, "link2": {"link": "@@/target2"}, "binary": {"hex": "00ff01"},
 })
 situation("file.managed: what Salt's diff says of final newlines and long files", """
     a:
@@ -1457,6 +1457,4 @@ situation("git.present, detached, config", """
       git.config_unset:
         - name: no.such
         - repo: @@/up
-    """, setup=MAKE_REPOSITORY, unseen=["bare"] + [f"bare/{f}" for f in (
-    "HEAD", "config", "description", "branches", "hooks", "info", "info/exclude", "objects", "objects/info", "objects/pack", "refs",
-    "refs/heads", "refs/tags")])
+    """, setup=MAKE_REPOSITORY, unseen=["bare"])

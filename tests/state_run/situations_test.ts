@@ -1,0 +1,3 @@
+import { testSituations } from "../support/state_situations.ts";
+
+testSituations(["run", "test", "cmd", "environ", "module"]);
