@@ -48,6 +48,8 @@ export interface HighState {
   compileOptions(high: ValueMap): Promise<CompileOptions>;
   /** Errors as they are shown, with the excerpts of their files. */
   texts(errors: readonly CompileError[]): string[];
+  /** Errors as a run returns them: in Salt's words and no others, which programs know. Places and hints go to the log. */
+  refusal(errors: readonly CompileError[]): string[];
 }
 
 /** How states are opened. */
@@ -167,6 +169,15 @@ class OpenHighState implements HighState {
 
   texts(errors: readonly CompileError[]): string[] {
     return errors.map((error) => errorText(error, (file) => this.source.text(file)));
+  }
+
+  refusal(errors: readonly CompileError[]): string[] {
+    const texts = this.texts(errors);
+    return errors.map((error, i) => {
+      if (error.own === true) return texts[i];
+      if (texts[i] !== error.text) this.#context.log("error", texts[i]);
+      return error.text;
+    });
   }
 
   #topOptions(): TopOptions {

@@ -21,7 +21,7 @@ export async function applySls(mods: Value, call: ApplyCall): Promise<Value> {
   const { states } = prepared;
   const names = splitInput(typeof mods === "number" ? str(mods) : mods);
   const walked = await states.walk(new Map([[states.saltenv ?? "base", names]]));
-  if (walked.errors.length > 0) return refused(states.texts(walked.errors), call);
+  if (walked.errors.length > 0) return refused(states.refusal(walked.errors), call);
   addExcludes(walked, call.kwargs.get("exclude") ?? null);
   return await shortened(await runHigh(walked, prepared), call);
 }
@@ -57,7 +57,7 @@ async function runTop(prepared: Prepared): Promise<Value> {
   const walked = await states.walk(whitelisted(matches, call.kwargs.get("whitelist") ?? null));
   addExcludes(walked, call.kwargs.get("exclude") ?? null);
   const all = [...errors, ...walked.errors];
-  if (all.length > 0) return refused(states.texts(all), call);
+  if (all.length > 0) return refused(states.refusal(all), call);
   if (walked.high.size === 0) return noStates("No states found for this minion", call);
   return await runHigh(walked, prepared);
 }

@@ -19,7 +19,7 @@ import { RunWorld } from "./world.ts";
 export async function runHigh(walked: Pick<Walked, "high" | "places">, prepared: Prepared): Promise<Value> {
   const { states } = prepared;
   const compiled = await states.compile(walked, RUN);
-  const returned = compiled.errors.length > 0 ? states.texts(compiled.errors) : await runCompiled(compiled, prepared);
+  const returned = compiled.errors.length > 0 ? states.refusal(compiled.errors) : await runCompiled(compiled, prepared);
   prepared.call.context.setRetcode(retcodeOf(returned));
   return returned;
 }

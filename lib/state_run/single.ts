@@ -69,7 +69,7 @@ export async function applyId(id: string, mods: Value, call: ApplyCall): Promise
   const errors = [...walked.errors, ...compiled.errors];
   if (errors.length > 0) {
     context.setRetcode(RETCODE.compile);
-    return states.texts(errors);
+    return states.refusal(errors);
   }
   const results: ValueMap = new Map();
   for (const chunk of new Set(compiled.chunks)) {

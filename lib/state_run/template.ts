@@ -26,7 +26,7 @@ export async function applyTemplate(tem: string, call: ApplyCall): Promise<Value
     render: (sls, env) => sls === path ? states.source.renderFile(path, env) : states.source.render(sls, env),
   };
   const walked = await walkSls(new Map([[saltenv, [path]]]), source);
-  if (walked.errors.length > 0) return refused(states.texts(walked.errors), call);
+  if (walked.errors.length > 0) return refused(states.refusal(walked.errors), call);
   return await runHigh(walked, prepared);
 }
 

@@ -45,6 +45,7 @@ export function unknownArguments({ chunks, high, places, signature }: Declared):
       const near = nearestName(str(name), known.parameters);
       errors.push({
         text,
+        own: true,
         place: placeOf(name, chunk, high, places) ?? places.of(chunk),
         ...near !== undefined && { hint: `Did you mean ${near}?` },
       });

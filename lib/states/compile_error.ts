@@ -17,6 +17,8 @@ export interface CompileError {
   readonly repeats?: boolean;
   /** Whether Salt's text quotes the lines of the file itself. */
   readonly quoted?: boolean;
+  /** Whether the text is ours: Salt does not find this mistake, or not here. */
+  readonly own?: boolean;
 }
 
 /** What is known of a file that cannot be rendered. */
