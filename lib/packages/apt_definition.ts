@@ -11,11 +11,16 @@ import type { JobContext } from "../plugins/job_context.ts";
 import { isTrue } from "../values/is_true.ts";
 import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
+/** Whether the distribution has personal archives. */
+export function hasArchives(grains: ValueMap): boolean {
+  return ["Ubuntu", "Mint", "neon"].includes(str(grains.get("os") ?? ""));
+}
+
 /** A personal archive's name, `ppa:owner/name`, as a line of sources; another definition as it is. @throws {CommandError} */
 export function archiveLine(repo: string, { grains }: JobContext, kwargs: ValueMap): string {
   const [, owner, name] = /^ppa:([^/]+)\/(.+)$/.exec(repo) ?? [];
   if (!repo.startsWith("ppa:")) return repo;
-  if (!["Ubuntu", "Mint", "neon"].includes(str(grains.get("os") ?? ""))) {
+  if (!hasArchives(grains)) {
     throw new CommandError(`cannot parse "ppa:" style repo definitions: ${repo}`);
   }
   if (owner === undefined) {

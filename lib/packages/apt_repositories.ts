@@ -22,16 +22,10 @@ export function listRepositories(root?: string): ValueMap {
   return new Map(found);
 }
 
-/** The definition of a repository as an entry. @throws {CommandError} If it is no definition. */
-function definition(repo: string): Source {
-  const source = parseSourceLine(repo);
-  if (source === undefined) throw new CommandError(`Error: repo '${repo}' is not a well formatted definition`);
-  return source;
-}
-
-/** The repository; empty if it is not there. */
+/** The repository; empty if it is not there, or `repo` defines none. */
 export function getRepository(repo: string, root?: string): ValueMap {
-  const wanted = definition(repo);
+  const wanted = parseSourceLine(repo);
+  if (wanted === undefined) return new Map();
   for (const source of new SourceFiles(root).sources) {
     if (!isSame(source, wanted)) continue;
     if (wanted.comps.length > 0 && !wanted.comps.some((comp) => source.comps.includes(comp))) continue;

@@ -63,7 +63,7 @@ export interface FamilyOptions {
   readonly renamed?: Readonly<Record<string, string>>;
   /** The virtual names of built-in modules. */
   readonly virtualNames?: VirtualNames;
-  /** What built-in modules' `virtual` is checked against. Without it all serve, and the first of several counts. */
+  /** What built-in modules' `virtual` is checked against. Without it all serve, and only the first of several counts. */
   readonly host?: VirtualHost;
   /** Whether there is an execution function, which state modules may need. Without it none is needed. */
   readonly hasFunction?: (name: string) => Promise<boolean>;
@@ -135,21 +135,30 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
     return module;
   };
 
-  /** Asks the files of a virtual name, one after the other. */
-  const choose = async (name: string, files: readonly string[]): Promise<Served<C> | undefined> => {
+  /**
+   * Asks the files of a virtual name, one after the other. Where several serve, the later ones add the functions that the
+   * earlier ones do not have, as Salt's loader does: the services of a Debian whose systemd does not run.
+   * @param wanted The function that is looked for. Default: all.
+   */
+  const choose = async (name: string, files: readonly string[], wanted?: string): Promise<Served<C> | undefined> => {
     const reasons: string[] = [];
+    let served: Served<C> | undefined;
     for (const file of files) {
       const module = await load(file);
       if (module === undefined) continue;
       const reason = await refusalOf(module, file);
-      if (reason === undefined) {
-        refusals.delete(name);
-        return { ...module, file };
+      if (reason !== undefined) {
+        reasons.push(reason);
+        continue;
       }
-      reasons.push(reason);
+      served = served === undefined
+        ? { ...module, file }
+        : { ...served, functions: new Map([...module.functions, ...served.functions]) };
+      if (options.host === undefined || (wanted !== undefined && served.functions.has(wanted))) break;
     }
-    if (reasons.length > 0) refusals.set(name, reasons.join("; "));
-    return undefined;
+    if (served !== undefined) refusals.delete(name);
+    else if (reasons.length > 0) refusals.set(name, reasons.join("; "));
+    return served;
   };
 
   /** A user's module is checked before it is loaded, from its text. */
@@ -162,7 +171,7 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
     return reason;
   };
 
-  const serving = async (name: string): Promise<Served<C> | undefined> => {
+  const serving = async (name: string, wanted?: string): Promise<Served<C> | undefined> => {
     const chosen = options.chosen?.get(name);
     if (chosen !== undefined && virtualOf.get(chosen) === name) {
       const module = await load(chosen);
@@ -173,7 +182,7 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
       options.warn?.(`providers: there is no module '${chosen}' for '${name}', and the usual choice is made`);
     }
     const files = virtual.get(name);
-    if (files !== undefined) return await choose(name, files);
+    if (files !== undefined) return await choose(name, files, wanted);
     const module = await load(name);
     if (module === undefined) return undefined;
     // A file with a virtual name is called by that name alone.
@@ -189,7 +198,8 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
   return {
     async get(name) {
       const dot = name.indexOf(".");
-      return dot < 0 ? undefined : (await serving(name.slice(0, dot)))?.functions.get(name.slice(dot + 1));
+      const [module, fun] = [name.slice(0, dot), name.slice(dot + 1)];
+      return dot < 0 ? undefined : (await serving(module, fun))?.functions.get(fun);
     },
     async all() {
       const entries = (await all()).flatMap(([module, { functions }]) =>

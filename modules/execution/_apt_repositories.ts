@@ -7,7 +7,7 @@
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { which as findProgram } from "../../lib/host/which.ts";
 import * as apt from "../../lib/packages/apt.ts";
-import { archiveLine } from "../../lib/packages/apt_definition.ts";
+import { archiveLine, hasArchives } from "../../lib/packages/apt_definition.ts";
 import {
   addKey,
   deleteKey,
@@ -41,9 +41,7 @@ export const get_repo: ModuleFunction<JobContext> = fn({
   params: { repo: str() },
   varKwargs: "kwargs",
   run: ({ repo }, context, { kwargs }) =>
-    repositories.getRepository(
-      repo.startsWith("ppa:") ? archiveLine(repo, context, kwargs) : repo,
-    ),
+    repositories.getRepository(hasArchives(context.grains) ? archiveLine(repo, context, kwargs) : repo),
 });
 
 export const del_repo: ModuleFunction<JobContext> = fn({

@@ -176,7 +176,7 @@ More arguments are passed on to pkg.mod_repo.`,
       return failed(name, `Failed to examine repo '${name}': ${error.message}`);
     }
     const isThere = before.size > 0;
-    const fields = family === "Debian" ? definedRepository(repo, kwargs, context) : kwargs;
+    const fields = family === "Debian" && isThere ? definedRepository(repo, kwargs, context) : kwargs;
     if (isThere && !hasOtherLines(name, kwargs)) {
       // It may be in another file as well.
       before.delete("file");
