@@ -62,12 +62,12 @@ export function aggregatePackages(
     const isAlike = chunk.get("fun") === low.get("fun") &&
       (chunk.get("fromrepo") ?? null) === (low.get("fromrepo") ?? null);
     // A hold would be for all of them.
-    if (!isAlike || chunk.has("hold")) continue;
+    if (!isAlike || chunk.has("hold") || chunk.has("sources") !== low.has("sources")) continue;
     if (chunk.has(list)) added.addAll(chunk.get(list));
-    else if (list === "pkgs" && chunk.has("name")) {
+    else {
       added.add(str(chunk.get("name") ?? ""), chunk.get("version") ?? null);
       chunk.delete("version");
-    } else continue;
+    }
     chunk.set("__agg__", true);
   }
   if (added.isEmpty) return low;

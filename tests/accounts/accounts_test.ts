@@ -4,6 +4,7 @@ import { hashPassword } from "../../lib/accounts/password_hash.ts";
 import { which } from "../../lib/host/which.ts";
 import { canCrypt } from "../../lib/os/libc_crypt.ts";
 import { map, toValue, type Value } from "../../lib/values/value.ts";
+import { AccountRoot } from "../support/account_root.ts";
 import {
   assert,
   assertEquals,
@@ -13,33 +14,6 @@ import {
   assertThrows,
 } from "../support/assert.ts";
 import { run, testContext } from "../support/job_context.ts";
-
-class Root implements Disposable {
-  readonly path = Deno.makeTempDirSync({ prefix: "accounts_" });
-
-  constructor() {
-    const files = {
-      passwd: "root:x:0:0:root:/root:/bin/sh\n",
-      group: "root:x:0:\nstaff:x:50:\nweb:x:60:old\n",
-      shadow: "root:*:19000:0:99999:7:::\n",
-      gshadow: "root:*::\nstaff:!::\nweb:!::old\n",
-      "login.defs": "UID_MIN 1000\nGID_MIN 1000\nUSERGROUPS_ENAB yes\n",
-    };
-    Deno.mkdirSync(`${this.path}/etc`);
-    Deno.mkdirSync(`${this.path}/home`);
-    for (const [name, text] of Object.entries(files)) {
-      Deno.writeTextFileSync(`${this.path}/etc/${name}`, text, { mode: name.includes("shadow") ? 0o640 : 0o644 });
-    }
-  }
-
-  read(name: string): string {
-    return Deno.readTextFileSync(`${this.path}/etc/${name}`);
-  }
-
-  [Symbol.dispose](): void {
-    Deno.removeSync(this.path, { recursive: true });
-  }
-}
 
 async function call(name: string, ...args: unknown[]): Promise<Value> {
   return (await run(name, args.map(toValue), testContext())).return;
@@ -51,7 +25,7 @@ Deno.test({
   name: "users and groups are added, changed and deleted in a root directory",
   ignore: !there,
   async fn() {
-    using root = new Root();
+    using root = new AccountRoot();
     const within = (more: Record<string, unknown> = {}) => map({ __kwarg__: true, root: root.path, ...more });
     assertEquals(await call("group.add", "team", 2000, within()), true);
     assertEquals(
@@ -102,7 +76,7 @@ Deno.test({
   name: "passwords and their ages are set in a root directory, and shadow keeps its mode",
   ignore: !there,
   async fn() {
-    using root = new Root();
+    using root = new AccountRoot();
     const within = (more: Record<string, unknown> = {}) => map({ __kwarg__: true, root: root.path, ...more });
     await call("user.add", "ann", 1500, within({ createhome: false }));
     assertEquals(await call("shadow.set_password", "ann", "$6$x$y", within()), true);

@@ -14,22 +14,11 @@ function field(value: Value, name: string): Value {
   return value.get(name) ?? null;
 }
 
-/** A `crontab` that keeps one file. */
-function keepTab(programs: RecordedPrograms): string {
-  const tab = `${programs.path}/tab`;
-  Deno.writeTextFileSync(
-    `${programs.path}/crontab`,
-    `#!/bin/sh\nif [ "$1" = -l ]; then cat ${tab}; else cat "$1" > ${tab}; fi\n`,
-    { mode: 0o755 },
-  );
-  return tab;
-}
-
 assert(Array.isArray(SEQUENCES));
 for (const [i, sequence] of SEQUENCES.entries()) {
   Deno.test(`cron.* answers and writes as Python Salt's, sequence ${i + 1}`, async () => {
     using programs = new RecordedPrograms();
-    const tab = keepTab(programs);
+    const tab = programs.keepCrontab();
     Deno.writeTextFileSync(tab, str(field(sequence, "before")));
     const steps = field(sequence, "steps");
     assert(Array.isArray(steps) && steps.length > 0);
@@ -58,7 +47,7 @@ Deno.test("a time by chance is within its range, and stays what it is", () => {
 
 Deno.test("no field of a job becomes another line, and no user's name an option", async () => {
   using programs = new RecordedPrograms();
-  Deno.writeTextFileSync(keepTab(programs), "");
+  Deno.writeTextFileSync(programs.keepCrontab(), "");
   const said = async (fun: string, ...arg: Value[]) => String((await run(`cron.${fun}`, arg, testContext())).return);
   assertStringIncludes(await said("set_job", USER, "1", "1", "1", "1", "1", "a\n* * * * * evil"), "Invalid command");
   assertStringIncludes(await said("set_job", USER, "1\n", "1", "1", "1", "1", "a"), "Invalid minute");

@@ -119,6 +119,37 @@ Deno.test("of several modules with one virtual name, the first that serves is it
   assertEquals(await pkgIs({}), "apt", "without a host all serve");
 });
 
+Deno.test("of several modules that serve, the later ones add what the first one does not have", async () => {
+  const fun = (text: string) => ({ doc: "", params: {}, run: () => text });
+  const linux = { serves: [{ grains: { kernel: ["Linux"] }, otherwise: "no Linux" }] };
+  const table: ModuleTable = {
+    first: () => Promise.resolve({ start: fun("first"), virtual: { name: "service", ...linux } }),
+    other: () =>
+      Promise.resolve({
+        start: fun("x"),
+        more: fun("x"),
+        virtual: { name: "service", serves: [{ grains: { os: ["Arch"] }, otherwise: "no Arch" }] },
+      }),
+    second: () =>
+      Promise.resolve({ start: fun("second"), mask: fun("second"), virtual: { name: "service", ...linux } }),
+  };
+  const family = loadFamily(table, {
+    virtualNames: { service: ["first", "other", "second"] },
+    host: host({ kernel: "Linux" }),
+  });
+  const said = async (name: string) => {
+    const found = await family.get(name);
+    return found && await found.run({}, undefined, { args: [], kwargs: new Map() });
+  };
+  assertEquals([await said("service.start"), await said("service.mask"), await said("service.more")], [
+    "first",
+    "second",
+    undefined,
+  ]);
+  assertEquals((await family.all()).map(({ name }) => name), ["service.mask", "service.start"]);
+  assertEquals(await family.providers(), new Map([["service", "first"]]));
+});
+
 Deno.test("where none serves the reasons are known, by the virtual name and by the file's", async () => {
   const family = loadFamily<null>(TABLE, { virtualNames: NAMES, host: host({ os_family: "Arch" }) });
   assertEquals(await family.get("pkg.f"), undefined);

@@ -37,6 +37,17 @@ export class RecordedPrograms implements Disposable {
     Deno.chmodSync(`${this.path}/${program}`, 0o755);
   }
 
+  /** Has a `crontab` keep one table. @returns The table's file, which is not there yet. */
+  keepCrontab(): string {
+    const table = `${this.path}/tab`;
+    Deno.writeTextFileSync(
+      `${this.path}/crontab`,
+      `#!/bin/sh\nif [ "$1" = -l ]; then cat ${table}; else cat "$1" > ${table}; fi\n`,
+      { mode: 0o755 },
+    );
+    return table;
+  }
+
   /** The calls since the last time, a line each. */
   calls(): string[] {
     try {
