@@ -86,7 +86,7 @@ const toNum: Run = native("to_num", ["text"], ([value]) => {
 const UNITS = "bkmgtpezy";
 
 /** Salt's `human_to_bytes`: 0 for what is no size. */
-function humanToBytes(size: string, defaultUnit: string, metric: boolean): Value {
+export function humanToBytes(size: string, defaultUnit: string, metric: boolean): Value {
   const [, digits, written] = /^([0-9.]*)\s*(.*)$/s.exec(strip(size)) ?? ["", "", ""];
   const value = numberOf(digits);
   const unit = (written || defaultUnit).toLowerCase();

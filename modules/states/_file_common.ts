@@ -96,7 +96,7 @@ export function isHostError(error: unknown): error is Error {
 }
 
 /** Whether the system refused: Python's OSError. */
-export function isSystemError(error: unknown): error is Error {
+function isSystemError(error: unknown): error is Error {
   if (error instanceof Deno.errors.NotCapable) return false;
   return error instanceof Error && systemError(error) !== undefined;
 }

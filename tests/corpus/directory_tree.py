@@ -22,16 +22,17 @@ def build(root, tree):
             os.chmod(path, int(what["mode"], 8))
 
 
-def snapshot(root):
+def snapshot(root, owners=False):
+    """The tree in a directory. owners: whether other owners than root are told, and numbers of names other than 1."""
     tree = {}
     for name in sorted(os.listdir(root)):
         path = f"{root}/{name}"
         info = os.lstat(path)
         mode = format(stat.S_IMODE(info.st_mode), "04o")
         if stat.S_ISLNK(info.st_mode):
-            tree[name] = {"link": os.readlink(path)}
+            what = {"link": os.readlink(path)}
         elif stat.S_ISDIR(info.st_mode):
-            tree[name] = {"dir": snapshot(path), **({} if mode == "0755" else {"mode": mode})}
+            what = {"dir": snapshot(path, owners), **({} if mode == "0755" else {"mode": mode})}
         elif stat.S_ISREG(info.st_mode):
             with open(path, "rb") as source:
                 data = source.read()
@@ -39,9 +40,14 @@ def snapshot(root):
                 what = {"text": data.decode()}
             except UnicodeDecodeError:
                 what = {"hex": data.hex()}
-            tree[name] = what["text"] if mode == "0644" and "text" in what else {**what, **({} if mode == "0644" else {"mode": mode})}
+            what.update({} if mode == "0644" else {"mode": mode})
+            if owners and info.st_nlink != 1:
+                what["names"] = info.st_nlink
         else:
-            tree[name] = {"special": mode}
+            what = {"special": mode}
+        if owners and (info.st_uid, info.st_gid) != (0, 0):
+            what["owner"] = f"{info.st_uid}:{info.st_gid}"
+        tree[name] = what["text"] if list(what) == ["text"] else what
     return tree
 
 

@@ -76,24 +76,36 @@ export async function build(root: string, tree: ValueMap): Promise<void> {
   }
 }
 
-/** The tree that is in `root`. */
-export function snapshot(root: string): ValueMap {
+/** What {@linkcode snapshot} tells beside modes and contents. */
+export interface SnapshotOptions {
+  /** Whether owners other than root, and numbers of names other than 1, are told. */
+  readonly owners?: boolean;
+}
+
+/** A directory as a tree. */
+export function snapshot(root: string, options: SnapshotOptions = {}): ValueMap {
   const tree: ValueMap = new Map();
   const names = [...Deno.readDirSync(root)].map(({ name }) => name).sort(compare);
   for (const name of names) {
     const path = `${root}/${name}`;
     const info = Deno.lstatSync(path);
     const mode = ((info.mode ?? 0) & 0o7777).toString(8).padStart(4, "0");
-    const withMode = (what: [Value, Value][], usual: string) =>
-      new Map([...what, ...mode === usual ? [] : [["mode", mode] as [Value, Value]]]);
-    if (info.isSymlink) tree.set(name, new Map([["link", Deno.readLinkSync(path)]]));
-    else if (info.isDirectory) tree.set(name, withMode([["dir", snapshot(path)]], "0755"));
-    else if (info.isFile) {
-      const what = contents(Deno.readFileSync(path));
-      tree.set(name, mode === "0644" && what[0] === "text" ? what[1] : withMode([what], "0644"));
-    } else tree.set(name, new Map([["special", mode]]));
+    const what: ValueMap = info.isSymlink
+      ? new Map([["link", Deno.readLinkSync(path)]])
+      : info.isDirectory
+      ? new Map<Value, Value>([["dir", snapshot(path, options)], ...modeOf(mode, "0755")])
+      : info.isFile
+      ? new Map([contents(Deno.readFileSync(path)), ...modeOf(mode, "0644")])
+      : new Map([["special", mode]]);
+    if (options.owners && info.isFile && info.nlink !== 1) what.set("names", info.nlink);
+    if (options.owners && (info.uid !== 0 || info.gid !== 0)) what.set("owner", `${info.uid}:${info.gid}`);
+    tree.set(name, what.size === 1 && what.has("text") ? what.get("text") ?? "" : what);
   }
   return tree;
+}
+
+function modeOf(mode: string, usual: string): [string, string][] {
+  return mode === usual ? [] : [["mode", mode]];
 }
 
 function contents(data: Uint8Array): [string, string] {

@@ -1,0 +1,30 @@
+/**
+ * How one map differs from another, key by key.
+ * Source: Salt 3008.3 `salt/utils/dictdiffer.py` recursive_diff.
+ * @module
+ */
+
+import { equals, isMap, map, type Value, type ValueMap } from "./value.ts";
+
+/** What stands for a value that is not there. */
+const NOTHING = "<_null_>";
+
+/**
+ * The keys of `current` whose values differ, with `{new, old}`; of maps on both sides the keys in them. Keys that only `past` has are left out.
+ */
+export function changedValues(past: ValueMap, current: ValueMap): ValueMap {
+  const changes: ValueMap = new Map();
+  for (const [key, value] of current) {
+    const old = past.get(key);
+    if (old !== undefined && equals(old, value)) continue;
+    const found = old !== undefined && isMap(old) && isMap(value)
+      ? changedValues(old, value)
+      : pair(value, old === undefined ? NOTHING : old);
+    if (found.size > 0) changes.set(key, found);
+  }
+  return changes;
+}
+
+function pair(now: Value, old: Value): ValueMap {
+  return map({ new: now, old });
+}

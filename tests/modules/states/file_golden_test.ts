@@ -1,0 +1,44 @@
+/**
+ * States of module `file` against what Salt 3008.3 made of the same directories: `corpus/file_states.json`, made by
+ * `corpus/make_file_states.py`. In test mode, in a first and in a second run the results are equal, and the trees afterwards;
+ * after test mode the tree is as before.
+ * @module
+ */
+
+import { assert, assertEquals } from "../../support/assert.ts";
+import { mapAt } from "../../support/call_cases.ts";
+import { FileStateCases } from "../../support/file_state_cases.ts";
+import { parseJson } from "../../../lib/values/json_read.ts";
+import { isMap, repr, str, type ValueMap } from "../../../lib/values/value.ts";
+
+const corpus = parseJson(await Deno.readTextFile(new URL("../../corpus/file_states.json", import.meta.url)));
+assert(Array.isArray(corpus) && corpus.length > 800);
+const [common, ...entries] = corpus;
+assert(isMap(common));
+const world = { served: mapAt(common, "served"), pillar: mapAt(common, "pillar"), grains: mapAt(common, "grains") };
+
+const byFunction = new Map<string, ValueMap[]>();
+for (const entry of entries) {
+  assert(isMap(entry));
+  const steps = entry.get("steps");
+  const last = Array.isArray(steps) ? steps.at(-1) : null;
+  const name = str(Array.isArray(last) ? last[0] : null);
+  byFunction.set(name, [...byFunction.get(name) ?? [], entry]);
+}
+
+const asRoot = Deno.uid() === 0;
+for (const [name, cases] of byFunction) {
+  Deno.test({
+    name: `file.${name} does what Salt's does, in ${cases.length} cases${asRoot ? "" : " (not here, without root)"}`,
+    ignore: !asRoot,
+    fn: async () => {
+      await using place = await FileStateCases.open(world);
+      for (const entry of cases) {
+        const shown = `${repr(entry.get("steps") ?? null)} in ${repr(entry.get("tree") ?? null)}`;
+        for (const { what, expected, actual } of await place.run(entry)) {
+          assertEquals(actual, expected, `${what}: ${shown}`);
+        }
+      }
+    },
+  });
+}
