@@ -8,7 +8,7 @@ import { DAYS, MONTHS } from "../text/calendar.ts";
 import { isDirectory, isFile } from "../os/file_kind.ts";
 import { copyAttributes } from "../os/libc_inodes.ts";
 import { baseName, dirName, joinPath } from "./paths.ts";
-import { replaceFile } from "./contents.ts";
+import { copyToNew } from "./contents.ts";
 import { compareStrings } from "../values/value.ts";
 
 /** The directory of all backups. */
@@ -101,7 +101,7 @@ export function makeBackup(
   const directory = directoryOf(path, cachedir);
   Deno.mkdirSync(directory, { recursive: true });
   const copy = joinPath(directory, `${baseName(path)}_${day}_${time}_${micros}_${now.getFullYear()}`);
-  replaceFile(copy, Deno.readFileSync(path), { mode: 0o600 });
+  copyToNew(path, copy);
   Deno.chownSync(copy, info.uid, info.gid);
   Deno.chmodSync(copy, (info.mode ?? 0o600) & 0o7777);
 }
@@ -111,6 +111,8 @@ export interface Installing {
   readonly cachedir: string;
   /** The mode of backups: `minion`, `master`, `both`, or anything else for none. */
   readonly backup: string;
+  /** Permission bits of a file that was not there. Default: 0600. */
+  readonly mode?: number;
 }
 
 /**
@@ -118,13 +120,15 @@ export interface Installing {
  * A link at `path` is replaced by a file, as Salt does.
  * @throws What Deno throws; then `path` is as it was.
  */
-export function installFile(source: string, path: string, { cachedir, backup }: Installing): void {
+export function installFile(source: string, path: string, { cachedir, backup, mode = 0o600 }: Installing): void {
   const old = statOrNothing(path);
   if ((backup === "minion" || backup === "both") && old !== undefined) makeBackup(path, { cachedir });
   const temporary = joinPath(dirName(path), `${baseName(path)}${crypto.randomUUID().slice(0, 8)}`);
   try {
-    Deno.writeFileSync(temporary, Deno.readFileSync(source), { createNew: true, mode: 0o600 });
-    if (old !== undefined) {
+    copyToNew(source, temporary);
+    if (old === undefined) {
+      if (mode !== 0o600) Deno.chmodSync(temporary, mode);
+    } else {
       Deno.chownSync(temporary, old.uid, old.gid);
       copyAttributes(path, temporary);
       Deno.chmodSync(temporary, (old.mode ?? 0o600) & 0o7777);

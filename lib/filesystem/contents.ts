@@ -22,11 +22,7 @@ const ENCODING_BLOCK = 2048;
 function readBeginning(path: string, most: number): Uint8Array {
   using file = Deno.openSync(path);
   const block = new Uint8Array(most);
-  let length = 0;
-  for (let got = file.readSync(block); got !== null && got > 0; got = file.readSync(block.subarray(length))) {
-    length += got;
-  }
-  return block.subarray(0, length);
+  return block.subarray(0, readFull(file, block));
 }
 
 /** Whether the beginning of the file reads as text; `false` too if it cannot be read. */
@@ -192,7 +188,7 @@ export function copyKeeping(from: string, to: string, { owner = false }: { reado
   const info = Deno.statSync(from);
   const temporary = `${to}.${crypto.randomUUID().slice(0, 8)}`;
   try {
-    writeNew(temporary, Deno.readFileSync(from));
+    copyToNew(from, temporary);
     if (owner) Deno.chownSync(temporary, info.uid, info.gid);
     copyAttributes(from, temporary);
     Deno.chmodSync(temporary, (info.mode ?? 0o600) & 0o7777);
@@ -202,6 +198,48 @@ export function copyKeeping(from: string, to: string, { owner = false }: { reado
     removeQuietly(temporary);
     throw error;
   }
+}
+
+/** Bytes that are copied, or compared, at once. */
+const COPY_BLOCK = 1 << 18;
+
+/** Copies all bytes of the file at `from` to an open file, piece by piece. @throws What Deno throws. */
+export function copyBytes(from: string, to: Deno.FsFile): void {
+  using source = Deno.openSync(from);
+  const block = new Uint8Array(Math.min(COPY_BLOCK, source.statSync().size + 1));
+  for (let length = source.readSync(block); length !== null; length = source.readSync(block)) {
+    writeAll(to, block.subarray(0, length));
+  }
+}
+
+/** Copies a file to a new one, which this user alone may read. */
+export function copyToNew(from: string, to: string): void {
+  using target = Deno.openSync(to, { write: true, createNew: true, mode: 0o600 });
+  copyBytes(from, target);
+}
+
+/** Whether two files have the same bytes, which are read piece by piece. @throws What Deno throws. */
+export function sameBytes(one: string, other: string): boolean {
+  using first = Deno.openSync(one);
+  using second = Deno.openSync(other);
+  const size = first.statSync().size;
+  if (size !== second.statSync().size) return false;
+  const [a, b] = [0, 1].map(() => new Uint8Array(Math.min(COPY_BLOCK, size + 1)));
+  for (;;) {
+    const [read, got] = [readFull(first, a), readFull(second, b)];
+    if (read !== got) return false;
+    if (read === 0) return true;
+    for (let i = 0; i < read; i++) if (a[i] !== b[i]) return false;
+  }
+}
+
+/** Fills `block` as far as the file goes. @returns How many bytes that are. */
+function readFull(file: Deno.FsFile, block: Uint8Array): number {
+  let length = 0;
+  for (let got = file.readSync(block); got !== null && got > 0; got = file.readSync(block.subarray(length))) {
+    length += got;
+  }
+  return length;
 }
 
 /** Overwrites the file where `path` leads: the inode stays, for hard links and whoever has it open. */

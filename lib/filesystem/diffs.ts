@@ -9,7 +9,7 @@ import { systemReason } from "../os/deno_texts.ts";
 import { unifiedDiff } from "../text/unified_diff.ts";
 import { strip } from "../values/python_text.ts";
 import { compareStrings } from "../values/value.ts";
-import { isText, lenientText, newlineLines } from "./contents.ts";
+import { isText, lenientText, newlineLines, sameBytes } from "./contents.ts";
 
 /** What does not count as a difference. */
 export interface Ignoring {
@@ -44,17 +44,26 @@ export interface FileDiff {
   readonly counts: boolean;
 }
 
+/** Bytes up to which files are read for a diff. Beyond that it would say less than it costs. */
+const LARGEST = 16 * 1024 * 1024;
+
 /**
- * Compares the files at `from` and `to`.
+ * Compares the files at `from` and `to`. Large ones do not come into memory.
  * @throws {CommandError} If one cannot be read.
  */
 export function diffFiles(from: string, to: string, options: DiffOptions = {}): FileDiff {
-  const [old, now] = [from, to].map((path) => newlineLines(lenientText(read(path))));
-  if (old.length === now.length && old.every((line, i) => line === now[i])) return { text: "", counts: false };
+  const [size, other] = [sizeOf(from), sizeOf(to)];
+  if (size === other && reading(from, () => sameBytes(from, to))) return { text: "", counts: false };
   if (options.hidden !== undefined) return { text: options.hidden, counts: true };
   const kinds = kindsText(isText(from), isText(to));
   if (kinds !== undefined) return { text: kinds, counts: true };
+  if (Math.max(size, other) > LARGEST) {
+    return { text: `Replace a file of ${size} bytes with one of ${other} bytes, too large for a diff`, counts: true };
+  }
+  const [old, now] = [from, to].map((path) => newlineLines(lenientText(reading(path, () => Deno.readFileSync(path)))));
   const lines = unifiedDiff(old, now, options.names === false ? undefined : { from, to });
+  // The same characters in another encoding.
+  if (lines.length === 0) return { text: "Replace binary file", counts: true };
   return { text: lines.join(""), counts: differs(lines, options.ignoring ?? {}) };
 }
 
@@ -64,10 +73,19 @@ function kindsText(old: boolean, now: boolean): string | undefined {
   return old ? "Replace text file with binary file" : "Replace binary file with text file";
 }
 
-/** The bytes, of which each is a line's. @throws {CommandError} */
-function read(path: string): Uint8Array {
+function sizeOf(path: string): number {
+  return reading(path, () => {
+    using file = Deno.openSync(path);
+    const { size, isDirectory } = file.statSync();
+    if (isDirectory) Deno.readFileSync(path); // says what is wrong
+    return size;
+  });
+}
+
+/** @throws {CommandError} If a file cannot be read. */
+function reading<T>(path: string, read: () => T): T {
   try {
-    return Deno.readFileSync(path);
+    return read();
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable) throw error;
     throw new CommandError(`Failed to read ${path}: ${systemReason(error)}`);

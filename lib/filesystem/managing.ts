@@ -10,7 +10,7 @@ import { hashFile, schemeOf, type SourceSum } from "./checksums.ts";
 import { diffFiles, type FileDiff, ignoresSomething, type Ignoring } from "./diffs.ts";
 import { CommandError, messageOf } from "../errors.ts";
 import type { FileHost } from "./file_host.ts";
-import { isDirectory, isFile } from "../os/file_kind.ts";
+import { isAnything, isDirectory, isFile } from "../os/file_kind.ts";
 import { systemReason } from "../os/deno_texts.ts";
 import { encodeText } from "../text/encoding.ts";
 import { normalizeMode } from "./ownership.ts";
@@ -248,9 +248,15 @@ class FileWork {
     return diffFiles(from, to, { names: false, ignoring: this.#file.ignoring });
   }
 
+  /** Puts a file in place. @throws {CommandError} If there is no directory for it; else what Deno throws. */
+  #put(source: string, path: string, mode?: number): void {
+    if (!isDirectory(dirName(path))) throw new CommandError(`[Errno 2] No such file or directory: ${path}`);
+    installFile(source, path, { cachedir: this.#host.cachedir, backup: this.#file.backup, mode });
+  }
+
   #install(source: string, path: string): void {
     try {
-      installFile(source, path, { cachedir: this.#host.cachedir, backup: this.#file.backup });
+      this.#put(source, path);
     } catch (error) {
       if (error instanceof Deno.errors.NotCapable) throw error;
       throw new Failed(`Failed to commit change: ${systemReason(error)}`);
@@ -270,7 +276,11 @@ class FileWork {
     const ret = this.#ret;
     const link = isLink(name);
     const real = link && follow ? realPath(name) : name;
-    if (source !== "" && sum !== undefined && (link && !follow || hashFile(real, sum.hash_type) !== sum.hsum)) {
+    // A link that leads nowhere is followed all the same: there the file is made.
+    const empty = link && follow && !isAnything(real) ? this.scratch.file(NOTHING) : undefined;
+    if (
+      source !== "" && sum !== undefined && (link && !follow || hashFile(empty ?? real, sum.hash_type) !== sum.hsum)
+    ) {
       this.#verify(sfn, {
         sum,
         what: source,
@@ -278,15 +288,16 @@ class FileWork {
           ". If the 'source_hash' value refers to a remote file with multiple possible matches, then it may be necessary to " +
           "set 'source_hash_name'.",
       });
-      await this.#setDiff(real, sfn, { template: true });
+      await this.#setDiff(empty ?? real, sfn, { template: true });
       this.#install(sfn, real);
     }
     const contents = this.#contents();
     if (contents !== undefined) {
       const wanted = this.scratch.file(contents);
-      if (await this.#setDiff(real, wanted, { template: true })) this.#install(wanted, real);
+      if (await this.#setDiff(empty ?? real, wanted, { template: true })) this.#install(wanted, real);
     }
-    if (link && !follow) {
+    if (empty !== undefined && ret.changes.has("diff")) ret.changes.set("diff", "New file");
+    if (isLink(name) && !follow) {
       const replacement = sfn === "" ? contents === undefined ? undefined : this.scratch.file(contents) : sfn;
       if (replacement === undefined) throw new Failed(`Source file '${source === "" ? "None" : source}' not found`);
       this.#verify(replacement, { sum, what: name });
@@ -330,12 +341,13 @@ class FileWork {
     await this.#makeDirectory(mode);
     const contents = this.#contents();
     if (source === "" && !test) {
-      // Readable for its owner alone until it has its mode.
-      Deno.openSync(name, { write: true, create: true, mode: truthy(mode) ? 0o600 : 0o666 }).close();
       if (contents === undefined) {
+        touch(name, mode);
         ret.changes.set("new", `file ${name} created`);
         ret.comment = "Empty file";
       } else {
+        // What the system has against the path it says with its own words.
+        if (name.endsWith("/") || !isDirectory(dirName(name))) touch(name, mode);
         ret.changes.set("diff", "New file");
       }
     }
@@ -344,9 +356,9 @@ class FileWork {
       if (newFileDiff && ret.changes.get("diff") === "New file") {
         ret.changes.set("diff", this.#diff(this.scratch.file(NOTHING), wanted).text);
       }
-      this.#install(wanted, name);
+      this.#put(wanted, name, truthy(mode) ? undefined : 0o666 & ~Deno.umask());
     } else if (sfn !== "") {
-      this.#install(sfn, name);
+      this.#put(sfn, name);
     }
     const bits = mode ?? (0o666 & ~Deno.umask()).toString(8);
     if (statusOf(name, false) !== undefined) {
@@ -379,6 +391,16 @@ class FileWork {
       const ret: StateResult = { name: path, changes: new Map(), comment: "", result: true, more: new Map() };
       await checkPermissions(ret, { path, wanted: { user, group, mode: bits }, host: this.#host });
     });
+  }
+}
+
+/** Makes an empty file, which its owner alone may read until it has its mode. @throws {CommandError} With the system's reason. */
+function touch(path: string, mode: Value): void {
+  try {
+    Deno.openSync(path, { write: true, create: true, mode: truthy(mode) ? 0o600 : 0o666 }).close();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    throw new CommandError(systemReason(error));
   }
 }
 

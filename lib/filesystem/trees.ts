@@ -8,9 +8,8 @@ import { CommandError, InvocationError } from "../errors.ts";
 import { pythonOsError } from "../os/deno_texts.ts";
 import { isAnything, isDirectory, isFile } from "../os/file_kind.ts";
 import { copyAttributes } from "../os/libc_inodes.ts";
-import { copyKeeping } from "./contents.ts";
+import { copyBytes, copyKeeping } from "./contents.ts";
 import { baseName, dirName, isLink, joinPath, linkTarget, normalPath, splitPath, walk } from "./paths.ts";
-import { writeAll } from "../os/write_all.ts";
 
 /** Called with each directory that was made, to give it its owner and mode. */
 export type Made = (path: string) => Promise<void>;
@@ -59,12 +58,8 @@ export async function makeDirectories(path: string, made: Made): Promise<void> {
 
 /** Copies the contents of a file, as Python's `copyfile`. @throws What Deno throws. */
 export function copyContents(from: string, to: string): void {
-  using source = Deno.openSync(from);
   using target = Deno.openSync(to, { write: true, create: true, truncate: true });
-  const block = new Uint8Array(1 << 16);
-  for (let length = source.readSync(block); length !== null; length = source.readSync(block)) {
-    writeAll(target, block.subarray(0, length));
-  }
+  copyBytes(from, target);
 }
 
 /**
@@ -144,7 +139,7 @@ export function removeEmpty(
     before === undefined || (Deno.statSync(directory).mtime?.getTime() ?? 0) / 1000 < before;
   const remove = (directory: string) => {
     try {
-      if (!Deno.lstatSync(directory).isDirectory) throw new CommandError(`Not a directory: '${directory}'`);
+      if (!Deno.lstatSync(directory).isDirectory) throw new CommandError(`[Errno 20] Not a directory: '${directory}'`);
       Deno.removeSync(directory);
       deleted.push(directory);
       return true;

@@ -25,6 +25,15 @@ export function pythonOsError(error: unknown, path: string): string {
   return found === undefined ? systemReason(error) : `[Errno ${found.number}] ${found.reason}: '${path}'`;
 }
 
+/** The same, with the paths that Deno names: `[Errno 2] No such file or directory: '/x' -> '/y'`. Other errors have their own text. */
+export function pythonErrorText(error: unknown): string {
+  const own = error instanceof Error ? error.message : String(error);
+  const found = error instanceof Error ? systemError(error) : undefined;
+  if (found === undefined) return own;
+  const paths = /\(os error \d+\): \w+ ('.*')$/s.exec(own)?.[1];
+  return `[Errno ${found.number}] ${found.reason}${paths === undefined ? "" : `: ${paths}`}`;
+}
+
 const ESRCH = 3;
 
 /** The error of the system that `error` is; `undefined` for one of Deno's own. `code` has the name alone, and not always. */

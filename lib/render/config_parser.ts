@@ -5,8 +5,7 @@
  */
 
 import { CommandError } from "../errors.ts";
-import { splitLines } from "../text/split_lines.ts";
-import { isMap, str, type ValueMap } from "../values/value.ts";
+import { isMap, repr, str, type ValueMap } from "../values/value.ts";
 
 /** The section whose options all others have too. */
 const DEFAULT = "DEFAULT";
@@ -32,12 +31,21 @@ export function writeConfigParser(sections: ValueMap): string {
   return blocks.join("");
 }
 
-/** The options of each section. @throws {CommandError} If the text is no such file. */
-export function readConfigParser(text: string): ValueMap {
+/**
+ * The options of each section.
+ * @param file The name of the text's file, for errors, which have Python's words.
+ * @throws {CommandError} If the text is no such file.
+ */
+export function readConfigParser(text: string, file = "<???>"): ValueMap {
   const sections = new Map<string, Map<string, string[]>>();
   let section: Map<string, string[]> | undefined;
   let value: string[] | undefined;
-  for (const [i, line] of splitLines(text).entries()) {
+  const wrong: string[] = [];
+  let name = "";
+  const twice = (i: number, what: string) =>
+    new CommandError(`While reading from ${repr(file)} [line ${String(i + 1).padStart(2)}]: ${what} already exists`);
+  for (const [i, ended] of (text.replaceAll(/\r\n?/g, "\n").match(/[^\n]*\n|[^\n]+$/g) ?? []).entries()) {
+    const line = ended.replace(/\n$/, "");
     const bare = line.trim();
     if (/^[#;]/.test(bare)) continue;
     if (value !== undefined && (bare === "" || /^\s/.test(line))) {
@@ -47,20 +55,27 @@ export function readConfigParser(text: string): ValueMap {
     if (bare === "") continue;
     const header = /^\[([^\]]+)\]/.exec(bare);
     if (header !== null) {
-      if (sections.has(header[1])) throw new CommandError(`section '${header[1]}' already exists (line ${i + 1})`);
+      if (sections.has(header[1])) throw twice(i, `section ${repr(header[1])}`);
       section = new Map();
+      name = header[1];
       value = undefined;
       sections.set(header[1], section);
       continue;
     }
     const option = /^([^=:]+?)\s*[=:]\s*(.*)$/.exec(bare);
-    if (section === undefined) throw new CommandError(`File contains no section headers (line ${i + 1}: '${bare}')`);
-    if (option === null) throw new CommandError(`Source contains parsing errors (line ${i + 1}: '${bare}')`);
-    const name = option[1].toLowerCase();
-    if (section.has(name)) throw new CommandError(`option '${name}' already exists (line ${i + 1})`);
+    if (section === undefined) {
+      throw new CommandError(`File contains no section headers.\nfile: ${repr(file)}, line: ${i + 1}\n${repr(ended)}`);
+    }
+    if (option === null) {
+      wrong.push(`\n\t[line ${String(i + 1).padStart(2)}]: ${repr(ended)}`);
+      continue;
+    }
+    const key = option[1].toLowerCase();
+    if (section.has(key)) throw twice(i, `option ${repr(key)} in section ${repr(name)}`);
     value = [option[2]];
-    section.set(name, value);
+    section.set(key, value);
   }
+  if (wrong.length > 0) throw new CommandError(`Source contains parsing errors: ${repr(file)}${wrong.join("")}`);
   return resolvedSections(sections);
 }
 

@@ -17,8 +17,8 @@ import { readConfigParser, writeConfigParser } from "./config_parser.ts";
 export interface Serializer {
   /** @throws {CommandError} If the value cannot be written. */
   readonly serialize?: (value: Value, options: ValueMap) => Value;
-  /** @throws {CommandError} If the text cannot be read. */
-  readonly deserialize?: (source: Value, options: ValueMap) => Value | Promise<Value>;
+  /** @param file The name of the source's file, for errors. @throws {CommandError} If the text cannot be read. */
+  readonly deserialize?: (source: Value, options: ValueMap, file?: string) => Value | Promise<Value>;
 }
 
 /** The text of what is to be read. */
@@ -71,9 +71,9 @@ export const SERIALIZERS: Readonly<Record<string, Serializer>> = {
       if (!isMap(value)) throw new CommandError("configparser can only serialize dictionaries");
       return writeConfigParser(value);
     },
-    deserialize: (source, options) => {
+    deserialize: (source, options, file) => {
       checkOptions(options, []);
-      return readConfigParser(sourceText(source));
+      return readConfigParser(sourceText(source), file);
     },
   },
   json: {

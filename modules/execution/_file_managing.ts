@@ -266,6 +266,7 @@ async function keptMode(
 async function checkManaged(
   given: CheckArguments,
   context: JobContext,
+  kwargs: ValueMap,
 ): Promise<{ readonly changes: Map<Value, Value>; readonly counts: boolean } | { readonly problem: string }> {
   const place = { saltenv: textOr(given.saltenv, "base"), files: sourceFiles(context) };
   const { source, hash } = await chooseSource(given.source, given.source_hash, place);
@@ -274,7 +275,7 @@ async function checkManaged(
   if (given.contents === null) {
     const managed = await findManaged({
       ...place,
-      render: rendererOf({ ...given, source }, context, new Map()),
+      render: rendererOf({ ...given, source }, context, kwargs),
       verifySsl: given.verify_ssl,
       name: given.name,
       source: textOr(source),
@@ -326,8 +327,8 @@ export const check_managed: ModuleFunction<JobContext> = fn({
     follow_symlinks: bool(false),
   },
   varKwargs: "kwargs",
-  run: async (given, context) => {
-    const checked = await checkManaged({ ...given, ignoring: {}, newFileDiff: false }, context);
+  run: async (given, context, { kwargs }) => {
+    const checked = await checkManaged({ ...given, ignoring: {}, newFileDiff: false }, context, kwargs);
     if ("problem" in checked) return [false, checked.problem];
     const { changes } = checked;
     // Salt does not compare owners and modes in the directory for temporary files.
@@ -358,9 +359,9 @@ export const check_managed_changes: ModuleFunction<JobContext> = fn({
     new_file_diff: bool(false),
   },
   varKwargs: "kwargs",
-  run: async (given, context) => {
+  run: async (given, context, { kwargs }) => {
     const ignoring = ignoringOf(given);
-    const checked = await checkManaged({ ...given, ignoring, newFileDiff: given.new_file_diff }, context);
+    const checked = await checkManaged({ ...given, ignoring, newFileDiff: given.new_file_diff }, context, kwargs);
     if ("problem" in checked) return [false, checked.problem];
     return ignoresSomething(ignoring) ? [checked.counts, checked.changes] : checked.changes;
   },

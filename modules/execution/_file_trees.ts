@@ -168,7 +168,7 @@ function isThere(path: string): boolean {
 
 /** Removes what is no directory. @throws {CommandError} For a directory. */
 function removeFile(path: string): void {
-  if (!isLink(path) && isDirectory(path)) throw new CommandError(`Could not create '${path}': it is a directory`);
+  if (!isLink(path) && isDirectory(path)) throw new CommandError(`[Errno 21] Is a directory: '${path}'`);
   Deno.removeSync(path);
 }
 

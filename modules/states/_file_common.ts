@@ -4,9 +4,9 @@
  * @module
  */
 
-import { CommandError, messageOf } from "../../lib/errors.ts";
+import { CommandError, RenderError } from "../../lib/errors.ts";
 import { expandUser } from "../../lib/filesystem/paths.ts";
-import { systemError } from "../../lib/os/deno_texts.ts";
+import { pythonErrorText, systemError } from "../../lib/os/deno_texts.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import type { StateResult } from "../../lib/plugins/state_module.ts";
 import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -101,9 +101,9 @@ function isSystemError(error: unknown): error is Error {
   return error instanceof Error && systemError(error) !== undefined;
 }
 
-/** What went wrong, as text. */
+/** What went wrong, as text: of a template with its excerpt, of the system as Python's OSError. */
 export function reasonOf(error: unknown): string {
-  return messageOf(error);
+  return error instanceof RenderError ? error.saltText : pythonErrorText(error);
 }
 
 /** A failure with what the result says so far, and without changes. */

@@ -8,7 +8,7 @@ import { environmentOf, home, isHostError, reasonOf } from "./_file_common.ts";
 import { refusalOf, TrialFile } from "./_file_trial.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { normalizeMode } from "../../lib/filesystem/ownership.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
+import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
@@ -50,7 +50,7 @@ async function mergeExisting(
   }
   let existing: Value;
   try {
-    existing = await serializer.does.deserialize(Deno.readFileSync(name), options);
+    existing = await serializer.does.deserialize(Deno.readFileSync(name), options, name);
   } catch (error) {
     if (!(error instanceof CommandError || error instanceof InvocationError)) throw error;
     return { result: failed(name, `Failed to deserialize existing data: ${error.message}`) };
@@ -187,6 +187,7 @@ user, group, mode, backup, makedirs, show_changes, create, encoding, encoding_er
   run: async ({ name: givenName, dataset, dataset_pillar, ...given }, context, { kwargs }) => {
     const name = home(givenName);
     if (name === "") return failed(name, "Must provide name to file.serialize");
+    if (isDirectory(name)) return failed(name, `Specified target ${name} is a directory`);
     if (!truthy(given.create) && !isFile(name)) {
       return { ...startResult(name), comment: `File ${name} is not present and is not set for creation` };
     }

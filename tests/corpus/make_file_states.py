@@ -56,10 +56,10 @@ states = {test: state_of(test) for test in (False, True)}
 KEPT = {"name", "result", "comment", "changes", "skip_watch", "skip_req", "warnings"}
 
 
-def run(case, root, test):
+def run(case, root, test, number=0):
     state, cache = states[test]
     state.state_con.clear()
-    state.instance_id = os.path.basename(root) + str(test)
+    state.instance_id = f"{os.path.basename(root)}{test}{number}"
     results = []
     pairs = [(root, R), (cache, CACHE), (SHA, SUM)]
     chunks = []
@@ -98,7 +98,7 @@ for case in CASES:
         after = show()
         if after != before:
             result["after"] = after
-        result["again"] = run(case, root, False)
+        result["again"] = run(case, root, False, 1)
         if show() != after:
             result["twice"] = show()
     finally:
