@@ -12,6 +12,7 @@ import { fetchFile } from "./transfer.ts";
 import { fileDigest, sameHash } from "./file_digest.ts";
 import { baseName, dirName } from "../filesystem/paths.ts";
 import { hasHash, schemeOf } from "../filesystem/checksums.ts";
+import { copyOwnFile } from "./own_file.ts";
 import { isDirectory, isFile } from "../os/file_kind.ts";
 import { makeCacheDirectory, placeInCache, placeOnHost } from "./placing.ts";
 import { pathChooser } from "./include_exclude.ts";
@@ -40,6 +41,8 @@ export interface FileClientSettings {
   readonly grains?: ValueMap;
   /** Sends a command to the file server. */
   readonly request: FileRequest;
+  /** Whether the file server is this host's own: what it serves can be read where it is. Default: false. */
+  readonly ownServer?: boolean;
   /** Aborts what is under way. */
   readonly signal: AbortSignal;
   /** Pause before a piece of a file is asked for again, in milliseconds. Default: one second. */
@@ -120,11 +123,17 @@ class SaltFileClient implements FileClient {
     const { cachedir, signal, log, pauseMs = PAUSE_MS } = this.#settings;
     log("debug", `Fetching file '${path}' from saltenv '${environment}'`);
     const request = { path, saltenv: environment, hash, gzip: options.gzip };
-    return await fetchFile(request, { cachedir, calls: this.#calls, signal, log, pauseMs }, (from) => {
+    const place = (from: string): Promise<string> => {
       if (target === "") placeInCache(from, final);
       else placeOnHost(from, final);
       return Promise.resolve(final);
-    });
+    };
+    if (this.#settings.ownServer) {
+      const there = await this.#calls.place(path, environment);
+      const done = there === undefined ? undefined : await copyOwnFile(there, { cachedir, hash }, place);
+      if (done !== undefined) return done;
+    }
+    return await fetchFile(request, { cachedir, calls: this.#calls, signal, log, pauseMs }, place);
   }
 
   async getDir(url: string, dest: string, saltenv: string, options: GetOptions = {}): Promise<string[]> {

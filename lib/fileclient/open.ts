@@ -36,6 +36,7 @@ export function fileClientOf(context: ClientContext): FileClient {
       hashType: opts.hash_type,
       id: opts.id ?? "",
       grains,
+      ownServer: opts.file_client === "local",
       request: opts.file_client === "local" ? localServer(context) : (load) => context.outside.request(load),
       signal,
       log: (level, message) => log(level, message),

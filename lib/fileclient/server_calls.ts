@@ -60,6 +60,13 @@ export class ServerCalls {
     return { hashType, hsum };
   }
 
+  /** Where a file is on the file server's host; `undefined` if there is no such file. */
+  async place(path: string, saltenv: string): Promise<string | undefined> {
+    const reply = await this.#send("_file_find", { path, saltenv });
+    const place = isMap(reply) ? reply.get("path") : undefined;
+    return typeof place === "string" && place !== "" ? place : undefined;
+  }
+
   /** The mode of a file; `undefined` if there is no such file. */
   async mode(path: string, saltenv: string): Promise<number | undefined> {
     const reply = await this.#send("_file_find", { path, saltenv });

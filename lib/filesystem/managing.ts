@@ -175,6 +175,8 @@ class FileWork {
   readonly #file: Management;
   readonly #host: FileHost;
   #counts = false;
+  /** Whether the file is known to have the contents. */
+  #current = false;
 
   constructor(ret: StateResult, { file, host }: { readonly file: Management; readonly host: FileHost }) {
     this.#ret = ret;
@@ -184,10 +186,11 @@ class FileWork {
 
   async run(): Promise<StateResult> {
     try {
-      const sfn = await this.#source();
-      const sum = this.#sum(sfn);
-      const mode = this.#file.keepMode && sfn !== "" ? await this.#sourceMode(sfn) : this.#file.mode;
       const there = isFile(this.#file.name) || isLink(this.#file.name);
+      // What is there already is not fetched.
+      const sfn = there && this.#isCurrent() ? this.#file.sfn : await this.#source();
+      const sum = this.#sum(sfn);
+      const mode = this.#file.keepMode && this.#file.source !== "" ? await this.#sourceMode(sfn) : this.#file.mode;
       return there ? await this.#change({ sfn, sum, mode }) : await this.#create({ sfn, sum, mode });
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
@@ -195,6 +198,14 @@ class FileWork {
       this.#ret.comment = error.message;
       return this.#ret;
     }
+  }
+
+  /** Whether the file has the digest that the file server tells of its source. */
+  #isCurrent(): boolean {
+    const { name, source, sum, sfn, follow } = this.#file;
+    if (sfn !== "" || sum === undefined || schemeOf(source) !== "salt" || (isLink(name) && !follow)) return false;
+    this.#current = isAnything(realPath(name)) && hashFile(name, sum.hash_type) === sum.hsum.toLowerCase();
+    return this.#current;
   }
 
   /** The mode that the source has where it comes from. */
@@ -221,7 +232,7 @@ class FileWork {
 
   #sum(sfn: string): SourceSum | undefined {
     const { sum, source, sfn: given } = this.#file;
-    if (source === "" || (given !== "" && sum !== undefined)) {
+    if (source === "" || ((given !== "" || this.#current) && sum !== undefined)) {
       return sum === undefined ? undefined : { ...sum, hsum: sum.hsum.toLowerCase() };
     }
     const type = sum?.hash_type ?? this.#host.hashType;
@@ -231,7 +242,8 @@ class FileWork {
   /** @throws {Failed} If the source is not what its hash says. */
   #verify(sfn: string, { sum, what, hint = "" }: { sum: SourceSum | undefined; what: string; hint?: string }): void {
     const { source, skipVerify } = this.#file;
-    if (source === "" || skipVerify || sum === undefined) return;
+    // The file client has verified what comes from the file server.
+    if (source === "" || skipVerify || sum === undefined || schemeOf(source) === "salt") return;
     const actual = hashFile(sfn, sum.hash_type);
     if (actual === sum.hsum) return;
     throw new Failed(

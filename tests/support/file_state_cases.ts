@@ -9,6 +9,7 @@ import { testContext, testOpts } from "./job_context.ts";
 import { callState, stateContext } from "./state_call.ts";
 import { hashHex } from "../../lib/crypto/hash.ts";
 import { dumpJson } from "../../lib/values/json.ts";
+import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { compareStrings, isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** What all cases have in common. */
@@ -60,6 +61,8 @@ function unordered(value: Value): Value {
 export class FileStateCases implements AsyncDisposable {
   readonly #world: StateWorld;
   readonly #served: string;
+  /** One for all cases: reading the modules takes longer than a case. */
+  readonly #catalogue = loadCatalogue();
 
   private constructor(world: StateWorld, served: string) {
     this.#world = world;
@@ -100,7 +103,9 @@ export class FileStateCases implements AsyncDisposable {
       };
       const sort = entry.get("sort") === true, drop = listAt(entry, "drop");
       const steps = place(listAt(entry, "steps"));
-      const job = { ...testContext({ opts, pillar: this.#world.pillar, grains: this.#world.grains }) };
+      const job = {
+        ...testContext({ opts, pillar: this.#world.pillar, grains: this.#world.grains, catalogue: this.#catalogue }),
+      };
       const outcomes: Outcome[] = [];
       const before = shown();
       for (

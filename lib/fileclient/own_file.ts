@@ -1,0 +1,51 @@
+/**
+ * A file of this host's own file server, copied from where it is: no pieces, no lock.
+ * @module
+ */
+
+import { streamingHash } from "../crypto/hash.ts";
+import type { FileHash } from "./file_client.ts";
+import { makeCacheDirectory } from "./placing.ts";
+import { removeIfExists } from "../os/atomic_file.ts";
+import { writeAll } from "../os/write_all.ts";
+
+/** Bytes up to which a file is copied so: meanwhile the thread does nothing else. */
+const LARGEST = 1 << 20;
+
+/**
+ * Copies a small file, verifies the copy, and lets `place` move it to where it belongs.
+ * @returns What `place` returns; `undefined` if the file is large, has gone, or is not what `hash` says: then it is fetched in pieces.
+ */
+export async function copyOwnFile<T>(
+  from: string,
+  { cachedir, hash }: { readonly cachedir: string; readonly hash: FileHash },
+  place: (path: string) => Promise<T>,
+): Promise<T | undefined> {
+  const bytes = smallFile(from);
+  const digest = bytes && streamingHash(hash.hashType, { size: bytes.length });
+  if (bytes === undefined || digest === undefined) return undefined;
+  digest.update(bytes);
+  if (digest.digest().toHex() !== hash.hsum) return undefined;
+  const directory = `${cachedir}/transfers`;
+  makeCacheDirectory(directory);
+  const copy = `${directory}/${crypto.randomUUID()}.part`;
+  try {
+    using file = Deno.openSync(copy, { write: true, createNew: true, mode: 0o600 });
+    writeAll(file, bytes);
+    return await place(copy);
+  } catch (error) {
+    removeIfExists(copy);
+    throw error;
+  }
+}
+
+/** The bytes of a small file; `undefined` of a large one, and if it cannot be read. */
+function smallFile(path: string): Uint8Array | undefined {
+  try {
+    const { isFile, size } = Deno.statSync(path);
+    return isFile && size <= LARGEST ? Deno.readFileSync(path) : undefined;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    return undefined;
+  }
+}
