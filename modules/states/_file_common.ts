@@ -5,11 +5,13 @@
  */
 
 import { CommandError, RenderError } from "../../lib/errors.ts";
+import { gidToGroup } from "../../lib/filesystem/ownership.ts";
 import { expandUser } from "../../lib/filesystem/paths.ts";
 import { pythonErrorText, systemError } from "../../lib/os/deno_texts.ts";
+import { findUser } from "../../lib/os/users.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import type { StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { isInt, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 /** A path argument with `~` made a home directory. */
 export function home(path: string): string {
@@ -44,16 +46,14 @@ export async function unknownOwners(user: Value, group: Value, context: StateCon
 }
 
 /** The user that this minion runs as, and that user's group, where the state tells none. */
-export async function defaultOwners(
+export function defaultOwners(
   user: Value,
   group: Value,
   context: StateContext,
-): Promise<{ readonly user: Value; readonly group: Value }> {
+): { readonly user: Value; readonly group: Value } {
   const owner = user ?? context.opts.user;
-  if (group !== null) return { user: owner, group };
-  const info = await context.call("user.info", [owner]);
-  const gid = isMap(info) ? info.get("gid") ?? 0 : 0;
-  return { user: owner, group: await context.call("file.gid_to_group", [gid]) };
+  // Salt asks user.info, which here starts a program.
+  return { user: owner, group: group ?? gidToGroup(findUser(isInt(owner) ? Number(owner) : text(owner))?.gid ?? 0) };
 }
 
 /** Who owns directories that are made, and their mode. */

@@ -100,7 +100,7 @@ dir_mode
   run: async ({ name: givenName, target, force, makedirs, dir_mode, ...given }, context, { kwargs }) => {
     const name = home(givenName);
     if (name === "") return failed(name, "Must provide name to file.hardlink");
-    const owner = await defaultOwners(ownerOf(given.user, kwargs, context), given.group, context);
+    const owner = defaultOwners(ownerOf(given.user, kwargs, context), given.group, context);
     const problem = await problemsBefore({
       ...owner,
       more: [

@@ -105,7 +105,7 @@ subdir : False
         await context.call("file.get_mode", [source]),
       ];
     } else {
-      ({ user, group } = await defaultOwners(ownerOf(user, kwargs, context), group, context));
+      ({ user, group } = defaultOwners(ownerOf(user, kwargs, context), group, context));
       const unknown = await unknownOwners(user, group, context);
       if (unknown !== "") return failed(shown, unknown);
       mode ??= await context.call("file.get_mode", [source]);

@@ -231,7 +231,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance
       const now = await ownerOfLink(name, context);
       asked = { user: asked.user ?? now.user, group: asked.group ?? now.group };
     }
-    const owner = await defaultOwners(asked.user, asked.group, context);
+    const owner = defaultOwners(asked.user, asked.group, context);
     const problem = await problemsBefore({ ...owner, more: isAbsolute(name) ? [] : [notAbsolute(name)] }, context);
     if (problem !== "") return failed(name, problem);
     const wanted: Wanted = {
