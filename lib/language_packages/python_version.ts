@@ -41,3 +41,9 @@ export function comparePythonVersions(a: string, b: string): number {
   }
   return 0;
 }
+
+/** Whether a version comes before a release: alpha, beta, candidate, or of development. */
+export function isPreRelease(version: string): boolean {
+  const match = VERSION.exec(version.trim().toLowerCase());
+  return match !== null && (match[3] !== undefined || match[8] !== undefined);
+}

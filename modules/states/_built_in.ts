@@ -51,6 +51,7 @@ export const STATE_MODULES: ModuleTable = {
   lvm: () => import("./lvm.ts"),
   module: () => import("./module.ts"),
   nftables: () => import("./nftables.ts"),
+  pip: () => import("./pip.ts"),
   pkg: () => import("./pkg.ts"),
   pkgrepo: () => import("./pkgrepo.ts"),
   postgres_database: () => import("./postgres_database.ts"),
@@ -71,4 +72,5 @@ export const STATE_MODULES: ModuleTable = {
   test: () => import("./test.ts"),
   timezone: () => import("./timezone.ts"),
   user: () => import("./user.ts"),
+  virtualenv: () => import("./virtualenv.ts"),
 };

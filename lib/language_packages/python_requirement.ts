@@ -1,0 +1,103 @@
+/**
+ * What a requirement of pip names: a package with the versions that fit, or something that only its installation tells.
+ * Source: packaging.python.org, "Dependency specifiers" and "Version specifiers"; pip's `install_req_from_line`.
+ * @module
+ */
+
+import { normalizedName } from "./pip_output.ts";
+import { comparePythonVersions, isPreRelease } from "./python_version.ts";
+
+/** One condition on a version. */
+export interface VersionSpec {
+  /** `==`, `!=`, `<`, `<=`, `>`, `>=`, `~=` or `===`. */
+  readonly operator: string;
+  readonly version: string;
+}
+
+/** A requirement that was read. */
+export interface Requirement {
+  /** The package's normalized name; empty if only the installation tells it. */
+  readonly name: string;
+  readonly specs: readonly VersionSpec[];
+}
+
+const SPEC = String.raw`(?:===|==|!=|~=|<=|>=|<|>)\s*[^\s,;()]+`;
+const NAMED = new RegExp(
+  String.raw`^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*` +
+    String.raw`\(?((?:${SPEC})(?:\s*,\s*${SPEC})*\s*,?)?\)?\s*(?:;.*)?$`,
+);
+
+/** What `line` names; `undefined` if pip would not read it. @param isDirectory Whether a path is one. */
+export function parseRequirement(line: string, isDirectory: (path: string) => boolean): Requirement | undefined {
+  const bare = line.trim();
+  if (/^[a-z][a-z0-9+.-]*:/i.test(bare)) {
+    const egg = /#(?:.*&)?egg=([^&]+)/.exec(bare)?.[1];
+    return egg === undefined ? wheelIn(bare) ?? { name: "", specs: [] } : parseRequirement(egg, isDirectory);
+  }
+  const [, named] = /^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*@\s*[a-z][a-z0-9+.-]*:/i.exec(bare) ?? [];
+  if (named !== undefined) return { name: normalizedName(named), specs: [] };
+  const isPath = bare.includes("/") || bare.startsWith(".");
+  if (isPath && isDirectory(bare.replace(/\[[^\]]*\]$/, ""))) return { name: "", specs: [] };
+  if (isPath || /\.(?:whl|zip|tar\.gz|tgz|tar\.bz2)$/.test(bare)) {
+    return /\.(?:whl|zip|tar\.gz|tgz|tar\.bz2)$/.test(bare) ? wheelIn(bare) ?? { name: "", specs: [] } : undefined;
+  }
+  const [, name, specs = ""] = NAMED.exec(bare) ?? [];
+  if (name === undefined) return undefined;
+  return { name: normalizedName(name), specs: specs.split(",").flatMap(specOf) };
+}
+
+function specOf(text: string): VersionSpec[] {
+  const [, operator, version] = /^\s*(===|==|!=|~=|<=|>=|<|>)\s*(\S+)\s*$/.exec(text) ?? [];
+  return operator === undefined ? [] : [{ operator, version }];
+}
+
+/** A wheel's file name tells its package. */
+function wheelIn(path: string): Requirement | undefined {
+  const [, name, version] = /([^/]+?)-([^/-]+)(?:-[^/-]+)?-[^/-]+-[^/-]+-[^/-]+\.whl(?:#.*)?$/.exec(path) ?? [];
+  return name === undefined ? undefined : { name: normalizedName(name), specs: [{ operator: "==", version }] };
+}
+
+/** Whether a version fits all conditions. A version before a release fits only where a condition names such a version. */
+export function fulfills(version: string, specs: readonly VersionSpec[]): boolean {
+  if (specs.length === 0) return true;
+  const asksForEarly = specs.some((spec) => isPreRelease(spec.version) && !["!=", "<", ">"].includes(spec.operator));
+  if (isPreRelease(version) && !asksForEarly) return false;
+  return specs.every((spec) => fits(version, spec));
+}
+
+function fits(version: string, { operator, version: wanted }: VersionSpec): boolean {
+  const plain = version.replace(/\+.*$/, "");
+  // A local part counts only where the condition has one.
+  const differs = wanted.includes("+") && version.replace(/^[^+]*/, "") !== wanted.replace(/^[^+]*/, "");
+  const order = comparePythonVersions(plain, wanted) || Number(differs);
+  switch (operator) {
+    case "===":
+      return version.toLowerCase() === wanted.toLowerCase();
+    case "==":
+      return wanted.endsWith(".*") ? beginsWith(plain, wanted.slice(0, -2)) : order === 0;
+    case "!=":
+      return wanted.endsWith(".*") ? !beginsWith(plain, wanted.slice(0, -2)) : order !== 0;
+    case "~=":
+      return order >= 0 && beginsWith(plain, wanted.replace(/\.?(?:a|b|rc|dev|post)\d*$/i, "").replace(/\.\d+$/, ""));
+    case "<=":
+      return order <= 0;
+    case ">=":
+      return order >= 0;
+    case "<":
+      // 2.0a1 is below 2.0, and not what `< 2.0` means.
+      return order < 0 && !(isPreRelease(plain) && !isPreRelease(wanted) && beginsWith(plain, release(wanted)));
+    default:
+      // Nor are 1.0.post1 and 1.0+local what `> 1.0` means.
+      return order > 0 && !(/post|\+/i.test(version) && !/post/i.test(wanted) && release(plain) === release(wanted));
+  }
+}
+
+/** The numbers of a version. */
+function release(version: string): string {
+  return /^v?(?:\d+!)?\d+(?:\.\d+)*/i.exec(version)?.[0] ?? version;
+}
+
+function beginsWith(version: string, prefix: string): boolean {
+  const [numbers, wanted] = [version, prefix].map((each) => release(each).split(".").map(Number));
+  return wanted.every((number, i) => (numbers[i] ?? 0) === number);
+}
