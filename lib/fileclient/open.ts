@@ -46,6 +46,18 @@ export function fileClientOf(context: ClientContext): FileClient {
   return client;
 }
 
+/** What a job has fetched from web servers so far, by what it asked for. */
+const fetched = new WeakMap<JobContext["outside"], Map<string, string>>();
+
+/** The copies that a job has made of files of web servers, by what it asked for: a job fetches each once, as in Salt. */
+export function fetchedByJob({ outside }: Pick<JobContext, "outside">): Map<string, string> {
+  const known = fetched.get(outside);
+  if (known !== undefined) return known;
+  const made = new Map<string, string>();
+  fetched.set(outside, made);
+  return made;
+}
+
 /** The file server of this host, which is loaded when it is asked first. */
 function localServer({ opts, signal, log }: ClientContext): FileRequest {
   let server: Promise<FileRequest> | undefined;

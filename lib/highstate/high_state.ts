@@ -9,6 +9,7 @@ import { CommandError } from "../errors.ts";
 import { fileClientOf } from "../fileclient/open.ts";
 import { askPillar } from "../plugins/ask_pillar.ts";
 import type { JobContext } from "../plugins/job_context.ts";
+import { decryptOverride } from "../render/decrypt_override.ts";
 import { jobRenderHost } from "../render/job_host.ts";
 import { renderSls } from "../render/render.ts";
 import { type CompileError, errorText } from "../states/compile_error.ts";
@@ -95,11 +96,14 @@ function isSaltCall({ job }: JobContext): boolean {
 
 /** The pillar of the call: that in memory, unless it gives values that win, names an environment, or wants a fresh one. */
 async function pillarOf(context: JobContext, kwargs: ValueMap, fresh: boolean): Promise<ValueMap> {
-  const override = pillarOverride(kwargs);
+  const given = pillarOverride(kwargs), renderer = kwargs.get("pillar_enc") ?? null;
+  const override = given === undefined || renderer === null
+    ? given
+    : await decryptOverride(given, str(renderer), context);
   const [pillarenv, saltenv] = ["pillarenv", "saltenv"].map((name) => textOrNull(kwargs.get(name)));
   if (override === undefined && pillarenv === null && !fresh) return context.pillar;
   if (override !== undefined && !isMap(override)) {
-    throw new CommandError("pillar_enc: encrypted pillar is not built yet");
+    throw new CommandError("Pillar override was not passed as a dictionary");
   }
   return await askPillar({ override, pillarenv, saltenv }, context);
 }

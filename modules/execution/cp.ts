@@ -5,7 +5,7 @@
  * @module
  */
 
-import { FILE_CLIENT, FILE_CLIENT_ANYWHERE, fileClientOf } from "../../lib/fileclient/open.ts";
+import { fetchedByJob, FILE_CLIENT, FILE_CLIENT_ANYWHERE, fileClientOf } from "../../lib/fileclient/open.ts";
 import { cachedCopy, cacheDestination, type CachePlace, externalPath } from "../../lib/fileclient/cache_paths.ts";
 import { cachedFiles, cacheLocalFile } from "../../lib/fileclient/local_cache.ts";
 import { directoryOnHost } from "../../lib/fileclient/directories.ts";
@@ -346,6 +346,9 @@ async function cached(
   context: JobContext,
 ): Promise<string | undefined> {
   const env = environment(saltenv, context);
+  const [fetched, asked] = [fetchedByJob(context), `${env}\0${path}`];
+  const known = fetched.get(asked);
+  if (known !== undefined && isFile(known)) return known;
   const copy = await fileClientOf(context).cacheFile(path, env, {
     sourceHash: source_hash ?? undefined,
     verifySsl: verify_ssl,
@@ -353,7 +356,7 @@ async function cached(
   });
   if (copy === undefined) {
     context.log("error", `Unable to cache file '${withoutPassword(path)}' from saltenv '${env}'.`);
-  }
+  } else if (/^https?:/i.test(path)) fetched.set(asked, copy);
   return copy;
 }
 

@@ -101,25 +101,8 @@ async function freshPillar({ pillar, pillar_enc, pillarenv, saltenv }: Fresh, co
 }
 
 async function decrypted(pillar: Value, renderer: string, context: JobContext): Promise<Value> {
-  const valid = context.opts.decrypt_pillar_renderers;
-  if (valid.length > 0 && !valid.includes(renderer)) {
-    throw new CommandError(
-      `Failed to decrypt pillar override: '${renderer}' is not a valid decryption renderer. Valid choices are: ${
-        valid.join(", ")
-      }`,
-    );
-  }
-  const [{ renderValue }, { jobRenderHost }] = await Promise.all([
-    import("../../lib/render/render_value.ts"),
-    import("../../lib/render/job_host.ts"),
-  ]);
-  try {
-    const host = jobRenderHost(context, { cacheFile: () => undefined });
-    return await renderValue(renderer, pillar, host, { translateNewlines: true });
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    throw new CommandError(`Failed to decrypt pillar override: ${error.message}`);
-  }
+  const { decryptOverride } = await import("../../lib/render/decrypt_override.ts");
+  return await decryptOverride(pillar, renderer, context);
 }
 
 const ITEMS_DOC = "`pillar` is a map that wins over what the master has, `pillar_enc` a renderer that decrypts it.\n" +

@@ -60,17 +60,23 @@ export function httpPillar(
 
 /** The address for a minion; `undefined` if a grain is missing. */
 function addressOf(pattern: string, withGrains: boolean, { minionId, grains, log }: PillarContext): string | undefined {
-  const url = pattern.replaceAll("%s", encodeURIComponent(minionId));
+  const url = pattern.replaceAll("%s", quoted(minionId));
   if (!withGrains) return url;
   let missing = false;
   const filled = url.replace(/<(.*?)>/g, (_all, name: string) => {
     const value = traverse(grains, name);
-    if (truthy(value)) return encodeURIComponent(text(value ?? null));
+    if (truthy(value)) return quoted(text(value ?? null));
     log("error", `Unable to get minion '${minionId}' grain: ${name}`);
     missing = true;
     return "";
   });
   return missing ? undefined : filled;
+}
+
+/** A text as Python's `urllib.parse.quote` writes it: a slash stays. */
+function quoted(value: string): string {
+  const hex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(value).replaceAll("%2F", "/").replace(/[!'()*]/g, hex);
 }
 
 async function readPage(answer: Response): Promise<string> {

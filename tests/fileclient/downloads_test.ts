@@ -2,6 +2,9 @@ import { assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
 import { hashHex } from "../../lib/crypto/hash.ts";
 import { openFileClient } from "../../lib/fileclient/client.ts";
 import { CommandError } from "../../lib/errors.ts";
+import { callFunction } from "../../lib/plugins/execution.ts";
+import type { JobContext } from "../../lib/plugins/job_context.ts";
+import { testContext, testOpts } from "../support/job_context.ts";
 import { filesBelow } from "../support/tree.ts";
 
 /** A web server, and a file client without a file server. */
@@ -110,4 +113,22 @@ Deno.test("contents without a file are text if the server says so, else bytes; r
   assertEquals(await s.client.contents(`http://${s.host}/moved`, "base"), "ä");
   assertEquals(await s.client.contents(`http://${s.host}/bytes`, "base"), new Uint8Array([0, 255]));
   assertEquals(s.tree(), []);
+});
+
+Deno.test("a job fetches a file of a web server once, and the next job again", async () => {
+  let sent = 0;
+  await using s = await scene(() => new Response(`text ${++sent}`));
+  const url = `http://${s.host}/f`;
+  const opts = testOpts({ root_dir: s.root });
+  const job = () => {
+    const context = testContext({ opts });
+    return { ...context, outside: { ...context.outside } };
+  };
+  const ask = async (job: JobContext) => await Deno.readTextFile(String(await callIn(job)));
+  const callIn = (job: JobContext) => callFunction("cp.cache_file", { args: [url], kwargs: new Map(), context: job });
+  const [first, second] = [job(), job()];
+  assertEquals([await ask(first), await ask(first)], ["text 1", "text 1"]);
+  assertEquals(await ask(second), "text 2");
+  await Deno.remove(String(await callIn(first)));
+  assertEquals(await ask(first), "text 3", "a copy that is gone");
 });

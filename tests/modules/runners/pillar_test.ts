@@ -1,0 +1,40 @@
+import { repr } from "../../../lib/values/value.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { withRunnerWorld } from "../../support/runner_world.ts";
+
+Deno.test("pillar.show_pillar compiles with the cached grains, or those that are given", () =>
+  withRunnerWorld(async ({ call, context }) => {
+    context.data.setGrains("web1", new Map([["os", "Debian"]]));
+    const show = async (...asked: Parameters<typeof call>) => repr(await call(...asked));
+    assertEquals(
+      await show("pillar.show_pillar", ["web1"]),
+      "{'id': 'web1', 'pillarenv': None, 'grains': {'os': 'Debian', 'id': 'web1'}}",
+    );
+    assertEquals(
+      await show("pillar.show_pillar", ["new1"], { os: "Arch", pillarenv: "dev", saltenv: "dev", __pub_jid: "1" }),
+      "{'id': 'new1', 'pillarenv': 'dev', 'grains': {'fqdn': 'new1', 'os': 'Arch', 'id': 'new1'}}",
+    );
+    assertEquals(await show("pillar.show_top", ["web1"]), "{'base': {'*': ['web1']}}");
+  }));
+
+Deno.test("pillar.show_pillar_cache and clear_pillar_cache are about what the master keeps, by id and environment", () =>
+  withRunnerWorld(async ({ call, context }) => {
+    for (const id of ["web1", "db1"]) {
+      context.keys.put(id, "accepted", "PEM");
+      context.data.setPillar(id, new Map([["of", id]]));
+    }
+    context.data.setPillar("web1:dev", new Map([["of", "dev"]]));
+    const kept = async (...asked: [string?, Record<string, unknown>?]) =>
+      repr(await call("pillar.show_pillar_cache", asked[0] === undefined ? [] : [asked[0]], asked[1] ?? {}));
+    assertEquals(await kept(), "{'db1': {'of': 'db1'}, 'web1': {'of': 'web1'}}");
+    assertEquals(await kept("web*", { pillarenv: "dev" }), "{'web1': {'of': 'dev'}}");
+    assertEquals(await call("pillar.clear_pillar_cache", ["web*"]), true);
+    assertEquals(await kept(), "{'db1': {'of': 'db1'}}");
+    assertEquals(await kept("web1", { pillarenv: "dev" }), "{'web1': {'of': 'dev'}}");
+  }));
+
+Deno.test("pillar.show_pillar_cache is False on a master that keeps no pillar", () =>
+  withRunnerWorld(async ({ call }) => {
+    assertEquals(await call("pillar.show_pillar_cache"), false);
+    assertEquals(await call("pillar.clear_pillar_cache"), false);
+  }, "minion_data_cache: False\n"));
