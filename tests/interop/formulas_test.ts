@@ -148,8 +148,9 @@ class OurCompiler {
       pillar: isMap(data) ? data : new Map(),
       catalogue: loadCatalogue({ grains: () => grains }),
     });
-    const { return: low, retcode } = await run("state.show_low_sls", [sls], context);
-    if (Array.isArray(low) && retcode === 0) return { low: repr(low) };
+    const { return: low } = await run("state.show_low_sls", [sls], context);
+    // The return code may be that of a command of a template.
+    if (Array.isArray(low) && low.every(isMap)) return { low: repr(low) };
     return { errors: Array.isArray(low) ? low.map(str) : [str(low)] };
   }
 }
