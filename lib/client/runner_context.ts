@@ -94,6 +94,8 @@ export interface ExecutionCall {
   readonly args: readonly Value[];
   /** Keyword arguments. */
   readonly kwargs: ValueMap;
+  /** Whether the function sees the pillar of the master's host. Default: no. */
+  readonly withPillar?: boolean;
 }
 
 /** What runners may know of pillar. */

@@ -1,5 +1,5 @@
 /**
- * Runs functions of execution modules on the master's host, for the runner `salt.cmd`: as `salt-call --local` does, with
+ * Runs functions of execution modules on the master's host, for the runners `salt.cmd` and `state`: as `salt-call --local` does, with
  * the master's options in place of a minion's.
  * @module
  */
@@ -10,6 +10,8 @@ import { loadGrains } from "../minion/grains.ts";
 import { WITHOUT_MASTER } from "../minion/call_master.ts";
 import { UnavailableError } from "../errors.ts";
 import { CallModules } from "../local_call/modules.ts";
+import { localPillar } from "../local_call/pillar.ts";
+import { hasPillarFiles } from "../pillar/has_files.ts";
 import { callDirectly } from "../local_call/job.ts";
 import type { Logger } from "../process/log.ts";
 import type { ExecutionCall } from "../client/runner_context.ts";
@@ -26,13 +28,15 @@ export interface MasterExecution {
 
 /** Runs it. @returns Its result, or Salt's text if there is no such function. @throws What the function throws. */
 export async function executeOnMaster(
-  { fun, args, kwargs }: ExecutionCall,
+  { fun, args, kwargs, withPillar = false }: ExecutionCall,
   { opts: master, log, signal }: MasterExecution,
 ): Promise<Value> {
   const opts = masterAsMinion(master);
   const grains = await loadGrains(opts, { warn: (text) => log.warning(text) });
   await using modules = new CallModules({ opts, log });
-  const host = { opts, grains, modules, master: WITHOUT_MASTER, log, signal };
+  const pillarParts = { grains, catalogue: modules.catalogue, log, signal };
+  const own = withPillar && hasPillarFiles(opts) ? await localPillar(opts, pillarParts) : WITHOUT_MASTER;
+  const host = { opts, grains, modules, master: own, log, signal };
   try {
     return await callDirectly({ fun, args, kwargs, jid: makeJid() }, host);
   } catch (error) {

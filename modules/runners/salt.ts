@@ -25,7 +25,7 @@ fun
     The function. All other arguments are its own.
 
 with_pillar : False
-    True is refused: it is not built.`,
+    Whether the function sees the pillar of the master's host, whose id ends in \`_master\`.`,
     "salt.cmd test.ping",
     "salt.cmd test.arg 1 2 3 a=1",
   ),
@@ -34,11 +34,9 @@ with_pillar : False
   varKwargs: "kwargs",
   async run({ fun }, context, { args, kwargs }) {
     const own: ValueMap = new Map([...kwargs].filter(([name]) => !String(name).startsWith("__")));
-    if (truthy(own.get("with_pillar"))) {
-      throw new CommandError("with_pillar is not built yet: salt-run pillar.show_pillar compiles pillar");
-    }
+    const withPillar = truthy(own.get("with_pillar"));
     own.delete("with_pillar");
-    return await context.execute({ fun, args, kwargs: own });
+    return await context.execute({ fun, args, kwargs: own, withPillar });
   },
 });
 

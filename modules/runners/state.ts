@@ -1,5 +1,5 @@
 /**
- * Runner `state`: the event stream. Orchestration is not built.
+ * Runner `state`: the event stream, and what the states of an orchestration are. Orchestration itself is not built.
  * Source: Salt 3008.3 `salt/runners/state.py` and `event` of `salt/modules/state.py`.
  * @module
  */
@@ -7,9 +7,11 @@
 import { watchBus } from "../../lib/bus/watch.ts";
 import { masterBus, minionBusIn } from "../../lib/bus/paths.ts";
 import { formatEvent } from "../../lib/bus/event_text.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { bool, int, str } from "../../lib/plugins/module.ts";
+import { masterAsMinion } from "../../lib/config/load.ts";
+import { CommandError, InvocationError } from "../../lib/errors.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import { any, bool, float, int, str } from "../../lib/plugins/module.ts";
+import { isMap, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 export const event: RunnerFunction = runner({
   doc: runnerDoc(
@@ -61,6 +63,112 @@ node : master
     }
     return null;
   },
+});
+
+const OF_MASTER = "The files and pillar are those of the master's own host, whose id ends in `_master`.";
+
+const ASKED = `
+
+pillar, pillar_enc
+    Pillar data that win over the others, as a dictionary; with \`pillar_enc\` encrypted by the renderer of that name.
+
+pillarenv
+    The environment of pillar.`;
+
+const OF_SLS = `${ASKED}
+
+saltenv : base
+    The environment of the files.
+
+test
+    Test mode, as the templates see it.`;
+
+const PILLAR_PARAMS = { pillar: any(null), pillarenv: str(null), pillar_enc: str(null) };
+const SLS_PARAMS = { saltenv: any("base"), test: any(null) };
+
+/** The keyword arguments of an execution function of that name: those that were given. @throws {InvocationError} */
+function given({ pillar, ...others }: Readonly<Record<string, Value>>): ValueMap {
+  if (pillar !== null && !isMap(pillar) && (others.pillar_enc ?? null) === null) {
+    throw new InvocationError("Pillar data must be formatted as a dictionary");
+  }
+  return new Map(Object.entries({ pillar, ...others }).filter(([, value]) => value !== null));
+}
+
+/** Runs a function that shows states on the master's host, or on the minions of a target. */
+async function shown(
+  fun: string,
+  { args, kwargs, tgt, tgt_type, timeout }: {
+    readonly args: Value[];
+    readonly kwargs: ValueMap;
+    readonly tgt: Value;
+    readonly tgt_type: string;
+    readonly timeout: number | null;
+  },
+  context: RunnerContext,
+): Promise<Value> {
+  if (!truthy(tgt)) return await context.execute({ fun, args, kwargs, withPillar: true });
+  const timeoutS = timeout || context.opts.timeout;
+  const returns = await context.local.run(tgt, fun, { arg: args, kwargs, tgtType: tgt_type, timeoutS });
+  return new Map([...returns].map(([id, { return: result }]) => [id, result]));
+}
+
+const TARGETED = { tgt: any(null), tgt_type: str("glob"), timeout: float(null) };
+
+export const orchestrate_show_sls: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Show the high data of SLS files as an orchestration would have them, under the id of the master's host. ${OF_MASTER}
+
+mods
+    The names of the files: a list, or a text with commas.${OF_SLS}
+
+queue : False
+    Accepted for Salt's sake.`,
+    "state.orchestrate_show_sls orch.deploy 'pillar={group: web}'",
+  ),
+  params: { mods: any(), ...SLS_PARAMS, queue: any(false), ...PILLAR_PARAMS },
+  async run({ mods, queue: _queue, ...asked }, context) {
+    const call = { fun: "state.show_sls", args: [mods], kwargs: given(asked), withPillar: true };
+    return new Map([[masterAsMinion(context.opts).id, await context.execute(call)]]);
+  },
+});
+
+export const orch_show_sls: RunnerFunction = orchestrate_show_sls;
+
+export const graph: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Show the requisites of the states of SLS files as a graph in Graphviz's language. ${OF_MASTER}
+
+mods
+    The names of the files: a list, or a text with commas.
+
+tgt, tgt_type : glob
+    Ask these minions for theirs instead; the result is by minion.${OF_SLS}
+
+timeout
+    Seconds to wait for minions; the master's option of that name, unless given.`,
+    "state.graph orch.deploy",
+    "state.graph web tgt='web*'",
+  ),
+  params: { mods: any(), ...TARGETED, ...SLS_PARAMS, ...PILLAR_PARAMS },
+  run: ({ mods, tgt, tgt_type, timeout, ...asked }, context) =>
+    shown("state.graph", { args: [mods], kwargs: given(asked), tgt, tgt_type, timeout }, context),
+});
+
+export const graph_highstate: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Show the requisites of what the top file gives as a graph in Graphviz's language. ${OF_MASTER}
+
+tgt, tgt_type : glob
+    Ask these minions for theirs instead; the result is by minion.${ASKED}
+
+timeout
+    Seconds to wait for minions; the master's option of that name, unless given.`,
+    "state.graph_highstate",
+    "state.graph_highstate tgt='web*'",
+  ),
+  params: { ...TARGETED, ...PILLAR_PARAMS },
+  run: ({ tgt, tgt_type, timeout, ...asked }, context) =>
+    shown("state.graph_highstate", { args: [], kwargs: given(asked), tgt, tgt_type, timeout }, context),
 });
 
 function busOf(node: string, directory: string): string {

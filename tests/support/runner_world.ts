@@ -79,7 +79,8 @@ export async function withRunnerWorld(test: (world: RunnerWorld) => Promise<void
         compile: ({ id, pillarenv, grains }) => Promise.resolve(map({ id, pillarenv, grains })),
         top: ({ id }) => Promise.resolve({ top: map({ base: { "*": [id] } }), errors: [] }),
       },
-      execute: ({ fun, args, kwargs }) => Promise.resolve(`${fun}${repr([...args])}${repr(kwargs)}`),
+      execute: ({ fun, args, kwargs, withPillar }) =>
+        Promise.resolve(`${fun}${repr([...args])}${repr(kwargs)}${withPillar ? " with pillar" : ""}`),
       progress: (data: ValueMap) => Promise.resolve(note(repr(data))),
       print: (line) => done.push(`print ${line}`) > 0,
       setRetcode: (retcode) => note(`retcode ${retcode}`),

@@ -1,0 +1,66 @@
+import { InvocationError } from "../../../lib/errors.ts";
+import { executeOnMaster } from "../../../lib/master_processes/master_execution.ts";
+import { SILENT_LOGGER } from "../../../lib/process/log.ts";
+import { repr } from "../../../lib/values/value.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
+import { type RunnerWorld, withRunnerWorld } from "../../support/runner_world.ts";
+
+const FILES = {
+  "salt/top.sls": "base:\n  '*_master': [orch]\n",
+  "salt/orch.sls": "{{ opts.id }}-{{ pillar['group'] }}:\n  test.nop:\n    - require:\n      - test: first\n" +
+    "first:\n  test.nop: []\n",
+  "pillar/top.sls": "base:\n  'host_master': [p]\n",
+  "pillar/p.sls": "group: webs\n",
+};
+const OPTIONS = "file_roots: {base: ['{root}/salt']}\npillar_roots: {base: ['{root}/pillar']}\n";
+
+/** A world whose functions of execution modules run, as in the master's process for runners. */
+const withFiles = (test: (world: RunnerWorld) => Promise<void>) =>
+  withRunnerWorld(async (world) => {
+    const { root, context } = world;
+    for (const [name, text] of Object.entries(FILES)) {
+      const path = `${root}/${name}`;
+      await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+      await Deno.writeTextFile(path, text);
+    }
+    const parts = { opts: context.opts, log: SILENT_LOGGER, signal: context.signal };
+    context.execute = (call) => executeOnMaster(call, parts);
+    await test(world);
+  }, OPTIONS);
+
+Deno.test("state.orchestrate_show_sls shows what the master's own host would have, with its pillar or a given one", () =>
+  withFiles(async ({ call }) => {
+    const own = repr(await call("state.orchestrate_show_sls", ["orch"]));
+    assert(own.startsWith("{'host_master': {'host_master-webs': {'"), own);
+    const asked = repr(await call("state.orch_show_sls", ["orch"], { pillar: { group: "dbs" } }));
+    assertStringIncludes(asked, "'host_master-dbs'");
+    await assertRejects(
+      () => call("state.orch_show_sls", ["orch"], { pillar: "x" }),
+      InvocationError,
+      "as a dictionary",
+    );
+    assertStringIncludes(repr(await call("state.orch_show_sls", ["nothing"])), "No matching sls found for 'nothing'");
+  }));
+
+Deno.test("state.graph and graph_highstate draw the master's own host, or ask minions", () =>
+  withFiles(async ({ call, answers, done }) => {
+    for (const [fun, args] of [["state.graph", ["orch"]], ["state.graph_highstate", []]] as const) {
+      const dot = String(await call(fun, [...args]));
+      assert(dot.startsWith("digraph"), dot);
+      assertStringIncludes(dot, "host_master-webs");
+    }
+    answers.set("web1", { return: "digraph {}", retcode: 0 });
+    const found = await call("state.graph", ["web"], { tgt: "web*", pillar: { a: 1 } });
+    assertEquals(repr(found), "{'web1': 'digraph {}'}");
+    await call("state.graph_highstate", [], { tgt: "db1", tgt_type: "list" });
+    assertEquals(done, [
+      "state.graph['web']{'pillar': {'a': 1}, 'saltenv': 'base'} on 'web*' (glob)",
+      "state.graph_highstate[]{} on 'db1' (list)",
+    ]);
+  }));
+
+Deno.test("salt.cmd gives its function the pillar of the master's host if it is asked to", () =>
+  withFiles(async ({ call }) => {
+    assertEquals(await call("salt.cmd", ["pillar.get", "group"], { with_pillar: true, unmask: true }), "webs");
+    assertEquals(await call("salt.cmd", ["pillar.get", "group"], { unmask: true }), "");
+  }));
