@@ -28,6 +28,9 @@ export interface Declared {
   signature(fun: string): StateSignature | undefined;
 }
 
+/** What `names` gives to each chunk until they are in order. */
+const NAME_ORDER = "name_order";
+
 /** The unknown arguments of all chunks; those of one ID with several names are told once. */
 export function unknownArguments({ chunks, high, places, signature }: Declared): CompileError[] {
   const errors: CompileError[] = [];
@@ -37,7 +40,7 @@ export function unknownArguments({ chunks, high, places, signature }: Declared):
     const known = signature(fun);
     if (known === undefined || known.takesMore) continue;
     for (const name of chunk.keys()) {
-      if (INTERNAL_KEYWORDS.has(name) || known.parameters.includes(str(name))) continue;
+      if (INTERNAL_KEYWORDS.has(name) || name === NAME_ORDER || known.parameters.includes(str(name))) continue;
       const text = `unknown argument \`${str(name)}\` of ${fun} in state '${field(chunk, "__id__")}' in SLS ` +
         `'${field(chunk, "__sls__")}'`;
       if (told.has(text)) continue;

@@ -14,7 +14,8 @@ import { native } from "../python/native.ts";
 import type { Kwargs, Obj, Run } from "../python/object.ts";
 import { toPlain } from "../python/plain.ts";
 import { repr, str } from "../python/repr.ts";
-import type { Value } from "../values/value.ts";
+import { strictUtf8 } from "../text/strict_utf8.ts";
+import { isMap, type Value } from "../values/value.ts";
 import { parseJson } from "../values/json_read.ts";
 import { pformat } from "../values/pformat.ts";
 import { strip } from "../values/python_text.ts";
@@ -77,11 +78,30 @@ function readYaml(value: Obj): Obj {
   const text = sourceText(value);
   if (text === undefined) throw pythonError("TypeError", "a string or stream input is required");
   try {
-    return loadYaml(text, "<unicode string>");
+    const value = loadYaml(text, "<unicode string>");
+    return /[*!]/.test(text) ? decoded(value, 0) : value;
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     throw runtimeError(`Encountered error loading yaml: ${yamlText(error, text)}`);
   }
+}
+
+/** How deep a document may be that stands for itself. */
+const DEEPEST = 500;
+
+/** A copy as Salt's `data.decode` makes it: what an alias stands for is another object then, and bytes are text. */
+function decoded(value: Value, depth: number): Value {
+  if (depth > DEEPEST) throw pythonError("RecursionError", "maximum recursion depth exceeded");
+  if (value instanceof Uint8Array) {
+    const text = strictUtf8(value);
+    if (text === undefined) {
+      throw pythonError("UnicodeError", "'utf-8' codec can't decode bytes: invalid start byte");
+    }
+    return text;
+  }
+  if (Array.isArray(value)) return value.map((item) => decoded(item, depth + 1));
+  if (!isMap(value)) return value;
+  return new Map(Array.from(value, ([key, item]) => [decoded(key, depth + 1), decoded(item, depth + 1)]));
 }
 
 function readJson(value: Obj): Obj {

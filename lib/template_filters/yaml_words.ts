@@ -86,7 +86,9 @@ function wordsOf(error: YamlError, text: string): Words | undefined {
     const context = "while scanning a quoted scalar";
     return { ...tokenMarks(error, text, offset, context), problem: "found unexpected end of stream", context };
   }
-  if (/^(bad indentation|end of the stream|duplication of an anchor)/.test(problem)) return blockWords(text, offset);
+  if (/^(bad indentation|end of the stream|duplication of an anchor|expected ':' after a mapping key)/.test(problem)) {
+    return blockWords(text, offset);
+  }
   return undefined;
 }
 

@@ -121,8 +121,10 @@ class Scan {
     const [first] = this.#text.slice(this.#at, this.#at + 1);
     if (first === "|" || first === ">") return this.#blockScalar();
     if (first === "{" || first === "[") return this.#enter(first);
-    if (first === '"' || first === "'") this.#quoted(first);
-    else if (this.#skip(/:(?=\s|$)/y) === "") this.#skip(/(?:[^\s:#]|:(?!\s|$)|[ \t]+(?![\s#])|(?<=\S)#)+/y);
+    if (first === '"' || first === "'") {
+      this.#quoted(first);
+      this.#keyWithMore(start);
+    } else if (this.#skip(/:(?=\s|$)/y) === "") this.#skip(/(?:[^\s:#]|:(?!\s|$)|[ \t]+(?![\s#])|(?<=\S)#)+/y);
     this.#key(start);
     if (this.#at === start) this.#at++;
   }
@@ -130,10 +132,22 @@ class Scan {
   /** If a colon follows, what began at `start` is a key. */
   #key(start: number): void {
     if (this.#skip(/[ \t]*:(?=\s|$)/y) === "") return;
-    const lineStart = this.#text.lastIndexOf("\n", start - 1) + 1;
-    const column = start - lineStart;
+    this.#pushMapping(start);
+  }
+
+  #pushMapping(start: number): void {
+    const column = start - (this.#text.lastIndexOf("\n", start - 1) + 1);
     const top = this.#open.at(-1);
     if (top === undefined || top.column < column) this.#open.push({ kind: "block mapping", start, column });
+  }
+
+  /** A scalar with quotes is the key of a colon anywhere later in its line: libyaml finds out only there that more stands between. */
+  #keyWithMore(start: number): void {
+    const [rest] = this.#text.slice(this.#at).split("\n", 1);
+    const before = this.#text.slice(this.#text.lastIndexOf("\n", start - 1) + 1, start);
+    // Behind a colon no key may begin.
+    if (!/^[\s?-]*$/.test(before)) return;
+    if (!/^[ \t]*:(\s|$)/.test(rest) && /^[^#]*:(\s|$)/.test(rest)) this.#pushMapping(start);
   }
 
   #blockScalar(): void {

@@ -29,6 +29,7 @@ TEXTS = [
     "a: b: c\n", "a: 'x' y\n", "a: 'it's'\n", "a: \"b\" c: d\n", "a: 'x\n", "a: \"x\nb: 1\n", "a: \"\\q\"\n", "a: \"b\\x4\"\n", "a: @x\n", "a: `x`\n",
     "a: %x\n", "a: - b\n", "a: |x\n  y\n", "a: > x\n  y\n", "a: b\n c\nd\n",
     # Names, tags, documents.
+    "'['x', 'y']': 1\nb: 2\n", "b: 2\n'['x', 'y']': 1\n",
     "a: *nope\n", "*a : b\n", "a: *\n", "a: &a &b c\n", "a: !x y\n", "a: =\n", "!!map [a]\n", "a: !!set [x]\n", "<<: 1\n", "<<: [1]\n", "--- a\n--- b\n",
     "# c\na: 1\n--- \nb: 2\n", "a: 1\na: 2\n", "a: \x00b\n", "é: \x07\n",
 ]
