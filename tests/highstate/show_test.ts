@@ -156,7 +156,11 @@ Deno.test("a pillar that is no map, and one that failed, are refused", async () 
   const context = testContext({ opts: testOpts({ file_client: "local" }) });
   await assertRejects(() => openHighState(context, map({ pillar: "x" })), InvocationError, "formatted as a dictionary");
   const encrypted = map({ pillar: "x", pillar_enc: "gpg" });
-  await assertRejects(() => openHighState(context, encrypted), CommandError, "Pillar override was not passed as a dictionary");
+  await assertRejects(
+    () => openHighState(context, encrypted),
+    CommandError,
+    "Pillar override was not passed as a dictionary",
+  );
   const failed = await call("state.show_sls", { args: ["web"], kwargs: { pillar: { _errors: ["no"] } } });
   assertEquals(failed, { shown: "ERROR: Pillar failed to render. Additional info follows:\n\nno", retcode: 1 });
 });

@@ -54,7 +54,9 @@ class Place implements AsyncDisposable {
     for (const state of ["minions", "minions_pre", "minions_rejected", "minions_denied"]) {
       Deno.mkdirSync(`${pki}/${state}`, { recursive: true });
     }
-    for (const id of ["web1", "web2", "db1", "db1.example.com", EVIL]) Deno.writeTextFileSync(`${pki}/minions/${id}`, "");
+    for (const id of ["web1", "web2", "db1", "db1.example.com", EVIL]) {
+      Deno.writeTextFileSync(`${pki}/minions/${id}`, "");
+    }
     Deno.writeTextFileSync(`${pki}/minions_pre/new1`, "");
     Deno.mkdirSync(`${place.root}/etc/salt/master.d`);
     Deno.writeTextFileSync(`${place.root}/etc/salt/master`, `#root_dir: /x\nroot_dir: /y\n`);
