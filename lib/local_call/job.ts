@@ -136,6 +136,7 @@ function outsideOf({ opts, master }: CallHost): Outside {
   return {
     request: (load) => master.request(load),
     pillar: (asked) => master.freshPillar(asked),
+    grains: async () => await (await import("../minion/grains.ts")).loadGrains(opts),
     fire,
     refresh: (what) => fire(new Map(), REFRESH_TAGS[what]),
   };

@@ -117,6 +117,8 @@ export class CallModules implements AsyncDisposable {
         return await world.outside.refresh(asked.refresh);
       case "pillar":
         return await world.outside.pillar(unpackPillarAsked(asked.asked));
+      case "grains":
+        return await world.outside.grains();
       case "running":
         return toValue(await world.jobs.running());
       case "signal":

@@ -360,6 +360,9 @@ export class Minion {
       }
       case "pillar":
         return await this.#pillarFor(unpackPillarAsked(asked.asked));
+      case "grains":
+        await this.refreshGrains();
+        return this.#grains;
       case "keeper":
         return await this.#keeper?.socket() ?? null;
       case "refresh":

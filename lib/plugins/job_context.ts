@@ -66,6 +66,8 @@ export interface Outside {
    * @throws {NoMasterError} Where there is neither.
    */
   pillar(asked: PillarAsked): Promise<ValueMap>;
+  /** This minion's grains, made now. A minion that runs this has them from now on, too. */
+  grains(): Promise<ValueMap>;
   /** Makes the minion repeat what it did at its start. */
   refresh(what: Refresh): Promise<boolean>;
 }

@@ -110,6 +110,7 @@ export function askedByJob(fields: Fields): Asked {
       return { what, refresh: oneOf(fields, "refresh", REFRESHES) };
     case "pillar":
       return { what, asked: blob(fields, "asked") };
+    case "grains":
     case "running":
       return { what };
     case "signal":

@@ -57,6 +57,8 @@ export type Asked =
   | { readonly what: "refresh"; readonly refresh: Refresh }
   /** This minion's pillar, made now. The packed {@linkcode PillarAsked}. */
   | { readonly what: "pillar"; readonly asked: Uint8Array }
+  /** This minion's grains, made now. */
+  | { readonly what: "grains" }
   | { readonly what: "running" }
   /** The path of the socket of the keeper of commands, which is started if need be; none without one. */
   | { readonly what: "keeper" }

@@ -212,6 +212,7 @@ export class JobRunner {
         request: (request) => this.ask({ what: "request", load: pack(request) }),
         fire: async (data, tag) => await this.ask({ what: "fire", data: pack(data), tag }) === true,
         pillar: async (asked) => asMap(await this.ask({ what: "pillar", asked: packPillarAsked(asked) })),
+        grains: async () => asMap(await this.ask({ what: "grains" })),
         refresh: async (refresh) => await this.ask({ what: "refresh", refresh }) === true,
       },
     });

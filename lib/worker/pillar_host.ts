@@ -135,6 +135,7 @@ function jobContext({ minionOpts, catalogue, log, signal }: PillarHostParts, wor
     outside: {
       request: noMaster,
       pillar: noMaster,
+      grains: () => Promise.resolve(world.grains),
       fire: () => Promise.resolve(false),
       refresh: () => Promise.resolve(false),
     },

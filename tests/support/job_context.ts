@@ -45,6 +45,7 @@ export function testContext(overrides: Partial<JobContext> = {}): TestContext {
       fired.push({ tag, data });
       return Promise.resolve(true);
     },
+    grains: () => Promise.resolve(new Map()),
     refresh: () => Promise.resolve(true),
   };
   const context: TestContext = {
