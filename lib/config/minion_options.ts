@@ -76,7 +76,7 @@ export const MINION_OPTIONS = {
       min: 1024,
     },
   ),
-  autoload_dynamic_modules: planned(bool(true, "Whether a highstate fetches plugins from the file server first.")),
+  autoload_dynamic_modules: bool(true, "Whether a highstate fetches plugins from the file server first."),
   acceptance_wait_time: float(10, "Seconds between two sign-ins while the key is pending.", { min: 0 }),
   acceptance_wait_time_max: float(0, "Seconds up to which that time doubles; 0: it does not grow.", { min: 0 }),
   rejected_retry: bool(false, "Whether a rejected minion keeps asking instead of ending."),

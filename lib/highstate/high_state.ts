@@ -47,6 +47,8 @@ export interface HighState {
   compile(high: Pick<Walked, "high" | "places">, route: Route): Promise<Compiled>;
   /** What a compilation of `high` depends on. */
   compileOptions(high: ValueMap): Promise<CompileOptions>;
+  /** The pillar of the call, made anew. */
+  gatherPillar(): Promise<ValueMap>;
   /** Errors as they are shown, with the excerpts of their files. */
   texts(errors: readonly CompileError[]): string[];
   /** Errors as a run returns them: in Salt's words and no others, which programs know. Places and hints go to the log. */
@@ -86,7 +88,8 @@ export async function openHighState(
     opts,
     render: (request) => renderSls(request, host),
   });
-  return new OpenHighState({ context: inner, opts, pillar, source, saltenv: called.saltenv });
+  const gatherPillar = () => pillarOf(context, kwargs, true);
+  return new OpenHighState({ context: inner, opts, pillar, source, saltenv: called.saltenv, gatherPillar });
 }
 
 /** Whether `salt-call` runs this: its pillar has just been made. */
@@ -129,6 +132,7 @@ interface Parts {
   readonly pillar: ValueMap;
   readonly source: TreeSource;
   readonly saltenv: string | undefined;
+  gatherPillar(): Promise<ValueMap>;
 }
 
 class OpenHighState implements HighState {
@@ -138,7 +142,10 @@ class OpenHighState implements HighState {
   readonly pillar: ValueMap;
   readonly #context: JobContext;
 
-  constructor({ context, opts, pillar, source, saltenv }: Parts) {
+  readonly gatherPillar: () => Promise<ValueMap>;
+
+  constructor({ context, opts, pillar, source, saltenv, gatherPillar }: Parts) {
+    this.gatherPillar = gatherPillar;
     this.#context = context;
     this.opts = opts;
     this.pillar = pillar;

@@ -10,24 +10,42 @@ import { listOf } from "../states/high.ts";
 import type { Walked } from "../states/walk.ts";
 import { splitInput } from "../values/split_input.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { disabledTexts } from "./disabling.ts";
+import { cachedHigh, keepHigh } from "./high_cache.ts";
 import { RETCODE, terse } from "./outcome.ts";
 import { type ApplyCall, prepare, type Prepared, Refusal } from "./prepared.ts";
 import { runData, runHigh } from "./run_high.ts";
+import { syncForHighstate, syncNamed } from "./syncing.ts";
 
 /** Applies SLS files. */
 export async function applySls(mods: Value, call: ApplyCall): Promise<Value> {
+  const { context, kwargs } = call;
+  const disabled = disabledTexts((Array.isArray(mods) ? mods : [mods]).map(str), context);
+  if (disabled.length > 0) return refused(disabled, call);
   const prepared = await prepare(call);
   if (prepared instanceof Refusal) return prepared.returned;
   const { states } = prepared;
+  const saltenv = states.saltenv ?? "base";
+  await syncNamed(kwargs.get("sync_mods") ?? null, saltenv, context);
+  const cached = cachedHigh(call);
+  if (cached !== undefined) return await runData(cached, prepared);
   const names = splitInput(typeof mods === "number" ? str(mods) : mods);
-  const walked = await states.walk(new Map([[states.saltenv ?? "base", names]]));
+  const walked = await states.walk(new Map([[saltenv, names]]));
   if (walked.errors.length > 0) return refused(states.refusal(walked.errors), call);
-  addExcludes(walked, call.kwargs.get("exclude") ?? null);
+  addExcludes(walked, kwargs.get("exclude") ?? null);
+  if (!prepared.test) keepHigh(walked.high, call);
   return await shortened(await runHigh(walked, prepared), call);
 }
 
 /** Applies what the top file gives to this minion. */
 export async function applyHighstate(call: ApplyCall): Promise<Value> {
+  if (disabledTexts(["highstate"], call.context).length > 0) {
+    return map({
+      name: "Salt highstate run is disabled. To re-enable, run state.enable highstate",
+      result: "False",
+      comment: "Disabled",
+    });
+  }
   const prepared = await prepare(call);
   if (prepared instanceof Refusal) return prepared.returned;
   return await shortened(await runTop(prepared), call);
@@ -44,6 +62,8 @@ export async function applyTopFile(name: string, call: ApplyCall): Promise<Value
 
 async function runTop(prepared: Prepared): Promise<Value> {
   const { states, call } = prepared;
+  const cached = cachedHigh(call);
+  if (cached !== undefined) return await runData(cached, prepared);
   const read = await states.top().catch((error: unknown) => {
     if (error instanceof CommandError) return error;
     throw error;
@@ -54,11 +74,14 @@ async function runTop(prepared: Prepared): Promise<Value> {
   if (matches.size === 0) {
     return noStates("No Top file or master_tops data matches found. Please see master log for details.", call);
   }
-  const walked = await states.walk(whitelisted(matches, call.kwargs.get("whitelist") ?? null));
+  const wanted = whitelisted(matches, call.kwargs.get("whitelist") ?? null);
+  await syncForHighstate([...wanted.keys()], prepared.job);
+  const walked = await states.walk(wanted);
   addExcludes(walked, call.kwargs.get("exclude") ?? null);
   const all = [...errors, ...walked.errors];
   if (all.length > 0) return refused(states.refusal(all), call);
   if (walked.high.size === 0) return noStates("No states found for this minion", call);
+  if (!prepared.test) keepHigh(walked.high, call);
   return await runHigh(walked, prepared);
 }
 

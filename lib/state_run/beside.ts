@@ -23,14 +23,21 @@ export class Beside {
   readonly #waiting: Waiting[] = [];
   readonly #max: number;
   readonly #resultOf: (tag: string) => ValueMap | undefined;
+  readonly #told: (tag: string, result: ValueMap) => void;
 
   /**
    * @param max `state_max_parallel`: how many run at once; 0: any number.
    * @param resultOf The result of a state as the run holds it, which is completed when the state has ended.
+   * @param told Called then.
    */
-  constructor(max: number, resultOf: (tag: string) => ValueMap | undefined) {
+  constructor(
+    max: number,
+    resultOf: (tag: string) => ValueMap | undefined,
+    told: (tag: string, result: ValueMap) => void = () => {},
+  ) {
     this.#max = max;
     this.#resultOf = resultOf;
+    this.#told = told;
   }
 
   /** Starts a state, or has it wait for its turn. @returns Its result until it has ended. */
@@ -69,6 +76,7 @@ export class Beside {
   #ended(tag: string, result: ValueMap): void {
     const known = this.#resultOf(tag);
     for (const [key, value] of result) known?.set(key, value);
+    if (known !== undefined) this.#told(tag, known);
     this.#leave(tag);
   }
 

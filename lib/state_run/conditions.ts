@@ -7,6 +7,7 @@
 import { CommandError } from "../errors.ts";
 import { exists } from "../os/file_kind.ts";
 import type { Chunk } from "../states/chunks.ts";
+import { renderedText } from "../states/high.ts";
 import { isMap, str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { traverse } from "../yaml/traverse.ts";
 import { slotsInKeywords, slotsInList } from "./slots.ts";
@@ -122,7 +123,7 @@ async function holdsEntry(entry: Value, asked: Asked): Promise<Entry> {
   }
   const { fun, args, getReturn, kwargs } = functionOf(entry);
   if (fun === undefined) {
-    const text = `no \`fun\` argument in ${what}: ${str(entry)}`;
+    const text = `no \`fun\` argument in ${what}: ${renderedText(entry)}`;
     host.log("warning", text);
     return { text, ends: true };
   }

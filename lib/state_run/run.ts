@@ -37,6 +37,8 @@ export interface RunWatch {
   started?(chunk: Chunk, tag: string): void;
   /** A state has a result. */
   after?(chunk: Chunk, result: ValueMap, tag: string): Promise<void> | void;
+  /** A state that ran beside the others has its last result. */
+  completed?(result: ValueMap, tag: string): void;
 }
 
 const COMMENTS: Readonly<Partial<Record<Status, string>>> = {
@@ -64,7 +66,9 @@ export class StateRun {
   constructor(setting: RunSetting) {
     this.#setting = setting;
     this.#world = setting.world;
-    this.#beside = new Beside(setting.maxParallel ?? 0, (tag) => this.results.get(tag));
+    this.#beside = new Beside(setting.maxParallel ?? 0, (tag) => this.results.get(tag), (tag, result) => {
+      setting.watch?.completed?.(result, tag);
+    });
     this.#calls = new StateCalls({
       world: this.#world,
       mocked: setting.mocked ?? false,
@@ -86,11 +90,15 @@ export class StateRun {
   async all(chunks: readonly Chunk[]): Promise<void> {
     this.#world.chunks = chunks;
     let waiting: Chunk[] = [];
+    let killed = false;
     for (const chunk of chunks) {
       waiting = await this.#waiting(waiting);
       if (this.#stopped) return await this.#end();
       if (this.results.has(chunkTag(chunk))) continue;
-      if (await this.#setting.watch?.before?.(chunk) === "kill") break;
+      if (await this.#setting.watch?.before?.(chunk) === "kill") {
+        killed = true;
+        break;
+      }
       if (await this.chunk(chunk)) waiting.push(chunk);
       if (this.#stops(chunk)) return await this.#end();
     }
@@ -101,6 +109,15 @@ export class StateRun {
       waiting = left;
     }
     await this.#beside.all();
+    this.#stopped ||= killed;
+  }
+
+  /** Runs those that listen, also after a failure that ended the run. */
+  async listeners(chunks: readonly Chunk[]): Promise<void> {
+    const stopped = this.#stopped;
+    this.#stopped = false;
+    await this.all(chunks);
+    this.#stopped ||= stopped;
   }
 
   /** After a failure that ends the run: states beside it are not left alone. */
@@ -190,8 +207,12 @@ export class StateRun {
   /** Something that is watched has changed: `mod_watch` is called where the state itself has nothing to change. */
   async #watched(chunk: Chunk, tag: string, required: Required): Promise<ValueMap> {
     const result = await this.#call(chunk, tag);
+    this.#enter(tag, result);
+    // Whether something was changed is known when a state beside the run has ended.
+    await this.#beside.ended([tag]);
     if (truthy(result.get("changes")) || truthy(result.get("skip_watch"))) return result;
     const watching = new Map(chunk);
+    watching.delete("parallel");
     watching.set("sfun", chunk.get("fun") ?? null).set("fun", "mod_watch");
     watching.set("__reqs__", new Map<Value, Value>([...required].map(([kind, chunks]) => [kind, [...chunks]])));
     return await this.#calls.call(watching);

@@ -4,15 +4,19 @@
  * @module
  */
 
+import { Places } from "../states/place.ts";
 import { type Compiled, RUN } from "../states/stages.ts";
 import type { Walked } from "../states/walk.ts";
-import { Places } from "../states/place.ts";
-import { truthy, type Value, type ValueMap } from "../values/value.ts";
+import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { Dependencies } from "./dependencies.ts";
+import { fireStateEvent } from "./events.ts";
 import { listening } from "./listen.ts";
 import { retcodeOf } from "./outcome.ts";
+import { dropPauses, RunPauses } from "./pauses.ts";
 import type { Prepared } from "./prepared.ts";
-import { maxParallelOf, StateRun } from "./run.ts";
+import { type RunEnd, RunRecord } from "./record.ts";
+import { Refreshing } from "./refreshing.ts";
+import { maxParallelOf, type RunWatch, StateRun } from "./run.ts";
 import { RunWorld } from "./world.ts";
 
 /** Compiles high data and runs them. @returns The results by tag, or a list of what is wrong. Sets the return code. */
@@ -30,24 +34,70 @@ export async function runData(high: ValueMap, prepared: Prepared): Promise<Value
 }
 
 /** A run of what was compiled, which has not begun. */
-export function openRun(compiled: Compiled | undefined, prepared: Prepared): StateRun {
+export function openRun(compiled: Compiled | undefined, prepared: Prepared, record?: RunRecord): OpenRun {
   const { job, test, states, call } = prepared;
   const option = (name: string): Value => states.opts.get(name) ?? null;
-  return new StateRun({
-    world: new RunWorld({ context: job, test }),
+  const world = new RunWorld({ context: job, test });
+  const refreshing = new Refreshing(world, () => states.gatherPillar());
+  const run = new StateRun({
+    world,
     dependencies: new Dependencies(compiled?.graph, compiled?.aggregates),
     failhard: truthy(option("failhard")),
     maxParallel: maxParallelOf(option("state_max_parallel")),
     mocked: truthy(call.kwargs.get("mock")),
+    watch: watchOf(compiled, prepared, record),
+    refresh: (chunk, result) => refreshing.after(chunk, result),
   });
+  return { run, refreshing };
+}
+
+/** A run, and what it renews. */
+export interface OpenRun {
+  readonly run: StateRun;
+  readonly refreshing: Refreshing;
+}
+
+function watchOf(compiled: Compiled | undefined, { job, states, call }: Prepared, record?: RunRecord): RunWatch {
+  const jid = str(job.job.jid ?? "");
+  const pauses = new RunPauses({ cachedir: job.opts.cachedir, jid, signal: job.signal });
+  const asked = call.kwargs.get("state_events");
+  const setting = {
+    jid,
+    progress: truthy(asked ?? states.opts.get("state_events")),
+    total: compiled?.chunks.length ?? 1,
+  };
+  return {
+    before: (chunk) => pauses.before(chunk),
+    completed: (result, tag) => record?.result(tag, result),
+    started: (_chunk, tag) => record?.started(tag),
+    after: async (chunk, result, tag) => {
+      record?.result(tag, result);
+      if (setting.progress || chunk.has("fire_event")) {
+        await fireStateEvent({ chunk, result, context: job }, setting);
+      }
+    },
+  };
 }
 
 async function runCompiled(compiled: Compiled, prepared: Prepared): Promise<ValueMap> {
-  const run = openRun(compiled, prepared);
-  await run.all(compiled.chunks);
-  const { chunks, errors } = listening(compiled.chunks, run.results);
-  if (chunks.length > 0) await run.all(chunks);
-  const results: ValueMap = new Map<Value, Value>(run.results);
-  for (const [tag, error] of errors) results.set(tag, error.set("__run_num__", run.calls.nextRunNum()));
-  return results;
+  const { job, test } = prepared;
+  const { cachedir } = job.opts;
+  const jid = str(job.job.jid ?? "");
+  // In test mode nothing happens of which one would want to know afterwards.
+  using record = test || jid === "" ? undefined : new RunRecord(cachedir, { jid, fun: str(job.job.fun ?? "") });
+  const { run, refreshing } = openRun(compiled, prepared, record);
+  let end: RunEnd = "aborted";
+  try {
+    await run.all(compiled.chunks);
+    const { chunks, errors } = listening(compiled.chunks, run.results);
+    if (chunks.length > 0) await run.listeners(chunks);
+    const results: ValueMap = new Map<Value, Value>(run.results);
+    for (const [tag, error] of errors) results.set(tag, error.set("__run_num__", run.calls.nextRunNum()));
+    end = run.stopped ? "stopped" : "finished";
+    await refreshing.end(job);
+    return results;
+  } finally {
+    record?.ended(end);
+    dropPauses(cachedir, jid);
+  }
 }

@@ -26,7 +26,7 @@ export async function applySingle(fun: string, name: Value, call: ApplyCall): Pr
   chunk.set("state", state).set("fun", short).set("__id__", name).set("name", name);
   const prepared = await prepare(call);
   if (prepared instanceof Refusal) return prepared.returned;
-  const run = openRun(undefined, prepared);
+  const { run } = openRun(undefined, prepared);
   const errors = await run.calls.verify(chunk);
   if (errors.length > 0) {
     context.setRetcode(RETCODE.compile);
@@ -43,7 +43,7 @@ export async function applyLow(chunk: Chunk, call: ApplyCall): Promise<Value> {
   const { context } = call;
   const prepared = await prepare(call);
   if (prepared instanceof Refusal) return prepared.returned;
-  const run = openRun(undefined, prepared);
+  const { run } = openRun(undefined, prepared);
   const errors = await run.calls.verify(chunk);
   if (errors.length > 0) {
     context.setRetcode(RETCODE.compile);
@@ -72,11 +72,13 @@ export async function applyId(id: string, mods: Value, call: ApplyCall): Promise
     return states.refusal(errors);
   }
   const results: ValueMap = new Map();
+  const { run } = openRun(compiled, prepared);
   for (const chunk of new Set(compiled.chunks)) {
     if (chunk.get("__id__") !== id) continue;
-    const run = openRun(compiled, prepared);
     await run.all([chunk]);
     for (const [tag, result] of run.results) results.set(tag, result);
+    // What several names of the ID require is run for each of them.
+    run.results.clear();
   }
   context.setRetcode(retcodeOf(results));
   if (results.size > 0) return results;

@@ -166,7 +166,8 @@ export class StateCalls {
             : "";
           again.set("comment", `${str(result.get("comment") ?? "")}\n${said}`);
           again.set("duration", sumOf(again, result, seconds));
-          again.set("start_time", result.get("start_time") ?? null).set("__parallel__", true);
+          if (tries === 1) again.set("start_time", result.get("start_time") ?? null);
+          else again.delete("start_time");
           result = again;
         }}
     }

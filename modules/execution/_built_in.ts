@@ -92,6 +92,7 @@ export const EXECUTION_MODULES: ModuleTable = {
     joined([
       import("./state.ts"),
       import("./_state_applying.ts"),
+      import("./_state_controlling.ts"),
       import("./_state_showing.ts"),
     ]),
   status: () => import("./status.ts"),

@@ -9,6 +9,7 @@ import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { applyHigh, applyHighstate, applySls, applyTopFile } from "../../lib/state_run/apply.ts";
 import type { ApplyCall } from "../../lib/state_run/prepared.ts";
+import { clearRequest, keepRequest, requestNamed } from "../../lib/state_run/requests.ts";
 import { applyId, applyLow, applySingle } from "../../lib/state_run/single.ts";
 import { applyTemplate, applyTemplateText } from "../../lib/state_run/template.ts";
 import { truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -194,4 +195,48 @@ ${ARGUMENTS}`,
   params: { id_: str(), mods: any(), test: any(null), queue: any(null), state_events: any(null) },
   run: ({ id_, mods, test, queue, ...more }, context, { kwargs }) =>
     applied({ test, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applyId(id_, mods, call)),
+});
+
+export const request: ModuleFunction<JobContext> = fn({
+  ...RUNS,
+  doc: describe(
+    `Ask the minion's administrator to run states: they are run in test mode, and \`state.run_request\` runs them.
+
+${MODS}
+
+name : default
+    Under which the request is kept.
+${RUN_ARGUMENTS}`,
+    "state.request",
+    "state.request core,edit.vim",
+  ),
+  params: { ...APPLY, name: str("default") },
+  run: ({ mods, queue, test: _test, name, ...more }, context, { kwargs }) => {
+    const given = withGiven(kwargs, more);
+    return applied({ test: true, queue, kwargs: given }, context, async (call) => {
+      const returned = await applyBoth(mods, call);
+      keepRequest(context.opts.cachedir, name, { mods, kwargs: given, returned });
+      return returned;
+    });
+  },
+});
+
+export const run_request: ModuleFunction<JobContext> = fn({
+  ...RUNS,
+  doc: describe(
+    "Run what `state.request` keeps.\n\nname : default\n    The request. More arguments replace those that it was made with.",
+    "state.run_request",
+  ),
+  params: { name: str("default") },
+  run: async ({ name }, context, { kwargs }) => {
+    const { cachedir } = context.opts;
+    const kept = requestNamed(cachedir, name);
+    if (kept === undefined) return new Map();
+    const all = new Map([...kept.kwargs, ...kwargs]);
+    all.delete("test");
+    const queue = all.get("queue") ?? null;
+    const returned = await applied({ test: null, queue, kwargs: all }, context, (call) => applyBoth(kept.mods, call));
+    clearRequest(cachedir, name);
+    return returned;
+  },
 });

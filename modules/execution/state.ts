@@ -1,22 +1,15 @@
 /**
- * Execution module `state`: brings this minion to what its states say. The functions that only show something are in
- * `_state_showing.ts`.
+ * Execution module `state`: the states of this minion. What runs them is in `_state_applying.ts`, what controls runs in
+ * `_state_controlling.ts`, what only shows something in `_state_showing.ts`.
  * Source: Salt 3008.3 `salt/modules/state.py`; `lint` is not in Salt.
  * @module
  */
 
-import { runningStates } from "../../lib/highstate/conflicts.ts";
 import { lint as lintStates } from "../../lib/highstate/lint.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { ARGUMENTS, COMMON } from "./_state_arguments.ts";
-
-export const running: ModuleFunction<JobContext> = fn({
-  doc: describe("List the other state functions that run on this minion.", "state.running"),
-  params: { concurrent: bool(false) },
-  run: ({ concurrent }, context) => concurrent ? [] : runningStates(context),
-});
 
 export const lint: ModuleFunction<JobContext> = fn({
   ...COMMON,

@@ -47,7 +47,13 @@ export async function openTree({ files = {}, opts = {}, pillar = {}, context: mo
   await Deno.mkdir(`${root}/srv`, { recursive: true });
   const base = map(pillar);
   const context = testContext({
-    opts: testOpts({ id: "m1", root_dir: root, file_client: "local", file_roots: map({ base: [`${root}/srv`] }), ...opts }),
+    opts: testOpts({
+      id: "m1",
+      root_dir: root,
+      file_client: "local",
+      file_roots: map({ base: [`${root}/srv`] }),
+      ...opts,
+    }),
     grains: map(GRAINS),
     catalogue,
     pillar: base,

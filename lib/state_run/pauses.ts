@@ -1,0 +1,140 @@
+/**
+ * Runs that wait or end at a state, because an operator said so: `<cachedir>/state_pause/<jid>`, which `state.pause` and its like write.
+ * Source: Salt 3008.3, `State.check_pause` of `salt/state.py`, `state.pause`, `state.soft_kill` of `salt/modules/state.py`.
+ * @module
+ */
+
+import { CommandError, MsgpackError } from "../errors.ts";
+import { readFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { sleep } from "../os/sleep.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+import { isJid } from "../protocol/jid.ts";
+import { type Chunk, field } from "../states/chunks.ts";
+import { decode, encode } from "../values/msgpack.ts";
+import { isMap, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
+
+/** Stands for every state. */
+export const ALL_STATES = "__all__";
+
+/** Time between two looks of a run that waits, in milliseconds. */
+const LOOK_MS = 200;
+/** Time in which a run does not look twice: a look takes longer than many states. */
+const FRESH_MS = 20;
+
+function pauseDirectory(cachedir: string): string {
+  return `${cachedir}/state_pause`;
+}
+
+/** What was said of a run, by the ID of the state; `undefined`: nothing. */
+function readPauses(cachedir: string, jid: string): ValueMap | undefined {
+  const bytes = readFileIfExists(`${pauseDirectory(cachedir)}/${jid}`);
+  if (bytes === undefined) return undefined;
+  try {
+    const data = decode(bytes, "disk");
+    return isMap(data) ? data : undefined;
+  } catch (error) {
+    if (error instanceof MsgpackError) return undefined;
+    throw error;
+  }
+}
+
+function writePauses(cachedir: string, jid: string, pauses: ValueMap): void {
+  Deno.mkdirSync(pauseDirectory(cachedir), { recursive: true });
+  writeFileAtomic(`${pauseDirectory(cachedir)}/${jid}`, encode(pauses, "disk"), { mode: 0o600 });
+}
+
+/** Nobody waits any more: the run has ended. */
+export function dropPauses(cachedir: string, jid: string): void {
+  removeIfExists(`${pauseDirectory(cachedir)}/${jid}`);
+}
+
+/** Where one run waits or ends. */
+export class RunPauses {
+  readonly #cachedir: string;
+  readonly #jid: string;
+  readonly #signal: AbortSignal;
+  #lookedAt = -Infinity;
+  #saidNothing = true;
+
+  constructor({ cachedir, jid, signal }: { cachedir: string; jid: string; signal: AbortSignal }) {
+    this.#cachedir = cachedir;
+    this.#jid = jid;
+    this.#signal = signal;
+  }
+
+  /** Waits as long as it is said before a state. @returns "kill" if the run ends here. */
+  async before(chunk: Chunk): Promise<"run" | "kill"> {
+    const begun = performance.now();
+    if (this.#saidNothing && begun - this.#lookedAt < FRESH_MS) return "run";
+    const id = field(chunk, "__id__");
+    for (;;) {
+      this.#lookedAt = performance.now();
+      const pauses = readPauses(this.#cachedir, this.#jid);
+      this.#saidNothing = pauses === undefined;
+      const said = pauses?.get(id) ?? pauses?.get(ALL_STATES);
+      if (!isMap(said)) return "run";
+      const seconds = toNumber(said.get("duration"));
+      if (seconds !== undefined && performance.now() - begun > seconds * 1000) return "run";
+      if (said.has("kill")) return "kill";
+      await sleep(LOOK_MS, this.#signal);
+    }
+  }
+}
+
+/** What an operator says of a state, or of all. */
+export interface PauseWish {
+  readonly id: string;
+  /** Seconds after which the run goes on. */
+  readonly duration?: number;
+  /** Whether the run ends there. */
+  readonly kill?: boolean;
+}
+
+/** Has a run wait or end before a state. */
+export function pauseRun(cachedir: string, jid: string, { id, duration, kill }: PauseWish): null {
+  const path = checkedJid(jid);
+  const pauses = readPauses(cachedir, path) ?? new Map();
+  const known = pauses.get(id);
+  const wish: ValueMap = isMap(known) ? known : new Map();
+  if (duration !== undefined) wish.set("duration", duration);
+  if (kill) wish.set("kill", true);
+  writePauses(cachedir, path, pauses.set(id, wish));
+  return null;
+}
+
+/** Has a run go on that waits before a state; with {@linkcode ALL_STATES} whatever it waits for. */
+export function resumeRun(cachedir: string, jid: string, id: string): null {
+  const path = checkedJid(jid);
+  const pauses = readPauses(cachedir, path) ?? new Map();
+  pauses.delete(id);
+  writePauses(cachedir, path, id === ALL_STATES ? new Map() : pauses);
+  return null;
+}
+
+/** What was said of runs that go on, by job; what was said of others is forgotten. */
+export async function knownPauses(jids: Value, { opts, jobs }: Pick<JobContext, "opts" | "jobs">): Promise<ValueMap> {
+  const { cachedir } = opts;
+  const asked = jids === null ? pausedJobs(cachedir) : Array.isArray(jids) ? jids.map(str) : [str(jids)];
+  const running = new Set((await jobs.running()).filter(({ fun }) => fun.startsWith("state.")).map(({ jid }) => jid));
+  const found: ValueMap = new Map();
+  for (const jid of asked.map(checkedJid)) {
+    if (running.has(jid)) found.set(jid, readPauses(cachedir, jid) ?? new Map());
+    else dropPauses(cachedir, jid);
+  }
+  return found;
+}
+
+function pausedJobs(cachedir: string): string[] {
+  try {
+    return [...Deno.readDirSync(pauseDirectory(cachedir))].map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+/** A job id that is a file name as well. */
+function checkedJid(jid: string): string {
+  if (isJid(jid)) return jid;
+  throw new CommandError(`'${jid}' is no job id`);
+}

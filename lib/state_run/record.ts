@@ -1,0 +1,165 @@
+/**
+ * The record of a run, written while it goes on: `<cachedir>/state_runs/<jid>`. It tells what had been applied when the minion, or
+ * the host, ended in the middle. Each state costs one write: its result goes with the start of the next state.
+ * @module
+ */
+
+import { readFileIfExists, removeIfExists } from "../os/atomic_file.ts";
+import { appendFrame, frameRecord, readRecords } from "../os/record_file.ts";
+import { decode, encode } from "../values/msgpack.ts";
+import { compareStrings, isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+import { joinBytes } from "../values/join_bytes.ts";
+
+/** How a run ended. */
+export type RunEnd =
+  /** After its last state. */
+  | "finished"
+  /** After a failure, with `failhard`, or by `state.soft_kill`. */
+  | "stopped"
+  /** Its job was ended. */
+  | "aborted";
+
+/** What is known of a run. */
+export interface RunState {
+  readonly jid: string;
+  /** The function that was called. */
+  readonly fun: string;
+  /** Milliseconds since the epoch. */
+  readonly begun: number;
+  /** How it ended; `undefined`: it runs, or its minion ended before it. */
+  readonly end: RunEnd | undefined;
+  /** The results by tag, in the order of running. */
+  readonly results: ReadonlyMap<string, ValueMap>;
+  /** The states that had begun and had no result. */
+  readonly unfinished: readonly string[];
+}
+
+/** Runs whose records stay. */
+const KEPT_RUNS = 20;
+/** Time after which what was written is brought to the disk, in milliseconds. */
+const SYNC_MS = 1000;
+
+const FORM = { checked: false };
+
+/** The directory of the records. */
+export function recordDirectory(cachedir: string): string {
+  return `${cachedir}/state_runs`;
+}
+
+/** Writes the record of one run. */
+export class RunRecord implements Disposable {
+  readonly #file: Deno.FsFile;
+  #waiting: Uint8Array[] = [];
+  #syncedAt = performance.now();
+
+  /** Opens a record, that of a run which goes on in its place. @throws What the system says. */
+  constructor(cachedir: string, { jid, fun }: { readonly jid: string; readonly fun: string }) {
+    const directory = recordDirectory(cachedir);
+    Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
+    dropOld(directory);
+    this.#file = Deno.openSync(`${directory}/${jid}`, { append: true, create: true, mode: 0o600 });
+    this.#add({ kind: "begin", jid, fun, begun: Date.now() });
+  }
+
+  /** A state begins to be called. */
+  started(tag: string): void {
+    this.#add({ kind: "started", tag });
+    this.#write();
+  }
+
+  /** A state has a result. */
+  result(tag: string, result: ValueMap): void {
+    this.#add({ kind: "result", tag, result });
+    if (this.#waiting.length > 16) this.#write();
+  }
+
+  ended(how: RunEnd): void {
+    this.#add({ kind: "end", how });
+    this.#write();
+  }
+
+  #add(record: Record<string, unknown>): void {
+    this.#waiting.push(frameRecord(encode(map(record), "disk"), FORM));
+  }
+
+  #write(): void {
+    const framed = this.#waiting;
+    this.#waiting = [];
+    appendFrame(this.#file, framed.length === 1 ? framed[0] : joinBytes(framed));
+    const now = performance.now();
+    if (now - this.#syncedAt < SYNC_MS) return;
+    this.#syncedAt = now;
+    this.#file.syncDataSync();
+  }
+
+  [Symbol.dispose](): void {
+    this.#file.close();
+  }
+}
+
+/** The record of a run; without a job id, of the last one. `undefined` if there is none. */
+export function readRun(cachedir: string, jid?: string): RunState | undefined {
+  const directory = recordDirectory(cachedir);
+  const name = jid ?? names(directory).at(-1);
+  const bytes = name === undefined ? undefined : readFileIfExists(`${directory}/${name}`);
+  if (bytes === undefined) return undefined;
+  const { records } = readRecords(bytes, FORM, (record) => {
+    const value = decode(record, "disk");
+    return isMap(value) ? value : undefined;
+  });
+  return stateOf(records);
+}
+
+function stateOf(records: readonly ValueMap[]): RunState | undefined {
+  const begin = records.find((record) => record.get("kind") === "begin");
+  if (begin === undefined) return undefined;
+  const results = new Map<string, ValueMap>();
+  const unfinished = new Set<string>();
+  let end: RunEnd | undefined;
+  for (const record of records) {
+    const tag = str(record.get("tag") ?? "");
+    const result: Value = record.get("result") ?? null;
+    switch (record.get("kind")) {
+      case "begin": // A run that goes on after its minion ended.
+        end = undefined;
+        break;
+      case "started":
+        unfinished.add(tag);
+        break;
+      case "result":
+        unfinished.delete(tag);
+        if (isMap(result)) results.set(tag, result);
+        break;
+      case "end":
+        end = asEnd(record.get("how") ?? null);
+    }
+  }
+  const begun = begin.get("begun");
+  return {
+    jid: str(begin.get("jid") ?? ""),
+    fun: str(begin.get("fun") ?? ""),
+    begun: typeof begun === "number" ? begun : 0,
+    end,
+    results,
+    unfinished: [...unfinished],
+  };
+}
+
+function asEnd(how: Value): RunEnd | undefined {
+  return how === "finished" || how === "stopped" || how === "aborted" ? how : undefined;
+}
+
+/** Job ids, the oldest first. */
+function names(directory: string): string[] {
+  try {
+    return [...Deno.readDirSync(directory)].map(({ name }) => name).sort(compareStrings);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+function dropOld(directory: string): void {
+  const all = names(directory);
+  for (const name of all.slice(0, Math.max(0, all.length - KEPT_RUNS + 1))) removeIfExists(`${directory}/${name}`);
+}

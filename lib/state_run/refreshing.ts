@@ -1,0 +1,53 @@
+/**
+ * What a run sees anew after a state: modules that serve now, grains and pillar that a state asked for.
+ * Source: Salt 3008.3, `State.check_refresh` of `salt/state.py`.
+ * @module
+ */
+
+import type { JobContext } from "../plugins/job_context.ts";
+import { type Chunk, field } from "../states/chunks.ts";
+import { truthy, type ValueMap } from "../values/value.ts";
+import type { RunWorld } from "./world.ts";
+
+/** Files that may be modules. */
+const MODULE_FILE = /\.(ts|js|py|pyx|pyo|pyc|so)$/;
+
+/** Renews what a run sees. */
+export class Refreshing {
+  readonly #world: RunWorld;
+  readonly #gatherPillar: () => Promise<ValueMap>;
+  #reloads = false;
+
+  /** @param gatherPillar Makes the pillar of the run anew. */
+  constructor(world: RunWorld, gatherPillar: () => Promise<ValueMap>) {
+    this.#world = world;
+    this.#gatherPillar = gatherPillar;
+  }
+
+  /** Does what a state asked for, and what its changes may have made necessary. */
+  async after(chunk: Chunk, result: ValueMap): Promise<void> {
+    const asked = (name: string) => truthy(chunk.get(name));
+    if (asked("reload_grains")) this.#world.renew({ grains: await this.#world.job.outside.grains() });
+    if (asked("reload_pillar")) this.#world.renew({ pillar: await this.#gatherPillar() });
+    const changed = truthy(result.get("changes"));
+    const reloads = changed
+      ? asked("reload_modules") || asked("reload_grains") || asked("reload_pillar") || mayBringModules(chunk)
+      : asked("force_reload_modules");
+    if (!reloads) return;
+    this.#world.forgetFunctions();
+    this.#reloads = true;
+  }
+
+  /** After the run: the minion's later jobs see what it brought. */
+  async end({ outside, opts, job }: JobContext): Promise<void> {
+    const isAlone = job.tgt === "salt-call" && opts.file_client === "local";
+    if (this.#reloads && !isAlone) await outside.refresh("modules");
+  }
+}
+
+function mayBringModules(chunk: Chunk): boolean {
+  const [state, fun, name] = ["state", "fun", "name"].map((key) => field(chunk, key));
+  if (["pkg", "ports", "pip"].includes(state)) return true;
+  if (state !== "file") return false;
+  return fun === "recurse" || fun === "managed" && MODULE_FILE.test(name) || fun === "symlink" && name.includes("bin");
+}
