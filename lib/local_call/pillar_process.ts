@@ -34,6 +34,7 @@ const NO_JOBS = { running: () => Promise.resolve([]), signal: () => Promise.reso
 const NO_OUTSIDE = {
   request: noMaster,
   pillar: noMaster,
+  grains: () => Promise.resolve(new Map()),
   fire: () => Promise.resolve(false),
   refresh: () => Promise.resolve(false),
 };

@@ -1,14 +1,14 @@
 /**
  * The record of a run, written while it goes on: `<cachedir>/state_runs/<jid>`. It tells what had been applied when the minion, or
- * the host, ended in the middle. Each state costs one write: its result goes with the start of the next state.
+ * the host, ended in the middle.
  * @module
  */
 
 import { readFileIfExists, removeIfExists } from "../os/atomic_file.ts";
 import { appendFrame, frameRecord, readRecords } from "../os/record_file.ts";
+import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
 import { decode, encode } from "../values/msgpack.ts";
-import { compareStrings, isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
-import { joinBytes } from "../values/join_bytes.ts";
+import { compareStrings, isMap, str, type Value, type ValueMap } from "../values/value.ts";
 
 /** How a run ended. */
 export type RunEnd =
@@ -36,20 +36,23 @@ export interface RunState {
 
 /** Runs whose records stay. */
 const KEPT_RUNS = 20;
+/** Time in which records wait for others, in milliseconds, as long as nothing else is waited for: a write takes longer than many states. */
+const BATCH_MS = 2;
 /** Time after which what was written is brought to the disk, in milliseconds. */
 const SYNC_MS = 1000;
 
 const FORM = { checked: false };
 
-/** The directory of the records. */
-export function recordDirectory(cachedir: string): string {
+function recordDirectory(cachedir: string): string {
   return `${cachedir}/state_runs`;
 }
 
 /** Writes the record of one run. */
 export class RunRecord implements Disposable {
   readonly #file: Deno.FsFile;
-  #waiting: Uint8Array[] = [];
+  #waiting: ValueMap[] = [];
+  #timer: Timer | undefined;
+  #writtenAt = -Infinity;
   #syncedAt = performance.now();
 
   /** Opens a record, that of a run which goes on in its place. @throws What the system says. */
@@ -64,35 +67,40 @@ export class RunRecord implements Disposable {
   /** A state begins to be called. */
   started(tag: string): void {
     this.#add({ kind: "started", tag });
-    this.#write();
   }
 
   /** A state has a result. */
   result(tag: string, result: ValueMap): void {
     this.#add({ kind: "result", tag, result });
-    if (this.#waiting.length > 16) this.#write();
   }
 
+  /** The run is over. */
   ended(how: RunEnd): void {
     this.#add({ kind: "end", how });
     this.#write();
   }
 
-  #add(record: Record<string, unknown>): void {
-    this.#waiting.push(frameRecord(encode(map(record), "disk"), FORM));
+  #add(record: Record<string, Value>): void {
+    this.#waiting.push(new Map(Object.entries(record)));
+    if (performance.now() - this.#writtenAt > BATCH_MS) this.#write();
+    // As soon as the run waits for anything, what has begun is on the disk.
+    else this.#timer ??= setTimeout(() => this.#write(), 0);
   }
 
   #write(): void {
-    const framed = this.#waiting;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#waiting.length === 0) return;
+    appendFrame(this.#file, frameRecord(encode(this.#waiting, "disk"), FORM));
     this.#waiting = [];
-    appendFrame(this.#file, framed.length === 1 ? framed[0] : joinBytes(framed));
-    const now = performance.now();
+    const now = this.#writtenAt = performance.now();
     if (now - this.#syncedAt < SYNC_MS) return;
     this.#syncedAt = now;
     this.#file.syncDataSync();
   }
 
   [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
     this.#file.close();
   }
 }
@@ -104,10 +112,10 @@ export function readRun(cachedir: string, jid?: string): RunState | undefined {
   const bytes = name === undefined ? undefined : readFileIfExists(`${directory}/${name}`);
   if (bytes === undefined) return undefined;
   const { records } = readRecords(bytes, FORM, (record) => {
-    const value = decode(record, "disk");
-    return isMap(value) ? value : undefined;
+    const batch = decode(record, "disk");
+    return Array.isArray(batch) ? batch.filter(isMap) : undefined;
   });
-  return stateOf(records);
+  return stateOf(records.flat());
 }
 
 function stateOf(records: readonly ValueMap[]): RunState | undefined {

@@ -22,11 +22,17 @@ import { RunWorld } from "./world.ts";
 /** Compiles high data and runs them. @returns The results by tag, or a list of what is wrong. Sets the return code. */
 export async function runHigh(walked: Pick<Walked, "high" | "places">, prepared: Prepared): Promise<Value> {
   const { states } = prepared;
-  const compiled = await states.compile(walked, RUN);
-  const returned = compiled.errors.length > 0 ? states.refusal(compiled.errors) : await runCompiled(compiled, prepared);
+  // The high data and their places, as large as the files, are let go before the states run.
+  const { errors, chunks, graph, aggregates } = await states.compile(walked, RUN);
+  const returned = errors.length > 0
+    ? states.refusal(errors)
+    : await runCompiled({ chunks, graph, aggregates }, prepared);
   prepared.call.context.setRetcode(retcodeOf(returned));
   return returned;
 }
+
+/** What is needed of a compilation while its states run. */
+export type ToRun = Pick<Compiled, "chunks" | "graph" | "aggregates">;
 
 /** The same of data that come from no file. */
 export async function runData(high: ValueMap, prepared: Prepared): Promise<Value> {
@@ -34,7 +40,7 @@ export async function runData(high: ValueMap, prepared: Prepared): Promise<Value
 }
 
 /** A run of what was compiled, which has not begun. */
-export function openRun(compiled: Compiled | undefined, prepared: Prepared, record?: RunRecord): OpenRun {
+export function openRun(compiled: ToRun | undefined, prepared: Prepared, record?: RunRecord): OpenRun {
   const { job, test, states, call } = prepared;
   const option = (name: string): Value => states.opts.get(name) ?? null;
   const world = new RunWorld({ context: job, test });
@@ -57,7 +63,7 @@ export interface OpenRun {
   readonly refreshing: Refreshing;
 }
 
-function watchOf(compiled: Compiled | undefined, { job, states, call }: Prepared, record?: RunRecord): RunWatch {
+function watchOf(compiled: ToRun | undefined, { job, states, call }: Prepared, record?: RunRecord): RunWatch {
   const jid = str(job.job.jid ?? "");
   const pauses = new RunPauses({ cachedir: job.opts.cachedir, jid, signal: job.signal });
   const asked = call.kwargs.get("state_events");
@@ -79,7 +85,7 @@ function watchOf(compiled: Compiled | undefined, { job, states, call }: Prepared
   };
 }
 
-async function runCompiled(compiled: Compiled, prepared: Prepared): Promise<ValueMap> {
+async function runCompiled(compiled: ToRun, prepared: Prepared): Promise<ValueMap> {
   const { job, test } = prepared;
   const { cachedir } = job.opts;
   const jid = str(job.job.jid ?? "");

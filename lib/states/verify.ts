@@ -90,20 +90,27 @@ function* verifyArgument(known: Verified, argument: ValueMap): Generator<Compile
   const { id, sls, places } = known;
   const [key, value] = firstPair(argument) ?? [];
   if (key === undefined || value === undefined || (key !== "names" && !REQUISITE_KEYWORDS.has(key))) return;
-  const place = places.of(argument);
+  // A place is looked for only when it is told: that takes as long as the file.
+  const place = () => places.of(argument);
   if (key === "names" && !Array.isArray(value)) {
-    yield { text: `The 'names' argument in state '${id}' in SLS '${sls}' needs to be formed as a list`, place };
+    yield {
+      text: `The 'names' argument in state '${id}' in SLS '${sls}' needs to be formed as a list`,
+      place: place(),
+    };
   }
   if (key === "names") return;
   if (!Array.isArray(value)) {
-    yield { text: `The ${str(key)} statement in state '${id}' in SLS '${sls}' needs to be formed as a list`, place };
+    yield {
+      text: `The ${str(key)} statement in state '${id}' in SLS '${sls}' needs to be formed as a list`,
+      place: place(),
+    };
     return;
   }
   for (const [i, requisite] of value.entries()) {
-    if (typeof requisite !== "string") yield* verifyRequisite(known, requisite, () => places.item(value, i) ?? place);
+    if (typeof requisite !== "string") yield* verifyRequisite(known, requisite, () => places.item(value, i) ?? place());
   }
   if (argument.size !== 1) {
-    yield { text: `Multiple dictionaries defined in argument of state '${id}' in SLS '${sls}'`, place };
+    yield { text: `Multiple dictionaries defined in argument of state '${id}' in SLS '${sls}'`, place: place() };
   }
 }
 

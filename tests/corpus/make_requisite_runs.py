@@ -5,6 +5,7 @@ has Salt: `<venv>/bin/python tests/corpus/make_requisite_runs.py > tests/corpus/
 A case: `sls` (the text of `t.sls`), `more` (other files by path), `mods`, `opts` (the minion's options), `kwargs` (arguments of state.sls),
 `fun` and `args` if another function is called, and `returned`: the return without `start_time` and `duration`, in the notation of
 README.md, and `retcode`. Only states that change nothing on a host are used."""
+import copy
 import json
 import logging
 import os
@@ -338,7 +339,8 @@ def main():
         args = row.get("args", [row.get("mods", "t")] if fun == "state.sls" else [])
         function = caller.sminion.functions[fun]
         try:
-            returned = function(*args, **row.get("kwargs", {}))
+            # Salt changes what it is given.
+            returned = function(*copy.deepcopy(args), **copy.deepcopy(row.get("kwargs", {})))
             retcode = caller.sminion.functions.pack["__context__"].get("retcode", 0)
         except Exception as error:
             returned, retcode = f"{type(error).__name__}: {error}", None
