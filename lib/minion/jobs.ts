@@ -8,6 +8,7 @@
 import { describeError, messageOf } from "../errors.ts";
 import { stampNow } from "../bus/event.ts";
 import { jobAck, jobOutput, jobStart } from "../protocol/tags.ts";
+import { interruptedRunLines, runsStates } from "../state_run/going_on.ts";
 import { interruptedReturn } from "../worker/interrupted.ts";
 import { type JobPool, LEFT } from "../worker/job_pool.ts";
 import { removeKept, takeOverKept } from "../host/kept_commands.ts";
@@ -179,7 +180,8 @@ export class MinionJobs {
         this.#parts.log.info(`Job ${jid}, whose command went on when this minion ended, is taken over`);
         void this.#run(load, true);
       } else {
-        this.#parts.spool.add(this.#returnLoad(load, interruptedReturn(state)));
+        const more = runsStates(load.get("fun")) ? interruptedRunLines(this.#parts.opts.cachedir, jid) : [];
+        this.#parts.spool.add(this.#returnLoad(load, interruptedReturn(state, more)));
         this.#parts.log.warning(`Job ${jid}, which was ${state} when this minion ended, is returned as interrupted`);
       }
     }

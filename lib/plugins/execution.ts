@@ -148,6 +148,8 @@ function withRetcode(context: JobContext, setRetcode: (retcode: number) => void)
     runChild: context.runChild,
     watchCommand: context.watchCommand,
     showsPillar: context.showsPillar,
+    keptCommands: context.keptCommands,
+    runas: context.runas,
     log: (level, message) => context.log(level, message),
   };
   return own;

@@ -6,6 +6,7 @@
  */
 
 import type { ChildRunner } from "../host/child_process.ts";
+import type { KeptCommand } from "../host/kept_commands.ts";
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
 import type { MinionOpts } from "../config/options.ts";
 import type { Value, ValueMap } from "../values/value.ts";
@@ -138,6 +139,8 @@ export interface JobContext {
   readonly watchCommand?: (encoding: string | null) => CommandWatch;
   /** Whether `pillar.*` show values without being told to: the caller is a template. Default: they are masked. */
   readonly showsPillar?: boolean;
+  /** Commands of this job that went on when its minion ended: the job is run again. The first ones that `runChild` gets are these. */
+  readonly keptCommands?: readonly KeptCommand[];
   /** The user that commands run as where a call names none: a state's argument `runas`. */
   readonly runas?: string;
   /** Writes to the minion's log. */

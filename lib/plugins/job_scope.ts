@@ -4,6 +4,7 @@
  */
 
 import type { ChildRunner } from "../host/child_process.ts";
+import type { KeptCommand } from "../host/kept_commands.ts";
 import { callFunction } from "./execution.ts";
 import type { Catalogue, CommandWatch, JobContext, Jobs, Outside } from "./job_context.ts";
 import type { Logger } from "../process/log.ts";
@@ -28,6 +29,8 @@ export interface ScopeParts {
   readonly log: Logger;
   /** Runs a command so that it outlives the minion. */
   readonly runChild?: ChildRunner;
+  /** Commands of the job that went on when its minion ended. */
+  readonly keptCommands?: readonly KeptCommand[];
   /** Begins to send a command's output, if somebody watches the job. */
   readonly watchCommand?: (encoding: string | null) => CommandWatch;
   /** Called when a child process of the job starts or ends. */

@@ -6,7 +6,9 @@
 
 import { type HighState, openHighState } from "../highstate/high_state.ts";
 import type { JobContext } from "../plugins/job_context.ts";
+import type { Chunk } from "../states/chunks.ts";
 import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
+import type { Survivor } from "./going_on.ts";
 import { RETCODE } from "./outcome.ts";
 import { isTestMode } from "./test_mode.ts";
 
@@ -17,6 +19,10 @@ export interface ApplyCall {
   readonly test: Value;
   /** Arguments that many functions have: `saltenv`, `pillar`, `exclude`, `mock`, …. */
   readonly kwargs: ValueMap;
+  /** Commands that went on when the minion ended in the middle of this run. */
+  readonly commands?: readonly Survivor[];
+  /** Called with the chunks before they run. */
+  compiled?(chunks: readonly Chunk[], job: JobContext): Promise<void>;
 }
 
 /** A call whose states can be compiled. */

@@ -86,6 +86,14 @@ export class StateRun {
     return this.#calls;
   }
 
+  /** Goes on with a run of which there are results: their states are not called again. */
+  goOn(results: ReadonlyMap<string, ValueMap>): void {
+    for (const [tag, result] of results) {
+      this.#enter(tag, result);
+      this.#calls.nextRunNum();
+    }
+  }
+
   /** Runs chunks in their order. @throws If the job is to end. */
   async all(chunks: readonly Chunk[]): Promise<void> {
     this.#world.chunks = chunks;

@@ -10,6 +10,7 @@ import type { Walked } from "../states/walk.ts";
 import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
 import { Dependencies } from "./dependencies.ts";
 import { fireStateEvent } from "./events.ts";
+import { formerResults } from "./going_on.ts";
 import { listening } from "./listen.ts";
 import { retcodeOf } from "./outcome.ts";
 import { dropPauses, RunPauses } from "./pauses.ts";
@@ -24,6 +25,7 @@ export async function runHigh(walked: Pick<Walked, "high" | "places">, prepared:
   const { states } = prepared;
   // The high data and their places, as large as the files, are let go before the states run.
   const { errors, chunks, graph, aggregates } = await states.compile(walked, RUN);
+  if (errors.length === 0) await prepared.call.compiled?.(chunks, prepared.job);
   const returned = errors.length > 0
     ? states.refusal(errors)
     : await runCompiled({ chunks, graph, aggregates }, prepared);
@@ -92,6 +94,8 @@ async function runCompiled(compiled: ToRun, prepared: Prepared): Promise<ValueMa
   // In test mode nothing happens of which one would want to know afterwards.
   using record = test || jid === "" ? undefined : new RunRecord(cachedir, { jid, fun: str(job.job.fun ?? "") });
   const { run, refreshing } = openRun(compiled, prepared, record);
+  const { commands = [] } = prepared.call;
+  if (commands.length > 0) run.goOn(formerResults({ cachedir, jid }, { chunks: compiled.chunks, commands }));
   let end: RunEnd = "aborted";
   try {
     await run.all(compiled.chunks);

@@ -204,6 +204,7 @@ export class JobRunner {
       watchCommand: load.get("live") === true ? this.#watch() : undefined,
       child: (pid, state) => this.#parts.child(pid, state),
       runChild: this.#parts.runChild?.(load, kept),
+      ...kept.length > 0 && { keptCommands: kept },
       jobs: {
         running: async () => runningJobs(await this.ask({ what: "running" })),
         signal: async (jid, signal) => await this.ask({ what: "signal", jid, signal }) === true,

@@ -8,7 +8,9 @@ import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { applyHigh, applyHighstate, applySls, applyTopFile } from "../../lib/state_run/apply.ts";
+import { survivors } from "../../lib/state_run/going_on.ts";
 import type { ApplyCall } from "../../lib/state_run/prepared.ts";
+import { applyPlan, makePlan } from "../../lib/state_run/planning.ts";
 import { clearRequest, keepRequest, requestNamed } from "../../lib/state_run/requests.ts";
 import { applyId, applyLow, applySingle } from "../../lib/state_run/single.ts";
 import { applyTemplate, applyTemplateText } from "../../lib/state_run/template.ts";
@@ -16,7 +18,7 @@ import { truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { ARGUMENTS, COMMON, RUN_ARGUMENTS, unlessConflict } from "./_state_arguments.ts";
 
 /** What all of them share. */
-const RUNS = { ...COMMON, outputter: "highstate" } as const;
+const RUNS = { ...COMMON, outputter: "highstate", resumable: true } as const;
 
 const MODS = "mods\n    Names of SLS files, with commas or as a list; globs.";
 
@@ -26,7 +28,9 @@ async function applied(
   context: JobContext,
   run: (call: ApplyCall) => Promise<Value>,
 ): Promise<Value> {
-  return await unlessConflict({ queue, kwargs, context }, () => run({ context, test, kwargs }));
+  // The first thing of a second attempt: a template's command would be taken for the one that went on.
+  const commands = await survivors(context);
+  return await unlessConflict({ queue, kwargs, context }, () => run({ context, test, kwargs, commands }));
 }
 
 const SLS_PARAMS = { exclude: any(null), sync_mods: any(null) };
@@ -80,13 +84,32 @@ export const apply: ModuleFunction<JobContext> = fn({
   ...RUNS,
   doc: describe(
     `Run the states of SLS files, as \`state.sls\` does; without names what the top file gives to this minion, as
-\`state.highstate\` does.\n\n${MODS}\n${RUN_ARGUMENTS}`,
+\`state.highstate\` does.\n\n${MODS}\n\nplan\n    The hash of a plan: what \`state.plan\` planned is run, unless something of it has moved.\n${RUN_ARGUMENTS}`,
     "state.apply",
     "state.apply core,edit.vim test=True",
   ),
+  params: { ...APPLY, plan: str(null) },
+  run: ({ mods, test, queue, plan, ...more }, context, { kwargs }) =>
+    applied(
+      { test, queue, kwargs: withGiven(kwargs, more) },
+      context,
+      (call) => plan === null ? applyBoth(mods, call) : applyPlan(plan, call),
+    ),
+});
+
+export const plan: ModuleFunction<JobContext> = fn({
+  ...RUNS,
+  doc: describe(
+    `Run states in test mode, and name the result by a hash of all that it stands on: the states, the pillar, the files of the file
+server that they name, what they found on the host. \`state.apply plan=<hash>\` then applies exactly that, or refuses and says what
+has moved. Not in Salt.\n\n${MODS}\n${RUN_ARGUMENTS}`,
+    "state.plan",
+    "state.plan core,edit.vim",
+    "state.apply plan=0f3b6c…",
+  ),
   params: APPLY,
-  run: ({ mods, test, queue, ...more }, context, { kwargs }) =>
-    applied({ test, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applyBoth(mods, call)),
+  run: ({ mods, queue, test: _test, ...more }, context, { kwargs }) =>
+    applied({ test: true, queue, kwargs: withGiven(kwargs, more) }, context, (call) => makePlan(mods, call)),
 });
 
 function applyBoth(mods: Value, call: ApplyCall): Promise<Value> {

@@ -1,0 +1,199 @@
+/**
+ * Control of runs: unknown arguments, pauses, switched-off states, requests, records, runs that go on after a restart, events.
+ * @module
+ */
+
+import { assert, assertEquals } from "../support/assert.ts";
+import { testContext } from "../support/job_context.ts";
+import { openTree, withoutTimes } from "../support/state_tree.ts";
+import { interruptedRunLines } from "../../lib/state_run/going_on.ts";
+import { readRun, RunRecord } from "../../lib/state_run/record.ts";
+import { isMap, map, type Value } from "../../lib/values/value.ts";
+
+const JID = "20260101000000000000";
+
+/** The results' keys, short. */
+function ids(returned: Value): unknown {
+  return isMap(returned) ? [...returned.keys()].map((tag) => String(tag).split("_|-")[1]) : returned;
+}
+
+function result(returned: Value, id: string, field: string): Value | undefined {
+  const found = isMap(returned) ? [...returned].find(([tag]) => String(tag).split("_|-")[1] === id)?.[1] : undefined;
+  return isMap(found) ? found.get(field) : undefined;
+}
+
+Deno.test("an argument that a state function does not take is an error with its place, and nothing runs", async () => {
+  const sls =
+    "ok: test.succeed_with_changes\na:\n  test.configurable_test_state:\n    - changes: True\n    - reslut: True\n";
+  await using tree = await openTree({ files: { "t.sls": sls } });
+  for (const fun of ["state.sls", "state.show_low_sls"]) {
+    const { returned, retcode } = await tree.call(fun, ["t"]);
+    const [text = ""] = Array.isArray(returned) ? returned.map(String) : [];
+    assertEquals(text.split("\n").slice(0, 3), [
+      "unknown argument `reslut` of test.configurable_test_state in state 'a' in SLS 't'",
+      "Did you mean result?",
+      "t.sls:5:7",
+    ]);
+    assertEquals(retcode, 1);
+  }
+});
+
+Deno.test("a run ends before a state at which an operator ends it, and goes on after a pause", async () => {
+  await using tree = await openTree({ files: { "t.sls": "a: test.nop\nb: test.nop\nc: test.nop\n" } });
+  await tree.call("state.soft_kill", [JID, "b"]);
+  const { returned } = await tree.call("state.sls", ["t"]);
+  assertEquals(ids(returned), ["a"]);
+  await tree.call("state.pause", [JID, "c", 1]);
+  const begun = performance.now();
+  assertEquals(ids((await tree.call("state.sls", ["t"])).returned), ["a", "b", "c"]);
+  assert(performance.now() - begun > 900);
+  assertEquals((await tree.call("state.get_pauses")).returned, new Map());
+});
+
+Deno.test("SLS files, functions and the highstate can be switched off", async () => {
+  const off = ["t", "highstate", "test.nop"];
+  await using tree = await openTree({
+    files: { "t.sls": "a: test.nop\n", "u.sls": "b: test.nop\nc: test.succeed_with_changes\n" },
+  });
+  const context = {
+    ...tree.context,
+    grains: map({ ...Object.fromEntries(tree.context.grains), state_runs_disabled: off }),
+  };
+  await using switched = await openTree({
+    files: { "t.sls": "a: test.nop\n", "u.sls": "b: test.nop\nc: test.succeed_with_changes\n" },
+    context: { grains: context.grains },
+  });
+  assertEquals((await switched.call("state.sls", ["t"])).returned, [
+    'The state file "t" is currently disabled, to re-enable, run state.enable t.',
+  ]);
+  assertEquals(ids((await switched.call("state.sls", ["u"])).returned), ["c"]);
+  const { returned } = await switched.call("state.highstate");
+  assertEquals(isMap(returned) && returned.get("comment"), "Disabled");
+  assertEquals((await switched.call("state.list_disabled")).returned, off);
+});
+
+Deno.test("a requested run is tried, kept, and run when it is asked for", async () => {
+  await using tree = await openTree({ files: { "t.sls": "a: test.succeed_with_changes\n" } });
+  assertEquals(result((await tree.call("state.request", ["t"])).returned, "a", "result"), null);
+  const kept = (await tree.call("state.check_request")).returned;
+  const request = isMap(kept) ? kept.get("default") : undefined;
+  assertEquals(isMap(request) && request.get("mods"), "t");
+  assertEquals(result((await tree.call("state.run_request")).returned, "a", "result"), true);
+  assertEquals((await tree.call("state.check_request")).returned, new Map());
+});
+
+Deno.test("the record of a run has every result, and one that was cut off says how far it came", async () => {
+  await using tree = await openTree({
+    files: { "t.sls": "a: test.succeed_with_changes\nb: test.fail_without_changes\n" },
+  });
+  const { returned } = await tree.call("state.sls", ["t"]);
+  const last = (await tree.call("state.last_run")).returned;
+  assert(isMap(last) && isMap(returned));
+  assertEquals([last.get("outcome"), last.get("jid")], ["finished", JID]);
+  assertEquals(withoutTimes(last.get("states") ?? null), withoutTimes(returned));
+  const { cachedir } = tree.context.opts;
+  {
+    using record = new RunRecord(cachedir, { jid: "20270101000000000000", fun: "state.apply" });
+    record.started("test_|-a_|-a_|-nop");
+    record.result("test_|-a_|-a_|-nop", map({ result: true, changes: { x: 1 } }));
+    record.started("cmd_|-b_|-sleep 100_|-run");
+    await new Promise((done) => setTimeout(done, 20));
+    assertEquals(readRun(cachedir)?.unfinished, ["cmd_|-b_|-sleep 100_|-run"]);
+  }
+  const cut = (await tree.call("state.last_run")).returned;
+  assertEquals(isMap(cut) && cut.get("outcome"), "interrupted");
+  assertEquals(interruptedRunLines(cachedir, "20270101000000000000"), [
+    "1 states had run by then (1 with changes, 0 failed): state.last_run 20270101000000000000 shows them",
+    "It had begun with cmd.run of b",
+  ]);
+});
+
+Deno.test("a run whose state restarted the minion goes on with the next state", async () => {
+  const words = ["systemctl", "restart", "salt-minion"];
+  const mark = { pid: 1, at: "" };
+  await using tree = await openTree({
+    files: {
+      "t.sls": "a: test.succeed_with_changes\nb:\n  test.fail_without_changes:\n    - require: [{test: a}]\n" +
+        "c:\n  test.nop:\n    - require: [{test: b}]\n",
+    },
+    context: {
+      keptCommands: [{ jid: JID, number: 1, words, process: mark, keeper: mark }],
+      runChild: () =>
+        Promise.resolve({
+          pid: 7,
+          retcode: 0,
+          stdout: new Uint8Array(),
+          stderr: new Uint8Array(),
+          timedOut: false,
+          dropped: { stdout: 0, stderr: 0 },
+        }),
+    },
+  });
+  {
+    using record = new RunRecord(tree.context.opts.cachedir, { jid: JID, fun: "state.apply" });
+    record.started("test_|-a_|-a_|-succeed_with_changes");
+    record.result(
+      "test_|-a_|-a_|-succeed_with_changes",
+      map({ name: "a", result: true, changes: { from: "before" }, comment: "" }),
+    );
+    record.started("test_|-b_|-b_|-fail_without_changes");
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  const { returned, retcode } = await tree.call("state.sls", ["t"]);
+  assertEquals(retcode, 0);
+  assertEquals(result(returned, "a", "changes"), map({ from: "before" }));
+  assertEquals(
+    result(returned, "b", "comment"),
+    "The minion ended while this state ran, and the run went on.\nsystemctl restart salt-minion ended with return code 0.",
+  );
+  assertEquals([result(returned, "b", "result"), result(returned, "c", "comment")], [true, "Success!"]);
+});
+
+Deno.test("states tell the master of their results where they are asked to", async () => {
+  const asked: { tag: Value; data: Value }[] = [];
+  await using tree = await openTree({
+    files: {
+      "t.sls": "a:\n  test.nop:\n    - fire_event: my/tag\nb:\n  test.nop:\n    - fire_event: True\nc: test.nop\n",
+    },
+    opts: { use_master_when_local: true },
+    context: {
+      outside: {
+        request: (load) => {
+          asked.push({ tag: load.get("tag") ?? null, data: load.get("data") ?? null });
+          return Promise.resolve(true);
+        },
+        pillar: () => Promise.resolve(new Map()),
+        grains: () => Promise.resolve(new Map()),
+        fire: () => Promise.resolve(true),
+        refresh: () => Promise.resolve(true),
+      },
+    },
+  });
+  await tree.call("state.sls", ["t"], { state_events: true });
+  assertEquals(asked.map(({ tag }) => tag), [
+    `salt/state_result/${JID}/m1/my/tag`,
+    `salt/state_result/${JID}/m1/b`,
+    `salt/job/${JID}/prog/m1/2`,
+  ]);
+  const progress = asked.at(-1)?.data;
+  assertEquals(isMap(progress) && progress.get("len"), 3);
+});
+
+Deno.test("grains and pillar that a state renews are those of the states behind it", async () => {
+  await using tree = await openTree({
+    files: {
+      "t.sls":
+        "a:\n  test.nop:\n    - reload_grains: True\n    - reload_pillar: True\nb:\n  test.check_pillar:\n    - present: later\n" +
+        "c:\n  test.configurable_test_state:\n    - comment: __slot__:salt:grains.get(later)\n    - changes: False\n",
+    },
+    context: {
+      outside: {
+        ...testContext().outside,
+        grains: () => Promise.resolve(map({ later: "yes" })),
+        pillar: () => Promise.resolve(map({ later: 1 })),
+      },
+    },
+  });
+  const { returned } = await tree.call("state.sls", ["t"]);
+  assertEquals([result(returned, "b", "result"), result(returned, "c", "comment")], [true, "yes"]);
+});
