@@ -36,6 +36,7 @@ text
     A text, or a list of them. Each is kept once.`,
   params: { name: str(), filename: str(), text: any() },
   varKwargs: "kwargs",
+  keywords: [],
   run: ({ name, filename, text: given }, context) => {
     const { low } = context;
     if (name === "") return failed(name, "Must provide name to file.accumulated");

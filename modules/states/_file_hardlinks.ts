@@ -97,6 +97,7 @@ dir_mode
     dir_mode: any(null),
   },
   varKwargs: "kwargs",
+  keywords: ["owner"],
   run: async ({ name: givenName, target, force, makedirs, dir_mode, ...given }, context, { kwargs }) => {
     const name = home(givenName);
     if (name === "") return failed(name, "Must provide name to file.hardlink");

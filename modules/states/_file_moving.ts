@@ -90,6 +90,7 @@ subdir : False
     subdir: bool(false),
   },
   varKwargs: "kwargs",
+  keywords: ["owner"],
   run: async ({ name: givenName, source: givenSource, ...given }, context, { kwargs }) => {
     let name = home(givenName);
     const shown = name;
@@ -181,6 +182,7 @@ makedirs : False
     Whether to make the directories above it.`,
   params: { name: str(), source: str(), force: bool(false), makedirs: bool(false) },
   varKwargs: "kwargs",
+  keywords: [],
   run: async ({ name: givenName, source: givenSource, force, makedirs }, context) => {
     const name = expandVariables(home(givenName));
     const source = expandVariables(home(givenSource));

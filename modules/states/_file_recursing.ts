@@ -205,6 +205,11 @@ win_owner, win_perms, win_deny_perms, win_inheritance
     merge: any(false),
   },
   varKwargs: "kwargs",
+  // Those of file.managed, for each file.
+  keywords: [
+    ...["env", "mode", "owner", "makedirs", "attrs", "show_changes", "encoding", "encoding_errors", "follow_symlinks"],
+    ...["check_cmd", "skip_verify", "selinux", "tmp_dir", "tmp_ext", "verify_ssl"],
+  ],
   run: async (given, context, { kwargs }) => {
     const name = home(given.name);
     if (kwargs.has("mode")) {

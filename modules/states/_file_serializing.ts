@@ -184,6 +184,7 @@ user, group, mode, backup, makedirs, show_changes, create, encoding, encoding_er
     tmp_ext: str(""),
   },
   varKwargs: "kwargs",
+  keywords: ["env"],
   run: async ({ name: givenName, dataset, dataset_pillar, ...given }, context, { kwargs }) => {
     const name = home(givenName);
     if (name === "") return failed(name, "Must provide name to file.serialize");

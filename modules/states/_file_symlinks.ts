@@ -221,6 +221,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance
     follow_symlinks: bool(true),
   },
   varKwargs: "kwargs",
+  keywords: ["owner"],
   run: async ({ name: givenName, target, makedirs, mode, ...given }, context, { kwargs }) => {
     const name = home(givenName);
     if (name === "") return failed(name, "Must provide name to file.symlink");

@@ -30,10 +30,18 @@ const WAIT_SCRIPT = {
   ...pick("hide_output", "success_retcodes", "success_stdout", "success_stderr"),
 };
 
+/** What commands take beside: the arguments of `cmd.run_all` and `cmd.script`, and those that `mod_watch` passes on. */
+const OF_COMMANDS = [
+  ...["stdin", "group", "python_shell", "clean_env", "rstrip", "umask", "output_encoding", "log_callback"],
+  ...["reset_system_locale", "ignore_retcode", "saltenv", "redirect_stderr", "password", "encoded_cmd", "prepend_path"],
+  ...["timeout", "ignore_timeout", "bg", "cwd", "root", "runas", "env", "template", "context", "defaults", "stateful"],
+];
+
 export const wait: ModuleFunction<StateContext> = stateFn({
   doc: document("Run a command only if something that the state watches has changed.", WAIT),
   params: WAIT,
   varKwargs: "kwargs",
+  keywords: OF_COMMANDS,
   run: ({ name }) => startResult(name),
 });
 
@@ -41,6 +49,7 @@ export const watch: ModuleFunction<StateContext> = stateFn({
   doc: document("Another name of `wait`.", WAIT),
   params: WAIT,
   varKwargs: "kwargs",
+  keywords: OF_COMMANDS,
   run: ({ name }) => startResult(name),
 });
 
@@ -48,6 +57,7 @@ export const wait_script: ModuleFunction<StateContext> = stateFn({
   doc: document("Run a script only if something that the state watches has changed.", WAIT_SCRIPT),
   params: WAIT_SCRIPT,
   varKwargs: "kwargs",
+  keywords: [...OF_COMMANDS, "args"],
   run: ({ name }) => startResult(name),
 });
 
@@ -154,6 +164,7 @@ export const run: ModuleFunction<StateContext> = stateFn({
   ),
   params: RUN,
   varKwargs: "kwargs",
+  keywords: OF_COMMANDS,
   run: runCommand,
 });
 
@@ -205,6 +216,7 @@ export const script: ModuleFunction<StateContext> = stateFn({
   ),
   params: SCRIPT,
   varKwargs: "kwargs",
+  keywords: [...OF_COMMANDS, "args"],
   run: runScript,
 });
 

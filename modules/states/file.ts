@@ -125,6 +125,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
     For Windows; ignored.`,
   params: PARAMS,
   varKwargs: "kwargs",
+  keywords: ["env", "file_mode", "owner"],
   run: async (given, context, { kwargs }) => {
     const name = home(given.name);
     const ret = startResult(name);

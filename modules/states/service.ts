@@ -57,6 +57,7 @@ force : False
     Whether it is made to reload then.`,
   params: ARGUMENTS,
   varKwargs: "kwargs",
+  keywords: ["enabled", "no_block", "unmask", "unmask_runtime", "runlevel", "runlevels", "provider", "root", "timeout"],
   run: (bound, context, { kwargs }) => runRunning(bound, kwargs, context),
 });
 

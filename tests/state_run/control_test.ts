@@ -38,6 +38,18 @@ Deno.test("an argument that a state function does not take is an error with its 
   }
 });
 
+Deno.test("a state function that takes other arguments beside its parameters says which", async () => {
+  const sls =
+    "/x/y:\n  file.managed:\n    - usr: root\n    - owner: root\nb:\n  file.absent:\n    - name: /x/y\n    - contents: x\n";
+  await using tree = await openTree({ files: { "t.sls": sls } });
+  const { returned } = await tree.call("state.show_low_sls", ["t"]);
+  assertEquals(Array.isArray(returned) && returned.map((text) => String(text).split("\n").slice(0, 3)), [[
+    "unknown argument `usr` of file.managed in state '/x/y' in SLS 't'",
+    "Did you mean user?",
+    "t.sls:3:7",
+  ]]);
+});
+
 Deno.test("a run ends before a state at which an operator ends it, and goes on after a pause", async () => {
   await using tree = await openTree({ files: { "t.sls": "a: test.nop\nb: test.nop\nc: test.nop\n" } });
   await tree.call("state.soft_kill", [JID, "b"]);
