@@ -50,6 +50,7 @@ export const STATE_MODULES: ModuleTable = {
   logrotate: () => import("./logrotate.ts"),
   lvm: () => import("./lvm.ts"),
   module: () => import("./module.ts"),
+  mount: () => joined([import("./mount.ts"), import("./_mount_tables.ts")]),
   nftables: () => import("./nftables.ts"),
   pip: () => import("./pip.ts"),
   pkg: () => import("./pkg.ts"),

@@ -3,11 +3,11 @@
 `python make_state_results.py state_results/host.json …`. It reads the cases of each file, and writes the file anew with what came of them.
 
 A file is a map: `salt` (the version), `grains`, `opts`, `pillar`, `reload` (whether each case gets modules of its own, since it
-changes grains), and `cases`. A case has `fun` and `kwargs`, and may have:
+changes grains), `real`, and `cases`. A case has `fun` and `kwargs`, and may have:
 - `tree`: the files of its directory, as in file_calls.json; {ROOT} stands for the directory, in options as well,
   {TMP} in results for a temporary file, {CACHE} for the minion's cache, {PID} for a process;
 - `answers`: by the name of an execution function, what it answers in place of being called: a value; a list of `{"then": [...]}` for one call
-  after the other; `{"raise": class, "message": text}`. Calls of them are recorded with all arguments that are not the default;
+  after the other; every function that such a case calls must have one, but those that the file lists as `real`; `{"raise": class, "message": text}`. Calls of them are recorded with all arguments that are not the default;
 - `absent`: execution functions that the minion does not have; `drop`: keys of results that differ from run to run; `low`: more of the chunk;
 - `unordered`: the lines of the comment have no order in Salt;
 - `ours`: by run, fields in which the results here are others, as `docs/differences.md` tells.
@@ -104,8 +104,10 @@ class Functions(dict):
     def __init__(self, real):
         super().__init__()
         self.real, self.answers, self.absent, self.calls, self.counts, self.root = real, {}, [], [], {}, ""
+        self.allowed = []
 
-    def begin(self, case, root):
+    def begin(self, case, root, allowed):
+        self.allowed = allowed
         self.answers = place(case.get("answers", {}), R, root)
         self.absent, self.calls, self.counts, self.root = case.get("absent", []), [], {}, root
 
@@ -119,6 +121,9 @@ class Functions(dict):
         if name not in self.answers:
             if name in self.absent:
                 raise KeyError(name)
+            # A case with answers is one that must not touch the host: what it has no answer for is not called.
+            if self.answers and name not in self.allowed:
+                sys.exit(f"{name} has no answer")
             return self.real[name]
         return lambda *args, **kwargs: self.answer(name, args, kwargs)
 
@@ -160,6 +165,7 @@ class Loaded:
         opts["grains"] = {"id": "web1", "kernel": "Linux", "os_family": "Debian", "os": "Debian", **table.get("grains", {})}
         opts["pillar"] = table.get("pillar", {})
         opts.update(place(table.get("opts", {}), R, root))
+        self.allowed = table.get("real", [])
         self.context = {}
         utils = salt.loader.utils(opts, context=self.context)
         real = salt.loader.minion_mods(opts, context=self.context, utils=utils)
@@ -172,7 +178,7 @@ class Loaded:
         state, fun = case["fun"].split(".")
         kwargs = place(case["kwargs"], R, root)
         low = {"state": state, "__id__": kwargs.get("name", ""), "__sls__": "test", "__env__": "base", "order": 10000, **kwargs, "fun": fun, **case.get("low", {})}
-        self.functions.begin(case, root)
+        self.functions.begin(case, root, self.allowed)
         self.context.clear()
         self.states.inject_globals = {"__low__": low, "__running__": {}, "__instance_id__": "1", "__lowstate__": [low], "__env__": "base"}
         got = {}

@@ -29,6 +29,10 @@ class Answers {
     this.#answers = mapOf(replaceIn(mapAt(entry, "answers"), ROOT, root));
   }
 
+  get isEmpty(): boolean {
+    return this.#answers.size === 0;
+  }
+
   has(name: string): boolean {
     return this.#answers.has(name);
   }
@@ -127,10 +131,12 @@ async function runOnce({ entry, table, root, home, grains }: Run, test: boolean)
       test,
       job,
       state: {
-        call: (name, args = [], named = new Map()) =>
-          answers.has(name)
-            ? answers.answer(name, args, named)
-            : callFunction(name, { args, kwargs: named, context: job }),
+        call: (name, args = [], named = new Map()) => {
+          if (answers.has(name)) return answers.answer(name, args, named);
+          // A case with answers is one that must not touch the host.
+          if (!answers.isEmpty && !listAt(table, "real").includes(name)) throw new Error(`${name} has no answer`);
+          return callFunction(name, { args, kwargs: named, context: job });
+        },
       },
     });
     for (const [key, value] of ret) ours.set(key, replaceIn(value, root, ROOT));
