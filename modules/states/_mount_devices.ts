@@ -28,7 +28,7 @@ export function shownPath(path: string): string {
   return path.replaceAll(" ", "\\040");
 }
 
-/** A device found. */
+/** The device that a mount stands for, and what that makes of its options. */
 export interface FoundDevice {
   readonly device: string;
   /** Other names that count as the same. */
