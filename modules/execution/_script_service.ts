@@ -9,24 +9,38 @@ import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { serviceName, statusOf } from "../../lib/services/service_names.ts";
 
-/** Runs a service's script. @returns Whether it went well. */
-export async function runScript(name: string, action: string, context: JobContext): Promise<boolean> {
-  return (await runProgram([`/etc/init.d/${serviceName(name)}`, action], context)).retcode === 0;
+/** The words that have a service do something. */
+export type ServiceWords = (name: string, action: string) => readonly string[];
+
+/** Its script itself. */
+const ownScript: ServiceWords = (name, action) => [`/etc/init.d/${serviceName(name)}`, action];
+/** The program `service`, which knows scripts and units. */
+export const serviceProgram: ServiceWords = (name, action) => ["service", serviceName(name), action];
+
+/** Has a service do something. @returns Whether it went well. */
+export async function runScript(
+  name: string,
+  action: string,
+  context: JobContext,
+  words: ServiceWords = ownScript,
+): Promise<boolean> {
+  return (await runProgram(words(name, action), context)).retcode === 0;
 }
 
-/** A function that calls the script. */
-export function scriptFunction(action: string, does: string): ModuleFunction<JobContext> {
+/** A function that has a service do something. */
+export function scriptFunction(action: string, does: string, words?: ServiceWords): ModuleFunction<JobContext> {
   return fn({
     doc: describe(`${does} Return whether it went well.`, `service.${action.replace("-", "_")} <service name>`),
     permissions: "all",
     params: { name: str() },
-    run: ({ name }, context) => runScript(name, action, context),
+    run: ({ name }, context) => runScript(name, action, context, words),
   });
 }
 
 /** The function `status`. @param all Lists the services there are. */
 export function scriptStatus(
   all: (context: JobContext) => readonly string[] | Promise<readonly string[]>,
+  words?: ServiceWords,
 ): ModuleFunction<JobContext> {
   return fn({
     doc: describe(
@@ -38,7 +52,8 @@ export function scriptStatus(
     params: { name: str(), sig: any(null) },
     async run({ name, sig }, context) {
       if (sig !== null && sig !== "") return await context.call("status.pid", [sig]) !== "";
-      return await statusOf(name, { all: () => all(context), isRunning: (one) => runScript(one, "status", context) });
+      const isRunning = (one: string) => runScript(one, "status", context, words);
+      return await statusOf(name, { all: () => all(context), isRunning });
     },
   });
 }

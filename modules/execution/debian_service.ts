@@ -4,7 +4,7 @@
  * @module
  */
 
-import { scriptFunction, scriptStatus, serviceQuestion } from "./_script_service.ts";
+import { scriptFunction, scriptStatus, serviceProgram, serviceQuestion } from "./_script_service.ts";
 import { runProgram } from "../../lib/host/run_program.ts";
 import { which } from "../../lib/host/which.ts";
 import { describe } from "../../lib/plugins/docs.ts";
@@ -80,18 +80,20 @@ export const disabled: ModuleFunction<JobContext> = serviceQuestion("disabled", 
   answer: async (name, context) => (await stopped(context)).includes(name),
 });
 
-export const start: ModuleFunction<JobContext> = scriptFunction("start", "Start a service.");
-export const stop: ModuleFunction<JobContext> = scriptFunction("stop", "Stop a service.");
-export const restart: ModuleFunction<JobContext> = scriptFunction("restart", "Restart a service.");
+export const start: ModuleFunction<JobContext> = scriptFunction("start", "Start a service.", serviceProgram);
+export const stop: ModuleFunction<JobContext> = scriptFunction("stop", "Stop a service.", serviceProgram);
+export const restart: ModuleFunction<JobContext> = scriptFunction("restart", "Restart a service.", serviceProgram);
 export const reload_: ModuleFunction<JobContext> = scriptFunction(
   "reload",
   "Have a service read its configuration again.",
+  serviceProgram,
 );
 export const force_reload: ModuleFunction<JobContext> = scriptFunction(
   "force-reload",
   "Have a service read its configuration again, or restart it if it cannot.",
+  serviceProgram,
 );
-export const status: ModuleFunction<JobContext> = scriptStatus(all);
+export const status: ModuleFunction<JobContext> = scriptStatus(all, serviceProgram);
 
 export const enable: ModuleFunction<JobContext> = fn({
   doc: describe("Have the runlevels start a service. Return whether it was done.", "service.enable <service name>"),

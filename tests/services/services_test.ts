@@ -169,6 +169,13 @@ Deno.test("Devuan's services are switched by update-rc.d", async () => {
   assertEquals(await call("enable", "cron"), true);
   assertEquals(await call("disable", "cron"), true);
   assertEquals(programs.calls(), ["insserv cron", "update-rc.d cron enable", "update-rc.d cron disable"]);
+  programs.answer("service", [{ args: "off status", code: 3 }]);
+  assertEquals([await call("status", "cron"), await call("status", "off"), await call("restart", "cron")], [
+    true,
+    false,
+    true,
+  ]);
+  assertEquals(programs.calls(), ["service cron status", "service off status", "service cron restart"]);
 });
 
 Deno.test("the links of a runlevel name the services that it starts", () => {
