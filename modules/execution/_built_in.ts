@@ -23,6 +23,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   cron: () => import("./cron.ts"),
   data: () => import("./data.ts"),
   debian_service: () => import("./debian_service.ts"),
+  debconfmod: () => import("./debconfmod.ts"),
   defaults: () => import("./defaults.ts"),
   dig: () => import("./dig.ts"),
   disk: () => import("./disk.ts"),
@@ -123,6 +124,7 @@ export const EXECUTION_MODULES: ModuleTable = {
 /** The virtual names, each with the files that bear it, in the order in which they are asked whether they serve. */
 export const VIRTUAL_NAMES: VirtualNames = {
   acl: ["linux_acl"],
+  debconf: ["debconfmod"],
   group: ["groupadd"],
   lowpkg: ["dpkg_lowpkg", "rpm_lowpkg"],
   lvm: ["linux_lvm"],

@@ -15,7 +15,9 @@ export type ServiceWords = (name: string, action: string) => readonly string[];
 /** Its script itself. */
 const ownScript: ServiceWords = (name, action) => [`/etc/init.d/${serviceName(name)}`, action];
 /** The program `service`, which knows scripts and units. */
-export const serviceProgram: ServiceWords = (name, action) => ["service", serviceName(name), action];
+export function serviceProgram(name: string, action: string): readonly string[] {
+  return ["service", serviceName(name), action];
+}
 
 /** Has a service do something. @returns Whether it went well. */
 export async function runScript(

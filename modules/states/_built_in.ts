@@ -13,6 +13,7 @@ export const STATE_MODULES: ModuleTable = {
   at: () => import("./at.ts"),
   cmd: () => import("./cmd.ts"),
   cron: () => import("./cron.ts"),
+  debconf: () => import("./debconf.ts"),
   disk: () => import("./disk.ts"),
   environ: () => import("./environ.ts"),
   event: () => import("./event.ts"),
