@@ -2,7 +2,7 @@
 
 The first line on stdin is {"file_roots": [directory], "cachedir": directory, "grains": {..}, "id": name}; every other line a
 request {"sls": name, "pillar": YAML}. For each a line on stdout: {"low": value in the notation of tests/corpus/README.md} or
-{"errors": [text]}. One process has one set of grains: Salt's modules would keep the last one for all."""
+{"errors": [text]}; with "apply" in the request {"results": value}: what `state.sls` gives in test mode, or really if "apply" is "run". One process has one set of grains: Salt's modules would keep the last one for all."""
 import contextlib
 import json
 import logging
@@ -47,16 +47,20 @@ def main():
     os.makedirs(setting["cachedir"], exist_ok=True)
     base["grains"] = setting["grains"]
     base["pillar"] = {}
-    modules = salt.loader.minion_mods(base)
+    modules = salt.loader.minion_mods(base, utils=salt.loader.utils(base))
     out = sys.stdout
     for line in sys.stdin:
         request = json.loads(line)
         try:
             # Functions that print must not be taken for answers.
             with contextlib.redirect_stdout(sys.stderr):
-                low = modules["state.show_low_sls"](request["sls"], pillar=salt.utils.yaml.safe_load(request["pillar"]) or {})
-            errors = [chunk for chunk in low if isinstance(chunk, str)]
-            answer = {"errors": errors} if errors else {"low": typed(low)}
+                pillar = salt.utils.yaml.safe_load(request["pillar"]) or {}
+                if "apply" in request:
+                    low = modules["state.sls"](request["sls"], pillar=pillar, test=request["apply"] != "run", concurrent=True)
+                else:
+                    low = modules["state.show_low_sls"](request["sls"], pillar=pillar)
+            errors = [chunk for chunk in low if isinstance(chunk, str)] if isinstance(low, list) else []
+            answer = {"errors": errors} if errors else {"results" if "apply" in request else "low": typed(low)}
         except Exception as exc:  # an error is a result, too
             answer = {"errors": [f"{type(exc).__name__}: {exc}"]}
         out.write(json.dumps(answer) + "\n")

@@ -11,10 +11,15 @@ export interface CompileRequest {
   readonly sls: string;
   /** YAML of the pillar. */
   readonly pillar: string;
+  /** Whether the states are applied, in test mode or really. Default: they are compiled. */
+  readonly apply?: "test" | "run";
 }
 
 /** Low data, or what is wrong. */
 export type CompileAnswer = { readonly low: Typed } | { readonly errors: readonly string[] };
+
+/** Results of states by their tags, or what is wrong. */
+export type ApplyAnswer = { readonly results: Typed } | { readonly errors: readonly string[] };
 
 /** The process, for one set of grains; one question at a time. */
 export class PythonCompiler implements AsyncDisposable {
@@ -36,6 +41,15 @@ export class PythonCompiler implements AsyncDisposable {
 
   /** Asks for low data. */
   async compile(request: CompileRequest): Promise<CompileAnswer> {
+    return JSON.parse(await this.#ask(request));
+  }
+
+  /** Asks for the results of states. */
+  async apply(request: CompileRequest): Promise<ApplyAnswer> {
+    return JSON.parse(await this.#ask({ apply: "test", ...request }));
+  }
+
+  async #ask(request: CompileRequest): Promise<string> {
     this.#write(JSON.stringify(request));
     while (!this.#read.includes("\n")) {
       const { value, done } = await this.#reader.read();
@@ -45,7 +59,7 @@ export class PythonCompiler implements AsyncDisposable {
     const end = this.#read.indexOf("\n");
     const line = this.#read.slice(0, end);
     this.#read = this.#read.slice(end + 1);
-    return JSON.parse(line);
+    return line;
   }
 
   #write(line: string): void {
