@@ -30,6 +30,11 @@ export const DISPLAY_OPTIONS = {
     "Whether states of a line each are aligned; or the layout of a line for Python's `str.format`: {1} name, {2} state, {3} function, {4} result, " +
       "{6} all fields, between {0} and {5} the colour.",
   ),
+  state_output_max_lines: int(
+    0,
+    "How many lines of a text among the changes of a state are shown, such as a diff or what a command wrote; the rest is counted. 0: all. Not in Salt.",
+    { min: 0 },
+  ),
   state_compress_ids: bool(false, "Whether states of one ID with the same result are shown together."),
   "out.table.has_header": bool(true, "Tables: whether the first row names the columns."),
   "out.table.row_delimiter": str("-", "Tables: what lines between rows are made of."),

@@ -14,6 +14,7 @@ export interface DisplayOpts {
   readonly state_output_diff: boolean;
   readonly state_output_profile: boolean;
   readonly state_output_pct: boolean;
+  readonly state_output_max_lines: number;
   readonly state_compress_ids: boolean;
   /** A boolean, or a layout of Python's `str.format`. */
   readonly state_tabular: Value;
@@ -47,6 +48,7 @@ export function stateDisplay(opts: DisplayOpts, arg: readonly Value[] = []): Sta
     diff: opts.state_output_diff,
     profile: opts.state_output_profile,
     percentages: opts.state_output_pct,
+    maxLines: opts.state_output_max_lines,
     compressIds: opts.state_compress_ids,
     tabular: typeof opts.state_tabular === "string" ? opts.state_tabular : opts.state_tabular === true,
     exclude: words("exclude", opts.state_output_exclude),

@@ -7,6 +7,7 @@
 
 import { compressedCount, compressIds } from "./compress_ids.ts";
 import { copyMap } from "../values/dict.ts";
+import { cutTexts } from "./cut_texts.ts";
 import { formatNested } from "./nested.ts";
 import { rstrip, strip } from "../values/python_text.ts";
 import { fixed, roundHalfEven } from "./rounding.ts";
@@ -30,6 +31,8 @@ export interface StateDisplay {
   readonly profile: boolean;
   /** `state_output_pct`: whether the summary has percentages. */
   readonly percentages: boolean;
+  /** `state_output_max_lines`: how many lines of a text among the changes are shown; 0: all. */
+  readonly maxLines: number;
   /** `state_compress_ids`: whether states of one ID are put together. */
   readonly compressIds: boolean;
   /** `state_tabular`: whether short lines are aligned, or the layout of one, as Python's `str.format` takes it. */
@@ -47,6 +50,7 @@ export const STATE_DISPLAY: StateDisplay = {
   diff: false,
   profile: true,
   percentages: false,
+  maxLines: 0,
   compressIds: false,
   tabular: false,
   exclude: [],
@@ -181,7 +185,10 @@ class Highstate {
     if (!isMap(changes)) return { changed: true, text: `Invalid Changes data: ${sanitize(str(changes))}` };
     const hosts = changes.get("ret") ?? null;
     if (hosts === null || changes.get("out") !== "highstate") {
-      const text = formatNested(changes, { color: this.#colored, nestedIndent: MARGIN.length });
+      const text = formatNested(cutTexts(changes, this.#show.maxLines), {
+        color: this.#colored,
+        nestedIndent: MARGIN.length,
+      });
       return { changed: true, text: `\n${rstrip(text)}` };
     }
     if (!isMap(hosts)) return undefined;
