@@ -106,6 +106,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
     "The number of the job.\n\ntag, runas, hour, minute, day, month, year\n    What the jobs to be removed have.",
   params: { name: str(), jobid: any(null) },
   varKwargs: "kwargs",
+  keywords: ["tag", "runas", "hour", "minute", "day", "month", "year", "limit"],
   async run({ name, jobid }, context, { kwargs }) {
     if (kwargs.has("limit")) return failed(name, `limit parameter not supported ${name}`);
     if (context.test) return { ...startResult(name, null), comment: "removed ? job(s)" };

@@ -256,6 +256,7 @@ export const set_policy: ModuleFunction<StateContext> = stateFn({
     "file, the rules are saved.",
   params: PLACE,
   varKwargs: "kwargs",
+  keywords: ["chain", "policy", "save"],
   async run({ name, table, family }, context, { kwargs }) {
     const own = ownArguments(kwargs);
     const chain = needed(own, "chain", "iptables.set_policy");
@@ -281,6 +282,7 @@ export const flush: ModuleFunction<StateContext> = stateFn({
     "filter.\n\nfamily\n    ipv4 or ipv6. Default: ipv4.\n\nchain\n    The chain. Default: all of the table.",
   params: PLACE,
   varKwargs: "kwargs",
+  keywords: ["chain"],
   async run({ name, table, family }, context, { kwargs }) {
     const chain = kwargs.get("chain") ?? "";
     if (context.test) {

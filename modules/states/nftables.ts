@@ -190,6 +190,7 @@ export const flush: ModuleFunction<StateContext> = stateFn({
     "Default: all of the table.",
   params: { name: str(), family: str("ipv4"), ignore_absence: bool(false) },
   varKwargs: "kwargs",
+  keywords: ["table", "chain"],
   async run({ name, family, ignore_absence }, context, { kwargs }) {
     if (context.test) return told(name, null, "nftables flush not performed in test mode.");
     const own = ownArguments(kwargs);
@@ -219,6 +220,7 @@ export const set_policy: ModuleFunction<StateContext> = stateFn({
     "    The chain.\n\npolicy\n    accept or drop.\n\nsave, save_filename\n    Whether, and into which file, the rules are saved.",
   params: { name: str(), table: str("filter"), family: str("ipv4") },
   varKwargs: "kwargs",
+  keywords: ["chain", "policy", "save", "save_filename"],
   async run({ name, table, family }, context, { kwargs }) {
     const own = ownArguments(kwargs);
     const chain = needed(own, "chain", "nftables.set_policy");
@@ -245,6 +247,7 @@ export const table_present: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that there is a table.\n\nname\n    The table.${FAMILY}`,
   params: TABLE,
   varKwargs: "kwargs",
+  keywords: [],
   async run({ name, family }, context) {
     if ((await ask(context, "check_table", [name], map({ family }))).result === true) {
       return told(name, true, `nftables table ${name} already exists in family ${family}`);
@@ -261,6 +264,7 @@ export const table_absent: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that there is no such table.\n\nname\n    The table.${FAMILY}`,
   params: TABLE,
   varKwargs: "kwargs",
+  keywords: [],
   async run({ name, family }, context) {
     if ((await ask(context, "check_table", [name, family])).result === false) {
       return told(name, true, `nftables table ${name} is already absent from family ${family}`);

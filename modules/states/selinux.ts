@@ -147,6 +147,7 @@ export const module: ModuleFunction<StateContext> = stateFn({
     "is removed.",
   params: { name: str(), module_state: any("Enabled"), version: any("any") },
   varKwargs: "opts",
+  keywords: ["install", "remove", "source"],
   async run({ name, module_state, version }, context, { kwargs }) {
     const [installs, removes] = [truthy(kwargs.get("install")), truthy(kwargs.get("remove"))];
     if (installs && removes) return failed(name, "Cannot install and remove at the same time");
