@@ -6,6 +6,7 @@
 
 import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
 import { HttpError, httpRequest, type HttpResponse } from "../../lib/network/http_request.ts";
+import { xmlValue } from "../../lib/network/xml_value.ts";
 import { readTextFileIfExists } from "../../lib/os/atomic_file.ts";
 import { isFile } from "../../lib/os/file_kind.ts";
 import { sleep } from "../../lib/os/sleep.ts";
@@ -34,12 +35,13 @@ const TAKEN = [
   ...["decode", "decode_type", "status", "headers", "text", "test", "test_url", "ca_bundle", "verify_ssl", "cert"],
   ...["text_out", "decode_out", "agent", "raise_error", "decode_body", "formdata", "formdata_fieldname"],
   ...["formdata_filename", "hide_fields", "opts"],
+  ...["data_render", "data_renderer", "header_render", "header_renderer", "template_dict"],
 ];
 /** Keywords that change nothing here: there is one backend, and a URL has its port. */
 const WITHOUT_EFFECT = ["backend", "node", "port", "cookie_format", "request_interval"];
-/** Keywords that are for what is not here: templates, cookies, and streams to a program that calls. */
+/** Keywords that are for what is not here: cookies, and streams to a program that calls. */
 const REFUSED = [
-  ...["data_render", "data_renderer", "header_render", "header_renderer", "template_dict", "cookies", "cookie_jar"],
+  ...["cookies", "cookie_jar"],
   ...[
     "persist_session",
     "session_cookie_jar",
@@ -68,13 +70,28 @@ function encoded(pairs: Value): string {
   return new URLSearchParams([...pairs].map(([key, value]) => [text(key), text(value)])).toString();
 }
 
-function headersOf(kwargs: ValueMap): Map<string, string> {
+/** What a file holds, rendered if the caller says so: `data_render`, `data_renderer`, or the same of headers. */
+async function fileContents(what: "data" | "header", kwargs: ValueMap, context: JobContext): Promise<Value> {
+  const path = text(kwargs.get(`${what}_file`) ?? "");
+  if (!truthy(kwargs.get(`${what}_render`))) return Deno.readTextFileSync(path);
+  const variables = kwargs.get("template_dict");
+  const renderer = kwargs.get(`${what}_renderer`);
+  return await context.call(
+    "slsutil.renderer",
+    [path],
+    new Map<Value, Value>([
+      ...isMap(variables) ? variables : [],
+      ["default_renderer", truthy(renderer) ? renderer ?? null : context.opts.renderer],
+    ]),
+  );
+}
+
+async function headersOf(kwargs: ValueMap, context: JobContext): Promise<Map<string, string>> {
   const headers = new Map<string, string>();
-  const file = kwargs.get("header_file") ?? null;
   const listed = kwargs.get("header_list") ?? null;
-  const lines = file === null
-    ? Array.isArray(listed) ? listed.map(text) : []
-    : Deno.readTextFileSync(text(file)).split("\n");
+  const file = truthy(kwargs.get("header_file")) ? await fileContents("header", kwargs, context) : null;
+  if (isMap(file)) { for (const [name, value] of file) headers.set(text(name), text(value)); }
+  const lines = typeof file === "string" ? file.split("\n") : Array.isArray(listed) ? listed.map(text) : [];
   const given = kwargs.get("header_dict") ?? null;
   if (isMap(given)) { for (const [name, value] of given) headers.set(text(name), text(value)); }
   for (const line of lines) {
@@ -86,9 +103,13 @@ function headersOf(kwargs: ValueMap): Map<string, string> {
 }
 
 /** What is sent, with the header that says what it is. */
-function bodyOf(kwargs: ValueMap, headers: Map<string, string>): string | Uint8Array | undefined {
-  const file = kwargs.get("data_file") ?? null;
-  const data = file === null ? kwargs.get("data") ?? null : Deno.readTextFileSync(text(file));
+async function bodyOf(
+  kwargs: ValueMap,
+  headers: Map<string, string>,
+  context: JobContext,
+): Promise<string | Uint8Array | undefined> {
+  const hasFile = truthy(kwargs.get("data_file"));
+  const data = hasFile ? await fileContents("data", kwargs, context) : kwargs.get("data") ?? null;
   if (data === null) return undefined;
   const hasType = [...headers.keys()].some((name) => name.toLowerCase() === "content-type");
   if (truthy(kwargs.get("formdata") ?? null)) {
@@ -141,6 +162,14 @@ function decodedJson(body: string): Value {
   }
 }
 
+function decodedXml(body: string): Value {
+  try {
+    return xmlValue(body);
+  } catch (error) {
+    throw new CommandError(messageOf(error));
+  }
+}
+
 /** Adds what the caller asked for to what is returned. */
 function shown(response: HttpResponse, kwargs: ValueMap): ValueMap {
   const wants = (name: string) => kwargs.get(name) === true;
@@ -158,7 +187,7 @@ function shown(response: HttpResponse, kwargs: ValueMap): ValueMap {
     if (!DECODES.includes(type)) {
       return found.set("error", `Invalid decode_type specified. Valid decode types are: ('${DECODES.join("', '")}')`);
     }
-    if (type === "xml") throw new InvocationError("http.query: decode_type xml is not built");
+    if (type === "xml") found.set("dict", decodedXml(text(body)));
     if (type === "json") found.set("dict", decodedJson(text(body)));
     if (type === "yaml") found.set("dict", loadYaml(text(body)));
     asText ||= type === "plain";
@@ -178,7 +207,7 @@ async function ask(url: string, kwargs: ValueMap, context: JobContext): Promise<
   const params = kwargs.get("params") ?? null;
   const place = text(wants("test", false) ? kwargs.get("test_url") ?? url : url);
   const query = params === null ? "" : `${place.includes("?") ? "&" : "?"}${encoded(params)}`;
-  const headers = headersOf(kwargs);
+  const headers = await headersOf(kwargs, context);
   const auth = kwargs.get("auth") ?? null;
   const [user, password] = Array.isArray(auth)
     ? auth
@@ -190,7 +219,7 @@ async function ask(url: string, kwargs: ValueMap, context: JobContext): Promise<
       url: place + query,
       method: text(kwargs.get("method") ?? "GET"),
       headers,
-      body: bodyOf(kwargs, headers),
+      body: await bodyOf(kwargs, headers, context),
       ...truthy(user) && truthy(password) && { auth: `${text(user)}:${text(password)}` },
       verify: wants("verify_ssl", true),
       ...ca !== null && { ca: readTextFileIfExists(text(ca)) },
@@ -211,9 +240,9 @@ async function ask(url: string, kwargs: ValueMap, context: JobContext): Promise<
 }
 
 const QUERY_DOC =
-  "method, params, data (a text or a map), data_file; header_dict, header_list, header_file; username and password; cert,\n" +
-  "ca_bundle, verify_ssl=False; status, headers and text=True add those to the result; decode=True adds `dict`, what JSON or YAML\n" +
-  "mean; text_out and decode_out write to files; raise_error=False takes a failure for an answer.";
+  "method, params, data (a text or a map), data_file; header_dict, header_list, header_file; data_render and header_render=True\n" +
+  "render the files by data_renderer and header_renderer with template_dict; username and password; cert, ca_bundle,\n" +
+  "verify_ssl=False; status, headers and text=True add those to the result; decode=True adds `dict`, what JSON, XML or YAML mean; text_out and decode_out write to files; raise_error=False takes a failure for an answer.";
 
 export const query: ModuleFunction<JobContext> = fn({
   doc: describe(

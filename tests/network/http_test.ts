@@ -85,7 +85,7 @@ Deno.test("http.query tells failures as Salt does, and refuses what is not built
       "Invalid decode_type specified. Valid decode types are: ('json', 'xml', 'yaml', 'plain')",
     );
     for (
-      const [name, value] of [["stream", true], ["cookies", true], ["data_render", true], ["methd", "GET"]] as const
+      const [name, value] of [["stream", true], ["cookies", true], ["methd", "GET"]] as const
     ) {
       const told = await query(`${server.url}/200`, { [name]: value }).then(() => "", (error) => String(error));
       assert(told.includes(`'${name}'`), told);
@@ -103,5 +103,59 @@ Deno.test("http.query tells failures as Salt does, and refuses what is not built
     for (const one of [file, `${file}.more`]) Deno.removeSync(one);
   } finally {
     await server.close();
+  }
+});
+
+Deno.test("http.query renders the files of data and headers, and makes maps of XML", async () => {
+  const server = echo();
+  const directory = Deno.makeTempDirSync({ prefix: "http_" });
+  try {
+    Deno.writeTextFileSync(`${directory}/data`, "hello {{ who }}");
+    Deno.writeTextFileSync(`${directory}/headers`, "X-Who: {{ who }}\nX-More: 1");
+    const sent = asked(
+      await query(`${server.url}/200`, {
+        method: "POST",
+        data_file: `${directory}/data`,
+        data_render: true,
+        data_renderer: "jinja",
+        header_file: `${directory}/headers`,
+        header_render: true,
+        header_renderer: "jinja",
+        template_dict: map({ who: "world" }),
+      }),
+    );
+    assertEquals([sent.body, sent.headers["x-who"], sent.headers["x-more"]], ["hello world", "world", "1"]);
+    const plain = asked(await query(`${server.url}/200`, { method: "POST", data_file: `${directory}/data` }));
+    assertEquals(plain.body, "hello {{ who }}");
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+    await server.close();
+  }
+});
+
+/** What `salt.utils.xmlutil.to_dict` of Salt 3008.3 makes of the children of documents. */
+const XML: readonly (readonly [string, Value])[] = [
+  ["<r><a>1</a><b/><c><d>x</d><d>y</d><d><e>z</e></d></c><a>2</a></r>", [
+    map({ a: "1" }),
+    map({ b: null }),
+    map({ d: ["x", { d: "y" }, { e: "z" }] }),
+    map({ a: "2" }),
+  ]],
+  ['<r xmlns:s="http://x"><s:a q="1"><s:b> t </s:b></s:a></r>', [map({ b: " t " })]],
+  ["<r/>", []],
+];
+
+Deno.test("http.query with decode_type xml gives what Python Salt gives", async () => {
+  for (const [xml, expected] of XML) {
+    const server = Deno.serve(
+      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+      () => new Response(xml, { headers: { "Content-Type": "text/xml" } }),
+    );
+    try {
+      const result = await query(`http://127.0.0.1:${server.addr.port}/`, { decode: true });
+      assertEquals(result.get("dict"), expected);
+    } finally {
+      await server.shutdown();
+    }
   }
 });
