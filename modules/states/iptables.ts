@@ -304,16 +304,19 @@ export const mod_aggregate: ModuleFunction<StateContext> = declare({
   params: { low: dict(), chunks: list(), running: any() },
   run({ low, chunks, running }) {
     if (!AGGREGATED.includes(low.get("fun") ?? null)) return low;
+    const tag = chunkTag(low);
     const rules: Value[] = [];
     for (const other of chunks) {
       if (!isMap(other) || other.get("state") !== "iptables" || other.get("fun") !== low.get("fun")) continue;
-      const hasRun = isMap(running) && running.has(chunkTag(other));
-      if (hasRun || other.has("__agg__") || rules.some((rule) => equals(rule, other))) continue;
+      const isOther = chunkTag(other) !== tag && !other.has("__agg__");
+      if (!isOther || (isMap(running) && running.has(chunkTag(other)))) continue;
       rules.push(structuredClone(other));
       other.set("__agg__", true);
     }
+    if (rules.length === 0) return low;
+    // Its own rule comes first: Salt 3008.3 leaves that out, so that it is never set.
     const known = low.get("rules");
-    if (rules.length > 0) low.set("rules", [...Array.isArray(known) ? known : [], ...rules]);
-    return low;
+    const own = Array.isArray(known) ? known : [structuredClone(low)];
+    return low.set("rules", [...own, ...rules]);
   },
 });
