@@ -3,7 +3,7 @@ import { eventually } from "../support/eventually.ts";
 import { daemonize } from "../../lib/process/daemon.ts";
 import { PreflightError } from "../../lib/errors.ts";
 import { claimPidFile, isRunning, readPid } from "../../lib/process/pid_file.ts";
-import { DENO_RUN, selfCommand } from "../../lib/process/self_command.ts";
+import { DENO_RUN, operatorCommand, selfCommand } from "../../lib/process/self_command.ts";
 
 /** The service that the tests start: `salt-test` by its file's name. */
 const SERVICE = `
@@ -203,4 +203,15 @@ Deno.test("a program starts itself again as it was started", () => {
     args: [],
   });
   assertEquals(selfCommand({ ...facts, launcher: "/opt/salt-master" }), { command: "/opt/salt-master", args: [] });
+});
+
+Deno.test("operatorCommand() is the command beside this executable, or of the same sources", () => {
+  const facts = { launcher: undefined, standalone: false, execPath: "/bin/deno", mainModule: "file:///x/minion.ts" };
+  const words = operatorCommand("salt-run", facts);
+  assertEquals([words[0], ...words.slice(-2)], ["/bin/deno", "--as", "salt-run"]);
+  assertEquals(words.some((word) => word.endsWith("/salt.ts")), true);
+  assertEquals(operatorCommand("salt-run", { ...facts, standalone: true, execPath: "/opt/bin/salt-minion" }), [
+    "/opt/bin/salt-run",
+  ]);
+  assertEquals(operatorCommand("salt-run", { ...facts, launcher: "/opt/bin/salt-call" }), ["/opt/bin/salt-run"]);
 });
