@@ -4,35 +4,42 @@
  * @module
  */
 
-import { setTimeout } from "../os/timers.ts";
-import type { JobContext } from "../plugins/job_context.ts";
+import { sleep } from "../os/sleep.ts";
+import type { JobContext, RunningJob } from "../plugins/job_context.ts";
 import { jidToStartTime } from "../protocol/jid.ts";
-import { truthy, type Value, type ValueMap } from "../values/value.ts";
+import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
 
 /** Milliseconds between two looks at the running jobs. */
 const LOOK_MS = 200;
 
 /** The other state functions that run on this minion, as Salt names them. */
 export async function runningStates(context: JobContext): Promise<string[]> {
-  const own = context.job.jid;
-  return (await context.jobs.running()).filter(({ fun, jid }) => fun.startsWith("state.") && jid !== own).map((job) =>
+  return (await otherRuns(context)).map((job) =>
     `The function "${job.fun}" is running as PID ${job.pid} and was started at ${
       jidToStartTime(job.jid)
     } with jid ${job.jid}`
   );
 }
 
+async function otherRuns(context: JobContext): Promise<RunningJob[]> {
+  const own = context.job.jid;
+  return (await context.jobs.running()).filter(({ fun, jid }) => fun.startsWith("state.") && jid !== own);
+}
+
 /**
  * What a state function answers instead of running beside others; `undefined` if it may run. With `queue` it waits until
- * the others have ended.
+ * those that came before it have ended; a number: only if fewer than so many run or wait.
  */
 export async function conflictOf(context: JobContext, queue: Value, kwargs: ValueMap): Promise<string[] | undefined> {
   if (truthy(kwargs.get("concurrent"))) return undefined;
-  for (;;) {
-    const others = await runningStates(context);
-    if (others.length === 0) return undefined;
-    if (!truthy(queue)) return others;
-    context.signal.throwIfAborted();
-    await new Promise<void>((done) => setTimeout(done, LOOK_MS));
-  }
+  const wanted = queue ?? context.opts.state_queue;
+  const first = await otherRuns(context);
+  if (first.length === 0) return undefined;
+  const most = typeof wanted === "number" && wanted > 0 ? wanted : Infinity;
+  const waits = typeof wanted === "number" ? first.length < most : truthy(wanted);
+  if (!waits) return await runningStates(context);
+  // Those that come later wait for this one, or refuse to run.
+  const own = str(context.job.jid ?? "");
+  while ((await otherRuns(context)).some(({ jid }) => jid < own)) await sleep(LOOK_MS, context.signal);
+  return undefined;
 }

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { loadMinionConfig } from "../config/load.ts";
+import { loadYamlMapping } from "../yaml/load.ts";
 import { type HighState, openHighState } from "../highstate/high_state.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import type { Chunk } from "../states/chunks.ts";
@@ -34,6 +36,18 @@ export interface Prepared {
   readonly test: boolean;
 }
 
+/** The job with the options of the file that a call names by `localconfig`, over those of the minion's files. */
+function withLocalConfig({ context, kwargs }: ApplyCall): JobContext {
+  const path = kwargs.get("localconfig") ?? null;
+  if (path === null) return context;
+  const { config_dir } = context.opts;
+  const { value: written } = loadYamlMapping(Deno.readTextFileSync(str(path)), str(path));
+  const overrides = Object.fromEntries([...written].map(([name, value]) => [str(name), value]));
+  const { opts } = loadMinionConfig({ configDir: config_dir, overrides: { id: context.opts.id, ...overrides } });
+  // What is kept for the job's way outside, such as its file client, has other options.
+  return { ...context, opts, outside: { ...context.outside } };
+}
+
 /** What a function returns instead of running, with its return code set. */
 export class Refusal {
   constructor(readonly returned: Value) {}
@@ -48,7 +62,8 @@ export async function prepare(
   call: ApplyCall,
   options: Readonly<Record<string, Value>> = {},
 ): Promise<Prepared | Refusal> {
-  const { context, kwargs } = call;
+  const { kwargs } = call;
+  const context = withLocalConfig(call);
   const test = isTestMode(call.test, kwargs, context);
   const states = await openHighState(context, new Map(kwargs).set("test", test), { freshPillar: true, options });
   const errors = states.pillar.get("_errors");

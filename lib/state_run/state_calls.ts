@@ -225,7 +225,8 @@ export class StateCalls {
     await sleep(seconds * 1000, world.job.signal);
     const last = await this.call(chunk, attempt + 1);
     const said = attemptText(attempt, result.get("result") ?? null, result.get("comment") ?? "");
-    last.set("comment", `${said}\n${str(last.get("comment") ?? "")}`);
+    const comment = last.get("comment") ?? "";
+    last.set("comment", `${said}\n${truthy(comment) ? str(comment) : ""}`);
     last.set("duration", sumOf(last, result, seconds));
     if (attempt === 1) last.set("start_time", result.get("start_time") ?? null);
     return last;

@@ -209,3 +209,38 @@ Deno.test("grains and pillar that a state renews are those of the states behind 
   const { returned } = await tree.call("state.sls", ["t"]);
   assertEquals([result(returned, "b", "result"), result(returned, "c", "comment")], [true, "yes"]);
 });
+
+Deno.test("a run waits for those that came before it, and refuses where it is not to wait", async () => {
+  const other = { fun: "state.apply", arg: [], tgt: "*", tgt_type: "glob", ret: "", user: "root", pid: 5 };
+  let looks = 0;
+  const jobs = (jids: readonly string[]) => ({
+    running: () => Promise.resolve(looks++ < 3 ? jids.map((jid) => ({ ...other, jid })) : []),
+    signal: () => Promise.resolve(false),
+  });
+  const files = { "t.sls": "a: test.nop\n" };
+  const [before, after] = ["20250101000000000000", "20280101000000000000"];
+  await using first = await openTree({ files, context: { jobs: jobs([before]) } });
+  const refused = await first.call("state.sls", ["t"]);
+  assertEquals([refused.retcode, Array.isArray(refused.returned)], [1, true]);
+  assertEquals(ids((await first.call("state.sls", ["t"], { queue: true })).returned), ["a"]);
+  // Two that wait do not wait for each other.
+  looks = -1000;
+  await using second = await openTree({ files, context: { jobs: jobs([after]) } });
+  assertEquals(ids((await second.call("state.sls", ["t"], { queue: true })).returned), ["a"]);
+  assertEquals((await second.call("state.sls", ["t"], { queue: 1 })).retcode, 1);
+  await using third = await openTree({ files, opts: { state_queue: true }, context: { jobs: jobs([after]) } });
+  assertEquals(ids((await third.call("state.sls", ["t"])).returned), ["a"]);
+});
+
+Deno.test("localconfig replaces options for one call", async () => {
+  await using tree = await openTree({ files: { "t.sls": "a: test.nop\n" } });
+  await Deno.mkdir(`${tree.root}/other`);
+  await Deno.writeTextFile(`${tree.root}/other/t.sls`, "b: test.nop\n");
+  await Deno.writeTextFile(
+    `${tree.root}/other.conf`,
+    `root_dir: ${tree.root}/elsewhere\nfile_client: local\nfile_roots: {base: [${tree.root}/other]}\n`,
+  );
+  const { returned } = await tree.call("state.sls", ["t"], { localconfig: `${tree.root}/other.conf` });
+  assertEquals(ids(returned), ["b"]);
+  assertEquals(ids((await tree.call("state.sls", ["t"])).returned), ["a"]);
+});
