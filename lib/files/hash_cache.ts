@@ -11,7 +11,7 @@ import { messageOf } from "../errors.ts";
 import { isGone } from "../os/deno_texts.ts";
 import { BoundedMap } from "../values/bounded_map.ts";
 import type { BackendHost } from "./backend.ts";
-import { digestFile } from "./pieces.ts";
+import { digestFile, digestSmallFile, SMALL } from "./pieces.ts";
 import { fileNameOf } from "./safe_path.ts";
 
 /** Number of digests that a thread remembers. */
@@ -69,8 +69,9 @@ export class HashCache {
         if (known?.identity === identity) return known.hash;
         const large = before.size >= LARGE;
         const hash = (large ? await this.#read(file, identity) : undefined) ??
+          (before.size <= SMALL ? digestSmallFile(file.path, this.#hashType) : undefined) ??
           await digestFile(file.path, this.#hashType);
-        const after = await Deno.stat(file.path);
+        const after = before.size <= SMALL ? Deno.statSync(file.path) : await Deno.stat(file.path);
         if (identityOf(after) !== identity) continue; // it changed while it was read
         const changed = Math.max(after.mtime?.getTime() ?? 0, after.ctime?.getTime() ?? 0);
         if (Date.now() - changed < SETTLED_MS) return hash;

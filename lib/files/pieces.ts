@@ -3,6 +3,7 @@
  * @module
  */
 
+import { streamingHash } from "../crypto/hash.ts";
 import { type AsyncHash, hashInThread } from "../crypto/hash_in_thread.ts";
 
 /** Bytes that are digested at once. */
@@ -17,6 +18,20 @@ export async function readPiece(path: string, at: number, length: number): Promi
   if (at > 0) await file.seek(at, Deno.SeekMode.Start);
   const bytes = new Uint8Array(wanted);
   return bytes.subarray(0, await fill(file, bytes));
+}
+
+/** Bytes up to which a file is read and digested at once: that takes less time than to wait for another thread. */
+export const SMALL = 1 << 16;
+
+/**
+ * The same as {@linkcode digestFile}, at once: for a file that is not larger than {@linkcode SMALL}.
+ * @returns `undefined` for another `hashType`.
+ */
+export function digestSmallFile(path: string, hashType: string): string | undefined {
+  const bytes = Deno.readFileSync(path);
+  const hash = streamingHash(hashType, { size: bytes.length });
+  hash?.update(bytes);
+  return hash?.digest().toHex();
 }
 
 /** The digest of the file `path`, in hexadecimal digits. @throws What the system throws. @throws {ConfigError} For another `hashType`. */

@@ -80,12 +80,12 @@ export async function metaChanges(file: ManagedFile, host: FileHost): Promise<Me
     return { changes: map({ newfile: file.name }), counts: ignoresSomething(file.ignoring) };
   }
   using scratch = new Scratch();
-  const obfuscated = truthy(await host.option("obfuscate_templates"));
   let counts = false;
-  const compare = (to: string, hides: boolean): string => {
+  const isObfuscated = async () => truthy(await host.option("obfuscate_templates"));
+  const compare = async (to: string, hides: boolean): Promise<string> => {
     const diff = diffFiles(status === undefined ? scratch.file(NOTHING) : file.name, to, {
       names: false,
-      ...obfuscated && hides ? { hidden: "<Obfuscated Template>" as const } : {},
+      ...hides && await isObfuscated() ? { hidden: "<Obfuscated Template>" as const } : {},
       ignoring: file.ignoring,
     });
     counts = diff.counts;
@@ -95,21 +95,21 @@ export async function metaChanges(file: ManagedFile, host: FileHost): Promise<Me
     const place = { saltenv: file.saltenv, files: host.files };
     const sfn = file.sfn === "" && file.source !== "" ? await sourcePath(file.source, place) ?? "" : file.sfn;
     if (sfn === "") changes.set("sum", "Checksum differs");
-    else changes.set("diff", compareOr(() => compare(sfn, true)));
+    else changes.set("diff", await compareOr(() => compare(sfn, true)));
   }
   if (file.contents !== null) {
     const wanted = typeof file.contents === "string" ? new TextEncoder().encode(file.contents) : file.contents;
-    const differences = compareOr(() => compare(scratch.file(wanted), false));
-    if (differences !== "") changes.set("diff", obfuscated ? "<Obfuscated Template>" : differences);
+    const differences = await compareOr(() => compare(scratch.file(wanted), false));
+    if (differences !== "") changes.set("diff", await isObfuscated() ? "<Obfuscated Template>" : differences);
   }
   if (status !== undefined) await addPermissions(changes, { file, status, host });
   return { changes, counts };
 }
 
 /** The diff, or why there is none. */
-function compareOr(compare: () => string): string {
+async function compareOr(compare: () => Promise<string>): Promise<string> {
   try {
-    return compare();
+    return await compare();
   } catch (error) {
     if (error instanceof CommandError) return error.message;
     throw error;
@@ -204,7 +204,7 @@ class FileWork {
   #isCurrent(): boolean {
     const { name, source, sum, sfn, follow } = this.#file;
     if (sfn !== "" || sum === undefined || schemeOf(source) !== "salt" || (isLink(name) && !follow)) return false;
-    this.#current = isAnything(realPath(name)) && hashFile(name, sum.hash_type) === sum.hsum.toLowerCase();
+    this.#current = isFile(name) && hashFile(name, sum.hash_type) === sum.hsum.toLowerCase();
     return this.#current;
   }
 
@@ -328,12 +328,11 @@ class FileWork {
 
   /** Notes how the file differs. @returns Whether it does. */
   async #setDiff(from: string, to: string, { template }: { readonly template: boolean }): Promise<boolean> {
-    const hidden = await this.#hidden(template);
     try {
       const diff = this.#diff(from, to);
       this.#counts = diff.counts;
       if (diff.text === "") return false;
-      this.#ret.changes.set("diff", hidden ?? diff.text);
+      this.#ret.changes.set("diff", await this.#hidden(template) ?? diff.text);
       return true;
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;

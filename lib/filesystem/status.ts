@@ -68,20 +68,30 @@ export function fileStatus(path: string, { follow = true }: { readonly follow?: 
   const info = found ?? read(path, Deno.lstatSync);
   if (info === undefined) throw new CommandError(`Path not found: ${path}`);
   const [uid, gid] = [info.uid ?? 0, info.gid ?? 0];
-  const { atime, mtime, ctime } = timesOf(path, { info, follow: found !== undefined });
+  // Both cost more than the rest, and few ask for them.
+  let times: ReturnType<typeof timesOf> | undefined;
+  const timesNow = () => times ??= timesOf(path, { info, follow: found !== undefined });
   return {
     inode: info.ino ?? 0,
     uid,
     gid,
     group: findGroup(gid)?.name ?? gid,
     user: findUser(uid)?.name ?? uid,
-    atime,
-    mtime,
-    ctime,
+    get atime() {
+      return timesNow().atime;
+    },
+    get mtime() {
+      return timesNow().mtime;
+    },
+    get ctime() {
+      return timesNow().ctime;
+    },
     size: info.size,
     mode: ((info.mode ?? 0) & 0o7777).toString(8).padStart(4, "0"),
     type: fileType(info),
-    target: follow ? realPath(path) : absolutePath(path),
+    get target() {
+      return follow ? realPath(path) : absolutePath(path);
+    },
   };
 }
 

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { BoundedMap } from "../values/bounded_map.ts";
+
 /** One line of passwd. */
 export interface User {
   readonly name: string;
@@ -125,8 +127,24 @@ class ParsedFile<T> {
 const users = new ParsedFile(parsePasswd);
 const groups = new ParsedFile(parseGroup);
 
+/** How long an answer of `getent` holds, in milliseconds: a tree of files whose owner has no name asks for each of them. */
+const KNOWN_MS = 1_000;
+/** Answers that are remembered. */
+const MOST_KNOWN = 1_000;
+
+const answers = new BoundedMap<string, { readonly text: string; readonly until: number }>(MOST_KNOWN);
+
 /** The output of `getent` for one key, or for all; empty if there is none, or no `getent`. */
 function getent(database: string, key?: string | number): string {
+  const question = `${database} ${key ?? ""}`;
+  const known = answers.get(question);
+  if (known !== undefined && performance.now() < known.until) return known.text;
+  const text = askGetent(database, key);
+  answers.set(question, { text, until: performance.now() + KNOWN_MS });
+  return text;
+}
+
+function askGetent(database: string, key?: string | number): string {
   if (key === "" || String(key).includes("\0")) return "";
   try {
     const { success, stdout } = new Deno.Command("getent", {
