@@ -1,0 +1,60 @@
+/**
+ * Files that are larger than the memory that a state may take: they are compared, digested, kept and put in place piece by piece.
+ * @module
+ */
+
+import { isMap } from "../../../lib/values/value.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { testContext, testOpts } from "../../support/job_context.ts";
+import { callState } from "../../support/state_call.ts";
+
+const SIZE = 192 * 1024 * 1024;
+/** What the states may take beside the program itself. */
+const MOST_MEMORY = 96 * 1024 * 1024;
+
+Deno.test("file.managed and file.copy of a large file take little memory, and make no diff of it", async () => {
+  const root = await Deno.makeTempDir({ prefix: "large_" });
+  try {
+    const job = testContext({ opts: testOpts({ root_dir: `${root}/minion`, file_client: "local" }) });
+    const [source, name] = [`${root}/source`, `${root}/name`];
+    // Bytes that are not there take no disk; they are read as zeros.
+    await Deno.writeTextFile(source, "a");
+    await Deno.truncate(source, SIZE);
+    await Deno.writeTextFile(name, "b");
+    await Deno.truncate(name, SIZE);
+    await callState("file.managed", { name: `${root}/first`, contents: "x" }, { job });
+    const before = Deno.memoryUsage().rss;
+    const managed = await callState("file.managed", { name, source, backup: "minion" }, { job });
+    assertEquals(managed.get("result"), true);
+    const changes = managed.get("changes");
+    assertEquals(isMap(changes) ? changes.get("diff") : undefined, "Replace binary file");
+    const again = await callState("file.managed", { name, source }, { job });
+    assertEquals(again.get("changes"), new Map());
+    const copied = await callState("file.copy", { name: `${root}/copy`, source }, { job });
+    assertEquals(copied.get("result"), true);
+    assertEquals((await Deno.stat(`${root}/copy`)).size, SIZE);
+    const taken = Deno.memoryUsage().rss - before;
+    assert(taken < MOST_MEMORY, `${taken} bytes of memory for files of ${SIZE}`);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+Deno.test("file.managed of a large text says that it makes no diff", async () => {
+  const root = await Deno.makeTempDir({ prefix: "large_" });
+  try {
+    const line = `${"x".repeat(1023)}\n`;
+    const [source, name] = [`${root}/source`, `${root}/name`];
+    await Deno.writeTextFile(source, line.repeat(17 * 1024));
+    await Deno.writeTextFile(name, "small\n");
+    const ret = await callState("file.managed", { name, source });
+    const changes = ret.get("changes");
+    assertEquals(
+      isMap(changes) ? changes.get("diff") : undefined,
+      `Replace a file of 6 bytes with one of ${17 * 1024 * 1024} bytes, too large for a diff`,
+    );
+    assertEquals(await Deno.readTextFile(name), await Deno.readTextFile(source));
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
