@@ -6,6 +6,7 @@
 
 import { failedChange, hasFunction, keywords } from "./_execution.ts";
 import { type HoldAnswers, setHolds } from "./_pkg_hold_answers.ts";
+import { plannedInstallation, shownFiles } from "./_pkg_install_plan.ts";
 import {
   findInstallTargets,
   type InstallRequest,
@@ -13,16 +14,8 @@ import {
   isTargets,
   verifyKeywords,
 } from "./_pkg_install_targets.ts";
-import {
-  capabilities,
-  environment,
-  installableChanges,
-  installedPackages,
-  resolveCapabilities,
-  verifiedPackages,
-} from "./_pkg_lookup.ts";
+import { capabilities, environment, installedPackages, resolveCapabilities, verifiedPackages } from "./_pkg_lookup.ts";
 import { shownPackage } from "./_pkg_versions.ts";
-import { formatNested } from "../../lib/output/nested.ts";
 import { listed } from "../../lib/packages/package_targets.ts";
 import { wantsRefresh } from "../../lib/packages/refresh_tag.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
@@ -142,7 +135,12 @@ class Installation {
     if (unpurge.length > 0 && !await hasFunction("lowpkg.unpurge", this.#context)) {
       return failed(name, "lowpkg.unpurge not implemented");
     }
-    if (this.#context.test) return await this.#planned();
+    if (this.#context.test) {
+      return await plannedInstallation(name, { found: this.#found, isSources: this.#isSources }, {
+        reinstalls: this.#args.reinstall,
+        context: this.#context,
+      });
+    }
     let reported: ValueMap = new Map();
     if (targets.size > 0 || reinstall.size > 0) {
       try {
@@ -172,46 +170,6 @@ class Installation {
 
   #shown(name: string, packages = this.#found.desired): string {
     return this.#isSources ? name : shownPackage(name, packages);
-  }
-
-  #nested(value: Value): string {
-    return formatNested(value, { color: this.#context.opts.color }).trimEnd();
-  }
-
-  /** What test mode says. */
-  async #planned(): Promise<StateResult> {
-    const { targets, unpurge, reinstall, altered } = this.#found;
-    const isNew = map({ new: "installed", old: "" });
-    const changes: ValueMap = new Map();
-    const comments: string[] = [];
-    if (targets.size > 0) {
-      const installable = this.#isSources
-        ? new Map([...targets.keys()].map((name) => [name, isNew]))
-        : await installableChanges(targets, this.#context);
-      for (const [name, change] of installable) changes.set(name, change);
-      comments.push(`The following packages would be installed/updated: ${[...targets.keys()].join(", ")}`);
-    }
-    if (unpurge.length > 0) {
-      comments.push(
-        `The following packages would have their selection status changed from 'purge' to 'install': ${
-          unpurge.join(", ")
-        }`,
-      );
-      for (const name of unpurge) changes.set(name, isNew);
-    }
-    if (reinstall.size > 0 && this.#args.reinstall) {
-      const names = [...reinstall.keys()].map((name) => this.#shown(name, reinstall));
-      for (const name of names) changes.set(name, isNew);
-      comments.push(`The following packages would be reinstalled: ${names.join(", ")}`);
-    } else {
-      for (const name of reinstall.keys()) {
-        const shown = this.#shown(name, reinstall);
-        comments.push(`Package '${shown}' would be reinstalled because the following files have been altered:`);
-        changes.set(name, new Map());
-        comments.push(this.#nested(altered.get(name) ?? null));
-      }
-    }
-    return { name: this.#args.name, result: null, comment: comments.join("\n"), changes };
   }
 
   /** Installs the targets. @returns What the package manager says has changed. */
@@ -333,7 +291,7 @@ class Installation {
     const tell = (name: string, text: string, files: string) => {
       const known = altered.get(name);
       this.#comments.push(known === undefined ? text : `${text} ${files}`);
-      if (known !== undefined) this.#comments.push(this.#nested(known));
+      if (known !== undefined) this.#comments.push(shownFiles(known, this.#context));
     };
     for (const name of done) {
       tell(name, `Package ${this.#shown(name)} was reinstalled.`, "The following files were remediated:");

@@ -1,0 +1,115 @@
+/**
+ * States of packages, done for real: the same SLS files, each planned, run, and run again, by `salt-call` of both on root
+ * directories of their own with equal repositories. What each state returns is equal, and so is what dpkg knows at the end.
+ * @module
+ */
+
+import { which } from "../../lib/host/which.ts";
+import { parseJson } from "../../lib/values/json_read.ts";
+import { isMap, type ValueMap } from "../../lib/values/value.ts";
+import { AptRoot } from "../support/apt_root.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { OURS, type Salt, testWithPython } from "./salts.ts";
+
+const INSTALL = `
+other:
+  pkg.installed
+hello:
+  pkg.installed: [{version: '1:1.0-1'}, {hold: true}]
+unknown:
+  pkg.installed: [{name: nosuchpkg}]
+other version:
+  pkg.installed: [{pkgs: [{third: '9'}]}]
+local:
+  pkg.installed: [{sources: [{local: FILE}]}]
+newest:
+  pkg.latest: [{pkgs: [third, other]}]
+not there:
+  pkg.latest: [{name: nosuchpkg}]
+`;
+
+const REMOVE = `
+there:
+  pkg.installed: [{pkgs: [hello, other, {third: '2.0'}]}]
+again:
+  pkg.installed: [{name: third}, {reinstall: true}]
+released:
+  pkg.unheld: [{name: hello}]
+held:
+  pkg.held: [{pkgs: [third, other]}]
+held alone:
+  pkg.held: [{pkgs: [third]}, {replace: true}]
+all released:
+  pkg.unheld: [{all: true}]
+removed:
+  pkg.removed: [{pkgs: [hello, nosuch]}]
+another version:
+  pkg.removed: [{name: third}, {version: '1.0'}]
+purged:
+  pkg.purged: [{pkgs: [hello, third]}]
+upgrade:
+  pkg.uptodate: [{refresh: true}]
+`;
+
+/** The runs, in their order: the SLS file, and whether it is only planned. */
+const RUNS = [["install", true], ["install", false], ["install", false], ["remove", true], ["remove", false]] as const;
+
+/** What the states of one run returned, without times. */
+type Returned = ReadonlyMap<string, ValueMap>;
+
+async function states(salt: Salt): Promise<{ readonly runs: Returned[]; readonly status: string }> {
+  using root = new AptRoot([
+    { name: "lib", version: "1.0" },
+    { name: "hello", version: "1:1.0-1", depends: "lib" },
+    { name: "other", version: "0.9" },
+    { name: "third", version: "2.0" },
+  ]);
+  const file = root.build({ name: "local", version: "3" });
+  for (const directory of ["minion", "srv"]) Deno.mkdirSync(`${root.path}/${directory}`);
+  Deno.writeTextFileSync(
+    `${root.path}/minion/minion`,
+    `id: web1\nfile_client: local\nroot_dir: ${root.path}/salt\nfile_roots:\n  base: [${root.path}/srv]\n`,
+  );
+  Deno.writeTextFileSync(`${root.path}/srv/install.sls`, INSTALL.replace("FILE", file));
+  Deno.writeTextFileSync(`${root.path}/srv/remove.sls`, REMOVE);
+  const runs: Returned[] = [];
+  for (const [sls, test] of RUNS) {
+    if (sls === "remove" && test) {
+      root.offer([{ name: "other", version: "1.5" }, { name: "third", version: "2.1" }]);
+    }
+    const [program, ...words] = salt.command("salt-call");
+    const args = [...words, "-c", `${root.path}/minion`, "--local", "-l", "quiet", "--out=json", "state.sls", sls];
+    const { stdout, stderr } = await new Deno.Command(program, { args: [...args, `test=${test}`] }).output();
+    runs.push(
+      returned(new TextDecoder().decode(stdout).replaceAll(root.path, "ROOT"), new TextDecoder().decode(stderr)),
+    );
+  }
+  return { runs, status: Deno.readTextFileSync(`${root.path}/var/lib/dpkg/status`) };
+}
+
+function returned(stdout: string, stderr: string): Returned {
+  const answer = parseJson(stdout);
+  const local = isMap(answer) ? answer.get("local") : undefined;
+  assert(isMap(local), `${stdout}\n${stderr}`);
+  return new Map([...local].map(([tag, result]) => {
+    assert(isMap(result), `${stdout}\n${stderr}`);
+    for (const key of ["start_time", "duration"]) result.delete(key);
+    return [String(tag), result];
+  }));
+}
+
+if (which("apt-get") !== undefined && which("dpkg-deb") !== undefined && Deno.uid() === 0) {
+  await testWithPython("3008.3", "packages are installed, held, upgraded and removed as by {}", async (python) => {
+    const [theirs, ours] = [await states(python), await states(OURS)];
+    for (const [i, [sls, test]] of RUNS.entries()) {
+      const place = `${sls}${test ? ", planned" : ""} (run ${i + 1})`;
+      assertEquals([...ours.runs[i].keys()].sort(), [...theirs.runs[i].keys()].sort(), place);
+      for (const [tag, result] of theirs.runs[i]) assertEquals(ours.runs[i].get(tag), result, `${place}: ${tag}`);
+    }
+    assertEquals(ours.status, theirs.status);
+  });
+} else {
+  const name =
+    "packages are installed, held, upgraded and removed as by Python Salt (skipped: needs apt, dpkg and root)";
+  Deno.test({ name, ignore: true, fn() {} });
+}
