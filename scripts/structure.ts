@@ -46,7 +46,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["modules/fileserver", "modules/renderers"],
   ["lib/fileserver", "lib/render"],
   ["lib/fileclient"],
-  ["modules/pillar"],
+  ["modules/pillar", "modules/tops"],
   ["lib/pillar", "lib/highstate"],
   ["lib/state_run"],
   ["modules/execution", "modules/states", "lib/functions", "lib/publisher", "lib/daemons"],

@@ -23,7 +23,7 @@ export const STATE_OPTIONS = {
   failhard: bool(false, "Whether a run of states ends at the first one that failed."),
   state_events: bool(false, "Whether a minion tells its master of every state that it has run."),
   disabled_requisites: any([], "Requisites that are passed over: a name, or a list of them."),
-  master_tops: any(new Map(), "Other sources of what a top file says, by name. None is built."),
+  master_tops: any(new Map(), "Other sources of what a top file says, by name: `ext_nodes`, or one's own."),
   master_tops_first: bool(false, "Whether what they say comes before what the top file says."),
 } as const satisfies Readonly<Record<string, Option>>;
 

@@ -8,18 +8,21 @@ import { StoreError } from "../errors.ts";
 import { optsValues } from "../config/opts_map.ts";
 import { minionRefresh } from "../protocol/tags.ts";
 import { fireEvents } from "./minion_events.ts";
-import { encode } from "../values/msgpack.ts";
+import { decode, encode } from "../values/msgpack.ts";
 import { hasPillarFiles } from "../pillar/has_files.ts";
-import { readPillarRequest } from "../pillar/request.ts";
+import { plainRequest, readPillarRequest } from "../pillar/request.ts";
 import type { MinionCommands, Needs } from "./services.ts";
 import { isMap, map, truthy, type Value, type ValueMap } from "../values/value.ts";
 
 /** The commands, by name; `_pillar`, whose answer is sealed, is not one of them. */
-export const MINION_COMMANDS: MinionCommands<"jobs" | "minions" | "files" | "opts" | "log" | "warn" | "fire" | "park"> =
-  {
-    _minion_event: fireEvents,
-    _master_opts: masterOpts,
-  };
+export const MINION_COMMANDS: MinionCommands<
+  "jobs" | "minions" | "files" | "opts" | "log" | "warn" | "fire" | "park" | "pillars"
+> = {
+  _minion_event: fireEvents,
+  _master_opts: masterOpts,
+  _master_tops: serveTops,
+  _ext_nodes: serveTops,
+};
 
 /**
  * `_pillar`: keeps the minion's grains, and has its pillar compiled.
@@ -48,6 +51,14 @@ export async function servePillar(
     void fire(minionRefresh(id), map({ "Minion data cache refresh": id }));
   }
   return pillar;
+}
+
+/** What `master_tops` says of the minion that asks, whatever id its options name. */
+async function serveTops(load: ValueMap, id: string, { opts, pillars }: Needs<"opts" | "pillars">): Promise<Value> {
+  if (!isMap(opts.master_tops) || opts.master_tops.size === 0) return new Map();
+  const told = load.get("opts"), grains = isMap(told) ? told.get("grains") : undefined;
+  const request = plainRequest(id, isMap(grains) ? grains : new Map(), { tops: true });
+  return decode(await pillars.compile(request), "wire");
 }
 
 /** What Salt tells of options that no table lists. */

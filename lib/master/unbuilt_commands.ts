@@ -27,8 +27,6 @@ export const UNBUILT_COMMANDS: Readonly<Record<string, UnbuiltCommand>> = {
   _mine: { part: "mine", answer: () => false, loses: () => true },
   _mine_delete: none("mine", () => false),
   _mine_flush: none("mine", () => false),
-  _master_tops: none("master tops", NOTHING),
-  _ext_nodes: none("master tops", NOTHING),
   // As a master of Salt 3007 answers it, which has no resources either. Minions of 3008 send it at each start.
   _register_resources: { part: "resources", answer: NOTHING, loses: hasResources, usual: true },
 };

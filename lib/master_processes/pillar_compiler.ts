@@ -29,6 +29,7 @@ export function masterPillarHost(
     minionOpts,
     catalogue,
     sources: [...opts.module_dirs.map((directory) => `${directory}/pillar`), `${opts.extension_modules}/pillar`],
+    tops: [...opts.module_dirs, opts.extension_modules].map((directory) => `${directory}/tops`),
     log,
     signal,
   });

@@ -7,6 +7,7 @@
 import type { Family } from "../plugins/loader.ts";
 import type { MasterOpts } from "../config/options.ts";
 import type { PillarContext, PillarNotes } from "../plugins/pillar_source.ts";
+import type { TopContext } from "../plugins/top_source.ts";
 import type { PillarRoots } from "./roots.ts";
 import type { Value, ValueMap } from "../values/value.ts";
 
@@ -73,6 +74,8 @@ export interface PillarHost {
   readonly values: ValueMap;
   /** Sources of external pillar. */
   readonly sources: Family<PillarContext>;
+  /** Sources of `master_tops`. */
+  readonly tops: Family<TopContext>;
   readonly signal: AbortSignal;
   /** Whether a directory is left out of lists of files. */
   ignores?(name: string): boolean;

@@ -25,6 +25,8 @@ export interface PillarRequest {
   readonly ext: Value;
   /** Whether what is kept of this pillar is dropped first. */
   readonly cleanCache: boolean;
+  /** Whether what `master_tops` says is wanted, in place of the pillar. */
+  readonly tops: boolean;
 }
 
 /** The request in the load of a `_pillar` command of minion `id`; its grains say that id, whatever they said. */
@@ -39,6 +41,7 @@ export function readPillarRequest(load: ValueMap, id: string): PillarRequest {
     extraMinionData: asMap(load.get("extra_minion_data")),
     ext: load.get("ext") ?? null,
     cleanCache: truthy(load.get("clean_cache")),
+    tops: false,
   };
 }
 
@@ -61,6 +64,7 @@ export function unpackPillarRequest(bytes: Uint8Array): PillarRequest {
     extraMinionData: asMap(fields.get("extraMinionData")),
     ext: fields.get("ext") ?? null,
     cleanCache: fields.get("cleanCache") === true,
+    tops: fields.get("tops") === true,
   };
 }
 
@@ -75,6 +79,7 @@ export function plainRequest(id: string, grains: ValueMap, asked: Partial<Pillar
     extraMinionData: new Map(),
     ext: null,
     cleanCache: false,
+    tops: false,
   };
   return { ...request, ...asked, override: asked.override ?? request.override };
 }

@@ -9,6 +9,7 @@ import { DataCache } from "../fleet/data_cache.ts";
 import { decode, encode } from "../values/msgpack.ts";
 import { KeptPillars } from "./kept_pillars.ts";
 import type { MasterOpts } from "../config/options.ts";
+import { masterTops } from "./master_tops.ts";
 import { mergeMaps } from "../values/dict_merge.ts";
 import { PillarReads } from "./reads.ts";
 import type { PillarHost } from "./host.ts";
@@ -45,6 +46,7 @@ export class PillarService {
 
   /** The pillar of a request as MessagePack of the wire; one that is too large is an error in words. */
   async pillar(request: PillarRequest): Promise<Uint8Array> {
+    if (request.tops) return encode(await masterTops(request, this.#host), "wire");
     const key = request.pillarenv === null ? request.id : `${request.id}:${request.pillarenv}`;
     if (request.cleanCache) this.#drop(key);
     // What the caller gives is not kept, and neither is what it asks for once.

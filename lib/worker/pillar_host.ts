@@ -14,6 +14,8 @@ import { NoMasterError, RenderError } from "../errors.ts";
 import type { PillarContext } from "../plugins/pillar_source.ts";
 import type { PillarHost, PillarOpts, PillarText, PillarWorld } from "../pillar/host.ts";
 import { PILLAR_SOURCES } from "../../modules/pillar/_built_in.ts";
+import { TOP_SOURCES } from "../../modules/tops/_built_in.ts";
+import type { TopContext } from "../plugins/top_source.ts";
 import type { RenderHost, SaltFunctions, TemplateFiles } from "../templates/host.ts";
 import { renderSls } from "../render/render.ts";
 import { renderValue } from "../render/render_value.ts";
@@ -30,6 +32,8 @@ export interface PillarHostParts {
   readonly catalogue: Catalogue;
   /** Directories of the user's own sources, lowest precedence first. */
   readonly sources: readonly string[];
+  /** Those of the user's own sources of `master_tops`. */
+  readonly tops?: readonly string[];
   readonly log: Logger;
   readonly signal: AbortSignal;
   /** Whether a directory is left out of lists of files. */
@@ -47,6 +51,7 @@ export function pillarHost(parts: PillarHostParts): PillarHost {
     ignores,
     log: tell,
     sources: loadFamily<PillarContext>(PILLAR_SOURCES, { directories: parts.sources, warn: log.warning }),
+    tops: loadFamily<TopContext>(TOP_SOURCES, { directories: parts.tops ?? [], warn: log.warning }),
     async render(text, world) {
       const reason = changingReason(text.text, text.renderer);
       if (reason !== undefined) world.notes.changing(reason);

@@ -5,6 +5,7 @@ import { loadYaml } from "../../lib/yaml/load.ts";
 import { optsValues } from "../../lib/config/opts_map.ts";
 import type { PillarContext } from "../../lib/plugins/pillar_source.ts";
 import type { PillarHost } from "../../lib/pillar/host.ts";
+import type { TopContext } from "../../lib/plugins/top_source.ts";
 import { PILLAR_SOURCES } from "../../modules/pillar/_built_in.ts";
 import { PillarService } from "../../lib/pillar/service.ts";
 import { type PillarRequest, plainRequest } from "../../lib/pillar/request.ts";
@@ -35,6 +36,7 @@ async function withService(options: Readonly<Record<string, Value>>, act: (world
     opts,
     values: optsValues(opts),
     sources: loadFamily<PillarContext>(PILLAR_SOURCES),
+    tops: loadFamily<TopContext>({}),
     signal: new AbortController().signal,
     render({ text, path }, { grains, opts }) {
       files.push(path.slice(root.length + 1));

@@ -54,17 +54,24 @@ async function checkShown(fleet: Fleet): Promise<void> {
 Deno.test("state.show_* shows states with the files and pillar of the master", async () => {
   const root = Deno.makeTempDirSync({ prefix: "shown_" });
   try {
+    // What another source than the top file says.
+    place(root, {
+      "nodes.sh": 'case "$1" in db1) echo "classes: {nodes: {}, common: {}}";; esac\n',
+    });
     await using fleet = await startFleet({
       minions: ["web1", "db1"],
       master: {
         file_roots: { base: [place(`${root}/salt`, STATES)] },
         pillar_roots: { base: [place(`${root}/pillar`, PILLAR)] },
         fileserver_list_cache_time: 0,
+        master_tops: { ext_nodes: `sh ${root}/nodes.sh` },
       },
     });
     await checkShown(fleet);
-    const low = await of(fleet, "db1", "state.show_lowstate");
-    assertEquals(Array.isArray(low) ? low.length : low, 1);
+
+    assertEquals(repr(await of(fleet, "db1", "state.show_top")), "{'base': ['common', 'nodes']}");
+    assertEquals(repr(await of(fleet, "web1", "state.show_top")), "{'base': ['common', 'web']}");
+    place(root, { "nodes.sh": "exit 1\n" });
     // A change of a file is seen by the next call, and one of pillar by the next refresh.
     place(`${root}/salt`, { "web/deep.sls": "deep:\n  test.nop:\n    - new: {{ pillar['port'] }}\n" });
     place(`${root}/pillar`, { "web.sls": "port: 99\n" });

@@ -1,0 +1,38 @@
+/**
+ * `master_tops`: what other sources than top files say that a minion has. They are asked where pillar is compiled, apart from the threads
+ * that answer minions.
+ * Source: Salt 3008.3 `salt/daemons/masterapi.py` _master_tops.
+ * @module
+ */
+
+import { messageOf } from "../errors.ts";
+import { invoke } from "../plugins/call.ts";
+import type { PillarHost } from "./host.ts";
+import type { PillarRequest } from "./request.ts";
+import { TOPS_NOT_BUILT } from "../../modules/tops/_built_in.ts";
+import { isMap, str, typeName, type ValueMap } from "../values/value.ts";
+
+/** SLS files by environment. A source that fails is logged, and the others count. */
+export async function masterTops({ id, grains }: PillarRequest, host: PillarHost): Promise<ValueMap> {
+  const { values: opts, signal, tops, log } = host;
+  const configured = opts.get("master_tops");
+  const found: ValueMap = new Map();
+  for (const [name, setting] of isMap(configured) ? configured : []) {
+    const source = await tops.get(`${str(name)}.top`);
+    if (source === undefined) {
+      const why = tops.problems().get(str(name)) ??
+        (TOPS_NOT_BUILT.has(str(name)) ? "Salt's source of that name is not built" : "there is no such source");
+      log("error", `master_tops ${str(name)}: ${why}`);
+      continue;
+    }
+    try {
+      const context = { minionId: id, grains, opts, setting, signal, log };
+      const told = await invoke(source, { name: `${str(name)}.top`, args: [], kwargs: new Map(), context });
+      if (!isMap(told)) throw new Error(`it gave ${typeName(told)} and not dict`);
+      for (const [saltenv, names] of told) found.set(saltenv, names);
+    } catch (error) {
+      log("error", `Top function ${str(name)} failed with error ${messageOf(error)} for minion ${id}`);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,29 @@
+/**
+ * What a source of `master_tops` is: a module with a function `top`, which says which SLS files a minion has beside those of the top file.
+ * @module
+ */
+
+import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+
+/** The context of a source. */
+export interface TopContext {
+  /** The minion that asks. */
+  readonly minionId: string;
+  /** Its grains, as it tells them. */
+  readonly grains: ValueMap;
+  /** The master's options. */
+  readonly opts: ValueMap;
+  /** What the option `master_tops` says of this source. */
+  readonly setting: Value;
+  readonly signal: AbortSignal;
+  log(level: "error" | "warning" | "info" | "debug", message: string): void;
+}
+
+/** A source of `master_tops`. Its result is a map of environments to lists of SLS files. */
+export type TopSource = ModuleFunction<TopContext>;
+
+/** Declares the function `top` of a source. */
+export function topSource<P extends Parameters>(declaration: Declaration<P, TopContext>): TopSource {
+  return declare(declaration);
+}

@@ -1,0 +1,66 @@
+import { loadMasterConfig } from "../../lib/config/load.ts";
+import { masterPillarHost } from "../../lib/master_processes/pillar_compiler.ts";
+import { masterTops } from "../../lib/pillar/master_tops.ts";
+import { plainRequest } from "../../lib/pillar/request.ts";
+import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { map, repr } from "../../lib/values/value.ts";
+import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+
+Deno.test("master_tops: a command and sources of one's own say what a minion has; what fails is logged, and the others count", async () => {
+  const root = await Deno.makeTempDir({ prefix: "tops_" });
+  try {
+    await Deno.mkdir(`${root}/ext/tops`, { recursive: true });
+    await Deno.writeTextFile(
+      `${root}/nodes.sh`,
+      `case "$2" in
+  web1) echo "{environment: prod, classes: [web, ntp]}";;
+  db1) echo "classes: {db: {port: 1}, ntp: {}}";;
+  text1) echo "classes: x";;
+  none1) exit 1;;
+  *) printf 'classes: ["%s"]' "$2";;
+esac
+`,
+    );
+    await Deno.writeTextFile(
+      `${root}/ext/tops/own.ts`,
+      `export const top = { params: {}, run: (_: unknown, { minionId, grains, setting }: any) =>
+        new Map([["dev", [setting.get("prefix") + minionId, grains.get("os")]]]) };`,
+    );
+    await Deno.writeTextFile(
+      `${root}/ext/tops/broken.js`,
+      `export const top = { params: {}, run: () => { throw new Error("no") } };`,
+    );
+    const { opts } = loadMasterConfig({
+      configDir: root,
+      readsFiles: false,
+      overrides: {
+        root_dir: root,
+        id: "m_master",
+        extension_modules: `${root}/ext`,
+        master_tops: map({
+          broken: null,
+          ext_nodes: `X=1; sh ${root}/nodes.sh --id`,
+          cobbler: {},
+          nothing: {},
+          own: { prefix: "p-" },
+        }),
+      },
+    });
+    const lines: string[] = [];
+    const host = {
+      ...masterPillarHost(opts, { log: SILENT_LOGGER, signal: new AbortController().signal }),
+      log: (_: string, line: string) => void lines.push(line),
+    };
+    const tops = async (id: string) => repr(await masterTops(plainRequest(id, map({ os: "Debian" }), {}), host));
+    assertEquals(await tops("web1"), "{'prod': ['web', 'ntp'], 'dev': ['p-web1', 'Debian']}");
+    assertEquals(await tops("db1"), "{'base': ['db', 'ntp'], 'dev': ['p-db1', 'Debian']}");
+    for (const id of ["text1", "none1"]) assertEquals(await tops(id), `{'dev': ['p-${id}', 'Debian']}`);
+    assertEquals(await tops("$(id)"), "{'base': ['$(id)'], 'dev': ['p-$(id)', 'Debian']}", "no shell reads the id");
+    const told = lines.join("\n");
+    assertStringIncludes(told, "Top function broken failed with error no for minion web1");
+    assertStringIncludes(told, "master_tops cobbler: Salt's source of that name is not built");
+    assertStringIncludes(told, "master_tops nothing: there is no such source");
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
