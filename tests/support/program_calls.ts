@@ -12,6 +12,7 @@ import { equals, isMap, map } from "../../lib/values/value.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { assertEquals } from "./assert.ts";
 import type { JobContext } from "../../lib/plugins/job_context.ts";
+import { SearchPath } from "./search_path.ts";
 import { callState } from "./state_call.ts";
 import { run, testContext, testOpts } from "./job_context.ts";
 import { parseJson } from "../../lib/values/json_read.ts";
@@ -127,11 +128,7 @@ function filesBelow(root: string, prefix = ""): [string, Value][] {
 /** A directory with files that may be started, and never are. */
 class ProgramNames implements Disposable {
   readonly path = Deno.makeTempDirSync({ prefix: "programs_" });
-  readonly #before = Deno.env.get("PATH") ?? "";
-
-  constructor() {
-    Deno.env.set("PATH", `${this.path}:${this.#before}`);
-  }
+  readonly #place = new SearchPath(this.path);
 
   set(names: readonly string[]): void {
     for (const { name } of Deno.readDirSync(this.path)) Deno.removeSync(`${this.path}/${name}`);
@@ -139,7 +136,7 @@ class ProgramNames implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    Deno.env.set("PATH", this.#before);
+    this.#place[Symbol.dispose]();
     Deno.removeSync(this.path, { recursive: true });
   }
 }

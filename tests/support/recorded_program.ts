@@ -4,6 +4,8 @@
  * @module
  */
 
+import { SearchPath } from "./search_path.ts";
+
 /** What a program answers for arguments that match, a shell's pattern: `is-active cron.service`, `* status *`. */
 export interface RecordedAnswer {
   readonly args: string;
@@ -15,11 +17,7 @@ export interface RecordedAnswer {
 /** The directory, until it is disposed of. */
 export class RecordedPrograms implements Disposable {
   readonly path = Deno.makeTempDirSync({ prefix: "recorded_" });
-  readonly #before = Deno.env.get("PATH") ?? "";
-
-  constructor() {
-    Deno.env.set("PATH", `${this.path}:${this.#before}`);
-  }
+  readonly #place = new SearchPath(this.path);
 
   /** Has a program answer; the first answer that matches counts, and without one it is silent. */
   answer(program: string, answers: readonly RecordedAnswer[] = []): void {
@@ -60,7 +58,7 @@ export class RecordedPrograms implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    Deno.env.set("PATH", this.#before);
+    this.#place[Symbol.dispose]();
     Deno.removeSync(this.path, { recursive: true });
   }
 }
