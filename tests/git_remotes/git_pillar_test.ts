@@ -1,3 +1,4 @@
+import { SearchPath } from "../support/search_path.ts";
 import { loadMasterConfig } from "../../lib/config/load.ts";
 import { optsValues } from "../../lib/config/opts_map.ts";
 import { ConfigError, PreflightError } from "../../lib/errors.ts";
@@ -128,24 +129,19 @@ exec sh -c "$last"
 `,
       { mode: 0o755 },
     );
-    const path = Deno.env.get("PATH") ?? "";
-    Deno.env.set("PATH", `${root}/bin:${path}`);
-    try {
-      const fetched = async (passphrase: string) => {
-        const options = `[{privkey: ${root}/key}, {passphrase: '${passphrase}'}, {name: with_${passphrase.length}}]`;
-        const { remotes, opts } = values(`[{'master ssh://git@host.example.org${repository}': ${options}}]`);
-        const [remote] = configuredPillarRepositories(
-          opts.set("cachedir", `${root}/cache`).set("ext_pillar", [new Map<Value, Value>([["git", remotes]])]),
-        );
-        return await fetchPillarRepository(remote);
-      };
-      assertEquals(await fetched("open sesame"), "changed");
-      assertStringIncludes(await Deno.readTextFile(`${root}/ssh_args`), "PasswordAuthentication=no");
-      const error = await assertRejects(() => fetched("wrong"), Error, "git fetch of ssh://");
-      assert(!error.message.includes("wrong"));
-      await assertRejects(() => fetched(""), Error, "git fetch of ssh://");
-      assertStringIncludes(await Deno.readTextFile(`${root}/ssh_args`), "BatchMode=yes");
-    } finally {
-      Deno.env.set("PATH", path);
-    }
+    using _path = new SearchPath(`${root}/bin`);
+    const fetched = async (passphrase: string) => {
+      const options = `[{privkey: ${root}/key}, {passphrase: '${passphrase}'}, {name: with_${passphrase.length}}]`;
+      const { remotes, opts } = values(`[{'master ssh://git@host.example.org${repository}': ${options}}]`);
+      const [remote] = configuredPillarRepositories(
+        opts.set("cachedir", `${root}/cache`).set("ext_pillar", [new Map<Value, Value>([["git", remotes]])]),
+      );
+      return await fetchPillarRepository(remote);
+    };
+    assertEquals(await fetched("open sesame"), "changed");
+    assertStringIncludes(await Deno.readTextFile(`${root}/ssh_args`), "PasswordAuthentication=no");
+    const error = await assertRejects(() => fetched("wrong"), Error, "git fetch of ssh://");
+    assert(!error.message.includes("wrong"));
+    await assertRejects(() => fetched(""), Error, "git fetch of ssh://");
+    assertStringIncludes(await Deno.readTextFile(`${root}/ssh_args`), "BatchMode=yes");
   }));

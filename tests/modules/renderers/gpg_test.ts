@@ -1,3 +1,4 @@
+import { SearchPath } from "../../support/search_path.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { RenderError } from "../../../lib/errors.ts";
 import { renderValue } from "../../../lib/render/render_value.ts";
@@ -18,13 +19,11 @@ echo "plain $secret"
 
 async function withGpg(work: (calls: () => string[]) => Promise<void>): Promise<void> {
   const directory = await Deno.makeTempDir({ prefix: "gpg_" });
-  const path = Deno.env.get("PATH") ?? "";
   await Deno.writeTextFile(`${directory}/gpg`, GPG, { mode: 0o755 });
-  Deno.env.set("PATH", `${directory}:${path}`);
+  using _path = new SearchPath(directory);
   try {
     await work(() => Deno.readTextFileSync(`${directory}/calls`).trim().split("\n"));
   } finally {
-    Deno.env.set("PATH", path);
     await Deno.remove(directory, { recursive: true });
   }
 }
