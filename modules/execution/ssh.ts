@@ -336,9 +336,9 @@ export const get_known_host_entries: ModuleFunction<JobContext> = fn({
     "ssh.get_known_host_entries <user> <hostname>",
   ),
   permissions: "all",
-  params: { user: str(), hostname: str(), ...KNOWN },
+  params: { user: any(), hostname: str(), ...KNOWN },
   run: async ({ user, hostname, config, port, fingerprint_hash_type: hashType }, context) => {
-    const path = knownHostsPath(config, user);
+    const path = knownHostsPath(config, truthy(user) ? text(user) : null);
     if (typeof path !== "string") return path;
     return hostMaps(await storedHosts({ path, hostname, port, hashType }, context));
   },

@@ -5,6 +5,7 @@
  */
 
 import { CommandError, CommandNotFoundError, describeError, InvocationError } from "../../lib/errors.ts";
+import { bind } from "../../lib/plugins/call.ts";
 import { callFunction } from "../../lib/plugins/execution.ts";
 import type { Catalogue, JobContext } from "../../lib/plugins/job_context.ts";
 import { compare, equals, isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
@@ -56,6 +57,8 @@ class Answers {
   async #call(name: string, args: readonly Value[], kwargs: ValueMap): Promise<ValueMap> {
     const fun = await this.catalogue.get(name);
     if (fun === undefined) throw new Error(`There is no function ${name}`);
+    // The function would refuse what does not fit its parameters.
+    bind(fun, args, kwargs, name);
     const names = Object.keys(fun.params);
     const named: ValueMap = new Map(kwargs);
     args.slice(0, names.length).forEach((arg, i) => named.set(names[i], arg));
