@@ -120,6 +120,24 @@ wait_for
   run: (given, context, { kwargs }) => ask(given, kwargs, context),
 });
 
+/** What the answer is to be, taken out of other keywords. */
+function expectedOf(given: ValueMap): { readonly expected: Expected; readonly kwargs: ValueMap } {
+  const kwargs: ValueMap = new Map(given);
+  const take = (key: string): Value => {
+    const value = kwargs.get(key) ?? null;
+    kwargs.delete(key);
+    return value;
+  };
+  const type = (key: string) => text(take(key) ?? "string");
+  const expected = {
+    match: take("match"),
+    match_type: type("match_type"),
+    status: take("status"),
+    status_type: type("status_type"),
+  };
+  return { expected, kwargs };
+}
+
 /** Seconds between two requests if the state says nothing; Salt asks again at once. */
 const INTERVAL = 0.1;
 
@@ -133,16 +151,17 @@ wait_for : 300
 
 request_interval
     Seconds between two requests.`,
-  params: { ...PARAMS, wait_for: float(300) },
+  params: { name: PARAMS.name, wait_for: float(300) },
   varKwargs: "kwargs",
-  run: async ({ wait_for, ...expected }, context, { kwargs }) => {
+  run: async ({ name, wait_for }, context, rest) => {
+    const { expected, kwargs } = expectedOf(rest.kwargs);
     const end = performance.now() + wait_for * 1000;
     const interval = toNumber(kwargs.get("request_interval")) ?? INTERVAL;
     for (;;) {
       let thrown: unknown;
       let ret: StateResult | undefined;
       try {
-        ret = await ask({ ...expected, wait_for: null }, kwargs, context);
+        ret = await ask({ name, ...expected, wait_for: null }, kwargs, context);
         if (ret.result === true) return ret;
       } catch (error) {
         thrown = error;
