@@ -6,13 +6,20 @@
 
 import { which } from "../host/which.ts";
 import type { JobContext } from "../plugins/job_context.ts";
+import { isTrue } from "../values/is_true.ts";
 import { isMap } from "../values/value.ts";
 
+const OPTION = "systemd.scope";
 /** The first version of systemd that has scopes. */
 const FIRST_VERSION = 205;
 
-/** The words before a command that run it in a scope; none where there is no systemd. */
-export function scopeWords({ grains }: JobContext, description?: string): string[] {
+/**
+ * The words before a command that run it in a scope; none where there is no systemd, or the option `systemd.scope`, of the
+ * minion, its grains or its pillar, says no.
+ */
+export function scopeWords({ opts, grains, pillar }: JobContext, description?: string): string[] {
+  const wanted = [opts.extra, grains, pillar].map((place) => place.get(OPTION)).find((value) => value !== undefined);
+  if (wanted !== undefined && !isTrue(wanted)) return [];
   const systemd = grains.get("systemd");
   const version = isMap(systemd) ? Number(systemd.get("version") ?? 0) : 0;
   const has = grains.get("init") === "systemd" && version >= FIRST_VERSION && which("systemd-run") !== undefined;

@@ -57,8 +57,7 @@ export function runYum(
   options: ProgramOptions & { readonly mayFail?: boolean } = {},
 ): Promise<ProgramResult> {
   const { mayFail = false, ...how } = options;
-  const inScope = isTrue(context.opts.extra.get("systemd.scope") ?? true) ? scopeWords(context) : [];
-  return runProgram([...inScope, yumProgram(), ...words], context, {
+  return runProgram([...scopeWords(context), yumProgram(), ...words], context, {
     env: moduleEnvironment(context),
     setsRetcode: !mayFail,
     ...how,

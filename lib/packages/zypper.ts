@@ -11,7 +11,6 @@ import { readTextFileIfExists } from "../os/atomic_file.ts";
 import { sleep } from "../os/sleep.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { elementsNamed, parseXml, type XmlElement } from "../text/xml.ts";
-import { isTrue } from "../values/is_true.ts";
 import { map, type Value } from "../values/value.ts";
 
 /** Return codes of a run that went well: also if there are patches, or a restart is needed. */
@@ -48,7 +47,7 @@ export async function runZypper(
   run: ZypperRun = {},
 ): Promise<ProgramResult> {
   const { root, readsOnly = false, refreshes = false } = run;
-  const inScope = run.scope && isTrue(context.opts.extra.get("systemd.scope") ?? true) ? scopeWords(context) : [];
+  const inScope = run.scope ? scopeWords(context) : [];
   const isXml = words[0] === "--xmlout";
   const rest = isXml ? words.slice(1) : words;
   const command = [

@@ -40,7 +40,7 @@ function pacman(
   context: JobContext,
   { joined = false, scope = false, mayFail = false } = {},
 ): Promise<ProgramResult> {
-  const before = scope && isTrue(context.opts.extra.get("systemd.scope") ?? true) ? scopeWords(context) : [];
+  const before = scope ? scopeWords(context) : [];
   return runProgram([...before, "pacman", ...words], context, { joined, setsRetcode: !mayFail });
 }
 
