@@ -21,6 +21,7 @@ import { type Row, Stage } from "./row.ts";
 import { OURS } from "./sides.ts";
 import { START_ROWS } from "./start_rows.ts";
 import { DURABILITY_ROWS } from "./durability_rows.ts";
+import { APPLY_ROWS } from "./apply_rows.ts";
 import { STATE_ROWS } from "./state_rows.ts";
 import { STORE_ROWS } from "./store_rows.ts";
 import { SWARM_ROWS } from "./swarm_rows.ts";
@@ -35,6 +36,7 @@ const ROWS: readonly Row[] = [
   ...STORE_ROWS,
   ...TEMPLATE_ROWS,
   ...STATE_ROWS,
+  ...APPLY_ROWS,
   ...LOAD_ROWS,
   ...SWARM_ROWS,
   ...MEMORY_ROWS,

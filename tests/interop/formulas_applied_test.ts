@@ -69,10 +69,9 @@ if (archive === undefined) {
     try {
       await Deno.mkdir(`${root}/src`);
       const all = Deno.env.get("SALT_FORMULAS_ALL") ?? "";
-      const wanted = all === "" || all === "1" ? undefined : all.split(",").map((name) => `${name}-formula`);
-      const formulas = (await unpackFormulas(archive, `${root}/src`)).filter(({ name }) =>
-        wanted?.includes(name) ?? true
-      );
+      const wanted = all === "1" ? undefined : all === "" ? TEN : all.split(",");
+      const unpacked = await unpackFormulas(archive, `${root}/src`);
+      const formulas = unpacked.filter(({ name }) => wanted?.includes(name.replace(/-formula$/, "")) ?? true);
       const roots = unpacked.map((formula) => formula.root);
       const grains = await loadGrains(testOpts(), { warn: () => {} });
       grains.set("id", "web1");
