@@ -7,6 +7,7 @@
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { failed, resultMap, startResult, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { saltenvOf } from "./_saltenv.ts";
 
 /** The arguments of `cron.file`, as they are given. */
 export interface CronFileArguments {
@@ -39,7 +40,7 @@ export async function runCronFile(
     if (!args.replace && (await Deno.stat(path)).size > 0) {
       return { ...startResult(name), comment: `User ${user} already has a crontab. No changes made` };
     }
-    const saltenv = context.low.get("__env__") ?? "base";
+    const saltenv = saltenvOf(context);
     return await manage(path, { ...args, group, saltenv }, kwargs, context);
   } finally {
     await Deno.remove(path).catch((error: unknown) => {

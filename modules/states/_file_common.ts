@@ -18,12 +18,6 @@ export function home(path: string): string {
   return expandUser(path);
 }
 
-/** The environment of the state's SLS file: `__env__`. */
-export function environmentOf({ low }: StateContext): string {
-  const env = low.get("__env__");
-  return truthy(env) ? text(env ?? null) : "base";
-}
-
 /** The argument `user`, or `owner`, by which it is misnamed. */
 export function ownerOf(user: Value, kwargs: ValueMap, context: StateContext): Value {
   if (truthy(user) || !kwargs.has("owner")) return user;

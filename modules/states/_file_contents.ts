@@ -4,7 +4,7 @@
  * @module
  */
 
-import { environmentOf } from "./_file_common.ts";
+import { saltenvOf } from "./_saltenv.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { textDecoder } from "../../lib/text/encoding.ts";
 import { splitLines } from "../../lib/text/split_lines.ts";
@@ -107,7 +107,7 @@ async function rendered(contents: Value, given: ContentsGiven, context: StateCon
   const { template, context: variables, defaults } = given;
   const made = await context.call(
     "file.apply_template_on_contents",
-    [contents, template, variables, defaults, environmentOf(context)],
+    [contents, template, variables, defaults, saltenvOf(context)],
   );
   if (!isMap(made)) return { contents: bytesOrText(made) };
   const comment = made.get("comment");

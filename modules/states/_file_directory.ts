@@ -239,7 +239,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
     win_perms_reset: any(false),
   },
   varKwargs: "kwargs",
-  keywords: ["owner"],
+  keywords: ["owner", "mode"],
   run: async (given, context, { kwargs }) => {
     const shown = home(given.name);
     if (shown === "") return failed(shown, "Must provide name to file.directory");

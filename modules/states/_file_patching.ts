@@ -4,7 +4,8 @@
  * @module
  */
 
-import { environmentOf, exists, home } from "./_file_common.ts";
+import { exists, home } from "./_file_common.ts";
+import { saltenvOf } from "./_saltenv.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { splitSaltUrl } from "../../lib/files/salt_url.ts";
 import { dirName } from "../../lib/filesystem/paths.ts";
@@ -247,7 +248,7 @@ async function chosenSource(
   context: StateContext,
 ): Promise<{ readonly source: string } | { readonly problem: string }> {
   try {
-    const chosen = await context.call("file.source_list", [source, hash, environmentOf(context)]);
+    const chosen = await context.call("file.source_list", [source, hash, saltenvOf(context)]);
     return { source: text(Array.isArray(chosen) ? chosen[0] : chosen) };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { environmentOf, textList } from "./_file_common.ts";
+import { textList } from "./_file_common.ts";
+import { saltenvOf } from "./_saltenv.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { pathChooser, type Patterns } from "../../lib/fileclient/include_exclude.ts";
 import { createSaltUrl, splitSaltUrl } from "../../lib/files/salt_url.ts";
@@ -17,13 +18,13 @@ export async function sourcesThere(sources: Value, context: StateContext): Promi
   const listed = textList(sources).map((source) => source.replace(/\/+$/, ""));
   const wrong = listed.find((source) => !source.startsWith("salt://"));
   if (wrong !== undefined) throw new CommandError(`Invalid source '${wrong}' (must be a salt:// URI)`);
-  const key = `file.recurse ${environmentOf(context)} ${listed.join(" ")}`;
+  const key = `file.recurse ${saltenvOf(context)} ${listed.join(" ")}`;
   const known = context.shared.get(key);
   if (Array.isArray(known)) return known.map(String);
   const there: string[] = [];
   const directories = new Map<string, ReadonlySet<Value>>();
   for (const source of listed) {
-    const { path, saltenv = environmentOf(context) } = splitSaltUrl(source);
+    const { path, saltenv = saltenvOf(context) } = splitSaltUrl(source);
     if (!directories.has(saltenv)) {
       directories.set(saltenv, new Set(await listing("cp.list_master_dirs", saltenv, "", context)));
     }
@@ -72,7 +73,7 @@ export interface RecursePlan {
 export async function recursePlan(request: RecurseRequest, context: StateContext): Promise<RecursePlan> {
   const collected = new Collected(request);
   for (const source of request.merge ? request.sources : request.sources.slice(0, 1)) {
-    const { path, saltenv = environmentOf(context) } = splitSaltUrl(source);
+    const { path, saltenv = saltenvOf(context) } = splitSaltUrl(source);
     const root = path.endsWith("/") ? path : `${path}/`;
     const list = (fun: string) => listing(fun, saltenv, root, context);
     const files = await list("cp.list_master");

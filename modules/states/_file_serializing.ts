@@ -4,7 +4,8 @@
  * @module
  */
 
-import { environmentOf, home, isHostError, reasonOf } from "./_file_common.ts";
+import { home, isHostError, reasonOf } from "./_file_common.ts";
+import { saltenvOf } from "./_saltenv.ts";
 import { refusalOf, TrialFile } from "./_file_trial.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { normalizeMode } from "../../lib/filesystem/ownership.ts";
@@ -93,7 +94,7 @@ async function plan(
     attrs: null,
     template: null,
   });
-  const more = map({ context: null, defaults: null, saltenv: environmentOf(context), contents, skip_verify: false });
+  const more = map({ context: null, defaults: null, saltenv: saltenvOf(context), contents, skip_verify: false });
   const changes = await context.call(
     "file.check_managed_changes",
     [],
@@ -117,7 +118,7 @@ async function write(path: string, writing: Writing, context: StateContext): Pro
     attrs: null,
     template: null,
   });
-  const more = map({ saltenv: environmentOf(context), show_changes: showChanges, contents });
+  const more = map({ saltenv: saltenvOf(context), show_changes: showChanges, contents });
   return stateResult(await context.call("file.manage_file", [], new Map([...fixed, ...owners, ...options, ...more])));
 }
 
@@ -184,7 +185,7 @@ user, group, mode, backup, makedirs, show_changes, create, encoding, encoding_er
     tmp_ext: str(""),
   },
   varKwargs: "kwargs",
-  keywords: ["env"],
+  keywords: ["env", "formatter"],
   run: async ({ name: givenName, dataset, dataset_pillar, ...given }, context, { kwargs }) => {
     const name = home(givenName);
     if (name === "") return failed(name, "Must provide name to file.serialize");

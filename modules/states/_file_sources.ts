@@ -4,7 +4,7 @@
  * @module
  */
 
-import { environmentOf } from "./_file_common.ts";
+import { saltenvOf } from "./_saltenv.ts";
 import { lenientText } from "../../lib/filesystem/contents.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, str } from "../../lib/plugins/module.ts";
@@ -68,7 +68,7 @@ export async function templateTexts(
   const variables: ValueMap = new Map([...isMap(defaults) ? defaults : [], ...isMap(more) ? more : []]);
   const texts: string[] = [];
   for (const source of sources) {
-    const kwargs = map({ template, saltenv: environmentOf(context), context: variables });
+    const kwargs = map({ template, saltenv: saltenvOf(context), context: variables });
     const rendered = await context.call("cp.get_template", [source, ""], kwargs);
     if (!truthy(rendered)) return unrendered(source, `Failed to load template file ${source}`);
     const path = text(rendered);

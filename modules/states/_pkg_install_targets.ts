@@ -7,7 +7,6 @@
 import { hasFunction, keywords } from "./_execution.ts";
 import {
   capabilities,
-  environment,
   installedPackages,
   type InstalledVersions,
   normalizedName,
@@ -16,6 +15,7 @@ import {
   wantedPackages,
   wantedSources,
 } from "./_pkg_lookup.ts";
+import { saltenvOf } from "./_saltenv.ts";
 import { fulfills, type WantedPackages, wantsExactly } from "./_pkg_versions.ts";
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { isAnything } from "../../lib/os/file_kind.ts";
@@ -230,7 +230,7 @@ class TargetSearch {
     const verify_ssl = this.#request.kwargs.get("verify_ssl") ?? true;
     let cached: Value;
     try {
-      cached = await context.call("cp.cache_file", [file], keywords({ saltenv: environment(context), verify_ssl }));
+      cached = await context.call("cp.cache_file", [file], keywords({ saltenv: saltenvOf(context), verify_ssl }));
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       this.problems.push(`Unable to cache ${file}: ${error.message}`);

@@ -14,7 +14,8 @@ import {
   isTargets,
   verifyKeywords,
 } from "./_pkg_install_targets.ts";
-import { capabilities, environment, installedPackages, resolveCapabilities, verifiedPackages } from "./_pkg_lookup.ts";
+import { capabilities, installedPackages, resolveCapabilities, verifiedPackages } from "./_pkg_lookup.ts";
+import { saltenvOf } from "./_saltenv.ts";
 import { shownPackage } from "./_pkg_versions.ts";
 import { listed } from "../../lib/packages/package_targets.ts";
 import { wantsRefresh } from "../../lib/packages/refresh_tag.ts";
@@ -56,7 +57,7 @@ export async function runInstalled(
     return { ...startResult(name), comment: "No packages to install provided" };
   }
   const hasList = truthy(args.pkgs) || truthy(args.sources);
-  const kwargs = new Map(more).set("saltenv", environment(context));
+  const kwargs = new Map(more).set("saltenv", saltenvOf(context));
   let pkgs: Value = hasList ? args.pkgs : [truthy(args.version) ? new Map([[name, args.version]]) : name];
   let refresh = wantsRefresh(args.refresh, context.opts);
   if (truthy(pkgs)) [pkgs, refresh] = await resolveCapabilities(pkgs, refresh, kwargs, context);

@@ -5,7 +5,8 @@
  */
 
 import { keywords } from "./_execution.ts";
-import { environment, installableChanges, resolveCapabilities, wantedPackages } from "./_pkg_lookup.ts";
+import { installableChanges, resolveCapabilities, wantedPackages } from "./_pkg_lookup.ts";
+import { saltenvOf } from "./_saltenv.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { wantsRefresh } from "../../lib/packages/refresh_tag.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
@@ -33,7 +34,7 @@ export async function runLatest(args: LatestArguments, more: ValueMap, context: 
     names = [...(await wantedPackages(pkgs, true, context)).keys()];
     if (names.length === 0) return failed(name, 'Invalidly formatted "pkgs" parameter. See minion log.');
   } else if (Array.isArray(pkgs)) return { ...startResult(name), comment: "No packages to install provided" };
-  const kwargs = new Map(more).set("saltenv", environment(context));
+  const kwargs = new Map(more).set("saltenv", saltenvOf(context));
   let refresh = wantsRefresh(args.refresh, context.opts);
   [names, refresh] = await resolveCapabilities(names, refresh, kwargs, context);
   const wanted = Array.isArray(names) ? names.map(str) : [];

@@ -15,11 +15,6 @@ import { compareStrings, isMap, map, str, type Value, type ValueMap } from "../.
 /** The versions of installed packages. */
 export type InstalledVersions = ReadonlyMap<string, readonly string[]>;
 
-/** The environment of the state, for functions that fetch files. */
-export function environment({ low }: StateContext): string {
-  return str(low.get("__env__") ?? "base");
-}
-
 /** Makes the names of packages those of the host, without its own architecture. */
 async function normalized(names: readonly string[], context: StateContext): Promise<(name: string) => string> {
   const known = new Map<string, string>();

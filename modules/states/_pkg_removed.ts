@@ -5,13 +5,8 @@
  */
 
 import { failedChange, keywords } from "./_execution.ts";
-import {
-  environment,
-  installedPackages,
-  type InstalledVersions,
-  normalizedName,
-  wantedPackages,
-} from "./_pkg_lookup.ts";
+import { installedPackages, type InstalledVersions, normalizedName, wantedPackages } from "./_pkg_lookup.ts";
+import { saltenvOf } from "./_saltenv.ts";
 import { fulfills, type WantedPackages } from "./_pkg_versions.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { listed } from "../../lib/packages/package_targets.ts";
@@ -42,7 +37,7 @@ export async function runRemoval(
   more: ValueMap,
   context: StateContext,
 ): Promise<StateResult> {
-  const kwargs = new Map(more).set("saltenv", environment(context));
+  const kwargs = new Map(more).set("saltenv", saltenvOf(context));
   try {
     return await remove(action, args, kwargs, context);
   } catch (error) {

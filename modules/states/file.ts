@@ -9,7 +9,6 @@
 
 import { accumulators } from "./_file_accumulators.ts";
 import {
-  environmentOf,
   exists,
   home,
   isAbsolute,
@@ -19,6 +18,7 @@ import {
   reasonOf,
   unknownOwners,
 } from "./_file_common.ts";
+import { saltenvOf } from "./_saltenv.ts";
 import { contentsCount, toldContents } from "./_file_contents.ts";
 import { type Given, isKeep, type Managed, PARAMS, wrongArguments } from "./_file_managed_arguments.ts";
 import { permissionResult, selinuxOf } from "./_file_permissions.ts";
@@ -160,7 +160,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
       contents: told.contents,
       template: given.template,
       variables: given.context ?? new Map(),
-      saltenv: environmentOf(context),
+      saltenv: saltenvOf(context),
     };
     return await bringAbout(file, ret, context);
   },

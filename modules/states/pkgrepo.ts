@@ -17,6 +17,7 @@ import { failed, startResult, stateFn, type StateResult } from "../../lib/plugin
 import type { Virtual } from "../../lib/plugins/virtual.ts";
 import { isTrue } from "../../lib/values/is_true.ts";
 import { equals, isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { saltenvOf } from "./_saltenv.ts";
 
 export const virtual: Virtual = { serves: [{ functions: ["pkg.mod_repo"], otherwise: "" }] };
 
@@ -230,7 +231,7 @@ async function configure(
   if (truthy(kwargs.get("clean_file"))) await Deno.writeTextFile(text(kwargs.get("file") ?? null), "");
   try {
     const own: ValueMap = repoFamily(context.grains.get("os_family")) === "Debian"
-      ? map({ saltenv: context.low.get("__env__") ?? "base", aptkey })
+      ? map({ saltenv: saltenvOf(context), aptkey })
       : new Map();
     await context.call("pkg.mod_repo", [repo], new Map([...own, ...kwargs]));
   } catch (error) {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { environmentOf } from "./_file_common.ts";
+import { saltenvOf } from "./_saltenv.ts";
 import { InvocationError } from "../../lib/errors.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
@@ -93,7 +93,7 @@ function where({ config, fingerprint_hash_type }: Given): Record<string, Value> 
 /** What `ssh.check_key_file` says of the keys of a source: by key `add`, `update` or `exists`; or that there are none. */
 async function sourceKeys(given: Given, context: StateContext): Promise<[string, string][] | string> {
   const args = [given.user, given.source];
-  const kwargs = map({ ...where(given), saltenv: environmentOf(context) });
+  const kwargs = map({ ...where(given), saltenv: saltenvOf(context) });
   const keys = await context.call("ssh.check_key_file", args, kwargs);
   if (isMap(keys) && keys.size > 0) return [...keys].map(([key, status]) => [text(key), text(status)]);
   return `No keys detected in ${given.source}. Is file properly formatted?`;
@@ -146,12 +146,12 @@ async function setKey(key: Key, context: StateContext): Promise<string> {
     return text(await context.call("ssh.set_auth_key", [key.user, key.key], map(kwargs)));
   }
   if (!await hasSource(key, context)) return "no key";
-  const kwargs = { ...where(key), saltenv: environmentOf(context), options: key.options };
+  const kwargs = { ...where(key), saltenv: saltenvOf(context), options: key.options };
   return text(await context.call("ssh.set_auth_key_from_file", [key.user, key.source], map(kwargs)));
 }
 
 async function hasSource({ source }: Given, context: StateContext): Promise<boolean> {
-  return truthy(await context.call("cp.get_url", [source, null], map({ saltenv: environmentOf(context) })));
+  return truthy(await context.call("cp.get_url", [source, null], map({ saltenv: saltenvOf(context) })));
 }
 
 async function presentKey(name: string, given: Given, context: StateContext): Promise<StateResult> {
@@ -228,7 +228,7 @@ async function removeKey(key: string, given: Given, context: StateContext): Prom
     return text(await context.call("ssh.rm_auth_key", [given.user, key], map(where(given))));
   }
   if (!await hasSource(given, context)) return "";
-  const kwargs = map({ ...where(given), saltenv: environmentOf(context) });
+  const kwargs = map({ ...where(given), saltenv: saltenvOf(context) });
   return text(await context.call("ssh.rm_auth_key_from_file", [given.user, given.source], kwargs));
 }
 
