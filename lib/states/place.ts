@@ -31,6 +31,8 @@ export class Places {
   /** The last one first: it is the one that is being declared. */
   readonly #documents: Positions[] = [];
   readonly #origins = new WeakMap<object, Origin>();
+  /** The document of each map or list that was asked for: a tree may have ten thousand. */
+  readonly #known = new WeakMap<object, Positions>();
 
   /** Adds a document. */
   add(document: Positions): void {
@@ -54,20 +56,24 @@ export class Places {
 
   /** The place of `key` in this very `map`. */
   key(map: ValueMap, key: Value): Place | undefined {
-    for (const document of this.#documents) {
-      const place = document.key(map, key);
-      if (place !== undefined) return place;
-    }
-    return undefined;
+    return this.#find(map, (document) => document.key(map, key));
   }
 
   /** The place of an item of this very `list`; else that of the item itself. */
   item(list: readonly Value[], index: number): Place | undefined {
+    return this.#find(list, (document) => document.item(list, index)) ?? this.of(list[index]);
+  }
+
+  #find(made: object, look: (document: Positions) => Place | undefined): Place | undefined {
+    const known = this.#known.get(made);
+    if (known !== undefined) return look(known);
     for (const document of this.#documents) {
-      const place = document.item(list, index);
-      if (place !== undefined) return place;
+      const place = look(document);
+      if (place === undefined) continue;
+      this.#known.set(made, document);
+      return place;
     }
-    return this.of(list[index]);
+    return undefined;
   }
 }
 

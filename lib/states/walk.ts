@@ -10,7 +10,7 @@ import { declareSls } from "./declarations.ts";
 import { firstPair, listOf } from "./high.ts";
 import { absoluteName } from "./include_names.ts";
 import { mergeFile, notMergeable, splitExtends } from "./merge_files.ts";
-import { type Place, Places } from "./place.ts";
+import { type Origin, Places } from "./place.ts";
 import type { RenderedFile, SlsSource } from "./source.ts";
 import { compileGlob, isGlob } from "../text/glob.ts";
 import { nearestName } from "../text/nearest_name.ts";
@@ -51,7 +51,7 @@ interface Tree {
 /** An include of a file. */
 interface Include {
   readonly item: Value;
-  readonly place: Place | undefined;
+  readonly place: Origin;
   readonly sls: string;
   readonly saltenv: string;
   readonly isInit: boolean;
@@ -130,7 +130,7 @@ class Walk {
     return list.filter(compileGlob(name));
   }
 
-  async #tree(sls: string, saltenv: string, place?: Place): Promise<Tree> {
+  async #tree(sls: string, saltenv: string, place: Origin = () => undefined): Promise<Tree> {
     let file: RenderedFile | undefined;
     try {
       file = await this.#source.render(sls, saltenv);
@@ -143,7 +143,7 @@ class Walk {
     if (file === undefined) {
       const text = `Specified SLS ${sls} in saltenv ${saltenv} is not available on the salt master or through a ` +
         "configured fileserver";
-      return { data: new Map(), errors: [{ text, place, ...await this.#nearest(sls, saltenv) }] };
+      return { data: new Map(), errors: [{ text, place: place(), ...await this.#nearest(sls, saltenv) }] };
     }
     this.rendered.add(`${saltenv}:${sls}`);
     if (file.positions !== undefined) this.places.add(file.positions);
@@ -159,7 +159,8 @@ class Walk {
     }
     const { includes, errors } = declareSls({ data, sls, saltenv }, this.places);
     for (const [i, item] of includes.entries()) {
-      errors.push(...await this.#include({ item, place: this.places.item(includes, i), sls, saltenv, isInit }, data));
+      const place = () => this.places.item(includes, i);
+      errors.push(...await this.#include({ item, place, sls, saltenv, isInit }, data));
     }
     if (this.#autoOrder) this.#nextOrder = giveOrders(data, this.#nextOrder);
     return { data, errors };
@@ -170,7 +171,7 @@ class Walk {
     const { item, place, sls, saltenv } = include;
     const [env, written] = isMap(item) ? firstPair(item) ?? [] : [saltenv, item];
     if (typeof env !== "string" || typeof written !== "string") {
-      return [{ text: `Include ${repr(item)} in SLS '${saltenv}:${sls}' is no name of an SLS file`, place }];
+      return [{ text: `Include ${repr(item)} in SLS '${saltenv}:${sls}' is no name of an SLS file`, place: place() }];
     }
     const target = await this.#resolve(env, written, include);
     if ("text" in target) return [target];
@@ -196,13 +197,13 @@ class Walk {
     const { place, sls, saltenv } = include;
     if (!await this.#hasEnv(env) && !await this.#hasEnv("__env__")) {
       const text = `Nonexistent saltenv '${env}' found in include of '${written}' within SLS '${saltenv}:${sls}'`;
-      return { text, place };
+      return { text, place: place() };
     }
     const name = absoluteName(written, include);
     if (name === undefined) {
       const text =
         `Attempted relative include of '${written}' within SLS '${saltenv}:${sls}' goes beyond top level package `;
-      return { text, place };
+      return { text, place: place() };
     }
     const matched = [...this.#matches.keys()];
     const resolved: string[] = [];
@@ -216,11 +217,11 @@ class Walk {
     if (resolved.length > 1) {
       const text = `Ambiguous include: Specified SLS ${env}: ${name} is available on the salt master in multiple ` +
         `available saltenvs: ${resolved.join(", ")}`;
-      return { text, place };
+      return { text, place: place() };
     }
     const text = `Unknown include: Specified SLS ${env}: ${name} is not available on the salt master in saltenv(s): ` +
       `${env === ANY_MATCHED_ENV ? matched.join(", ") : env} `;
-    return { text, place, ...await this.#nearest(name, env === ANY_MATCHED_ENV ? saltenv : env) };
+    return { text, place: place(), ...await this.#nearest(name, env === ANY_MATCHED_ENV ? saltenv : env) };
   }
 }
 

@@ -1,0 +1,50 @@
+/**
+ * Trees and pillars of a size that nobody means: they end in words, or take their time, and what comes next is served.
+ * @module
+ */
+
+import { isMap, map, repr } from "../../lib/values/value.ts";
+import { loadCatalogue } from "../../lib/worker/catalogue.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { run, testContext, testOpts } from "../support/job_context.ts";
+import { withPillar } from "../support/pillar_world.ts";
+
+Deno.test("a file that includes 1,000 others is compiled, and a circle among them ends", async () => {
+  const root = await Deno.makeTempDir({ prefix: "large_tree_" });
+  try {
+    await Deno.mkdir(`${root}/srv/many`, { recursive: true });
+    const names = Array.from({ length: 1_000 }, (_, i) => `s${i}`);
+    for (const [i, name] of names.entries()) {
+      // Every hundredth includes the first, which includes all of them.
+      const include = i % 100 === 0 ? "include: [all]\n" : "";
+      Deno.writeTextFileSync(`${root}/srv/many/${name}.sls`, `#!yaml\n${include}${name}: test.nop\n`);
+    }
+    const all = `#!yaml\ninclude:\n${names.map((name) => `  - many.${name}\n`).join("")}`;
+    Deno.writeTextFileSync(`${root}/srv/all.sls`, all);
+    const opts = testOpts({ root_dir: root, file_client: "local", file_roots: map({ base: [`${root}/srv`] }) });
+    const context = testContext({ opts, catalogue: loadCatalogue() });
+    const { return: low } = await run("state.show_low_sls", ["all"], context);
+    assert(Array.isArray(low), repr(low).slice(0, 500));
+    assertEquals(low.length, 1_000);
+    assertEquals(low.every(isMap), true);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+Deno.test("a pillar of 50 MB is an error in words, and the next minion gets its own", () =>
+  withPillar(
+    {
+      "pillar/top.sls": "base:\n  'big*': [big]\n  'web*': [web]\n",
+      "pillar/big.sls": "{% for i in range(500) %}k{{ i }}: {{ 'x' * 100000 }}\n{% endfor %}",
+      "pillar/web.sls": "web: 1\n",
+    },
+    "{}",
+    async ({ pillar, errors }) => {
+      const told = await pillar("big1");
+      assertStringIncludes(told, "The pillar of big1 has 50");
+      assertStringIncludes(told, "more than the 33554432 that pillar_max_bytes allows");
+      assertEquals(await pillar("web1"), "{'web': 1}");
+      assertEquals(errors.length, 1);
+    },
+  ));
