@@ -21,6 +21,7 @@ import type { MinionOpts } from "../config/options.ts";
 import type { Acknowledged } from "../protocol/outcome.ts";
 import type { ProcFiles, ProcState } from "../worker/proc_files.ts";
 import type { ReturnSpool } from "./return_spool.ts";
+import { NO_JID, OWN_JOB } from "./startup_states.ts";
 import { map, str, type ValueMap } from "../values/value.ts";
 import { clearTimeout, setTimeout } from "../os/timers.ts";
 
@@ -67,6 +68,12 @@ export class MinionJobs {
   take(load: ValueMap): void {
     if (this.#parts.journal === undefined) return this.#take(load);
     void this.#durable(load).then(() => this.#take(load));
+  }
+
+  /** Runs a job that this minion gives to itself: like {@linkcode take}, with its note. */
+  begin(load: ValueMap): void {
+    this.note(str(load.get("jid") ?? ""), load, "running");
+    this.take(load);
   }
 
   /** Never rejects: with a full disk jobs still run and returns are still kept. */
@@ -146,6 +153,7 @@ export class MinionJobs {
 
   /** Tells the master that this minion has a job, so that it neither sends it again nor asks for it. */
   async #acknowledge(load: ValueMap, state: Acknowledged): Promise<void> {
+    if (load.has(OWN_JOB)) return;
     const { id } = this.#parts.opts;
     const jid = str(load.get("jid") ?? "");
     await this.#parts.fireMaster(map({ tag: jobAck(jid, id), data: { id, jid, fun: load.get("fun"), state } }));
@@ -216,7 +224,7 @@ export class MinionJobs {
       success: outcome.get("success"),
       return: outcome.get("return"),
       retcode: outcome.get("retcode"),
-      jid: load.get("jid"),
+      jid: load.has(OWN_JOB) ? NO_JID : load.get("jid"),
       fun: load.get("fun"),
       fun_args: load.get("arg"),
       user: load.get("user"),

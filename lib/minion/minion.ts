@@ -49,6 +49,7 @@ import { ProcFiles } from "../worker/proc_files.ts";
 import { PublishReader } from "./publish_reader.ts";
 import { ReturnSpool } from "./return_spool.ts";
 import { sleep } from "../os/sleep.ts";
+import { startupJob } from "./startup_states.ts";
 import { CLOSE_MS, TimeBudget } from "../os/time_budget.ts";
 import { Subscription } from "./subscription.ts";
 import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
@@ -70,6 +71,7 @@ export class Minion {
   #ending: Promise<void> | undefined;
   #link: MasterLink | undefined;
   #spool: ReturnSpool | undefined;
+  #jobs: MinionJobs | undefined;
   #kept: KeptReturns | undefined;
   #pool: JobPool | undefined;
   #keeper: KeeperProcess | undefined;
@@ -137,7 +139,7 @@ export class Minion {
       log,
     });
     const proc = new ProcFiles(opts.cachedir, journal);
-    const jobs = new MinionJobs({
+    const jobs = this.#jobs = new MinionJobs({
       opts,
       log,
       pool,
@@ -201,6 +203,7 @@ export class Minion {
       await this.#firstPillar();
       await this.#fireStart();
       this.#spool?.flush();
+      this.#applyStartupStates();
       this.#every(this.#opts.ping_interval, () => this.fireMaster(map({ data: "ping", tag: "minion_ping" })));
       this.#every(this.#opts.grains_refresh_every, () => this.refreshGrains());
     } catch (error) {
@@ -274,6 +277,13 @@ export class Minion {
     await writePillarCache(this.#opts, this.#pillar, this.#log);
     this.#log.named("salt.pillar").debug(() => `The pillar has ${this.#pillar.size} keys`);
     this.#pool?.setHostData(this.#hostData());
+  }
+
+  #applyStartupStates(): void {
+    const job = startupJob(this.#opts);
+    if (job === undefined || this.#closing.signal.aborted) return;
+    this.#log.info(`startup_states: ${str(job.get("fun") ?? null)}`);
+    this.#jobs?.begin(job);
   }
 
   async #fireStart(): Promise<void> {
