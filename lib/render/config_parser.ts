@@ -33,10 +33,13 @@ export function writeConfigParser(sections: ValueMap): string {
 
 /**
  * The options of each section.
- * @param file The name of the text's file, for errors, which have Python's words.
+ * @param how.file The name of the text's file, for errors, which have Python's words. `defaults`: options that all sections have.
  * @throws {CommandError} If the text is no such file.
  */
-export function readConfigParser(text: string, file = "<???>"): ValueMap {
+export function readConfigParser(
+  text: string,
+  { file = "<???>", defaults = new Map() }: { readonly file?: string; readonly defaults?: ValueMap } = {},
+): ValueMap {
   const sections = new Map<string, Map<string, string[]>>();
   let section: Map<string, string[]> | undefined;
   let value: string[] | undefined;
@@ -76,6 +79,8 @@ export function readConfigParser(text: string, file = "<???>"): ValueMap {
     section.set(key, value);
   }
   if (wrong.length > 0) throw new CommandError(`Source contains parsing errors: ${repr(file)}${wrong.join("")}`);
+  const given = [...defaults].map(([key, item]): [string, string[]] => [str(key).toLowerCase(), [str(item)]]);
+  if (given.length > 0) sections.set(DEFAULT, new Map([...given, ...sections.get(DEFAULT) ?? []]));
   return resolvedSections(sections);
 }
 

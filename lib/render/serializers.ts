@@ -61,20 +61,25 @@ function yamlText(value: Value, options: ValueMap): string {
   return text.replace(/\n$/, "");
 }
 
+/** The options that all sections of a configparser file have. @throws {InvocationError} For another option. */
+function defaultsOf(options: ValueMap): ValueMap {
+  checkOptions(options, ["defaults"]);
+  const defaults = options.get("defaults");
+  return isMap(defaults) ? defaults : new Map();
+}
+
 const JSON_OPTIONS = ["sort_keys", "indent", "ensure_ascii"];
 
 /** The serializers by name. */
 export const SERIALIZERS: Readonly<Record<string, Serializer>> = {
   configparser: {
     serialize: (value, options) => {
-      checkOptions(options, []);
       if (!isMap(value)) throw new CommandError("configparser can only serialize dictionaries");
-      return writeConfigParser(value);
+      const defaults = defaultsOf(options);
+      return writeConfigParser(defaults.size === 0 ? value : new Map([["DEFAULT", defaults], ...value]));
     },
-    deserialize: (source, options, file) => {
-      checkOptions(options, []);
-      return readConfigParser(sourceText(source), file);
-    },
+    deserialize: (source, options, file) =>
+      readConfigParser(sourceText(source), { file, defaults: defaultsOf(options) }),
   },
   json: {
     serialize: (value, options) => {

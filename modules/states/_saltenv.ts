@@ -6,8 +6,8 @@
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { str, truthy } from "../../lib/values/value.ts";
 
-/** What the state says itself, or the environment of its SLS file. */
-export function saltenvOf({ low }: StateContext): string {
-  const own = low.get("saltenv") ?? low.get("__env__");
-  return truthy(own) ? str(own ?? "") : "base";
+/** What the state says itself, unless the environment is locked, or the environment of its SLS file. */
+export function saltenvOf({ low, opts }: StateContext): string {
+  const own = opts.lock_saltenv ? undefined : low.get("saltenv");
+  return str([own, low.get("__env__")].find(truthy) ?? "base");
 }
