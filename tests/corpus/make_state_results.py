@@ -5,7 +5,7 @@
 A file is a map: `salt` (the version), `grains`, `opts`, `pillar`, `reload` (whether each case gets modules of its own, since it
 changes grains), `real`, and `cases`. A case has `fun` and `kwargs`, and may have:
 - `tree`: the files of its directory, as in file_calls.json; {ROOT} stands for the directory, in options as well,
-  {TMP} in results for a temporary file, {CACHE} for the minion's cache, {PID} for a process;
+  {TMP} in results for a temporary file, {CACHE} for the minion's cache, {PID} for a process, {CWD} for the directory that the run is started in;
 - `answers`: by the name of an execution function, what it answers in place of being called: a value; a list of `{"then": [...]}` for one call
   after the other; every function that such a case calls must have one, but those that the file lists as `real`; `{"raise": class, "message": text}`. Calls of them are recorded with all arguments that are not the default;
 - `absent`: execution functions that the minion does not have; `drop`: keys of results that differ from run to run; `low`: more of the chunk;
@@ -42,7 +42,7 @@ TEMPORARY = re.compile(r"[^\s'\"]*__salt\.tmp\.\w+"), re.compile(r"(?<=pid:\n)( 
 
 def place(value, old, new):
     if isinstance(value, str):
-        return TEMPORARY[1].sub(r"\1{PID}", TEMPORARY[0].sub("{TMP}", value.replace(f"{old}.minion/cache", "{CACHE}").replace(old, new)))
+        return TEMPORARY[1].sub(r"\1{PID}", TEMPORARY[0].sub("{TMP}", value.replace(f"{old}.minion/cache", "{CACHE}").replace(old, new).replace(os.getcwd(), "{CWD}")))
     if isinstance(value, (list, tuple)):
         return [place(item, old, new) for item in value]
     if isinstance(value, (set, frozenset)):

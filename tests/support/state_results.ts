@@ -151,7 +151,9 @@ async function runOnce({ entry, table, root, home, grains }: Run, test: boolean)
     ours.set("error", own ? replaceIn(error.message, root, ROOT) : describeError(error));
   }
   if (mapAt(entry, "answers").size > 0) ours.set("calls", answers.calls);
-  return mapOf(without(steady(replaceIn(ours, opts.cachedir, "{CACHE}")), listAt(entry, "drop")));
+  return mapOf(
+    without(steady(replaceIn(replaceIn(ours, opts.cachedir, "{CACHE}"), Deno.cwd(), "{CWD}")), listAt(entry, "drop")),
+  );
 }
 
 /** Without names and numbers that differ from run to run. */
