@@ -47,7 +47,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/fileserver", "lib/render"],
   ["lib/fileclient"],
   ["modules/pillar", "modules/tops"],
-  ["lib/pillar", "lib/highstate"],
+  ["lib/pillar", "lib/highstate", "lib/state_control"],
   ["lib/state_run"],
   ["modules/execution", "modules/states", "lib/functions", "lib/publisher", "lib/daemons"],
   ["lib/worker"],

@@ -10,7 +10,7 @@ import { listOf } from "../states/high.ts";
 import type { Walked } from "../states/walk.ts";
 import { splitInput } from "../values/split_input.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "../values/value.ts";
-import { disabledTexts } from "./disabling.ts";
+import { disabledTexts } from "../state_control/disabling.ts";
 import { cachedHigh, keepHigh } from "./high_cache.ts";
 import { RETCODE, terse } from "./outcome.ts";
 import { type ApplyCall, prepare, type Prepared, Refusal } from "./prepared.ts";

@@ -10,7 +10,7 @@ import { type HighState, openHighState } from "../highstate/high_state.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import type { Chunk } from "../states/chunks.ts";
 import { str, truthy, type Value, type ValueMap } from "../values/value.ts";
-import type { Survivor } from "./going_on.ts";
+import type { Survivor } from "../state_control/going_on.ts";
 import { RETCODE } from "./outcome.ts";
 import { isTestMode } from "./test_mode.ts";
 

@@ -8,12 +8,12 @@ import { runningStates } from "../../lib/highstate/conflicts.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, float, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { disabledRuns, switchRuns } from "../../lib/state_run/disabling.ts";
+import { disabledRuns, switchRuns } from "../../lib/state_control/disabling.ts";
 import { clearHigh } from "../../lib/state_run/high_cache.ts";
-import { lastRun } from "../../lib/state_run/last_run.ts";
-import { ALL_STATES, knownPauses, pauseRun, resumeRun } from "../../lib/state_run/pauses.ts";
-import { clearRequest, readRequests } from "../../lib/state_run/requests.ts";
-import { awaitEvents } from "../../lib/state_run/watching_events.ts";
+import { lastRun } from "../../lib/state_control/last_run.ts";
+import { ALL_STATES, knownPauses, pauseRun, resumeRun } from "../../lib/state_control/pauses.ts";
+import { clearRequest, readRequests } from "../../lib/state_control/requests.ts";
+import { awaitEvents } from "../../lib/state_control/watching_events.ts";
 import type { Value } from "../../lib/values/value.ts";
 
 const JID = "jid\n    The job of the run.";

@@ -6,8 +6,8 @@
 import { assert, assertEquals } from "../support/assert.ts";
 import { testContext } from "../support/job_context.ts";
 import { openTree, withoutTimes } from "../support/state_tree.ts";
-import { interruptedRunLines } from "../../lib/state_run/going_on.ts";
-import { readRun, RunRecord } from "../../lib/state_run/record.ts";
+import { interruptedRunLines } from "../../lib/state_control/going_on.ts";
+import { readRun, RunRecord } from "../../lib/state_control/record.ts";
 import { isMap, map, type Value } from "../../lib/values/value.ts";
 
 const JID = "20260101000000000000";
