@@ -60,7 +60,8 @@ export async function showAnswers(
   else if (options.static) showStatic(all, { fun, session });
   const summary = options.progress || (opts.cli_summary && opts.output === null);
   if (summary) io.write(summaryText(all, { verbose: options.verbose, color: session.color }));
-  if (!MACHINE_OUTPUTTERS.includes(opts.output ?? "")) io.writeError(driftText(all, { color: session.errorColor }));
+  const drift = MACHINE_OUTPUTTERS.includes(opts.output ?? "") ? "" : driftText(all, { color: session.errorColor });
+  if (drift !== "") io.writeError(drift);
   if (all.every(({ retcode }) => retcode === 0)) return 0;
   io.writeError(failuresText(all, { color: session.errorColor }));
   return EX_MINIONS;

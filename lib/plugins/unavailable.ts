@@ -6,7 +6,7 @@
 import { UnavailableError } from "../errors.ts";
 import { collectDocs, type Documented } from "./docs.ts";
 import { nearestName } from "../text/nearest_name.ts";
-import type { ValueMap } from "../values/value.ts";
+import type { Value, ValueMap } from "../values/value.ts";
 
 /** The methods of a family of modules that are needed here. */
 export interface Searched {
@@ -40,7 +40,9 @@ export async function explainUnavailable(
   kind: SaltFamily | undefined,
 ): Promise<Unavailable> {
   const all = await family.all();
-  const docs = collectDocs(all, [`${name}*`]);
+  // A function of Salt that is not built is told as such, although others' names begin with its own.
+  const planned = kind !== undefined && await isSaltFunction(name, kind);
+  const docs = planned ? new Map<Value, Value>() : collectDocs(all, [`${name}*`]);
   const module = name.split(".", 1)[0];
   const [problem, refusal] = [family.problems().get(module), family.refusals().get(module)];
   const found = (why: { meant?: string; planned?: boolean; refusal?: string }): Unavailable => ({
@@ -49,7 +51,7 @@ export async function explainUnavailable(
     problem,
   });
   if (docs.size > 0 || problem !== undefined || refusal !== undefined) return found({ refusal });
-  if (kind !== undefined && await isSaltFunction(name, kind)) return found({ planned: true });
+  if (planned) return found({ planned: true });
   return found({ meant: nearestName(name, all.map((one) => one.name)) });
 }
 

@@ -47,6 +47,7 @@ export const check_ip: ModuleFunction<JobContext> = fn({
     "dig.check_ip 127.0.0.1",
     "dig.check_ip 1111:2222:3333:4444:5555:6666:7777:8888",
   ),
+  permissions: "all",
   params: { addr: any() },
   run: ({ addr }) => isAddress(addr),
 });
