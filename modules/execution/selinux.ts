@@ -217,6 +217,7 @@ export const remove_semod: ModuleFunction<JobContext> = fn({
 
 export const filetype_id_to_string: ModuleFunction<JobContext> = fn({
   doc: describe("Return semanage's words for the letter of a kind of files.", "selinux.filetype_id_to_string f"),
+  permissions: "all",
   params: { filetype: str("a") },
   run: ({ filetype }) => fileTypeWords(filetype),
 });
