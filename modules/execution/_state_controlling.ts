@@ -34,6 +34,7 @@ export const pause: ModuleFunction<JobContext> = fn({
     "state.pause 20171130110407769519",
     "state.pause 20171130110407769519 vim 20",
   ),
+  permissions: { read: ["{cachedir}"], write: ["{cachedir}"] },
   params: { jid: str(), state_id: str(null), duration: float(null) },
   run: ({ jid, state_id, duration }, { opts }) =>
     pauseRun(opts.cachedir, jid, {
@@ -48,6 +49,7 @@ export const soft_kill: ModuleFunction<JobContext> = fn({
     "state.soft_kill 20171130110407769519",
     "state.soft_kill 20171130110407769519 vim",
   ),
+  permissions: { read: ["{cachedir}"], write: ["{cachedir}"] },
   params: { jid: str(), state_id: str(null) },
   run: ({ jid, state_id }, { opts }) => pauseRun(opts.cachedir, jid, { id: state_id ?? ALL_STATES, kill: true }),
 });
@@ -58,6 +60,7 @@ export const resume: ModuleFunction<JobContext> = fn({
     "state.resume 20171130110407769519",
     "state.resume 20171130110407769519 vim",
   ),
+  permissions: { read: ["{cachedir}"], write: ["{cachedir}"] },
   params: { jid: str(), state_id: str(null) },
   run: ({ jid, state_id }, { opts }) => resumeRun(opts.cachedir, jid, state_id ?? ALL_STATES),
 });
@@ -67,6 +70,7 @@ export const get_pauses: ModuleFunction<JobContext> = fn({
     "Tell which runs wait or are to end, by job.\n\njid\n    A job, or a list of them.",
     "state.get_pauses",
   ),
+  permissions: { read: ["{cachedir}"] },
   params: { jid: any(null) },
   run: ({ jid }, context) => knownPauses(jid, context),
 });
