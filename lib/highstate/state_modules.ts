@@ -69,7 +69,7 @@ export async function stateModules(used: UsedStates, { get, states }: Catalogue)
       signatures.set(`${module}.${name}`, {
         // A function that is watching may be given what `mod_watch` takes.
         parameters: [...Object.keys(params), ...keywords ?? [], ...Object.keys(watching?.params ?? {})],
-        takesMore: varKwargs !== undefined && keywords === undefined,
+        others: varKwargs === undefined ? "refused" : keywords === undefined ? "used" : "unused",
       });
     }
   }

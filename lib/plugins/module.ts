@@ -58,7 +58,10 @@ export interface ModuleFunction<C> {
   readonly varArgs?: string;
   /** The name of `**kwargs` if the function takes more keyword arguments. */
   readonly varKwargs?: string;
-  /** The keyword arguments that {@linkcode varKwargs} takes. Default: any. Of states, others are errors of the compiler. */
+  /**
+   * The keyword arguments that {@linkcode varKwargs} makes use of. Default: any. Of states, one that looks like a misspelt
+   * argument is an error of the compiler, and any other has no effect.
+   */
   readonly keywords?: readonly string[];
   /** The outputter for its returns, unless the operator names one. Default: the configured one. */
   readonly outputter?: string;

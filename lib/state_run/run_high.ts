@@ -68,10 +68,13 @@ export interface OpenRun {
 function watchOf(compiled: ToRun | undefined, { job, states, call }: Prepared, record?: RunRecord): RunWatch {
   const jid = str(job.job.jid ?? "");
   const pauses = new RunPauses({ cachedir: job.opts.cachedir, jid, signal: job.signal });
-  const asked = call.kwargs.get("state_events");
+  const asked = call.kwargs.get("state_events") ?? null;
   const setting = {
     jid,
-    progress: truthy(asked ?? states.opts.get("state_events")),
+    // Who watches the job sees its states, too.
+    progress: asked === null
+      ? truthy(states.opts.get("state_events")) || job.watchCommand !== undefined
+      : truthy(asked),
     total: compiled?.chunks.length ?? 1,
   };
   return {

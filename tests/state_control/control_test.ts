@@ -8,7 +8,7 @@ import { testContext } from "../support/job_context.ts";
 import { openTree, withoutTimes } from "../support/state_tree.ts";
 import { interruptedRunLines } from "../../lib/state_control/going_on.ts";
 import { readRun, RunRecord } from "../../lib/state_control/record.ts";
-import { isMap, map, type Value } from "../../lib/values/value.ts";
+import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 const JID = "20260101000000000000";
 
@@ -189,6 +189,24 @@ Deno.test("states tell the master of their results where they are asked to", asy
   ]);
   const progress = asked.at(-1)?.data;
   assertEquals(isMap(progress) && progress.get("len"), 3);
+});
+
+Deno.test("who watches a job is told of each state", async () => {
+  const tags: Value[] = [];
+  const request = (load: ValueMap) => {
+    tags.push(load.get("tag") ?? null);
+    return Promise.resolve(true);
+  };
+  for (const watchCommand of [undefined, () => () => {}]) {
+    await using tree = await openTree({
+      files: { "t.sls": "a: test.nop\n" },
+      opts: { use_master_when_local: true },
+      context: { watchCommand, outside: { ...testContext().outside, request } },
+    });
+    await tree.call("state.sls", ["t"]);
+    await tree.call("state.sls", ["t"], { state_events: false });
+  }
+  assertEquals(tags, [`salt/job/${JID}/prog/m1/0`]);
 });
 
 Deno.test("grains and pillar that a state renews are those of the states behind it", async () => {
