@@ -4,7 +4,7 @@
  */
 
 import { loadGrains } from "../../lib/minion/grains.ts";
-import { isMap, toValue, type Value } from "../../lib/values/value.ts";
+import { equals, isMap, toValue, type Value } from "../../lib/values/value.ts";
 import { loadCatalogue } from "../../lib/worker/catalogue.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { run, testContext, testOpts } from "../support/job_context.ts";
@@ -150,6 +150,8 @@ await testWithPython("3008.3", "functions that only look, and those of git, tell
       const ours = withoutDirectory(bare, here);
       if (fun.startsWith("git.")) return assertEquals(ours, withoutDirectory(theirs[i], there));
       // On a host of another family neither has the function.
+      // assertEquals takes two maps of 710 entries for different ones.
+      if (equals(ours, theirs[i])) return;
       if (!missing(theirs[i]) && !String(theirs[i]).startsWith("ERROR: ")) assertEquals(ours, theirs[i]);
       else assert(typeof ours === "string", `${fun} is an error in Python Salt: ${String(theirs[i])}`);
     });
