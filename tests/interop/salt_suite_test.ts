@@ -15,18 +15,16 @@ const AGAIN = 10;
 const DIST = Deno.env.get("SALT_DIST");
 const SALT_CALL = DIST ? [`${DIST}/salt-call`] : OURS.command("salt-call");
 
-const say = (line: string) => Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
-
 const suite = await saltSuite();
 if ("missing" in suite) {
   Deno.test({ name: `Salt's own tests judge salt-call (skipped: ${suite.missing})`, ignore: true, fn() {} });
 } else {
   for (const part of PARTS) {
-    Deno.test(`Salt's own tests of ${part.name} judge salt-call`, () => judge(suite, part));
+    Deno.test(`Salt's own tests of ${part.name} judge salt-call`, (t) => judge(t, suite, part));
   }
 }
 
-async function judge(suite: Suite, part: Part): Promise<void> {
+async function judge(t: Deno.TestContext, suite: Suite, part: Part): Promise<void> {
   const record = readRecord();
   const outcomes = await againWhatFailed(
     suite,
@@ -38,18 +36,15 @@ async function judge(suite: Suite, part: Part): Promise<void> {
   const must = known(MUST_PASS);
   const fresh = known(TO_DO).filter(passes);
   const able = must.length + known(TO_DO).length;
-  say(
-    `${part.name}: ${
-      must.filter(passes).length + fresh.length
-    } of ${outcomes.length} pass; Python's salt-call: ${able}`,
-  );
-  for (const { id } of fresh) {
-    say(`passes now: ${id}; list it: deno run -A tests/interop/salt_suite_record.ts`);
-  }
   const listed = Object.keys(record).filter((id) => part.paths.some((path) => id.startsWith(path)));
   assertEquals(outcomes.map(({ id }) => id), listed.sort(), "the tests are not those that tests.json knows");
   const failed = must.filter((test) => !passes(test));
-  assertEquals(failed.length, 0, failed.map(({ id, outcome, why = "" }) => `${outcome}: ${id}\n${why}`).join("\n\n"));
+  const passed = must.length - failed.length + fresh.length;
+  // Figures are seen in a step's name alone: what a test writes is not.
+  const news = fresh.length === 0 ? "" : `; salt_suite_record.ts lists ${fresh.map(({ id }) => id).join(", ")}`;
+  await t.step(`${passed} of ${outcomes.length} pass; Python's own salt-call: ${able}${news}`, () => {
+    assertEquals(failed.length, 0, failed.map(({ id, outcome, why = "" }) => `${outcome}: ${id}\n${why}`).join("\n\n"));
+  });
 }
 
 /** Runs listed tests that failed once more, one after the other: some wait for times. */
@@ -59,7 +54,6 @@ async function againWhatFailed(suite: Suite, part: Part, outcomes: readonly Test
     id
   );
   if (failed.length === 0 || failed.length > AGAIN) return [...outcomes];
-  say(`once more: ${failed.join(" ")}`);
   const again = await runPart(suite, part, { saltCall: SALT_CALL, only: failed, beside: 1 });
   return outcomes.map((first) => again.find(({ id }) => id === first.id) ?? first);
 }
