@@ -4,6 +4,7 @@
  * @module
  */
 
+import { pathExists } from "../os/file_kind.ts";
 import { compare, type Value } from "../values/value.ts";
 import { joinPath, realPath } from "./paths.ts";
 
@@ -16,22 +17,12 @@ function namesIn(path: string): string[] {
   }
 }
 
-function isThere(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw error;
-    return false;
-  }
-}
-
 /** The paths that a process has open, and its programs'. */
 function filesOf(pid: number): string[] {
   const process = `/proc/${pid}`;
   const links = namesIn(`${process}/fd`).map((name) => joinPath(`${process}/fd`, name));
   for (const task of namesIn(`${process}/task`)) links.push(joinPath(`${process}/task`, task, "exe"));
-  return [...new Set(links.map((link) => realPath(link)))].filter(isThere);
+  return [...new Set(links.map((link) => realPath(link)))].filter(pathExists);
 }
 
 /** Pids by file, or with `byPid` files by pid. */

@@ -55,6 +55,20 @@ export function exists(path: string): boolean {
   }
 }
 
+/**
+ * As {@linkcode exists}, for code that may run without the permission to look.
+ * @throws {Deno.errors.NotCapable} Without it.
+ */
+export function pathExists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    return false;
+  }
+}
+
 /** Whether there is anything at `path`, or where a link there leads. `true` if it is in a directory that this process may not search. */
 export function isThereOrHidden(path: string): boolean {
   try {

@@ -23,7 +23,7 @@ import {
 } from "../../lib/filesystem/trees.ts";
 import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
 import { pythonOsError, systemReason } from "../../lib/os/deno_texts.ts";
-import { isAnything, isDirectory } from "../../lib/os/file_kind.ts";
+import { isAnything, isDirectory, pathExists } from "../../lib/os/file_kind.ts";
 import { makeNode, type Node } from "../../lib/os/libc_inodes.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
@@ -134,7 +134,7 @@ export const symlink: ModuleFunction<JobContext> = fn({
   run: ({ src, path: given, force, atomic, follow_symlinks }) => {
     const path = home(given);
     mustBeAbsolute(path, `Link path must be absolute: ${path}`);
-    const exists = follow_symlinks ? isThere(path) : isAnything(path);
+    const exists = follow_symlinks ? pathExists(path) : isAnything(path);
     const old = linkTarget(path);
     if (old !== undefined) {
       if (normalPath(old) === normalPath(src)) return true;
@@ -155,16 +155,6 @@ export const symlink: ModuleFunction<JobContext> = fn({
     }
   },
 });
-
-function isThere(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw error;
-    return false;
-  }
-}
 
 /** Removes what is no directory. @throws {CommandError} For a directory. */
 function removeFile(path: string): void {
@@ -235,7 +225,7 @@ export const copy: ModuleFunction<JobContext> = fn({
   run: async ({ src, dst, recurse, remove_existing }, context) => {
     const [from, to] = [home(src), home(dst)];
     mustBeAbsolute(from, "File path must be absolute.");
-    if (!isThere(from)) throw new CommandError(`No such file or directory '${from}'`);
+    if (!pathExists(from)) throw new CommandError(`No such file or directory '${from}'`);
     const status = fileStatus(from);
     const trees = isDirectory(to) || isDirectory(from);
     if (trees && !recurse) {
@@ -244,7 +234,7 @@ export const copy: ModuleFunction<JobContext> = fn({
     try {
       if (!trees) copyContents(from, to);
       else if (remove_existing) {
-        if (isThere(to)) Deno.removeSync(to, { recursive: true });
+        if (pathExists(to)) Deno.removeSync(to, { recursive: true });
         copyTree(from, to);
       } else {
         copyOver(from, to);

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { exists, home, isHostError, reasonOf } from "./_file_common.ts";
+import { pathExists } from "../../lib/os/file_kind.ts";
+import { home, isHostError, reasonOf } from "./_file_common.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
 import { realPath } from "../../lib/filesystem/paths.ts";
 import { pythonOsError } from "../../lib/os/deno_texts.ts";
@@ -64,7 +65,7 @@ async function planCopy(wanted: Wanted, context: StateContext): Promise<StateRes
 /** A source of this host needs no copy. */
 async function checkLocal(path: string, wanted: Wanted, context: StateContext): Promise<StateResult> {
   const { name, sum, skipVerify } = wanted;
-  if (!exists(path)) return failed(name, `File ${path} is not present on the minion`);
+  if (!pathExists(path)) return failed(name, `File ${path} is not present on the minion`);
   const ret = startResult(name);
   if (skipVerify || sum === undefined) return { ...ret, comment: `File ${path} is present on the minion` };
   const hash = await hashOf(path, wanted, context);

@@ -62,17 +62,6 @@ export async function makeDirectoriesAbove(name: string, owners: Owners, context
   await context.call("file.makedirs", [name], map({ ...owners }));
 }
 
-/** Python's `os.path.exists`: links are followed. */
-export function exists(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw error;
-    return false;
-  }
-}
-
 /** Whether `path` is absolute, as states want it. */
 export function isAbsolute(path: string): boolean {
   return path.startsWith("/");

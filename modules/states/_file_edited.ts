@@ -4,7 +4,8 @@
  * @module
  */
 
-import { exists, isAbsolute, notAbsolute } from "./_file_common.ts";
+import { pathExists } from "../../lib/os/file_kind.ts";
+import { isAbsolute, notAbsolute } from "./_file_common.ts";
 import { isText } from "../../lib/filesystem/contents.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
@@ -13,7 +14,7 @@ import { map, type Value } from "../../lib/values/value.ts";
 /** What keeps a file from being edited: its path is not absolute, or it is not there; `undefined` if nothing does. */
 export function missingFile(name: string): string | undefined {
   if (!isAbsolute(name)) return notAbsolute(name);
-  return exists(name) ? undefined : `${name}: file not found`;
+  return pathExists(name) ? undefined : `${name}: file not found`;
 }
 
 /** The result of a state that needs a name, or a file that is there. */

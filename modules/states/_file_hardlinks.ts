@@ -6,7 +6,6 @@
 
 import {
   defaultOwners,
-  exists,
   home,
   isAbsolute,
   isHostError,
@@ -18,7 +17,7 @@ import {
 import { type Plan, plan, problemsBefore } from "./_file_link_plans.ts";
 import { normalizeMode } from "../../lib/filesystem/ownership.ts";
 import { dirName } from "../../lib/filesystem/paths.ts";
-import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
+import { isDirectory, isFile, pathExists } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
@@ -40,10 +39,10 @@ async function planHardLink(
   { name, target, force }: { readonly name: string; readonly target: string; readonly force: boolean },
   context: StateContext,
 ): Promise<Plan> {
-  if (!exists(target)) return plan(false, `Target ${target} for hard link does not exist`);
+  if (!pathExists(target)) return plan(false, `Target ${target} for hard link does not exist`);
   if (isDirectory(target)) return plan(false, `Unable to hard link from directory ${target}`);
   if (isDirectory(name)) return plan(false, `Unable to hard link to directory ${name}`);
-  if (!exists(name)) return plan(null, `Hard link ${name} to ${target} is set for creation`, { new: name });
+  if (!pathExists(name)) return plan(null, `Hard link ${name} to ${target} is set for creation`, { new: name });
   if (await isHardLink(name, context)) {
     // The typing error is Salt's.
     if (await sameInode(name, target, context)) {
@@ -114,7 +113,7 @@ dir_mode
     for (const [direction, path] of [["to", name], ["from", target]]) {
       if (isDirectory(path)) return failed(name, `Unable to hard link ${direction} directory ${path}`);
     }
-    if (!exists(target)) return failed(name, `Target ${target} for hard link does not exist`);
+    if (!pathExists(target)) return failed(name, `Target ${target} for hard link does not exist`);
     const directory = dirName(name);
     if (!isDirectory(directory)) {
       if (!makedirs) return failed(name, `Directory ${directory} for hard link is not present`);
@@ -145,7 +144,7 @@ async function putHardLink(
     changes.set("new", name);
     return { ...ret, comment: `Set target of hard link ${name} -> ${target}` };
   }
-  if (exists(name)) return ret;
+  if (pathExists(name)) return ret;
   const problem = await makeHardLink(name, target, context);
   if (problem !== undefined) return failed(name, `Unable to create new hard link ${problem}`, changes);
   changes.set("new", name);

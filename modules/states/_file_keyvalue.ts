@@ -4,11 +4,11 @@
  * @module
  */
 
-import { exists, home } from "./_file_common.ts";
+import { home } from "./_file_common.ts";
 import { readText, replaceFile } from "../../lib/filesystem/contents.ts";
 import { editKeyValues } from "../../lib/filesystem/key_value_editing.ts";
 import { realPath } from "../../lib/filesystem/paths.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
+import { isDirectory, pathExists } from "../../lib/os/file_kind.ts";
 import { systemError } from "../../lib/os/deno_texts.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
@@ -90,7 +90,7 @@ prune : False
     if (name === "") return failed(name, "Must provide name to file.keyvalue");
     const values = pairsOf(key, value, key_values);
     if (typeof values === "string") return failed(name, values);
-    const there = exists(name);
+    const there = pathExists(name);
     if (there ? isDirectory(name) : !more.create_if_missing) {
       return { ...startResult(name, more.ignore_if_missing), comment: `unable to open ${name}` };
     }

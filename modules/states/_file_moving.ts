@@ -6,7 +6,6 @@
 
 import {
   defaultOwners,
-  exists,
   home,
   isAbsolute,
   isHostError,
@@ -18,7 +17,7 @@ import {
 import { hashFile } from "../../lib/filesystem/checksums.ts";
 import { baseName, dirName, expandVariables, joinPath, linkTarget, walk } from "../../lib/filesystem/paths.ts";
 import { copyTree, copyWithMode, moveAny } from "../../lib/filesystem/trees.ts";
-import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
+import { isAnything, isDirectory, isFile, pathExists } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
@@ -97,7 +96,7 @@ subdir : False
     const source = home(givenSource);
     if (name === "") return failed(shown, "Must provide name to file.copy");
     if (!isAbsolute(name)) return failed(shown, notAbsolute(name));
-    if (!exists(source)) return failed(shown, `Source file "${source}" is not present`);
+    if (!pathExists(source)) return failed(shown, `Source file "${source}" is not present`);
     let { user, group, mode } = given;
     if (given.preserve) {
       [user, group, mode] = [

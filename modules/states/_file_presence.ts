@@ -4,17 +4,9 @@
  * @module
  */
 
-import {
-  exists as isThere,
-  home,
-  isAbsolute,
-  isHostError,
-  makeDirectoriesAbove,
-  notAbsolute,
-  reasonOf,
-} from "./_file_common.ts";
+import { home, isAbsolute, isHostError, makeDirectoriesAbove, notAbsolute, reasonOf } from "./_file_common.ts";
 import { dirName, isLink } from "../../lib/filesystem/paths.ts";
-import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
+import { isDirectory, isFile, pathExists } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
@@ -54,7 +46,7 @@ export const exists: ModuleFunction<StateContext> = stateFn({
   run: ({ name: given }) => {
     const name = home(given);
     if (name === "") return failed(name, "Must provide name to file.exists");
-    if (!isThere(name)) return failed(name, `Specified path ${name} does not exist`);
+    if (!pathExists(name)) return failed(name, `Specified path ${name} does not exist`);
     return { ...startResult(name), comment: `Path ${name} exists` };
   },
 });
@@ -66,7 +58,7 @@ export const missing: ModuleFunction<StateContext> = stateFn({
   run: ({ name: given }) => {
     const name = home(given);
     if (name === "") return failed(name, "Must provide name to file.missing");
-    if (isThere(name)) return failed(name, `Specified path ${name} exists`);
+    if (pathExists(name)) return failed(name, `Specified path ${name} exists`);
     return { ...startResult(name), comment: `Path ${name} is missing` };
   },
 });
@@ -77,7 +69,7 @@ async function wouldTouch(
   context: StateContext,
 ): Promise<StateResult> {
   const planned = { name, result: null, changes: map({ new: name }) };
-  if (!isThere(name)) return { ...planned, comment: `File ${name} is set to be created` };
+  if (!pathExists(name)) return { ...planned, comment: `File ${name} is set to be created` };
   const stats = await context.call("file.stats", [name], map({ follow_symlinks: false }));
   const differs = (wanted: Value, key: string) =>
     wanted !== null && (!isMap(stats) || text(wanted) !== text(stats.get(key) ?? null));
@@ -107,7 +99,7 @@ makedirs : False
     if (context.test) return await wouldTouch(name, { atime, mtime }, context);
     if (makedirs) await makeDirectoriesAbove(name, {}, context);
     if (!isDirectory(dirName(name))) return failed(name, `Directory not present to touch file ${name}`);
-    const extant = isThere(name);
+    const extant = pathExists(name);
     const done = truthy(await context.call("file.touch", [name, atime, mtime]));
     if (!done) return failed(name, "");
     if (!extant) return { ...startResult(name), comment: `Created empty file ${name}`, changes: map({ new: name }) };

@@ -5,20 +5,11 @@
  */
 
 import { cleanDirectory, patternsOf, requiredPaths } from "./_file_cleaning.ts";
-import {
-  exists,
-  home,
-  isAbsolute,
-  isHostError,
-  notAbsolute,
-  ownerOf,
-  reasonOf,
-  unknownOwners,
-} from "./_file_common.ts";
+import { home, isAbsolute, isHostError, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./_file_common.ts";
 import { type RecursePlan, recursePlan, sourcesThere } from "./_file_recurse_sources.ts";
 import { normalizeMode } from "../../lib/filesystem/ownership.ts";
 import { baseName, dirName, joinPath, normalPath } from "../../lib/filesystem/paths.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
+import { isDirectory, pathExists } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
@@ -92,7 +83,7 @@ async function bringAll(
   const { clean, replace } = recursing;
   for (const path of plan.directories) {
     if (baseName(path) === "..") continue;
-    const other = clean && exists(path) && !isDirectory(path);
+    const other = clean && pathExists(path) && !isDirectory(path);
     if (other && await clearFor(path, { kind: "directory", together }, context)) continue;
     together.add(path, await bring("file.directory", path, recursing.directory, context));
   }
@@ -228,7 +219,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance
     }
     const dirMode = normalizeMode(given.dir_mode);
     if (!isDirectory(name)) {
-      if (exists(name)) return failed(name, `The path ${name} exists and is not a directory`);
+      if (pathExists(name)) return failed(name, `The path ${name} exists and is not a directory`);
       if (!context.test) await context.call("file.makedirs_perms", [name], map({ user, group, mode: dirMode }));
     }
     const plan = await recursePlan({

@@ -6,7 +6,6 @@
 
 import {
   defaultOwners,
-  exists,
   home,
   isAbsolute,
   isHostError,
@@ -18,7 +17,7 @@ import {
 import { type Plan, plan, problemsBefore } from "./_file_link_plans.ts";
 import { normalizeMode } from "../../lib/filesystem/ownership.ts";
 import { baseName, dirName, joinPath, linkTarget, normalPath } from "../../lib/filesystem/paths.ts";
-import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
+import { isAnything, isDirectory, isFile, pathExists } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
@@ -65,7 +64,7 @@ interface Wanted extends LinkOwner {
 
 /** Whether there is something at the link's place. */
 function occupied({ name, follow }: Wanted): boolean {
-  return follow ? exists(name) : isAnything(name);
+  return follow ? pathExists(name) : isAnything(name);
 }
 
 async function planLink(wanted: Wanted, context: StateContext): Promise<Plan> {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { exists } from "./_file_common.ts";
+import { pathExists } from "../../lib/os/file_kind.ts";
 import { texts } from "./_mount_options.ts";
 import { dirName, realPath } from "../../lib/filesystem/paths.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
@@ -75,7 +75,7 @@ function canonical(device: string): string | undefined {
   if (fuse !== undefined || volume === null) return fuse;
   const [group, name] = volume.slice(1).map((part) => part.replaceAll("-", "--"));
   const mapper = `/dev/mapper/${group}-${name}`;
-  return exists(mapper) ? mapper : undefined;
+  return pathExists(mapper) ? mapper : undefined;
 }
 
 function allOptions(opts: readonly string[], entry: ValueMap): string[] {

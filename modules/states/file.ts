@@ -8,16 +8,7 @@
  */
 
 import { accumulators } from "./_file_accumulators.ts";
-import {
-  exists,
-  home,
-  isAbsolute,
-  isHostError,
-  notAbsolute,
-  ownerOf,
-  reasonOf,
-  unknownOwners,
-} from "./_file_common.ts";
+import { home, isAbsolute, isHostError, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./_file_common.ts";
 import { saltenvOf } from "./_saltenv.ts";
 import { contentsCount, toldContents } from "./_file_contents.ts";
 import { type Given, isKeep, type Managed, PARAMS, wrongArguments } from "./_file_managed_arguments.ts";
@@ -25,7 +16,7 @@ import { permissionResult, selinuxOf } from "./_file_permissions.ts";
 import { chosenSource, plan, put } from "./_file_putting.ts";
 import { schemeOf } from "../../lib/filesystem/checksums.ts";
 import { normalizeMode } from "../../lib/filesystem/ownership.ts";
-import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
+import { isDirectory, isFile, pathExists } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import type { ModuleFunction } from "../../lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
@@ -182,7 +173,7 @@ async function bringAbout(file: Managed, ret: StateResult, context: StateContext
   const { given, name } = file;
   const hasContents = truthy(given.source) || contentsCount(given) > 0;
   const chosen = hasContents && truthy(given.replace) ? await withKnownHash(file, context) : { file, same: true };
-  if (chosen.same && exists(name)) return await keepContents(chosen.file, ret, context);
+  if (chosen.same && pathExists(name)) return await keepContents(chosen.file, ret, context);
   const gathered = accumulators(context).texts.get(name);
   const variables = gathered === undefined
     ? file.variables
@@ -201,7 +192,7 @@ async function withKnownHash(
 ): Promise<{ readonly file: Managed; readonly same: boolean }> {
   const { given, name, saltenv } = file;
   if (
-    file.contents !== null || truthy(file.template) || !truthy(file.source) || given.skip_verify || !exists(name)
+    file.contents !== null || truthy(file.template) || !truthy(file.source) || given.skip_verify || !pathExists(name)
   ) return { file, same: false };
   try {
     const chosen = await chosenSource(file, context);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { exists } from "./_file_common.ts";
+import { pathExists } from "../../lib/os/file_kind.ts";
 import { activeMounts, entryOf, findDevice, type FoundDevice, shownPath } from "./_mount_devices.ts";
 import { changedOptions, droppedOptions, type OptionRules, texts } from "./_mount_options.ts";
 import { realPath } from "../../lib/filesystem/paths.ts";
@@ -179,7 +179,7 @@ async function settleDevice(mounting: Mounting, found: FoundDevice): Promise<Sta
 /** Mounts what is not mounted, or says why it is not to be. */
 async function settleMount(mounting: Mounting): Promise<StateResult | undefined> {
   const { given: { device, mkmnt, fstype, mount, user }, name, context: { test, call }, ret } = mounting;
-  const there = exists(name);
+  const there = pathExists(name);
   if (mount) {
     if (test) {
       if (there) return mounting.end(null, `${name} would be mounted`);
