@@ -11,26 +11,6 @@ import { isReserved, stateModules as modulesOfId } from "../states/high.ts";
 import type { StateModules } from "../states/order.ts";
 import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
-/**
- * Salt's modules that are not built here, for what `state.show_lowstate` shows of them: the function of an execution module
- * that each needs; `null`: none.
- */
-const WATCHING: Readonly<Record<string, string | null>> = {
-  at: "at.at",
-  cmd: null,
-  event: null,
-  module: null,
-  mount: null,
-  pkg: "pkg.install",
-  service: "service.start",
-};
-
-const AGGREGATING: Readonly<Record<string, string | null>> = {
-  iptables: "iptables.version",
-  pkg: "pkg.install",
-  selinux: "selinux.getenforce",
-};
-
 /** The functions that high data name, by state module. */
 export type UsedStates = ReadonlyMap<string, ReadonlySet<string>>;
 
@@ -54,36 +34,27 @@ function addUsed(used: Map<string, Set<string>>, body: Value): void {
 }
 
 /** The state modules of a host. @param used Those that are needed; the others are not looked at. */
-export async function stateModules(used: UsedStates, { get, states }: Catalogue): Promise<StateModules> {
+export async function stateModules(used: UsedStates, { states }: Catalogue): Promise<StateModules> {
   const signatures = new Map<string, StateSignature>();
-  const hooks = new Set<string>();
+  const watching = new Set<string>(), aggregating = new Set<string>();
   for (const [module, functions] of used) {
-    for (const hook of ["mod_watch", "mod_aggregate"]) {
-      if (await states.get(`${module}.${hook}`) !== undefined) hooks.add(`${module}.${hook}`);
-    }
+    const watch = await states.get(`${module}.mod_watch`);
+    if (watch !== undefined) watching.add(module);
+    if (await states.get(`${module}.mod_aggregate`) !== undefined) aggregating.add(module);
     for (const name of functions) {
       const fun = await states.get(`${module}.${name}`);
       if (fun === undefined) continue;
       const { params, varKwargs, keywords } = fun;
-      const watching = await states.get(`${module}.mod_watch`);
       signatures.set(`${module}.${name}`, {
         // A function that is watching may be given what `mod_watch` takes.
-        parameters: [...Object.keys(params), ...keywords ?? [], ...Object.keys(watching?.params ?? {})],
+        parameters: [...Object.keys(params), ...keywords ?? [], ...Object.keys(watch?.params ?? {})],
         others: varKwargs === undefined ? "refused" : keywords === undefined ? "used" : "unused",
       });
     }
   }
-  const has = async (fun: string) => await get(fun) !== undefined;
-  for (const [hook, table] of [["mod_watch", WATCHING], ["mod_aggregate", AGGREGATING]] as const) {
-    for (const module of used.keys()) {
-      if (!Object.hasOwn(table, module) || states.refusals().has(module)) continue;
-      const needed = table[module];
-      if (needed === null || await has(needed)) hooks.add(`${module}.${hook}`);
-    }
-  }
   return {
-    watches: (module) => hooks.has(`${module}.mod_watch`),
-    aggregates: (module) => hooks.has(`${module}.mod_aggregate`),
+    watches: (module) => watching.has(module),
+    aggregates: (module) => aggregating.has(module),
     signature: (fun) => signatures.get(fun),
   };
 }
