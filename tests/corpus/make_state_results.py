@@ -20,10 +20,10 @@ import logging
 import os
 import re
 import shutil
-import stat
 import sys
 import tempfile
 
+from directory_tree import build, dropped, snapshot
 import salt.config
 import salt.exceptions
 import salt.loader
@@ -52,50 +52,6 @@ def place(value, old, new):
             return {place(key, old, new): place(item, old, new) for key, item in value.items()}
         return {"__pairs__": [[key, place(item, old, new)] for key, item in value.items()]}
     return value
-
-
-def dropped(value, drop):
-    if isinstance(value, dict):
-        return {key: dropped(item, drop) for key, item in value.items() if key not in drop}
-    return value
-
-
-def build(root, tree):
-    for name, what in tree.items():
-        path = f"{root}/{name}"
-        if isinstance(what, str):
-            what = {"text": what}
-        if "dir" in what:
-            os.mkdir(path)
-            build(path, what["dir"])
-        elif "link" in what:
-            os.symlink(what["link"], path)
-        else:
-            with open(path, "wb") as out:
-                out.write(bytes.fromhex(what["hex"]) if "hex" in what else what["text"].encode())
-        if "mode" in what:
-            os.chmod(path, int(what["mode"], 8))
-
-
-def snapshot(root):
-    tree = {}
-    for name in sorted(os.listdir(root)):
-        path = f"{root}/{name}"
-        info = os.lstat(path)
-        mode = format(stat.S_IMODE(info.st_mode), "04o")
-        if stat.S_ISLNK(info.st_mode):
-            tree[name] = {"link": os.readlink(path)}
-        elif stat.S_ISDIR(info.st_mode):
-            tree[name] = {"dir": snapshot(path), **({} if mode == "0755" else {"mode": mode})}
-        else:
-            with open(path, "rb") as source:
-                data = source.read()
-            try:
-                what = {"text": data.decode()}
-            except UnicodeDecodeError:
-                what = {"hex": data.hex()}
-            tree[name] = what["text"] if mode == "0644" and "text" in what else {**what, **({} if mode == "0644" else {"mode": mode})}
-    return tree
 
 
 class Functions(dict):
