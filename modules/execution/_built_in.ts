@@ -19,7 +19,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   at: () => import("./at.ts"),
   cmd: () => import("./cmd.ts"),
   config: () => import("./config.ts"),
-  cp: () => import("./cp.ts"),
+  cp: () => joined([import("./cp.ts"), import("./_cp_caching.ts"), import("./_cp_sending.ts")]),
   cron: () => import("./cron.ts"),
   data: () => import("./data.ts"),
   debian_service: () => import("./debian_service.ts"),
@@ -37,6 +37,7 @@ export const EXECUTION_MODULES: ModuleTable = {
       import("./file.ts"),
       import("./_file_editing.ts"),
       import("./_file_managing.ts"),
+      import("./_file_replacing.ts"),
       import("./_file_trees.ts"),
     ]),
   git: () =>

@@ -1,148 +1,23 @@
 /**
- * Execution module `cp`: fetches files from the file server and other URLs, lists what there is, sends files to the master, and takes those that
- * `salt-cp` sends.
+ * Execution module `cp`: fetches files from the file server and other URLs, and tells what the file server has. Its other functions are in
+ * `_cp_caching.ts` and `_cp_sending.ts`.
  * Source: the functions and results of Salt 3008.3 `salt/modules/cp.py`.
  * @module
  */
 
-import { fetchedByJob, FILE_CLIENT, FILE_CLIENT_ANYWHERE, fileClientOf } from "../../lib/fileclient/open.ts";
-import { cachedCopy, cacheDestination, type CachePlace, externalPath } from "../../lib/fileclient/cache_paths.ts";
-import { cachedFiles, cacheLocalFile } from "../../lib/fileclient/local_cache.ts";
+import { environment, placeOf, SALTENV, SALTENV_DOC, URL_DOC } from "./_cp_arguments.ts";
+import { cached } from "./_cp_caching.ts";
+import { FILE_CLIENT, FILE_CLIENT_ANYWHERE, fileClientOf } from "../../lib/fileclient/open.ts";
+import { externalPath } from "../../lib/fileclient/cache_paths.ts";
 import { directoryOnHost } from "../../lib/fileclient/directories.ts";
 import { placeOnHost } from "../../lib/fileclient/placing.ts";
 import { dirName } from "../../lib/filesystem/paths.ts";
-import { pushDirectory, pushFile, type PushHost } from "../../lib/fileclient/pushing.ts";
 import { withoutPassword } from "../../lib/fileclient/downloads.ts";
-import { messageOf } from "../../lib/errors.ts";
-import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
+import { isFile } from "../../lib/os/file_kind.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { describe } from "../../lib/plugins/docs.ts";
-import { any, bool, dict, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { gunzip } from "../../lib/values/gzip.ts";
-import { map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
-
-/** What Salt answers where no file can be put. */
-const UNAVAILABLE = "Destination unavailable";
-
-export const recv: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    `Write small files that salt-cp sends, and say of each whether that went well.
-
-files
-    What each file holds, by the path that it had.
-
-dest
-    Where it is to be: a file, or a directory that is there.`,
-    "cp.recv",
-  ),
-  permissions: { read: true, write: true },
-  params: { files: dict(), dest: str() },
-  async run({ files, dest }) {
-    const written = new Map<Value, Value>();
-    for (const [path, data] of files) {
-      const final = destination(text(path), dest);
-      if (final === undefined) return UNAVAILABLE;
-      try {
-        await Deno.writeFile(final, data instanceof Uint8Array ? data : new TextEncoder().encode(text(data)));
-        written.set(final, true);
-      } catch {
-        written.set(final, false);
-      }
-    }
-    return written;
-  },
-});
-
-export const recv_chunked: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    `Write a piece of a file that salt-cp sends; directories that are missing are made. The result is True, or what went wrong.
-
-dest
-    Path of the file, or of a directory without files in it.
-
-chunk
-    The piece in base64; None makes the directory \`dest\`.
-
-append
-    Whether it goes behind what is there.
-
-compressed
-    Whether the piece is gzipped.
-
-mode
-    Permission bits that a new file gets.`,
-    "cp.recv_chunked",
-  ),
-  permissions: { read: true, write: true },
-  params: { dest: str(), chunk: any(), append: bool(false), compressed: bool(true), mode: int(null) },
-  async run({ dest, chunk, append, compressed, mode }, context) {
-    try {
-      if (chunk === null) return await makeDirectory(dest);
-      const bytes = Uint8Array.fromBase64(chunk instanceof Uint8Array ? new TextDecoder().decode(chunk) : text(chunk));
-      const piece = compressed ? await gunzip(bytes) : bytes;
-      using file = await openIn(dest, append);
-      for (let at = 0; at < piece.length;) at += await file.write(piece.subarray(at));
-      if (!append && mode !== null) await Deno.chmod(dest, mode);
-      return true;
-    } catch (error) {
-      context.setRetcode(1);
-      return messageOf(error);
-    }
-  },
-});
-
-/** Where the file that was at `path` goes; `undefined` if there is no place for it. */
-function destination(path: string, dest: string): string | undefined {
-  const directory = isDirectory(dest);
-  if (baseName(path) === baseName(dest) && !directory) return dest;
-  if (directory) return `${dest.replace(/\/+$/, "")}/${baseName(path)}`;
-  return isDirectory(dest.slice(0, dest.lastIndexOf("/")) || "/") ? dest : undefined;
-}
-
-async function makeDirectory(path: string): Promise<Value> {
-  try {
-    await Deno.mkdir(path, { recursive: true });
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) return "Path exists and is a file";
-    throw error;
-  }
-}
-
-async function openIn(path: string, append: boolean): Promise<Deno.FsFile> {
-  const options = { write: true, create: true, append, truncate: !append };
-  try {
-    return await Deno.open(path, options);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
-    return await Deno.open(path, options);
-  }
-}
-
-function baseName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
-/** The environment that is meant where none is named. */
-function environment(saltenv: string | null, { opts }: JobContext): string {
-  return saltenv || opts.saltenv || "base";
-}
-
-function placeOf(saltenv: string | null, context: JobContext): CachePlace {
-  return { cachedir: context.opts.cachedir, saltenv: environment(saltenv, context) };
-}
-
-/** Patterns of a list, or one. */
-function patterns(given: Value): string | string[] | undefined {
-  if (given === null) return undefined;
-  return Array.isArray(given) ? given.map(text) : text(given);
-}
-
-const SALTENV = { saltenv: str(null) };
-const URL_DOC =
-  `A path on the file server (salt://a/b, salt://a/b?saltenv=dev), http://, https://, file://, or a path of this host.`;
-const SALTENV_DOC = "saltenv\n    Environment of the file server. Default: the option saltenv, or base.";
+import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
 
 export const get_file: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -324,168 +199,8 @@ ${SALTENV_DOC}`,
   },
 });
 
-const CACHE_FILE = {
-  path: str(),
-  ...SALTENV,
-  source_hash: str(null),
-  verify_ssl: bool(true),
-  use_etag: bool(false),
-};
-
-interface CacheArguments {
-  readonly source_hash?: string | null;
-  readonly verify_ssl?: boolean;
-  readonly use_etag?: boolean;
-}
-
-/** The path of the copy of a file; a failure is logged. */
-async function cached(
-  path: string,
-  saltenv: string | null,
-  { source_hash, verify_ssl, use_etag }: CacheArguments,
-  context: JobContext,
-): Promise<string | undefined> {
-  const env = environment(saltenv, context);
-  const [fetched, asked] = [fetchedByJob(context), `${env}\0${path}`];
-  const known = fetched.get(asked);
-  if (known !== undefined && isFile(known)) return known;
-  const copy = await fileClientOf(context).cacheFile(path, env, {
-    sourceHash: source_hash ?? undefined,
-    verifySsl: verify_ssl,
-    useEtag: use_etag,
-  });
-  if (copy === undefined) {
-    context.log("error", `Unable to cache file '${withoutPassword(path)}' from saltenv '${env}'.`);
-  } else if (/^https?:/i.test(path)) fetched.set(asked, copy);
-  return copy;
-}
-
-const CACHE_FILE_DOC =
-  `Fetch a file into the cache, unless the copy there is the same, and return the copy's path; False if there is no such file.
-
-path
-    ${URL_DOC}
-
-${SALTENV_DOC}
-
-source_hash
-    A digest: a copy in the cache that has it is not fetched again. For http and https.
-
-verify_ssl
-    Whether the certificate of an https server is checked.
-
-use_etag
-    Whether the copy is kept while the server's ETag is the same.`;
-
-export const cache_file: ModuleFunction<JobContext> = fn({
-  doc: describe(CACHE_FILE_DOC, "cp.cache_file salt://path/to/file"),
-  permissions: FILE_CLIENT,
-  params: CACHE_FILE,
-  run: async ({ path, saltenv, ...options }, context) => await cached(path, saltenv, options, context) ?? false,
-});
-
-export const cache_file_ssh: ModuleFunction<JobContext> = fn({
-  doc: describe(`Another name of cp.cache_file.\n\n${CACHE_FILE_DOC}`, "cp.cache_file_ssh salt://path/to/file"),
-  permissions: FILE_CLIENT,
-  params: CACHE_FILE,
-  run: async ({ path, saltenv, ...options }, context) => await cached(path, saltenv, options, context) ?? false,
-});
-
-export const cache_files: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    `Fetch several files into the cache, and return the copies' paths; False for those that are not there.
-
-paths
-    A list of URLs, or text with commas.
-
-${SALTENV_DOC}`,
-    "cp.cache_files salt://pathto/file1,salt://pathto/file2",
-  ),
-  permissions: FILE_CLIENT,
-  params: { paths: list(), ...SALTENV },
-  async run({ paths, saltenv }, context) {
-    const copies: Value[] = [];
-    const client = fileClientOf(context), env = environment(saltenv, context);
-    for (const path of paths) copies.push(await client.cacheFile(text(path), env) ?? false);
-    return copies;
-  },
-});
-
-export const cache_dir: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    `Fetch all files below a directory of the file server into the cache, and return the copies' paths.
-
-${SALTENV_DOC}
-
-include_empty
-    Whether empty directories are made.
-
-include_pat, exclude_pat
-    Files to take, and of these files to leave out: globs, or regular expressions behind E@; one or a list.`,
-    "cp.cache_dir salt://path/to/dir",
-    "cp.cache_dir salt://path/to/dir include_pat='E@*.py$'",
-  ),
-  permissions: FILE_CLIENT,
-  params: { path: str(), ...SALTENV, include_empty: bool(false), include_pat: any(null), exclude_pat: any(null) },
-  run: ({ path, saltenv, include_empty, include_pat, exclude_pat }, context) =>
-    fileClientOf(context).cacheDir(path, environment(saltenv, context), {
-      includeEmpty: include_empty,
-      includePat: patterns(include_pat),
-      excludePat: patterns(exclude_pat),
-    }),
-});
-
-export const cache_master: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    `Fetch all files of an environment into the cache, and return the copies' paths.\n\n${SALTENV_DOC}`,
-    "cp.cache_master",
-  ),
-  permissions: FILE_CLIENT,
-  params: SALTENV,
-  run: async ({ saltenv }, context) =>
-    (await fileClientOf(context).cacheAll(environment(saltenv, context))).map((copy) => copy ?? false),
-});
-
-export const cache_local_file: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Copy a file of this host into the cache, unless there is the same already, and return the copy's path; empty text if there is no such file.",
-    "cp.cache_local_file /etc/hosts",
-  ),
-  permissions: FILE_CLIENT,
-  params: { path: str() },
-  run: ({ path }, context) => cacheLocalFile(path, placeOf(null, context)),
-});
-
-export const cache_dest: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    `Return the path in the cache that cp.cache_file would give a file, whether it is there or not.\n\n${SALTENV_DOC}`,
-    "cp.cache_dest salt://my/file",
-  ),
-  params: { url: str(), ...SALTENV },
-  run: ({ url, saltenv }, context) => cacheDestination(url, placeOf(saltenv, context)),
-});
-
-export const is_cached: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    `Return the path of a file's copy in the cache; empty text if there is none.\n\n${SALTENV_DOC}`,
-    "cp.is_cached salt://path/to/file",
-  ),
-  permissions: { read: ["{cachedir}"] },
-  params: { path: str(), ...SALTENV },
-  run: ({ path, saltenv }, context) => cachedCopy(path, placeOf(saltenv, context)),
-});
-
-export const list_minion: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    `Return the copies in the cache: of an environment's files, and of this host's own.\n\n${SALTENV_DOC}`,
-    "cp.list_minion",
-  ),
-  permissions: { read: ["{cachedir}"] },
-  params: SALTENV,
-  run: ({ saltenv }, context) => cachedFiles(placeOf(saltenv, context)),
-});
-
 const LIST = { ...SALTENV, prefix: str("") };
+
 const LIST_DOC = `${SALTENV_DOC}\n\nprefix\n    Only what lies below this directory.`;
 
 export const list_master: ModuleFunction<JobContext> = fn({
@@ -527,6 +242,7 @@ export const envs: ModuleFunction<JobContext> = fn({
 });
 
 const HASH_FILE = { path: str(), ...SALTENV };
+
 const HASH_FILE_DOC =
   `Return a file's digest, a map of hsum and hash_type: of a file of the file server behind salt://, else of this host. Empty text: the file server
 has no such file.
@@ -572,55 +288,4 @@ octal
     if (mode === undefined) return null;
     return octal ? mode.toString(8).slice(-4) : mode;
   },
-});
-
-function pushHost({ opts, outside, log }: JobContext): PushHost {
-  return {
-    id: opts.id ?? "",
-    pieceBytes: opts.file_buffer_size,
-    request: (load) => outside.request(load),
-    log: (level, message) => log(level, message),
-  };
-}
-
-export const push: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    `Send a file to the master, which keeps it below minions/<id>/files in its cache directory, and return whether it did. Needs the master's option
-file_recv. Everybody who may read there sees the file.
-
-path
-    An absolute path.
-
-keep_symlinks
-    Whether a link's own path counts and not what it leads to.
-
-upload_path
-    Another path for the file on the master.
-
-remove_source
-    Whether the file is removed here afterwards.`,
-    "cp.push /etc/fstab",
-    "cp.push /etc/fstab upload_path='/new/path/fstab'",
-  ),
-  permissions: { read: true, write: true },
-  params: { path: str(), keep_symlinks: bool(false), upload_path: str(null), remove_source: bool(false) },
-  run: ({ path, keep_symlinks: keepSymlinks, upload_path, remove_source: removeSource }, context) =>
-    pushFile(path, { keepSymlinks, uploadPath: upload_path ?? undefined, removeSource }, pushHost(context)),
-});
-
-export const push_dir: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    `Send all files below a directory to the master, as cp.push does, and return whether it has them all.
-
-glob
-    Only files whose names match.
-
-upload_path
-    Another path for the directory on the master.`,
-    "cp.push_dir /etc/modprobe.d/ glob='*.conf'",
-  ),
-  permissions: { read: true },
-  params: { path: str(), glob: str(null), upload_path: str(null) },
-  run: ({ path, glob, upload_path }, context) =>
-    pushDirectory(path, { glob: glob ?? undefined, uploadPath: upload_path ?? undefined }, pushHost(context)),
 });

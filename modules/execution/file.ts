@@ -1,6 +1,6 @@
 /**
  * Execution module `file`, first part: paths, what the system says of files, owners and modes, digests, finding. The rest is in
- * `_file_editing.ts`, `_file_trees.ts` and `_file_managing.ts`.
+ * `_file_editing.ts`, `_file_replacing.ts`, `_file_trees.ts` and `_file_managing.ts`.
  *
  * All that takes a path needs all permissions: Deno lets nothing less look at `/proc`, `/sys` and `/dev`, and the names of owners may come from a
  * directory service. The logic is in `lib/filesystem`.

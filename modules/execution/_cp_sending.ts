@@ -1,0 +1,165 @@
+/**
+ * The functions of the module `cp` that take files which `salt-cp` sends, and that send files to the master.
+ * Source: the functions and results of Salt 3008.3 `salt/modules/cp.py`.
+ * @module
+ */
+
+import { pushDirectory, pushFile, type PushHost } from "../../lib/fileclient/pushing.ts";
+import { baseName } from "../../lib/filesystem/paths.ts";
+import { messageOf } from "../../lib/errors.ts";
+import { isDirectory } from "../../lib/os/file_kind.ts";
+import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
+import { describe } from "../../lib/plugins/docs.ts";
+import { any, bool, dict, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { gunzip } from "../../lib/values/gzip.ts";
+import { str as text, type Value } from "../../lib/values/value.ts";
+
+/** What Salt answers where no file can be put. */
+const UNAVAILABLE = "Destination unavailable";
+
+export const recv: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Write small files that salt-cp sends, and say of each whether that went well.
+
+files
+    What each file holds, by the path that it had.
+
+dest
+    Where it is to be: a file, or a directory that is there.`,
+    "cp.recv",
+  ),
+  permissions: { read: true, write: true },
+  params: { files: dict(), dest: str() },
+  async run({ files, dest }) {
+    const written = new Map<Value, Value>();
+    for (const [path, data] of files) {
+      const final = destination(text(path), dest);
+      if (final === undefined) return UNAVAILABLE;
+      try {
+        await Deno.writeFile(final, data instanceof Uint8Array ? data : new TextEncoder().encode(text(data)));
+        written.set(final, true);
+      } catch {
+        written.set(final, false);
+      }
+    }
+    return written;
+  },
+});
+
+export const recv_chunked: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Write a piece of a file that salt-cp sends; directories that are missing are made. The result is True, or what went wrong.
+
+dest
+    Path of the file, or of a directory without files in it.
+
+chunk
+    The piece in base64; None makes the directory \`dest\`.
+
+append
+    Whether it goes behind what is there.
+
+compressed
+    Whether the piece is gzipped.
+
+mode
+    Permission bits that a new file gets.`,
+    "cp.recv_chunked",
+  ),
+  permissions: { read: true, write: true },
+  params: { dest: str(), chunk: any(), append: bool(false), compressed: bool(true), mode: int(null) },
+  async run({ dest, chunk, append, compressed, mode }, context) {
+    try {
+      if (chunk === null) return await makeDirectory(dest);
+      const bytes = Uint8Array.fromBase64(chunk instanceof Uint8Array ? new TextDecoder().decode(chunk) : text(chunk));
+      const piece = compressed ? await gunzip(bytes) : bytes;
+      using file = await openIn(dest, append);
+      for (let at = 0; at < piece.length;) at += await file.write(piece.subarray(at));
+      if (!append && mode !== null) await Deno.chmod(dest, mode);
+      return true;
+    } catch (error) {
+      context.setRetcode(1);
+      return messageOf(error);
+    }
+  },
+});
+
+/** Where the file that was at `path` goes; `undefined` if there is no place for it. */
+function destination(path: string, dest: string): string | undefined {
+  const directory = isDirectory(dest);
+  if (baseName(path) === baseName(dest) && !directory) return dest;
+  if (directory) return `${dest.replace(/\/+$/, "")}/${baseName(path)}`;
+  return isDirectory(dest.slice(0, dest.lastIndexOf("/")) || "/") ? dest : undefined;
+}
+
+async function makeDirectory(path: string): Promise<Value> {
+  try {
+    await Deno.mkdir(path, { recursive: true });
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) return "Path exists and is a file";
+    throw error;
+  }
+}
+
+async function openIn(path: string, append: boolean): Promise<Deno.FsFile> {
+  const options = { write: true, create: true, append, truncate: !append };
+  try {
+    return await Deno.open(path, options);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    return await Deno.open(path, options);
+  }
+}
+
+function pushHost({ opts, outside, log }: JobContext): PushHost {
+  return {
+    id: opts.id ?? "",
+    pieceBytes: opts.file_buffer_size,
+    request: (load) => outside.request(load),
+    log: (level, message) => log(level, message),
+  };
+}
+
+export const push: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Send a file to the master, which keeps it below minions/<id>/files in its cache directory, and return whether it did. Needs the master's option
+file_recv. Everybody who may read there sees the file.
+
+path
+    An absolute path.
+
+keep_symlinks
+    Whether a link's own path counts and not what it leads to.
+
+upload_path
+    Another path for the file on the master.
+
+remove_source
+    Whether the file is removed here afterwards.`,
+    "cp.push /etc/fstab",
+    "cp.push /etc/fstab upload_path='/new/path/fstab'",
+  ),
+  permissions: { read: true, write: true },
+  params: { path: str(), keep_symlinks: bool(false), upload_path: str(null), remove_source: bool(false) },
+  run: ({ path, keep_symlinks: keepSymlinks, upload_path, remove_source: removeSource }, context) =>
+    pushFile(path, { keepSymlinks, uploadPath: upload_path ?? undefined, removeSource }, pushHost(context)),
+});
+
+export const push_dir: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    `Send all files below a directory to the master, as cp.push does, and return whether it has them all.
+
+glob
+    Only files whose names match.
+
+upload_path
+    Another path for the directory on the master.`,
+    "cp.push_dir /etc/modprobe.d/ glob='*.conf'",
+  ),
+  permissions: { read: true },
+  params: { path: str(), glob: str(null), upload_path: str(null) },
+  run: ({ path, glob, upload_path }, context) =>
+    pushDirectory(path, { glob: glob ?? undefined, uploadPath: upload_path ?? undefined }, pushHost(context)),
+});
