@@ -191,3 +191,14 @@ function refuseForbidden(cmd: Value, context: JobContext): void {
     throw new CommandError(`The shell command "${line}" is not permitted`);
   }
 }
+
+/** What `cmd.run_all` and the like return: Salt's map of four. @param hide Whether what the command wrote is left out. */
+export function asMap({ pid, retcode, stdout, stderr }: CommandResult, hide = false): Record<string, unknown> {
+  return { pid, retcode, stdout: hide ? "" : stdout, stderr: hide ? "" : stderr };
+}
+
+/** Arguments that most functions take in this order. */
+export const BEFORE_SHELL = pick("cwd", "stdin", "runas", "group", "shell");
+
+/** Arguments that say what counts as a success. */
+export const SUCCESS = pick("success_retcodes", "success_stdout", "success_stderr");

@@ -4,12 +4,10 @@
  * @module
  */
 
-import { environment, placeOf, SALTENV, SALTENV_DOC, URL_DOC } from "./_cp_arguments.ts";
-import { fetchedByJob, FILE_CLIENT, fileClientOf } from "../../lib/fileclient/open.ts";
+import { cached, environment, placeOf, SALTENV, SALTENV_DOC, URL_DOC } from "./_cp_fetching.ts";
+import { FILE_CLIENT, fileClientOf } from "../../lib/fileclient/open.ts";
 import { cachedCopy, cacheDestination } from "../../lib/fileclient/cache_paths.ts";
 import { cachedFiles, cacheLocalFile } from "../../lib/fileclient/local_cache.ts";
-import { withoutPassword } from "../../lib/fileclient/downloads.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { any, bool, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
@@ -28,34 +26,6 @@ const CACHE_FILE = {
   verify_ssl: bool(true),
   use_etag: bool(false),
 };
-
-interface CacheArguments {
-  readonly source_hash?: string | null;
-  readonly verify_ssl?: boolean;
-  readonly use_etag?: boolean;
-}
-
-/** The path of the copy of a file; a failure is logged. */
-export async function cached(
-  path: string,
-  saltenv: string | null,
-  { source_hash, verify_ssl, use_etag }: CacheArguments,
-  context: JobContext,
-): Promise<string | undefined> {
-  const env = environment(saltenv, context);
-  const [fetched, asked] = [fetchedByJob(context), `${env}\0${path}`];
-  const known = fetched.get(asked);
-  if (known !== undefined && isFile(known)) return known;
-  const copy = await fileClientOf(context).cacheFile(path, env, {
-    sourceHash: source_hash ?? undefined,
-    verifySsl: verify_ssl,
-    useEtag: use_etag,
-  });
-  if (copy === undefined) {
-    context.log("error", `Unable to cache file '${withoutPassword(path)}' from saltenv '${env}'.`);
-  } else if (/^https?:/i.test(path)) fetched.set(asked, copy);
-  return copy;
-}
 
 const CACHE_FILE_DOC =
   `Fetch a file into the cache, unless the copy there is the same, and return the copy's path; False if there is no such file.

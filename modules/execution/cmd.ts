@@ -1,5 +1,6 @@
 /**
- * Execution module `cmd`: running commands and scripts on the minion's host, through a shell or without one.
+ * Execution module `cmd`: running commands on the minion's host, through a shell or without one. Its functions
+ * for scripts are in `_cmd_scripts.ts`.
  *
  * What a command may be told is in `modules/execution/_cmd_arguments.ts`, how it is run in `lib/host/command.ts`. Whoever may call these
  * functions has the rights of the minion's user.
@@ -7,31 +8,21 @@
  * @module
  */
 
-import { document, executeCommand, knownKeywords, pick } from "./_cmd_arguments.ts";
-import type { CommandResult } from "../../lib/host/command.ts";
+import { asMap, BEFORE_SHELL, document, executeCommand, pick, SUCCESS } from "./_cmd_arguments.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, type Parameters, str } from "../../lib/plugins/module.ts";
 import type { Permissions } from "../../lib/plugins/permissions.ts";
-import { copyScript } from "../../lib/host/script_source.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
 import { splitLines } from "../../lib/text/split_lines.ts";
-import { findUser } from "../../lib/os/users.ts";
-import { str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { str as text, truthy } from "../../lib/values/value.ts";
 import { which as find } from "../../lib/host/which.ts";
-
-/** What `cmd.run_all` and the like return: Salt's map of four. */
-function asMap({ pid, retcode, stdout, stderr }: CommandResult, hide = false): Record<string, unknown> {
-  return { pid, retcode, stdout: hide ? "" : stdout, stderr: hide ? "" : stderr };
-}
 
 const THE_COMMAND = { cmd: "The command: a line, or a list of words." };
 
-const BEFORE_SHELL = pick("cwd", "stdin", "runas", "group", "shell");
 const LOGGING = pick("rstrip", "umask", "output_encoding", "output_loglevel", "log_callback", "hide_output");
+
 const RUNNING = pick("timeout", "reset_system_locale", "ignore_retcode", "saltenv", "use_vt");
-const SUCCESS = pick("success_retcodes", "success_stdout", "success_stderr");
 
 const RUN = {
   cmd: any(),
@@ -207,114 +198,6 @@ export const run_bg: ModuleFunction<JobContext> = fn({
   },
 });
 
-const SCRIPT = {
-  source: str(),
-  args: any(null),
-  ...BEFORE_SHELL,
-  ...pick("python_shell", "env", "template", "umask", "output_encoding", "output_loglevel", "log_callback"),
-  ...pick("hide_output", "timeout", "reset_system_locale", "saltenv", "use_vt", "bg", "password"),
-  ...SUCCESS,
-};
-
-/** Renders scripts. @throws {CommandError} If there is no such engine. */
-async function scriptRenderer(
-  engine: string,
-  { saltenv, kwargs }: { readonly saltenv: string; readonly kwargs: ValueMap },
-  context: JobContext,
-): Promise<(text: string) => Promise<string>> {
-  const { isEngine, renderText, variablesOf } = await import("./_templates.ts");
-  if (!isEngine(engine)) throw new CommandError(`Attempted to render template with unavailable engine ${engine}`);
-  return (text) => renderText(text, { engine, saltenv, variables: variablesOf(kwargs) }, context);
-}
-
-export const script: ModuleFunction<JobContext> = fn({
-  doc: document(
-    "Fetch a script, run it, and return a map of its `pid`, `retcode`, `stdout` and `stderr`. The copy that runs can be\n" +
-      "read by its user alone and is removed afterwards. A script that is not there gives the return code 1,\n" +
-      "`cache_error`, and the reason in `stderr`.",
-    {
-      params: SCRIPT,
-      more: {
-        source: "salt:// (of the environment `saltenv`), an absolute path on the minion, file://, http:// or https://.",
-        template: "Engine (jinja) that renders the script first, with the keywords as variables. Default: none.",
-        args: "Arguments, as a line or a list; with any, python_shell counts as False.",
-      },
-      examples: ["cmd.script /opt/scripts/runme.sh 'arg1 arg2 \"arg 3\"'"],
-    },
-  ),
-  permissions: "all",
-  resumable: true,
-  params: SCRIPT,
-  varKwargs: "kwargs",
-  async run(bound, context, rest) {
-    const { source, args, ...others } = bound;
-    const user = bound.runas === null ? undefined : findUser(bound.runas);
-    if (bound.runas !== null && user === undefined) throw new CommandError(`User '${bound.runas}' is not available`);
-    const saltenv = bound.saltenv || context.opts.saltenv || "base";
-    const copy = await copyScript(source, {
-      directory: bound.cwd ?? undefined,
-      owner: user,
-      signal: context.signal,
-      async fetch(url) {
-        // Most functions of this module need nothing of it.
-        const { fileClientOf } = await import("../../lib/fileclient/open.ts");
-        return await fileClientOf(context).cacheFile(url, saltenv);
-      },
-      ...bound.template && { render: await scriptRenderer(bound.template, { saltenv, kwargs: rest.kwargs }, context) },
-    });
-    if ("problem" in copy) {
-      context.setRetcode(1);
-      return { pid: 0, retcode: 1, stdout: "", stderr: copy.problem, cache_error: true };
-    }
-    const { path } = copy;
-    try {
-      const words: Value[] = typeof args === "string" ? shlexSplit(args) : Array.isArray(args) ? args : [];
-      const python_shell = words.length > 0 ? false : bound.python_shell;
-      const request = { ...others, cmd: [path, ...words], python_shell, template: null };
-      // Of a template, the others are variables.
-      const keywords = bound.template ? knownKeywords(rest) : rest;
-      return asMap(
-        await executeCommand(request, { context, rest: keywords, name: "cmd.script" }),
-        bound.hide_output,
-      );
-    } finally {
-      // In the background it may not have been read yet; Salt removes it all the same.
-      await Deno.remove(path).catch(() => {});
-    }
-  },
-});
-
-const SCRIPT_RETCODE = {
-  source: str(),
-  args: any(null),
-  ...BEFORE_SHELL,
-  ...pick("python_shell", "env"),
-  template: str("jinja"),
-  ...pick("umask", "timeout", "reset_system_locale", "saltenv", "output_encoding", "output_loglevel", "log_callback"),
-  ...pick("use_vt", "password"),
-  ...SUCCESS,
-};
-
-export const script_retcode: ModuleFunction<JobContext> = fn({
-  doc: document("Fetch a script, run it as cmd.script does, and return its return code.", {
-    params: SCRIPT_RETCODE,
-    more: {
-      source: "As cmd.script takes it.",
-      args: "Arguments, as a line or a list; with any, python_shell counts as False.",
-      template: "Ignored: the script runs as it is.",
-    },
-    examples: ["cmd.script_retcode /opt/scripts/runme.sh 'arg1 arg2'"],
-  }),
-  permissions: "all",
-  resumable: true,
-  params: SCRIPT_RETCODE,
-  varKwargs: "kwargs",
-  async run(bound, context, rest) {
-    const all = await script.run({ hide_output: false, bg: false, ...bound, template: null }, context, rest);
-    return typeof all === "object" && all !== null && "retcode" in all ? all.retcode : null;
-  },
-});
-
 const RUN_CHROOT = {
   root: str(),
   cmd: any(),
@@ -379,6 +262,7 @@ const POWERSHELL = {
   shell: str("powershell"),
   ...pick("env", "clean_env", "template", "rstrip", "umask", "output_encoding", "output_loglevel"),
 };
+
 const AFTER_OUTPUT = {
   ...pick("timeout", "reset_system_locale", "ignore_retcode", "saltenv", "use_vt", "password"),
   depth: any(null),
@@ -403,61 +287,13 @@ export const powershell: ModuleFunction<JobContext> = powershellFunction("powers
   ...AFTER_OUTPUT,
   ...SUCCESS,
 });
+
 export const powershell_all: ModuleFunction<JobContext> = powershellFunction("powershell_all", {
   ...POWERSHELL,
   quiet: bool(false),
   ...AFTER_OUTPUT,
   force_list: bool(false),
   ...SUCCESS,
-});
-
-const EXEC_CODE = { lang: str(), code: str(), cwd: str(null), args: any(null) };
-const CODE_MEANING = {
-  lang: "The interpreter: bash, python3, perl, …",
-  code: "The program's text.",
-  args: "Arguments of the program: one text, or a list.",
-};
-
-export const exec_code_all: ModuleFunction<JobContext> = fn({
-  doc: document("Run a program given as text and return a map of its `pid`, `retcode`, `stdout` and `stderr`.", {
-    params: EXEC_CODE,
-    more: CODE_MEANING,
-    examples: [`cmd.exec_code_all ruby 'puts "cheese"'`],
-  }),
-  permissions: "all",
-  resumable: true,
-  params: EXEC_CODE,
-  varKwargs: "kwargs",
-  async run({ lang, code, cwd, args }, context, rest) {
-    const path = await Deno.makeTempFile({ prefix: "__salt.tmp." });
-    try {
-      await Deno.writeTextFile(path, code);
-      const runas = rest.kwargs.get("runas") ?? null;
-      const user = runas === null ? undefined : findUser(text(runas));
-      if (user !== undefined && user.uid !== Deno.uid()) await Deno.chown(path, user.uid, null);
-      const words: Value[] = Array.isArray(args) ? args : args === null ? [] : [args];
-      const request = { cmd: [lang, path, ...words], cwd, python_shell: false };
-      return asMap(await executeCommand(request, { context, rest, name: "cmd.exec_code_all" }));
-    } finally {
-      await Deno.remove(path);
-    }
-  },
-});
-
-export const exec_code: ModuleFunction<JobContext> = fn({
-  doc: document("Run a program given as text and return what it wrote to stdout.", {
-    params: EXEC_CODE,
-    more: CODE_MEANING,
-    examples: [`cmd.exec_code ruby 'puts "cheese"'`, `cmd.exec_code ruby 'puts "cheese"' args='["arg1", "arg2"]'`],
-  }),
-  permissions: "all",
-  resumable: true,
-  params: EXEC_CODE,
-  varKwargs: "kwargs",
-  async run(bound, context, rest) {
-    const all = await exec_code_all.run(bound, context, rest);
-    return typeof all === "object" && all !== null && "stdout" in all ? all.stdout : "";
-  },
 });
 
 export const which: ModuleFunction<JobContext> = fn({

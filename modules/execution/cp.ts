@@ -5,8 +5,7 @@
  * @module
  */
 
-import { environment, placeOf, SALTENV, SALTENV_DOC, URL_DOC } from "./_cp_arguments.ts";
-import { cached } from "./_cp_caching.ts";
+import { cached, environment, placeOf, SALTENV, SALTENV_DOC, URL_DOC } from "./_cp_fetching.ts";
 import { FILE_CLIENT, FILE_CLIENT_ANYWHERE, fileClientOf } from "../../lib/fileclient/open.ts";
 import { externalPath } from "../../lib/fileclient/cache_paths.ts";
 import { directoryOnHost } from "../../lib/fileclient/directories.ts";

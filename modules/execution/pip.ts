@@ -1,111 +1,31 @@
 /**
- * Execution module `pip`: packages of Python.
+ * Execution module `pip`: installing packages of Python. Its functions that tell what is installed are in `_pip_listing.ts`.
  * Source: the functions of Salt 3008.3 `salt/modules/pip.py`.
  * @module
  */
 
-import { callRunAll } from "./_file_host.ts";
-import { CommandError, CommandNotFoundError } from "../../lib/errors.ts";
+import { packagesOf, upgradesOf } from "./_pip_packages.ts";
+import { forgetVersion, isBelow, runPip, versionOf, WHERE } from "./_pip_running.ts";
+import { CommandError } from "../../lib/errors.ts";
 import { isDirectory, isThere } from "../../lib/os/file_kind.ts";
 import {
   checkedUrl,
   extraWords,
   listed,
   optional,
-  pipEnvironment,
-  pipWords,
   proxyWords,
   repeated,
   timeoutWords,
 } from "../../lib/language_packages/pip_command.ts";
-import {
-  normalizedName,
-  parseFreeze,
-  parseList,
-  parseOutdated,
-  parseVersion,
-  parseVersions,
-} from "../../lib/language_packages/pip_output.ts";
+import { normalizedName } from "../../lib/language_packages/pip_output.ts";
 import { Requirements } from "../../lib/language_packages/pip_requirements.ts";
-import { changeFailure, changesBetween } from "../../lib/packages/changes.ts";
+import { changesBetween } from "../../lib/packages/changes.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { ownKeywords } from "../../lib/plugins/keywords.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
 import { compareLooseVersions } from "../../lib/text/loose_version.ts";
 import { splitLines } from "../../lib/text/split_lines.ts";
 import { map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
-
-/** Which pip runs, as whom, and where. */
-interface Pip {
-  readonly bin_env: string | null;
-  readonly user: string | null;
-  readonly cwd: string | null;
-  readonly env_vars?: Value;
-}
-
-const WHERE = { bin_env: str(null), user: str(null), cwd: str(null) };
-
-/** Runs pip by `cmd.run_all`. @param more Keywords of that. */
-async function run(
-  words: readonly string[],
-  { bin_env, user, cwd, env_vars = null }: Pip,
-  { context, more = new Map(), joined }: {
-    readonly context: JobContext;
-    readonly more?: ValueMap;
-    readonly joined?: boolean;
-  },
-): Promise<ValueMap> {
-  const keywords: ValueMap = new Map<Value, Value>([["runas", user], ["cwd", cwd], ...ownKeywords(more)]);
-  const environment = pipEnvironment(bin_env, env_vars);
-  if (environment.size > 0) keywords.set("env", environment);
-  return await callRunAll(context, [...pipWords(bin_env), ...words], { more: keywords, joined });
-}
-
-/** What pip prints, as `read` reads it. @throws {CommandError} If it fails, or prints something else. */
-async function outputOf<T>(
-  words: readonly string[],
-  pip: Pip,
-  options: {
-    readonly context: JobContext;
-    readonly more?: ValueMap;
-    readonly read: (text: string) => T | undefined;
-  },
-): Promise<T> {
-  const result = await run(words, pip, options);
-  if (result.get("retcode") !== 0) throw failure(text(result.get("stderr") ?? ""), result);
-  const told = options.read(text(result.get("stdout") ?? ""));
-  if (told === undefined) throw failure("Invalid JSON", result);
-  return told;
-}
-
-function failure(message: string, result: ValueMap): CommandError {
-  return changeFailure(message, Object.fromEntries([...result].map(([key, value]) => [text(key), value])));
-}
-
-/** The versions that a job has asked for, by what `bin_env` names. */
-const VERSIONS = new WeakMap<JobContext, Map<string | null, string | null>>();
-
-/** @throws {CommandNotFoundError} If there is no pip. */
-async function versionOf(pip: Pip, context: JobContext): Promise<string | null> {
-  const known = VERSIONS.get(context) ?? new Map<string | null, string | null>();
-  VERSIONS.set(context, known);
-  const version = known.get(pip.bin_env);
-  if (version !== undefined) return version;
-  const asked = await askVersion(pip, context);
-  known.set(pip.bin_env, asked);
-  return asked;
-}
-
-async function askVersion(pip: Pip, context: JobContext): Promise<string | null> {
-  const result = await run(["--version"], { ...pip, env_vars: null, bin_env: pip.bin_env }, { context });
-  if (result.get("retcode") !== 0) throw new CommandNotFoundError("Could not find a `pip` binary");
-  return parseVersion(text(result.get("stdout") ?? "")) ?? null;
-}
-
-function isBelow(version: string | null, least: string): boolean {
-  return version !== null && compareLooseVersions(version, least) < 0;
-}
 
 export const version: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -307,7 +227,7 @@ export const install: ModuleFunction<JobContext> = fn({
       ...optional("--trusted-host", bound.trusted_host),
       ...extraWords(bound.extra_args),
     );
-    return await run(words, bound, { context, more: kwargs });
+    return await runPip(words, bound, { context, more: kwargs });
   },
 });
 
@@ -352,110 +272,8 @@ export const uninstall: ModuleFunction<JobContext> = fn({
       ...named,
       ...extraWords(bound.extra_args),
     ];
-    return await run(words, bound, { context });
+    return await runPip(words, bound, { context });
   },
-});
-
-async function frozen(pip: Pip, more: ValueMap, context: JobContext): Promise<string[]> {
-  const all = isBelow(await versionOf(pip, context), "8.0.3") ? [] : ["--all"];
-  return await outputOf(["freeze", ...all, "--disable-pip-version-check"], pip, { context, more, read: splitLines });
-}
-
-export const freeze: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Return the installed packages as lines of requirements.",
-    "pip.freeze bin_env=/home/code/path/to/virtualenv/",
-  ),
-  permissions: "all",
-  params: { ...WHERE, use_vt: bool(false), env_vars: any(null) },
-  varKwargs: "kwargs",
-  run: (bound, context, { kwargs }) => frozen(bound, kwargs, context),
-});
-
-const LISTING = { prefix: str(null), ...WHERE, env_vars: any(null) };
-
-function beginning(packages: ReadonlyMap<string, string>, prefix: string | null): ValueMap {
-  const start = prefix ? normalizedName(prefix) : "";
-  return new Map([...packages].filter(([name]) => name.startsWith(start)));
-}
-
-async function listFrozen(prefix: string | null, pip: Pip, more: ValueMap, context: JobContext): Promise<ValueMap> {
-  const start = prefix ? normalizedName(prefix) : "";
-  const packages: ValueMap = new Map();
-  if ("pip".startsWith(start)) packages.set("pip", await versionOf(pip, context));
-  return new Map([...packages, ...beginning(parseFreeze(await frozen(pip, more, context)), prefix)]);
-}
-
-export const list_freeze_parse: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Return the installed packages with their versions, as pip freeze tells them; with prefix those that begin so.",
-    "pip.list_freeze_parse salt",
-  ),
-  permissions: "all",
-  params: LISTING,
-  varKwargs: "kwargs",
-  run: ({ prefix, ...pip }, context, { kwargs }) => listFrozen(prefix, pip, kwargs, context),
-});
-
-async function packagesOf(prefix: string | null, pip: Pip, more: ValueMap, context: JobContext): Promise<ValueMap> {
-  if (isBelow(await versionOf(pip, context), "9.0")) return await listFrozen(prefix, pip, more, context);
-  const words = ["list", "--format=json", "--disable-pip-version-check"];
-  const all = await outputOf(words, pip, { context, more, read: parseList });
-  const named = all.map((one): [string, string] => [
-    normalizedName(text(one.get("name") ?? "")),
-    text(one.get("version") ?? ""),
-  ]);
-  return beginning(new Map(named), prefix);
-}
-
-export const list: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the installed packages with their versions; with prefix those that begin so.", "pip.list salt"),
-  permissions: "all",
-  params: LISTING,
-  varKwargs: "kwargs",
-  run: ({ prefix, ...pip }, context, { kwargs }) => packagesOf(prefix, pip, kwargs, context),
-});
-
-async function upgradesOf(pip: Pip, context: JobContext): Promise<ValueMap> {
-  const version = await versionOf(pip, context);
-  const isOld = isBelow(version, "9.0");
-  const words = ["list", "--outdated", "--disable-pip-version-check", ...isOld ? [] : ["--format=json"]];
-  if (isOld) {
-    const isOldest = isBelow(version, "8.0.0");
-    return await outputOf(words, pip, { context, read: (told) => parseOutdated(told, { isOldest }) });
-  }
-  const told = await outputOf(words, pip, { context, read: parseList });
-  const field = (one: ValueMap, name: string) => text(one.get(name) ?? null);
-  return new Map(
-    told.map((one) => [
-      field(one, "name"),
-      `${field(one, "latest_version")} [${field(one, "latest_filetype")}]`,
-    ]),
-  );
-}
-
-export const list_upgrades: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the packages of which there is a newer version, with it.", "pip.list_upgrades"),
-  permissions: "all",
-  params: WHERE,
-  run: (pip, context) => upgradesOf(pip, context),
-});
-
-export const is_installed: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a package is installed.", "pip.is_installed salt"),
-  permissions: "all",
-  params: { pkgname: str(), ...WHERE },
-  run: async ({ pkgname, ...pip }, context) =>
-    [...(await packagesOf(pkgname, pip, new Map(), context)).keys()].some((one) =>
-      text(one).toLowerCase() === pkgname.toLowerCase()
-    ),
-});
-
-export const upgrade_available: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether there is a newer version of a package.", "pip.upgrade_available <package name>"),
-  permissions: "all",
-  params: { pkg: str(), ...WHERE },
-  run: async ({ pkg, ...pip }, context) => (await upgradesOf(pip, context)).has(pkg),
 });
 
 export const upgrade: ModuleFunction<JobContext> = fn({
@@ -469,48 +287,12 @@ export const upgrade: ModuleFunction<JobContext> = fn({
     const before = await packagesOf(null, pip, new Map(), context);
     let [result, comment] = [true, ""];
     for (const name of (await upgradesOf(pip, context)).keys()) {
-      const told = await run(["install", "-U", "--disable-pip-version-check", text(name)], pip, { context });
+      const told = await runPip(["install", "-U", "--disable-pip-version-check", text(name)], pip, { context });
       if (told.get("retcode") !== 0) result = false;
       comment += text(told.get("stderr") ?? "");
     }
-    VERSIONS.get(context)?.delete(pip.bin_env);
+    forgetVersion(pip, context);
     const changes = changesBetween(before, await packagesOf(null, pip, new Map(), context));
     return { changes, result, comment };
-  },
-});
-
-export const list_all_versions: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Return all versions of a package that the index has, the oldest first, without those of alpha, beta and release\n" +
-      "candidates unless they are asked for; None if there are none.",
-    "pip.list_all_versions <package name>",
-  ),
-  permissions: "all",
-  params: {
-    pkg: str(),
-    bin_env: str(null),
-    include_alpha: bool(false),
-    include_beta: bool(false),
-    include_rc: bool(false),
-    user: str(null),
-    cwd: str(null),
-    index_url: str(null),
-    extra_index_url: str(null),
-  },
-  async run({ pkg, include_alpha, include_beta, include_rc, index_url, extra_index_url, ...pip }, context) {
-    const version = await versionOf(pip, context);
-    const legacy = isBelow(version, "20.3") ? [] : ["--use-deprecated=legacy-resolver"];
-    const words = [
-      "--disable-pip-version-check",
-      ...isBelow(version, "21.2") ? [...legacy, "install", `${pkg}==versions`] : ["index", "versions", pkg],
-      ...index_url ? ["--index-url", checkedUrl(index_url)] : [],
-      ...extra_index_url ? ["--extra-index-url", checkedUrl(extra_index_url)] : [],
-    ];
-    const more = map({ output_loglevel: "quiet" });
-    const told = await run(words, pip, { context, more, joined: true });
-    const left = [...include_alpha ? [] : ["a"], ...include_beta ? [] : ["b"], ...include_rc ? [] : ["rc"]];
-    const isWanted = (one: string) => !left.some((word) => one.includes(word));
-    const versions = parseVersions(text(told.get("stdout") ?? ""), isWanted);
-    return versions.length === 0 ? null : versions;
   },
 });

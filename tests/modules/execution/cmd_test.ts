@@ -5,12 +5,13 @@ import type { JobContext } from "../../../lib/plugins/job_context.ts";
 import type { ModuleFunction } from "../../../lib/plugins/module.ts";
 import { findUser } from "../../../lib/os/users.ts";
 import { map, toValue, type Value } from "../../../lib/values/value.ts";
-import * as cmd from "../../../modules/execution/cmd.ts";
+import * as scripts from "../../../modules/execution/_cmd_scripts.ts";
+import * as commands from "../../../modules/execution/cmd.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../../support/assert.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testContext, testOpts } from "../../support/job_context.ts";
 
-const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = cmd;
+const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = { ...commands, ...scripts };
 
 interface Call {
   readonly args?: unknown[];

@@ -1,0 +1,58 @@
+/**
+ * What the functions of the module `cp` have in common: arguments with their texts, the environment that they mean, and fetching into the
+ * minion's cache.
+ * Source: the functions of Salt 3008.3 `salt/modules/cp.py`.
+ * @module
+ */
+
+import type { CachePlace } from "../../lib/fileclient/cache_paths.ts";
+import { withoutPassword } from "../../lib/fileclient/downloads.ts";
+import { fetchedByJob, fileClientOf } from "../../lib/fileclient/open.ts";
+import { isFile } from "../../lib/os/file_kind.ts";
+import type { JobContext } from "../../lib/plugins/job_context.ts";
+import { str } from "../../lib/plugins/module.ts";
+
+/** The environment that is meant where none is named. */
+export function environment(saltenv: string | null, { opts }: JobContext): string {
+  return saltenv || opts.saltenv || "base";
+}
+
+/** Where what is fetched for this environment lies in the cache directory. */
+export function placeOf(saltenv: string | null, context: JobContext): CachePlace {
+  return { cachedir: context.opts.cachedir, saltenv: environment(saltenv, context) };
+}
+
+export const SALTENV = { saltenv: str(null) };
+
+export const URL_DOC =
+  `A path on the file server (salt://a/b, salt://a/b?saltenv=dev), http://, https://, file://, or a path of this host.`;
+
+export const SALTENV_DOC = "saltenv\n    Environment of the file server. Default: the option saltenv, or base.";
+
+interface CacheArguments {
+  readonly source_hash?: string | null;
+  readonly verify_ssl?: boolean;
+  readonly use_etag?: boolean;
+}
+
+/** The path of the copy of a file; a failure is logged. */
+export async function cached(
+  path: string,
+  saltenv: string | null,
+  { source_hash, verify_ssl, use_etag }: CacheArguments,
+  context: JobContext,
+): Promise<string | undefined> {
+  const env = environment(saltenv, context);
+  const [fetched, asked] = [fetchedByJob(context), `${env}\0${path}`];
+  const known = fetched.get(asked);
+  if (known !== undefined && isFile(known)) return known;
+  const copy = await fileClientOf(context).cacheFile(path, env, {
+    sourceHash: source_hash ?? undefined,
+    verifySsl: verify_ssl,
+    useEtag: use_etag,
+  });
+  if (copy === undefined) {
+    context.log("error", `Unable to cache file '${withoutPassword(path)}' from saltenv '${env}'.`);
+  } else if (/^https?:/i.test(path)) fetched.set(asked, copy);
+  return copy;
+}

@@ -1,0 +1,32 @@
+/**
+ * What the functions of the module `network` have in common: running programs, and reading the interfaces.
+ * Source: the functions of Salt 3008.3 `salt/modules/network.py` for Linux.
+ * @module
+ */
+
+import { runTool } from "./_file_host.ts";
+import { CommandNotFoundError } from "../../lib/errors.ts";
+import { runProgram } from "../../lib/host/run_program.ts";
+import { which } from "../../lib/host/which.ts";
+import { type Interfaces, parseIfconfig, parseIpOutput } from "../../lib/network/interfaces.ts";
+import type { JobContext } from "../../lib/plugins/job_context.ts";
+
+/** What programs write to both outputs. */
+export async function output(words: readonly string[], context: JobContext, timeout?: number): Promise<string> {
+  const more = timeout === undefined ? {} : { more: new Map([["timeout", timeout]]) };
+  return (await runTool(context, words, { joined: true, ...more })).stdout;
+}
+
+/** @throws {CommandNotFoundError} If a program is not there. */
+export function needs(program: string): void {
+  if (which(program) === undefined) throw new CommandNotFoundError(`The '${program}' binary was not found in $PATH.`);
+}
+
+/** The interfaces by `ip`, else by `ifconfig`; none without either. */
+export async function readInterfaces(context: JobContext): Promise<Interfaces> {
+  const of = async (...words: string[]) => (await runProgram(words, context)).stdout;
+  const ip = which("ip");
+  if (ip !== undefined) return parseIpOutput(`${await of(ip, "link", "show")}\n${await of(ip, "addr", "show")}`);
+  const ifconfig = which("ifconfig");
+  return ifconfig === undefined ? new Map() : parseIfconfig(await of(ifconfig, "-a"));
+}

@@ -1,0 +1,93 @@
+/**
+ * What the functions of the module `pip` have in common: which pip is meant, how it is run, and its version.
+ * Source: the functions of Salt 3008.3 `salt/modules/pip.py`.
+ * @module
+ */
+
+import { callRunAll } from "./_file_host.ts";
+import { CommandError, CommandNotFoundError } from "../../lib/errors.ts";
+import { pipEnvironment, pipWords } from "../../lib/language_packages/pip_command.ts";
+import { parseVersion } from "../../lib/language_packages/pip_output.ts";
+import { changeFailure } from "../../lib/packages/changes.ts";
+import type { JobContext } from "../../lib/plugins/job_context.ts";
+import { ownKeywords } from "../../lib/plugins/keywords.ts";
+import { str } from "../../lib/plugins/module.ts";
+import { compareLooseVersions } from "../../lib/text/loose_version.ts";
+import { str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+
+/** Which pip runs, as whom, and where. */
+export interface Pip {
+  readonly bin_env: string | null;
+  readonly user: string | null;
+  readonly cwd: string | null;
+  readonly env_vars?: Value;
+}
+
+export const WHERE = { bin_env: str(null), user: str(null), cwd: str(null) };
+
+/** Runs pip by `cmd.run_all`. @param more Keywords of that. */
+export async function runPip(
+  words: readonly string[],
+  { bin_env, user, cwd, env_vars = null }: Pip,
+  { context, more = new Map(), joined }: {
+    readonly context: JobContext;
+    readonly more?: ValueMap;
+    readonly joined?: boolean;
+  },
+): Promise<ValueMap> {
+  const keywords: ValueMap = new Map<Value, Value>([["runas", user], ["cwd", cwd], ...ownKeywords(more)]);
+  const environment = pipEnvironment(bin_env, env_vars);
+  if (environment.size > 0) keywords.set("env", environment);
+  return await callRunAll(context, [...pipWords(bin_env), ...words], { more: keywords, joined });
+}
+
+/** What pip prints, as `read` reads it. @throws {CommandError} If it fails, or prints something else. */
+export async function outputOf<T>(
+  words: readonly string[],
+  pip: Pip,
+  options: {
+    readonly context: JobContext;
+    readonly more?: ValueMap;
+    readonly read: (text: string) => T | undefined;
+  },
+): Promise<T> {
+  const result = await runPip(words, pip, options);
+  if (result.get("retcode") !== 0) throw failure(text(result.get("stderr") ?? ""), result);
+  const told = options.read(text(result.get("stdout") ?? ""));
+  if (told === undefined) throw failure("Invalid JSON", result);
+  return told;
+}
+
+function failure(message: string, result: ValueMap): CommandError {
+  return changeFailure(message, Object.fromEntries([...result].map(([key, value]) => [text(key), value])));
+}
+
+/** The versions that a job has asked for, by what `bin_env` names. */
+const VERSIONS = new WeakMap<JobContext, Map<string | null, string | null>>();
+
+/** @throws {CommandNotFoundError} If there is no pip. */
+export async function versionOf(pip: Pip, context: JobContext): Promise<string | null> {
+  const known = VERSIONS.get(context) ?? new Map<string | null, string | null>();
+  VERSIONS.set(context, known);
+  const version = known.get(pip.bin_env);
+  if (version !== undefined) return version;
+  const asked = await askVersion(pip, context);
+  known.set(pip.bin_env, asked);
+  return asked;
+}
+
+/** Has pip asked for its version again, since it may have been upgraded. */
+export function forgetVersion({ bin_env }: Pip, context: JobContext): void {
+  VERSIONS.get(context)?.delete(bin_env);
+}
+
+async function askVersion(pip: Pip, context: JobContext): Promise<string | null> {
+  const result = await runPip(["--version"], { ...pip, env_vars: null, bin_env: pip.bin_env }, { context });
+  if (result.get("retcode") !== 0) throw new CommandNotFoundError("Could not find a `pip` binary");
+  return parseVersion(text(result.get("stdout") ?? "")) ?? null;
+}
+
+/** Whether this version of pip is older than `least`; not if it is not known. */
+export function isBelow(version: string | null, least: string): boolean {
+  return version !== null && compareLooseVersions(version, least) < 0;
+}

@@ -1,0 +1,63 @@
+/**
+ * What the functions of the module `ssh` have in common: users, their files, and fingerprints.
+ * Source: the functions of Salt 3008.3 `salt/modules/ssh.py`.
+ * @module
+ */
+
+import type { Fingerprint } from "../../lib/config_files/authorized_keys.ts";
+import { hashHex } from "../../lib/crypto/hash.ts";
+import { HASH_TYPES } from "../../lib/crypto/hash_types.ts";
+import { replaceFile } from "../../lib/filesystem/contents.ts";
+import { dirName, isLink } from "../../lib/filesystem/paths.ts";
+import { CommandError } from "../../lib/errors.ts";
+import { isAnything, isDirectory } from "../../lib/os/file_kind.ts";
+import { isTrustedPath } from "../../lib/os/trusted_path.ts";
+import { findUser, type User } from "../../lib/os/users.ts";
+import { str } from "../../lib/plugins/module.ts";
+
+export const HASH = { fingerprint_hash_type: str(null) };
+
+/** @throws {CommandError} If there is no such digest. */
+export function fingerprints(hashType: string | null): Fingerprint {
+  const type = (hashType || "sha256").toLowerCase();
+  if (!HASH_TYPES.some((known) => known === type)) {
+    throw new CommandError(`The fingerprint_hash_type ${type} is not supported.`);
+  }
+  return (key) => {
+    if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(key)) return undefined;
+    return hashHex(Uint8Array.fromBase64(key), type).match(/../g)?.join(":");
+  };
+}
+
+/** @throws {CommandError} If there is no such user. */
+export function userOf(name: string): User {
+  const user = findUser(name);
+  if (user === undefined) throw new CommandError(`User '${name}' does not exist`);
+  return user;
+}
+
+/** @throws {CommandError} If root would write where a link of the user's leads. */
+export function refuseLinks(path: string, user: User | undefined): void {
+  if (Deno.uid() !== 0 || user === undefined || user.uid === 0 || isTrustedPath(path, user)) return;
+  for (let at = path; at.startsWith(`${user.home}/`) && at !== user.home; at = dirName(at)) {
+    if (isLink(at)) throw new CommandError(`${at} is a symbolic link of a user's, which is not followed as root`);
+  }
+}
+
+/** Writes a file of a user's, which belongs to the user if it is new. */
+export function writeUsers(path: string, contents: string, user: User | undefined): void {
+  refuseLinks(path, user);
+  const isNew = !isAnything(path);
+  replaceFile(path, new TextEncoder().encode(contents), { mode: 0o600 });
+  if (isNew && Deno.uid() === 0 && user !== undefined) Deno.chownSync(path, user.uid, user.gid);
+}
+
+/** Makes a user's directory for files of ssh. */
+export function makeUsersDirectory(path: string, user: User | undefined): void {
+  if (isDirectory(path)) return;
+  refuseLinks(path, user);
+  Deno.mkdirSync(path, { recursive: true });
+  if (user === undefined) return;
+  if (Deno.uid() === 0) Deno.chownSync(path, user.uid, user.gid);
+  Deno.chmodSync(path, 0o700);
+}
