@@ -42,7 +42,7 @@ export const FLOORS: readonly (readonly string[])[] = [
     "lib/storage",
     "lib/processes",
   ],
-  ["lib/git_remotes"],
+  ["lib/git_remotes", "lib/debian_packages"],
   ["modules/fileserver", "modules/renderers"],
   ["lib/fileserver", "lib/render"],
   ["lib/fileclient"],

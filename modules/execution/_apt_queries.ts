@@ -8,8 +8,10 @@ import { CommandNotFoundError, InvocationError } from "../../lib/errors.ts";
 import { checkedWord, outputOf, runProgram } from "../../lib/host/run_program.ts";
 import { which as findProgram } from "../../lib/host/which.ts";
 import { isAnything } from "../../lib/os/file_kind.ts";
-import * as apt from "../../lib/packages/apt.ts";
-import { parseSelections, parseServicesToRestart, parseShow } from "../../lib/packages/apt_output.ts";
+import * as apt from "../../lib/debian_packages/apt.ts";
+import * as dpkg from "../../lib/debian_packages/dpkg.ts";
+import { runApt } from "../../lib/debian_packages/run_apt.ts";
+import { parseSelections, parseServicesToRestart, parseShow } from "../../lib/debian_packages/apt_output.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { refuseOtherKeywords } from "../../lib/plugins/keywords.ts";
@@ -29,7 +31,7 @@ export const file_list: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "packages",
   varKwargs: "kwargs",
-  run: async (_bound, context, { args }) => apt.asFileList(await apt.packageFiles(args.map(text), context)),
+  run: async (_bound, context, { args }) => dpkg.asFileList(await dpkg.packageFiles(args.map(text), context)),
 });
 
 export const file_dict: ModuleFunction<JobContext> = fn({
@@ -42,7 +44,7 @@ export const file_dict: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "packages",
   varKwargs: "kwargs",
-  run: async (_bound, context, { args }) => apt.asFilesByPackage(await apt.packageFiles(args.map(text), context)),
+  run: async (_bound, context, { args }) => dpkg.asFilesByPackage(await dpkg.packageFiles(args.map(text), context)),
 });
 
 export const get_selections: ModuleFunction<JobContext> = fn({
@@ -55,7 +57,7 @@ export const get_selections: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { pattern: str(null), state: str(null) },
   async run({ pattern, state }, context) {
-    const states = await apt.selections(context, pattern ?? "*");
+    const states = await dpkg.selections(context, pattern ?? "*");
     return state ? map({ [state]: states.get(state) ?? [] }) : new Map(states);
   },
 });
@@ -84,10 +86,10 @@ export const set_selections: ModuleFunction<JobContext> = fn({
     const bad = [...wanted.keys()].filter((state) => !STATES.includes(state));
     if (bad.length > 0) throw new InvocationError(`Invalid state(s): ${bad.join(", ")}`);
     if (context.opts.test === true) return {};
-    if (clear) await apt.clearSelections(context);
+    if (clear) await dpkg.clearSelections(context);
     const changes: ValueMap = new Map();
     for (const [state, names] of wanted) {
-      for (const [name, change] of await apt.select(state, names, context)) changes.set(name, change);
+      for (const [name, change] of await dpkg.select(state, names, context)) changes.set(name, change);
     }
     return changes;
   },
@@ -145,7 +147,7 @@ export const show: ModuleFunction<JobContext> = fn({
     const filter = kwargs.get("filter");
     const wanted = filter === undefined ? [] : splitInput(filter).map((field) => field.toLowerCase());
     const names = args.map((name) => checkedWord(text(name), "package name"));
-    return parseShow((await apt.runApt(["apt-cache", "show", ...names], context, { scope: false })).stdout, wanted);
+    return parseShow((await runApt(["apt-cache", "show", ...names], context, { scope: false })).stdout, wanted);
   },
 });
 
@@ -186,11 +188,11 @@ export const info_installed: ModuleFunction<JobContext> = fn({
     refuseOtherKeywords(kwargs, ["failhard"]);
     const failhard = isTrue(kwargs.get("failhard") ?? true);
     const shown: ValueMap = new Map();
-    for (const info of await apt.packageInfo(args.map(text), context, failhard)) {
+    for (const info of await dpkg.packageInfo(args.map(text), context, failhard)) {
       const name = text(info.get("package") ?? "");
       if (text(info.get("status") ?? "ii")[1] !== "i") continue;
       const fields = [...info].filter(([key]) => !NOT_SHOWN.includes(text(key)));
-      const licence = apt.licenceOf(name);
+      const licence = dpkg.licenceOf(name);
       if (licence !== "") fields.push(["license", licence]);
       shown.set(name, new Map(fields.map(([key, value]) => [INFO_NAMES[text(key)] ?? key, value])));
     }
@@ -209,7 +211,7 @@ export const list_downloaded: ModuleFunction<JobContext> = fn({
   async run({ root }, context) {
     const found = new Map<string, ValueMap>();
     for (const path of debFiles(`${(root ?? "").replace(/\/+$/, "")}/var/cache/apt`)) {
-      const { name, version } = await apt.archiveInfo(path, context);
+      const { name, version } = await dpkg.archiveInfo(path, context);
       const { size, ctime, mtime } = Deno.statSync(path);
       const seconds = Math.floor((ctime ?? mtime ?? new Date(0)).getTime() / 1000);
       const versions = found.get(name) ?? new Map();

@@ -6,8 +6,8 @@
 
 import { CommandError, InvocationError } from "../../lib/errors.ts";
 import { which as findProgram } from "../../lib/host/which.ts";
-import * as apt from "../../lib/packages/apt.ts";
-import { archiveLine, hasArchives } from "../../lib/packages/apt_definition.ts";
+import * as apt from "../../lib/debian_packages/apt.ts";
+import { archiveLine, hasArchives } from "../../lib/debian_packages/apt_definition.ts";
 import {
   addKey,
   deleteKey,
@@ -15,8 +15,8 @@ import {
   listKeys,
   type NewKey,
   personalArchive,
-} from "../../lib/packages/apt_keys.ts";
-import * as repositories from "../../lib/packages/apt_repositories.ts";
+} from "../../lib/debian_packages/apt_keys.ts";
+import * as repositories from "../../lib/debian_packages/apt_repositories.ts";
 import { describe } from "../../lib/plugins/docs.ts";
 import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
 import { ownKeywords } from "../../lib/plugins/keywords.ts";

@@ -7,8 +7,9 @@
 
 import { namedPackages } from "./_package_names.ts";
 import { InvocationError } from "../../lib/errors.ts";
-import * as apt from "../../lib/packages/apt.ts";
-import { compareDebianVersions } from "../../lib/packages/debian_version.ts";
+import * as apt from "../../lib/debian_packages/apt.ts";
+import * as dpkg from "../../lib/debian_packages/dpkg.ts";
+import { compareDebianVersions } from "../../lib/debian_packages/debian_version.ts";
 import { asVersions, versionsOf } from "../../lib/packages/package_list.ts";
 import { parseTargets } from "../../lib/packages/package_targets.ts";
 import { withoutEpochs } from "../../lib/packages/version_match.ts";
@@ -228,7 +229,7 @@ function holding(action: "hold" | "unhold", doc: string): ModuleFunction<JobCont
     async run({ name, pkgs, sources }, context) {
       const results: ValueMap = new Map();
       for (const target of namedPackages({ name, pkgs, sources })) {
-        const states = await apt.selections(context, target);
+        const states = await dpkg.selections(context, target);
         const result = map({ name: target, changes: {}, result: false, comment: "" });
         results.set(target, result);
         const isHeld = (states.get("hold") ?? []).length > 0;
@@ -238,7 +239,7 @@ function holding(action: "hold" | "unhold", doc: string): ModuleFunction<JobCont
         } else if (context.opts.test === true) {
           result.set("result", null).set("comment", `Package ${target} is ${words.planned}.`);
         } else {
-          const changes = await apt.select(words.state, [target], context);
+          const changes = await dpkg.select(words.state, [target], context);
           result.set("changes", changes.get(target) ?? new Map()).set("result", changes.has(target));
           result.set("comment", `Package ${target} ${changes.has(target) ? "is" : "could not be set:"} ${words.done}.`);
         }

@@ -8,8 +8,9 @@ import { CommandError } from "../../lib/errors.ts";
 import { checkedWord, runProgram } from "../../lib/host/run_program.ts";
 import { which } from "../../lib/host/which.ts";
 import { isAnything } from "../../lib/os/file_kind.ts";
-import * as apt from "../../lib/packages/apt.ts";
-import { parseAvailable, parseInstalledNames } from "../../lib/packages/apt_output.ts";
+import * as apt from "../../lib/debian_packages/apt.ts";
+import * as dpkg from "../../lib/debian_packages/dpkg.ts";
+import { parseAvailable, parseInstalledNames } from "../../lib/debian_packages/apt_output.ts";
 import { changesBetween } from "../../lib/packages/changes.ts";
 import { asVersions } from "../../lib/packages/package_list.ts";
 import { describe } from "../../lib/plugins/docs.ts";
@@ -41,11 +42,11 @@ export const bin_pkg_info: ModuleFunction<JobContext> = fn({
   async run({ path, saltenv }, context) {
     if (!/^(salt|https?|ftp|s3|swift|file):\/\//.test(path)) {
       if (!isAnything(path) || !path.startsWith("/")) throw new CommandError(`${path} does not exist on minion`);
-      return await apt.archiveInfo(path, context);
+      return await dpkg.archiveInfo(path, context);
     }
     const cached = text(await context.call("cp.cache_file", [path], map({ saltenv })));
     if (!cached.startsWith("/")) throw new CommandError(`Unable to retrieve ${path} from saltenv '${saltenv}'`);
-    return await apt.archiveInfo(cached, context);
+    return await dpkg.archiveInfo(cached, context);
   },
 });
 
@@ -83,13 +84,13 @@ export const list_pkgs: ModuleFunction<JobContext> = fn({
 export const file_list: ModuleFunction<JobContext> = fn({
   ...NAMES,
   doc: describe("Return the files of packages, of all without names, as one list.", "lowpkg.file_list hostname"),
-  run: async (_bound, context, { args }) => apt.asFileList(await apt.packageFiles(args.map(text), context)),
+  run: async (_bound, context, { args }) => dpkg.asFileList(await dpkg.packageFiles(args.map(text), context)),
 });
 
 export const file_dict: ModuleFunction<JobContext> = fn({
   ...NAMES,
   doc: describe("Return the files of packages, of all without names, by package.", "lowpkg.file_dict hostname"),
-  run: async (_bound, context, { args }) => apt.asFilesByPackage(await apt.packageFiles(args.map(text), context)),
+  run: async (_bound, context, { args }) => dpkg.asFilesByPackage(await dpkg.packageFiles(args.map(text), context)),
 });
 
 /** Fields that `lowpkg.info` does not show. */
@@ -116,11 +117,11 @@ export const info: ModuleFunction<JobContext> = fn({
     refuseOtherKeywords(kwargs, ["failhard"]);
     const available = await availablePackages(context);
     const shown: ValueMap = new Map();
-    for (const told of await apt.packageInfo(args.map(text), context, isTrue(kwargs.get("failhard") ?? true))) {
+    for (const told of await dpkg.packageInfo(args.map(text), context, isTrue(kwargs.get("failhard") ?? true))) {
       const name = text(told.get("package") ?? "");
       for (const [key, value] of available.get(name) ?? []) if (!told.has(key)) told.set(key, value);
       for (const key of NOT_SHOWN) told.delete(key);
-      const licence = apt.licenceOf(name);
+      const licence = dpkg.licenceOf(name);
       if (licence !== "") told.set("license", licence);
       shown.set(name, told);
     }

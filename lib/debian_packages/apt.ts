@@ -5,55 +5,26 @@
  * @module
  */
 
+import { runApt } from "./run_apt.ts";
+import { archiveInfo, select, selections } from "./dpkg.ts";
 import * as output from "./apt_output.ts";
-import { changeFailure, changesBetween } from "./changes.ts";
+import { changeFailure, changesBetween } from "../packages/changes.ts";
 import { compareDebianVersions } from "./debian_version.ts";
-import { asVersions, type PackageVersions } from "./package_list.ts";
-import { noteRefresh } from "./refresh_tag.ts";
-import { scopeWords } from "./scope.ts";
-import type { Targets } from "./package_targets.ts";
-import { matchingVersion } from "./version_match.ts";
+import { asVersions, type PackageVersions } from "../packages/package_list.ts";
+import { noteRefresh } from "../packages/refresh_tag.ts";
+import type { Targets } from "../packages/package_targets.ts";
+import { matchingVersion } from "../packages/version_match.ts";
 import { CommandError } from "../errors.ts";
 import { parseEnvironment } from "../host/command_environment.ts";
-import { checkedWord, outputOf, type ProgramOptions, type ProgramResult, runProgram } from "../host/run_program.ts";
-import { isAnything } from "../os/file_kind.ts";
+import { checkedWord, runProgram } from "../host/run_program.ts";
 import { statIfExists } from "../os/atomic_file.ts";
-import { sleep } from "../os/sleep.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { compileGlob } from "../text/glob.ts";
 import { isTrue } from "../values/is_true.ts";
 import { map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
 
-/** So that nothing asks questions. */
-const DPKG_ENVIRONMENT = {
-  APT_LISTBUGS_FRONTEND: "none",
-  APT_LISTCHANGES_FRONTEND: "none",
-  DEBIAN_FRONTEND: "noninteractive",
-  UCF_FORCE_CONFFOLD: "1",
-};
-
-/** How often a program is started again while another holds the lock of dpkg; the waits are 2, 4, 8, … seconds. */
-const LOCK_TRIES = 10;
 /** Seconds that `apt-get update` may take by default. */
 const REFRESH_SECONDS = 30;
-
-/** Runs a program of apt; while another one holds dpkg's lock, again. @param options.scope Whether it gets a scope of systemd. */
-export async function runApt(
-  words: readonly string[],
-  context: JobContext,
-  options: ProgramOptions & { readonly scope?: boolean } = {},
-): Promise<ProgramResult> {
-  const { scope = true, env, ...how } = options;
-  const inScope = scope ? scopeWords(context, '"salt.modules.aptpkg"') : [];
-  const run = () => runProgram([...inScope, ...words], context, { ...how, env: { ...DPKG_ENVIRONMENT, ...env } });
-  let result = await run();
-  for (let tries = 1; tries <= LOCK_TRIES && result.stderr.includes("Could not get lock"); tries++) {
-    context.log("warning", `Waiting for dpkg lock release: retrying... ${tries}/${LOCK_TRIES}`);
-    await sleep(2 ** tries * 1000, context.signal);
-    result = await run();
-  }
-  return result;
-}
 
 /** The packages of this host. */
 export async function debianPackages(context: JobContext): Promise<output.DebianPackages> {
@@ -402,105 +373,4 @@ export async function repositoryPackages(names: readonly string[], context: JobC
     ? ["apt-cache", "dump"]
     : ["apt-cache", "show", ...names.map((name) => checkedWord(name, "package name"))];
   return output.parseRepositoryPackages((await runApt(words, context, { scope: false })).stdout);
-}
-
-/** Packages by the state that dpkg has for them: `install`, `hold`, … */
-export async function selections(context: JobContext, pattern = "*"): Promise<Map<string, string[]>> {
-  const words = ["dpkg", "--get-selections", checkedWord(pattern || "*", "pattern")];
-  return output.parseSelections((await runProgram(words, context)).stdout);
-}
-
-/** Sets dpkg's state of packages. @returns For each that changed its `old` and its `new` state. */
-export async function select(state: string, names: readonly string[], context: JobContext): Promise<ValueMap> {
-  const before = new Map<string, string>();
-  for (const [known, packages] of await selections(context)) for (const name of packages) before.set(name, known);
-  const changes: ValueMap = new Map();
-  for (const name of names) {
-    if (before.get(name) === state) continue;
-    const stdin = `${checkedWord(name, "package name")} ${state}`;
-    const { retcode } = await runApt(["dpkg", "--set-selections"], context, { scope: false, stdin });
-    if (retcode === 0) changes.set(name, map({ old: before.get(name) ?? null, new: state }));
-    else context.log("error", `failed to set state ${state} for package ${name}`);
-  }
-  return changes;
-}
-
-/** Forgets all of dpkg's selections. */
-export async function clearSelections(context: JobContext): Promise<void> {
-  const { retcode, stderr } = await runApt(["dpkg", "--clear-selections"], context, { scope: false });
-  if (retcode !== 0) throw new CommandError(`Running dpkg --clear-selections failed: ${stderr}`);
-}
-
-/** Name, version and architecture of a package's file. @throws {CommandError} If it is none. */
-export async function archiveInfo(
-  path: string,
-  context: JobContext,
-): Promise<{ readonly name: string; readonly version: string; readonly arch: string }> {
-  const result = await runProgram(["dpkg", "-I", checkedWord(path, "path")], context);
-  if (result.retcode !== 0) {
-    throw new CommandError(`Unable to get info for ${path}${result.stderr === "" ? "" : `: ${result.stderr}`}`);
-  }
-  const { name, version, arch } = output.parseArchive(result.stdout);
-  if (name !== undefined && version !== undefined && arch !== undefined) {
-    const own = context.grains.get("osarch");
-    const foreign = context.grains.get("cpuarch") === "x86_64" && own === "amd64" && arch !== "all" && arch !== own;
-    return { name: foreign ? `${name}:${arch}` : name, version, arch };
-  }
-  const missing = Object.entries({ name, version, arch }).filter(([, value]) => value === undefined);
-  throw new CommandError(`Unable to get ${missing.map(([field]) => field).join(", ")} for ${path}`);
-}
-
-/** What dpkg knows of installed packages, of all without names. @throws {CommandError} If one is unknown, with `failhard`. */
-export async function packageInfo(
-  names: readonly string[],
-  context: JobContext,
-  failhard: boolean,
-): Promise<ValueMap[]> {
-  const checked = names.map((name) => checkedWord(name, "package name"));
-  const { retcode, stdout, stderr } = await runProgram(
-    ["dpkg-query", "-W", `-f=${output.INFO_FORMAT}`, ...checked],
-    context,
-  );
-  if (retcode === 0) return output.parseInfo(stdout);
-  if (failhard) throw new CommandError(`Error getting packages information: ${stderr}`);
-  return [];
-}
-
-/** The files of installed packages, of all without names. */
-export async function packageFiles(
-  names: readonly string[],
-  context: JobContext,
-): Promise<Map<string, string[]> | string> {
-  const checked = names.map((name) => checkedWord(name, "package name"));
-  const query = ["dpkg-query", "-f=${db:Status-Status}\\t${binary:Package}\\n", "-W", ...checked];
-  const { retcode, stdout, stderr } = await runProgram(query, context);
-  if (retcode !== 0) {
-    context.log("error", `Error:  ${stderr}`);
-    return `Error:  ${stderr}`;
-  }
-  const files = new Map<string, string[]>();
-  for (const line of stdout.split("\n")) {
-    const [status, name] = line.split("\t");
-    if (status === "installed") files.set(name, (await outputOf(["dpkg", "-L", name], context)).split("\n"));
-  }
-  return files;
-}
-
-/** What {@linkcode packageFiles} found as one list. */
-export function asFileList(files: Map<string, string[]> | string): Value {
-  return typeof files === "string"
-    ? files
-    : map({ errors: [], files: [...new Set([...files.values()].flat())].sort() });
-}
-
-/** What {@linkcode packageFiles} found by package. */
-export function asFilesByPackage(files: Map<string, string[]> | string): Value {
-  return typeof files === "string" ? files : map({ errors: [], packages: new Map(files) });
-}
-
-/** The licences of an installed package, as its file of copyrights names them. */
-export function licenceOf(name: string): string {
-  const path = `/usr/share/doc/${name}/copyright`;
-  // Not every copyright file is UTF-8.
-  return isAnything(path) ? output.parseLicences(new TextDecoder().decode(Deno.readFileSync(path))) : "";
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { runApt } from "./apt.ts";
+import { runApt } from "./run_apt.ts";
 import { parseRepositoryKeys } from "./apt_output.ts";
 import { CommandError, InvocationError, messageOf } from "../errors.ts";
 import { checkedWord, runProgram } from "../host/run_program.ts";

@@ -3,8 +3,8 @@ import {
   deleteRepository,
   getRepository,
   listRepositories,
-} from "../../lib/packages/apt_repositories.ts";
-import { compareDebianVersions } from "../../lib/packages/debian_version.ts";
+} from "../../lib/debian_packages/apt_repositories.ts";
+import { compareDebianVersions } from "../../lib/debian_packages/debian_version.ts";
 import { matchingVersion, splitComparison } from "../../lib/packages/version_match.ts";
 import { isMap, map, str, type Value } from "../../lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";

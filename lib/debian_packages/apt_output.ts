@@ -4,7 +4,7 @@
  * @module
  */
 
-import { PackageLister, type PackageVersions } from "./package_list.ts";
+import { PackageLister, type PackageVersions } from "../packages/package_list.ts";
 import { map, type Value, type ValueMap } from "../values/value.ts";
 
 /** The format that {@linkcode parsePackages} reads, for `dpkg-query --showformat`. */

@@ -1,0 +1,39 @@
+/**
+ * Running the programs of apt and dpkg: without questions, and again while another program holds dpkg's lock.
+ * Source: Salt 3008.3, `salt/modules/aptpkg.py`, `_call_apt`; apt-get(8).
+ * @module
+ */
+
+import { scopeWords } from "../packages/scope.ts";
+import { type ProgramOptions, type ProgramResult, runProgram } from "../host/run_program.ts";
+import { sleep } from "../os/sleep.ts";
+import type { JobContext } from "../plugins/job_context.ts";
+
+/** So that nothing asks questions. */
+const DPKG_ENVIRONMENT = {
+  APT_LISTBUGS_FRONTEND: "none",
+  APT_LISTCHANGES_FRONTEND: "none",
+  DEBIAN_FRONTEND: "noninteractive",
+  UCF_FORCE_CONFFOLD: "1",
+};
+
+/** How often a program is started again while another holds the lock of dpkg; the waits are 2, 4, 8, … seconds. */
+const LOCK_TRIES = 10;
+
+/** Runs a program of apt; while another one holds dpkg's lock, again. @param options.scope Whether it gets a scope of systemd. */
+export async function runApt(
+  words: readonly string[],
+  context: JobContext,
+  options: ProgramOptions & { readonly scope?: boolean } = {},
+): Promise<ProgramResult> {
+  const { scope = true, env, ...how } = options;
+  const inScope = scope ? scopeWords(context, '"salt.modules.aptpkg"') : [];
+  const run = () => runProgram([...inScope, ...words], context, { ...how, env: { ...DPKG_ENVIRONMENT, ...env } });
+  let result = await run();
+  for (let tries = 1; tries <= LOCK_TRIES && result.stderr.includes("Could not get lock"); tries++) {
+    context.log("warning", `Waiting for dpkg lock release: retrying... ${tries}/${LOCK_TRIES}`);
+    await sleep(2 ** tries * 1000, context.signal);
+    result = await run();
+  }
+  return result;
+}
