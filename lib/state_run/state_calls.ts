@@ -28,7 +28,8 @@ import { attemptText, pauseOf, type Retry, retryOf, wouldRetryText } from "./ret
 import { thrownResult, unified } from "./results.ts";
 import { slotsInKeywords } from "./slots.ts";
 import { missingArguments, stateArguments } from "./state_arguments.ts";
-import type { RunWorld, StateFunction } from "./world.ts";
+import type { StateFunction } from "./state_context.ts";
+import type { RunWorld } from "./world.ts";
 
 /** What happens to a state that is to run beside others: the answer is its result until then. */
 export type StartBeside = (chunk: Chunk, name: Value, run: () => Promise<ValueMap>) => ValueMap;

@@ -1,17 +1,13 @@
 /**
- * What the states of a run see: the job that runs them, in its mode, with its grains and pillar, which a state may renew.
- * Source: Salt 3008.3, `inject_globals`, `state_con` of `State.call` in `salt/state.py`.
+ * What the states of a run share: the job that runs them, with its grains and pillar, which a state may renew; the functions
+ * that were looked up; the results so far.
  * @module
  */
 
-import { InvocationError, UnavailableError } from "../errors.ts";
-import { invoke } from "../plugins/call.ts";
-import { callFunction } from "../plugins/execution.ts";
 import type { JobContext, StateContext } from "../plugins/job_context.ts";
-import type { ModuleFunction } from "../plugins/module.ts";
 import type { Chunk } from "../states/chunks.ts";
-import { isMap, str, truthy, typeName, type Value, type ValueMap } from "../values/value.ts";
-import { stateArguments } from "./state_arguments.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+import { stateContext, type StateFunction } from "./state_context.ts";
 
 /** What a run is made of. */
 export interface WorldParts {
@@ -20,9 +16,6 @@ export interface WorldParts {
   /** Whether nothing may be changed. */
   readonly test: boolean;
 }
-
-/** What a state module exports: a state, or one of `mod_watch`, `mod_init`, …. */
-export type StateFunction = ModuleFunction<StateContext>;
 
 /** The surroundings of a run. */
 export class RunWorld {
@@ -86,33 +79,16 @@ export class RunWorld {
 
   /** The context of a state. Its run for `prereq` is in test mode. */
   contextOf(chunk: Chunk): StateContext {
-    const test = this.test || chunk.get("__prereq__") === true;
-    const runas = chunk.get("runas");
-    const job = this.#job;
-    const context: StateContext = {
-      ...job,
-      opts: job.opts.test === test ? job.opts : { ...job.opts, test },
-      ...truthy(runas) && runas !== undefined && { runas: str(runas) },
-      test,
+    return stateContext(this.#job, {
+      test: this.test || chunk.get("__prereq__") === true,
       low: chunk,
       chunks: this.chunks,
       running: this.running,
       shared: this.#shared,
-      call: (name, args, kwargs) => callFunction(name, { args, kwargs, context }),
+      find: (name) => this.function(name),
       setRetcode: (code) => {
         this.retcode = code;
       },
-      state: (name, kwargs) => this.#inner(name, kwargs, context),
-    };
-    return context;
-  }
-
-  /** Calls a state function from within another. */
-  async #inner(name: string, kwargs: ValueMap, context: StateContext): Promise<ValueMap> {
-    const fun = await this.function(name);
-    if (fun === undefined) throw new UnavailableError(name);
-    const result = await invoke(fun, { name, args: [], kwargs: stateArguments(fun, kwargs, new Set()), context });
-    if (isMap(result)) return result;
-    throw new InvocationError(`${name} returned a ${typeName(result)} instead of a dict`);
+    });
   }
 }

@@ -6,11 +6,10 @@
  */
 
 import { STATES_PREFIX } from "./catalogue.ts";
-import { UnavailableError } from "../errors.ts";
 import { invoke } from "../plugins/call.ts";
-import { callFunction } from "../plugins/execution.ts";
 import type { Functions, JobContext, StateContext } from "../plugins/job_context.ts";
 import type { ModuleFunction } from "../plugins/module.ts";
+import { stateContext } from "../state_run/state_context.ts";
 import { compareStrings, isMap, map, truthy, type Value, type ValueMap } from "../values/value.ts";
 
 /** The keyword argument with what a state function is to know of the run: `test` and `low`. */
@@ -92,33 +91,22 @@ export async function calledState(
     run: (_bound, job, { kwargs }) => {
       const run = kwargs.get(RUN);
       const own = [...kwargs].filter(([key]) => typeof key !== "string" || !(key === RUN || key.startsWith("__pub_")));
-      const context = stateContext(job, isMap(run) ? run : new Map(), states);
+      const context = contextOf(job, isMap(run) ? run : new Map(), states);
       return invoke(fun, { name, args: [], kwargs: new Map(own), context });
     },
   };
 }
 
 /** What a state function of this process gets: nothing of the other states of the run. */
-function stateContext(job: JobContext, run: ValueMap, states: Functions<StateContext>): StateContext {
-  const test = truthy(run.get("test"));
+function contextOf(job: JobContext, run: ValueMap, states: Functions<StateContext>): StateContext {
   const low = run.get("low");
   const chunk: ValueMap = isMap(low) ? low : new Map();
-  const context: StateContext = {
-    ...job,
-    opts: { ...job.opts, test },
-    call: (called, args, kwargs) => callFunction(called, { args, kwargs, context }),
-    test,
+  return stateContext(job, {
+    test: truthy(run.get("test")),
     low: chunk,
     chunks: [chunk],
     running: new Map(),
     shared: new Map(),
-    async state(called, kwargs) {
-      const fun = await states.get(called);
-      if (fun === undefined) throw new UnavailableError(called);
-      const result = await invoke(fun, { name: called, args: [], kwargs, context });
-      if (!isMap(result)) throw new TypeError(`${called} returned no dict`);
-      return result;
-    },
-  };
-  return context;
+    find: (name) => states.get(name),
+  });
 }

@@ -3,10 +3,10 @@
  * @module
  */
 
-import { callFunction } from "../../lib/plugins/execution.ts";
 import { invoke } from "../../lib/plugins/call.ts";
 import type { JobContext, StateContext } from "../../lib/plugins/job_context.ts";
 import { resultMap, stateResult } from "../../lib/plugins/state_module.ts";
+import { stateContext as contextOfRun } from "../../lib/state_run/state_context.ts";
 import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
 import { testContext } from "./job_context.ts";
 
@@ -34,19 +34,10 @@ export function stateContext(fun: string, args: ValueMap, setting: StateSetting 
     ...args,
     ["fun", name],
   ]);
-  const context: StateContext = {
-    ...job,
-    opts: { ...job.opts, test },
-    call: (called, positional, kwargs) => callFunction(called, { args: positional, kwargs, context }),
-    test,
-    low,
-    chunks: [low],
-    running: new Map(),
-    shared: new Map(),
-    state: (called, kwargs) => call(called, kwargs, context),
-    ...setting.state,
-  };
-  return context;
+  const find = (called: string) => job.catalogue.states.get(called);
+  const alone = { test, low, chunks: [low], running: new Map(), shared: new Map() };
+  // What a test gives is written into the same object, which calls from within the state get, too.
+  return Object.assign(contextOfRun(job, { ...alone, find }), setting.state);
 }
 
 /** Calls a state function. @returns Its result: `name`, `result`, `comment`, `changes`, …. @throws What it throws. */

@@ -28,6 +28,10 @@ export const nested = {
   params: { name: { type: "str" } },
   run: ({ name }, context) => context.state("test.succeed_with_changes", new Map([["name", name]])),
 };
+export const owned = {
+  params: { name: { type: "str" } },
+  run: ({ name }, context) => ({ name, result: true, comment: context.runas ?? "nobody is named", changes: {} }),
+};
 export const mod_watch = {
   params: { name: { type: "str" } },
   varKwargs: "kwargs",
@@ -92,6 +96,13 @@ Deno.test("an own state module changes what its file declares, and nothing in te
     assertEquals((await world.call("app.nested", { name: "x" }, true)).get("result"), null);
   });
 
+  await t.step("its commands run as the user that the state names", async () => {
+    const low = map({ name: "x", runas: "app" });
+    const told = await callState("app.owned", { name: "x" }, { job: world.job, state: { low } });
+    assertEquals(told.get("comment"), "app");
+    assertEquals((await world.call("app.owned", { name: "x" })).get("comment"), "nobody is named");
+  });
+
   await t.step("mod_watch gets the arguments of the state", async () => {
     assertEquals((await world.call("app.mod_watch", { name: "x", sfun: "installed" })).get("comment"), "sfun");
   });
@@ -102,6 +113,7 @@ Deno.test("an own state module changes what its file declares, and nothing in te
       "app.installed",
       "app.mod_watch",
       "app.nested",
+      "app.owned",
       "app.undeclared",
     ]);
     const fun = await world.modules.catalogue.states.get("app.installed");
