@@ -6,6 +6,7 @@
  * @module
  */
 
+import type { CollectOptions, CollectPatience, JobRequest, PublishedJob, Returned, Silent, StateDone } from "./job.ts";
 import { readTextFileIfExists } from "../os/atomic_file.ts";
 import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, UsageError, WireError } from "../errors.ts";
 import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "../protocol/tags.ts";
@@ -27,112 +28,13 @@ import { decode } from "../values/msgpack.ts";
 import { EAUTH_PATIENCE } from "./token_request.ts";
 import { NO_LOG } from "../protocol/no_log.ts";
 import type { MasterOpts } from "../config/options.ts";
-import { type Outcome, outcomeOfReturn, type ReturnOutcome } from "../protocol/outcome.ts";
+import { outcomeOfReturn } from "../protocol/outcome.ts";
 import type { ReturnKey } from "../protocol/return_key.ts";
 import { type KeptOutputs, OutputFollower, type OutputListener } from "./output_follower.ts";
 import { clearRequest } from "../protocol/payload.ts";
 import { RequestChannel, tcpAddress } from "../sockets/request_channel.ts";
 import { truncateValue } from "../text/truncate.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
-
-/** A job to publish. */
-export interface JobRequest {
-  /** The target. */
-  readonly tgt: Value;
-  /** The target's type: `glob`, `pcre`, `list`. */
-  readonly tgtType: string;
-  /** A function, or the list of a compound job's. */
-  readonly fun: Value;
-  /** The arguments as they go on the wire: positionals, then one `__kwarg__` map. */
-  readonly arg: Value[];
-  /** Returners, comma-separated. */
-  readonly ret?: string;
-  /** A job id of the caller's own. */
-  readonly jid?: string;
-  /** Fields for the master and the minions: `delimiter`, `metadata`, … */
-  readonly kwargs?: ValueMap;
-  /** For a `no_log` job: the key that decrypts the returns. */
-  readonly noLog?: ReturnKey;
-}
-
-/** A job that has been published. */
-export interface PublishedJob {
-  /** The job's id. */
-  readonly jid: string;
-  /** The target minions. */
-  readonly minions: readonly string[];
-  /** Ids of a list target that no accepted key has. */
-  readonly missing: readonly string[];
-  /** Target minions that have acknowledged the job already. */
-  readonly acknowledged?: readonly string[];
-  /** As in its {@linkcode JobRequest}. */
-  readonly noLog?: ReturnKey;
-}
-
-/** What one minion returned. */
-export interface Returned {
-  /** Tells it from the other kind. */
-  readonly kind: "returned";
-  /** The minion. */
-  readonly id: string;
-  /** What the function gave. */
-  readonly return: Value;
-  /** 0 if all went well; a map by function for a compound job. */
-  readonly retcode: Value;
-  /** The outputter that the minion asks for. */
-  readonly out?: string;
-  /** How it went. */
-  readonly outcome: ReturnOutcome;
-}
-
-/** A minion that did not return. */
-export interface Silent {
-  /** Tells it from the other kind. */
-  readonly kind: "silent";
-  /** The minion. */
-  readonly id: string;
-  /** What is known of it. */
-  readonly outcome: Outcome;
-}
-
-/** Time limits, in milliseconds. */
-export interface CollectPatience {
-  /** Time before silent minions are asked whether they still run the job. */
-  readonly timeoutMs: number;
-  /** Time for their answers. */
-  readonly gatherMs: number;
-}
-
-/** The patience of a master's options; `override` has what a caller wants instead, in seconds. */
-export function patienceOf(
-  opts: Pick<MasterOpts, "timeout" | "gather_job_timeout">,
-  { timeoutS = opts.timeout, gatherJobTimeoutS = opts.gather_job_timeout }: {
-    readonly timeoutS?: number;
-    readonly gatherJobTimeoutS?: number;
-  } = {},
-): CollectPatience {
-  return { timeoutMs: timeoutS * 1000, gatherMs: gatherJobTimeoutS * 1000 };
-}
-
-/** Options of collecting besides the returns. */
-export interface CollectOptions {
-  /** Aborted by the operator: collecting ends at once, and the client receives no more events. */
-  readonly signal?: AbortSignal;
-  /** Called with the output of the job's commands: all output of a minion before its return. */
-  readonly onOutput?: OutputListener;
-  /** Called at the time-out with the minions that are not connected, while others are waited for. */
-  readonly onAbsent?: (ids: readonly string[]) => void;
-  /** Called when a state of the job is done, on minions that tell (`state_events`, `--live`). */
-  readonly onState?: (id: string, done: StateDone) => void;
-}
-
-/** A state of a run that is under way. */
-export interface StateDone {
-  /** Its result, as the return of the run will have it. */
-  readonly ret: ValueMap;
-  /** How many states the run has. */
-  readonly len: number;
-}
 
 /** Who connects. */
 export interface LocalClientOptions {

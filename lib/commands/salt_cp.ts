@@ -16,7 +16,8 @@ import { NoMasterError, RefusedError, SourceError, TargetError, UsageError } fro
 import { EX_MINIONS, EX_NOBODY, EX_NOPERM, EX_UNAVAILABLE } from "../cli/exit_codes.ts";
 import { gzip } from "../values/gzip.ts";
 import { KeyStore } from "../keys/store.ts";
-import { LocalClient, newReturnKey, patienceOf } from "../client/local.ts";
+import { patienceOf } from "../client/job.ts";
+import { LocalClient, newReturnKey } from "../client/local.ts";
 import type { MasterOpts } from "../config/options.ts";
 import type { ReturnKey } from "../protocol/return_key.ts";
 import { type Outcome, silenceText } from "../protocol/outcome.ts";

@@ -9,7 +9,7 @@ import { toWireArgs, yamlifyArg } from "../yaml/arguments.ts";
 import type { Parsed } from "../cli/command_line.ts";
 import { functionArguments } from "../cli/function_arguments.ts";
 import { UsageError } from "../errors.ts";
-import type { JobRequest } from "../client/local.ts";
+import type { JobRequest } from "../client/job.ts";
 import type { SaltTable, SaltValues } from "./salt_options.ts";
 import { targetType } from "./target_type.ts";
 import type { Value, ValueMap } from "../values/value.ts";

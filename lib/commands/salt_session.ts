@@ -5,7 +5,7 @@
 
 import { interruptedRun, type JobIo } from "../cli/run_command.ts";
 import type { LiveLines } from "../output/live_lines.ts";
-import type { CollectPatience } from "../client/local.ts";
+import type { CollectPatience } from "../client/job.ts";
 import type { Logger } from "../process/log.ts";
 import type { MasterOpts } from "../config/options.ts";
 import type { PrintResult } from "../output/printer.ts";

@@ -6,7 +6,8 @@
 
 import type { LivePart } from "../protocol/live_batch.ts";
 import type { LiveLines } from "../output/live_lines.ts";
-import type { CollectOptions, CollectPatience, LocalClient, PublishedJob, Returned, Silent } from "../client/local.ts";
+import type { CollectOptions, CollectPatience, PublishedJob, Returned, Silent } from "../client/job.ts";
+import type { LocalClient } from "../client/local.ts";
 import { type Outcome, silenceText } from "../protocol/outcome.ts";
 import { typedCommand } from "../config/typed_command.ts";
 import { plainRetcode } from "../protocol/retcode.ts";

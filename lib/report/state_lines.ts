@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { StateDone } from "../client/local.ts";
+import type { StateDone } from "../client/job.ts";
 import { resultWord } from "../output/terse_state.ts";
 import { type ColourName, colours, sanitizeLine } from "../text/terminal.ts";
 import { str, truthy, type Value } from "../values/value.ts";

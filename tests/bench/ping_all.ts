@@ -3,7 +3,8 @@
  * @module
  */
 
-import type { CollectPatience, LocalClient } from "../../lib/client/local.ts";
+import type { CollectPatience } from "../../lib/client/job.ts";
+import type { LocalClient } from "../../lib/client/local.ts";
 
 /** Runs `test.ping` on the minions of a glob. @throws {Error} If one of them does not return. */
 export async function pingAll(client: LocalClient, tgt: string, patience: CollectPatience): Promise<void> {

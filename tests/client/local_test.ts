@@ -8,14 +8,8 @@ import { EventSender } from "../../lib/bus/sender.ts";
 import { masterBus } from "../../lib/bus/paths.ts";
 import { writePresence } from "../../lib/fleet/presence_file.ts";
 import { KeyStore } from "../../lib/keys/store.ts";
-import {
-  type CollectPatience,
-  LocalClient,
-  type PublishedJob,
-  type Returned,
-  type Silent,
-  type StateDone,
-} from "../../lib/client/local.ts";
+import type { CollectPatience, PublishedJob, Returned, Silent, StateDone } from "../../lib/client/job.ts";
+import { LocalClient } from "../../lib/client/local.ts";
 import { localCommands } from "../../lib/client/runner_local.ts";
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { accessKeyPath, publishPullPath } from "../../lib/config/master_paths.ts";

@@ -5,7 +5,8 @@
 
 import { SILENT_LOGGER } from "../../lib/process/log.ts";
 import { toWireArgs } from "../../lib/yaml/arguments.ts";
-import { LocalClient, type PublishedJob, type Returned, type Silent } from "../../lib/client/local.ts";
+import type { PublishedJob, Returned, Silent } from "../../lib/client/job.ts";
+import { LocalClient } from "../../lib/client/local.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import type { Fleet } from "./fleet.ts";
 

@@ -5,7 +5,7 @@
 
 import { ProcessFleet } from "../chaos/process_fleet.ts";
 import { keptDirectory } from "../../lib/host/kept_commands.ts";
-import type { PublishedJob } from "../../lib/client/local.ts";
+import type { PublishedJob } from "../../lib/client/job.ts";
 import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { map, type Value } from "../../lib/values/value.ts";
 import { toWireArgs } from "../../lib/yaml/arguments.ts";
