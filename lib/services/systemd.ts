@@ -10,7 +10,7 @@ import * as output from "./systemctl_output.ts";
 import { CommandError } from "../errors.ts";
 import { checkedWord, type ProgramResult, requireProgram, runProgram } from "../host/run_program.ts";
 import { which } from "../host/which.ts";
-import { isFile } from "../os/file_kind.ts";
+import { isDirectory, isFile } from "../os/file_kind.ts";
 import type { JobContext } from "../plugins/job_context.ts";
 import { isMap, str, type ValueMap } from "../values/value.ts";
 
@@ -48,13 +48,9 @@ function version(grains: ValueMap): number {
   return isMap(systemd) ? Number(str(systemd.get("version") ?? "0")) || 0 : 0;
 }
 
-/** Whether this process runs in a system that systemd has not booted: a chroot. */
+/** Whether this process runs in a system that systemd has not booted: a chroot. The directory may be empty; sd_booted(3). */
 export function isOffline(): boolean {
-  return which("systemctl") !== undefined && !isThereDirectory("/run/systemd/system");
-}
-
-function isThereDirectory(path: string): boolean {
-  return namesIn(path).length > 0;
+  return which("systemctl") !== undefined && !isDirectory("/run/systemd/system");
 }
 
 async function statusText(name: string, context: JobContext): Promise<ProgramResult> {

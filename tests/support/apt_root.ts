@@ -11,6 +11,8 @@ export interface TestPackage {
   readonly name: string;
   readonly version: string;
   readonly depends?: string;
+  /** More files than its configuration: text by path from the root directory; what begins with `#!` can be run. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** The directory, until it is disposed of. */
@@ -54,7 +56,7 @@ export class AptRoot implements Disposable {
   }
 
   /** Builds a package's file. @returns Its path. */
-  build({ name, version, depends }: TestPackage): string {
+  build({ name, version, depends, files = {} }: TestPackage): string {
     const tree = `${this.path}/build`;
     Deno.mkdirSync(`${tree}/DEBIAN`, { recursive: true });
     Deno.mkdirSync(`${tree}/etc/${name}`, { recursive: true });
@@ -66,13 +68,19 @@ export class AptRoot implements Disposable {
     );
     Deno.writeTextFileSync(`${tree}/DEBIAN/conffiles`, `/etc/${name}/conf\n`);
     Deno.writeTextFileSync(`${tree}/etc/${name}/conf`, `${name} ${version}\n`);
+    for (const [path, text] of Object.entries(files)) {
+      Deno.mkdirSync(`${tree}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+      Deno.writeTextFileSync(`${tree}/${path}`, text, { mode: text.startsWith("#!") ? 0o755 : 0o644 });
+    }
     const file = `${this.path}/repository/${name}_${version}_all.deb`;
     const { success, stderr } = new Deno.Command("dpkg-deb", {
       args: ["--build", "--root-owner-group", "-Znone", tree, file],
       stdout: "null",
     }).outputSync();
     if (!success) throw new Error(new TextDecoder().decode(stderr));
-    Deno.removeSync(`${tree}/etc`, { recursive: true });
+    for (const { name } of [...Deno.readDirSync(tree)]) {
+      if (name !== "DEBIAN") Deno.removeSync(`${tree}/${name}`, { recursive: true });
+    }
     return file;
   }
 
