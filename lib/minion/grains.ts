@@ -43,8 +43,8 @@ export async function loadGrains(opts: MinionOpts, sources: GrainsSources = {}):
   return grains;
 }
 
-/** Switches of Salt that are looked for among the grains with each job. They are never core grains. */
-const SWITCHES = ["minion_blackout", "minion_blackout_whitelist"];
+/** Switches of Salt that are looked for among the grains with each job, or with each run of states. They are never core grains. */
+const SWITCHES = ["minion_blackout", "minion_blackout_whitelist", "state_runs_disabled"];
 
 /**
  * Like {@linkcode loadGrains}; where only core grains, the static file and the option `grains` have a part in them, the core

@@ -22,7 +22,7 @@ export interface Rendered {
   readonly positions: Positions;
 }
 
-const NOWHERE: Positions = { key: () => undefined, item: () => undefined };
+const NOWHERE: Positions = { key: () => undefined, item: () => undefined, holder: () => undefined };
 
 /**
  * Renders a file through the renderers that its first line or the options name.

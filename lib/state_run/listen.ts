@@ -26,10 +26,12 @@ interface Listener {
 
 /** Finds who listens to a state that has changes in `results`. */
 export function listening(chunks: readonly Chunk[], results: ReadonlyMap<string, ValueMap>): Listening {
+  const listeners = listenersOf(chunks);
+  if (listeners.length === 0) return { chunks: [], errors: new Map() };
   const index = new ChunkIndex(chunks);
   const errors = new Map<string, ValueMap>();
   const found = new Map<string, Chunk>();
-  for (const { state, called, to } of listenersOf(chunks)) {
+  for (const { state, called, to } of listeners) {
     for (const [module, name] of to.flatMap((one) => targets(one, chunks))) {
       const heard = index.find(module, name);
       if (heard.length === 0) {
@@ -37,9 +39,9 @@ export function listening(chunks: readonly Chunk[], results: ReadonlyMap<string,
         continue;
       }
       if (!heard.some((chunk) => truthy(results.get(chunkTag(chunk))?.get("changes")))) continue;
-      const listeners = index.find(state, called);
-      if (listeners.length === 0) addError(errors, state, called);
-      for (const chunk of listeners.map(watching)) {
+      const own = index.find(state, called);
+      if (own.length === 0) addError(errors, state, called);
+      for (const chunk of own.map(watching)) {
         const tag = chunkTag(chunk);
         if (!found.has(tag)) found.set(tag, chunk);
       }

@@ -20,11 +20,14 @@ import { Refreshing } from "./refreshing.ts";
 import { maxParallelOf, type RunWatch, StateRun } from "./run.ts";
 import { RunWorld } from "./world.ts";
 
-/** Compiles high data and runs them. @returns The results by tag, or a list of what is wrong. Sets the return code. */
+/**
+ * Compiles high data and runs them. The high data are empty afterwards: a caller that waits would keep them, as large as the files.
+ * @returns The results by tag, or a list of what is wrong. Sets the return code.
+ */
 export async function runHigh(walked: Pick<Walked, "high" | "places">, prepared: Prepared): Promise<Value> {
   const { states } = prepared;
-  // The high data and their places, as large as the files, are let go before the states run.
   const { errors, chunks, graph, aggregates } = await states.compile(walked, RUN);
+  if (errors.length === 0) letGo(walked);
   if (errors.length === 0) await prepared.call.compiled?.(chunks, prepared.job);
   const returned = errors.length > 0
     ? states.refusal(errors)
@@ -33,12 +36,17 @@ export async function runHigh(walked: Pick<Walked, "high" | "places">, prepared:
   return returned;
 }
 
+function letGo({ high, places }: Pick<Walked, "high" | "places">): void {
+  high.clear();
+  places.clear();
+}
+
 /** What is needed of a compilation while its states run. */
 export type ToRun = Pick<Compiled, "chunks" | "graph" | "aggregates">;
 
 /** The same of data that come from no file. */
 export async function runData(high: ValueMap, prepared: Prepared): Promise<Value> {
-  return await runHigh({ high, places: new Places() }, prepared);
+  return await runHigh({ high: new Map(high), places: new Places() }, prepared);
 }
 
 /** A run of what was compiled, which has not begun. */

@@ -25,9 +25,8 @@ export function makeChunks(high: ValueMap, places: Places, orchestrationJid?: Va
         if (value !== undefined) chunk.set(key, value);
       }
       chunk.set("__id__", id);
-      const place = () => places.of(run) ?? places.of(body);
       for (const made of named(chunk, run)) {
-        places.note(made, place);
+        places.note(made, run);
         chunks.push(made);
       }
     }

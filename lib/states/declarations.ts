@@ -79,15 +79,14 @@ function takeExclude({ data, sls }: SlsFile, places: Places): CompileError[] {
 
 function declareIds({ data, sls, saltenv }: SlsFile, places: Places): CompileError[] {
   const errors: CompileError[] = [];
+  places.declare(data);
   for (const [id, declared] of data) {
     if (id === "__extend__" || id === "__exclude__") continue;
     const place = () => places.key(data, id);
     let body = declared;
     if (typeof body === "string" && body.includes(".")) {
       const [module, fun] = body.split(".");
-      const run: Value[] = [fun];
-      places.note(run, place);
-      body = new Map<Value, Value>([["__sls__", sls], ["__env__", saltenv], [module, run]]);
+      body = new Map<Value, Value>([["__sls__", sls], ["__env__", saltenv], [module, [fun]]]);
       data.set(id, body);
     } else if (!isMap(body)) {
       errors.push({ text: `ID ${str(id)} in SLS ${sls} is not a dictionary`, place: place() });
@@ -97,7 +96,6 @@ function declareIds({ data, sls, saltenv }: SlsFile, places: Places): CompileErr
       if (!body.has("__sls__")) body.set("__sls__", sls);
       if (!body.has("__env__")) body.set("__env__", saltenv);
     }
-    places.note(body, place);
   }
   return errors;
 }
@@ -121,7 +119,6 @@ function* declareModules({ id, body, sls, place }: Declared, places: Places): Ge
       yield { text, place: at() };
       continue;
     }
-    places.note(run, at);
     if (key !== module) splitFunction(body, key, run);
     seen.add(module);
   }

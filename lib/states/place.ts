@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { Value, ValueMap } from "../values/value.ts";
+import { isMap, type Value, type ValueMap } from "../values/value.ts";
 
 /** A place in a file. */
 export interface Place {
@@ -21,6 +21,8 @@ export interface Positions {
   key(map: ValueMap, key: Value): Place | undefined;
   /** The place of an item of this very `list`. */
   item(list: readonly Value[], index: number): Place | undefined;
+  /** The place of the key that this very map or list stands under; `undefined` if it stands in a list. */
+  holder(made: ValueMap | readonly Value[]): Place | undefined;
 }
 
 /** Finds a place when somebody asks: nearly all are never asked for. */
@@ -30,17 +32,25 @@ export type Origin = () => Place | undefined;
 export class Places {
   /** The last one first: it is the one that is being declared. */
   readonly #documents: Positions[] = [];
-  readonly #origins = new WeakMap<object, Origin>();
+  readonly #origins = new Map<object, Origin | readonly Value[]>();
+  /** The maps of IDs of files. What stands under an ID is looked for when somebody asks for its place. */
+  readonly #declared: ValueMap[] = [];
+  #bodies: Map<Value, Place> | undefined;
   /** The document of each map or list that was asked for: a tree may have ten thousand. */
-  readonly #known = new WeakMap<object, Positions>();
+  readonly #known = new Map<object, Positions>();
 
   /** Adds a document. */
   add(document: Positions): void {
     this.#documents.unshift(document);
   }
 
-  /** Notes where `made` comes from. */
-  note(made: object, origin: Origin): void {
+  /** Adds the IDs of a file, whose bodies may have been made of texts. */
+  declare(ids: ValueMap): void {
+    this.#declared.push(ids);
+  }
+
+  /** Notes where `made` comes from; or of which list it was made. */
+  note(made: object, origin: Origin | readonly Value[]): void {
     this.#origins.set(made, origin);
   }
 
@@ -48,8 +58,11 @@ export class Places {
   of(made: Value | undefined): Place | undefined {
     if (made === null || typeof made !== "object") return undefined;
     const origin = this.#origins.get(made);
-    if (origin !== undefined) return origin();
-    if (!(made instanceof Map)) return undefined;
+    if (typeof origin === "function") return origin();
+    if (origin !== undefined) return this.of(origin as Value[]);
+    if (!isMap(made) && !Array.isArray(made)) return undefined;
+    const place = this.#find(made, (document) => document.holder(made)) ?? this.#declaredPlace(made);
+    if (place !== undefined || !isMap(made)) return place;
     const first = made.keys().next();
     return first.done ? undefined : this.key(made, first.value);
   }
@@ -62,6 +75,33 @@ export class Places {
   /** The place of an item of this very `list`; else that of the item itself. */
   item(list: readonly Value[], index: number): Place | undefined {
     return this.#find(list, (document) => document.item(list, index)) ?? this.of(list[index]);
+  }
+
+  /** Forgets all of it. */
+  clear(): void {
+    this.#documents.length = this.#declared.length = 0;
+    this.#origins.clear();
+    this.#known.clear();
+    this.#bodies = undefined;
+  }
+
+  #declaredPlace(made: Value): Place | undefined {
+    this.#bodies ??= this.#readDeclared();
+    return this.#bodies.get(made);
+  }
+
+  /** The places of all bodies, and of the lists in them. */
+  #readDeclared(): Map<Value, Place> {
+    const bodies = new Map<Value, Place>();
+    for (const ids of this.#declared) {
+      for (const [id, body] of ids) {
+        const place = this.key(ids, id);
+        if (place === undefined || !isMap(body)) continue;
+        bodies.set(body, place);
+        for (const run of body.values()) if (Array.isArray(run)) bodies.set(run, place);
+      }
+    }
+    return bodies;
   }
 
   #find(made: object, look: (document: Positions) => Place | undefined): Place | undefined {

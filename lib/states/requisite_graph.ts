@@ -8,7 +8,7 @@
 import { type Chunk, chunkTag, field } from "./chunks.ts";
 import type { CompileError } from "./compile_error.ts";
 import { firstPair } from "./high.ts";
-import { addEdge, GraphNode } from "./graph.ts";
+import { GraphNode } from "./graph.ts";
 import { missingRequisite } from "./missing_requisite.ts";
 import type { Places } from "./place.ts";
 import { type Requisite, REQUISITES } from "./requisites.ts";
@@ -25,15 +25,21 @@ export interface ChunkNode {
 /** A node of the graph. */
 export type StateNode = GraphNode<ChunkNode, Requisite>;
 
-/** The nodes that a name means, in a state module, or by `id`. */
-type Names = Map<Value, Set<StateNode>>;
+/** The nodes that a name means, in a state module, or by `id`: one, as nearly always, or several. */
+type Names = Map<Value, StateNode | Set<StateNode>>;
+
+/** What requisites name. */
+interface Index {
+  readonly byModule: Map<string, Names>;
+  readonly bySls: Names;
+}
 
 /** All chunks of a run and their requisites. */
 export class RequisiteGraph {
   /** By tag, in the order of the chunks. */
   readonly nodes: Map<string, StateNode> = new Map();
-  readonly #byModule = new Map<string, Names>();
-  readonly #bySls: Names = new Map();
+  /** Made when the first requisite is looked for. */
+  #made: Index | undefined;
 
   /** Adds a chunk. One with the tag of an earlier one takes its place. */
   add(chunk: Chunk, mayAggregate: boolean): void {
@@ -41,28 +47,26 @@ export class RequisiteGraph {
     const node = this.nodes.get(tag) ?? new GraphNode<ChunkNode, Requisite>(tag, { chunk, mayAggregate });
     node.data = { chunk, mayAggregate };
     this.nodes.set(tag, node);
-    const [name, id] = [chunk.get("name") ?? null, chunk.get("__id__") ?? null];
-    for (const module of [field(chunk, "state"), "id"]) {
-      const names = this.#byModule.get(module) ?? new Map();
-      this.#byModule.set(module, names);
-      for (const key of module === "id" ? [id, name] : [name, id]) addTo(names, key, node);
-    }
-    const sls = chunk.get("__sls__");
-    if (typeof sls === "string" && sls !== "") addTo(this.#bySls, sls, node);
-    const includers = chunk.get("__sls_included_from__");
-    if (Array.isArray(includers)) { for (const includer of includers) addTo(this.#bySls, includer, node); }
+    if (this.#made !== undefined) addNames(this.#made, node);
+  }
+
+  get #index(): Index {
+    if (this.#made !== undefined) return this.#made;
+    const index: Index = { byModule: new Map(), bySls: new Map() };
+    for (const node of this.nodes.values()) addNames(index, node);
+    return this.#made = index;
   }
 
   /** The names that a requisite `module: name` can have, for help with a wrong one. */
   names(module: string): Value[] {
-    return [...(module === "sls" ? this.#bySls : this.#byModule.get(module) ?? new Map<Value, unknown>()).keys()];
+    const { bySls, byModule } = this.#index;
+    return [...(module === "sls" ? bySls : byModule.get(module) ?? new Map<Value, unknown>()).keys()];
   }
 
   /** The state modules that have something called `name`. */
   modulesOf(name: Value): string[] {
-    return [...this.#byModule].filter(([module, names]) => module !== "id" && names.has(name)).map(([module]) =>
-      module
-    );
+    const modules = [...this.#index.byModule].filter(([module, names]) => module !== "id" && names.has(name));
+    return modules.map(([module]) => module);
   }
 
   /**
@@ -96,12 +100,16 @@ export class RequisiteGraph {
 
   /** The nodes that a requisite means; `undefined` if it names nothing. A glob of SLS names may match none. */
   #find(module: string, value: string): Iterable<StateNode> | undefined {
-    const names = module === "sls" ? this.#bySls : this.#byModule.get(module);
-    if (!isGlob(value) && !value.includes("]")) return names?.get(value);
+    const { bySls, byModule } = this.#index;
+    const names = module === "sls" ? bySls : byModule.get(module);
+    if (!isGlob(value) && !value.includes("]")) {
+      const named = names?.get(value);
+      return named === undefined ? undefined : nodesOf(named);
+    }
     const matches = compileGlob(value);
     const found = new Set<StateNode>();
     for (const [name, nodes] of names ?? []) {
-      if (typeof name === "string" && matches(name)) { for (const node of nodes) found.add(node); }
+      if (typeof name === "string" && matches(name)) { for (const node of nodesOf(nodes)) found.add(node); }
     }
     return module === "sls" || found.size > 0 ? found : undefined;
   }
@@ -113,8 +121,8 @@ export class RequisiteGraph {
       return;
     }
     // The run in test mode needs what the chunk itself needs.
-    if (chunk.get("__prereq__") === true) addEdge(required, this.#node(testTag(node.tag), chunk), kind);
-    addEdge(required, node, kind);
+    if (chunk.get("__prereq__") === true) required.lead(this.#node(testTag(node.tag), chunk), kind);
+    required.lead(node, kind);
   }
 
   #node(tag: string, chunk: Chunk): StateNode {
@@ -133,20 +141,40 @@ export class RequisiteGraph {
     const test = known ?? this.#node(testTag(required.tag), required.data.chunk);
     if (known === undefined) {
       for (const [needed, kinds] of required.in) {
-        for (const kind of kinds) if (kind !== "prereq") addEdge(needed, test, kind);
+        for (const kind of kinds) if (kind !== "prereq") needed.lead(test, kind);
       }
     }
-    addEdge(test, node, "prereq");
-    addEdge(node, required, "require");
+    test.lead(node, "prereq");
+    node.lead(required, "require");
     const ownTest = this.nodes.get(testTag(node.tag));
-    if (ownTest !== undefined) addEdge(test, ownTest, "prereq");
+    if (ownTest !== undefined) test.lead(ownTest, "prereq");
   }
 }
 
+/** Adds what a node is called. */
+function addNames({ byModule, bySls }: Index, node: StateNode): void {
+  const { chunk } = node.data;
+  const [name, id] = [chunk.get("name") ?? null, chunk.get("__id__") ?? null];
+  for (const module of [field(chunk, "state"), "id"]) {
+    const names = byModule.get(module) ?? new Map();
+    byModule.set(module, names);
+    for (const key of module === "id" ? [id, name] : [name, id]) addTo(names, key, node);
+  }
+  const sls = chunk.get("__sls__");
+  if (typeof sls === "string" && sls !== "") addTo(bySls, sls, node);
+  const includers = chunk.get("__sls_included_from__");
+  if (Array.isArray(includers)) { for (const includer of includers) addTo(bySls, includer, node); }
+}
+
 function addTo(names: Names, name: Value, node: StateNode): void {
-  const nodes = names.get(name);
-  if (nodes === undefined) names.set(name, new Set([node]));
-  else nodes.add(node);
+  const known = names.get(name);
+  if (known === undefined) names.set(name, node);
+  else if (known instanceof Set) known.add(node);
+  else if (known !== node) names.set(name, new Set([known, node]));
+}
+
+function nodesOf(named: StateNode | Set<StateNode>): Iterable<StateNode> {
+  return named instanceof Set ? named : [named];
 }
 
 /** The tag of the run in test mode of the chunk with `tag`. */

@@ -33,6 +33,8 @@ export interface Positions {
   key(map: ValueMap, key: Value): RenderPlace | undefined;
   /** The place of an item, asked by the very list that the data holds. */
   item(list: readonly Value[], index: number): RenderPlace | undefined;
+  /** The place of the key that this very map or list stands under; `undefined` if it stands in a list. */
+  holder(made: ValueMap | readonly Value[]): RenderPlace | undefined;
 }
 
 /** What one renderer gets. */

@@ -13,6 +13,7 @@
 
 import type { YamlError } from "../errors.ts";
 import { equals, Float, repr, str, type Value, type ValueMap } from "../values/value.ts";
+import { readBlocks } from "./block.ts";
 import { plainMapping } from "./plain.ts";
 import { composeYaml, type MappingNode, YAML_TAG, type YamlNode } from "./nodes.ts";
 import { resolvePlainScalar, scalarValue } from "./scalar.ts";
@@ -37,6 +38,8 @@ export function loadYaml(text: string, file = "<string>"): Value {
     const value = resolvePlainScalar(text);
     if (value !== undefined) return value;
   }
+  const blocks = readBlocks(text);
+  if (blocks !== undefined) return blocks.value;
   const source = new YamlSource(text, file);
   const root = composeYaml(source);
   return root === undefined ? null : new Constructor(source).value(root);
@@ -48,32 +51,68 @@ export interface TextPlace {
   readonly column: number;
 }
 
-/** Where the keys and items of a document stand. They are asked by the very map or list that the document's value holds. */
+/**
+ * Where the keys and items of a document stand. They are asked by the very map or list that the document's value holds. Nearly no
+ * document is ever asked: one that is, is read once more, and what it is made of noted.
+ */
 export class YamlPlaces {
   readonly #source: YamlSource;
-  readonly #starts: ReadonlyMap<Value, ReadonlyMap<Value, number>>;
+  readonly #containers: readonly Value[];
+  #numbers: ReadonlyMap<Value, number> | undefined;
+  #offsets: readonly (Offsets | undefined)[] | undefined;
 
-  /** @param starts The offsets of keys and items, by their map or list. */
-  constructor(source: YamlSource, starts: ReadonlyMap<Value, ReadonlyMap<Value, number>>) {
+  /** @param containers The maps and lists of the document in the order in which they were made. */
+  constructor(source: YamlSource, containers: readonly Value[]) {
     this.#source = source;
-    this.#starts = starts;
+    this.#containers = containers;
   }
 
   /** The place of a key of a map, or of an item of a list by its index; `undefined` if that is not of this document. */
   of(container: ValueMap | readonly Value[], key: Value): TextPlace | undefined {
-    // A readonly list is compared by identity alone.
-    const offset = this.#starts.get(container as Value)?.get(key);
+    return this.#place(this.#known(container)?.of.get(key));
+  }
+
+  /** The place of the key that a map or list of this document stands under; `undefined` if it stands in a list. */
+  holder(container: ValueMap | readonly Value[]): TextPlace | undefined {
+    return this.#place(this.#known(container)?.holder);
+  }
+
+  #place(offset: number | undefined): TextPlace | undefined {
     return offset === undefined ? undefined : this.#source.place(offset);
   }
+
+  #known(container: ValueMap | readonly Value[]): Offsets | undefined {
+    this.#numbers ??= new Map(this.#containers.map((made, i) => [made, i]));
+    // A readonly list is compared by identity alone.
+    const number = this.#numbers.get(container as Value);
+    if (number === undefined) return undefined;
+    this.#offsets ??= this.#read();
+    return this.#offsets[number];
+  }
+
+  #read(): (Offsets | undefined)[] {
+    const root = composeYaml(this.#source);
+    const made: Value[] = [], offsets = new Map<Value, Offsets>();
+    if (root !== undefined) new Constructor(this.#source, { made, offsets }).value(root);
+    return made.map((container) => offsets.get(container));
+  }
+}
+
+/** Offsets in a text: of the keys of a map or the items of a list, and of the key that it stands under. */
+interface Offsets {
+  readonly of: Map<Value, number>;
+  holder?: number;
 }
 
 /** As {@linkcode loadYaml}, with the places of what was read. @throws {YamlError} As {@linkcode loadYaml}. */
 export function loadYamlPlaces(text: string, file: string): { readonly value: Value; readonly places: YamlPlaces } {
   const source = new YamlSource(text, file);
+  const blocks = readBlocks(text);
+  if (blocks !== undefined) return { value: blocks.value, places: new YamlPlaces(source, blocks.containers) };
   const root = composeYaml(source);
-  const starts = new Map<Value, Map<Value, number>>();
-  const value = root === undefined ? null : new Constructor(source, starts).value(root);
-  return { value, places: new YamlPlaces(source, starts) };
+  const made: Value[] = [];
+  const value = root === undefined ? null : new Constructor(source, { made }).value(root);
+  return { value, places: new YamlPlaces(source, made) };
 }
 
 /**
@@ -113,17 +152,24 @@ function containsItself(value: Value, open: Set<Value>, done: Set<Value> = new S
   return false;
 }
 
+/** What is noted of a document beside its value. */
+interface Notes {
+  /** Takes its maps and lists, in the order in which they are made. */
+  readonly made: Value[];
+  /** Takes where their keys and items stand. */
+  readonly offsets?: Map<Value, Offsets>;
+}
+
 class Constructor {
   readonly #source: YamlSource;
   /** The value of each collection so far, so that an alias gives the same object. */
   readonly #made = new Map<YamlNode, Value>();
-  readonly #starts: Map<Value, Map<Value, number>> | undefined;
+  readonly #notes: Notes | undefined;
   #mergedPairs = 0;
 
-  /** @param starts Takes the offsets of keys and items, by their map or list. */
-  constructor(source: YamlSource, starts?: Map<Value, Map<Value, number>>) {
+  constructor(source: YamlSource, notes?: Notes) {
     this.#source = source;
-    this.#starts = starts;
+    this.#notes = notes;
   }
 
   value(node: YamlNode): Value {
@@ -145,8 +191,11 @@ class Constructor {
       case "seq": {
         if (node.kind !== "sequence") throw this.#unexpected("a sequence", node);
         const items = this.#register<Value[]>(node, []);
-        for (const item of node.items) items.push(this.value(item));
-        this.#starts?.set(items, new Map(node.items.map((item, i) => [i, item.start])));
+        const offsets = this.#notes?.offsets?.get(items)?.of;
+        for (const item of node.items) {
+          offsets?.set(items.length, item.start);
+          items.push(this.value(item));
+        }
         return items;
       }
       case "omap":
@@ -159,6 +208,8 @@ class Constructor {
 
   #register<T extends Value>(node: YamlNode, value: T): T {
     this.#made.set(node, value);
+    this.#notes?.made.push(value);
+    this.#notes?.offsets?.set(value, { of: new Map() });
     return value;
   }
 
@@ -191,8 +242,8 @@ class Constructor {
   #fill(map: ValueMap, node: MappingNode): ValueMap {
     this.#merge(node);
     const seen = new Set<Value>();
-    const starts = this.#starts === undefined ? undefined : new Map<Value, number>();
-    if (starts !== undefined) this.#starts?.set(map, starts);
+    const offsets = this.#notes?.offsets;
+    const starts = offsets?.get(map)?.of;
     for (const [keyNode, valueNode] of node.pairs) {
       if (keyNode.kind !== "scalar") {
         const error = this.#error(`a key must be a scalar, but this is a ${keyNode.kind}`, keyNode);
@@ -206,8 +257,11 @@ class Constructor {
         throw this.#inMapping(node, error, `found conflicting ID '${str(key)}'`);
       }
       seen.add(identity);
+      const value = this.value(valueNode);
+      map.set(key, value);
       starts?.set(key, keyNode.start);
-      map.set(key, this.value(valueNode));
+      const held = offsets?.get(value);
+      if (held !== undefined) held.holder = keyNode.start;
     }
     return map;
   }

@@ -9,8 +9,8 @@ import { excerptOf } from "../../lib/templates/excerpt.ts";
 import type { Positions, RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
 import type { TextOrigin } from "../../lib/templates/text_origin.ts";
 import { yamlRenderText } from "../../lib/template_filters/yaml_words.ts";
-import { truthy, type Value } from "../../lib/values/value.ts";
-import { loadYamlPlaces, type YamlPlaces } from "../../lib/yaml/load.ts";
+import { truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { loadYamlPlaces, type TextPlace, type YamlPlaces } from "../../lib/yaml/load.ts";
 import { needRenderText } from "./_text.ts";
 
 /** Reads YAML. @throws {RenderError} In Salt's words, with the place, if it is none. */
@@ -26,11 +26,9 @@ export function render(input: RenderInput): RenderOutput {
 }
 
 function positionsIn(places: YamlPlaces, origin: TextOrigin): Positions {
-  const of = (container: Parameters<YamlPlaces["of"]>[0], key: Value) => {
-    const at = places.of(container, key);
-    return at === undefined ? undefined : origin.place(at.line, at.column);
-  };
-  return { key: of, item: of };
+  const place = (at: TextPlace | undefined) => at && origin.place(at.line, at.column);
+  const of = (container: ValueMap | readonly Value[], key: Value) => place(places.of(container, key));
+  return { key: of, item: of, holder: (made) => place(places.holder(made)) };
 }
 
 /** What the reader says beyond Salt's words. */

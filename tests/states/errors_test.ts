@@ -38,7 +38,7 @@ function sourceOf(files: Readonly<Record<string, string>>): SlsSource {
 
 /** The places of a YAML text, whose keys and items are searched in their order. */
 function positionsOf(text: string, data: Value, file: string): Positions {
-  const offsets = new Map<Value, Map<Value, number>>();
+  const offsets = new Map<Value, Map<Value, number>>(), holders = new Map<Value, number>();
   let at = 0;
   const find = (word: string): number => {
     const found = text.indexOf(word, at);
@@ -53,6 +53,7 @@ function positionsOf(text: string, data: Value, file: string): Positions {
     for (const [key, item] of value.entries()) {
       const own = isMap(value) ? find(str(key)) : undefined;
       const begin = visit(item);
+      if (own !== undefined) holders.set(item, own);
       const offset = own ?? begin;
       if (offset !== undefined) inside.set(key, offset);
     }
@@ -61,12 +62,18 @@ function positionsOf(text: string, data: Value, file: string): Positions {
   };
   visit(data);
   const place = (container: Value, key: Value) => {
-    const offset = offsets.get(container)?.get(key);
+    return placeOf(offsets.get(container)?.get(key));
+  };
+  const placeOf = (offset: number | undefined) => {
     if (offset === undefined) return undefined;
     const before = text.slice(0, offset).split("\n");
     return { file, line: before.length, column: (before.at(-1) ?? "").length + 1 };
   };
-  return { key: place, item: (list, index) => place(list as Value[], index) };
+  return {
+    key: place,
+    item: (list, index) => place(list as Value[], index),
+    holder: (made) => placeOf(holders.get(made as Value)),
+  };
 }
 
 async function compiled(files: Record<string, string>, options = OPTIONS): Promise<Compiled> {

@@ -39,7 +39,7 @@ strictTest("a document that is read without the YAML parser has the value that t
     plain++;
     try {
       // A document without any pair is empty.
-      assertEquals(found.value, loadYaml(`${text}\n`) ?? map({}), JSON.stringify(text));
+      assertEquals(found.value, loadYaml(`---\n${text}\n`) ?? map({}), JSON.stringify(text));
     } catch (error) {
       if (error instanceof YamlError) throw new Error(`the parser refuses ${JSON.stringify(text)}`);
       throw error;

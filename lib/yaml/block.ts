@@ -1,0 +1,262 @@
+/**
+ * The usual documents, read in one pass: block mappings and lists of words and of quoted texts, as SLS files are once their templates
+ * have been rendered. A document with anything else, an error too, is left to the parser, which is several times slower.
+ * @module
+ */
+
+import { scalarType, scalarValue } from "./scalar.ts";
+import type { Value, ValueMap } from "../values/value.ts";
+
+/** A document that was read. */
+export interface BlockDocument {
+  readonly value: Value;
+  /** Its maps and lists, each before those that it holds, in the order of the document. */
+  readonly containers: readonly Value[];
+}
+
+/** Line breaks, and characters that are no white space and need no look. */
+const READABLE = /^[\n\x20-\x7e\xa1-\u1fff\u2030-\u2fff\u3001-\ud7ff]*$/;
+
+/** What a plain scalar may begin with here. A minus must be followed by something. */
+const PLAIN_START = /[A-Za-z0-9_/.+=~()^$;<\\\xa1-\ud7ff-]/;
+
+/** Escapes in double quotes, those of one character. */
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  "\\": "\\",
+  '"': '"',
+  "/": "/",
+  "0": "\0",
+};
+
+/** Documents that are nested deeper are the parser's. */
+const DEEPEST = 40;
+/** So are those with longer keys, which it may refuse. */
+const LONGEST_KEY = 1000;
+
+const SPACE = 0x20, HASH = 0x23, QUOTE = 0x22, APOSTROPHE = 0x27, MINUS = 0x2d, COLON = 0x3a, BACKSLASH = 0x5c;
+
+/** Says that a document is the parser's. */
+class Unusual extends Error {}
+
+/** Reads a document. @returns `undefined` if it is to be read by the parser. */
+export function readBlocks(text: string): BlockDocument | undefined {
+  if (!READABLE.test(text)) return undefined;
+  try {
+    return new BlockReader(text).document();
+  } catch (error) {
+    if (error instanceof Unusual) return undefined;
+    throw error;
+  }
+}
+
+class BlockReader {
+  readonly #text: string;
+  readonly #containers: Value[] = [];
+  /** The line at hand: where its contents begin and end, and how far they are indented; -1 behind the last one. */
+  #at = 0;
+  #end = -1;
+  #indent = 0;
+  /** Where a quoted text ended. */
+  #behind = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  document(): BlockDocument {
+    this.#nextLine();
+    if (this.#indent < 0) throw new Unusual();
+    const value = this.#collection(0);
+    // Something stands further left than the document began.
+    if (this.#indent >= 0) throw new Unusual();
+    return { value, containers: this.#containers };
+  }
+
+  /** Goes to the next line that is neither empty nor a comment. */
+  #nextLine(): void {
+    const text = this.#text;
+    for (;;) {
+      const start = this.#end + 1;
+      if (start >= text.length) {
+        this.#indent = -1;
+        this.#at = this.#end = text.length;
+        return;
+      }
+      let at = start;
+      while (text.charCodeAt(at) === SPACE) at++;
+      const end = text.indexOf("\n", at);
+      this.#end = end < 0 ? text.length : end;
+      if (at >= this.#end || text.charCodeAt(at) === HASH) continue;
+      this.#at = at;
+      this.#indent = at - start;
+      // Markers of documents.
+      if (at === start && (text.startsWith("---", at) || text.startsWith("...", at))) throw new Unusual();
+      return;
+    }
+  }
+
+  /** Whether an item of a list begins at `at`. */
+  #isItem(at: number): boolean {
+    const next = this.#text.charCodeAt(at + 1);
+    return this.#text.charCodeAt(at) === MINUS && (at + 1 >= this.#end || next === SPACE);
+  }
+
+  /** The collection that begins with the line at hand. */
+  #collection(depth: number): Value {
+    return this.#isItem(this.#at) ? this.#list(this.#indent, depth) : this.#mapping(this.#indent, depth);
+  }
+
+  #mapping(indent: number, depth: number): ValueMap {
+    if (depth > DEEPEST) throw new Unusual();
+    const map: ValueMap = new Map();
+    this.#containers.push(map);
+    do {
+      if (this.#isItem(this.#at)) throw new Unusual();
+      const [key, behind] = this.#key();
+      if (map.has(key)) throw new Unusual();
+      const value = this.#inline(behind);
+      if (value !== undefined) {
+        map.set(key, value);
+        this.#leaveScalar(indent);
+        continue;
+      }
+      this.#nextLine();
+      if (this.#indent > indent) map.set(key, this.#collection(depth + 1));
+      else if (this.#indent === indent && this.#isItem(this.#at)) map.set(key, this.#list(indent, depth + 1));
+      else map.set(key, null);
+    } while (this.#indent === indent);
+    if (this.#indent > indent) throw new Unusual();
+    return map;
+  }
+
+  #list(indent: number, depth: number): Value[] {
+    if (depth > DEEPEST) throw new Unusual();
+    const list: Value[] = [];
+    this.#containers.push(list);
+    do {
+      let at = this.#at + 1;
+      while (this.#text.charCodeAt(at) === SPACE && at < this.#end) at++;
+      if (at >= this.#end || this.#text.charCodeAt(at) === HASH) {
+        this.#nextLine();
+        list.push(this.#indent > indent ? this.#collection(depth + 1) : null);
+        continue;
+      }
+      // What stands behind the minus is as a line of its own, which is indented so far.
+      if (this.#isItem(at) || this.#endOfKey(at) >= 0) {
+        this.#indent += at - this.#at;
+        this.#at = at;
+        list.push(this.#collection(depth + 1));
+        continue;
+      }
+      const value = this.#inline(at);
+      if (value === undefined) throw new Unusual();
+      list.push(value);
+      this.#leaveScalar(indent);
+    } while (this.#indent === indent && this.#isItem(this.#at));
+    if (this.#indent > indent) throw new Unusual();
+    return list;
+  }
+
+  /** Goes on behind a scalar. A line that is indented further would be more of it, or a mistake. */
+  #leaveScalar(indent: number): void {
+    this.#nextLine();
+    if (this.#indent > indent) throw new Unusual();
+  }
+
+  /** Where the colon of a key stands that begins at `at`; negative if there is none on its line. */
+  #endOfKey(at: number): number {
+    const text = this.#text;
+    const first = text.charCodeAt(at);
+    if (first === QUOTE || first === APOSTROPHE) {
+      this.#quoted(at);
+      const behind = this.#behind;
+      return text.charCodeAt(behind) === COLON && this.#isEnd(behind + 1) ? behind : -1;
+    }
+    for (let colon = text.indexOf(":", at); colon >= 0 && colon < this.#end; colon = text.indexOf(":", colon + 1)) {
+      if (this.#isEnd(colon + 1)) return colon;
+    }
+    return -1;
+  }
+
+  #isEnd(at: number): boolean {
+    return at >= this.#end || this.#text.charCodeAt(at) === SPACE;
+  }
+
+  /** The key at the beginning of the line at hand, and where the text behind its colon begins. */
+  #key(): [key: string | number, behind: number] {
+    const at = this.#at, end = this.#endOfKey(at);
+    if (end < 0 || end === at || end - at > LONGEST_KEY) throw new Unusual();
+    const first = this.#text.charCodeAt(at);
+    if (first === QUOTE || first === APOSTROPHE) return [this.#quoted(at), end + 1];
+    const key = this.#plain(at, end);
+    if (typeof key !== "string" && typeof key !== "number") throw new Unusual();
+    return [key, end + 1];
+  }
+
+  /** The scalar between `from` and the end of the line; `undefined` if there is none. */
+  #inline(from: number): Value | undefined {
+    const text = this.#text;
+    let at = from;
+    while (at < this.#end && text.charCodeAt(at) === SPACE) at++;
+    if (at >= this.#end) return undefined;
+    const first = text.charCodeAt(at);
+    if (first === HASH) return undefined;
+    if (first === QUOTE || first === APOSTROPHE) {
+      const value = this.#quoted(at);
+      let behind = this.#behind;
+      while (behind < this.#end && text.charCodeAt(behind) === SPACE) behind++;
+      const isComment = text.charCodeAt(behind) === HASH && behind > this.#behind;
+      if (behind < this.#end && !isComment) throw new Unusual();
+      return value;
+    }
+    let end = this.#end;
+    for (let hash = text.indexOf("#", at); hash >= 0 && hash < end; hash = text.indexOf("#", hash + 1)) {
+      if (text.charCodeAt(hash - 1) === SPACE) end = hash;
+    }
+    while (text.charCodeAt(end - 1) === SPACE) end--;
+    const colon = this.#endOfKey(at);
+    if (colon >= 0 && colon < end) throw new Unusual();
+    return this.#plain(at, end);
+  }
+
+  /** The value of a plain scalar. */
+  #plain(at: number, end: number): Value {
+    const text = this.#text.slice(at, end);
+    const code = text.charCodeAt(0), last = text.charCodeAt(text.length - 1);
+    const isLetter = code >= 0x61 && code <= 0x7a || code >= 0x41 && code <= 0x5a || code === 0x2f;
+    if (!isLetter && !PLAIN_START.test(text[0])) throw new Unusual();
+    if (code === MINUS && (text.length === 1 || text.charCodeAt(1) === SPACE) || last === SPACE) throw new Unusual();
+    if (text.includes(" #")) throw new Unusual();
+    const value = scalarValue(scalarType(text), text);
+    if (value === undefined) throw new Unusual();
+    return value;
+  }
+
+  /** The text in the quotes that begin at `at`, which end on the same line. Sets where it ends. */
+  #quoted(at: number): string {
+    const text = this.#text;
+    const isSingle = text.charCodeAt(at) === APOSTROPHE;
+    let value = "", from = at + 1;
+    for (let i = from; i < this.#end; i++) {
+      const code = text.charCodeAt(i);
+      if (isSingle ? code === APOSTROPHE : code === QUOTE) {
+        value += text.slice(from, i);
+        if (!isSingle || text.charCodeAt(i + 1) !== APOSTROPHE) {
+          this.#behind = i + 1;
+          return value;
+        }
+        value += "'";
+        from = ++i + 1;
+      } else if (!isSingle && code === BACKSLASH) {
+        const escaped = ESCAPES[text[i + 1]];
+        if (escaped === undefined) throw new Unusual();
+        value += text.slice(from, i) + escaped;
+        from = ++i + 1;
+      }
+    }
+    throw new Unusual();
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Documents that are read without the YAML parser have the values that the parser gives them.
+ * @module
+ */
+
+import { assert, assertEquals } from "../support/assert.ts";
+import { YamlError } from "../../lib/errors.ts";
+import { readBlocks } from "../../lib/yaml/block.ts";
+import { loadYaml, loadYamlPlaces } from "../../lib/yaml/load.ts";
+import { type Value } from "../../lib/values/value.ts";
+import golden from "../corpus/yaml.json" with { type: "json" };
+import more from "../corpus/yaml_more.json" with { type: "json" };
+
+/** What the parser makes of a text; `undefined` if it refuses it. A marker of documents sends any text to it. */
+function parsed(text: string): Value | undefined {
+  try {
+    return loadYaml(`---\n${text}`);
+  } catch (error) {
+    if (error instanceof YamlError) return undefined;
+    throw error;
+  }
+}
+
+/** @returns Whether the text was read without the parser. */
+function check(text: string): boolean {
+  const read = readBlocks(text);
+  if (read === undefined) return false;
+  const told = (value: unknown) => Deno.inspect(value, { depth: 60, iterableLimit: 1e4, strAbbreviateSize: 1e4 });
+  assertEquals(told(read.value), told(parsed(text)), JSON.stringify(text));
+  return true;
+}
+
+Deno.test("every document of the corpus that is read without the parser has the parser's value", () => {
+  const texts = [...golden, ...more].map(({ yaml }) => yaml);
+  const taken = texts.filter(check).length;
+  assert(taken > 30, String(taken));
+});
+
+/** Pieces of lines: what stands in SLS files, and what is difficult. */
+const PIECES = [
+  ..."a b.c file.managed: - -- key: 'q' \"d\" 'it''s' \"\\n\" \"\\x41\" # #c x#y 0644 1.5 yes ~ null 2020-01-01 << = :"
+    .split(" "),
+  ...": :: , [ ] {} [] { } | > & &a *a ! !!str % @ ` ? é ü: ' \" \\ -1 .5 +1 0x1F 1_000 12:30 a: b:c http://x/ --- ..."
+    .split(" "),
+  " ",
+  "  ",
+  "\t",
+];
+
+/** Numbers from 0 to below 1, the same with each run. */
+function numbers(seed: number): () => number {
+  return () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return seed / 2 ** 31;
+  };
+}
+
+Deno.test("texts of random lines are read as the parser reads them, or left to it", () => {
+  const next = numbers(7);
+  const one = <T>(of: readonly T[]) => of[Math.floor(next() * of.length)];
+  let taken = 0;
+  for (let i = 0; i < 12_000; i++) {
+    const lines = Array.from({ length: 1 + Math.floor(next() * 6) }, () => {
+      const indent = " ".repeat(Math.floor(next() * 4) * one([1, 2]));
+      const begin = one(["", "- ", "a: ", "b:", "- c: ", "'k': ", "- - ", "-", `k${Math.floor(next() * 9)}: `]);
+      const rest = Array.from({ length: Math.floor(next() * 3) }, () => one(PIECES)).join(one([" ", "", " "]));
+      return indent + begin + rest;
+    });
+    if (check(lines.join("\n") + one(["", "\n", "\n\n"]))) taken++;
+  }
+  // Otherwise nothing would have been compared.
+  assert(taken > 1_000, String(taken));
+});
+
+Deno.test("the form that SLS files have is read without the parser", () => {
+  const text =
+    "web:\n  # one comment\n  file.managed:\n    - name: /etc/x # another\n    - mode: '0644'\n    - require:\n" +
+    "      - pkg: nginx\n  service.running: []\n'*':\n- a\n-\n  b: {}\n- - 1\n  - \"two\\n\"\n";
+  const withoutFlow = text.replace(" []", "").replace(" {}", " 3");
+  assert(check(withoutFlow));
+});
+
+Deno.test("places are those of the text, whoever read it", () => {
+  const text = "web:\n  file.managed:\n    - name: /etc/x\n    - require:\n      - pkg: nginx\ns0: test.nop\n";
+  const places = (written: string) => {
+    const { value, places } = loadYamlPlaces(written, "x.sls");
+    const [root, body] = [value, value instanceof Map ? value.get("web") : null];
+    const run = body instanceof Map ? body.get("file.managed") : null;
+    assert(root instanceof Map && body instanceof Map && Array.isArray(run) && run[1] instanceof Map);
+    // The compiler changes what it was given before anybody asks.
+    run.push("managed");
+    return [
+      places.of(root, "s0"),
+      places.of(run, 1),
+      places.of(run[1], "require"),
+      places.holder(body),
+      places.holder(run),
+      places.holder(run[1]),
+      places.of([], 0),
+    ];
+  };
+  const expected = [
+    { line: 6, column: 1 },
+    { line: 4, column: 7 },
+    { line: 4, column: 7 },
+    { line: 1, column: 1 },
+    { line: 2, column: 3 },
+    undefined,
+    undefined,
+  ];
+  assertEquals(places(text), expected);
+  // A flow collection is the parser's.
+  assertEquals(places(`${text}e: {}\n`), expected);
+});
