@@ -116,16 +116,21 @@ export interface Installing {
 }
 
 /**
- * Copies the file `source` to `path` at once; the old file's owner, mode and attributes are kept, and with `backup` the old file.
+ * Copies the file `source`, or puts bytes, to `path` at once; the old file's owner, mode and attributes are kept, and with `backup` the old file.
  * A link at `path` is replaced by a file, as Salt does.
  * @throws What Deno throws; then `path` is as it was.
  */
-export function installFile(source: string, path: string, { cachedir, backup, mode = 0o600 }: Installing): void {
+export function installFile(
+  source: string | Uint8Array,
+  path: string,
+  { cachedir, backup, mode = 0o600 }: Installing,
+): void {
   const old = statOrNothing(path);
   if ((backup === "minion" || backup === "both") && old !== undefined) makeBackup(path, { cachedir });
   const temporary = joinPath(dirName(path), `${baseName(path)}${crypto.randomUUID().slice(0, 8)}`);
   try {
-    copyToNew(source, temporary);
+    if (typeof source === "string") copyToNew(source, temporary);
+    else Deno.writeFileSync(temporary, source, { createNew: true, mode: 0o600 });
     if (old === undefined) {
       if (mode !== 0o600) Deno.chmodSync(temporary, mode);
     } else {

@@ -5,11 +5,12 @@
  */
 
 import { CommandError } from "../errors.ts";
+import { sameBytes as equalBytes } from "../crypto/same_bytes.ts";
 import { systemReason } from "../os/deno_texts.ts";
 import { unifiedDiff } from "../text/unified_diff.ts";
 import { strip } from "../values/python_text.ts";
 import { compareStrings } from "../values/value.ts";
-import { isText, lenientText, newlineLines, sameBytes } from "./contents.ts";
+import { beginsAsText, isText, lenientText, newlineLines, sameBytes } from "./contents.ts";
 
 /** What does not count as a difference. */
 export interface Ignoring {
@@ -47,21 +48,25 @@ export interface FileDiff {
 /** Bytes up to which files are read for a diff. Beyond that it would say less than it costs. */
 const LARGEST = 16 * 1024 * 1024;
 
+/** What is compared: the path of a file, or bytes that are in none. */
+export type Compared = string | Uint8Array;
+
 /**
  * Compares the files at `from` and `to`. Large ones do not come into memory.
  * @throws {CommandError} If one cannot be read.
  */
-export function diffFiles(from: string, to: string, options: DiffOptions = {}): FileDiff {
+export function diffFiles(from: Compared, to: Compared, options: DiffOptions = {}): FileDiff {
   const [size, other] = [sizeOf(from), sizeOf(to)];
-  if (size === other && reading(from, () => sameBytes(from, to))) return { text: "", counts: false };
+  if (size === other && areEqual(from, to)) return { text: "", counts: false };
   if (options.hidden !== undefined) return { text: options.hidden, counts: true };
-  const kinds = kindsText(isText(from), isText(to));
+  const kinds = kindsText(holdsText(from), holdsText(to));
   if (kinds !== undefined) return { text: kinds, counts: true };
   if (Math.max(size, other) > LARGEST) {
     return { text: `Replace a file of ${size} bytes with one of ${other} bytes, too large for a diff`, counts: true };
   }
-  const [old, now] = [from, to].map((path) => newlineLines(lenientText(reading(path, () => Deno.readFileSync(path)))));
-  const lines = unifiedDiff(old, now, options.names === false ? undefined : { from, to });
+  const [old, now] = [from, to].map((each) => newlineLines(lenientText(bytesOf(each))));
+  const named = options.names !== false && typeof from === "string" && typeof to === "string";
+  const lines = unifiedDiff(old, now, named ? { from, to } : undefined);
   // The same characters in another encoding.
   if (lines.length === 0) return { text: "Replace binary file", counts: true };
   return { text: lines.join(""), counts: differs(lines, options.ignoring ?? {}) };
@@ -73,7 +78,21 @@ function kindsText(old: boolean, now: boolean): string | undefined {
   return old ? "Replace text file with binary file" : "Replace binary file with text file";
 }
 
-function sizeOf(path: string): number {
+function areEqual(one: Compared, other: Compared): boolean {
+  if (typeof one === "string" && typeof other === "string") return reading(one, () => sameBytes(one, other));
+  return equalBytes(bytesOf(one), bytesOf(other));
+}
+
+function bytesOf(compared: Compared): Uint8Array {
+  return typeof compared === "string" ? reading(compared, () => Deno.readFileSync(compared)) : compared;
+}
+
+function holdsText(compared: Compared): boolean {
+  return typeof compared === "string" ? isText(compared) : beginsAsText(compared);
+}
+
+function sizeOf(path: Compared): number {
+  if (typeof path !== "string") return path.length;
   return reading(path, () => {
     using file = Deno.openSync(path);
     const { size, isDirectory } = file.statSync();

@@ -7,7 +7,7 @@
 import { compareAttributes, selinuxParts } from "./attributes.ts";
 import { installFile } from "./backups.ts";
 import { hashFile, schemeOf, type SourceSum } from "./checksums.ts";
-import { diffFiles, type FileDiff, ignoresSomething, type Ignoring } from "./diffs.ts";
+import { type Compared, diffFiles, type FileDiff, ignoresSomething, type Ignoring } from "./diffs.ts";
 import { CommandError, messageOf } from "../errors.ts";
 import type { FileHost } from "./file_host.ts";
 import { isAnything, isDirectory, isFile } from "../os/file_kind.ts";
@@ -79,11 +79,10 @@ export async function metaChanges(file: ManagedFile, host: FileHost): Promise<Me
   if (status === undefined && !file.newFileDiff) {
     return { changes: map({ newfile: file.name }), counts: ignoresSomething(file.ignoring) };
   }
-  using scratch = new Scratch();
   let counts = false;
   const isObfuscated = async () => truthy(await host.option("obfuscate_templates"));
-  const compare = async (to: string, hides: boolean): Promise<string> => {
-    const diff = diffFiles(status === undefined ? scratch.file(NOTHING) : file.name, to, {
+  const compare = async (to: Compared, hides: boolean): Promise<string> => {
+    const diff = diffFiles(status === undefined ? NOTHING : file.name, to, {
       names: false,
       ...hides && await isObfuscated() ? { hidden: "<Obfuscated Template>" as const } : {},
       ignoring: file.ignoring,
@@ -99,7 +98,7 @@ export async function metaChanges(file: ManagedFile, host: FileHost): Promise<Me
   }
   if (file.contents !== null) {
     const wanted = typeof file.contents === "string" ? new TextEncoder().encode(file.contents) : file.contents;
-    const differences = await compareOr(() => compare(scratch.file(wanted), false));
+    const differences = await compareOr(() => compare(wanted, false));
     if (differences !== "") changes.set("diff", await isObfuscated() ? "<Obfuscated Template>" : differences);
   }
   if (status !== undefined) await addPermissions(changes, { file, status, host });
@@ -256,17 +255,17 @@ class FileWork {
     return this.#file.showChanges ? undefined : "<show_changes=False>";
   }
 
-  #diff(from: string, to: string): FileDiff {
+  #diff(from: Compared, to: Compared): FileDiff {
     return diffFiles(from, to, { names: false, ignoring: this.#file.ignoring });
   }
 
   /** Puts a file in place. @throws {CommandError} If there is no directory for it; else what Deno throws. */
-  #put(source: string, path: string, mode?: number): void {
+  #put(source: Compared, path: string, mode?: number): void {
     if (!isDirectory(dirName(path))) throw new CommandError(`[Errno 2] No such file or directory: ${path}`);
     installFile(source, path, { cachedir: this.#host.cachedir, backup: this.#file.backup, mode });
   }
 
-  #install(source: string, path: string): void {
+  #install(source: Compared, path: string): void {
     try {
       this.#put(source, path);
     } catch (error) {
@@ -305,8 +304,7 @@ class FileWork {
     }
     const contents = this.#contents();
     if (contents !== undefined) {
-      const wanted = this.scratch.file(contents);
-      if (await this.#setDiff(empty ?? real, wanted, { template: true })) this.#install(wanted, real);
+      if (await this.#setDiff(empty ?? real, contents, { template: true })) this.#install(contents, real);
     }
     if (empty !== undefined && ret.changes.has("diff")) ret.changes.set("diff", "New file");
     if (isLink(name) && !follow) {
@@ -327,7 +325,7 @@ class FileWork {
   }
 
   /** Notes how the file differs. @returns Whether it does. */
-  async #setDiff(from: string, to: string, { template }: { readonly template: boolean }): Promise<boolean> {
+  async #setDiff(from: string, to: Compared, { template }: { readonly template: boolean }): Promise<boolean> {
     try {
       const diff = this.#diff(from, to);
       this.#counts = diff.counts;
@@ -347,7 +345,7 @@ class FileWork {
     const ret = this.#ret, { test } = this.#host;
     if (source !== "") {
       this.#verify(sfn, { sum, what: name });
-      ret.changes.set("diff", newFileDiff ? this.#diff(this.scratch.file(NOTHING), sfn).text : "New file");
+      ret.changes.set("diff", newFileDiff ? this.#diff(NOTHING, sfn).text : "New file");
     }
     await this.#makeDirectory(mode);
     const contents = this.#contents();
@@ -363,11 +361,10 @@ class FileWork {
       }
     }
     if (contents !== undefined) {
-      const wanted = this.scratch.file(contents);
       if (newFileDiff && ret.changes.get("diff") === "New file") {
-        ret.changes.set("diff", this.#diff(this.scratch.file(NOTHING), wanted).text);
+        ret.changes.set("diff", this.#diff(NOTHING, contents).text);
       }
-      this.#put(wanted, name, truthy(mode) ? undefined : 0o666 & ~Deno.umask());
+      this.#put(contents, name, truthy(mode) ? undefined : 0o666 & ~Deno.umask());
     } else if (sfn !== "") {
       this.#put(sfn, name);
     }

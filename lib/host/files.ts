@@ -18,10 +18,24 @@ export class HostFiles {
     }
   }
 
-  /** The bytes of a file as a text of as many characters, in which texts can be searched. */
-  latin1(path: string): string | undefined {
+  /**
+   * What `read` makes of a piece of a file, the first of which it makes something: each piece has `word`, which is ASCII, behind its
+   * first character, and a character for each byte. Programs are searched so, without a copy of their megabytes.
+   */
+  search<T>(path: string, word: string, read: (piece: string) => T | undefined): T | undefined {
+    const bytes = this.#bytes(path);
+    if (bytes === undefined) return undefined;
+    const wanted = new TextEncoder().encode(word);
+    for (let at = indexOf(bytes, wanted, 1); at >= 0; at = indexOf(bytes, wanted, at + 1)) {
+      const found = read(new TextDecoder("latin1").decode(bytes.subarray(at - 1, at + PIECE)));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #bytes(path: string): Uint8Array | undefined {
     try {
-      return new TextDecoder("latin1").decode(Deno.readFileSync(this.root + path));
+      return Deno.readFileSync(this.root + path);
     } catch {
       return undefined;
     }
@@ -59,6 +73,22 @@ export class HostFiles {
       return undefined;
     }
   }
+}
+
+/** Bytes of a piece of a file that is searched. */
+const PIECE = 2048;
+
+/** Where `wanted` stands in `bytes`, from `start` on; -1 if nowhere. Horspool's search, which looks at few of the bytes. */
+function indexOf(bytes: Uint8Array, wanted: Uint8Array, start: number): number {
+  const last = wanted.length - 1;
+  const steps = new Uint8Array(256).fill(wanted.length);
+  for (let i = 0; i < last; i++) steps[wanted[i]] = last - i;
+  for (let at = start; at + last < bytes.length; at += steps[bytes[at + last]]) {
+    let i = last;
+    while (i >= 0 && bytes[at + i] === wanted[i]) i--;
+    if (i < 0) return at;
+  }
+  return -1;
 }
 
 /** Parses the `KEY=value` lines of a file such as os-release; quotes are removed. */

@@ -256,11 +256,8 @@ function selinuxGrain(files: HostFiles): Grains {
 }
 
 /** What systemd was built with, out of the text of its library: `+PAM -AUDIT … default-hierarchy=unified`. */
-function systemdFeatures(library: string): string | undefined {
-  for (let at = library.indexOf("PAM "); at >= 0; at = library.indexOf("PAM ", at + 1)) {
-    const found = /^[-+]PAM (?:[-+][A-Z0-9_]+ )+[\x20-\x7e]*/.exec(library.slice(at - 1, at + 2048))?.[0];
-    if (found !== undefined) return found;
-  }
+function systemdFeatures(files: HostFiles, library: string): string | undefined {
+  return files.search(library, "PAM ", (piece) => /^[-+]PAM (?:[-+][A-Z0-9_]+ )+[\x20-\x7e]*/.exec(piece)?.[0]);
 }
 
 /** systemd's version is in the name of its own library, which spares a process. */
@@ -271,7 +268,7 @@ function systemdGrain(files: HostFiles, cpuarch: string): Grains {
     for (const name of files.names(directory)) {
       const version = /^libsystemd-shared-(\d+)/.exec(name)?.[1];
       if (version === undefined) continue;
-      const features = systemdFeatures(files.latin1(`${directory}/${name}`) ?? "");
+      const features = systemdFeatures(files, `${directory}/${name}`);
       return { systemd: features === undefined ? { version } : { version, features } };
     }
   }
